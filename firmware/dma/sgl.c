@@ -1,0 +1,46 @@
+/* Scatter list copies. */
+#include "sgl.h"
+
+#include <string.h>
+
+#include "lt/arch.h"
+
+enum copy_mode { COPY_IN, COPY_OUT, COPY_ZERO };
+
+static void sgl_walk(const struct sgl *sgl, uint32_t at, uint8_t *flat, uint32_t bytes, enum copy_mode mode)
+{
+	uint32_t pos = sgl->offset + at;
+
+	clock_freeze();
+	while (bytes > 0) {
+		uint8_t *mem = sgl->page[pos >> HZ_SECTOR_SHIFT] + (pos & (HZ_SECTOR_BYTES - 1));
+		uint32_t piece = HZ_SECTOR_BYTES - (pos & (HZ_SECTOR_BYTES - 1));
+
+		if (piece > bytes)
+			piece = bytes;
+		switch (mode) {
+		case COPY_IN: memcpy(mem, flat, piece); break;
+		case COPY_OUT: memcpy(flat, mem, piece); break;
+		case COPY_ZERO: memset(mem, 0, piece); break;
+		}
+		flat = mode == COPY_ZERO ? flat : flat + piece;
+		pos += piece;
+		bytes -= piece;
+	}
+	clock_thaw();
+}
+
+void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t bytes)
+{
+	sgl_walk(sgl, at, (uint8_t *)(uintptr_t)src, bytes, COPY_IN);
+}
+
+void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes)
+{
+	sgl_walk(sgl, at, dst, bytes, COPY_OUT);
+}
+
+void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes)
+{
+	sgl_walk(sgl, at, NULL, bytes, COPY_ZERO);
+}

@@ -1,0 +1,20 @@
+/* Scatter list of 4 KiB pages: how data movement names memory, whether host pages (PRPs) or write-buffer slots. */
+#ifndef DMA_SGL_H
+#define DMA_SGL_H
+
+#include <stdint.h>
+#include "base.h"
+
+/* Byte i of the list is page[(offset + i) / 4096][(offset + i) % 4096]. */
+struct sgl {
+	uint8_t **page;
+	uint32_t offset;   /* into the first page, < 4096 */
+	uint32_t bytes;
+};
+
+/* Copies run with the hart's clock frozen: a DMA engine moves the bytes, its time is charged by the link or channel model. */
+void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t bytes); /* src → list */
+void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes);        /* list → dst */
+void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/* FTL: one request interface for the HIL, run by N worker threads that share zone map, mapping table and write buffers under locks. */
+#ifndef FTL_FTL_H
+#define FTL_FTL_H
+
+#include "link.h"
+#include "logs.h"
+#include "lt/event.h"
+#include "nvme.h"
+#include "sgl.h"
+#include "tsu/tsu.h"
+
+enum ftl_op {
+	FTL_READ, FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES, FTL_FLUSH,
+	FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE,
+	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
+};
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8 };
+
+/* Preallocated by the HIL, one per command in flight. The HIL has checked opcode, nsid, LBA range and PRPs; the FTL checks
+ * everything that depends on zone state and answers with NVMe status codes. */
+struct ftl_request {
+	struct lt_event event;
+	/* in */
+	uint8_t op;              /* enum ftl_op */
+	uint8_t flags;
+	uint8_t report_filter;   /* ZRASF, FTL_ZONE_REPORT */
+	uint8_t reserved;
+	uint32_t sectors;        /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
+	uint64_t lba;            /* first LBA; zone commands and append: zone start (checked by the FTL) */
+	struct sgl sgl;
+	/* out */
+	uint16_t status;         /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
+	uint16_t reserved_out;
+	uint32_t reserved_out2;
+	uint64_t result;         /* append: LBA written */
+	uint64_t ready_ns;       /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
+	/* owner */
+	struct lt_thread *reply_to;                  /* HIL thread */
+	void (*done)(struct ftl_request *req);       /* runs on reply_to's hart */
+	/* private to the FTL between submit and done */
+	uint64_t work[24];
+};
+
+struct ftl;
+struct link_pair { struct link to_host, to_device; };
+/* Builds everything from the arena and mounts: recovers zones from flash (tsu_read_now). Returns NULL and one sentence in *error
+ * if the media cannot be mounted. */
+struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,
+		     struct link_pair *links, const char **error);
+/* HIL hart: hand a request to worker `worker` (0 …). */
+void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req);
+void ftl_report(struct ftl *ftl, struct hz_log_ftl *out);
+/* Whole-state check with harts idle: NULL or one sentence that names the broken invariant. Tests and end of run. */
+const char *ftl_check(struct ftl *ftl);
+
+#endif

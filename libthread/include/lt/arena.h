@@ -1,0 +1,13 @@
+/* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated later. */
+#ifndef LT_ARENA_H
+#define LT_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena { uint8_t *base; size_t bytes, used; };
+
+/* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. */
+void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what);
+
+#endif

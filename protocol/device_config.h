@@ -1,0 +1,140 @@
+/* The whole device as one record: the host parses YAML into it, the firmware reads it at boot and checks it once more.
+ *
+ * Units are in the names. Every field is echoed into result.json. Rules: see hz_device_config_check (both sides link it). */
+#ifndef HZ_PROTOCOL_DEVICE_CONFIG_H
+#define HZ_PROTOCOL_DEVICE_CONFIG_H
+
+#include "base.h"
+
+#define HZ_CONFIG_MAGIC 0x30474643 /* "CFG0" */
+enum {
+	HZ_CONFIG_VERSION = 1,
+	HZ_MAX_TSU = 8,
+	HZ_MAX_WORKERS = 60,
+	HZ_PAGE_TYPES = 4,    /* LSB, CSB, MSB, TSB */
+	HZ_MAX_PLANES = 4096, /* channels * chips * dies * planes */
+};
+
+enum hz_cell { HZ_CELL_SLC = 1, HZ_CELL_MLC = 2, HZ_CELL_TLC = 3, HZ_CELL_QLC = 4 };
+enum hz_media_mode { HZ_MEDIA_STORE = 0, HZ_MEDIA_TIMING_ONLY = 1 }; /* timing-only keeps OOB, drops data: reads give zeros */
+
+/* Order in which consecutive program units visit the planes, fastest first: CWDP = channel, way (chip), die, plane.
+ * Numbered as the 24 permutations in lexicographic order of the letters C < D < P < W. */
+enum { HZ_PLANE_SCHEMES = 24 };
+
+enum hz_lock_kind { HZ_LOCK_NONE, HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH, HZ_LOCK_KINDS };
+
+/* Every spin lock belongs to one class; kind and granularity are chosen per class. */
+enum hz_lock_class {
+	HZ_LC_ZONE,      /* zone state, write pointer, zone's stream into its write buffer */
+	HZ_LC_OPEN,      /* open/active zone budget */
+	HZ_LC_BUFFER,    /* write buffer pool */
+	HZ_LC_L2P,       /* mapping table / L2P cache shards */
+	HZ_LC_SLC,       /* SLC region allocation, valid counts, GC state */
+	HZ_LC_BLOCK,     /* free superblocks */
+	HZ_LC_LINK,      /* PCIe link model */
+	HZ_LC_TEST,      /* lock micro-benchmarks */
+	HZ_LOCK_CLASSES
+};
+enum hz_lock_stats { HZ_STATS_OFF, HZ_STATS_CONTENDED, HZ_STATS_ALL };
+
+enum hz_buffer_binding {
+	HZ_BIND_MODULO,     /* ConZone: zone index modulo buffer count */
+	HZ_BIND_FIRST_FREE, /* any free buffer; none: evict the fullest */
+	HZ_BIND_PER_ZONE,   /* a buffer for each active zone (buffers >= max_active) */
+};
+
+struct hz_region_timing { /* one kind of cell; array index = page type LSB, CSB, MSB, TSB */
+	uint32_t read_ns[HZ_PAGE_TYPES];
+	uint32_t program_ns[HZ_PAGE_TYPES]; /* one-shot program: [0] is the whole unit */
+	uint32_t erase_ns;
+	uint32_t endurance;                 /* erases a block survives; 0 = unlimited */
+};
+HZ_ASSERT_SIZE(struct hz_region_timing, 40);
+
+struct hz_device_config {
+	uint32_t magic, version, bytes, seed;
+	char name[32];
+
+	/* Geometry. Chip = package on a channel ("way"); planes of a die run the same operation at the same offset together. */
+	uint32_t channels, chips_per_channel, dies_per_chip, planes_per_die;
+	uint32_t blocks_per_plane, pages_per_block, page_bytes;
+	uint32_t slc_blocks_per_plane;  /* the first n blocks of every plane work as SLC: pages_per_block / bits-per-cell pages each */
+	uint32_t cell;                  /* enum hz_cell of the other blocks */
+	uint32_t program_pages;         /* pages programmed at once in normal blocks: 1 (MLC page by page), 3 (TLC), 4 (QLC) one-shot */
+	uint32_t slc_program_sectors;   /* partial program unit in SLC blocks, in 4 KiB sectors (1 = ConZone) */
+	uint32_t plane_scheme;          /* 0 … HZ_PLANE_SCHEMES-1 */
+	uint32_t media_mode;            /* enum hz_media_mode */
+	uint32_t reserved_geometry;
+
+	/* Timing */
+	struct hz_region_timing slc, normal;
+	uint64_t channel_bytes_per_s;   /* per channel */
+	uint32_t command_ns;            /* command + address cycles on the channel, per transaction */
+	uint32_t suspend_ns;            /* program/erase suspend cost; 0 = no suspend */
+	uint32_t read_age_limit_ns;     /* a waiting program or erase this old goes before reads; 0 = strict FIFO per die */
+	uint32_t reserved_timing;
+
+	/* Zones. A zone is one superblock: the same normal block index on every plane. */
+	uint32_t zones;                 /* 0 = as many as the media holds beside spare_superblocks */
+	uint32_t spare_superblocks;
+	uint64_t zone_size_sectors;     /* LBA distance of zone starts; 0 = capacity rounded up to a power of two */
+	uint64_t zone_capacity_sectors; /* 0 = all sectors of a superblock */
+	uint32_t max_open, max_active;  /* 0 = no limit */
+
+	/* Write buffers */
+	uint32_t write_buffers;         /* count; each holds one superpage: a row of program units over all planes */
+	uint32_t buffer_binding;        /* enum hz_buffer_binding */
+	uint32_t flush_unit_planes;     /* consecutive planes of the stripe flushed together (multi-plane unit), divides all planes */
+	uint32_t reserved_buffers;
+
+	/* Host link model, device time */
+	uint64_t pcie_bytes_per_s;      /* each direction */
+	uint32_t doorbell_ns, fetch_ns, completion_ns, interrupt_ns;
+
+	/* Harts: roles to hart numbers; several roles may share a hart */
+	uint32_t harts;
+	uint32_t hil_hart;
+	uint32_t tsu_count, worker_count;
+	uint8_t tsu_hart[HZ_MAX_TSU];       /* channel c belongs to TSU c mod tsu_count */
+	uint8_t worker_hart[HZ_MAX_WORKERS];/* queue q (1…) belongs to worker (q-1) mod worker_count */
+	uint32_t inflight_requests;         /* request pool; an empty pool leaves commands in their SQ */
+
+	/* Locks */
+	uint8_t lock_kind[16];          /* enum hz_lock_kind by enum hz_lock_class */
+	uint32_t lock_shards[16];       /* instances per class where the class is sharded; 0 = finest (per zone) */
+	uint32_t lock_stats;            /* enum hz_lock_stats */
+
+	/* Faults: parts per billion per operation, 0 = never */
+	uint32_t program_fail_ppb, erase_fail_ppb, read_fail_ppb;
+	uint32_t reserved[64];
+};
+HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
+
+/* Derived shape, computed once by both sides with the same code (protocol/geometry.c). */
+struct hz_shape {
+	uint32_t planes;               /* all planes of the device = columns of a stripe */
+	uint32_t page_sectors;
+	uint32_t unit_sectors;         /* normal program unit of one plane: program_pages * page_sectors */
+	uint32_t slc_pages_per_block;
+	uint32_t superpage_sectors;    /* planes * unit_sectors */
+	uint32_t superblock_sectors;   /* normal */
+	uint32_t slc_superblock_sectors;
+	uint32_t slc_superblocks, normal_superblocks;
+	uint32_t zones;
+	uint64_t zone_size_sectors, zone_capacity_sectors;
+	uint64_t namespace_sectors;    /* zones * zone_size_sectors */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* NULL if the config is legal, else one sentence that names the field, its value and the rule (static or in text[bytes]). */
+const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
+/* Requires a legal config. */
+void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

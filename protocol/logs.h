@@ -1,0 +1,73 @@
+/* Vendor log pages (NVMe Get Log Page, LID C0h…C3h): every figure of result.json that the device measured. Little-endian. */
+#ifndef HZ_PROTOCOL_LOGS_H
+#define HZ_PROTOCOL_LOGS_H
+
+#include "base.h"
+#include "device_config.h"
+
+enum hz_log_id {
+	HZ_LOG_HARTS = 0xc0,  /* struct hz_log_harts */
+	HZ_LOG_FLASH = 0xc1,  /* struct hz_log_flash */
+	HZ_LOG_LOCKS = 0xc2,  /* struct hz_log_locks + entries */
+	HZ_LOG_FTL = 0xc3,    /* struct hz_log_ftl */
+};
+enum hz_role { HZ_ROLE_HIL = 1, HZ_ROLE_TSU = 2, HZ_ROLE_WORKER = 4 }; /* bits */
+
+/* Times in device ns since the last statistics reset; work + sum(spin) + idle = elapsed exactly. */
+struct hz_hart_times {
+	uint64_t elapsed_ns, work_ns, idle_ns;
+	uint64_t spin_ns[16];          /* by enum hz_lock_class */
+	uint64_t events;               /* mailbox events run */
+	uint32_t roles, hart;
+};
+struct hz_log_harts {
+	uint32_t version, harts;
+	uint64_t now_ns;
+	struct hz_hart_times hart[HZ_MAX_HARTS];
+};
+
+/* Why a flash operation was done. */
+enum hz_cause {
+	HZ_CAUSE_HOST,   /* user data to or from its place in normal flash */
+	HZ_CAUSE_SLC,    /* premature flush: user data staged in SLC */
+	HZ_CAUSE_FOLD,   /* SLC data read back to complete a program unit */
+	HZ_CAUSE_GC,     /* migration of valid data */
+	HZ_CAUSE_MAP,    /* zone table, mapping pages, logs */
+	HZ_CAUSE_PAD,    /* filler of finished zones */
+	HZ_CAUSE_RECOVERY,
+	HZ_CAUSE_PLP,
+	HZ_CAUSES
+};
+struct hz_log_flash {
+	uint32_t version, channels;
+	uint64_t reads[16], programs[16], erases[16];                 /* transactions by cause */
+	uint64_t read_sectors[16], program_sectors[16];               /* 4 KiB sectors by cause */
+	uint64_t failed_programs, failed_erases, failed_reads;
+	uint64_t channel_busy_ns[64];
+	uint64_t die_busy_ns_total, dies, elapsed_ns;
+	uint64_t multi_plane_ops;                                     /* die operations that covered more than one plane */
+};
+
+struct hz_lock_entry {   /* one lock instance */
+	uint32_t lock_class, index, kind, holder_changes_hi;
+	uint64_t acquisitions, contended;
+	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
+	uint64_t handovers;           /* acquisitions whose previous owner was another hart */
+	uint32_t wait_p99_ns, hold_p99_ns;
+};
+struct hz_log_locks {
+	uint32_t version, entries, entry_bytes, reserved;
+	struct hz_lock_entry entry[];
+};
+
+struct hz_log_ftl {
+	uint32_t version, reserved;
+	uint64_t host_read_sectors, host_write_sectors;
+	uint64_t buffer_flushes_full, buffer_flushes_conflict, buffer_flushes_host, buffer_flushes_finish; /* superpage parts by reason */
+	uint64_t slc_sectors, fold_sectors, buffer_read_sectors, unmapped_read_sectors;
+	uint64_t zone_resets, zone_finishes, slc_gc_runs;
+	uint64_t l2p_hits[3], l2p_misses[3];   /* page, chunk, zone level */
+	uint64_t waits_buffer;                 /* requests parked for a write buffer */
+};
+
+#endif

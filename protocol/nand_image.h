@@ -1,0 +1,54 @@
+/* Layout of ivshmem #1, the NAND: header, block table, OOB of every sector, then page data. A sparse file that survives power cuts.
+ *
+ * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
+ * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
+#ifndef HZ_PROTOCOL_NAND_IMAGE_H
+#define HZ_PROTOCOL_NAND_IMAGE_H
+
+#include "base.h"
+
+#define HZ_NAND_MAGIC 0x30444e414e5a4800ull
+enum { HZ_NAND_VERSION = 1, HZ_NAND_HEADER_BYTES = 4096 };
+
+struct hz_nand_header {
+	uint64_t magic;          /* 0 on a new image: the media formats it (all blocks erased) */
+	uint32_t version, header_bytes;
+	uint32_t channels, chips_per_channel, dies_per_chip, planes_per_die;
+	uint32_t blocks_per_plane, pages_per_block, page_bytes, slc_blocks_per_plane;
+	uint32_t cell, media_mode;
+	uint64_t blocks_offset, oob_offset, data_offset, image_bytes;
+};
+
+enum hz_block_flags { HZ_BLOCK_BAD_FACTORY = 1, HZ_BLOCK_BAD_GROWN = 2, HZ_BLOCK_ERASING = 4 /* cut inside an erase */ };
+struct hz_nand_block {
+	uint32_t erase_count;
+	uint32_t write_sector;   /* first sector not programmed since the erase: programs go strictly upward */
+	uint32_t read_count;     /* since the erase: read disturb */
+	uint32_t flags;          /* enum hz_block_flags */
+};
+HZ_ASSERT_SIZE(struct hz_nand_block, 16);
+
+/* What a sector holds. lpa is an LBA for user data, a table page number for metadata. */
+enum hz_oob_kind { HZ_OOB_ERASED = 0, HZ_OOB_DATA = 1, HZ_OOB_PAD = 2, HZ_OOB_ZONE_TABLE = 3, HZ_OOB_MAP = 4, HZ_OOB_CHECKPOINT = 5 };
+struct hz_oob {
+	uint64_t sequence;       /* device-wide program order; larger is newer */
+	uint32_t lpa;
+	uint32_t generation;     /* of the zone: raised by every reset, older data are dead */
+	uint32_t checksum;       /* of the sector's data and the fields above; wrong = torn program */
+	uint8_t kind;            /* enum hz_oob_kind; written last */
+	uint8_t stream;
+	uint16_t reserved;
+};
+HZ_ASSERT_SIZE(struct hz_oob, 24);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+struct hz_device_config;
+/* Bytes of an image for this config, rounded up to a power of two (a PCI BAR). */
+uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

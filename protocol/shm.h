@@ -1,0 +1,82 @@
+/* Layout of ivshmem #0, the emulated host memory: header, device config, per-queue clock records, then the host's heap.
+ *
+ * All NVMe "bus addresses" (queue bases, PRPs, doorbell buffers) are byte offsets into this region. Little-endian.
+ * The host creates and fills the region before it starts QEMU; the firmware changes only the fields marked [fw]. */
+#ifndef HZ_PROTOCOL_SHM_H
+#define HZ_PROTOCOL_SHM_H
+
+#include "base.h"
+
+#define HZ_SHM_MAGIC 0x304d4853454e5a48ull /* "HZNESHM0" */
+enum {
+	HZ_SHM_VERSION = 1,
+	HZ_SHM_HEADER_OFFSET = 0,
+	HZ_SHM_CONFIG_OFFSET = 4096,   /* struct hz_device_config */
+	HZ_SHM_QUEUES_OFFSET = 16384,  /* struct hz_queue_clock [HZ_MAX_IO_QUEUES + 1], index = queue id */
+	HZ_SHM_HEAP_OFFSET = 4 << 20,  /* first byte the host may hand out; everything below is refused as a PRP */
+	HZ_CONTROL_PORT = 5000,        /* vsock port the firmware listens on */
+};
+
+/* Firmware life cycle as the host sees it; only ever moves forward within one boot. */
+enum hz_boot_state {
+	HZ_BOOT_NONE = 0,      /* host wrote the region, firmware has not looked yet */
+	HZ_BOOT_STARTED = 1,   /* config accepted, mounting */
+	HZ_BOOT_READY = 2,     /* listening on HZ_CONTROL_PORT */
+	HZ_BOOT_STOPPED = 3,   /* clean shutdown: everything durable */
+	HZ_BOOT_FAILED = 4,    /* see error: trap, failed assertion, illegal config, mount failure */
+};
+
+struct hz_shm_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes;
+	uint64_t region_bytes;
+	uint32_t virtual_clock;   /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
+	uint32_t boot_state;      /* [fw] enum hz_boot_state */
+	uint32_t heartbeat;       /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
+	uint32_t host_bell;       /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
+	uint64_t mount_ns;        /* [fw] device time spent mounting */
+	uint64_t power_cut_op;    /* fault injection: cut power at this flash operation number, 0 = never */
+	uint64_t power_cut_ns;    /* fault injection: cut power at this device time, 0 = never */
+	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED */
+};
+HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
+
+/* Time contract of one queue pair, one page each, so that host threads never share a line.
+ *
+ * Host side (written by the queue's own thread only):
+ *   submitted   commands ever placed in the SQ (monotonic; the shadow tail doorbell is this modulo depth)
+ *   seen        completions ever consumed from the CQ
+ *   horizon_ns  promise: every command that arrives before this device time is already submitted, given the `seen`
+ *               completions. UINT64_MAX: none will come until a further completion is seen, or ever.
+ *   open        1 while a thread replays on the queue: device time stands still unless at least one queue is open
+ *   turnaround_ns  a command caused by completion c arrives no earlier than completed_ns(c) + this
+ *   arrival_ns[SQ slot]    device time at which the command rings the doorbell (ignored under the real clock)
+ * Device side [fw]:
+ *   completed      completions ever posted
+ *   waiters        host sets 1 before it sleeps on `completed`; HIL answers with HZ_VC_HOST_WAKE
+ *   completed_ns[CQ slot]  device time at which the CQE was visible to the host, interrupt cost included
+ *
+ * HIL may pass device time t only if for every open queue t < horizon_ns and t < completed_ns(first unseen) + turnaround_ns. */
+struct hz_queue_clock {
+	uint64_t submitted;
+	uint64_t seen;
+	uint64_t horizon_ns;
+	uint32_t open;
+	uint32_t turnaround_ns;
+	uint64_t pad_host[4];
+	uint64_t completed;    /* [fw] */
+	uint32_t waiters;      /* written by both: host 1, fw 0 */
+	uint32_t pad0;
+	uint64_t pad_fw[6];
+	uint64_t arrival_ns[HZ_MAX_QUEUE_DEPTH];
+	uint64_t completed_ns[HZ_MAX_QUEUE_DEPTH]; /* [fw] */
+	uint64_t pad_page[496];
+};
+HZ_ASSERT_OFFSET(struct hz_queue_clock, completed, 64);
+HZ_ASSERT_OFFSET(struct hz_queue_clock, arrival_ns, 128);
+HZ_ASSERT_SIZE(struct hz_queue_clock, 20480);
+HZ_STATIC_ASSERT(HZ_SHM_QUEUES_OFFSET + (HZ_MAX_IO_QUEUES + 1) * sizeof(struct hz_queue_clock) <= HZ_SHM_HEAP_OFFSET,
+		 "queue clocks must end before the heap");
+
+#endif

@@ -1,0 +1,11 @@
+# Bare-metal RV64 toolchain from Debian (gcc-riscv64-unknown-elf): no libc, libgcc only.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR riscv64)
+set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
+set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
+set(CMAKE_ASM_COMPILER riscv64-unknown-elf-gcc)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_C_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffreestanding -nostdlib -fno-builtin-printf -fno-common -O2 -isystem ${CMAKE_CURRENT_LIST_DIR}/../firmware/platform/libc")
+set(CMAKE_ASM_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
