@@ -1,0 +1,37 @@
+// Errors: one sentence for a person, plus the NVMe status where a command failed.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace hz {
+
+class Error : public std::runtime_error {
+public:
+	using std::runtime_error::runtime_error;
+};
+
+// The user pressed Ctrl-C or the process was asked to end.
+class Interrupted : public Error {
+public:
+	Interrupted() : Error("interrupted") {}
+};
+
+// A command came back with a status; status is SCT << 8 | SC, without phase, more and do-not-retry bits.
+class NvmeError : public Error {
+public:
+	NvmeError(const std::string &what, uint16_t code) : Error(what), status_(code) {}
+	uint16_t status() const { return status_; }
+
+private:
+	uint16_t status_;
+};
+
+// "No such file (errno 2)" appended to `what`; errno is read first.
+[[noreturn]] void throw_errno(const std::string &what);
+
+// libnvme's text for a status as above, for example "Zone Is Full".
+std::string status_text(uint16_t status);
+
+} // namespace hz

@@ -1,0 +1,58 @@
+// Link: controller registers over the vsock byte stream (protocol/link.h).
+//
+// One thread at a time may ask. IRQ messages that arrive in between are counted per vector.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "link.h"
+
+namespace hz {
+
+class Link {
+public:
+	// Called at least every 100 ms while waiting; throws to give up (for example Machine::check).
+	using Check = std::function<void()>;
+
+	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`.
+	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout,
+				   Check check = {});
+	// Kernel vhost-vsock: AF_VSOCK.
+	static Link connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check = {});
+	// Takes over a connected stream socket.
+	explicit Link(int fd, Check check = {});
+	Link(Link &&other) noexcept;
+	Link &operator=(Link &&other) noexcept;
+	~Link();
+
+	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 5 seconds.
+	uint32_t read32(uint32_t offset);
+	uint64_t read64(uint32_t offset);
+	void write32(uint32_t offset, uint32_t value);
+	void write64(uint32_t offset, uint64_t value);
+
+	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if there was one.
+	bool wait_irq(unsigned vector, std::chrono::milliseconds timeout);
+
+	void set_silence_limit(std::chrono::milliseconds limit) { silence_limit_ = limit; }
+
+private:
+	hz_link_message ask(hz_link_message message);
+	bool receive(hz_link_message &message, std::chrono::milliseconds timeout);
+	void send(const hz_link_message &message);
+	void take_irq(const hz_link_message &message);
+
+	int fd_ = -1;
+	Check check_;
+	uint16_t next_tag_ = 1;
+	size_t have_ = 0;
+	unsigned char partial_[sizeof(hz_link_message)] = {};
+	uint32_t irqs_[65] = {};
+	std::chrono::milliseconds silence_limit_{5000};
+};
+
+} // namespace hz

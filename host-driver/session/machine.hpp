@@ -1,0 +1,85 @@
+// Machine: one emulated controller, that is its run directory, shared memory, NAND image, vsock daemon and QEMU process.
+//
+// A machine has a watch thread that starts the children, notices within two seconds when one of them dies or the firmware
+// stops beating, and cleans up. Everything temporary lives in one run directory on /dev/shm; a janitor process removes it
+// even when this process is killed, and directories of runs that died without one are removed at the next launch.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device_config.h"
+#include "region.hpp"
+
+namespace hz {
+
+struct MachineOptions {
+	hz_device_config config{};
+	bool virtual_clock = true;
+	std::filesystem::path firmware;    // empty: $HARTZONE_FIRMWARE, else found beside the program
+	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
+	std::string plugin_options;        // further key=value pairs, comma separated
+	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
+	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
+	uint64_t ram_bytes = 256ull << 20;
+	uint64_t power_cut_op = 0, power_cut_ns = 0;
+	std::chrono::milliseconds boot_timeout{30000};
+	std::filesystem::path console_log; // where to keep the guest console; empty: run directory only
+};
+
+// Smallest legal region for this many bytes of queues and data buffers.
+uint64_t shm_bytes_for(uint64_t heap_bytes);
+
+struct ExitStatus {
+	bool exited = false;     // QEMU is gone
+	int code = 0;            // exit code, or 128 + signal
+	std::string reason;      // one sentence
+};
+
+class Machine {
+public:
+	// Boots and waits until the firmware listens. Throws Error with the firmware's own words when the boot fails.
+	static std::unique_ptr<Machine> launch(const MachineOptions &options);
+	// Joins a machine that another process launched and owns, by its run directory.
+	static std::unique_ptr<Machine> attach(const std::filesystem::path &run_directory);
+	// Kills what still runs and removes the run directory.
+	~Machine();
+
+	Region &region();
+	const hz_device_config &config() const;
+	const std::filesystem::path &run_directory() const;
+	// Where Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
+	const std::filesystem::path &vsock_path() const;
+	unsigned cid() const;
+
+	// Throws Error when the machine died or the firmware failed, Interrupted after Ctrl-C. Cheap: two relaxed loads.
+	void check() const;
+	bool alive() const;
+	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut).
+	ExitStatus wait_exit(std::chrono::milliseconds timeout);
+	// Asks QEMU to end (SIGTERM), then kills it: results that the plugin writes at exit are kept.
+	ExitStatus stop(std::chrono::milliseconds grace = std::chrono::milliseconds(2000));
+	// Power cut: SIGKILL to QEMU, at once.
+	void kill();
+	ExitStatus exit_status() const;
+	int qemu_pid() const;
+	int daemon_pid() const;
+
+	// Everything the guest printed so far, and QEMU's own stderr.
+	std::string console() const;
+	std::string qemu_stderr() const;
+	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
+	std::string plugin_report() const;
+	const std::vector<std::string> &command_line() const;
+
+private:
+	struct Impl;
+	explicit Machine(std::unique_ptr<Impl> impl);
+	std::unique_ptr<Impl> impl_;
+};
+
+} // namespace hz

@@ -1,0 +1,131 @@
+// QueuePair: one I/O submission and completion queue, used by one thread.
+//
+// Life of a command:  acquire() → fill data() → submit() → reap() → look at data() → release().
+// A command id owns a fixed data buffer and PRP list; ids are handed out in the order in which they were released, so that
+// with a deterministic device nothing depends on how host threads were scheduled.
+//
+// Virtual clock: commands carry their arrival time; after each round of reap() and submit() the thread must promise how long
+// the device may go on alone, with promise_until() or promise_nothing_more(). Only a promise publishes what was submitted and
+// reaped (the doorbells), so one round costs one wake-up. Under the real clock a promise just rings the doorbells.
+//
+//	qp.open(first_arrival_ns);
+//	while (work) {
+//		for (auto &c : qp.wait()) { … qp.release(c.cid); }
+//		while (auto cid = qp.acquire()) qp.submit(*cid, qp.write(lba, sectors), arrival_ns);
+//		qp.promise_nothing_more();
+//	}
+//	qp.close();
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nvme.h"
+#include "prp.hpp"
+#include "region.hpp"
+
+namespace hz {
+
+class Machine;
+
+struct Completion {
+	uint16_t cid;
+	uint16_t status;       // SCT << 8 | SC; 0 is success
+	bool do_not_retry;
+	uint64_t result;       // DW1:DW0; zone append: the assigned LBA
+	uint64_t arrival_ns;   // as submitted
+	uint64_t completed_ns; // visible to the host, interrupt included; host clock when the clock is real
+	uint64_t latency_ns() const { return completed_ns - arrival_ns; }
+};
+
+struct QueueOptions {
+	unsigned depth = 64;             // slots; at most depth - 1 commands are outstanding
+	uint64_t data_bytes = 128 << 10; // buffer per command id, a multiple of 4096, at most MDTS
+	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
+};
+
+// Region bytes that such a queue takes.
+uint64_t queue_bytes(const QueueOptions &options);
+
+class QueuePair {
+public:
+	// Made by Controller::create_queue.
+	QueuePair(Machine &machine, unsigned qid, const QueueOptions &options, BusAddress shadow_doorbells);
+	QueuePair(const QueuePair &) = delete;
+	QueuePair &operator=(const QueuePair &) = delete;
+
+	unsigned qid() const { return qid_; }
+	unsigned depth() const { return options_.depth; }
+	uint32_t turnaround_ns() const { return options_.turnaround_ns; }
+	BusAddress sq_base() const { return sq_; }
+	BusAddress cq_base() const { return cq_; }
+	unsigned outstanding() const { return outstanding_; }
+	bool can_acquire() const { return free_count_ != 0; }
+
+	// A free command id, or nothing when depth - 1 are taken.
+	std::optional<uint16_t> acquire();
+	void release(uint16_t cid);
+	std::span<std::byte> data(uint16_t cid) const;
+	BusAddress data_bus(uint16_t cid) const;
+	BusAddress list_bus(uint16_t cid) const;
+
+	// Commands for namespace 1; submit() adds the id and, for data_bytes != 0, the PRPs of the id's buffer.
+	static nvme_sqe read(uint64_t lba, uint32_t sectors);
+	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);
+	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);
+	static nvme_sqe flush();
+	static nvme_sqe write_zeroes(uint64_t lba, uint32_t sectors);
+	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
+	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
+
+	// Places a command. arrival_ns: device time of its doorbell; raised to the latest arrival so far if earlier (a queue is
+	// in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
+	// data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or none).
+	uint64_t submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t data_bytes = ~0ull);
+	// The same, PRPs and everything else but the id as the caller made them.
+	uint64_t submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
+
+	// Completions that are there now, in device order; the span lives until the next reap() or wait().
+	std::span<const Completion> reap();
+	// At least one completion; throws Error when the machine dies, Interrupted after Ctrl-C. Nothing outstanding: empty.
+	// Under the virtual clock promise first: what is not published is not waited for.
+	std::span<const Completion> wait();
+
+	// Horizon (virtual clock). open(): this queue takes part in time from now on; nothing arrives before first_arrival_ns.
+	void open(uint64_t first_arrival_ns = 0);
+	void promise_until(uint64_t horizon_ns);
+	void promise_nothing_more() { promise_until(UINT64_MAX); }
+	// No command will come any more; requires that nothing is outstanding.
+	void close();
+
+	// One command from acquire to release, for set-up code: opens nothing, waits for the answer. Under the virtual clock the
+	// queue must not be open; it opens itself for this one command, arriving when the device is ready.
+	Completion run(nvme_sqe sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {});
+
+private:
+	void publish(uint64_t horizon_ns);
+	bool wait_for_completion();
+	uint64_t host_ns() const;
+
+	Machine &machine_;
+	Region &region_;
+	unsigned qid_;
+	QueueOptions options_;
+	bool virtual_clock_;
+	hz_queue_clock &clock_;
+	BusAddress sq_, cq_, data_, lists_;
+	uint64_t list_stride_;
+	uint32_t *sq_doorbell_, *cq_doorbell_;
+	uint64_t submitted_ = 0, consumed_ = 0, published_ = 0;
+	uint64_t last_arrival_ns_ = 0, horizon_ns_ = 0;
+	unsigned outstanding_ = 0, free_count_ = 0;
+	size_t free_head_ = 0, free_tail_ = 0;
+	bool open_ = false;
+	std::vector<uint16_t> free_;
+	std::vector<uint64_t> arrival_;
+	std::vector<Completion> batch_;
+};
+
+} // namespace hz

@@ -1,0 +1,54 @@
+// Region: the shared-memory file that the device sees as ivshmem #0, with a deterministic heap for queues and buffers.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <span>
+
+#include "device_config.h"
+#include "shm.h"
+
+namespace hz {
+
+// "Bus address" of the device = byte offset into the region.
+using BusAddress = uint64_t;
+
+class Region {
+public:
+	// Creates the file (bytes: a power of two, at least 8 MiB) and fills header and device config.
+	static Region create(const std::filesystem::path &file, uint64_t bytes, const hz_device_config &config,
+			     bool virtual_clock);
+	// Maps a region that another process created; the heap of an attached region starts empty again.
+	static Region attach(const std::filesystem::path &file);
+	Region(Region &&other) noexcept;
+	Region(const Region &) = delete;
+	Region &operator=(const Region &) = delete;
+	~Region();
+
+	hz_shm_header &header() const;
+	const hz_device_config &config() const;
+	hz_queue_clock &queue_clock(unsigned qid) const;
+	bool virtual_clock() const { return header().virtual_clock != 0; }
+
+	uint64_t bytes() const { return bytes_; }
+	// Requires that [bus, bus + length) lies inside the region.
+	std::byte *at(BusAddress bus, uint64_t length = 1) const;
+
+	// Control-path heap: bump allocation, page aligned, zeroed. Call from one thread, in a fixed order: addresses then
+	// depend on nothing but that order. Throws Error when the region is too small.
+	BusAddress allocate(uint64_t bytes);
+	// Forgets every allocation; only with no queue alive.
+	void reset_heap();
+
+	// Tells a HIL that sleeps on the host bell that something changed.
+	void ring_bell() const;
+
+private:
+	Region() = default;
+	std::byte *base_ = nullptr;
+	uint64_t bytes_ = 0;
+	uint64_t next_ = HZ_SHM_HEAP_OFFSET;
+};
+
+} // namespace hz
