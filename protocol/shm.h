@@ -57,7 +57,11 @@ HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
  *   waiters        host sets 1 before it sleeps on `completed`; HIL answers with HZ_VC_HOST_WAKE
  *   completed_ns[CQ slot]  device time at which the CQE was visible to the host, interrupt cost included
  *
- * HIL may pass device time t only if for every open queue t < horizon_ns and t < completed_ns(first unseen) + turnaround_ns. */
+ * HIL may pass device time t only if for every open queue t < horizon_ns and t < completed_ns(first unseen) + turnaround_ns.
+ * Order: the host stores commands and submitted, then horizon_ns, then seen, then open, each with release; so the HIL loads
+ * seen before horizon_ns before submitted, each with acquire. Closing stores horizon_ns = last completion + turnaround first:
+ * with no queue open, device time runs on to the largest horizon_ns of a closed queue and stands there, so that the moment at
+ * which a run ends does not depend on how quickly the host noticed. A fresh queue has horizon_ns = 0. */
 struct hz_queue_clock {
 	uint64_t submitted;
 	uint64_t seen;
