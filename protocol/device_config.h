@@ -13,6 +13,11 @@ enum {
 	HZ_MAX_WORKERS = 60,
 	HZ_PAGE_TYPES = 4,    /* LSB, CSB, MSB, TSB */
 	HZ_MAX_PLANES = 4096, /* channels * chips * dies * planes */
+	HZ_MAX_CHANNELS = 64,
+	HZ_MAX_PLANES_PER_DIE = 16,
+	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
+	HZ_MAX_INFLIGHT = 65536,
+	HZ_PPA_BITS = 30,     /* a physical sector address with two map bits fits 32 bits */
 };
 
 enum hz_cell { HZ_CELL_SLC = 1, HZ_CELL_MLC = 2, HZ_CELL_TLC = 3, HZ_CELL_QLC = 4 };
@@ -69,7 +74,7 @@ struct hz_device_config {
 
 	/* Timing */
 	struct hz_region_timing slc, normal;
-	uint64_t channel_bytes_per_s;   /* per channel */
+	uint64_t channel_bytes_per_s;   /* per channel; 0 = transfers take no time */
 	uint32_t command_ns;            /* command + address cycles on the channel, per transaction */
 	uint32_t suspend_ns;            /* program/erase suspend cost; 0 = no suspend */
 	uint32_t read_age_limit_ns;     /* a waiting program or erase this old goes before reads; 0 = strict FIFO per die */
@@ -131,6 +136,8 @@ extern "C" {
 #endif
 /* NULL if the config is legal, else one sentence that names the field, its value and the rule (static or in text[bytes]). */
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
+/* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
+const char *hz_plane_scheme_name(uint32_t scheme);
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
 #ifdef __cplusplus

@@ -37,14 +37,19 @@ struct hz_oob {
 	uint32_t checksum;       /* of the sector's data and the fields above; wrong = torn program */
 	uint8_t kind;            /* enum hz_oob_kind; written last */
 	uint8_t stream;
-	uint16_t reserved;
+	uint16_t flags;          /* enum hz_oob_flags; set by the media */
 };
 HZ_ASSERT_SIZE(struct hz_oob, 24);
+enum hz_oob_flags { HZ_OOB_ZERO = 1 /* programmed without data: reads as zeros, nothing is stored in the data area */ };
+
+/* Where the parts of an image lie; offsets are multiples of 4 KiB. */
+struct hz_nand_layout { uint64_t blocks_offset, oob_offset, data_offset, image_bytes; };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 struct hz_device_config;
+void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout);
 /* Bytes of an image for this config, rounded up to a power of two (a PCI BAR). */
 uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg);
 #ifdef __cplusplus

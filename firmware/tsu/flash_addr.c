@@ -1,0 +1,94 @@
+/* From a linear physical sector address to channel, die, plane, block and sector, without a division. */
+#include "tsu/flash_addr.h"
+
+#include "lt/arena.h"
+
+/* floor(value / divisor) for value < 2^30 and divisor < 2^30: the multiplier's error stays below one part in 2^60 / divisor
+ * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994). */
+static struct reciprocal reciprocal_of(uint32_t divisor)
+{
+	return (struct reciprocal){ (((unsigned __int128)1 << 64) - 1) / divisor + 1, divisor };
+}
+
+static uint32_t divide(uint32_t value, struct reciprocal by)
+{
+	if (by.divisor == 1)
+		return value;
+	return (uint32_t)(((unsigned __int128)value * by.multiplier) >> 64);
+}
+
+/* Stripe column → flat plane: the scheme's letters name the digits of the column number, fastest first. */
+static void place_columns(struct flash_map *map, const struct hz_device_config *cfg)
+{
+	const char *scheme = hz_plane_scheme_name(cfg->plane_scheme);
+
+	for (uint32_t column = 0; column < map->shape.planes; column++) {
+		uint32_t rest = column, channel = 0, chip = 0, die = 0, plane = 0;
+
+		for (unsigned digit = 0; digit < 4; digit++) {
+			uint32_t radix, *place;
+
+			switch (scheme[digit]) {
+			case 'C': radix = cfg->channels; place = &channel; break;
+			case 'W': radix = cfg->chips_per_channel; place = &chip; break;
+			case 'D': radix = cfg->dies_per_chip; place = &die; break;
+			default: radix = cfg->planes_per_die; place = &plane; break;
+			}
+			*place = rest % radix;
+			rest /= radix;
+		}
+		map->column_plane[column] = (uint16_t)(((channel * cfg->chips_per_channel + chip) * cfg->dies_per_chip + die) *
+						       cfg->planes_per_die + plane);
+	}
+}
+
+static void describe_planes(struct flash_map *map, const struct hz_device_config *cfg)
+{
+	for (uint32_t index = 0; index < map->shape.planes; index++) {
+		uint32_t die = index / cfg->planes_per_die;
+
+		map->plane_in_die[index] = (uint8_t)(index % cfg->planes_per_die);
+		map->plane_die[index] = (uint16_t)die;
+		map->plane_channel[index] = (uint16_t)(die / (cfg->chips_per_channel * cfg->dies_per_chip));
+	}
+}
+
+void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg)
+{
+	uint32_t planes, largest;
+
+	hz_shape_of(cfg, &map->shape);
+	planes = map->shape.planes;
+	largest = map->shape.superblock_sectors;
+	map->superblock_shift = 0;
+	while (1ull << map->superblock_shift < largest)
+		map->superblock_shift++;
+	map->slc_superblocks = map->shape.slc_superblocks;
+	map->by_unit[0] = reciprocal_of(cfg->slc_program_sectors);
+	map->by_unit[1] = reciprocal_of(map->shape.unit_sectors);
+	map->by_planes = reciprocal_of(planes);
+	map->column_plane = arena_alloc(arena, planes, sizeof(*map->column_plane), "flash map columns");
+	map->plane_channel = arena_alloc(arena, planes, sizeof(*map->plane_channel), "flash map channels");
+	map->plane_die = arena_alloc(arena, planes, sizeof(*map->plane_die), "flash map dies");
+	map->plane_in_die = arena_alloc(arena, planes, sizeof(*map->plane_in_die), "flash map planes");
+	place_columns(map, cfg);
+	describe_planes(map, cfg);
+}
+
+struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
+{
+	uint32_t block = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
+	struct reciprocal by_unit = map->by_unit[block >= map->slc_superblocks];
+	uint32_t unit = divide(offset, by_unit);
+	uint32_t row = divide(unit, map->by_planes);
+	uint16_t index = map->column_plane[unit - row * map->shape.planes];
+
+	return (struct flash_addr){
+		.plane_index = index,
+		.channel = map->plane_channel[index],
+		.die_index = map->plane_die[index],
+		.plane = map->plane_in_die[index],
+		.block = block,
+		.sector = row * by_unit.divisor + (offset - unit * by_unit.divisor),
+	};
+}

@@ -1,0 +1,231 @@
+/* Rules of a device configuration: a table of limits, then the rules that tie fields together. One sentence per broken rule. */
+#include "device_config.h"
+
+#include <stdbool.h>
+
+/* A bounded sentence; firmware has no snprintf. */
+struct sentence { char *text; size_t bytes, used; };
+
+static void say(struct sentence *out, const char *words)
+{
+	while (*words && out->used + 1 < out->bytes)
+		out->text[out->used++] = *words++;
+	if (out->bytes)
+		out->text[out->used] = 0;
+}
+
+static void say_number(struct sentence *out, uint64_t number)
+{
+	char digits[21];
+	unsigned at = sizeof(digits) - 1;
+
+	digits[at] = 0;
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	say(out, digits + at);
+}
+
+/* "FIELD is VALUE, but it must RULE[ LIMIT]." */
+static bool broken(struct sentence *out, const char *field, uint64_t value, const char *rule)
+{
+	say(out, field);
+	say(out, " is ");
+	say_number(out, value);
+	say(out, ", but it must ");
+	say(out, rule);
+	return false;
+}
+
+static bool broken_limit(struct sentence *out, const char *field, uint64_t value, const char *rule, uint64_t limit)
+{
+	broken(out, field, value, rule);
+	say_number(out, limit);
+	return false;
+}
+
+struct limit { const char *field; uint32_t offset, least, most; };
+#define LIMIT(field, least, most) { #field, offsetof(struct hz_device_config, field), least, most }
+
+static const struct limit limits[] = {
+	LIMIT(channels, 1, HZ_MAX_CHANNELS),
+	LIMIT(chips_per_channel, 1, 1024),
+	LIMIT(dies_per_chip, 1, 1024),
+	LIMIT(planes_per_die, 1, HZ_MAX_PLANES_PER_DIE),
+	LIMIT(blocks_per_plane, 2, 1 << 20),
+	LIMIT(pages_per_block, 1, 1 << 16),
+	LIMIT(page_bytes, HZ_SECTOR_BYTES, HZ_MAX_UNIT_SECTORS * HZ_SECTOR_BYTES),
+	LIMIT(cell, HZ_CELL_SLC, HZ_CELL_QLC),
+	LIMIT(program_pages, 1, HZ_MAX_UNIT_SECTORS),
+	LIMIT(slc_program_sectors, 1, HZ_MAX_UNIT_SECTORS),
+	LIMIT(plane_scheme, 0, HZ_PLANE_SCHEMES - 1),
+	LIMIT(media_mode, 0, HZ_MEDIA_TIMING_ONLY),
+	LIMIT(slc.erase_ns, 0, 1000000000),
+	LIMIT(normal.erase_ns, 0, 1000000000),
+	LIMIT(command_ns, 0, 1000000000),
+	LIMIT(suspend_ns, 0, 1000000000),
+	LIMIT(write_buffers, 1, 4096),
+	LIMIT(buffer_binding, 0, HZ_BIND_PER_ZONE),
+	LIMIT(flush_unit_planes, 1, HZ_MAX_PLANES),
+	LIMIT(harts, 1, HZ_MAX_HARTS),
+	LIMIT(tsu_count, 1, HZ_MAX_TSU),
+	LIMIT(worker_count, 1, HZ_MAX_WORKERS),
+	LIMIT(inflight_requests, 1, HZ_MAX_INFLIGHT),
+	LIMIT(lock_stats, 0, HZ_STATS_ALL),
+	LIMIT(program_fail_ppb, 0, 1000000000),
+	LIMIT(erase_fail_ppb, 0, 1000000000),
+	LIMIT(read_fail_ppb, 0, 1000000000),
+};
+
+static bool limits_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		uint32_t value = *(const uint32_t *)((const char *)cfg + limits[i].offset);
+
+		if (value < limits[i].least)
+			return broken_limit(out, limits[i].field, value, "be at least ", limits[i].least);
+		if (value > limits[i].most)
+			return broken_limit(out, limits[i].field, value, "be at most ", limits[i].most);
+	}
+	return true;
+}
+
+static bool record_holds(const struct hz_device_config *cfg, struct sentence *out)
+{
+	if (cfg->magic != HZ_CONFIG_MAGIC)
+		return broken_limit(out, "magic", cfg->magic, "be ", HZ_CONFIG_MAGIC);
+	if (cfg->version != HZ_CONFIG_VERSION)
+		return broken_limit(out, "version", cfg->version, "be ", HZ_CONFIG_VERSION);
+	if (cfg->bytes != sizeof(*cfg))
+		return broken_limit(out, "bytes", cfg->bytes, "be the record's size, ", sizeof(*cfg));
+	return true;
+}
+
+static bool blocks_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	uint32_t page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
+	uint32_t unit = cfg->slc_program_sectors;
+
+	if (cfg->page_bytes % HZ_SECTOR_BYTES || (page_sectors & (page_sectors - 1)))
+		return broken(out, "page_bytes", cfg->page_bytes, "be 4096 times a power of two");
+	if (cfg->program_pages * page_sectors > HZ_MAX_UNIT_SECTORS)
+		return broken_limit(out, "program_pages", cfg->program_pages,
+				    "keep the program unit (program_pages * page_bytes / 4096) within ", HZ_MAX_UNIT_SECTORS);
+	if (cfg->pages_per_block % cfg->program_pages)
+		return broken_limit(out, "pages_per_block", cfg->pages_per_block, "be a multiple of program_pages ",
+				    cfg->program_pages);
+	if (cfg->pages_per_block % cfg->cell)
+		return broken_limit(out, "pages_per_block", cfg->pages_per_block, "be a multiple of cell (bits) ", cfg->cell);
+	if (cfg->slc_blocks_per_plane >= cfg->blocks_per_plane)
+		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
+				    "leave normal blocks: below blocks_per_plane ", cfg->blocks_per_plane);
+	if (page_sectors % unit && unit % page_sectors)
+		return broken_limit(out, "slc_program_sectors", unit, "divide, or be a multiple of, the sectors of a page ",
+				    page_sectors);
+	if (cfg->pages_per_block / cfg->cell * page_sectors % unit)
+		return broken_limit(out, "slc_program_sectors", unit, "divide the sectors of an SLC block ",
+				    cfg->pages_per_block / cfg->cell * page_sectors);
+	return true;
+}
+
+static bool planes_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	uint64_t chips = (uint64_t)cfg->channels * cfg->chips_per_channel;
+	uint64_t planes = chips * cfg->dies_per_chip * cfg->planes_per_die;
+	uint64_t superblock = planes * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES), stride = 1;
+
+	if (planes > HZ_MAX_PLANES)
+		return broken_limit(out, "channels * chips_per_channel * dies_per_chip * planes_per_die", planes, "be at most ",
+				    HZ_MAX_PLANES);
+	while (stride < superblock)
+		stride <<= 1;
+	if (stride * cfg->blocks_per_plane > 1ull << HZ_PPA_BITS)
+		return broken_limit(out, "blocks_per_plane", cfg->blocks_per_plane,
+				    "keep blocks times the superblock's sectors (as a power of two) within ", 1ull << HZ_PPA_BITS);
+	if (cfg->flush_unit_planes > planes || planes % cfg->flush_unit_planes)
+		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes, "divide the number of planes ", planes);
+	return true;
+}
+
+static bool zones_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
+	struct hz_shape shape;
+
+	if (cfg->spare_superblocks >= normal)
+		return broken_limit(out, "spare_superblocks", cfg->spare_superblocks, "be below the normal superblocks ", normal);
+	if (cfg->zones > normal - cfg->spare_superblocks)
+		return broken_limit(out, "zones", cfg->zones, "fit the normal superblocks beside the spare ones: at most ",
+				    normal - cfg->spare_superblocks);
+	hz_shape_of(cfg, &shape);
+	if (shape.zone_capacity_sectors > shape.superblock_sectors)
+		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
+				    "fit a superblock of sectors ", shape.superblock_sectors);
+	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
+		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
+				    shape.zone_capacity_sectors);
+	if (shape.zone_size_sectors > UINT32_MAX / shape.zones)
+		return broken(out, "zone_size_sectors", shape.zone_size_sectors,
+			      "keep the namespace (zones * zone_size_sectors) below 2^32 sectors");
+	if (cfg->max_open && cfg->max_active && cfg->max_open > cfg->max_active)
+		return broken_limit(out, "max_open", cfg->max_open, "be at most max_active ", cfg->max_active);
+	return true;
+}
+
+static bool buffers_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	if (cfg->buffer_binding != HZ_BIND_PER_ZONE)
+		return true;
+	if (!cfg->max_active)
+		return broken(out, "max_active", 0, "be set when buffer_binding is per zone");
+	if (cfg->write_buffers < cfg->max_active)
+		return broken_limit(out, "write_buffers", cfg->write_buffers,
+				    "be at least max_active when buffer_binding is per zone, ", cfg->max_active);
+	return true;
+}
+
+static bool harts_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	if (cfg->hil_hart >= cfg->harts)
+		return broken_limit(out, "hil_hart", cfg->hil_hart, "be below harts ", cfg->harts);
+	if (cfg->tsu_count > cfg->channels)
+		return broken_limit(out, "tsu_count", cfg->tsu_count, "be at most channels ", cfg->channels);
+	for (uint32_t i = 0; i < cfg->tsu_count; i++)
+		if (cfg->tsu_hart[i] >= cfg->harts)
+			return broken_limit(out, "tsu_hart", cfg->tsu_hart[i], "be below harts ", cfg->harts);
+	for (uint32_t i = 0; i < cfg->worker_count; i++)
+		if (cfg->worker_hart[i] >= cfg->harts)
+			return broken_limit(out, "worker_hart", cfg->worker_hart[i], "be below harts ", cfg->harts);
+	return true;
+}
+
+static bool locks_hold(const struct hz_device_config *cfg, struct sentence *out)
+{
+	for (unsigned i = 0; i < HZ_LOCK_CLASSES; i++)
+		if (cfg->lock_kind[i] >= HZ_LOCK_KINDS)
+			return broken_limit(out, "lock_kind", cfg->lock_kind[i], "be below ", HZ_LOCK_KINDS);
+	return true;
+}
+
+static bool page_times_hold(const struct hz_region_timing *timing, const char *read, const char *program, struct sentence *out)
+{
+	for (unsigned i = 0; i < HZ_PAGE_TYPES; i++) {
+		if (timing->read_ns[i] > 1000000000)
+			return broken(out, read, timing->read_ns[i], "be at most 1 s");
+		if (timing->program_ns[i] > 1000000000)
+			return broken(out, program, timing->program_ns[i], "be at most 1 s");
+	}
+	return true;
+}
+
+const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
+{
+	struct sentence out = { text, bytes, 0 };
+	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && planes_hold(cfg, &out) &&
+		     zones_hold(cfg, &out) && buffers_hold(cfg, &out) && harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
+		     page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", &out) &&
+		     page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", &out);
+
+	return holds ? NULL : bytes ? text : "illegal device config";
+}

@@ -1,0 +1,67 @@
+/* Shape of a device: every size that follows from the configured geometry, computed by the same code on both sides. */
+#include "device_config.h"
+#include "nand_image.h"
+
+static const char *const scheme_names[HZ_PLANE_SCHEMES] = {
+	"CDPW", "CDWP", "CPDW", "CPWD", "CWDP", "CWPD", "DCPW", "DCWP", "DPCW", "DPWC", "DWCP", "DWPC",
+	"PCDW", "PCWD", "PDCW", "PDWC", "PWCD", "PWDC", "WCDP", "WCPD", "WDCP", "WDPC", "WPCD", "WPDC",
+};
+
+const char *hz_plane_scheme_name(uint32_t scheme)
+{
+	return scheme < HZ_PLANE_SCHEMES ? scheme_names[scheme] : NULL;
+}
+
+static uint64_t power_of_two_from(uint64_t value)
+{
+	uint64_t power = 1;
+
+	while (power < value)
+		power <<= 1;
+	return power;
+}
+
+void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
+{
+	shape->planes = cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
+	shape->page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
+	shape->unit_sectors = cfg->program_pages * shape->page_sectors;
+	shape->slc_pages_per_block = cfg->pages_per_block / cfg->cell;
+	shape->superpage_sectors = shape->planes * shape->unit_sectors;
+	shape->superblock_sectors = shape->planes * cfg->pages_per_block * shape->page_sectors;
+	shape->slc_superblock_sectors = shape->planes * shape->slc_pages_per_block * shape->page_sectors;
+	shape->slc_superblocks = cfg->slc_blocks_per_plane;
+	shape->normal_superblocks = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
+	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks;
+	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
+	shape->zone_size_sectors =
+		cfg->zone_size_sectors ? cfg->zone_size_sectors : power_of_two_from(shape->zone_capacity_sectors);
+	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
+}
+
+static uint64_t page_aligned(uint64_t bytes)
+{
+	return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1);
+}
+
+void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout)
+{
+	uint64_t planes = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
+	uint64_t blocks = planes * cfg->blocks_per_plane;
+	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
+
+	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
+	layout->oob_offset = page_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
+	layout->data_offset = page_aligned(layout->oob_offset + sectors * sizeof(struct hz_oob));
+	layout->image_bytes = layout->data_offset;
+	if (cfg->media_mode == HZ_MEDIA_STORE)
+		layout->image_bytes += sectors * HZ_SECTOR_BYTES;
+}
+
+uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg)
+{
+	struct hz_nand_layout layout;
+
+	hz_nand_layout_of(cfg, &layout);
+	return power_of_two_from(layout.image_bytes);
+}
