@@ -69,6 +69,210 @@ struct nvme_zone_descriptor {
 };
 HZ_ASSERT_SIZE(struct nvme_zone_descriptor, 64);
 
+/* Zone Management Receive: header, then descriptors. */
 struct nvme_zone_report { uint64_t zones; uint64_t reserved[7]; struct nvme_zone_descriptor zone[]; };
+HZ_ASSERT_SIZE(struct nvme_zone_report, 64);
+
+enum nvme_zone_receive_action { NVME_ZRA_REPORT = 0, NVME_ZRA_EXTENDED_REPORT = 1 }; /* ZNS 3.4.2, CDW13 7:0 */
+enum nvme_zone_report_filter { /* ZRASF, CDW13 15:8 */
+	NVME_ZRASF_ALL = 0, NVME_ZRASF_EMPTY = 1, NVME_ZRASF_IMPLICIT_OPEN = 2, NVME_ZRASF_EXPLICIT_OPEN = 3, NVME_ZRASF_CLOSED = 4,
+	NVME_ZRASF_FULL = 5, NVME_ZRASF_READ_ONLY = 6, NVME_ZRASF_OFFLINE = 7,
+};
+
+/* Fields of command dwords that more than one command shares. */
+#define NVME_NSID_ALL UINT32_MAX
+enum { NVME_SQE_FUSE_MASK = 0x03, NVME_SQE_PSDT_MASK = 0xc0 };
+enum nvme_queue_flags { /* Create I/O queue, CDW11 */
+	NVME_QUEUE_CONTIGUOUS = 1, NVME_QUEUE_INTERRUPT = 2,
+};
+#define NVME_RW_FUA (1u << 30) /* CDW12 of Read, Write, Append */
+
+/* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
+enum nvme_register {
+	NVME_REG_CAP = 0x00, NVME_REG_VS = 0x08, NVME_REG_INTMS = 0x0c, NVME_REG_INTMC = 0x10, NVME_REG_CC = 0x14,
+	NVME_REG_CSTS = 0x1c, NVME_REG_NSSR = 0x20, NVME_REG_AQA = 0x24, NVME_REG_ASQ = 0x28, NVME_REG_ACQ = 0x30,
+	NVME_REG_CMBLOC = 0x38, NVME_REG_CMBSZ = 0x3c, NVME_REG_DOORBELLS = 0x1000,
+};
+enum { NVME_VERSION_2_0 = 0x00020000 };
+
+/* CAP: first bit of each field. */
+enum nvme_cap {
+	NVME_CAP_MQES = 0, NVME_CAP_CQR = 16, NVME_CAP_AMS = 17, NVME_CAP_TO = 24, NVME_CAP_DSTRD = 32, NVME_CAP_CSS = 37,
+	NVME_CAP_MPSMIN = 48, NVME_CAP_MPSMAX = 52,
+};
+enum nvme_cap_css { NVME_CAP_CSS_NVM = 0x01, NVME_CAP_CSS_CSI = 0x40, NVME_CAP_CSS_ADMIN = 0x80 };
+
+enum nvme_cc {
+	NVME_CC_EN = 1, NVME_CC_CSS_SHIFT = 4, NVME_CC_MPS_SHIFT = 7, NVME_CC_AMS_SHIFT = 11, NVME_CC_SHN_SHIFT = 14,
+	NVME_CC_IOSQES_SHIFT = 16, NVME_CC_IOCQES_SHIFT = 20,
+};
+enum nvme_cc_css { NVME_CC_CSS_NVM = 0, NVME_CC_CSS_CSI = 6, NVME_CC_CSS_ADMIN = 7 };
+enum nvme_cc_shn { NVME_CC_SHN_NONE = 0, NVME_CC_SHN_NORMAL = 1, NVME_CC_SHN_ABRUPT = 2 };
+enum nvme_csts {
+	NVME_CSTS_RDY = 1, NVME_CSTS_CFS = 2, NVME_CSTS_SHST_MASK = 0x0c, NVME_CSTS_SHST_OCCURRING = 0x04,
+	NVME_CSTS_SHST_COMPLETE = 0x08,
+};
+enum nvme_aqa { NVME_AQA_ASQS_MASK = 0x0fff, NVME_AQA_ACQS_SHIFT = 16 }; /* both 0's based */
+
+enum nvme_feature {
+	NVME_FEAT_ARBITRATION = 0x01, NVME_FEAT_POWER_MANAGEMENT = 0x02, NVME_FEAT_TEMPERATURE_THRESHOLD = 0x04,
+	NVME_FEAT_ERROR_RECOVERY = 0x05, NVME_FEAT_VOLATILE_WRITE_CACHE = 0x06, NVME_FEAT_NUMBER_OF_QUEUES = 0x07,
+	NVME_FEAT_INTERRUPT_COALESCING = 0x08, NVME_FEAT_INTERRUPT_VECTOR = 0x09, NVME_FEAT_WRITE_ATOMICITY = 0x0a,
+	NVME_FEAT_ASYNC_EVENT = 0x0b, NVME_FEAT_IOCS_PROFILE = 0x19,
+};
+enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FEAT_SAVED = 2, NVME_FEAT_CAPABILITIES = 3 };
+enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
+
+/* Asynchronous event completion DW0: type | information << 8 | log page << 16. */
+enum nvme_async_event { NVME_AEN_ERROR = 0, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1 };
+
+enum nvme_cns {
+	NVME_CNS_NAMESPACE = 0x00, NVME_CNS_CONTROLLER = 0x01, NVME_CNS_ACTIVE_NAMESPACES = 0x02, NVME_CNS_DESCRIPTORS = 0x03,
+	NVME_CNS_CSI_NAMESPACE = 0x05, NVME_CNS_CSI_CONTROLLER = 0x06, NVME_CNS_CSI_ACTIVE_NAMESPACES = 0x07,
+	NVME_CNS_INDEPENDENT_NAMESPACE = 0x08, NVME_CNS_COMMAND_SETS = 0x1c,
+};
+
+struct nvme_power_state {
+	uint16_t mp;
+	uint8_t reserved2, flags;
+	uint32_t enlat, exlat;
+	uint8_t rrt, rrl, rwt, rwl;
+	uint16_t idlp;
+	uint8_t ips, reserved19;
+	uint16_t actp;
+	uint8_t apws, reserved23[9];
+};
+HZ_ASSERT_SIZE(struct nvme_power_state, 32);
+
+struct nvme_identify_controller { /* base spec figure "Identify Controller Data Structure"; fields that we leave 0 are grouped */
+	uint16_t vid, ssvid;
+	char sn[20], mn[40], fr[8];   /* ASCII, space padded, no NUL */
+	uint8_t rab, ieee[3], cmic;
+	uint8_t mdts;                 /* 2^mdts * 4 KiB */
+	uint16_t cntlid;
+	uint32_t ver, rtd3r, rtd3e, oaes, ctratt;
+	uint16_t rrls;
+	uint8_t reserved102[9], cntrltype, fguid[16];
+	uint16_t crdt[3];
+	uint8_t reserved134[119], nvmsr, vwci, mec;
+	uint16_t oacs;
+	uint8_t acl, aerl, frmw, lpa, elpe, npss, avscc, apsta;
+	uint16_t wctemp, cctemp, mtfa;
+	uint32_t hmpre, hmmin;
+	uint8_t tnvmcap[16], unvmcap[16];
+	uint8_t reserved312[200];
+	uint8_t sqes, cqes;
+	uint16_t maxcmd;
+	uint32_t nn;
+	uint16_t oncs, fuses;
+	uint8_t fna, vwc;
+	uint16_t awun, awupf;
+	uint8_t icsvscc, nwpc;
+	uint16_t acwu, ocfs;
+	uint32_t sgls, mnan;
+	uint8_t reserved544[224];
+	char subnqn[256];
+	uint8_t reserved1024[1024];
+	struct nvme_power_state psd[32];
+	uint8_t vs[1024];
+};
+HZ_ASSERT_SIZE(struct nvme_identify_controller, 4096);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, mdts, 77);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
+enum { NVME_OACS_DBBUF = 0x100, NVME_ONCS_WRITE_ZEROES = 0x08, NVME_LPA_EFFECTS = 0x02, NVME_LPA_EXTENDED = 0x04 };
+enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
+
+struct nvme_lba_format { uint16_t ms; uint8_t lbads, rp; };
+struct nvme_identify_namespace {
+	uint64_t nsze, ncap, nuse;
+	uint8_t nsfeat, nlbaf, flbas, mc, dpc, dps, nmic, rescap, fpi, dlfeat;
+	uint16_t nawun, nawupf, nacwu, nabsn, nabo, nabspf, noiob;
+	uint8_t nvmcap[16];
+	uint16_t npwg, npwa, npdg, npda, nows, mssrl;
+	uint32_t mcl;
+	uint8_t msrc, reserved81[11];
+	uint32_t anagrpid;
+	uint8_t reserved96[3], nsattr;
+	uint16_t nvmsetid, endgid;
+	uint8_t nguid[16], eui64[8];
+	struct nvme_lba_format lbaf[64];
+	uint8_t vs[3712];
+};
+HZ_ASSERT_SIZE(struct nvme_identify_namespace, 4096);
+HZ_ASSERT_OFFSET(struct nvme_identify_namespace, nguid, 104);
+HZ_ASSERT_OFFSET(struct nvme_identify_namespace, lbaf, 128);
+
+struct nvme_zns_lba_format { uint64_t zsze; uint8_t zdes, reserved[7]; };
+struct nvme_zns_identify_namespace {
+	uint16_t zoc, ozcs;
+	uint32_t mar, mor;            /* 0's based; all ones = no limit */
+	uint32_t rrl, frl, rrl_more[3], frl_more[3], numzrwa;
+	uint16_t zrwafg, zrwas;
+	uint8_t zrwacap, reserved53[2763];
+	struct nvme_zns_lba_format lbafe[64];
+	uint8_t vs[256];
+};
+HZ_ASSERT_SIZE(struct nvme_zns_identify_namespace, 4096);
+HZ_ASSERT_OFFSET(struct nvme_zns_identify_namespace, lbafe, 2816);
+enum { NVME_ZNS_OZCS_READ_ACROSS = 1 };
+
+struct nvme_zns_identify_controller { uint8_t zasl, reserved[4095]; };
+HZ_ASSERT_SIZE(struct nvme_zns_identify_controller, 4096);
+struct nvme_nvm_identify_controller {
+	uint8_t vsl, wzsl, wusl, dmrl;
+	uint32_t dmrsl;
+	uint64_t dmsl;
+	uint8_t reserved[4080];
+};
+HZ_ASSERT_SIZE(struct nvme_nvm_identify_controller, 4096);
+struct nvme_independent_namespace {
+	uint8_t nsfeat, nmic, rescap, fpi;
+	uint32_t anagrpid;
+	uint8_t nsattr, reserved9;
+	uint16_t nvmsetid, endgid;
+	uint8_t nstat, reserved15[4081];
+};
+HZ_ASSERT_SIZE(struct nvme_independent_namespace, 4096);
+
+struct nvme_namespace_descriptor { uint8_t nidt, nidl; uint16_t reserved; }; /* nidl bytes follow */
+enum nvme_namespace_id_type { NVME_NIDT_EUI64 = 1, NVME_NIDT_NGUID = 2, NVME_NIDT_UUID = 3, NVME_NIDT_CSI = 4 };
+
+enum nvme_log_id { NVME_LOG_ERROR = 0x01, NVME_LOG_SMART = 0x02, NVME_LOG_FIRMWARE = 0x03, NVME_LOG_EFFECTS = 0x05 };
+
+struct nvme_error_entry {
+	uint64_t error_count;         /* 1… over the controller's life; 0 = unused entry */
+	uint16_t sqid, cid, status_field, parameter_location;
+	uint64_t lba;
+	uint32_t nsid;
+	uint8_t vs, trtype, reserved30[2];
+	uint64_t cs;
+	uint16_t trtype_info;
+	uint8_t reserved42[22];
+};
+HZ_ASSERT_SIZE(struct nvme_error_entry, 64);
+
+struct nvme_smart_log {
+	uint8_t critical_warning, temperature[2], available_spare, spare_threshold, percentage_used, endurance_group_summary;
+	uint8_t reserved7[25];
+	uint64_t data_units_read[2], data_units_written[2]; /* thousands of 512 bytes, rounded up */
+	uint64_t host_reads[2], host_writes[2], busy_minutes[2], power_cycles[2], power_on_hours[2];
+	uint64_t unsafe_shutdowns[2], media_errors[2], error_entries[2];
+	uint32_t warning_temperature_time, critical_temperature_time;
+	uint16_t temperature_sensor[8];
+	uint8_t reserved216[296];
+};
+HZ_ASSERT_SIZE(struct nvme_smart_log, 512);
+HZ_ASSERT_OFFSET(struct nvme_smart_log, data_units_read, 32);
+HZ_ASSERT_OFFSET(struct nvme_smart_log, error_entries, 176);
+
+struct nvme_firmware_log { uint8_t afi, reserved1[7]; char frs[7][8]; uint8_t reserved64[448]; };
+HZ_ASSERT_SIZE(struct nvme_firmware_log, 512);
+
+struct nvme_effects_log { uint32_t acs[256], iocs[256]; uint8_t reserved[2048]; };
+HZ_ASSERT_SIZE(struct nvme_effects_log, 4096);
+enum nvme_effect { NVME_EFFECT_SUPPORTED = 1, NVME_EFFECT_LBA_CHANGE = 2 };
 
 #endif

@@ -1,0 +1,44 @@
+/* Host interface layer: an NVMe controller with zoned namespace on one hart, between the host's shared memory and the FTL.
+ *
+ * Control (registers, admin doorbells) comes over a byte stream, I/O queues and data lie in the shared region. Under the virtual
+ * clock the host takes part by the horizon protocol of protocol/shm.h. Everything here runs on cfg->hil_hart. */
+#ifndef HIL_HIL_H
+#define HIL_HIL_H
+
+#include "device_config.h"
+#include "lt/arena.h"
+#include "lt/event.h"
+#include "shm.h"
+
+struct ftl;
+struct tsu;
+struct link_pair;
+struct hil;
+
+/* What the platform gives: the control byte stream and the two ways to wait for the host and to wake it. All functions are called
+ * with the clock frozen, never wait (except host_wait) and take ctx first. */
+struct hil_port {
+	void *ctx;
+	bool (*connected)(void *ctx);
+	/* Up to `bytes` bytes of the stream; 0 = none yet. */
+	uint32_t (*recv)(void *ctx, void *data, uint32_t bytes);
+	/* How many bytes the stream took, 0 … bytes. */
+	uint32_t (*send)(void *ctx, const void *data, uint32_t bytes);
+	/* The host broke the protocol: drop this connection and listen again. */
+	void (*close)(void *ctx);
+	/* Sleep until hz_shm_header.host_bell != bell, at most about 1 ms of host time. Firmware: HZ_VC_HOST_WAIT. */
+	void (*host_wait)(void *ctx, uint32_t bell);
+	/* Wake host threads that sleep on queue's `completed`. Firmware: HZ_VC_HOST_WAKE. */
+	void (*host_wake)(void *ctx, unsigned queue);
+};
+
+/* Before the harts run, after ftl_init. region = ivshmem #0 (its struct hz_shm_header first); port, links, ftl and tsu must outlive
+ * the run. Sets the hook of cfg->hil_hart. Does not change boot_state: the caller sets HZ_BOOT_READY when the stream listens. The
+ * HIL sets HZ_BOOT_STOPPED after a clean shutdown and calls lt_harts_stop when the host has hung up after that. */
+struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes, struct ftl *ftl,
+		     struct tsu *tsu, struct link_pair *links, const struct hil_port *port);
+
+/* Timers that the HIL may have armed at once on its hart: what lt_harts_init must allow beside the other threads'. */
+static inline unsigned hil_timers(const struct hz_device_config *cfg) { return cfg->inflight_requests + 1; }
+
+#endif
