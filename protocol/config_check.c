@@ -3,45 +3,23 @@
 
 #include <stdbool.h>
 
-/* A bounded sentence; firmware has no snprintf. */
-struct sentence { char *text; size_t bytes, used; };
-
-static void say(struct sentence *out, const char *words)
-{
-	while (*words && out->used + 1 < out->bytes)
-		out->text[out->used++] = *words++;
-	if (out->bytes)
-		out->text[out->used] = 0;
-}
-
-static void say_number(struct sentence *out, uint64_t number)
-{
-	char digits[21];
-	unsigned at = sizeof(digits) - 1;
-
-	digits[at] = 0;
-	do {
-		digits[--at] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	say(out, digits + at);
-}
+#include "sentence.h"
 
 /* "FIELD is VALUE, but it must RULE[ LIMIT]." */
-static bool broken(struct sentence *out, const char *field, uint64_t value, const char *rule)
+static bool broken(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
 {
-	say(out, field);
-	say(out, " is ");
-	say_number(out, value);
-	say(out, ", but it must ");
-	say(out, rule);
+	hz_say(out, field);
+	hz_say(out, " is ");
+	hz_say_number(out, value);
+	hz_say(out, ", but it must ");
+	hz_say(out, rule);
 	return false;
 }
 
-static bool broken_limit(struct sentence *out, const char *field, uint64_t value, const char *rule, uint64_t limit)
+static bool broken_limit(struct hz_sentence *out, const char *field, uint64_t value, const char *rule, uint64_t limit)
 {
 	broken(out, field, value, rule);
-	say_number(out, limit);
+	hz_say_number(out, limit);
 	return false;
 }
 
@@ -78,7 +56,7 @@ static const struct limit limits[] = {
 	LIMIT(read_fail_ppb, 0, 1000000000),
 };
 
-static bool limits_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		uint32_t value = *(const uint32_t *)((const char *)cfg + limits[i].offset);
@@ -91,7 +69,7 @@ static bool limits_hold(const struct hz_device_config *cfg, struct sentence *out
 	return true;
 }
 
-static bool record_holds(const struct hz_device_config *cfg, struct sentence *out)
+static bool record_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->magic != HZ_CONFIG_MAGIC)
 		return broken_limit(out, "magic", cfg->magic, "be ", HZ_CONFIG_MAGIC);
@@ -102,7 +80,7 @@ static bool record_holds(const struct hz_device_config *cfg, struct sentence *ou
 	return true;
 }
 
-static bool blocks_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool blocks_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint32_t page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
 	uint32_t unit = cfg->slc_program_sectors;
@@ -129,7 +107,7 @@ static bool blocks_hold(const struct hz_device_config *cfg, struct sentence *out
 	return true;
 }
 
-static bool planes_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint64_t chips = (uint64_t)cfg->channels * cfg->chips_per_channel;
 	uint64_t planes = chips * cfg->dies_per_chip * cfg->planes_per_die;
@@ -148,7 +126,7 @@ static bool planes_hold(const struct hz_device_config *cfg, struct sentence *out
 	return true;
 }
 
-static bool zones_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
 	struct hz_shape shape;
@@ -173,7 +151,7 @@ static bool zones_hold(const struct hz_device_config *cfg, struct sentence *out)
 	return true;
 }
 
-static bool buffers_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->buffer_binding != HZ_BIND_PER_ZONE)
 		return true;
@@ -185,7 +163,7 @@ static bool buffers_hold(const struct hz_device_config *cfg, struct sentence *ou
 	return true;
 }
 
-static bool harts_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->hil_hart >= cfg->harts)
 		return broken_limit(out, "hil_hart", cfg->hil_hart, "be below harts ", cfg->harts);
@@ -200,7 +178,7 @@ static bool harts_hold(const struct hz_device_config *cfg, struct sentence *out)
 	return true;
 }
 
-static bool locks_hold(const struct hz_device_config *cfg, struct sentence *out)
+static bool locks_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	for (unsigned i = 0; i < HZ_LOCK_CLASSES; i++)
 		if (cfg->lock_kind[i] >= HZ_LOCK_KINDS)
@@ -208,7 +186,7 @@ static bool locks_hold(const struct hz_device_config *cfg, struct sentence *out)
 	return true;
 }
 
-static bool page_times_hold(const struct hz_region_timing *timing, const char *read, const char *program, struct sentence *out)
+static bool page_times_hold(const struct hz_region_timing *timing, const char *read, const char *program, struct hz_sentence *out)
 {
 	for (unsigned i = 0; i < HZ_PAGE_TYPES; i++) {
 		if (timing->read_ns[i] > 1000000000)
@@ -221,7 +199,7 @@ static bool page_times_hold(const struct hz_region_timing *timing, const char *r
 
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
 {
-	struct sentence out = { text, bytes, 0 };
+	struct hz_sentence out = { text, bytes, 0 };
 	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && planes_hold(cfg, &out) &&
 		     zones_hold(cfg, &out) && buffers_hold(cfg, &out) && harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
 		     page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", &out) &&

@@ -61,7 +61,10 @@ HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
  * Order: the host stores commands and submitted, then horizon_ns, then seen, then open, each with release; so the HIL loads
  * seen before horizon_ns before submitted, each with acquire. Closing stores horizon_ns = last completion + turnaround first:
  * with no queue open, device time runs on to the largest horizon_ns of a closed queue and stands there, so that the moment at
- * which a run ends does not depend on how quickly the host noticed. A fresh queue has horizon_ns = 0. */
+ * which a run ends does not depend on how quickly the host noticed. A fresh queue has horizon_ns = 0.
+ * A command that arrives at t reaches the HIL at t + doorbell_ns + fetch_ns, so the HIL adds these two to every limit above.
+ * Open all queues of a run before the first horizon moves: the HIL looks for newly opened queues with no queue open, and each time
+ * that a queue it waited for has moved. */
 struct hz_queue_clock {
 	uint64_t submitted;
 	uint64_t seen;

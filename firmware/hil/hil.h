@@ -12,7 +12,6 @@
 
 struct ftl;
 struct tsu;
-struct link_pair;
 struct hil;
 
 /* What the platform gives: the control byte stream and the two ways to wait for the host and to wake it. All functions are called
@@ -32,13 +31,12 @@ struct hil_port {
 	void (*host_wake)(void *ctx, unsigned queue);
 };
 
-/* Before the harts run, after ftl_init. region = ivshmem #0 (its struct hz_shm_header first); port, links, ftl and tsu must outlive
- * the run. Sets the hook of cfg->hil_hart. Does not change boot_state: the caller sets HZ_BOOT_READY when the stream listens. The
+/* Before the harts run, after ftl_init. region = ivshmem #0 (its struct hz_shm_header first); port, ftl and tsu must outlive the run. Sets the hook of cfg->hil_hart. Does not change boot_state: the caller sets HZ_BOOT_READY when the stream listens. The
  * HIL sets HZ_BOOT_STOPPED after a clean shutdown and calls lt_harts_stop when the host has hung up after that. */
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes, struct ftl *ftl,
-		     struct tsu *tsu, struct link_pair *links, const struct hil_port *port);
+		     struct tsu *tsu, const struct hil_port *port);
 
 /* Timers that the HIL may have armed at once on its hart: what lt_harts_init must allow beside the other threads'. */
-static inline unsigned hil_timers(const struct hz_device_config *cfg) { return cfg->inflight_requests + 1; }
+static inline unsigned hil_timers(const struct hz_device_config *cfg) { return cfg->inflight_requests + HZ_MAX_IO_QUEUES + 1; }
 
 #endif
