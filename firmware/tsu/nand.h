@@ -1,8 +1,9 @@
-/* The NAND as a small struct of functions: what flash can do, and what it refuses. Same interface for the image in ivshmem #1
- * (nand_image.c) and for the strict test device that cuts power (tests).
+/* The NAND as a small struct of functions: what flash can do, and what it refuses. Implemented by nand_media.c on an image in
+ * ivshmem #1 or in a test's memory.
  *
- * What we promise the media: sectors of a block are programmed strictly upward; no sector twice without an erase; normal blocks
- * in whole program units, SLC blocks in slc_program_sectors. The media checks all of it and answers NAND_REFUSED.
+ * What we promise the media: a program begins exactly at its block's write_sector (no gaps, no sector twice without an erase);
+ * normal blocks in whole program units, SLC blocks in multiples of slc_program_sectors; bad and half-erased blocks are neither
+ * programmed nor erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED.
  * Timing is the TSU's business: the calls here take effect at once, at the operation's end time.
  * Only the TSU hart that owns the channel may call. */
 #ifndef TSU_NAND_H
@@ -24,7 +25,9 @@ enum nand_status {
 
 struct nand;
 struct nand_ops {
-	/* Data of `count` sectors from addr.sector on into data at byte `at`, OOB into oob[] (either may be NULL). */
+	/* Data of `count` sectors of one block from addr.sector on into data at byte `at`, OOB into oob[] (either may be NULL).
+	 * An erased sector reads as zeros with kind ERASED and NAND_OK. NAND_UNCORRECTABLE: at least one sector is lost (torn
+	 * program, read fault); the lost ones have kind ERASED in oob[], the others are good. */
 	enum nand_status (*read)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				 struct hz_oob *oob);
 	/* data NULL = zeros. oob[].checksum is filled in by the media ("ECC engine"). */
@@ -34,7 +37,19 @@ struct nand_ops {
 	/* Block state for mount and bad-block handling. */
 	const struct hz_nand_block *(*block)(struct nand *nand, struct flash_addr addr);
 	void (*retire)(struct nand *nand, struct flash_addr addr);
+	/* How many more tries the next read of this page needs; each costs another read time. Same answer when asked again. */
+	uint32_t (*read_retries)(struct nand *nand, struct flash_addr addr);
+	/* Power went in the middle of this program (count > 0) or erase (count 0): leaves what half-written cells hold. */
+	void (*tear)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
+		     const struct hz_oob *oob);
+	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
+	void (*power_off)(struct nand *nand);
 };
-struct nand { const struct nand_ops *ops; const struct hz_device_config *cfg; const struct flash_map *map; };
+struct nand {
+	const struct nand_ops *ops;
+	const struct hz_device_config *cfg;
+	const struct flash_map *map;
+	uint64_t power_cut_ns;   /* device time at which the TSU cuts power; 0 = never */
+};
 
 #endif

@@ -7,15 +7,16 @@
 
 #include "logs.h"
 #include "lt/event.h"
+#include "tsu/event_wheel.h"
 #include "tsu/nand.h"
 
 enum tsu_op { TSU_READ, TSU_PROGRAM, TSU_ERASE };
-enum { TSU_TXN_SECTORS = 64 };  /* most sectors one transaction may carry (a program unit of one plane) */
+enum { TSU_TXN_SECTORS = HZ_MAX_UNIT_SECTORS };  /* most sectors one transaction may carry (a program unit of one plane) */
 
 /* Filled by the caller and owned by the TSU from tsu_submit until done runs on the owner's hart. */
 struct tsu_txn {
 	struct lt_event event;
-	struct tsu_txn *next;           /* die queue */
+	struct tsu_txn *next;           /* caller's list for tsu_submit_list, then die queue */
 	struct lt_thread *owner;
 	void (*done)(struct tsu_txn *txn);
 	uint8_t op;                     /* enum tsu_op */
@@ -29,15 +30,37 @@ struct tsu_txn {
 	uint64_t not_before_ns;         /* data is not in the buffer earlier; 0 = at once */
 	enum nand_status status;
 	uint64_t submit_ns, start_ns, end_ns;   /* device time: queued, die began, data at hand */
+	/* private to the TSU */
+	struct tsu_thread *thread;
+	struct wheel_node ready;        /* fires at not_before_ns */
+	uint64_t order;                 /* submission number within its TSU thread */
+	uint32_t flat_block;
+	uint8_t class, plane;
 };
 
 struct tsu;
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand);
-/* Any hart. Order: transactions of one submitter to one die and block reach the die in submission order. */
+/* Any hart. Programs and erases of one submitter to one block reach it in submission order, whatever their causes; an erase never
+ * passes an earlier read of its block, and a read of a sector whose program is queued waits for it. Otherwise reads may overtake. */
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
+/* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
+ * arrived, so that members for different planes of a die become one multi-plane operation. */
+void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first);
 /* Sum of all TSU threads' counters; exact when the TSU harts are idle. */
 void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
+/* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */
+void tsu_stats_reset(struct tsu *tsu);
 /* Mount time only, before the harts run: synchronous, no timing. */
 enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob);
+/* State of the block that holds ppa, for mount: write_sector, erase_count, flags. Before the harts run. */
+const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa);
+
+/* Conservation of device time of one channel's bus or one die: busy + idle = elapsed, each side counted on its own. TSU idle. */
+struct tsu_account { uint64_t busy_ns, idle_ns, elapsed_ns; };
+void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *out);
+void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out);
+/* Loop turns and list steps taken by all scheduling code so far, and transactions done: cost that does not depend on the machine. */
+struct tsu_work { uint64_t steps, transactions; };
+void tsu_work_done(struct tsu *tsu, struct tsu_work *out);
 
 #endif

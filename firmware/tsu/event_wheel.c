@@ -1,0 +1,104 @@
+/* Hierarchical timing wheel. */
+#include "tsu/event_wheel.h"
+
+#include <stddef.h>
+
+static unsigned lowest_bit(uint64_t bits)
+{
+	return (unsigned)__builtin_ctzll(bits);
+}
+
+/* Late nodes are placed as if due now. */
+static uint64_t place_ns(const struct event_wheel *wheel, const struct wheel_node *node)
+{
+	return node->at_ns > wheel->now_ns ? node->at_ns : wheel->now_ns;
+}
+
+static void wheel_place(struct event_wheel *wheel, struct wheel_node *node)
+{
+	uint64_t at = place_ns(wheel, node), differs = at ^ wheel->now_ns;
+	unsigned level = differs ? (63 - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS : 0;
+	unsigned digit = at >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1);
+	struct wheel_slot *slot = &wheel->slot[level][digit];
+
+	node->next = NULL;
+	if (!slot->head) {
+		slot->head = node;
+		slot->earliest_ns = at;
+		wheel->filled[level] |= 1ull << digit;
+		wheel->levels |= 1u << level;
+	} else {
+		slot->tail->next = node;
+		if (at < slot->earliest_ns)
+			slot->earliest_ns = at;
+	}
+	slot->tail = node;
+	wheel->steps++;
+}
+
+void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns)
+{
+	node->at_ns = at_ns;
+	wheel_place(wheel, node);
+}
+
+/* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
+static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)
+{
+	*level = (unsigned)__builtin_ctz(wheel->levels);
+	*digit = lowest_bit(wheel->filled[*level]);
+	return &wheel->slot[*level][*digit];
+}
+
+uint64_t wheel_next_ns(const struct event_wheel *wheel)
+{
+	unsigned level, digit;
+
+	if (!wheel->levels)
+		return UINT64_MAX;
+	return earliest_slot((struct event_wheel *)wheel, &level, &digit)->earliest_ns;
+}
+
+static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)
+{
+	slot->head = slot->tail = NULL;
+	wheel->filled[level] &= ~(1ull << digit);
+	if (!wheel->filled[level])
+		wheel->levels &= ~(1u << level);
+}
+
+/* Time moves to the slot's earliest node, which lands at level 0; its neighbours move down at least one level. */
+static void spread_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)
+{
+	struct wheel_node *node = slot->head;
+
+	wheel->now_ns = slot->earliest_ns;
+	empty_slot(wheel, slot, level, digit);
+	while (node) {
+		struct wheel_node *next = node->next;
+
+		wheel_place(wheel, node);
+		node = next;
+	}
+}
+
+struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns)
+{
+	unsigned level, digit;
+	struct wheel_slot *slot;
+	struct wheel_node *node;
+
+	if (wheel_next_ns(wheel) > now_ns)
+		return NULL;
+	slot = earliest_slot(wheel, &level, &digit);
+	if (level > 0) {
+		spread_slot(wheel, slot, level, digit);
+		slot = earliest_slot(wheel, &level, &digit);
+	}
+	node = slot->head;
+	wheel->now_ns = slot->earliest_ns;
+	slot->head = node->next;
+	if (!slot->head)
+		empty_slot(wheel, slot, level, digit);
+	return node;
+}
