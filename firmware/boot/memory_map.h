@@ -1,0 +1,11 @@
+/* Sizes of the per-hart stack area; the addresses are in memory.ld. Read by the assembler too: defines only. */
+#ifndef BOOT_MEMORY_MAP_H
+#define BOOT_MEMORY_MAP_H
+
+/* From low to high: guard page (any access traps), stack, trap stack. docs/format.md draws it. */
+#define BOOT_STACK_BYTES 32768
+#define BOOT_STACK_SHIFT 15
+#define BOOT_GUARD_BYTES 4096
+#define BOOT_TRAP_STACK_BYTES 2048
+
+#endif

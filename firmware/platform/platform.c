@@ -1,0 +1,54 @@
+/* The board brought up. */
+#include "platform/platform.h"
+
+#include "platform/console.h"
+#include "platform/fail.h"
+#include "platform/mmio.h"
+#include "platform/power.h"
+
+enum { DEVICE_TREE_LIMIT = 2 << 20 }; /* QEMU virt aligns the tree to 2 MiB below the end of RAM */
+
+static uint32_t ecam_read(void *ctx, uint32_t offset)
+{
+	return mmio_read32((uintptr_t)ctx + offset);
+}
+
+static void ecam_write(void *ctx, uint32_t offset, uint32_t value)
+{
+	mmio_write32((uintptr_t)ctx + offset, value);
+}
+
+static void find_memory(struct platform *platform, uint8_t *heap_base)
+{
+	const struct machine_range *ram = &platform->machine.ram;
+	uintptr_t heap = (uintptr_t)heap_base;
+
+	if (heap < ram->base || heap - ram->base >= ram->bytes)
+		fail_with("machine: %lu MiB of RAM are less than the firmware image needs", (unsigned long)(ram->bytes >> 20));
+	platform->arena = (struct arena){heap_base, ram->bytes - (heap - ram->base), 0};
+}
+
+static void find_pci(struct platform *platform)
+{
+	struct pci_access access = {ecam_read, ecam_write, (void *)(uintptr_t)platform->machine.ecam.base};
+	const char *error;
+
+	if (!platform->machine.ecam.bytes)
+		fail_with("device tree: no PCI bridge");
+	error = pci_scan(&platform->pci, &access, &platform->machine);
+	if (error)
+		fail_with("%s", error);
+	platform->ivshmem_error = ivshmem_find(&platform->ivshmem, &platform->pci);
+}
+
+void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap)
+{
+	const char *error = machine_read(&platform->machine, device_tree, DEVICE_TREE_LIMIT);
+
+	if (error)
+		fail_with("%s", error);
+	console_init(platform->machine.uart.base);
+	power_init(platform->machine.finisher.base);
+	find_memory(platform, heap);
+	find_pci(platform);
+}
