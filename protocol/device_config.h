@@ -112,7 +112,12 @@ struct hz_device_config {
 
 	/* Faults: parts per billion per operation, 0 = never */
 	uint32_t program_fail_ppb, erase_fail_ppb, read_fail_ppb;
-	uint32_t reserved[64];
+	uint32_t factory_bad_ppb;       /* chance of a block to be bad when a new image is formatted */
+	uint32_t read_retry_ppb;        /* chance that a page read needs a retry; each retry costs one more read time */
+	uint32_t read_retries;          /* most retries of one read */
+	uint32_t slow_die, slow_percent;/* die slow_die - 1 takes slow_percent of every array time; slow_die 0 = none */
+	uint32_t failed_die;            /* die failed_die - 1 answers nothing right any more; 0 = none */
+	uint32_t reserved[58];
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 

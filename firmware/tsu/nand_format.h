@@ -1,0 +1,10 @@
+/* Opening an image: format a new one, refuse one of another geometry or size. */
+#ifndef TSU_NAND_FORMAT_H
+#define TSU_NAND_FORMAT_H
+
+#include "tsu/nand_media.h"
+
+/* Sets header, blocks, oob and data of media (whose nand.cfg and nand.map are set). NULL or one sentence. */
+const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t bytes);
+
+#endif

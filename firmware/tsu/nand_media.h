@@ -1,0 +1,47 @@
+/* The media: flash rules, faults and power cuts over an image in memory (layout: protocol/nand_image.h).
+ *
+ * Crash order: a program raises the block's write_sector first, then writes data, then OOB with `kind` last; an erase flags the block
+ * ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a valid OOB over partial data, and a
+ * sector below write_sector without OOB is torn. Erased data are never touched: a sector without OOB has no data.
+ * Calls run with the clock frozen: the flash itself does this work. Blocks of different channels may be used by different harts. */
+#ifndef TSU_NAND_MEDIA_H
+#define TSU_NAND_MEDIA_H
+
+#include "lt/arena.h"
+#include "lt/arch.h"
+#include "tsu/nand.h"
+
+/* What goes wrong, and whom to tell. All zero: nothing, and a refusal stops the run (lt_fail). Operations = programs and erases,
+ * numbered from 1 since nand_media_init. */
+struct nand_policy {
+	uint64_t power_cut_op;     /* power goes in this operation; 0 = never */
+	uint64_t power_cut_ns;     /* power goes at this device time; 0 = never */
+	uint64_t fail_op;          /* this operation fails; 0 = none */
+	uint32_t cut_before;       /* with power_cut_op: 1 = power goes just before the operation, which leaves no trace */
+	void (*power_lost)(void *ctx);                  /* once, on the hart that saw it; NULL = nobody */
+	void (*refused)(void *ctx, const char *text);   /* NULL = lt_fail */
+	void *ctx;
+};
+
+struct nand_media {
+	struct nand nand;          /* first: a struct nand * is one of these */
+	struct nand_policy policy;
+	struct hz_nand_header *header;
+	struct hz_nand_block *blocks;
+	struct hz_oob *oob;
+	uint8_t *data;             /* NULL in timing-only mode */
+	uint32_t sectors_per_block[2], unit[2]; /* [0] SLC, [1] normal */
+	uint32_t page_shift;       /* log2 of sectors per page */
+	uint32_t oob_per_block;
+	lt_word operations, off;
+	char text[256];
+};
+
+/* Use the image at base: formats a new one (magic 0), keeps an old one. policy may be NULL; it is copied. Returns NULL, or one
+ * sentence (static or in media->text) if the image is too small or of another geometry. */
+const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map,
+			    void *base, uint64_t bytes, const struct nand_policy *policy);
+/* Programs and erases so far, refused ones not counted. */
+uint64_t nand_media_operations(const struct nand_media *media);
+
+#endif
