@@ -1,28 +1,34 @@
-/* The one architecture header: shared words, waiting, time, hart identity. Bodies: port/riscv/arch.h and port/host/arch.h.
+/* The one architecture header: shared words, waiting, time, hart identity. Bodies: port/riscv/port_arch.h, port/host/port_arch.h.
  *
  * Rule of the virtual clock: a word that another hart may write while we read it without holding a lock is a *shared word*
  * and is touched only through these calls, never by a plain load or store (plain accesses are invisible to the clock's order;
  * under ThreadSanitizer they are data races too). Data protected by a lock or handed over by an event use plain accesses.
  *
- *   typedef … lt_word;                              a 64-bit shared word, 8-byte aligned
+ *   typedef struct … lt_word;                       a 64-bit shared word, 8-byte aligned; zeroed memory is the value 0
  *   uint64_t lt_load(const lt_word *w);             acquire            (riscv: LR.D.AQ)
  *   void     lt_store(lt_word *w, uint64_t v);      release            (riscv: AMOSWAP.D.RL)
  *   uint64_t lt_swap(lt_word *w, uint64_t v);       acquire + release
  *   uint64_t lt_add(lt_word *w, uint64_t d);        acquire + release, returns the old value
  *   uint64_t lt_or / lt_and(lt_word *w, uint64_t)   acquire + release, returns the old value
  *   bool     lt_cas(lt_word *w, uint64_t old, uint64_t new_);  acquire + release; never fails spuriously
+ *   uint64_t lt_cas_seen(…same…);                   the value found: equal to `old` exactly if new_ was written
  *   uint64_t lt_peek(const lt_word *w);             plain relaxed read by the only hart that ever writes the word
- *   void     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
- *            returns once *w != value (seen with acquire) or at the deadline (LT_FOREVER: none); may return early, so loop.
- *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU with LT_IDLE waits, WRS in spin waits.
- *   void     lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI
+ *   void     lt_preset(lt_word *w, uint64_t v);     plain write while no other hart can reach the word yet
+ *   bool     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
+ *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early, so
+ *            look again. At most one other party may have to be told: whoever changes the word calls lt_kick(waiter).
+ *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
+ *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no kick.
+ *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.
+ *   void     lt_relax(void);                        between two retries of an atomic that failed
  *   unsigned lt_hart_id(void);
- *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host: steady clock or test clock
+ *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host: host_clock.h
  *   bool     clock_is_virtual(void);
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock: no effect
  *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO, statistics
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
- *   void     lt_fail(const char *text);             report on console and header, stop the run; never returns */
+ *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
+ *                                                   defined by the platform */
 #ifndef LT_ARCH_H
 #define LT_ARCH_H
 
@@ -31,7 +37,27 @@
 
 #define LT_FOREVER UINT64_MAX
 #define LT_CACHE_LINE 64
+#define LT_OWN_LINE __attribute__((aligned(LT_CACHE_LINE))) /* keeps shared words of different purpose apart */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void lt_fail(const char *text) __attribute__((noreturn));
+#ifdef __cplusplus
+}
+#endif
 
 #include "port_arch.h" /* found through the port's include path */
+
+/* Spin until the word has another value than `value`; returns it. */
+static inline uint64_t lt_spin_until_not(const lt_word *w, uint64_t value)
+{
+	uint64_t seen;
+
+	do
+		seen = lt_spin_while(w, value);
+	while (seen == value);
+	return seen;
+}
 
 #endif

@@ -2,28 +2,38 @@
 #ifndef LT_HART_H
 #define LT_HART_H
 
-#include "lt/event.h"
 #include "lt/arena.h"
+#include "lt/event.h"
 #include "logs.h"
 
-/* Called once per turn of the hart's loop, after due timers and one mailbox batch. idle = nothing was done in this turn. When
- * idle the hook waits itself, with lt_hart_wait, until deadline_ns or mail; returns true if it did some work. HIL uses it. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called once per turn of the hart's loop, after due timers and one mailbox batch, until the loop is told to stop. idle = nothing
+ * was done in this turn. When idle the hook waits itself, with lt_hart_wait, until deadline_ns or mail; returns true if it did
+ * some work. HIL uses it. */
 typedef bool lt_hook_fn(void *ctx, bool idle, uint64_t deadline_ns);
 
-/* Before any hart runs; all memory comes from the arena. timers = capacity of each hart's timer heap. */
+/* Before any hart runs, on one hart; all memory comes from the arena. timers = capacity of each hart's timer heap. */
 void lt_harts_init(struct arena *arena, unsigned harts, unsigned timers);
 void lt_hart_set_hook(unsigned hart, lt_hook_fn *hook, void *ctx);
+void lt_hart_set_roles(unsigned hart, uint32_t roles); /* enum hz_role bits, echoed in the account */
 /* The calling hart's loop; returns after lt_harts_stop and once its mailbox is empty. */
 void lt_hart_run(void);
 /* Any hart: all loops end. */
 void lt_harts_stop(void);
-/* Park the calling hart until mail or the deadline; counted as idle. For hooks only. */
+/* Park the calling hart until mail, the deadline or its own next timer; counted as idle. For hooks only. */
 void lt_hart_wait(uint64_t deadline_ns);
 /* True if mail has come for the calling hart: one shared load. */
 bool lt_hart_has_mail(void);
 unsigned lt_harts(void);
-/* Copy a hart's account; exact when read by the hart itself, a torn-free snapshot published by its owner otherwise. */
+/* Copy a hart's account. Exact for the caller itself. For others: what they published when they last went idle, with idle time
+ * added up to now, thus exact while they are idle; always work + spin + idle = elapsed. */
 void lt_hart_times(unsigned hart, struct hz_hart_times *out);
 void lt_hart_times_reset(void);  /* starts a new account on every hart at its next turn */
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,30 @@
+/* Memory of a lock and of a waiter. Fields are private to libthread/locks. */
+#ifndef LT_LOCK_IMPL_H
+#define LT_LOCK_IMPL_H
+
+#include "lt/arch.h"
+
+struct lt_clh_cell;
+struct lt_lock_stats;
+
+/* One acquisition. The shared words have a line of their own, since another hart writes them while this one waits. */
+struct lt_lock_node {
+	LT_OWN_LINE lt_word next;    /* mcs: successor */
+	lt_word waiting;             /* mcs: 1 until the predecessor hands over */
+	LT_OWN_LINE uint64_t value;  /* ticket: my number; mcs, clh: predecessor; clh while held: my cell */
+};
+
+struct lt_lock {
+	/* tas, ttas: 1 = held; ticket: next number to give out; mcs: last node; clh: last cell and its use count */
+	LT_OWN_LINE lt_word word;
+	LT_OWN_LINE lt_word serving; /* ticket: the number that holds the lock; on its own line, waiters watch it */
+
+	/* Constant after lt_lock_init. */
+	LT_OWN_LINE const struct lt_lock_ops *ops;
+	struct lt_lock_stats *stats; /* NULL: level off */
+	struct lt_lock *registered;  /* next in the list of all locks */
+	uint32_t index;
+	uint8_t lock_class, kind;
+};
+
+#endif

@@ -1,0 +1,15 @@
+/* Executable lock discipline: what each hart holds, kept by the hart itself. */
+#ifndef LT_LOCK_CHECKS_H
+#define LT_LOCK_CHECKS_H
+
+#include "lt/lock.h"
+
+/* All no-ops until lt_locks_check(true). */
+void lt_checks_init(void);
+void lt_check_acquire(const struct lt_lock *lock);  /* before asking */
+void lt_check_acquired(const struct lt_lock *lock);
+void lt_check_release(const struct lt_lock *lock);
+/* An event has ended on the calling hart. */
+void lt_check_none_held(void);
+
+#endif

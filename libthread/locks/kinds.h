@@ -1,0 +1,22 @@
+/* What a lock kind provides. Waiting is split off, so that only a contended acquisition pays for reading the clock. */
+#ifndef LT_LOCK_KINDS_H
+#define LT_LOCK_KINDS_H
+
+#include "lt/lock.h"
+
+struct lt_lock_ops {
+	/* Memory beyond struct lt_lock comes from the arena. */
+	void (*init)(struct lt_lock *lock, struct arena *arena);
+	/* Ask for the lock: true = it is held now; false = the caller has queued (if the kind queues) and must call wait. */
+	bool (*enter)(struct lt_lock *lock, struct lt_lock_node *node);
+	void (*wait)(struct lt_lock *lock, struct lt_lock_node *node);
+	bool (*try_)(struct lt_lock *lock, struct lt_lock_node *node);
+	void (*release)(struct lt_lock *lock, struct lt_lock_node *node);
+};
+
+extern const struct lt_lock_ops lt_none_ops, lt_tas_ops, lt_ttas_ops, lt_ticket_ops, lt_mcs_ops, lt_clh_ops;
+
+/* Give each hart the spare cell that CLH needs. */
+void lt_clh_harts_init(struct arena *arena, unsigned harts);
+
+#endif

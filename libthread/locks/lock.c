@@ -1,0 +1,168 @@
+/* The verbs: dispatch by kind, statistics and checks around it. */
+#include "lt/lock.h"
+
+#include <string.h>
+
+#include "account.h"
+#include "checks.h"
+#include "kinds.h"
+#include "stats.h"
+
+static const struct lt_lock_ops *const ops_of_kind[HZ_LOCK_KINDS] = {
+	[HZ_LOCK_NONE] = &lt_none_ops, [HZ_LOCK_TAS] = &lt_tas_ops, [HZ_LOCK_TTAS] = &lt_ttas_ops,
+	[HZ_LOCK_TICKET] = &lt_ticket_ops, [HZ_LOCK_MCS] = &lt_mcs_ops, [HZ_LOCK_CLH] = &lt_clh_ops,
+};
+
+/* Written by lt_locks_init and, for the list, by lt_lock_init, both before first use. */
+static struct {
+	struct arena *arena;
+	unsigned harts;
+	enum hz_lock_stats level;
+	uint8_t kind[HZ_LOCK_CLASSES];
+	struct lt_lock *first, *last;
+} all;
+
+void lt_locks_init(struct arena *arena, const struct hz_device_config *cfg, unsigned harts)
+{
+	all.arena = arena;
+	all.harts = harts;
+	all.level = cfg->lock_stats;
+	all.first = all.last = NULL;
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+		if (cfg->lock_kind[c] >= HZ_LOCK_KINDS)
+			lt_fail("lt_locks_init: unknown lock kind");
+		all.kind[c] = cfg->lock_kind[c];
+	}
+	lt_clh_harts_init(arena, harts);
+	lt_checks_init();
+}
+
+static void register_lock(struct lt_lock *lock)
+{
+	if (all.last)
+		all.last->registered = lock;
+	else
+		all.first = lock;
+	all.last = lock;
+}
+
+void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t index)
+{
+	memset(lock, 0, sizeof(*lock));
+	lock->index = index;
+	lock->lock_class = (uint8_t)lock_class;
+	lock->kind = all.kind[lock_class];
+	lock->ops = ops_of_kind[lock->kind];
+	lock->ops->init(lock, all.arena);
+	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts);
+	register_lock(lock);
+}
+
+/* The hart's account of spin time is kept at every level: it must sum up. */
+static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	uint64_t from_ns, waited_ns;
+
+	clock_freeze();
+	from_ns = clock_now_ns();
+	clock_thaw();
+	lock->ops->wait(lock, node);
+	clock_freeze();
+	waited_ns = clock_now_ns() - from_ns;
+	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
+	if (lock->stats)
+		lt_lock_stats_waited(lock->stats, waited_ns);
+	clock_thaw();
+}
+
+/* Freeze and thaw stand here at every level, so that the level does not change device time. */
+static void note_acquired(struct lt_lock *lock)
+{
+	clock_freeze();
+	lt_check_acquired(lock);
+	if (lock->stats)
+		lt_lock_stats_acquired(lock->stats);
+	clock_thaw();
+}
+
+void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	clock_freeze();
+	lt_check_acquire(lock);
+	clock_thaw();
+	if (!lock->ops->enter(lock, node))
+		wait_and_count(lock, node);
+	note_acquired(lock);
+}
+
+bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	if (!lock->ops->try_(lock, node))
+		return false;
+	note_acquired(lock);
+	return true;
+}
+
+void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	clock_freeze();
+	lt_check_release(lock);
+	if (lock->stats)
+		lt_lock_stats_released(lock->stats);
+	clock_thaw();
+	lock->ops->release(lock, node);
+}
+
+/* Straight to the kind: reading statistics must not show in them. */
+static void quiet_acquire(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	if (!lock->ops->enter(lock, node))
+		lock->ops->wait(lock, node);
+}
+
+static bool read_stats(struct lt_lock *lock, struct hz_lock_entry *entry)
+{
+	struct lt_lock_node node;
+	bool used;
+
+	if (!lock->stats)
+		return false;
+	*entry = (struct hz_lock_entry){ .lock_class = lock->lock_class, .index = lock->index, .kind = lock->kind };
+	quiet_acquire(lock, &node);
+	used = lt_lock_stats_sum(lock->stats, all.harts, entry);
+	lock->ops->release(lock, &node);
+	return used;
+}
+
+uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
+{
+	uint32_t exist = 0;
+
+	clock_freeze();
+	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
+		struct hz_lock_entry entry;
+
+		if (!read_stats(lock, &entry))
+			continue;
+		if (exist >= first && exist - first < max)
+			out[exist - first] = entry;
+		exist++;
+	}
+	clock_thaw();
+	return exist;
+}
+
+void lt_lock_stats_reset(void)
+{
+	clock_freeze();
+	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
+		struct lt_lock_node node;
+
+		if (!lock->stats)
+			continue;
+		quiet_acquire(lock, &node);
+		lt_lock_stats_clear(lock->stats, all.harts);
+		lock->ops->release(lock, &node);
+	}
+	clock_thaw();
+}

@@ -1,0 +1,23 @@
+/* No lock at all: the control that shows what locking costs. Only for classes whose data one hart uses. */
+#include "kinds.h"
+
+static void none_init(struct lt_lock *lock, struct arena *arena)
+{
+	(void)lock;
+	(void)arena;
+}
+
+static bool none_take(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)lock;
+	(void)node;
+	return true;
+}
+
+static void none_nothing(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)lock;
+	(void)node;
+}
+
+const struct lt_lock_ops lt_none_ops = { none_init, none_take, none_nothing, none_take, none_nothing };

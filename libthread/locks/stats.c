@@ -1,0 +1,136 @@
+/* Lock statistics. */
+#include "stats.h"
+
+#include <string.h>
+
+static unsigned bucket_of(uint64_t ns)
+{
+	unsigned top;
+
+	if (ns < 1u << LT_HISTOGRAM_SUB_BITS)
+		return (unsigned)ns;
+	top = 63u - (unsigned)__builtin_clzll(ns);
+	if (top >= LT_HISTOGRAM_BITS)
+		return LT_HISTOGRAM_BUCKETS - 1;
+	/* The octave of 2^3 … 2^4 - 1 follows the 8 exact values. */
+	return ((top - LT_HISTOGRAM_SUB_BITS) << LT_HISTOGRAM_SUB_BITS) + (unsigned)(ns >> (top - LT_HISTOGRAM_SUB_BITS));
+}
+
+static uint64_t upper_edge(unsigned bucket)
+{
+	unsigned shift;
+
+	if (bucket == LT_HISTOGRAM_BUCKETS - 1)
+		return UINT64_MAX;
+	if (bucket < 2u << LT_HISTOGRAM_SUB_BITS)
+		return bucket;
+	shift = (bucket >> LT_HISTOGRAM_SUB_BITS) - 1;
+	return ((uint64_t)(bucket - (shift << LT_HISTOGRAM_SUB_BITS) + 1) << shift) - 1;
+}
+
+void lt_histogram_add(struct lt_histogram *h, uint64_t ns)
+{
+	h->count[bucket_of(ns)]++;
+}
+
+uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent)
+{
+	uint64_t total = 0, below = 0;
+
+	for (unsigned i = 0; i < LT_HISTOGRAM_BUCKETS; i++)
+		total += h->count[i];
+	for (unsigned i = 0; i < LT_HISTOGRAM_BUCKETS; i++) {
+		below += h->count[i];
+		if (h->count[i] && below * 100 >= total * percent)
+			return upper_edge(i);
+	}
+	return 0;
+}
+
+struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum hz_lock_stats level, unsigned harts)
+{
+	struct lt_lock_stats *stats;
+
+	if (level == HZ_STATS_OFF)
+		return NULL;
+	stats = arena_alloc(arena, 1, sizeof(*stats) + harts * sizeof(stats->of_hart[0]), "lock statistics");
+	stats->wait = arena_alloc(arena, 1, sizeof(*stats->wait), "lock wait histogram");
+	if (level == HZ_STATS_ALL)
+		stats->hold = arena_alloc(arena, 1, sizeof(*stats->hold), "lock hold histogram");
+	return stats;
+}
+
+void lt_lock_stats_acquired(struct lt_lock_stats *stats)
+{
+	unsigned hart = lt_hart_id();
+	struct lt_lock_counters *counters = &stats->of_hart[hart];
+
+	counters->acquisitions++;
+	if (stats->last_owner && stats->last_owner != hart + 1)
+		counters->handovers++;
+	stats->last_owner = hart + 1;
+	if (stats->hold)
+		stats->acquired_ns = clock_now_ns();
+}
+
+void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns)
+{
+	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
+
+	counters->contended++;
+	counters->wait_ns += ns;
+	if (ns > counters->wait_max_ns)
+		counters->wait_max_ns = ns;
+	lt_histogram_add(stats->wait, ns);
+}
+
+void lt_lock_stats_released(struct lt_lock_stats *stats)
+{
+	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
+	uint64_t ns;
+
+	if (!stats->hold)
+		return;
+	ns = clock_now_ns() - stats->acquired_ns;
+	counters->hold_ns += ns;
+	if (ns > counters->hold_max_ns)
+		counters->hold_max_ns = ns;
+	lt_histogram_add(stats->hold, ns);
+}
+
+void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts)
+{
+	memset(stats->of_hart, 0, harts * sizeof(stats->of_hart[0]));
+	memset(stats->wait, 0, sizeof(*stats->wait));
+	if (stats->hold)
+		memset(stats->hold, 0, sizeof(*stats->hold));
+	stats->last_owner = 0;
+}
+
+/* A bucket's edge may lie above the largest value seen. */
+static uint32_t p99(const struct lt_histogram *h, uint64_t max_ns)
+{
+	uint64_t ns = h ? lt_histogram_percentile(h, 99) : 0;
+
+	if (ns > max_ns)
+		ns = max_ns;
+	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+}
+
+bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out)
+{
+	for (unsigned i = 0; i < harts; i++) {
+		const struct lt_lock_counters *c = &stats->of_hart[i];
+
+		out->acquisitions += c->acquisitions;
+		out->contended += c->contended;
+		out->handovers += c->handovers;
+		out->wait_ns += c->wait_ns;
+		out->hold_ns += c->hold_ns;
+		out->wait_max_ns = c->wait_max_ns > out->wait_max_ns ? c->wait_max_ns : out->wait_max_ns;
+		out->hold_max_ns = c->hold_max_ns > out->hold_max_ns ? c->hold_max_ns : out->hold_max_ns;
+	}
+	out->wait_p99_ns = p99(stats->wait, out->wait_max_ns);
+	out->hold_p99_ns = p99(stats->hold, out->hold_max_ns);
+	return out->acquisitions != 0;
+}

@@ -1,0 +1,38 @@
+/* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder only. */
+#ifndef LT_LOCK_STATS_H
+#define LT_LOCK_STATS_H
+
+#include "lt/lock.h"
+
+/* Log-linear: values below 8 exactly, then 8 buckets per power of two up to 2^22 ns (4 ms); the last bucket takes the rest. */
+enum { LT_HISTOGRAM_SUB_BITS = 3, LT_HISTOGRAM_BITS = 22, LT_HISTOGRAM_BUCKETS = ((22 - 3 + 1) << 3) + 1 };
+struct lt_histogram { uint32_t count[LT_HISTOGRAM_BUCKETS]; };
+
+void lt_histogram_add(struct lt_histogram *h, uint64_t ns);
+/* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives UINT64_MAX. */
+uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent);
+
+struct lt_lock_counters {
+	LT_OWN_LINE uint64_t acquisitions;
+	uint64_t contended, handovers;
+	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
+};
+
+struct lt_lock_stats {
+	uint64_t acquired_ns;      /* level all: when the present holder got it */
+	uint32_t last_owner;       /* hart of the last acquisition + 1; 0 = none yet */
+	struct lt_histogram *wait; /* of contended acquisitions */
+	struct lt_histogram *hold; /* level all, else NULL */
+	struct lt_lock_counters of_hart[];
+};
+
+struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum hz_lock_stats level, unsigned harts);
+/* The calling hart holds the lock, the clock is frozen. */
+void lt_lock_stats_acquired(struct lt_lock_stats *stats);
+void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns);
+void lt_lock_stats_released(struct lt_lock_stats *stats);
+void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts);
+/* Counters into *out; false if the lock was never acquired. */
+bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out);
+
+#endif

@@ -1,0 +1,103 @@
+/* Host bodies of the architecture header: clock, waiting, waking, failing. */
+#include "host_state.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "lt/arch.h"
+
+__thread unsigned lt_host_hart;
+
+/* One futex word per hart: a kick changes it. */
+static struct { LT_OWN_LINE uint32_t kicks; } doorbell[HZ_MAX_HARTS];
+
+enum {
+	SLEEP_LIMIT_NS = 10000000, /* a word changed without a kick is noticed at the latest after this */
+	SPINS_BEFORE_YIELD = 32,
+};
+
+void lt_fail(const char *text)
+{
+	fprintf(stderr, "hart %u: %s\n", lt_host_hart, text);
+	abort();
+}
+
+static uint64_t steady_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_now_ns(void)
+{
+	return lt_runner_active() ? lt_runner_now_ns() : steady_ns();
+}
+
+void clock_charge_ns(uint64_t ns)
+{
+	if (lt_runner_active())
+		lt_runner_charge_ns(ns);
+}
+
+static void sleep_on(uint32_t *kicks, uint32_t seen, uint64_t ns)
+{
+	struct timespec limit = { .tv_nsec = (long)(ns < SLEEP_LIMIT_NS ? ns : SLEEP_LIMIT_NS) };
+
+	syscall(SYS_futex, kicks, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
+}
+
+/* The kick counter is read before the word: a kick after a change that we did not see ends the futex wait. */
+bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
+{
+	uint32_t *kicks = &doorbell[lt_host_hart].kicks;
+	uint32_t seen = __atomic_load_n(kicks, __ATOMIC_ACQUIRE);
+	uint64_t now_ns;
+
+	if (lt_load(w) != value)
+		return true;
+	if (lt_runner_active()) {
+		lt_runner_note_wait(deadline_ns);
+		return false;
+	}
+	now_ns = steady_ns();
+	if (now_ns < deadline_ns)
+		sleep_on(kicks, seen, deadline_ns - now_ns);
+	return lt_load(w) != value;
+}
+
+void lt_kick(unsigned hart)
+{
+	if (lt_runner_active())
+		return;
+	__atomic_fetch_add(&doorbell[hart].kicks, 1, __ATOMIC_ACQ_REL);
+	syscall(SYS_futex, &doorbell[hart].kicks, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void lt_relax(void)
+{
+	sched_yield();
+}
+
+uint64_t lt_spin_while(const lt_word *w, uint64_t value)
+{
+	uint64_t seen = lt_load(w);
+
+	if (seen != value)
+		return seen;
+	if (lt_runner_active())
+		lt_fail("a lock is waited for in the single-threaded runner: its holder returned without releasing it");
+	for (unsigned i = 0; i < SPINS_BEFORE_YIELD; i++)
+		if (lt_load(w) != value)
+			return value;
+	sched_yield();
+	return value;
+}

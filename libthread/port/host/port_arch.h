@@ -1,0 +1,49 @@
+/* Shared words, time and hart identity on pthreads. Atomic builtins, so that ThreadSanitizer sees every ordering. */
+#ifndef LT_PORT_ARCH_H
+#define LT_PORT_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct lt_word { uint64_t value; } lt_word;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 0 until a hart thread or the single-threaded runner says otherwise, like the boot hart. */
+extern __thread unsigned lt_host_hart;
+
+uint64_t clock_now_ns(void);
+void clock_charge_ns(uint64_t ns);
+bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
+uint64_t lt_spin_while(const lt_word *w, uint64_t value);
+void lt_relax(void);
+void lt_kick(unsigned hart);
+
+static inline uint64_t lt_load(const lt_word *w) { return __atomic_load_n(&w->value, __ATOMIC_ACQUIRE); }
+static inline void lt_store(lt_word *w, uint64_t v) { __atomic_store_n(&w->value, v, __ATOMIC_RELEASE); }
+static inline uint64_t lt_swap(lt_word *w, uint64_t v) { return __atomic_exchange_n(&w->value, v, __ATOMIC_ACQ_REL); }
+static inline uint64_t lt_add(lt_word *w, uint64_t d) { return __atomic_fetch_add(&w->value, d, __ATOMIC_ACQ_REL); }
+static inline uint64_t lt_or(lt_word *w, uint64_t bits) { return __atomic_fetch_or(&w->value, bits, __ATOMIC_ACQ_REL); }
+static inline uint64_t lt_and(lt_word *w, uint64_t bits) { return __atomic_fetch_and(&w->value, bits, __ATOMIC_ACQ_REL); }
+static inline uint64_t lt_peek(const lt_word *w) { return __atomic_load_n(&w->value, __ATOMIC_RELAXED); }
+static inline void lt_preset(lt_word *w, uint64_t v) { __atomic_store_n(&w->value, v, __ATOMIC_RELAXED); }
+
+static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
+{
+	__atomic_compare_exchange_n(&w->value, &old, new_, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return old;
+}
+
+static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_) { return lt_cas_seen(w, old, new_) == old; }
+
+static inline unsigned lt_hart_id(void) { return lt_host_hart; }
+static inline bool clock_is_virtual(void) { return false; }
+static inline void clock_freeze(void) {}
+static inline void clock_thaw(void) {}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,137 @@
+/* Test clock and the deterministic single-threaded runner. */
+#include "host_clock.h"
+#include "host_state.h"
+
+#include "account.h"
+#include "hart_state.h"
+
+static struct {
+	bool active;
+	uint64_t now_ns;                     /* of the machine; a hart's own clock may be ahead */
+	uint64_t hart_ns[HZ_MAX_HARTS];      /* its clock, where a charge put it */
+	uint64_t wake_ns[HZ_MAX_HARTS];      /* it is idle until then */
+	uint64_t idle_from_ns[HZ_MAX_HARTS];
+} runner;
+
+bool lt_runner_active(void)
+{
+	return runner.active;
+}
+
+uint64_t lt_runner_now_ns(void)
+{
+	uint64_t own_ns = runner.hart_ns[lt_host_hart];
+
+	return own_ns > runner.now_ns ? own_ns : runner.now_ns;
+}
+
+void lt_runner_charge_ns(uint64_t ns)
+{
+	runner.hart_ns[lt_host_hart] = lt_runner_now_ns() + ns;
+}
+
+void lt_runner_note_wait(uint64_t deadline_ns)
+{
+	if (deadline_ns < runner.wake_ns[lt_host_hart])
+		runner.wake_ns[lt_host_hart] = deadline_ns;
+}
+
+static void restart(bool active, uint64_t start_ns)
+{
+	runner.active = active;
+	runner.now_ns = start_ns;
+	for (unsigned i = 0; i < HZ_MAX_HARTS; i++) {
+		runner.hart_ns[i] = start_ns;
+		runner.idle_from_ns[i] = start_ns;
+	}
+}
+
+void lt_host_clock_steady(void)
+{
+	restart(false, 0);
+}
+
+void lt_host_clock_test(uint64_t start_ns)
+{
+	restart(true, start_ns);
+}
+
+void lt_host_clock_set(uint64_t now_ns)
+{
+	if (now_ns < runner.now_ns)
+		lt_fail("lt_host_clock_set: time would run backwards");
+	runner.now_ns = now_ns;
+}
+
+bool lt_host_turn(unsigned hart)
+{
+	struct hart *h = lt_hart_of(hart);
+	unsigned caller = lt_host_hart;
+	uint64_t now_ns;
+	bool worked = false;
+
+	lt_host_hart = hart;
+	now_ns = lt_runner_now_ns();
+	if (now_ns > runner.idle_from_ns[hart])
+		account_idle(hart, now_ns - runner.idle_from_ns[hart]);
+	runner.wake_ns[hart] = LT_FOREVER;
+	h->waited = false; /* mail may have come since; no wait has looked */
+	if (!lt_hart_done(h)) {
+		worked = lt_hart_turn(h);
+		lt_runner_note_wait(timer_heap_deadline(&h->timers));
+	}
+	runner.idle_from_ns[hart] = lt_runner_now_ns();
+	account_publish(hart, runner.idle_from_ns[hart]);
+	lt_host_hart = caller;
+	return worked;
+}
+
+/* Until a whole round did nothing. */
+static void run_everything_due(void)
+{
+	bool worked;
+
+	do {
+		worked = false;
+		for (unsigned i = 0; i < lt_harts(); i++)
+			if (runner.hart_ns[i] <= runner.now_ns)
+				worked = lt_host_turn(i) || worked;
+	} while (worked);
+}
+
+/* A hart with a clock ahead of the machine has been busy and must look again when it is reached. */
+static uint64_t next_ns(void)
+{
+	uint64_t next = LT_FOREVER;
+
+	for (unsigned i = 0; i < lt_harts(); i++) {
+		uint64_t at_ns = runner.hart_ns[i] > runner.now_ns ? runner.hart_ns[i] : runner.wake_ns[i];
+
+		next = at_ns < next ? at_ns : next;
+	}
+	return next;
+}
+
+uint64_t lt_host_run_until(uint64_t limit_ns)
+{
+	for (;;) {
+		uint64_t next;
+
+		run_everything_due();
+		next = next_ns();
+		if (next == LT_FOREVER)
+			return runner.now_ns;
+		if (next <= runner.now_ns)
+			lt_fail("a hook waits for a time that has come and does nothing");
+		if (next > limit_ns) {
+			lt_host_clock_set(limit_ns);
+			return limit_ns;
+		}
+		runner.now_ns = next;
+	}
+}
+
+uint64_t lt_host_run_until_idle(void)
+{
+	return lt_host_run_until(LT_FOREVER);
+}

@@ -1,0 +1,161 @@
+/* Shared words, time and hart identity on bare RV64 (plain QEMU or under the virtual-clock plugin; the same ELF).
+ *
+ * Explicit instructions, never compiler atomics: gcc turns an atomic load into a plain LD, which the plugin cannot see.
+ * Ordering (RVWMO, unprivileged spec 14.1, preserved program order rules 5 and 6):
+ *   .aq  forbids every later memory access of this hart to be ordered before the annotated one: what is read after lt_load,
+ *        lt_swap or a successful lt_cas is at least as new as what the releasing hart had written.
+ *   .rl  forbids every earlier memory access of this hart to be ordered after the annotated one: stores of a critical section
+ *        cannot leak past the lt_store that frees the lock. (`fence r,rw` + store would let earlier *stores* pass.)
+ * RCsc suffices that .rl followed by .aq on the same hart stays in order (rule 7), which the wait protocols below rely on.
+ *
+ * Boot code puts mhartid into tp before any C code runs. */
+#ifndef LT_PORT_ARCH_H
+#define LT_PORT_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vclock_abi.h"
+
+typedef struct lt_word { uint64_t value; } lt_word;
+
+/* Set by the platform from the FDT before a second hart runs. */
+extern uintptr_t lt_clint_base;   /* msip at +4*hart, mtimecmp at +0x4000+8*hart; default 0x2000000 */
+extern uint32_t lt_ns_per_tick;   /* of rdtime; default 100 (10 MHz) */
+
+/* LR.D and not LD: an order point of the virtual clock. .aq keeps later reads behind it. */
+static inline uint64_t lt_load(const lt_word *w)
+{
+	uint64_t v;
+
+	__asm__ volatile("lr.d.aq %0, (%1)" : "=r"(v) : "r"(&w->value) : "memory");
+	return v;
+}
+
+/* AMOSWAP and not SD: an order point. .rl keeps every earlier load and store before it. */
+static inline void lt_store(lt_word *w, uint64_t v)
+{
+	__asm__ volatile("amoswap.d.rl zero, %1, (%0)" : : "r"(&w->value), "r"(v) : "memory");
+}
+
+#define LT_AMO(name, insn)                                                                                                      \
+	static inline uint64_t name(lt_word *w, uint64_t v)                                                                     \
+	{                                                                                                                       \
+		uint64_t old;                                                                                                   \
+		__asm__ volatile(insn ".d.aqrl %0, %2, (%1)" : "=&r"(old) : "r"(&w->value), "r"(v) : "memory");                 \
+		return old;                                                                                                     \
+	}
+LT_AMO(lt_swap, "amoswap")
+LT_AMO(lt_add, "amoadd")
+LT_AMO(lt_or, "amoor")
+LT_AMO(lt_and, "amoand")
+#undef LT_AMO
+
+/* LR.aq: what follows sees what the last releasing writer wrote. SC.rl: what precedes is visible to whoever sees new_.
+ * A later access may be ordered before the SC but not before the LR, and the SC succeeds only if nobody wrote in between.
+ * Nothing but a branch stands between LR and SC: the constrained loop of spec 8.3, so it always ends. */
+static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
+{
+	uint64_t seen, failed;
+
+	__asm__ volatile("1:	lr.d.aq %0, (%2)\n"
+			 "	bne %0, %3, 2f\n"
+			 "	sc.d.rl %1, %4, (%2)\n"
+			 "	bnez %1, 1b\n"
+			 "2:"
+			 : "=&r"(seen), "=&r"(failed)
+			 : "r"(&w->value), "r"(old), "r"(new_)
+			 : "memory");
+	return seen;
+}
+
+static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_)
+{
+	return lt_cas_seen(w, old, new_) == old;
+}
+
+static inline uint64_t lt_peek(const lt_word *w)
+{
+	return *(const volatile uint64_t *)&w->value;
+}
+
+static inline void lt_preset(lt_word *w, uint64_t v)
+{
+	*(volatile uint64_t *)&w->value = v;
+}
+
+static inline unsigned lt_hart_id(void)
+{
+	unsigned long id;
+
+	__asm__("mv %0, tp" : "=r"(id));
+	return (unsigned)id;
+}
+
+static inline struct hz_vc_slot *lt_vc_slot(void)
+{
+	return (struct hz_vc_slot *)(HZ_VC_SLOTS_ADDR + lt_hart_id() * sizeof(struct hz_vc_slot));
+}
+
+/* A hint to the plugin (vclock_abi.h); a no-op without it. */
+#define LT_VC_HINT(imm) __asm__ volatile("slti zero, zero, %0" : : "i"(imm) : "memory")
+
+/* The plugin fills in every slot's magic before any hart passes its first hint; boot code executes one (HZ_VC_SYNC). */
+static inline bool clock_is_virtual(void)
+{
+	return lt_vc_slot()->magic != 0;
+}
+
+static inline void clock_freeze(void) { LT_VC_HINT(HZ_VC_FREEZE); }
+static inline void clock_thaw(void) { LT_VC_HINT(HZ_VC_THAW); }
+
+static inline void clock_charge_ns(uint64_t ns)
+{
+	lt_vc_slot()->arg0 = ns;
+	LT_VC_HINT(HZ_VC_CHARGE);
+}
+
+static inline uint64_t lt_ticks(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("rdtime %0" : "=r"(ticks));
+	return ticks;
+}
+
+static inline uint64_t clock_now_ns(void)
+{
+	struct hz_vc_slot *slot = lt_vc_slot();
+
+	if (slot->magic == 0)
+		return lt_ticks() * lt_ns_per_tick;
+	LT_VC_HINT(HZ_VC_NOW);
+	return *(volatile uint64_t *)&slot->now_ns;
+}
+
+/* LR reads and sets the reservation; WRS.NTO stalls until another hart writes the line (Zawrs), and parks the hart under
+ * the virtual clock. One asm block: a compiler-made access in between could lose the reservation. */
+static inline uint64_t lt_spin_while(const lt_word *w, uint64_t value)
+{
+	uint64_t seen;
+
+	__asm__ volatile("	lr.d.aq %0, (%1)\n"
+			 "	bne %0, %2, 1f\n"
+			 "	.word 0x00d00073\n" /* wrs.nto */
+			 "1:"
+			 : "=&r"(seen)
+			 : "r"(&w->value), "r"(value)
+			 : "memory");
+	return seen;
+}
+
+static inline void lt_relax(void)
+{
+	__asm__ volatile(".word 0x0100000f" : : : "memory"); /* pause */
+}
+
+bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
+void lt_kick(unsigned hart);
+
+#endif

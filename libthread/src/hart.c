@@ -1,0 +1,167 @@
+/* The hart loop: due timers, one mailbox batch, hook, idle. */
+#include "account.h"
+#include "hart_state.h"
+
+static struct hart *harts;
+static unsigned hart_count;
+static lt_word stopped; /* 1: lt_harts_stop was called */
+
+struct hart *lt_hart_of(unsigned hart)
+{
+	return &harts[hart];
+}
+
+struct hart *lt_hart_self(void)
+{
+	return &harts[lt_hart_id()];
+}
+
+unsigned lt_harts(void)
+{
+	return hart_count;
+}
+
+void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
+{
+	if (count == 0 || count > HZ_MAX_HARTS)
+		lt_fail("lt_harts_init: number of harts is not 1 to 64");
+	harts = arena_alloc(arena, count, sizeof(*harts), "harts");
+	hart_count = count;
+	lt_preset(&stopped, 0);
+	for (unsigned i = 0; i < count; i++) {
+		harts[i].id = i;
+		timer_heap_init(&harts[i].timers, arena, timers);
+		account_init(i);
+	}
+}
+
+void lt_hart_set_hook(unsigned hart, lt_hook_fn *hook, void *ctx)
+{
+	harts[hart].hook = hook;
+	harts[hart].hook_ctx = ctx;
+}
+
+void lt_hart_set_roles(unsigned hart, uint32_t roles)
+{
+	account_roles(hart, roles);
+}
+
+void lt_timer_arm(struct lt_timer *timer, uint64_t deadline_ns, lt_timer_fn *run)
+{
+	struct timer_heap *heap = &lt_hart_self()->timers;
+
+	if (timer->slot)
+		timer_heap_remove(heap, timer);
+	timer->deadline_ns = deadline_ns;
+	timer->run = run;
+	timer_heap_put(heap, timer);
+}
+
+void lt_timer_cancel(struct lt_timer *timer)
+{
+	if (timer->slot)
+		timer_heap_remove(&lt_hart_self()->timers, timer);
+}
+
+bool lt_hart_has_mail(void)
+{
+	struct hart *h = lt_hart_self();
+
+	h->mail = h->mail || lt_load(&h->mailbox) != 0;
+	return h->mail || lt_mail_local(h);
+}
+
+void lt_hart_wait(uint64_t deadline_ns)
+{
+	struct hart *h = lt_hart_self();
+	uint64_t timer_ns = timer_heap_deadline(&h->timers), from_ns;
+
+	if (h->mail || lt_mail_local(h))
+		return;
+	clock_freeze();
+	from_ns = clock_now_ns();
+	account_publish(h->id, from_ns);
+	clock_thaw();
+	h->waited = true;
+	h->mail = lt_wait_while(&h->mailbox, 0, timer_ns < deadline_ns ? timer_ns : deadline_ns);
+	clock_freeze();
+	account_idle(h->id, clock_now_ns() - from_ns);
+	clock_thaw();
+}
+
+/* A stopping hart neither waits nor calls its hook; it only empties its mailbox. */
+static bool after_events(struct hart *h, bool worked)
+{
+	uint64_t deadline_ns = timer_heap_deadline(&h->timers);
+
+	if (h->stopping)
+		return worked;
+	if (h->hook)
+		return h->hook(h->hook_ctx, !worked, deadline_ns) || worked;
+	if (!worked)
+		lt_hart_wait(deadline_ns);
+	return worked;
+}
+
+bool lt_hart_turn(struct hart *h)
+{
+	bool worked = timer_heap_run_due(&h->timers) != 0;
+
+	worked = lt_mail_run(h, worked) != 0 || worked;
+	h->waited = false;
+	h->worked = after_events(h, worked);
+	return h->worked;
+}
+
+bool lt_hart_done(struct hart *h)
+{
+	return h->stopping && !lt_mail_local(h) && lt_load(&h->mailbox) == 0;
+}
+
+void lt_hart_run(void)
+{
+	struct hart *h = lt_hart_self();
+
+	while (!lt_hart_done(h))
+		lt_hart_turn(h);
+}
+
+static void on_stop(struct lt_event *ev)
+{
+	struct hart *h = (struct hart *)((char *)ev - offsetof(struct hart, stop_event));
+
+	h->stopping = true;
+}
+
+/* By event, so that a running loop has no stop word to poll. */
+void lt_harts_stop(void)
+{
+	if (lt_swap(&stopped, 1))
+		return;
+	for (unsigned i = 0; i < hart_count; i++)
+		lt_post(&(struct lt_thread){ "stop", i }, &harts[i].stop_event, on_stop);
+}
+
+void lt_hart_times(unsigned hart, struct hz_hart_times *out)
+{
+	clock_freeze();
+	account_read(hart, out);
+	clock_thaw();
+}
+
+static void on_reset(struct lt_event *ev)
+{
+	struct hart *h = (struct hart *)((char *)ev - offsetof(struct hart, reset_event));
+
+	clock_freeze();
+	lt_store(&h->reset_posted, 0);
+	account_restart(h->id);
+	clock_thaw();
+}
+
+void lt_hart_times_reset(void)
+{
+	for (unsigned i = 0; i < hart_count; i++)
+		if (!lt_swap(&harts[i].reset_posted, 1))
+			lt_post(&(struct lt_thread){ "reset", i }, &harts[i].reset_event, on_reset);
+}

@@ -1,0 +1,93 @@
+/* Posting events and running them: a multi-producer list per hart, taken whole by its owner and turned round into FIFO order. */
+#include "account.h"
+#include "hart_state.h"
+
+static void post_local(struct hart *h, struct lt_event *ev)
+{
+	ev->next = NULL;
+	if (h->local_head)
+		h->local_tail->next = ev;
+	else
+		h->local_head = ev;
+	h->local_tail = ev;
+}
+
+/* The guess "empty" is mostly right and saves the load before the compare-and-swap. Only the event that ends emptiness kicks:
+ * the owner empties the mailbox before it looks at it a last time and sleeps. */
+static void post_remote(struct hart *h, struct lt_event *ev)
+{
+	uint64_t guess, seen = 0;
+
+	do {
+		guess = seen;
+		ev->next = (struct lt_event *)(uintptr_t)guess;
+		seen = lt_cas_seen(&h->mailbox, guess, (uintptr_t)ev);
+	} while (seen != guess);
+	if (seen == 0)
+		lt_kick(h->id);
+}
+
+void lt_post(const struct lt_thread *to, struct lt_event *ev, lt_event_fn *run)
+{
+	struct hart *h = lt_hart_of(to->hart);
+
+	ev->run = run;
+	if (to->hart == lt_hart_id())
+		post_local(h, ev);
+	else
+		post_remote(h, ev);
+}
+
+/* Newest first becomes oldest first. */
+static struct lt_event *reversed(struct lt_event *list)
+{
+	struct lt_event *out = NULL;
+
+	while (list) {
+		struct lt_event *next = list->next;
+
+		list->next = out;
+		out = list;
+		list = next;
+	}
+	return out;
+}
+
+/* An event may be freed, reused or posted again by its run, so next is read before. */
+static unsigned run_list(struct lt_event *list)
+{
+	unsigned ran = 0;
+
+	while (list) {
+		struct lt_event *ev = list;
+
+		list = ev->next;
+		ev->run(ev);
+		ran++;
+	}
+	return ran;
+}
+
+/* Is a look into the mailbox worth a shared load, or does the idle wait look anyway? An empty mailbox is never swapped. */
+static bool remote_mail(struct hart *h, bool busy)
+{
+	if (h->mail)
+		return true;
+	if (h->waited && !h->worked && !busy)
+		return false;
+	return lt_load(&h->mailbox) != 0;
+}
+
+unsigned lt_mail_run(struct hart *h, bool busy)
+{
+	struct lt_event *local = h->local_head, *remote = NULL;
+	unsigned ran;
+
+	if (remote_mail(h, busy || local))
+		remote = reversed((struct lt_event *)(uintptr_t)lt_swap(&h->mailbox, 0));
+	h->mail = false;
+	h->local_head = NULL;
+	ran = run_list(local) + run_list(remote);
+	account_events(h->id, ran);
+	return ran;
+}
