@@ -15,10 +15,6 @@
 
 namespace hz {
 
-enum class Register : uint32_t {
-	cap = 0x00, vs = 0x08, intms = 0x0c, intmc = 0x10, cc = 0x14, csts = 0x1c, aqa = 0x24, asq = 0x28, acq = 0x30,
-};
-
 struct AdminResult {
 	uint16_t status; // SCT << 8 | SC
 	bool do_not_retry;
@@ -46,6 +42,8 @@ public:
 	void disable();
 	// CC.SHN normal, waits for CSTS.SHST complete: everything is durable.
 	void shutdown();
+	// After shutdown(): hangs up, upon which the firmware powers the machine off.
+	void disconnect();
 
 	// Runs one admin command; `in` receives, `out` is sent, through the admin buffer (at most 512 KiB).
 	AdminResult admin(nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
@@ -71,13 +69,13 @@ public:
 
 private:
 	AdminResult await(uint16_t cid);
-	void wait_ready(bool ready);
+	void wait_status(uint32_t mask, uint32_t value, const char *what);
 
 	Machine &machine_;
 	Link link_;
-	BusAddress sq_ = 0, cq_ = 0, buffer_ = 0, list_ = 0, shadow_ = 0, event_ = 0;
+	BusAddress sq_ = 0, cq_ = 0, buffer_ = 0, list_ = 0, shadow_ = 0, events_ = 0;
 	unsigned tail_ = 0, head_ = 0;
-	bool phase_ = true;
+	bool phase_ = true, enabled_ = false;
 	uint16_t next_cid_ = 0;
 };
 

@@ -94,6 +94,7 @@ public:
 	std::span<const Completion> wait();
 
 	// Horizon (virtual clock). open(): this queue takes part in time from now on; nothing arrives before first_arrival_ns.
+	// A run of several queues opens all of them with 0 before the first promise: until then device time stands.
 	void open(uint64_t first_arrival_ns = 0);
 	void promise_until(uint64_t horizon_ns);
 	void promise_nothing_more() { promise_until(UINT64_MAX); }
@@ -106,7 +107,7 @@ public:
 
 private:
 	void publish(uint64_t horizon_ns);
-	bool wait_for_completion();
+	void sleep_for_completion();
 	uint64_t host_ns() const;
 
 	Machine &machine_;
@@ -119,7 +120,7 @@ private:
 	uint64_t list_stride_;
 	uint32_t *sq_doorbell_, *cq_doorbell_;
 	uint64_t submitted_ = 0, consumed_ = 0, published_ = 0;
-	uint64_t last_arrival_ns_ = 0, horizon_ns_ = 0;
+	uint64_t last_arrival_ns_ = 0, last_completion_ns_ = 0, horizon_ns_ = 0;
 	unsigned outstanding_ = 0, free_count_ = 0;
 	size_t free_head_ = 0, free_tail_ = 0;
 	bool open_ = false;

@@ -1,0 +1,23 @@
+// BootWatch: what QEMU's and the firmware's words say about a failure.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "region.hpp"
+
+namespace hz {
+
+// Whole text of a small file, at most the last `limit` bytes; empty if there is none.
+std::string read_tail(const std::filesystem::path &file, size_t limit = 1 << 20);
+
+// One sentence if QEMU's stderr shows a failure after which it would hang instead of ending, else empty.
+std::string known_qemu_failure(const std::string &qemu_log);
+
+// One sentence if the firmware gave up, else empty.
+std::string firmware_failure(const Region &region);
+
+// Last line with letters of a log, for "QEMU ended: …".
+std::string last_line(const std::string &text);
+
+} // namespace hz

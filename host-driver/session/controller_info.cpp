@@ -1,0 +1,110 @@
+// Controller information: namespace shape, zone report and the vendor log pages as C++ values.
+#include <algorithm>
+#include <cstring>
+
+#include "session/controller.hpp"
+#include "session/error.hpp"
+
+namespace hz {
+
+namespace {
+
+template <class Record> Record as(const std::vector<std::byte> &data)
+{
+	Record record{};
+	std::memcpy(static_cast<void *>(&record), data.data(), std::min(sizeof(record), data.size()));
+	return record;
+}
+
+uint32_t limit(uint32_t zero_based) { return zero_based == UINT32_MAX ? 0 : zero_based + 1; }
+
+// MDTS and ZASL are powers of two of 4 KiB; 0 means no limit of their own.
+uint32_t transfer_limit(uint8_t exponent, uint32_t otherwise) { return exponent ? 1u << exponent : otherwise; }
+
+} // namespace
+
+NamespaceInfo Controller::namespace_info(uint32_t nsid)
+{
+	auto ns = as<nvme_identify_namespace>(identify(NVME_CNS_NAMESPACE, nsid));
+	auto zns = as<nvme_zns_identify_namespace>(identify(NVME_CNS_CSI_NAMESPACE, nsid, NVME_CSI_ZNS));
+	auto controller = as<nvme_identify_controller>(identify(NVME_CNS_CONTROLLER));
+	auto zns_controller = as<nvme_zns_identify_controller>(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_ZNS));
+	unsigned format = ns.flbas & 0xf;
+	NamespaceInfo info;
+	info.size_sectors = ns.nsze;
+	info.zone_size_sectors = zns.lbafe[format].zsze;
+	if (!info.zone_size_sectors)
+		throw Error("namespace " + std::to_string(nsid) + " is not zoned");
+	info.zones = info.size_sectors / info.zone_size_sectors;
+	info.zone_capacity_sectors = info.zones ? ns.ncap / info.zones : 0;
+	info.max_open = limit(zns.mor);
+	info.max_active = limit(zns.mar);
+	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
+	info.max_append_sectors = transfer_limit(zns_controller.zasl, info.max_transfer_sectors);
+	return info;
+}
+
+std::vector<nvme_zone_descriptor> Controller::zone_report(QueuePair &queue)
+{
+	std::vector<nvme_zone_descriptor> zones;
+	NamespaceInfo info = namespace_info();
+	std::vector<std::byte> data(queue.data(0).size());
+	while (zones.size() < info.zones) {
+		Completion c = queue.run(QueuePair::zone_report(zones.size() * info.zone_size_sectors, static_cast<uint32_t>(data.size())), {},
+					 data);
+		if (c.status)
+			throw NvmeError("Zone Management Receive failed: " + status_text(c.status), c.status);
+		auto header = as<nvme_zone_report>(data);
+		size_t room = (data.size() - sizeof(nvme_zone_report)) / sizeof(nvme_zone_descriptor);
+		size_t count = std::min<uint64_t>(header.zones, room);
+		if (count == 0)
+			throw Error("the zone report ends after " + std::to_string(zones.size()) + " of " + std::to_string(info.zones) + " zones");
+		auto *first = reinterpret_cast<const nvme_zone_descriptor *>(data.data() + sizeof(nvme_zone_report));
+		zones.insert(zones.end(), first, first + count);
+	}
+	return zones;
+}
+
+std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_t offset, uint32_t nsid)
+{
+	std::vector<std::byte> data(bytes);
+	uint32_t dwords = bytes / 4 - 1;
+	nvme_sqe sqe{};
+	sqe.opcode = NVME_ADMIN_GET_LOG_PAGE;
+	sqe.nsid = nsid;
+	sqe.cdw10 = lid | (dwords & 0xffff) << 16;
+	sqe.cdw11 = dwords >> 16;
+	sqe.cdw12 = static_cast<uint32_t>(offset);
+	sqe.cdw13 = static_cast<uint32_t>(offset >> 32);
+	require("Get Log Page", sqe, data);
+	return data;
+}
+
+hz_log_harts Controller::log_harts() { return as<hz_log_harts>(log_page(HZ_LOG_HARTS, sizeof(hz_log_harts))); }
+hz_log_flash Controller::log_flash() { return as<hz_log_flash>(log_page(HZ_LOG_FLASH, sizeof(hz_log_flash))); }
+hz_log_ftl Controller::log_ftl() { return as<hz_log_ftl>(log_page(HZ_LOG_FTL, sizeof(hz_log_ftl))); }
+
+std::vector<hz_lock_entry> Controller::log_locks()
+{
+	auto header = as<hz_log_locks>(log_page(HZ_LOG_LOCKS, sizeof(hz_log_locks)));
+	if (header.entries && header.entry_bytes != sizeof(hz_lock_entry))
+		throw Error("the lock log has entries of " + std::to_string(header.entry_bytes) + " bytes");
+	std::vector<hz_lock_entry> locks(header.entries);
+	constexpr size_t batch = 1024;
+	for (size_t done = 0; done < locks.size(); done += batch) {
+		size_t count = std::min(batch, locks.size() - done);
+		auto data = log_page(HZ_LOG_LOCKS, static_cast<uint32_t>(count * sizeof(hz_lock_entry)),
+				     sizeof(hz_log_locks) + done * sizeof(hz_lock_entry));
+		std::memcpy(static_cast<void *>(&locks[done]), data.data(), data.size());
+	}
+	return locks;
+}
+
+void Controller::reset_stats()
+{
+	nvme_sqe sqe{};
+	sqe.opcode = NVME_ADMIN_HZ_RESET_STATS;
+	require("Reset Statistics", sqe);
+}
+
+} // namespace hz

@@ -1,0 +1,22 @@
+// Errors: texts of errno and of NVMe status codes.
+#include "session/error.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <libnvme.h>
+
+namespace hz {
+
+void throw_errno(const std::string &what)
+{
+	int code = errno;
+	throw Error(what + ": " + std::strerror(code));
+}
+
+std::string status_text(uint16_t status)
+{
+	const char *text = nvme_status_to_string(status, false);
+	return text ? text : "status " + std::to_string(status);
+}
+
+} // namespace hz

@@ -1,0 +1,20 @@
+// Futex: without the PRIVATE flag, since the waiter may be QEMU.
+#include "session/futex.hpp"
+
+#include <climits>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace hz {
+
+void futex_wait(const uint32_t *word, uint32_t expected, std::chrono::milliseconds timeout)
+{
+	auto ms = timeout.count();
+	timespec limit{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000) * 1000000};
+	syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+void futex_wake_all(const uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+} // namespace hz

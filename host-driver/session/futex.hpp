@@ -1,0 +1,13 @@
+// Futex: sleep on and wake a 32-bit word that several processes map.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace hz {
+
+// Returns when woken, when *word != expected, on a signal, or after the timeout.
+void futex_wait(const uint32_t *word, uint32_t expected, std::chrono::milliseconds timeout);
+void futex_wake_all(const uint32_t *word);
+
+} // namespace hz

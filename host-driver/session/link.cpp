@@ -1,0 +1,252 @@
+// Link: connect with retries, ask and answer by tag, count interrupts that come in between.
+#include "session/link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <linux/vm_sockets.h>
+
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+
+namespace hz {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto slice = 100ms;       // how often a wait looks at its Check
+constexpr auto retry_pause = 20ms;
+
+int dial(int family, const sockaddr *address, socklen_t bytes)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		throw_errno("cannot make a socket");
+	if (connect(fd, address, bytes) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int dial_socket(const std::filesystem::path &socket)
+{
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	if (socket.string().size() >= sizeof(address.sun_path))
+		throw Error("the socket name " + socket.string() + " is too long");
+	std::strcpy(address.sun_path, socket.c_str());
+	return dial(AF_UNIX, reinterpret_cast<sockaddr *>(&address), sizeof(address));
+}
+
+bool readable(int fd, std::chrono::milliseconds timeout)
+{
+	pollfd item{fd, POLLIN, 0};
+	return poll(&item, 1, static_cast<int>(timeout.count())) > 0;
+}
+
+// The daemon answers "OK <port>\n", or closes while nobody listens in the guest.
+bool shake_hands(int fd, unsigned port, Clock::time_point until, const Link::Check &check)
+{
+	std::string hello = "CONNECT " + std::to_string(port) + "\n";
+	if (send(fd, hello.data(), hello.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(hello.size()))
+		return false;
+	std::string answer;
+	while (Clock::now() < until && answer.size() < 64) {
+		if (check)
+			check();
+		if (!readable(fd, slice))
+			continue;
+		char c;
+		if (recv(fd, &c, 1, 0) != 1)
+			return false;
+		if (c == '\n')
+			return answer.starts_with("OK");
+		answer += c;
+	}
+	return false;
+}
+
+// Calls attempt() until it gives a descriptor.
+template <class Attempt>
+int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
+{
+	for (;;) {
+		int fd = attempt();
+		if (fd >= 0)
+			return fd;
+		check_interrupted();
+		if (check)
+			check();
+		if (Clock::now() >= until)
+			throw Error("the firmware does not answer on its control port");
+		std::this_thread::sleep_for(retry_pause);
+	}
+}
+
+} // namespace
+
+Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check)
+{
+	auto until = Clock::now() + timeout;
+	int connected = retry(until, check, [&] {
+		int fd = dial_socket(socket);
+		if (fd < 0)
+			return -1;
+		bool ok = false;
+		try {
+			ok = shake_hands(fd, port, std::min(until, Clock::now() + 2s), check);
+		} catch (...) {
+			close(fd);
+			throw;
+		}
+		if (!ok)
+			close(fd);
+		return ok ? fd : -1;
+	});
+	return Link(connected, std::move(check));
+}
+
+Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check)
+{
+	sockaddr_vm address{};
+	address.svm_family = AF_VSOCK;
+	address.svm_cid = cid;
+	address.svm_port = port;
+	int fd = retry(Clock::now() + timeout, check,
+		       [&] { return dial(AF_VSOCK, reinterpret_cast<sockaddr *>(&address), sizeof(address)); });
+	return Link(fd, std::move(check));
+}
+
+Link::Link(int fd, Check check) : fd_(fd), check_(std::move(check)) {}
+
+Link::Link(Link &&other) noexcept { *this = std::move(other); }
+
+Link &Link::operator=(Link &&other) noexcept
+{
+	std::swap(fd_, other.fd_);
+	std::swap(check_, other.check_);
+	next_tag_ = other.next_tag_;
+	have_ = other.have_;
+	std::copy(std::begin(other.partial_), std::end(other.partial_), partial_);
+	std::copy(std::begin(other.irqs_), std::end(other.irqs_), irqs_);
+	silence_limit_ = other.silence_limit_;
+	return *this;
+}
+
+Link::~Link()
+{
+	if (fd_ >= 0)
+		close(fd_);
+}
+
+void Link::send(const hz_link_message &message)
+{
+	const char *data = reinterpret_cast<const char *>(&message);
+	size_t done = 0;
+	while (done < sizeof(message)) {
+		ssize_t n = ::send(fd_, data + done, sizeof(message) - done, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (check_)
+				check_();
+			throw_errno("the control link to the firmware broke");
+		}
+		done += static_cast<size_t>(n);
+	}
+}
+
+// One whole record, or false after `timeout`. A record may come in pieces.
+bool Link::receive(hz_link_message &message, std::chrono::milliseconds timeout)
+{
+	auto until = Clock::now() + timeout;
+	while (have_ < sizeof(message)) {
+		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+		bool ready = readable(fd_, std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(slice)));
+		if (!ready) {
+			check_interrupted();
+			if (check_)
+				check_();
+			if (Clock::now() >= until)
+				return false;
+			continue;
+		}
+		ssize_t n = recv(fd_, partial_ + have_, sizeof(message) - have_, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (check_)
+				check_();
+			throw Error("the firmware closed the control link");
+		}
+		have_ += static_cast<size_t>(n);
+	}
+	std::memcpy(&message, partial_, sizeof(message));
+	have_ = 0;
+	return true;
+}
+
+void Link::take_irq(const hz_link_message &message)
+{
+	if (message.offset >= std::size(irqs_))
+		throw Error("the firmware sent an interrupt of unknown vector " + std::to_string(message.offset));
+	irqs_[message.offset]++;
+}
+
+hz_link_message Link::ask(hz_link_message message)
+{
+	message.tag = next_tag_++;
+	send(message);
+	for (hz_link_message answer;;) {
+		if (!receive(answer, silence_limit_))
+			throw Error("the firmware was silent for " + std::to_string(silence_limit_.count()) + " ms on the control link");
+		if (answer.type == HZ_LINK_IRQ) {
+			take_irq(answer);
+			continue;
+		}
+		uint8_t wanted = message.type == HZ_LINK_READ ? HZ_LINK_VALUE : HZ_LINK_DONE;
+		if (answer.tag != message.tag || (answer.type != wanted && answer.type != HZ_LINK_ERROR))
+			throw Error("the firmware broke the control protocol: type " + std::to_string(answer.type) + ", tag " +
+				    std::to_string(answer.tag) + " instead of " + std::to_string(message.tag));
+		if (answer.type == HZ_LINK_ERROR)
+			throw Error("the firmware refused access to register " + std::to_string(message.offset));
+		return answer;
+	}
+}
+
+uint32_t Link::read32(uint32_t offset)
+{
+	return static_cast<uint32_t>(ask({HZ_LINK_READ, 4, 0, offset, 0}).value);
+}
+
+uint64_t Link::read64(uint32_t offset) { return ask({HZ_LINK_READ, 8, 0, offset, 0}).value; }
+void Link::write32(uint32_t offset, uint32_t value) { ask({HZ_LINK_WRITE, 4, 0, offset, value}); }
+void Link::write64(uint32_t offset, uint64_t value) { ask({HZ_LINK_WRITE, 8, 0, offset, value}); }
+
+bool Link::wait_irq(unsigned vector, std::chrono::milliseconds timeout)
+{
+	auto until = Clock::now() + timeout;
+	uint32_t &count = irqs_[vector];
+	while (!count) {
+		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+		hz_link_message message;
+		if (!receive(message, std::max(left, std::chrono::milliseconds(0))))
+			return false;
+		if (message.type != HZ_LINK_IRQ)
+			throw Error("the firmware sent an answer that nobody asked for");
+		take_irq(message);
+	}
+	count = 0;
+	return true;
+}
+
+} // namespace hz

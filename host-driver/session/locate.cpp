@@ -1,0 +1,89 @@
+// Locate: walks up from the running program, so that a moved or differently named build folder still works.
+#include "session/locate.hpp"
+
+#include <cstdlib>
+#include <initializer_list>
+#include <unistd.h>
+
+#include "session/error.hpp"
+#include "session/process.hpp"
+
+namespace hz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path from_environment(const char *variable)
+{
+	const char *value = std::getenv(variable);
+	return value ? fs::path(value) : fs::path();
+}
+
+// First of `names` that exists below one of the folders above the program.
+fs::path above_program(std::initializer_list<const char *> names)
+{
+	std::error_code ignored;
+	fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+	for (; !folder.empty(); folder = folder.parent_path()) {
+		for (const char *name : names)
+			if (fs::exists(folder / name, ignored))
+				return folder / name;
+		if (folder == folder.root_path())
+			break;
+	}
+	return {};
+}
+
+fs::path find(const char *variable, std::initializer_list<const char *> names, const char *what)
+{
+	fs::path path = from_environment(variable);
+	if (path.empty())
+		path = above_program(names);
+	if (path.empty() || access(path.c_str(), R_OK))
+		throw Error(std::string(what) + (path.empty() ? "" : " " + path.string()) + " was not found: build it with ./hartzone build or set " +
+			    variable);
+	return path;
+}
+
+} // namespace
+
+fs::path locate_firmware()
+{
+	return find("HARTZONE_FIRMWARE", {"build/firmware/firmware/main/firmware.elf", "firmware/firmware/main/firmware.elf"},
+		    "the firmware image");
+}
+
+fs::path locate_plugin()
+{
+	return find("HARTZONE_PLUGIN", {"vclock/libvclock.so", "host/vclock/libvclock.so"}, "the virtual clock plugin");
+}
+
+fs::path locate_vsock_daemon()
+{
+	fs::path path = from_environment("HARTZONE_VSOCK_DAEMON");
+	if (path.empty())
+		path = find_program("vhost-device-vsock");
+	if (path.empty())
+		path = above_program({"build/tools/bin/vhost-device-vsock", "tools/bin/vhost-device-vsock"});
+	if (const char *home = std::getenv("HOME"); path.empty() && home) {
+		fs::path candidate = fs::path(home) / ".cargo/bin/vhost-device-vsock";
+		path = access(candidate.c_str(), X_OK) ? fs::path() : candidate;
+	}
+	if (path.empty() || access(path.c_str(), X_OK))
+		throw Error("vhost-device-vsock was not found: scripts/setup installs it, or set HARTZONE_VSOCK_DAEMON");
+	return path;
+}
+
+std::string qemu_program()
+{
+	const char *value = std::getenv("HARTZONE_QEMU");
+	return value ? value : "qemu-system-riscv64";
+}
+
+fs::path source_tree()
+{
+	return above_program({"protocol/shm.h"}).parent_path().parent_path();
+}
+
+} // namespace hz

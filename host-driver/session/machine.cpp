@@ -1,0 +1,111 @@
+// Machine: the watch thread owns the children; everybody else looks at two atomics.
+#include "session/machine.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+#include "nand_image.h"
+#include "session/boot_watch.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+#include "session/locate.hpp"
+#include "session/machine_impl.hpp"
+
+namespace hz {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+uint64_t shm_bytes_for(uint64_t heap_bytes)
+{
+	uint64_t bytes = 2 * HZ_SHM_HEAP_OFFSET;
+	while (bytes < HZ_SHM_HEAP_OFFSET + heap_bytes)
+		bytes *= 2;
+	return bytes;
+}
+
+Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Machine::~Machine() = default;
+
+std::unique_ptr<Machine> Machine::launch(const MachineOptions &options)
+{
+	auto impl = std::make_unique<Impl>();
+	impl->prepare(options);
+	impl->start();
+	impl->wait_boot(options.boot_timeout);
+	return std::unique_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+std::unique_ptr<Machine> Machine::attach(const fs::path &run_directory)
+{
+	auto impl = std::make_unique<Impl>();
+	impl->command.run_directory = run_directory;
+	impl->command.firmware.clear();
+	impl->region.emplace(Region::attach(impl->command.shm()));
+	impl->vsock_path = impl->command.vsock_path();
+	impl->cid = impl->read_cid();
+	impl->up = true;
+	return std::unique_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+Region &Machine::region() { return *impl_->region; }
+const hz_device_config &Machine::config() const { return impl_->region->config(); }
+const fs::path &Machine::run_directory() const { return impl_->command.run_directory; }
+const fs::path &Machine::vsock_path() const { return impl_->vsock_path; }
+unsigned Machine::cid() const { return impl_->cid; }
+bool Machine::alive() const { return impl_->up.load(std::memory_order_relaxed); }
+void Machine::check() const { impl_->check(); }
+void Machine::kill() { impl_->signal_qemu(SIGKILL); }
+int Machine::qemu_pid() const { return impl_->qemu_pid; }
+int Machine::daemon_pid() const { return impl_->daemon_pid; }
+std::string Machine::console() const { return read_tail(impl_->command.console()); }
+std::string Machine::qemu_stderr() const { return read_tail(impl_->command.qemu_log()); }
+std::string Machine::plugin_report() const { return read_tail(impl_->command.plugin_report(), 64 << 20); }
+const std::vector<std::string> &Machine::command_line() const { return impl_->arguments; }
+
+ExitStatus Machine::exit_status() const
+{
+	std::lock_guard hold(impl_->lock);
+	return impl_->status;
+}
+
+ExitStatus Machine::wait_exit(std::chrono::milliseconds timeout)
+{
+	auto until = std::chrono::steady_clock::now() + timeout;
+	std::unique_lock hold(impl_->lock);
+	impl_->expected_end = true;
+	while (!impl_->status.exited && std::chrono::steady_clock::now() < until) {
+		impl_->changed.wait_for(hold, 50ms);
+		hold.unlock();
+		check_interrupted();
+		hold.lock();
+	}
+	return impl_->status;
+}
+
+ExitStatus Machine::stop(std::chrono::milliseconds grace)
+{
+	impl_->expect_end();
+	impl_->signal_qemu(SIGTERM);
+	std::unique_lock hold(impl_->lock);
+	auto ended = [this] { return impl_->status.exited || !impl_->watcher.joinable(); };
+	if (!impl_->changed.wait_for(hold, grace, ended)) {
+		impl_->signal_qemu(SIGKILL);
+		impl_->changed.wait_for(hold, 5s, ended);
+	}
+	return impl_->status;
+}
+
+} // namespace hz

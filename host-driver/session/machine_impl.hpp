@@ -1,0 +1,66 @@
+// Machine::Impl: state shared between the machine's users and its watch thread. Private to machine*.cpp.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "session/machine.hpp"
+#include "session/process.hpp"
+#include "session/qemu_command.hpp"
+#include "session/run_directory.hpp"
+
+namespace hz {
+
+struct Machine::Impl {
+	~Impl();
+
+	// Launch, in this order, by the launching thread.
+	void prepare(const MachineOptions &options);
+	void start();
+	void wait_boot(std::chrono::milliseconds timeout);
+
+	void check() const;
+	void signal_qemu(int number);
+	void expect_end();
+	unsigned read_cid() const;
+
+	// Watch thread.
+	void watch();
+	void start_children();
+	bool start_daemon();
+	void tick();
+	void note_qemu_end();
+	void fail(const std::string &reason);
+	std::string end_reason(int code) const;
+
+	std::unique_ptr<RunDirectory> directory; // none when attached
+	QemuCommand command;
+	std::vector<std::string> arguments;
+	std::optional<Region> region;
+	std::filesystem::path vsock_path, console_log;
+	unsigned cid = 0;
+	int image_lock = -1;
+	int wake = -1;                           // eventfd: the destructor calls the watch thread
+
+	std::atomic<bool> up{false};             // QEMU runs and nothing failed
+	std::atomic<bool> leaving{false};
+	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
+
+	mutable std::mutex lock;                 // the fields below; signal_qemu too, so that no reaped process is signalled
+	std::condition_variable changed;
+	ExitStatus status;
+	std::string failure;
+	bool expected_end = false;
+	bool started = false;
+
+	Process daemon, qemu;                    // written by the watch thread under `lock`
+	std::thread watcher;
+};
+
+} // namespace hz

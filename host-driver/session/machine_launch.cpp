@@ -1,0 +1,127 @@
+// Machine launch: files first, then the watch thread with the children, then the firmware's own state word.
+#include <atomic>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nand_image.h"
+#include "session/boot_watch.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+#include "session/locate.hpp"
+#include "session/machine_impl.hpp"
+
+namespace hz {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+void check_config(const hz_device_config &config)
+{
+	char text[256];
+	if (const char *problem = hz_device_config_check(&config, text, sizeof(text)))
+		throw Error(std::string("the device config is not legal: ") + problem);
+}
+
+// Creates a sparse image or checks the size of an old one; returns the descriptor that holds its lock.
+int open_image(const fs::path &image, uint64_t bytes)
+{
+	int fd = open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct stat info{};
+	if (fd < 0 || fstat(fd, &info))
+		throw_errno("cannot open the NAND image " + image.string());
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		throw Error("the NAND image " + image.string() + " is in use by another machine");
+	}
+	if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) != bytes) {
+		close(fd);
+		throw Error("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
+			    std::to_string(bytes) + ": use the device config it was made with, or another image");
+	}
+	if (ftruncate(fd, static_cast<off_t>(bytes))) {
+		close(fd);
+		throw_errno("cannot size the NAND image " + image.string());
+	}
+	return fd;
+}
+
+// Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
+unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
+
+} // namespace
+
+void Machine::Impl::prepare(const MachineOptions &options)
+{
+	check_config(options.config);
+	command.firmware = options.firmware.empty() ? locate_firmware() : options.firmware;
+	if (access(command.firmware.c_str(), R_OK))
+		throw Error("the firmware image " + command.firmware.string() + " cannot be read");
+	if (options.virtual_clock)
+		command.plugin = options.plugin.empty() ? locate_plugin() : options.plugin;
+	directory = std::make_unique<RunDirectory>();
+	command.run_directory = directory->path();
+	command.harts = options.config.harts;
+	command.ram_bytes = options.ram_bytes;
+	command.shm_bytes = options.shm_bytes;
+	command.nand_bytes = hz_nand_image_bytes(&options.config);
+	command.nand_image = options.nand_image.empty() ? directory->path() / "nand" : fs::absolute(options.nand_image);
+	command.kernel_vsock_cid = cid = kernel_cid();
+	if (!cid)
+		vsock_path = command.vsock_path();
+	if (options.virtual_clock)
+		command.plugin_options = "report=" + command.plugin_report().string() +
+					 (options.plugin_options.empty() ? "" : "," + options.plugin_options);
+	console_log = options.console_log;
+	image_lock = open_image(command.nand_image, command.nand_bytes);
+	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
+	region->header().power_cut_op = options.power_cut_op;
+	region->header().power_cut_ns = options.power_cut_ns;
+	std::ofstream(command.run_directory / "cid") << cid << '\n';
+	arguments = command.arguments();
+}
+
+unsigned Machine::Impl::read_cid() const
+{
+	unsigned value = 0;
+	std::ifstream(command.run_directory / "cid") >> value;
+	return value;
+}
+
+void Machine::Impl::start()
+{
+	wake = eventfd(0, EFD_CLOEXEC);
+	if (wake < 0)
+		throw_errno("cannot make an eventfd");
+	watcher = std::thread([this] { watch(); });
+	std::unique_lock hold(lock);
+	changed.wait(hold, [this] { return started || !failure.empty(); });
+	if (!failure.empty())
+		throw Error(failure);
+}
+
+void Machine::Impl::wait_boot(std::chrono::milliseconds timeout)
+{
+	auto until = std::chrono::steady_clock::now() + timeout;
+	auto &state = region->header().boot_state;
+	for (;;) {
+		uint32_t now = std::atomic_ref(state).load(std::memory_order_acquire);
+		if (now == HZ_BOOT_READY)
+			return;
+		check();
+		if (std::chrono::steady_clock::now() > until) {
+			std::string words = last_line(read_tail(command.console()));
+			throw Error("the firmware did not boot within " + std::to_string(timeout.count() / 1000) + " s (state " +
+				    std::to_string(now) + (words.empty() ? "" : ", console: " + words) + ")");
+		}
+		std::unique_lock hold(lock);
+		changed.wait_for(hold, 5ms);
+	}
+}
+
+} // namespace hz

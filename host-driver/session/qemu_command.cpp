@@ -1,0 +1,49 @@
+// QemuCommand: guest RAM and both ivshmem regions are shared files; without share=on vhost-user hangs instead of failing.
+#include "session/qemu_command.hpp"
+
+#include "session/error.hpp"
+#include "session/locate.hpp"
+
+namespace hz {
+
+namespace {
+
+// QEMU splits option values at commas; a literal comma is doubled.
+std::string quoted(const std::filesystem::path &path)
+{
+	std::string result;
+	for (char c : path.string())
+		result += c == ',' ? std::string(",,") : std::string(1, c);
+	return result;
+}
+
+std::string memory_file(const char *id, uint64_t bytes, const std::filesystem::path &file)
+{
+	return std::string("memory-backend-file,id=") + id + ",size=" + std::to_string(bytes) + ",mem-path=" + quoted(file) + ",share=on";
+}
+
+} // namespace
+
+std::vector<std::string> QemuCommand::arguments() const
+{
+	std::vector<std::string> a = {
+		qemu_program(), "-M", "virt,memory-backend=ram", "-accel", "tcg,thread=multi", "-smp", std::to_string(harts),
+		"-m", std::to_string(ram_bytes >> 20) + "M", "-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot",
+		"-bios", "none", "-kernel", firmware.string(),
+		"-object", memory_file("ram", ram_bytes, ram()),
+		"-object", memory_file("shm", shm_bytes, shm()), "-device", "ivshmem-plain,memdev=shm,master=on,addr=0x1",
+		"-object", memory_file("nand", nand_bytes, nand_image), "-device", "ivshmem-plain,memdev=nand,master=on,addr=0x2",
+		"-chardev", "file,id=console,path=" + quoted(console()), "-serial", "chardev:console",
+		"-global", "virtio-mmio.force-legacy=false",
+	};
+	if (kernel_vsock_cid)
+		a.insert(a.end(), {"-device", "vhost-vsock-device,guest-cid=" + std::to_string(kernel_vsock_cid)});
+	else
+		a.insert(a.end(), {"-chardev", "socket,id=vsock,path=" + quoted(vhost_socket()), "-device",
+				   "vhost-user-vsock-device,chardev=vsock"});
+	if (!plugin.empty())
+		a.insert(a.end(), {"-plugin", quoted(plugin) + (plugin_options.empty() ? "" : "," + plugin_options)});
+	return a;
+}
+
+} // namespace hz

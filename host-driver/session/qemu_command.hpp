@@ -1,0 +1,32 @@
+// QemuCommand: the exact command line of the emulated controller.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hz {
+
+struct QemuCommand {
+	std::filesystem::path firmware, run_directory, nand_image;
+	std::filesystem::path plugin;      // empty: plain QEMU
+	std::string plugin_options;        // key=value,…
+	unsigned harts = 3;
+	uint64_t ram_bytes = 0, shm_bytes = 0, nand_bytes = 0;
+	unsigned kernel_vsock_cid = 0;     // 0: user-space daemon at run_directory/v.sock
+
+	// Files in the run directory.
+	std::filesystem::path ram() const { return run_directory / "ram"; }
+	std::filesystem::path shm() const { return run_directory / "shm"; }
+	std::filesystem::path vhost_socket() const { return run_directory / "v.sock"; }
+	std::filesystem::path vsock_path() const { return run_directory / "vm"; }
+	std::filesystem::path console() const { return run_directory / "console"; }
+	std::filesystem::path qemu_log() const { return run_directory / "qemu.log"; }
+	std::filesystem::path daemon_log() const { return run_directory / "vsock.log"; }
+	std::filesystem::path plugin_report() const { return run_directory / "vclock.json"; }
+
+	std::vector<std::string> arguments() const;
+};
+
+} // namespace hz

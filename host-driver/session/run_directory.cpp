@@ -1,0 +1,86 @@
+// RunDirectory: a flock says that the owner lives; a janitor removes the directory when the owner's pipe closes.
+#include "session/run_directory.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session/error.hpp"
+
+namespace hz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
+
+// A directory without a lock file is being made at this moment, unless it is old.
+bool is_stale(const fs::path &directory)
+{
+	int fd = open((directory / "lock").c_str(), O_RDWR | O_CLOEXEC);
+	if (fd < 0) {
+		struct stat info{};
+		return !stat(directory.c_str(), &info) && time(nullptr) - info.st_mtime > 60;
+	}
+	bool free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	close(fd);
+	return free;
+}
+
+} // namespace
+
+fs::path RunDirectory::base()
+{
+	if (const char *variable = std::getenv("HARTZONE_RUN_BASE"))
+		return variable;
+	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+}
+
+unsigned RunDirectory::remove_stale()
+{
+	unsigned removed = 0;
+	std::error_code ignored;
+	for (const auto &entry : fs::directory_iterator(base(), ignored)) {
+		if (!entry.path().filename().string().starts_with(prefix()) || !is_stale(entry.path()))
+			continue;
+		fs::remove_all(entry.path(), ignored);
+		removed++;
+	}
+	return removed;
+}
+
+RunDirectory::RunDirectory()
+{
+	static std::atomic<unsigned> count{0};
+	remove_stale();
+	path_ = base() / (prefix() + std::to_string(getpid()) + "-" + std::to_string(count++));
+	if (mkdir(path_.c_str(), 0700))
+		throw_errno("cannot create the run directory " + path_.string());
+	lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB))
+		throw_errno("cannot lock " + path_.string());
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		throw_errno("cannot make a pipe");
+	janitor_pipe_ = ends[1];
+	janitor_ = Process::start({"/bin/sh", "-c", "while read -r line; do :; done; rm -rf -- \"$1\"", "janitor", path_.string()},
+				  "/dev/null", false, ends[0]);
+	close(ends[0]);
+}
+
+RunDirectory::~RunDirectory()
+{
+	std::error_code ignored;
+	fs::remove_all(path_, ignored);
+	close(janitor_pipe_);
+	janitor_.wait(5000);
+	close(lock_);
+}
+
+} // namespace hz
