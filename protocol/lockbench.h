@@ -36,7 +36,7 @@ struct hz_lockbench {
 	uint64_t protected_sum; /* [fw] counter incremented without atomics inside the section: must equal total */
 	uint64_t total;         /* [fw] all sections ever entered */
 	uint64_t finished;      /* [fw] 1: results are complete */
-	uint64_t reserved[5];
+	uint64_t reserved[6];
 	struct hz_lockbench_hart hart[HZ_MAX_HARTS];
 };
 HZ_ASSERT_OFFSET(struct hz_lockbench, hart, 128);

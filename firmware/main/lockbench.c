@@ -140,5 +140,5 @@ _Noreturn void hart_main(uint64_t hart, const void *device_tree)
 	if (hart == 0)
 		finish(b);
 	for (;;)
-		lt_spin_while(&go, 1);
+		lt_wait_while(&go, 1, LT_FOREVER);
 }

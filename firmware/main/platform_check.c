@@ -108,23 +108,20 @@ static void echo(void)
 	static uint8_t data[ECHO_BYTES];
 	const char *error;
 	struct vsock *vsock = vsock_init(&platform.arena, &platform.machine, HZ_CONTROL_PORT, &error);
-	bool was = false, is;
 
 	if (!vsock)
 		fail_with("%s", error);
 	console_line("check: listening on port %d", HZ_CONTROL_PORT);
 	clock_freeze();
 	for (;;) {
-		uint32_t bytes = vsock_recv(vsock, data, sizeof(data)), done = 0;
+		int bytes = vsock_recv(vsock, data, sizeof(data)), sent = 0;
 
-		while (done < bytes && vsock_connected(vsock))
-			done += vsock_send(vsock, data + done, bytes - done);
-		is = vsock_connected(vsock);
-		if (is != was)
-			console_line("check: %s", is ? "connected" : "peer has gone");
-		was = is;
+		if (bytes < 0)
+			console_line("check: peer has gone");
 		if (bytes >= 4 && memcmp(data, "quit", 4) == 0)
 			break;
+		for (int done = 0; done < bytes && sent >= 0; done += sent > 0 ? sent : 0)
+			sent = vsock_send(vsock, data + done, (size_t)(bytes - done));
 	}
 	clock_thaw();
 }
@@ -161,5 +158,5 @@ _Noreturn void hart_main(uint64_t hart, const void *device_tree)
 		power_off(POWER_OK);
 	}
 	for (;;)
-		lt_spin_while(&go, 1);
+		lt_wait_while(&go, 1, LT_FOREVER);
 }

@@ -14,7 +14,6 @@ struct vsock {
 	struct virtio_queue rx, tx, event;
 	uint32_t free_count;
 	uint32_t free_packet[PACKETS];  /* transmit buffers that the device does not hold */
-	bool hung_up;                   /* the end of a connection that vsock_connected has not reported yet */
 	struct vsock_stream stream;
 };
 
@@ -115,37 +114,25 @@ bool vsock_poll(struct vsock *vsock)
 bool vsock_connected(struct vsock *vsock)
 {
 	vsock_poll(vsock);
-	if (vsock->hung_up) {
-		vsock->hung_up = false;
-		return false;
-	}
-	return vsock->stream.state != VSOCK_LISTENING;
+	return vsock_stream_connected(&vsock->stream);
 }
 
-uint32_t vsock_recv(struct vsock *vsock, void *data, size_t bytes)
+int vsock_recv(struct vsock *vsock, void *data, size_t bytes)
 {
-	int n;
-
 	vsock_poll(vsock);
-	if (vsock->hung_up)
-		return 0;
-	n = vsock_stream_recv(&vsock->stream, data, bytes);
-	if (n < 0)
-		vsock->hung_up = true;
-	return n < 0 ? 0 : (uint32_t)n;
+	return vsock_stream_recv(&vsock->stream, data, bytes);
 }
 
-uint32_t vsock_send(struct vsock *vsock, const void *data, size_t bytes)
+int vsock_send(struct vsock *vsock, const void *data, size_t bytes)
 {
-	int n = vsock->hung_up ? 0 : vsock_stream_send(&vsock->stream, data, bytes);
+	int accepted = vsock_stream_send(&vsock->stream, data, bytes);
 
 	vsock_poll(vsock);
-	return n < 0 ? 0 : (uint32_t)n;
+	return accepted;
 }
 
 void vsock_close(struct vsock *vsock)
 {
 	vsock_stream_close(&vsock->stream);
-	vsock->hung_up = true;
 	vsock_poll(vsock);
 }

@@ -17,12 +17,11 @@ struct vsock;
 struct vsock *vsock_init(struct arena *arena, const struct machine *machine, uint32_t port, const char **error);
 /* Moves packets between rings and stream; the calls below do it themselves. True if anything moved. */
 bool vsock_poll(struct vsock *vsock);
-/* False at least once between two connections, after everything that the old one sent was read. */
+/* Bytes read (0 = none now), or -1 once when the peer has gone and everything it sent was read; then a new peer may connect. */
+int vsock_recv(struct vsock *vsock, void *data, size_t bytes);
+/* Bytes accepted, maybe fewer than given (0 = full); -1 = not connected. */
+int vsock_send(struct vsock *vsock, const void *data, size_t bytes);
 bool vsock_connected(struct vsock *vsock);
-/* Bytes read, 0 = none now or not connected. */
-uint32_t vsock_recv(struct vsock *vsock, void *data, size_t bytes);
-/* Bytes taken, maybe fewer than given; 0 = full or not connected. */
-uint32_t vsock_send(struct vsock *vsock, const void *data, size_t bytes);
 /* Resets the connection; a new one may come. */
 void vsock_close(struct vsock *vsock);
 

@@ -169,7 +169,6 @@ static size_t put_header(struct vsock_stream *stream, void *packet, struct vsock
 static size_t put_to_peer(struct vsock_stream *stream, void *packet, enum vsock_op op, uint32_t len)
 {
 	stream->told_fwd_cnt = stream->fwd_cnt;
-	stream->owe_credit = false;
 	return put_header(stream, packet, (struct vsock_header){.dst_cid = stream->peer.cid, .src_port = stream->port,
 		.dst_port = stream->peer.port, .op = (uint16_t)op, .len = len});
 }
@@ -216,8 +215,6 @@ static size_t put_data(struct vsock_stream *stream, uint8_t *packet, size_t room
 
 size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
 {
-	size_t bytes;
-
 	if (stream->resets)
 		return put_reset(stream, packet);
 	if (stream->state != VSOCK_CONNECTED)
@@ -226,10 +223,12 @@ size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
 		stream->owe_response = false;
 		return put_to_peer(stream, packet, VSOCK_OP_RESPONSE, 0);
 	}
-	bytes = put_data(stream, packet, room);
-	if (bytes == 0 && stream->owe_credit)
-		bytes = put_to_peer(stream, packet, VSOCK_OP_CREDIT_UPDATE, 0);
-	return bytes;
+	/* Every packet carries our credit, but vhost-device-vsock goes on sending only after an explicit update. */
+	if (stream->owe_credit) {
+		stream->owe_credit = false;
+		return put_to_peer(stream, packet, VSOCK_OP_CREDIT_UPDATE, 0);
+	}
+	return put_data(stream, packet, room);
 }
 
 int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes)
