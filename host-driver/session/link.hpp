@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "link.h"
+#include "register_link.h"
 
 namespace hz {
 

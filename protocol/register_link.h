@@ -6,8 +6,8 @@
  * not a multiple of 4 or that leaves the map breaks the protocol: the firmware closes the connection, the device stays up. Inside
  * the map, ERROR answers a write to a read-only or reserved register and an 8-byte access to anything but CAP, ASQ and ACQ.
  * When the connection ends without a shutdown the controller resets itself (CC.EN = 0), so that the next host finds it idle. */
-#ifndef HZ_PROTOCOL_LINK_H
-#define HZ_PROTOCOL_LINK_H
+#ifndef HZ_PROTOCOL_REGISTER_LINK_H
+#define HZ_PROTOCOL_REGISTER_LINK_H
 
 #include "base.h"
 
