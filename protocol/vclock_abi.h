@@ -26,12 +26,17 @@ enum hz_vc_hint {
 };
 /* WRS.STO (0x01d00073) parks on the LR reservation with deadline slot.arg0 ns (UINT64_MAX: none); WRS.NTO parks without one. */
 
+#define HZ_VC_LOCK(lock_class, index) ((uint64_t)((lock_class) + 1) << 32 | (uint32_t)(index))
+#define HZ_VC_LOCK_CLASS(what) ((uint32_t)((what) >> 32) - 1)
+#define HZ_VC_LOCK_INDEX(what) ((uint32_t)(what))
+
 struct hz_vc_slot {
 	uint64_t magic;   /* HZ_VC_MAGIC under the plugin, else 0: this is how firmware knows which clock it has */
 	uint64_t now_ns;
 	uint64_t arg0;
 	uint64_t arg1;
-	uint64_t reserved[4];
+	uint64_t waiting_for; /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
+	uint64_t reserved[3];
 };
 HZ_ASSERT_SIZE(struct hz_vc_slot, 64);
 

@@ -1,0 +1,42 @@
+/* A hart's clock: cycles from retired instructions and charges; its conversion to device nanoseconds; freezing. */
+#ifndef VC_CLOCK_H
+#define VC_CLOCK_H
+
+#include "state.h"
+
+static inline uint64_t vc_clock(const struct vc_hart *h)
+{
+	return h->frozen ? h->base : h->base + (*h->retired - h->mark) * vc.options.cost.insn;
+}
+
+static inline uint64_t vc_key(const struct vc_hart *h)
+{
+	return vc_clock(h) << VC_HART_BITS | h->index;
+}
+
+/* Modelled cost of an instruction: nothing inside a freeze. */
+static inline void vc_charge(struct vc_hart *h, uint64_t cycles)
+{
+	if (!h->frozen)
+		h->base += cycles;
+}
+
+/* Moves the clock forward to `cycles`, frozen or not; never backward. */
+static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
+{
+	uint64_t now = vc_clock(h);
+
+	if (cycles > now)
+		h->base += cycles - now;
+}
+
+/* Device time shown to firmware: rounded down. */
+uint64_t vc_cycles_to_ns(uint64_t cycles);
+/* First cycle at which the device time is at least ns; VC_NEVER if that is beyond the range of keys. */
+uint64_t vc_deadline_cycles(uint64_t ns);
+/* A duration, to the nearest cycle. */
+uint64_t vc_duration_cycles(uint64_t ns);
+void vc_freeze(struct vc_hart *h);
+void vc_thaw(struct vc_hart *h);
+
+#endif

@@ -1,0 +1,58 @@
+/* Dispatch of synchronisation instructions and hints. */
+#include "hint.h"
+
+#include "host_wait.h"
+#include "race.h"
+#include "token.h"
+#include "wait.h"
+
+static void show_now(struct vc_hart *h)
+{
+	h->slot->now_ns = vc_cycles_to_ns(vc_clock(h));
+}
+
+void vc_before(struct vc_hart *h, enum vc_kind kind)
+{
+	switch (kind) {
+	case VC_SC:
+		h->reserved = false; /* succeed or fail, the reservation is used up */
+		/* fall through */
+	case VC_AMO:
+	case VC_LR:
+	case VC_SYNC:
+		return vc_order(h, kind);
+	case VC_WRS_NTO:
+	case VC_WRS_STO:
+		return vc_wait_reservation(h, kind);
+	case VC_PAUSE:
+		return vc_pause(h);
+	case VC_NOW:
+		return show_now(h);
+	case VC_WAIT:
+		return vc_wait_for_wake(h);
+	case VC_WAKE:
+		return vc_wake(h);
+	case VC_FREEZE:
+		return vc_freeze(h);
+	case VC_THAW:
+		return vc_thaw(h);
+	case VC_HOST_WAIT:
+		return vc_host_wait(h);
+	case VC_CHARGE:
+		h->base += vc_duration_cycles(h->slot->arg0);
+		return;
+	case VC_HOST_WAKE:
+		return vc_host_wake(h);
+	case VC_END:
+		return vc_end_run(h, "end");
+	case VC_WFI_INSN:
+		h->in_wfi = true;
+		return;
+	case VC_GATE:
+		return vc_gate(h);
+	case VC_FENCE:
+		return vc_race_fence(h);
+	case VC_PLAIN:
+		return;
+	}
+}

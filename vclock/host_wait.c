@@ -1,0 +1,73 @@
+/* Waiting for the host and waking it. */
+#include "host_wait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+static void *map(const char *path, uint64_t offset, uint64_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat status;
+	void *where = MAP_FAILED;
+
+	if (fd >= 0 && !fstat(fd, &status)) {
+		errno = EFBIG;
+		if ((uint64_t)status.st_size >= offset + bytes)
+			where = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	}
+	if (where == MAP_FAILED)
+		vc_say("cannot map %s: %s", path, errno == EFBIG ? "the file is too small" : strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return where == MAP_FAILED ? NULL : where;
+}
+
+bool vc_map_files(void)
+{
+	struct hz_vc_slot *slots = map(vc.options.ram, HZ_VC_SLOTS_ADDR - HZ_RAM_BASE, 4096);
+
+	if (!slots)
+		return false;
+	for (unsigned i = 0; i < vc.harts; i++)
+		vc.hart[i].slot = &slots[i];
+	if (!vc.options.shm)
+		return true;
+	vc.shm = map(vc.options.shm, 0, HZ_SHM_HEAP_OFFSET);
+	return vc.shm != NULL;
+}
+
+void vc_host_wait(struct vc_hart *h)
+{
+	static const struct timespec at_most = { 0, 1000000 };
+	struct hz_shm_header *header = vc.shm;
+
+	vc.host_waits++;
+	if (!h->frozen)
+		vc_flag_run(VC_FLAG_UNFROZEN_HOST_WAIT);
+	if (header)
+		syscall(SYS_futex, &header->host_bell, FUTEX_WAIT, (uint32_t)h->slot->arg0, &at_most, NULL, 0);
+	else
+		nanosleep(&at_most, NULL);
+}
+
+void vc_host_wake(struct vc_hart *h)
+{
+	uint64_t queue = h->slot->arg0;
+	struct hz_queue_clock *clocks;
+
+	if (!vc.shm || queue > HZ_MAX_IO_QUEUES)
+		return;
+	vc.host_wakes++;
+	clocks = (void *)((char *)vc.shm + HZ_SHM_QUEUES_OFFSET);
+	syscall(SYS_futex, &clocks[queue].completed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

@@ -1,0 +1,14 @@
+/* The host in the loop: sleeping until the host rings, and waking host threads, by futexes in ivshmem #0. */
+#ifndef VC_HOST_WAIT_H
+#define VC_HOST_WAIT_H
+
+#include "state.h"
+
+/* Map the guest's RAM (slots) and ivshmem #0; false with a sentence on stderr. Called once the machine exists. */
+bool vc_map_files(void);
+/* Sleeps until host_bell differs from slot.arg0, at most 1 ms. No device time passes: the hart must be frozen. */
+void vc_host_wait(struct vc_hart *h);
+/* Wakes everybody who sleeps on `completed` of queue slot.arg0. */
+void vc_host_wake(struct vc_hart *h);
+
+#endif

@@ -1,0 +1,139 @@
+/* The line table: open addressing over 64-byte lines that synchronising instructions touched. */
+#include "line.h"
+
+#include <stdlib.h>
+
+#include "token.h"
+
+static struct vc_line *table;
+static uint64_t slots, used; /* slots: a power of two */
+
+static struct vc_line *slot_of(struct vc_line *in, uint64_t size, uint64_t tag)
+{
+	uint64_t i = (tag * 0x9e3779b97f4a7c15ull) >> 20 & (size - 1);
+
+	while (in[i].tag && in[i].tag != tag)
+		i = (i + 1) & (size - 1);
+	return &in[i];
+}
+
+static void grow(void)
+{
+	uint64_t size = slots ? slots * 2 : 4096;
+	struct vc_line *bigger = calloc(size, sizeof(*bigger));
+
+	if (!bigger)
+		abort();
+	for (uint64_t i = 0; i < slots; i++)
+		if (table[i].tag)
+			*slot_of(bigger, size, table[i].tag) = table[i];
+	free(table);
+	table = bigger;
+	slots = size;
+}
+
+static struct vc_line *find(uint64_t address)
+{
+	uint64_t tag = (address >> VC_LINE_SHIFT) + 1;
+	struct vc_line *line;
+
+	if (used * 2 >= slots)
+		grow();
+	line = slot_of(table, slots, tag);
+	if (!line->tag) {
+		line->tag = tag;
+		used++;
+	}
+	return line;
+}
+
+static void transfer(struct vc_hart *h, struct vc_line *line)
+{
+	uint64_t now = vc_clock(h);
+	uint64_t start = line->busy_until > now ? line->busy_until : now;
+
+	line->transfers++;
+	line->queue_cycles += start - now;
+	line->busy_until = start + vc.options.cost.occupancy;
+	vc_charge(h, start - now + vc.options.cost.remote);
+}
+
+/* Inside a freeze an access costs nothing and moves no line. */
+static void pay(struct vc_hart *h, struct vc_line *line, bool write)
+{
+	uint64_t self = 1ull << h->index;
+
+	if (h->frozen)
+		return;
+	line->accesses++;
+	if (write ? line->holders == self : (line->holders & self) != 0)
+		vc_charge(h, vc.options.cost.local);
+	else
+		transfer(h, line);
+	line->holders = write ? self : line->holders | self;
+}
+
+void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
+{
+	struct vc_line *line = find(address);
+
+	pay(h, line, false);
+	line->watchers |= 1ull << h->index;
+	h->reserved = true;
+	h->reserved_line = line->tag;
+	h->reserved_address = address;
+}
+
+void vc_line_write(struct vc_hart *h, uint64_t address)
+{
+	struct vc_line *line = find(address);
+	uint64_t self = 1ull << h->index, others = line->watchers & ~self;
+	uint64_t awake;
+
+	pay(h, line, true);
+	awake = vc_clock(h) + vc.options.cost.wake;
+	line->watchers &= self;
+	while (others) {
+		struct vc_hart *watcher = &vc.hart[__builtin_ctzll(others)];
+
+		others &= others - 1;
+		if (!watcher->reserved || watcher->reserved_line != line->tag)
+			continue;
+		watcher->reserved = false;
+		line->wakes += watcher->state == VC_PARKED;
+		vc_unpark(h, watcher, awake);
+	}
+}
+
+void vc_line_count_park(const struct vc_hart *h)
+{
+	find(h->reserved_address)->parks++;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct vc_line *x = a, *y = b;
+
+	if (x->transfers != y->transfers)
+		return x->transfers < y->transfers ? 1 : -1;
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+unsigned vc_line_top(struct vc_line *out, unsigned count)
+{
+	struct vc_line *all = calloc(used ? used : 1, sizeof(*all));
+	unsigned n = 0;
+
+	if (!all)
+		abort();
+	for (uint64_t i = 0; i < slots; i++)
+		if (table[i].tag)
+			all[n++] = table[i];
+	qsort(all, n, sizeof(*all), compare);
+	if (count > n)
+		count = n;
+	for (unsigned i = 0; i < count; i++)
+		out[i] = all[i];
+	free(all);
+	return count;
+}

@@ -1,0 +1,148 @@
+/* Parsing of the plugin's key=value options. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT };
+struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+	uint64_t low, high;
+};
+
+#define FIELD(f) offsetof(struct vc_options, f)
+#define COST_KEY(c) { #c, NUMBER, FIELD(cost.c), 0, 1000000 }
+static const struct key keys[] = {
+	{ "harts", SMALL, FIELD(harts), 1, 64 },
+	{ "ram", TEXT, FIELD(ram), 0, 0 },
+	{ "shm", TEXT, FIELD(shm), 0, 0 },
+	{ "elf", TEXT, FIELD(elf), 0, 0 },
+	{ "report", TEXT, FIELD(report), 0, 0 },
+	{ "mhz", NUMBER, FIELD(mhz), 1, 100000 },
+	{ "preset", PRESET, FIELD(preset), 0, 0 },
+	COST_KEY(insn), COST_KEY(local), COST_KEY(remote), COST_KEY(occupancy), COST_KEY(wake), COST_KEY(pause), COST_KEY(ipi),
+	{ "pin", PIN, FIELD(pin), 0, 1023 },
+	{ "count", COUNT, FIELD(count_each), 0, 0 },
+	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
+	{ "watchdog", SMALL, FIELD(watchdog_ms), 50, 600000 },
+	{ "lines", SMALL, FIELD(lines), 0, 1000 },
+};
+
+static const struct vc_costs default_costs = {
+	.insn = 1, .local = 2, .remote = 40, .occupancy = 20, .wake = 0, .pause = 10, .ipi = 100,
+};
+static const struct vc_costs ideal_costs = { .insn = 1, .pause = 10 };
+
+static bool parse_number(const char *value, const struct key *key, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(value, &end, 0);
+	return !errno && end != value && !*end && value[0] != '-' && *out >= key->low && *out <= key->high;
+}
+
+static bool parse_choice(const char *value, const char *no, const char *yes, bool *out)
+{
+	*out = !strcmp(value, yes);
+	return *out || !strcmp(value, no);
+}
+
+static bool parse_pin(const char *value, const struct key *key, int *out)
+{
+	uint64_t core = 0;
+
+	if (!strcmp(value, "off"))
+		*out = VC_PIN_OFF;
+	else if (!strcmp(value, "auto"))
+		*out = VC_PIN_AUTO;
+	else if (parse_number(value, key, &core))
+		*out = (int)core;
+	else
+		return false;
+	return true;
+}
+
+static bool set(struct vc_options *options, const struct key *key, const char *value)
+{
+	void *field = (char *)options + key->offset;
+	uint64_t number = 0;
+	bool good = true;
+
+	switch (key->kind) {
+	case TEXT:
+	case PRESET:
+		*(const char **)field = value;
+		return *value != 0;
+	case NUMBER:
+		good = parse_number(value, key, &number);
+		*(uint64_t *)field = number;
+		return good;
+	case SMALL:
+		good = parse_number(value, key, &number);
+		*(unsigned *)field = (unsigned)number;
+		return good;
+	case SWITCH:
+		return parse_choice(value, "off", "on", field);
+	case COUNT:
+		return parse_choice(value, "segment", "insn", field);
+	case PIN:
+		return parse_pin(value, key, field);
+	}
+	return false;
+}
+
+static const struct key *find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strlen(keys[i].name) == length && !strncmp(keys[i].name, name, length))
+			return &keys[i];
+	return NULL;
+}
+
+/* The preset counts wherever it stands among the words; single costs then change it. */
+static bool apply_preset(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
+{
+	options->preset = "default";
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], "preset=", 7))
+			options->preset = argv[i] + 7;
+	if (!strcmp(options->preset, "default")) {
+		options->cost = default_costs;
+	} else if (!strcmp(options->preset, "ideal")) {
+		options->cost = ideal_costs;
+	} else {
+		snprintf(text, bytes, "preset=%s is unknown: default or ideal", options->preset);
+		return false;
+	}
+	return true;
+}
+
+bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
+{
+	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .watchdog_ms = 300, .lines = 16 };
+	if (!apply_preset(options, argc, argv, text, bytes))
+		return false;
+	for (int i = 0; i < argc; i++) {
+		const char *equals = strchr(argv[i], '=');
+		const struct key *key = equals ? find(argv[i], (size_t)(equals - argv[i])) : NULL;
+
+		if (!key) {
+			snprintf(text, bytes, "option %s is unknown", argv[i]);
+			return false;
+		}
+		if (!set(options, key, equals + 1)) {
+			snprintf(text, bytes, "option %s has a value that is not allowed", argv[i]);
+			return false;
+		}
+	}
+	if (!options->ram) {
+		snprintf(text, bytes, "option ram=FILE is missing: the file behind the guest's RAM (memory-backend-file, share=on)");
+		return false;
+	}
+	return true;
+}

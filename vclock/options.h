@@ -1,0 +1,41 @@
+/* Options of the plugin: key=value words on QEMU's -plugin argument, checked once, echoed into the report. */
+#ifndef VC_OPTIONS_H
+#define VC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VC_PIN_OFF = -1, VC_PIN_AUTO = -2 };
+
+/* Costs in cycles of the hart's clock; sources and meaning: docs/virtual-clock.md. */
+struct vc_costs {
+	uint64_t insn;      /* every retired instruction */
+	uint64_t local;     /* synchronising access to a line this hart already holds */
+	uint64_t remote;    /* the same to a line that must come from elsewhere */
+	uint64_t occupancy; /* how long one transfer keeps the line busy: transfers of a line queue */
+	uint64_t wake;      /* from a broken reservation to the waiter running again */
+	uint64_t pause;     /* PAUSE, and WRS without a valid reservation */
+	uint64_t ipi;       /* from HZ_VC_WAKE to the woken hart running */
+};
+
+struct vc_options {
+	unsigned harts;          /* 0: as many as QEMU has */
+	const char *ram;         /* file behind the guest's RAM, required */
+	const char *shm;         /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
+	const char *elf;         /* image, for names in dumps and reports */
+	const char *report;      /* JSON result file */
+	uint64_t mhz;            /* frequency of every hart's clock */
+	const char *preset;      /* "default" or "ideal" */
+	struct vc_costs cost;
+	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
+	bool race_check;
+	unsigned watchdog_ms;    /* a token holder that sleeps this long is taken for stuck */
+	unsigned lines;          /* how many lines the report lists */
+};
+
+/* Fills options from argv; unknown keys and bad values are refused: false, with one sentence in text. */
+bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,114 @@
+/* Loading: version and options are checked, callbacks registered, files mapped once the machine exists. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host_wait.h"
+#include "qemu_api.h"
+#include "report.h"
+#include "symbol.h"
+#include "token.h"
+#include "translate.h"
+
+QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
+
+/* Runs in each vCPU's thread before guest code; the last one finds the machine, its memory files and all vCPUs there. Counters
+ * are made only now, because QEMU would have to stop all vCPUs to enlarge them for more than 16. */
+static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	(void)vcpu;
+	pthread_mutex_lock(&vc.lock);
+	if (++vc.inited == vc.harts) {
+		if (!vc_map_files())
+			_exit(2);
+		vc_counters_create();
+	}
+	pthread_mutex_unlock(&vc.lock);
+}
+
+static void on_idle(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	vc_hart_idle(&vc.hart[vcpu]);
+}
+
+static void on_resume(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	vc_hart_resume(&vc.hart[vcpu]);
+}
+
+static void on_flush(qemu_plugin_id_t id)
+{
+	(void)id;
+	if (vc.phase == VC_RUNNING)
+		vc_flag_run(VC_FLAG_FLUSHED);
+}
+
+static void on_exit_of_qemu(qemu_plugin_id_t id, void *unused)
+{
+	(void)id;
+	(void)unused;
+	if (!vc.ended)
+		vc_report_write();
+	if (vc.exit_code) {
+		fflush(NULL);
+		_exit(vc.exit_code);
+	}
+}
+
+static bool check_machine(const qemu_info_t *info, char *text, size_t bytes)
+{
+	if (info->version.min > VC_API_VERSION || info->version.cur < VC_API_VERSION)
+		snprintf(text, bytes, "this QEMU serves plugin API versions %d to %d, but version %d is needed: use QEMU 10.0 or later",
+			 info->version.min, info->version.cur, VC_API_VERSION);
+	else if (strcmp(info->target_name, "riscv64") || !info->system_emulation)
+		snprintf(text, bytes, "this is %s of target %s: use qemu-system-riscv64",
+			 info->system_emulation ? "system emulation" : "user emulation", info->target_name);
+	else if (info->system.smp_vcpus > VC_MAX_HARTS)
+		snprintf(text, bytes, "the machine has %d harts, at most %d are possible", info->system.smp_vcpus, VC_MAX_HARTS);
+	else
+		return true;
+	return false;
+}
+
+static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, size_t bytes)
+{
+	if (!check_machine(info, text, bytes) || !vc_options_parse(&vc.options, argc, argv, text, bytes))
+		return false;
+	vc.harts = (unsigned)info->system.smp_vcpus;
+	if (vc.options.harts && vc.options.harts != vc.harts) {
+		snprintf(text, bytes, "option harts=%u, but the machine has %u (-smp)", vc.options.harts, vc.harts);
+		return false;
+	}
+	if (vc.options.elf && !vc_symbols_load(vc.options.elf)) {
+		snprintf(text, bytes, "option elf=%s is unusable", vc.options.elf);
+		return false;
+	}
+	return true;
+}
+
+QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	char text[400];
+
+	if (!prepare(info, argc, argv, text, sizeof(text))) {
+		vc_say("%s", text);
+		return 1;
+	}
+	for (unsigned i = 0; i < VC_MAX_HARTS; i++) {
+		vc.hart[i].index = i;
+		vc.key[i] = VC_NEVER;
+	}
+	vc.order_hash = 0xcbf29ce484222325ull;
+	qemu_plugin_register_vcpu_init_cb(id, on_init);
+	qemu_plugin_register_vcpu_idle_cb(id, on_idle);
+	qemu_plugin_register_vcpu_resume_cb(id, on_resume);
+	qemu_plugin_register_flush_cb(id, on_flush);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, vc_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* Writing the JSON report. */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "line.h"
+#include "race.h"
+#include "symbol.h"
+
+static void write_parameters(FILE *out)
+{
+	const struct vc_options *o = &vc.options;
+
+	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64
+		", \"local\": %" PRIu64 ", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64
+		", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s},\n",
+		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake,
+		o->cost.pause, o->cost.ipi, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
+}
+
+/* The reason names the first flag in the order of enum vc_flag; all counts are given beside it. */
+static void write_verdict(FILE *out)
+{
+	const char *reason = strcmp(vc.end, "end") ? vc.end : "";
+
+	for (int f = VC_FLAGS - 1; f >= 0; f--)
+		if (vc.flags[f])
+			reason = vc_flag_name((enum vc_flag)f);
+	fprintf(out, "  \"end\": \"%s\",\n  \"deterministic\": %s,\n  \"reason\": \"%s\",\n  \"flags\": {", vc.end,
+		*reason ? "false" : "true", reason);
+	for (int f = 0; f < VC_FLAGS; f++)
+		fprintf(out, "%s\"%s\": %" PRIu64, f ? ", " : "", vc_flag_name((enum vc_flag)f), vc.flags[f]);
+	fprintf(out, "},\n");
+}
+
+static void write_order(FILE *out)
+{
+	uint64_t total = 0;
+
+	fprintf(out, "  \"order_hash\": \"%016" PRIx64 "\",\n  \"orders\": %" PRIu64 ",\n", vc.order_hash, vc.orders);
+	fprintf(out, "  \"switches\": {");
+	for (int k = 0; k < VC_KINDS; k++) {
+		total += vc.switches[k];
+		if (vc.switches[k])
+			fprintf(out, "\"%s\": %" PRIu64 ", ", vc_kind_name((enum vc_kind)k), vc.switches[k]);
+	}
+	fprintf(out, "\"total\": %" PRIu64 "},\n", total);
+	fprintf(out, "  \"parks\": %" PRIu64 ",\n  \"wakes\": %" PRIu64 ",\n", vc.parks, vc.wakes);
+}
+
+static void write_harts(FILE *out)
+{
+	fprintf(out, "  \"harts\": [");
+	for (unsigned i = 0; i < vc.harts; i++) {
+		const struct vc_hart *h = &vc.hart[i];
+
+		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"retired\": %" PRIu64 "}",
+			i ? "," : "", i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), *h->retired);
+	}
+	fprintf(out, "\n  ],\n");
+}
+
+static void write_lines(FILE *out)
+{
+	struct vc_line *lines = calloc(vc.options.lines + 1, sizeof(*lines));
+	unsigned n = lines ? vc_line_top(lines, vc.options.lines) : 0;
+	char name[160];
+
+	fprintf(out, "  \"lines\": [");
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out, "%s\n    {\"line\": \"%s\", \"accesses\": %" PRIu64 ", \"transfers\": %" PRIu64
+			", \"queue_cycles\": %" PRIu64 ", \"parks\": %" PRIu64 ", \"wakes\": %" PRIu64 "}", i ? "," : "",
+			vc_symbol(vc_line_address(&lines[i]), name, sizeof(name)), lines[i].accesses, lines[i].transfers,
+			lines[i].queue_cycles, lines[i].parks, lines[i].wakes);
+	fprintf(out, "\n  ],\n");
+	free(lines);
+}
+
+/* Not repeatable: what the run cost the host. */
+static void write_host(FILE *out)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - vc.started_host_ns;
+	fprintf(out, "  \"host\": {\"wall_ns\": %" PRIu64 ", \"host_waits\": %" PRIu64 ", \"host_wakes\": %" PRIu64 "}\n",
+		vc.started_host_ns ? ns : 0, vc.host_waits, vc.host_wakes);
+}
+
+void vc_report_write(void)
+{
+	char temporary[4096];
+	FILE *out;
+
+	if (!vc.options.report)
+		return;
+	snprintf(temporary, sizeof(temporary), "%s.tmp", vc.options.report);
+	out = fopen(temporary, "we");
+	if (!out) {
+		vc_say("cannot write %s: %s", temporary, strerror(errno));
+		return;
+	}
+	fprintf(out, "{\n");
+	write_parameters(out);
+	write_verdict(out);
+	if (vc.hart[0].retired) {
+		write_order(out);
+		write_harts(out);
+		write_lines(out);
+	}
+	if (vc.options.race_check) {
+		fprintf(out, "  \"races\": [");
+		vc_race_write_json(out);
+		fprintf(out, "\n  ],\n");
+	}
+	write_host(out);
+	fprintf(out, "}\n");
+	if (fclose(out) || rename(temporary, vc.options.report))
+		vc_say("cannot write %s: %s", vc.options.report, strerror(errno));
+}

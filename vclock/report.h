@@ -1,0 +1,8 @@
+/* The result file: parameters, verdict, clocks, order hash, switches by cause, busiest lines. */
+#ifndef VC_REPORT_H
+#define VC_REPORT_H
+
+/* Writes the file of option report=; without the option nothing. Replaces it in one step. */
+void vc_report_write(void);
+
+#endif

@@ -1,0 +1,99 @@
+/* The state of one run: harts, their place in the order, and what spoiled the run. QEMU calls back without a context, so there is
+ * one instance (vc), set up by plugin.c.
+ *
+ * Who writes what: a hart's own thread writes its struct vc_hart while it runs; while it is blocked the token holder may. key[],
+ * state, holder, phase and everything about granting change under vc.lock. Line table, order hash and statistics belong to the
+ * token holder. */
+#ifndef VC_STATE_H
+#define VC_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "vclock_abi.h"
+
+#define VC_NEVER UINT64_MAX
+enum { VC_HART_BITS = 6, VC_MAX_HARTS = 1 << VC_HART_BITS };
+
+enum vc_hart_state {
+	VC_OFF,     /* has not reached its first instruction */
+	VC_READY,   /* blocked at an order point until its key is the smallest */
+	VC_RUN,     /* holds the token */
+	VC_PARKED,  /* blocked until a reservation breaks, a wake comes or a deadline passes */
+	VC_WFI,     /* halted by WFI: takes no part until it comes to an order point */
+	VC_STOPPED, /* QEMU stopped the vCPU */
+	VC_LOOSE,   /* runs without the token (after stop, rescue or WFI) until its next order point */
+};
+
+enum vc_phase {
+	VC_STARTING, /* harts gather at the gate */
+	VC_RUNNING,
+	VC_DRAINING, /* QEMU stops its vCPUs: blocked harts go on one by one, unordered, so that each reaches the stop */
+};
+
+/* Kinds of synchronisation instruction, also the causes of switches. Values enter the order hash: append only. */
+enum vc_kind {
+	VC_AMO, VC_LR, VC_SC, VC_WRS_NTO, VC_WRS_STO, VC_PAUSE, VC_SYNC, VC_NOW, VC_WAIT, VC_WAKE, VC_FREEZE, VC_THAW,
+	VC_HOST_WAIT, VC_CHARGE, VC_HOST_WAKE, VC_END, VC_WFI_INSN, VC_GATE, VC_FENCE, VC_KINDS, VC_PLAIN = VC_KINDS,
+};
+
+enum vc_flag { /* why a run is no measurement */
+	VC_FLAG_STOPPED, VC_FLAG_FLUSHED, VC_FLAG_RESCUED, VC_FLAG_WFI_WOKE, VC_FLAG_RESET, VC_FLAG_UNFROZEN_HOST_WAIT, VC_FLAGS,
+};
+
+struct vc_hart {
+	_Alignas(64) const uint64_t *retired; /* QEMU's inline counter */
+	uint64_t base, mark;    /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
+	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
+	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
+	uint32_t index;
+	enum vc_hart_state state;
+	bool reserved;          /* LR reservation intact on reserved_line */
+	bool wake_pending;      /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
+	bool in_wfi;
+	bool drained;           /* was let go by a drain or rescue: wake was spurious */
+	uint64_t reserved_line;
+	uint64_t reserved_address;
+	uint64_t wake_at;
+	uint64_t wait_pc;       /* last instruction it blocked at */
+	enum vc_kind wait_kind;
+	struct hz_vc_slot *slot;
+	int tid;
+	uint64_t retired_seen;  /* watchdog's last look */
+	_Alignas(64) _Atomic uint32_t go;
+};
+
+struct vclock {
+	struct vc_options options;
+	unsigned harts, inited, entered;
+	pthread_mutex_t lock;
+	enum vc_phase phase;
+	bool ended;             /* END, deadlock or a fatal error: nothing is measured any more */
+	int holder;             /* hart with the token or -1 */
+	int exit_code;          /* of QEMU, if not 0 */
+	const char *end;        /* how the run ended, for the report */
+	uint64_t key[VC_MAX_HARTS]; /* clock << VC_HART_BITS | hart; VC_NEVER: cannot be granted */
+	struct vc_hart hart[VC_MAX_HARTS];
+	void *shm;              /* ivshmem #0 or NULL */
+	uint64_t shm_bytes;
+	uint64_t order_hash, orders;
+	uint64_t switches[VC_KINDS], grants;
+	uint64_t parks, wakes, host_waits, host_wakes;
+	uint64_t started_host_ns;
+	_Atomic uint64_t flags[VC_FLAGS];
+};
+
+extern struct vclock vc;
+
+/* Names of enum vc_kind and enum vc_flag as they appear in reports. */
+const char *vc_kind_name(enum vc_kind kind);
+const char *vc_flag_name(enum vc_flag flag);
+/* Counts an event that makes the run no measurement, if it is being measured. */
+void vc_flag_run(enum vc_flag flag);
+/* One line on stderr, prefixed "vclock: ". */
+void vc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,14 @@
+/* Names of addresses from the image's ELF symbol table (option elf=). */
+#ifndef VC_SYMBOL_H
+#define VC_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* False with a sentence on stderr if the file is no RV64 ELF with symbols. */
+bool vc_symbols_load(const char *path);
+/* "name+0x12 (0x80001234)" or, without a symbol, the address alone. */
+const char *vc_symbol(uint64_t address, char *text, size_t bytes);
+
+#endif

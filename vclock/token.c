@@ -1,0 +1,316 @@
+/* Granting the token: the gate at the start, order points, parking, and letting harts go when QEMU stops. */
+#define _GNU_SOURCE
+#include "token.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dump.h"
+#include "report.h"
+#include "watchdog.h"
+
+static void sleep_until_go(struct vc_hart *h)
+{
+	while (!atomic_load_explicit(&h->go, memory_order_acquire))
+		syscall(SYS_futex, &h->go, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	atomic_store_explicit(&h->go, 0, memory_order_relaxed);
+}
+
+static void let_go(struct vc_hart *h)
+{
+	atomic_store_explicit(&h->go, 1, memory_order_release);
+	syscall(SYS_futex, &h->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool is_blocked(const struct vc_hart *h)
+{
+	return h->state == VC_READY || h->state == VC_PARKED;
+}
+
+/* Smallest key of all harts, and the one after it. */
+static int pick(uint64_t *second)
+{
+	uint64_t best = VC_NEVER, next = VC_NEVER;
+
+	for (unsigned i = 0; i < vc.harts; i++) {
+		uint64_t key = vc.key[i];
+
+		if (key < best) {
+			next = best;
+			best = key;
+		} else if (key < next) {
+			next = key;
+		}
+	}
+	*second = next;
+	return best == VC_NEVER ? -1 : (int)(best & (VC_MAX_HARTS - 1));
+}
+
+static bool all_are_stuck(void)
+{
+	unsigned parked = 0;
+
+	for (unsigned i = 0; i < vc.harts; i++) {
+		if (vc.hart[i].state == VC_PARKED)
+			parked++;
+		else if (vc.hart[i].state != VC_WFI)
+			return false;
+	}
+	return parked > 0;
+}
+
+static struct vc_hart *give(struct vc_hart *h, uint64_t limit)
+{
+	if (h->state == VC_PARKED && vc.phase == VC_RUNNING)
+		vc_clock_raise(h, vc.key[h->index] >> VC_HART_BITS);
+	h->drained = vc.phase == VC_DRAINING;
+	h->state = VC_RUN;
+	vc.key[h->index] = VC_NEVER;
+	vc.holder = (int)h->index;
+	atomic_store_explicit(&h->limit, limit, memory_order_relaxed);
+	return h;
+}
+
+/* While draining any blocked hart will do; limit 0 sends the holder through vc_order_wait at its next order point. */
+static struct vc_hart *grant_draining(void)
+{
+	for (unsigned i = 0; i < vc.harts; i++)
+		if (is_blocked(&vc.hart[i]))
+			return give(&vc.hart[i], 0);
+	return NULL;
+}
+
+/* Gives the free token to the next hart and returns it; its thread must still be let go. NULL: nobody can run now. */
+static struct vc_hart *grant(void)
+{
+	uint64_t limit;
+	int next;
+
+	if (vc.phase == VC_DRAINING)
+		return grant_draining();
+	next = pick(&limit);
+	if (next >= 0)
+		return give(&vc.hart[next], limit);
+	if (!vc.ended && all_are_stuck()) {
+		vc_dump_harts("DEADLOCK: no hart can ever run again");
+		vc_abort_locked("deadlock", 3);
+		return grant_draining();
+	}
+	return NULL;
+}
+
+static void free_token(struct vc_hart *h)
+{
+	if (vc.holder == (int)h->index)
+		vc.holder = -1;
+}
+
+/* h has been entered as blocked; the lock is held and is released here. Returns when h may run again. */
+static void hand_over(struct vc_hart *h, enum vc_kind kind)
+{
+	struct vc_hart *next = vc.holder < 0 ? grant() : NULL;
+
+	if (next && next != h && vc.phase == VC_RUNNING)
+		vc.switches[kind]++;
+	pthread_mutex_unlock(&vc.lock);
+	if (next == h)
+		return;
+	if (next)
+		let_go(next);
+	sleep_until_go(h);
+}
+
+static void pin(struct vc_hart *h)
+{
+	static int core = VC_PIN_OFF; /* under vc.lock */
+	cpu_set_t set;
+
+	h->tid = (int)syscall(SYS_gettid);
+	if (vc.options.pin == VC_PIN_OFF)
+		return;
+	if (core < 0)
+		core = vc.options.pin == VC_PIN_AUTO ? sched_getcpu() : vc.options.pin;
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		vc_say("cannot pin hart %u to core %d", h->index, core);
+}
+
+static void open_gate(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	vc.started_host_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	for (unsigned i = 0; i < vc.harts; i++)
+		vc.hart[i].slot->magic = HZ_VC_MAGIC;
+	vc.phase = VC_RUNNING;
+	vc_watchdog_start();
+}
+
+void vc_gate(struct vc_hart *h)
+{
+	struct vc_hart *first = NULL;
+
+	pthread_mutex_lock(&vc.lock);
+	if (h->state != VC_OFF) { /* the machine was reset */
+		pthread_mutex_unlock(&vc.lock);
+		vc_flag_run(VC_FLAG_RESET);
+		return;
+	}
+	pin(h);
+	h->state = VC_READY;
+	h->wait_kind = VC_GATE;
+	vc.key[h->index] = vc_key(h);
+	if (++vc.entered == vc.harts && vc.phase == VC_STARTING)
+		open_gate();
+	if (vc.phase != VC_STARTING && vc.holder < 0)
+		first = grant();
+	pthread_mutex_unlock(&vc.lock);
+	if (first && first != h)
+		let_go(first);
+	if (first != h)
+		sleep_until_go(h);
+}
+
+void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
+{
+	pthread_mutex_lock(&vc.lock);
+	if (vc.phase != VC_RUNNING || (vc.ended && vc_holds(h))) {
+		pthread_mutex_unlock(&vc.lock);
+		return;
+	}
+	if (h->in_wfi)
+		vc_flag_run(VC_FLAG_WFI_WOKE);
+	h->in_wfi = false;
+	h->state = VC_READY;
+	h->wait_kind = kind;
+	vc.key[h->index] = vc_key(h);
+	free_token(h);
+	if (vc.holder >= 0 && vc.key[h->index] < atomic_load(&vc.hart[vc.holder].limit))
+		atomic_store(&vc.hart[vc.holder].limit, vc.key[h->index]);
+	hand_over(h, kind);
+}
+
+void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind)
+{
+	pthread_mutex_lock(&vc.lock);
+	if (vc.phase != VC_RUNNING || vc.ended || !vc_holds(h)) {
+		h->drained = true;
+		pthread_mutex_unlock(&vc.lock);
+		return;
+	}
+	vc.parks++;
+	h->state = VC_PARKED;
+	h->wait_kind = kind;
+	vc.key[h->index] = deadline == VC_NEVER ? VC_NEVER : deadline << VC_HART_BITS | h->index;
+	free_token(h);
+	hand_over(h, kind);
+}
+
+void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles)
+{
+	if (h->state != VC_PARKED)
+		return;
+	pthread_mutex_lock(&vc.lock);
+	if (h->state == VC_PARKED) {
+		vc_clock_raise(h, cycles);
+		h->state = VC_READY;
+		vc.key[h->index] = vc_key(h);
+		if (vc.key[h->index] < atomic_load(&holder->limit))
+			atomic_store(&holder->limit, vc.key[h->index]);
+	}
+	pthread_mutex_unlock(&vc.lock);
+}
+
+void vc_rescue(void)
+{
+	pthread_mutex_lock(&vc.lock);
+	for (unsigned i = 0; i < vc.harts; i++) {
+		struct vc_hart *h = &vc.hart[i];
+
+		if (!is_blocked(h))
+			continue;
+		h->state = VC_LOOSE;
+		h->drained = true;
+		vc.key[i] = VC_NEVER;
+		let_go(h);
+	}
+	pthread_mutex_unlock(&vc.lock);
+}
+
+/* The holder, if any, passes its next order points freely, and everybody else follows as vCPUs come to rest. */
+static struct vc_hart *begin_drain(void)
+{
+	vc.phase = VC_DRAINING;
+	if (vc.holder < 0)
+		return grant_draining();
+	atomic_store(&vc.hart[vc.holder].limit, 0);
+	return NULL;
+}
+
+void vc_hart_idle(struct vc_hart *h)
+{
+	struct vc_hart *next = NULL;
+
+	pthread_mutex_lock(&vc.lock);
+	if (h->in_wfi && vc.phase == VC_RUNNING && !vc.ended) {
+		h->state = VC_WFI;
+		free_token(h);
+		next = vc.holder < 0 ? grant() : NULL;
+	} else if (h->state != VC_OFF || vc.entered) {
+		if (h->state != VC_OFF)
+			h->state = h->in_wfi ? VC_WFI : VC_STOPPED;
+		free_token(h);
+		if (vc.phase != VC_DRAINING)
+			vc_flag_run(VC_FLAG_STOPPED);
+		next = begin_drain();
+	}
+	pthread_mutex_unlock(&vc.lock);
+	if (next)
+		let_go(next);
+}
+
+void vc_hart_resume(struct vc_hart *h)
+{
+	bool rests = true;
+
+	pthread_mutex_lock(&vc.lock);
+	if (h->state == VC_STOPPED && vc.phase == VC_DRAINING) {
+		for (unsigned i = 0; i < vc.harts; i++)
+			rests &= !is_blocked(&vc.hart[i]) && vc.hart[i].state != VC_RUN;
+		if (rests)
+			vc.phase = vc.entered < vc.harts ? VC_STARTING : VC_RUNNING;
+	}
+	if (h->state == VC_STOPPED || h->state == VC_WFI)
+		h->state = VC_LOOSE;
+	pthread_mutex_unlock(&vc.lock);
+}
+
+void vc_end_run(struct vc_hart *h, const char *end)
+{
+	pthread_mutex_lock(&vc.lock);
+	if (!vc.ended) {
+		vc.end = end;
+		vc_report_write();
+		vc.ended = true;
+	}
+	if (vc_holds(h))
+		atomic_store(&h->limit, VC_NEVER);
+	pthread_mutex_unlock(&vc.lock);
+}
+
+void vc_abort_locked(const char *end, int exit_code)
+{
+	vc.end = end;
+	vc.exit_code = exit_code;
+	vc_report_write();
+	vc.ended = true;
+	vc.phase = VC_DRAINING;
+	kill(getpid(), SIGTERM); /* QEMU's own orderly way out: sockets, terminals and pid files are put right */
+}

@@ -1,0 +1,44 @@
+/* The token: which hart may run. Guest code runs only in the hart whose key (clock, then index) is smallest at order points. */
+#ifndef VC_TOKEN_H
+#define VC_TOKEN_H
+
+#include "clock.h"
+
+/* First instruction of a hart: blocks until every hart is there. */
+void vc_gate(struct vc_hart *h);
+/* Slow path of vc_order. */
+void vc_order_wait(struct vc_hart *h, enum vc_kind kind);
+/* Blocks until woken by vc_unpark or until the deadline (cycles, VC_NEVER: none); the clock then stands at the later of both.
+ * The caller holds the token (else it returns at once). */
+void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
+/* The holder makes a parked hart ready at time `cycles`; no effect unless it is parked. */
+void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);
+/* Lets every blocked hart go at once, unordered. */
+void vc_rescue(void);
+
+/* QEMU's view of vCPUs; called with QEMU's big lock held, never block. */
+void vc_hart_idle(struct vc_hart *h);
+void vc_hart_resume(struct vc_hart *h);
+/* Ends the measured run; the calling holder goes on without order, the others stay blocked until QEMU stops. */
+void vc_end_run(struct vc_hart *h, const char *end);
+/* Ends the run with an exit code of QEMU; vc.lock is held by the caller. */
+void vc_abort_locked(const char *end, int exit_code);
+
+static inline bool vc_holds(const struct vc_hart *h)
+{
+	return h->state == VC_RUN;
+}
+
+/* Order point: returns once the hart has the smallest key (or order is suspended: then vc_holds may be false). */
+static inline void vc_order(struct vc_hart *h, enum vc_kind kind)
+{
+	if (__builtin_expect(!vc_holds(h) || vc_key(h) >= atomic_load_explicit(&h->limit, memory_order_relaxed), 0))
+		vc_order_wait(h, kind);
+	if (__builtin_expect(vc_holds(h) && !vc.ended, 1)) { /* FNV-1a over the sequence of (clock, hart, kind) */
+		vc.order_hash = (vc.order_hash ^ vc_key(h)) * 0x100000001b3ull;
+		vc.order_hash = (vc.order_hash ^ kind) * 0x100000001b3ull;
+		vc.orders++;
+	}
+}
+
+#endif

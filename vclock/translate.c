@@ -1,0 +1,190 @@
+/* Instrumentation: every block is cut into segments that end with a synchronisation instruction. A segment's instructions are
+ * counted by one inline addition at its start, so at the callback the counter includes exactly what ran before and the
+ * instruction itself. A block left early (trap, MMIO replay) is counted too far: MMIO belongs inside a freeze, or use count=insn. */
+#include "translate.h"
+
+#include "hint.h"
+#include "line.h"
+#include "race.h"
+#include "token.h"
+
+#define RESET_VECTOR 0x1000u /* of QEMU's virt machine: the only block that is gated, and it is not counted */
+
+static struct qemu_plugin_scoreboard *board;
+static qemu_plugin_u64 retired;
+
+void vc_counters_create(void)
+{
+	board = qemu_plugin_scoreboard_new(64); /* a cache line per hart */
+	retired = (qemu_plugin_u64){ board, 0 };
+	for (unsigned i = 0; i < vc.harts; i++)
+		vc.hart[i].retired = qemu_plugin_scoreboard_find(board, i);
+}
+
+/* The pc, the kind and the aq and rl bits of an atomic travel in the callback's pointer: no allocation per site. */
+enum { SITE_RL = 0x40, SITE_AQ = 0x80, SITE_KIND = 0x3f };
+
+static void *site(uint64_t pc, enum vc_kind kind, uint32_t word)
+{
+	uint64_t bits = kind == VC_PLAIN ? 0 : word >> 25 & 3;
+
+	return (void *)(uintptr_t)(pc << 8 | bits << 6 | kind);
+}
+
+static uint64_t site_pc(const void *udata)
+{
+	return (uintptr_t)udata >> 8;
+}
+
+static enum vc_kind site_kind(const void *udata)
+{
+	return (enum vc_kind)((uintptr_t)udata & SITE_KIND);
+}
+
+static void before(unsigned int vcpu, void *udata)
+{
+	vc.hart[vcpu].wait_pc = site_pc(udata);
+	vc_before(&vc.hart[vcpu], site_kind(udata));
+}
+
+static void check_atomic(struct vc_hart *h, enum vc_kind kind, const void *udata, uint64_t address, unsigned bytes)
+{
+	uintptr_t bits = (uintptr_t)udata;
+
+	vc_race_access(h, site_pc(udata), address, bytes, VC_RACE_ATOMIC | (kind == VC_LR ? VC_RACE_LOAD : VC_RACE_STORE));
+	if (kind != VC_SC)
+		vc_race_read_from(h, address, bits & SITE_AQ);
+	if (kind != VC_LR)
+		vc_race_write_to(h, address, bits & SITE_RL);
+}
+
+static void accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+	enum vc_kind kind = site_kind(udata);
+
+	if (!vc_holds(h) || vc.ended)
+		return;
+	if (vc.options.race_check)
+		check_atomic(h, kind, udata, address, 1u << qemu_plugin_mem_size_shift(info));
+	if (kind == VC_LR)
+		vc_line_load_reserved(h, address);
+	else
+		vc_line_write(h, address);
+}
+
+static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+	struct qemu_plugin_hwaddr *where;
+
+	if (!vc_holds(h) || vc.ended)
+		return;
+	where = qemu_plugin_get_hwaddr(info, address);
+	if (!where || !qemu_plugin_hwaddr_is_io(where))
+		vc_race_access(h, site_pc(udata), address, 1u << qemu_plugin_mem_size_shift(info),
+			       qemu_plugin_mem_is_store(info) ? VC_RACE_STORE : VC_RACE_LOAD);
+}
+
+static enum vc_kind atomic_kind(uint32_t word)
+{
+	switch (word >> 27) {
+	case 2:
+		return VC_LR;
+	case 3:
+		return VC_SC;
+	default:
+		return VC_AMO;
+	}
+}
+
+static enum vc_kind hint_kind(uint32_t imm)
+{
+	static const uint8_t kinds[] = { VC_SYNC, VC_NOW, VC_WAIT, VC_WAKE, VC_FREEZE, VC_THAW, VC_HOST_WAIT, VC_CHARGE,
+					 VC_HOST_WAKE };
+
+	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
+		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
+	return imm == HZ_VC_END ? VC_END : VC_PLAIN;
+}
+
+static enum vc_kind decode(uint32_t word)
+{
+	if ((word & 3) != 3) /* compressed: none of ours */
+		return VC_PLAIN;
+	if ((word & 0x7f) == 0x2f)
+		return atomic_kind(word);
+	if ((word & 0xfffff) == 0x02013) /* SLTI x0, x0, imm */
+		return hint_kind(word >> 20);
+	switch (word) {
+	case 0x00d00073:
+		return VC_WRS_NTO;
+	case 0x01d00073:
+		return VC_WRS_STO;
+	case 0x0100000f:
+		return VC_PAUSE;
+	case 0x10500073:
+		return VC_WFI_INSN;
+	}
+	return vc.options.race_check && (word & 0x707f) == 0x000f ? VC_FENCE : VC_PLAIN;
+}
+
+static uint32_t word_of(const struct qemu_plugin_insn *insn)
+{
+	uint32_t word = 0;
+
+	qemu_plugin_insn_data(insn, &word, sizeof(word));
+	return word;
+}
+
+static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_t word)
+{
+	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
+
+	if (kind != VC_PLAIN)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, QEMU_PLUGIN_CB_NO_REGS, where);
+	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
+		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
+						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
+	else if (kind == VC_PLAIN && vc.options.race_check)
+		qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
+}
+
+static void count(struct qemu_plugin_insn *insn, uint64_t instructions)
+{
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64, retired, instructions);
+}
+
+static void count_segments(struct qemu_plugin_tb *tb, size_t n)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, i))) == VC_PLAIN)
+			continue;
+		count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
+		start = i + 1;
+	}
+}
+
+/* Counting is registered first: a callback sees its own instruction counted. */
+void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	if (qemu_plugin_tb_vaddr(tb) == RESET_VECTOR) {
+		instrument(qemu_plugin_tb_get_insn(tb, 0), VC_GATE, 0);
+		return;
+	}
+	if (!vc.options.count_each)
+		count_segments(tb, n);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint32_t word = word_of(insn);
+
+		if (vc.options.count_each)
+			count(insn, 1);
+		instrument(insn, decode(word), word);
+	}
+}

@@ -1,0 +1,12 @@
+/* Instrumentation of translated code: instruction counting and callbacks at synchronisation instructions. */
+#ifndef VC_TRANSLATE_H
+#define VC_TRANSLATE_H
+
+#include "qemu_api.h"
+#include "state.h"
+
+/* Once, before any counted code is translated. */
+void vc_counters_create(void);
+void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+#endif

@@ -1,0 +1,93 @@
+/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
+ * callback cannot. The holder then sleeps with its counter standing still: all harts are let go and the run is flagged. */
+#include "watchdog.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "token.h"
+
+static void nap(unsigned ms)
+{
+	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* A thread that wants the processor but does not get it is slow, not stuck. */
+static bool thread_sleeps(int tid)
+{
+	char path[64], text[256];
+	const char *after;
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = 0;
+	after = strrchr(text, ')');
+	return after && (after[2] == 'S' || after[2] == 'D');
+}
+
+static bool holder_is_stuck(void)
+{
+	int holder = __atomic_load_n(&vc.holder, __ATOMIC_RELAXED);
+	struct vc_hart *h = holder < 0 ? NULL : &vc.hart[holder];
+	uint64_t progress;
+	bool still;
+
+	if (!h || __atomic_load_n(&vc.phase, __ATOMIC_RELAXED) != VC_RUNNING)
+		return false;
+	progress = __atomic_load_n(h->retired, __ATOMIC_RELAXED) + __atomic_load_n(&vc.grants, __ATOMIC_RELAXED) * 64;
+	still = progress == h->retired_seen;
+	h->retired_seen = progress;
+	return still && thread_sleeps(h->tid);
+}
+
+/* QEMU was asked to shut down with an exit code of ours; if it cannot, leave all the same. */
+static void enforce_exit(void)
+{
+	static unsigned waited;
+
+	if (vc.exit_code && ++waited > 20)
+		_exit(vc.exit_code);
+}
+
+static void *watch(void *unused)
+{
+	unsigned stuck = 0, step = 25;
+
+	for (;;) {
+		nap(step);
+		stuck = holder_is_stuck() ? stuck + step : 0;
+		enforce_exit();
+		if (stuck < vc.options.watchdog_ms)
+			continue;
+		if (!vc.ended)
+			vc_say("hart %d holds the token but cannot run: all harts let go, no measurement", vc.holder);
+		vc_flag_run(VC_FLAG_RESCUED);
+		vc_rescue();
+		stuck = 0;
+	}
+	return unused;
+}
+
+void vc_watchdog_start(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all); /* signals are QEMU's main thread's business */
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (!pthread_create(&thread, NULL, watch, NULL))
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,0 +1,7 @@
+/* The watchdog thread: notices a token holder that cannot go on until the blocked harts do. */
+#ifndef VC_WATCHDOG_H
+#define VC_WATCHDOG_H
+
+void vc_watchdog_start(void);
+
+#endif
