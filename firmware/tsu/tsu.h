@@ -32,16 +32,19 @@ struct tsu_txn {
 	uint64_t submit_ns, start_ns, end_ns;   /* device time: queued, die began, data at hand */
 	/* private to the TSU */
 	struct tsu_thread *thread;
+	struct tsu_txn *chain;          /* members of one tsu_submit_list on one thread */
 	struct wheel_node ready;        /* fires at not_before_ns */
 	uint64_t order;                 /* submission number within its TSU thread */
 	uint32_t flat_block;
-	uint8_t class, plane;
+	uint8_t priority;               /* enum tsu_class */
+	uint8_t follows;                /* a read that must see a write queued before it */
 };
 
 struct tsu;
+struct arena;
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand);
 /* Any hart. Programs and erases of one submitter to one block reach it in submission order, whatever their causes; an erase never
- * passes an earlier read of its block, and a read of a sector whose program is queued waits for it. Otherwise reads may overtake. */
+ * passes an earlier read of its block, nor a later read an erase, and a read of a sector whose program is queued waits for it. */
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
 /* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
  * arrived, so that members for different planes of a die become one multi-plane operation. */

@@ -1,0 +1,194 @@
+/* TSU threads: set-up, the way in for transactions, and the one timer behind all events of a thread. */
+#include "tsu/tsu.h"
+
+#include "lt/arena.h"
+#include "tsu/tsu_state.h"
+
+/* --- running events --- */
+
+static void run_due(struct lt_timer *timer);
+
+/* Arms the hart's timer at the wheel's next event. */
+static void set_timer(struct tsu_thread *thread)
+{
+	uint64_t next_ns = wheel_next_ns(&thread->wheel);
+
+	if (thread->dead || next_ns == thread->armed_ns)
+		return;
+	thread->armed_ns = next_ns;
+	if (next_ns != UINT64_MAX)
+		lt_timer_arm(&thread->timer, next_ns, run_due);
+}
+
+static void run_due(struct lt_timer *timer)
+{
+	struct tsu_thread *thread = TSU_CONTAINER(timer, struct tsu_thread, timer);
+	uint64_t now_ns = clock_now_ns();
+	struct wheel_node *node;
+
+	thread->armed_ns = UINT64_MAX;
+	while (!thread->dead && (node = wheel_take(&thread->wheel, now_ns)) != NULL)
+		node->fire(node);
+	set_timer(thread);
+}
+
+/* --- submission --- */
+
+static struct tsu_die *die_of(const struct tsu_txn *txn)
+{
+	return &txn->thread->tsu->dies[txn->addr.die_index];
+}
+
+static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
+{
+	struct tsu_die *die = die_of(txn);
+
+	die_suspend_for(die, txn);
+	die_wake(die, at_ns);
+}
+
+static void data_ready(struct wheel_node *node)
+{
+	wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns);
+}
+
+/* A list by `chain`: all of it waits in the queues before any die starts. */
+static void receive(struct lt_event *event)
+{
+	struct tsu_txn *first = TSU_CONTAINER(event, struct tsu_txn, event), *txn;
+	struct tsu_thread *thread = first->thread;
+
+	if (thread->dead)
+		return;
+	for (txn = first; txn; txn = txn->chain) {
+		txn->order = thread->submitted++;
+		die_queue_add(&die_of(txn)->queue, &thread->tsu->rules, txn);
+	}
+	for (txn = first; txn; txn = txn->chain) {
+		if (txn->not_before_ns > txn->submit_ns)
+			wheel_add(&thread->wheel, &txn->ready, txn->not_before_ns);
+		else
+			wake_for(txn, txn->submit_ns);
+	}
+	set_timer(thread);
+}
+
+static void prepare(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
+{
+	txn->addr = flash_addr_of(tsu->map, txn->ppa);
+	txn->flat_block = txn->addr.plane_index * tsu->cfg->blocks_per_plane + txn->addr.block;
+	txn->thread = &tsu->threads[tsu->channel_thread[txn->addr.channel]];
+	txn->submit_ns = now_ns;
+	txn->ready.fire = data_ready;
+	txn->chain = NULL;
+}
+
+void tsu_submit(struct tsu *tsu, struct tsu_txn *txn)
+{
+	prepare(tsu, txn, clock_now_ns());
+	lt_post(&txn->thread->thread, &txn->event, receive);
+}
+
+void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
+{
+	struct txn_fifo chain[HZ_MAX_TSU] = { 0 };
+	uint64_t now_ns = clock_now_ns();
+
+	for (struct tsu_txn *txn = first; txn; txn = txn->next) {
+		struct txn_fifo *fifo;
+
+		prepare(tsu, txn, now_ns);
+		fifo = &chain[txn->thread - tsu->threads];
+		if (fifo->head)
+			fifo->tail->chain = txn;
+		else
+			fifo->head = txn;
+		fifo->tail = txn;
+	}
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		if (chain[i].head)
+			lt_post(&tsu->threads[i].thread, &chain[i].head->event, receive);
+}
+
+/* --- set-up: after lt_harts_init --- */
+
+static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, uint64_t now_ns)
+{
+	struct tsu_channel *channel = &tsu->channels[number];
+
+	tsu->channel_thread[number] = (uint8_t)(number % tsu->cfg->tsu_count);
+	channel->thread = &tsu->threads[tsu->channel_thread[number]];
+	channel->bus_free.fire = channel_bus_free;
+	channel->usage.free_ns = now_ns;
+	for (uint32_t i = 0; i < tsu->dies_per_channel; i++) {
+		struct tsu_die *die = &tsu->dies[number * tsu->dies_per_channel + i];
+
+		die->thread = channel->thread;
+		die->channel = channel;
+		die->write_end.fire = die_write_end;
+		die->read_step.fire = die_read_step;
+		die->usage.free_ns = now_ns;
+		die_queue_init(&die->queue, arena, &tsu->rules);
+	}
+}
+
+static void init_thread(struct tsu *tsu, uint32_t number, uint64_t now_ns)
+{
+	struct tsu_thread *thread = &tsu->threads[number];
+
+	thread->thread = (struct lt_thread){ .name = "tsu", .hart = tsu->cfg->tsu_hart[number] };
+	thread->tsu = tsu;
+	thread->armed_ns = UINT64_MAX;
+	thread->since_ns = now_ns;
+	thread->wheel.now_ns = now_ns;
+	tsu_power_init(thread);
+}
+
+/* A timer belongs to the hart that arms it, so the one of a power cut is armed by an event. */
+static void first_timer(struct lt_event *event)
+{
+	set_timer(TSU_CONTAINER(event, struct tsu_thread, start));
+}
+
+struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand)
+{
+	struct tsu *tsu = arena_alloc(arena, 1, sizeof(*tsu), "tsu");
+	uint64_t blocks = (uint64_t)map->shape.planes * cfg->blocks_per_plane, now_ns = clock_now_ns();
+
+	tsu->cfg = cfg;
+	tsu->map = map;
+	tsu->nand = nand;
+	tsu->dies_per_channel = cfg->chips_per_channel * cfg->dies_per_chip;
+	tsu->die_count = cfg->channels * tsu->dies_per_channel;
+	tsu_timing_init(&tsu->timing, arena, cfg, &map->shape);
+	tsu->rules = (struct queue_rules){
+		.timing = &tsu->timing,
+		.nand = nand,
+		.order = arena_alloc(arena, blocks, sizeof(struct block_order), "tsu block order"),
+		.age_limit_ns = cfg->read_age_limit_ns,
+		.planes = cfg->planes_per_die,
+		.blocks_per_plane = cfg->blocks_per_plane,
+	};
+	tsu->threads = arena_alloc(arena, cfg->tsu_count, sizeof(*tsu->threads), "tsu threads");
+	tsu->channels = arena_alloc(arena, cfg->channels, sizeof(*tsu->channels), "tsu channels");
+	tsu->dies = arena_alloc(arena, tsu->die_count, sizeof(*tsu->dies), "tsu dies");
+	for (uint32_t i = 0; i < cfg->tsu_count; i++)
+		init_thread(tsu, i, now_ns);
+	for (uint32_t i = 0; i < cfg->channels; i++)
+		init_channel(tsu, arena, i, now_ns);
+	for (uint32_t i = 0; nand->power_cut_ns && i < cfg->tsu_count; i++)
+		lt_post(&tsu->threads[i].thread, &tsu->threads[i].start, first_timer);
+	return tsu;
+}
+
+/* --- mount --- */
+
+enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob)
+{
+	return tsu->nand->ops->read(tsu->nand, flash_addr_of(tsu->map, ppa), sectors, data, at, oob);
+}
+
+const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)
+{
+	return tsu->nand->ops->block(tsu->nand, flash_addr_of(tsu->map, ppa));
+}

@@ -1,0 +1,55 @@
+/* The bus of a channel: one transfer at a time, dies served in the order in which they were ready. */
+#include "tsu/tsu_state.h"
+
+uint64_t channel_use(struct tsu_channel *channel, uint64_t start_ns, uint64_t ns)
+{
+	if (start_ns < channel->usage.free_ns)
+		start_ns = channel->usage.free_ns;
+	usage_add(&channel->usage, start_ns, start_ns + ns);
+	return start_ns;
+}
+
+static void enqueue(struct tsu_channel *channel, struct tsu_die *die)
+{
+	die->next = NULL;
+	if (channel->head)
+		channel->tail->next = die;
+	else
+		channel->head = die;
+	channel->tail = die;
+}
+
+static void arm(struct tsu_channel *channel)
+{
+	channel->armed = true;
+	wheel_add(&channel->thread->wheel, &channel->bus_free, channel->usage.free_ns);
+}
+
+void channel_request(struct tsu_channel *channel, struct tsu_die *die, uint64_t ready_ns)
+{
+	die->bus_ready_ns = ready_ns;
+	if (!channel->head && !channel->armed && channel->usage.free_ns <= ready_ns) {
+		die_bus_granted(die, ready_ns);
+		return;
+	}
+	enqueue(channel, die);
+	if (!channel->armed)
+		arm(channel);
+}
+
+/* What a die does with the bus is chosen now, not when it began to wait: a read that came meanwhile may go first. */
+void channel_bus_free(struct wheel_node *node)
+{
+	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
+
+	while (channel->head && channel->usage.free_ns <= node->at_ns) {
+		struct tsu_die *die = channel->head;
+
+		channel->head = die->next;
+		channel->thread->steps++;
+		die_bus_granted(die, die->bus_ready_ns > node->at_ns ? die->bus_ready_ns : node->at_ns);
+	}
+	channel->armed = false;
+	if (channel->head)
+		arm(channel);
+}

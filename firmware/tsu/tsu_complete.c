@@ -1,0 +1,57 @@
+/* The end of a transaction: its effect on the media, the counters, and the way back to its owner. */
+#include "tsu/tsu_state.h"
+
+static void run_done(struct lt_event *event)
+{
+	struct tsu_txn *txn = TSU_CONTAINER(event, struct tsu_txn, event);
+
+	txn->done(txn);
+}
+
+static enum nand_status apply(struct nand *nand, struct tsu_txn *txn)
+{
+	const struct sgl *data = txn->data.page ? &txn->data : NULL;
+
+	switch (txn->op) {
+	case TSU_READ: return nand->ops->read(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
+	case TSU_PROGRAM: return nand->ops->program(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
+	default: return nand->ops->erase(nand, txn->addr);
+	}
+}
+
+static void count(struct hz_log_flash *counters, const struct tsu_txn *txn)
+{
+	bool failed = txn->status != NAND_OK;
+
+	switch (txn->op) {
+	case TSU_READ:
+		counters->reads[txn->cause]++;
+		counters->read_sectors[txn->cause] += txn->sectors;
+		counters->failed_reads += failed;
+		break;
+	case TSU_PROGRAM:
+		counters->programs[txn->cause]++;
+		counters->program_sectors[txn->cause] += txn->sectors;
+		counters->failed_programs += failed;
+		break;
+	default:
+		counters->erases[txn->cause]++;
+		counters->failed_erases += failed;
+	}
+}
+
+void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
+{
+	struct tsu *tsu = thread->tsu;
+
+	txn->end_ns = end_ns;
+	txn->status = apply(tsu->nand, txn);
+	if (txn->status == NAND_POWER_OFF) {
+		thread->dead = true;
+		return;
+	}
+	die_queue_ended(&tsu->rules, txn);
+	count(&thread->counters, txn);
+	thread->done++;
+	lt_post(txn->owner, &txn->event, run_done);
+}

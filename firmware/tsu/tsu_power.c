@@ -1,0 +1,40 @@
+/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. */
+#include "tsu/tsu_state.h"
+
+static void tear(struct nand *nand, const struct die_op *op)
+{
+	for (struct tsu_txn *txn = op->members; txn; txn = txn->next)
+		nand->ops->tear(nand, txn->addr, txn->op == TSU_ERASE ? 0 : txn->sectors, txn->data.page ? &txn->data : NULL,
+				txn->data_at, txn->oob);
+}
+
+static void cut_die(struct tsu_die *die, uint64_t cut_ns)
+{
+	const struct die_op *op = &die->op;
+	struct nand *nand = die->thread->tsu->nand;
+
+	if (die->state == DIE_ARRAY && op->members->op != TSU_READ && op->array_end_ns - op->array_ns <= cut_ns)
+		tear(nand, op);
+	if (die->suspended.members)
+		tear(nand, &die->suspended);
+}
+
+static void power_cut(struct wheel_node *node)
+{
+	struct tsu_thread *thread = TSU_CONTAINER(node, struct tsu_thread, power_cut);
+	struct tsu *tsu = thread->tsu;
+
+	for (uint32_t i = 0; i < tsu->die_count; i++)
+		if (tsu->dies[i].thread == thread)
+			cut_die(&tsu->dies[i], node->at_ns);
+	thread->dead = true;
+	if (lt_add(&tsu->cut_threads, 1) + 1 == tsu->cfg->tsu_count)
+		tsu->nand->ops->power_off(tsu->nand);
+}
+
+void tsu_power_init(struct tsu_thread *thread)
+{
+	thread->power_cut.fire = power_cut;
+	if (thread->tsu->nand->power_cut_ns)
+		wheel_add(&thread->wheel, &thread->power_cut, thread->tsu->nand->power_cut_ns);
+}

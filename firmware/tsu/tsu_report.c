@@ -1,0 +1,118 @@
+/* Figures of the TSU: counters, busy times and the conservation of device time. */
+#include <string.h>
+
+#include "tsu/tsu_state.h"
+
+static void add_all(uint64_t *sum, const uint64_t *part, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		sum[i] += part[i];
+}
+
+static void add_counters(struct hz_log_flash *sum, const struct hz_log_flash *part)
+{
+	add_all(sum->reads, part->reads, 16);
+	add_all(sum->programs, part->programs, 16);
+	add_all(sum->erases, part->erases, 16);
+	add_all(sum->read_sectors, part->read_sectors, 16);
+	add_all(sum->program_sectors, part->program_sectors, 16);
+	sum->failed_programs += part->failed_programs;
+	sum->failed_erases += part->failed_erases;
+	sum->failed_reads += part->failed_reads;
+	sum->multi_plane_ops += part->multi_plane_ops;
+}
+
+static void channel_at(const struct tsu_channel *channel, uint64_t now_ns, struct tsu_account *out)
+{
+	usage_at(&channel->usage, UINT64_MAX, now_ns, &out->busy_ns, &out->idle_ns);
+	out->elapsed_ns = now_ns - channel->thread->since_ns;
+}
+
+static void die_at(const struct tsu_die *die, uint64_t now_ns, struct tsu_account *out)
+{
+	usage_at(&die->usage, die->op.members ? die->op.began_ns : UINT64_MAX, now_ns, &out->busy_ns, &out->idle_ns);
+	out->elapsed_ns = now_ns - die->thread->since_ns;
+}
+
+void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *out)
+{
+	channel_at(&tsu->channels[channel], clock_now_ns(), out);
+}
+
+void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out)
+{
+	die_at(&tsu->dies[die_index], clock_now_ns(), out);
+}
+
+void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct tsu_account account;
+
+	clock_freeze();
+	memset(out, 0, sizeof(*out));
+	out->version = 1;
+	out->channels = tsu->cfg->channels;
+	out->dies = tsu->die_count;
+	out->elapsed_ns = now_ns - tsu->threads[0].since_ns;
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		add_counters(out, &tsu->threads[i].counters);
+	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
+		channel_at(&tsu->channels[i], now_ns, &account);
+		out->channel_busy_ns[i] = account.busy_ns;
+	}
+	for (uint32_t i = 0; i < tsu->die_count; i++) {
+		die_at(&tsu->dies[i], now_ns, &account);
+		out->die_busy_ns_total += account.busy_ns;
+	}
+	clock_thaw();
+}
+
+/* What was counted up to now no longer counts; the differences wrap as they should. */
+static void forget(struct tsu_usage *usage, const struct tsu_account *account)
+{
+	usage->busy_ns -= account->busy_ns;
+	usage->idle_ns -= account->idle_ns;
+}
+
+static void reset_thread(struct lt_event *event)
+{
+	struct tsu_thread *thread = TSU_CONTAINER(event, struct tsu_thread, reset);
+	struct tsu *tsu = thread->tsu;
+	uint64_t now_ns = clock_now_ns();
+	struct tsu_account account;
+
+	clock_freeze();
+	memset(&thread->counters, 0, sizeof(thread->counters));
+	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
+		if (tsu->channels[i].thread != thread)
+			continue;
+		channel_at(&tsu->channels[i], now_ns, &account);
+		forget(&tsu->channels[i].usage, &account);
+	}
+	for (uint32_t i = 0; i < tsu->die_count; i++) {
+		if (tsu->dies[i].thread != thread)
+			continue;
+		die_at(&tsu->dies[i], now_ns, &account);
+		forget(&tsu->dies[i].usage, &account);
+	}
+	thread->since_ns = now_ns;
+	clock_thaw();
+}
+
+void tsu_stats_reset(struct tsu *tsu)
+{
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		lt_post(&tsu->threads[i].thread, &tsu->threads[i].reset, reset_thread);
+}
+
+void tsu_work_done(struct tsu *tsu, struct tsu_work *out)
+{
+	*out = (struct tsu_work){ 0, 0 };
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++) {
+		out->steps += tsu->threads[i].steps + tsu->threads[i].wheel.steps;
+		out->transactions += tsu->threads[i].done;
+	}
+	for (uint32_t i = 0; i < tsu->die_count; i++)
+		out->steps += tsu->dies[i].queue.steps;
+}

@@ -1,0 +1,49 @@
+/* Suspending a program or erase for reads: the cells stop, reads run, the rest of the array time follows. */
+#include "tsu/tsu_state.h"
+
+static bool may_suspend(const struct tsu_die *die, const struct tsu_txn *read, uint64_t at_ns)
+{
+	const struct hz_device_config *cfg = die->thread->tsu->cfg;
+
+	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || !txn_is_urgent(read))
+		return false;
+	if (die->state != DIE_ARRAY || die->suspended.members || die->op.members->op == TSU_READ)
+		return false;
+	/* An operation that was put off for longer than the age limit runs to its end; one that ends sooner is not worth it. */
+	return at_ns - die->op.first_ns < cfg->read_age_limit_ns && at_ns + cfg->suspend_ns < die->op.array_end_ns;
+}
+
+void die_suspend_for(struct tsu_die *die, const struct tsu_txn *read)
+{
+	uint64_t at_ns = txn_ready_ns(read), array_start_ns = die->op.array_end_ns - die->op.array_ns;
+
+	if (at_ns < array_start_ns)
+		at_ns = array_start_ns; /* its data still cross the bus */
+	if (!may_suspend(die, read, at_ns))
+		return;
+	die->suspended = die->op;
+	die->suspended.array_ns = die->op.array_end_ns - at_ns;
+	usage_add(&die->usage, die->op.began_ns, at_ns + die->thread->tsu->cfg->suspend_ns);
+	die->op.members = NULL;
+	die->state = DIE_IDLE;
+	die_wake(die, die->usage.free_ns);
+}
+
+bool die_stays_suspended(const struct tsu_die *die, uint64_t at_ns)
+{
+	return die->queue.urgent_reads && at_ns - die->suspended.first_ns < die->thread->tsu->cfg->read_age_limit_ns;
+}
+
+void die_resume(struct tsu_die *die, uint64_t at_ns)
+{
+	if (at_ns < die->usage.free_ns)
+		at_ns = die->usage.free_ns;
+	die->op = die->suspended;
+	die->suspended.members = NULL;
+	die->op.began_ns = at_ns;
+	die->op.array_end_ns = at_ns + die->op.array_ns;
+	die->state = DIE_ARRAY;
+	if (!die->write_end_pending)
+		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
+	die->write_end_pending = true;
+}
