@@ -1,0 +1,101 @@
+"""Starts QEMU with an image, with or without the virtual clock, and hands parameters and results through its RAM file."""
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+
+RAM_BASE = 0x80000000
+QEMU = os.environ.get("HZ_QEMU", "qemu-system-riscv64")
+MIN_QEMU = (10, 0)
+
+
+def qemu_problem():
+    """None if QEMU is there and new enough, else the sentence to skip with."""
+    if not shutil.which(QEMU):
+        return f"{QEMU} is not installed"
+    text = subprocess.run([QEMU, "--version"], capture_output=True, text=True).stdout
+    words = text.split("version", 1)[-1].split()
+    version = tuple(int(n) for n in words[0].split(".")[:2]) if words else (0, 0)
+    if version < MIN_QEMU:
+        return f"{QEMU} {words[0]} is older than 10.0"
+    return None
+
+
+class Machine:
+    """One run. Use as a context manager: files and process are gone afterwards."""
+
+    def __init__(self, elf, harts, plugin=None, options=(), ram_mb=64, pin=None, extra=(), shm=None):
+        base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = tempfile.mkdtemp(prefix="hz-vclock-", dir=base)
+        self.ram = os.path.join(self.folder, "ram")
+        self.report_path = os.path.join(self.folder, "report.json")
+        self.process = None
+        with open(self.ram, "wb") as f:
+            f.truncate(ram_mb << 20)
+        self.command = [QEMU, "-M", "virt,memory-backend=ram", "-m", f"{ram_mb}M", "-smp", str(harts), "-bios", "none",
+                        "-kernel", elf, "-nographic", "-serial", "none", "-monitor", "none",
+                        "-object", f"memory-backend-file,id=ram,size={ram_mb}M,mem-path={self.ram},share=on"]
+        if plugin:
+            words = [f"ram={self.ram}", f"report={self.report_path}", f"elf={elf}", *options]
+            if shm:
+                words.append(f"shm={shm}")
+            if pin is not None:
+                words.append(f"pin={pin}")
+            self.command += ["-plugin", ",".join([plugin, *words])]
+        self.command += list(extra)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def write(self, address, data):
+        with open(self.ram, "r+b") as f:
+            f.seek(address - RAM_BASE)
+            f.write(data)
+
+    def read(self, address, count):
+        with open(self.ram, "rb") as f:
+            f.seek(address - RAM_BASE)
+            return f.read(count)
+
+    def words(self, address, count):
+        return struct.unpack(f"<{count}Q", self.read(address, 8 * count))
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True)
+        return self.process
+
+    def wait(self, timeout=120):
+        """Exit code; the output is kept in self.output. A run that takes longer than timeout fails."""
+        try:
+            self.output, _ = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.output, _ = self.process.communicate()
+            raise AssertionError(f"no end within {timeout} s: {' '.join(self.command)}\n{self.output}")
+        return self.process.returncode
+
+    def run(self, timeout=120):
+        self.start()
+        return self.wait(timeout)
+
+    def report(self):
+        with open(self.report_path) as f:
+            return json.load(f)
+
+    def stop(self, sig=signal.SIGTERM):
+        """Send sig; returns the seconds until the process was gone."""
+        begin = time.monotonic()
+        self.process.send_signal(sig)
+        self.wait(20)
+        return time.monotonic() - begin

@@ -1,0 +1,33 @@
+"""Builds and drives the probe image: scenes, parameters and results as in probe/probe.c."""
+import os
+import struct
+import subprocess
+
+from machine import Machine
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean speed ended late").split()
+PARAMETERS, RESULTS, BELL, QUESTION = 0x80300000, 0x80301000, 0x80303000, 0x80303040
+
+
+def build(folder):
+    elf = os.path.join(folder, "probe.elf")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-mcmodel=medany", "-O2",
+                    "-ffreestanding", "-nostdlib", "-static", "-Wall", "-Wextra", "-Werror",
+                    "-I", os.path.join(HERE, "../../protocol"), "-Wl,-T," + os.path.join(HERE, "probe/probe.ld"),
+                    "-Wl,--no-warn-rwx-segments", os.path.join(HERE, "probe/start.S"),
+                    os.path.join(HERE, "probe/probe.c"), "-o", elf], check=True)
+    return elf
+
+
+class Probe(Machine):
+    def __init__(self, elf, scene, harts, rounds=100, think=200, seed=1, **more):
+        super().__init__(elf, harts, **more)
+        self.harts = harts
+        self.write(PARAMETERS, struct.pack("<5Q", SCENES.index(scene), harts, rounds, think, seed))
+
+    def values(self):
+        return self.words(RESULTS + 8, self.harts)
+
+    def log(self, count):
+        return self.words(RESULTS + 8 + 64 * 8, count)
