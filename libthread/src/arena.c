@@ -5,13 +5,51 @@
 
 #include "lt/arch.h"
 
+struct message { char text[160]; size_t used; };
+
+static void say(struct message *m, const char *text)
+{
+	while (*text && m->used + 1 < sizeof(m->text))
+		m->text[m->used++] = *text++;
+}
+
+static void say_number(struct message *m, size_t n)
+{
+	char digits[24];
+	unsigned at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while ((n /= 10) != 0);
+	say(m, digits + at);
+}
+
+static void fail(const struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	struct message m = { .used = 0 };
+
+	say(&m, "out of memory for ");
+	say(&m, what);
+	say(&m, ": wanted ");
+	say_number(&m, count);
+	say(&m, " x ");
+	say_number(&m, bytes);
+	say(&m, " bytes, left ");
+	say_number(&m, arena->bytes - arena->used);
+	lt_fail(m.text);
+}
+
+/* Aligned by address, not by offset: a base of any alignment will do. */
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	size_t start = (arena->used + LT_CACHE_LINE - 1) & ~(size_t)(LT_CACHE_LINE - 1);
-	size_t total = count * bytes;
+	size_t skip = -(uintptr_t)(arena->base + arena->used) & (LT_CACHE_LINE - 1);
+	size_t left = arena->bytes - arena->used, total;
+	uint8_t *start;
 
-	if (start > arena->bytes || total > arena->bytes - start)
-		lt_fail(what);
-	arena->used = start + total;
-	return memset(arena->base + start, 0, total);
+	if (__builtin_mul_overflow(count, bytes, &total) || skip > left || total > left - skip)
+		fail(arena, count, bytes, what);
+	start = arena->base + arena->used + skip;
+	arena->used += skip + total;
+	return memset(start, 0, total);
 }

@@ -1,5 +1,6 @@
 /* Posting events and running them: a multi-producer list per hart, taken whole by its owner and turned round into FIFO order. */
 #include "account.h"
+#include "checks.h"
 #include "hart_state.h"
 
 static void post_local(struct hart *h, struct lt_event *ev)
@@ -63,6 +64,7 @@ static unsigned run_list(struct lt_event *list)
 
 		list = ev->next;
 		ev->run(ev);
+		lt_check_none_held();
 		ran++;
 	}
 	return ran;

@@ -2,7 +2,7 @@
  *
  * A waiter node is the caller's (on its stack) so that MCS spins locally and each acquisition has its own state; it lives from
  * acquire to release. No lock may be held across a flash operation, an event handler's return or lt_hart_wait. Order of classes:
- * docs/locking.md. Statistics and checks run with the clock frozen: they cost no device time at any level. */
+ * docs/locking.md. Statistics run with the clock frozen: device time is the same at every level. */
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
 

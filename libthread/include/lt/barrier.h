@@ -1,0 +1,24 @@
+/* Barrier: no party goes on before all have come; reusable at once. For boot and tests, not for the I/O path: it spins. */
+#ifndef LT_BARRIER_H
+#define LT_BARRIER_H
+
+#include "lt/arch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lt_barrier {
+	LT_OWN_LINE lt_word arrived;
+	LT_OWN_LINE lt_word round;   /* on its own line: the waiters watch it */
+	uint32_t parties;
+};
+
+void lt_barrier_init(struct lt_barrier *barrier, uint32_t parties);
+/* What every party did before is visible to every party afterwards. True for the one that came last. */
+bool lt_barrier_wait(struct lt_barrier *barrier);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+// The boot-time allocator: aligned, zeroed, bounded, with a message that says what was missing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "lt/arch.h"
+#include "lt/arena.h"
+
+namespace {
+
+TEST(Arena, AlignsByAddressAndZeroes)
+{
+	alignas(64) uint8_t memory[1024];
+	arena mem = {memory + 3, sizeof(memory) - 3, 0};
+
+	memset(memory, 0xff, sizeof(memory));
+	for (int i = 0; i < 4; i++) {
+		auto *p = static_cast<uint8_t *>(arena_alloc(&mem, 5, 7, "bytes"));
+		EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % LT_CACHE_LINE, 0u);
+		EXPECT_EQ(std::count(p, p + 35, 0), 35);
+	}
+}
+
+TEST(Arena, SaysWhatWasMissing)
+{
+	alignas(64) uint8_t memory[256];
+	arena mem = {memory, sizeof(memory), 0};
+
+	arena_alloc(&mem, 1, 100, "first");
+	EXPECT_DEATH(arena_alloc(&mem, 3, 50, "second"), "out of memory for second: wanted 3 x 50 bytes, left 156");
+	EXPECT_DEATH(arena_alloc(&mem, SIZE_MAX / 2, 50, "huge"), "out of memory for huge");
+	EXPECT_NE(arena_alloc(&mem, 128, 1, "fits exactly"), nullptr);
+}
+
+} // namespace

@@ -1,0 +1,339 @@
+// One harness, every lock kind: mutual exclusion, try, statistics identities, fairness report, discipline checks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "bench.hpp"
+#include "lt/barrier.h"
+
+namespace {
+
+constexpr unsigned kHarts = 8, kRounds = 3000;
+const char *const kNames[] = {"none", "tas", "ttas", "ticket", "mcs", "clh"};
+
+class Locks : public testing::TestWithParam<hz_lock_kind> {
+protected:
+	Bench bench;
+	lt_lock lock;
+
+	void make(hz_lock_stats level = HZ_STATS_ALL, unsigned harts = kHarts)
+	{
+		bench.real(harts);
+		bench.locks(GetParam(), level, harts);
+		lt_locks_check(true);
+		lt_lock_init(&lock, HZ_LC_TEST, 7);
+	}
+
+	hz_lock_entry entry()
+	{
+		hz_lock_entry e{};
+		EXPECT_EQ(lt_lock_report(&e, 0, 1), 1u);
+		return e;
+	}
+};
+
+TEST_P(Locks, NonAtomicCounterLosesNothing)
+{
+	uint64_t counter = 0, busy = 0;
+
+	make();
+	Bench::in_parallel(kHarts, [&](unsigned) {
+		for (unsigned i = 0; i < kRounds; i++) {
+			lt_lock_node node;
+			lt_lock_acquire(&lock, &node);
+			ASSERT_EQ(busy++, 0u);
+			counter = counter + 1;
+			busy--;
+			lt_lock_release(&lock, &node);
+		}
+	});
+	EXPECT_EQ(counter, uint64_t{kHarts} * kRounds);
+}
+
+// Try and acquire mixed on two locks: exclusion holds, and CLH cells find their way between locks and harts.
+TEST_P(Locks, TryMixesWithAcquire)
+{
+	uint64_t counter[2] = {0, 0}, taken[2] = {0, 0};
+	lt_lock other;
+
+	make();
+	lt_lock_init(&other, HZ_LC_TEST, 8);
+	lt_word expected[2]{};
+	Bench::in_parallel(kHarts, [&](unsigned hart) {
+		for (unsigned i = 0; i < kRounds; i++) {
+			unsigned which = (i + hart) & 1;
+			lt_lock *l = which ? &other : &lock;
+			lt_lock_node node;
+			if (i % 3 == 0)
+				lt_lock_acquire(l, &node);
+			else if (!lt_lock_try(l, &node))
+				continue;
+			counter[which]++;
+			lt_lock_release(l, &node);
+			lt_add(&expected[which], 1);
+		}
+	});
+	taken[0] = lt_load(&expected[0]);
+	taken[1] = lt_load(&expected[1]);
+	EXPECT_EQ(counter[0], taken[0]);
+	EXPECT_EQ(counter[1], taken[1]);
+}
+
+TEST_P(Locks, TryFailsExactlyWhileHeld)
+{
+	lt_lock_node mine, other;
+
+	make();
+	lt_host_set_hart(0);
+	ASSERT_TRUE(lt_lock_try(&lock, &mine));
+	lt_host_set_hart(1);
+	EXPECT_FALSE(lt_lock_try(&lock, &other));
+	EXPECT_FALSE(lt_lock_try(&lock, &other));
+	lt_host_set_hart(0);
+	lt_lock_release(&lock, &mine);
+	lt_host_set_hart(1);
+	EXPECT_TRUE(lt_lock_try(&lock, &other));
+	lt_lock_release(&lock, &other);
+	EXPECT_EQ(entry().acquisitions, 2u);
+	EXPECT_EQ(entry().handovers, 1u);
+}
+
+TEST_P(Locks, NestedLocksDoNotMixUpTheirNodes)
+{
+	uint64_t outer_count = 0, inner_count = 0;
+	lt_lock inner;
+
+	make();
+	lt_lock_init(&inner, HZ_LC_TEST, 1);
+	Bench::in_parallel(4, [&](unsigned) {
+		for (unsigned i = 0; i < kRounds / 4; i++) {
+			lt_lock_node a, b;
+			lt_lock_acquire(&lock, &a);
+			lt_lock_acquire(&inner, &b);
+			outer_count++;
+			inner_count++;
+			lt_lock_release(i % 2 ? &lock : &inner, i % 2 ? &a : &b);
+			lt_lock_release(i % 2 ? &inner : &lock, i % 2 ? &b : &a);
+		}
+	});
+	EXPECT_EQ(outer_count, uint64_t{kRounds});
+	EXPECT_EQ(inner_count, uint64_t{kRounds});
+}
+
+TEST_P(Locks, StatisticsAddUp)
+{
+	uint64_t spins = 0, from, elapsed;
+	std::vector<uint64_t> mine(kHarts);
+
+	make();
+	from = clock_now_ns();
+	Bench::in_parallel(kHarts, [&](unsigned hart) {
+		for (unsigned i = 0; i < kRounds; i++) {
+			lt_lock_node node;
+			lt_lock_acquire(&lock, &node);
+			lt_lock_release(&lock, &node);
+		}
+		hz_hart_times t;
+		lt_hart_times(hart, &t);
+		EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}),
+			  t.elapsed_ns);
+		mine[hart] = t.spin_ns[HZ_LC_TEST];
+	});
+	elapsed = clock_now_ns() - from;
+	spins = std::accumulate(mine.begin(), mine.end(), uint64_t{0});
+	hz_lock_entry e = entry();
+	EXPECT_EQ(e.acquisitions, uint64_t{kHarts} * kRounds);
+	EXPECT_LE(e.contended, e.acquisitions);
+	EXPECT_LT(e.handovers, e.acquisitions);
+	EXPECT_EQ(e.wait_ns, spins) << "the lock's waiting is the harts' spinning";
+	EXPECT_LE(e.hold_ns, elapsed) << "holds never overlap";
+	EXPECT_LE(e.hold_max_ns, e.hold_ns);
+	EXPECT_LE(e.wait_max_ns, e.wait_ns);
+	EXPECT_LE(e.wait_p99_ns, e.wait_max_ns);
+	EXPECT_LE(e.hold_p99_ns, e.hold_max_ns);
+	EXPECT_EQ(e.index, 7u);
+	EXPECT_EQ(e.kind, uint32_t{GetParam()});
+	lt_lock_stats_reset();
+	EXPECT_EQ(lt_lock_report(&e, 0, 1), 0u);
+}
+
+// A report while others work: no torn counter, nothing lost.
+TEST_P(Locks, ReportRunsBesideTheWork)
+{
+	make();
+	Bench::in_parallel(kHarts, [&](unsigned hart) {
+		uint64_t seen = 0;
+		for (unsigned i = 0; i < kRounds / 2; i++) {
+			lt_lock_node node;
+			hz_lock_entry e{};
+			if (hart == 0 && i % 16 == 0 && lt_lock_report(&e, 0, 1)) {
+				ASSERT_GE(e.acquisitions, seen);
+				seen = e.acquisitions;
+				ASSERT_LE(e.contended, e.acquisitions);
+			}
+			lt_lock_acquire(&lock, &node);
+			lt_lock_release(&lock, &node);
+		}
+	});
+	EXPECT_EQ(entry().acquisitions, uint64_t{kHarts} * (kRounds / 2));
+}
+
+TEST_P(Locks, LevelsCountWhatTheySay)
+{
+	lt_lock_node node;
+	hz_lock_entry e{};
+
+	make(HZ_STATS_OFF);
+	lt_lock_acquire(&lock, &node);
+	lt_lock_release(&lock, &node);
+	EXPECT_EQ(lt_lock_report(&e, 0, 1), 0u);
+	make(HZ_STATS_CONTENDED);
+	lt_lock_acquire(&lock, &node);
+	lt_lock_release(&lock, &node);
+	e = entry();
+	EXPECT_EQ(e.acquisitions, 1u);
+	EXPECT_EQ(e.hold_ns, 0u);
+	EXPECT_EQ(e.hold_p99_ns, 0u);
+}
+
+// A known waiting time: the holder keeps the lock until the waiter has been waiting for 2 ms.
+TEST_P(Locks, WaitAndHoldAreMeasured)
+{
+	constexpr uint64_t kHold = 2000000;
+	lt_word asked{};
+
+	make();
+	Bench::in_parallel(2, [&](unsigned hart) {
+		lt_lock_node node;
+		if (hart == 1)
+			while (lt_load(&asked) == 0)
+				lt_relax();
+		if (hart == 1)
+			lt_store(&asked, 2);
+		lt_lock_acquire(&lock, &node);
+		if (hart == 0) {
+			uint64_t from = clock_now_ns();
+			lt_store(&asked, 1);
+			while (lt_load(&asked) != 2 || clock_now_ns() - from < kHold)
+				lt_relax();
+		}
+		lt_lock_release(&lock, &node);
+	});
+	hz_lock_entry e = entry();
+	EXPECT_EQ(e.acquisitions, 2u);
+	EXPECT_EQ(e.handovers, 1u);
+	EXPECT_GE(e.hold_max_ns, kHold);
+	EXPECT_GE(e.hold_p99_ns, kHold);
+	EXPECT_LE(e.contended, 1u);
+	EXPECT_EQ(e.contended ? e.wait_max_ns : 0, e.wait_ns);
+}
+
+// Not an assertion: how evenly the kinds share on this machine (Jain's index, 1 = even).
+TEST_P(Locks, FairnessReport)
+{
+	std::vector<uint64_t> got(kHarts);
+	lt_word stop{};
+	uint64_t counter = 0;
+	lt_barrier start;
+
+	make(HZ_STATS_CONTENDED);
+	lt_barrier_init(&start, kHarts);
+	Bench::in_parallel(kHarts, [&](unsigned hart) {
+		lt_barrier_wait(&start);
+		while (lt_load(&stop) == 0) {
+			lt_lock_node node;
+			lt_lock_acquire(&lock, &node);
+			got[hart]++;
+			if (++counter == 10000)
+				lt_store(&stop, 1);
+			lt_lock_release(&lock, &node);
+		}
+	});
+	double sum = 0, squares = 0;
+	for (uint64_t n : got) {
+		sum += double(n);
+		squares += double(n) * double(n);
+	}
+	EXPECT_EQ(entry().acquisitions, counter);
+	EXPECT_EQ(uint64_t(sum), counter);
+	std::printf("%-6s Jain %.3f, least %lu, most %lu of %lu\n", kNames[GetParam()], sum * sum / (kHarts * squares),
+		    *std::min_element(got.begin(), got.end()), *std::max_element(got.begin(), got.end()), counter);
+}
+
+void end_an_event_with(lt_lock *lock)
+{
+	static lt_lock *held;
+	static lt_lock_node node;
+	lt_event ev{};
+	lt_thread here{"t", 0};
+
+	held = lock;
+	lt_post(&here, &ev, [](lt_event *) { lt_lock_acquire(held, &node); });
+	lt_host_turn(0);
+}
+
+TEST_P(Locks, ChecksCatchMisuse)
+{
+	lt_lock_node a, b;
+
+	testing::FLAGS_gtest_death_test_style = "threadsafe";
+	make();
+	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_lock_acquire(&lock, &b); }, "acquired twice");
+	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_host_set_hart(1); lt_lock_release(&lock, &a); }, "does not hold");
+	EXPECT_DEATH(end_an_event_with(&lock), "event ended with a lock held");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Locks,
+			 testing::Values(HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH),
+			 [](const auto &param_info) { return kNames[param_info.param]; });
+
+TEST(LockNone, CountsButDoesNotExclude)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_lock_node a, b;
+	hz_lock_entry e{};
+
+	bench.real(1);
+	bench.locks(HZ_LOCK_NONE, HZ_STATS_ALL, 1);
+	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	lt_lock_acquire(&lock, &a);
+	EXPECT_TRUE(lt_lock_try(&lock, &b));
+	lt_lock_release(&lock, &b);
+	lt_lock_release(&lock, &a);
+	EXPECT_EQ(lt_lock_report(&e, 0, 1), 1u);
+	EXPECT_EQ(e.acquisitions, 2u);
+	EXPECT_EQ(e.contended, 0u);
+}
+
+TEST(LockReport, PagesThroughUsedLocksOnly)
+{
+	Bench bench;
+	std::vector<lt_lock> locks(10);
+	hz_lock_entry e[4];
+
+	bench.real(1);
+	bench.locks(HZ_LOCK_TICKET, HZ_STATS_CONTENDED, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		lt_lock_init(&locks[i], HZ_LC_TEST, i);
+	for (uint32_t i = 0; i < 10; i += 2) {
+		lt_lock_node node;
+		lt_lock_acquire(&locks[i], &node);
+		lt_lock_release(&locks[i], &node);
+	}
+	EXPECT_EQ(lt_lock_report(e, 3, 4), 5u);
+	EXPECT_EQ(e[0].index, 6u);
+	EXPECT_EQ(e[1].index, 8u);
+}
+
+TEST(LockInit, RefusesUnknownKind)
+{
+	Bench bench;
+
+	bench.real(1);
+	EXPECT_DEATH(bench.locks(HZ_LOCK_KINDS, HZ_STATS_OFF, 1), "unknown lock kind");
+}
+
+} // namespace
