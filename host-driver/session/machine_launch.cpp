@@ -54,6 +54,12 @@ int open_image(const fs::path &image, uint64_t bytes)
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
+std::string plugin_options(const QemuCommand &command, const std::string &more)
+{
+	return "ram=" + command.ram().string() + ",shm=" + command.shm().string() + ",elf=" + command.firmware.string() +
+	       ",report=" + command.plugin_report().string() + (more.empty() ? "" : "," + more);
+}
+
 } // namespace
 
 void Machine::Impl::prepare(const MachineOptions &options)
@@ -75,8 +81,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	if (!cid)
 		vsock_path = command.vsock_path();
 	if (options.virtual_clock)
-		command.plugin_options = "report=" + command.plugin_report().string() +
-					 (options.plugin_options.empty() ? "" : "," + options.plugin_options);
+		command.plugin_options = plugin_options(command, options.plugin_options);
 	console_log = options.console_log;
 	image_lock = open_image(command.nand_image, command.nand_bytes);
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));

@@ -1,4 +1,4 @@
-// Process: a child that dies with the thread that started it.
+// Process: a child that does not outlive its owner.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,8 @@ public:
 	~Process();
 
 	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, stdin from /dev/null
-	// or from `input`. With `dies_with_parent` the kernel kills it when the calling thread ends.
+	// or from `input`. With `dies_with_parent` the kernel kills it when the calling thread
+	// or its process ends, so a long-lived thread should start it.
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, bool dies_with_parent = true,
 			     int input = -1);
 

@@ -1,0 +1,347 @@
+// QueuePair against a scripted device that obeys the time contract of protocol/shm.h: data, ids, promises and repeatability.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <unistd.h>
+
+#include "session/error.hpp"
+#include "session/futex.hpp"
+#include "session/interrupt.hpp"
+#include "session/machine.hpp"
+#include "session/queue_pair.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr uint64_t forever = UINT64_MAX;
+
+template <class Word> Word load(Word &word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
+template <class Word> void store(Word &word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
+
+// A run directory with a region, joined as a machine that another process owns.
+struct Bench {
+	explicit Bench(bool virtual_clock) : directory(make()), owner(hz::Region::create(directory / "shm", 64 << 20, {}, virtual_clock))
+	{
+		std::ofstream(directory / "cid") << 0;
+		machine = hz::Machine::attach(directory);
+		bells = machine->region().allocate(4096);
+	}
+	~Bench()
+	{
+		machine.reset();
+		fs::remove_all(directory);
+	}
+	static fs::path make()
+	{
+		auto path = fs::temp_directory_path() / ("hz-bench-" + std::to_string(getpid()));
+		fs::remove_all(path);
+		fs::create_directory(path);
+		return path;
+	}
+	fs::path directory;
+	hz::Region owner;
+	std::unique_ptr<hz::Machine> machine;
+	hz::BusAddress bells;
+};
+
+// A device with a fixed number of queues, run by one thread: conservative, earliest event first, ties by queue.
+class Device {
+public:
+	struct Queue {
+		hz_queue_clock *clock;
+		uint32_t *sq_bell;
+		nvme_sqe *sq;
+		nvme_cqe *cq;
+		unsigned depth;
+		uint64_t fetched = 0, completed = 0;
+		std::multimap<uint64_t, nvme_sqe> arriving, finishing;
+		std::map<uint16_t, bool> busy;
+	};
+
+	Device(hz::Region &region, hz::BusAddress bells, const std::vector<std::unique_ptr<hz::QueuePair>> &pairs)
+	{
+		for (const auto &p : pairs) {
+			Queue q{};
+			q.clock = &region.queue_clock(p->qid());
+			q.sq_bell = reinterpret_cast<uint32_t *>(region.at(bells, 4096)) + 2 * p->qid();
+			q.sq = reinterpret_cast<nvme_sqe *>(region.at(p->sq_base()));
+			q.cq = reinterpret_cast<nvme_cqe *>(region.at(p->cq_base()));
+			q.depth = p->depth();
+			queues_.push_back(std::move(q));
+		}
+		thread_ = std::thread([this] {
+			while (!stop_.load())
+				step();
+		});
+	}
+	~Device() { end(); }
+	void end()
+	{
+		stop_ = true;
+		if (thread_.joinable())
+			thread_.join();
+	}
+	std::vector<std::string> log;
+	std::vector<std::string> breaches;
+
+private:
+	// How far the queue lets time go; also takes new commands from it.
+	uint64_t limit(Queue &q)
+	{
+		uint64_t seen = load(q.clock->seen), horizon = load(q.clock->horizon_ns), submitted = load(q.clock->submitted);
+		for (; q.fetched < submitted; q.fetched++) {
+			uint64_t at = load(q.clock->arrival_ns[q.fetched % q.depth]);
+			nvme_sqe sqe = q.sq[q.fetched % q.depth];
+			if (at < now_)
+				breaches.push_back("a command arrives at " + std::to_string(at) + ", now is " + std::to_string(now_));
+			if (std::exchange(q.busy[sqe.cid], true))
+				breaches.push_back("id " + std::to_string(sqe.cid) + " is used twice");
+			q.arriving.emplace(at, sqe);
+		}
+		if (!load(q.clock->open))
+			return forever;
+		if (seen < q.completed)
+			horizon = std::min(horizon, q.clock->completed_ns[seen % q.depth] + q.clock->turnaround_ns);
+		return horizon;
+	}
+
+	void step()
+	{
+		uint64_t bound = forever, next = forever;
+		bool any_open = false;
+		for (auto &q : queues_) {
+			bound = std::min(bound, limit(q));
+			any_open |= load(q.clock->open) != 0;
+		}
+		for (auto &q : queues_)
+			for (auto *events : {&q.arriving, &q.finishing})
+				if (!events->empty())
+					next = std::min(next, events->begin()->first);
+		if (!any_open || next >= bound) {
+			std::this_thread::yield();
+			return;
+		}
+		now_ = next;
+		for (size_t i = 0; i < queues_.size(); i++)
+			run_queue(i);
+	}
+
+	void run_queue(size_t index)
+	{
+		Queue &q = queues_[index];
+		while (!q.finishing.empty() && q.finishing.begin()->first == now_) {
+			post(q, q.finishing.begin()->second);
+			note(index, "done", q.finishing.begin()->second);
+			q.finishing.erase(q.finishing.begin());
+		}
+		while (!q.arriving.empty() && q.arriving.begin()->first == now_) {
+			nvme_sqe sqe = q.arriving.begin()->second;
+			note(index, "came", sqe);
+			q.finishing.emplace(now_ + 2000 + (sqe.cdw10 * 2654435761u >> 16) % 50000, sqe);
+			q.arriving.erase(q.arriving.begin());
+		}
+	}
+
+	void note(size_t index, const char *what, const nvme_sqe &sqe)
+	{
+		log.push_back(std::to_string(now_) + " q" + std::to_string(index) + " " + what + " id " + std::to_string(sqe.cid) + " lba " +
+			      std::to_string(sqe.cdw10) + " prp " + std::to_string(sqe.prp1) + "," + std::to_string(sqe.prp2));
+	}
+
+	void post(Queue &q, const nvme_sqe &sqe)
+	{
+		size_t slot = q.completed % q.depth;
+		q.busy[sqe.cid] = false;
+		store(q.clock->completed_ns[slot], now_);
+		nvme_cqe cqe{};
+		cqe.dw0 = sqe.cdw10 + 1;
+		cqe.cid = sqe.cid;
+		std::memcpy(static_cast<void *>(&q.cq[slot]), &cqe, 14);
+		uint16_t phase = q.completed / q.depth % 2 == 0;
+		store(q.cq[slot].status, static_cast<uint16_t>(phase | (sqe.opcode == NVME_IO_FLUSH ? NVME_WRITE_FAULT << 1 : 0)));
+		q.completed++;
+		std::atomic_ref(q.clock->completed).store(q.completed, std::memory_order_seq_cst);
+		if (std::atomic_ref(q.clock->waiters).exchange(0, std::memory_order_seq_cst))
+			hz::futex_wake_all(reinterpret_cast<uint32_t *>(&q.clock->completed));
+	}
+
+	std::vector<Queue> queues_;
+	uint64_t now_ = 0;
+	std::atomic<bool> stop_{false};
+	std::thread thread_;
+};
+
+// One closed-loop thread: keeps `depth` commands going, each submitted at completion + turn-around.
+void closed_loop(hz::QueuePair &qp, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us)
+{
+	std::mt19937_64 random(seed), delays(std::random_device{}());
+	unsigned sent = 0, done = 0;
+	auto send = [&](uint64_t arrival) {
+		auto cid = qp.acquire();
+		ASSERT_TRUE(cid);
+		qp.submit(*cid, hz::QueuePair::read(random() % 1000000, 1 + random() % 4), arrival);
+		sent++;
+	};
+	for (unsigned i = 0; i < in_flight; i++)
+		send(i);
+	qp.promise_nothing_more();
+	while (done < total) {
+		auto batch = qp.wait();
+		for (const auto &c : batch) {
+			qp.release(c.cid);
+			done++;
+			EXPECT_GE(c.completed_ns, c.arrival_ns + 2000);
+			if (sent < total)
+				send(c.completed_ns + qp.turnaround_ns());
+		}
+		if (slow_us && delays() % 16 == 0)
+			std::this_thread::sleep_for(std::chrono::microseconds(delays() % slow_us));
+		if (done < total)
+			qp.promise_nothing_more();
+	}
+	qp.close();
+}
+
+std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us)
+{
+	Bench bench(true);
+	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
+	for (unsigned i = 0; i < threads; i++)
+		pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, i + 1, hz::QueueOptions{depth, 16384, 4000}, bench.bells));
+	Device device(bench.machine->region(), bench.bells, pairs);
+	for (auto &p : pairs)
+		p->open(0);
+	std::vector<std::thread> workers;
+	for (unsigned i = 0; i < threads; i++)
+		workers.emplace_back([&, i] { closed_loop(*pairs[i], in_flight, total, seed + i, slow_us); });
+	for (auto &w : workers)
+		w.join();
+	device.end();
+	EXPECT_EQ(device.breaches, std::vector<std::string>{});
+	EXPECT_EQ(device.log.size(), 2u * threads * total);
+	return device.log;
+}
+
+TEST(QueuePair, ClosedLoopIsTheSameHoweverSlowTheHost)
+{
+	uint64_t seed = std::random_device{}();
+	SCOPED_TRACE("seed " + std::to_string(seed));
+	auto reference = simulate(3, 17, 7, 400, seed, 0);
+	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 300), reference);
+	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 50), reference);
+	EXPECT_NE(simulate(3, 17, 7, 400, seed + 1, 0), reference);
+}
+
+TEST(QueuePair, FullDepthWrapsManyTimes)
+{
+	for (unsigned depth : {2u, 3u, 8u, 1024u})
+		simulate(1, depth, depth - 1, 3000, depth, 0);
+}
+
+TEST(QueuePair, OpenLoopArrivesAtItsTimestamps)
+{
+	Bench bench(true);
+	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
+	pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, 1, hz::QueueOptions{256, 4096, 4000}, bench.bells));
+	Device device(bench.machine->region(), bench.bells, pairs);
+	auto &qp = *pairs[0];
+	qp.open(0);
+	std::vector<uint64_t> arrivals;
+	unsigned done = 0;
+	for (unsigned i = 0; i < 200; i++) {
+		uint64_t at = i * 7000ull;
+		qp.submit(*qp.acquire(), hz::QueuePair::read(i, 1), at);
+		qp.promise_until(i == 199 ? forever : at + 7000);
+		if (i < 199) {
+			EXPECT_THROW(qp.submit(0, hz::QueuePair::read(0, 1), at), hz::Error);
+		}
+		for (const auto &c : qp.reap()) {
+			EXPECT_EQ(c.arrival_ns % 7000, 0u);
+			done++;
+		}
+	}
+	while (done < 200) {
+		done += qp.wait().size();
+		qp.promise_nothing_more();
+	}
+	qp.close();
+	device.end();
+	EXPECT_EQ(device.breaches, std::vector<std::string>{});
+}
+
+TEST(QueuePair, IdsAndBuffersAreDistinctAndComeBackInOrder)
+{
+	Bench bench(false);
+	hz::QueuePair qp(*bench.machine, 5, {8, 8192, 0}, bench.bells);
+	std::set<std::byte *> buffers;
+	std::vector<uint16_t> ids;
+	while (auto cid = qp.acquire()) {
+		ids.push_back(*cid);
+		buffers.insert(qp.data(*cid).data());
+		EXPECT_EQ(qp.data(*cid).size(), 8192u);
+	}
+	EXPECT_EQ(ids.size(), 7u);
+	EXPECT_EQ(buffers.size(), 7u);
+	for (uint16_t cid : {3, 1, 6})
+		qp.release(cid);
+	EXPECT_EQ(*qp.acquire(), 3);
+	EXPECT_EQ(*qp.acquire(), 1);
+	EXPECT_EQ(*qp.acquire(), 6);
+	EXPECT_FALSE(qp.acquire());
+	EXPECT_THROW(qp.release(7), hz::Error);
+}
+
+TEST(QueuePair, RunsOneCommandAndReportsStatus)
+{
+	Bench bench(true);
+	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
+	pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, 1, hz::QueueOptions{4, 4096, 100}, bench.bells));
+	Device device(bench.machine->region(), bench.bells, pairs);
+	for (uint32_t i = 0; i < 10; i++) {
+		auto c = pairs[0]->run(hz::QueuePair::read(i, 1));
+		EXPECT_EQ(c.status, 0);
+		EXPECT_EQ(c.result, i + 1);
+		EXPECT_EQ(pairs[0]->run(hz::QueuePair::flush()).status, NVME_WRITE_FAULT);
+	}
+	EXPECT_EQ(hz::status_text(NVME_ZONE_FULL), "Zone Is Full: The accessed zone is in ZSF:Full state");
+}
+
+TEST(QueuePair, WaitHearsCtrlC)
+{
+	Bench bench(true);
+	hz::QueuePair qp(*bench.machine, 1, {4, 4096, 0}, bench.bells);
+	qp.submit(*qp.acquire(), hz::QueuePair::flush(), 0);
+	qp.open(forever);
+	std::thread later([] {
+		std::this_thread::sleep_for(50ms);
+		hz::set_interrupted(true);
+	});
+	EXPECT_THROW(qp.wait(), hz::Interrupted);
+	later.join();
+	hz::set_interrupted(false);
+}
+
+TEST(QueuePair, RefusesWrongShapes)
+{
+	Bench bench(false);
+	EXPECT_THROW(hz::QueuePair(*bench.machine, 0, {8, 4096, 0}, bench.bells), hz::Error);
+	EXPECT_THROW(hz::QueuePair(*bench.machine, 65, {8, 4096, 0}, bench.bells), hz::Error);
+	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {1, 4096, 0}, bench.bells), hz::Error);
+	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {1025, 4096, 0}, bench.bells), hz::Error);
+	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {8, 1000, 0}, bench.bells), hz::Error);
+	hz::QueuePair qp(*bench.machine, 1, {8, 4096, 0}, bench.bells);
+	EXPECT_THROW(qp.submit(0, hz::QueuePair::read(0, 2), 0), hz::Error);
+}
+
+} // namespace
