@@ -1,0 +1,93 @@
+/* struct hz_device_config → JSON: every field, so that a result can be repeated from its echo. */
+#include "config/device_config.hpp"
+#include "config/device_names.hpp"
+
+#include <cstring>
+
+namespace hz::conf {
+namespace {
+
+using nlohmann::json;
+
+json region_json(const hz_region_timing &t)
+{
+	return {{"read_ns", t.read_ns}, {"program_ns", t.program_ns}, {"erase_ns", t.erase_ns}, {"endurance", t.endurance}};
+}
+
+json geometry_json(const hz_device_config &c)
+{
+	return {
+		{"channels", c.channels}, {"chips_per_channel", c.chips_per_channel}, {"dies_per_chip", c.dies_per_chip},
+		{"planes_per_die", c.planes_per_die}, {"blocks_per_plane", c.blocks_per_plane},
+		{"pages_per_block", c.pages_per_block}, {"page_bytes", c.page_bytes},
+		{"slc_blocks_per_plane", c.slc_blocks_per_plane}, {"cell", name_of(cell_names, c.cell, HZ_CELL_SLC)},
+		{"program_pages", c.program_pages}, {"slc_program_sectors", c.slc_program_sectors},
+		{"plane_scheme", name_of(plane_scheme_names(), c.plane_scheme)}, {"media", name_of(media_names, c.media_mode)},
+	};
+}
+
+json timing_json(const hz_device_config &c)
+{
+	return {
+		{"slc", region_json(c.slc)}, {"normal", region_json(c.normal)}, {"channel_bytes_per_s", c.channel_bytes_per_s},
+		{"command_ns", c.command_ns}, {"suspend_ns", c.suspend_ns}, {"read_age_limit_ns", c.read_age_limit_ns},
+	};
+}
+
+json harts_json(const hz_device_config &c)
+{
+	json tsu = json::array(), worker = json::array();
+	for (uint32_t i = 0; i < c.tsu_count; i++)
+		tsu.push_back(c.tsu_hart[i]);
+	for (uint32_t i = 0; i < c.worker_count; i++)
+		worker.push_back(c.worker_hart[i]);
+	return {{"count", c.harts}, {"hil", c.hil_hart}, {"tsu", tsu}, {"worker", worker},
+		{"inflight_requests", c.inflight_requests}};
+}
+
+json locks_json(const hz_device_config &c)
+{
+	json kind, shards;
+	for (uint32_t i = 0; i < HZ_LOCK_CLASSES; i++) {
+		kind[std::string(lock_class_names[i])] = name_of(lock_kind_names, c.lock_kind[i]);
+		shards[std::string(lock_class_names[i])] = c.lock_shards[i];
+	}
+	return {{"kind", kind}, {"shards", shards}, {"stats", name_of(lock_stats_names, c.lock_stats)}};
+}
+
+json shape_json(const hz_device_config &c)
+{
+	hz_shape s{};
+	hz_shape_of(&c, &s);
+	return {
+		{"planes", s.planes}, {"page_sectors", s.page_sectors}, {"unit_sectors", s.unit_sectors},
+		{"superpage_sectors", s.superpage_sectors}, {"superblock_sectors", s.superblock_sectors},
+		{"slc_superblock_sectors", s.slc_superblock_sectors}, {"slc_superblocks", s.slc_superblocks},
+		{"normal_superblocks", s.normal_superblocks}, {"zones", s.zones}, {"zone_size_sectors", s.zone_size_sectors},
+		{"zone_capacity_sectors", s.zone_capacity_sectors}, {"namespace_sectors", s.namespace_sectors},
+	};
+}
+
+} // namespace
+
+json device_to_json(const hz_device_config &c)
+{
+	return {
+		{"name", std::string(c.name, strnlen(c.name, sizeof(c.name)))}, {"seed", c.seed}, {"geometry", geometry_json(c)}, {"timing", timing_json(c)},
+		{"zones", {{"count", c.zones}, {"spare_superblocks", c.spare_superblocks},
+			{"zone_size_sectors", c.zone_size_sectors}, {"zone_capacity_sectors", c.zone_capacity_sectors},
+			{"max_open", c.max_open}, {"max_active", c.max_active}}},
+		{"buffers", {{"count", c.write_buffers}, {"binding", name_of(binding_names, c.buffer_binding)},
+			{"flush_unit_planes", c.flush_unit_planes}}},
+		{"link", {{"bytes_per_s", c.pcie_bytes_per_s}, {"doorbell_ns", c.doorbell_ns}, {"fetch_ns", c.fetch_ns},
+			{"completion_ns", c.completion_ns}, {"interrupt_ns", c.interrupt_ns}}},
+		{"harts", harts_json(c)}, {"locks", locks_json(c)},
+		{"faults", {{"program_fail_ppb", c.program_fail_ppb}, {"erase_fail_ppb", c.erase_fail_ppb},
+			{"read_fail_ppb", c.read_fail_ppb}, {"factory_bad_ppb", c.factory_bad_ppb},
+			{"read_retry_ppb", c.read_retry_ppb}, {"read_retries", c.read_retries}, {"slow_die", c.slow_die},
+			{"slow_percent", c.slow_percent}, {"failed_die", c.failed_die}}},
+		{"shape", shape_json(c)},
+	};
+}
+
+} // namespace hz::conf

@@ -1,0 +1,27 @@
+/* Words of the YAML files and of result.json for the enumerations of the device record. */
+#pragma once
+
+#include "device_config.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hz::conf {
+
+inline constexpr std::string_view cell_names[] = {"slc", "mlc", "tlc", "qlc"}; /* value = index + 1 */
+inline constexpr std::string_view media_names[] = {"store", "timing-only"};
+inline constexpr std::string_view lock_kind_names[] = {"none", "tas", "ttas", "ticket", "mcs", "clh"};
+inline constexpr std::string_view lock_class_names[] = {"zone", "open", "buffer", "l2p", "slc", "block", "link", "test"};
+inline constexpr std::string_view lock_stats_names[] = {"off", "contended", "all"};
+inline constexpr std::string_view binding_names[] = {"modulo", "first-free", "per-zone"};
+static_assert(std::size(lock_kind_names) == HZ_LOCK_KINDS && std::size(lock_class_names) == HZ_LOCK_CLASSES);
+
+/* The 24 orders CDPW, CDWP, … in the numbering of plane_scheme. */
+std::span<const std::string_view> plane_scheme_names();
+
+/* names[value - base], or the number itself if it has no name. */
+std::string name_of(std::span<const std::string_view> names, uint32_t value, uint32_t base = 0);
+
+} // namespace hz::conf

@@ -1,0 +1,23 @@
+/* The usual placement of roles: one thread per hart. */
+#include "config/device_config.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hz::conf {
+
+void place_roles(hz_device_config &cfg, uint32_t tsus, uint32_t workers)
+{
+	cfg.hil_hart = 0;
+	cfg.tsu_count = std::min<uint32_t>(tsus, HZ_MAX_TSU);
+	cfg.worker_count = std::min<uint32_t>(workers, HZ_MAX_WORKERS);
+	memset(cfg.tsu_hart, 0, sizeof(cfg.tsu_hart));
+	memset(cfg.worker_hart, 0, sizeof(cfg.worker_hart));
+	for (uint32_t i = 0; i < cfg.tsu_count; i++)
+		cfg.tsu_hart[i] = uint8_t(1 + i);
+	for (uint32_t i = 0; i < cfg.worker_count; i++)
+		cfg.worker_hart[i] = uint8_t(1 + cfg.tsu_count + i);
+	cfg.harts = 1 + cfg.tsu_count + cfg.worker_count;
+}
+
+} // namespace hz::conf

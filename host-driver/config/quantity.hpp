@@ -1,0 +1,23 @@
+/* Numbers with units as people write them in YAML: sizes (16 KiB), durations (937.5us) and plain counts. */
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace hz::conf {
+
+/* Bytes. Units B, KiB, MiB, GiB, TiB (powers of 1024) and KB, MB, GB, TB (powers of 1000); none = bytes. The value must come
+ * out as a whole number of bytes. Empty on anything else. */
+std::optional<uint64_t> parse_bytes(std::string_view text);
+
+/* Nanoseconds. Units ns, us, ms, s; none = nanoseconds. Whole nanoseconds only. */
+std::optional<uint64_t> parse_duration_ns(std::string_view text);
+
+/* A non-negative integer; underscores may group digits. */
+std::optional<uint64_t> parse_count(std::string_view text);
+
+/* A finite decimal number. */
+std::optional<double> parse_real(std::string_view text);
+
+} // namespace hz::conf

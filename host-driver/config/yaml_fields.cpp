@@ -1,0 +1,307 @@
+/* Strict reading of YAML mappings. */
+#include "config/yaml_fields.hpp"
+
+#include "config/quantity.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace hz::conf {
+namespace {
+
+std::string place(const std::string &file, int line)
+{
+	return file + ":" + std::to_string(line + 1) + ": ";
+}
+
+int line_of(const YAML::Node &node)
+{
+	return node.IsDefined() && node.Mark().line >= 0 ? node.Mark().line : 0;
+}
+
+/* Letters that differ at the same or a shifted place: enough to suggest a key for a typing slip. */
+size_t edit_distance(std::string_view a, std::string_view b)
+{
+	std::vector<size_t> row(b.size() + 1);
+	for (size_t j = 0; j <= b.size(); j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a.size(); i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= b.size(); j++) {
+			const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+		}
+	}
+	return row[b.size()];
+}
+
+std::string join(const std::set<std::string> &names)
+{
+	std::string out;
+	for (const std::string &name : names)
+		out += (out.empty() ? "" : ", ") + name;
+	return out;
+}
+
+std::string unknown_key(const std::string &key, const std::set<std::string> &known)
+{
+	std::string text = "unknown key '" + key + "'";
+	for (const std::string &name : known)
+		if (edit_distance(key, name) <= 2)
+			return text + ": did you mean '" + name + "'?";
+	return text + ": allowed here are " + join(known);
+}
+
+} // namespace
+
+YAML::Node load_yaml_text(const std::string &text, const std::string &name)
+{
+	/* yaml-cpp 0.7 recurses per nesting level without a limit; no file of ours nests deeper than four. */
+	size_t depth = 0;
+	for (const char c : text) {
+		depth += c == '[' || c == '{';
+		depth -= depth && (c == ']' || c == '}');
+		if (depth > 64)
+			throw ConfigError(name + ":1: lists are nested more than 64 deep");
+	}
+	try {
+		return YAML::Load(text);
+	} catch (const YAML::Exception &error) {
+		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "this is not YAML: " + error.msg);
+	}
+}
+
+YAML::Node load_yaml_file(const std::string &path)
+{
+	std::ifstream in(path, std::ios::binary);
+	std::ostringstream text;
+	if (!in || !(text << in.rdbuf()))
+		throw ConfigError(path + ":1: the file cannot be read: give the path of an existing YAML file");
+	return load_yaml_text(text.str(), path);
+}
+
+Fields::Fields(YAML::Node node, std::string file, std::string path)
+	: node_(std::move(node)), file_(std::move(file)), path_(std::move(path))
+{
+	if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap())
+		throw ConfigError(place(file_, line_of(node_)) + (path_.empty() ? "the file" : "'" + path_ + "'") +
+				  " must hold 'key: value' lines");
+}
+
+std::string Fields::full_name(const char *key) const
+{
+	return path_.empty() ? key : path_ + "." + key;
+}
+
+void Fields::fail(const char *key, const std::string &sentence) const
+{
+	int line = line_of(node_);
+	if (key && node_.IsMap())
+		for (const auto &item : node_)
+			if (item.first.IsScalar() && item.first.Scalar() == key)
+				line = line_of(item.first);
+	throw ConfigError(place(file_, line) + (key ? full_name(key) + ": " : "") + sentence);
+}
+
+YAML::Node Fields::take(const char *key)
+{
+	asked_.insert(key);
+	if (!node_.IsMap())
+		return YAML::Node(YAML::NodeType::Undefined);
+	return static_cast<const YAML::Node &>(node_)[key];
+}
+
+bool Fields::has(const char *key)
+{
+	return take(key).IsDefined();
+}
+
+std::string Fields::scalar(const char *key, const YAML::Node &value, const char *expected) const
+{
+	if (!value.IsScalar())
+		fail(key, std::string("expected ") + expected);
+	return value.Scalar();
+}
+
+template <typename Parse>
+void Fields::number(const char *key, uint64_t &out, uint64_t low, uint64_t high, Parse parse, const char *expected)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	const std::string text = scalar(key, value, expected);
+	const auto parsed = parse(text);
+	if (!parsed)
+		fail(key, "'" + text + "' is not " + expected);
+	if (*parsed < low || *parsed > high)
+		fail(key, "'" + text + "' is out of range: " + std::to_string(low) + " to " + std::to_string(high));
+	out = *parsed;
+}
+
+#define HZ_FIELD_PAIR(method, parse, expected) \
+	void Fields::method(const char *key, uint64_t &out, uint64_t low, uint64_t high) \
+	{ \
+		number(key, out, low, high, parse, expected); \
+	} \
+	void Fields::method(const char *key, uint32_t &out, uint64_t low, uint64_t high) \
+	{ \
+		uint64_t wide = out; \
+		number(key, wide, low, std::min<uint64_t>(high, UINT32_MAX), parse, expected); \
+		out = uint32_t(wide); \
+	}
+HZ_FIELD_PAIR(count, parse_count, "a whole number")
+HZ_FIELD_PAIR(bytes, parse_bytes, "a size such as 16 KiB")
+HZ_FIELD_PAIR(duration, parse_duration_ns, "a duration such as 937.5us")
+#undef HZ_FIELD_PAIR
+
+void Fields::sectors(const char *key, uint64_t &out)
+{
+	uint64_t size = 0;
+	if (!has(key))
+		return;
+	bytes(key, size);
+	if (size % 4096)
+		fail(key, "must be a multiple of 4 KiB");
+	out = size / 4096;
+}
+
+void Fields::real(const char *key, double &out, double low, double high)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	const std::string text = scalar(key, value, "a number");
+	const auto parsed = parse_real(text);
+	if (!parsed || *parsed < low || *parsed > high) {
+		std::ostringstream range;
+		range << "'" << text << "' must be a number from " << low << " to " << high;
+		fail(key, range.str());
+	}
+	out = *parsed;
+}
+
+void Fields::flag(const char *key, bool &out)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	const std::string text = scalar(key, value, "true or false");
+	if (text != "true" && text != "false")
+		fail(key, "'" + text + "' is neither true nor false");
+	out = text == "true";
+}
+
+void Fields::text(const char *key, std::string &out, size_t max_length)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	const std::string text = scalar(key, value, "a text");
+	if (text.size() > max_length)
+		fail(key, "is longer than " + std::to_string(max_length) + " characters");
+	out = text;
+}
+
+void Fields::choice(const char *key, uint32_t &out, std::span<const std::string_view> names, uint32_t base)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	const std::string text = scalar(key, value, "a name");
+	std::string all;
+	for (size_t i = 0; i < names.size(); i++) {
+		if (names[i] == text) {
+			out = uint32_t(i) + base;
+			return;
+		}
+		if (!names[i].empty())
+			all += (all.empty() ? "" : ", ") + std::string(names[i]);
+	}
+	fail(key, "'" + text + "' is not one of " + all);
+}
+
+template <typename Parse>
+void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, Parse parse, const char *expected)
+{
+	const YAML::Node value = take(key);
+	if (!value.IsDefined())
+		return;
+	std::vector<YAML::Node> items;
+	for (size_t i = 0; value.IsSequence() && i < value.size(); i++)
+		items.push_back(value[i]);
+	if (!value.IsSequence())
+		items.push_back(value);
+	if (items.empty() || items.size() > max_items)
+		fail(key, "takes one value or a list of up to " + std::to_string(max_items));
+	out.clear();
+	for (const YAML::Node &item : items) {
+		const std::string text = scalar(key, item, expected);
+		const auto parsed = parse(text);
+		if (!parsed)
+			fail(key, "'" + text + "' is not " + expected);
+		out.push_back(*parsed);
+	}
+}
+
+void Fields::durations(const char *key, std::vector<uint64_t> &out, size_t max_items)
+{
+	numbers(key, out, max_items, parse_duration_ns, "a duration such as 937.5us");
+}
+
+void Fields::counts(const char *key, std::vector<uint64_t> &out, size_t max_items)
+{
+	numbers(key, out, max_items, parse_count, "a whole number");
+}
+
+Fields Fields::child(const char *key)
+{
+	YAML::Node value = take(key);
+	if (value.IsDefined() && !value.IsMap() && !value.IsNull())
+		fail(key, "expected 'key: value' lines below it");
+	return Fields(value.IsDefined() ? value : YAML::Node(YAML::NodeType::Undefined), file_, full_name(key));
+}
+
+std::vector<Fields> Fields::list(const char *key)
+{
+	const YAML::Node value = take(key);
+	std::vector<Fields> out;
+	if (!value.IsDefined())
+		return out;
+	if (!value.IsSequence())
+		fail(key, "expected a list ('- key: value' lines)");
+	for (size_t i = 0; i < value.size(); i++)
+		out.emplace_back(value[i], file_, full_name(key) + "[" + std::to_string(i) + "]");
+	return out;
+}
+
+std::vector<std::string> Fields::keys() const
+{
+	std::vector<std::string> out;
+	if (node_.IsMap())
+		for (const auto &item : node_)
+			if (item.first.IsScalar())
+				out.push_back(item.first.Scalar());
+	return out;
+}
+
+void Fields::finish()
+{
+	if (!node_.IsMap())
+		return;
+	std::set<std::string> met;
+	for (const auto &item : node_) {
+		const std::string where = place(file_, line_of(item.first));
+		if (!item.first.IsScalar())
+			throw ConfigError(where + "a key must be a plain word");
+		const std::string &key = item.first.Scalar();
+		if (!asked_.count(key))
+			throw ConfigError(where + (path_.empty() ? "" : path_ + ": ") + unknown_key(key, asked_));
+		if (!met.insert(key).second)
+			throw ConfigError(where + "key '" + key + "' is given twice: remove one");
+	}
+}
+
+} // namespace hz::conf

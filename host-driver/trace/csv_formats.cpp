@@ -1,0 +1,134 @@
+/* Comma-separated traces: MSR Cambridge, Alibaba, Tencent, SPC, vSCSI.
+ *
+ * Direction codes differ and even contradict each other (Tencent 0 = read, MQSim 0 = write): each parser spells its own. */
+#include "trace/formats.hpp"
+
+namespace hz::trace {
+namespace {
+
+constexpr uint64_t block_512 = 512;
+
+bool take_letter(const FieldList &f, size_t index, Record &r)
+{
+	const bool read = same_word(f.field[index], "r"), write = same_word(f.field[index], "w");
+	r.op = read ? Op::read : Op::write;
+	return read || write;
+}
+
+bool take_stream(const FieldList &f, size_t index, Record &r)
+{
+	const auto stream = to_unsigned(f.field[index]);
+	r.stream = stream.value_or(0);
+	return stream.has_value();
+}
+
+} // namespace
+
+/* Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime: 100 ns since 1601, bytes. */
+Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const FieldList f = split_commas(line);
+	if (!field_count(f, 7, why) || !take_time(f, 0, 100, r.time_ns, why))
+		return Parsed::error;
+	if (f.field[1].empty() || to_unsigned(f.field[1]))
+		return wrong_field(f, 1, "a host name", why);
+	if (!to_unsigned(f.field[2]))
+		return wrong_field(f, 2, "a disk number", why);
+	const bool read = same_word(f.field[3], "read");
+	if (!read && !same_word(f.field[3], "write"))
+		return wrong_field(f, 3, "Read or Write", why);
+	r.op = read ? Op::read : Op::write;
+	r.stream = state.stream_of(std::string(f.field[1]) + "," + std::string(f.field[2]));
+	const bool ok = take_offset(f, 4, 1, r.offset, why) && take_size(f, 5, 1, r.bytes, why);
+	if (ok && !to_unsigned(f.field[6]))
+		return wrong_field(f, 6, "a response time", why);
+	return ok ? Parsed::record : Parsed::error;
+}
+
+/* device_id,opcode,offset,length,timestamp: R or W, bytes, microseconds. A header line is skipped. */
+Parsed parse_alibaba(std::string_view line, ParseState &, Record &r, std::string &why)
+{
+	const FieldList f = split_commas(line);
+	if (!field_count(f, 5, why))
+		return Parsed::error;
+	if (same_word(f.field[0], "device_id"))
+		return Parsed::skip;
+	if (!take_stream(f, 0, r))
+		return wrong_field(f, 0, "a device number", why);
+	if (!take_letter(f, 1, r))
+		return wrong_field(f, 1, "R or W", why);
+	const bool ok = take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) &&
+			take_time(f, 4, 1000, r.time_ns, why);
+	return ok ? Parsed::record : Parsed::error;
+}
+
+/* Timestamp,Offset,Size,IOType,VolumeID: seconds, 512-byte sectors, 0 = read, 1 = write. */
+Parsed parse_tencent(std::string_view line, ParseState &, Record &r, std::string &why)
+{
+	const FieldList f = split_commas(line);
+	if (!field_count(f, 5, why))
+		return Parsed::error;
+	if (same_word(f.field[0], "timestamp"))
+		return Parsed::skip;
+	const bool ok = take_time(f, 0, 1000000000, r.time_ns, why) && take_offset(f, 1, block_512, r.offset, why) &&
+			take_size(f, 2, block_512, r.bytes, why);
+	if (!ok)
+		return Parsed::error;
+	if (f.field[3] != "0" && f.field[3] != "1")
+		return wrong_field(f, 3, "0 (read) or 1 (write)", why);
+	r.op = f.field[3] == "0" ? Op::read : Op::write;
+	if (!take_stream(f, 4, r))
+		return wrong_field(f, 4, "a volume number", why);
+	return Parsed::record;
+}
+
+/* ASU,LBA,Size,Opcode,Timestamp: 512-byte sectors, bytes, R or W, seconds; further fields are the vendor's. */
+Parsed parse_spc(std::string_view line, ParseState &, Record &r, std::string &why)
+{
+	FieldList f = split_commas(line);
+	if (f.count > 5)
+		f.count = 5;
+	if (!field_count(f, 5, why))
+		return Parsed::error;
+	if (!take_stream(f, 0, r))
+		return wrong_field(f, 0, "a storage unit number", why);
+	if (!take_offset(f, 1, block_512, r.offset, why) || !take_size(f, 2, 1, r.bytes, why))
+		return Parsed::error;
+	if (!take_letter(f, 3, r))
+		return wrong_field(f, 3, "R or W", why);
+	return take_time(f, 4, 1000000000, r.time_ns, why) ? Parsed::record : Parsed::error;
+}
+
+/* version,time,op,size,lbn: microseconds, a SCSI opcode (READ 08h 28h 88h, WRITE 0ah 2ah 8ah; decimal 40, 42, 136, 138 are
+ * accepted), bytes, 512-byte blocks. Other opcodes move no data and are skipped. */
+Parsed parse_vscsi(std::string_view line, ParseState &, Record &r, std::string &why)
+{
+	const FieldList f = split_commas(line);
+	if (!field_count(f, 5, why))
+		return Parsed::error;
+	if (same_word(f.field[0], "version"))
+		return Parsed::skip;
+	if (f.field[0] != "1" && f.field[0] != "2")
+		return wrong_field(f, 0, "version 1 or 2", why);
+	if (!take_time(f, 1, 1000, r.time_ns, why))
+		return Parsed::error;
+	std::string_view code = f.field[2];
+	if (code.starts_with("0x") || code.starts_with("0X"))
+		code.remove_prefix(2);
+	if (code.empty() || code.size() > 3 || !to_unsigned(code, 16))
+		return wrong_field(f, 2, "a SCSI opcode such as 28 or 2a", why);
+	const auto is = [code](std::initializer_list<std::string_view> words) {
+		for (const std::string_view word : words)
+			if (same_word(code, word))
+				return true;
+		return false;
+	};
+	const bool read = is({"08", "8", "28", "88", "40", "136"}), write = is({"0a", "a", "2a", "8a", "42", "138"});
+	if (!read && !write)
+		return Parsed::skip;
+	r.op = read ? Op::read : Op::write;
+	const bool ok = take_size(f, 3, 1, r.bytes, why) && take_offset(f, 4, block_512, r.offset, why);
+	return ok ? Parsed::record : Parsed::error;
+}
+
+} // namespace hz::trace

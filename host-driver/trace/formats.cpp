@@ -1,0 +1,100 @@
+/* The table of trace formats and the helpers that their parsers share. */
+#include "trace/formats.hpp"
+
+namespace hz::trace {
+namespace {
+
+constexpr Format table[] = {
+	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native,
+	 "hartzone-trace"},
+	{"fio2", "'file action [offset length]' after 'fio version 2 iolog'", parse_fio_v2, "fio version 2 iolog"},
+	{"fio3", "'time_us file action [offset length]' after 'fio version 3 iolog'", parse_fio_v3, "fio version 3 iolog"},
+	{"mqsim", "'arrival_ns device lba sectors type', type 0 = write, 1 = read", parse_mqsim, nullptr},
+	{"msr", "'filetime,host,disk,Read|Write,offset,size,response'", parse_msr, nullptr},
+	{"alibaba", "'device,R|W,offset,length,time_us'", parse_alibaba, nullptr},
+	{"tencent", "'time_s,offset_sectors,size_sectors,0|1,volume', 0 = read, 1 = write", parse_tencent, nullptr},
+	{"spc", "'asu,lba,size_bytes,R|W,time_s'", parse_spc, nullptr},
+	{"vscsi", "'version,time_us,scsi_opcode,size_bytes,lbn'", parse_vscsi, nullptr},
+};
+
+constexpr uint64_t max_size = 1ull << 30, max_offset = 1ull << 62;
+
+} // namespace
+
+const char *op_name(Op op)
+{
+	static constexpr const char *names[] = {"read", "write", "append", "flush", "trim", "reset", "finish", "open", "close"};
+	return names[size_t(op)];
+}
+
+std::span<const Format> formats() { return table; }
+
+const Format *find_format(std::string_view name)
+{
+	for (const Format &format : table)
+		if (format.name == name)
+			return &format;
+	return nullptr;
+}
+
+std::string format_names()
+{
+	std::string out;
+	for (const Format &format : table)
+		out += (out.empty() ? "" : ", ") + std::string(format.name);
+	return out;
+}
+
+uint64_t ParseState::stream_of(std::string_view name)
+{
+	const auto found = names.find(name);
+	if (found != names.end())
+		return found->second;
+	if (names.size() >= max_names)
+		return max_names; /* bounded memory: all further names share one stream */
+	return names.emplace(std::string(name), names.size()).first->second;
+}
+
+Parsed wrong_field(const FieldList &f, size_t index, const char *expected, std::string &why)
+{
+	why = field_error(index + 1, f.field[index], expected);
+	return Parsed::error;
+}
+
+bool field_count(const FieldList &f, size_t wanted, std::string &why)
+{
+	if (f.count == wanted)
+		return true;
+	why = "the line has " + (f.count > FieldList::limit ? "too many" : std::to_string(f.count)) + " fields instead of " +
+	      std::to_string(wanted);
+	return false;
+}
+
+bool take_offset(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why)
+{
+	const auto value = to_unsigned(f.field[index]);
+	if (!value || *value > max_offset / unit)
+		return wrong_field(f, index, "an offset", why) == Parsed::record;
+	out = *value * unit;
+	return true;
+}
+
+bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why)
+{
+	const auto value = to_unsigned(f.field[index]);
+	if (!value || *value == 0 || *value > max_size / unit)
+		return wrong_field(f, index, "a size above 0 and up to 1 GiB", why) == Parsed::record;
+	out = *value * unit;
+	return true;
+}
+
+bool take_time(const FieldList &f, size_t index, uint64_t unit_ns, uint64_t &out, std::string &why)
+{
+	const auto value = to_scaled(f.field[index], unit_ns);
+	if (!value)
+		return wrong_field(f, index, "a time", why) == Parsed::record;
+	out = *value;
+	return true;
+}
+
+} // namespace hz::trace

@@ -1,0 +1,59 @@
+/* The trace formats: a parser per line. docs/traces.md describes each with its units and its direction codes. */
+#pragma once
+
+#include "trace/field_scanner.hpp"
+#include "trace/record.hpp"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hz::trace {
+
+/* What a parser remembers between the lines of one file. */
+struct ParseState {
+	uint64_t time_unit_ns = 0;   /* asked by the user; 0 = the format's usual unit */
+	uint64_t address_unit = 4096;/* native: bytes per address unit */
+	bool header_seen = false;
+	uint64_t clock_ns = 0;       /* fio v2: sum of the waits */
+	std::map<std::string, uint64_t, std::less<>> names; /* host names, files and such → stream number */
+
+	uint64_t stream_of(std::string_view name);
+	static constexpr size_t max_names = 4096;
+};
+
+enum class Parsed { record, skip, error };
+
+struct Format {
+	std::string_view name;
+	const char *expected;   /* one sentence: what a line looks like */
+	/* Parses one non-empty line. error: `why` says which field is wrong. */
+	Parsed (*parse)(std::string_view line, ParseState &state, Record &record, std::string &why);
+	const char *header;     /* the first line starts with this; nullptr: the format has none */
+};
+
+std::span<const Format> formats();
+const Format *find_format(std::string_view name); /* nullptr: unknown */
+std::string format_names();
+
+/* The parsers, one per format. */
+Parsed parse_mqsim(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_msr(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_alibaba(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_tencent(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_spc(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_vscsi(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_fio_v2(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_fio_v3(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_native(std::string_view, ParseState &, Record &, std::string &);
+
+/* Shared by the parsers: a number of `unit` bytes each; false sets why. Limits sizes to 1 GiB and offsets to 2^62. */
+bool take_offset(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why);
+bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why);
+bool take_time(const FieldList &f, size_t index, uint64_t unit_ns, uint64_t &out, std::string &why);
+bool field_count(const FieldList &f, size_t wanted, std::string &why);
+Parsed wrong_field(const FieldList &f, size_t index, const char *expected, std::string &why);
+
+} // namespace hz::trace

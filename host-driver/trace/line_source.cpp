@@ -1,0 +1,155 @@
+/* Lines of a text file that may be compressed. */
+#include "trace/line_source.hpp"
+
+#include "trace/record.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace hz::trace {
+namespace {
+
+struct Magic {
+	const char *tool;
+	std::string_view bytes;
+};
+constexpr Magic magics[] = {
+	{"xz", std::string_view("\xfd" "7zXZ\0", 6)},
+	{"gzip", std::string_view("\x1f\x8b", 2)},
+	{"zstd", std::string_view("\x28\xb5\x2f\xfd", 4)},
+};
+
+const char *tool_for(int fd)
+{
+	char head[8] = {};
+	const ssize_t have = pread(fd, head, sizeof(head), 0);
+	for (const Magic &magic : magics)
+		if (have >= ssize_t(magic.bytes.size()) && memcmp(head, magic.bytes.data(), magic.bytes.size()) == 0)
+			return magic.tool;
+	return nullptr;
+}
+
+} // namespace
+
+LineSource::LineSource(const std::string &path) : name_(path), buffer_(1 << 16)
+{
+	fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+	if (fd_ < 0)
+		throw TraceError(path + ":1: the trace cannot be opened: " + strerror(errno));
+	if (const char *tool = tool_for(fd_))
+		start_tool(tool);
+}
+
+LineSource::LineSource(std::string_view text, const std::string &name)
+	: name_(name), buffer_(text.begin(), text.end()), end_(text.size()), eof_(true)
+{
+}
+
+LineSource::~LineSource()
+{
+	if (fd_ >= 0)
+		close(fd_);
+	if (tool_pid_ > 0) {
+		kill(tool_pid_, SIGKILL);
+		waitpid(tool_pid_, nullptr, 0);
+	}
+}
+
+void LineSource::fail(const std::string &sentence) const
+{
+	throw TraceError(name_ + ":" + std::to_string(line_number_) + ": " + sentence);
+}
+
+/* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. */
+void LineSource::start_tool(const char *tool)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		throw TraceError(name_ + ":1: no pipe for " + tool + ": " + strerror(errno));
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd_, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	std::string name = tool, flags = "-dc";
+	char *argv[] = {name.data(), flags.data(), nullptr};
+	const int error = posix_spawnp(&tool_pid_, tool, &actions, nullptr, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	close(fd_);
+	fd_ = ends[0];
+	tool_ = tool;
+	if (error) {
+		tool_pid_ = -1;
+		throw TraceError(name_ + ":1: this is " + tool + " data, but '" + tool + "' cannot be started: install it");
+	}
+}
+
+void LineSource::finish_tool()
+{
+	int status = 0;
+	const int pid = tool_pid_;
+	if (pid <= 0)
+		return;
+	tool_pid_ = -1;
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		fail(std::string("the ") + tool_ + " data end early or are damaged");
+}
+
+/* Moves the unread rest to the front and reads more; false when nothing more comes. */
+bool LineSource::refill()
+{
+	if (eof_)
+		return false;
+	memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+	end_ -= begin_;
+	begin_ = 0;
+	ssize_t got;
+	do
+		got = read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		fail(std::string("read error: ") + strerror(errno));
+	end_ += size_t(got);
+	eof_ = got == 0;
+	if (eof_)
+		finish_tool();
+	return !eof_;
+}
+
+bool LineSource::next(std::string_view &line)
+{
+	size_t scanned = 0;
+	for (;;) {
+		const char *start = buffer_.data() + begin_;
+		const size_t have = end_ - begin_;
+		const void *end = have > scanned ? memchr(start + scanned, '\n', have - scanned) : nullptr;
+		const size_t length = end ? size_t(static_cast<const char *>(end) - start) : have;
+		if (length > max_line) {
+			line_number_++;
+			fail("the line is longer than " + std::to_string(max_line) + " bytes: this is not a text trace");
+		}
+		scanned = have;
+		if (!end && refill())
+			continue;
+		if (!end && end_ == begin_)
+			return false;
+		line = std::string_view(buffer_.data() + begin_, length);
+		begin_ += length + (end != nullptr);
+		line_number_++;
+		if (!line.empty() && line.back() == '\r')
+			line.remove_suffix(1);
+		if (memchr(line.data(), 0, line.size()))
+			fail("the line holds a NUL byte: this is not a text trace");
+		return true;
+	}
+}
+
+} // namespace hz::trace

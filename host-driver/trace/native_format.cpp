@@ -1,0 +1,102 @@
+/* The native trace format: a header line, then `time stream operation [address [length]]` (docs/traces.md). */
+#include "trace/formats.hpp"
+
+namespace hz::trace {
+namespace {
+
+constexpr std::string_view header = "hartzone-trace";
+
+struct Verb {
+	std::string_view name;
+	Op op;
+	bool address, length;
+};
+constexpr Verb verbs[] = {
+	{"read", Op::read, true, true}, {"write", Op::write, true, true}, {"append", Op::append, true, true},
+	{"trim", Op::trim, true, true}, {"flush", Op::flush, false, false}, {"reset", Op::reset, true, false},
+	{"finish", Op::finish, true, false}, {"open", Op::open, true, false}, {"close", Op::close, true, false},
+};
+
+/* hartzone-trace 1 [unit=BYTES] */
+Parsed read_header(const FieldList &f, ParseState &state, std::string &why)
+{
+	why = "the first line must be 'hartzone-trace 1', optionally followed by unit=512 or such";
+	if (f.count < 2 || f.count > 3 || f.field[0] != header)
+		return Parsed::error;
+	if (f.field[1] != "1") {
+		why = "version '" + std::string(f.field[1].substr(0, 20)) + "' is unknown: this program reads version 1";
+		return Parsed::error;
+	}
+	if (f.count == 3) {
+		const auto unit = f.field[2].starts_with("unit=") ? to_unsigned(f.field[2].substr(5)) : std::nullopt;
+		if (!unit || *unit < 1 || *unit > 65536)
+			return wrong_field(f, 2, "unit=BYTES from 1 to 65536", why);
+		state.address_unit = *unit;
+	}
+	why.clear();
+	state.header_seen = true;
+	return Parsed::skip;
+}
+
+/* "4096" or, counted from the start of zone 3, "z3+128" or "z3". */
+bool take_address(std::string_view text, const ParseState &state, Record &r)
+{
+	std::string_view number = text;
+	if (!text.empty() && text.front() == 'z') {
+		const size_t plus = text.find('+');
+		const auto zone = to_unsigned(text.substr(1, plus == text.npos ? plus : plus - 1));
+		if (!zone || *zone > UINT32_MAX)
+			return false;
+		r.zoned = true;
+		r.zone = uint32_t(*zone);
+		number = plus == text.npos ? "0" : text.substr(plus + 1);
+	}
+	const auto value = to_unsigned(number);
+	if (!value || *value > (1ull << 62) / state.address_unit)
+		return false;
+	r.offset = *value * state.address_unit;
+	return true;
+}
+
+const Verb *find_verb(std::string_view word)
+{
+	for (const Verb &verb : verbs)
+		if (verb.name == word)
+			return &verb;
+	return nullptr;
+}
+
+} // namespace
+
+Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const size_t comment = line.find('#');
+	const FieldList f = split_spaces(line.substr(0, comment));
+	if (f.count == 0)
+		return Parsed::skip;
+	if (!state.header_seen)
+		return read_header(f, state, why);
+	if (f.count < 3) {
+		why = "expected 'time stream operation [address [length]]'";
+		return Parsed::error;
+	}
+	if (!take_time(f, 0, 1, r.time_ns, why))
+		return Parsed::error;
+	const auto stream = to_unsigned(f.field[1]);
+	if (!stream)
+		return wrong_field(f, 1, "a stream number", why);
+	r.stream = *stream;
+	const Verb *verb = find_verb(f.field[2]);
+	if (!verb)
+		return wrong_field(f, 2, "read, write, append, trim, flush, reset, finish, open or close", why);
+	r.op = verb->op;
+	if (!field_count(f, 3 + verb->address + verb->length, why))
+		return Parsed::error;
+	if (verb->address && !take_address(f.field[3], state, r))
+		return wrong_field(f, 3, "an address such as 4096 or z3+128", why);
+	if (verb->length && !take_size(f, 4, state.address_unit, r.bytes, why))
+		return Parsed::error;
+	return Parsed::record;
+}
+
+} // namespace hz::trace

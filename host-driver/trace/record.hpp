@@ -1,0 +1,35 @@
+/* One operation of a trace, whatever its format was. */
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+namespace hz::trace {
+
+enum class Op : uint8_t { read, write, append, flush, trim, reset, finish, open, close };
+
+const char *op_name(Op op);
+
+struct Record {
+	uint64_t time_ns = 0;   /* of arrival; each format has its own zero */
+	uint64_t stream = 0;    /* device, volume, file or queue of the trace: its own address space */
+	Op op = Op::read;
+	bool zoned = false;     /* `zone` is given and offset counts from the start of that zone (native format) */
+	uint32_t zone = 0;
+	uint64_t offset = 0;    /* bytes */
+	uint64_t bytes = 0;
+};
+
+/* what() is "file:line: sentence". */
+struct TraceError : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+
+/* Operations one after the other. */
+class RecordStream {
+public:
+	virtual ~RecordStream() = default;
+	virtual bool next(Record &record) = 0; /* false: the end */
+};
+
+} // namespace hz::trace

@@ -1,0 +1,113 @@
+/* Space-separated traces: MQSim ASCII and fio iolog version 2 and 3. */
+#include "trace/formats.hpp"
+
+namespace hz::trace {
+namespace {
+
+/* fio's actions on data; "sync" and "datasync" are flushes. */
+bool fio_operation(std::string_view word, Op &op)
+{
+	struct Action {
+		std::string_view name;
+		Op op;
+	};
+	static constexpr Action actions[] = {
+		{"read", Op::read}, {"write", Op::write}, {"trim", Op::trim}, {"sync", Op::flush}, {"datasync", Op::flush},
+	};
+	for (const Action &action : actions) {
+		if (action.name != word)
+			continue;
+		op = action.op;
+		return true;
+	}
+	return false;
+}
+
+bool fio_file_action(std::string_view word) { return word == "add" || word == "open" || word == "close"; }
+
+/* file action [offset length], the part that both versions share. */
+Parsed fio_action(const FieldList &f, size_t first, ParseState &state, Record &r, std::string &why)
+{
+	if (f.count == first + 2 && fio_file_action(f.field[first + 1]))
+		return Parsed::skip;
+	if (!fio_operation(f.field[first + 1], r.op))
+		return wrong_field(f, first + 1, "add, open, close, read, write, trim, sync, datasync or wait", why);
+	r.stream = state.stream_of(f.field[first]);
+	const bool flush = r.op == Op::flush;
+	if (flush && f.count == first + 2)
+		return Parsed::record;
+	if (!field_count(f, first + 4, why) || !take_offset(f, first + 2, 1, r.offset, why))
+		return Parsed::error;
+	if (flush)
+		return Parsed::record;
+	return take_size(f, first + 3, 1, r.bytes, why) ? Parsed::record : Parsed::error;
+}
+
+bool fio_header(std::string_view line, ParseState &state, std::string_view header, std::string &why)
+{
+	state.header_seen = line == header;
+	if (!state.header_seen)
+		why = "the first line must be '" + std::string(header) + "'";
+	return state.header_seen;
+}
+
+} // namespace
+
+/* arrival device lba sectors type: nanoseconds unless told otherwise, 512-byte sectors, 0 = WRITE, 1 = READ. */
+Parsed parse_mqsim(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const FieldList f = split_spaces(line);
+	const uint64_t unit = state.time_unit_ns ? state.time_unit_ns : 1;
+	if (!field_count(f, 5, why) || !take_time(f, 0, unit, r.time_ns, why))
+		return Parsed::error;
+	const auto device = to_unsigned(f.field[1]);
+	if (!device)
+		return wrong_field(f, 1, "a device number", why);
+	r.stream = *device;
+	if (!take_offset(f, 2, 512, r.offset, why) || !take_size(f, 3, 512, r.bytes, why))
+		return Parsed::error;
+	if (f.field[4] != "0" && f.field[4] != "1")
+		return wrong_field(f, 4, "0 (write) or 1 (read)", why);
+	r.op = f.field[4] == "0" ? Op::write : Op::read;
+	return Parsed::record;
+}
+
+/* No times; "file wait us" lets time pass. */
+Parsed parse_fio_v2(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	if (!state.header_seen)
+		return fio_header(line, state, "fio version 2 iolog", why) ? Parsed::skip : Parsed::error;
+	const FieldList f = split_spaces(line);
+	if (f.count < 2) {
+		why = "expected 'file action [offset length]'";
+		return Parsed::error;
+	}
+	if (f.field[1] == "wait") {
+		uint64_t wait_ns = 0;
+		if (f.count < 3 || f.count > 4)
+			why = "expected 'file wait microseconds'";
+		else if (take_time(f, 2, 1000, wait_ns, why))
+			state.clock_ns += wait_ns;
+		return why.empty() ? Parsed::skip : Parsed::error;
+	}
+	r.time_ns = state.clock_ns;
+	return fio_action(f, 0, state, r, why);
+}
+
+/* Every line starts with the microseconds since the start (fio's log_io_u). */
+Parsed parse_fio_v3(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	if (!state.header_seen)
+		return fio_header(line, state, "fio version 3 iolog", why) ? Parsed::skip : Parsed::error;
+	const FieldList f = split_spaces(line);
+	if (f.count < 3) {
+		why = "expected 'time file action [offset length]'";
+		return Parsed::error;
+	}
+	const uint64_t unit = state.time_unit_ns ? state.time_unit_ns : 1000;
+	if (!take_time(f, 0, unit, r.time_ns, why))
+		return Parsed::error;
+	return fio_action(f, 1, state, r, why);
+}
+
+} // namespace hz::trace

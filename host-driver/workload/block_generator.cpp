@@ -1,0 +1,90 @@
+/* Synthetic block workload of one thread. */
+#include "workload/block_generator.hpp"
+
+#include <algorithm>
+
+namespace hz::wl {
+namespace {
+
+constexpr uint64_t prepare_sectors = 128;
+
+} // namespace
+
+BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed)
+	: spec_(spec), random_(seed), space_(uint64_t(double(space) * spec.span))
+{
+	for (const BlockSize &block : spec.blocks) {
+		block_ = std::max(block_, block.sectors);
+		total_weight_ += block.weight;
+	}
+	if (space_ < block_)
+		throw WorkloadError("a thread's address space of " + std::to_string(space_ * 4) + " KiB is smaller than its blocks");
+	if (spec.distribution == Distribution::zipf)
+		zipf_.emplace(space_ / block_, spec.zipf_theta);
+}
+
+bool BlockGenerator::prepare(BlockOp &op)
+{
+	const auto end = uint64_t(double(space_) * spec_.prefill);
+	if (prepared_ >= end)
+		return false;
+	op = {BlockVerb::write, prepared_, std::min(prepare_sectors, end - prepared_), 0, 0};
+	prepared_ += op.sectors;
+	return true;
+}
+
+uint64_t BlockGenerator::draw_block()
+{
+	uint64_t ticket = spec_.blocks.size() > 1 ? random_.below(total_weight_) : 0;
+	for (const BlockSize &block : spec_.blocks) {
+		if (ticket < block.weight)
+			return block.sectors;
+		ticket -= block.weight;
+	}
+	return spec_.blocks.back().sectors;
+}
+
+/* Random places are aligned to the largest block; popular ones are scattered over the whole space. */
+uint64_t BlockGenerator::place(Pattern pattern, uint64_t sectors, uint64_t &cursor)
+{
+	const uint64_t places = space_ / block_;
+	if (pattern == Pattern::random)
+		return (zipf_ ? mix64(zipf_->draw(random_)) % places : random_.below(places)) * block_;
+	if (cursor + sectors > space_)
+		cursor = 0;
+	const uint64_t lba = cursor;
+	cursor += sectors;
+	return lba;
+}
+
+bool BlockGenerator::next(BlockOp &op)
+{
+	if ((spec_.total_ops && ops_ >= spec_.total_ops) || (spec_.total_sectors && sectors_ >= spec_.total_sectors))
+		return false;
+	op = BlockOp{};
+	if (spec_.think_ns)
+		op.think_ns = spec_.think == Think::exponential ? random_.exponential(spec_.think_ns) : spec_.think_ns;
+	if (spec_.flush_every && unflushed_ >= spec_.flush_every) {
+		unflushed_ = 0;
+		op.verb = BlockVerb::flush;
+		return true;
+	}
+	const bool read = random_.unit() < spec_.read_ratio;
+	op.verb = read ? BlockVerb::read : BlockVerb::write;
+	op.sectors = draw_block();
+	op.lba = read ? place(spec_.read_pattern, op.sectors, read_cursor_) : place(spec_.write_pattern, op.sectors, write_cursor_);
+	ops_++;
+	sectors_ += op.sectors;
+	unflushed_ += !read;
+	return true;
+}
+
+uint32_t BlockGenerator::progress_ppm() const
+{
+	double part = spec_.total_sectors ? double(sectors_) / double(spec_.total_sectors) : 0.0;
+	if (spec_.total_ops)
+		part = std::max(part, double(ops_) / double(spec_.total_ops));
+	return uint32_t(std::min(part, 1.0) * 1e6);
+}
+
+} // namespace hz::wl

@@ -1,0 +1,33 @@
+/* Synthetic block workload of one thread: reads and in-place writes over a flat address space. */
+#pragma once
+
+#include "workload/block_op.hpp"
+#include "workload/random.hpp"
+#include "workload/source.hpp"
+#include "workload/spec.hpp"
+#include "workload/zipf.hpp"
+
+#include <optional>
+
+namespace hz::wl {
+
+class BlockGenerator : public BlockSource {
+public:
+	/* space: sectors of the thread's address space, of which the spec uses `span`. */
+	BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed);
+	bool prepare(BlockOp &op) override;
+	bool next(BlockOp &op) override;
+	uint32_t progress_ppm() const override;
+
+private:
+	uint64_t draw_block();
+	uint64_t place(Pattern pattern, uint64_t sectors, uint64_t &cursor);
+
+	ThreadSpec spec_;
+	Random random_;
+	uint64_t space_, block_ = 1, total_weight_ = 0;
+	std::optional<Zipf> zipf_;
+	uint64_t prepared_ = 0, ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0;
+};
+
+} // namespace hz::wl

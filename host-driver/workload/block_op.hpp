@@ -1,0 +1,31 @@
+/* Block operations: what an application asks of a conventional disk; a mapping turns them into zoned commands. */
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
+namespace hz::wl {
+
+enum class BlockVerb : uint8_t { read, write, trim, flush };
+
+/* Sectors of 4 KiB in the thread's own address space, which starts at 0. */
+struct BlockOp {
+	BlockVerb verb = BlockVerb::read;
+	uint64_t lba = 0;
+	uint64_t sectors = 0;
+	uint64_t think_ns = 0;
+	uint64_t not_before_ns = 0;
+};
+
+/* Operations of one thread, first the ones that prepare the disk, then the measured ones. */
+class BlockSource {
+public:
+	virtual ~BlockSource() = default;
+	virtual bool prepare(BlockOp &op) = 0; /* false: prepared */
+	virtual bool next(BlockOp &op) = 0;    /* false: the end */
+	virtual uint32_t progress_ppm() const = 0; /* of the measured operations */
+	virtual nlohmann::json cost() const { return nlohmann::json::object(); }
+};
+
+} // namespace hz::wl

@@ -1,0 +1,72 @@
+/* Where a replay thread gets its commands from: generators of zoned operations and mappings of block operations. */
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hz::wl {
+
+/* The workload asks for what the device cannot do; what() is one sentence. */
+struct WorkloadError : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+
+enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close };
+
+/* Who caused a command: the workload, or the mapping's own housekeeping. */
+enum class Cause : uint8_t { user, gc };
+
+/* Identity of the data of one sector; version 0 = never written, reads as zeros. */
+struct Stamp {
+	uint64_t key = 0;
+	uint64_t version = 0;
+	bool operator==(const Stamp &) const = default;
+};
+
+struct Request {
+	Op op = Op::read;
+	Cause cause = Cause::user;
+	uint64_t lba = 0;            /* zone commands and append: zone start */
+	uint32_t sectors = 0;        /* read, write, append */
+	uint64_t think_ns = 0;       /* the thread pauses this long before it submits */
+	uint64_t not_before_ns = 0;  /* earliest arrival, counted from the start of the phase */
+	uint64_t tag = 0;            /* the source's own */
+	std::vector<Stamp> stamps;   /* write, append: what to write; read: what must come back. One per sector */
+};
+
+enum class Step {
+	issue,   /* the request is filled in */
+	blocked, /* nothing until another of this source's commands completes */
+	done,    /* nothing more in this phase */
+};
+
+/* A pure state machine: what next() returns depends on the seed and on the order and content of complete() calls only.
+ * Used by one thread. At least one command is outstanding whenever next() says blocked. */
+class Source {
+public:
+	virtual ~Source() = default;
+	virtual Step next(Request &request) = 0;
+	/* Called for every issued request, in completion order. status 0 is success; result: the LBA of an append. */
+	virtual void complete(const Request &request, uint16_t status, uint64_t result) = 0;
+	/* A run has two phases: preparation (prefill, preload), then measurement. Called between them with nothing outstanding. */
+	virtual void begin_measurement() = 0;
+	/* Progress of the phase in parts of 1e6. */
+	virtual uint32_t progress_ppm() const = 0;
+	/* What the mapping did, for result.json; null if it does nothing. */
+	virtual nlohmann::json cost() const { return nullptr; }
+};
+
+/* The zones that a thread owns: [first_zone, first_zone + zones). Sizes in sectors. */
+struct ZoneShare {
+	uint32_t first_zone = 0, zones = 0;
+	uint64_t zone_size = 0, zone_capacity = 0;
+	uint32_t max_transfer = 128, max_append = 128;
+
+	uint64_t start_of(uint32_t zone) const { return uint64_t(zone) * zone_size; }
+};
+
+} // namespace hz::wl

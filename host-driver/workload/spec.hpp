@@ -1,0 +1,86 @@
+/* A workload as its YAML file describes it (docs/config.md names every key). */
+#pragma once
+
+#include "config/yaml_fields.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hz::wl {
+
+enum class Mapping : uint32_t { direct, log };
+enum class Pattern : uint32_t { sequential, random };
+enum class Distribution : uint32_t { uniform, zipf };
+enum class Think : uint32_t { constant, exponential };
+enum class Timing : uint32_t { closed, open };
+enum class Split : uint32_t { hash, stream };
+enum class Fit : uint32_t { wrap, refuse };
+
+struct BlockSize {
+	uint64_t sectors;
+	uint64_t weight;
+};
+
+/* One host thread = one queue pair. Sizes in 4 KiB sectors. */
+struct ThreadSpec {
+	Pattern read_pattern = Pattern::random, write_pattern = Pattern::sequential;
+	double read_ratio = 0.5;
+	std::vector<BlockSize> blocks{{4, 1}};
+	Distribution distribution = Distribution::uniform;
+	double zipf_theta = 0.99;
+	uint32_t queue_depth = 8;
+	Think think = Think::constant;
+	uint64_t think_ns = 0;
+	uint32_t zones = 0;          /* 0 = an equal share of the device */
+	uint32_t open_zones = 1;     /* zones written side by side (mapping direct) */
+	uint32_t zone_depth = 0;     /* writes in flight per zone; 0 = no limit */
+	bool reset_when_full = true;
+	bool append = false;
+	uint32_t flush_every = 0;    /* writes between flushes; 0 = never */
+	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
+	double span = 1.0;           /* used part of the thread's address space (mapping log) */
+	double prefill = 0.0;        /* part of the address space that is written before the measurement */
+};
+
+struct TraceSpec {
+	std::string file;
+	std::string format = "auto";
+	uint64_t time_unit_ns = 0;   /* of formats whose unit is not fixed; 0 = the format's usual one */
+	Timing timing = Timing::closed;
+	double time_scale = 1.0;     /* open: device time per trace time */
+	uint32_t threads = 4, queue_depth = 8;
+	Split split = Split::hash;
+	Fit fit = Fit::wrap;
+	bool preload = true;         /* write what the trace reads before it writes it, before the measurement */
+	uint64_t max_ops = 0;        /* records to replay; 0 = all */
+	uint32_t repeat = 1;
+};
+
+struct Workload {
+	std::string name = "unnamed";
+	Mapping mapping = Mapping::direct;
+	uint64_t seed = 1;
+	bool verify = true;
+	uint32_t turnaround_ns = 4000;
+	double over_provisioning = 0.20; /* part of a thread's zones that the log mapping hides from its address space */
+	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */
+	std::vector<ThreadSpec> threads; /* empty for a trace */
+	std::optional<TraceSpec> trace;
+
+	size_t thread_count() const { return trace ? trace->threads : threads.size(); }
+};
+
+/* Throw conf::ConfigError. A relative trace file is looked up beside the workload file, then in the current directory. */
+Workload load_workload(const std::string &path);
+Workload parse_workload(const std::string &text, const std::string &name);
+
+nlohmann::json workload_to_json(const Workload &workload);
+
+/* Smaller run of the same kind: totals and trace records divided by `divisor` (at least one operation stays). */
+void shrink(Workload &workload, uint64_t divisor);
+
+} // namespace hz::wl

@@ -1,0 +1,186 @@
+/* YAML → Workload. */
+#include "workload/spec.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace hz::wl {
+namespace {
+
+using conf::Fields;
+
+constexpr std::string_view mapping_names[] = {"direct", "log"};
+constexpr std::string_view pattern_names[] = {"sequential", "random"};
+constexpr std::string_view distribution_names[] = {"uniform", "zipf"};
+constexpr std::string_view think_names[] = {"constant", "exponential"};
+constexpr std::string_view timing_names[] = {"closed", "open"};
+constexpr std::string_view split_names[] = {"hash", "stream"};
+constexpr std::string_view fit_names[] = {"wrap", "refuse"};
+constexpr uint32_t max_threads = 64;
+constexpr uint64_t max_block_sectors = 128; /* HZ_MAX_TRANSFER_SECTORS */
+
+template <typename Enum>
+void choice(Fields &f, const char *key, Enum &out, std::span<const std::string_view> names)
+{
+	uint32_t value = uint32_t(out);
+	f.choice(key, value, names);
+	out = Enum(value);
+}
+
+uint64_t block_sectors(Fields &f, const char *key)
+{
+	uint64_t sectors = 0;
+	f.sectors(key, sectors);
+	if (sectors < 1 || sectors > max_block_sectors)
+		f.fail(key, "a block is 4 KiB to 512 KiB");
+	return sectors;
+}
+
+void read_blocks(Fields &f, ThreadSpec &t)
+{
+	if (f.has("block") && f.has("blocks"))
+		f.fail("blocks", "give either block or blocks");
+	if (f.has("block"))
+		t.blocks = {{block_sectors(f, "block"), 1}};
+	if (!f.has("blocks"))
+		return;
+	t.blocks.clear();
+	for (Fields &item : f.list("blocks")) {
+		BlockSize block{block_sectors(item, "size"), 1};
+		item.count("weight", block.weight, 1, 1000000);
+		item.finish();
+		t.blocks.push_back(block);
+	}
+	if (t.blocks.empty() || t.blocks.size() > 64)
+		f.fail("blocks", "needs 1 to 64 entries");
+}
+
+void read_patterns(Fields &f, ThreadSpec &t)
+{
+	if (f.has("pattern")) {
+		choice(f, "pattern", t.read_pattern, pattern_names);
+		t.write_pattern = t.read_pattern;
+	}
+	choice(f, "read_pattern", t.read_pattern, pattern_names);
+	choice(f, "write_pattern", t.write_pattern, pattern_names);
+	choice(f, "distribution", t.distribution, distribution_names);
+	f.real("zipf_theta", t.zipf_theta, 0.01, 5.0);
+	f.real("read_ratio", t.read_ratio, 0.0, 1.0);
+}
+
+void read_thread(Fields f, ThreadSpec &t)
+{
+	read_patterns(f, t);
+	read_blocks(f, t);
+	f.count("queue_depth", t.queue_depth, 1, 1023);
+	f.duration("think", t.think_ns, 0, 1000000000000);
+	choice(f, "think_distribution", t.think, think_names);
+	f.count("zones", t.zones);
+	f.count("open_zones", t.open_zones, 1, 1024);
+	f.count("zone_depth", t.zone_depth, 0, 1023);
+	f.flag("reset_when_full", t.reset_when_full);
+	f.flag("append", t.append);
+	f.count("flush_every", t.flush_every);
+	f.count("total_ops", t.total_ops);
+	f.sectors("total_bytes", t.total_sectors);
+	f.real("span", t.span, 0.001, 1.0);
+	f.real("prefill", t.prefill, 0.0, 1.0);
+	f.finish();
+}
+
+TraceSpec read_trace(Fields f)
+{
+	TraceSpec t;
+	f.text("file", t.file, 4096);
+	f.text("format", t.format, 32);
+	f.duration("time_unit", t.time_unit_ns, 1, 1000000000);
+	choice(f, "timing", t.timing, timing_names);
+	f.real("time_scale", t.time_scale, 1e-6, 1e6);
+	f.count("threads", t.threads, 1, max_threads);
+	f.count("queue_depth", t.queue_depth, 1, 1023);
+	choice(f, "split", t.split, split_names);
+	choice(f, "offsets", t.fit, fit_names);
+	f.flag("preload", t.preload);
+	f.count("max_ops", t.max_ops);
+	f.count("repeat", t.repeat, 1, 1000000);
+	if (t.file.empty())
+		f.fail("file", "is missing: name the trace to replay");
+	f.finish();
+	return t;
+}
+
+void read_threads(Fields &f, Workload &w)
+{
+	uint32_t count = 4;
+	f.count("threads", count, 1, max_threads);
+	ThreadSpec common;
+	read_thread(f.child("common"), common);
+	w.threads.assign(count, common);
+	std::vector<Fields> each = f.list("each");
+	if (each.size() > count)
+		f.fail("each", "has more entries than threads (" + std::to_string(count) + ")");
+	for (size_t i = 0; i < each.size(); i++)
+		read_thread(each[i], w.threads[i]);
+	for (const ThreadSpec &t : w.threads)
+		if (!t.total_ops && !t.total_sectors)
+			f.fail("common", "the workload never ends: give total_ops or total_bytes");
+}
+
+Workload read_workload(YAML::Node root, const std::string &file)
+{
+	Workload w;
+	Fields f(std::move(root), file, "");
+	f.text("name", w.name, 64);
+	f.count("seed", w.seed);
+	f.flag("verify", w.verify);
+	f.duration("turnaround", w.turnaround_ns, 1, 1000000000);
+	f.real("over_provisioning", w.over_provisioning, 0.0, 0.9);
+	f.count("gc_low_zones", w.gc_low_zones, 1, 1024);
+	if (f.has("trace")) {
+		if (f.has("threads") || f.has("common") || f.has("each"))
+			f.fail("trace", "a workload either replays a trace or generates threads, not both");
+		w.trace = read_trace(f.child("trace"));
+		w.mapping = Mapping::log;
+	} else {
+		read_threads(f, w);
+	}
+	choice(f, "mapping", w.mapping, mapping_names);
+	f.finish();
+	return w;
+}
+
+} // namespace
+
+Workload parse_workload(const std::string &text, const std::string &name)
+{
+	return read_workload(conf::load_yaml_text(text, name), name);
+}
+
+Workload load_workload(const std::string &path)
+{
+	Workload w = read_workload(conf::load_yaml_file(path), path);
+	if (!w.trace || std::filesystem::path(w.trace->file).is_absolute())
+		return w;
+	const auto beside = std::filesystem::path(path).parent_path() / w.trace->file;
+	if (std::filesystem::exists(beside))
+		w.trace->file = beside.lexically_normal().string();
+	return w;
+}
+
+void shrink(Workload &workload, uint64_t divisor)
+{
+	const auto part = [divisor](uint64_t &total) {
+		if (total)
+			total = std::max<uint64_t>(1, total / divisor);
+	};
+	for (ThreadSpec &t : workload.threads) {
+		part(t.total_ops);
+		part(t.total_sectors);
+	}
+	if (workload.trace) {
+		part(workload.trace->max_ops);
+		workload.trace->repeat = std::max<uint32_t>(1, uint32_t(workload.trace->repeat / divisor));
+	}
+}
+
+} // namespace hz::wl

@@ -1,0 +1,54 @@
+/* Book-keeping of the zones that a direct workload writes: what was issued, what is readable, what is under way. */
+#pragma once
+
+#include "workload/source.hpp"
+
+#include <map>
+
+namespace hz::wl {
+
+enum class CellState : uint8_t { empty, open, full, resetting, lost };
+
+/* One zone. Offsets are sectors from the zone start. */
+struct ZoneCell {
+	CellState state = CellState::empty;
+	uint64_t issued = 0;      /* sectors handed out to writes and appends */
+	uint64_t readable = 0;    /* contiguous prefix whose writes completed */
+	uint32_t writes = 0, reads = 0; /* commands under way */
+	uint64_t generation = 1;  /* of the data: raised by every reset */
+	size_t listed = SIZE_MAX; /* place in the list of readable zones */
+	std::map<uint64_t, uint64_t> ahead;  /* completed beyond `readable`: offset → sectors */
+	std::vector<uint64_t> append_version; /* per sector, only with appends */
+};
+
+class ZoneCells {
+public:
+	ZoneCells(const ZoneShare &share, bool appends);
+
+	ZoneCell &operator[](uint32_t index) { return cells_[index]; }
+	const ZoneCell &operator[](uint32_t index) const { return cells_[index]; }
+	uint32_t count() const { return uint32_t(cells_.size()); }
+	const ZoneShare &share() const { return share_; }
+	uint64_t start(uint32_t index) const { return share_.start_of(share_.first_zone + index); }
+	uint32_t index_of(uint64_t lba) const { return uint32_t(lba / share_.zone_size) - share_.first_zone; }
+
+	/* Zones with something to read, in an order that depends on the history only. */
+	const std::vector<uint32_t> &readable() const { return readable_; }
+	Stamp stamp(uint32_t index, uint64_t offset) const;
+
+	/* Sectors at `offset` are on the device now. */
+	void written(uint32_t index, uint64_t offset, uint64_t sectors);
+	/* The zone takes no more reads: it is about to be reset, or is lost. */
+	void unlist(uint32_t index);
+	void was_reset(uint32_t index);
+
+private:
+	void list(uint32_t index);
+
+	ZoneShare share_;
+	bool appends_;
+	std::vector<ZoneCell> cells_;
+	std::vector<uint32_t> readable_;
+};
+
+} // namespace hz::wl

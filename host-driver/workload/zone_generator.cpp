@@ -1,0 +1,352 @@
+/* Synthetic zoned workload of one thread.
+ *
+ * A lane is a place for one zone under writing. A full zone leaves its lane; the lane then takes the next empty zone, or the
+ * next full zone after resetting it. Which command comes next is drawn once and kept until it can be issued, so that the
+ * sequence of draws does not depend on how often next() is asked. */
+#include "workload/zone_generator.hpp"
+
+#include <algorithm>
+
+namespace hz::wl {
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+
+uint32_t largest_block(const ThreadSpec &spec)
+{
+	uint64_t most = 1;
+	for (const BlockSize &block : spec.blocks)
+		most = std::max(most, block.sectors);
+	return uint32_t(most);
+}
+
+} // namespace
+
+ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed)
+	: spec_(spec), cells_(share, spec.append), random_(seed), draining_(none)
+{
+	const uint32_t block = largest_block(spec);
+	if (share.zones == 0 || share.zone_capacity < block)
+		throw WorkloadError("a thread has no zone that holds a block of " + std::to_string(block * 4) + " KiB");
+	if (block > std::min(share.max_transfer, spec.append ? share.max_append : share.max_transfer))
+		throw WorkloadError("blocks of " + std::to_string(block * 4) + " KiB are more than the device takes in one command");
+	if (spec.open_zones > share.zones)
+		throw WorkloadError("open_zones is " + std::to_string(spec.open_zones) + ", but a thread has only " +
+				    std::to_string(share.zones) + " zones");
+	lanes_.assign(spec.open_zones, none);
+	blocks_per_zone_ = share.zone_capacity / block;
+	for (const BlockSize &entry : spec.blocks)
+		total_weight_ += entry.weight;
+	if (spec.distribution == Distribution::zipf)
+		zipf_.emplace(blocks_per_zone_ * share.zones, spec.zipf_theta);
+	prefill_sectors_ = uint64_t(double(share.zone_capacity * share.zones) * spec.prefill);
+}
+
+bool ZoneGenerator::finished() const
+{
+	if (preparing_)
+		return sectors_ >= prefill_sectors_;
+	return (spec_.total_ops && ops_ >= spec_.total_ops) || (spec_.total_sectors && sectors_ >= spec_.total_sectors);
+}
+
+uint32_t ZoneGenerator::progress_ppm() const
+{
+	const uint64_t total = preparing_ ? prefill_sectors_ : spec_.total_sectors;
+	double part = total ? double(sectors_) / double(total) : preparing_ ? 1.0 : 0.0;
+	if (!preparing_ && spec_.total_ops)
+		part = std::max(part, double(ops_) / double(spec_.total_ops));
+	return uint32_t(std::min(part, 1.0) * 1e6);
+}
+
+void ZoneGenerator::begin_measurement()
+{
+	preparing_ = false;
+	ops_ = sectors_ = unflushed_ = 0;
+	pending_ = Choice::none;
+}
+
+ZoneGenerator::Choice ZoneGenerator::draw()
+{
+	if (preparing_) {
+		pending_block_ = cells_.share().max_transfer;
+		if (spec_.append)
+			pending_block_ = std::min(pending_block_, cells_.share().max_append);
+		return Choice::write;
+	}
+	const bool read = random_.unit() < spec_.read_ratio;
+	pending_block_ = draw_block();
+	return read ? Choice::read : Choice::write;
+}
+
+uint32_t ZoneGenerator::draw_block()
+{
+	uint64_t ticket = spec_.blocks.size() > 1 ? random_.below(total_weight_) : 0;
+	for (const BlockSize &block : spec_.blocks) {
+		if (ticket < block.weight)
+			return uint32_t(block.sectors);
+		ticket -= block.weight;
+	}
+	return uint32_t(spec_.blocks.back().sectors);
+}
+
+uint64_t ZoneGenerator::draw_think()
+{
+	if (preparing_ || !spec_.think_ns)
+		return 0;
+	return spec_.think == Think::exponential ? random_.exponential(spec_.think_ns) : spec_.think_ns;
+}
+
+Step ZoneGenerator::next(Request &request)
+{
+	if (finished())
+		return Step::done;
+	if (!preparing_ && spec_.flush_every && unflushed_ >= spec_.flush_every)
+		return issue_flush(request);
+	if (pending_ == Choice::none)
+		pending_ = draw();
+	/* Until something was written there is nothing to read: such a read becomes a write. */
+	if (pending_ == Choice::read && cells_.readable().empty() && outstanding_ == 0) {
+		if (spec_.read_ratio >= 1.0)
+			throw WorkloadError("a thread only reads, but nothing is written: give it a prefill");
+		pending_ = Choice::write;
+	}
+	return pending_ == Choice::read ? issue_read(request) : issue_write(request);
+}
+
+void ZoneGenerator::issued(Request &request)
+{
+	request.cause = Cause::user;
+	request.think_ns = draw_think();
+	request.not_before_ns = 0;
+	outstanding_++;
+}
+
+Step ZoneGenerator::issue_flush(Request &request)
+{
+	request.op = Op::flush;
+	request.sectors = 0;
+	unflushed_ = 0;
+	issued(request);
+	return Step::issue;
+}
+
+Step ZoneGenerator::issue_read(Request &request)
+{
+	if (cells_.readable().empty())
+		return Step::blocked;
+	uint32_t zone;
+	uint64_t offset;
+	if (spec_.read_pattern == Pattern::random)
+		random_place(zone, offset);
+	else
+		sequential_place(zone, offset);
+	fill_read(request, zone, offset);
+	pending_ = Choice::none;
+	issued(request);
+	return Step::issue;
+}
+
+/* A block of the whole address space is drawn first, so that popularity sticks to places; what is not readable yet is
+ * folded into what is. */
+void ZoneGenerator::random_place(uint32_t &zone, uint64_t &offset)
+{
+	const uint64_t blocks = blocks_per_zone_ * cells_.count();
+	const uint64_t block = zipf_ ? mix64(zipf_->draw(random_)) % blocks : random_.below(blocks);
+	zone = uint32_t(block / blocks_per_zone_);
+	if (cells_[zone].listed == SIZE_MAX)
+		zone = cells_.readable()[zone % cells_.readable().size()];
+	const uint64_t places = std::max<uint64_t>(1, cells_[zone].readable / pending_block_);
+	offset = block % blocks_per_zone_ % places * pending_block_;
+}
+
+void ZoneGenerator::sequential_place(uint32_t &zone, uint64_t &offset)
+{
+	if (cells_[read_zone_].listed == SIZE_MAX || read_offset_ >= cells_[read_zone_].readable) {
+		uint32_t step = 1;
+		while (step < cells_.count() && cells_[(read_zone_ + step) % cells_.count()].listed == SIZE_MAX)
+			step++;
+		read_zone_ = (read_zone_ + step) % cells_.count();
+		if (cells_[read_zone_].listed == SIZE_MAX)
+			read_zone_ = cells_.readable().front();
+		read_offset_ = 0;
+	}
+	zone = read_zone_;
+	offset = read_offset_;
+	read_offset_ += pending_block_;
+}
+
+void ZoneGenerator::fill_read(Request &request, uint32_t zone, uint64_t offset)
+{
+	ZoneCell &cell = cells_[zone];
+	request.op = Op::read;
+	request.lba = cells_.start(zone) + offset;
+	request.sectors = uint32_t(std::min<uint64_t>(pending_block_, cell.readable - offset));
+	request.tag = zone;
+	request.stamps.clear();
+	for (uint32_t i = 0; i < request.sectors; i++)
+		request.stamps.push_back(cells_.stamp(zone, offset + i));
+	cell.reads++;
+	ops_++;
+	sectors_ += request.sectors;
+}
+
+std::optional<uint32_t> ZoneGenerator::find_empty()
+{
+	for (uint32_t i = 0; i < cells_.count(); i++) {
+		const uint32_t zone = (empty_hint_ + i) % cells_.count();
+		if (cells_[zone].state != CellState::empty)
+			continue;
+		empty_hint_ = zone + 1;
+		return zone;
+	}
+	return std::nullopt;
+}
+
+std::optional<uint32_t> ZoneGenerator::find_full()
+{
+	for (uint32_t i = 0; i < cells_.count(); i++) {
+		const uint32_t zone = (full_hint_ + i) % cells_.count();
+		if (cells_[zone].state != CellState::full)
+			continue;
+		full_hint_ = zone + 1;
+		return zone;
+	}
+	return std::nullopt;
+}
+
+/* A lane whose zone takes another write now. waiting: there is none now, but a completion may give one. */
+std::optional<size_t> ZoneGenerator::writable_lane(bool &waiting)
+{
+	const size_t first = spec_.write_pattern == Pattern::random && !preparing_ ? random_.below(lanes_.size()) : turn_;
+	for (size_t i = 0; i < lanes_.size(); i++) {
+		const size_t lane = (first + i) % lanes_.size();
+		if (lanes_[lane] == none) {
+			const auto zone = find_empty();
+			if (!zone)
+				continue;
+			lanes_[lane] = *zone;
+			cells_[*zone].state = CellState::open;
+			cells_[*zone].append_version.assign(spec_.append ? cells_.share().zone_capacity : 0, 0);
+		}
+		if (spec_.zone_depth && cells_[lanes_[lane]].writes >= spec_.zone_depth) {
+			waiting = true;
+			continue;
+		}
+		turn_ = (lane + 1) % lanes_.size();
+		return lane;
+	}
+	return std::nullopt;
+}
+
+/* Resets the next full zone once its commands have drained. */
+bool ZoneGenerator::start_reset(Request &request, bool &waiting)
+{
+	const auto idle_lanes = size_t(std::count(lanes_.begin(), lanes_.end(), none));
+	if (draining_ == none && spec_.reset_when_full && !preparing_ && resets_ < idle_lanes) {
+		const auto zone = find_full();
+		if (zone) {
+			draining_ = *zone;
+			cells_[*zone].state = CellState::resetting;
+			cells_.unlist(*zone);
+		}
+	}
+	waiting = resets_ || draining_ != none;
+	if (draining_ == none)
+		return false;
+	ZoneCell &cell = cells_[draining_];
+	if (cell.reads || cell.writes)
+		return false;
+	request.op = Op::reset;
+	request.lba = cells_.start(draining_);
+	request.sectors = 0;
+	request.tag = draining_;
+	draining_ = none;
+	resets_++;
+	issued(request);
+	return true;
+}
+
+Step ZoneGenerator::issue_write(Request &request)
+{
+	bool waiting = false;
+	const auto lane = writable_lane(waiting);
+	if (lane) {
+		fill_write(request, lanes_[*lane]);
+		if (cells_[lanes_[*lane]].state != CellState::open)
+			lanes_[*lane] = none;
+		pending_ = Choice::none;
+		issued(request);
+		return Step::issue;
+	}
+	if (!waiting && start_reset(request, waiting))
+		return Step::issue;
+	if (outstanding_)
+		return Step::blocked;
+	if (waiting)
+		throw WorkloadError("internal: a write waits although nothing is under way");
+	return Step::done;
+}
+
+void ZoneGenerator::fill_write(Request &request, uint32_t zone)
+{
+	ZoneCell &cell = cells_[zone];
+	const uint64_t capacity = cells_.share().zone_capacity;
+	request.op = spec_.append ? Op::append : Op::write;
+	request.sectors = uint32_t(std::min<uint64_t>(pending_block_, capacity - cell.issued));
+	request.lba = cells_.start(zone) + (spec_.append ? 0 : cell.issued);
+	request.tag = zone;
+	request.stamps.clear();
+	for (uint32_t i = 0; i < request.sectors; i++) {
+		if (spec_.append)
+			request.stamps.push_back({cells_.start(zone), ++append_serial_});
+		else
+			request.stamps.push_back({request.lba + i, cell.generation});
+	}
+	cell.issued += request.sectors;
+	if (cell.issued == capacity)
+		cell.state = CellState::full;
+	cell.writes++;
+	ops_++;
+	unflushed_++;
+	sectors_ += request.sectors;
+}
+
+void ZoneGenerator::finish_write(const Request &request, bool ok, uint64_t result)
+{
+	const auto zone = uint32_t(request.tag);
+	ZoneCell &cell = cells_[zone];
+	cell.writes--;
+	const uint64_t lba = request.op == Op::append ? result : request.lba;
+	const uint64_t offset = lba - cells_.start(zone);
+	if (!ok || offset + request.sectors > cells_.share().zone_capacity) {
+		/* The zone's order is broken for good: nothing further is written to it. */
+		for (uint32_t &lane : lanes_)
+			lane = lane == zone ? none : lane;
+		cell.state = CellState::lost;
+		cells_.unlist(zone);
+		return;
+	}
+	if (request.op == Op::append)
+		for (uint32_t i = 0; i < request.sectors; i++)
+			cell.append_version[offset + i] = request.stamps[i].version;
+	cells_.written(zone, offset, request.sectors);
+}
+
+void ZoneGenerator::complete(const Request &request, uint16_t status, uint64_t result)
+{
+	outstanding_--;
+	const auto zone = uint32_t(request.tag);
+	if (request.op == Op::read)
+		cells_[zone].reads--;
+	if (request.op == Op::write || request.op == Op::append)
+		finish_write(request, status == 0, result);
+	if (request.op != Op::reset)
+		return;
+	resets_--;
+	if (status == 0)
+		cells_.was_reset(zone);
+	else
+		cells_[zone].state = CellState::lost;
+}
+
+} // namespace hz::wl

@@ -1,0 +1,64 @@
+/* Synthetic zoned workload of one thread: reads, sequential writes or appends into its own zones, resets, flushes. */
+#pragma once
+
+#include "workload/random.hpp"
+#include "workload/source.hpp"
+#include "workload/spec.hpp"
+#include "workload/zipf.hpp"
+#include "workload/zone_cells.hpp"
+
+#include <optional>
+
+namespace hz::wl {
+
+class ZoneGenerator : public Source {
+public:
+	/* Throws WorkloadError when the spec and the share do not fit. */
+	ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed);
+
+	Step next(Request &request) override;
+	void complete(const Request &request, uint16_t status, uint64_t result) override;
+	void begin_measurement() override;
+	uint32_t progress_ppm() const override;
+
+private:
+	enum class Choice { none, read, write };
+
+	bool finished() const;
+	Choice draw();
+	uint32_t draw_block();
+	uint64_t draw_think();
+	Step issue_read(Request &request);
+	Step issue_write(Request &request);
+	Step issue_flush(Request &request);
+	void fill_read(Request &request, uint32_t zone, uint64_t offset);
+	void fill_write(Request &request, uint32_t zone);
+	void random_place(uint32_t &zone, uint64_t &offset);
+	void sequential_place(uint32_t &zone, uint64_t &offset);
+	std::optional<size_t> writable_lane(bool &waiting);
+	std::optional<uint32_t> find_empty();
+	std::optional<uint32_t> find_full();
+	bool start_reset(Request &request, bool &waiting);
+	void issued(Request &request);
+	void finish_write(const Request &request, bool ok, uint64_t result);
+
+	ThreadSpec spec_;
+	ZoneCells cells_;
+	Random random_;
+	std::optional<Zipf> zipf_;
+	uint64_t blocks_per_zone_, total_weight_ = 0;
+	bool preparing_ = true;
+	uint64_t prefill_sectors_;
+
+	Choice pending_ = Choice::none;  /* drawn, not issued yet */
+	uint32_t pending_block_ = 0;
+	std::vector<uint32_t> lanes_;    /* zone that each open place writes, or none; an idle lane may wait for one reset */
+	size_t turn_ = 0;                /* sequential writing goes round the lanes */
+	uint32_t empty_hint_ = 0, full_hint_ = 0, draining_;
+	uint32_t read_zone_ = 0;
+	uint64_t read_offset_ = 0;
+	uint64_t ops_ = 0, sectors_ = 0, unflushed_ = 0, append_serial_ = 0;
+	uint32_t outstanding_ = 0, resets_ = 0;
+};
+
+} // namespace hz::wl
