@@ -120,8 +120,8 @@ static const char *place_bar(struct pci_bus *bus, struct place at, struct machin
 
 	if (bar->bytes & (bar->bytes - 1))
 		return "PCI: a BAR's size is not a power of two";
-	if (!take(bar->wide && high->bytes ? high : low, bar->bytes, &pci, &bar->base))
-		return "PCI: the BARs do not fit into the address window (shared memory and NAND image together: 16 GiB)";
+	if (!(bar->wide && take(high, bar->bytes, &pci, &bar->base)) && !take(low, bar->bytes, &pci, &bar->base))
+		return "PCI: the BARs do not fit into the address windows (QEMU virt: 16 GiB above 4 GiB, 1 GiB below)";
 	set(bus, at.function->config, reg, (uint32_t)pci);
 	if (bar->wide)
 		set(bus, at.function->config, reg + 4, (uint32_t)(pci >> 32));

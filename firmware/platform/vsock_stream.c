@@ -90,7 +90,7 @@ static bool take_credit(struct vsock_stream *stream, const struct vsock_header *
 {
 	if (stream->tx_cnt - h->fwd_cnt > stream->tx_cnt - stream->peer_fwd_cnt)
 		return false;
-	if (h->fwd_cnt != stream->peer_fwd_cnt || h->buf_alloc != stream->peer_alloc)
+	if (h->fwd_cnt != stream->peer_fwd_cnt)
 		stream->asked_credit = false;
 	stream->peer_fwd_cnt = h->fwd_cnt;
 	stream->peer_alloc = h->buf_alloc;
