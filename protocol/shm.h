@@ -26,6 +26,14 @@ enum hz_boot_state {
 	HZ_BOOT_FAILED = 4,    /* see error: trap, failed assertion, illegal config, mount failure */
 };
 
+/* Exit code of QEMU, by the firmware's own doing. */
+enum hz_power_code {
+	HZ_POWER_OK = 0,       /* the host asked for it */
+	HZ_POWER_FAILED = 1,   /* see boot_state and error */
+	HZ_POWER_ABORTED = 2,  /* a trap inside the report of a failure: no sentence */
+	HZ_POWER_CUT = 9,      /* power_cut_op or power_cut_ns was reached: the device went dark at once */
+};
+
 struct hz_shm_header {
 	uint64_t magic;
 	uint32_t version;

@@ -119,7 +119,7 @@ static void finish(struct hz_lockbench *b)
 	b->total = lt_load(&left);
 	b->finished = 1;
 	console_line("lockbench: %lu sections by %u harts", (unsigned long)b->total, b->harts);
-	power_off(b->total == protected_sum || b->lock_kind == HZ_LOCK_NONE ? POWER_OK : POWER_FAILED);
+	power_off(b->total == protected_sum || b->lock_kind == HZ_LOCK_NONE ? HZ_POWER_OK : HZ_POWER_FAILED);
 }
 
 _Noreturn void hart_main(uint64_t hart, const void *device_tree)

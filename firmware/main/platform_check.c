@@ -155,7 +155,7 @@ _Noreturn void hart_main(uint64_t hart, const void *device_tree)
 		wait_for_all();
 		if (option("echo"))
 			echo();
-		power_off(POWER_OK);
+		power_off(HZ_POWER_OK);
 	}
 	for (;;)
 		lt_wait_while(&go, 1, LT_FOREVER);

@@ -46,7 +46,7 @@ _Noreturn void fail_with(const char *format, ...)
 	if (host_header)
 		tell_host(text);
 	console_line("hartzone: failed: %s", text);
-	power_off(POWER_FAILED);
+	power_off(HZ_POWER_FAILED);
 }
 
 void lt_fail(const char *text)

@@ -6,7 +6,7 @@
 #include "platform/mmio.h"
 #include "platform/power.h"
 
-enum { DEVICE_TREE_LIMIT = 2 << 20 }; /* QEMU virt aligns the tree to 2 MiB below the end of RAM */
+enum { NS_PER_SECOND = 1000000000, DEVICE_TREE_LIMIT = 2 << 20 }; /* QEMU virt aligns the tree to 2 MiB below the end of RAM */
 
 static uint32_t ecam_read(void *ctx, uint32_t offset)
 {
@@ -49,6 +49,8 @@ void platform_init(struct platform *platform, const void *device_tree, uint8_t *
 		fail_with("%s", error);
 	console_init(platform->machine.uart.base);
 	power_init(platform->machine.finisher.base);
+	lt_clint_base = platform->machine.clint.base;
+	lt_ns_per_tick = (uint32_t)(NS_PER_SECOND / platform->machine.timebase_hz);
 	find_memory(platform, heap);
 	find_pci(platform);
 }

@@ -12,9 +12,9 @@ void power_init(uint64_t finisher_base)
 	finisher = finisher_base;
 }
 
-_Noreturn void power_off(enum power_code code)
+_Noreturn void power_off(enum hz_power_code code)
 {
-	uint32_t word = code == POWER_OK ? FINISHER_PASS : (uint32_t)code << 16 | FINISHER_FAIL;
+	uint32_t word = code == HZ_POWER_OK ? FINISHER_PASS : (uint32_t)code << 16 | FINISHER_FAIL;
 
 	/* One block: nothing may run between the hint and the store, see HZ_VC_END. */
 	__asm__ volatile("fence iorw, iorw\n\tslti x0, x0, %0\n\tsw %1, 0(%2)"
@@ -25,5 +25,5 @@ _Noreturn void power_off(enum power_code code)
 
 _Noreturn void power_abort(void)
 {
-	power_off(POWER_ABORTED);
+	power_off(HZ_POWER_ABORTED);
 }

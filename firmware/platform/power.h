@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-enum power_code { POWER_OK = 0, POWER_FAILED = 1, POWER_ABORTED = 2 }; /* exit code of QEMU */
+#include "shm.h"
 
 void power_init(uint64_t finisher_base); /* before: where QEMU virt has it */
 /* Any hart. Tells the virtual clock that the run is over, then switches the machine off. */
-_Noreturn void power_off(enum power_code code);
+_Noreturn void power_off(enum hz_power_code code);
 /* For the assembler: a trap inside the report of a trap. */
 _Noreturn void power_abort(void);
 

@@ -1,0 +1,158 @@
+/* Bringing the device up and down: a table of named steps; the first that fails ends the run with its sentence. */
+#include "device.h"
+
+#include <string.h>
+
+#include "boot.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+#include "platform/console.h"
+#include "platform/fail.h"
+#include "platform/mmio.h"
+#include "platform/power.h"
+
+void device_set_state(struct device *device, enum hz_boot_state state)
+{
+	mmio_fence();
+	*(volatile uint32_t *)&device->header->boot_state = state;
+	mmio_fence();
+}
+
+static const char *open_shared_memory(struct device *device)
+{
+	const struct ivshmem_region *shared = &device->platform.ivshmem.shared;
+
+	if (!shared->base)
+		return device->platform.ivshmem_error;
+	device->header = (struct hz_shm_header *)shared->base;
+	fail_attach(device->header);
+	if (device->header->version != HZ_SHM_VERSION || device->header->header_bytes != sizeof(*device->header))
+		return "firmware and host driver are of different versions";
+	if (device->header->region_bytes > shared->bytes || device->header->region_bytes <= HZ_SHM_HEAP_OFFSET)
+		return "region_bytes does not fit the region";
+	if ((device->header->virtual_clock != 0) != clock_is_virtual())
+		return "the host expects the other clock: virtual_clock does not match the presence of the plugin";
+	return NULL;
+}
+
+static const char *read_config(struct device *device)
+{
+	const char *error;
+
+	memcpy(&device->cfg, device->platform.ivshmem.shared.base + HZ_SHM_CONFIG_OFFSET, sizeof(device->cfg));
+	error = hz_device_config_check(&device->cfg, device->text, sizeof(device->text));
+	if (!error && device->cfg.harts != device->platform.machine.harts)
+		error = "the config's number of harts is not that of the machine";
+	if (!error)
+		device_set_state(device, HZ_BOOT_STARTED);
+	return error;
+}
+
+static void set_roles(const struct hz_device_config *cfg)
+{
+	uint32_t roles[HZ_MAX_HARTS] = {0};
+
+	roles[cfg->hil_hart] |= HZ_ROLE_HIL;
+	for (uint32_t i = 0; i < cfg->tsu_count; i++)
+		roles[cfg->tsu_hart[i]] |= HZ_ROLE_TSU;
+	for (uint32_t i = 0; i < cfg->worker_count; i++)
+		roles[cfg->worker_hart[i]] |= HZ_ROLE_WORKER;
+	for (uint32_t i = 0; i < cfg->harts; i++)
+		lt_hart_set_roles(i, roles[i]);
+}
+
+static const char *start_threads(struct device *device)
+{
+	const struct hz_device_config *cfg = &device->cfg;
+
+	lt_locks_init(&device->platform.arena, cfg, cfg->harts);
+	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count);
+	set_roles(cfg);
+	return NULL;
+}
+
+/* An injected power cut: nothing is told, nothing is finished, as with a real one. */
+static void power_lost(void *ctx)
+{
+	(void)ctx;
+	power_off(HZ_POWER_CUT);
+}
+
+static const char *open_media(struct device *device)
+{
+	const struct ivshmem_region *nand = &device->platform.ivshmem.nand;
+	struct nand_policy policy = {.power_cut_op = device->header->power_cut_op,
+				     .power_cut_ns = device->header->power_cut_ns, .power_lost = power_lost};
+
+	if (!nand->base)
+		return "there is no NAND image (second ivshmem device)";
+	flash_map_init(&device->map, &device->platform.arena, &device->cfg);
+	return nand_media_init(&device->media, &device->cfg, &device->map, nand->base, nand->bytes, &policy);
+}
+
+static const char *mount(struct device *device)
+{
+	struct arena *arena = &device->platform.arena;
+	uint64_t begin = clock_now_ns();
+	const char *error = "not enough memory";
+
+	link_init(&device->links.to_host, device->cfg.pcie_bytes_per_s);
+	link_init(&device->links.to_device, device->cfg.pcie_bytes_per_s);
+	device->tsu = tsu_init(arena, &device->cfg, &device->map, &device->media.nand);
+	device->ftl = ftl_init(arena, &device->cfg, &device->map, device->tsu, &device->links, &error);
+	if (!device->ftl)
+		return error;
+	device->header->mount_ns = clock_now_ns() - begin;
+	return NULL;
+}
+
+static const char *listen(struct device *device)
+{
+	const char *error;
+
+	device->vsock = vsock_init(&device->platform.arena, &device->platform.machine, HZ_CONTROL_PORT, &error);
+	if (!device->vsock)
+		return error;
+	hil_port_init(&device->port, device->vsock);
+	device->hil = hil_init(&device->platform.arena, &device->cfg, device->platform.ivshmem.shared.base,
+			       device->header->region_bytes, device->ftl, device->tsu, &device->port);
+	device_set_state(device, HZ_BOOT_READY);
+	return NULL;
+}
+
+static const struct step {
+	const char *name;
+	const char *(*run)(struct device *device);   /* NULL, or one sentence */
+} steps[] = {
+	{"shared memory", open_shared_memory},
+	{"config", read_config},
+	{"threads", start_threads},
+	{"media", open_media},
+	{"mount", mount},
+	{"control link", listen},
+};
+
+void device_start(struct device *device, const void *device_tree)
+{
+	platform_init(&device->platform, device_tree, boot_heap);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		const char *error = steps[i].run(device);
+
+		if (error)
+			fail_with("%s: %s", steps[i].name, error);
+	}
+	console_line("hartzone: %s ready, %u harts, %s clock, %lu MiB of memory used", device->cfg.name, device->cfg.harts,
+		     clock_is_virtual() ? "virtual" : "real", (unsigned long)(device->platform.arena.used >> 20));
+}
+
+_Noreturn void device_stop(struct device *device)
+{
+	const char *broken;
+
+	clock_freeze();
+	broken = ftl_check(device->ftl);
+	if (broken)
+		fail_with("check at the end of the run: %s", broken);
+	console_line("hartzone: stopped");
+	power_off(HZ_POWER_OK);
+}
