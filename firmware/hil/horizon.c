@@ -1,0 +1,204 @@
+/* Virtual clock: how far device time may go, given what the host has promised (protocol/shm.h), and which queue is next.
+ *
+ * A queue's key is the device time at which it matters: that of its next command, if one is there, else the limit of its promise.
+ * Both lie reach_ns behind the host's own time, since a command needs that long to get here. A key in the future needs no look at
+ * the host; a key that is due is either a command to fetch or a limit at which time must stand until the host has moved.
+ *
+ * Everything here runs with the clock frozen, so neither the number of looks nor the number of wake-ups at limits that have
+ * moved meanwhile costs an instruction: device time depends on what the host promised, never on when. */
+#include "hil_state.h"
+#include "lt/hart.h"
+
+enum { SPINS_BEFORE_SLEEP = 64 };
+
+static uint64_t bit_of(const struct submission_queue *sq) { return 1ull << (sq->id - 1); }
+static uint64_t later(uint64_t ns, uint64_t by_ns) { return ns > UINT64_MAX - by_ns ? UINT64_MAX : ns + by_ns; }
+
+void hil_horizon_detach(struct hil *hil, struct submission_queue *sq)
+{
+	hil->open_mask &= ~bit_of(sq);
+	sq->pending = false;
+	tournament_set(&hil->next, sq->id - 1, TOURNAMENT_NEVER);
+}
+
+static void close_queue(struct hil *hil, struct submission_queue *sq)
+{
+	uint64_t stand_ns = later(host_load64(&sq->clock->horizon_ns), hil->reach_ns);
+
+	if (hil->open_mask & bit_of(sq) && stand_ns != UINT64_MAX && stand_ns > hil->stand_ns)
+		hil->stand_ns = stand_ns;
+	hil_horizon_detach(hil, sq);
+}
+
+/* The promise: nothing arrives before this time. */
+static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint64_t horizon_ns)
+{
+	const struct completion_ring *ring = &sq->cq->ring;
+	uint64_t caused_ns;
+
+	if (seen == ring->posted)
+		return horizon_ns;
+	caused_ns = later(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
+			  host_load32(&sq->clock->turnaround_ns));
+	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
+}
+
+/* The order of the loads is part of the protocol: open, seen, horizon, submitted. */
+void hil_horizon_update(struct hil *hil, struct submission_queue *sq)
+{
+	const struct completion_ring *ring = &sq->cq->ring;
+	uint64_t seen, horizon_ns, pending, key_ns;
+
+	if (!host_load32(&sq->clock->open)) {
+		close_queue(hil, sq);
+		return;
+	}
+	seen = host_load64(&sq->cq->clock->seen);
+	horizon_ns = host_load64(&sq->clock->horizon_ns);
+	pending = host_load64(&sq->clock->submitted) - sq->fetched;
+	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth) {
+		hil_sq_break(hil, sq);
+		return;
+	}
+	sq->pending = pending != 0;
+	key_ns = sq->pending ? host_load64(&sq->clock->arrival_ns[sq->head]) : limit_of(sq, seen, horizon_ns);
+	tournament_set(&hil->next, sq->id - 1, later(key_ns, hil->reach_ns));
+}
+
+/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. */
+static void find_opened(struct hil *hil)
+{
+	uint64_t found;
+
+	do {
+		found = 0;
+		for (uint64_t rest = hil->live_mask & ~hil->open_mask; rest; rest &= rest - 1) {
+			struct submission_queue *sq = &hil->sq[__builtin_ctzll(rest) + 1];
+
+			if (!host_load32(&sq->clock->open))
+				continue;
+			hil->open_mask |= bit_of(sq);
+			hil_horizon_update(hil, sq);
+			found |= hil->open_mask & bit_of(sq);
+		}
+	} while (found);
+}
+
+/* One look at the world while device time stands. False: the host will not move (see hil_port). */
+static bool stand(struct hil *hil, unsigned look, uint32_t bell)
+{
+	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
+	control_link_poll(hil);
+	return look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
+}
+
+/* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
+static bool await_move(struct hil *hil, struct submission_queue *sq)
+{
+	uint64_t key_ns = hil->next.key[sq->id - 1];
+
+	for (unsigned look = 0;; look++) {
+		uint32_t bell = host_load32(&hil->header->host_bell);
+
+		if (hil->live_mask & bit_of(sq))
+			hil_horizon_update(hil, sq);
+		if (sq->pending || hil->next.key[sq->id - 1] != key_ns) {
+			find_opened(hil);
+			return true;
+		}
+		if (!stand(hil, look, bell))
+			return false;
+	}
+}
+
+bool hil_horizon_settle(struct hil *hil)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (;;) {
+		unsigned leaf = tournament_first(&hil->next);
+		struct submission_queue *sq = &hil->sq[leaf + 1];
+
+		if (hil->next.key[leaf] > now_ns || hil->next.key[leaf] == TOURNAMENT_NEVER)
+			return true;
+		if (sq->pending) {
+			hil->ready_mask |= bit_of(sq);
+			tournament_set(&hil->next, leaf, TOURNAMENT_NEVER);
+		} else if (!await_move(hil, sq)) {
+			return false;
+		}
+	}
+}
+
+/* The first key may be an old promise: look until it does not move. */
+static uint64_t next_key(struct hil *hil)
+{
+	for (;;) {
+		unsigned leaf = tournament_first(&hil->next);
+		uint64_t key_ns = hil->next.key[leaf];
+
+		if (key_ns == TOURNAMENT_NEVER)
+			return key_ns;
+		hil_horizon_update(hil, &hil->sq[leaf + 1]);
+		if (tournament_first(&hil->next) == leaf && hil->next.key[leaf] == key_ns)
+			return key_ns;
+	}
+}
+
+/* Nothing in the device, nothing promised: device time stands, the register link is all there is. */
+static bool stand_by(struct hil *hil)
+{
+	for (unsigned look = 0;; look++) {
+		uint32_t bell = host_load32(&hil->header->host_bell);
+
+		control_link_poll(hil);
+		find_opened(hil);
+		if (hil_has_work(hil) || tournament_first_key(&hil->next) != TOURNAMENT_NEVER || lt_hart_has_mail())
+			return true;
+		for (uint64_t rest = hil->open_mask; rest; rest &= rest - 1)
+			hil_horizon_update(hil, &hil->sq[__builtin_ctzll(rest) + 1]);
+		if (tournament_first_key(&hil->next) != TOURNAMENT_NEVER || (hil->open_mask == 0 && clock_now_ns() < hil->stand_ns))
+			return true;
+		if (!stand(hil, look, bell))
+			return false;
+	}
+}
+
+/* Waits, without leaving the freeze between two waits, until there is something to do other than to look at the host. */
+void hil_horizon_idle(struct hil *hil, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t until_ns;
+
+		if (!hil_horizon_settle(hil) || hil_has_work(hil) || lt_hart_has_mail())
+			return;
+		until_ns = next_key(hil);
+		if (until_ns <= clock_now_ns())
+			continue;
+		if (hil_is_quiet(hil) && until_ns == TOURNAMENT_NEVER) {
+			if (hil->open_mask || clock_now_ns() >= hil->stand_ns) {
+				if (!stand_by(hil))
+					return;
+				continue;
+			}
+			until_ns = hil->stand_ns;
+		}
+		until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
+		lt_hart_wait(until_ns);
+		if (lt_hart_has_mail() || clock_now_ns() < until_ns || until_ns == deadline_ns)
+			return;
+	}
+}
+
+bool hil_horizon_await_seen(struct hil *hil, struct completion_queue *cq, uint64_t number)
+{
+	for (unsigned look = 0;; look++) {
+		uint32_t bell = host_load32(&hil->header->host_bell);
+		uint64_t seen = host_load64(&cq->clock->seen);
+
+		if (seen > number && seen <= cq->ring.posted)
+			return true;
+		if (hil->life != LIFE_READY || !host_load32(&cq->clock->open) || !stand(hil, look, bell))
+			return false;
+	}
+}

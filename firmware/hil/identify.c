@@ -1,0 +1,175 @@
+/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1, zoned. */
+#include <string.h>
+
+#include "hil_state.h"
+
+enum {
+	BAD_NAMESPACE = NVME_INVALID_NAMESPACE | NVME_DNR,
+	PAGE = 4096,
+	MDTS = 7,          /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
+	NO_LIMIT = 0xffffffff,
+};
+static const uint8_t eui64[8] = { 0x02, 'h', 'z', 0, 0, 0, 0, 1 }; /* locally administered */
+HZ_STATIC_ASSERT(1 << MDTS == HZ_MAX_TRANSFER_SECTORS, "MDTS names the largest transfer");
+
+static void pad(char *field, size_t bytes, const char *text)
+{
+	size_t length = strlen(text);
+
+	memset(field, ' ', bytes);
+	memcpy(field, text, length < bytes ? length : bytes);
+}
+
+static void controller(void *page)
+{
+	static const char nqn[] = "nqn.2026-11.org.hartzone:ssd";
+	struct nvme_identify_controller *id = page;
+
+	pad(id->sn, sizeof(id->sn), "HZ1");
+	pad(id->mn, sizeof(id->mn), "Hartzone zoned SSD");
+	pad(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
+	id->mdts = MDTS;
+	id->cntlid = 1;
+	id->ver = NVME_VERSION_2_0;
+	id->cntrltype = 1; /* I/O controller */
+	id->oacs = NVME_OACS_DBBUF;
+	id->aerl = ASYNC_LIMIT - 1;
+	id->frmw = 0x03;   /* one slot, read only */
+	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED;
+	id->elpe = HIL_ERROR_ENTRIES - 1;
+	id->wctemp = 0x157;
+	id->cctemp = 0x175;
+	id->sqes = 0x66;
+	id->cqes = 0x44;
+	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
+	id->nn = 1;
+	id->oncs = NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
+	id->vwc = NVME_VWC_PRESENT | NVME_VWC_FLUSH_ALL;
+	memcpy(id->subnqn, nqn, sizeof(nqn));
+	id->psd[0].mp = 500; /* 5 W */
+}
+
+static void namespace(struct hil *hil, void *page)
+{
+	struct nvme_identify_namespace *id = page;
+
+	id->nsze = hil->shape.namespace_sectors;
+	id->ncap = id->nsze;
+	id->nuse = id->nsze;
+	id->lbaf[0].lbads = HZ_SECTOR_SHIFT;
+	memcpy(id->eui64, eui64, sizeof(eui64));
+}
+
+static void zoned_namespace(struct hil *hil, void *page)
+{
+	struct nvme_zns_identify_namespace *id = page;
+
+	id->ozcs = NVME_ZNS_OZCS_READ_ACROSS;
+	id->mar = hil->cfg->max_active ? hil->cfg->max_active - 1 : NO_LIMIT;
+	id->mor = hil->cfg->max_open ? hil->cfg->max_open - 1 : NO_LIMIT;
+	id->lbafe[0].zsze = hil->shape.zone_size_sectors;
+}
+
+static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t bytes)
+{
+	const struct nvme_namespace_descriptor head = { .nidt = type, .nidl = bytes };
+
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + sizeof(head), value, bytes);
+	return at + sizeof(head) + bytes;
+}
+
+static void descriptors(struct hil *hil, void *page)
+{
+	static const uint8_t csi = NVME_CSI_ZNS;
+	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, eui64, sizeof(eui64));
+
+	(void)hil;
+	descriptor(at, NVME_NIDT_CSI, &csi, 1);
+}
+
+static void independent(struct hil *hil, void *page)
+{
+	struct nvme_independent_namespace *id = page;
+
+	(void)hil;
+	id->nstat = 1; /* ready */
+}
+
+static void command_sets(void *page)
+{
+	*(uint64_t *)page = 1 << NVME_CSI_NVM | 1 << NVME_CSI_ZNS;
+}
+
+static void active_list(const struct nvme_sqe *sqe, void *page)
+{
+	if (sqe->nsid < 1)
+		*(uint32_t *)page = 1;
+}
+
+/* CNS 05h: what a command set adds about a namespace. NVM adds protection information only: all zero. */
+static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+{
+	if (sqe->nsid != 1)
+		return BAD_NAMESPACE;
+	switch (sqe->cdw11 >> 24) {
+	case NVME_CSI_NVM: return NVME_SUCCESS;
+	case NVME_CSI_ZNS: zoned_namespace(hil, page); return NVME_SUCCESS;
+	default: return NVME_INVALID_IOCS | NVME_DNR;
+	}
+}
+
+/* CNS 06h: ZASL = 0 says that appends are limited by MDTS, VSL and WZSL = 0 that the others are not limited further. */
+static uint16_t known_csi(const struct nvme_sqe *sqe)
+{
+	uint32_t csi = sqe->cdw11 >> 24;
+
+	return csi == NVME_CSI_NVM || csi == NVME_CSI_ZNS ? NVME_SUCCESS : NVME_INVALID_IOCS | NVME_DNR;
+}
+
+static uint16_t csi_active_list(const struct nvme_sqe *sqe, void *page)
+{
+	uint16_t status = sqe->nsid >= NVME_NSID_ALL - 1 ? BAD_NAMESPACE : known_csi(sqe);
+
+	if (!status && sqe->cdw11 >> 24 == NVME_CSI_ZNS)
+		active_list(sqe, page);
+	return status;
+}
+
+static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, void (*fill)(struct hil *, void *))
+{
+	if (sqe->nsid != 1)
+		return BAD_NAMESPACE;
+	fill(hil, page);
+	return NVME_SUCCESS;
+}
+
+static uint16_t build(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+{
+	switch (sqe->cdw10 & 0xff) {
+	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, namespace);
+	case NVME_CNS_CONTROLLER: controller(page); return NVME_SUCCESS;
+	case NVME_CNS_ACTIVE_NAMESPACES:
+		if (sqe->nsid >= NVME_NSID_ALL - 1)
+			return BAD_NAMESPACE;
+		active_list(sqe, page);
+		return NVME_SUCCESS;
+	case NVME_CNS_DESCRIPTORS: return of_namespace(hil, sqe, page, descriptors);
+	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page);
+	case NVME_CNS_CSI_CONTROLLER: return known_csi(sqe);
+	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(sqe, page);
+	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, independent);
+	case NVME_CNS_COMMAND_SETS: command_sets(page); return NVME_SUCCESS;
+	default: return NVME_INVALID_FIELD | NVME_DNR;
+	}
+}
+
+uint16_t hil_admin_identify(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	uint16_t status;
+
+	(void)result;
+	memset(hil->scratch, 0, PAGE);
+	status = build(hil, sqe, hil->scratch);
+	return status ? status : hil_admin_send(hil, sqe, hil->scratch, PAGE);
+}

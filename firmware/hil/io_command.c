@@ -1,0 +1,147 @@
+/* Decoder of the NVM and zoned I/O commands of namespace 1 (NVM Command Set 1.0 section 3, ZNS 1.1 section 3). */
+#include "io_command.h"
+
+enum {
+	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
+	PLP_FLAG = 1,              /* CDW3 of Write: selective power-loss protection */
+	ZONE_ALL = 1 << 8,         /* CDW13 of Zone Management Send: select all */
+	ZONE_PARTIAL = 1 << 16,    /* CDW13 of Zone Management Receive: partial report */
+	MAX_REPORT_BYTES = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES,
+};
+
+static uint64_t sqe_lba(const struct nvme_sqe *sqe) { return (uint64_t)sqe->cdw11 << 32 | sqe->cdw10; }
+
+static uint16_t decode_range(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	uint64_t lba = sqe_lba(sqe);
+
+	req->lba = lba;
+	req->sectors = (sqe->cdw12 & 0xffff) + 1;
+	if (lba >= limits->namespace_sectors || req->sectors > limits->namespace_sectors - lba)
+		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+	return NVME_SUCCESS;
+}
+
+static uint16_t decode_data(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	if (req->sectors > HZ_MAX_TRANSFER_SECTORS)
+		return BAD_FIELD;
+	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors << HZ_SECTOR_SHIFT, pages, &req->sgl);
+}
+
+static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint16_t status = decode_range(limits, sqe, req);
+
+	req->op = FTL_READ;
+	return status ? status : decode_data(limits, sqe, pages, req);
+}
+
+static uint8_t write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe)
+{
+	bool fua = (sqe->cdw12 & NVME_RW_FUA) || !limits->write_cache;
+
+	return (fua ? FTL_FUA : 0) | (sqe->cdw3 & PLP_FLAG ? FTL_PLP : 0);
+}
+
+static uint16_t decode_write(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint16_t status = decode_range(limits, sqe, req);
+
+	req->op = FTL_WRITE;
+	req->flags = write_flags(limits, sqe);
+	return status ? status : decode_data(limits, sqe, pages, req);
+}
+
+/* The start need not be checked against the count: the sectors go to the zone's write pointer. */
+static uint16_t decode_append(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	req->op = FTL_APPEND;
+	req->flags = write_flags(limits, sqe);
+	req->lba = sqe_lba(sqe);
+	req->sectors = (sqe->cdw12 & 0xffff) + 1;
+	if (req->lba >= limits->namespace_sectors)
+		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+	return decode_data(limits, sqe, pages, req);
+}
+
+static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	req->op = FTL_WRITE_ZEROES;
+	req->flags = write_flags(limits, sqe);
+	return decode_range(limits, sqe, req);
+}
+
+static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	static const uint8_t op[] = {
+		[NVME_ZSA_CLOSE] = FTL_ZONE_CLOSE, [NVME_ZSA_FINISH] = FTL_ZONE_FINISH, [NVME_ZSA_OPEN] = FTL_ZONE_OPEN,
+		[NVME_ZSA_RESET] = FTL_ZONE_RESET, [NVME_ZSA_OFFLINE] = FTL_ZONE_OFFLINE,
+	};
+	uint32_t action = sqe->cdw13 & 0xff;
+	bool all = sqe->cdw13 & ZONE_ALL;
+
+	/* Set Zone Descriptor Extension is refused too: the extension has no bytes (ZDES = 0). */
+	if (action < NVME_ZSA_CLOSE || action > NVME_ZSA_OFFLINE)
+		return BAD_FIELD;
+	req->op = op[action];
+	req->flags = all ? FTL_ALL_ZONES : 0;
+	req->lba = all ? 0 : sqe_lba(sqe);
+	if (req->lba >= limits->namespace_sectors)
+		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+	return NVME_SUCCESS;
+}
+
+static uint16_t decode_zone_receive(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages,
+				    struct ftl_request *req)
+{
+	uint32_t action = sqe->cdw13 & 0xff, filter = sqe->cdw13 >> 8 & 0xff;
+	uint64_t bytes = ((uint64_t)sqe->cdw12 + 1) * 4;
+
+	req->op = FTL_ZONE_REPORT;
+	req->flags = sqe->cdw13 & ZONE_PARTIAL ? FTL_PARTIAL_REPORT : 0;
+	req->report_filter = (uint8_t)filter;
+	req->lba = sqe_lba(sqe);
+	if (req->lba >= limits->namespace_sectors)
+		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+	/* The extended report is refused: without descriptor extensions it has nothing to extend. */
+	if (action != NVME_ZRA_REPORT || filter > NVME_ZRASF_OFFLINE || bytes > MAX_REPORT_BYTES)
+		return BAD_FIELD;
+	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, (uint32_t)bytes, pages, &req->sgl);
+}
+
+/* Opcode before namespace: an unknown opcode is unknown for every namespace. Only Flush may name all namespaces. */
+static uint16_t check_common(const struct nvme_sqe *sqe)
+{
+	switch (sqe->opcode) {
+	case NVME_IO_FLUSH: case NVME_IO_WRITE: case NVME_IO_READ: case NVME_IO_WRITE_ZEROES:
+	case NVME_IO_ZONE_MGMT_SEND: case NVME_IO_ZONE_MGMT_RECV: case NVME_IO_ZONE_APPEND:
+		break;
+	default:
+		return NVME_INVALID_OPCODE | NVME_DNR;
+	}
+	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
+		return BAD_FIELD;
+	if (sqe->nsid != 1 && !(sqe->nsid == NVME_NSID_ALL && sqe->opcode == NVME_IO_FLUSH))
+		return NVME_INVALID_NAMESPACE | NVME_DNR;
+	return NVME_SUCCESS;
+}
+
+uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint16_t status = check_common(sqe);
+
+	if (status)
+		return status;
+	req->flags = 0;
+	req->sgl.bytes = 0;
+	switch (sqe->opcode) {
+	case NVME_IO_READ: return decode_read(limits, sqe, pages, req);
+	case NVME_IO_WRITE: return decode_write(limits, sqe, pages, req);
+	case NVME_IO_ZONE_APPEND: return decode_append(limits, sqe, pages, req);
+	case NVME_IO_WRITE_ZEROES: return decode_write_zeroes(limits, sqe, req);
+	case NVME_IO_ZONE_MGMT_SEND: return decode_zone_send(limits, sqe, req);
+	case NVME_IO_ZONE_MGMT_RECV: return decode_zone_receive(limits, sqe, pages, req);
+	default: req->op = FTL_FLUSH; return NVME_SUCCESS;
+	}
+}

@@ -1,0 +1,17 @@
+/* I/O commands: from a submission queue entry to an FTL request, or to the status that the specification names. Pure. */
+#ifndef HIL_IO_COMMAND_H
+#define HIL_IO_COMMAND_H
+
+#include "ftl/ftl.h"
+#include "prp.h"
+
+struct io_limits {
+	struct host_bus bus;
+	uint64_t namespace_sectors;
+	bool write_cache;   /* feature 06h; off: every write is a FUA write */
+};
+
+/* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */
+uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req);
+
+#endif

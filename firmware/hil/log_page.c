@@ -1,0 +1,235 @@
+/* Get Log Page (base spec 5.16) and the statistics behind the vendor pages of protocol/logs.h. */
+#include <string.h>
+
+#include "hil_state.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+
+enum {
+	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
+	RETAIN_EVENT = 1 << 15,       /* CDW10 */
+	OFFSET_IS_INDEX = 1 << 23,    /* CDW14 */
+	LOG_VERSION = 1,
+	TEMPERATURE_K = 310,
+	MEDIA_SCT = 0x200, SCT_MASK = 0x700,
+};
+
+struct window { struct sgl sgl; uint64_t offset; uint32_t bytes; };
+
+void hil_log_error(struct hil *hil, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid)
+{
+	uint64_t number = ++hil->counters.errors;
+
+	hil->counters.media_errors += (status & SCT_MASK) == MEDIA_SCT;
+	hil->errors[(number - 1) % HIL_ERROR_ENTRIES] = (struct nvme_error_entry){
+		.error_count = number, .sqid = sqid, .cid = cid, .status_field = (uint16_t)(status << 1),
+		.parameter_location = 0xffff, .lba = lba, .nsid = nsid,
+	};
+}
+
+/* Newest first (base spec 5.16.1.2). */
+static uint32_t error_page(struct hil *hil, void *page)
+{
+	struct nvme_error_entry *entry = page;
+	uint64_t newest = hil->counters.errors;
+
+	for (uint64_t i = 0; i < HIL_ERROR_ENTRIES && i < newest; i++)
+		entry[i] = hil->errors[(newest - 1 - i) % HIL_ERROR_ENTRIES];
+	return HIL_ERROR_ENTRIES * sizeof(*entry);
+}
+
+/* Thousands of 512-byte units, rounded up. */
+static uint64_t data_units(uint64_t sectors) { return (sectors * (HZ_SECTOR_BYTES / 512) + 999) / 1000; }
+
+static uint32_t smart_page(struct hil *hil, void *page)
+{
+	struct nvme_smart_log *log = page;
+	const struct log_counters *c = &hil->counters;
+
+	log->temperature[0] = TEMPERATURE_K & 0xff;
+	log->temperature[1] = TEMPERATURE_K >> 8;
+	log->available_spare = 100;
+	log->spare_threshold = 10;
+	log->data_units_read[0] = data_units(c->read_sectors);
+	log->data_units_written[0] = data_units(c->written_sectors);
+	log->host_reads[0] = c->reads;
+	log->host_writes[0] = c->writes;
+	log->media_errors[0] = c->media_errors;
+	log->error_entries[0] = c->errors;
+	return sizeof(*log);
+}
+
+static uint32_t firmware_page(struct hil *hil, void *page)
+{
+	struct nvme_firmware_log *log = page;
+
+	(void)hil;
+	log->afi = 1;
+	memset(log->frs[0], ' ', sizeof(log->frs[0]));
+	memcpy(log->frs[0], HIL_FIRMWARE_REVISION, sizeof(HIL_FIRMWARE_REVISION) - 1);
+	return sizeof(*log);
+}
+
+static void zns_effects(struct nvme_effects_log *log)
+{
+	log->iocs[NVME_IO_ZONE_MGMT_SEND] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+	log->iocs[NVME_IO_ZONE_MGMT_RECV] = NVME_EFFECT_SUPPORTED;
+	log->iocs[NVME_IO_ZONE_APPEND] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+}
+
+static uint32_t effects_page(void *page, bool zoned)
+{
+	static const uint8_t admin[] = {
+		NVME_ADMIN_DELETE_SQ, NVME_ADMIN_CREATE_SQ, NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ, NVME_ADMIN_CREATE_CQ,
+		NVME_ADMIN_IDENTIFY, NVME_ADMIN_ABORT, NVME_ADMIN_SET_FEATURES, NVME_ADMIN_GET_FEATURES, NVME_ADMIN_ASYNC_EVENT,
+		NVME_ADMIN_DBBUF, NVME_ADMIN_HZ_RESET_STATS,
+	};
+	struct nvme_effects_log *log = page;
+
+	for (unsigned i = 0; i < sizeof(admin); i++)
+		log->acs[admin[i]] = NVME_EFFECT_SUPPORTED;
+	log->iocs[NVME_IO_FLUSH] = NVME_EFFECT_SUPPORTED;
+	log->iocs[NVME_IO_READ] = NVME_EFFECT_SUPPORTED;
+	log->iocs[NVME_IO_WRITE] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+	log->iocs[NVME_IO_WRITE_ZEROES] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+	if (zoned)
+		zns_effects(log);
+	return sizeof(*log);
+}
+
+static uint32_t harts_page(struct hil *hil, void *page)
+{
+	struct hz_log_harts *log = page;
+
+	(void)hil;
+	log->version = LOG_VERSION;
+	log->harts = lt_harts();
+	log->now_ns = clock_now_ns();
+	for (unsigned i = 0; i < log->harts; i++)
+		lt_hart_times(i, &log->hart[i]);
+	return sizeof(*log);
+}
+
+/* Both records are 64-bit counters from `first` to their end. */
+static void subtract(void *from, const void *base, size_t first, size_t bytes)
+{
+	for (size_t i = first / 8; i < bytes / 8; i++)
+		((uint64_t *)from)[i] -= ((const uint64_t *)base)[i];
+}
+
+static uint32_t flash_page(struct hil *hil, void *page)
+{
+	struct hz_log_flash *log = page;
+	uint64_t dies;
+
+	tsu_report(hil->tsu, log);
+	dies = log->dies;
+	subtract(log, &hil->base->flash, offsetof(struct hz_log_flash, reads), sizeof(*log));
+	log->dies = dies;
+	return sizeof(*log);
+}
+
+static uint32_t ftl_page(struct hil *hil, void *page)
+{
+	struct hz_log_ftl *log = page;
+
+	ftl_report(hil->ftl, log);
+	subtract(log, &hil->base->ftl, offsetof(struct hz_log_ftl, host_read_sectors), sizeof(*log));
+	return sizeof(*log);
+}
+
+/* Fills hil->scratch with a known page; returns its size. */
+static uint32_t build(struct hil *hil, const struct nvme_sqe *sqe)
+{
+	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
+	switch (sqe->cdw10 & 0xff) {
+	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
+	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
+	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
+	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, sqe->cdw14 >> 24 == NVME_CSI_ZNS);
+	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
+	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
+	default: return ftl_page(hil, hil->scratch);
+	}
+}
+HZ_STATIC_ASSERT(sizeof(struct hz_log_harts) <= HIL_SCRATCH_BYTES && sizeof(struct hz_log_flash) <= HIL_SCRATCH_BYTES,
+		 "log pages are built in the scratch buffer");
+
+/* A piece of the page that lies at `at`; writes what of it the window shows. */
+static void show(const struct window *w, uint64_t at, const void *piece, uint64_t bytes)
+{
+	uint64_t from = at > w->offset ? at : w->offset;
+	uint64_t to = at + bytes < w->offset + w->bytes ? at + bytes : w->offset + w->bytes;
+
+	if (from < to)
+		sgl_write(&w->sgl, (uint32_t)(from - w->offset), (const uint8_t *)piece + (from - at), (uint32_t)(to - from));
+}
+
+/* As many locks as there are: built in pieces, since the page may be larger than any buffer. */
+static uint16_t lock_page(struct hil *hil, const struct window *w)
+{
+	struct hz_lock_entry *entry = (struct hz_lock_entry *)hil->scratch;
+	const uint32_t size = sizeof(*entry), piece = HIL_SCRATCH_BYTES / size;
+	struct hz_log_locks head = { .version = LOG_VERSION, .entries = lt_lock_report(entry, 0, 0), .entry_bytes = size };
+	uint64_t end = sizeof(head) + (uint64_t)head.entries * size;
+
+	if (w->offset > end)
+		return BAD_FIELD;
+	show(w, 0, &head, sizeof(head));
+	for (uint32_t i = 0; i < head.entries; i += piece) {
+		uint32_t count = head.entries - i < piece ? head.entries - i : piece;
+		uint64_t at = sizeof(head) + (uint64_t)i * size;
+
+		if (at >= w->offset + w->bytes || at + (uint64_t)count * size <= w->offset)
+			continue;
+		lt_lock_report(entry, i, count);
+		show(w, at, entry, (uint64_t)count * size);
+	}
+	return NVME_SUCCESS;
+}
+
+static uint16_t send_page(struct hil *hil, const struct nvme_sqe *sqe, const struct window *w)
+{
+	uint32_t size;
+
+	sgl_zero(&w->sgl, 0, w->bytes);
+	if ((sqe->cdw10 & 0xff) == HZ_LOG_LOCKS)
+		return lock_page(hil, w);
+	size = build(hil, sqe);
+	if (w->offset > size)
+		return BAD_FIELD;
+	show(w, 0, hil->scratch, size);
+	if ((sqe->cdw10 & 0xff) == NVME_LOG_ERROR && !(sqe->cdw10 & RETAIN_EVENT))
+		async_event_clear(hil);
+	return NVME_SUCCESS;
+}
+
+static bool known_page(uint8_t id)
+{
+	return id == NVME_LOG_ERROR || id == NVME_LOG_SMART || id == NVME_LOG_FIRMWARE || id == NVME_LOG_EFFECTS ||
+	       (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
+}
+
+uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	uint64_t dwords = ((uint64_t)(sqe->cdw11 & 0xffff) << 16 | sqe->cdw10 >> 16) + 1;
+	struct window w = { .offset = (uint64_t)sqe->cdw13 << 32 | sqe->cdw12 };
+	uint8_t *pages[PRP_MAX_PAGES];
+	uint16_t status;
+
+	(void)result;
+	if (!known_page(sqe->cdw10 & 0xff))
+		return NVME_LOG_PAGE_INVALID | NVME_DNR;
+	if (dwords * 4 > HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES || (w.offset & 3) || (sqe->cdw14 & OFFSET_IS_INDEX))
+		return BAD_FIELD;
+	if (sqe->nsid > 1 && sqe->nsid != NVME_NSID_ALL)
+		return NVME_INVALID_NAMESPACE | NVME_DNR;
+	w.bytes = (uint32_t)dwords * 4;
+	status = prp_parse(&hil->limits.bus, sqe->prp1, sqe->prp2, w.bytes, pages, &w.sgl);
+	if (status)
+		return status;
+	clock_freeze();
+	status = send_page(hil, sqe, &w);
+	clock_thaw();
+	return status;
+}
