@@ -4,10 +4,17 @@
 
 #include "lt/arch.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct link { lt_word free_ns; uint64_t ps_per_byte; };
 
 void link_init(struct link *link, uint64_t bytes_per_s); /* 0 = infinitely fast */
 /* Any hart. Reserves the link for `bytes` from max(now, end of the last transfer) on; returns the end in device ns. Lock-free. */
 uint64_t link_transfer(struct link *link, uint64_t now_ns, uint32_t bytes);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include "base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Byte i of the list is page[(offset + i) / 4096][(offset + i) % 4096]. */
 struct sgl {
 	uint8_t **page;
@@ -17,4 +21,7 @@ void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t byt
 void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes);        /* list → dst */
 void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -66,6 +66,7 @@ void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, str
 	queue->filled[txn->priority] |= (uint16_t)(1u << txn->addr.plane);
 	queue->classes |= 1u << txn->priority;
 	queue->urgent_reads += txn_is_urgent(txn);
+	queue->short_ops += txn->op != TSU_PROGRAM;
 }
 
 void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
@@ -93,6 +94,7 @@ static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_r
 	}
 	txn->next = NULL;
 	queue->urgent_reads -= txn_is_urgent(txn);
+	queue->short_ops -= txn->op != TSU_PROGRAM;
 	return txn;
 }
 

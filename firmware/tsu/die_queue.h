@@ -27,6 +27,7 @@ struct die_queue {
 	struct txn_fifo *fifo;         /* [class * planes + plane] */
 	uint32_t classes;              /* bit per class that holds something */
 	uint16_t filled[TSU_CLASSES];  /* bit per plane */
+	uint32_t short_ops;            /* waiting reads and erases: a command without data */
 	uint32_t urgent_reads;         /* waiting reads for which a program may be suspended */
 	uint64_t steps;                /* list heads looked at */
 };

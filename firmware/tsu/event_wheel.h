@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { WHEEL_BITS = 6, WHEEL_SLOTS = 1 << WHEEL_BITS, WHEEL_LEVELS = (64 + WHEEL_BITS - 1) / WHEEL_BITS };
 
 struct wheel_node {
@@ -33,4 +37,7 @@ uint64_t wheel_next_ns(const struct event_wheel *wheel);
 /* Take out the earliest node if it is due at now_ns, else NULL. */
 struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -9,6 +9,10 @@
 
 #include "device_config.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef uint32_t ppa_t;
 #define PPA_NONE UINT32_MAX   /* the two top bits of a mapping entry are map bits: a PPA is below 2^30 */
 
@@ -47,4 +51,7 @@ static inline uint32_t ppa_offset(const struct flash_map *map, ppa_t ppa)
 	return ppa & ((1u << map->superblock_shift) - 1);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -14,6 +14,10 @@
 #include "sgl.h"
 #include "tsu/flash_addr.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nand_status {
 	NAND_OK = 0,
 	NAND_REFUSED = -1,        /* a rule of flash was broken: a firmware bug, fails the run */
@@ -52,4 +56,7 @@ struct nand {
 	uint64_t power_cut_ns;   /* device time at which the TSU cuts power; 0 = never */
 };
 
+#ifdef __cplusplus
+}
+#endif
 #endif

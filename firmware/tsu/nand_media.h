@@ -11,6 +11,10 @@
 #include "lt/arch.h"
 #include "tsu/nand.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What goes wrong, and whom to tell. All zero: nothing, and a refusal stops the run (lt_fail). Operations = programs and erases,
  * numbered from 1 since nand_media_init. */
 struct nand_policy {
@@ -44,4 +48,7 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 /* Programs and erases so far, refused ones not counted. */
 uint64_t nand_media_operations(const struct nand_media *media);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

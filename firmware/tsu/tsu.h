@@ -10,6 +10,10 @@
 #include "tsu/event_wheel.h"
 #include "tsu/nand.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum tsu_op { TSU_READ, TSU_PROGRAM, TSU_ERASE };
 enum { TSU_TXN_SECTORS = HZ_MAX_UNIT_SECTORS };  /* most sectors one transaction may carry (a program unit of one plane) */
 
@@ -66,4 +70,7 @@ void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *ou
 struct tsu_work { uint64_t steps, transactions; };
 void tsu_work_done(struct tsu *tsu, struct tsu_work *out);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

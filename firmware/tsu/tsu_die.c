@@ -17,7 +17,7 @@ void die_wake(struct tsu_die *die, uint64_t at_ns)
 	if (die->state != DIE_IDLE || !die->queue.classes)
 		return;
 	die->state = DIE_WANTS_BUS;
-	channel_request(die->channel, die, later(at_ns, die->usage.free_ns));
+	channel_request(die->channel, die, die->queue.short_ops ? WISH_COMMAND : WISH_DATA, later(at_ns, die->usage.free_ns));
 }
 
 /* Command and, for programs, data cross the bus plane by plane; returns when the bus first carried the operation. */
@@ -130,7 +130,7 @@ void die_read_step(struct wheel_node *node)
 
 	if (die->state == DIE_ARRAY) {
 		die->state = DIE_WANTS_TRANSFER;
-		channel_request(die->channel, die, at_ns);
+		channel_request(die->channel, die, WISH_DATA, at_ns);
 		return;
 	}
 	die->op.members = txn->next;

@@ -35,10 +35,14 @@ struct tsu_die {
 	bool write_end_pending;      /* write_end is in the wheel */
 };
 
+/* A command that starts cells goes before data: it takes the bus for an instant and lets another die work meanwhile. Without this,
+ * dies that read in step stay in step and leave the bus idle. No starvation: between two commands of a die lies its transfer. */
+enum bus_wish { WISH_COMMAND, WISH_DATA };
+
 struct tsu_channel {
 	struct wheel_node bus_free;  /* while dies wait */
 	struct tsu_thread *thread;
-	struct tsu_die *head, *tail; /* dies in order of their wish for the bus */
+	struct die_fifo { struct tsu_die *head, *tail; } waiting[2]; /* enum bus_wish: dies in the order in which they were ready */
 	struct tsu_usage usage;
 	bool armed;
 };
@@ -74,7 +78,8 @@ struct tsu {
 #define TSU_CONTAINER(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
 /* tsu_channel.c: the bus */
-void channel_request(struct tsu_channel *channel, struct tsu_die *die, uint64_t ready_ns); /* die_bus_granted follows, now or later */
+/* die_bus_granted follows, now or later. */
+void channel_request(struct tsu_channel *channel, struct tsu_die *die, enum bus_wish wish, uint64_t ready_ns);
 void channel_bus_free(struct wheel_node *node);
 /* Occupy the bus for ns from start_ns (or when it is free); returns the begin. */
 uint64_t channel_use(struct tsu_channel *channel, uint64_t start_ns, uint64_t ns);

@@ -1,0 +1,88 @@
+// Addresses: every scheme is a bijection between superblock offsets and sectors, and walks the planes in the order its name says.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "flash_rig.hpp"
+
+class Scheme : public testing::TestWithParam<uint32_t> {};
+
+static hz_device_config OddConfig(uint32_t scheme)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.channels = 3;
+	cfg.chips_per_channel = 2;
+	cfg.dies_per_chip = 2;
+	cfg.planes_per_die = 4;
+	cfg.blocks_per_plane = 5;
+	cfg.pages_per_block = 12;
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.slc_program_sectors = 2;
+	cfg.plane_scheme = scheme;
+	return cfg;
+}
+
+TEST_P(Scheme, IsABijection)
+{
+	rig::Rig r(OddConfig(GetParam()));
+	for (uint32_t superblock : {0u, 1u, 2u, 4u}) {
+		uint32_t sectors = superblock < 2 ? r.map.shape.slc_superblock_sectors : r.map.shape.superblock_sectors;
+		uint32_t block_sectors = superblock < 2 ? 4 * 2 : 12 * 2;
+		std::set<std::pair<uint32_t, uint32_t>> seen;
+		ASSERT_EQ(sectors, 48 * block_sectors);
+		for (uint32_t offset = 0; offset < sectors; offset++) {
+			flash_addr a = flash_addr_of(&r.map, ppa_make(&r.map, superblock, offset));
+			ASSERT_EQ(a.block, superblock);
+			ASSERT_LT(a.sector, block_sectors);
+			ASSERT_LT(a.plane_index, 48);
+			ASSERT_EQ(a.plane, a.plane_index % 4);
+			ASSERT_EQ(a.die_index, a.plane_index / 4);
+			ASSERT_EQ(a.channel, a.plane_index / 16);
+			ASSERT_TRUE(seen.emplace(a.plane_index, a.sector).second);
+		}
+		ASSERT_EQ(seen.size(), sectors);
+	}
+}
+
+TEST_P(Scheme, VisitsThePlanesInTheOrderOfItsName)
+{
+	rig::Rig r(OddConfig(GetParam()));
+	std::string name = hz_plane_scheme_name(GetParam());
+	const std::map<char, uint32_t> size = {{'C', 3}, {'W', 2}, {'D', 2}, {'P', 4}}, weight = {{'C', 16}, {'W', 8}, {'D', 4}, {'P', 1}};
+	uint32_t stride = 1;
+	for (char letter : name) {
+		// One step of this digit moves the flat plane by its weight, and the digits before it have come round.
+		for (uint32_t step = 1; step < size.at(letter); step++)
+			EXPECT_EQ(flash_addr_of(&r.map, ppa_make(&r.map, 3, stride * step * 6)).plane_index, weight.at(letter) * step)
+				<< name << " " << letter;
+		stride *= size.at(letter);
+	}
+	EXPECT_EQ(flash_addr_of(&r.map, ppa_make(&r.map, 3, 48 * 6)).sector, 6u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Scheme, testing::Range(0u, 24u), [](const auto &param) { return hz_plane_scheme_name(param.param); });
+
+TEST(Addresses, AreRightForTheLargestDevice)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.channels = 64;
+	cfg.chips_per_channel = 16;
+	cfg.planes_per_die = 4;
+	cfg.page_bytes = 16384;
+	cfg.pages_per_block = 1536;
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.blocks_per_plane = 32;
+	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
+	rig::Rig r(cfg);
+	const uint32_t unit = 12, planes = 4096;
+	for (uint64_t offset = 0; offset < r.map.shape.superblock_sectors; offset += 9973) {
+		flash_addr a = flash_addr_of(&r.map, ppa_make(&r.map, 31, static_cast<uint32_t>(offset)));
+		ASSERT_EQ(a.plane_index, offset / unit % planes);
+		ASSERT_EQ(a.sector, offset / unit / planes * unit + offset % unit);
+		ASSERT_EQ(a.block, 31u);
+	}
+}

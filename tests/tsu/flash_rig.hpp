@@ -1,0 +1,197 @@
+// One flash device in a test's memory: config, media, TSU, and transactions that record when and how they ended.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lt/hart.h"
+#include "port_arch.h"
+#include "host_clock.h"
+#include "tsu/nand_media.h"
+#include "tsu/tsu.h"
+
+namespace rig {
+
+inline constexpr uint32_t kPlainScheme = 15; // PDWC: stripe column = flat plane number
+
+// A small MLC device, page by page; the times are those of MCMQ's Table I, the channel moves 4 KiB in 10 us.
+inline hz_device_config SmallConfig()
+{
+	hz_device_config cfg;
+	std::memset(&cfg, 0, sizeof cfg);
+	cfg.magic = HZ_CONFIG_MAGIC;
+	cfg.version = HZ_CONFIG_VERSION;
+	cfg.bytes = sizeof cfg;
+	cfg.seed = 1;
+	cfg.channels = cfg.chips_per_channel = cfg.dies_per_chip = cfg.planes_per_die = 1;
+	cfg.blocks_per_plane = 8;
+	cfg.pages_per_block = 16;
+	cfg.page_bytes = 8192;
+	cfg.slc_blocks_per_plane = 2;
+	cfg.cell = HZ_CELL_MLC;
+	cfg.program_pages = 1;
+	cfg.slc_program_sectors = 1;
+	cfg.plane_scheme = kPlainScheme;
+	cfg.slc = {{20000}, {75000}, 1000000, 0};
+	cfg.normal = {{56200, 71500}, {381200, 1578500}, 1200000, 0};
+	cfg.channel_bytes_per_s = 409600000;
+	cfg.command_ns = 200;
+	cfg.read_age_limit_ns = 10000000;
+	cfg.spare_superblocks = 1;
+	cfg.write_buffers = 2;
+	cfg.flush_unit_planes = 1;
+	cfg.harts = 2;
+	cfg.tsu_count = cfg.worker_count = 1;
+	cfg.tsu_hart[0] = 1;
+	cfg.inflight_requests = 16;
+	return cfg;
+}
+
+// Anonymous memory that is only taken when touched: a sparse image.
+class Image {
+public:
+	explicit Image(uint64_t bytes) : bytes_(bytes)
+	{
+		base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (base_ == MAP_FAILED)
+			abort();
+	}
+	~Image() { munmap(base_, bytes_); }
+	Image(const Image &) = delete;
+	void *base() const { return base_; }
+	uint64_t bytes() const { return bytes_; }
+
+private:
+	uint64_t bytes_;
+	void *base_;
+};
+
+// A transaction with its own buffer.
+struct Txn {
+	tsu_txn txn{};
+	std::vector<uint8_t> buffer;
+	std::vector<uint8_t *> pages;
+	std::vector<hz_oob> oob;
+	uint64_t delivered_ns = 0;
+	bool done = false;
+	std::function<void(Txn &)> then;
+
+	explicit Txn(uint32_t sectors) : buffer(static_cast<size_t>(sectors) * HZ_SECTOR_BYTES), oob(sectors)
+	{
+		for (size_t at = 0; at < buffer.size(); at += HZ_SECTOR_BYTES)
+			pages.push_back(buffer.data() + at);
+		txn.data = {pages.data(), 0, static_cast<uint32_t>(buffer.size())};
+		txn.oob = oob.data();
+	}
+	Txn(const Txn &) = delete;
+	uint64_t took_ns() const { return txn.end_ns - txn.submit_ns; }
+};
+
+class Rig {
+public:
+	explicit Rig(const hz_device_config &config, const nand_policy *policy = nullptr, std::shared_ptr<Image> image = nullptr,
+		     bool test_clock = true)
+		: cfg(config)
+	{
+		char text[256];
+		if (const char *error = hz_device_config_check(&cfg, text, sizeof text)) {
+			fprintf(stderr, "%s\n", error);
+			abort();
+		}
+		if (test_clock)
+			lt_host_clock_test(1000);
+		else
+			lt_host_clock_steady();
+		memory_.resize(64 << 20);
+		arena_ = {memory_.data(), memory_.size(), 0};
+		lt_harts_init(&arena_, cfg.harts, 16);
+		flash_map_init(&map, &arena_, &cfg);
+		image_ = image ? image : std::make_shared<Image>(hz_nand_image_bytes(&cfg));
+		nand_policy chosen = policy ? *policy : nand_policy{};
+		if (!chosen.refused) {
+			chosen.refused = [](void *self, const char *rule) { static_cast<Rig *>(self)->refusals.push_back(rule); };
+			chosen.ctx = this;
+		}
+		mount_error = nand_media_init(&media, &cfg, &map, image_->base(), image_->bytes(), &chosen);
+		if (!mount_error)
+			tsu = tsu_init(&arena_, &cfg, &map, &media.nand);
+	}
+
+	// Address of a sector by flat plane; needs kPlainScheme.
+	ppa_t Ppa(uint32_t plane, uint32_t block, uint32_t sector) const
+	{
+		uint32_t unit = block < map.slc_superblocks ? cfg.slc_program_sectors : map.shape.unit_sectors;
+		return ppa_make(&map, block, (sector / unit * map.shape.planes + plane) * unit + sector % unit);
+	}
+	Txn &Make(tsu_op op, uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	{
+		Txn &made = txns_.emplace_back(sectors);
+		made.txn.op = op;
+		made.txn.cause = cause;
+		made.txn.sectors = static_cast<uint16_t>(sectors);
+		made.txn.ppa = Ppa(plane, block, sector);
+		made.txn.owner = &owner_;
+		made.txn.done = [](tsu_txn *txn) {
+			Txn &self = *reinterpret_cast<Txn *>(txn);
+			self.delivered_ns = clock_now_ns();
+			self.done = true;
+			if (self.then)
+				self.then(self);
+		};
+		for (uint32_t i = 0; op == TSU_PROGRAM && i < sectors; i++)
+			made.oob[i] = {++sequence_, made.txn.ppa + i, 1, 0, HZ_OOB_DATA, 0, 0};
+		return made;
+	}
+	Txn &Read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	{
+		return Make(TSU_READ, plane, block, sector, sectors, cause);
+	}
+	Txn &Program(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	{
+		return Make(TSU_PROGRAM, plane, block, sector, sectors, cause);
+	}
+	Txn &Erase(uint32_t plane, uint32_t block) { return Make(TSU_ERASE, plane, block, 0, 0, HZ_CAUSE_GC); }
+	void Submit(Txn &txn) { tsu_submit(tsu, &txn.txn); }
+	void SubmitList(const std::vector<Txn *> &list)
+	{
+		for (size_t i = 0; i < list.size(); i++)
+			list[i]->txn.next = i + 1 < list.size() ? &list[i + 1]->txn : nullptr;
+		tsu_submit_list(tsu, &list[0]->txn);
+	}
+	Txn &Run(Txn &txn)
+	{
+		Submit(txn);
+		lt_host_run_until_idle();
+		return txn;
+	}
+	flash_addr Addr(uint32_t plane, uint32_t block, uint32_t sector) const { return flash_addr_of(&map, Ppa(plane, block, sector)); }
+	uint64_t TransferNs(uint32_t sectors) const
+	{
+		return (sectors * 4096ull * 1000000000 + cfg.channel_bytes_per_s / 2) / cfg.channel_bytes_per_s;
+	}
+	std::shared_ptr<Image> image() const { return image_; }
+
+	hz_device_config cfg;
+	flash_map map{};
+	nand_media media{};
+	struct tsu *tsu = nullptr;
+	const char *mount_error = nullptr;
+	std::vector<std::string> refusals;
+
+private:
+	std::vector<uint8_t> memory_;
+	arena arena_{};
+	std::shared_ptr<Image> image_;
+	std::deque<Txn> txns_;
+	lt_thread owner_{"owner", 0};
+	uint64_t sequence_ = 0;
+};
+
+} // namespace rig

@@ -1,0 +1,292 @@
+// The media: what it stores, what it refuses, and what is left when power goes.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "flash_rig.hpp"
+
+using rig::Rig;
+using rig::Txn;
+
+namespace {
+
+struct Sectors {
+	std::vector<uint8_t> bytes;
+	std::vector<uint8_t *> pages;
+	std::vector<hz_oob> oob;
+	sgl list{};
+
+	explicit Sectors(uint32_t count, uint8_t fill = 0) : bytes(count * 4096ull, fill), oob(count)
+	{
+		for (uint32_t i = 0; i < count; i++) {
+			pages.push_back(bytes.data() + i * 4096ull);
+			oob[i] = {100 + i, 7 + i, 3, 0, HZ_OOB_DATA, 2, 0};
+		}
+		list = {pages.data(), 0, static_cast<uint32_t>(bytes.size())};
+	}
+};
+
+nand_status Program(Rig &r, uint32_t block, uint32_t sector, uint32_t count, uint8_t fill = 0x5a)
+{
+	Sectors s(count, fill);
+	return r.media.nand.ops->program(&r.media.nand, r.Addr(0, block, sector), count, &s.list, 0, s.oob.data());
+}
+
+nand_status Erase(Rig &r, uint32_t block) { return r.media.nand.ops->erase(&r.media.nand, r.Addr(0, block, 0)); }
+
+nand_status Read(Rig &r, uint32_t block, uint32_t sector, uint32_t count, Sectors *out = nullptr)
+{
+	Sectors s(count);
+	nand_status status = r.media.nand.ops->read(&r.media.nand, r.Addr(0, block, sector), count, &s.list, 0, s.oob.data());
+	if (out)
+		*out = s, out->list.page = nullptr;
+	return status;
+}
+
+} // namespace
+
+TEST(Media, KeepsDataAndOobOverARestartAndForgetsThemOnErase)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	std::mt19937_64 random(42);
+	Sectors wrote(2), got(2);
+	for (auto &byte : wrote.bytes)
+		byte = static_cast<uint8_t>(random());
+	auto first = std::make_unique<Rig>(cfg);
+	auto image = first->image();
+	ASSERT_EQ(first->media.nand.ops->program(&first->media.nand, first->Addr(0, 4, 0), 2, &wrote.list, 0, wrote.oob.data()), NAND_OK);
+	first.reset();
+	Rig second(cfg, nullptr, image);
+	ASSERT_EQ(second.mount_error, nullptr);
+	ASSERT_EQ(Read(second, 4, 0, 2, &got), NAND_OK);
+	EXPECT_EQ(got.bytes, wrote.bytes);
+	EXPECT_EQ(got.oob[1].lpa, 8u);
+	EXPECT_EQ(got.oob[1].sequence, 101u);
+	EXPECT_EQ(got.oob[1].generation, 3u);
+	EXPECT_EQ(got.oob[1].kind, HZ_OOB_DATA);
+	EXPECT_EQ(got.oob[1].stream, 2);
+	ASSERT_EQ(Erase(second, 4), NAND_OK);
+	ASSERT_EQ(Read(second, 4, 0, 2, &got), NAND_OK);
+	EXPECT_EQ(got.oob[0].kind, HZ_OOB_ERASED);
+	EXPECT_EQ(got.bytes, std::vector<uint8_t>(8192, 0));
+	EXPECT_EQ(second.media.nand.ops->block(&second.media.nand, second.Addr(0, 4, 0))->erase_count, 1u);
+}
+
+TEST(Media, RefusesWhatFlashCannotDo)
+{
+	Rig r(rig::SmallConfig());
+	auto refused = [&](nand_status status, const char *word) {
+		EXPECT_EQ(status, NAND_REFUSED);
+		ASSERT_FALSE(r.refusals.empty());
+		EXPECT_NE(r.refusals.back().find(word), std::string::npos) << r.refusals.back();
+		r.refusals.clear();
+	};
+	refused(Program(r, 4, 2, 2), "gap");
+	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
+	refused(Program(r, 4, 0, 2), "since the erase");
+	refused(Program(r, 4, 2, 1), "whole program unit");
+	refused(Program(r, 4, 2, 4), "whole program unit");
+	ASSERT_EQ(Program(r, 0, 0, 1), NAND_OK);
+	refused(Program(r, 0, 1, 2), "across a page");
+	for (uint32_t sector = 1; sector < 16; sector++)
+		ASSERT_EQ(Program(r, 0, sector, 1), NAND_OK);
+	refused(Program(r, 0, 16, 1), "beyond the end");
+	refused(Read(r, 0, 16, 1), "beyond the end");
+	refused(Read(r, 4, 31, 2), "beyond the end");
+	r.media.nand.ops->retire(&r.media.nand, r.Addr(0, 4, 0));
+	refused(Program(r, 4, 2, 2), "bad block");
+	refused(Erase(r, 4), "bad block");
+	EXPECT_EQ(Read(r, 4, 0, 2), NAND_OK);
+	Sectors s(2);
+	s.oob[1].kind = HZ_OOB_ERASED;
+	refused(r.media.nand.ops->program(&r.media.nand, r.Addr(0, 5, 0), 2, &s.list, 0, s.oob.data()), "erased");
+	EXPECT_EQ(nand_media_operations(&r.media), 17u);
+}
+
+TEST(MediaDeathTest, WithoutAPolicyARefusalStopsTheRun)
+{
+	Rig r(rig::SmallConfig());
+	r.media.policy.refused = nullptr;
+	EXPECT_DEATH(Program(r, 4, 2, 2), "gap");
+}
+
+TEST(Media, RefusesAnImageOfAnotherGeometryOrSize)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	auto image = Rig(cfg).image();
+	cfg.pages_per_block = 32;
+	EXPECT_NE(std::string(Rig(cfg, nullptr, image).mount_error).find("pages_per_block 16"), std::string::npos);
+	auto small = std::make_shared<rig::Image>(4096);
+	EXPECT_NE(std::string(Rig(cfg, nullptr, small).mount_error).find("needs"), std::string::npos);
+	std::memset(small->base(), 7, 64);
+	EXPECT_NE(std::string(Rig(cfg, nullptr, small).mount_error).find("magic"), std::string::npos);
+}
+
+TEST(Media, TimingOnlyKeepsOobAndReadsZeros)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
+	Rig r(cfg);
+	Sectors got(2, 1);
+	EXPECT_LT(hz_nand_image_bytes(&cfg), 1u << 20);
+	ASSERT_EQ(Program(r, 4, 0, 2, 0x77), NAND_OK);
+	ASSERT_EQ(Read(r, 4, 0, 2, &got), NAND_OK);
+	EXPECT_EQ(got.bytes, std::vector<uint8_t>(8192, 0));
+	EXPECT_EQ(got.oob[1].lpa, 8u);
+}
+
+TEST(Media, ProgramsWithoutDataReadAsZeros)
+{
+	Rig r(rig::SmallConfig());
+	Sectors s(2), got(2, 1);
+	ASSERT_EQ(Program(r, 4, 0, 2, 0x77), NAND_OK);
+	ASSERT_EQ(Erase(r, 4), NAND_OK);
+	ASSERT_EQ(r.media.nand.ops->program(&r.media.nand, r.Addr(0, 4, 0), 2, nullptr, 0, s.oob.data()), NAND_OK);
+	ASSERT_EQ(Read(r, 4, 0, 2, &got), NAND_OK);
+	EXPECT_EQ(got.bytes, std::vector<uint8_t>(8192, 0));
+}
+
+TEST(Media, WearsOut)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.normal.endurance = 3;
+	Rig r(cfg);
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(Erase(r, 4), NAND_OK);
+	EXPECT_EQ(Erase(r, 4), NAND_ERASE_FAILED);
+	EXPECT_EQ(Program(r, 4, 0, 2), NAND_REFUSED);
+}
+
+TEST(Media, FaultsComeByRateTheSameWayEachTime)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.blocks_per_plane = 1000;
+	cfg.factory_bad_ppb = 100000000;
+	cfg.program_fail_ppb = 200000000;
+	cfg.erase_fail_ppb = 50000000;
+	cfg.read_fail_ppb = 100000000;
+	std::vector<int> runs[2];
+	int bad = 0, programs = 0, erases = 0, reads = 0;
+	for (auto &run : runs) {
+		Rig r(cfg);
+		for (uint32_t block = 2; block < 1000; block++) {
+			if (r.media.nand.ops->block(&r.media.nand, r.Addr(0, block, 0))->flags) {
+				bad++;
+				continue;
+			}
+			int erased = Erase(r, block), programmed = erased ? 0 : Program(r, block, 0, 2);
+			int read = erased || programmed ? 0 : Read(r, block, 0, 2);
+			erases += erased == NAND_ERASE_FAILED, programs += programmed == NAND_PROGRAM_FAILED;
+			reads += read == NAND_UNCORRECTABLE;
+			run.insert(run.end(), {erased, programmed, read});
+		}
+	}
+	EXPECT_EQ(runs[0], runs[1]);
+	EXPECT_NEAR(bad / 2, 100, 35);
+	EXPECT_NEAR(erases / 2, 45, 25);
+	EXPECT_NEAR(programs / 2, 171, 45);
+	EXPECT_NEAR(reads / 2, 68, 30);
+}
+
+TEST(Media, AFailedProgramLeavesNothingThatReadsWellInFull)
+{
+	nand_policy policy{};
+	policy.fail_op = 2;
+	Rig r(rig::SmallConfig(), &policy);
+	Sectors got(2);
+	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
+	EXPECT_EQ(Program(r, 4, 2, 2), NAND_PROGRAM_FAILED);
+	EXPECT_EQ(Read(r, 4, 2, 2, &got), NAND_UNCORRECTABLE);
+	EXPECT_EQ(got.oob[1].kind, HZ_OOB_ERASED);
+	EXPECT_EQ(Read(r, 4, 0, 2), NAND_OK);
+}
+
+TEST(Media, AFailedDieAnswersNothingRight)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.failed_die = 1;
+	Rig r(cfg);
+	EXPECT_EQ(Program(r, 4, 0, 2), NAND_PROGRAM_FAILED);
+	EXPECT_EQ(Read(r, 5, 0, 2), NAND_UNCORRECTABLE);
+	EXPECT_EQ(Erase(r, 5), NAND_ERASE_FAILED);
+}
+
+// One body under a cut at every operation, inside and just before it: what ended before is whole, the cut one is old, torn or a
+// prefix, nothing later exists.
+static void CutAt(uint64_t op, bool before)
+{
+	nand_policy policy{};
+	static bool lost;
+	lost = false;
+	policy.power_cut_op = op;
+	policy.cut_before = before;
+	policy.power_lost = [](void *) { lost = true; };
+	policy.refused = [](void *, const char *rule) { FAIL() << rule; };
+	hz_device_config cfg = rig::SmallConfig();
+	auto r = std::make_unique<Rig>(cfg, &policy);
+	uint64_t done = 0;
+	for (uint32_t sector = 0; sector < 8; sector += 2)
+		done += Program(*r, 4, sector, 2, static_cast<uint8_t>(sector + 1)) == NAND_OK;
+	done += Erase(*r, 4) == NAND_OK;
+	done += Program(*r, 4, 0, 2, 0x99) == NAND_OK;
+	ASSERT_EQ(done, op - 1);
+	ASSERT_TRUE(lost);
+	ASSERT_EQ(Read(*r, 4, 0, 2), NAND_POWER_OFF);
+	auto image = r->image();
+	r.reset();
+	Rig again(cfg, nullptr, image);
+	const hz_nand_block *block = again.media.nand.ops->block(&again.media.nand, again.Addr(0, 4, 0));
+	if (op == 5 && !before) {
+		EXPECT_TRUE(block->flags & HZ_BLOCK_ERASING);
+		EXPECT_EQ(Read(again, 4, 0, 2), NAND_UNCORRECTABLE);
+		EXPECT_EQ(Erase(again, 4), NAND_OK);
+		return;
+	}
+	uint32_t whole = op <= 5 ? 2 * (static_cast<uint32_t>(op) - 1) : 0;
+	for (uint32_t sector = 0; sector < whole; sector += 2) {
+		Sectors got(2);
+		ASSERT_EQ(Read(again, 4, sector, 2, &got), NAND_OK);
+		EXPECT_EQ(got.bytes, std::vector<uint8_t>(8192, static_cast<uint8_t>(sector + 1)));
+	}
+	EXPECT_EQ(block->write_sector, whole + (before ? 0 : 2));
+	EXPECT_EQ(Read(again, 4, whole, 2), before ? NAND_OK : NAND_UNCORRECTABLE);
+}
+
+TEST(Media, PowerCutAtEveryOperation)
+{
+	for (uint64_t op = 1; op <= 6; op++)
+		for (bool before : {false, true}) {
+			SCOPED_TRACE(testing::Message() << "cut at operation " << op << (before ? " before" : " inside"));
+			CutAt(op, before);
+		}
+}
+
+TEST(Media, AWriterKilledInsideAProgramLeavesATornSector)
+{
+	Rig r(rig::SmallConfig());
+	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
+	// What is in the image when the process dies after the second sector's data but before its kind.
+	hz_nand_layout layout;
+	hz_nand_layout_of(&r.cfg, &layout);
+	auto *oob = reinterpret_cast<hz_oob *>(static_cast<uint8_t *>(r.image()->base()) + layout.oob_offset) + 4 * 32;
+	oob[1].kind = HZ_OOB_ERASED;
+	Sectors got(2);
+	EXPECT_EQ(Read(r, 4, 0, 2, &got), NAND_UNCORRECTABLE);
+	EXPECT_EQ(got.oob[0].kind, HZ_OOB_DATA);
+	EXPECT_EQ(got.oob[1].kind, HZ_OOB_ERASED);
+}
+
+TEST(Media, EveryChangedBitOfASectorIsNoticed)
+{
+	Rig r(rig::SmallConfig());
+	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
+	hz_nand_layout layout;
+	hz_nand_layout_of(&r.cfg, &layout);
+	uint8_t *data = static_cast<uint8_t *>(r.image()->base()) + layout.data_offset + 4 * 32 * 4096ull;
+	for (uint32_t bit = 0; bit < 4096 * 8; bit += 7) {
+		data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+		ASSERT_EQ(Read(r, 4, 0, 1), NAND_UNCORRECTABLE) << bit;
+		data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+	}
+	EXPECT_EQ(Read(r, 4, 0, 1), NAND_OK);
+}

@@ -1,0 +1,188 @@
+// Device time of single operations and of composites, against formulas derived here from the configuration alone.
+#include <gtest/gtest.h>
+
+#include "flash_rig.hpp"
+
+using rig::Rig;
+using rig::Txn;
+
+static uint64_t ProgramNs(const hz_device_config &cfg, uint32_t page) { return cfg.normal.program_ns[page % cfg.cell]; }
+
+TEST(Timing, SingleOperationsTakeExactlyTheirConfiguredTime)
+{
+	Rig r(rig::SmallConfig());
+	for (uint32_t page = 0; page < 4; page++) {
+		Txn &program = r.Run(r.Program(0, 3, page * 2, 2));
+		ASSERT_EQ(program.txn.status, NAND_OK);
+		EXPECT_EQ(program.took_ns(), 200 + r.TransferNs(2) + ProgramNs(r.cfg, page));
+		EXPECT_GE(program.delivered_ns, program.txn.end_ns);
+	}
+	for (uint32_t page = 0; page < 4; page++) {
+		Txn &whole = r.Run(r.Read(0, 3, page * 2, 2)), &half = r.Run(r.Read(0, 3, page * 2 + 1, 1));
+		EXPECT_EQ(whole.took_ns(), 200 + r.cfg.normal.read_ns[page % 2] + 20000);
+		EXPECT_EQ(half.took_ns(), 200 + r.cfg.normal.read_ns[page % 2] + 10000);
+	}
+	EXPECT_EQ(r.Run(r.Erase(0, 3)).took_ns(), 200u + 1200000);
+	EXPECT_EQ(r.Run(r.Program(0, 0, 0, 1)).took_ns(), 200u + 10000 + 75000);
+	EXPECT_EQ(r.Run(r.Read(0, 0, 0, 1)).took_ns(), 200u + 20000 + 10000);
+	EXPECT_EQ(r.Run(r.Erase(0, 0)).took_ns(), 200u + 1000000);
+}
+
+TEST(Timing, OneShotProgramsTakeTheirWholeUnitAtOnceAndReadsDependOnThePageType)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.pages_per_block = 12;
+	cfg.normal = {{32000, 33000, 34000, 0}, {937500, 1, 2, 3}, 3500000, 0};
+	Rig r(cfg);
+	EXPECT_EQ(r.Run(r.Program(0, 2, 0, 6)).took_ns(), 200 + r.TransferNs(6) + 937500);
+	for (uint32_t page = 0; page < 3; page++)
+		EXPECT_EQ(r.Run(r.Read(0, 2, page * 2, 2)).took_ns(), 200 + r.TransferNs(2) + 32000 + 1000 * page);
+}
+
+TEST(Timing, ReadsOfOneDieFollowEachOther)
+{
+	Rig r(rig::SmallConfig());
+	std::vector<Txn *> reads;
+	r.Run(r.Program(0, 3, 0, 2));
+	for (int i = 0; i < 7; i++)
+		r.Submit(*reads.emplace_back(&r.Read(0, 3, 0, 2)));
+	lt_host_run_until_idle();
+	for (size_t i = 0; i < reads.size(); i++)
+		EXPECT_EQ(reads[i]->took_ns(), (i + 1) * (200 + 56200 + 20000));
+}
+
+// n reads a die over d dies of one channel: commands and transfers share the bus, arrays overlap.
+// With k = array time, x = transfer, c = command: the bus is the bottleneck once d * (c + x) >= c + k + x.
+class DiesPerChannel : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(DiesPerChannel, ReadThroughputMatchesTheFormula)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	const uint32_t dies = GetParam(), rounds = 50;
+	cfg.chips_per_channel = dies;
+	Rig r(cfg);
+	const uint64_t c = 200, k = 56200, x = r.TransferNs(2);
+	for (uint32_t i = 0; i < rounds; i++)
+		for (uint32_t die = 0; die < dies; die++)
+			r.Submit(r.Read(die, 3, 0, 2));
+	uint64_t begin = clock_now_ns(), elapsed = lt_host_run_until_idle() - begin;
+	if (dies * (c + x) < c + k + x) {
+		// Dies are the bottleneck: the last one began by (dies - 1) commands and transfers after the first, and each round it
+		// may find every other die's command on the bus.
+		EXPECT_GE(elapsed, rounds * (c + k + x));
+		EXPECT_LE(elapsed, rounds * (c + k + x + (dies - 1) * c) + (dies - 1) * x);
+	} else {
+		// The bus never rests, but for the first array time, which hides the other dies' first commands.
+		EXPECT_EQ(elapsed, rounds * dies * (c + x) + k - (dies - 1) * c);
+	}
+	hz_log_flash log;
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.channel_busy_ns[0], rounds * dies * (c + x));
+}
+
+TEST_P(DiesPerChannel, ProgramsOverlapAcrossDies)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	const uint32_t dies = GetParam();
+	cfg.chips_per_channel = dies;
+	Rig r(cfg);
+	std::vector<Txn *> list;
+	for (uint32_t die = 0; die < dies; die++)
+		list.push_back(&r.Program(die, 3, 0, 2));
+	r.SubmitList(list);
+	lt_host_run_until_idle();
+	for (uint32_t die = 0; die < dies; die++)
+		EXPECT_EQ(list[die]->took_ns(), (die + 1) * (200 + r.TransferNs(2)) + 381200);
+}
+INSTANTIATE_TEST_SUITE_P(Timing, DiesPerChannel, testing::Values(1, 2, 4, 8));
+
+class Planes : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(Planes, SameOffsetsRunTogether)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	const uint32_t planes = cfg.planes_per_die = GetParam();
+	Rig r(cfg);
+	const uint64_t x = r.TransferNs(2);
+	std::vector<Txn *> programs, reads, erases;
+	for (uint32_t plane = 0; plane < planes; plane++) {
+		programs.push_back(&r.Program(plane, 3, 0, 2));
+		reads.push_back(&r.Read(plane, 3, 0, 2));
+		erases.push_back(&r.Erase(plane, 3));
+	}
+	for (auto *list : {&programs, &reads, &erases}) {
+		r.SubmitList(*list);
+		lt_host_run_until_idle();
+	}
+	for (uint32_t plane = 0; plane < planes; plane++) {
+		EXPECT_EQ(programs[plane]->took_ns(), planes * (200 + x) + 381200);
+		EXPECT_EQ(reads[plane]->took_ns(), planes * 200 + 56200 + (plane + 1) * x);
+		EXPECT_EQ(erases[plane]->took_ns(), planes * 200 + 1200000);
+	}
+	hz_log_flash log;
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.multi_plane_ops, planes > 1 ? 3 : 0);
+}
+INSTANTIATE_TEST_SUITE_P(Timing, Planes, testing::Values(1, 2, 4));
+
+TEST(Timing, OtherPagesOfOtherPlanesDoNotJoin)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.planes_per_die = 2;
+	Rig r(cfg);
+	for (uint32_t sector = 0; sector < 4; sector += 2)
+		r.Run(r.Program(0, 3, sector, 2)), r.Run(r.Program(1, 3, sector, 2));
+	Txn &first = r.Read(0, 3, 0, 2), &second = r.Read(1, 3, 2, 2);
+	r.SubmitList({&first, &second});
+	lt_host_run_until_idle();
+	EXPECT_EQ(first.took_ns(), 200u + 56200 + 20000);
+	EXPECT_EQ(second.took_ns(), first.took_ns() + 200 + 71500 + 20000);
+}
+
+TEST(Timing, DataThatComeLaterDelayTheProgramAndNothingElse)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.chips_per_channel = 2;
+	Rig r(cfg);
+	Txn &late = r.Program(0, 3, 0, 2), &early = r.Program(1, 3, 0, 2);
+	late.txn.not_before_ns = clock_now_ns() + 50000;
+	r.Submit(late);
+	r.Submit(early);
+	lt_host_run_until_idle();
+	EXPECT_EQ(early.took_ns(), 200u + 20000 + 381200);
+	EXPECT_EQ(late.took_ns(), 50000u + 200 + 20000 + 381200);
+}
+
+TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	Rig r(cfg);
+	Txn &program = r.Program(0, 3, 0, 2), &second = r.Program(0, 3, 2, 2);
+	r.Submit(program);
+	r.Submit(second);
+	struct Busy { lt_event event; } busy{};
+	lt_thread tsu_hart{"busy", 1};
+	lt_post(&tsu_hart, &busy.event, [](lt_event *) { clock_charge_ns(5000000); });
+	lt_host_run_until_idle();
+	EXPECT_EQ(program.took_ns(), 200u + 20000 + 381200);
+	EXPECT_EQ(second.took_ns(), program.took_ns() + 200 + 20000 + 1578500);
+	EXPECT_GE(program.delivered_ns, 5000000u);
+}
+
+TEST(Timing, ASlowDieTakesItsShareMoreAndRetriesRepeatTheRead)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.chips_per_channel = 2;
+	cfg.slow_die = 2;
+	cfg.slow_percent = 250;
+	Rig r(cfg);
+	EXPECT_EQ(r.Run(r.Erase(0, 3)).took_ns(), 200u + 1200000);
+	EXPECT_EQ(r.Run(r.Erase(1, 3)).took_ns(), 200u + 3000000);
+	cfg = rig::SmallConfig();
+	cfg.read_retry_ppb = 1000000000;
+	cfg.read_retries = 3;
+	Rig s(cfg);
+	EXPECT_EQ(s.Run(s.Read(0, 3, 0, 2)).took_ns(), 200u + 4 * 56200 + 20000);
+}
