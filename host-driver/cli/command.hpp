@@ -1,0 +1,10 @@
+// Command: one subcommand of the program. Each has a file of its own that adds it; callbacks throw on failure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace hz::cli {
+
+void add_info(CLI::App &app);
+
+} // namespace hz::cli

@@ -1,0 +1,79 @@
+// The info command: boot the device and say what it is.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/machine_flags.hpp"
+#include "session/controller.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+const char *state_name(uint8_t state)
+{
+	switch (state >> 4) {
+	case NVME_ZS_EMPTY: return "empty";
+	case NVME_ZS_IMPLICIT_OPEN: return "implicitly open";
+	case NVME_ZS_EXPLICIT_OPEN: return "explicitly open";
+	case NVME_ZS_CLOSED: return "closed";
+	case NVME_ZS_READ_ONLY: return "read only";
+	case NVME_ZS_FULL: return "full";
+	case NVME_ZS_OFFLINE: return "offline";
+	default: return "unknown";
+	}
+}
+
+void print_controller(Controller &controller)
+{
+	nvme_identify_controller id;
+	std::memcpy(&id, controller.identify(NVME_CNS_CONTROLLER).data(), sizeof(id));
+	NamespaceInfo ns = controller.namespace_info();
+	auto mib = [](uint64_t sectors) { return sectors * HZ_SECTOR_BYTES / 1048576.0; };
+	std::printf("model            %.40s\nserial           %.20s\nfirmware         %.8s\n", id.mn, id.sn, id.fr);
+	std::printf("namespace        %lu zones, %.1f MiB capacity each, starts %.1f MiB apart\n", static_cast<unsigned long>(ns.zones),
+		    mib(ns.zone_capacity_sectors), mib(ns.zone_size_sectors));
+	std::printf("limits           %u open, %u active zones (0: none), %.0f KiB a transfer\n", ns.max_open, ns.max_active,
+		    ns.max_transfer_sectors * 4.0);
+}
+
+void print_zones(Controller &controller)
+{
+	auto queue = controller.create_queue(1, {});
+	for (const auto &zone : controller.zone_report(*queue)) {
+		if (zone.state >> 4 == NVME_ZS_EMPTY)
+			continue;
+		std::printf("zone at %-10lu %-16s write pointer %ld\n", static_cast<unsigned long>(zone.start), state_name(zone.state),
+			    static_cast<long>(zone.write_pointer));
+	}
+	controller.delete_queue(std::move(queue));
+}
+
+void run(const MachineFlags &flags, bool zones)
+{
+	auto machine = Machine::launch(flags.options());
+	Controller controller(*machine);
+	controller.enable();
+	print_controller(controller);
+	if (zones)
+		print_zones(controller);
+	controller.shutdown();
+	controller.disconnect();
+	machine->wait_exit(std::chrono::milliseconds(5000));
+}
+
+} // namespace
+
+void add_info(CLI::App &app)
+{
+	auto flags = std::make_shared<MachineFlags>();
+	auto zones = std::make_shared<bool>(false);
+	CLI::App *command = app.add_subcommand("info", "Boot the device and say what it is");
+	flags->add_to(*command);
+	command->add_flag("--zones", *zones, "List the zones that are not empty");
+	command->footer("Example: ./hartzone info --image disk.img --zones");
+	command->callback([flags, zones] { run(*flags, *zones); });
+}
+
+} // namespace hz::cli

@@ -1,0 +1,28 @@
+// The hartzone program: parses the command line, runs one command, turns an error into one sentence and an exit code.
+#include <cstdio>
+#include <exception>
+
+#include "cli/command.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+
+int main(int argc, char **argv)
+{
+	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "hartzone");
+	app.require_subcommand(1);
+	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
+	hz::cli::add_info(app);
+	hz::catch_interrupts();
+	try {
+		app.parse(argc, argv);
+		return 0;
+	} catch (const CLI::ParseError &e) {
+		return app.exit(e) ? 2 : 0;
+	} catch (const hz::Interrupted &) {
+		std::fprintf(stderr, "hartzone: interrupted, everything is cleaned up\n");
+		return 130;
+	} catch (const std::exception &e) {
+		std::fprintf(stderr, "hartzone: %s\n", e.what());
+		return 1;
+	}
+}
