@@ -8,7 +8,7 @@
 #include "race.h"
 #include "token.h"
 
-#define RESET_VECTOR 0x1000u /* of QEMU's virt machine: the only block that is gated, and it is not counted */
+#define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
 
 static struct qemu_plugin_scoreboard *board;
 static qemu_plugin_u64 retired;
@@ -173,10 +173,10 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
-	if (qemu_plugin_tb_vaddr(tb) == RESET_VECTOR) {
+	if (qemu_plugin_tb_vaddr(tb) == RESET_VECTOR)
 		instrument(qemu_plugin_tb_get_insn(tb, 0), VC_GATE, 0);
-		return;
-	}
+	if (qemu_plugin_tb_vaddr(tb) < HZ_RAM_BASE)
+		return; /* QEMU's boot ROM, before time begins */
 	if (!vc.options.count_each)
 		count_segments(tb, n);
 	for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,172 @@
+"""RV64IMAC as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
+
+A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds its
+number of instructions to hart.n and returns the next pc. Nothing here knows about costs, order or QEMU."""
+import re
+import subprocess
+
+MASK = (1 << 64) - 1
+OBJDUMP = "riscv64-unknown-elf-objdump"
+SYNC_WORDS = {0x00D00073: "wrs.nto", 0x01D00073: "wrs.sto", 0x0100000F: "pause"}
+ATOMIC = re.compile(r"(lr|sc|amo\w+)\.([wd])")
+BRANCHES = {"beq": "a==b", "bne": "a!=b", "bltu": "a<b", "bgeu": "a>=b", "blt": "S(a)<S(b)", "bge": "S(a)>=S(b)"}
+ALU = {  # result of two operands a, b (64-bit unsigned); masked afterwards
+    "add": "a+b", "sub": "a-b", "and": "a&b", "or": "a|b", "xor": "a^b", "sll": "a<<(b&63)", "srl": "a>>(b&63)",
+    "sra": "S(a)>>(b&63)", "slt": "int(S(a)<S(b))", "sltu": "int(a<b)", "mul": "a*b", "mulhu": "a*b>>64",
+    "divu": "a//b if b else -1", "remu": "a%b if b else a", "addw": "W(a+b)", "subw": "W(a-b)", "mulw": "W(a*b)",
+    "sllw": "W(a<<(b&31))", "srlw": "W((a&0xffffffff)>>(b&31))", "sraw": "W(a)>>(b&31)",
+}
+LOADS = {"ld": 8, "lw": -4, "lwu": 4, "lh": -2, "lhu": 2, "lb": -1, "lbu": 1}
+STORES = {"sd": 8, "sw": 4, "sh": 2, "sb": 1}
+
+
+def signed(v):
+    return v - (1 << 64) if v >> 63 else v
+
+
+def word(v):
+    return (v & 0xFFFFFFFF) - (1 << 32) if v & 0x80000000 else v & 0xFFFFFFFF
+
+
+class Insn:
+    def __init__(self, pc, raw, size, name, operands):
+        self.pc, self.raw, self.size, self.name, self.operands = pc, raw, size, name, operands
+        self.next = pc + size
+
+
+def disassemble(elf):
+    """pc -> Insn for the whole image."""
+    text = subprocess.run([OBJDUMP, "-d", "-M", "no-aliases,numeric", elf], capture_output=True, text=True, check=True).stdout
+    insns = {}
+    for line in text.splitlines():
+        m = re.match(r"\s*([0-9a-f]+):\s+([0-9a-f]+)\s+(\S+)\s*(.*)", line)
+        if not m:
+            continue
+        raw = int(m[2], 16)
+        operands = [o.strip() for o in re.sub(r"<.*|#.*", "", m[4]).strip().split(",") if o.strip()]
+        insns[int(m[1], 16)] = Insn(int(m[1], 16), raw, len(m[2]) // 2, SYNC_WORDS.get(raw, m[3]), operands)
+    return insns
+
+
+def reg(name):
+    return int(name[1:])
+
+
+def place(operand):
+    """'8(x2)' -> (8, 2)"""
+    m = re.match(r"(-?\w*)\(x(\d+)\)", operand)
+    return int(m[1] or "0", 0), int(m[2])
+
+
+def expand(i):
+    """Compressed instructions as the base instructions they stand for: (name, operands)."""
+    n, o = i.name, i.operands
+    if not n.startswith("c."):
+        return n, o
+    n = n[2:]
+    if n in ("mv", "li", "lui"):
+        return {"mv": ("add", [o[0], "x0", o[-1]]), "li": ("addi", [o[0], "x0", o[-1]]), "lui": ("lui", o)}[n]
+    if n in ("beqz", "bnez"):
+        return n[:3], [o[0], "x0", o[1]]
+    if n in ("j", "jr", "jalr"):
+        return {"j": ("jal", ["x0", o[-1]]), "jr": ("jalr", ["x0", f"0({o[-1]})"]), "jalr": ("jalr", ["x1", f"0({o[-1]})"])}[n]
+    if n in ("addi16sp", "addi4spn"):
+        return "addi", o if len(o) == 3 else [o[0], o[0], o[1]]
+    if n in ("ldsp", "lwsp", "sdsp", "swsp"):
+        return n[:2], o
+    if n in ("nop", "unimp"):
+        return "addi", ["x0", "x0", "0"]
+    return n, o if "(" in o[-1] or len(o) == 3 else [o[0], *o]
+
+
+def upper(text):
+    v = int(text, 0) & 0xFFFFF
+    return word(v << 12)
+
+
+def statement(i):
+    """Python source of one plain instruction, and the expression of the next pc if it ends the block."""
+    n, o = expand(i)
+    base = n[:-1] if n.endswith("i") else n[:-2] + "w" if n.endswith("iw") else None
+    if n == "sltiu":
+        base = "sltu"
+    if n in BRANCHES:
+        test = re.sub(r"\b([ab])\b", lambda m: f"x[{reg(o[0 if m[1] == 'a' else 1])}]", BRANCHES[n])
+        return "", f"{int(o[2], 16)} if {test} else {i.next}"
+    if n == "jal":
+        d, target = (reg(o[0]), o[1]) if len(o) == 2 else (1, o[0])
+        return (f"x[{d}]={i.next}" if d else ""), str(int(target, 16))
+    if n == "jalr":
+        offset, s = place(o[-1])
+        d = reg(o[0])
+        return f"t=(x[{s}]+{offset})&{MASK - 1}" + (f";x[{d}]={i.next}" if d else ""), "t"
+    if n in LOADS:
+        offset, s = place(o[1])
+        return (f"x[{reg(o[0])}]=" if reg(o[0]) else "") + f"load(x[{s}]+{offset},{LOADS[n]})", None
+    if n in STORES:
+        offset, s = place(o[1])
+        return f"store(x[{s}]+{offset},{STORES[n]},x[{reg(o[0])}])", None
+    if n in ("fence", "fence.i", "fence.tso"):
+        return "", None
+    if n.startswith("csr"):
+        return (f"x[{reg(o[0])}]=csr(h,{o[1]!r})" if reg(o[0]) else ""), None
+    d = reg(o[0])
+    if n in ("lui", "auipc"):
+        value = upper(o[1]) + (i.pc if n == "auipc" else 0)
+        return (f"x[{d}]={value & MASK}" if d else ""), None
+    if n in ALU or base in ALU:
+        b = f"x[{reg(o[2])}]" if n in ALU else str(int(o[2], 0) & MASK)
+        source = re.sub(r"\b([ab])\b", lambda m: f"x[{reg(o[1])}]" if m[1] == "a" else b, ALU[n if n in ALU else base])
+        return (f"x[{d}]=({source})&{MASK}" if d else ""), None
+    raise NotImplementedError(f"{i.pc:#x}: {i.name} {i.operands}")
+
+
+def is_sync(i):
+    """Instructions the model handles itself: atomics, waits, hints."""
+    return (ATOMIC.match(i.name) is not None or i.raw in SYNC_WORDS or i.name == "wfi" or
+            (i.size == 4 and i.raw & 0xFFFFF == 0x02013))
+
+
+class Code:
+    """Blocks of one image, compiled when first reached. load, store and csr are the machine's."""
+
+    def __init__(self, elf, load, store, csr):
+        self.insns = disassemble(elf)
+        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word}
+        self.blocks = {}
+
+    def countdown(self, start):
+        """The two-instruction loop ADDI x,x,-1; BNEZ x: its turns in one step."""
+        first, second = self.insns[start], self.insns.get(self.insns[start].next)
+        if second is None or is_sync(first) or is_sync(second):
+            return None
+        (n1, o1), (n2, o2) = expand(first), expand(second)
+        if n1 == "addi" and o1[0] == o1[1] and o1[2] == "-1" and n2 == "bne" and o2[:2] == [o1[0], "x0"] and \
+                int(o2[2], 16) == start:
+            r = reg(o1[0])
+            return [f"h.n+=2*(x[{r}] or 1<<64)", f"x[{r}]=0", f"return {second.next}"]
+        return None
+
+    def block(self, start):
+        """The function of the block at start, or the Insn if a synchronising one stands there."""
+        i = self.insns[start]
+        if is_sync(i):
+            self.blocks[start] = i
+            return i
+        lines, target, count = self.countdown(start) or [], None, 0
+        while not lines or count:
+            if is_sync(i):
+                target = str(i.pc)
+                break
+            text, target = statement(i)
+            lines += text.split(";") if text else []
+            count += 1
+            if target:
+                break
+            i = self.insns[i.next]
+        if count:
+            lines += [f"h.n+={count}", f"return {target}"]
+        space = dict(self.names)
+        exec("def f(h,x):\n " + "\n ".join(lines), space)
+        self.blocks[start] = space["f"]
+        return space["f"]
