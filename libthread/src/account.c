@@ -2,10 +2,11 @@
 #include "account.h"
 
 struct account {
-	/* Guards `published`; the owner takes it once per idle wait, readers when somebody asks. Frozen clock: costs no device time. */
+	/* Guards the snapshot; taken by its owner when it goes idle, by others when somebody asks; always with the clock frozen. */
 	LT_OWN_LINE lt_word lock;
 	struct hz_hart_times published;
 	uint64_t published_ns;
+	bool idle;
 
 	LT_OWN_LINE struct hz_hart_times own; /* elapsed and work are computed on reading */
 	uint64_t start_ns;
@@ -35,25 +36,29 @@ static void settle(const struct account *a, uint64_t now_ns, struct hz_hart_time
 	out->work_ns = out->elapsed_ns - out->idle_ns - spin;
 }
 
-void account_init(unsigned hart)
+static void start(unsigned hart, uint32_t roles, uint64_t now_ns)
 {
-	accounts[hart].own = (struct hz_hart_times){ .hart = hart };
-	account_restart(hart);
+	struct account *a = &accounts[hart];
+
+	a->own = (struct hz_hart_times){ .hart = hart, .roles = roles };
+	a->start_ns = now_ns;
+	account_publish(hart, now_ns, true);
+}
+
+void account_init(unsigned hart, uint64_t start_ns)
+{
+	start(hart, 0, start_ns);
 }
 
 void account_restart(unsigned hart)
 {
-	struct account *a = &accounts[hart];
-
-	a->own = (struct hz_hart_times){ .hart = hart, .roles = a->own.roles };
-	a->start_ns = clock_now_ns();
-	account_publish(hart, a->start_ns);
+	start(hart, accounts[hart].own.roles, clock_now_ns());
 }
 
 void account_roles(unsigned hart, uint32_t roles)
 {
 	accounts[hart].own.roles = roles;
-	account_publish(hart, accounts[hart].start_ns);
+	account_publish(hart, accounts[hart].start_ns, true);
 }
 
 void account_events(unsigned hart, unsigned events)
@@ -71,24 +76,25 @@ void account_idle(unsigned hart, uint64_t ns)
 	accounts[hart].own.idle_ns += ns;
 }
 
-void account_publish(unsigned hart, uint64_t now_ns)
+void account_publish(unsigned hart, uint64_t now_ns, bool idle)
 {
 	struct account *a = &accounts[hart];
 
 	lock(a);
 	settle(a, now_ns, &a->published);
 	a->published_ns = now_ns;
+	a->idle = idle;
 	unlock(a);
 }
 
-/* A hart that is not the caller was going idle when it published; it is taken to be idle still. */
+/* A hart that was going idle when it published is taken to be idle still. */
 static void read_other(struct account *a, struct hz_hart_times *out)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	lock(a);
 	*out = a->published;
-	if (now_ns > a->published_ns) {
+	if (a->idle && now_ns > a->published_ns) {
 		out->idle_ns += now_ns - a->published_ns;
 		out->elapsed_ns += now_ns - a->published_ns;
 	}

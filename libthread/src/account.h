@@ -5,14 +5,14 @@
 #include "lt/hart.h"
 
 /* All for the calling hart only, except account_init before the harts run. */
-void account_init(unsigned hart);
+void account_init(unsigned hart, uint64_t start_ns);
 void account_restart(unsigned hart);
 void account_roles(unsigned hart, uint32_t roles);
 void account_events(unsigned hart, unsigned events);
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns);
 void account_idle(unsigned hart, uint64_t ns);
-/* Make a snapshot that other harts may read; the caller is about to be idle. */
-void account_publish(unsigned hart, uint64_t now_ns);
+/* Make a snapshot that other harts may read. idle: the hart is about to be idle, readers may add the time since. */
+void account_publish(unsigned hart, uint64_t now_ns, bool idle);
 void account_read(unsigned hart, struct hz_hart_times *out);
 
 #endif

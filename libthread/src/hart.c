@@ -2,6 +2,8 @@
 #include "account.h"
 #include "hart_state.h"
 
+enum { BUSY_TURNS = 64 }; /* without an idle wait, before the account is published */
+
 static struct hart *harts;
 static unsigned hart_count;
 static lt_word stopped; /* 1: lt_harts_stop was called */
@@ -23,6 +25,8 @@ unsigned lt_harts(void)
 
 void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	if (count == 0 || count > HZ_MAX_HARTS)
 		lt_fail("lt_harts_init: number of harts is not 1 to 64");
 	harts = arena_alloc(arena, count, sizeof(*harts), "harts");
@@ -31,7 +35,7 @@ void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
 	for (unsigned i = 0; i < count; i++) {
 		harts[i].id = i;
 		timer_heap_init(&harts[i].timers, arena, timers);
-		account_init(i);
+		account_init(i, now_ns);
 	}
 }
 
@@ -80,7 +84,8 @@ void lt_hart_wait(uint64_t deadline_ns)
 		return;
 	clock_freeze();
 	from_ns = clock_now_ns();
-	account_publish(h->id, from_ns);
+	account_publish(h->id, from_ns, true);
+	h->busy_turns = 0;
 	clock_thaw();
 	h->waited = true;
 	h->mail = lt_wait_while(&h->mailbox, 0, timer_ns < deadline_ns ? timer_ns : deadline_ns);
@@ -103,6 +108,16 @@ static bool after_events(struct hart *h, bool worked)
 	return worked;
 }
 
+/* A hart that is never idle shows its account now and then, too. */
+static void count_busy_turn(struct hart *h)
+{
+	if (++h->busy_turns % BUSY_TURNS)
+		return;
+	clock_freeze();
+	account_publish(h->id, clock_now_ns(), false);
+	clock_thaw();
+}
+
 bool lt_hart_turn(struct hart *h)
 {
 	bool worked = timer_heap_run_due(&h->timers) != 0;
@@ -110,6 +125,8 @@ bool lt_hart_turn(struct hart *h)
 	worked = lt_mail_run(h, worked) != 0 || worked;
 	h->waited = false;
 	h->worked = after_events(h, worked);
+	if (h->worked)
+		count_busy_turn(h);
 	return h->worked;
 }
 
@@ -124,6 +141,9 @@ void lt_hart_run(void)
 
 	while (!lt_hart_done(h))
 		lt_hart_turn(h);
+	clock_freeze();
+	account_publish(h->id, clock_now_ns(), true);
+	clock_thaw();
 }
 
 static void on_stop(struct lt_event *ev)

@@ -17,6 +17,7 @@ struct hart {
 	lt_hook_fn *hook;
 	void *hook_ctx;
 	unsigned id;
+	unsigned busy_turns; /* since the last idle wait */
 	bool mail;      /* the mailbox is known to be filled */
 	bool waited;    /* lt_hart_wait has looked into the mailbox since the last turn */
 	bool worked;    /* in the last turn */

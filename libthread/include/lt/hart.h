@@ -28,8 +28,8 @@ void lt_hart_wait(uint64_t deadline_ns);
 /* True if mail has come for the calling hart: one shared load. */
 bool lt_hart_has_mail(void);
 unsigned lt_harts(void);
-/* Copy a hart's account. Exact for the caller itself. For others: what they published when they last went idle, with idle time
- * added up to now, thus exact while they are idle; always work + spin + idle = elapsed. */
+/* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself, and for harts that are idle or stopped.
+ * For a busy hart: as it was at most 64 turns of its loop ago. */
 void lt_hart_times(unsigned hart, struct hz_hart_times *out);
 void lt_hart_times_reset(void);  /* starts a new account on every hart at its next turn */
 

@@ -81,7 +81,7 @@ bool lt_host_turn(unsigned hart)
 		lt_runner_note_wait(timer_heap_deadline(&h->timers));
 	}
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
-	account_publish(hart, runner.idle_from_ns[hart]);
+	account_publish(hart, runner.idle_from_ns[hart], true);
 	lt_host_hart = caller;
 	return worked;
 }

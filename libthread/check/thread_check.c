@@ -1,0 +1,223 @@
+/* thread_check.elf: libthread exercised on the machine itself, with the real or the virtual clock.
+ *
+ * Every hart sends parcels from its pool to harts drawn at random, which count them under locks of every kind and give them back;
+ * each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the sums are checked. The
+ * lines on the console are a function of device time under the virtual clock. */
+#include "boot.h"
+#include "lt/barrier.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+#include "lt/pool.h"
+#include "lt/rwlock.h"
+#include "platform/console.h"
+#include "platform/fail.h"
+#include "platform/platform.h"
+#include "platform/power.h"
+
+enum { PARCELS_PER_HART = 400, POOL = 4, TIMER_NS = 20000, LOCKS = HZ_LOCK_KINDS - 1 };
+
+struct parcel {
+	struct lt_event event;  /* first */
+	uint64_t number;
+};
+
+struct station {
+	LT_OWN_LINE struct lt_event event;
+	struct lt_pool_waiter waiter;
+	struct lt_timer timer;
+	struct lt_thread thread;
+	uint64_t random, sent, ticks;
+};
+
+static struct platform platform;
+static struct lt_pool *pool;
+static struct station stations[HZ_MAX_HARTS];
+static struct { LT_OWN_LINE struct lt_lock lock; uint64_t count; } counter[LOCKS]; /* each kind but none; count guarded by lock */
+static struct lt_rwlock rwlock;
+static uint64_t pair[2];    /* guarded by rwlock: always equal */
+static struct lt_barrier finish_line;
+static LT_OWN_LINE lt_word delivered;
+static LT_OWN_LINE lt_word go;
+
+static uint64_t draw(struct station *s)
+{
+	s->random ^= s->random >> 12;
+	s->random ^= s->random << 25;
+	s->random ^= s->random >> 27;
+	return s->random * 0x2545f4914f6cdd1dull;
+}
+
+static void count_parcel(uint64_t number)
+{
+	struct lt_lock_node node;
+	unsigned which = number % LOCKS;
+
+	lt_lock_acquire(&counter[which].lock, &node);
+	counter[which].count++;
+	lt_lock_release(&counter[which].lock, &node);
+}
+
+static void touch_pair(uint64_t number)
+{
+	if (number % 8 == 0) {
+		lt_rwlock_write(&rwlock);
+		pair[0]++;
+		pair[1]++;
+		lt_rwlock_write_end(&rwlock);
+		return;
+	}
+	lt_rwlock_read(&rwlock);
+	if (pair[0] != pair[1])
+		fail_with("thread_check: a reader saw half a write");
+	lt_rwlock_read_end(&rwlock);
+}
+
+static void on_parcel(struct lt_event *ev)
+{
+	struct parcel *parcel = (struct parcel *)ev;
+
+	count_parcel(parcel->number);
+	touch_pair(parcel->number);
+	lt_pool_put(pool, parcel);
+	if (lt_add(&delivered, 1) + 1 == (uint64_t)PARCELS_PER_HART * lt_harts())
+		lt_harts_stop();
+}
+
+static void send(struct station *s, void *object)
+{
+	struct parcel *parcel = object;
+	struct station *to = &stations[draw(s) % lt_harts()];
+
+	parcel->number = s->sent++;
+	lt_post(&to->thread, &parcel->event, on_parcel);
+}
+
+static void on_station(struct lt_event *ev);
+
+static void go_on(struct station *s)
+{
+	if (s->sent < PARCELS_PER_HART)
+		lt_post(&s->thread, &s->event, on_station);
+}
+
+static void on_object(struct lt_pool_waiter *waiter, void *object)
+{
+	struct station *s = (struct station *)((char *)waiter - offsetof(struct station, waiter));
+
+	send(s, object);
+	go_on(s);
+}
+
+static void on_station(struct lt_event *ev)
+{
+	struct station *s = (struct station *)ev;
+	void *object = lt_pool_get(pool);
+
+	if (!object) {
+		lt_pool_wait(pool, &s->waiter, on_object);
+		return;
+	}
+	send(s, object);
+	go_on(s);
+}
+
+static void on_timer(struct lt_timer *timer)
+{
+	struct station *s = (struct station *)((char *)timer - offsetof(struct station, timer));
+
+	if (clock_now_ns() < timer->deadline_ns)
+		fail_with("thread_check: a timer fired too early");
+	s->ticks++;
+	lt_timer_arm(timer, timer->deadline_ns + TIMER_NS, on_timer);
+}
+
+/* Timers belong to the hart that arms them, so each station starts by an event. */
+static void on_start(struct lt_event *ev)
+{
+	struct station *s = (struct station *)ev;
+
+	lt_timer_arm(&s->timer, clock_now_ns() + TIMER_NS, on_timer);
+	go_on(s);
+}
+
+static void prepare(unsigned harts)
+{
+	static struct hz_device_config cfg;
+
+	lt_harts_init(&platform.arena, harts, 2);
+	for (unsigned i = 0; i < LOCKS; i++) {
+		cfg.lock_kind[HZ_LC_TEST] = (uint8_t)(HZ_LOCK_NONE + 1 + i);
+		cfg.lock_kind[i] = cfg.lock_kind[HZ_LC_TEST];
+	}
+	cfg.lock_stats = HZ_STATS_ALL;
+	lt_locks_init(&platform.arena, &cfg, harts);
+	lt_locks_check(true);
+	for (unsigned i = 0; i < LOCKS; i++)
+		lt_lock_init(&counter[i].lock, (enum hz_lock_class)i, i);
+	lt_rwlock_init(&rwlock, HZ_LC_TEST);
+	lt_barrier_init(&finish_line, harts);
+	pool = lt_pool_new(&platform.arena, harts, POOL, sizeof(struct parcel), "parcels");
+	for (unsigned i = 0; i < harts; i++) {
+		stations[i].thread = (struct lt_thread){ "station", i };
+		stations[i].random = i + 1;
+		lt_post(&stations[i].thread, &stations[i].event, on_start);
+	}
+}
+
+static void check_locks(uint64_t expected)
+{
+	struct hz_lock_entry entry[LOCKS];
+	uint64_t sum = 0;
+
+	if (lt_lock_report(entry, 0, LOCKS) != LOCKS)
+		fail_with("thread_check: not every lock is reported");
+	for (unsigned i = 0; i < LOCKS; i++) {
+		sum += counter[i].count;
+		if (entry[i].acquisitions != counter[i].count)
+			fail_with("thread_check: lock kind %u lost a count", entry[i].kind);
+		console_line("lock kind %u: %lu acquisitions, %lu contended, wait %lu ns, hold %lu ns, p99 %u and %u ns, %lu handovers",
+			     entry[i].kind, (unsigned long)entry[i].acquisitions, (unsigned long)entry[i].contended,
+			     (unsigned long)entry[i].wait_ns, (unsigned long)entry[i].hold_ns, entry[i].wait_p99_ns,
+			     entry[i].hold_p99_ns, (unsigned long)entry[i].handovers);
+	}
+	if (sum != expected || pair[0] != pair[1])
+		fail_with("thread_check: %lu parcels were counted, %lu sent", (unsigned long)sum, (unsigned long)expected);
+}
+
+static void check_hart(unsigned hart)
+{
+	struct hz_hart_times t;
+	uint64_t spin = 0;
+
+	lt_hart_times(hart, &t);
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
+		spin += t.spin_ns[c];
+	if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
+		fail_with("thread_check: the account of hart %u does not sum up", hart);
+	if (stations[hart].sent != PARCELS_PER_HART)
+		fail_with("thread_check: hart %u has sent %lu parcels", hart, (unsigned long)stations[hart].sent);
+	console_line("hart %u: elapsed %lu ns, work %lu, spin %lu, idle %lu, %lu events, %lu timers", hart,
+		     (unsigned long)t.elapsed_ns, (unsigned long)t.work_ns, (unsigned long)spin, (unsigned long)t.idle_ns,
+		     (unsigned long)t.events, (unsigned long)stations[hart].ticks);
+}
+
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
+{
+	if (hart == 0) {
+		platform_init(&platform, device_tree, boot_heap);
+		prepare(platform.machine.harts);
+		lt_store(&go, 1);
+	}
+	lt_spin_until_not(&go, 0);
+	lt_hart_run();
+	lt_barrier_wait(&finish_line);
+	if (hart == 0) {
+		check_locks((uint64_t)PARCELS_PER_HART * lt_harts());
+		for (unsigned i = 0; i < lt_harts(); i++)
+			check_hart(i);
+		console_line("thread_check: passed, %s clock", clock_is_virtual() ? "virtual" : "real");
+		power_off(HZ_POWER_OK);
+	}
+	for (;;)
+		lt_wait_while(&go, 1, LT_FOREVER);
+}
