@@ -1,0 +1,30 @@
+/* Requests as NVMe commands. */
+#include "replay/port.hpp"
+
+namespace hz::replay {
+namespace {
+
+nvme_sqe command_of(const wl::Request &r)
+{
+	switch (r.op) {
+	case wl::Op::read: return QueuePair::read(r.lba, r.sectors);
+	case wl::Op::write: return QueuePair::write(r.lba, r.sectors);
+	case wl::Op::append: return QueuePair::append(r.lba, r.sectors);
+	case wl::Op::reset: return QueuePair::zone_send(r.lba, NVME_ZSA_RESET);
+	case wl::Op::reset_all: return QueuePair::zone_send(0, NVME_ZSA_RESET, true);
+	case wl::Op::finish: return QueuePair::zone_send(r.lba, NVME_ZSA_FINISH);
+	case wl::Op::open: return QueuePair::zone_send(r.lba, NVME_ZSA_OPEN);
+	case wl::Op::close: return QueuePair::zone_send(r.lba, NVME_ZSA_CLOSE);
+	case wl::Op::flush: break;
+	}
+	return QueuePair::flush();
+}
+
+} // namespace
+
+uint64_t QueuePort::submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns)
+{
+	return queue_.submit(cid, command_of(request), arrival_ns);
+}
+
+} // namespace hz::replay

@@ -1,0 +1,132 @@
+/* One host thread on one queue pair. */
+#include "replay/replay_thread.hpp"
+
+#include "replay/pattern.hpp"
+
+#include <algorithm>
+
+namespace hz::replay {
+namespace {
+
+bool carries_data_out(const wl::Request &r) { return r.op == wl::Op::write || r.op == wl::Op::append; }
+
+auto sector_of(std::span<std::byte> data, size_t index)
+{
+	return std::span<std::byte, sector_bytes>(data.data() + index * sector_bytes, sector_bytes);
+}
+
+} // namespace
+
+res::Kind kind_of(const wl::Request &request)
+{
+	const bool gc = request.cause == wl::Cause::gc;
+	switch (request.op) {
+	case wl::Op::read: return gc ? res::Kind::gc_read : res::Kind::read;
+	case wl::Op::write:
+	case wl::Op::append: return gc ? res::Kind::gc_write : res::Kind::write;
+	case wl::Op::flush: return res::Kind::flush;
+	default: return res::Kind::zone;
+	}
+}
+
+ReplayThread::ReplayThread(Port &port, wl::Source &source, const ThreadOptions &options)
+	: port_(port), source_(source), options_(options), last_arrival_ns_(options.start_ns)
+{
+	account_.qid = port.qid();
+}
+
+void ReplayThread::run(const std::atomic<bool> &stop)
+{
+	pump(options_.start_ns);
+	while (outstanding_) {
+		port_.promise();
+		for (const Completion &done : port_.wait()) {
+			finish(done);
+			pump(done.completed_ns + port_.turnaround_ns());
+		}
+		progress_.store(source_.progress_ppm(), std::memory_order_relaxed);
+		if (stop.load(std::memory_order_relaxed))
+			return;
+	}
+	if (!done_)
+		throw wl::WorkloadError("internal: the workload waits although nothing is under way");
+	progress_.store(1000000, std::memory_order_relaxed);
+	port_.close();
+}
+
+/* Issues what may be issued after one completion (or at the start). */
+void ReplayThread::pump(uint64_t cause_ns)
+{
+	while (!done_ && outstanding_ < options_.queue_depth) {
+		const wl::Step step = source_.next(spare_);
+		done_ = step == wl::Step::done;
+		if (step != wl::Step::issue)
+			return;
+		const auto cid = port_.acquire();
+		if (!cid)
+			throw wl::WorkloadError("internal: queue depth " + std::to_string(options_.queue_depth) + " exceeds the queue's ids");
+		if (*cid >= requests_.size())
+			requests_.resize(*cid + 1u);
+		std::swap(requests_[*cid], spare_);
+		issue(*cid, cause_ns);
+	}
+}
+
+void ReplayThread::issue(uint16_t cid, uint64_t cause_ns)
+{
+	const wl::Request &r = requests_[cid];
+	if (options_.verify && carries_data_out(r)) {
+		const auto data = port_.data(cid);
+		for (uint32_t i = 0; i < r.sectors; i++)
+			fill_sector(sector_of(data, i), options_.seed, r.stamps[i]);
+	}
+	const uint64_t ready_ns = std::max(cause_ns, last_arrival_ns_) + r.think_ns;
+	const uint64_t wanted_ns = options_.start_ns + r.not_before_ns;
+	account_.late_arrivals += r.not_before_ns && ready_ns > wanted_ns;
+	last_arrival_ns_ = port_.submit(cid, r, std::max(ready_ns, wanted_ns));
+	account_.first_arrival_ns = std::min(account_.first_arrival_ns, last_arrival_ns_);
+	account_.submitted++;
+	outstanding_++;
+}
+
+void ReplayThread::finish(const Completion &done)
+{
+	const wl::Request &r = requests_[done.cid];
+	res::KindAccount &kind = account_.of(kind_of(r));
+	outstanding_--;
+	account_.completed++;
+	account_.last_completion_ns = std::max(account_.last_completion_ns, done.completed_ns);
+	if (done.status == 0) {
+		kind.ops++;
+		kind.bytes += uint64_t(r.sectors) * sector_bytes;
+		kind.latency.add(done.latency_ns());
+		account_.appends += r.op == wl::Op::append;
+		if (options_.verify && r.op == wl::Op::read)
+			check_data(done, r);
+	} else {
+		kind.errors++;
+		account_.errors[done.status]++;
+	}
+	account_.digest.u16(uint16_t(port_.qid()));
+	account_.digest.u16(done.cid);
+	account_.digest.u16(done.status);
+	account_.digest.u64(done.latency_ns());
+	source_.complete(r, done.status, done.result);
+	port_.release(done.cid);
+}
+
+void ReplayThread::check_data(const Completion &done, const wl::Request &r)
+{
+	const auto data = port_.data(done.cid);
+	for (uint32_t i = 0; i < r.sectors; i++) {
+		if (check_sector(sector_of(data, i), options_.seed, r.stamps[i])) {
+			account_.verified_bytes += sector_bytes;
+			continue;
+		}
+		account_.mismatched_sectors++;
+		if (account_.first_mismatch.empty())
+			account_.first_mismatch = describe_mismatch(sector_of(data, i), options_.seed, r.stamps[i], r.lba + i);
+	}
+}
+
+} // namespace hz::replay

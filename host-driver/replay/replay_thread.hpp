@@ -1,0 +1,55 @@
+/* One host thread on one queue pair: takes commands from its source, keeps the promises of virtual time, checks the data. */
+#pragma once
+
+#include "replay/port.hpp"
+#include "results/account.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace hz::replay {
+
+struct ThreadOptions {
+	uint64_t seed = 1;           /* of the data patterns, the same for all threads of a run */
+	uint64_t start_ns = 0;       /* device time of the first arrival */
+	unsigned queue_depth = 8;    /* commands under way at most */
+	bool verify = true;
+};
+
+/* Arrival of a command = the later of its cause's completion + turn-around and the thread's previous arrival, + think time; or
+ * the time that the trace names, if later. A thread is one program: it does one thing after the other.
+ *
+ * Completions are dealt with one by one in the device's order, so that batches that the host happens to see together change
+ * nothing: all that follows is a function of device time. */
+class ReplayThread {
+public:
+	ReplayThread(Port &port, wl::Source &source, const ThreadOptions &options);
+
+	/* Runs until the source is done and nothing is under way, then closes the port. The port is open already. Stops early,
+	 * without closing, when `stop` is set. Throws what port and source throw. */
+	void run(const std::atomic<bool> &stop);
+
+	const res::QueueAccount &account() const { return account_; }
+	uint32_t progress_ppm() const { return progress_.load(std::memory_order_relaxed); }
+
+private:
+	void pump(uint64_t cause_ns);
+	void issue(uint16_t cid, uint64_t cause_ns);
+	void finish(const Completion &done);
+	void check_data(const Completion &done, const wl::Request &request);
+
+	Port &port_;
+	wl::Source &source_;
+	ThreadOptions options_;
+	std::vector<wl::Request> requests_; /* by command id */
+	wl::Request spare_;
+	unsigned outstanding_ = 0;
+	bool done_ = false;
+	uint64_t last_arrival_ns_;
+	std::atomic<uint32_t> progress_{0};
+	res::QueueAccount account_;
+};
+
+res::Kind kind_of(const wl::Request &request);
+
+} // namespace hz::replay

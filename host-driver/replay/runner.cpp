@@ -1,0 +1,91 @@
+/* Runner: the threads of one phase. */
+#include "replay/runner.hpp"
+
+#include "replay/progress.hpp"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace hz::replay {
+namespace {
+
+/* Shared by the threads of a phase: how many are left, and why they stop. */
+struct Ending {
+	std::mutex lock; /* protects running and failure */
+	std::condition_variable changed;
+	size_t running = 0;
+	std::exception_ptr failure;
+	std::atomic<bool> stop{false};
+	std::function<void()> abort;
+
+	void thread_ended(std::exception_ptr why)
+	{
+		std::lock_guard guard(lock);
+		running--;
+		if (why && !failure) {
+			failure = why;
+			stop = true;
+			abort();
+		}
+		changed.notify_all();
+	}
+};
+
+void run_one(ReplayThread &thread, Ending &ending)
+{
+	std::exception_ptr why;
+	try {
+		thread.run(ending.stop);
+	} catch (...) {
+		why = std::current_exception();
+	}
+	ending.thread_ended(why);
+}
+
+/* The slowest thread decides how far the phase is. */
+uint32_t slowest(const std::vector<std::unique_ptr<ReplayThread>> &threads)
+{
+	uint32_t least = 1000000;
+	for (const auto &thread : threads)
+		least = std::min(least, thread->progress_ppm());
+	return least;
+}
+
+void watch(Ending &ending, const std::vector<std::unique_ptr<ReplayThread>> &threads, const std::string &title)
+{
+	Progress progress(title);
+	std::unique_lock guard(ending.lock);
+	while (!ending.changed.wait_for(guard, std::chrono::milliseconds(200), [&] { return ending.running == 0; }))
+		progress.show(slowest(threads));
+}
+
+} // namespace
+
+std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &parts, const std::string &title,
+					 std::function<void()> abort)
+{
+	Ending ending;
+	ending.abort = std::move(abort);
+	std::vector<std::unique_ptr<ReplayThread>> threads;
+	for (const PhaseThread &part : parts)
+		threads.push_back(std::make_unique<ReplayThread>(*part.port, *part.source, part.options));
+	/* All queues take part in device time before any may let it pass. */
+	for (const PhaseThread &part : parts)
+		part.port->open(part.options.start_ns);
+	ending.running = parts.size();
+	std::vector<std::jthread> hosts;
+	for (auto &thread : threads)
+		hosts.emplace_back([&thread, &ending] { run_one(*thread, ending); });
+	watch(ending, threads, title);
+	hosts.clear();
+	if (ending.failure)
+		std::rethrow_exception(ending.failure);
+	std::vector<res::QueueAccount> accounts;
+	for (const auto &thread : threads)
+		accounts.push_back(thread->account());
+	return accounts;
+}
+
+} // namespace hz::replay

@@ -1,0 +1,42 @@
+/* What a queue did during the measurement. */
+#pragma once
+
+#include "results/digest.hpp"
+#include "results/histogram.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace hz::res {
+
+/* Commands by kind; gc_* are the mapping's own reads and writes. Appends count as writes. */
+enum class Kind : uint8_t { read, write, flush, zone, gc_read, gc_write };
+inline constexpr size_t kinds = 6;
+inline constexpr std::array<std::string_view, kinds> kind_names = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
+
+/* ops, bytes and latency are of commands that succeeded only. */
+struct KindAccount {
+	uint64_t ops = 0, bytes = 0, errors = 0;
+	Histogram latency;
+	void merge(const KindAccount &other);
+};
+
+struct QueueAccount {
+	unsigned qid = 0;
+	std::array<KindAccount, kinds> kind;
+	std::map<uint16_t, uint64_t> errors; /* by NVMe status, SCT << 8 | SC */
+	uint64_t submitted = 0, completed = 0, appends = 0;
+	uint64_t verified_bytes = 0, mismatched_sectors = 0;
+	std::string first_mismatch;
+	uint64_t first_arrival_ns = UINT64_MAX, last_completion_ns = 0;
+	uint64_t late_arrivals = 0;  /* open loop: arrived later than the trace says, because the queue was full or data depended */
+	Digest digest;
+
+	KindAccount &of(Kind k) { return kind[size_t(k)]; }
+	const KindAccount &of(Kind k) const { return kind[size_t(k)]; }
+	void merge(const QueueAccount &other); /* everything but qid and digest */
+};
+
+} // namespace hz::res

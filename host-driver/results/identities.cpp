@@ -1,0 +1,124 @@
+/* Accounting identities: what must add up at the end of every run, and the digest. */
+#include "results/run_facts.hpp"
+
+#include "config/device_names.hpp"
+
+namespace hz::res {
+namespace {
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+void check_harts(const RunFacts &f, std::vector<std::string> &out)
+{
+	for (uint32_t i = 0; i < f.harts.harts && i < HZ_MAX_HARTS; i++) {
+		const hz_hart_times &h = f.harts.hart[i];
+		uint64_t spin = 0;
+		for (const uint64_t ns : h.spin_ns)
+			spin += ns;
+		if (h.work_ns + spin + h.idle_ns != h.elapsed_ns)
+			out.push_back("hart " + number(i) + ": work " + number(h.work_ns) + " + spin " + number(spin) + " + idle " +
+				      number(h.idle_ns) + " ns is not its elapsed time of " + number(h.elapsed_ns) + " ns");
+	}
+	if (f.harts.harts != f.device.harts)
+		out.push_back("the device reports " + number(f.harts.harts) + " harts instead of " + number(f.device.harts));
+}
+
+void check_queue(const QueueAccount &q, std::vector<std::string> &out)
+{
+	uint64_t answered = 0, errors = 0;
+	for (const KindAccount &kind : q.kind) {
+		answered += kind.ops + kind.errors;
+		errors += kind.errors;
+		if (kind.latency.count() != kind.ops)
+			out.push_back("queue " + number(q.qid) + " has " + number(kind.ops) + " commands, but " +
+				      number(kind.latency.count()) + " latencies");
+	}
+	if (q.submitted != q.completed || answered != q.completed)
+		out.push_back("queue " + number(q.qid) + " submitted " + number(q.submitted) + " commands, got " + number(q.completed) +
+			      " completions and counted " + number(answered));
+	uint64_t by_status = 0;
+	for (const auto &[status, count] : q.errors)
+		by_status += count;
+	if (by_status != errors)
+		out.push_back("queue " + number(q.qid) + " counted " + number(errors) + " errors, but " + number(by_status) + " by status");
+	if (q.mismatched_sectors)
+		out.push_back("queue " + number(q.qid) + " read " + number(q.mismatched_sectors) + " wrong sectors, the first: " +
+			      q.first_mismatch);
+}
+
+/* Without errors the device must have moved exactly what the host asked for. */
+void check_bytes(const RunFacts &f, std::vector<std::string> &out)
+{
+	uint64_t read = 0, written = 0, errors = 0;
+	for (const QueueAccount &q : f.queues) {
+		read += q.of(Kind::read).bytes + q.of(Kind::gc_read).bytes;
+		written += q.of(Kind::write).bytes + q.of(Kind::gc_write).bytes;
+		for (const KindAccount &kind : q.kind)
+			errors += kind.errors;
+	}
+	if (errors)
+		return;
+	if (read != f.ftl.host_read_sectors * HZ_SECTOR_BYTES)
+		out.push_back("the host read " + number(read) + " bytes, the device delivered " +
+			      number(f.ftl.host_read_sectors * HZ_SECTOR_BYTES));
+	if (written != f.ftl.host_write_sectors * HZ_SECTOR_BYTES)
+		out.push_back("the host wrote " + number(written) + " bytes, the device took " +
+			      number(f.ftl.host_write_sectors * HZ_SECTOR_BYTES));
+}
+
+void check_channels(const RunFacts &f, std::vector<std::string> &out)
+{
+	for (uint32_t c = 0; c < f.flash.channels && c < 64; c++)
+		if (f.flash.channel_busy_ns[c] > f.flash.elapsed_ns)
+			out.push_back("channel " + number(c) + " was busy for " + number(f.flash.channel_busy_ns[c]) + " ns of " +
+				      number(f.flash.elapsed_ns));
+}
+
+/* A lock's waiting is the harts' spinning, class by class, where every acquisition was measured. */
+void check_locks(const RunFacts &f, std::vector<std::string> &out)
+{
+	for (const hz_lock_entry &lock : f.locks)
+		if (lock.contended > lock.acquisitions || lock.wait_max_ns > lock.wait_ns || lock.hold_max_ns > lock.hold_ns)
+			out.push_back("lock " + conf::name_of(conf::lock_class_names, lock.lock_class) + " " + number(lock.index) +
+				      " has a part larger than its whole");
+}
+
+std::span<const std::byte> raw(const auto &record)
+{
+	return {reinterpret_cast<const std::byte *>(&record), sizeof(record)};
+}
+
+} // namespace
+
+std::vector<std::string> violations(const RunFacts &f)
+{
+	std::vector<std::string> out;
+	check_harts(f, out);
+	for (const QueueAccount &q : f.queues)
+		check_queue(q, out);
+	for (const QueueAccount &q : f.prepared)
+		check_queue(q, out);
+	check_bytes(f, out);
+	check_channels(f, out);
+	check_locks(f, out);
+	return out;
+}
+
+std::string digest_of(const RunFacts &f)
+{
+	Digest d;
+	for (const QueueAccount &q : f.queues) {
+		d.u16(uint16_t(q.qid));
+		d.u64(q.completed);
+		d.u64(q.digest.value());
+	}
+	d.bytes(raw(f.harts));
+	d.bytes(raw(f.flash));
+	d.u64(f.locks.size());
+	for (const hz_lock_entry &lock : f.locks)
+		d.bytes(raw(lock));
+	d.bytes(raw(f.ftl));
+	return d.text();
+}
+
+} // namespace hz::res

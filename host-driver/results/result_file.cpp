@@ -1,0 +1,42 @@
+/* Writing the result file, and what it says about the host. */
+#include "results/run_facts.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <sys/utsname.h>
+#include <thread>
+
+namespace hz::res {
+namespace {
+
+std::string cpu_model()
+{
+	std::ifstream in("/proc/cpuinfo");
+	for (std::string line; std::getline(in, line);)
+		if (line.starts_with("model name"))
+			return line.substr(std::min(line.size(), line.find(':') + 2));
+	return "unknown";
+}
+
+} // namespace
+
+nlohmann::json host_info()
+{
+	utsname names{};
+	uname(&names);
+	return {{"cpu", cpu_model()}, {"cores", std::thread::hardware_concurrency()}, {"machine", names.machine},
+		{"kernel", names.release}};
+}
+
+void write_result(const nlohmann::json &result, const std::string &path)
+{
+	const std::string temporary = path + ".part";
+	std::ofstream out(temporary);
+	out << result.dump(1, '\t') << '\n';
+	out.close();
+	if (!out || std::rename(temporary.c_str(), path.c_str()))
+		throw std::runtime_error("the result cannot be written to " + path);
+}
+
+} // namespace hz::res

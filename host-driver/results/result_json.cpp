@@ -1,0 +1,228 @@
+/* RunFacts → result.json. */
+#include "results/run_facts.hpp"
+
+#include "config/device_config.hpp"
+#include "config/device_names.hpp"
+#include "session/error.hpp"
+
+#include <algorithm>
+
+namespace hz::res {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view cause_names[] = {"host", "slc", "fold", "gc", "map", "pad", "recovery", "plp"};
+static_assert(std::size(cause_names) == HZ_CAUSES);
+
+double per_second(uint64_t amount, uint64_t ns) { return ns ? double(amount) * 1e9 / double(ns) : 0.0; }
+
+json latency_json(const Histogram &h)
+{
+	return {
+		{"mean", h.mean()}, {"min", h.min()}, {"p50", h.quantile(0.5)}, {"p90", h.quantile(0.9)}, {"p99", h.quantile(0.99)},
+		{"p999", h.quantile(0.999)}, {"max", h.max()},
+	};
+}
+
+json kind_json(const KindAccount &k, uint64_t elapsed_ns)
+{
+	return {
+		{"ops", k.ops}, {"bytes", k.bytes}, {"errors", k.errors}, {"iops", per_second(k.ops, elapsed_ns)},
+		{"mib_s", per_second(k.bytes, elapsed_ns) / (1 << 20)}, {"latency_ns", latency_json(k.latency)},
+	};
+}
+
+json errors_json(const std::map<uint16_t, uint64_t> &errors)
+{
+	json out = json::array();
+	for (const auto &[status, count] : errors)
+		out.push_back({{"status", status}, {"text", status_text(status)}, {"count", count}});
+	return out;
+}
+
+json account_json(const QueueAccount &q, uint64_t elapsed_ns)
+{
+	json out;
+	for (size_t k = 0; k < kinds; k++)
+		out[std::string(kind_names[k])] = kind_json(q.kind[k], elapsed_ns);
+	out["appends"] = q.appends;
+	out["submitted"] = q.submitted;
+	out["completed"] = q.completed;
+	out["late_arrivals"] = q.late_arrivals;
+	out["errors"] = errors_json(q.errors);
+	out["verified_bytes"] = q.verified_bytes;
+	out["mismatched_sectors"] = q.mismatched_sectors;
+	return out;
+}
+
+json queues_json(const RunFacts &f)
+{
+	json out = json::array();
+	for (const QueueAccount &q : f.queues) {
+		json one = account_json(q, f.elapsed_ns);
+		one["qid"] = q.qid;
+		one["worker"] = (q.qid - 1) % f.device.worker_count;
+		one["digest"] = q.digest.text();
+		out.push_back(one);
+	}
+	return out;
+}
+
+std::string roles_text(uint32_t roles)
+{
+	std::string out;
+	const auto add = [&](uint32_t bit, const char *name) {
+		if (roles & bit)
+			out += (out.empty() ? "" : "+") + std::string(name);
+	};
+	add(HZ_ROLE_HIL, "hil");
+	add(HZ_ROLE_TSU, "tsu");
+	add(HZ_ROLE_WORKER, "worker");
+	return out.empty() ? "none" : out;
+}
+
+json harts_json(const hz_log_harts &log)
+{
+	json out = json::array();
+	for (uint32_t i = 0; i < log.harts && i < HZ_MAX_HARTS; i++) {
+		const hz_hart_times &h = log.hart[i];
+		uint64_t spin = 0;
+		json by_class = json::object();
+		for (uint32_t c = 0; c < 16; c++) {
+			spin += h.spin_ns[c];
+			if (h.spin_ns[c])
+				by_class[conf::name_of(conf::lock_class_names, c)] = h.spin_ns[c];
+		}
+		out.push_back({{"id", h.hart}, {"role", roles_text(h.roles)}, {"work_ns", h.work_ns}, {"spin_ns", spin},
+			       {"spin_by_class", by_class}, {"idle_ns", h.idle_ns}, {"elapsed_ns", h.elapsed_ns},
+			       {"events", h.events}});
+	}
+	return out;
+}
+
+json nand_json(const hz_log_flash &log)
+{
+	json causes = json::object(), channels = json::array();
+	for (uint32_t c = 0; c < HZ_CAUSES; c++)
+		causes[std::string(cause_names[c])] = {
+			{"reads", log.reads[c]}, {"programs", log.programs[c]}, {"erases", log.erases[c]},
+			{"read_bytes", log.read_sectors[c] * HZ_SECTOR_BYTES}, {"program_bytes", log.program_sectors[c] * HZ_SECTOR_BYTES},
+		};
+	for (uint32_t c = 0; c < log.channels && c < 64; c++)
+		channels.push_back(log.channel_busy_ns[c]);
+	return {
+		{"by_cause", causes}, {"channel_busy_ns", channels}, {"die_busy_ns_total", log.die_busy_ns_total},
+		{"dies", log.dies}, {"elapsed_ns", log.elapsed_ns}, {"multi_plane_ops", log.multi_plane_ops},
+		{"failed_reads", log.failed_reads}, {"failed_programs", log.failed_programs}, {"failed_erases", log.failed_erases},
+	};
+}
+
+json ftl_json(const hz_log_ftl &l)
+{
+	return {
+		{"host_read_bytes", l.host_read_sectors * HZ_SECTOR_BYTES}, {"host_write_bytes", l.host_write_sectors * HZ_SECTOR_BYTES},
+		{"buffer_flushes", {{"full", l.buffer_flushes_full}, {"conflict", l.buffer_flushes_conflict},
+			{"host", l.buffer_flushes_host}, {"finish", l.buffer_flushes_finish}}},
+		{"slc_bytes", l.slc_sectors * HZ_SECTOR_BYTES}, {"fold_bytes", l.fold_sectors * HZ_SECTOR_BYTES},
+		{"buffer_read_bytes", l.buffer_read_sectors * HZ_SECTOR_BYTES},
+		{"unmapped_read_bytes", l.unmapped_read_sectors * HZ_SECTOR_BYTES}, {"zone_resets", l.zone_resets},
+		{"zone_finishes", l.zone_finishes}, {"slc_gc_runs", l.slc_gc_runs}, {"waits_buffer", l.waits_buffer},
+	};
+}
+
+json l2p_json(const hz_log_ftl &l)
+{
+	static constexpr const char *levels[] = {"page", "chunk", "zone"};
+	json hits, misses;
+	for (int i = 0; i < 3; i++) {
+		hits[levels[i]] = l.l2p_hits[i];
+		misses[levels[i]] = l.l2p_misses[i];
+	}
+	return {{"hits", hits}, {"misses", misses}};
+}
+
+json locks_json(const std::vector<hz_lock_entry> &locks)
+{
+	json out = json::array();
+	for (const hz_lock_entry &l : locks)
+		out.push_back({
+			{"class", conf::name_of(conf::lock_class_names, l.lock_class)}, {"index", l.index},
+			{"kind", conf::name_of(conf::lock_kind_names, l.kind)}, {"acquisitions", l.acquisitions},
+			{"contended", l.contended}, {"wait_ns", l.wait_ns}, {"wait_max_ns", l.wait_max_ns},
+			{"wait_p99_ns", l.wait_p99_ns}, {"hold_ns", l.hold_ns}, {"hold_max_ns", l.hold_max_ns},
+			{"hold_p99_ns", l.hold_p99_ns}, {"handovers", l.handovers},
+		});
+	return out;
+}
+
+json device_waf(const RunFacts &f)
+{
+	uint64_t programmed = 0;
+	for (const uint64_t sectors : f.flash.program_sectors)
+		programmed += sectors;
+	if (!f.ftl.host_write_sectors)
+		return nullptr;
+	return double(programmed) / double(f.ftl.host_write_sectors);
+}
+
+/* Sums the numbers of the threads' mapping costs; ratios are computed anew from the sums. */
+json mapping_json(const std::vector<json> &parts)
+{
+	json total = json::object();
+	for (const json &part : parts)
+		if (part.is_object())
+			for (const auto &[key, value] : part.items())
+				if (value.is_number_unsigned())
+					total[key] = total.value(key, uint64_t(0)) + value.get<uint64_t>();
+	if (total.empty())
+		return nullptr;
+	const uint64_t user = total.value("user_written_bytes", uint64_t(0));
+	if (total.contains("gc_copied_bytes"))
+		total["host_waf"] = user ? double(user + total["gc_copied_bytes"].get<uint64_t>()) / double(user) : 1.0;
+	return total;
+}
+
+QueueAccount sum_of(const std::vector<QueueAccount> &queues)
+{
+	QueueAccount total;
+	for (const QueueAccount &q : queues)
+		total.merge(q);
+	return total;
+}
+
+/* deterministic: the plugin's own verdict; a real clock never is. */
+void add_verdict(json &out, const RunFacts &f)
+{
+	out["deterministic"] = false;
+	out["deterministic_reason"] = f.virtual_clock ? "the virtual clock plugin left no report" : "real clock";
+	out["vclock"] = nullptr;
+	const json report = json::parse(f.plugin_report, nullptr, false);
+	if (!report.is_object())
+		return;
+	out["deterministic"] = report.value("deterministic", false);
+	out["deterministic_reason"] = report.value("reason", "");
+	out["vclock"] = report;
+}
+
+} // namespace
+
+json result_json(const RunFacts &f)
+{
+	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared);
+	json out = {
+		{"schema", "hartzone-result-1"}, {"clock", f.virtual_clock ? "virtual" : "real"},
+		{"device", conf::device_to_json(f.device)}, {"workload", f.workload}, {"workers", f.device.worker_count},
+		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns},
+		{"totals", account_json(total, f.elapsed_ns)}, {"queues", queues_json(f)}, {"harts", harts_json(f.harts)},
+		{"nand", nand_json(f.flash)}, {"waf", device_waf(f)}, {"ftl", ftl_json(f.ftl)}, {"l2p", l2p_json(f.ftl)},
+		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)},
+		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
+		{"verified_bytes", total.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
+		{"host", host_info()}, {"violations", violations(f)}, {"digest", digest_of(f)},
+	};
+	add_verdict(out, f);
+	return out;
+}
+
+} // namespace hz::res

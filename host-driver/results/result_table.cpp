@@ -1,0 +1,76 @@
+/* The result as a short table for people. */
+#include "results/run_facts.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace hz::res {
+namespace {
+
+using nlohmann::json;
+
+[[gnu::format(printf, 1, 2)]] std::string print(const char *format, ...)
+{
+	char text[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return text;
+}
+
+double us(const json &ns) { return ns.get<double>() / 1000; }
+
+std::string kind_line(const char *name, const json &k)
+{
+	const json &l = k["latency_ns"];
+	return print("%-9s %9llu %10.0f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %7llu\n", name,
+		     (unsigned long long)k["ops"].get<uint64_t>(), k["iops"].get<double>(), k["mib_s"].get<double>(), us(l["mean"]),
+		     us(l["p50"]), us(l["p99"]), us(l["p999"]), us(l["max"]), (unsigned long long)k["errors"].get<uint64_t>());
+}
+
+std::string hart_line(const json &h)
+{
+	const double all = h["elapsed_ns"].get<double>();
+	const auto part = [&](const char *key) { return all > 0 ? 100 * h[key].get<double>() / all : 0; };
+	return print("%4u %-11s %7.2f %7.2f %7.2f\n", h["id"].get<unsigned>(), h["role"].get<std::string>().c_str(), part("work_ns"),
+		     part("spin_ns"), part("idle_ns"));
+}
+
+std::string mapping_line(const json &m)
+{
+	if (!m.is_object() || !m.contains("host_waf"))
+		return "";
+	return print("mapping log: host WAF %.3f, %llu collections, %.1f MiB copied\n", m["host_waf"].get<double>(),
+		     (unsigned long long)m["gc_runs"].get<uint64_t>(), m["gc_copied_bytes"].get<double>() / (1 << 20));
+}
+
+} // namespace
+
+std::string result_table(const json &r)
+{
+	const json &t = r["totals"];
+	std::string out = print("\n%-9s %9s %10s %9s %9s %9s %9s %9s %9s %7s\n", "", "commands", "IOPS", "MiB/s", "mean us", "p50", "p99",
+				"p99.9", "max", "errors");
+	for (const char *name : {"read", "write", "flush", "zone", "gc_read", "gc_write"})
+		if (t[name]["ops"].get<uint64_t>() || t[name]["errors"].get<uint64_t>())
+			out += kind_line(name, t[name]);
+	for (const json &e : t["errors"])
+		out += print("  %llu x %s\n", (unsigned long long)e["count"].get<uint64_t>(), e["text"].get<std::string>().c_str());
+	out += print("\n%4s %-11s %7s %7s %7s   (%% of device time)\n", "hart", "role", "work", "spin", "idle");
+	for (const json &h : r["harts"])
+		out += hart_line(h);
+	out += "\n" + mapping_line(r["mapping"]);
+	if (r["waf"].is_number())
+		out += print("device WAF %.3f, ", r["waf"].get<double>());
+	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),
+		     r["elapsed_ns"].get<double>() / 1e6, r["wall_s"].get<double>());
+	out += print("digest %s, deterministic: %s%s\n", r["digest"].get<std::string>().c_str(),
+		     r["deterministic"].get<bool>() ? "yes" : "no, ",
+		     r["deterministic"].get<bool>() ? "" : r["deterministic_reason"].get<std::string>().c_str());
+	for (const json &v : r["violations"])
+		out += "VIOLATION: " + v.get<std::string>() + "\n";
+	return out;
+}
+
+} // namespace hz::res

@@ -1,0 +1,51 @@
+/* Everything that a finished run knows, before it becomes JSON. */
+#pragma once
+
+#include "device_config.h"
+#include "logs.h"
+#include "results/account.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace hz::res {
+
+struct RunFacts {
+	hz_device_config device{};
+	nlohmann::json workload;             /* echo */
+	bool virtual_clock = true;
+	uint64_t seed = 0;
+	uint64_t elapsed_ns = 0;             /* first arrival allowed → last completion */
+	uint64_t mount_ns = 0;
+	std::vector<QueueAccount> queues;    /* of the measurement */
+	std::vector<QueueAccount> prepared;  /* of the preparation */
+	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
+	hz_log_harts harts{};
+	hz_log_flash flash{};
+	hz_log_ftl ftl{};
+	std::vector<hz_lock_entry> locks;
+	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */
+	double wall_s = 0, replay_wall_s = 0;
+};
+
+/* 16 digits over the queues in order, then the log pages C0h…C3h: docs/results.md says byte by byte what goes in. */
+std::string digest_of(const RunFacts &facts);
+
+/* Sentences about broken accounting identities and wrong data; empty: the run stands. */
+std::vector<std::string> violations(const RunFacts &facts);
+
+/* The result file (docs/results.md, docs/result.schema.json). */
+nlohmann::json result_json(const RunFacts &facts);
+
+/* The table for people. */
+std::string result_table(const nlohmann::json &result);
+
+/* Host name-free description of where the run took place: CPU model, cores, kernel. */
+nlohmann::json host_info();
+
+/* Writes `result` to `path` through a temporary file, so that no half file is ever seen. Throws std::runtime_error. */
+void write_result(const nlohmann::json &result, const std::string &path);
+
+} // namespace hz::res
