@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct fdt {
 	const uint8_t *structure, *strings;
 	uint32_t structure_bytes, strings_bytes;
@@ -34,5 +38,9 @@ uint32_t fdt_cell(const struct fdt_item *property, uint32_t index);
 uint64_t fdt_cells(const struct fdt_item *property, uint32_t index, uint32_t cells);
 /* True if the string list `property` holds `text`. */
 bool fdt_has_string(const struct fdt_item *property, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { MACHINE_MAX_VIRTIO = 32, MACHINE_BOOTARGS_BYTES = 128 };
 
 struct machine_range { uint64_t base, bytes; };                 /* bytes = 0: absent */
@@ -23,5 +27,9 @@ struct machine {
 /* Fills *machine from a device tree of at most `readable` bytes. NULL, or one sentence that says what is missing or wrong.
  * The blob is not referenced afterwards. Linear in its size. */
 const char *machine_read(struct machine *machine, const void *blob, size_t readable);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

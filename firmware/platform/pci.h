@@ -10,6 +10,10 @@
 
 #include "platform/machine.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { PCI_BARS = 6, PCI_MAX_FUNCTIONS = 32 };
 
 struct pci_access {
@@ -34,5 +38,9 @@ struct pci_bus {
 /* Scans bus 0, assigns every memory BAR (largest first, so nothing is lost to alignment) and enables decoding. 64-bit BARs go to the
  * 64-bit window while it has room, all others to the 32-bit window. NULL, or one sentence. */
 const char *pci_scan(struct pci_bus *bus, const struct pci_access *access, const struct machine *machine);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

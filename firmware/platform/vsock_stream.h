@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
 	VSOCK_BUFFER_BYTES = 65536,   /* power of two; also our announced credit */
 	VSOCK_RESETS = 16,            /* answers to strangers that may wait for room in the transmit ring */
@@ -28,7 +34,7 @@ struct vsock_header { /* struct virtio_vsock_hdr, little-endian */
 	uint16_t type, op;
 	uint32_t flags, buf_alloc, fwd_cnt;
 } __attribute__((packed));
-_Static_assert(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "virtio 1.2, 5.10.6");
+HZ_STATIC_ASSERT(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "virtio 1.2, 5.10.6");
 
 enum vsock_state {
 	VSOCK_LISTENING,   /* no peer */
@@ -70,5 +76,9 @@ int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes);
 /* Bytes accepted, maybe fewer than given (0 = full); -1 = not connected. */
 int vsock_stream_send(struct vsock_stream *stream, const void *data, size_t bytes);
 static inline bool vsock_stream_connected(const struct vsock_stream *stream) { return stream->state == VSOCK_CONNECTED; }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

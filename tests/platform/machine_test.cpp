@@ -1,0 +1,129 @@
+// machine.c: what is found on a board, and which boards are refused.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "fdt_builder.hpp"
+#include "platform/machine.h"
+
+namespace {
+
+const char *read(const std::vector<uint8_t> &blob, machine *m)
+{
+	return machine_read(m, blob.data(), blob.size());
+}
+
+std::string refusal(FdtBuilder b)
+{
+	machine m;
+	const char *error = read(b.blob(), &m);
+	return error ? error : "";
+}
+
+TEST(Machine, FindsEverythingOnTheVirtBoard)
+{
+	machine m;
+	ASSERT_EQ(read(virt_board(64, "fault=illegal hart=2").blob(), &m), nullptr);
+	EXPECT_EQ(m.harts, 64u);
+	EXPECT_EQ(m.timebase_hz, 10000000u);
+	EXPECT_EQ(m.ram.base, 0x80000000u);
+	EXPECT_EQ(m.ram.bytes, 1ull << 32);
+	EXPECT_EQ(m.uart.base, 0x10000000u);
+	EXPECT_EQ(m.finisher.base, 0x100000u);
+	EXPECT_EQ(m.clint.base, 0x2000000u);
+	EXPECT_EQ(m.ecam.base, 0x30000000u);
+	EXPECT_EQ(m.mem32.cpu_base, 0x40000000u);
+	EXPECT_EQ(m.mem32.bytes, 0x40000000u);
+	EXPECT_EQ(m.mem64.cpu_base, 0x400000000u);
+	EXPECT_EQ(m.mem64.pci_base, 0x400000000u);
+	EXPECT_EQ(m.mem64.bytes, 0x400000000u);
+	ASSERT_EQ(m.virtio_count, 2u);
+	EXPECT_EQ(m.virtio[0], 0x10008000u);
+	EXPECT_STREQ(m.bootargs, "fault=illegal hart=2");
+}
+
+TEST(Machine, CutsLongBootargs)
+{
+	machine m;
+	ASSERT_EQ(read(virt_board(1, std::string(1000, 'x')).blob(), &m), nullptr);
+	EXPECT_EQ(strlen(m.bootargs), sizeof(m.bootargs) - 1);
+}
+
+TEST(Machine, RefusesTooManyHarts)
+{
+	EXPECT_NE(refusal(virt_board(65)).find("below 64"), std::string::npos);
+}
+
+TEST(Machine, RefusesAnEmptyTree)
+{
+	FdtBuilder b;
+	b.begin("");
+	b.end();
+	EXPECT_NE(refusal(b), "");
+}
+
+TEST(Machine, RefusesNodesThatNeverEndOrNeverBegan)
+{
+	FdtBuilder open;
+	open.begin("");
+	EXPECT_NE(refusal(open).find("never ends"), std::string::npos);
+	FdtBuilder closed;
+	closed.end();
+	EXPECT_NE(refusal(closed).find("never began"), std::string::npos);
+}
+
+TEST(Machine, RefusesDeepNesting)
+{
+	FdtBuilder b;
+	for (int i = 0; i < 100; i++)
+		b.begin("n");
+	EXPECT_NE(refusal(b).find("deeply"), std::string::npos);
+}
+
+FdtBuilder with_extra(void (*add)(FdtBuilder &))
+{
+	FdtBuilder b;
+	b.begin("");
+	b.cells("#address-cells", {2});
+	b.cells("#size-cells", {2});
+	add(b);
+	b.end();
+	return b;
+}
+
+TEST(Machine, RefusesRegistersThatWrapAround)
+{
+	EXPECT_NE(refusal(with_extra([](FdtBuilder &b) {
+			  b.begin("serial");
+			  b.text("compatible", "ns16550a");
+			  b.cells("reg", {0xffffffff, 0xffffffff, 0, 2});
+			  b.end();
+		  })).find("wrap around"),
+		  std::string::npos);
+}
+
+TEST(Machine, RefusesShortReg)
+{
+	EXPECT_NE(refusal(with_extra([](FdtBuilder &b) {
+			  b.begin("serial");
+			  b.text("compatible", "ns16550a");
+			  b.cells("reg", {0, 1});
+			  b.end();
+		  })).find("no usable reg"),
+		  std::string::npos);
+}
+
+TEST(Machine, RefusesTwoHartsOfOneId)
+{
+	EXPECT_NE(refusal(with_extra([](FdtBuilder &b) {
+			  for (int i = 0; i < 2; i++) {
+				  b.begin("cpu");
+				  b.text("device_type", "cpu");
+				  b.cells("reg", {0, 3});
+				  b.end();
+			  }
+		  })).find("distinct"),
+		  std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,301 @@
+// vsock_stream.c against a scripted peer, against a peer model that checks the credit rules, and against noise.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "platform/vsock_stream.h"
+
+namespace {
+
+constexpr uint64_t guest = 7, host = 2;
+constexpr uint32_t port = 5000;
+constexpr size_t room = 4096 + VSOCK_HEADER_BYTES;
+
+struct Packet { vsock_header h; std::string data; };
+
+class Stream : public testing::Test {
+protected:
+	Stream() : s(std::make_unique<vsock_stream>()) { vsock_stream_init(s.get(), guest, port); }
+
+	void give(uint16_t op, const std::string &data = "", uint32_t from = 0, uint32_t flags = 0, uint32_t fwd = 0, uint32_t alloc = 65536)
+	{
+		vsock_header h = {host, guest, from, port, static_cast<uint32_t>(data.size()), VSOCK_TYPE_STREAM, op, flags, alloc, fwd};
+		give_raw(h, data);
+	}
+	void give_raw(const vsock_header &h, const std::string &data)
+	{
+		std::string packet(reinterpret_cast<const char *>(&h), sizeof(h));
+		packet += data;
+		std::unique_ptr<char[]> exact(new char[packet.size()]); // the sanitizer sees any read behind it
+		memcpy(exact.get(), packet.data(), packet.size());
+		ASSERT_TRUE(vsock_stream_can_take(s.get()));
+		vsock_stream_take(s.get(), exact.get(), packet.size());
+	}
+	std::optional<Packet> next(size_t most = room)
+	{
+		std::unique_ptr<char[]> buffer(new char[most]);
+		size_t bytes = vsock_stream_next(s.get(), buffer.get(), most);
+		if (!bytes)
+			return {};
+		Packet p;
+		memcpy(&p.h, buffer.get(), sizeof(p.h));
+		p.data.assign(buffer.get() + sizeof(p.h), bytes - sizeof(p.h));
+		EXPECT_EQ(p.h.len, p.data.size());
+		EXPECT_EQ(p.h.src_cid, guest);
+		return p;
+	}
+	int op()
+	{
+		auto p = next();
+		return p ? p->h.op : -1;
+	}
+	void connect(uint32_t from = 0, uint32_t alloc = 65536)
+	{
+		give(VSOCK_OP_REQUEST, "", from, 0, 0, alloc);
+		ASSERT_EQ(op(), VSOCK_OP_RESPONSE);
+	}
+	int recv(std::string *out, size_t most = 100000)
+	{
+		out->resize(most);
+		int n = vsock_stream_recv(s.get(), out->data(), most);
+		out->resize(n > 0 ? static_cast<size_t>(n) : 0);
+		return n;
+	}
+	int send(const std::string &data) { return vsock_stream_send(s.get(), data.data(), data.size()); }
+
+	std::unique_ptr<vsock_stream> s;
+	std::string got;
+};
+
+TEST_F(Stream, ConnectsFromPortZeroAndCarriesBytesBothWays)
+{
+	EXPECT_EQ(send("x"), -1) << "nobody is there";
+	EXPECT_EQ(recv(&got), 0);
+	connect(0);
+	EXPECT_TRUE(vsock_stream_connected(s.get()));
+	give(VSOCK_OP_RW, "hello");
+	EXPECT_EQ(recv(&got, 2), 2);
+	EXPECT_EQ(got, "he");
+	EXPECT_EQ(recv(&got), 3);
+	EXPECT_EQ(send("answer"), 6);
+	auto p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->h.op, VSOCK_OP_RW);
+	EXPECT_EQ(p->data, "answer");
+	EXPECT_EQ(p->h.fwd_cnt, 5u);
+	EXPECT_EQ(p->h.buf_alloc, static_cast<uint32_t>(VSOCK_BUFFER_BYTES));
+	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, OtherPortsTypesAndSecondPeersAreReset)
+{
+	vsock_header h = {host, guest, 9, port + 1, 0, VSOCK_TYPE_STREAM, VSOCK_OP_REQUEST, 0, 65536, 0};
+	give_raw(h, "");
+	auto p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->h.op, VSOCK_OP_RST);
+	EXPECT_EQ(p->h.src_port, port + 1);
+	EXPECT_EQ(p->h.dst_port, 9u);
+	h.dst_port = port;
+	h.type = 2; // seqpacket
+	give_raw(h, "");
+	EXPECT_EQ(op(), VSOCK_OP_RST);
+	connect(1);
+	give(VSOCK_OP_REQUEST, "", 2);
+	EXPECT_EQ(op(), VSOCK_OP_RST);
+	give(VSOCK_OP_RW, "from a stranger", 2);
+	EXPECT_EQ(op(), VSOCK_OP_RST);
+	EXPECT_TRUE(vsock_stream_connected(s.get()));
+	EXPECT_EQ(recv(&got), 0);
+}
+
+TEST_F(Stream, OtherContextIdsAndShortPacketsAreIgnored)
+{
+	vsock_header h = {host, guest + 1, 9, port, 0, VSOCK_TYPE_STREAM, VSOCK_OP_REQUEST, 0, 65536, 0};
+	give_raw(h, "");
+	vsock_stream_take(s.get(), &h, sizeof(h) - 1);
+	vsock_stream_take(s.get(), nullptr, 0);
+	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, RstIsNeverAnsweredWithRst)
+{
+	give(VSOCK_OP_RST);
+	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, PeerCloseIsToldOnceAfterItsBytes)
+{
+	connect();
+	give(VSOCK_OP_RW, "last words");
+	give(VSOCK_OP_SHUTDOWN, "", 0, VSOCK_SHUTDOWN_RECEIVE | VSOCK_SHUTDOWN_SEND);
+	EXPECT_EQ(op(), VSOCK_OP_RST);
+	EXPECT_FALSE(vsock_stream_connected(s.get()));
+	EXPECT_EQ(send("x"), -1);
+	give(VSOCK_OP_REQUEST, "", 1);
+	EXPECT_EQ(op(), VSOCK_OP_RST) << "not before the end was read";
+	EXPECT_EQ(recv(&got), 10);
+	EXPECT_EQ(recv(&got), -1);
+	EXPECT_EQ(recv(&got), 0);
+	connect(1);
+	EXPECT_EQ(recv(&got), 0) << "nothing of the old connection is left";
+}
+
+TEST_F(Stream, RstAndTransportResetEndTheConnection)
+{
+	connect();
+	give(VSOCK_OP_RST);
+	EXPECT_EQ(recv(&got), -1);
+	connect();
+	vsock_stream_reset(s.get(), 8);
+	EXPECT_EQ(recv(&got), -1);
+	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, OwnCloseResetsThePeer)
+{
+	connect(3);
+	send("never sent");
+	give(VSOCK_OP_RW, "never read", 3);
+	vsock_stream_close(s.get());
+	auto p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->h.op, VSOCK_OP_RST);
+	EXPECT_EQ(p->h.dst_port, 3u);
+	EXPECT_FALSE(next());
+	connect(4);
+	EXPECT_EQ(recv(&got), 0);
+}
+
+TEST_F(Stream, PeerThatBreaksARuleIsCutOff)
+{
+	connect();
+	give(VSOCK_OP_RW, std::string(VSOCK_BUFFER_BYTES, 'a'));
+	give(VSOCK_OP_RW, "b");
+	EXPECT_EQ(op(), VSOCK_OP_RST) << "more than its credit";
+	EXPECT_EQ(recv(&got), VSOCK_BUFFER_BYTES);
+	EXPECT_EQ(recv(&got), -1);
+	connect();
+	give(VSOCK_OP_CREDIT_UPDATE, "", 0, 0, 1);
+	EXPECT_EQ(op(), VSOCK_OP_RST) << "forwarded what was never sent";
+	EXPECT_EQ(recv(&got), -1);
+	connect();
+	vsock_header h = {host, guest, 0, port, 100, VSOCK_TYPE_STREAM, VSOCK_OP_RW, 0, 65536, 0};
+	give_raw(h, "shorter than len says");
+	EXPECT_EQ(op(), VSOCK_OP_RST);
+	EXPECT_EQ(recv(&got), -1);
+	connect();
+	give(VSOCK_OP_RESPONSE);
+	EXPECT_EQ(op(), VSOCK_OP_RST) << "an answer to a question never asked";
+}
+
+TEST_F(Stream, NeverSendsBeyondThePeersCredit)
+{
+	connect(0, 10);
+	EXPECT_EQ(send("0123456789abcdef"), 16);
+	auto p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->data, "0123456789");
+	EXPECT_EQ(op(), VSOCK_OP_CREDIT_REQUEST);
+	EXPECT_FALSE(next()) << "asks once";
+	give(VSOCK_OP_CREDIT_UPDATE, "", 0, 0, 4, 10);
+	p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->data, "abcd");
+}
+
+TEST_F(Stream, AnswersCreditRequestsWithAnUpdateEvenWhileSending)
+{
+	connect();
+	send("data");
+	give(VSOCK_OP_CREDIT_REQUEST);
+	EXPECT_EQ(op(), VSOCK_OP_CREDIT_UPDATE);
+	EXPECT_EQ(op(), VSOCK_OP_RW);
+	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, StopsTakingPacketsWhenAnswersPileUp)
+{
+	for (int i = 0; i < VSOCK_RESETS; i++)
+		give(VSOCK_OP_RW, "stranger", static_cast<uint32_t>(i));
+	EXPECT_FALSE(vsock_stream_can_take(s.get()));
+	for (uint32_t i = 0; i < VSOCK_RESETS; i++)
+		EXPECT_EQ(next()->h.dst_port, i) << "in order";
+	EXPECT_TRUE(vsock_stream_can_take(s.get()));
+}
+
+// A well-behaved peer with small, changing credit; both directions carry a counted pattern that must arrive whole.
+TEST_F(Stream, RandomTrafficArrivesWholeWithinCredit)
+{
+	const uint64_t seed = 99;
+	std::mt19937_64 random(seed);
+	connect(5, 1000);
+	uint32_t peer_alloc = 1000, peer_fwd = 0, arrived = 0, sent = 0, told_fwd = 0;
+	uint64_t out_at = 0, in_at = 0;
+	auto pattern = [](uint64_t i) { return static_cast<char>(i * 31 + (i >> 8)); };
+	for (int turn = 0; turn < 200000; turn++) {
+		std::string data;
+		switch (random() % 5) {
+		case 0: // firmware sends
+			for (uint64_t n = random() % 3000, i = 0; i < n; i++)
+				data.push_back(pattern(out_at + i));
+			out_at += static_cast<uint64_t>(std::max(0, send(data)));
+			break;
+		case 1: // peer sends within our credit
+			for (uint64_t n = random() % 4096, i = 0; i < n && sent - told_fwd < VSOCK_BUFFER_BYTES; i++, sent++)
+				data.push_back(pattern(sent));
+			if (!data.empty())
+				give(VSOCK_OP_RW, data, 5, 0, peer_fwd, peer_alloc);
+			break;
+		case 2: // firmware reads
+			for (int n = recv(&data, random() % 5000), i = 0; i < n; i++, in_at++)
+				ASSERT_EQ(data[static_cast<size_t>(i)], pattern(in_at)) << "seed " << seed << " turn " << turn;
+			break;
+		case 3: // packets go out
+			for (auto p = next(VSOCK_HEADER_BYTES + 1 + random() % 4096); p; p = next()) {
+				told_fwd = p->h.fwd_cnt;
+				for (char c : p->data)
+					ASSERT_EQ(c, pattern(arrived++)) << "seed " << seed << " turn " << turn;
+				ASSERT_LE(arrived - peer_fwd, peer_alloc) << "beyond credit, seed " << seed << " turn " << turn;
+				if (p->h.op == VSOCK_OP_CREDIT_REQUEST)
+					give(VSOCK_OP_CREDIT_UPDATE, "", 5, 0, peer_fwd, peer_alloc);
+			}
+			break;
+		default: // peer's user reads
+			peer_fwd += static_cast<uint32_t>(random() % (arrived - peer_fwd + 1));
+			give(VSOCK_OP_CREDIT_UPDATE, "", 5, 0, peer_fwd, peer_alloc);
+		}
+	}
+	EXPECT_GT(arrived, 10000000u);
+	EXPECT_GT(in_at, 10000000u);
+	EXPECT_TRUE(vsock_stream_connected(s.get()));
+}
+
+TEST_F(Stream, NoiseIsHarmless)
+{
+	const uint64_t seed = 5;
+	std::mt19937_64 random(seed);
+	for (int turn = 0; turn < 200000; turn++) {
+		std::string data(random() % 50, 'n');
+		vsock_header h = {host, guest, static_cast<uint32_t>(random() % 3), port + static_cast<uint32_t>(random() % 8 == 0),
+				  static_cast<uint32_t>(random() % 8 ? data.size() : random()), VSOCK_TYPE_STREAM,
+				  static_cast<uint16_t>(random() % 9), static_cast<uint32_t>(random() % 4),
+				  static_cast<uint32_t>(random()), static_cast<uint32_t>(random() % 4 ? 0 : random())};
+		give_raw(h, data);
+		if (random() % 3 == 0)
+			recv(&got, random() % 200);
+		if (random() % 3 == 0)
+			send(data);
+		while (next()) {
+		}
+		ASSERT_LE(s->in.tail - s->in.head, static_cast<uint32_t>(VSOCK_BUFFER_BYTES)) << "seed " << seed << " turn " << turn;
+		ASSERT_LE(s->out.tail - s->out.head, static_cast<uint32_t>(VSOCK_BUFFER_BYTES)) << "seed " << seed << " turn " << turn;
+	}
+}
+
+} // namespace
