@@ -92,8 +92,12 @@ std::string Machine::Impl::end_reason(int code) const
 	std::string words = firmware_failure(*region);
 	if (!words.empty())
 		return words;
+	if (code == HZ_POWER_CUT)
+		return "the power was cut, as injected";
 	std::string how = code >= 128 ? "was killed by signal " + std::to_string(code - 128) : "ended with code " + std::to_string(code);
 	words = last_line(read_tail(command.qemu_log(), 16384));
+	if (words.empty())
+		words = last_line(read_tail(command.console(), 16384));
 	return "QEMU " + how + (words.empty() ? "" : ": " + words);
 }
 

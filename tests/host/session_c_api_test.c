@@ -1,0 +1,97 @@
+/* The C interface used from C: write, append, read back, report, refusals, and a second life of the same image. */
+#include <hartzone.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCKS = 8, SKIPPED = 77 };
+
+static unsigned char out[BLOCKS * HARTZONE_BLOCK_BYTES], in[BLOCKS * HARTZONE_BLOCK_BYTES];
+
+static void require(int ok, const char *what, int code)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "failed: %s (%s)\n", what, hartzone_error_text(code));
+	exit(1);
+}
+
+#define SUCCEEDS(call) do { int code_ = (call); require(code_ == 0, #call, code_); } while (0)
+
+static hartzone_device *launch(const char *image)
+{
+	struct hartzone_options options = { .image_file = image, .workers = 2 };
+	hartzone_device *device = hartzone_launch(&options);
+	const char *text = hartzone_error_text(HARTZONE_ERROR);
+
+	if (device)
+		return device;
+	fprintf(stderr, "%s\n", text);
+	exit(strstr(text, "was not found") || strstr(text, "not installed") ? SKIPPED : 1);
+}
+
+static void first_life(const char *image)
+{
+	hartzone_device *device = launch(image);
+	hartzone_queue *queue = hartzone_queue_open(device, 1, BLOCKS);
+	struct hartzone_info info;
+	struct hartzone_zone zone;
+	uint64_t where = 0;
+	int code;
+
+	require(queue != NULL, "hartzone_queue_open", HARTZONE_ERROR);
+	SUCCEEDS(hartzone_get_info(device, &info));
+	require(info.zones > 1 && info.blocks == info.zones * info.zone_blocks, "info is consistent", 0);
+	SUCCEEDS(hartzone_write(queue, 0, BLOCKS, out));
+	SUCCEEDS(hartzone_append(queue, 0, BLOCKS, out, &where));
+	require(where == BLOCKS, "append returns the write pointer", 0);
+	SUCCEEDS(hartzone_read(queue, BLOCKS, BLOCKS, in));
+	require(memcmp(in, out, sizeof(in)) == 0, "data come back", 0);
+	require(hartzone_latency_ns(queue) > 0, "latency is known", 0);
+	SUCCEEDS(hartzone_report_zone(queue, 0, &zone));
+	require(zone.state == HARTZONE_IMPLICIT_OPEN && zone.write_pointer == 2 * BLOCKS, "zone is open", 0);
+	code = hartzone_write(queue, 1, 1, out);
+	require(code == 0x1bc && strstr(hartzone_error_text(code), "Zone Invalid Write") != NULL, "a misplaced write is refused", code);
+	require(hartzone_read(queue, 0, BLOCKS + 1, in) == HARTZONE_ERROR, "a large transfer is refused", 0);
+	SUCCEEDS(hartzone_flush(queue));
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_close(device));
+}
+
+static void second_life(const char *image)
+{
+	hartzone_device *device = launch(image);
+	hartzone_queue *queue = hartzone_queue_open(device, 3, BLOCKS);
+	struct hartzone_zone zone;
+
+	memset(in, 0, sizeof(in));
+	SUCCEEDS(hartzone_read(queue, 0, BLOCKS, in));
+	require(memcmp(in, out, sizeof(in)) == 0, "data survive", 0);
+	SUCCEEDS(hartzone_report_zone(queue, 0, &zone));
+	require(zone.state == HARTZONE_CLOSED && zone.write_pointer == 2 * BLOCKS, "zone is closed after a restart", 0);
+	SUCCEEDS(hartzone_zone_reset(queue, 0));
+	SUCCEEDS(hartzone_report_zone(queue, 0, &zone));
+	require(zone.state == HARTZONE_EMPTY && zone.write_pointer == 0, "zone is empty after a reset", 0);
+	SUCCEEDS(hartzone_queue_close(queue));
+	hartzone_kill(device);
+}
+
+int main(void)
+{
+	char image[] = "/tmp/hz-c-api-XXXXXX";
+	int fd = mkstemp(image);
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	for (size_t i = 0; i < sizeof(out); i++)
+		out[i] = (unsigned char)(i * 7 + i / 251);
+	require(hartzone_attach("/nowhere") == NULL, "attach to nothing fails", 0);
+	first_life(image);
+	second_life(image);
+	unlink(image);
+	puts("the C interface works");
+	return 0;
+}

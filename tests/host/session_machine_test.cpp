@@ -1,0 +1,281 @@
+// A whole machine on the real firmware image: boot, commands, dead peers on either side, signals; nothing is left behind.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "config/device_config.hpp"
+#include "session/controller.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+#include "session/locate.hpp"
+#include "session/machine.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// False for a zombie too: an orphan in a container may have no init that reaps it.
+bool runs(int pid)
+{
+	std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+	std::string id, name, state;
+	stat >> id >> name >> state;
+	return pid > 0 && stat && state != "Z" && state != "X";
+}
+
+bool within(std::chrono::milliseconds limit, const std::function<bool()> &condition)
+{
+	for (auto until = Clock::now() + limit; Clock::now() < until; std::this_thread::sleep_for(10ms))
+		if (condition())
+			return true;
+	return condition();
+}
+
+template <class Action> std::string error_of(Action action)
+{
+	try {
+		action();
+	} catch (const hz::Error &e) {
+		return e.what();
+	}
+	return "";
+}
+
+class MachineTest : public ::testing::TestWithParam<bool> {
+protected:
+	void SetUp() override
+	{
+		try {
+			hz::locate_firmware();
+			hz::locate_vsock_daemon();
+		} catch (const hz::Error &e) {
+			GTEST_SKIP() << e.what();
+		}
+		fs::create_directory(base);
+		setenv("HARTZONE_RUN_BASE", base.c_str(), 1);
+	}
+	void TearDown() override
+	{
+		unsetenv("HARTZONE_RUN_BASE");
+		hz::set_interrupted(false);
+		if (fs::exists(base)) {
+			EXPECT_TRUE(within(2s, [&] { return fs::is_empty(base); })) << "files are left in " << base;
+		}
+		fs::remove_all(base);
+	}
+
+	hz::MachineOptions options() const
+	{
+		hz::MachineOptions o;
+		o.config = hz::conf::device_defaults();
+		o.virtual_clock = GetParam();
+		return o;
+	}
+
+	fs::path base = fs::path("/dev/shm") / ("hzt-" + std::to_string(getpid()));
+};
+
+INSTANTIATE_TEST_SUITE_P(Clocks, MachineTest, ::testing::Bool(), [](const auto &i) { return i.param ? "virtual" : "real"; });
+
+TEST_P(MachineTest, BootsIdentifiesAndShutsDown)
+{
+	auto machine = hz::Machine::launch(options());
+	int qemu = machine->qemu_pid(), daemon = machine->daemon_pid();
+	{
+		hz::Controller controller(*machine);
+		EXPECT_EQ(controller.link().read32(NVME_REG_VS), static_cast<uint32_t>(NVME_VERSION_2_0));
+		controller.enable();
+		auto info = controller.namespace_info();
+		EXPECT_GT(info.zones, 0u);
+		EXPECT_EQ(info.zones * info.zone_size_sectors, info.size_sectors);
+		controller.shutdown();
+	}
+	auto end = machine->wait_exit(10s);
+	EXPECT_TRUE(end.exited) << machine->console();
+	EXPECT_EQ(end.code, HZ_POWER_OK) << end.reason << machine->console();
+	machine.reset();
+	EXPECT_FALSE(runs(qemu));
+	EXPECT_FALSE(runs(daemon));
+}
+
+TEST_P(MachineTest, WritesAndReadsBack)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	auto queue = controller.create_queue(1, {});
+	std::vector<std::byte> out(65536), in(65536);
+	for (size_t i = 0; i < out.size(); i++)
+		out[i] = static_cast<std::byte>(i * 31 >> 4);
+	auto written = queue->run(hz::QueuePair::write(0, 16), out);
+	EXPECT_EQ(written.status, 0) << hz::status_text(written.status);
+	auto read = queue->run(hz::QueuePair::read(0, 16), {}, in);
+	EXPECT_EQ(read.status, 0) << hz::status_text(read.status);
+	EXPECT_EQ(in, out);
+	EXPECT_GT(read.completed_ns, read.arrival_ns);
+	auto zones = controller.zone_report(*queue);
+	ASSERT_FALSE(zones.empty());
+	EXPECT_EQ(zones[0].state >> 4, NVME_ZS_IMPLICIT_OPEN);
+	EXPECT_EQ(zones[0].write_pointer, 16u);
+	EXPECT_EQ(queue->run(hz::QueuePair::write(17, 1)).status, NVME_ZONE_INVALID_WRITE);
+	controller.delete_queue(std::move(queue));
+	controller.shutdown();
+}
+
+TEST_P(MachineTest, AKilledQemuIsNoticedAndNamed)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	int daemon = machine->daemon_pid();
+	auto start = Clock::now();
+	kill(machine->qemu_pid(), SIGKILL);
+	std::string words = error_of([&] {
+		for (;;)
+			controller.link().read32(NVME_REG_CSTS);
+	});
+	EXPECT_LT(Clock::now() - start, 2s);
+	EXPECT_NE(words.find("QEMU was killed by signal 9"), std::string::npos) << words;
+	EXPECT_TRUE(within(2s, [&] { return !runs(daemon); }));
+	EXPECT_TRUE(machine->exit_status().exited);
+}
+
+TEST_P(MachineTest, AKilledDaemonIsNoticedAndNamed)
+{
+	auto machine = hz::Machine::launch(options());
+	if (machine->daemon_pid() < 0)
+		GTEST_SKIP() << "the kernel's vsock is used";
+	int qemu = machine->qemu_pid();
+	auto start = Clock::now();
+	kill(machine->daemon_pid(), SIGKILL);
+	EXPECT_TRUE(within(2s, [&] { return !machine->alive(); }));
+	EXPECT_LT(Clock::now() - start, 2s);
+	EXPECT_NE(error_of([&] { machine->check(); }).find("vsock"), std::string::npos) << error_of([&] { machine->check(); });
+	EXPECT_TRUE(within(2s, [&] { return !runs(qemu); }));
+}
+
+TEST_P(MachineTest, AWaitingQueueHearsOfTheDeath)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	auto queue = controller.create_queue(1, {});
+	std::thread killer([&] {
+		std::this_thread::sleep_for(100ms);
+		machine->kill();
+	});
+	auto start = Clock::now();
+	EXPECT_NE(error_of([&] {
+			  for (;;)
+				  queue->run(hz::QueuePair::read(0, 1));
+		  }),
+		  "");
+	EXPECT_LT(Clock::now() - start, 2100ms);
+	killer.join();
+}
+
+// Starts a process that launches a machine, tells its children's ids, and waits for a signal.
+int launch_elsewhere(const hz::MachineOptions &options, int &qemu, int &daemon)
+{
+	int ends[2], ids[2] = {};
+	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+	int owner = fork();
+	if (owner == 0) {
+		int code = 1;
+		try {
+			hz::catch_interrupts();
+			auto machine = hz::Machine::launch(options);
+			ids[0] = machine->qemu_pid();
+			ids[1] = machine->daemon_pid();
+			if (write(ends[1], ids, sizeof(ids)) != sizeof(ids))
+				_exit(3);
+			for (;;) {
+				machine->check();
+				usleep(10000);
+			}
+		} catch (const hz::Interrupted &) {
+			code = 130;
+		} catch (const std::exception &e) {
+			std::fprintf(stderr, "%s\n", e.what());
+		}
+		_exit(code);
+	}
+	close(ends[1]);
+	EXPECT_EQ(read(ends[0], ids, sizeof(ids)), static_cast<ssize_t>(sizeof(ids)));
+	close(ends[0]);
+	qemu = ids[0];
+	daemon = ids[1];
+	return owner;
+}
+
+TEST_P(MachineTest, SignalsLeaveNothingBehind)
+{
+	for (int number : {SIGINT, SIGTERM, SIGKILL}) {
+		int qemu, daemon, status = 0;
+		int owner = launch_elsewhere(options(), qemu, daemon);
+		EXPECT_TRUE(runs(qemu));
+		auto start = Clock::now();
+		kill(owner, number);
+		waitpid(owner, &status, 0);
+		EXPECT_EQ(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), number == SIGKILL ? 137 : 130);
+		EXPECT_TRUE(within(2s, [&] { return !runs(qemu) && !runs(daemon) && fs::is_empty(base); })) << "signal " << number;
+		EXPECT_LT(Clock::now() - start, 2s);
+	}
+}
+
+TEST_P(MachineTest, BootFailuresAreTold)
+{
+	auto o = options();
+	o.nand_image = base / "image";
+	{
+		std::ofstream image(o.nand_image);
+		image << "not an image";
+	}
+	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("bytes, but this device needs"), std::string::npos);
+	fs::resize_file(o.nand_image, 0);
+	{
+		auto machine = hz::Machine::launch(o);
+		EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("in use"), std::string::npos);
+	}
+	{
+		std::fstream image(o.nand_image, std::ios::in | std::ios::out);
+		image << "garbage over the header";
+	}
+	std::string words = error_of([&] { hz::Machine::launch(o); });
+	EXPECT_NE(words.find("the firmware failed: "), std::string::npos) << words;
+	fs::remove(o.nand_image);
+	o.config.channels = 0;
+	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("channels"), std::string::npos);
+	EXPECT_NE(error_of([&] {
+			  auto p = options();
+			  p.firmware = "/nowhere/firmware.elf";
+			  hz::Machine::launch(p);
+		  }).find("/nowhere/firmware.elf"),
+		  std::string::npos);
+}
+
+TEST_P(MachineTest, TwoMachinesRunSideBySide)
+{
+	auto a = hz::Machine::launch(options()), b = hz::Machine::launch(options());
+	hz::Controller ca(*a), cb(*b);
+	ca.enable();
+	cb.enable();
+	EXPECT_NE(a->run_directory(), b->run_directory());
+	a->kill();
+	EXPECT_TRUE(within(2s, [&] { return !a->alive(); }));
+	EXPECT_GT(cb.namespace_info().zones, 0u);
+}
+
+} // namespace
