@@ -22,15 +22,21 @@ uint64_t vc_duration_cycles(uint64_t ns)
 
 void vc_freeze(struct vc_hart *h)
 {
-	uint64_t now = vc_clock(h);
-
-	h->base = now;
-	h->frozen++;
+	if (h->frozen++)
+		return;
+	h->base += (*h->retired - h->mark) * vc.options.cost.insn;
+	h->mark = *h->retired;
 }
 
 void vc_thaw(struct vc_hart *h)
 {
 	if (!h->frozen || --h->frozen)
 		return;
+	h->skipped += *h->retired - h->mark;
 	h->mark = *h->retired;
+}
+
+uint64_t vc_counted(const struct vc_hart *h)
+{
+	return (h->frozen ? h->mark : *h->retired) - h->skipped;
 }

@@ -36,6 +36,8 @@ uint64_t vc_cycles_to_ns(uint64_t cycles);
 uint64_t vc_deadline_cycles(uint64_t ns);
 /* A duration, to the nearest cycle. */
 uint64_t vc_duration_cycles(uint64_t ns);
+/* Instructions that the clock counted: outside freezes. */
+uint64_t vc_counted(const struct vc_hart *h);
 void vc_freeze(struct vc_hart *h);
 void vc_thaw(struct vc_hart *h);
 

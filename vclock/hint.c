@@ -13,6 +13,7 @@ static void show_now(struct vc_hart *h)
 
 void vc_before(struct vc_hart *h, enum vc_kind kind)
 {
+	h->in_wfi = kind == VC_WFI_INSN;
 	switch (kind) {
 	case VC_SC:
 		h->reserved = false; /* succeed or fail, the reservation is used up */
@@ -45,13 +46,11 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 		return vc_host_wake(h);
 	case VC_END:
 		return vc_end_run(h, "end");
-	case VC_WFI_INSN:
-		h->in_wfi = true;
-		return;
 	case VC_GATE:
 		return vc_gate(h);
 	case VC_FENCE:
 		return vc_race_fence(h);
+	case VC_WFI_INSN:
 	case VC_PLAIN:
 		return;
 	}

@@ -60,8 +60,8 @@ static void write_harts(FILE *out)
 	for (unsigned i = 0; i < vc.harts; i++) {
 		const struct vc_hart *h = &vc.hart[i];
 
-		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"retired\": %" PRIu64 "}",
-			i ? "," : "", i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), *h->retired);
+		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64 "}",
+			i ? "," : "", i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
 	}
 	fprintf(out, "\n  ],\n");
 }
@@ -86,12 +86,14 @@ static void write_lines(FILE *out)
 static void write_host(FILE *out)
 {
 	struct timespec now;
-	uint64_t ns;
+	uint64_t ns, retired = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - vc.started_host_ns;
-	fprintf(out, "  \"host\": {\"wall_ns\": %" PRIu64 ", \"host_waits\": %" PRIu64 ", \"host_wakes\": %" PRIu64 "}\n",
-		vc.started_host_ns ? ns : 0, vc.host_waits, vc.host_wakes);
+	for (unsigned i = 0; i < vc.harts && vc.hart[i].retired; i++)
+		retired += *vc.hart[i].retired;
+	fprintf(out, "  \"host\": {\"wall_ns\": %" PRIu64 ", \"retired\": %" PRIu64 ", \"host_waits\": %" PRIu64
+		", \"host_wakes\": %" PRIu64 "}\n", vc.started_host_ns ? ns : 0, retired, vc.host_waits, vc.host_wakes);
 }
 
 void vc_report_write(void)

@@ -47,13 +47,15 @@ enum vc_flag { /* why a run is no measurement */
 struct vc_hart {
 	_Alignas(64) const uint64_t *retired; /* QEMU's inline counter */
 	uint64_t base, mark;    /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
+	uint64_t skipped;       /* instructions retired inside freezes before mark: they are not counted */
 	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
 	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
 	uint32_t index;
 	enum vc_hart_state state;
 	bool reserved;          /* LR reservation intact on reserved_line */
 	bool wake_pending;      /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
-	bool in_wfi;
+	bool in_wfi;            /* the last synchronisation instruction was WFI */
+	bool woke;              /* from a WFI that halted it */
 	bool drained;           /* was let go by a drain or rescue: wake was spurious */
 	uint64_t reserved_line;
 	uint64_t reserved_address;

@@ -185,9 +185,9 @@ void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
 		pthread_mutex_unlock(&vc.lock);
 		return;
 	}
-	if (h->in_wfi)
+	if (h->woke)
 		vc_flag_run(VC_FLAG_WFI_WOKE);
-	h->in_wfi = false;
+	h->woke = false;
 	h->state = VC_READY;
 	h->wait_kind = kind;
 	vc.key[h->index] = vc_key(h);
@@ -259,6 +259,7 @@ void vc_hart_idle(struct vc_hart *h)
 	struct vc_hart *next = NULL;
 
 	pthread_mutex_lock(&vc.lock);
+	h->woke = false;
 	if (h->in_wfi && vc.phase == VC_RUNNING && !vc.ended) {
 		h->state = VC_WFI;
 		free_token(h);
@@ -287,6 +288,7 @@ void vc_hart_resume(struct vc_hart *h)
 		if (rests)
 			vc.phase = vc.entered < vc.harts ? VC_STARTING : VC_RUNNING;
 	}
+	h->woke = h->state == VC_WFI;
 	if (h->state == VC_STOPPED || h->state == VC_WFI)
 		h->state = VC_LOOSE;
 	pthread_mutex_unlock(&vc.lock);

@@ -6,13 +6,13 @@ import subprocess
 from machine import Machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean speed ended late").split()
+SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean speed ended late flush wfi unfrozen").split()
 PARAMETERS, RESULTS, BELL, QUESTION = 0x80300000, 0x80301000, 0x80303000, 0x80303040
 
 
 def build(folder):
     elf = os.path.join(folder, "probe.elf")
-    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-mcmodel=medany", "-O2",
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany", "-O2",
                     "-ffreestanding", "-nostdlib", "-static", "-Wall", "-Wextra", "-Werror",
                     "-I", os.path.join(HERE, "../../protocol"), "-Wl,-T," + os.path.join(HERE, "probe/probe.ld"),
                     "-Wl,--no-warn-rwx-segments", os.path.join(HERE, "probe/start.S"),

@@ -21,6 +21,9 @@ enum scene {
 	SCENE_SPEED,      /* straight code for the instruction rate */
 	SCENE_ENDED,      /* END, but the machine is not powered off */
 	SCENE_LATE,       /* lost wakes: WAKE long before WAIT */
+	SCENE_FLUSH,      /* more code than a small code cache holds, others blocked */
+	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt */
+	SCENE_UNFROZEN,   /* waits for the host with its clock running */
 };
 
 struct probe_parameters {
@@ -302,6 +305,33 @@ static void scene_speed(uint64_t hart)
 	RESULTS->value[hart] = a ^ b;
 }
 
+/* Calls fresh functions, each a RET in a line of its own. */
+static void scene_flush(uint64_t hart)
+{
+	uint16_t *code = (uint16_t *)0x80400000;
+
+	if (hart)
+		return scene_order(hart);
+	for (uint64_t i = 0; i < PARAMETERS->rounds * 1000; i++)
+		code[i * 32] = 0x8082;
+	__asm__ volatile("fence.i" ::: "memory");
+	for (uint64_t i = 0; i < PARAMETERS->rounds * 1000; i++)
+		((void (*)(void))(code + i * 32))();
+}
+
+static void scene_wfi(uint64_t hart)
+{
+	if (hart == 1) {
+		__asm__ volatile("csrw mie, %0; wfi" ::"r"(8)); /* machine software interrupt, masked in mstatus */
+		add(&shared_word, 1);
+	} else {
+		think(1000);
+		add(&shared_word, 1); /* hart 1 halts before this */
+		think(1000);
+		*(volatile uint32_t *)(0x2000000 + 4) = 1; /* CLINT msip of hart 1 */
+	}
+}
+
 static void play(uint64_t hart)
 {
 	switch (PARAMETERS->scene) {
@@ -315,6 +345,9 @@ static void play(uint64_t hart)
 	case SCENE_CLEAN: scene_clean(hart); break;
 	case SCENE_SPEED: scene_speed(hart); break;
 	case SCENE_LATE: scene_late(hart); break;
+	case SCENE_FLUSH: scene_flush(hart); break;
+	case SCENE_WFI: scene_wfi(hart); break;
+	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
 	}

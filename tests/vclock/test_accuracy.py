@@ -1,0 +1,101 @@
+"""Accuracy: lockbench under QEMU with the plugin equals the event model, hart by hart, operation by operation.
+
+Compared: the common start, operations and end of every hart, the order-free total, every hart's clock at the end. The suite runs
+a cross-section; `--full` (or HARTZONE_FULL=1) every combination of the matrix, which takes about half an hour."""
+import itertools
+import os
+import struct
+import sys
+import unittest
+
+import lockbench
+import model
+from suite import LOCKBENCH, LockbenchCase, PLUGIN, main
+
+KINDS = ("tas", "ttas", "ticket", "mcs", "clh")
+HARTS = (1, 2, 4, 8, 16, 32)
+WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 200), (20, 10, 10))  # think, spread, section
+OTHER_COSTS = dict(insn=2, local=3, remote=101, occupancy=67, wake=9, pause=21)
+
+
+def costs_and_options(name):
+    if name == "other":
+        return OTHER_COSTS, ["mhz=1600", *(f"{k}={v}" for k, v in OTHER_COSTS.items())], 1600
+    return model.COSTS[name], [f"preset={name}"], 1000
+
+
+def modelled(before, after, harts, costs, mhz):
+    """before: parameter block; after: RAM at the end of the real run, of which only the device tree is used."""
+    tree = model.find_device_tree(after)
+    ram = bytearray(len(after))
+    ram[tree - model.RAM:] = after[tree - model.RAM:]
+    model.load_elf(LOCKBENCH, ram)
+    offset = lockbench.ADDRESS - model.RAM
+    ram[offset:offset + len(before)] = before
+    m = model.Model(LOCKBENCH, harts, ram, costs, mhz)
+    m.run()
+    words = [struct.unpack_from("<4Q", ram, offset + 128 + 64 * h) for h in range(harts)]
+    start, protected, total, finished = struct.unpack_from("<4Q", ram, offset + 48)
+    return {"start_ns": start, "sum": protected, "total": total, "finished": finished,
+            "operations": [w[0] for w in words], "wait_ns": [w[1] for w in words], "end_ns": [w[3] for w in words],
+            "clocks": [m.clock(h) for h in m.harts]}
+
+
+def measured_and_modelled(kind, harts, work, cost_name, seed=1, duration_ns=100000, waits=0):
+    think, spread, section = work
+    costs, options, mhz = costs_and_options(cost_name)
+    with lockbench.Lockbench(LOCKBENCH, harts, kind, think, section, spread, duration_ns, seed, waits, plugin=PLUGIN,
+                             options=options) as m:
+        before = m.read(lockbench.ADDRESS, 128)
+        code = m.run()
+        if code:
+            raise AssertionError(f"exit code {code}: {m.output}")
+        report = m.report()
+        real = m.results()
+        with open(m.ram, "rb") as f:
+            after = f.read()
+    if not report["deterministic"]:
+        raise AssertionError(f"no measurement: {report['reason']}")
+    real["clocks"] = [h["cycles"] for h in report["harts"]]
+    return real, modelled(before, after, harts, costs, mhz)
+
+
+class Accuracy(LockbenchCase):
+    def compare(self, cases):
+        cases = list(cases)
+        for case in cases:
+            with self.subTest(case=case):
+                real, expected = measured_and_modelled(*case)
+                self.assertEqual(real, expected)
+                self.assertEqual(real["finished"], 1)
+                self.assertEqual(real["sum"], real["total"])
+        print(f"{len(cases)} configurations compared", file=sys.stderr)
+
+    def test_every_kind_and_hart_count(self):
+        """Each kind at each hart count, work and costs by turns."""
+        pairs = itertools.product(KINDS, HARTS)
+        self.compare((kind, harts, WORK[n % len(WORK)], ("default", "ideal", "other")[n % 3], n)
+                     for n, (kind, harts) in enumerate(pairs))
+
+    def test_seeds(self):
+        self.compare((kind, 4, (200, 150, 50), "default", seed) for kind in KINDS for seed in range(2, 6))
+
+    def test_waits_measured(self):
+        """The loop then freezes its clock and reads it twice more per operation."""
+        self.compare((kind, harts, (200, 150, 50), "default", 7, 100000, 1) for kind in KINDS for harts in (1, 4, 16))
+
+    def test_no_lock(self):
+        self.compare(("none", 1, work, "default") for work in WORK)
+
+    @unittest.skipUnless(os.environ.get("HARTZONE_FULL"), "full matrix: --full or HARTZONE_FULL=1")
+    def test_full_matrix(self):
+        self.compare((kind, harts, work, costs, seed, 300000) for kind, harts, work, costs, seed
+                     in itertools.product(KINDS, HARTS, WORK, ("default", "ideal", "other"), (1, 2)))
+
+
+if __name__ == "__main__":
+    if "--full" in sys.argv:
+        sys.argv.remove("--full")
+        os.environ["HARTZONE_FULL"] = "1"
+        Accuracy.test_full_matrix.__unittest_skip__ = False
+    main()

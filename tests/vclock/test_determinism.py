@@ -1,0 +1,76 @@
+"""Determinism: equal runs give equal order hashes, clocks, counts and line statistics, whatever the host does meanwhile."""
+import os
+import subprocess
+import sys
+
+import lockbench
+from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
+
+
+class Hogs:
+    """Busy processes on every core while the block runs."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __enter__(self):
+        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(self.count)]
+
+    def __exit__(self, *unused):
+        for p in self.processes:
+            p.kill()
+        for p in self.processes:
+            p.wait()
+
+
+SITUATIONS = [("auto", 0), ("0", 0), ("off", 0), ("off", 0), ("auto", 2 * os.cpu_count()), ("off", os.cpu_count())]
+
+
+class Determinism(LockbenchCase):
+    def outcome(self, kind, harts, pin):
+        with lockbench.Lockbench(LOCKBENCH, harts, kind, 300, 60, 250, 300000, plugin=PLUGIN, pin=pin) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            report = m.report()
+            self.assertTrue(report["deterministic"], report["reason"])
+            return fingerprint(report), m.results()
+
+    def test_one_outcome_on_any_host(self):
+        for kind in ("tas", "ttas", "ticket", "mcs", "clh"):
+            for harts in (4, 16):
+                expected = None
+                for pin, hogs in SITUATIONS:
+                    with self.subTest(kind=kind, harts=harts, pin=pin, hogs=hogs), Hogs(hogs):
+                        outcome = self.outcome(kind, harts, pin)
+                        expected = expected or outcome
+                        self.assertEqual(outcome, expected)
+
+    def test_seed_changes_the_outcome(self):
+        """The comparison above could otherwise hold for runs that compare nothing."""
+        hashes = set()
+        for seed in range(4):
+            with lockbench.Lockbench(LOCKBENCH, 4, "ticket", 300, 60, 250, 100000, seed, plugin=PLUGIN) as m:
+                self.assertEqual(m.run(), 0, m.output)
+                hashes.add(m.report()["order_hash"])
+        self.assertEqual(len(hashes), 4)
+
+
+class Counting(ProbeCase):
+    def test_counting_by_segment_equals_counting_each_instruction(self):
+        for scene in ("order", "deadline", "ping", "charge"):
+            reports = []
+            for count in ("segment", "insn"):
+                with self.probe(scene, 4, options=[f"count={count}"]) as m:
+                    self.assertEqual(m.run(), 0, m.output)
+                    report = fingerprint(m.report())
+                    del report["parameters"]
+                    reports.append(report)
+            self.assertEqual(*reports, scene)
+
+    def test_sixty_four_harts(self):
+        with self.probe("order", 64, rounds=20) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            self.assertTrue(m.report()["deterministic"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Race check: planted races are found with both places named; synchronised work is clean."""
+import lockbench
+from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
+
+
+class Planted(ProbeCase):
+    def test_both_races_are_found(self):
+        """A plain polling load, and a counter without a lock."""
+        with self.probe("race", 2, options=["race-check=on"]) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            races = m.report()["races"]
+        self.assertTrue(any("plain_flag+0x0" in r for r in races), races)
+        self.assertTrue(any("plain_count+0x0" in r for r in races), races)
+        for race in races:
+            self.assertRegex(race, r"hart \d (load|store) at \w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\), then "
+                                   r"hart \d (load|store) at \w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\), of \w+\+0x")
+        self.assertEqual(m.output.count("vclock: RACE: "), len(races))
+
+    def test_synchronised_work_is_clean(self):
+        for scene in ("clean", "order", "ping", "late", "deadline"):
+            for harts in (2, 8):
+                with self.probe(scene, harts, options=["race-check=on"]) as m:
+                    self.assertEqual(m.run(), 0, m.output)
+                    self.assertEqual(m.report()["races"], [], scene)
+
+    def test_time_is_the_same_with_the_check(self):
+        reports = []
+        for check in ("off", "on"):
+            with self.probe("clean", 4, options=[f"race-check={check}"]) as m:
+                self.assertEqual(m.run(), 0, m.output)
+                report = fingerprint(m.report())
+                report.pop("races", None)
+                del report["parameters"]
+                reports.append(report)
+        self.assertEqual(*reports)
+
+
+class Locks(LockbenchCase):
+    def run_check(self, kind, harts):
+        with lockbench.Lockbench(LOCKBENCH, harts, kind, 100, 30, 80, 50000, plugin=PLUGIN, options=["race-check=on"]) as m:
+            m.run()
+            return m.report()["races"]
+
+    def test_every_lock_orders_its_sections(self):
+        for kind in ("tas", "ttas", "ticket", "mcs", "clh"):
+            for harts in (2, 8):
+                self.assertEqual(self.run_check(kind, harts), [], kind)
+
+    def test_without_a_lock_the_counter_races(self):
+        races = self.run_check("none", 2)
+        self.assertTrue(any("protected_sum" in r for r in races), races)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""How runs end: deadlock dumps, signals in every state, perturbed runs and their flags, refused options and QEMUs."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from suite import Case, PLUGIN, ProbeCase, main
+
+
+class Deadlock(ProbeCase):
+    def test_dump_names_place_word_and_lock(self):
+        for harts in (2, 8):
+            with self.probe("deadlock", harts) as m:
+                begin = time.monotonic()
+                self.assertEqual(m.run(timeout=20), 3)
+                self.assertLess(time.monotonic() - begin, 5)
+                self.assertIn("DEADLOCK", m.output)
+                self.assertRegex(m.output, r"hart 0: waits for lock_b\+0x0 \(0x[0-9a-f]+\), lock l2p\[7\] since \d+ ns at \w+\+0x")
+                self.assertRegex(m.output, r"hart 1: waits for lock_a\+0x0 \(0x[0-9a-f]+\), lock l2p\[8\]")
+                self.assertEqual(m.output.count("waits for"), harts)
+                report = m.report()
+                self.assertEqual((report["end"], report["deterministic"]), ("deadlock", False))
+
+    def test_deadlock_is_the_same_every_time(self):
+        hashes = set()
+        for _ in range(3):
+            with self.probe("deadlock", 4) as m:
+                m.run(timeout=20)
+                hashes.add(m.report()["order_hash"])
+        self.assertEqual(len(hashes), 1)
+
+
+class Signals(ProbeCase):
+    def test_within_a_second_in_every_state(self):
+        for scene in ("compute", "spin", "parked", "halted", "ended"):
+            for harts in (1, 4, 32):
+                for sig in (signal.SIGTERM, signal.SIGINT):
+                    with self.subTest(scene=scene, harts=harts, sig=sig), self.probe(scene, harts) as m:
+                        m.start()
+                        wait_for_guest(m)
+                        self.assertLess(m.stop(sig), 1)
+                        self.assertEqual(m.process.returncode, 0, m.output)
+                        report = m.report()
+                        self.assertEqual(report["deterministic"], scene == "ended", report["reason"])
+
+    def test_at_any_moment_of_the_start(self):
+        for ms in range(0, 60, 4):
+            with self.probe("spin", 16) as m:
+                m.start()
+                time.sleep(ms / 1000)
+                self.assertLess(m.stop(), 1, f"{ms} ms after the start")
+
+
+def wait_for_guest(m):
+    """Until the plugin has opened the gate: it has then written the slots."""
+    end = time.monotonic() + 20
+    while m.words(0x80200000, 1)[0] == 0 and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(0.05)
+
+
+class Qmp:
+    def __init__(self, path):
+        end = time.monotonic() + 10
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.01)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rw")
+        self.file.readline()
+        self.do("qmp_capabilities")
+
+    def do(self, command):
+        self.file.write(json.dumps({"execute": command}) + "\n")
+        self.file.flush()
+        while "return" not in json.loads(self.file.readline()):
+            pass
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Perturbed(ProbeCase):
+    """A run that was disturbed ends all the same, and says that it is no measurement."""
+
+    def with_qmp(self, *commands):
+        with self.probe("order", 4, rounds=60000) as m:
+            path = os.path.join(m.folder, "qmp")
+            m.command += ["-qmp", f"unix:{path},server=on,wait=off"]
+            m.start()
+            qmp = Qmp(path)
+            wait_for_guest(m)
+            for command in commands:
+                qmp.do(command)
+                time.sleep(0.02)
+            code = m.wait()
+            qmp.close()
+            self.assertEqual(code, 0, m.output)
+            return m.report()
+
+    def test_undisturbed(self):
+        report = self.with_qmp("query-status")
+        self.assertTrue(report["deterministic"], report["reason"])
+
+    def test_stop_and_cont(self):
+        report = self.with_qmp("stop", "cont", "stop", "cont")
+        self.assertEqual((report["deterministic"], report["reason"], report["end"]), (False, "stopped", "end"))
+
+    def test_flush_is_rescued(self):
+        with self.probe("flush", 4, rounds=20, options=["watchdog=100"], extra=["-accel", "tcg,tb-size=1"]) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            report = m.report()
+        self.assertEqual((report["deterministic"], report["reason"]), (False, "flushed"))
+        self.assertGreater(report["flags"]["flushed"], 0)
+        self.assertGreater(report["flags"]["rescued"], 0)
+
+    def test_wake_from_wfi(self):
+        with self.probe("wfi", 2) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            self.assertEqual(m.report()["reason"], "wfi-woke")
+
+    def test_host_wait_with_the_clock_running(self):
+        with self.probe("unfrozen", 1) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            self.assertEqual(m.report()["reason"], "unfrozen-host-wait")
+
+
+class Options(ProbeCase):
+    def refusal(self, words, harts=1):
+        with self.probe("charge", harts) as m:
+            at = m.command.index("-plugin") + 1
+            m.command[at] = ",".join([PLUGIN, *(w.replace("RAM", m.ram) for w in words)])
+            self.assertNotEqual(m.run(timeout=20), 0, words)
+            return m.output
+
+    def test_each_error_is_one_sentence(self):
+        for words, sentence in (
+                (["ram=RAM", "colour=red"], "option colour=red is unknown"),
+                (["ram=RAM", "harts"], "option harts"),
+                (["ram=RAM", "remote=-1"], "option remote=-1 has a value that is not allowed"),
+                (["ram=RAM", "remote=12x"], "option remote=12x has a value that is not allowed"),
+                (["ram=RAM", "mhz=0"], "option mhz=0 has a value"),
+                (["ram=RAM", "pin=left"], "option pin=left has a value"),
+                (["ram=RAM", "preset=fast"], "preset=fast is unknown: default or ideal"),
+                (["ram=RAM", "harts=2"], "option harts=2, but the machine has 1"),
+                (["ram=RAM", "elf=RAM"], "no 64-bit ELF file"),
+                ([], "option ram=FILE is missing"),
+                (["ram=/nonexistent"], "cannot map /nonexistent: No such file")):
+            self.assertIn("vclock: " + sentence, self.refusal(words).replace("vclock: option elf", "vclock: no"), words) \
+                if "ELF" not in sentence else self.assertIn(sentence, self.refusal(words))
+
+    def test_preset_and_single_costs(self):
+        for words in (["preset=ideal", "remote=77"], ["remote=77", "preset=ideal"]):
+            with self.probe("charge", 1, options=words) as m:
+                self.assertEqual(m.run(), 0, m.output)
+                p = m.report()["parameters"]
+                self.assertEqual((p["preset"], p["local"], p["remote"], p["occupancy"]), ("ideal", 0, 77, 0))
+
+
+LOADER = """
+import ctypes, os, sys
+class Version(ctypes.Structure): _fields_ = [("min", ctypes.c_int), ("cur", ctypes.c_int)]
+class Info(ctypes.Structure):
+    _fields_ = [("target", ctypes.c_char_p), ("version", Version), ("system", ctypes.c_bool), ("smp", ctypes.c_int), ("max", ctypes.c_int)]
+plugin = ctypes.CDLL(sys.argv[1], mode=os.RTLD_LAZY)
+info = Info(sys.argv[2].encode(), Version(int(sys.argv[3]), int(sys.argv[4])), bool(int(sys.argv[5])), int(sys.argv[6]), 64)
+argv = (ctypes.c_char_p * 1)(b"ram=/x")
+sys.exit(plugin.qemu_plugin_install(ctypes.c_uint64(0), ctypes.byref(info), 1, argv))
+"""
+
+
+class Refusal(Case):
+    """The plugin is loaded by a program that says it is another QEMU."""
+
+    def test_unsupported_qemu(self):
+        for words, sentence in (
+                (("riscv64", 0, 3, 1, 4), "this QEMU serves plugin API versions 0 to 3, but version 4 is needed: use QEMU 10.0 or later"),
+                (("riscv64", 7, 9, 1, 4), "this QEMU serves plugin API versions 7 to 9"),
+                (("aarch64", 2, 4, 1, 4), "target aarch64: use qemu-system-riscv64"),
+                (("riscv64", 2, 4, 0, 4), "user emulation"),
+                (("riscv64", 2, 4, 1, 65), "the machine has 65 harts, at most 64 are possible")):
+            r = subprocess.run([sys.executable, "-c", LOADER, PLUGIN, *map(str, words)], capture_output=True, text=True)
+            self.assertEqual(r.returncode, 1, r.stderr)
+            self.assertIn(sentence, r.stderr)
+            self.assertEqual(r.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    main()
