@@ -51,14 +51,16 @@ static int pick(uint64_t *second)
 	return best == VC_NEVER ? -1 : (int)(best & (VC_MAX_HARTS - 1));
 }
 
-static bool all_are_stuck(void)
+/* No hart can run and at least one waits for another. Harts in WFI could still be woken by an interrupt: with_halted counts
+ * them in. */
+static bool all_are_stuck(bool with_halted)
 {
 	unsigned parked = 0;
 
 	for (unsigned i = 0; i < vc.harts; i++) {
-		if (vc.hart[i].state == VC_PARKED)
+		if (vc.hart[i].state == VC_PARKED && vc.key[i] == VC_NEVER)
 			parked++;
-		else if (vc.hart[i].state != VC_WFI)
+		else if (vc.hart[i].state != VC_WFI || !with_halted)
 			return false;
 	}
 	return parked > 0;
@@ -85,6 +87,13 @@ static struct vc_hart *grant_draining(void)
 	return NULL;
 }
 
+static struct vc_hart *end_in_deadlock(void)
+{
+	vc_dump_harts("DEADLOCK: no hart can ever run again");
+	vc_abort_locked("deadlock", 3);
+	return grant_draining();
+}
+
 /* Gives the free token to the next hart and returns it; its thread must still be let go. NULL: nobody can run now. */
 static struct vc_hart *grant(void)
 {
@@ -96,12 +105,7 @@ static struct vc_hart *grant(void)
 	next = pick(&limit);
 	if (next >= 0)
 		return give(&vc.hart[next], limit);
-	if (!vc.ended && all_are_stuck()) {
-		vc_dump_harts("DEADLOCK: no hart can ever run again");
-		vc_abort_locked("deadlock", 3);
-		return grant_draining();
-	}
-	return NULL;
+	return !vc.ended && all_are_stuck(false) ? end_in_deadlock() : NULL;
 }
 
 static void free_token(struct vc_hart *h)
@@ -226,6 +230,27 @@ void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles)
 			atomic_store(&holder->limit, vc.key[h->index]);
 	}
 	pthread_mutex_unlock(&vc.lock);
+}
+
+bool vc_all_sleep(void)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&vc.lock);
+	stuck = vc.phase == VC_RUNNING && !vc.ended && vc.holder < 0 && all_are_stuck(true);
+	pthread_mutex_unlock(&vc.lock);
+	return stuck;
+}
+
+void vc_deadlock(void)
+{
+	struct vc_hart *next;
+
+	pthread_mutex_lock(&vc.lock);
+	next = end_in_deadlock();
+	pthread_mutex_unlock(&vc.lock);
+	if (next)
+		let_go(next);
 }
 
 void vc_rescue(void)

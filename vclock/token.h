@@ -13,6 +13,10 @@ void vc_order_wait(struct vc_hart *h, enum vc_kind kind);
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
 /* The holder makes a parked hart ready at time `cycles`; no effect unless it is parked. */
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);
+/* No hart runs or is ready; some wait for each other, others are halted by WFI. */
+bool vc_all_sleep(void);
+/* Ends the run with the dump. */
+void vc_deadlock(void);
 /* Lets every blocked hart go at once, unordered. */
 void vc_rescue(void);
 

@@ -1,4 +1,4 @@
-/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
+/* The watchdog. Harts that wait while others are halted by WFI are in a deadlock if no interrupt comes for a second. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
  * callback cannot. The holder then sleeps with its counter standing still: all harts are let go and the run is flagged. */
 #include "watchdog.h"
 
@@ -63,11 +63,15 @@ static void enforce_exit(void)
 
 static void *watch(void *unused)
 {
-	unsigned stuck = 0, step = 25;
+	unsigned stuck = 0, asleep = 0;
+	const unsigned step = 25, no_interrupt_in = 1000;
 
 	for (;;) {
 		nap(step);
 		stuck = holder_is_stuck() ? stuck + step : 0;
+		asleep = vc_all_sleep() ? asleep + step : 0;
+		if (asleep >= no_interrupt_in)
+			vc_deadlock();
 		enforce_exit();
 		if (stuck < vc.options.watchdog_ms)
 			continue;
