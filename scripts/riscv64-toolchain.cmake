@@ -7,5 +7,6 @@ set(CMAKE_ASM_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_C_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffreestanding -nostdlib -fno-builtin-printf -fno-common -O2 -isystem ${CMAKE_CURRENT_LIST_DIR}/../firmware/platform/libc")
 set(CMAKE_ASM_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static")
+# The name of a libgcc variant: with the extensions spelt out gcc would silently take the hard-float one.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-march=rv64imac -mabi=lp64 -nostdlib -static")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
