@@ -6,5 +6,6 @@
 namespace hz::cli {
 
 void add_info(CLI::App &app);
+void add_run(CLI::App &app);
 
 } // namespace hz::cli

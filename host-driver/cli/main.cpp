@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "hartzone");
 	app.require_subcommand(1);
 	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
+	hz::cli::add_run(app);
 	hz::cli::add_info(app);
 	hz::catch_interrupts();
 	try {

@@ -1,0 +1,160 @@
+// The run command: replay a workload or trace and report what the device did.
+#include "cli/run.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/machine_flags.hpp"
+#include "session/error.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
+
+struct RunFlags {
+	MachineFlags machine;
+	std::string workload, trace, format, mapping, out;
+	unsigned threads = 0, queue_depth = 0;
+	uint64_t max_ops = 0;
+	double time_scale = 0;
+	bool timestamps = false, quick = false, no_verify = false;
+
+	void add_to(CLI::App &command);
+	wl::Workload load() const;
+
+private:
+	void apply_trace(wl::Workload &w) const;
+	void apply_threads(wl::Workload &w) const;
+};
+
+void RunFlags::add_to(CLI::App &command)
+{
+	machine.add_to(command);
+	command.add_option("--workload", workload, "Workload: a YAML file, or the name of one in configs/workloads (default: default)");
+	command.add_option("--trace", trace, "Trace file to replay instead, plain or compressed by xz, gzip or zstd");
+	command.add_option("--format", format, "Trace format (default: auto): native, fio2, fio3, mqsim, msr, alibaba, tencent, spc, vscsi");
+	command.add_option("--mapping", mapping, "log: block operations on a log of zones; direct: zoned operations as they are")
+		->check(CLI::IsMember({"log", "direct"}));
+	command.add_flag("--timestamps", timestamps, "Replay by the trace's timestamps instead of as fast as possible");
+	command.add_option("--time-scale", time_scale, "Device time per trace time, with --timestamps")->check(CLI::Range(1e-6, 1e6));
+	command.add_option("--threads", threads, "Host threads, one queue pair each")->check(CLI::Range(1u, 64u));
+	command.add_option("--queue-depth", queue_depth, "Commands under way per thread")->check(CLI::Range(1u, 1023u));
+	command.add_option("--max-ops", max_ops, "Replay only so many records of the trace");
+	command.add_flag("--no-verify", no_verify, "Do not fill and check the data");
+	command.add_flag("--quick", quick, "A smaller replay, for a first look");
+	command.add_option("--out", out, "Directory for result.json");
+	command.footer("Examples:\n"
+		       "  ./hartzone run --out results\n"
+		       "  ./hartzone run --workload mixed --workers 2 --seed 7\n"
+		       "  ./hartzone run --trace web.trace.gz --format mqsim --timestamps --time-scale 0.1");
+}
+
+void RunFlags::apply_trace(wl::Workload &w) const
+{
+	if (!trace.empty()) {
+		if (!w.trace)
+			w.trace.emplace();
+		w.trace->file = trace;
+		w.trace->format = "auto";
+		w.threads.clear();
+		w.name = fs::path(trace).filename().string();
+		w.mapping = wl::Mapping::log;
+	}
+	if (!w.trace)
+		return;
+	if (!format.empty())
+		w.trace->format = format;
+	if (timestamps)
+		w.trace->timing = wl::Timing::open;
+	if (time_scale > 0)
+		w.trace->time_scale = time_scale;
+	if (max_ops)
+		w.trace->max_ops = max_ops;
+	if (quick && !max_ops)
+		w.trace->max_ops = w.trace->max_ops ? std::min(w.trace->max_ops, quick_trace_records) : quick_trace_records;
+}
+
+void RunFlags::apply_threads(wl::Workload &w) const
+{
+	if (threads && w.trace)
+		w.trace->threads = threads;
+	if (threads && !w.trace)
+		w.threads.resize(threads, w.threads.front());
+	if (queue_depth && w.trace)
+		w.trace->queue_depth = queue_depth;
+	for (wl::ThreadSpec &t : w.threads)
+		t.queue_depth = queue_depth ? queue_depth : t.queue_depth;
+}
+
+wl::Workload RunFlags::load() const
+{
+	wl::Workload w = wl::load_workload(find_config(workload.empty() ? "default" : workload, "configs/workloads"));
+	if (quick)
+		wl::shrink(w, quick_divisor);
+	apply_trace(w);
+	apply_threads(w);
+	if (!mapping.empty())
+		w.mapping = mapping == "log" ? wl::Mapping::log : wl::Mapping::direct;
+	if (machine.seed)
+		w.seed = machine.seed;
+	if (no_verify)
+		w.verify = false;
+	return w;
+}
+
+// A failed run leaves a result file too, so that nobody takes an older one for its outcome.
+void write_failure(const std::string &out, const std::string &why)
+{
+	if (!out.empty())
+		res::write_result({{"schema", "hartzone-result-1"}, {"error", why}}, out + "/result.json");
+}
+
+void report(const res::RunFacts &facts, const std::string &out)
+{
+	const nlohmann::json result = res::result_json(facts);
+	if (!out.empty())
+		res::write_result(result, out + "/result.json");
+	std::fputs(res::result_table(result).c_str(), stdout);
+	if (!result["violations"].empty())
+		throw Error("the run broke " + std::to_string(result["violations"].size()) + " of its own rules: " +
+			    result["violations"][0].get<std::string>());
+}
+
+void run(RunFlags flags)
+{
+	if (flags.machine.device.empty())
+		flags.machine.device = "default";
+	const wl::Workload workload = flags.load();
+	const MachineOptions machine = flags.machine.options();
+	if (!flags.out.empty())
+		fs::create_directories(flags.out);
+	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), machine.config.name, workload.thread_count(),
+		    machine.config.worker_count);
+	std::fflush(stdout);
+	res::RunFacts facts;
+	try {
+		facts = run_workload(machine, workload, workload.name);
+	} catch (const std::exception &e) {
+		write_failure(flags.out, e.what());
+		throw;
+	}
+	report(facts, flags.out);
+}
+
+} // namespace
+
+void add_run(CLI::App &app)
+{
+	auto flags = std::make_shared<RunFlags>();
+	CLI::App *command = app.add_subcommand("run", "Replay a workload or trace and write what the device did");
+	flags->add_to(*command);
+	command->callback([flags] { run(*flags); });
+}
+
+} // namespace hz::cli

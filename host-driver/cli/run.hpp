@@ -1,0 +1,16 @@
+// Run: boot a device, prepare it, replay a workload or trace on it, account for everything.
+#pragma once
+
+#include <string>
+
+#include "results/run_facts.hpp"
+#include "session/machine.hpp"
+#include "workload/spec.hpp"
+
+namespace hz::cli {
+
+// The main job as a library call, for the run command, benches and studies. `title` goes into the progress line. Machine options
+// are taken as they are, but for shm_bytes, which follows from the workload. Throws Error and its like; the machine is gone then.
+res::RunFacts run_workload(MachineOptions machine, wl::Workload workload, const std::string &title);
+
+} // namespace hz::cli

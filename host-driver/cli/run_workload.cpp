@@ -1,0 +1,154 @@
+// The main job: boot, prepare, measure, read the logs, shut down.
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "cli/run.hpp"
+#include "replay/plan.hpp"
+#include "replay/runner.hpp"
+#include "session/controller.hpp"
+#include "session/error.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t start_margin_ns = 100000; // between reading the device's time and the first arrival
+constexpr uint64_t admin_heap_bytes = 4 << 20;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+QueueOptions queue_options(unsigned queue_depth, uint32_t turnaround_ns)
+{
+	QueueOptions o;
+	o.depth = queue_depth + 1; // one slot of a ring stays empty
+	o.data_bytes = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES;
+	o.turnaround_ns = turnaround_ns;
+	return o;
+}
+
+unsigned depth_of(const wl::Workload &w, size_t thread) { return w.trace ? w.trace->queue_depth : w.threads[thread].queue_depth; }
+
+uint64_t heap_bytes(const wl::Workload &w)
+{
+	uint64_t bytes = admin_heap_bytes;
+	for (size_t i = 0; i < w.thread_count(); i++)
+		bytes += queue_bytes(queue_options(depth_of(w, i), w.turnaround_ns));
+	return bytes;
+}
+
+// One run on a booted machine.
+class Run {
+public:
+	Run(Machine &machine, const wl::Workload &workload, std::string title)
+		: machine_(machine), workload_(workload), title_(std::move(title)), controller_(machine)
+	{
+	}
+
+	void prepare(bool old_image, res::RunFacts &facts)
+	{
+		controller_.enable();
+		plan_ = replay::make_plan(workload_, controller_.namespace_info());
+		for (size_t i = 0; i < plan_.threads.size(); i++) {
+			const QueueOptions options = queue_options(plan_.threads[i].queue_depth, workload_.turnaround_ns);
+			queues_.push_back(controller_.create_queue(static_cast<unsigned>(i + 1), options));
+			ports_.emplace_back(*queues_.back());
+		}
+		if (old_image)
+			reset_all_zones();
+		facts.prepared = phase("preparing " + title_, facts);
+		controller_.reset_stats();
+	}
+
+	void measure(res::RunFacts &facts)
+	{
+		for (replay::ThreadPlan &thread : plan_.threads)
+			thread.source->begin_measurement();
+		const auto start = Clock::now();
+		facts.queues = phase(title_, facts);
+		facts.replay_wall_s = seconds_since(start);
+		facts.harts = controller_.log_harts();
+		facts.flash = controller_.log_flash();
+		facts.locks = controller_.log_locks();
+		facts.ftl = controller_.log_ftl();
+		for (const replay::ThreadPlan &thread : plan_.threads)
+			facts.mapping.push_back(thread.source->cost());
+	}
+
+	void end()
+	{
+		for (auto &queue : queues_)
+			controller_.delete_queue(std::move(queue));
+		controller_.shutdown();
+		controller_.disconnect();
+		machine_.wait_exit(std::chrono::milliseconds(10000));
+	}
+
+private:
+	void reset_all_zones()
+	{
+		const Completion done = queues_.front()->run(QueuePair::zone_send(0, NVME_ZSA_RESET, true));
+		if (done.status)
+			throw NvmeError("resetting all zones failed: " + status_text(done.status), done.status);
+	}
+
+	std::vector<res::QueueAccount> phase(const std::string &title, res::RunFacts &facts)
+	{
+		const uint64_t start_ns = controller_.log_harts().now_ns + start_margin_ns;
+		std::vector<replay::PhaseThread> threads;
+		for (size_t i = 0; i < plan_.threads.size(); i++) {
+			replay::ThreadOptions options;
+			options.seed = workload_.seed;
+			options.start_ns = start_ns;
+			options.queue_depth = plan_.threads[i].queue_depth;
+			options.verify = workload_.verify;
+			threads.push_back({&ports_[i], plan_.threads[i].source.get(), options});
+		}
+		auto accounts = replay::run_phase(threads, title, [this] { machine_.kill(); });
+		uint64_t first_ns = UINT64_MAX, last_ns = 0;
+		for (const res::QueueAccount &account : accounts) {
+			first_ns = std::min(first_ns, account.first_arrival_ns);
+			last_ns = std::max(last_ns, account.last_completion_ns);
+		}
+		facts.elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+		return accounts;
+	}
+
+	Machine &machine_;
+	const wl::Workload &workload_;
+	std::string title_;
+	Controller controller_;
+	replay::Plan plan_;
+	std::vector<std::unique_ptr<QueuePair>> queues_;
+	std::vector<replay::QueuePort> ports_;
+};
+
+} // namespace
+
+res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
+{
+	const auto start = Clock::now();
+	if (options.config.media_mode == HZ_MEDIA_TIMING_ONLY)
+		workload.verify = false; // such a device gives zeros
+	options.shm_bytes = shm_bytes_for(heap_bytes(workload));
+	std::error_code ignored;
+	const bool old_image = !options.nand_image.empty() && std::filesystem::exists(options.nand_image, ignored);
+	auto machine = Machine::launch(options);
+	res::RunFacts facts;
+	facts.device = options.config;
+	facts.workload = wl::workload_to_json(workload);
+	facts.virtual_clock = options.virtual_clock;
+	facts.seed = workload.seed;
+	facts.mount_ns = machine->region().header().mount_ns;
+	Run run(*machine, workload, title);
+	run.prepare(old_image, facts);
+	run.measure(facts);
+	run.end();
+	facts.plugin_report = machine->plugin_report();
+	facts.wall_s = seconds_since(start);
+	return facts;
+}
+
+} // namespace hz::cli
