@@ -8,6 +8,10 @@
 #include "bench.hpp"
 #include "lt/barrier.h"
 
+extern "C" {
+#include "kinds.h"
+}
+
 namespace {
 
 constexpr unsigned kHarts = 8, kRounds = 3000;
@@ -306,6 +310,61 @@ TEST(LockNone, CountsButDoesNotExclude)
 	EXPECT_EQ(lt_lock_report(&e, 0, 1), 1u);
 	EXPECT_EQ(e.acquisitions, 2u);
 	EXPECT_EQ(e.contended, 0u);
+}
+
+// The window of MCS: a waiter has swapped itself into the queue but has not yet linked itself when the holder releases.
+TEST(LockMcs, ReleaseWaitsForALateSuccessor)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_lock_node holder, late;
+	lt_word releasing{};
+
+	bench.real(2);
+	bench.locks(HZ_LOCK_MCS, HZ_STATS_OFF, 2);
+	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	ASSERT_TRUE(lt_mcs_ops.enter(&lock, &holder));
+	ASSERT_FALSE(lt_mcs_ops.enter(&lock, &late));
+	std::thread other([&] {
+		lt_store(&releasing, 1);
+		lt_mcs_ops.release(&lock, &holder);
+		lt_store(&releasing, 2);
+	});
+	lt_spin_until_not(&releasing, 0);
+	for (int i = 0; i < 200; i++) {
+		lt_relax();
+		EXPECT_EQ(lt_load(&releasing), 1u) << "released to nobody";
+	}
+	lt_mcs_ops.wait(&lock, &late);
+	lt_mcs_ops.release(&lock, &late);
+	other.join();
+	EXPECT_EQ(lt_load(&lock.word), 0u);
+}
+
+// Zone inside L2P on one hart, L2P inside SLC and SLC inside zone on others: no hart alone has done anything wrong.
+TEST(LockOrder, CycleOverSeveralHartsIsFound)
+{
+	Bench bench;
+	lt_lock locks[3];
+	lt_lock_node outer, inner;
+	hz_lock_class classes[3] = {HZ_LC_ZONE, HZ_LC_L2P, HZ_LC_SLC}, in_cycle;
+
+	bench.real(3);
+	bench.locks(HZ_LOCK_TICKET, HZ_STATS_OFF, 3);
+	lt_locks_check(true);
+	for (int i = 0; i < 3; i++)
+		lt_lock_init(&locks[i], classes[i], 0);
+	for (unsigned i = 0; i < 3; i++) {
+		EXPECT_FALSE(lt_locks_order_cycle(&in_cycle)) << i;
+		lt_host_set_hart(i);
+		lt_lock_acquire(&locks[i], &outer);
+		lt_lock_acquire(&locks[(i + 1) % 3], &inner);
+		lt_lock_release(&locks[(i + 1) % 3], &inner);
+		lt_lock_release(&locks[i], &outer);
+	}
+	EXPECT_TRUE(lt_locks_order_cycle(&in_cycle));
+	EXPECT_STREQ(lt_lock_class_name(in_cycle), "zone");
+	lt_host_set_hart(0);
 }
 
 TEST(LockReport, PagesThroughUsedLocksOnly)

@@ -20,6 +20,10 @@ extern "C" {
 void lt_locks_init(struct arena *arena, const struct hz_device_config *cfg, unsigned harts);
 /* Check recursion, release by the owner and that no event ends with a lock held; a violation fails the run. Default: off. */
 void lt_locks_check(bool on);
+/* With checks on and harts idle: true if the classes were ever acquired inside each other in a cycle (a class inside itself is
+ * one), which is a deadlock that needs only the right moment. *in_cycle = one of the classes. */
+bool lt_locks_order_cycle(enum hz_lock_class *in_cycle);
+const char *lt_lock_class_name(enum hz_lock_class lock_class); /* as in configurations: "zone", "l2p"… */
 /* Any time before first use, on one hart. index names the instance within its class (zone number, shard…). Takes memory from
  * the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t index);
