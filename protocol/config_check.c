@@ -5,21 +5,28 @@
 
 #include "sentence.h"
 
-/* "FIELD is VALUE, but it must RULE[ LIMIT]." */
-static bool broken(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
+/* "FIELD is VALUE, but it must RULE" */
+static void begin(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
 {
 	hz_say(out, field);
 	hz_say(out, " is ");
 	hz_say_number(out, value);
 	hz_say(out, ", but it must ");
 	hz_say(out, rule);
+}
+
+static bool broken(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
+{
+	begin(out, field, value, rule);
+	hz_say(out, ".");
 	return false;
 }
 
 static bool broken_limit(struct hz_sentence *out, const char *field, uint64_t value, const char *rule, uint64_t limit)
 {
-	broken(out, field, value, rule);
+	begin(out, field, value, rule);
 	hz_say_number(out, limit);
+	hz_say(out, ".");
 	return false;
 }
 
@@ -54,6 +61,9 @@ static const struct limit limits[] = {
 	LIMIT(program_fail_ppb, 0, 1000000000),
 	LIMIT(erase_fail_ppb, 0, 1000000000),
 	LIMIT(read_fail_ppb, 0, 1000000000),
+	LIMIT(factory_bad_ppb, 0, 1000000000),
+	LIMIT(read_retry_ppb, 0, 1000000000),
+	LIMIT(read_retries, 0, 64),
 };
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -121,6 +131,12 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	if (stride * cfg->blocks_per_plane > 1ull << HZ_PPA_BITS)
 		return broken_limit(out, "blocks_per_plane", cfg->blocks_per_plane,
 				    "keep blocks times the superblock's sectors (as a power of two) within ", 1ull << HZ_PPA_BITS);
+	if (cfg->slow_die > chips * cfg->dies_per_chip)
+		return broken_limit(out, "slow_die", cfg->slow_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
+	if (cfg->slow_die && (cfg->slow_percent < 1 || cfg->slow_percent > 100000))
+		return broken(out, "slow_percent", cfg->slow_percent, "be 1 to 100000 when slow_die is set");
+	if (cfg->failed_die > chips * cfg->dies_per_chip)
+		return broken_limit(out, "failed_die", cfg->failed_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
 	if (cfg->flush_unit_planes > planes || planes % cfg->flush_unit_planes)
 		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes, "divide the number of planes ", planes);
 	return true;

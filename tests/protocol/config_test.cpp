@@ -1,0 +1,179 @@
+// Every rule of a device config is refused with its field and value named; legal corners pass; geometry follows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "device_config.h"
+#include "nand_image.h"
+#include "sentence.h"
+
+namespace {
+
+hz_device_config Legal()
+{
+	hz_device_config cfg;
+	std::memset(&cfg, 0, sizeof cfg);
+	cfg.magic = HZ_CONFIG_MAGIC;
+	cfg.version = HZ_CONFIG_VERSION;
+	cfg.bytes = sizeof cfg;
+	cfg.channels = cfg.chips_per_channel = 2;
+	cfg.dies_per_chip = 1;
+	cfg.planes_per_die = 2;
+	cfg.blocks_per_plane = 20;
+	cfg.pages_per_block = 48;
+	cfg.page_bytes = 16384;
+	cfg.slc_blocks_per_plane = 4;
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.slc_program_sectors = 1;
+	cfg.channel_bytes_per_s = 1600000000;
+	cfg.spare_superblocks = 2;
+	cfg.max_open = 4;
+	cfg.max_active = 6;
+	cfg.write_buffers = 2;
+	cfg.flush_unit_planes = 2;
+	cfg.harts = 4;
+	cfg.tsu_count = 1;
+	cfg.worker_count = 2;
+	cfg.tsu_hart[0] = 1;
+	cfg.worker_hart[0] = 2;
+	cfg.worker_hart[1] = 3;
+	cfg.inflight_requests = 64;
+	return cfg;
+}
+
+struct Rule {
+	const char *name, *field, *value;
+	std::function<void(hz_device_config &)> breaks;
+};
+
+#define SETS(field_, value_) [](hz_device_config &c) { c.field_ = value_; }
+const Rule kRules[] = {
+	{"magic", "magic", "5", SETS(magic, 5)},
+	{"version", "version", "9", SETS(version, 9)},
+	{"bytes", "bytes", "1", SETS(bytes, 1)},
+	{"no_channels", "channels", "0", SETS(channels, 0)},
+	{"many_channels", "channels", "65", SETS(channels, 65)},
+	{"no_chips", "chips_per_channel", "0", SETS(chips_per_channel, 0)},
+	{"no_dies", "dies_per_chip", "0", SETS(dies_per_chip, 0)},
+	{"many_planes_of_a_die", "planes_per_die", "17", SETS(planes_per_die, 17)},
+	{"one_block", "blocks_per_plane", "1", SETS(blocks_per_plane, 1)},
+	{"ppa_too_wide", "blocks_per_plane", "600000", SETS(blocks_per_plane, 600000)},
+	{"no_pages", "pages_per_block", "0", SETS(pages_per_block, 0)},
+	{"pages_not_units", "pages_per_block", "47", SETS(pages_per_block, 47)},
+	{"pages_not_cells", "pages_per_block", "47", [](auto &c) { c.pages_per_block = 47, c.program_pages = 1; }},
+	{"page_of_three_sectors", "page_bytes", "12288", SETS(page_bytes, 12288)},
+	{"page_of_bytes", "page_bytes", "5000", SETS(page_bytes, 5000)},
+	{"unit_too_large", "program_pages", "24", SETS(program_pages, 24)},
+	{"cell", "cell", "5", SETS(cell, 5)},
+	{"all_slc", "slc_blocks_per_plane", "20", SETS(slc_blocks_per_plane, 20)},
+	{"slc_unit_in_page", "slc_program_sectors", "3", SETS(slc_program_sectors, 3)},
+	{"slc_unit_in_block", "slc_program_sectors", "48", SETS(slc_program_sectors, 48)},
+	{"scheme", "plane_scheme", "24", SETS(plane_scheme, 24)},
+	{"media_mode", "media_mode", "2", SETS(media_mode, 2)},
+	{"erase_time", "normal.erase_ns", "1000000001", SETS(normal.erase_ns, 1000000001)},
+	{"read_time", "slc.read_ns", "2000000000", SETS(slc.read_ns[2], 2000000000)},
+	{"program_time", "normal.program_ns", "2000000000", SETS(normal.program_ns[3], 2000000000)},
+	{"all_planes", "planes_per_die", "16384", [](auto &c) { c.channels = 64, c.chips_per_channel = 128; }},
+	{"spare", "spare_superblocks", "16", SETS(spare_superblocks, 16)},
+	{"zones", "zones", "15", SETS(zones, 15)},
+	{"capacity", "zone_capacity_sectors", "1537", SETS(zone_capacity_sectors, 1537)},
+	{"size_below_capacity", "zone_size_sectors", "1000", SETS(zone_size_sectors, 1000)},
+	{"namespace", "zone_size_sectors", "1073741824", SETS(zone_size_sectors, 1 << 30)},
+	{"open_over_active", "max_open", "7", SETS(max_open, 7)},
+	{"no_buffers", "write_buffers", "0", SETS(write_buffers, 0)},
+	{"binding", "buffer_binding", "3", SETS(buffer_binding, 3)},
+	{"too_few_buffers", "write_buffers", "2", SETS(buffer_binding, HZ_BIND_PER_ZONE)},
+	{"per_zone_without_limit", "max_active", "0", [](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.max_open = c.max_active = 0; }},
+	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
+	{"flush_unit_large", "flush_unit_planes", "16", SETS(flush_unit_planes, 16)},
+	{"no_harts", "harts", "0", SETS(harts, 0)},
+	{"many_harts", "harts", "65", SETS(harts, 65)},
+	{"hil", "hil_hart", "4", SETS(hil_hart, 4)},
+	{"no_tsu", "tsu_count", "0", SETS(tsu_count, 0)},
+	{"tsu_over_channels", "tsu_count", "3", SETS(tsu_count, 3)},
+	{"tsu_hart", "tsu_hart", "9", SETS(tsu_hart[0], 9)},
+	{"no_workers", "worker_count", "0", SETS(worker_count, 0)},
+	{"worker_hart", "worker_hart", "4", SETS(worker_hart[1], 4)},
+	{"no_requests", "inflight_requests", "0", SETS(inflight_requests, 0)},
+	{"lock_kind", "lock_kind", "6", SETS(lock_kind[HZ_LC_ZONE], HZ_LOCK_KINDS)},
+	{"lock_stats", "lock_stats", "3", SETS(lock_stats, 3)},
+	{"program_fail", "program_fail_ppb", "1000000001", SETS(program_fail_ppb, 1000000001)},
+	{"factory_bad", "factory_bad_ppb", "1000000001", SETS(factory_bad_ppb, 1000000001)},
+	{"retries", "read_retries", "65", SETS(read_retries, 65)},
+	{"slow_die", "slow_percent", "0", SETS(slow_die, 1)},
+	{"slow_die_number", "slow_die", "5", [](auto &c) { c.slow_die = 5, c.slow_percent = 200; }},
+	{"failed_die", "failed_die", "5", SETS(failed_die, 5)},
+};
+
+class BrokenRule : public testing::TestWithParam<Rule> {};
+
+} // namespace
+
+TEST_P(BrokenRule, IsNamedWithItsValue)
+{
+	hz_device_config cfg = Legal();
+	char text[256];
+	ASSERT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	GetParam().breaks(cfg);
+	const char *error = hz_device_config_check(&cfg, text, sizeof text);
+	ASSERT_NE(error, nullptr);
+	EXPECT_NE(std::string(error).find(std::string(GetParam().field)), std::string::npos) << error;
+	EXPECT_NE(std::string(error).find(std::string(" is ") + GetParam().value + ","), std::string::npos) << error;
+	EXPECT_EQ(std::string(error).back(), '.') << error;
+	// A short buffer cuts the sentence, never the memory behind it.
+	char small[9] = "xxxxxxxx";
+	hz_device_config_check(&cfg, small, 8);
+	EXPECT_EQ(std::strlen(small), 7u);
+}
+INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(kRules), [](const auto &rule) { return rule.param.name; });
+
+TEST(Config, ShapeFollowsFromTheGeometry)
+{
+	hz_device_config cfg = Legal();
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.planes, 8u);
+	EXPECT_EQ(shape.page_sectors, 4u);
+	EXPECT_EQ(shape.unit_sectors, 12u);
+	EXPECT_EQ(shape.slc_pages_per_block, 16u);
+	EXPECT_EQ(shape.superpage_sectors, 96u);
+	EXPECT_EQ(shape.superblock_sectors, 1536u);
+	EXPECT_EQ(shape.slc_superblock_sectors, 512u);
+	EXPECT_EQ(shape.normal_superblocks, 16u);
+	EXPECT_EQ(shape.zones, 14u);
+	EXPECT_EQ(shape.zone_capacity_sectors, 1536u);
+	EXPECT_EQ(shape.zone_size_sectors, 2048u);
+	EXPECT_EQ(shape.namespace_sectors, 14u * 2048);
+}
+
+TEST(Config, ImageHoldsTableOobAndDataAndIsAPowerOfTwo)
+{
+	hz_device_config cfg = Legal();
+	hz_nand_layout layout;
+	hz_nand_layout_of(&cfg, &layout);
+	const uint64_t blocks = 8 * 20, sectors = blocks * 48 * 4;
+	EXPECT_EQ(layout.blocks_offset, 4096u);
+	EXPECT_GE(layout.oob_offset, 4096 + blocks * 16);
+	EXPECT_GE(layout.data_offset, layout.oob_offset + sectors * 24);
+	EXPECT_EQ(layout.image_bytes, layout.data_offset + sectors * 4096);
+	EXPECT_EQ(layout.oob_offset % 4096 + layout.data_offset % 4096, 0u);
+	uint64_t bytes = hz_nand_image_bytes(&cfg);
+	EXPECT_EQ(bytes & (bytes - 1), 0u);
+	EXPECT_GE(bytes, layout.image_bytes);
+	EXPECT_LT(bytes, layout.image_bytes * 2);
+}
+
+TEST(Config, SchemesAreTheTwentyFourOrdersOfFourLetters)
+{
+	std::string letters = "CDPW";
+	uint32_t number = 0;
+	do {
+		EXPECT_EQ(hz_plane_scheme_name(number++), letters);
+	} while (std::next_permutation(letters.begin(), letters.end()));
+	EXPECT_EQ(number, 24u);
+	EXPECT_EQ(hz_plane_scheme_name(24), nullptr);
+}
