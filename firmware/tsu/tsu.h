@@ -44,6 +44,8 @@ struct tsu_txn {
 	uint8_t follows;                /* a read that must see a write queued before it */
 };
 
+/* After NAND_PROGRAM_FAILED or NAND_ERASE_FAILED the TSU has retired the block (HZ_BLOCK_BAD_GROWN, also after a restart): programs
+ * and erases queued for it fail the same way, sectors programmed before stay readable. */
 struct tsu;
 struct arena;
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand);

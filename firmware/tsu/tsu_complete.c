@@ -8,6 +8,12 @@ static void run_done(struct lt_event *event)
 	txn->done(txn);
 }
 
+/* What was queued behind a failure fails too: the block is already retired, and asking the media would break its rules. */
+static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
+{
+	return txn->op != TSU_READ && (nand->ops->block(nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN);
+}
+
 static enum nand_status apply(struct nand *nand, struct tsu_txn *txn)
 {
 	const struct sgl *data = txn->data.page ? &txn->data : NULL;
@@ -45,7 +51,12 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 	struct tsu *tsu = thread->tsu;
 
 	txn->end_ns = end_ns;
-	txn->status = apply(tsu->nand, txn);
+	if (block_is_gone(tsu->nand, txn))
+		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
+	else
+		txn->status = apply(tsu->nand, txn);
+	if (txn->status == NAND_PROGRAM_FAILED || txn->status == NAND_ERASE_FAILED)
+		tsu->nand->ops->retire(tsu->nand, txn->addr);
 	if (txn->status == NAND_POWER_OFF) {
 		thread->dead = true;
 		return;

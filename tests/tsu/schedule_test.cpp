@@ -294,6 +294,23 @@ TEST(Schedule, PowerCutAtADeviceTimeTearsWhatTheCellsWereDoing)
 			CutAtTime(cut, threads);
 }
 
+TEST(Schedule, AFailedProgramRetiresItsBlockAndFailsWhatWasQueuedBehind)
+{
+	nand_policy policy{};
+	policy.fail_op = 2;
+	Rig r(rig::SmallConfig(), &policy);
+	std::vector<Txn *> txns = {&r.Program(0, 4, 0, 2), &r.Program(0, 4, 2, 2), &r.Program(0, 4, 4, 2), &r.Erase(0, 4)};
+	for (Txn *txn : txns)
+		r.Submit(*txn);
+	lt_host_run_until_idle();
+	const nand_status want[] = {NAND_OK, NAND_PROGRAM_FAILED, NAND_PROGRAM_FAILED, NAND_ERASE_FAILED};
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(txns[i]->txn.status, want[i]) << i;
+	EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK);
+	EXPECT_TRUE(tsu_block_now(r.tsu, r.Ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
+	EXPECT_TRUE(r.refusals.empty());
+}
+
 // Work per transaction, counted in scheduling steps, must not grow with the device.
 TEST(Schedule, WorkPerTransactionDoesNotDependOnTheNumberOfDies)
 {
