@@ -153,7 +153,7 @@ static bool stand_by(struct hil *hil)
 
 		control_link_poll(hil);
 		find_opened(hil);
-		if (hil_has_work(hil) || tournament_first_key(&hil->next) != TOURNAMENT_NEVER || lt_hart_has_mail())
+		if (hil_has_work(hil) || !hil_is_quiet(hil) || tournament_first_key(&hil->next) != TOURNAMENT_NEVER || lt_hart_has_mail())
 			return true;
 		for (uint64_t rest = hil->open_mask; rest; rest &= rest - 1)
 			hil_horizon_update(hil, &hil->sq[__builtin_ctzll(rest) + 1]);
