@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from machine import ROOT, Machine, image, vsock_daemon
+from machine import ROOT, Machine, image, plugin, vsock_daemon
 
 BOOT_READY, BOOT_STOPPED, BOOT_FAILED = 2, 3, 4
 MAGIC, VERSION, HEADER_BYTES, VIRTUAL, BOOT_STATE, POWER_CUT_OP, ERROR = 0, 8, 12, 24, 28, 48, 64  # struct hz_shm_header
@@ -28,11 +28,8 @@ class Device(Machine):
             machine.patch(POWER_CUT_OP, struct.pack("<Q", cut))
             if patch:
                 machine.patch(*patch)
-            if virtual and not machine.plugin:
-                machine.plugin = (f"{os.environ['HARTZONE_PLUGIN']},ram={machine.file('ram')},shm={machine.file('shm')},"
-                                  f"report={machine.file('report')}")
 
-        super().__init__(image("firmware.elf"), qemu_harts or harts, vsock=vsock, prepare=prepare)
+        super().__init__(image("firmware.elf"), qemu_harts or harts, vsock=vsock, prepare=prepare, virtual=virtual)
 
     def patch(self, offset, data):
         with open(self.file("shm"), "r+b") as file:
@@ -133,7 +130,7 @@ class Running(unittest.TestCase):
             self.assertEqual(device.wait(), 0, device.log())
 
 
-@unittest.skipUnless(os.environ.get("HARTZONE_PLUGIN"), "the virtual clock plugin is not built")
+@unittest.skipUnless(plugin(), "the virtual clock plugin is not built")
 class RunningVirtual(Running):
     virtual = True
 

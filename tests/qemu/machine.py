@@ -36,6 +36,12 @@ def vsock_daemon():
     return None
 
 
+def plugin():
+    """Path of the virtual clock's plugin, or None."""
+    path = os.environ.get("HARTZONE_PLUGIN")
+    return path if path and os.path.exists(path) else None
+
+
 def shared_region(path, bytes_=SHM_BYTES, content=None):
     """A region that begins like ivshmem #0; content = first bytes, default only the magic number."""
     with open(path, "wb") as file:
@@ -47,10 +53,10 @@ class Machine:
     """One QEMU and, if asked for, one vsock daemon. Use as a context manager."""
 
     def __init__(self, elf, harts, *, append="", ram=256 * MIB, shm=True, nand=64 * MIB, vsock=False, nand_first=False,
-                 prepare=None, plugin=None):
+                 prepare=None, virtual=False):
         self.folder = Path(tempfile.mkdtemp(prefix="hzq", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
         self.elf, self.harts, self.append, self.ram_bytes = elf, harts, append, ram
-        self.nand_bytes, self.nand_first, self.plugin = nand, nand_first, plugin
+        self.nand_bytes, self.nand_first, self.virtual = nand, nand_first, virtual
         self.daemon = self.qemu = None
         self.with_vsock, self.with_shm = vsock, shm
         with open(self.file("ram"), "wb") as file:
@@ -88,8 +94,9 @@ class Machine:
                      "vhost-user-vsock-device,chardev=vsock"]
         if self.append:
             line += ["-append", self.append]
-        if self.plugin:
-            line += ["-plugin", self.plugin]
+        if self.virtual:
+            words = [plugin(), f"ram={self.file('ram')}", f"report={self.file('report')}"]
+            line += ["-plugin", ",".join(words + ([f"shm={self.file('shm')}"] if self.with_shm else []))]
         return line
 
     def __enter__(self):

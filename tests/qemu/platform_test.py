@@ -1,4 +1,5 @@
 """Smoke tests of start-up, device tree, PCI, ivshmem, traps and vsock with platform_check.elf on plain QEMU."""
+import json
 import os
 import random
 import re
@@ -9,7 +10,7 @@ import threading
 import time
 import unittest
 
-from machine import MIB, Machine, image, vsock_daemon
+from machine import MIB, Machine, image, plugin, vsock_daemon
 
 BOOT_FAILED = 4
 BOOT_STATE, BOOT_ERROR = 28, 64  # struct hz_shm_header
@@ -71,6 +72,32 @@ class Boot(unittest.TestCase):
         with Machine(image("platform_check.elf"), 2, nand=32 << 30) as machine:
             self.assertEqual(machine.wait(), 1, machine.log())
             self.assertIn("PCI: the BARs do not fit", machine.console())
+
+
+@unittest.skipUnless(plugin(), "the virtual clock plugin is not built")
+class BootVirtual(unittest.TestCase):
+    """Under the virtual clock starting up is part of the measured order: it must be the same each time."""
+
+    def run_once(self, harts):
+        with Machine(image("platform_check.elf"), harts, virtual=True) as machine:
+            self.assertEqual(machine.wait(), 0, machine.log())
+            self.assertIn("virtual clock 1", machine.console())
+            self.assertIn(f"all {harts} harts are running", machine.console())
+            return json.loads(machine.file("report").read_text())
+
+    def test_same_order_each_time(self):
+        for harts in (1, 2, 3, 8, 64):
+            reports = [self.run_once(harts) for _ in range(3)]
+            for report in reports:
+                self.assertTrue(report["deterministic"], report["reason"])
+                self.assertEqual(report["order_hash"], reports[0]["order_hash"], f"{harts} harts")
+                self.assertEqual(report["harts"], reports[0]["harts"])
+
+    def test_fault_ends_the_run(self):
+        for hart in (0, 3):
+            with Machine(image("platform_check.elf"), 4, virtual=True, append=f"fault=illegal hart={hart}") as machine:
+                self.assertEqual(machine.wait(), 1, machine.log())
+                self.assertRegex(machine.console(), rf"failed: trap: cause 2 .* hart {hart} ")
 
 
 class Fault(unittest.TestCase):
