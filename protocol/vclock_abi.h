@@ -36,7 +36,8 @@ struct hz_vc_slot {
 	uint64_t arg0;
 	uint64_t arg1;
 	uint64_t waiting_for; /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
-	uint64_t reserved[3];
+	uint64_t waiting_since_ns; /* device time at which that wait began: a hart that PAUSEs too long in it ends the run */
+	uint64_t reserved[2];
 };
 HZ_ASSERT_SIZE(struct hz_vc_slot, 64);
 

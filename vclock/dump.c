@@ -35,7 +35,7 @@ void vc_dump_harts(const char *title)
 {
 	static const char *const states[] = { "not started", "ready", "running", "parked", "halted by WFI", "stopped",
 					      "running without the token" };
-	char pc[160];
+	char pc[160], lock[64];
 
 	vc_say("%s", title);
 	for (unsigned i = 0; i < vc.harts; i++) {
@@ -44,7 +44,7 @@ void vc_dump_harts(const char *title)
 		if (h->state == VC_PARKED)
 			dump_parked(h);
 		else
-			vc_say("  hart %u: %s, last order point at %s", i, states[h->state],
-			       vc_symbol(h->wait_pc, pc, sizeof(pc)));
+			vc_say("  hart %u: %s%s, last order point at %s", i, states[h->state],
+			       lock_name(h->slot->waiting_for, lock, sizeof(lock)), vc_symbol(h->wait_pc, pc, sizeof(pc)));
 	}
 }

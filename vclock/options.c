@@ -28,6 +28,7 @@ static const struct key keys[] = {
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
+	{ "spin-limit", NUMBER, FIELD(spin_limit), 0, UINT64_MAX },
 	{ "watchdog", SMALL, FIELD(watchdog_ms), 50, 600000 },
 	{ "lines", SMALL, FIELD(lines), 0, 1000 },
 };
@@ -124,7 +125,8 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .watchdog_ms = 300, .lines = 16 };
+	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .spin_limit = 20000000,
+					 .watchdog_ms = 300, .lines = 16 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {

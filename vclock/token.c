@@ -14,6 +14,8 @@
 #include "report.h"
 #include "watchdog.h"
 
+static const char no_more[] = "DEADLOCK: no hart can ever run again";
+
 static void sleep_until_go(struct vc_hart *h)
 {
 	while (!atomic_load_explicit(&h->go, memory_order_acquire))
@@ -87,11 +89,11 @@ static struct vc_hart *grant_draining(void)
 	return NULL;
 }
 
-static struct vc_hart *end_in_deadlock(void)
+static struct vc_hart *end_in_deadlock(const char *title)
 {
-	vc_dump_harts("DEADLOCK: no hart can ever run again");
+	vc_dump_harts(title);
 	vc_abort_locked("deadlock", 3);
-	return grant_draining();
+	return vc.holder < 0 ? grant_draining() : NULL;
 }
 
 /* Gives the free token to the next hart and returns it; its thread must still be let go. NULL: nobody can run now. */
@@ -105,7 +107,7 @@ static struct vc_hart *grant(void)
 	next = pick(&limit);
 	if (next >= 0)
 		return give(&vc.hart[next], limit);
-	return !vc.ended && all_are_stuck(false) ? end_in_deadlock() : NULL;
+	return !vc.ended && all_are_stuck(false) ? end_in_deadlock(no_more) : NULL;
 }
 
 static void free_token(struct vc_hart *h)
@@ -242,12 +244,13 @@ bool vc_all_sleep(void)
 	return stuck;
 }
 
-void vc_deadlock(void)
+void vc_deadlock(const char *title)
 {
-	struct vc_hart *next;
+	struct vc_hart *next = NULL;
 
 	pthread_mutex_lock(&vc.lock);
-	next = end_in_deadlock();
+	if (!vc.ended)
+		next = end_in_deadlock(title ? title : no_more);
 	pthread_mutex_unlock(&vc.lock);
 	if (next)
 		let_go(next);
@@ -339,5 +342,7 @@ void vc_abort_locked(const char *end, int exit_code)
 	vc_report_write();
 	vc.ended = true;
 	vc.phase = VC_DRAINING;
+	if (vc.holder >= 0)
+		atomic_store(&vc.hart[vc.holder].limit, 0);
 	kill(getpid(), SIGTERM); /* QEMU's own orderly way out: sockets, terminals and pid files are put right */
 }

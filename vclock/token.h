@@ -15,8 +15,8 @@ void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);
 /* No hart runs or is ready; some wait for each other, others are halted by WFI. */
 bool vc_all_sleep(void);
-/* Ends the run with the dump. */
-void vc_deadlock(void);
+/* Ends the run with the dump; title NULL: the usual one. */
+void vc_deadlock(const char *title);
 /* Lets every blocked hart go at once, unordered. */
 void vc_rescue(void);
 

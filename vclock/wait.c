@@ -10,10 +10,19 @@ static uint64_t wake_word(uint64_t hart)
 	return hart * 8;
 }
 
+/* A waiter that retries (test-and-set) never parks, so that a lock nobody will release shows as a wait without end. */
+static bool spins_for_ever(const struct vc_hart *h)
+{
+	return h->slot->waiting_for && vc.options.spin_limit &&
+	       vc_cycles_to_ns(vc_clock(h)) - h->slot->waiting_since_ns > vc.options.spin_limit;
+}
+
 void vc_pause(struct vc_hart *h)
 {
 	vc_charge(h, vc.options.cost.pause);
 	vc_order(h, VC_PAUSE);
+	if (__builtin_expect(spins_for_ever(h), 0) && vc_holds(h))
+		vc_deadlock("DEADLOCK: a hart spins for a lock that nobody releases");
 }
 
 /* No order point when it parks: the LR was one, and the token is held since. */

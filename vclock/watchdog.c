@@ -1,5 +1,6 @@
-/* The watchdog. Harts that wait while others are halted by WFI are in a deadlock if no interrupt comes for a second. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
- * callback cannot. The holder then sleeps with its counter standing still: all harts are let go and the run is flagged. */
+/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
+ * callback cannot. The holder then sleeps with its counter standing still: all harts are let go and the run is flagged. And harts
+ * that wait while all others are halted by WFI are deadlocked if no interrupt comes for a second. */
 #include "watchdog.h"
 
 #include <pthread.h>
@@ -71,7 +72,7 @@ static void *watch(void *unused)
 		stuck = holder_is_stuck() ? stuck + step : 0;
 		asleep = vc_all_sleep() ? asleep + step : 0;
 		if (asleep >= no_interrupt_in)
-			vc_deadlock();
+			vc_deadlock(NULL);
 		enforce_exit();
 		if (stuck < vc.options.watchdog_ms)
 			continue;

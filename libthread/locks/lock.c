@@ -65,9 +65,11 @@ static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node)
 
 	clock_freeze();
 	from_ns = clock_now_ns();
+	lt_note_waiting(lock->lock_class, lock->index, from_ns);
 	clock_thaw();
 	lock->ops->wait(lock, node);
 	clock_freeze();
+	lt_note_not_waiting();
 	waited_ns = clock_now_ns() - from_ns;
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)

@@ -24,6 +24,14 @@ class Deadlock(ProbeCase):
                 report = m.report()
                 self.assertEqual((report["end"], report["deterministic"]), ("deadlock", False))
 
+    def test_spinning_waiters_are_found(self):
+        """Test-and-set waiters never park: their wait ends the run after spin-limit of device time."""
+        for harts in (2, 4):
+            with self.probe("spinlock", harts, options=["spin-limit=1000000"]) as m:
+                self.assertEqual(m.run(timeout=20), 3)
+                self.assertRegex(m.output, r"hart 0: \w+, lock zone\[2\], last order point at")
+                self.assertRegex(m.output, r"hart 1: \w+, lock zone\[1\]")
+
     def test_deadlock_is_the_same_every_time(self):
         hashes = set()
         for _ in range(3):

@@ -24,6 +24,7 @@
  *   unsigned lt_hart_id(void);
  *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host: host_clock.h
  *   bool     clock_is_virtual(void);
+ *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual clock
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock: no effect
  *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO, statistics
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock

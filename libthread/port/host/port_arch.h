@@ -16,6 +16,13 @@ extern __thread unsigned lt_host_hart;
 
 uint64_t clock_now_ns(void);
 void clock_charge_ns(uint64_t ns);
+static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t since_ns)
+{
+	(void)lock_class;
+	(void)index;
+	(void)since_ns;
+}
+static inline void lt_note_not_waiting(void) {}
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);
 void lt_relax(void);

@@ -116,6 +116,20 @@ static inline void clock_charge_ns(uint64_t ns)
 	LT_VC_HINT(HZ_VC_CHARGE);
 }
 
+/* What this hart spins for, shown by the plugin's deadlock dump. Call with the clock frozen. */
+static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t since_ns)
+{
+	volatile struct hz_vc_slot *slot = lt_vc_slot();
+
+	slot->waiting_since_ns = since_ns;
+	slot->waiting_for = HZ_VC_LOCK(lock_class, index);
+}
+
+static inline void lt_note_not_waiting(void)
+{
+	*(volatile uint64_t *)&lt_vc_slot()->waiting_for = 0;
+}
+
 static inline uint64_t lt_ticks(void)
 {
 	uint64_t ticks;

@@ -23,6 +23,7 @@ enum scene {
 	SCENE_LATE,       /* lost wakes: WAKE long before WAIT */
 	SCENE_FLUSH,      /* more code than a small code cache holds, others blocked */
 	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt */
+	SCENE_SPINLOCK,   /* two test-and-set locks in opposite order */
 	SCENE_UNFROZEN,   /* waits for the host with its clock running */
 };
 
@@ -229,6 +230,24 @@ static void scene_deadlock(uint64_t hart)
 	acquire(second);
 }
 
+static void acquire_tas(uint64_t hart, uint64_t *lock, uint64_t index)
+{
+	SLOTS[hart].waiting_since_ns = now(hart);
+	SLOTS[hart].waiting_for = HZ_VC_LOCK(0, index);
+	while (swap(lock, 1))
+		__asm__ volatile(".word 0x0100000f" ::: "memory"); /* PAUSE */
+	SLOTS[hart].waiting_for = 0;
+}
+
+static void scene_spinlock(uint64_t hart)
+{
+	uint64_t *first = hart & 1 ? &lock_b : &lock_a, *second = hart & 1 ? &lock_a : &lock_b;
+
+	acquire_tas(hart, first, 1 + (hart & 1));
+	think(1000);
+	acquire_tas(hart, second, 2 - (hart & 1));
+}
+
 static void scene_race(uint64_t hart)
 {
 	if (!hart) {
@@ -347,6 +366,7 @@ static void play(uint64_t hart)
 	case SCENE_LATE: scene_late(hart); break;
 	case SCENE_FLUSH: scene_flush(hart); break;
 	case SCENE_WFI: scene_wfi(hart); break;
+	case SCENE_SPINLOCK: scene_spinlock(hart); break;
 	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
