@@ -1,0 +1,172 @@
+// I/O command decoder: every command legal, every field illegal, with the status of the specification.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rig.hpp"
+
+extern "C" {
+#include "hil/io_command.h"
+}
+
+namespace hil_test {
+
+constexpr uint64_t sectors = 1 << 20, heap = HZ_SHM_HEAP_OFFSET;
+constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
+
+struct IoCommand : testing::Test {
+	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
+	{
+		std::memset(memory.get(), 0, region_bytes);
+		limits = {{memory.get(), region_bytes}, sectors, true};
+		for (unsigned i = 0; i < 256; i++)
+			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
+	}
+	uint16_t decode(const nvme_sqe &sqe) { return io_decode(&limits, &sqe, pages, &req); }
+
+	static constexpr uint64_t list = heap + (8 << 20);
+	std::unique_ptr<uint8_t, decltype(&std::free)> memory;
+	io_limits limits{};
+	uint8_t *pages[PRP_MAX_PAGES]{};
+	ftl_request req{};
+};
+
+TEST_F(IoCommand, ReadWriteAppend)
+{
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 5, 2, heap, heap + 4096)), 0);
+	EXPECT_EQ(req.op, FTL_READ);
+	EXPECT_EQ(req.lba, 5u);
+	EXPECT_EQ(req.sectors, 2u);
+	EXPECT_EQ(req.sgl.bytes, 8192u);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_WRITE, 6, 1, heap)), 0);
+	EXPECT_EQ(req.op, FTL_WRITE);
+	EXPECT_EQ(req.flags, 0);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_APPEND, sectors - 1, 128, heap, list)), 0) << "the range is the zone's, not the start's";
+	EXPECT_EQ(req.op, FTL_APPEND);
+}
+
+TEST_F(IoCommand, FlagsOfWrites)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_WRITE, 0, 1, heap);
+	sqe.cdw12 |= NVME_RW_FUA;
+	sqe.cdw3 = 1;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.flags, FTL_FUA | FTL_PLP);
+	limits.write_cache = false;
+	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES}) {
+		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0);
+		EXPECT_EQ(req.flags, FTL_FUA) << "without a volatile cache every write is durable";
+	}
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap)), 0);
+	EXPECT_EQ(req.flags, 0);
+}
+
+TEST_F(IoCommand, Ranges)
+{
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_WRITE_ZEROES}) {
+		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 1, heap)), 0);
+		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 2, heap, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
+		EXPECT_EQ(decode(io_sqe(opcode, sectors, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
+		EXPECT_EQ(decode(io_sqe(opcode, ~0ull, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
+	}
+	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_APPEND, sectors, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
+	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_MGMT_SEND, sectors, 1)), bad_field) << "action 0 is reserved";
+}
+
+TEST_F(IoCommand, TransferSize)
+{
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 128, heap, list)), 0);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 129, heap, list)), bad_field);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_WRITE, 0, 65536, heap, list)), bad_field);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_APPEND, 0, 129, heap, list)), bad_field);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_WRITE_ZEROES, 0, 65536)), 0) << "moves no data";
+	EXPECT_EQ(req.sectors, 65536u);
+}
+
+TEST_F(IoCommand, NamespaceAndFlags)
+{
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
+			       NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV}) {
+		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+		for (uint32_t nsid : {0u, 2u, 0xfffffffeu}) {
+			sqe.nsid = nsid;
+			EXPECT_EQ(decode(sqe), dnr(NVME_INVALID_NAMESPACE)) << int(opcode) << " " << nsid;
+		}
+		sqe.nsid = NVME_NSID_ALL;
+		EXPECT_EQ(decode(sqe), opcode == NVME_IO_FLUSH ? 0 : dnr(NVME_INVALID_NAMESPACE));
+		sqe.nsid = 1;
+		for (uint8_t flags : {0x01, 0x02, 0x40, 0x80}) {
+			sqe.flags = flags;
+			EXPECT_EQ(decode(sqe), bad_field) << int(opcode) << " " << int(flags);
+		}
+	}
+}
+
+TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
+{
+	const uint8_t known[] = {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
+				 NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV};
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		nvme_sqe sqe = io_sqe(static_cast<uint8_t>(opcode), 0, 1, heap);
+		sqe.nsid = 77;
+		bool is_known = std::count(std::begin(known), std::end(known), opcode);
+		EXPECT_EQ(decode(sqe) == dnr(NVME_INVALID_OPCODE), !is_known) << opcode;
+	}
+}
+
+TEST_F(IoCommand, ZoneSend)
+{
+	const std::pair<uint32_t, uint8_t> actions[] = {{NVME_ZSA_CLOSE, FTL_ZONE_CLOSE}, {NVME_ZSA_FINISH, FTL_ZONE_FINISH},
+		{NVME_ZSA_OPEN, FTL_ZONE_OPEN}, {NVME_ZSA_RESET, FTL_ZONE_RESET}, {NVME_ZSA_OFFLINE, FTL_ZONE_OFFLINE}};
+	for (auto [action, op] : actions) {
+		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_SEND, 4096);
+		sqe.cdw13 = action;
+		EXPECT_EQ(decode(sqe), 0);
+		EXPECT_EQ(req.op, op);
+		EXPECT_EQ(req.lba, 4096u);
+		EXPECT_EQ(req.flags, 0);
+		sqe.cdw13 |= 0x100;
+		sqe.cdw11 = ~0u; // SLBA is ignored with Select All
+		EXPECT_EQ(decode(sqe), 0);
+		EXPECT_EQ(req.flags, FTL_ALL_ZONES);
+		sqe.cdw13 = action;
+		EXPECT_EQ(decode(sqe), dnr(NVME_LBA_OUT_OF_RANGE));
+	}
+	for (uint32_t action : {0u, 6u, 0x10u, 0x11u, 0xffu}) {
+		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_SEND);
+		sqe.cdw13 = action;
+		EXPECT_EQ(decode(sqe), bad_field) << action;
+	}
+}
+
+TEST_F(IoCommand, ZoneReceive)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_RECV, 9, 1024, heap);
+	sqe.cdw13 = NVME_ZRASF_FULL << 8 | 1 << 16;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_ZONE_REPORT);
+	EXPECT_EQ(req.report_filter, NVME_ZRASF_FULL);
+	EXPECT_EQ(req.flags, FTL_PARTIAL_REPORT);
+	EXPECT_EQ(req.sgl.bytes, 4096u);
+	EXPECT_EQ(req.lba, 9u);
+	for (uint32_t cdw13 : {1u, 2u, 0xffu, 8u << 8, 0xffu << 8}) {
+		sqe.cdw13 = cdw13;
+		EXPECT_EQ(decode(sqe), bad_field) << cdw13;
+	}
+	sqe.cdw13 = 0;
+	sqe.cdw12 = 128 * 1024;
+	EXPECT_EQ(decode(sqe), bad_field) << "beyond MDTS";
+	sqe.cdw12 = 0xffffffff;
+	EXPECT_EQ(decode(sqe), bad_field);
+	sqe = io_sqe(NVME_IO_ZONE_MGMT_RECV, sectors, 1024, heap);
+	EXPECT_EQ(decode(sqe), dnr(NVME_LBA_OUT_OF_RANGE));
+}
+
+TEST_F(IoCommand, PrpFaultsReachTheStatus)
+{
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap + 1)), dnr(NVME_PRP_OFFSET_INVALID));
+	EXPECT_EQ(decode(io_sqe(NVME_IO_WRITE, 0, 1, 0)), NVME_DATA_TRANSFER_ERROR);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_MGMT_RECV, 0, 1024, heap + 1)), dnr(NVME_PRP_OFFSET_INVALID));
+}
+
+} // namespace hil_test

@@ -1,0 +1,171 @@
+// Log pages: contents, windows, faults, and the statistics reset.
+#include <gtest/gtest.h>
+
+#include "rig.hpp"
+
+namespace hil_test {
+
+struct Log : testing::Test {
+	Log() { rig.enable(); }
+	uint16_t log(uint8_t id, uint32_t bytes, uint64_t offset = 0, uint32_t extra10 = 0, uint32_t cdw14 = 0, uint32_t nsid = NVME_NSID_ALL)
+	{
+		uint32_t dwords = bytes / 4 - 1;
+		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, id | dwords << 16 | extra10, dwords >> 16, rig.buffer(), nsid);
+		sqe.cdw12 = static_cast<uint32_t>(offset);
+		sqe.cdw13 = static_cast<uint32_t>(offset >> 32);
+		sqe.cdw14 = cdw14;
+		uint64_t list = rig.buffer() + (768 << 10);
+		for (unsigned i = 0; i < 128; i++)
+			rig.at<uint64_t>(list)[i] = rig.buffer() + 4096 * (i + 1);
+		sqe.prp2 = bytes > 8192 ? list : rig.buffer() + 4096;
+		std::memset(rig.at(rig.buffer()), 0xee, bytes + 64);
+		return rig.status_of(sqe);
+	}
+	template <class T> const T &page() { return *rig.at<T>(rig.buffer()); }
+	Rig rig;
+};
+constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
+
+TEST_F(Log, UnknownPagesAndBadWindows)
+{
+	for (unsigned id : {0x00, 0x04, 0x06, 0x70, 0xbf, 0xc4, 0xff})
+		EXPECT_EQ(log(static_cast<uint8_t>(id), 512), dnr(NVME_LOG_PAGE_INVALID)) << id;
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 2), bad_field) << "an offset of whole dwords";
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 516), bad_field) << "behind the page";
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 1ull << 40), bad_field);
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 512), 0) << "at the end: nothing";
+	EXPECT_EQ(log(NVME_LOG_SMART, (512 << 10) + 4), bad_field) << "beyond MDTS";
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 0, 0, 1 << 23), bad_field) << "offset type";
+	EXPECT_EQ(log(NVME_LOG_SMART, 512, 0, 0, 0, 2), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(log(HZ_LOG_LOCKS, 512, 1 << 30), bad_field);
+}
+
+TEST_F(Log, WindowShowsItsPieceAndZerosBehindThePage)
+{
+	ASSERT_EQ(log(NVME_LOG_FIRMWARE, 512), 0);
+	EXPECT_EQ(page<nvme_firmware_log>().afi, 1);
+	EXPECT_EQ(std::string(page<nvme_firmware_log>().frs[0], 8), "1.0     ");
+	ASSERT_EQ(log(NVME_LOG_FIRMWARE, 1024, 8), 0);
+	EXPECT_EQ(std::string(rig.at<char>(rig.buffer()), 4), "1.0 ");
+	EXPECT_EQ(rig.at(rig.buffer())[504], 0);
+	EXPECT_EQ(rig.at(rig.buffer())[1023], 0);
+	EXPECT_EQ(rig.at(rig.buffer())[1024], 0xee) << "no byte more than asked for";
+}
+
+TEST_F(Log, ErrorPageIsNewestFirst)
+{
+	nvme_sqe bad = admin_sqe(0x55, 0, 0, 0, 9);
+	bad.cid = 321;
+	rig.status_of(admin_sqe(0x33));
+	rig.status_of(bad);
+	ASSERT_EQ(log(NVME_LOG_ERROR, 4096), 0);
+	auto *entry = rig.at<nvme_error_entry>(rig.buffer());
+	EXPECT_EQ(entry[0].error_count, 2u);
+	EXPECT_EQ(entry[0].cid, 321);
+	EXPECT_EQ(entry[0].nsid, 9u);
+	EXPECT_EQ(entry[0].status_field >> 1, dnr(NVME_INVALID_OPCODE));
+	EXPECT_EQ(entry[1].error_count, 1u);
+	EXPECT_EQ(entry[2].error_count, 0u);
+	for (int i = 0; i < 100; i++)
+		rig.status_of(admin_sqe(0x33));
+	ASSERT_EQ(log(NVME_LOG_ERROR, 4096), 0);
+	EXPECT_EQ(entry[0].error_count, 102u);
+	EXPECT_EQ(entry[63].error_count, 39u);
+}
+
+TEST_F(Log, SmartCountsHostCommands)
+{
+	auto queue = rig.make_queue(1, 64);
+	rig.open(queue);
+	rig.fake->script = [](const ftl_request &req) { return req.lba == 99 ? Answer{10, 0, NVME_UNRECOVERED_READ} : Answer{}; };
+	uint64_t prp = rig.buffer();
+	for (int i = 0; i < 5; i++)
+		rig.io(queue, io_sqe(NVME_IO_READ, 0, 2, prp, prp + 4096));
+	rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, prp));
+	rig.io(queue, io_sqe(NVME_IO_ZONE_APPEND, 0, 1, prp));
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 99, 1, prp)).status, NVME_UNRECOVERED_READ);
+	rig.close(queue, rig.now());
+	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
+	auto &smart = page<nvme_smart_log>();
+	EXPECT_EQ(smart.host_reads[0], 5u);
+	EXPECT_EQ(smart.host_writes[0], 2u);
+	EXPECT_EQ(smart.data_units_read[0], 1u) << "80 sectors of 512 bytes, in thousands, rounded up";
+	EXPECT_EQ(smart.media_errors[0], 1u);
+	EXPECT_EQ(smart.error_entries[0], 1u);
+}
+
+TEST_F(Log, EffectsNameTheCommandsOfEachSet)
+{
+	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096), 0);
+	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_WRITE], 3u);
+	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
+	EXPECT_EQ(page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 1u);
+	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096, 0, 0, NVME_CSI_ZNS << 24), 0);
+	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 3u);
+}
+
+TEST_F(Log, HartTimesSumToElapsed)
+{
+	rig.run_for(5000);
+	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
+	auto &harts = page<hz_log_harts>();
+	EXPECT_EQ(harts.harts, rig.cfg.harts);
+	EXPECT_EQ(harts.now_ns, rig.now());
+	for (unsigned i = 0; i < harts.harts; i++) {
+		uint64_t spin = 0;
+		for (uint64_t ns : harts.hart[i].spin_ns)
+			spin += ns;
+		EXPECT_EQ(harts.hart[i].work_ns + spin + harts.hart[i].idle_ns, harts.hart[i].elapsed_ns) << i;
+	}
+}
+
+TEST_F(Log, LockPageGrowsWithTheLocksAndMayBeReadInPieces)
+{
+	static lt_lock locks[500];
+	for (unsigned i = 0; i < 500; i++) {
+		lt_lock_node node;
+		locks[i] = lt_lock{};
+		lt_lock_init(&locks[i], HZ_LC_TEST, i);
+		lt_lock_acquire(&locks[i], &node);
+		lt_lock_release(&locks[i], &node);
+	}
+	uint32_t bytes = sizeof(hz_log_locks) + 500 * sizeof(hz_lock_entry);
+	ASSERT_EQ(log(HZ_LOG_LOCKS, bytes), 0);
+	ASSERT_EQ(page<hz_log_locks>().entries, 500u);
+	EXPECT_EQ(page<hz_log_locks>().entry_bytes, sizeof(hz_lock_entry));
+	std::vector<uint8_t> whole(rig.at(rig.buffer()), rig.at(rig.buffer()) + bytes);
+	auto *entry = reinterpret_cast<const hz_lock_entry *>(whole.data() + sizeof(hz_log_locks));
+	for (unsigned i = 0; i < 500; i++) {
+		ASSERT_EQ(entry[i].index, i);
+		ASSERT_EQ(entry[i].acquisitions, 1u);
+	}
+	for (uint32_t at = 0; at < bytes; at += 1000) {
+		ASSERT_EQ(log(HZ_LOG_LOCKS, 1000, at), 0);
+		ASSERT_EQ(std::memcmp(rig.at(rig.buffer()), whole.data() + at, std::min(1000u, bytes - at)), 0) << at;
+	}
+}
+
+TEST_F(Log, StatisticsResetMovesTheBaseline)
+{
+	rig.fake->report.host_read_sectors = 1000;
+	rig.fake->report.version = 1;
+	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
+	EXPECT_EQ(page<hz_log_ftl>().host_read_sectors, 1000u);
+	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
+	EXPECT_EQ(page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
+	EXPECT_EQ(page<hz_log_flash>().dies, 4u);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
+	rig.fake->report.host_read_sectors = 1500;
+	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
+	EXPECT_EQ(page<hz_log_ftl>().host_read_sectors, 500u);
+	EXPECT_EQ(page<hz_log_ftl>().version, 1u);
+	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
+	EXPECT_EQ(page<hz_log_flash>().reads[HZ_CAUSE_HOST], 0u);
+	EXPECT_EQ(page<hz_log_flash>().dies, 4u) << "not a counter";
+	rig.run_for(700);
+	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
+	for (unsigned i = 0; i < rig.cfg.harts; i++)
+		EXPECT_LE(page<hz_log_harts>().hart[i].elapsed_ns, 701u) << "every hart has begun a new account";
+}
+
+} // namespace hil_test

@@ -1,0 +1,118 @@
+// Rig: the real HIL over a scripted FTL in the single-threaded runner, and a host that works its registers and queues.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hil/hil.h"
+#include "host_clock.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+#include "nvme.h"
+#include "register_link.h"
+#include "scripted_ftl.hpp"
+
+namespace hil_test {
+
+constexpr uint64_t region_bytes = 24 << 20;
+
+struct Options {
+	bool virtual_clock = true;
+	uint32_t inflight = 64, workers = 4, harts = 3;
+	uint64_t start_ns = 1000;
+};
+
+hz_device_config small_config(const Options &options);
+
+// Status without phase, as the HIL's headers use it: SCT << 8 | SC, DNR in bit 14.
+struct Cqe {
+	uint32_t dw0, dw1;
+	uint16_t sq_head, sq_id, cid, status;
+	uint64_t completed_ns;
+};
+
+class Rig {
+public:
+	explicit Rig(const Options &options = {});
+
+	// Byte stream
+	void send(const void *data, size_t bytes);
+	std::vector<hz_link_message> received();
+	hz_link_message ask(uint8_t type, uint32_t offset, uint8_t size, uint64_t value = 0);
+	uint64_t get(uint32_t offset, uint8_t size = 4) { return ask(HZ_LINK_READ, offset, size).value; }
+	hz_link_message set(uint32_t offset, uint64_t value, uint8_t size = 4) { return ask(HZ_LINK_WRITE, offset, size, value); }
+	void hang_up() { hung_up_ = true; run(); }
+	bool closed() const { return closed_; }
+
+	// Runs the device until it can do nothing more without the host.
+	void run();
+	void run_for(uint64_t ns);
+	uint64_t now() const { return clock_now_ns(); }
+
+	// Region
+	template <class T = uint8_t> T *at(uint64_t bus) { return reinterpret_cast<T *>(region_.get() + bus); }
+	uint64_t allocate(uint64_t bytes);
+	hz_shm_header &header() { return *at<hz_shm_header>(0); }
+	hz_queue_clock &clock(unsigned q) { return at<hz_queue_clock>(HZ_SHM_QUEUES_OFFSET)[q]; }
+
+	// Admin
+	void enable(uint32_t slots = 32, uint32_t cc_extra = 0);
+	void place_admin(nvme_sqe sqe);          // into the ring, not rung
+	void ring_admin();
+	std::optional<Cqe> reap_admin(bool free_slot = true);
+	Cqe admin(nvme_sqe sqe);                 // one command, waits for its completion
+	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
+	uint64_t buffer() const { return buffer_; }  // 1 MiB for admin data, page aligned
+
+	// I/O queue pair; the harness plays the host side by hand.
+	struct Queue {
+		unsigned id;
+		uint32_t depth;
+		uint64_t sq, cq;
+		uint64_t submitted = 0, consumed = 0;
+	};
+	Queue make_queue(unsigned id, uint32_t depth, uint32_t cq_depth = 0);
+	uint16_t create_cq(unsigned id, uint32_t depth, uint64_t base, uint32_t flags = 1, uint32_t vector = 0);
+	uint16_t create_sq(unsigned id, uint32_t depth, uint64_t base, unsigned cqid, uint32_t flags = 1);
+	void place(Queue &queue, nvme_sqe sqe, uint64_t arrival_ns = 0);
+	std::optional<Cqe> peek(Queue &queue, uint32_t cq_depth = 0); // takes the entry, tells nobody
+	void open(Queue &queue, uint64_t horizon_ns = UINT64_MAX);
+	void publish(Queue &queue, uint64_t horizon_ns = UINT64_MAX);  // submitted, horizon, seen and the doorbells
+	void close(Queue &queue, uint64_t horizon_ns);
+	// One command to its completion on a queue that is open.
+	Cqe io(Queue &queue, nvme_sqe sqe);
+
+	Options options;
+	hz_device_config cfg;
+	std::unique_ptr<ftl> fake;
+	std::function<bool()> on_host_wait = [] { return false; };
+	std::function<void()> on_poll = [] {};
+	std::vector<unsigned> woken;
+	uint64_t shadow = 0, events = 0; // doorbell buffers, where registered
+	std::deque<uint8_t> to_device, to_host;
+	size_t send_room = SIZE_MAX; // bytes that the stream takes in one call
+
+private:
+	static int port_recv(void *ctx, void *data, size_t bytes);
+	static int port_send(void *ctx, const void *data, size_t bytes);
+
+	struct Free { void operator()(uint8_t *p) const { std::free(p); } };
+	std::unique_ptr<uint8_t, Free> region_;
+	std::vector<uint8_t> memory_;
+	arena arena_{};
+	hil *hil_ = nullptr;
+	uint64_t heap_ = HZ_SHM_HEAP_OFFSET, buffer_ = 0, asq_ = 0, acq_ = 0;
+	uint32_t admin_slots_ = 0, admin_tail_ = 0, admin_head_ = 0;
+	uint16_t admin_phase_ = 1, next_cid_ = 1;
+	bool hung_up_ = false, closed_ = false;
+};
+
+nvme_sqe io_sqe(uint8_t opcode, uint64_t lba = 0, uint32_t sectors = 1, uint64_t prp1 = 0, uint64_t prp2 = 0);
+nvme_sqe admin_sqe(uint8_t opcode, uint32_t cdw10 = 0, uint32_t cdw11 = 0, uint64_t prp1 = 0, uint32_t nsid = 0);
+constexpr uint16_t dnr(int status) { return static_cast<uint16_t>(status | NVME_DNR); }
+
+} // namespace hil_test

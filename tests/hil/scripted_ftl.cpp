@@ -1,0 +1,66 @@
+// Bodies of the scripted FTL and TSU: what the HIL links against instead of the real ones.
+#include "scripted_ftl.hpp"
+
+#include <cstring>
+
+namespace {
+
+// Lives in ftl_request::work while the request is at its worker.
+struct Service {
+	lt_timer timer;
+	ftl_request *req;
+	uint64_t delay_ns;
+};
+static_assert(sizeof(Service) <= sizeof(ftl_request::work));
+
+void reply(lt_event *event)
+{
+	auto *req = reinterpret_cast<ftl_request *>(event);
+	req->done(req);
+}
+static_assert(offsetof(ftl_request, event) == 0);
+
+void on_time(lt_timer *timer)
+{
+	ftl_request *req = reinterpret_cast<Service *>(timer)->req;
+	if (req->ready_ns)
+		req->ready_ns += clock_now_ns();
+	lt_post(req->reply_to, &req->event, reply);
+}
+
+void on_worker(lt_event *event)
+{
+	auto *req = reinterpret_cast<ftl_request *>(event);
+	auto *service = reinterpret_cast<Service *>(req->work);
+	lt_timer_arm(&service->timer, clock_now_ns() + service->delay_ns, on_time);
+}
+
+} // namespace
+
+extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
+{
+	f->log.push_back({clock_now_ns(), worker, req->op, req->flags, req->sectors, req->lba});
+	f->last = req;
+	Answer answer = f->script(*req);
+	req->status = answer.status;
+	req->result = answer.result;
+	req->ready_ns = answer.ready_ns;
+	std::memset(req->work, 0, sizeof(req->work));
+	auto *service = reinterpret_cast<Service *>(req->work);
+	service->req = req;
+	service->delay_ns = answer.service_ns;
+	clock_charge_ns(f->hil_cost_ns);
+	f->on_submit();
+	lt_post(&f->workers[worker], &req->event, on_worker);
+}
+
+extern "C" void ftl_report(ftl *f, hz_log_ftl *out) { *out = f->report; }
+
+extern "C" void tsu_report(tsu *, hz_log_flash *out)
+{
+	*out = {};
+	out->version = 1;
+	out->channels = 2;
+	out->dies = 4;
+	out->reads[HZ_CAUSE_HOST] = 77;
+}

@@ -1,0 +1,36 @@
+// A scripted FTL and TSU under the real HIL: every request is recorded and answered after a time that a test chooses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+extern "C" {
+#include "ftl/ftl.h"
+}
+
+struct Submitted {
+	uint64_t at_ns;
+	unsigned worker;
+	uint8_t op, flags;
+	uint32_t sectors;
+	uint64_t lba;
+	bool operator==(const Submitted &) const = default;
+};
+
+struct Answer {
+	uint64_t service_ns = 1000; // from submission to the worker's answer
+	uint64_t ready_ns = 0;      // further, until the data has crossed the link
+	uint16_t status = 0;
+	uint64_t result = 0;
+};
+
+struct ftl {
+	std::vector<lt_thread> workers;
+	std::vector<Submitted> log;
+	std::function<Answer(const ftl_request &)> script = [](const ftl_request &) { return Answer{}; };
+	std::function<void()> on_submit = [] {};
+	uint64_t hil_cost_ns = 0; // charged to the HIL's hart for each submission
+	hz_log_ftl report{};
+	ftl_request *last = nullptr;
+};
