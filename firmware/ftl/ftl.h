@@ -9,6 +9,10 @@
 #include "sgl.h"
 #include "tsu/tsu.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ftl_op {
 	FTL_READ, FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES, FTL_FLUSH,
 	FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE,
@@ -53,4 +57,7 @@ void ftl_report(struct ftl *ftl, struct hz_log_ftl *out);
 /* Whole-state check with harts idle: NULL or one sentence that names the broken invariant. Tests and end of run. */
 const char *ftl_check(struct ftl *ftl);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,161 @@
+/* Whole-state check: every invariant that ties zones, map, SLC, superblocks, buffers and budget together. Harts idle. */
+#include "context.h"
+
+static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	ppa_t ppa = l2p_peek(ftl, zone, offset);
+	bool buffered = zone->buffer && offset >= zone->resident;
+	struct hz_oob oob;
+
+	if (offset >= zone->landed)
+		return ppa == L2P_UNMAPPED ? NULL : "a sector beyond the write pointer is mapped";
+	if (ppa == L2P_UNMAPPED)
+		return buffered || zone->failed ? NULL : "a written sector is neither mapped nor buffered";
+	if (offset < zone->placed && ppa != ppa_make(ftl->map, zone->superblock, offset))
+		return "a placed sector is not at its reserved place";
+	if (offset >= zone->placed && !slc_holds(ftl->map, ppa))
+		return "a sector that is not placed yet lies outside SLC";
+	if (slc_holds(ftl->map, ppa) && *slc_tag_of(ftl, ppa) != zone->start + offset)
+		return "an SLC sector does not know the LBA that is mapped to it";
+	tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob);
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || oob.generation != zone->generation)
+		return "a mapped sector's OOB record names another LBA or generation";
+	return NULL;
+}
+
+static const char *check_zone(struct ftl *ftl, const struct zone *zone)
+{
+	if (zone->placed > zone->landed || zone->landed > zone->wp || zone->wp > ftl->shape.zone_capacity_sectors)
+		return "a zone's placed, landed and write pointer are out of order";
+	if (!zone->writers.head && zone->landed != zone->wp && !zone->failed)
+		return "an idle zone has a write pointer beyond its data";
+	if (zone->buffer ? zone->resident > zone->landed : zone_durable(zone) != zone->landed && !zone->failed)
+		return "a zone without a buffer has data that are not durable";
+	if (zone->buffer && (zone->buffer->owner != zone || zone->buffer->zone != zone))
+		return "a zone is bound to a buffer that it does not own";
+	if (zone->state == NVME_ZS_EMPTY && (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE))
+		return "an EMPTY zone holds data";
+	if (zone->placed && zone->superblock == SUPERBLOCK_NONE)
+		return "a zone has placed data but no superblock";
+	for (uint32_t o = 0; o < ftl->shape.zone_capacity_sectors; o++) {
+		const char *error = check_sector(ftl, zone, o);
+
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static const char *check_budget(struct ftl *ftl)
+{
+	uint32_t open = 0, active = 0, implicit = 0, listed = 0;
+
+	for (uint32_t z = 0; z < ftl->zone_count; z++) {
+		open += zone_is_open(ftl->zones[z].state);
+		active += zone_is_active(ftl->zones[z].state);
+		implicit += ftl->zones[z].state == NVME_ZS_IMPLICIT_OPEN;
+	}
+	for (struct zone *zone = ftl->budget.oldest; zone; zone = zone->open_next)
+		listed++;
+	if (open != ftl->budget.open || active != ftl->budget.active)
+		return "the counts of open or active zones are wrong";
+	if (open > ftl->budget.max_open || active > ftl->budget.max_active)
+		return "more zones are open or active than allowed";
+	return implicit == listed ? NULL : "the list of implicitly opened zones is wrong";
+}
+
+static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
+{
+	uint32_t page = SLC_NONE - 1 - tag;
+	const struct zone *zone;
+
+	if (page < ftl->table.pages)
+		return ftl->table.page[page].ppa == ppa;
+	zone = zone_at(ftl, tag);
+	return l2p_peek(ftl, zone, (uint32_t)(tag - zone->start)) == ppa;
+}
+
+static const char *check_slc(struct ftl *ftl)
+{
+	uint32_t free = 0;
+
+	for (uint32_t b = 0; b < ftl->slc.blocks; b++) {
+		const struct slc_block *block = &ftl->slc.block[b];
+		uint32_t valid = 0;
+
+		for (uint32_t o = 0; o < ftl->slc.sectors; o++) {
+			ppa_t ppa = ppa_make(ftl->map, b, o);
+			uint32_t tag = *slc_tag_of(ftl, ppa);
+
+			valid += tag != SLC_NONE;
+			if (tag != SLC_NONE && !tag_points_back(ftl, tag, ppa))
+				return "an SLC sector counts as valid but nothing is mapped to it";
+		}
+		if (valid != block->valid)
+			return "an SLC superblock's count of valid sectors is wrong";
+		if (block->state == SLC_FREE && valid)
+			return "a free SLC superblock holds valid sectors";
+		if ((uint32_t)lt_load(&block->pins) || block->in_flight)
+			return "an SLC superblock is pinned or busy though nothing runs";
+		free += block->state == SLC_FREE;
+	}
+	return free == ftl->slc.free ? NULL : "the count of free SLC superblocks is wrong";
+}
+
+static const char *check_superblocks(struct ftl *ftl)
+{
+	struct superblocks *sbs = &ftl->superblocks;
+	uint32_t used = 0, held = 0, free = 0, dirty = 0, bad = 0;
+
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		used += sbs->info[i].state == SB_USED;
+		free += sbs->info[i].state == SB_FREE;
+		dirty += sbs->info[i].state == SB_DIRTY;
+		bad += sbs->info[i].state == SB_BAD;
+	}
+	for (uint32_t z = 0; z < ftl->zone_count; z++) {
+		uint32_t number = ftl->zones[z].superblock;
+
+		if (number == SUPERBLOCK_NONE)
+			continue;
+		held++;
+		if (sbs->info[number - sbs->first].state != SB_USED)
+			return "a zone's superblock is not marked as used";
+		for (uint32_t other = 0; other < z; other++)
+			if (ftl->zones[other].superblock == number)
+				return "two zones share a superblock";
+	}
+	if (used != held)
+		return "a superblock is marked as used but no zone has it";
+	if (free != sbs->free.count || dirty != sbs->dirty.count || bad != sbs->bad)
+		return "the counts of free, dirty or bad superblocks are wrong";
+	return sbs->moving ? "a relocation promised a superblock and did not give it back" : NULL;
+}
+
+static const char *check_buffers(struct ftl *ftl)
+{
+	for (uint32_t i = 0; i < ftl->buffers.count; i++) {
+		const struct write_buffer *buffer = &ftl->buffers.buffer[i];
+
+		if (buffer->owner && buffer->owner->buffer != buffer)
+			return "a buffer's owner is not bound to it";
+		if (buffer->waiting_head || lt_load(&buffer->waiting))
+			return "a zone waits for a buffer though nothing runs";
+		if (buffer->owner && (buffer->in_flight || buffer->stage.pending || buffer->fold.pending))
+			return "a buffer has flash operations under way though nothing runs";
+	}
+	return NULL;
+}
+
+const char *ftl_check(struct ftl *ftl)
+{
+	const char *error = check_budget(ftl);
+
+	for (uint32_t z = 0; !error && z < ftl->zone_count; z++)
+		error = check_zone(ftl, &ftl->zones[z]);
+	if (!error)
+		error = check_slc(ftl);
+	if (!error)
+		error = check_superblocks(ftl);
+	return error ? error : check_buffers(ftl);
+}

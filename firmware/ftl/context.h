@@ -1,0 +1,64 @@
+/* The FTL's one context, first argument everywhere: the parts, each owned by its own file, and the workers that run them. */
+#ifndef FTL_CONTEXT_H
+#define FTL_CONTEXT_H
+
+#include <string.h>
+
+#include "ftl.h"
+#include "io.h"
+#include "l2p.h"
+#include "lt/lock.h"
+#include "read.h"
+#include "relocate.h"
+#include "slc.h"
+#include "superblock.h"
+#include "write_buffer.h"
+#include "zone.h"
+#include "zone_table.h"
+
+struct ftl_worker {
+	struct lt_thread thread;      /* first: a transaction's owner leads back to its worker */
+	struct ftl *ftl;
+	struct read_pool reads;
+	struct hz_log_ftl counters;   /* written on this worker's hart only */
+};
+
+struct ftl {
+	const struct hz_device_config *cfg;
+	const struct flash_map *map;
+	struct hz_shape shape;
+	struct tsu *tsu;
+	struct link_pair *links;
+	uint32_t page_sectors, unit_sectors, superpage_sectors;
+	uint32_t flush_sectors;       /* a flush unit: flush_unit_planes program units */
+	uint64_t zone_multiplier;     /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
+	lt_word sequence;             /* next OOB sequence number */
+	uint64_t mount_sequence;      /* highest one found at mount */
+	uint8_t *zero_page;
+
+	uint32_t zone_count;
+	struct zone *zones;
+	struct zone_budget budget;
+	struct zone_table table;
+	struct write_pool buffers;
+	struct l2p l2p;
+	struct slc slc;
+	struct superblocks superblocks;
+	struct relocator relocator;
+	uint32_t worker_count;
+	struct ftl_worker *workers;
+};
+
+/* Caller's worker: the FTL hart context of this handler. Transactions come back to it. */
+static inline struct ftl_worker *worker_of(struct tsu_txn *txn) { return (struct ftl_worker *)txn->owner; }
+
+/* lba must be inside the namespace. Reciprocal multiplication: exact below 2^32. */
+static inline struct zone *zone_at(struct ftl *ftl, uint64_t lba)
+{
+	return &ftl->zones[ftl->zone_multiplier ? (uint64_t)(((unsigned __int128)lba * ftl->zone_multiplier) >> 64) : lba];
+}
+
+/* n numbers in program order; returns the first. */
+static inline uint64_t sequence_take(struct ftl *ftl, uint32_t n) { return lt_add(&ftl->sequence, n); }
+
+#endif

@@ -1,0 +1,58 @@
+/* A request inside the FTL: its private state (in ftl_request.work), FIFO queues of requests, completion. */
+#ifndef FTL_IO_H
+#define FTL_IO_H
+
+#include "ftl.h"
+
+struct ftl_worker;
+struct zone;
+
+struct ftl_io {
+	struct ftl_worker *worker;   /* whose queue the request came from; its continuations run there */
+	struct ftl_request *next;    /* in exactly one io_queue at a time */
+	struct zone *zone;           /* zone being worked on; read: the zone that is referenced */
+	uint32_t offset;             /* first sector within the zone */
+	uint32_t done;               /* sectors landed (write) or resolved (read) */
+	uint32_t target;             /* zone sectors that must be durable before the request goes on */
+	uint32_t pending;            /* flash reads under way */
+	uint32_t cursor;             /* flush: next buffer; all-zones command: next zone */
+	uint8_t step;                /* of a long zone command: enum op_step */
+	uint8_t all;                 /* one of the zones of an all-zones command */
+	uint8_t budget;              /* enum budget_need reserved for this request */
+	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */
+};
+HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
+
+static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
+
+struct io_queue { struct ftl_request *head, *tail; };
+
+static inline void io_push(struct io_queue *queue, struct ftl_request *req)
+{
+	io_of(req)->next = NULL;
+	if (queue->tail)
+		io_of(queue->tail)->next = req;
+	else
+		queue->head = req;
+	queue->tail = req;
+}
+
+static inline struct ftl_request *io_pop(struct io_queue *queue)
+{
+	struct ftl_request *req = queue->head;
+
+	if (req) {
+		queue->head = io_of(req)->next;
+		if (!queue->head)
+			queue->tail = NULL;
+	}
+	return req;
+}
+
+/* Any hart. The request belongs to its owner again. */
+void io_complete(struct ftl_request *req, uint16_t status);
+/* Any hart. Dispatch the request once more on its own worker: what it waited for has happened. */
+void io_resume(struct ftl_request *req);
+void io_resume_all(struct io_queue *queue);
+
+#endif

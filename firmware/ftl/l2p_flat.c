@@ -1,0 +1,120 @@
+/* Flat map: the whole table in RAM, rebuilt at mount. */
+#include "context.h"
+
+static uint32_t *entry_of(struct l2p *l2p, const struct zone *zone, uint32_t offset)
+{
+	return &l2p->entry[(uint64_t)zone->index * l2p->capacity + offset];
+}
+
+/* One shard per zone when shards == zones, else a few; shards is a power of two or the zone count. */
+static struct lt_lock *shard_of(struct ftl *ftl, const struct zone *zone)
+{
+	struct l2p *l2p = &ftl->l2p;
+
+	return &l2p->shard[l2p->shards == ftl->zone_count ? zone->index : zone->index & (l2p->shards - 1)];
+}
+
+void l2p_init(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p *l2p = &ftl->l2p;
+	uint32_t shards = ftl->cfg->lock_shards[HZ_LC_L2P];
+	uint64_t entries;
+
+	l2p->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
+	entries = (uint64_t)l2p->capacity * ftl->zone_count;
+	l2p->entry = arena_alloc(arena, entries, sizeof(*l2p->entry), "mapping table");
+	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
+	while (shards & (shards - 1))
+		shards &= shards - 1;
+	l2p->shards = shards && shards < ftl->zone_count ? shards : ftl->zone_count;
+	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
+	for (uint32_t i = 0; i < l2p->shards; i++)
+		lt_lock_init(&l2p->shard[i], HZ_LC_L2P, i);
+}
+
+void l2p_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+{
+	uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
+	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++) {
+		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
+		if (ppa[i] != L2P_UNMAPPED && slc_holds(ftl->map, ppa[i]))
+			slc_pin(ftl, ppa[i]);
+	}
+	lt_lock_release(lock, &node);
+}
+
+static void replace(struct ftl *ftl, uint32_t *entry, ppa_t ppa)
+{
+	ppa_t old = *entry & L2P_ADDRESS_MASK;
+
+	*entry = ppa;
+	if (old != L2P_UNMAPPED && slc_holds(ftl->map, old))
+		slc_invalidate(ftl, old);
+}
+
+void l2p_map_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
+	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		replace(ftl, &entry[i], ppa + i);
+	lt_lock_release(lock, &node);
+}
+
+void l2p_map_slc(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
+{
+	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	replace(ftl, entry_of(&ftl->l2p, zone, offset), ppa);
+	slc_validate(ftl, ppa, (uint32_t)(zone->start + offset));
+	lt_lock_release(lock, &node);
+}
+
+bool l2p_move_slc(struct ftl *ftl, uint64_t lba, ppa_t from, ppa_t to)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t *entry = entry_of(&ftl->l2p, zone, (uint32_t)(lba - zone->start));
+	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock_node node;
+	bool here;
+
+	lt_lock_acquire(lock, &node);
+	here = (*entry & L2P_ADDRESS_MASK) == from;
+	if (here) {
+		replace(ftl, entry, to);
+		slc_validate(ftl, to, (uint32_t)lba);
+	}
+	lt_lock_release(lock, &node);
+	return here;
+}
+
+void l2p_unmap(struct ftl *ftl, const struct zone *zone, uint32_t count)
+{
+	uint32_t *entry = entry_of(&ftl->l2p, zone, 0);
+	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		replace(ftl, &entry[i], UINT32_MAX);
+	lt_lock_release(lock, &node);
+}
+
+ppa_t l2p_peek(const struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	return ftl->l2p.entry[(uint64_t)zone->index * ftl->l2p.capacity + offset] & L2P_ADDRESS_MASK;
+}
+
+void l2p_preset(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
+{
+	*entry_of(&ftl->l2p, zone, offset) = ppa;
+}

@@ -1,0 +1,241 @@
+/* Read path: resolve, copy from buffers, fetch from flash. */
+#include "read.h"
+
+#include "context.h"
+#include "write.h"
+
+static void reads_done(struct tsu_txn *txn);
+
+void read_pool_init(struct ftl_worker *worker, struct arena *arena)
+{
+	struct read_pool *pool = &worker->reads;
+
+	pool->read = arena_alloc(arena, READS_PER_WORKER, sizeof(*pool->read), "flash reads");
+	for (uint32_t i = 0; i < READS_PER_WORKER; i++) {
+		pool->read[i].txn.next = pool->free;
+		pool->free = &pool->read[i].txn;
+	}
+}
+
+/* Sectors from ppa on that one flash page holds in address order. */
+static uint32_t page_run(struct ftl *ftl, ppa_t ppa)
+{
+	uint32_t run = ftl->page_sectors - (flash_addr_of(ftl->map, ppa).sector & (ftl->page_sectors - 1));
+	uint32_t unit = ftl->cfg->slc_program_sectors, rest;
+
+	if (!slc_holds(ftl->map, ppa) || unit >= ftl->page_sectors)
+		return run;
+	rest = unit - (ppa_offset(ftl->map, ppa) & (unit - 1));
+	return rest < run ? rest : run;
+}
+
+/* One flash read for the first sectors of ppa[] that lie together; returns how many. */
+static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, struct tsu_txn **list)
+{
+	struct flash_read *read = (struct flash_read *)self->reads.free;
+	uint32_t most = page_run(self->ftl, ppa[0]), run = 1;
+
+	while (run < count && run < most && ppa[run] == ppa[0] + run)
+		run++;
+	self->reads.free = read->txn.next;
+	read->req = req;
+	read->pins = slc_holds(self->ftl->map, ppa[0]) ? run : 0;
+	read->txn = (struct tsu_txn){
+		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
+		.sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
+	};
+	*list = &read->txn;
+	io_of(req)->pending++;
+	io_of(req)->done += run;
+	return run;
+}
+
+static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
+{
+	uint64_t end = link_transfer(&self->ftl->links->to_host, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
+
+	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+	io_of(req)->done += sectors;
+}
+
+static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+{
+	uint32_t slot = slot_at(zone, offset);
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, zone->buffer->page[slot], HZ_SECTOR_BYTES);
+		slot = slot + 1 == zone->ftl->superpage_sectors ? 0 : slot + 1;
+	}
+	self->counters.buffer_read_sectors += sectors;
+	answer_now(self, req, sectors);
+}
+
+static void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
+{
+	sgl_zero(&req->sgl, io_of(req)->done * HZ_SECTOR_BYTES, sectors * HZ_SECTOR_BYTES);
+	self->counters.unmapped_read_sectors += sectors;
+	answer_now(self, req, sectors);
+}
+
+enum { LOOKUP_SECTORS = 32 };
+
+/* Mapped sectors [offset, offset + count): returns false if the pool ran dry. */
+static bool read_mapped(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+			struct tsu_txn **list)
+{
+	ppa_t ppa[LOOKUP_SECTORS];
+
+	while (count) {
+		uint32_t part = count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, at = 0;
+
+		l2p_read(self->ftl, zone, offset, part, ppa);
+		while (at < part && self->reads.free) {
+			uint32_t run = 1;
+
+			if (ppa[at] == L2P_UNMAPPED)
+				read_unmapped(self, req, 1);
+			else
+				run = fetch(self, req, &ppa[at], part - at, list);
+			at += run;
+		}
+		for (uint32_t i = at; i < part; i++)
+			if (ppa[i] != L2P_UNMAPPED && slc_holds(self->ftl->map, ppa[i]))
+				slc_unpin(self, ppa[i]);
+		if (at < part)
+			return false;
+		offset += part;
+		count -= part;
+	}
+	return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* What was accepted but lost when the zone failed cannot be read. */
+static bool lost(const struct zone *zone, uint32_t offset)
+{
+	return zone->state == NVME_ZS_READ_ONLY && zone->failed && offset >= zone_durable(zone) && offset < zone->wp;
+}
+
+/* The part of the request that lies in this zone; zone lock held. False: the pool ran dry. */
+static bool read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+{
+	struct ftl_io *io = io_of(req);
+	bool more = true;
+
+	while (more && io->done < req->sectors) {
+		uint64_t offset = req->lba + io->done - zone->start;
+		uint32_t rest = req->sectors - io->done, at = (uint32_t)offset;
+		uint32_t buffered = zone->buffer ? zone->resident : zone->landed;
+
+		if (offset >= zone->ftl->shape.zone_size_sectors)
+			break;
+		rest = least(rest, (uint32_t)(zone->ftl->shape.zone_size_sectors - offset));
+		if (lost(zone, at)) {
+			req->status = NVME_UNRECOVERED_READ;
+			io->done++;
+		} else if (at >= zone->landed) {
+			read_unmapped(self, req, rest);
+		} else if (at >= buffered) {
+			read_buffered(self, zone, req, at, least(rest, zone->landed - at));
+		} else {
+			more = read_mapped(self, zone, req, at, least(rest, buffered - at), list);
+		}
+	}
+	return more;
+}
+
+static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = io_of(req)->zone;
+	struct lt_lock_node node;
+
+	if (!zone)
+		return;
+	io_of(req)->zone = NULL;
+	lt_lock_acquire(&zone->lock, &node);
+	if (--zone->readers == 0 && (zone->op || zone->old_superblock != SUPERBLOCK_NONE))
+		zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+}
+
+enum verdict { GOES_ON, NEEDS_TRANSACTIONS, PARKED };
+
+static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+	enum verdict verdict = GOES_ON;
+	struct tsu_txn *list = NULL;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	if (io->zone != zone && ((zone->op && zone->op->op == FTL_ZONE_RESET) || zone->old_superblock != SUPERBLOCK_NONE)) {
+		io_push(&zone->parked, req);
+		verdict = PARKED;
+	} else if (zone->state == NVME_ZS_OFFLINE) {
+		req->status = NVME_ZONE_OFFLINE;
+		io->done = req->sectors;
+	} else {
+		zone->readers += io->zone != zone;
+		io->zone = zone;
+		verdict = read_zone(self, zone, req, &list) ? GOES_ON : NEEDS_TRANSACTIONS;
+	}
+	lt_lock_release(&zone->lock, &node);
+	if (list)
+		tsu_submit_list(self->ftl->tsu, list);
+	return verdict;
+}
+
+/* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
+void read_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+
+	while (io->done < req->sectors) {
+		struct zone *zone = zone_at(self->ftl, req->lba + io->done);
+		enum verdict verdict;
+
+		if (io->zone && io->zone != zone) {
+			if (io->pending)
+				return;
+			drop_reference(self, req);
+		}
+		verdict = read_some(self, zone, req);
+		if (verdict == NEEDS_TRANSACTIONS) {
+			io->queued = 1;
+			io_push(&self->reads.waiting, req);
+		}
+		if (verdict != GOES_ON)
+			return;
+	}
+	if (io->pending)
+		return;
+	self->counters.host_read_sectors += req->sectors;
+	drop_reference(self, req);
+	io_complete(req, req->status);
+}
+
+static void reads_done(struct tsu_txn *txn)
+{
+	struct flash_read *read = (struct flash_read *)txn;
+	struct ftl_worker *self = worker_of(txn);
+	struct ftl_request *req = read->req, *next;
+	uint64_t end;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	for (uint32_t i = 0; i < read->pins; i++)
+		slc_unpin(self, txn->ppa);
+	if (txn->status != NAND_OK)
+		req->status = NVME_UNRECOVERED_READ;
+	end = link_transfer(&self->ftl->links->to_host, txn->end_ns, txn->sectors * HZ_SECTOR_BYTES);
+	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+	txn->next = self->reads.free;
+	self->reads.free = txn;
+	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
+		read_run(self, req);
+	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
+		io_of(next)->queued = 0;
+		read_run(self, next);
+	}
+}

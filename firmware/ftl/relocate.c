@@ -1,0 +1,292 @@
+/* Moving a zone to a fresh superblock. */
+#include "relocate.h"
+
+#include "context.h"
+#include "write.h"
+
+static void row_start(struct ftl_worker *self);
+static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target);
+
+/* --- queue --- */
+
+void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct lt_lock_node node;
+	bool idle;
+
+	lt_lock_acquire(&mover->lock, &node);
+	idle = !mover->zone;
+	if (idle) {
+		mover->zone = zone;
+	} else {
+		zone->move_target = target;
+		zone->next_superblock = NULL;
+		*(mover->queue_tail ? &mover->queue_tail->next_superblock : &mover->queue_head) = zone;
+		mover->queue_tail = zone;
+	}
+	lt_lock_release(&mover->lock, &node);
+	if (idle)
+		move_start(self, zone, target);
+}
+
+/* No zone lock held: the next zone in the queue, if any, begins. */
+static void move_next(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct lt_lock_node node;
+	struct zone *zone;
+
+	lt_lock_acquire(&mover->lock, &node);
+	zone = mover->queue_head;
+	mover->zone = zone;
+	if (zone) {
+		mover->queue_head = zone->next_superblock;
+		if (!mover->queue_head)
+			mover->queue_tail = NULL;
+	}
+	lt_lock_release(&mover->lock, &node);
+	if (!zone)
+		return;
+	lt_lock_acquire(&zone->lock, &node);
+	move_start(self, zone, zone->move_target);
+	lt_lock_release(&zone->lock, &node);
+}
+
+/* --- one move --- */
+
+/* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
+static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target)
+{
+	struct relocator *mover = &self->ftl->relocator;
+
+	mover->worker = self;
+	mover->target = target;
+	mover->offset = mover->tries = 0;
+	mover->end = zone->placed;
+	if (!zone->bad_superblock)
+		superblock_promise(self->ftl, 1);
+	lt_post(&self->thread, &mover->event, mover->begin);
+}
+
+/* The copy is complete: the zone goes on in the new superblock. */
+static void move_end(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	zone->old_superblock = zone->superblock;
+	zone->old_bad = zone->bad_superblock;
+	zone->superblock = mover->target;
+	zone->bad_superblock = zone->relocate = zone->relocating = false;
+	units_restart(zone);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+	move_next(self);
+}
+
+void relocate_settle(struct ftl_worker *self, struct zone *zone)
+{
+	struct io_queue parked = zone->parked;
+
+	if (zone->old_superblock == SUPERBLOCK_NONE || zone->readers)
+		return;
+	if (zone->old_bad) {
+		superblock_retire(self, zone->old_superblock);
+	} else {
+		superblock_release(self, zone->old_superblock, NULL);
+		superblock_promise(self->ftl, -1);
+	}
+	zone->old_superblock = SUPERBLOCK_NONE;
+	if (zone->op)
+		return;
+	zone->parked = (struct io_queue){ NULL, NULL };
+	io_resume_all(&parked);
+}
+
+/* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
+static void move_fail(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+
+	superblock_release(self, mover->target, NULL);
+	lt_lock_acquire(&zone->lock, &node);
+	if (!zone->bad_superblock)
+		superblock_promise(self->ftl, -1);
+	l2p_map_run(self->ftl, zone, 0, mover->offset, ppa_make(self->ftl->map, zone->superblock, 0));
+	zone_fail(self, zone);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+	move_next(self);
+}
+
+/* The new superblock is bad as well: begin again with another. */
+static void move_again(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+	uint32_t target;
+	bool hopeless;
+
+	lt_lock_acquire(&zone->lock, &node);
+	l2p_map_run(self->ftl, zone, 0, mover->offset, ppa_make(self->ftl->map, zone->superblock, 0));
+	if (!zone->bad_superblock)
+		superblock_promise(self->ftl, -1);
+	superblock_retire(self, mover->target);
+	target = superblock_take(self->ftl, zone, &hopeless);
+	zone->wants_superblock = target == SUPERBLOCK_NONE && !hopeless;
+	if (hopeless) {
+		zone_fail(self, zone);
+		zone_pump(self, zone);
+	} else if (target != SUPERBLOCK_NONE) {
+		move_start(self, zone, target);
+	}
+	lt_lock_release(&zone->lock, &node);
+	if (target == SUPERBLOCK_NONE)
+		move_next(self);
+}
+
+/* --- one row: read, program, remap --- */
+
+static void read_done(struct tsu_txn *txn);
+static void program_done(struct tsu_txn *txn);
+
+static uint64_t padded(const struct ftl *ftl, uint32_t sectors)
+{
+	uint32_t units = 0;
+
+	while (units < sectors)
+		units += ftl->unit_sectors;
+	return units;
+}
+
+static void row_read(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	uint32_t count = mover->row_sectors, reads = count / ftl->page_sectors;
+
+	mover->failed = false;
+	mover->pending = reads;
+	for (uint32_t i = 0; i < reads; i++)
+		mover->read[i] = (struct tsu_txn){
+			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = read_done,
+			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)ftl->page_sectors,
+			.ppa = ppa_make(ftl->map, mover->zone->superblock, mover->offset + i * ftl->page_sectors),
+			.data = { &mover->page[i * ftl->page_sectors], 0, ftl->page_sectors * HZ_SECTOR_BYTES },
+			.oob = &mover->oob[i * ftl->page_sectors],
+		};
+	tsu_submit_list(ftl->tsu, mover->read);
+}
+
+static void row_program(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	uint32_t count = mover->row_sectors, unit = ftl->unit_sectors, programs = count / unit;
+	uint64_t sequence = sequence_take(ftl, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		mover->oob[i].sequence = sequence + i;
+	mover->pending = programs;
+	for (uint32_t i = 0; i < programs; i++)
+		mover->program[i] = (struct tsu_txn){
+			.next = i + 1 < programs ? &mover->program[i + 1] : NULL, .owner = &self->thread, .done = program_done,
+			.op = TSU_PROGRAM, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)unit,
+			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
+			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES }, .oob = &mover->oob[i * unit],
+		};
+	tsu_submit_list(ftl->tsu, mover->program);
+}
+
+static void row_start(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	uint32_t rest = mover->end - mover->offset;
+
+	if (mover->offset >= mover->end) {
+		move_end(self);
+		return;
+	}
+	mover->row_sectors = (uint32_t)padded(self->ftl, rest < self->ftl->superpage_sectors ? rest : self->ftl->superpage_sectors);
+	mover->tries = 0;
+	row_read(self);
+}
+
+static void read_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct relocator *mover = &self->ftl->relocator;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	mover->failed |= txn->status != NAND_OK;
+	if (--mover->pending)
+		return;
+	if (!mover->failed)
+		row_program(self);
+	else if (++mover->tries < RELOCATE_TRIES)
+		row_read(self);
+	else
+		move_fail(self);
+}
+
+static void row_remap(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	struct zone *zone = mover->zone;
+	uint32_t rest = mover->end - mover->offset, count = rest < mover->row_sectors ? rest : mover->row_sectors;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	l2p_map_run(ftl, zone, mover->offset, count, ppa_make(ftl->map, mover->target, mover->offset));
+	lt_lock_release(&zone->lock, &node);
+	mover->offset += count;
+}
+
+static void program_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct relocator *mover = &self->ftl->relocator;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	mover->failed |= txn->status != NAND_OK;
+	if (--mover->pending)
+		return;
+	if (mover->failed) {
+		move_again(self);
+		return;
+	}
+	row_remap(self);
+	row_start(self);
+}
+
+static void begin(struct lt_event *event)
+{
+	struct relocator *mover = (struct relocator *)((char *)event - offsetof(struct relocator, event));
+
+	row_start(mover->worker);
+}
+
+void relocator_init(struct ftl *ftl, struct arena *arena)
+{
+	struct relocator *mover = &ftl->relocator;
+	uint32_t sectors = ftl->superpage_sectors;
+	uint8_t *data = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "relocator data");
+
+	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
+	mover->begin = begin;
+	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");
+	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
+	mover->read = arena_alloc(arena, sectors / ftl->page_sectors, sizeof(*mover->read), "relocator reads");
+	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
+	for (uint32_t i = 0; i < sectors; i++)
+		mover->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+}

@@ -1,0 +1,41 @@
+/* Moving a zone to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn unit.
+ *
+ * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete,
+ * so a power cut in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue;
+ * the rest belongs to the worker that runs the move. */
+#ifndef FTL_RELOCATE_H
+#define FTL_RELOCATE_H
+
+#include "lt/lock.h"
+#include "tsu/tsu.h"
+
+struct ftl;
+struct ftl_worker;
+struct zone;
+struct arena;
+
+enum { RELOCATE_TRIES = 4 };
+struct relocator {
+	struct lt_lock lock;
+	struct zone *zone;            /* being moved, or NULL */
+	struct zone *queue_head, *queue_tail; /* by next_superblock: each holds a fresh superblock already */
+	struct ftl_worker *worker;
+	struct lt_event event;
+	lt_event_fn *begin;           /* posted: the row work starts without a zone lock */
+	uint32_t target;              /* superblock */
+	uint32_t offset, end;         /* sectors [0, offset) are there */
+	uint32_t row_sectors;         /* of the row under way */
+	uint32_t pending, tries;
+	bool failed;
+	uint8_t **page;
+	struct hz_oob *oob;
+	struct tsu_txn *read, *program;
+};
+
+void relocator_init(struct ftl *ftl, struct arena *arena);
+/* Zone lock held; zone->relocating is set and `target` is fresh: start, or queue. */
+void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* Zone lock held: after a move, give the old superblock back once its last readers have gone. */
+void relocate_settle(struct ftl_worker *self, struct zone *zone);
+
+#endif

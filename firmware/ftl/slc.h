@@ -1,0 +1,115 @@
+/* The SLC region: a log of 4 KiB sectors over the SLC superblocks, with valid accounting and garbage collection (slc_gc.c).
+ *
+ * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Two write heads,
+ * one for staged data and zone records, one for the collector. One erased superblock is kept for the collector: with the size that
+ * slc_smallest demands, some sealed superblock always holds an invalid sector, so every collection gains space and no writer
+ * waits for ever. A plane has at most one program of a head under way. */
+#ifndef FTL_SLC_H
+#define FTL_SLC_H
+
+#include "lt/lock.h"
+#include "tsu/tsu.h"
+
+struct ftl;
+struct ftl_worker;
+struct arena;
+
+enum slc_stream { SLC_STAGE, SLC_COLLECT, SLC_STREAMS };
+enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
+enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
+#define SLC_NONE UINT32_MAX
+#define SLC_PIN_WAITING (1ull << 32) /* in slc_block.pins: the collector waits for the count below to reach 0 */
+
+/* One program of slc_program_sectors sectors; the caller owns it, and its pages and OOB, until done runs on txn.owner's hart. */
+struct slc_write {
+	struct tsu_txn txn;
+	struct slc_write *next;       /* waits for room, or in its lane */
+	uint32_t column;              /* lane */
+	void (*done)(struct slc_write *write);  /* programmed at ppa; failed programs are repeated elsewhere unseen */
+	void *context;
+	ppa_t ppa;
+	uint8_t stream;               /* enum slc_stream */
+	uint8_t cause;                /* enum hz_cause */
+	uint8_t **page;               /* slc_program_sectors of them */
+	struct hz_oob *oob;
+};
+
+struct slc_block {
+	uint8_t state;
+	bool doomed;                  /* a program failed: retire it instead of erasing it */
+	bool unreadable;              /* a valid sector cannot be read: never collected again */
+	uint32_t valid;               /* sectors */
+	uint32_t in_flight;           /* programs */
+	lt_word pins;                 /* reads under way, | SLC_PIN_WAITING */
+};
+/* Programs of one plane go to the TSU one after another: two harts' submissions have no order, and after a failure the rest must
+ * go elsewhere. */
+struct slc_queue { struct slc_write *head, *tail; };
+struct slc_lane { struct slc_queue queue; bool busy; };
+struct slc_head {
+	uint32_t block;               /* SLC_NONE: takes a free one next */
+	uint32_t unit, row, column;   /* next place: unit = row * planes + column */
+	uint32_t room;                /* units left */
+	uint32_t *column_row;         /* a plane's next programmable row: differs after a power cut only */
+	struct slc_lane *lane;        /* by column */
+};
+
+enum slc_gc_step { GC_IDLE, GC_READ, GC_WRITE, GC_PINNED, GC_ERASE };
+struct slc_gc {
+	uint8_t step;
+	struct lt_event event;        /* posted when the last pin has gone */
+	struct ftl_worker *worker;
+	uint32_t victim, position;    /* next sector of the victim to look at */
+	uint32_t count, pending;      /* sectors of the batch; transactions under way */
+	uint32_t tries;
+	bool failed;
+	struct tsu_txn *read;         /* by sector of the batch */
+	ppa_t *from;
+	uint32_t *tag;
+	struct hz_oob *oob;
+	uint8_t **page;
+	struct slc_write *write;
+	struct tsu_txn *erase;        /* by plane */
+};
+
+struct slc {
+	struct lt_lock lock;
+	uint32_t blocks, sectors;     /* superblocks; sectors of one */
+	uint32_t unit_sectors, units, rows, planes; /* units and rows of one superblock */
+	struct slc_block *block;
+	uint32_t *tag;                /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
+	uint32_t free, cursor;        /* cursor: where the search for a free one starts */
+	struct slc_head head[SLC_STREAMS];
+	struct slc_queue waiting[SLC_STREAMS]; /* for room */
+	struct slc_gc gc;
+	uint64_t waits;
+};
+
+/* Tags: an LBA, or a zone table page. */
+static inline uint32_t slc_table_tag(uint32_t page) { return SLC_NONE - 1 - page; }
+
+/* Superblocks without which writers could wait for ever; the config must give at least as many. */
+uint32_t slc_smallest(const struct hz_device_config *cfg, const struct hz_shape *shape);
+void slc_init(struct ftl *ftl, struct arena *arena);
+void slc_gc_init(struct ftl *ftl, struct arena *arena);
+static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
+
+/* Program at the head of write->stream, or as soon as there is room. Any lock but SLC may be held. */
+void slc_write(struct ftl_worker *self, struct slc_write *write);
+/* Validity of one sector. SLC lock not held. */
+void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t tag);
+void slc_invalidate(struct ftl *ftl, ppa_t ppa);
+/* L2P lock held: the sector will be read. */
+void slc_pin(struct ftl *ftl, ppa_t ppa);
+void slc_unpin(struct ftl_worker *self, ppa_t ppa);
+
+/* Between slc.c and slc_gc.c; SLC lock held. */
+struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);
+uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
+void slc_start_waiting(struct ftl_worker *self);
+void slc_gc_unpinned(struct ftl_worker *self); /* lock not held */
+void slc_collect(struct ftl_worker *self); /* start the collector if space is short and it is idle */
+/* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
+void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
+
+#endif

@@ -1,0 +1,261 @@
+/* Free list, eraser and retirement of normal superblocks. */
+#include "superblock.h"
+
+#include "context.h"
+#include "write.h"
+
+static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
+{
+	return &sbs->info[number - sbs->first];
+}
+
+static void fifo_push(struct superblocks *sbs, struct superblock_fifo *fifo, uint32_t number)
+{
+	info_of(sbs, number)->next = SUPERBLOCK_NONE;
+	if (fifo->count++)
+		info_of(sbs, fifo->tail)->next = number;
+	else
+		fifo->head = number;
+	fifo->tail = number;
+}
+
+static uint32_t fifo_pop(struct superblocks *sbs, struct superblock_fifo *fifo)
+{
+	uint32_t number = fifo->head;
+
+	if (!fifo->count)
+		return SUPERBLOCK_NONE;
+	fifo->count--;
+	fifo->head = info_of(sbs, number)->next;
+	return number;
+}
+
+static bool erasing(const struct superblocks *sbs)
+{
+	for (unsigned i = 0; i < ERASE_JOBS; i++)
+		if (sbs->job[i].busy)
+			return true;
+	return false;
+}
+
+uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless)
+{
+	struct superblocks *sbs = &ftl->superblocks;
+	struct lt_lock_node node;
+	uint32_t number;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	number = fifo_pop(sbs, &sbs->free);
+	*hopeless = number == SUPERBLOCK_NONE && !sbs->dirty.count && !sbs->moving && !erasing(sbs);
+	if (number != SUPERBLOCK_NONE) {
+		info_of(sbs, number)->state = SB_USED;
+	} else if (!*hopeless) {
+		zone->next_superblock = NULL;
+		*(sbs->waiting_tail ? &sbs->waiting_tail->next_superblock : &sbs->waiting_head) = zone;
+		sbs->waiting_tail = zone;
+	}
+	lt_lock_release(&sbs->lock, &node);
+	return number;
+}
+
+/* Lock held: an erased superblock goes to the zone that waits longest, or to the free list. Returns the zone to kick. */
+static struct zone *hand_out(struct superblocks *sbs, uint32_t number)
+{
+	struct zone *zone = sbs->waiting_head;
+
+	if (!zone) {
+		info_of(sbs, number)->state = SB_FREE;
+		fifo_push(sbs, &sbs->free, number);
+		return NULL;
+	}
+	sbs->waiting_head = zone->next_superblock;
+	if (!sbs->waiting_head)
+		sbs->waiting_tail = NULL;
+	info_of(sbs, number)->state = SB_USED;
+	lt_store(&zone->granted_superblock, number + 1);
+	return zone;
+}
+
+static void erase_start(struct ftl_worker *self, struct erase_job *job)
+{
+	struct ftl *ftl = self->ftl;
+
+	job->failed = false;
+	job->pending = ftl->shape.planes;
+	for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+		struct tsu_txn *txn = &job->txn[i];
+
+		txn->owner = &self->thread;
+		txn->cause = HZ_CAUSE_HOST;
+		txn->ppa = ppa_make(ftl->map, job->superblock, i * ftl->unit_sectors);
+		txn->next = i + 1 < ftl->shape.planes ? txn + 1 : NULL;
+	}
+	tsu_submit_list(ftl->tsu, job->txn);
+}
+
+/* Lock held: the next job to start, marked busy, or NULL. */
+static struct erase_job *next_job(struct superblocks *sbs)
+{
+	for (unsigned i = 0; i < ERASE_JOBS; i++) {
+		struct erase_job *job = &sbs->job[i];
+
+		if (job->busy || !sbs->dirty.count)
+			continue;
+		job->superblock = fifo_pop(sbs, &sbs->dirty);
+		info_of(sbs, job->superblock)->state = SB_ERASING;
+		job->busy = true;
+		return job;
+	}
+	return NULL;
+}
+
+void superblocks_kick(struct ftl_worker *self)
+{
+	struct superblocks *sbs = &self->ftl->superblocks;
+	struct erase_job *job;
+
+	do {
+		struct lt_lock_node node;
+
+		lt_lock_acquire(&sbs->lock, &node);
+		job = next_job(sbs);
+		lt_lock_release(&sbs->lock, &node);
+		if (job)
+			erase_start(self, job);
+	} while (job);
+}
+
+/* Nothing can come any more: the zones that wait learn it by their next attempt. Lock held; returns their list. */
+static struct zone *hopeless_waiters(struct superblocks *sbs)
+{
+	struct zone *waiting = sbs->waiting_head;
+
+	if (sbs->free.count || sbs->dirty.count || sbs->moving || erasing(sbs))
+		return NULL;
+	sbs->waiting_head = sbs->waiting_tail = NULL;
+	return waiting;
+}
+
+static void refuse_waiters(struct ftl_worker *self, struct zone *waiting)
+{
+	while (waiting) {
+		struct zone *next = waiting->next_superblock;
+
+		lt_store(&waiting->granted_superblock, UINT32_MAX);
+		zone_kick(self, waiting);
+		waiting = next;
+	}
+}
+
+static void erase_finish(struct ftl_worker *self, struct erase_job *job)
+{
+	struct superblocks *sbs = &self->ftl->superblocks;
+	struct superblock *info = info_of(sbs, job->superblock);
+	struct zone *notify, *granted = NULL, *refused;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	job->busy = false;
+	notify = info->notify;
+	info->notify = NULL;
+	if (job->failed) {
+		info->state = SB_BAD;
+		sbs->bad++;
+	} else {
+		granted = hand_out(sbs, job->superblock);
+	}
+	refused = hopeless_waiters(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	if (notify) {
+		lt_store(&notify->erased, 1);
+		zone_kick(self, notify);
+	}
+	if (granted)
+		zone_kick(self, granted);
+	refuse_waiters(self, refused);
+	superblocks_kick(self);
+}
+
+static void erase_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct superblocks *sbs = &self->ftl->superblocks;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	for (unsigned i = 0; i < ERASE_JOBS; i++) {
+		struct erase_job *job = &sbs->job[i];
+
+		if (txn < job->txn || txn >= job->txn + self->ftl->shape.planes)
+			continue;
+		job->failed |= txn->status != NAND_OK;
+		if (--job->pending == 0)
+			erase_finish(self, job);
+	}
+}
+
+void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify)
+{
+	struct superblocks *sbs = &self->ftl->superblocks;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	info_of(sbs, number)->state = SB_DIRTY;
+	info_of(sbs, number)->notify = notify;
+	fifo_push(sbs, &sbs->dirty, number);
+	lt_lock_release(&sbs->lock, &node);
+	superblocks_kick(self);
+}
+
+void superblock_retire(struct ftl_worker *self, uint32_t number)
+{
+	struct superblocks *sbs = &self->ftl->superblocks;
+	struct zone *refused;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	info_of(sbs, number)->state = SB_BAD;
+	sbs->bad++;
+	refused = hopeless_waiters(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	refuse_waiters(self, refused);
+}
+
+void superblock_promise(struct ftl *ftl, int count)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ftl->superblocks.lock, &node);
+	ftl->superblocks.moving += (uint32_t)count;
+	lt_lock_release(&ftl->superblocks.lock, &node);
+}
+
+void superblocks_sort(struct ftl *ftl)
+{
+	struct superblocks *sbs = &ftl->superblocks;
+
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		if (sbs->info[i].state == SB_FREE)
+			fifo_push(sbs, &sbs->free, sbs->first + i);
+		else if (sbs->info[i].state == SB_DIRTY)
+			fifo_push(sbs, &sbs->dirty, sbs->first + i);
+		sbs->bad += sbs->info[i].state == SB_BAD;
+	}
+}
+
+void superblocks_init(struct ftl *ftl, struct arena *arena)
+{
+	struct superblocks *sbs = &ftl->superblocks;
+
+	sbs->first = ftl->shape.slc_superblocks;
+	sbs->count = ftl->shape.normal_superblocks;
+	sbs->info = arena_alloc(arena, sbs->count, sizeof(*sbs->info), "superblocks");
+	lt_lock_init(&sbs->lock, HZ_LC_BLOCK, 0);
+	for (unsigned j = 0; j < ERASE_JOBS; j++) {
+		sbs->job[j].txn = arena_alloc(arena, ftl->shape.planes, sizeof(struct tsu_txn), "erase transactions");
+		for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+			sbs->job[j].txn[i].op = TSU_ERASE;
+			sbs->job[j].txn[i].done = erase_done;
+		}
+	}
+}

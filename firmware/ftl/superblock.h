@@ -1,0 +1,55 @@
+/* Normal superblocks: erased ones for zones that need one, erasing of released ones through the TSU, retirement of bad ones.
+ *
+ * Class BLOCK protects everything here. A superblock with one bad block is retired whole: zones stay contiguous. */
+#ifndef FTL_SUPERBLOCK_H
+#define FTL_SUPERBLOCK_H
+
+#include "lt/lock.h"
+#include "tsu/tsu.h"
+
+struct ftl_worker;
+struct zone;
+struct ftl;
+struct arena;
+
+enum superblock_state { SB_FREE, SB_USED, SB_DIRTY, SB_ERASING, SB_BAD };
+enum { ERASE_JOBS = 4 };         /* superblocks erased at the same time */
+
+struct superblock {
+	uint8_t state;
+	uint32_t next;                /* in the free or the dirty FIFO, as index */
+	struct zone *notify;          /* kicked once it is erased or retired */
+};
+struct superblock_fifo { uint32_t head, tail, count; };
+struct erase_job {
+	struct tsu_txn *txn;          /* one per plane */
+	uint32_t superblock, pending;
+	bool failed, busy;
+};
+
+struct superblocks {
+	struct lt_lock lock;
+	uint32_t first, count;        /* superblock numbers first … first + count - 1 */
+	struct superblock *info;      /* by number - first */
+	struct superblock_fifo free, dirty;
+	struct zone *waiting_head, *waiting_tail;
+	uint32_t bad, moving;         /* moving: superblocks that a running relocation will give back */
+	struct erase_job job[ERASE_JOBS];
+};
+
+void superblocks_init(struct ftl *ftl, struct arena *arena);
+/* An erased superblock, or SUPERBLOCK_NONE: then the zone is queued and kicked when granted_superblock holds one. Zone lock held.
+ * *hopeless: none is free and none will be: the zone was not queued. */
+uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless);
+/* Back to be erased; notify (may be NULL) has `erased` set and is kicked afterwards. */
+void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify);
+/* A program failed in it: never used again. */
+void superblock_retire(struct ftl_worker *self, uint32_t number);
+/* +1: a used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
+void superblock_promise(struct ftl *ftl, int count);
+/* Mount: the states are known; build the free and dirty lists. */
+void superblocks_sort(struct ftl *ftl);
+/* Start erasing if a job is idle and something is dirty. */
+void superblocks_kick(struct ftl_worker *self);
+
+#endif

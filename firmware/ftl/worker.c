@@ -1,0 +1,113 @@
+/* Workers: dispatch of requests, completion, and the FTL's construction. */
+#include "context.h"
+#include "mount.h"
+#include "write.h"
+#include "zone_ops.h"
+
+static struct ftl_request *request_of(struct lt_event *event)
+{
+	return (struct ftl_request *)((char *)event - offsetof(struct ftl_request, event));
+}
+
+static void completed(struct lt_event *event)
+{
+	struct ftl_request *req = request_of(event);
+
+	req->done(req);
+}
+
+void io_complete(struct ftl_request *req, uint16_t status)
+{
+	req->status = status;
+	lt_post(req->reply_to, &req->event, completed);
+}
+
+static void dispatch(struct lt_event *event)
+{
+	struct ftl_request *req = request_of(event);
+	struct ftl_worker *self = io_of(req)->worker;
+
+	switch (req->op) {
+	case FTL_READ: io_of(req)->queued = 0; read_run(self, req); break;
+	case FTL_WRITE:
+	case FTL_APPEND:
+	case FTL_WRITE_ZEROES: write_run(self, req); break;
+	case FTL_FLUSH: flush_run(self, req); break;
+	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
+	default: zone_op_run(self, req); break;
+	}
+}
+
+void io_resume(struct ftl_request *req)
+{
+	lt_post(&io_of(req)->worker->thread, &req->event, dispatch);
+}
+
+void io_resume_all(struct io_queue *queue)
+{
+	struct ftl_request *req;
+
+	while ((req = io_pop(queue)))
+		io_resume(req);
+}
+
+void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req)
+{
+	memset(req->work, 0, sizeof(struct ftl_io));
+	io_of(req)->worker = &ftl->workers[worker];
+	req->status = NVME_SUCCESS;
+	req->ready_ns = 0;
+	lt_post(&ftl->workers[worker].thread, &req->event, dispatch);
+}
+
+static void workers_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->worker_count = ftl->cfg->worker_count;
+	ftl->workers = arena_alloc(arena, ftl->worker_count, sizeof(*ftl->workers), "FTL workers");
+	for (uint32_t i = 0; i < ftl->worker_count; i++) {
+		ftl->workers[i].thread = (struct lt_thread){ "ftl", ftl->cfg->worker_hart[i] };
+		ftl->workers[i].ftl = ftl;
+		read_pool_init(&ftl->workers[i], arena);
+	}
+}
+
+static void shape_init(struct ftl *ftl)
+{
+	uint64_t size;
+
+	hz_shape_of(ftl->cfg, &ftl->shape);
+	size = ftl->shape.zone_size_sectors;
+	ftl->page_sectors = ftl->shape.page_sectors;
+	ftl->unit_sectors = ftl->shape.unit_sectors;
+	ftl->superpage_sectors = ftl->shape.superpage_sectors;
+	ftl->flush_sectors = ftl->cfg->flush_unit_planes * ftl->unit_sectors;
+	ftl->zone_multiplier = size > 1 ? UINT64_MAX / size + 1 : 0;
+}
+
+struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,
+		     struct link_pair *links, const char **error)
+{
+	struct ftl *ftl = arena_alloc(arena, 1, sizeof(*ftl), "FTL");
+
+	ftl->cfg = cfg;
+	ftl->map = map;
+	ftl->tsu = tsu;
+	ftl->links = links;
+	shape_init(ftl);
+	*error = NULL;
+	if (ftl->shape.slc_superblocks < slc_smallest(cfg, &ftl->shape)) {
+		*error = "slc_blocks_per_plane is too small: the SLC region could not stage all zones and still be collected";
+		return NULL;
+	}
+	ftl->zero_page = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "page of zeros");
+	zones_init(ftl, arena);
+	l2p_init(ftl, arena);
+	slc_init(ftl, arena);
+	superblocks_init(ftl, arena);
+	zone_table_init(ftl, arena);
+	write_pool_init(ftl, arena);
+	relocator_init(ftl, arena);
+	workers_init(ftl, arena);
+	*error = mount_run(ftl, arena);
+	return *error ? NULL : ftl;
+}

@@ -1,0 +1,321 @@
+/* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by zone_pump. */
+#include "zone_ops.h"
+
+#include "context.h"
+#include "write.h"
+
+enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_ERASE };
+enum verdict { DONE, RUNNING, LACKS_BUDGET };
+
+/* --- single steps of the long commands --- */
+
+static void op_end(struct zone *zone, uint16_t status)
+{
+	struct ftl_request *req = zone->op;
+	struct io_queue parked = zone->parked;
+
+	zone->op = NULL;
+	zone->parked = (struct io_queue){ NULL, NULL };
+	if (io_of(req)->all && !status) {
+		io_of(req)->cursor++;
+		io_resume(req);
+	} else {
+		io_complete(req, status);
+	}
+	io_resume_all(&parked);
+}
+
+static void record(struct ftl_worker *self, struct zone *zone, enum zone_record_state state)
+{
+	struct zone_record record = { .generation = zone->generation, .state = state, .finish = zone->wp };
+
+	io_of(zone->op)->step = OP_RECORD;
+	zone->fence = false;
+	zone_table_commit(self, zone, &record);
+}
+
+static bool finish_pad(struct ftl_worker *self, struct zone *zone)
+{
+	if (zone->landed == zone->placed)
+		return true;
+	if (!zone_can_land(self, zone))
+		return false;
+	if (units_fill(zone))
+		zone_pad(self, zone);
+	units_program(self, zone);
+	return true;
+}
+
+/* True: another step may follow at once. */
+static bool finish_step(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl_io *io = io_of(zone->op);
+
+	switch (io->step) {
+	case OP_DRAIN:
+		if (zone->writers.head)
+			return false;
+		io->step = OP_PAD;
+		return true;
+	case OP_PAD:
+		if (!finish_pad(self, zone))
+			return false;
+		io->step = OP_PLACE;
+		return true;
+	case OP_PLACE:
+		if (zone->placed != zone->landed || !zone_quiet(zone))
+			return false;
+		record(self, zone, ZONE_RECORD_FINISHED);
+		return true;
+	default:
+		if (!zone_table_settled(zone->ftl, zone))
+			return false;
+		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+		self->counters.zone_finishes++;
+		zone_discard_buffer(self, zone);
+		op_end(zone, NVME_SUCCESS);
+		return false;
+	}
+}
+
+/* Everything in flight has ended: the zone is empty from here on, durably so once the record is written. */
+static void reset_contents(struct ftl_worker *self, struct zone *zone)
+{
+	zone_discard_buffer(self, zone);
+	l2p_unmap(zone->ftl, zone, zone->wp);
+	zone->generation++;
+	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
+	zone->landed_slot = zone->flush_to = 0;
+	zone->relocate = zone->failed = false;
+	lt_store(&zone->erased, zone->superblock == SUPERBLOCK_NONE || zone->bad_superblock);
+	record(self, zone, ZONE_RECORD_OPEN);
+}
+
+static void reset_superblock(struct ftl_worker *self, struct zone *zone)
+{
+	uint32_t superblock = zone->superblock;
+
+	io_of(zone->op)->step = OP_ERASE;
+	zone->superblock = SUPERBLOCK_NONE;
+	if (zone->bad_superblock)
+		superblock_retire(self, superblock);
+	else if (superblock != SUPERBLOCK_NONE)
+		superblock_release(self, superblock, zone);
+	zone->bad_superblock = false;
+}
+
+static bool reset_step(struct ftl_worker *self, struct zone *zone)
+{
+	switch (io_of(zone->op)->step) {
+	case OP_DRAIN:
+		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
+		    zone->old_superblock != SUPERBLOCK_NONE)
+			return false;
+		reset_contents(self, zone);
+		return true;
+	case OP_RECORD:
+		if (!zone_table_settled(zone->ftl, zone))
+			return false;
+		reset_superblock(self, zone);
+		return true;
+	default:
+		if (!lt_load(&zone->erased))
+			return false;
+		zone_set_state(zone, NVME_ZS_EMPTY, BUDGET_NONE);
+		self->counters.zone_resets++;
+		op_end(zone, NVME_SUCCESS);
+		return false;
+	}
+}
+
+static bool offline_step(struct ftl_worker *self, struct zone *zone)
+{
+	if (io_of(zone->op)->step != OP_RECORD) {
+		record(self, zone, ZONE_RECORD_OFFLINE);
+		return true;
+	}
+	if (!zone_table_settled(zone->ftl, zone))
+		return false;
+	zone_set_state(zone, NVME_ZS_OFFLINE, BUDGET_NONE);
+	op_end(zone, NVME_SUCCESS);
+	return false;
+}
+
+void zone_op_advance(struct ftl_worker *self, struct zone *zone)
+{
+	bool more = true;
+
+	while (more && zone->op) {
+		if (zone->failed && zone->op->op == FTL_ZONE_FINISH) {
+			op_end(zone, NVME_WRITE_FAULT);
+			return;
+		}
+		switch (zone->op->op) {
+		case FTL_ZONE_FINISH: more = finish_step(self, zone); break;
+		case FTL_ZONE_RESET: more = reset_step(self, zone); break;
+		default: more = offline_step(self, zone); break;
+		}
+	}
+}
+
+/* --- start of a command --- */
+
+static enum verdict op_begin(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	zone->op = req;
+	io_of(req)->step = OP_DRAIN;
+	io_of(req)->zone = zone;
+	zone_pump(self, zone);
+	return RUNNING;
+}
+
+static enum verdict open_zone(struct zone *zone, struct ftl_request *req, uint16_t *status)
+{
+	struct ftl_io *io = io_of(req);
+
+	if (budget_need(zone->state) & (uint8_t)~io->budget)
+		return LACKS_BUDGET;
+	if (zone->state == NVME_ZS_EXPLICIT_OPEN)
+		return DONE;
+	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN)) {
+		*status = NVME_ZONE_INVALID_TRANSITION;
+		return DONE;
+	}
+	zone_set_state(zone, NVME_ZS_EXPLICIT_OPEN, io->budget);
+	io->budget = BUDGET_NONE;
+	return DONE;
+}
+
+static uint16_t close_zone(struct zone *zone)
+{
+	if (zone->state == NVME_ZS_CLOSED)
+		return NVME_SUCCESS;
+	if (!zone_is_open(zone->state))
+		return NVME_ZONE_INVALID_TRANSITION;
+	zone_set_state(zone, zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY, BUDGET_NONE);
+	return NVME_SUCCESS;
+}
+
+/* The state in which the long command has nothing to do. */
+static uint8_t goal_of(uint8_t op)
+{
+	if (op == FTL_ZONE_RESET)
+		return NVME_ZS_EMPTY;
+	return op == FTL_ZONE_FINISH ? NVME_ZS_FULL : NVME_ZS_OFFLINE;
+}
+
+static enum verdict long_command(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
+{
+	uint8_t goal = goal_of(req->op);
+	bool dead = zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE;
+
+	if (zone->state == goal)
+		return DONE;
+	if (dead != (req->op == FTL_ZONE_OFFLINE)) {
+		*status = NVME_ZONE_INVALID_TRANSITION;
+		return DONE;
+	}
+	return op_begin(self, zone, req);
+}
+
+/* Which zones an all-zones command acts on (ZNS 1.1, Zone Management Send, Select All). */
+static bool selected(uint8_t op, uint8_t state)
+{
+	switch (op) {
+	case FTL_ZONE_OPEN: return state == NVME_ZS_CLOSED;
+	case FTL_ZONE_CLOSE: return zone_is_open(state);
+	case FTL_ZONE_FINISH: return zone_is_active(state);
+	case FTL_ZONE_RESET: return zone_is_active(state) || state == NVME_ZS_FULL;
+	default: return state == NVME_ZS_READ_ONLY;
+	}
+}
+
+static enum verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
+{
+	struct lt_lock_node node;
+	enum verdict verdict = DONE;
+
+	lt_lock_acquire(&zone->lock, &node);
+	*status = NVME_SUCCESS;
+	*need = budget_need(zone->state);
+	if (zone->op) {
+		io_push(&zone->parked, req);
+		verdict = RUNNING;
+	} else if (io_of(req)->all && !selected(req->op, zone->state)) {
+		verdict = DONE;
+	} else if (req->op == FTL_ZONE_OPEN) {
+		verdict = open_zone(zone, req, status);
+	} else if (req->op == FTL_ZONE_CLOSE) {
+		*status = close_zone(zone);
+	} else {
+		verdict = long_command(self, zone, req, status);
+	}
+	lt_lock_release(&zone->lock, &node);
+	return verdict;
+}
+
+/* Runs the command on one zone; RUNNING: it ends later. */
+static enum verdict op_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
+{
+	enum verdict verdict;
+	uint8_t need;
+
+	while ((verdict = op_try(self, zone, req, status, &need)) == LACKS_BUDGET) {
+		*status = budget_for(self->ftl, req, need);
+		if (*status)
+			return DONE;
+	}
+	if (verdict == DONE) {
+		budget_give_back(self->ftl, io_of(req)->budget);
+		io_of(req)->budget = BUDGET_NONE;
+	}
+	return verdict;
+}
+
+/* Open all: refused as a whole if the closed zones do not fit. */
+static uint16_t open_all_fits(struct ftl *ftl)
+{
+	struct lt_lock_node node;
+	uint32_t closed = 0;
+	uint16_t status;
+
+	for (uint32_t i = 0; i < ftl->zone_count; i++) {
+		lt_lock_acquire(&ftl->zones[i].lock, &node);
+		closed += ftl->zones[i].state == NVME_ZS_CLOSED;
+		lt_lock_release(&ftl->zones[i].lock, &node);
+	}
+	lt_lock_acquire(&ftl->budget.lock, &node);
+	status = closed > ftl->budget.max_open - ftl->budget.open ? NVME_TOO_MANY_OPEN : NVME_SUCCESS;
+	lt_lock_release(&ftl->budget.lock, &node);
+	return status;
+}
+
+static void all_zones(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+	uint16_t status = NVME_SUCCESS;
+
+	if (!io->all && req->op == FTL_ZONE_OPEN)
+		status = open_all_fits(self->ftl);
+	io->all = 1;
+	for (; !status && io->cursor < self->ftl->zone_count; io->cursor++)
+		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == RUNNING)
+			return;
+	io_complete(req, status);
+}
+
+void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone;
+	uint16_t status;
+
+	if (req->flags & FTL_ALL_ZONES) {
+		all_zones(self, req);
+		return;
+	}
+	zone = zone_at(self->ftl, req->lba);
+	if (req->lba != zone->start)
+		io_complete(req, NVME_INVALID_FIELD);
+	else if (op_zone(self, zone, req, &status) == DONE)
+		io_complete(req, status);
+}
