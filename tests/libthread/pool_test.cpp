@@ -95,6 +95,67 @@ TEST(Pool, WaitersAreServedInOrderAndNobodyOvertakes)
 	EXPECT_NE(lt_pool_get(pool), nullptr);
 }
 
+// The object comes back between the failing get and the wait.
+TEST(Pool, WaiterThatComesTooLateForAReturnIsServed)
+{
+	Bench bench;
+	Waiter w{};
+
+	served.clear();
+	objects.clear();
+	bench.simulated(2);
+	lt_pool *pool = lt_pool_new(&bench.mem, 2, 1, 8, "things");
+	void *only = lt_pool_get(pool);
+	ASSERT_EQ(lt_pool_get(pool), nullptr);
+	lt_host_set_hart(1);
+	lt_pool_put(pool, only);
+	lt_host_set_hart(0);
+	lt_pool_wait(pool, &w.waiter, on_object);
+	lt_host_run_until_idle();
+	EXPECT_EQ(objects, std::vector<void *>{only});
+}
+
+// A return from another hart has called for the owner; before that call arrives, a local return is served and a further
+// remote one comes. The call must not be posted a second time while it is on its way: events behind it would be lost.
+TEST(Pool, OwnerIsCalledOnceAtATime)
+{
+	Bench bench;
+	Waiter w[4]{};
+	static lt_pool *pool;
+	static void *taken[4];
+	static bool behind_ran;
+	lt_event other_hart{}, behind{};
+	lt_thread owner{"owner", 0};
+
+	served.clear();
+	objects.clear();
+	behind_ran = false;
+	bench.simulated(2);
+	pool = lt_pool_new(&bench.mem, 2, 4, 8, "things");
+	for (auto &object : taken)
+		object = lt_pool_get(pool);
+	for (int i = 0; i < 4; i++) {
+		w[i].id = i;
+		lt_pool_wait(pool, &w[i].waiter, on_object);
+	}
+	lt_host_set_hart(1);
+	lt_pool_put(pool, taken[0]);
+	lt_post(&owner, &behind, [](lt_event *) { behind_ran = true; });
+	lt_host_set_hart(0);
+	lt_pool_put(pool, taken[1]);
+	lt_post(&owner, &other_hart, [](lt_event *) {
+		lt_host_set_hart(1);
+		lt_pool_put(pool, taken[2]);
+		lt_host_set_hart(0);
+	});
+	lt_host_run_until_idle();
+	EXPECT_TRUE(behind_ran);
+	EXPECT_EQ(served, (std::vector<int>{0, 1, 2}));
+	lt_pool_put(pool, taken[3]);
+	lt_host_run_until_idle();
+	EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3}));
+}
+
 // Every hart takes objects, sends them to a random hart, which gives them back there; harts wait when their share is empty.
 struct Parcel {
 	lt_event ev; // first

@@ -37,9 +37,11 @@ TEST(Histogram, EveryValueLiesInItsBucketWithinAnEighth)
 		ASSERT_GE(edge, ns);
 		ASSERT_LE(edge, ns + ns / 8) << ns;
 	}
-	lt_histogram h{};
-	lt_histogram_add(&h, 1u << LT_HISTOGRAM_BITS);
-	EXPECT_EQ(lt_histogram_percentile(&h, 99), UINT64_MAX);
+	for (uint64_t ns : {uint64_t{1} << LT_HISTOGRAM_BITS, uint64_t{3} << (LT_HISTOGRAM_BITS - 1), UINT64_MAX}) {
+		lt_histogram h{};
+		lt_histogram_add(&h, ns);
+		EXPECT_EQ(lt_histogram_percentile(&h, 99), UINT64_MAX);
+	}
 }
 
 TEST(Histogram, PercentilesOfRandomValues)
