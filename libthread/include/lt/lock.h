@@ -34,7 +34,7 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
 /* Fill up to max entries with the statistics of every registered lock instance that was ever acquired, beginning with the
  * first-th; returns how many exist. Takes each lock for a moment of zero device time, so the caller must hold none. p99 is
- * exact below 8 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
+ * exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max);
 /* All counters to zero; the caller must hold no lock. */
 void lt_lock_stats_reset(void);
