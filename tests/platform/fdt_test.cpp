@@ -82,6 +82,20 @@ TEST(Fdt, DoneAndBadRepeat)
 	EXPECT_EQ(fdt_next(&tree).token, FDT_BAD);
 }
 
+TEST(Fdt, RefusesLengthsThatReachBeyondTheEndOrWrapAround)
+{
+	for (uint32_t bytes : {1000u, 0x7fffffffu, 0xffffffecu, 0xfffffff0u, 0xffffffffu}) {
+		FdtBuilder b;
+		b.begin("");
+		b.cell(3);
+		b.cell(bytes);
+		b.cell(0);
+		b.text("x", "");
+		std::vector<fdt_token> want = {FDT_NODE, FDT_BAD};
+		EXPECT_EQ(walk(b.blob()), want) << bytes;
+	}
+}
+
 TEST(Fdt, RefusesEveryTruncation)
 {
 	auto blob = virt_board(4).blob();

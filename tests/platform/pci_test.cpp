@@ -102,6 +102,21 @@ TEST(Pci, FallsBackToTheLowWindowAndThenRefuses)
 	EXPECT_NE(pci_scan(&bus, &access, &m), nullptr);
 }
 
+TEST(Pci, AlignsWithinAnOddWindow)
+{
+	Bus hardware;
+	hardware.add(1, 1, 1, {{65536, false, false}, {65536, false, false}});
+	pci_bus bus;
+	pci_access access = hardware.access();
+	machine m = board();
+	m.mem32 = {0x50001000, 0x40001000, 0x30000};
+	ASSERT_EQ(pci_scan(&bus, &access, &m), nullptr);
+	EXPECT_EQ(hardware.read((1 << 15) + 0x10), 0x40010000u) << "the bus address is aligned";
+	EXPECT_EQ(bus.function[0].bar[0].base, 0x50010000u) << "the processor sees it where the bridge maps it";
+	m.mem32.bytes = 0x20000;
+	EXPECT_NE(pci_scan(&bus, &access, &m), nullptr) << "what alignment costs counts";
+}
+
 TEST(Pci, SkipsIoBarsAndReadsAllFunctions)
 {
 	Bus hardware;
