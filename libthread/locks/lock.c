@@ -54,7 +54,9 @@ void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t 
 	lock->kind = all.kind[lock_class];
 	lock->ops = ops_of_kind[lock->kind];
 	lock->ops->init(lock, all.arena);
+	clock_freeze();
 	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts);
+	clock_thaw();
 	register_lock(lock);
 }
 

@@ -13,9 +13,9 @@ IMAGE = FIRMWARE / "firmware" / "main" / "thread_check.elf"
 PLUGIN = None
 
 
-def run(harts, *options, plugin=None):
+def run(harts, *options, plugin=None, arguments=""):
     """Exit code, console, report of the virtual clock or None."""
-    machine = Machine(str(IMAGE), harts, plugin=plugin, options=options)
+    machine = Machine(str(IMAGE), harts, plugin=plugin, options=options, extra=["-append", arguments] if arguments else [])
     console = os.path.join(machine.folder, "console")
     machine.command[machine.command.index("-serial") + 1] = f"file:{console}"
     with machine:
@@ -45,6 +45,17 @@ class ThreadCheck(unittest.TestCase):
                 self.assertEqual(first[2]["order_hash"], second[2]["order_hash"])
                 self.assertTrue(first[2]["deterministic"])
                 self.assertEqual(first[2]["races"], [])
+
+    def test_statistics_cost_no_device_time(self):
+        def hart_lines(level):
+            result = run(4, plugin=PLUGIN, arguments=f"stats={level}")
+            self.passed(result, "virtual")
+            return [line for line in result[1].splitlines() if line.startswith("hart ")]
+
+        off = hart_lines(0)
+        self.assertEqual(len(off), 4)
+        self.assertEqual(hart_lines(1), off)
+        self.assertEqual(hart_lines(2), off)
 
 
 if __name__ == "__main__":
