@@ -148,6 +148,16 @@ Link::~Link()
 		close(fd_);
 }
 
+// Most often the machine died, and the check knows why a moment later.
+void Link::lost(const char *words)
+{
+	for (int i = 0; check_ && i < 50; i++) {
+		check_();
+		std::this_thread::sleep_for(10ms);
+	}
+	throw Error(words);
+}
+
 void Link::send(const hz_link_message &message)
 {
 	const char *data = reinterpret_cast<const char *>(&message);
@@ -156,11 +166,8 @@ void Link::send(const hz_link_message &message)
 		ssize_t n = ::send(fd_, data + done, sizeof(message) - done, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			if (check_)
-				check_();
-			throw_errno("the control link to the firmware broke");
-		}
+		if (n <= 0)
+			lost("the control link to the firmware broke");
 		done += static_cast<size_t>(n);
 	}
 }
@@ -183,11 +190,8 @@ bool Link::receive(hz_link_message &message, std::chrono::milliseconds timeout)
 		ssize_t n = recv(fd_, partial_ + have_, sizeof(message) - have_, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			if (check_)
-				check_();
-			throw Error("the firmware closed the control link");
-		}
+		if (n <= 0)
+			lost("the firmware closed the control link");
 		have_ += static_cast<size_t>(n);
 	}
 	std::memcpy(&message, partial_, sizeof(message));

@@ -44,6 +44,7 @@ private:
 	hz_link_message ask(hz_link_message message);
 	bool receive(hz_link_message &message, std::chrono::milliseconds timeout);
 	void send(const hz_link_message &message);
+	[[noreturn]] void lost(const char *words);
 	void take_irq(const hz_link_message &message);
 
 	int fd_ = -1;
