@@ -9,17 +9,18 @@ from machine import ROOT, Machine, image, plugin, vsock_daemon
 
 BOOT_READY, BOOT_STOPPED, BOOT_FAILED = 2, 3, 4
 MAGIC, VERSION, HEADER_BYTES, VIRTUAL, BOOT_STATE, POWER_CUT_OP, ERROR = 0, 8, 12, 24, 28, 48, 64  # struct hz_shm_header
+DEVICE = os.environ.get("HARTZONE_TEST_DEVICE", "small")  # configs/devices
 LINK_READ, LINK_WRITE, LINK_VALUE, LINK_DONE, LINK_ERROR = 1, 2, 3, 4, 5
 REG_VS, REG_CC, REG_CSTS = 0x08, 0x14, 0x1C
 CC_SHN_NORMAL, CSTS_SHST_MASK, CSTS_SHST_DONE = 1 << 14, 3 << 2, 2 << 2
 
 
 class Device(Machine):
-    """A machine that runs the product with configs/devices/small.yaml."""
+    """A machine that runs the product with the test device."""
 
     def __init__(self, harts, virtual=False, qemu_harts=None, patch=None, nand_bytes=None, vsock=True, cut=0):
         def prepare(machine):
-            command = [os.environ["HARTZONE_MAKE_REGION"], str(ROOT / "configs/devices/small.yaml"), str(harts), str(int(virtual)),
+            command = [os.environ["HARTZONE_MAKE_REGION"], str(ROOT / f"configs/devices/{DEVICE}.yaml"), str(harts), str(int(virtual)),
                        str(machine.file("shm"))]
             size = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             machine.nand_bytes = nand_bytes or size
