@@ -57,9 +57,10 @@ inline hz_device_config SmallConfig()
 // Anonymous memory that is only taken when touched: a sparse image.
 class Image {
 public:
-	explicit Image(uint64_t bytes) : bytes_(bytes)
+	explicit Image(uint64_t bytes, bool shared = false) : bytes_(bytes)
 	{
-		base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
 		if (base_ == MAP_FAILED)
 			abort();
 	}
@@ -109,8 +110,7 @@ public:
 			lt_host_clock_test(1000);
 		else
 			lt_host_clock_steady();
-		memory_.resize(64 << 20);
-		arena_ = {memory_.data(), memory_.size(), 0};
+		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0};
 		lt_harts_init(&arena_, cfg.harts, 16);
 		flash_map_init(&map, &arena_, &cfg);
 		image_ = image ? image : std::make_shared<Image>(hz_nand_image_bytes(&cfg));
@@ -186,7 +186,7 @@ public:
 	std::vector<std::string> refusals;
 
 private:
-	std::vector<uint8_t> memory_;
+	Image memory_{64 << 20};
 	arena arena_{};
 	std::shared_ptr<Image> image_;
 	std::deque<Txn> txns_;
