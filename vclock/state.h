@@ -82,7 +82,7 @@ struct vclock {
 	void *shm;              /* ivshmem #0 or NULL */
 	uint64_t shm_bytes;
 	uint64_t order_hash, orders;
-	uint64_t switches[VC_KINDS], grants;
+	uint64_t switches[VC_KINDS];
 	uint64_t parks, wakes, host_waits, host_wakes;
 	uint64_t started_host_ns;
 	_Atomic uint64_t flags[VC_FLAGS];
