@@ -1,0 +1,212 @@
+// A whole FTL over a NAND image in memory: boots (mounts) again and again on the same image, requests with their own buffers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "lt/lock.h"
+}
+#include "flash_rig.hpp"
+#include "ftl.h"
+
+namespace ftl_rig {
+
+// TLC, 4 planes, program unit 24 KiB (6 sectors), superpage 24 sectors, superblock (zone) 96 sectors, SLC superblock 32 sectors.
+inline hz_device_config Config()
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.channels = 2;
+	cfg.planes_per_die = 2;
+	cfg.plane_scheme = 4; // CWDP
+	cfg.pages_per_block = 12;
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.slc_blocks_per_plane = 7;
+	cfg.blocks_per_plane = 7 + 10;
+	cfg.spare_superblocks = 2;
+	cfg.normal = {{32000, 32000, 32000, 0}, {937500, 0, 0, 0}, 3500000, 0};
+	cfg.slc = {{20000, 0, 0, 0}, {75000, 0, 0, 0}, 2000000, 0};
+	cfg.max_open = 3;
+	cfg.max_active = 5;
+	cfg.pcie_bytes_per_s = 3200000000;
+	cfg.harts = 4;
+	cfg.hil_hart = 0;
+	cfg.tsu_hart[0] = 1;
+	cfg.worker_count = 2;
+	cfg.worker_hart[0] = 2;
+	cfg.worker_hart[1] = 3;
+	cfg.inflight_requests = 16;
+	return cfg;
+}
+
+// A page full of one tag: 0 is a page of zeros.
+inline void FillPage(uint8_t *page, uint64_t tag)
+{
+	for (size_t i = 0; i < HZ_SECTOR_BYTES / 8; i++)
+		std::memcpy(page + i * 8, &tag, 8);
+}
+inline bool PageIs(const uint8_t *page, uint64_t tag)
+{
+	for (size_t i = 0; i < HZ_SECTOR_BYTES / 8; i++)
+		if (std::memcmp(page + i * 8, &tag, 8) != 0)
+			return false;
+	return true;
+}
+
+struct Request {
+	ftl_request req{};
+	std::vector<uint8_t> data;
+	std::vector<uint8_t *> pages;
+	bool done = false;
+	uint64_t done_ns = 0;
+	std::function<void(Request &)> then;
+
+	Request(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0, uint32_t bytes = 0)
+		: data(bytes ? bytes : static_cast<size_t>(sectors) * HZ_SECTOR_BYTES)
+	{
+		data.resize((data.size() + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES * HZ_SECTOR_BYTES);
+		for (size_t at = 0; at < data.size(); at += HZ_SECTOR_BYTES)
+			pages.push_back(data.data() + at);
+		req.op = op;
+		req.flags = flags;
+		req.lba = lba;
+		req.sectors = sectors;
+		req.sgl = {pages.data(), 0, bytes ? bytes : static_cast<uint32_t>(data.size())};
+		req.done = [](ftl_request *r) {
+			auto &self = *reinterpret_cast<Request *>(r);
+			self.done = true;
+			self.done_ns = clock_now_ns() > r->ready_ns ? clock_now_ns() : r->ready_ns;
+			if (self.then)
+				self.then(self);
+		};
+	}
+	Request(const Request &) = delete;
+	uint16_t status() const { return req.status; }
+};
+
+class Rig {
+public:
+	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr)
+		: cfg(config), image_(image ? image : std::make_shared<rig::Image>(hz_nand_image_bytes(&config)))
+	{
+		char text[256];
+		if (const char *broken = hz_device_config_check(&cfg, text, sizeof text)) {
+			fprintf(stderr, "%s\n", broken);
+			abort();
+		}
+		hz_shape_of(&cfg, &shape);
+		memory_.resize(48 << 20);
+	}
+
+	// Power on: everything but the image starts anew. False: the mount failed (see error).
+	bool Boot(nand_policy policy = {}, bool test_clock = true)
+	{
+		if (test_clock)
+			lt_host_clock_test(1000);
+		else
+			lt_host_clock_steady();
+		std::memset(memory_.data(), 0, arena_.used);
+		arena_ = {memory_.data(), memory_.size(), 0};
+		lt_harts_init(&arena_, cfg.harts, 16);
+		lt_locks_init(&arena_, &cfg, cfg.harts);
+		flash_map_init(&map, &arena_, &cfg);
+		policy.refused = [](void *, const char *rule) {
+			ADD_FAILURE() << "flash rule broken: " << rule;
+			fprintf(stderr, "flash rule broken: %s\n", rule);
+		};
+		media = {};
+		error = nand_media_init(&media, &cfg, &map, image_->base(), image_->bytes(), &policy);
+		if (error)
+			return false;
+		tsu = tsu_init(&arena_, &cfg, &map, &media.nand);
+		link_init(&links.to_host, cfg.pcie_bytes_per_s);
+		link_init(&links.to_device, cfg.pcie_bytes_per_s);
+		ftl = ftl_init(&arena_, &cfg, &map, tsu, &links, &error);
+		return ftl != nullptr;
+	}
+	void Submit(Request &r, unsigned worker = 0)
+	{
+		r.done = false;
+		r.req.reply_to = &hil_;
+		ftl_submit(ftl, worker, &r.req);
+	}
+	uint16_t Run(Request &r, unsigned worker = 0)
+	{
+		Submit(r, worker);
+		lt_host_run_until_idle();
+		EXPECT_TRUE(r.done) << "request of op " << int(r.req.op) << " never completed";
+		return r.status();
+	}
+	uint64_t Lba(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
+	// tag of sector i of the request = tag + i
+	uint16_t Write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0)
+	{
+		Request r(FTL_WRITE, Lba(zone, offset), sectors, flags);
+		for (uint32_t i = 0; i < sectors; i++)
+			FillPage(r.pages[i], tag + i);
+		return Run(r, worker);
+	}
+	uint16_t Op(ftl_op op, uint32_t zone, uint8_t flags = 0)
+	{
+		Request r(op, Lba(zone), 0, flags);
+		return Run(r);
+	}
+	// "" or what is wrong with [offset, offset + sectors): expected tag, tag + 1, … (zeros: expected 0)
+	std::string Compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag)
+	{
+		Request r(FTL_READ, Lba(zone, offset), sectors);
+		if (uint16_t status = Run(r))
+			return "read status " + std::to_string(status);
+		for (uint32_t i = 0; i < sectors; i++)
+			if (!PageIs(r.pages[i], tag ? tag + i : 0))
+				return "zone " + std::to_string(zone) + " sector " + std::to_string(offset + i) + " differs";
+		return "";
+	}
+	std::vector<nvme_zone_descriptor> Report(uint8_t filter = 0)
+	{
+		Request r(FTL_ZONE_REPORT, 0, 0, 0, 64 + 64 * shape.zones);
+		r.req.report_filter = filter;
+		EXPECT_EQ(Run(r), 0);
+		uint64_t zones;
+		std::memcpy(&zones, r.data.data(), 8);
+		std::vector<nvme_zone_descriptor> out(zones);
+		std::memcpy(out.data(), r.data.data() + 64, zones * 64);
+		return out;
+	}
+	uint8_t State(uint32_t zone) { return Report()[zone].state >> 4; }
+	hz_log_ftl Counters()
+	{
+		hz_log_ftl log;
+		ftl_report(ftl, &log);
+		return log;
+	}
+	std::string Check()
+	{
+		const char *broken = ftl_check(ftl);
+		return broken ? broken : "";
+	}
+
+	hz_device_config cfg;
+	hz_shape shape{};
+	flash_map map{};
+	nand_media media{};
+	struct tsu *tsu = nullptr;
+	link_pair links{};
+	struct ftl *ftl = nullptr;
+	const char *error = nullptr;
+
+private:
+	std::shared_ptr<rig::Image> image_;
+	std::vector<uint8_t> memory_;
+	arena arena_{};
+	lt_thread hil_{"hil", 0};
+};
+
+} // namespace ftl_rig
