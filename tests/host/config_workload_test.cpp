@@ -1,0 +1,67 @@
+// Workload files.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "workload/spec.hpp"
+
+namespace {
+
+using namespace hz::wl;
+using hz::conf::ConfigError;
+
+std::string error_of(const std::string &text)
+{
+	try {
+		parse_workload(text, "w.yaml");
+	} catch (const ConfigError &e) {
+		return e.what();
+	}
+	return "no error";
+}
+
+TEST(WorkloadConfig, EveryPresetIsLegal)
+{
+	for (const auto &file : std::filesystem::directory_iterator(HZ_TREE "/configs/workloads"))
+		EXPECT_NO_THROW(load_workload(file.path().string())) << file.path();
+}
+
+TEST(WorkloadConfig, CommonAndEach)
+{
+	const Workload w = parse_workload("threads: 3\ncommon: {total_ops: 10, block: 8 KiB}\neach:\n  - {}\n  - {read_ratio: 1.0, prefill: 0.5}\n", "w");
+	ASSERT_EQ(w.threads.size(), 3u);
+	EXPECT_EQ(w.threads[1].read_ratio, 1.0);
+	EXPECT_EQ(w.threads[2].read_ratio, 0.5);
+	EXPECT_EQ(w.threads[1].blocks[0].sectors, 2u);
+	EXPECT_EQ(w.turnaround_ns, 4000u);
+}
+
+TEST(WorkloadConfig, Errors)
+{
+	EXPECT_EQ(error_of("threads: 1\n"), "w.yaml:1: common: the workload never ends: give total_ops or total_bytes");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  block: 5 KiB\n"), "w.yaml:3: common.block: must be a multiple of 4 KiB");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  block: 1 MiB\n"), "w.yaml:3: common.block: a block is 4 KiB to 512 KiB");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  read_ratio: 1.5\n"),
+		  "w.yaml:3: common.read_ratio: '1.5' must be a number from 0 to 1");
+	EXPECT_EQ(error_of("trace: {file: a}\nthreads: 2\n"),
+		  "w.yaml:1: trace: a workload either replays a trace or generates threads, not both");
+	EXPECT_EQ(error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
+	EXPECT_NE(error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"), std::string::npos);
+}
+
+TEST(WorkloadConfig, ShrinkKeepsAtLeastOne)
+{
+	Workload w = parse_workload("common: {total_ops: 5}\n", "w");
+	shrink(w, 8);
+	EXPECT_EQ(w.threads[0].total_ops, 1u);
+}
+
+TEST(WorkloadConfig, EchoHasEveryThread)
+{
+	const auto echo = workload_to_json(parse_workload("threads: 2\ncommon: {total_bytes: 1 MiB}\n", "w"));
+	EXPECT_EQ(echo["threads"].size(), 2u);
+	EXPECT_EQ(echo["threads"][0]["total_bytes"], 1u << 20);
+	EXPECT_EQ(echo["mapping"], "direct");
+}
+
+} // namespace

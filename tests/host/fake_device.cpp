@@ -1,0 +1,114 @@
+// FakeDevice: executes in submission order at once, reports completions in the order of their finish times.
+#include "fake_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hz::replay {
+
+namespace {
+
+constexpr size_t sector = 4096;
+
+} // namespace
+
+FakeDevice::FakeDevice(const wl::ZoneShare &zones, unsigned depth, uint64_t seed, Faults faults)
+	: zones_(zones), faults_(faults), random_(seed), state_(zones.first_zone + zones.zones),
+	  flash_(zones.zone_size * state_.size() * sector), buffers_(depth, std::vector<std::byte>(zones.max_transfer * sector))
+{
+	for (unsigned cid = 0; cid < depth; cid++)
+		free_.push_back(uint16_t(cid));
+}
+
+std::optional<uint16_t> FakeDevice::acquire()
+{
+	if (free_.empty())
+		return std::nullopt;
+	const uint16_t cid = free_.front();
+	free_.pop_front();
+	return cid;
+}
+
+void FakeDevice::release(uint16_t cid) { free_.push_back(cid); }
+
+std::span<std::byte> FakeDevice::data(uint16_t cid) { return buffers_[cid]; }
+
+uint16_t FakeDevice::write(const wl::Request &r, uint16_t cid, uint64_t &result)
+{
+	Zone &zone = state_[r.lba / zones_.zone_size];
+	const uint64_t start = r.lba / zones_.zone_size * zones_.zone_size;
+	result = r.op == wl::Op::append ? start + zone.pointer : r.lba;
+	if (++writes_ == faults_.fail_write)
+		return NVME_WRITE_FAULT;
+	if (zone.finished)
+		return NVME_ZONE_FULL;
+	if (result != start + zone.pointer)
+		return NVME_ZONE_INVALID_WRITE;
+	if (zone.pointer + r.sectors > zones_.zone_capacity)
+		return NVME_ZONE_BOUNDARY;
+	memcpy(&flash_[result * sector], buffers_[cid].data(), r.sectors * sector);
+	zone.pointer += r.sectors;
+	return 0;
+}
+
+uint16_t FakeDevice::read(const wl::Request &r, uint16_t cid)
+{
+	memcpy(buffers_[cid].data(), &flash_[r.lba * sector], r.sectors * sector);
+	if (++reads_ == faults_.corrupt_read)
+		buffers_[cid][sector - 1] ^= std::byte{4};
+	return 0;
+}
+
+uint16_t FakeDevice::execute(const wl::Request &r, uint16_t cid, uint64_t &result)
+{
+	if (r.op == wl::Op::flush)
+		return 0;
+	Zone &zone = state_[r.lba / zones_.zone_size];
+	switch (r.op) {
+	case wl::Op::read: return read(r, cid);
+	case wl::Op::write:
+	case wl::Op::append: return write(r, cid, result);
+	case wl::Op::reset:
+		memset(&flash_[r.lba * sector], 0, zones_.zone_size * sector);
+		zone.pointer = 0;
+		zone.finished = false;
+		resets++;
+		return 0;
+	case wl::Op::finish: zone.finished = true; return 0;
+	default: return 0;
+	}
+}
+
+uint64_t FakeDevice::submit(uint16_t cid, const wl::Request &r, uint64_t arrival_ns)
+{
+	history.push_back(std::to_string(int(r.op)) + " " + std::to_string(r.lba) + " " + std::to_string(r.sectors) + " " +
+			  std::to_string(arrival_ns));
+	Running running{};
+	running.request = r;
+	running.done.cid = cid;
+	running.done.arrival_ns = arrival_ns;
+	running.done.status = execute(r, cid, running.done.result);
+	const uint64_t cost = 20000 + random_() % 100000;
+	running.done.completed_ns = std::max(arrival_ns + cost, last_done_ns_);
+	running_.push_back(running);
+	most_under_way = std::max<uint64_t>(most_under_way, running_.size());
+	return arrival_ns;
+}
+
+std::span<const Completion> FakeDevice::wait()
+{
+	seen_.clear();
+	std::stable_sort(running_.begin(), running_.end(),
+			 [](const Running &a, const Running &b) { return a.done.completed_ns < b.done.completed_ns; });
+	// Device time may go on to the first completion plus the turn-around before the host must answer.
+	size_t count = 0;
+	while (count < running_.size() && count < batch_ &&
+	       running_[count].done.completed_ns < running_[0].done.completed_ns + turnaround_ns())
+		seen_.push_back(running_[count++].done);
+	if (count)
+		last_done_ns_ = seen_.back().completed_ns;
+	running_.erase(running_.begin(), running_.begin() + long(count));
+	return seen_;
+}
+
+} // namespace hz::replay

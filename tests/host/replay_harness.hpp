@@ -1,0 +1,39 @@
+// Runs both phases of a source on a fake device and hands back the measurement's account.
+#pragma once
+
+#include "fake_device.hpp"
+#include "replay/replay_thread.hpp"
+
+namespace hz::replay {
+
+inline res::QueueAccount run_both(FakeDevice &device, wl::Source &source, unsigned depth, uint64_t seed = 5)
+{
+	const std::atomic<bool> stop{false};
+	ThreadOptions options;
+	options.seed = seed;
+	options.queue_depth = depth;
+	ReplayThread prepare(device, source, options);
+	prepare.run(stop);
+	EXPECT_EQ(prepare.account().mismatched_sectors, 0u) << prepare.account().first_mismatch;
+	source.begin_measurement();
+	options.start_ns = prepare.account().last_completion_ns + 1000000;
+	ReplayThread measure(device, source, options);
+	measure.run(stop);
+	EXPECT_EQ(measure.account().submitted, measure.account().completed);
+	return measure.account();
+}
+
+inline wl::ZoneShare share_of(uint32_t first, uint32_t zones, uint64_t capacity)
+{
+	wl::ZoneShare share;
+	share.first_zone = first;
+	share.zones = zones;
+	share.zone_capacity = capacity;
+	share.zone_size = 1;
+	while (share.zone_size < capacity)
+		share.zone_size *= 2;
+	share.max_transfer = share.max_append = 32;
+	return share;
+}
+
+} // namespace hz::replay

@@ -1,0 +1,132 @@
+// The log mapping against a flat model: whatever is read is what was last written, whatever the collector moved meanwhile.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "replay/log_shim.hpp"
+#include "replay_harness.hpp"
+#include "workload/block_generator.hpp"
+
+namespace {
+
+using namespace hz;
+using namespace hz::replay;
+
+// Random reads, writes, trims and flushes; remembers them.
+class RandomBlocks : public wl::BlockSource {
+public:
+	RandomBlocks(uint64_t space, uint64_t count, uint64_t seed) : space_(space), left_(count), random_(seed) {}
+	bool prepare(wl::BlockOp &) override { return false; }
+	bool next(wl::BlockOp &op) override
+	{
+		if (!left_--)
+			return false;
+		const uint64_t roll = random_() % 100;
+		op = wl::BlockOp{};
+		op.verb = roll < 55 ? wl::BlockVerb::write : roll < 90 ? wl::BlockVerb::read : roll < 97 ? wl::BlockVerb::trim : wl::BlockVerb::flush;
+		if (op.verb == wl::BlockVerb::flush)
+			return true;
+		op.sectors = 1 + random_() % (roll % 5 ? 4 : 50);
+		op.lba = random_() % (space_ - op.sectors);
+		return true;
+	}
+	uint32_t progress_ppm() const override { return 0; }
+
+private:
+	uint64_t space_, left_;
+	std::mt19937_64 random_;
+};
+
+// Sits between thread and shim and keeps the flat model: for each logical sector the stamps that a read may bring now.
+class Checked : public wl::Source {
+public:
+	explicit Checked(LogShim &shim) : shim_(shim) {}
+	wl::Step next(wl::Request &r) override
+	{
+		const wl::Step step = shim_.next(r);
+		if (step != wl::Step::issue || r.cause != wl::Cause::user)
+			return step;
+		for (const wl::Stamp &s : r.stamps) {
+			if (r.op == wl::Op::write) {
+				EXPECT_GT(s.version, issued_[s.key]) << "versions rise";
+				issued_[s.key] = s.version;
+			} else { // the newest completed write, never an older one
+				EXPECT_EQ(s.version, model_[s.key]);
+			}
+		}
+		return step;
+	}
+	void complete(const wl::Request &r, uint16_t status, uint64_t result) override
+	{
+		if (r.op == wl::Op::write && r.cause == wl::Cause::user && status == 0)
+			for (const wl::Stamp &s : r.stamps)
+				model_[s.key] = std::max(model_[s.key], s.version);
+		shim_.complete(r, status, result);
+	}
+	void begin_measurement() override { shim_.begin_measurement(); }
+	uint32_t progress_ppm() const override { return 0; }
+
+private:
+	LogShim &shim_;
+	std::map<uint64_t, uint64_t> issued_, model_;
+};
+
+TEST(LogShim, EveryReadIsRightAndTheBooksBalance)
+{
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		SCOPED_TRACE("seed " + std::to_string(seed));
+		const wl::ZoneShare share = share_of(uint32_t(seed % 3), 10, 60 + seed);
+		const unsigned depth = seed % 4 ? 8 : 1;
+		LogOptions options;
+		options.over_provisioning = 0.25;
+		const uint64_t space = LogShim::space_of(share, options.over_provisioning);
+		LogShim shim(share, options, std::make_unique<RandomBlocks>(space, 6000, seed));
+		Checked source(shim);
+		FakeDevice device(share, depth + 1, seed);
+		const res::QueueAccount account = run_both(device, source, depth);
+		EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		EXPECT_EQ(shim.check(), "");
+		const auto cost = shim.cost();
+		EXPECT_GT(cost["gc_runs"].get<uint64_t>(), 10u);
+		EXPECT_GT(cost["host_waf"].get<double>(), 1.0);
+		EXPECT_EQ(cost["gc_copied_bytes"], account.of(res::Kind::gc_write).bytes);
+		EXPECT_EQ(cost["user_written_bytes"], account.of(res::Kind::write).bytes);
+		EXPECT_EQ(cost["zone_resets"], account.of(res::Kind::zone).ops);
+	}
+}
+
+TEST(LogShim, SurvivesAFailedWrite)
+{
+	const wl::ZoneShare share = share_of(0, 10, 64);
+	const uint64_t space = LogShim::space_of(share, 0.5);
+	LogShim shim(share, {0.5, 2, 4}, std::make_unique<RandomBlocks>(space, 3000, 4));
+	FakeDevice device(share, 9, 4, {.fail_write = 500, .corrupt_read = 0});
+	const res::QueueAccount account = run_both(device, shim, 8);
+	EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	EXPECT_EQ(shim.check(), "");
+}
+
+TEST(LogShim, SequentialWritesCostNothing)
+{
+	const wl::ZoneShare share = share_of(0, 10, 64);
+	wl::ThreadSpec spec;
+	spec.read_ratio = 0;
+	spec.blocks = {{8, 1}};
+	const uint64_t space = LogShim::space_of(share, 0.2);
+	spec.total_sectors = space / 8 * 8;
+	LogShim shim(share, {}, std::make_unique<wl::BlockGenerator>(spec, space, 1));
+	FakeDevice device(share, 9, 1);
+	run_both(device, shim, 8);
+	EXPECT_EQ(shim.cost()["gc_copied_bytes"], 0u);
+	EXPECT_EQ(shim.cost()["host_waf"], 1.0);
+}
+
+TEST(LogShim, FewZonesAreRefused)
+{
+	EXPECT_EQ(LogShim::space_of(share_of(0, 3, 64), 0.2), 0u);
+	EXPECT_THROW(LogShim(share_of(0, 3, 64), {}, std::make_unique<RandomBlocks>(10, 1, 1)), wl::WorkloadError);
+}
+
+} // namespace

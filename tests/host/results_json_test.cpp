@@ -1,0 +1,126 @@
+// result.json: every promised key, the identities that must fail when figures do not add up, and the schema.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "config/device_config.hpp"
+#include "results/run_facts.hpp"
+
+namespace {
+
+using namespace hz;
+using nlohmann::json;
+
+res::RunFacts balanced()
+{
+	res::RunFacts f;
+	f.device = conf::device_defaults();
+	f.elapsed_ns = 1000000;
+	f.harts.harts = f.device.harts;
+	for (uint32_t i = 0; i < f.harts.harts; i++) {
+		f.harts.hart[i].hart = i;
+		f.harts.hart[i].roles = i == 0 ? HZ_ROLE_HIL : HZ_ROLE_WORKER;
+		f.harts.hart[i].elapsed_ns = 1000;
+		f.harts.hart[i].work_ns = 600;
+		f.harts.hart[i].spin_ns[HZ_LC_ZONE] = 100;
+		f.harts.hart[i].idle_ns = 300;
+	}
+	res::QueueAccount q;
+	q.qid = 1;
+	q.submitted = q.completed = 2;
+	q.of(res::Kind::read).ops = q.of(res::Kind::write).ops = 1;
+	q.of(res::Kind::read).bytes = q.of(res::Kind::write).bytes = 4096;
+	q.of(res::Kind::read).latency.add(50);
+	q.of(res::Kind::write).latency.add(70);
+	f.queues.push_back(q);
+	f.ftl.host_read_sectors = f.ftl.host_write_sectors = 1;
+	f.flash.program_sectors[HZ_CAUSE_HOST] = 1;
+	f.flash.program_sectors[HZ_CAUSE_MAP] = 1;
+	f.locks.push_back(hz_lock_entry{});
+	return f;
+}
+
+TEST(ResultJson, HasEveryPromisedKey)
+{
+	const json r = res::result_json(balanced());
+	for (const char *key : {"schema", "clock", "device", "workload", "workers", "elapsed_ns", "totals", "queues", "harts", "nand",
+				"waf", "verified_bytes", "wall_s", "digest", "locks", "ftl", "l2p", "seed", "host", "deterministic", "mapping"})
+		EXPECT_TRUE(r.contains(key)) << key;
+	for (const char *kind : {"read", "write"})
+		for (const char *key : {"ops", "bytes", "errors", "iops", "mib_s"})
+			EXPECT_TRUE(r["totals"][kind].contains(key)) << key;
+	for (const char *key : {"mean", "p50", "p90", "p99", "p999", "max"})
+		EXPECT_TRUE(r["totals"]["read"]["latency_ns"].contains(key)) << key;
+	for (const char *key : {"id", "role", "work_ns", "spin_ns", "idle_ns", "elapsed_ns"})
+		EXPECT_TRUE(r["harts"][0].contains(key)) << key;
+	EXPECT_EQ(r["totals"]["read"]["iops"], 1000.0);
+	EXPECT_EQ(r["waf"], 2.0);
+	EXPECT_TRUE(r["nand"]["by_cause"].contains("host"));
+	EXPECT_FALSE(r["deterministic"].get<bool>());
+	EXPECT_NE(res::result_table(r).find("digest " + r["digest"].get<std::string>()), std::string::npos);
+}
+
+TEST(ResultJson, TheSchemaListsTheSameKeys)
+{
+	std::ifstream in(HZ_TREE "/docs/result.schema.json");
+	const json schema = json::parse(in), r = res::result_json(balanced());
+	for (const auto &[key, value] : r.items())
+		EXPECT_TRUE(schema["properties"].contains(key)) << key << " is not in the schema";
+	for (const json &key : schema["required"])
+		EXPECT_TRUE(r.contains(key.get<std::string>())) << key;
+}
+
+TEST(ResultJson, ThePluginsVerdictIsPassedOn)
+{
+	res::RunFacts f = balanced();
+	f.plugin_report = R"({"deterministic": true, "reason": "", "switches": 5})";
+	const json r = res::result_json(f);
+	EXPECT_TRUE(r["deterministic"].get<bool>());
+	EXPECT_EQ(r["vclock"]["switches"], 5);
+	f.plugin_report = "{broken";
+	EXPECT_FALSE(res::result_json(f)["deterministic"].get<bool>());
+}
+
+TEST(Identities, ABalancedRunStands) { EXPECT_TRUE(res::violations(balanced()).empty()); }
+
+TEST(Identities, EachBrokenOneIsNamed)
+{
+	const auto broken = [](auto change, const char *word) {
+		res::RunFacts f = balanced();
+		change(f);
+		const auto out = res::violations(f);
+		ASSERT_FALSE(out.empty()) << word;
+		EXPECT_NE(out[0].find(word), std::string::npos) << out[0];
+	};
+	broken([](res::RunFacts &f) { f.harts.hart[2].idle_ns++; }, "hart 2");
+	broken([](res::RunFacts &f) { f.harts.harts--; }, "harts instead of");
+	broken([](res::RunFacts &f) { f.queues[0].submitted++; }, "submitted 3 commands, got 2");
+	broken([](res::RunFacts &f) { f.queues[0].of(res::Kind::read).latency.add(1); }, "latencies");
+	broken([](res::RunFacts &f) { f.queues[0].errors[1] = 1; }, "errors, but 1 by status");
+	broken([](res::RunFacts &f) { f.queues[0].mismatched_sectors = 1; }, "wrong sectors");
+	broken([](res::RunFacts &f) { f.ftl.host_read_sectors++; }, "the host read");
+	broken([](res::RunFacts &f) { f.ftl.host_write_sectors++; }, "the host wrote");
+	broken([](res::RunFacts &f) { f.flash.channels = 1, f.flash.channel_busy_ns[0] = 5; }, "channel 0");
+	broken([](res::RunFacts &f) { f.locks[0].contended = 1; }, "part larger than its whole");
+}
+
+TEST(Digest, EveryDeviceSideFigureCounts)
+{
+	const std::string usual = res::digest_of(balanced());
+	res::RunFacts f = balanced();
+	f.wall_s = 5;
+	EXPECT_EQ(res::digest_of(f), usual);
+	f.ftl.zone_resets++;
+	EXPECT_NE(res::digest_of(f), usual);
+	f = balanced();
+	f.queues[0].digest.u16(1);
+	EXPECT_NE(res::digest_of(f), usual);
+	f = balanced();
+	f.harts.hart[0].events++;
+	EXPECT_NE(res::digest_of(f), usual);
+	f = balanced();
+	f.locks[0].wait_ns++;
+	EXPECT_NE(res::digest_of(f), usual);
+}
+
+} // namespace

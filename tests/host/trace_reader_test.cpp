@@ -1,0 +1,159 @@
+// Trace readers: every format with fixtures in its real shape, and what each says about a broken line.
+#include <gtest/gtest.h>
+
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace hz::trace;
+
+std::vector<Record> all(std::string_view text, const std::string &format = "auto", uint64_t unit = 0)
+{
+	Reader reader(text, "t", ReaderOptions{format, unit});
+	std::vector<Record> out;
+	for (Record r; reader.next(r);)
+		out.push_back(r);
+	return out;
+}
+
+std::string error_of(std::string_view text, const std::string &format)
+{
+	try {
+		all(text, format);
+	} catch (const TraceError &e) {
+		return e.what();
+	}
+	return "no error";
+}
+
+void expect(const Record &r, uint64_t time_ns, Op op, uint64_t offset, uint64_t bytes, uint64_t stream)
+{
+	EXPECT_EQ(r.time_ns, time_ns);
+	EXPECT_EQ(r.op, op);
+	EXPECT_EQ(r.offset, offset);
+	EXPECT_EQ(r.bytes, bytes);
+	EXPECT_EQ(r.stream, stream);
+}
+
+TEST(TraceReader, MqsimZeroIsWrite)
+{
+	const auto r = all("938513000 4 264719034 16 0\n11413000 0 657728 16 1\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 938513000, Op::write, 264719034ull * 512, 8192, 4);
+	expect(r[1], 11413000, Op::read, 657728ull * 512, 8192, 0);
+	expect(all("5 0 8 8 0\n", "mqsim", 1000)[0], 5000, Op::write, 4096, 4096, 0);
+	EXPECT_EQ(error_of("1 0 8 8 1\n1 0 8 8 2\n", "mqsim"),
+		  "t:2: field 5 '2': expected 0 (write) or 1 (read) (mqsim lines are 'arrival_ns device lba sectors type', type 0 = "
+		  "write, 1 = read)");
+}
+
+TEST(TraceReader, Msr)
+{
+	const auto r = all("128166372003061629,hm,0,Read,9056256,24576,4571\n128166372016382155,hm,1,Write,2822144,4096,311\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 12816637200306162900ull, Op::read, 9056256, 24576, 0);
+	expect(r[1], 12816637201638215500ull, Op::write, 2822144, 4096, 1);
+	EXPECT_NE(error_of("128166372003061629,hm,0,Trim,1,1,1\n", "msr").find("t:1: field 4 'Trim': expected Read or Write"),
+		  std::string::npos);
+}
+
+TEST(TraceReader, AlibabaAndItsHeader)
+{
+	const auto r = all("device_id,opcode,offset,length,timestamp\n419,W,8792731648,16384,1577808000000626\n725,R,4096,4096,1577808000000673\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 1577808000000626000ull, Op::write, 8792731648, 16384, 419);
+	EXPECT_EQ(r[1].op, Op::read);
+}
+
+TEST(TraceReader, TencentZeroIsRead)
+{
+	const auto r = all("1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 1538323200000000000ull, Op::read, 12910952ull * 512, 65536, 1063);
+	EXPECT_EQ(r[1].op, Op::write);
+}
+
+TEST(TraceReader, Spc)
+{
+	const auto r = all("0,21741712,24576,R,0.000774\n1,100,512,w,1.5,extra\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 774000, Op::read, 21741712ull * 512, 24576, 0);
+	expect(r[1], 1500000000, Op::write, 51200, 512, 1);
+}
+
+TEST(TraceReader, VscsiOpcodes)
+{
+	const auto r = all("version,time,op,size,lbn\n1,100,28,4096,8\n1,200,2a,8192,16\n2,300,35,512,0\n1,400,42,512,1\n");
+	ASSERT_EQ(r.size(), 3u);
+	expect(r[0], 100000, Op::read, 4096, 4096, 0);
+	expect(r[1], 200000, Op::write, 8192, 8192, 0);
+	EXPECT_EQ(r[2].op, Op::write);
+}
+
+TEST(TraceReader, FioVersion2)
+{
+	const auto r = all("fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x write 4096 8192\n/dev/x wait 250\n/dev/y read 0 512\n"
+			   "/dev/x trim 0 4096\n/dev/x sync 0 0\n/dev/x close\n");
+	ASSERT_EQ(r.size(), 4u);
+	expect(r[0], 0, Op::write, 4096, 8192, 0);
+	expect(r[1], 250000, Op::read, 0, 512, 1);
+	EXPECT_EQ(r[2].op, Op::trim);
+	EXPECT_EQ(r[3].op, Op::flush);
+	EXPECT_NE(error_of("fio version 2 iolog\n/dev/x scribble 1 1\n", "auto").find("t:2: field 2 'scribble'"), std::string::npos);
+}
+
+TEST(TraceReader, FioVersion3CountsMicroseconds)
+{
+	const auto r = all("fio version 3 iolog\n12 f add\n13 f open\n40 f write 0 4096\n51 f datasync\n60 f close\n");
+	ASSERT_EQ(r.size(), 2u);
+	expect(r[0], 40000, Op::write, 0, 4096, 0);
+	expect(r[1], 51000, Op::flush, 0, 0, 0);
+}
+
+TEST(TraceReader, NativeHasZoneOperations)
+{
+	const auto r = all("# a comment first\nhartzone-trace 1\n0 0 write z3+128 16 # data\n\n5 1 append z4 2\n6 1 reset z4\n7 0 read 4096 1\n"
+			   "8 0 flush\n9 0 finish z3\n10 0 open z1\n11 0 close z1\n12 0 trim 8 8\n");
+	ASSERT_EQ(r.size(), 9u);
+	EXPECT_TRUE(r[0].zoned);
+	EXPECT_EQ(r[0].zone, 3u);
+	expect(r[0], 0, Op::write, 128 * 4096, 16 * 4096, 0);
+	expect(r[1], 5, Op::append, 0, 8192, 1);
+	EXPECT_EQ(r[2].op, Op::reset);
+	EXPECT_FALSE(r[3].zoned);
+	expect(r[3], 7, Op::read, 4096ull * 4096, 4096, 0);
+	const Op rest[] = {Op::flush, Op::finish, Op::open, Op::close, Op::trim};
+	for (size_t i = 0; i < 5; i++)
+		EXPECT_EQ(r[4 + i].op, rest[i]);
+	EXPECT_EQ(all("hartzone-trace 1 unit=512\n0 0 read 8 8\n")[0].offset, 4096u);
+}
+
+TEST(TraceReader, NativeErrors)
+{
+	EXPECT_NE(error_of("hartzone-trace 2\n", "native").find("t:1: version '2' is unknown"), std::string::npos);
+	EXPECT_NE(error_of("0 0 read 1 1\n", "native").find("the first line must be 'hartzone-trace 1'"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1\n", "native").find("t:2: the line has 4 fields instead of 5"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read zz 1\n", "native").find("field 4 'zz': expected an address"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 erase 1 1\n", "native").find("field 3 'erase'"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 0\n", "native").find("a size above 0"), std::string::npos);
+	EXPECT_NE(error_of("", "native").find("no 'hartzone-trace' line"), std::string::npos);
+}
+
+TEST(TraceReader, NumbersThatDoNotFitAreRefused)
+{
+	for (const char *line : {"1,1,99999999999999999999,R,1", "1,1,2147483648,R,1", "1,9223372036854775807,1,R,1", "1,1,1,R,99999999999999"})
+		EXPECT_NE(error_of(std::string(line) + "\n", "spc"), "no error") << line;
+}
+
+TEST(TraceReader, WindowsLineEndsAndNoFinalNewline)
+{
+	EXPECT_EQ(all("0,1,512,R,0.1\r\n0,1,512,W,0.2").size(), 2u);
+}
+
+TEST(TraceReader, LongLinesAndBinaryDataAreRefused)
+{
+	EXPECT_NE(error_of(std::string(5000, '1'), "spc").find("longer than 4096 bytes"), std::string::npos);
+	EXPECT_NE(error_of(std::string_view("0,1\0,", 5), "spc").find("NUL byte"), std::string::npos);
+}
+
+} // namespace

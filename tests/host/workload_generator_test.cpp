@@ -1,0 +1,150 @@
+// The zoned generator on the fake device: legal, verified, deterministic, and as its file says.
+#include <gtest/gtest.h>
+
+#include "replay_harness.hpp"
+#include "workload/zone_generator.hpp"
+
+namespace {
+
+using namespace hz;
+using namespace hz::replay;
+
+wl::ThreadSpec spec_of(uint64_t ops)
+{
+	wl::ThreadSpec spec;
+	spec.total_ops = ops;
+	spec.blocks = {{1, 1}, {4, 2}, {16, 1}};
+	return spec;
+}
+
+struct Case {
+	const char *name;
+	wl::ThreadSpec spec;
+};
+
+Case mixed() { return {"mixed", spec_of(3000)}; }
+Case appends()
+{
+	wl::ThreadSpec s = spec_of(3000);
+	s.append = true;
+	s.open_zones = 2;
+	return {"appends", s};
+}
+Case lanes()
+{
+	wl::ThreadSpec s = spec_of(3000);
+	s.open_zones = 3;
+	s.write_pattern = wl::Pattern::random;
+	s.read_pattern = wl::Pattern::sequential;
+	s.zone_depth = 1;
+	s.flush_every = 10;
+	return {"lanes", s};
+}
+Case zipf()
+{
+	wl::ThreadSpec s = spec_of(3000);
+	s.distribution = wl::Distribution::zipf;
+	s.prefill = 0.6;
+	s.read_ratio = 0.8;
+	s.think_ns = 20000;
+	s.think = wl::Think::exponential;
+	return {"zipf", s};
+}
+
+class ZoneGeneratorTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ZoneGeneratorTest, EveryCommandSucceedsAndEveryReadIsRight)
+{
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		SCOPED_TRACE("seed " + std::to_string(seed));
+		const wl::ZoneShare share = share_of(2, 6, 96);
+		FakeDevice device(share, 9, seed);
+		wl::ZoneGenerator source(GetParam().spec, share, wl::thread_seed(seed, 0));
+		const res::QueueAccount account = run_both(device, source, 8);
+		EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		EXPECT_EQ(account.of(res::Kind::read).ops + account.of(res::Kind::write).ops, 3000u);
+		EXPECT_EQ(account.verified_bytes, account.of(res::Kind::read).bytes);
+		EXPECT_GT(account.verified_bytes, 0u);
+		EXPECT_GT(device.resets, 5u);
+		EXPECT_LE(device.most_under_way, 8u);
+		EXPECT_TRUE(device.closed);
+	}
+}
+
+TEST_P(ZoneGeneratorTest, DoesNotDependOnHowManyCompletionsAreSeenAtOnce)
+{
+	std::vector<std::string> first;
+	for (const size_t batch : {SIZE_MAX, size_t(1), size_t(2)}) {
+		const wl::ZoneShare share = share_of(0, 6, 96);
+		FakeDevice device(share, 9, 3);
+		device.set_batch(batch);
+		wl::ZoneGenerator source(GetParam().spec, share, 99);
+		run_both(device, source, 8);
+		if (first.empty())
+			first = device.history;
+		EXPECT_EQ(device.history, first);
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Specs, ZoneGeneratorTest, testing::Values(mixed(), appends(), lanes(), zipf()),
+			 [](const auto &which) { return which.param.name; });
+
+TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
+{
+	const wl::ZoneShare share = share_of(0, 8, 128);
+	wl::ThreadSpec spec = spec_of(20000);
+	spec.read_ratio = 0.7;
+	spec.blocks = {{1, 3}, {8, 1}};
+	FakeDevice device(share, 9, 1);
+	wl::ZoneGenerator source(spec, share, 5);
+	const res::QueueAccount account = run_both(device, source, 8);
+	const double reads = double(account.of(res::Kind::read).ops);
+	EXPECT_NEAR(reads / 20000, 0.7, 0.015);
+	const double mean = double(account.of(res::Kind::write).bytes) / double(account.of(res::Kind::write).ops) / 4096;
+	EXPECT_NEAR(mean, 2.75, 0.15);
+}
+
+TEST(ZoneGenerator, WithoutResetsItEndsWhenTheZonesAreFull)
+{
+	const wl::ZoneShare share = share_of(0, 3, 64);
+	wl::ThreadSpec spec = spec_of(1000000);
+	spec.read_ratio = 0;
+	spec.reset_when_full = false;
+	FakeDevice device(share, 9, 1);
+	wl::ZoneGenerator source(spec, share, 5);
+	EXPECT_EQ(run_both(device, source, 8).of(res::Kind::write).bytes, 3u * 64 * 4096);
+}
+
+TEST(ZoneGenerator, AFailedWriteCountsAsAnErrorAndTheZoneIsLeft)
+{
+	const wl::ZoneShare share = share_of(0, 6, 96);
+	FakeDevice device(share, 9, 1, {.fail_write = 40, .corrupt_read = 0});
+	wl::ZoneGenerator source(spec_of(2000), share, 5);
+	const res::QueueAccount account = run_both(device, source, 8);
+	EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	uint64_t good = 0;
+	for (const res::KindAccount &kind : account.kind)
+		good += kind.ops;
+	uint64_t bad = 0;
+	for (const auto &[status, count] : account.errors)
+		bad += count;
+	EXPECT_EQ(good + bad, account.completed);
+}
+
+TEST(ZoneGenerator, ImpossibleSpecsAreRefused)
+{
+	wl::ThreadSpec wide = spec_of(1);
+	wide.open_zones = 9;
+	EXPECT_THROW(wl::ZoneGenerator(wide, share_of(0, 3, 64), 1), wl::WorkloadError);
+	wl::ThreadSpec large = spec_of(1);
+	large.blocks = {{128, 1}};
+	EXPECT_THROW(wl::ZoneGenerator(large, share_of(0, 3, 64), 1), wl::WorkloadError);
+	wl::ThreadSpec reader = spec_of(10);
+	reader.read_ratio = 1;
+	FakeDevice device(share_of(0, 3, 64), 9, 1);
+	wl::ZoneGenerator source(reader, share_of(0, 3, 64), 1);
+	EXPECT_THROW(run_both(device, source, 8), wl::WorkloadError);
+}
+
+} // namespace
