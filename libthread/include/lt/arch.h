@@ -16,7 +16,7 @@
  *   void     lt_preset(lt_word *w, uint64_t v);     plain write while no other hart can reach the word yet
  *   bool     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
  *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early, so
- *            look again. At most one other party may have to be told: whoever changes the word calls lt_kick(waiter).
+ *            look again. Whoever changes the word must call lt_kick(the waiting hart) afterwards.
  *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
  *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no kick.
  *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.

@@ -6,7 +6,7 @@
  *        lt_swap or a successful lt_cas is at least as new as what the releasing hart had written.
  *   .rl  forbids every earlier memory access of this hart to be ordered after the annotated one: stores of a critical section
  *        cannot leak past the lt_store that frees the lock. (`fence r,rw` + store would let earlier *stores* pass.)
- * RCsc suffices that .rl followed by .aq on the same hart stays in order (rule 7), which the wait protocols below rely on.
+ * Both are RCsc: an .rl followed by an .aq on the same hart stays in order (rule 7).
  *
  * Boot code puts mhartid into tp before any C code runs. */
 #ifndef LT_PORT_ARCH_H
