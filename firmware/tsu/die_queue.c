@@ -2,6 +2,7 @@
 #include "tsu/die_queue.h"
 
 #include "lt/arena.h"
+#include "tsu/bits.h"
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules)
 {
@@ -112,7 +113,7 @@ static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rul
 	struct tsu_txn *oldest = NULL;
 
 	for (unsigned planes = queue->filled[priority]; planes; planes &= planes - 1) {
-		struct tsu_txn *head = queue->fifo[priority * rules->planes + (unsigned)__builtin_ctz(planes)].head;
+		struct tsu_txn *head = queue->fifo[priority * rules->planes + lowest_bit(planes)].head;
 
 		queue->steps++;
 		if (reads_only && (head->op != TSU_READ || head->follows))
@@ -129,7 +130,7 @@ static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules 
 	struct tsu_txn *best = NULL;
 
 	for (unsigned classes = queue->classes; classes; classes &= classes - 1) {
-		struct tsu_txn *txn = oldest_of(queue, rules, (unsigned)__builtin_ctz(classes), now_ns, reads_only);
+		struct tsu_txn *txn = oldest_of(queue, rules, lowest_bit(classes), now_ns, reads_only);
 
 		if (!txn)
 			continue;
@@ -161,7 +162,7 @@ struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules
 	last = first;
 	others = queue->filled[first->priority] & ~(1u << first->addr.plane);
 	for (; others; others &= others - 1) {
-		unsigned plane = (unsigned)__builtin_ctz(others);
+		unsigned plane = lowest_bit(others);
 
 		queue->steps++;
 		if (!may_join(rules, first, queue->fifo[first->priority * rules->planes + plane].head, now_ns))

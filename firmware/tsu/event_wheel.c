@@ -3,10 +3,7 @@
 
 #include <stddef.h>
 
-static unsigned lowest_bit(uint64_t bits)
-{
-	return (unsigned)__builtin_ctzll(bits);
-}
+#include "tsu/bits.h"
 
 /* Late nodes are placed as if due now. */
 static uint64_t place_ns(const struct event_wheel *wheel, const struct wheel_node *node)
@@ -17,10 +14,13 @@ static uint64_t place_ns(const struct event_wheel *wheel, const struct wheel_nod
 static void wheel_place(struct event_wheel *wheel, struct wheel_node *node)
 {
 	uint64_t at = place_ns(wheel, node), differs = at ^ wheel->now_ns;
-	unsigned level = differs ? (63 - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS : 0;
-	unsigned digit = at >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1);
-	struct wheel_slot *slot = &wheel->slot[level][digit];
+	unsigned level = 0, digit;
+	struct wheel_slot *slot;
 
+	while (differs >>= WHEEL_BITS)
+		level++;
+	digit = at >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1);
+	slot = &wheel->slot[level][digit];
 	node->next = NULL;
 	if (!slot->head) {
 		slot->head = node;
@@ -45,7 +45,7 @@ void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_n
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
 static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)
 {
-	*level = (unsigned)__builtin_ctz(wheel->levels);
+	*level = lowest_bit(wheel->levels);
 	*digit = lowest_bit(wheel->filled[*level]);
 	return &wheel->slot[*level][*digit];
 }

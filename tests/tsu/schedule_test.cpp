@@ -56,6 +56,16 @@ TEST(Schedule, KeepsTheOrderOfABlockWhateverTheCauses)
 	EXPECT_TRUE(r.refusals.empty());
 }
 
+// An erase takes the class of the writes it follows; reads of a lower class that were there before it must still go first.
+TEST(Schedule, AnEraseWaitsForEarlierReadsOfItsBlock)
+{
+	Rig r(rig::SmallConfig());
+	r.Run(r.Program(0, 4, 0, 2));
+	Txn &program = r.Program(0, 4, 2, 2), &read = r.Read(0, 4, 0, 1, HZ_CAUSE_GC), &erase = r.Erase(0, 4),
+	    &other = r.Program(0, 5, 0, 2);
+	EXPECT_EQ(StartOrder(r, {&program, &read, &erase, &other}), (std::vector<const Txn *>{&program, &read, &erase, &other}));
+}
+
 // Reads without end on one die: a program must not wait longer than the age limit and what had begun before.
 TEST(Schedule, NothingStarves)
 {
