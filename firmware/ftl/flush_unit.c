@@ -62,6 +62,13 @@ struct flush_unit *units_fill(struct zone *zone)
 	return unit->state == UNIT_FILLING ? unit : NULL;
 }
 
+struct flush_unit *units_partial(struct zone *zone)
+{
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
+
+	return unit->state == UNIT_FILLING ? unit : NULL;
+}
+
 void units_restart(struct zone *zone)
 {
 	for (uint32_t i = 0; zone->buffer && i < zone->ftl->buffers.units; i++)
@@ -301,8 +308,8 @@ void units_stage(struct ftl_worker *self, struct zone *zone)
 
 	if (!buffer || buffer->stage.pending || zone->failed)
 		return;
-	unit = unit_of(zone, zone->landed_slot);
-	if (unit->state != UNIT_FILLING)
+	unit = units_partial(zone);
+	if (!unit)
 		return;
 	from = zone->staged > unit->start ? zone->staged : unit->start;
 	if (from >= zone->landed || (!gives_way && zone->flush_to <= from))

@@ -120,7 +120,7 @@ static void copy_in(struct zone *zone, struct ftl_request *req, uint32_t sectors
 
 void zone_pad(struct ftl_worker *self, struct zone *zone)
 {
-	struct flush_unit *unit = units_fill(zone);
+	struct flush_unit *unit = units_partial(zone);
 	uint32_t slot = zone->landed_slot;
 
 	unit->state = UNIT_FULL;

@@ -42,6 +42,8 @@ void units_stage(struct ftl_worker *self, struct zone *zone);
 void units_restart(struct zone *zone);
 /* The unit that sector `landed` goes to, ready to fill; NULL: it is still being programmed. */
 struct flush_unit *units_fill(struct zone *zone);
+/* The unit that holds data but is not complete, or NULL. Buffer bound. */
+struct flush_unit *units_partial(struct zone *zone);
 /* Empty all units and take the buffer off the zone. */
 void units_drop(struct zone *zone);
 uint32_t slot_at(const struct zone *zone, uint32_t offset); /* of a resident sector, or of `landed` */

@@ -40,7 +40,7 @@ static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 		return true;
 	if (!zone_can_land(self, zone))
 		return false;
-	if (units_fill(zone))
+	if (units_partial(zone))
 		zone_pad(self, zone);
 	units_program(self, zone);
 	return true;

@@ -1,0 +1,253 @@
+// A simple reference model of the namespace, and a driver that runs batches of operations against FTL and model, with power cuts.
+//
+// Within a batch every zone's operations go to one worker in order, so their outcome is known; zones run side by side.
+#pragma once
+
+#include <map>
+#include <random>
+
+#include "ftl_rig.hpp"
+
+namespace ftl_rig {
+
+struct ModelZone {
+	std::vector<uint64_t> tags;   // content of every accepted sector, by offset
+	uint32_t acked = 0;           // sectors of completed writes
+	uint32_t durable = 0;         // sectors that must survive a power cut
+	bool full = false, finish_pending = false, reset_pending = false;
+	bool explicit_open = false;
+};
+
+struct Op {
+	ftl_op kind;
+	uint32_t zone, sectors;
+	uint8_t flags;
+};
+
+class Driver {
+public:
+	Driver(Rig &rig_, uint64_t seed) : rig(rig_), random(seed), zones(rig_.shape.zones) {}
+
+	uint32_t Capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
+	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+
+	// Runs the batch to its end, or until power is cut: then returns false.
+	bool Batch(const std::vector<Op> &ops)
+	{
+		running_.clear();
+		for (const Op &op : ops)
+			Issue(op);
+		lt_host_run_until_idle();
+		bool cut = lt_load(&rig.media.off) != 0;
+		for (Running &run : running_)
+			Settle(run, cut);
+		return !cut;
+	}
+	std::vector<Op> RandomBatch()
+	{
+		std::vector<Op> ops;
+		for (uint32_t n = 1 + Roll(6); n; n--)
+			RandomOps(ops);
+		return ops;
+	}
+	// After a boot: every zone is what was durable, or newer; the model takes over what it finds.
+	void Recovered()
+	{
+		auto report = rig.Report();
+		for (uint32_t z = 0; z < zones.size(); z++)
+			RecoveredZone(z, report[z]);
+		ASSERT_EQ(rig.Check(), "");
+	}
+	void VerifyAll()
+	{
+		for (uint32_t z = 0; z < zones.size(); z++)
+			VerifyZone(z);
+	}
+
+	Rig &rig;
+	std::mt19937_64 random;
+	std::vector<ModelZone> zones;
+	uint64_t next_tag = 1000;
+	uint64_t operations = 0;
+
+private:
+	struct Running {
+		Op op;
+		std::unique_ptr<Request> request;
+		uint32_t offset;
+		std::vector<uint32_t> acked;  // flush: what it must make durable
+		std::vector<uint64_t> tags;   // of the sectors it writes
+	};
+
+	void RandomOps(std::vector<Op> &ops)
+	{
+		uint32_t zone = Roll(static_cast<uint32_t>(zones.size()));
+		uint32_t dice = Roll(100);
+		for (const Op &op : ops)
+			if (op.zone == zone && op.kind != FTL_WRITE && op.kind != FTL_READ && op.kind != FTL_APPEND)
+				return; // after a reset, finish … nothing more in this batch
+		if (dice < 55)
+			for (uint32_t n = 1 + Roll(4); n; n--)
+				ops.push_back({Roll(4) ? FTL_WRITE : FTL_APPEND, zone, 1 + Roll(Roll(3) ? 8 : 40),
+					       static_cast<uint8_t>(Roll(4) ? 0 : FTL_FUA)});
+		else if (dice < 58)
+			ops.push_back({FTL_WRITE_ZEROES, zone, 1 + Roll(20), 0});
+		else if (dice < 75)
+			ops.push_back({FTL_READ, zone, 1 + Roll(60), 0});
+		else if (dice < 82)
+			ops.push_back({FTL_FLUSH, 0, 0, 0});
+		else if (dice < 90)
+			ops.push_back({FTL_ZONE_RESET, zone, 0, 0});
+		else if (dice < 94)
+			ops.push_back({FTL_ZONE_FINISH, zone, 0, 0});
+		else if (dice < 97)
+			ops.push_back({FTL_ZONE_OPEN, zone, 0, 0});
+		else
+			ops.push_back({FTL_ZONE_CLOSE, zone, 0, 0});
+	}
+	void Issue(const Op &op)
+	{
+		ModelZone &zone = zones[op.zone];
+		uint32_t offset = static_cast<uint32_t>(zone.tags.size()), sectors = op.sectors;
+		Running run{op, nullptr, offset, {}, {}};
+		if (op.kind == FTL_READ)
+			run.offset = Roll(Capacity());
+		if (op.kind == FTL_READ && run.offset + sectors > Capacity())
+			run.op.sectors = sectors = Capacity() - run.offset;
+		bool at_start = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == Capacity());
+		run.request = std::make_unique<Request>(op.kind, rig.Lba(op.zone, at_start ? 0 : run.offset), sectors, op.flags);
+		bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
+		// Optimistic: taken back in Settle if it was refused.
+		for (uint32_t i = 0; writes && i < sectors; i++) {
+			run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : next_tag++);
+			FillPage(run.request->pages[i], run.tags[i]);
+		}
+		if (writes && !zone.full && offset + sectors <= Capacity())
+			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
+		zone.reset_pending |= op.kind == FTL_ZONE_RESET;
+		zone.finish_pending |= op.kind == FTL_ZONE_FINISH && !zone.full;
+		for (const ModelZone &z : zones)
+			run.acked.push_back(z.acked);
+		rig.Submit(*run.request, op.zone % rig.cfg.worker_count);
+		running_.push_back(std::move(run));
+		operations++;
+	}
+	void Settle(Running &run, bool cut)
+	{
+		ModelZone &zone = zones[run.op.zone];
+		Request &request = *run.request;
+		if (!request.done) {
+			EXPECT_TRUE(cut) << "op " << run.op.kind << " of zone " << run.op.zone << " never completed";
+			return;
+		}
+		switch (run.op.kind) {
+		case FTL_WRITE: case FTL_APPEND: case FTL_WRITE_ZEROES: SettleWrite(run, zone); break;
+		case FTL_READ: SettleRead(run, zone); break;
+		case FTL_FLUSH:
+			EXPECT_EQ(request.status(), 0);
+			for (size_t z = 0; z < zones.size(); z++)
+				if (zones[z].durable < run.acked[z] && run.acked[z] <= zones[z].tags.size())
+					zones[z].durable = run.acked[z];
+			break;
+		case FTL_ZONE_RESET:
+			EXPECT_EQ(request.status(), 0);
+			zone = ModelZone();
+			break;
+		case FTL_ZONE_FINISH:
+			EXPECT_EQ(request.status(), 0);
+			zone.finish_pending = false;
+			zone.full = true;
+			zone.durable = zone.acked;
+			break;
+		default:
+			EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION);
+			break;
+		}
+	}
+	void SettleWrite(Running &run, ModelZone &zone)
+	{
+		uint16_t status = run.request->status();
+		bool refused_budget = status == NVME_TOO_MANY_ACTIVE || status == NVME_TOO_MANY_OPEN;
+		if (zone.full) {
+			EXPECT_EQ(status, NVME_ZONE_FULL);
+			return;
+		}
+		if (refused_budget || (status == NVME_ZONE_INVALID_WRITE && run.offset != zone.acked)) {
+			EXPECT_EQ(zone.acked, 0u) << "an active zone needs no resources";
+			zone.tags.resize(zone.acked);
+			return;
+		}
+		if (run.op.kind == FTL_APPEND && run.offset != zone.acked) {
+			// An earlier write of the batch was refused: this one moved down.
+			run.offset = zone.acked;
+			zone.tags.resize(zone.acked);
+			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
+		}
+		if (run.offset + run.op.sectors > Capacity()) {
+			EXPECT_TRUE(status == NVME_ZONE_BOUNDARY || status == NVME_ZONE_FULL) << status;
+			return;
+		}
+		ASSERT_EQ(status, 0) << "write of zone " << run.op.zone << " at " << run.offset;
+		EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == rig.Lba(run.op.zone, run.offset));
+		zone.acked = run.offset + run.op.sectors;
+		if (run.op.flags & FTL_FUA)
+			zone.durable = zone.acked;
+		if (zone.acked == Capacity())
+			zone.full = true;
+	}
+	// Sectors completed before the batch must read as written; later ones may read as zeros or as written.
+	void SettleRead(Running &run, ModelZone &zone)
+	{
+		ASSERT_EQ(run.request->status(), 0);
+		for (uint32_t i = 0; i < run.op.sectors; i++) {
+			uint32_t at = run.offset + i;
+			bool written = at < zone.tags.size() && PageIs(run.request->pages[i], zone.tags[at]);
+			bool zeros = PageIs(run.request->pages[i], 0);
+			EXPECT_TRUE(written || (zeros && at >= run.acked[run.op.zone]))
+				<< "zone " << run.op.zone << " sector " << at << " reads wrong";
+		}
+	}
+	void RecoveredZone(uint32_t z, const nvme_zone_descriptor &found)
+	{
+		ModelZone &zone = zones[z];
+		uint8_t state = found.state >> 4;
+		uint32_t wp = static_cast<uint32_t>(found.write_pointer - found.start);
+		if (state == NVME_ZS_FULL) {
+			bool was_full = zone.full || zone.finish_pending || zone.tags.size() == Capacity();
+			ASSERT_TRUE(was_full) << "zone " << z << " became full by itself";
+			if (zone.tags.size() == Capacity())
+				zone.acked = Capacity();
+			wp = zone.full ? zone.acked : static_cast<uint32_t>(zone.tags.size());
+			zone.full = true;
+		} else {
+			bool reset = zone.reset_pending && wp == 0;
+			if (reset)
+				zone = ModelZone();
+			ASSERT_LE(zone.durable, wp) << "zone " << z << " lost durable data";
+			ASSERT_LE(wp, zone.tags.size()) << "zone " << z << " has sectors nobody wrote";
+			ASSERT_EQ(state, wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY) << "zone " << z;
+			ASSERT_FALSE(zone.full && zone.durable == Capacity());
+			zone.full = false;
+		}
+		zone.tags.resize(wp);
+		zone.acked = zone.durable = wp;
+		zone.reset_pending = zone.finish_pending = false;
+		VerifyZone(z);
+	}
+	void VerifyZone(uint32_t z)
+	{
+		for (uint32_t at = 0; at < Capacity(); at += 48) {
+			uint32_t sectors = std::min(48u, Capacity() - at);
+			Request read(FTL_READ, rig.Lba(z, at), sectors);
+			ASSERT_EQ(rig.Run(read), 0);
+			for (uint32_t i = 0; i < sectors; i++) {
+				uint64_t tag = at + i < zones[z].tags.size() ? zones[z].tags[at + i] : 0;
+				ASSERT_TRUE(PageIs(read.pages[i], tag)) << "zone " << z << " sector " << at + i;
+			}
+		}
+	}
+
+	std::vector<Running> running_;
+};
+
+} // namespace ftl_rig

@@ -1,0 +1,55 @@
+// Random operations against the reference model, several zones and workers side by side, in simulated time.
+#include "model.hpp"
+
+using namespace ftl_rig;
+
+struct Variant { const char *name; void (*change)(hz_device_config &); };
+
+static const Variant kVariants[] = {
+	{"Plain", [](hz_device_config &) {}},
+	{"FirstFree", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE; }},
+	{"PerZone", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_PER_ZONE; cfg.write_buffers = 5; }},
+	{"OneBuffer", [](hz_device_config &cfg) { cfg.write_buffers = 1; }},
+	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; cfg.slc_blocks_per_plane = 8; cfg.blocks_per_plane = 18; }},
+	{"WholeSuperpage", [](hz_device_config &cfg) { cfg.flush_unit_planes = 4; cfg.slc_blocks_per_plane = 12;
+						       cfg.blocks_per_plane = 22; }},
+	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
+	{"OddCapacity", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; }},
+	{"NativeSize", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; cfg.zone_size_sectors = 77; }},
+	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
+	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
+};
+
+class Property : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(Property, AgreesWithTheModel)
+{
+	const Variant &variant = kVariants[std::get<0>(GetParam())];
+	uint64_t seed = std::get<1>(GetParam());
+	SCOPED_TRACE(testing::Message() << variant.name << " seed " << seed);
+	hz_device_config cfg = Config();
+	variant.change(cfg);
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	Driver driver(rig, seed);
+	for (int i = 0; i < 250; i++) {
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_EQ(rig.Check(), "") << "after batch " << i;
+		ASSERT_FALSE(HasFailure()) << "batch " << i;
+		if (i % 50 == 49) {
+			driver.VerifyAll();
+			ASSERT_FALSE(HasFailure()) << "batch " << i;
+		}
+		if (i % 100 == 99) {
+			// A boot without a flush: what is not durable may be lost.
+			ASSERT_TRUE(rig.Boot()) << rig.error;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;
+		}
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Variants, Property, testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 4)),
+			 [](const auto &test) {
+				 return std::string(kVariants[std::get<0>(test.param)].name) + "_" +
+					std::to_string(std::get<1>(test.param));
+			 });
