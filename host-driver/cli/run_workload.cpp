@@ -1,4 +1,5 @@
 // The main job: boot, prepare, measure, read the logs, shut down.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -50,14 +51,14 @@ public:
 	void prepare(bool old_image, res::RunFacts &facts)
 	{
 		controller_.enable();
-		plan_ = replay::make_plan(workload_, controller_.namespace_info());
-		for (size_t i = 0; i < plan_.threads.size(); i++) {
-			const QueueOptions options = queue_options(plan_.threads[i].queue_depth, workload_.turnaround_ns);
+		for (size_t i = 0; i < workload_.thread_count(); i++) {
+			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns);
 			queues_.push_back(controller_.create_queue(static_cast<unsigned>(i + 1), options));
 			ports_.emplace_back(*queues_.back());
 		}
 		if (old_image)
 			reset_all_zones();
+		plan_ = replay::make_plan(workload_, usable_zones());
 		facts.prepared = phase("preparing " + title_, facts);
 		controller_.reset_stats();
 	}
@@ -87,6 +88,15 @@ public:
 	}
 
 private:
+	// What every zone offers: a zone's own descriptor tells its capacity.
+	NamespaceInfo usable_zones()
+	{
+		NamespaceInfo info = controller_.namespace_info();
+		for (const nvme_zone_descriptor &zone : controller_.zone_report(*queues_.front()))
+			info.zone_capacity_sectors = std::min(info.zone_capacity_sectors, zone.capacity);
+		return info;
+	}
+
 	void reset_all_zones()
 	{
 		const Completion done = queues_.front()->run(QueuePair::zone_send(0, NVME_ZSA_RESET, true));

@@ -103,7 +103,6 @@ Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device)
 		const unsigned depth = workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth;
 		plan.threads.push_back({source_of(workload, device, shares[i], i), depth});
 	}
-	plan.data_bytes = uint64_t(whole_device(device).max_transfer) * HZ_SECTOR_BYTES;
 	return plan;
 }
 

@@ -17,7 +17,6 @@ struct ThreadPlan {
 
 struct Plan {
 	std::vector<ThreadPlan> threads;
-	uint64_t data_bytes = 0; /* largest command, what a queue's buffers must hold */
 };
 
 /* Zones are dealt out to the threads in order. Throws wl::WorkloadError when they, or the open zone limit, do not suffice. */
