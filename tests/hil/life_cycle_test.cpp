@@ -1,0 +1,168 @@
+// Reset, shutdown and deletion with commands in flight.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "rig.hpp"
+
+namespace hil_test {
+
+constexpr uint32_t cc_ready = NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT;
+
+void put_write(Rig &rig, uint32_t offset, uint32_t value)
+{
+	hz_link_message message{HZ_LINK_WRITE, 4, 99, offset, value};
+	rig.send(&message, sizeof(message));
+}
+
+TEST(LifeCycle, ResetWaitsForCommandsInFlight)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 32);
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 1000000}; };
+	for (int i = 0; i < 20; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 2000);
+	rig.open(queue);
+	rig.run_for(100000);
+	EXPECT_EQ(rig.fake->log.size(), 20u);
+	put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+	hz_link_message read{HZ_LINK_READ, 4, 7, NVME_REG_CSTS, 0};
+	rig.send(&read, sizeof(read));
+	lt_host_turn(0);
+	auto replies = rig.received();
+	ASSERT_GE(replies.size(), 2u);
+	EXPECT_EQ(replies.back().value & NVME_CSTS_RDY, 1u) << "still draining";
+	hz_link_message again{HZ_LINK_WRITE, 4, 8, NVME_REG_CC, cc_ready};
+	rig.send(&again, sizeof(again));
+	lt_host_turn(0);
+	EXPECT_EQ(rig.received().back().type, HZ_LINK_ERROR) << "CC.EN may not come back before CSTS.RDY has gone";
+	rig.run();
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
+	EXPECT_FALSE(rig.peek(queue)) << "nothing is posted after a reset";
+	rig.enable();
+	queue = rig.make_queue(1, 32);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer())).status, 0);
+}
+
+TEST(LifeCycle, ResetAtAnyInstantUnderLoad)
+{
+	const uint64_t seed = 11;
+	std::mt19937_64 random(seed);
+	Rig rig({.inflight = 16});
+	rig.fake->script = [&](const ftl_request &) { return Answer{.service_ns = random() % 20000, .ready_ns = random() % 3000}; };
+	for (int round = 0; round < 200; round++) {
+		rig.enable();
+		std::vector<Rig::Queue> queues;
+		for (unsigned id = 1; id <= 4; id++)
+			queues.push_back({id, 16, rig.buffer() + id * 8192, rig.buffer() + id * 8192 + 4096});
+		for (auto &queue : queues) {
+			std::memset(rig.at(queue.cq), 0, 4096);
+			std::memset(static_cast<void *>(&rig.clock(queue.id)), 0, sizeof(hz_queue_clock));
+			rig.clock(queue.id).turnaround_ns = 4000;
+			ASSERT_EQ(rig.create_cq(queue.id, 8, queue.cq), 0);
+			ASSERT_EQ(rig.create_sq(queue.id, 16, queue.sq, queue.id), 0);
+			for (int i = 0; i < 15; i++)
+				rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()), rig.now() + random() % 30000);
+		}
+		for (auto &queue : queues)
+			rig.open(queue);
+		rig.run_for(random() % 60000);
+		if (random() % 2)
+			put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+		else
+			rig.hang_up();
+		rig.run();
+		ASSERT_EQ(rig.get(NVME_REG_CSTS), 0u) << "seed " << seed << " round " << round;
+	}
+	EXPECT_GT(rig.fake->log.size(), 1000u);
+}
+
+TEST(LifeCycle, ShutdownFlushesAndStops)
+{
+	Rig rig;
+	rig.enable();
+	rig.header().boot_state = HZ_BOOT_READY;
+	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	ASSERT_EQ(rig.fake->log.size(), 1u);
+	EXPECT_EQ(rig.fake->log[0].op, FTL_FLUSH);
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), uint32_t{NVME_CSTS_RDY | NVME_CSTS_SHST_COMPLETE});
+	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+	rig.hang_up();
+	EXPECT_FALSE(lt_host_turn(0)) << "the loops have ended";
+}
+
+TEST(LifeCycle, ShutdownWaitsForCommandsAndTakesNoMore)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 32);
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.op == FTL_FLUSH ? 10u : 500000u}; };
+	rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()), 2000);
+	rig.place(queue, io_sqe(NVME_IO_WRITE, 1, 1, rig.buffer()), 300000);
+	rig.open(queue);
+	rig.run_for(100000);
+	put_write(rig, NVME_REG_CC, cc_ready | NVME_CC_SHN_ABRUPT << NVME_CC_SHN_SHIFT);
+	rig.run();
+	ASSERT_EQ(rig.fake->log.size(), 2u);
+	EXPECT_EQ(rig.fake->log[1].op, FTL_FLUSH);
+	EXPECT_GE(rig.fake->log[1].at_ns, 500000u);
+	EXPECT_TRUE(rig.peek(queue)) << "the command in flight is answered";
+	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+}
+
+TEST(LifeCycle, FailedFlushIsNoCleanStop)
+{
+	Rig rig;
+	rig.enable();
+	rig.fake->script = [](const ftl_request &) { return Answer{.status = NVME_WRITE_FAULT}; };
+	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), uint32_t{NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_COMPLETE});
+	EXPECT_NE(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+}
+
+TEST(LifeCycle, ShutdownOfADisabledControllerFlushesToo)
+{
+	Rig rig;
+	rig.set(NVME_REG_CC, NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), uint32_t{NVME_CSTS_SHST_COMPLETE});
+	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+}
+
+TEST(LifeCycle, HostThatLeavesDuringTheFlushEndsTheRunWhenItIsDone)
+{
+	Rig rig;
+	rig.enable();
+	put_write(rig, NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	lt_host_turn(0);
+	EXPECT_NE(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+	rig.hang_up();
+	rig.run();
+	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+	EXPECT_FALSE(lt_host_turn(0));
+}
+
+TEST(LifeCycle, DeleteWaitsForWhatIsInFlight)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 32);
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 1000000}; };
+	for (int i = 0; i < 5; i++)
+		rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()), 2000);
+	rig.open(queue);
+	rig.run_for(100000);
+	rig.place_admin(admin_sqe(NVME_ADMIN_DELETE_SQ, 1));
+	put_write(rig, NVME_REG_DOORBELLS, 3);
+	lt_host_turn(0);
+	EXPECT_FALSE(rig.reap_admin(false));
+	rig.run();
+	auto cqe = rig.reap_admin();
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->status, 0);
+	for (int i = 0; i < 5; i++)
+		EXPECT_TRUE(rig.peek(queue)) << "they were answered before";
+}
+
+} // namespace hil_test

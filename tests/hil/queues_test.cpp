@@ -1,0 +1,221 @@
+// I/O queues under the virtual clock: order, wrap, full completion queues, parked commands, arbitration, costs of the link model.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "rig.hpp"
+
+namespace hil_test {
+
+TEST(Queues, CommandsReachTheirWorkersAndWrapAroundManyTimes)
+{
+	Rig rig;
+	rig.enable();
+	auto a = rig.make_queue(1, 7), b = rig.make_queue(6, 5);
+	rig.open(a);
+	rig.open(b);
+	for (uint32_t i = 0; i < 100; i++) {
+		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_APPEND, 0, 1, rig.buffer());
+		sqe.cid = static_cast<uint16_t>(i + 1);
+		rig.fake->script = [&](const ftl_request &) { return Answer{.result = 0x100000000ull + i}; };
+		Cqe cqe = rig.io(a, sqe);
+		ASSERT_EQ(cqe.cid, i + 1);
+		ASSERT_EQ(cqe.status, 0);
+		ASSERT_EQ(cqe.sq_head, (i + 1) % 7);
+		ASSERT_EQ(cqe.dw0 | uint64_t{cqe.dw1} << 32, 0x100000000ull + i) << "the LBA that was assigned";
+		ASSERT_EQ(rig.io(b, io_sqe(NVME_IO_READ, i, 1, rig.buffer())).sq_id, 6);
+	}
+	EXPECT_EQ(rig.fake->log[0].worker, 0u);
+	EXPECT_EQ(rig.fake->log[1].worker, 1u) << "queue 6 of 4 workers";
+	EXPECT_EQ(rig.clock(1).completed, 100u);
+}
+
+TEST(Queues, TimeOfACommandIsTheSumOfTheModel)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8);
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 50000, .ready_ns = 1234}; };
+	rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 20000);
+	rig.open(queue);
+	rig.run();
+	ASSERT_EQ(rig.fake->log.size(), 1u);
+	EXPECT_EQ(rig.fake->log[0].at_ns, 20000u + 100 + 300) << "arrival + doorbell + fetch";
+	auto cqe = rig.peek(queue);
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->completed_ns, 20400u + 50000 + 1234 + 200 + 500) << "ready + completion + interrupt";
+}
+
+TEST(Queues, CompletionsAreInOrderOfTheirTimes)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 64);
+	const uint64_t seed = 3;
+	std::mt19937_64 random(seed);
+	rig.fake->script = [&](const ftl_request &) { return Answer{.service_ns = random() % 30000, .ready_ns = random() % 2 * random() % 30000}; };
+	for (int i = 0; i < 60; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 10000 + random() % 1000);
+	rig.open(queue);
+	rig.run();
+	uint64_t before = 0;
+	for (int i = 0; i < 60; i++) {
+		auto cqe = rig.peek(queue);
+		ASSERT_TRUE(cqe) << i;
+		ASSERT_GE(cqe->completed_ns, before);
+		before = cqe->completed_ns;
+	}
+}
+
+TEST(Queues, DecodingErrorsCompleteWithTheirStatusAndAreLogged)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, io_sqe(0x55)).status, dnr(NVME_INVALID_OPCODE));
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 1ull << 40, 1, rig.buffer())).status, dnr(NVME_LBA_OUT_OF_RANGE));
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 0, 1, 0)).status, NVME_DATA_TRANSFER_ERROR);
+	rig.fake->script = [](const ftl_request &) { return Answer{.status = NVME_ZONE_FULL | NVME_DNR}; };
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer())).status, dnr(NVME_ZONE_FULL));
+	EXPECT_EQ(rig.fake->log.size(), 1u) << "illegal commands do not reach the FTL";
+}
+
+TEST(Queues, EmptyPoolLeavesCommandsInTheirQueue)
+{
+	Rig rig({.inflight = 3});
+	rig.enable();
+	auto queue = rig.make_queue(1, 64);
+	for (uint64_t i = 0; i < 50; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, i, 1, rig.buffer()), 2000);
+	rig.open(queue);
+	rig.run_for(1900);
+	EXPECT_EQ(rig.fake->log.size(), 3u);
+	rig.run();
+	ASSERT_EQ(rig.fake->log.size(), 50u);
+	for (uint64_t i = 0; i < 50; i++)
+		EXPECT_EQ(rig.fake->log[i].lba, i);
+}
+
+// A completion queue smaller than what is outstanding: completions wait, at a device time that does not depend on the host.
+TEST(Queues, FullCompletionQueueParksCompletionsUntilTheHostCanHaveRead)
+{
+	std::vector<uint64_t> times[2];
+	for (int slow = 0; slow < 2; slow++) {
+		Rig rig;
+		rig.enable();
+		auto queue = rig.make_queue(1, 32, 4);
+		for (int i = 0; i < 20; i++)
+			rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 5000);
+		int calls = 0;
+		auto host = [&] {
+			if (slow && ++calls % 7)
+				return;
+			while (auto cqe = rig.peek(queue, 4))
+				times[slow].push_back(cqe->completed_ns);
+			rig.publish(queue);
+		};
+		rig.open(queue);
+		rig.on_poll = host;
+		rig.on_host_wait = [&] { host(); return times[slow].size() < 20; };
+		for (int i = 0; i < 40 && times[slow].size() < 20; i++)
+			rig.run();
+		ASSERT_EQ(times[slow].size(), 20u);
+	}
+	EXPECT_EQ(times[0], times[1]);
+	EXPECT_EQ(times[0][2], times[0][0]);
+	EXPECT_EQ(times[0][3], times[0][0] + 4000 + 700) << "turn-around of the first, then completion and interrupt";
+}
+
+TEST(Queues, RoundRobinIsFairAmongQueuesThatHaveCommands)
+{
+	Rig rig({.inflight = 1});
+	rig.enable();
+	std::vector<Rig::Queue> queues;
+	for (unsigned id = 1; id <= 5; id++) {
+		queues.push_back(rig.make_queue(id, 64));
+		rig.clock(id).turnaround_ns = 1000000000; // nobody reads the answers here
+		for (int i = 0; i < 40; i++)
+			rig.place(queues.back(), io_sqe(NVME_IO_READ, id, 1, rig.buffer()), 2000);
+	}
+	for (auto &queue : queues)
+		rig.open(queue);
+	rig.run();
+	ASSERT_EQ(rig.fake->log.size(), 200u);
+	for (size_t i = 5; i < 200; i++)
+		EXPECT_EQ(rig.fake->log[i].lba, rig.fake->log[i - 5].lba) << i;
+}
+
+TEST(Queues, ArbitrationBurstIsHonoured)
+{
+	Rig rig({.inflight = 1});
+	rig.enable();
+	rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ARBITRATION, 2));
+	auto a = rig.make_queue(1, 64), b = rig.make_queue(2, 64);
+	rig.clock(1).turnaround_ns = rig.clock(2).turnaround_ns = 1000000000; // nobody reads the answers here
+	for (int i = 0; i < 16; i++) {
+		rig.place(a, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 2000);
+		rig.place(b, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), 2000);
+	}
+	rig.open(a);
+	rig.open(b);
+	rig.run();
+	ASSERT_EQ(rig.fake->log.size(), 32u);
+	for (size_t i = 4; i < 28; i++)
+		EXPECT_NE(rig.fake->log[i].lba, rig.fake->log[i - 4].lba) << i;
+}
+
+TEST(Queues, EqualArrivalsAreTakenInQueueOrderFromTheTurnOn)
+{
+	Rig rig;
+	rig.enable();
+	std::vector<Rig::Queue> queues;
+	for (unsigned id : {9, 3, 64, 1})
+		queues.push_back(rig.make_queue(id, 8));
+	for (auto &queue : queues)
+		rig.place(queue, io_sqe(NVME_IO_READ, queue.id, 1, rig.buffer()), 30000);
+	for (auto &queue : queues)
+		rig.open(queue);
+	rig.run();
+	std::vector<uint64_t> order;
+	for (auto &entry : rig.fake->log)
+		order.push_back(entry.lba);
+	EXPECT_EQ(order.size(), 4u);
+	EXPECT_EQ(order, (std::vector<uint64_t>{3, 9, 64, 1})) << "the turn begins behind queue 1";
+}
+
+TEST(Queues, SharedCompletionQueueServesTwoSubmissionQueues)
+{
+	Rig rig({.virtual_clock = false});
+	rig.enable();
+	auto a = rig.make_queue(1, 16);
+	uint64_t ring = rig.allocate(4096);
+	ASSERT_EQ(rig.create_sq(2, 16, ring, 1), 0);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 1)), dnr(NVME_QUEUE_DELETION));
+	rig.at<nvme_sqe>(ring)[0] = io_sqe(NVME_IO_READ, 0, 1, rig.buffer());
+	rig.set(0x1000 + 16, 1);
+	rig.run();
+	auto cqe = rig.peek(a);
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->sq_id, 2);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_SQ, 1)), 0);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 1)), dnr(NVME_QUEUE_DELETION));
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_SQ, 2)), 0);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 1)), 0);
+}
+
+TEST(Queues, SleepingHostIsWokenOnce)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(3, 8);
+	rig.clock(3).waiters = 1;
+	for (int i = 0; i < 4; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 5000);
+	rig.open(queue);
+	rig.run();
+	EXPECT_EQ(rig.woken, std::vector<unsigned>{3});
+	EXPECT_EQ(rig.clock(3).waiters, 0u);
+}
+
+} // namespace hil_test
