@@ -23,6 +23,14 @@ class Planted(ProbeCase):
                     self.assertEqual(m.run(), 0, m.output)
                     self.assertEqual(m.report()["races"], [], scene)
 
+    def test_fences_order_relaxed_atomics(self):
+        for think, places in ((1, 0), (0, 1)):
+            with self.probe("fenced", 2, think=think, options=["race-check=on"]) as m:
+                self.assertEqual(m.run(), 0, m.output)
+                races = m.report()["races"]
+                self.assertEqual(len(races), places, races)
+                self.assertTrue(all("plain_flag" in r for r in races))
+
     def test_time_is_the_same_with_the_check(self):
         reports = []
         for check in ("off", "on"):

@@ -18,6 +18,7 @@ enum scene {
 	SCENE_HALTED,     /* all harts in WFI */
 	SCENE_RACE,       /* planted: a plain polling load, and an unlocked counter */
 	SCENE_CLEAN,      /* the same work, synchronised */
+	SCENE_FENCED,     /* published by relaxed atomics between fences; with think = 0 the fences are left out: a race */
 	SCENE_SPEED,      /* straight code for the instruction rate */
 	SCENE_ENDED,      /* END, but the machine is not powered off */
 	SCENE_LATE,       /* lost wakes: WAKE long before WAIT */
@@ -275,6 +276,24 @@ static void scene_clean(uint64_t hart)
 	scene_order(hart);
 }
 
+static void scene_fenced(uint64_t hart)
+{
+	uint64_t seen = 0;
+
+	if (!hart) {
+		plain_flag = 1;
+		if (PARAMETERS->think)
+			__asm__ volatile("fence rw, w" ::: "memory");
+		__asm__ volatile("amoswap.d x0, %1, (%0)" ::"r"(&shared_word), "r"(1ul) : "memory");
+	} else {
+		while (!seen)
+			__asm__ volatile("lr.d %0, (%1)" : "=r"(seen) : "r"(&shared_word) : "memory");
+		if (PARAMETERS->think)
+			__asm__ volatile("fence r, rw" ::: "memory");
+		RESULTS->value[hart] = plain_flag;
+	}
+}
+
 static void scene_forever(uint64_t hart, uint64_t scene)
 {
 	if (scene == SCENE_SPIN || (scene == SCENE_COMPUTE && hart))
@@ -362,6 +381,7 @@ static void play(uint64_t hart)
 	case SCENE_DEADLOCK: scene_deadlock(hart); break;
 	case SCENE_RACE: scene_race(hart); break;
 	case SCENE_CLEAN: scene_clean(hart); break;
+	case SCENE_FENCED: scene_fenced(hart); break;
 	case SCENE_SPEED: scene_speed(hart); break;
 	case SCENE_LATE: scene_late(hart); break;
 	case SCENE_FLUSH: scene_flush(hart); break;
