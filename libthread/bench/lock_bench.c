@@ -1,8 +1,9 @@
-/* Host benchmark: ns per acquire + release of every lock kind, alone and contended, beside a do-nothing lock and a pthread mutex.
+/* Host benchmark: ns per acquire + release of every lock kind, alone and contended, beside a do-nothing lock and a
+ * pthread mutex.
  *
  * usage: lock_bench [--threads N] [--ms N] [--json]
- * Contended figures describe this host's scheduler as much as the lock when there are fewer cores than threads; the firmware's
- * contention is measured under the virtual clock instead. */
+ * Contended figures describe this host's scheduler as much as the lock when there are fewer cores than threads; the
+ * firmware's contention is measured under the virtual clock instead. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* thread_check.elf: libthread exercised on the machine itself, with the real or the virtual clock.
  *
- * Every hart sends parcels from its pool to harts drawn at random, which count them under locks of every kind and give them back;
- * each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the sums are checked. The
- * lines on the console are a function of device time under the virtual clock, and those of the harts do not depend on the level of
- * lock statistics: boot argument stats=0, 1 or 2 (enum hz_lock_stats), default 2. */
+ * Every hart sends parcels from its pool to harts drawn at random, which count them under locks of every kind and give
+ * them back; each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the
+ * sums are checked. The lines on the console are a function of device time under the virtual clock, and those of the
+ * harts do not depend on the level of lock statistics: boot argument stats=0, 1 or 2 (enum hz_lock_stats), default 2. */
 #include <string.h>
 
 #include "boot.h"

@@ -1,8 +1,10 @@
-/* CLH queue lock (Craig; Landin and Hagersten, 1993): each waiter spins on its predecessor's cell, and keeps that cell afterwards.
+/* CLH queue lock (Craig; Landin and Hagersten, 1993): each waiter spins on its predecessor's cell, and keeps that cell
+ * afterwards.
  *
- * A cell outlives its acquisition, so it cannot lie on the caller's stack: each hart owns one spare cell (it can wait for one lock
- * at a time), which it puts into the lock's queue in exchange for its predecessor's. The queue's tail carries the cell's use count
- * in the bits that an address leaves free, so that lt_lock_try cannot mistake a reused cell for the one it looked at. */
+ * A cell outlives its acquisition, so it cannot lie on the caller's stack: each hart owns one spare cell (it can wait
+ * for one lock at a time), which it puts into the lock's queue in exchange for its predecessor's. The queue's tail
+ * carries the cell's use count in the bits that an address leaves free, so that lt_lock_try cannot mistake a reused
+ * cell for the one it looked at. */
 #include "kinds.h"
 
 struct lt_clh_cell {

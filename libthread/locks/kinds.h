@@ -7,7 +7,8 @@
 struct lt_lock_ops {
 	/* Memory beyond struct lt_lock comes from the arena. */
 	void (*init)(struct lt_lock *lock, struct arena *arena);
-	/* Ask for the lock: true = it is held now; false = the caller has queued (if the kind queues) and must call wait. */
+	/* Ask for the lock: true = it is held now; false = the caller has queued (if the kind queues) and must call
+	 * wait. */
 	bool (*enter)(struct lt_lock *lock, struct lt_lock_node *node);
 	void (*wait)(struct lt_lock *lock, struct lt_lock_node *node);
 	bool (*try_)(struct lt_lock *lock, struct lt_lock_node *node);

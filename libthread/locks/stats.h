@@ -1,15 +1,18 @@
-/* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder only. */
+/* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder
+ * only. */
 #ifndef LT_LOCK_STATS_H
 #define LT_LOCK_STATS_H
 
 #include "lt/lock.h"
 
-/* Log-linear: values below 8 exactly, then 8 buckets per power of two up to 2^22 ns (4 ms); the last bucket takes the rest. */
+/* Log-linear: values below 8 exactly, then 8 buckets per power of two up to 2^22 ns (4 ms); the last bucket takes the
+ * rest. */
 enum { LT_HISTOGRAM_SUB_BITS = 3, LT_HISTOGRAM_BITS = 22, LT_HISTOGRAM_BUCKETS = ((22 - 3 + 1) << 3) + 1 };
 struct lt_histogram { uint32_t count[LT_HISTOGRAM_BUCKETS]; };
 
 void lt_histogram_add(struct lt_histogram *h, uint64_t ns);
-/* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives UINT64_MAX. */
+/* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives
+ * UINT64_MAX. */
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent);
 
 struct lt_lock_counters {

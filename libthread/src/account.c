@@ -2,7 +2,8 @@
 #include "account.h"
 
 struct account {
-	/* Guards the snapshot; taken by its owner when it goes idle, by others when somebody asks; always with the clock frozen. */
+	/* Guards the snapshot; taken by its owner when it goes idle, by others when somebody asks; always with the
+	 * clock frozen. */
 	LT_OWN_LINE lt_word lock;
 	struct hz_hart_times published;
 	uint64_t published_ns;

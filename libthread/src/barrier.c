@@ -8,7 +8,8 @@ void lt_barrier_init(struct lt_barrier *barrier, uint32_t parties)
 	barrier->parties = parties;
 }
 
-/* The counter is cleared before the round ends: a fast party may come to the next round while slow ones still leave this one. */
+/* The counter is cleared before the round ends: a fast party may come to the next round while slow ones still leave
+ * this one. */
 bool lt_barrier_wait(struct lt_barrier *barrier)
 {
 	uint64_t round = lt_load(&barrier->round);

@@ -32,7 +32,8 @@ struct hart *lt_hart_of(unsigned hart);
 bool lt_hart_turn(struct hart *h);
 /* Nothing more will come to this hart before it stops. */
 bool lt_hart_done(struct hart *h);
-/* Run what is in the mailbox and on the local list now; returns the number of events. busy: something else was done in this turn. */
+/* Run what is in the mailbox and on the local list now; returns the number of events. busy: something else was done in
+ * this turn. */
 unsigned lt_mail_run(struct hart *h, bool busy);
 /* Events are waiting on the local list. */
 static inline bool lt_mail_local(const struct hart *h) { return h->local_head != NULL; }

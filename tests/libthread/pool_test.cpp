@@ -156,7 +156,8 @@ TEST(Pool, OwnerIsCalledOnceAtATime)
 	EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3}));
 }
 
-// Every hart takes objects, sends them to a random hart, which gives them back there; harts wait when their share is empty.
+// Every hart takes objects, sends them to a random hart, which gives them back there; harts wait when their share is
+// empty.
 struct Parcel {
 	lt_event ev; // first
 	unsigned owner;

@@ -1,8 +1,10 @@
-/* The one architecture header: shared words, waiting, time, hart identity. Bodies: port/riscv/port_arch.h, port/host/port_arch.h.
+/* The one architecture header: shared words, waiting, time, hart identity. Bodies: port/riscv/port_arch.h,
+ * port/host/port_arch.h.
  *
- * Rule of the virtual clock: a word that another hart may write while we read it without holding a lock is a *shared word*
- * and is touched only through these calls, never by a plain load or store (plain accesses are invisible to the clock's order;
- * under ThreadSanitizer they are data races too). Data protected by a lock or handed over by an event use plain accesses.
+ * Rule of the virtual clock: a word that another hart may write while we read it without holding a lock is a *shared
+ * word* and is touched only through these calls, never by a plain load or store (plain accesses are invisible to the
+ * clock's order; under ThreadSanitizer they are data races too). Data protected by a lock or handed over by an event
+ * use plain accesses.
  *
  *   typedef struct … lt_word;                       a 64-bit shared word, 8-byte aligned; zeroed memory is the value 0
  *   uint64_t lt_load(const lt_word *w);             acquire            (riscv: LR.D.AQ)
@@ -15,18 +17,23 @@
  *   uint64_t lt_peek(const lt_word *w);             plain relaxed read by the only hart that ever writes the word
  *   void     lt_preset(lt_word *w, uint64_t v);     plain write while no other hart can reach the word yet
  *   bool     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
- *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early, so
- *            look again. Whoever changes the word must call lt_kick(the waiting hart) afterwards.
+ *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early,
+ *            so look again. Whoever changes the word must call lt_kick(the waiting hart) afterwards.
  *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
- *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no kick.
+ *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no
+ *            kick.
  *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.
  *   void     lt_relax(void);                        between two retries of an atomic that failed
  *   unsigned lt_hart_id(void);
- *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host: host_clock.h
+ *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host:
+ *                                                   host_clock.h
  *   bool     clock_is_virtual(void);
- *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual clock
- *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock: no effect
- *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO, statistics
+ *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
+ *                                                   clock
+ *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock:
+ *                                                   no effect
+ *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO,
+ *                                                   statistics
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
  *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
  *                                                   defined by the platform */

@@ -1,4 +1,5 @@
-/* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated later. */
+/* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated
+ * later. */
 #ifndef LT_ARENA_H
 #define LT_ARENA_H
 

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Called once per turn of the hart's loop, after due timers and one mailbox batch, until the loop is told to stop. idle = nothing
- * was done in this turn. When idle the hook waits itself, with lt_hart_wait, until deadline_ns or mail; returns true if it did
- * some work. HIL uses it. */
+/* Called once per turn of the hart's loop, after due timers and one mailbox batch, until the loop is told to stop. idle
+ * = nothing was done in this turn. When idle the hook waits itself, with lt_hart_wait, until deadline_ns or mail;
+ * returns true if it did some work. HIL uses it. */
 typedef bool lt_hook_fn(void *ctx, bool idle, uint64_t deadline_ns);
 
 /* Before any hart runs, on one hart; all memory comes from the arena. timers = capacity of each hart's timer heap. */
@@ -28,8 +28,8 @@ void lt_hart_wait(uint64_t deadline_ns);
 /* True if mail has come for the calling hart: one shared load. */
 bool lt_hart_has_mail(void);
 unsigned lt_harts(void);
-/* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself, and for harts that are idle or stopped.
- * For a busy hart: as it was at most 64 turns of its loop ago. */
+/* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself, and for harts that are idle
+ * or stopped. For a busy hart: as it was at most 64 turns of its loop ago. */
 void lt_hart_times(unsigned hart, struct hz_hart_times *out);
 void lt_hart_times_reset(void);  /* starts a new account on every hart at its next turn */
 

@@ -1,8 +1,9 @@
 /* Pool of preallocated objects, a share for each hart: this is where back-pressure lives.
  *
- * Taking and giving back on the owning hart costs no atomic operation. An object given back on another hart returns to its owner's
- * share through a list that the owner takes over when its own is empty, or at once when somebody waits there. An empty share gives
- * NULL; the taker parks a waiter and is handed the next object that comes back, first come, first served. Nothing ever spins. */
+ * Taking and giving back on the owning hart costs no atomic operation. An object given back on another hart returns to
+ * its owner's share through a list that the owner takes over when its own is empty, or at once when somebody waits
+ * there. An empty share gives NULL; the taker parks a waiter and is handed the next object that comes back, first come,
+ * first served. Nothing ever spins. */
 #ifndef LT_POOL_H
 #define LT_POOL_H
 
@@ -23,9 +24,11 @@ struct lt_pool_waiter {
 	lt_pool_fn *run;
 };
 
-/* per_hart objects of `bytes` for each of `harts` harts, cache-line aligned, zeroed once. Boot time, after lt_harts_init. */
+/* per_hart objects of `bytes` for each of `harts` harts, cache-line aligned, zeroed once. Boot time, after
+ * lt_harts_init. */
 struct lt_pool *lt_pool_new(struct arena *arena, unsigned harts, uint32_t per_hart, size_t bytes, const char *what);
-/* From the calling hart's share; contents as they were left. NULL: the share is empty, or others already wait for it. O(1). */
+/* From the calling hart's share; contents as they were left. NULL: the share is empty, or others already wait for it.
+ * O(1). */
 void *lt_pool_get(struct lt_pool *pool);
 /* Any hart. Everything written before is visible to the next taker. Giving back twice fails the run. O(1). */
 void lt_pool_put(struct lt_pool *pool, void *object);

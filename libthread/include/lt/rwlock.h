@@ -1,7 +1,8 @@
 /* Fair reader-writer spin lock: requests are served in the order they came; readers that follow each other share.
  *
- * Same rules as lt/lock.h: not across flash operations, an event's end or lt_hart_wait. Not recursive, no upgrade: a reader that asks
- * again behind a waiting writer would wait for itself. Waiting counts as spin time of the lock's class; no further statistics. */
+ * Same rules as lt/lock.h: not across flash operations, an event's end or lt_hart_wait. Not recursive, no upgrade: a
+ * reader that asks again behind a waiting writer would wait for itself. Waiting counts as spin time of the lock's
+ * class; no further statistics. */
 #ifndef LT_RWLOCK_H
 #define LT_RWLOCK_H
 

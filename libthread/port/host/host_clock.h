@@ -14,23 +14,24 @@ extern "C" {
 
 /* Back to the machine's clock. */
 void lt_host_clock_steady(void);
-/* Test clock from start_ns on; forgets everything that an earlier test left behind in the runner. Call it before lt_harts_init. */
+/* Test clock from start_ns on; forgets everything that an earlier test left behind in the runner. Call it before
+ * lt_harts_init. */
 void lt_host_clock_test(uint64_t start_ns);
 /* Test clock only; now_ns must not lie in the past. No timer fires before the next run. */
 void lt_host_clock_set(uint64_t now_ns);
 
-/* Run all harts of lt_harts_init round-robin in the calling thread, one loop turn each, until none has anything to do now and no
- * timer (or waiting hook) names a later time. When all are idle, time jumps to the earliest deadline. A hart that calls
- * clock_charge_ns is busy until its own clock is reached; the others go on. Returns the device time of the end. Same input, same
- * order, same result. The caller acts as hart 0 before and after. */
+/* Run all harts of lt_harts_init round-robin in the calling thread, one loop turn each, until none has anything to do
+ * now and no timer (or waiting hook) names a later time. When all are idle, time jumps to the earliest deadline. A hart
+ * that calls clock_charge_ns is busy until its own clock is reached; the others go on. Returns the device time of the
+ * end. Same input, same order, same result. The caller acts as hart 0 before and after. */
 uint64_t lt_host_run_until_idle(void);
 /* The same, but stops with the clock at limit_ns if something is still to come then. */
 uint64_t lt_host_run_until(uint64_t limit_ns);
 /* One turn of one hart without any movement of time: true if it did something. */
 bool lt_host_turn(unsigned hart);
 
-/* Steady clock: one pthread per hart of lt_harts_init runs lt_hart_run. Until the join the caller is no hart: it may call lt_post
- * and lt_harts_stop, but neither locks nor timers nor pools. */
+/* Steady clock: one pthread per hart of lt_harts_init runs lt_hart_run. Until the join the caller is no hart: it may
+ * call lt_post and lt_harts_stop, but neither locks nor timers nor pools. */
 void lt_host_start_harts(void);
 void lt_host_join_harts(void);
 

@@ -2,10 +2,10 @@
  *
  * Explicit instructions, never compiler atomics: gcc turns an atomic load into a plain LD, which the plugin cannot see.
  * Ordering (RVWMO, unprivileged spec 14.1, preserved program order rules 5 and 6):
- *   .aq  forbids every later memory access of this hart to be ordered before the annotated one: what is read after lt_load,
- *        lt_swap or a successful lt_cas is at least as new as what the releasing hart had written.
- *   .rl  forbids every earlier memory access of this hart to be ordered after the annotated one: stores of a critical section
- *        cannot leak past the lt_store that frees the lock. (`fence r,rw` + store would let earlier *stores* pass.)
+ *   .aq  forbids every later memory access of this hart to be ordered before the annotated one: what is read after
+ *        lt_load, lt_swap or a successful lt_cas is at least as new as what the releasing hart had written.
+ *   .rl  forbids every earlier memory access of this hart to be ordered after the annotated one: stores of a critical
+ *        section cannot leak past the lt_store that frees the lock. (`fence r,rw` + store would let earlier *stores* pass.)
  * Both are RCsc: an .rl followed by an .aq on the same hart stays in order (rule 7).
  *
  * Boot code puts mhartid into tp before any C code runs. */
@@ -53,8 +53,8 @@ LT_AMO(lt_and, "amoand")
 #undef LT_AMO
 
 /* LR.aq: what follows sees what the last releasing writer wrote. SC.rl: what precedes is visible to whoever sees new_.
- * A later access may be ordered before the SC but not before the LR, and the SC succeeds only if nobody wrote in between.
- * Nothing but a branch stands between LR and SC: the constrained loop of spec 8.3, so it always ends. */
+ * A later access may be ordered before the SC but not before the LR, and the SC succeeds only if nobody wrote in
+ * between. Nothing but a branch stands between LR and SC: the constrained loop of spec 8.3, so it always ends. */
 static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
 {
 	uint64_t seen, failed;
@@ -148,8 +148,8 @@ static inline uint64_t clock_now_ns(void)
 	return *(volatile uint64_t *)&slot->now_ns;
 }
 
-/* LR reads and sets the reservation; WRS.NTO stalls until another hart writes the line (Zawrs), and parks the hart under
- * the virtual clock. One asm block: a compiler-made access in between could lose the reservation. */
+/* LR reads and sets the reservation; WRS.NTO stalls until another hart writes the line (Zawrs), and parks the hart
+ * under the virtual clock. One asm block: a compiler-made access in between could lose the reservation. */
 static inline uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 {
 	uint64_t seen;

@@ -13,8 +13,8 @@ static volatile uint32_t *clint_msip(unsigned hart)
 	return (volatile uint32_t *)(lt_clint_base + 4ul * hart);
 }
 
-/* The plugin parks the hart on the reservation until another hart writes the line or slot.arg0 passes. The slot is written
- * before the LR, so that nothing stands between the LR, its branch and the WRS. */
+/* The plugin parks the hart on the reservation until another hart writes the line or slot.arg0 passes. The slot is
+ * written before the LR, so that nothing stands between the LR, its branch and the WRS. */
 static bool wait_virtual(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	uint64_t seen;
@@ -38,8 +38,9 @@ static void set_alarm(uint64_t deadline_ns)
 	*mtimecmp = deadline_ns == LT_FOREVER ? LT_FOREVER : deadline_ns / lt_ns_per_tick + 1;
 }
 
-/* mstatus.MIE stays 0 in this firmware, so no interrupt is ever taken; a pending one that is enabled in mie ends WFI. No wake
- * can be lost: msip is cleared before the word is read, so a kick that follows a write we did not see stays pending. */
+/* mstatus.MIE stays 0 in this firmware, so no interrupt is ever taken; a pending one that is enabled in mie ends WFI.
+ * No wake can be lost: msip is cleared before the word is read, so a kick that follows a write we did not see stays
+ * pending. */
 static bool wait_real(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	set_alarm(deadline_ns);
