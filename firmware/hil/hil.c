@@ -2,14 +2,22 @@
 #include "hil_state.h"
 #include "lt/hart.h"
 
-/* The link is looked at in each idle turn, and often enough while the device is busy for a host that wants to reset it. */
+/* While the device is busy the link is looked at often enough for a host that wants to reset it. Under the virtual clock an idle
+ * turn leaves the link to hil_horizon_idle(): how many turns a message takes must not depend on when it came. */
 enum { TURNS_PER_LINK_POLL = 32 };
+
+static bool link_is_due(struct hil *hil, bool idle)
+{
+	if (!hil->virtual_clock)
+		return idle || hil->heartbeat % TURNS_PER_LINK_POLL == 0;
+	return !idle && !hil_is_quiet(hil) && hil->heartbeat % TURNS_PER_LINK_POLL == 0;
+}
 
 static void look_at_link(struct hil *hil, bool idle)
 {
 	clock_freeze();
 	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
-	if (idle || hil->heartbeat % TURNS_PER_LINK_POLL == 0)
+	if (link_is_due(hil, idle))
 		control_link_poll(hil);
 	clock_thaw();
 }

@@ -89,7 +89,7 @@ static bool stand(struct hil *hil, unsigned look, uint32_t bell)
 {
 	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
 	control_link_poll(hil);
-	return look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
+	return hil_has_work(hil) || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
 }
 
 /* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
@@ -145,15 +145,17 @@ static uint64_t next_key(struct hil *hil)
 	}
 }
 
-/* Nothing in the device, nothing promised: device time stands, the register link is all there is. */
+/* Nothing in the device, nothing promised: device time stands, the register link is all there is. Whatever one look at the link
+ * brings is acted upon before the next look: two messages that come close together cost what two messages cost. */
 static bool stand_by(struct hil *hil)
 {
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = host_load32(&hil->header->host_bell);
 
-		control_link_poll(hil);
+		if (hil_has_work(hil) || !hil_is_quiet(hil) || lt_hart_has_mail())
+			return true;
 		find_opened(hil);
-		if (hil_has_work(hil) || !hil_is_quiet(hil) || tournament_first_key(&hil->next) != TOURNAMENT_NEVER || lt_hart_has_mail())
+		if (tournament_first_key(&hil->next) != TOURNAMENT_NEVER)
 			return true;
 		for (uint64_t rest = hil->open_mask; rest; rest &= rest - 1)
 			hil_horizon_update(hil, &hil->sq[__builtin_ctzll(rest) + 1]);
