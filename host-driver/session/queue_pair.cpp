@@ -266,8 +266,9 @@ void QueuePair::close()
 {
 	if (outstanding_)
 		throw Error("queue " + std::to_string(qid_) + " is closed with commands outstanding");
+	// The device may have run up to the last promise already: where time stands must not depend on when it sees the end.
 	uint64_t end = consumed_ ? last_completion_ns_ + options_.turnaround_ns : 0;
-	publish(end);
+	publish(horizon_ns_ == UINT64_MAX ? end : std::max(end, horizon_ns_));
 	open_ = false;
 	store(clock_.open, 0u);
 	region_.ring_bell();
