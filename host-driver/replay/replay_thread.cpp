@@ -35,9 +35,16 @@ ReplayThread::ReplayThread(Port &port, wl::Source &source, const ThreadOptions &
 	account_.qid = port.qid();
 }
 
-void ReplayThread::run(const std::atomic<bool> &stop)
+bool ReplayThread::prime()
 {
 	pump(options_.start_ns);
+	if (!outstanding_)
+		progress_ = 1000000;
+	return outstanding_ != 0;
+}
+
+void ReplayThread::run(const std::atomic<bool> &stop)
+{
 	while (outstanding_) {
 		port_.promise();
 		for (const Completion &done : port_.wait()) {

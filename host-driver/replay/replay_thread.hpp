@@ -25,8 +25,10 @@ class ReplayThread {
 public:
 	ReplayThread(Port &port, wl::Source &source, const ThreadOptions &options);
 
-	/* Runs until the source is done and nothing is under way, then closes the port. The port is open already. Stops early,
-	 * without closing, when `stop` is set. Throws what port and source throw. */
+	/* Places the first commands, before the port is open. False: the source has none, the port need not open. */
+	bool prime();
+	/* On an open port: runs until the source is done and nothing is under way, then closes it. Stops early, without closing,
+	 * when `stop` is set. Throws what port and source throw. */
 	void run(const std::atomic<bool> &stop);
 
 	const res::QueueAccount &account() const { return account_; }

@@ -3,6 +3,7 @@
 
 #include "replay/progress.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -71,13 +72,19 @@ std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &parts, 
 	std::vector<std::unique_ptr<ReplayThread>> threads;
 	for (const PhaseThread &part : parts)
 		threads.push_back(std::make_unique<ReplayThread>(*part.port, *part.source, part.options));
-	/* All queues take part in device time before any may let it pass. */
-	for (const PhaseThread &part : parts)
-		part.port->open(part.options.start_ns);
-	ending.running = parts.size();
-	std::vector<std::jthread> hosts;
+	/* All queues take part in device time before any may let it pass. A queue without commands stays closed: whether the device
+	 * sees one that opens and closes at once is up to chance. */
+	std::vector<ReplayThread *> busy;
 	for (auto &thread : threads)
-		hosts.emplace_back([&thread, &ending] { run_one(*thread, ending); });
+		if (thread->prime())
+			busy.push_back(thread.get());
+	for (size_t i = 0; i < parts.size(); i++)
+		if (std::count(busy.begin(), busy.end(), threads[i].get()))
+			parts[i].port->open(parts[i].options.start_ns);
+	ending.running = busy.size();
+	std::vector<std::jthread> hosts;
+	for (ReplayThread *thread : busy)
+		hosts.emplace_back([thread, &ending] { run_one(*thread, ending); });
 	watch(ending, threads, title);
 	hosts.clear();
 	if (ending.failure)

@@ -13,12 +13,14 @@ inline res::QueueAccount run_both(FakeDevice &device, wl::Source &source, unsign
 	options.seed = seed;
 	options.queue_depth = depth;
 	ReplayThread prepare(device, source, options);
-	prepare.run(stop);
+	if (prepare.prime())
+		prepare.run(stop);
 	EXPECT_EQ(prepare.account().mismatched_sectors, 0u) << prepare.account().first_mismatch;
 	source.begin_measurement();
 	options.start_ns = prepare.account().last_completion_ns + 1000000;
 	ReplayThread measure(device, source, options);
-	measure.run(stop);
+	if (measure.prime())
+		measure.run(stop);
 	EXPECT_EQ(measure.account().submitted, measure.account().completed);
 	return measure.account();
 }

@@ -89,18 +89,40 @@ TEST(ReplayThread, ClosedLoopArrivalsFollowCompletionTurnaroundAndThink)
 	EXPECT_EQ(number, expected);
 }
 
+// Gives up in the middle.
+class FailingSource : public wl::ZoneGenerator {
+public:
+	using ZoneGenerator::ZoneGenerator;
+	wl::Step next(wl::Request &request) override
+	{
+		if (++asked_ == 100)
+			throw wl::WorkloadError("enough");
+		return ZoneGenerator::next(request);
+	}
+
+private:
+	int asked_ = 0;
+};
+
+TEST(Runner, ASourceWithNothingToDoLeavesItsPortClosed)
+{
+	const wl::ZoneShare share = share_of(0, 6, 96);
+	FakeDevice one(share, 9, 1);
+	wl::ZoneGenerator idle(spec_of(500), share, 5);
+	EXPECT_EQ(run_phase({{&one, &idle, {}}}, "test", [] {}).at(0).submitted, 0u);
+	EXPECT_FALSE(one.opened);
+}
+
 TEST(Runner, AFailureStopsAllThreadsAndIsReported)
 {
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice one(share, 9, 1), two(share, 9, 2);
 	wl::ZoneGenerator fine(spec_of(500), share, 5);
-	wl::ThreadSpec reader = spec_of(10);
-	reader.read_ratio = 1;
-	wl::ZoneGenerator impossible(reader, share, 6);
+	FailingSource failing(spec_of(500), share, 6);
 	fine.begin_measurement();
-	impossible.begin_measurement();
+	failing.begin_measurement();
 	bool aborted = false;
-	EXPECT_THROW(run_phase({{&one, &fine, {}}, {&two, &impossible, {}}}, "test", [&] { aborted = true; }), wl::WorkloadError);
+	EXPECT_THROW(run_phase({{&one, &fine, {}}, {&two, &failing, {}}}, "test", [&] { aborted = true; }), wl::WorkloadError);
 	EXPECT_TRUE(aborted);
 }
 
