@@ -229,6 +229,36 @@ TEST(Schedule, RandomWorkKeepsEveryPromise)
 	}
 }
 
+// Statistics may begin anew at any instant, also in the middle of transfers and programs.
+TEST(Schedule, TimeIsConservedAfterAReset)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.channels = 2;
+	cfg.chips_per_channel = 2;
+	Rig r(cfg);
+	for (uint64_t reset_ns : {0u, 10000u, 130000u, 450000u, 2000000u}) {
+		uint64_t begin = clock_now_ns();
+		for (uint32_t die = 0; die < 4; die++)
+			for (int i = 0; i < 3; i++)
+				r.Submit(i ? r.Read(die, 4, 0, 2) : r.Erase(die, 5));
+		lt_host_run_until(begin + reset_ns);
+		tsu_stats_reset(r.tsu);
+		lt_host_run_until_idle();
+		hz_log_flash log;
+		tsu_report(r.tsu, &log);
+		EXPECT_LE(log.elapsed_ns, clock_now_ns() - begin - reset_ns);
+		for (uint32_t i = 0; i < 4; i++) {
+			tsu_account die, channel;
+			tsu_die_account(r.tsu, i, &die);
+			tsu_channel_account(r.tsu, i % 2, &channel);
+			EXPECT_EQ(die.busy_ns + die.idle_ns, die.elapsed_ns);
+			EXPECT_LE(die.busy_ns, die.elapsed_ns);
+			EXPECT_EQ(channel.busy_ns + channel.idle_ns, channel.elapsed_ns);
+			EXPECT_LE(channel.busy_ns, channel.elapsed_ns);
+		}
+	}
+}
+
 // The same independent channels give the same device times with one TSU thread and with four.
 TEST(Schedule, ShardingOverThreadsChangesNoTimeOfIndependentChannels)
 {
