@@ -52,7 +52,7 @@ static const char *check_budget(struct ftl *ftl)
 
 	for (uint32_t z = 0; z < ftl->zone_count; z++) {
 		open += zone_is_open(ftl->zones[z].state);
-		active += zone_is_active(ftl->zones[z].state);
+		active += zone_is_active(ftl->zones[z].state) || ftl->zones[z].drains;
 		implicit += ftl->zones[z].state == NVME_ZS_IMPLICIT_OPEN;
 	}
 	for (struct zone *zone = ftl->budget.oldest; zone; zone = zone->open_next)

@@ -13,15 +13,14 @@ uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa)
 	return &ftl->slc.tag[ppa_superblock(ftl->map, ppa) * ftl->slc.sectors + ppa_offset(ftl->map, ppa)];
 }
 
-/* Valid sectors at most: what the zones may have staged (an active zone or one whose last writes are still queued: less than a
- * flush unit each) and the zone table, current and next copy. */
+/* Valid sectors at most: less than a flush unit for every active zone (draining ones count as active), and the zone table, current
+ * and next copy. */
 static uint64_t most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint64_t zones = cfg->max_active ? (uint64_t)cfg->max_active + cfg->inflight_requests : shape->zones;
+	uint32_t zones = cfg->max_active && cfg->max_active < shape->zones ? cfg->max_active : shape->zones;
 
-	return (zones < shape->zones ? zones : shape->zones) * flush +
-	       2 * (shape->zones / ZONE_RECORDS_PER_PAGE + 1);
+	return zones * flush + 2 * (shape->zones / ZONE_RECORDS_PER_PAGE + 1);
 }
 
 /* Both heads, the collector's reserve, and sealed ones that cannot all be fully valid. */

@@ -62,7 +62,7 @@ static enum verdict write_try(struct ftl_worker *self, struct zone *zone, struct
 	lt_lock_acquire(&zone->lock, &node);
 	*status = write_status(zone, req);
 	*need = budget_need(zone->state);
-	if (zone->op) {
+	if (zone->op || zone->waits_budget) {
 		*status = NVME_SUCCESS;
 		io_push(&zone->parked, req);
 		verdict = PARKED;
@@ -86,8 +86,12 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 	uint8_t need;
 
 	while ((verdict = write_try(self, zone, req, &status, &need)) == LACKS_BUDGET) {
+		bool retry = false;
+
 		status = budget_for(self->ftl, req, need);
-		if (status)
+		if (status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
+			return;
+		if (status && !retry)
 			break;
 	}
 	if (verdict != REFUSED && !status)
@@ -343,8 +347,8 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 	if (!zone->relocate || zone->relocating || zone->failed || !buffer || buffer->in_flight ||
 	    zone->old_superblock != SUPERBLOCK_NONE || buffer->unit[buffer->oldest].state != UNIT_FULL)
 		return;
-	if (zone->op && zone->op->op == FTL_ZONE_RESET)
-		return;
+	if (zone->op && zone->op->op == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head)
+		return; /* what is in the buffer will be thrown away */
 	target = superblock_take(zone->ftl, zone, &hopeless);
 	zone->failed = hopeless;
 	zone->relocating = !hopeless;
@@ -362,6 +366,8 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY)) {
 		struct zone_record record = { .generation = zone->generation, .state = ZONE_RECORD_READ_ONLY };
 
+		if (zone->drains)
+			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_READ_ONLY, BUDGET_NONE);
 		zone_table_commit(self, zone, &record);
 	}
@@ -378,8 +384,22 @@ void zone_fail(struct ftl_worker *self, struct zone *zone)
 	fail_queued(self, zone);
 }
 
+/* The requests that waited for resources try again, in their order. */
+static void retry_parked(struct zone *zone)
+{
+	struct io_queue parked = zone->parked;
+
+	zone->waits_budget = false;
+	if (zone->op)
+		return;
+	zone->parked = (struct io_queue){ NULL, NULL };
+	io_resume_all(&parked);
+}
+
 void zone_pump(struct ftl_worker *self, struct zone *zone)
 {
+	if (zone->waits_budget)
+		retry_parked(zone);
 	relocate_settle(self, zone);
 	take_grants(self, zone);
 	land(self, zone);
@@ -391,6 +411,8 @@ void zone_pump(struct ftl_worker *self, struct zone *zone)
 	if (zone->failed)
 		fail_queued(self, zone);
 	zone_settle(self, zone);
+	if (zone->drains && zone->placed == zone->wp)
+		budget_drained(self, zone);
 	if (zone->op)
 		zone_op_advance(self, zone);
 }

@@ -48,6 +48,14 @@ static void open_list_append(struct zone_budget *budget, struct zone *zone)
 	zone->open_linked = true;
 }
 
+/* Lock held. */
+static void drain(struct zone_budget *budget, struct zone *zone, bool drains)
+{
+	budget->active += (uint32_t)drains - zone->drains;
+	budget->draining += (uint32_t)drains - zone->drains;
+	zone->drains = drains;
+}
+
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 {
 	struct zone_budget *budget = &zone->ftl->budget;
@@ -59,6 +67,7 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 	lt_lock_acquire(&budget->lock, &node);
 	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from) - !!(reserved & BUDGET_OPEN);
 	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from) - !!(reserved & BUDGET_ACTIVE);
+	drain(budget, zone, state == NVME_ZS_FULL && zone->placed < zone->wp);
 	open_list_remove(budget, zone);
 	if (state == NVME_ZS_IMPLICIT_OPEN)
 		open_list_append(budget, zone);
@@ -88,6 +97,58 @@ static uint16_t budget_try(struct zone_budget *budget, uint8_t need, struct zone
 	budget->open += !!(need & BUDGET_OPEN);
 	budget->active += !!(need & BUDGET_ACTIVE);
 	return NVME_SUCCESS;
+}
+
+bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
+{
+	struct zone_budget *budget = &zone->ftl->budget;
+	struct lt_lock_node node, budget_node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&budget->lock, &budget_node);
+	zone->waits_budget = budget->draining != 0;
+	*retry = budget->active < budget->max_active;
+	if (zone->waits_budget && !zone->budget_queued) {
+		zone->budget_queued = true;
+		zone->next_budget = NULL;
+		*(budget->waiting_tail ? &budget->waiting_tail->next_budget : &budget->waiting_head) = zone;
+		budget->waiting_tail = zone;
+	}
+	lt_lock_release(&budget->lock, &budget_node);
+	if (zone->waits_budget)
+		io_push(&zone->parked, req);
+	lt_lock_release(&zone->lock, &node);
+	return zone->waits_budget;
+}
+
+static struct zone *next_waiting(struct zone_budget *budget)
+{
+	struct lt_lock_node node;
+	struct zone *zone;
+
+	lt_lock_acquire(&budget->lock, &node);
+	zone = budget->waiting_head;
+	if (zone) {
+		zone->budget_queued = false;
+		budget->waiting_head = zone->next_budget;
+		if (!budget->waiting_head)
+			budget->waiting_tail = NULL;
+	}
+	lt_lock_release(&budget->lock, &node);
+	return zone;
+}
+
+void budget_drained(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_budget *budget = &zone->ftl->budget;
+	struct lt_lock_node node;
+	struct zone *waiting;
+
+	lt_lock_acquire(&budget->lock, &node);
+	drain(budget, zone, false);
+	lt_lock_release(&budget->lock, &node);
+	while ((waiting = next_waiting(budget)))
+		zone_kick(self, waiting);
 }
 
 static void close_implicit(struct zone *zone)

@@ -57,6 +57,10 @@ struct zone {
 	struct zone *next_superblock; /* class BLOCK */
 	struct zone *next_record;     /* zone table lock */
 	lt_word record_queued;        /* 1: in a table page's waiting list */
+	bool drains;                  /* FULL, but not all durable: still counts as active, since a power cut would make it CLOSED */
+	bool waits_budget;            /* requests are parked until another zone has drained */
+	bool budget_queued;           /* class OPEN */
+	struct zone *next_budget;     /* class OPEN */
 	struct zone *open_prev, *open_next;  /* class OPEN: implicitly opened zones, oldest first */
 	bool open_linked;
 };
@@ -66,7 +70,9 @@ enum budget_need { BUDGET_NONE = 0, BUDGET_OPEN = 1, BUDGET_ACTIVE = 2 };
 struct zone_budget {
 	struct lt_lock lock;          /* class OPEN */
 	uint32_t max_open, max_active;
-	uint32_t open, active;        /* zones in such a state plus reservations */
+	uint32_t open, active;        /* zones in such a state (active: or draining) plus reservations */
+	uint32_t draining;
+	struct zone *waiting_head, *waiting_tail; /* zones that wait until another has drained, by next_budget */
 	struct zone *oldest, *newest; /* implicitly opened */
 };
 
@@ -87,6 +93,11 @@ uint8_t budget_need(uint8_t state);
 uint16_t budget_reserve(struct ftl *ftl, uint8_t need);
 /* The same for a request: its earlier reservation is exchanged for this one and kept in io.budget. */
 uint16_t budget_for(struct ftl *ftl, struct ftl_request *req, uint8_t need);
+/* No zone lock held, after NVME_TOO_MANY_ACTIVE: true if req is parked at the zone until a draining zone has drained. False: no zone
+ * drains any more; the refusal stands if it is repeated. */
+bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry);
+/* Zone lock held: a FULL zone's last sector has become durable. */
+void budget_drained(struct ftl_worker *self, struct zone *zone);
 void budget_give_back(struct ftl *ftl, uint8_t need);
 
 /* Any hart, any lock: run zone_pump on the caller's worker soon. At most one kick per zone is under way. */

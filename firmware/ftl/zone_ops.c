@@ -42,7 +42,7 @@ static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 		return false;
 	if (units_partial(zone))
 		zone_pad(self, zone);
-	units_program(self, zone);
+	zone_kick(self, zone); /* to program it, or to move the zone first */
 	return true;
 }
 
@@ -121,6 +121,8 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 	default:
 		if (!lt_load(&zone->erased))
 			return false;
+		if (zone->drains)
+			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_EMPTY, BUDGET_NONE);
 		self->counters.zone_resets++;
 		op_end(zone, NVME_SUCCESS);
@@ -238,7 +240,7 @@ static enum verdict op_try(struct ftl_worker *self, struct zone *zone, struct ft
 	lt_lock_acquire(&zone->lock, &node);
 	*status = NVME_SUCCESS;
 	*need = budget_need(zone->state);
-	if (zone->op) {
+	if (zone->op || zone->waits_budget) {
 		io_push(&zone->parked, req);
 		verdict = RUNNING;
 	} else if (io_of(req)->all && !selected(req->op, zone->state)) {
@@ -261,8 +263,12 @@ static enum verdict op_zone(struct ftl_worker *self, struct zone *zone, struct f
 	uint8_t need;
 
 	while ((verdict = op_try(self, zone, req, status, &need)) == LACKS_BUDGET) {
+		bool retry = false;
+
 		*status = budget_for(self->ftl, req, need);
-		if (*status)
+		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
+			return RUNNING;
+		if (*status && !retry)
 			return DONE;
 	}
 	if (verdict == DONE) {

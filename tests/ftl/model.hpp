@@ -12,6 +12,7 @@ namespace ftl_rig {
 
 struct ModelZone {
 	std::vector<uint64_t> tags;   // content of every accepted sector, by offset
+	uint32_t accepted = 0;        // where the next write of the batch goes
 	uint32_t acked = 0;           // sectors of completed writes
 	uint32_t durable = 0;         // sectors that must survive a power cut
 	bool full = false, finish_pending = false, reset_pending = false;
@@ -138,6 +139,8 @@ private:
 		Request &request = *run.request;
 		if (!request.done) {
 			EXPECT_TRUE(cut) << "op " << run.op.kind << " of zone " << run.op.zone << " never completed";
+			if (run.tags.size() && run.offset == zone.accepted && run.offset + run.tags.size() <= Capacity())
+				Accept(zone, run.offset + run.op.sectors);
 			return;
 		}
 		switch (run.op.kind) {
@@ -156,13 +159,19 @@ private:
 		case FTL_ZONE_FINISH:
 			EXPECT_EQ(request.status(), 0);
 			zone.finish_pending = false;
+			if (!zone.full) // else nothing had to be done
+				zone.durable = zone.acked;
 			zone.full = true;
-			zone.durable = zone.acked;
 			break;
 		default:
 			EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION);
 			break;
 		}
+	}
+	void Accept(ModelZone &zone, uint32_t end)
+	{
+		zone.accepted = end;
+		zone.full |= end == Capacity();
 	}
 	void SettleWrite(Running &run, ModelZone &zone)
 	{
@@ -172,15 +181,15 @@ private:
 			EXPECT_EQ(status, NVME_ZONE_FULL);
 			return;
 		}
-		if (refused_budget || (status == NVME_ZONE_INVALID_WRITE && run.offset != zone.acked)) {
-			EXPECT_EQ(zone.acked, 0u) << "an active zone needs no resources";
-			zone.tags.resize(zone.acked);
+		if (refused_budget || (status == NVME_ZONE_INVALID_WRITE && run.offset != zone.accepted)) {
+			EXPECT_TRUE(zone.accepted == 0 || status != NVME_TOO_MANY_ACTIVE) << "it is active already";
+			zone.tags.resize(zone.accepted);
 			return;
 		}
-		if (run.op.kind == FTL_APPEND && run.offset != zone.acked) {
+		if (run.op.kind == FTL_APPEND && run.offset != zone.accepted) {
 			// An earlier write of the batch was refused: this one moved down.
-			run.offset = zone.acked;
-			zone.tags.resize(zone.acked);
+			run.offset = zone.accepted;
+			zone.tags.resize(zone.accepted);
 			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
 		}
 		if (run.offset + run.op.sectors > Capacity()) {
@@ -189,11 +198,10 @@ private:
 		}
 		ASSERT_EQ(status, 0) << "write of zone " << run.op.zone << " at " << run.offset;
 		EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == rig.Lba(run.op.zone, run.offset));
-		zone.acked = run.offset + run.op.sectors;
+		Accept(zone, run.offset + run.op.sectors);
+		zone.acked = zone.accepted;
 		if (run.op.flags & FTL_FUA)
-			zone.durable = zone.acked;
-		if (zone.acked == Capacity())
-			zone.full = true;
+			zone.durable = zone.accepted;
 	}
 	// Sectors completed before the batch must read as written; later ones may read as zeros or as written.
 	void SettleRead(Running &run, ModelZone &zone)
@@ -230,7 +238,7 @@ private:
 			zone.full = false;
 		}
 		zone.tags.resize(wp);
-		zone.acked = zone.durable = wp;
+		zone.accepted = zone.acked = zone.durable = wp;
 		zone.reset_pending = zone.finish_pending = false;
 		VerifyZone(z);
 	}
