@@ -45,7 +45,7 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 		hil->quiet_turns = 0;
 	else
 		wait(hil, deadline_ns);
-	return worked;
+	return worked || hil->admin_wanted;
 }
 
 static void make_pool(struct hil *hil, struct arena *arena, uint32_t count)

@@ -89,7 +89,7 @@ static bool stand(struct hil *hil, unsigned look, uint32_t bell)
 {
 	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
 	control_link_poll(hil);
-	return hil_has_work(hil) || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
+	return hil->admin_wanted || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
 }
 
 /* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
@@ -108,6 +108,8 @@ static bool await_move(struct hil *hil, struct submission_queue *sq)
 		}
 		if (!stand(hil, look, bell))
 			return false;
+		if (hil->admin_wanted) /* the host may want its answer before it moves */
+			hil_admin_run(hil);
 	}
 }
 

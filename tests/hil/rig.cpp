@@ -1,8 +1,10 @@
 // Rig: see rig.hpp.
 #include "rig.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <cstdlib>
+#include <new>
 #include <stdexcept>
 
 namespace hil_test {
@@ -43,20 +45,31 @@ hz_device_config small_config(const Options &options)
 	return cfg;
 }
 
+constexpr size_t arena_bytes = 8 << 20;
+
+Rig::Memory Rig::map(size_t bytes)
+{
+	void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		throw std::bad_alloc();
+	return Memory(static_cast<uint8_t *>(at), Unmap{bytes});
+}
+
+void Unmap::operator()(uint8_t *p) const { munmap(p, bytes); }
+
 Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_unique<ftl>())
 {
 	char text[256];
 	if (const char *error = hz_device_config_check(&cfg, text, sizeof(text)))
 		throw std::logic_error(error);
 	lt_host_clock_test(o.start_ns);
-	memory_.resize(8 << 20);
-	arena_ = {memory_.data(), memory_.size(), 0};
+	memory_ = map(arena_bytes);
+	arena_ = {memory_.get(), arena_bytes, 0};
 	lt_harts_init(&arena_, cfg.harts, hil_timers(&cfg) + cfg.inflight_requests);
 	lt_locks_init(&arena_, &cfg, cfg.harts);
 	for (unsigned i = 0; i < cfg.worker_count; i++)
 		fake->workers.push_back({"worker", cfg.worker_hart[i]});
-	region_.reset(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)));
-	std::memset(region_.get(), 0, region_bytes);
+	region_ = map(region_bytes);
 	header().magic = HZ_SHM_MAGIC;
 	header().region_bytes = region_bytes;
 	header().virtual_clock = o.virtual_clock;

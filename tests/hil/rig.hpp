@@ -35,6 +35,11 @@ struct Cqe {
 	uint64_t completed_ns;
 };
 
+struct Unmap {
+	size_t bytes = 0;
+	void operator()(uint8_t *p) const;
+};
+
 class Rig {
 public:
 	explicit Rig(const Options &options = {});
@@ -100,9 +105,9 @@ private:
 	static int port_recv(void *ctx, void *data, size_t bytes);
 	static int port_send(void *ctx, const void *data, size_t bytes);
 
-	struct Free { void operator()(uint8_t *p) const { std::free(p); } };
-	std::unique_ptr<uint8_t, Free> region_;
-	std::vector<uint8_t> memory_;
+	using Memory = std::unique_ptr<uint8_t, Unmap>; // zero, and only taken when touched
+	static Memory map(size_t bytes);
+	Memory region_, memory_;
 	arena arena_{};
 	hil *hil_ = nullptr;
 	uint64_t heap_ = HZ_SHM_HEAP_OFFSET, buffer_ = 0, asq_ = 0, acq_ = 0;

@@ -1,0 +1,74 @@
+// Fuzz target: any submission queue entry and any host memory. A request that is let through names only the host's heap.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+#include "hil/io_command.h"
+}
+
+namespace {
+
+constexpr uint64_t region_bytes = HZ_SHM_HEAP_OFFSET + (256 << 10), namespace_sectors = 1 << 16;
+
+uint8_t *region()
+{
+	static auto *base = static_cast<uint8_t *>(mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	return base;
+}
+
+void require(bool holds)
+{
+	if (!holds)
+		std::abort();
+}
+
+void check(const ftl_request &req, uint16_t status)
+{
+	if (status)
+		return;
+	require(req.op <= FTL_ZONE_REPORT && req.lba < namespace_sectors);
+	if (req.op == FTL_READ || req.op == FTL_WRITE || req.op == FTL_APPEND)
+		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
+	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
+		auto offset = static_cast<uint64_t>(req.sgl.page[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - region());
+		require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes && offset % HZ_SECTOR_BYTES == 0);
+	}
+}
+
+// PRPs are drawn towards the heap, else almost none would be legal.
+uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEAP_OFFSET + (address & 0x3fffc); }
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x08, 0x79, 0x7a, 0x7d};
+	io_limits limits{{region(), region_bytes}, namespace_sectors, true};
+	uint8_t *pages[PRP_MAX_PAGES];
+	ftl_request req{};
+	nvme_sqe sqe;
+
+	if (size < sizeof(sqe))
+		return 0;
+	std::memcpy(&sqe, data, sizeof(sqe));
+	data += sizeof(sqe);
+	size -= sizeof(sqe);
+	for (size_t i = 0; i + 8 <= size; i += 8) {
+		uint64_t entry;
+		std::memcpy(&entry, data + i, 8);
+		entry = aim(entry);
+		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
+	}
+	if (sqe.flags & 0x10) {
+		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];
+		sqe.flags = 0;
+		sqe.nsid = 1;
+		sqe.cdw11 = 0;
+		sqe.prp1 = aim(sqe.prp1);
+		sqe.prp2 = aim(sqe.prp2);
+	}
+	check(req, io_decode(&limits, &sqe, pages, &req));
+	return 0;
+}
