@@ -1,0 +1,230 @@
+// The zone state machine: every state against every command, and the open and active budget (ZNS 1.1, Zone State Machine).
+extern "C" {
+#include "lt/lock.h"
+}
+#include "model.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+enum Command { kWrite, kAppend, kOpen, kClose, kFinish, kReset, kOffline, kCommands };
+const ftl_op kOps[] = {FTL_WRITE, FTL_APPEND, FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE};
+const char *kNames[] = {"write", "append", "open", "close", "finish", "reset", "offline"};
+
+struct Outcome { uint16_t status; uint8_t state; };
+const uint16_t kBad = NVME_ZONE_INVALID_TRANSITION;
+
+// Rows: state before; columns: commands. A state of 0 means unchanged.
+const std::map<uint8_t, std::array<Outcome, kCommands>> kTable = {
+	{NVME_ZS_EMPTY, {{{0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_EXPLICIT_OPEN}, {kBad, 0},
+			  {0, NVME_ZS_FULL}, {0, 0}, {kBad, 0}}}},
+	{NVME_ZS_IMPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL},
+				  {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_EXPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, 0}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_CLOSED, {{{0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, 0},
+			   {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_FULL, {{{NVME_ZONE_FULL, 0}, {NVME_ZONE_FULL, 0}, {kBad, 0}, {kBad, 0}, {0, 0}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_READ_ONLY, {{{NVME_ZONE_READ_ONLY, 0}, {NVME_ZONE_READ_ONLY, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0},
+			      {0, NVME_ZS_OFFLINE}}}},
+	{NVME_ZS_OFFLINE, {{{NVME_ZONE_OFFLINE, 0}, {NVME_ZONE_OFFLINE, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {0, 0}}}},
+};
+
+// A device whose normal flash has worn out but for one superblock: the next zone that needs one becomes read-only.
+hz_device_config WornConfig()
+{
+	hz_device_config cfg = Config();
+	cfg.normal.endurance = 1;
+	return cfg;
+}
+
+void WearOut(Rig &r)
+{
+	for (uint32_t i = 0; i < 64 && r.State(7) != NVME_ZS_READ_ONLY; i++) {
+		uint16_t status = r.Write(7, 0, 24, 70, FTL_FUA);
+		if (!status)
+			r.Op(FTL_ZONE_RESET, 7);
+	}
+	ASSERT_EQ(r.State(7), NVME_ZS_READ_ONLY);
+}
+
+// Zone 7 into the wanted state; 3 sectors written where the state allows it.
+void Reach(Rig &r, uint8_t state)
+{
+	if (state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE) {
+		WearOut(r);
+		if (state == NVME_ZS_OFFLINE) {
+			EXPECT_EQ(r.Op(FTL_ZONE_OFFLINE, 7), 0);
+		}
+		return;
+	}
+	if (state == NVME_ZS_EXPLICIT_OPEN) {
+		EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 7), 0);
+	}
+	if (state != NVME_ZS_EMPTY) {
+		EXPECT_EQ(r.Write(7, 0, 3, 70), 0);
+	}
+	if (state == NVME_ZS_CLOSED) {
+		EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 7), 0);
+	}
+	if (state == NVME_ZS_FULL) {
+		EXPECT_EQ(r.Op(FTL_ZONE_FINISH, 7), 0);
+	}
+}
+
+} // namespace
+
+TEST(States, EveryCommandInEveryState)
+{
+	for (const auto &[state, row] : kTable)
+		for (int command = 0; command < kCommands; command++) {
+			SCOPED_TRACE(testing::Message() << kNames[command] << " in state " << int(state));
+			Rig r(state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE ? WornConfig() : Config());
+			ASSERT_TRUE(r.Boot());
+			Reach(r, state);
+			ASSERT_EQ(r.State(7), state);
+			uint32_t wp = state == NVME_ZS_EMPTY ? 0 : 3;
+			Request request(kOps[command], r.Lba(7, command == kWrite ? wp : 0), command <= kAppend ? 2 : 0);
+			EXPECT_EQ(r.Run(request), row[command].status);
+			EXPECT_EQ(r.State(7), row[command].state ? row[command].state : state);
+			EXPECT_EQ(r.Check(), "");
+		}
+}
+
+TEST(States, ClosingAnUnwrittenOpenZoneEmptiesIt)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 1), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 1), 0);
+	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(States, IllegalWritesSayWhy)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 1, 1, 5), NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(r.Write(0, 0, 4, 5), 0);
+	EXPECT_EQ(r.Write(0, 0, 1, 5), NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(r.Write(0, 4, 93, 5), NVME_ZONE_BOUNDARY);
+	Request append(FTL_APPEND, r.Lba(0, 4), 1), across(FTL_APPEND, r.Lba(0), 93);
+	EXPECT_EQ(r.Run(append), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.Run(across), NVME_ZONE_BOUNDARY);
+	Request misplaced(FTL_ZONE_RESET, r.Lba(0, 1), 0);
+	EXPECT_EQ(r.Run(misplaced), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.Compare(0, 0, 4, 5), "");
+}
+
+TEST(Budget, ImplicitlyOpenedZonesMakeRoomOldestFirst)
+{
+	Rig r(Config()); // 3 open, 5 active
+	ASSERT_TRUE(r.Boot());
+	for (uint32_t z = 0; z < 4; z++)
+		EXPECT_EQ(r.Write(z, 0, 1, z), 0);
+	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
+	for (uint32_t z = 1; z < 4; z++)
+		EXPECT_EQ(r.State(z), NVME_ZS_IMPLICIT_OPEN);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0), 0);
+	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.Write(4, 0, 1, 9), 0);
+	EXPECT_EQ(r.Write(5, 0, 1, 9), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 5), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.State(5), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(Budget, ExplicitlyOpenedZonesDoNotMakeRoom)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	for (uint32_t z = 0; z < 3; z++)
+		EXPECT_EQ(r.Op(FTL_ZONE_OPEN, z), 0);
+	EXPECT_EQ(r.Write(3, 0, 1, 1), NVME_TOO_MANY_OPEN);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 3), NVME_TOO_MANY_OPEN);
+	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 1), 0);
+	EXPECT_EQ(r.Write(3, 0, 1, 1), 0);
+	EXPECT_EQ(r.Check(), "");
+}
+
+// A zone that was just filled is FULL at once, but its place in the budget comes free only when its data are safe: the next zone waits.
+TEST(Budget, AZoneOpenedBehindADrainingOneWaitsInsteadOfFailing)
+{
+	hz_device_config cfg = Config();
+	cfg.max_open = cfg.max_active = 1;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	Request fill(FTL_WRITE, r.Lba(0), 96), next(FTL_WRITE, r.Lba(1), 2), after(FTL_WRITE, r.Lba(1, 2), 2);
+	r.Submit(fill);
+	r.Submit(next);
+	r.Submit(after);
+	lt_host_run_until_idle();
+	EXPECT_EQ(fill.status() | next.status() | after.status(), 0);
+	EXPECT_GT(next.done_ns, 4 * 937500u);
+	EXPECT_EQ(r.Write(2, 0, 1, 1), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(SelectAll, TouchesOnlyTheZonesTheSpecificationNames)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 1, 1), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 1), 0);
+	EXPECT_EQ(r.Write(2, 0, 1, 1), 0);
+	EXPECT_EQ(r.Write(3, 0, 96, 1), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.State(0), NVME_ZS_EXPLICIT_OPEN);
+	EXPECT_EQ(r.State(2), NVME_ZS_IMPLICIT_OPEN);
+	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.State(2), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.Op(FTL_ZONE_FINISH, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.State(0), NVME_ZS_FULL);
+	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.State(2), NVME_ZS_FULL);
+	EXPECT_EQ(r.Op(FTL_ZONE_OFFLINE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_RESET, 0, FTL_ALL_ZONES), 0);
+	for (const auto &zone : r.Report())
+		EXPECT_EQ(zone.state >> 4, NVME_ZS_EMPTY);
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(SelectAll, OpenAllIsRefusedAsAWhole)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	for (uint32_t z = 0; z < 4; z++)
+		EXPECT_EQ(r.Write(z, 0, 1, z), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), NVME_TOO_MANY_OPEN);
+	for (uint32_t z = 0; z < 4; z++)
+		EXPECT_EQ(r.State(z), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(Report, FiltersCountsAndCuts)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(1, 0, 5, 1), 0);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 2), 0);
+	EXPECT_EQ(r.Write(3, 0, 96, 1), 0);
+	const size_t counts[] = {8, 5, 1, 1, 0, 1, 0, 0};
+	for (uint8_t filter = 0; filter < 8; filter++)
+		EXPECT_EQ(r.Report(filter).size(), counts[filter]) << int(filter);
+	EXPECT_EQ(r.Report(2)[0].start, r.Lba(1));
+	EXPECT_EQ(r.Report(2)[0].write_pointer, r.Lba(1, 5));
+	EXPECT_EQ(r.Report(2)[0].capacity, 96u);
+	EXPECT_EQ(r.Report(5)[0].write_pointer, UINT64_MAX);
+	for (bool partial : {false, true}) {
+		Request cut(FTL_ZONE_REPORT, r.Lba(1), 0, partial ? FTL_PARTIAL_REPORT : 0, 64 + 3 * 64);
+		EXPECT_EQ(r.Run(cut), 0);
+		uint64_t zones;
+		std::memcpy(&zones, cut.data.data(), 8);
+		EXPECT_EQ(zones, partial ? 3u : 7u);
+	}
+}
