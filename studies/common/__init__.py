@@ -1,0 +1,1 @@
+"""What every study shares: runs of the product, figures as JSON, tables and plots."""

@@ -1,0 +1,57 @@
+"""Figures of a study: study.json, the table on the terminal, and progress while it runs."""
+import json
+import sys
+import time
+
+
+def figure(name, measured, unit, paper=None, note=None):
+    """One row of study.json; paper is None where the paper gives no figure."""
+    row = {"name": name, "paper": paper, "measured": measured, "unit": unit}
+    if note:
+        row["note"] = note
+    return row
+
+
+def write(out, study, figures, **facts):
+    """study.json: what was run (seeds, clock, configuration) and its figures."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "study.json"
+    path.write_text(json.dumps({"schema": "hartzone-study-1", "study": study, **facts, "figures": figures}, indent=2) + "\n",
+                    encoding="utf-8")
+    return path
+
+
+def table(header, rows):
+    """Plain columns, numbers to the right."""
+    cells = [[text(c) for c in row] for row in [header, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    for number, row in enumerate(cells):
+        print("  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))))
+        if number == 0:
+            print("  ".join("-" * w for w in widths))
+
+
+def text(value):
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+class Progress:
+    """'3/12 name, about 40 s left' on one line of a terminal; silent elsewhere."""
+
+    def __init__(self, total):
+        self.total, self.done, self.start = total, 0, time.monotonic()
+
+    def step(self, name):
+        if sys.stderr.isatty():
+            left = (time.monotonic() - self.start) / self.done * (self.total - self.done) if self.done else None
+            eta = f", about {left:.0f} s left" if left is not None else ""
+            print(f"\r\033[K{self.done + 1}/{self.total} {name}{eta}", end="", file=sys.stderr, flush=True)
+        self.done += 1
+
+    def end(self):
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

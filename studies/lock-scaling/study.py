@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""How far does the firmware scale with FTL workers, and which lock takes the rest?"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, plot, report, runs  # noqa: E402
+
+NAME = "lock-scaling"
+KINDS = ["tas", "ttas", "ticket", "mcs", "clh"]
+
+
+def options():
+    p = arguments.parser(NAME, __doc__)
+    p.add_argument("--workers", type=arguments.numbers, default=[1, 2, 4, 8], help="FTL worker counts; as many host threads")
+    p.add_argument("--locks", type=arguments.names(KINDS), default=["tas", "ticket", "mcs"], help="lock kinds, for all classes")
+    p.add_argument("--workload", default="lock-scaling", help="name of a file in configs/workloads; its threads become the workers")
+    p.add_argument("--device", default="lock-scaling", help="name of a file in configs/devices")
+    args = p.parse_args()
+    if min(args.workers) < 1:
+        p.error("--workers needs counts of at least 1")
+    if args.quick:
+        args.workers, args.locks, args.seeds = args.workers[:2], args.locks[:2], args.seeds[:1]
+    return args
+
+
+def one_run(args, kind, workers, seed):
+    device = runs.merged(runs.load_yaml("devices", args.device),
+                         {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+    workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
+    if args.quick:
+        workload["common"]["total_ops"] = 200
+    return runs.run(args.out / f"{kind}-{workers}-{seed}", device, workload)
+
+
+def worker_harts(result):
+    return [h for h in result["harts"] if "worker" in h["role"]]
+
+
+def shares(result):
+    """Worker time by use, as parts of elapsed: work, idle, and spin by lock class."""
+    harts = worker_harts(result)
+    total = sum(h["elapsed_ns"] for h in harts)
+    out = {"work": sum(h["work_ns"] for h in harts) / total, "idle": sum(h["idle_ns"] for h in harts) / total}
+    for h in harts:
+        for name, ns in h["spin_by_class"].items():
+            out[f"spin {name}"] = out.get(f"spin {name}", 0) + ns / total
+    return out
+
+
+def contended(result):
+    taken = sum(lock["acquisitions"] for lock in result["locks"])
+    return sum(lock["contended"] for lock in result["locks"]) / taken if taken else 0.0
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def point(results):
+    """One (lock kind, worker count), averaged over seeds."""
+    totals = [r["totals"] for r in results]
+    ops = [t["read"]["ops"] + t["write"]["ops"] for t in totals]
+    by_use = [shares(r) for r in results]
+    uses = sorted({use for s in by_use for use in s})
+    return {
+        "kiops": mean([n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)]),
+        "read_mean_us": mean([t["read"]["latency_ns"]["mean"] / 1e3 for t in totals]),
+        "read_p99_us": mean([t["read"]["latency_ns"]["p99"] / 1e3 for t in totals]),
+        "contended": mean([contended(r) for r in results]),
+        "time": {use: mean([s.get(use, 0.0) for s in by_use]) for use in uses},
+        "digests": [r["digest"] for r in results],
+    }
+
+
+def measure(args):
+    progress = report.Progress(len(args.locks) * len(args.workers) * len(args.seeds))
+    points = {}
+    for kind in args.locks:
+        for workers in args.workers:
+            results = []
+            for seed in args.seeds:
+                progress.step(f"{kind}, {workers} workers, seed {seed}")
+                results.append(one_run(args, kind, workers, seed))
+            points[kind, workers] = point(results)
+    progress.end()
+    return points
+
+
+def lost(p):
+    return sum(part for use, part in p["time"].items() if use.startswith("spin"))
+
+
+def print_table(args, points):
+    classes = sorted({use for p in points.values() for use in p["time"] if use.startswith("spin")})
+    header = ["lock", "workers", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes)]
+    rows = []
+    for (kind, workers), p in points.items():
+        time = p["time"]
+        rows.append([kind, workers, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * time["work"],
+                     100 * time["idle"], *(100 * time.get(c, 0.0) for c in classes)])
+    report.table(header, rows)
+
+
+def figures(points):
+    out = []
+    for (kind, workers), p in points.items():
+        where = f"{kind}, {workers} workers"
+        out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
+                report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
+                report.figure(f"time lost to locks, {where}", 100 * lost(p), "% of worker time"),
+                report.figure(f"contended acquisitions, {where}", 100 * p["contended"], "%")]
+    return out
+
+
+def draw(args, points):
+    fig, (speed, loss) = plot.figure(2)
+    for kind in args.locks:
+        speed.plot(args.workers, [points[kind, w]["kiops"] for w in args.workers], marker="o", label=kind)
+        loss.plot(args.workers, [100 * lost(points[kind, w]) for w in args.workers], marker="o", label=kind)
+    speed.set(xlabel="FTL workers", ylabel="KIOPS (device time)", ylim=(0, None), title="Throughput")
+    loss.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
+    speed.legend(frameon=False)
+    plot.save(fig, args.out / "lock-scaling.png")
+
+
+def main():
+    args = options()
+    points = measure(args)
+    print_table(args, points)
+    draw(args, points)
+    path = report.write(args.out, NAME, figures(points), seeds=args.seeds, clock="virtual", device=args.device, workload=args.workload,
+                        points=[{"lock": kind, "workers": workers, **p} for (kind, workers), p in points.items()])
+    print(f"\nfigures: {path}   plot: {args.out / 'lock-scaling.png'}")
+
+
+if __name__ == "__main__":
+    runs.main(main)
