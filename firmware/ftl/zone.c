@@ -103,22 +103,23 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 {
 	struct zone_budget *budget = &zone->ftl->budget;
 	struct lt_lock_node node, budget_node;
+	bool waits;
 
 	lt_lock_acquire(&zone->lock, &node);
 	lt_lock_acquire(&budget->lock, &budget_node);
-	zone->waits_budget = budget->draining != 0;
+	waits = zone->waits_budget = budget->draining != 0;
 	*retry = budget->active < budget->max_active;
-	if (zone->waits_budget && !zone->budget_queued) {
+	if (waits && !zone->budget_queued) {
 		zone->budget_queued = true;
 		zone->next_budget = NULL;
 		*(budget->waiting_tail ? &budget->waiting_tail->next_budget : &budget->waiting_head) = zone;
 		budget->waiting_tail = zone;
 	}
 	lt_lock_release(&budget->lock, &budget_node);
-	if (zone->waits_budget)
+	if (waits)
 		io_push(&zone->parked, req);
 	lt_lock_release(&zone->lock, &node);
-	return zone->waits_budget;
+	return waits; /* the zone's flag may have changed since its lock was released */
 }
 
 static struct zone *next_waiting(struct zone_budget *budget)
