@@ -1,0 +1,117 @@
+// Programs, erases and reads that fail: the host loses nothing that it was told is safe.
+#include "model.hpp"
+
+using namespace ftl_rig;
+
+// Every single operation of a body fails once.
+TEST(Faults, AnyOneOperationMayFail)
+{
+	uint64_t operations = 1000;
+	for (uint64_t fail = 1; fail <= operations; fail++) {
+		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
+		Rig r(Config());
+		nand_policy policy{};
+		policy.fail_op = fail;
+		ASSERT_TRUE(r.Boot(policy));
+		Driver driver(r, 1);
+		driver.Batch({{FTL_WRITE, 0, 50, 0}, {FTL_WRITE, 1, 4, FTL_FUA}, {FTL_WRITE, 2, 5, 0}});
+		driver.Batch({{FTL_FLUSH, 0, 0, 0}});
+		driver.Batch({{FTL_WRITE, 0, 46, 0}, {FTL_WRITE, 1, 30, 0}, {FTL_WRITE, 2, 7, FTL_FUA}});
+		driver.Batch({{FTL_ZONE_RESET, 1, 0, 0}, {FTL_ZONE_FINISH, 2, 0, 0}, {FTL_READ, 0, 40, 0}});
+		driver.Batch({{FTL_WRITE, 1, 20, FTL_FUA}, {FTL_ZONE_RESET, 0, 0, 0}});
+		ASSERT_EQ(r.Check(), "");
+		driver.VerifyAll();
+		ASSERT_FALSE(HasFailure());
+		operations = nand_media_operations(&r.media);
+		ASSERT_TRUE(r.Boot()) << r.error;
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+	EXPECT_GT(operations, 40u);
+}
+
+// One operation fails and a later one is cut: the move of a zone is cut at each of its steps.
+TEST(Faults, PowerMayGoWhileAZoneMoves)
+{
+	for (uint64_t fail : {6u, 9u, 14u, 20u})
+		for (uint64_t cut = fail + 1; cut < fail + 40; cut++) {
+			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
+			Rig r(Config());
+			nand_policy policy{};
+			policy.fail_op = fail;
+			policy.power_cut_op = cut;
+			ASSERT_TRUE(r.Boot(policy));
+			Driver driver(r, 1);
+			bool alive = driver.Batch({{FTL_WRITE, 0, 40, FTL_FUA}, {FTL_WRITE, 1, 20, FTL_FUA}}) &&
+				     driver.Batch({{FTL_WRITE, 0, 30, FTL_FUA}}) && driver.Batch({{FTL_WRITE, 0, 20, FTL_FUA}});
+			(void)alive;
+			ASSERT_FALSE(HasFailure());
+			ASSERT_TRUE(r.Boot()) << r.error;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+			driver.Batch({{FTL_WRITE, 0, 3, FTL_FUA}, {FTL_WRITE, 1, 3, FTL_FUA}});
+			ASSERT_TRUE(r.Boot()) << r.error;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+		}
+}
+
+TEST(Faults, AWornDeviceEndsReadOnlyAndKeepsItsData)
+{
+	hz_device_config cfg = Config();
+	cfg.normal.endurance = 1;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 30, 1, FTL_FUA), 0);
+	uint16_t status = 0;
+	for (int i = 0; i < 40 && !status; i++) {
+		status = r.Write(1, 0, 24, 1, FTL_FUA);
+		r.Op(FTL_ZONE_RESET, 1);
+	}
+	EXPECT_EQ(status, NVME_WRITE_FAULT);
+	EXPECT_EQ(r.State(1), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.Compare(0, 0, 30, 1), "");
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.State(1), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.Compare(0, 0, 30, 1), "");
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(Faults, AnUnreadablePageIsReported)
+{
+	hz_device_config cfg = Config();
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	r.cfg.read_fail_ppb = 1000000000;
+	Request read(FTL_READ, r.Lba(0), 10);
+	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
+	r.cfg.read_fail_ppb = 0;
+	EXPECT_EQ(r.Compare(0, 0, 96, 1), "");
+}
+
+// Failures by dice all the time, on a device with many spare blocks.
+TEST(Faults, RandomFailuresAgreeWithTheModel)
+{
+	for (uint64_t seed = 1; seed < 9; seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		hz_device_config cfg = Config();
+		cfg.seed = static_cast<uint32_t>(seed);
+		cfg.program_fail_ppb = cfg.erase_fail_ppb = 2000000;
+		cfg.slc_blocks_per_plane = 20;
+		cfg.spare_superblocks = 30;
+		cfg.blocks_per_plane = 20 + 38;
+		Rig r(cfg);
+		ASSERT_TRUE(r.Boot());
+		Driver driver(r, seed);
+		for (int i = 0; i < 200; i++) {
+			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+			ASSERT_EQ(r.Check(), "") << "batch " << i;
+			ASSERT_FALSE(HasFailure()) << "batch " << i;
+		}
+		driver.VerifyAll();
+		ASSERT_TRUE(r.Boot());
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+}

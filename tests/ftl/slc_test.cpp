@@ -1,0 +1,133 @@
+// The SLC region at its smallest legal size, its collector, and the policies that bind buffers.
+#include "model.hpp"
+
+using namespace ftl_rig;
+
+// The smallest SLC region that ftl_init accepts.
+static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors)
+{
+	hz_device_config cfg = Config();
+	cfg.flush_unit_planes = flush_planes;
+	cfg.slc_program_sectors = slc_sectors;
+	cfg.max_open = cfg.max_active = 0;
+	for (cfg.slc_blocks_per_plane = 1; cfg.slc_blocks_per_plane < 30; cfg.slc_blocks_per_plane++) {
+		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 10;
+		Rig r(cfg);
+		if (r.Boot())
+			return cfg;
+		EXPECT_NE(std::string(r.error).find("slc_blocks_per_plane"), std::string::npos);
+	}
+	ADD_FAILURE() << "no size is large enough";
+	return cfg;
+}
+
+class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t>> {};
+
+// All zones keep as much staged as they can, and every write is forced: the collector must always find room.
+TEST_P(SmallestSlc, NeverBlocksForEver)
+{
+	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()));
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	Driver driver(r, 5);
+	uint32_t unit = cfg.flush_unit_planes * 6;
+	uint64_t moved = 0, collections = 0;
+	for (int round = 0; round < 300; round++) {
+		std::vector<Op> ops;
+		for (uint32_t z = 0; z < r.shape.zones; z++) {
+			ModelZone &zone = driver.zones[z];
+			uint32_t at = static_cast<uint32_t>(zone.tags.size());
+			if (zone.full || at + 2 > driver.Capacity())
+				ops.push_back({FTL_ZONE_RESET, z, 0, 0});
+			else if (at % unit == unit - 1 && driver.Roll(4))
+				continue; // stays one sector short of a unit
+			else
+				ops.push_back({FTL_WRITE, z, 1, FTL_FUA});
+		}
+		ASSERT_TRUE(driver.Batch(ops));
+		ASSERT_EQ(r.Check(), "") << "round " << round;
+		ASSERT_FALSE(HasFailure()) << "round " << round;
+		if (round % 60 == 59) {
+			hz_log_flash flash;
+			tsu_report(r.tsu, &flash);
+			moved += flash.program_sectors[HZ_CAUSE_GC];
+			collections += r.Counters().slc_gc_runs;
+			ASSERT_TRUE(r.Boot()) << r.error;
+			driver.Recovered();
+		}
+	}
+	driver.VerifyAll();
+	EXPECT_GT(collections, 10u);
+	EXPECT_GT(moved, 50u);
+}
+
+// The same with power cuts in the middle of collections.
+TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
+{
+	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()));
+	std::mt19937_64 dice(9);
+	Rig r(cfg);
+	Driver driver(r, 5);
+	for (int boot = 0; boot < 150; boot++) {
+		nand_policy policy{};
+		policy.power_cut_op = 1 + dice() % 60;
+		policy.cut_before = dice() % 2;
+		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
+		ASSERT_TRUE(r.Boot(policy)) << r.error;
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+		for (bool alive = true; alive;) {
+			std::vector<Op> ops;
+			for (uint32_t z = 0; z < r.shape.zones; z++)
+				if (driver.zones[z].full || driver.zones[z].tags.size() + 4 > driver.Capacity())
+					ops.push_back({FTL_ZONE_RESET, z, 0, 0});
+				else
+					ops.push_back({FTL_WRITE, z, 1 + driver.Roll(3), FTL_FUA});
+			alive = driver.Batch(ops);
+			ASSERT_FALSE(HasFailure());
+		}
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc, testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u)));
+
+TEST(Binding, ModuloSharesByParityAndFlushesOnConflict)
+{
+	Rig r(Config()); // two buffers
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 4, 1), 0);
+	EXPECT_EQ(r.Write(1, 0, 4, 1), 0);
+	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 0u);
+	EXPECT_EQ(r.Write(2, 0, 4, 1), 0);
+	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 1u);
+	EXPECT_EQ(r.Counters().slc_sectors, 4u);
+	EXPECT_EQ(r.Counters().waits_buffer, 1u);
+}
+
+TEST(Binding, FirstFreeEvictsTheFullest)
+{
+	hz_device_config cfg = Config();
+	cfg.buffer_binding = HZ_BIND_FIRST_FREE;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 2, 1), 0);
+	EXPECT_EQ(r.Write(2, 0, 5, 1), 0); // the other buffer, though its parity is the same
+	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 0u);
+	EXPECT_EQ(r.Write(4, 0, 1, 1), 0);
+	EXPECT_EQ(r.Counters().slc_sectors, 5u);
+	EXPECT_EQ(r.Compare(2, 0, 5, 1), "");
+}
+
+TEST(Binding, PerZoneNeverStagesWithoutAFlush)
+{
+	hz_device_config cfg = Config();
+	cfg.buffer_binding = HZ_BIND_PER_ZONE;
+	cfg.write_buffers = 5;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	for (uint32_t round = 0; round < 10; round++)
+		for (uint32_t z = 0; z < 5; z++)
+			EXPECT_EQ(r.Write(z, round * 9, 9, 1000 * (z + 1) + round * 9), 0);
+	EXPECT_EQ(r.Counters().slc_sectors, 0u);
+	for (uint32_t z = 0; z < 5; z++)
+		EXPECT_EQ(r.Compare(z, 0, 90, 1000 * (z + 1)), "");
+}
