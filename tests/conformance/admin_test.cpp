@@ -1,0 +1,163 @@
+// Other admin commands: illegal opcodes and flags, Asynchronous Event Request (5.2), Abort (5.1), full admin queues, doorbells.
+#include <set>
+
+#include "admin_ring.hpp"
+#include "command_case.hpp"
+
+namespace conform {
+namespace {
+
+auto command(uint8_t opcode, uint8_t flags = 0)
+{
+	return [=](Bench &b) {
+		nvme_sqe sqe = admin_command(b, opcode, 0, opcode == NVME_ADMIN_IDENTIFY ? NVME_CNS_CONTROLLER : 0);
+		sqe.flags = flags;
+		return sqe;
+	};
+}
+
+const CommandCase cases[] = {
+	{"OpcodeThree", NVME_INVALID_OPCODE, command(0x03)},
+	{"FirmwareCommitIsNotOffered", NVME_INVALID_OPCODE, command(0x10)},
+	{"NamespaceManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x0d)},
+	{"SelfTestIsNotOffered", NVME_INVALID_OPCODE, command(0x14)},
+	{"FormatIsNotOffered", NVME_INVALID_OPCODE, command(0x80)},
+	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},
+	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7f)},
+	{"UnknownVendorOpcode", NVME_INVALID_OPCODE, command(0xff)},
+	{"FusedFirst", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 1)},
+	{"FusedSecond", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 2)},
+	{"Sgl", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 0x40)},
+	{"SglSegment", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 0x80)},
+	{"ResetStatistics", NVME_SUCCESS, command(NVME_ADMIN_HZ_RESET_STATS)},
+};
+class AdminCommands : public AdminCommand {};
+TEST_P(AdminCommands, Status) { check(); }
+INSTANTIATE_TEST_SUITE_P(All, AdminCommands, ::testing::ValuesIn(cases), case_name);
+
+class AdminQueue : public Device {
+protected:
+	nvme_sqe command(uint8_t opcode, uint32_t cdw10 = 0) { return admin_command(bench(), opcode, 0, cdw10); }
+	unsigned event_limit() { return static_cast<unsigned>(bench().controller().identify(NVME_CNS_CONTROLLER)[259]) + 1; }
+};
+
+TEST_F(AdminQueue, EventRequestsWaitUpToTheirLimit)
+{
+	unsigned limit = event_limit();
+	AdminRing ring(bench(), 64, 64);
+	std::set<uint16_t> waiting;
+	for (unsigned i = 0; i < limit; i++)
+		waiting.insert(ring.submit(command(NVME_ADMIN_ASYNC_EVENT)));
+	ring.ring();
+	EXPECT_TRUE(ring.quiet());
+	uint16_t extra = ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.ring();
+	auto cqe = ring.reap(1)[0];
+	EXPECT_EQ(cqe.cid, extra);
+	EXPECT_EQ(status_of(cqe), NVME_ASYNC_LIMIT);
+}
+
+TEST_F(AdminQueue, AbortEndsAWaitingEventRequest)
+{
+	AdminRing ring(bench(), 16, 16);
+	uint16_t waiting = ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.submit(command(NVME_ADMIN_ABORT, static_cast<uint32_t>(waiting) << 16));
+	ring.ring();
+	uint16_t event_status = 0;
+	uint32_t not_aborted = 1;
+	for (const auto &cqe : ring.reap(2))
+		(cqe.cid == waiting ? event_status : reinterpret_cast<uint16_t &>(not_aborted)) =
+			cqe.cid == waiting ? status_of(cqe) : static_cast<uint16_t>(cqe.dw0);
+	EXPECT_EQ(event_status, NVME_ABORT_REQUESTED);
+	EXPECT_EQ(not_aborted & 1, 0u);
+}
+
+TEST_F(AdminQueue, AbortOfNothingSucceedsAndSaysSo)
+{
+	struct { uint32_t sqid, cid; } targets[] = {{0, 1234}, {1, 0}, {64, 0}, {0xffff, 0xffff}};
+	for (auto [sqid, cid] : targets) {
+		auto result = bench().controller().admin(command(NVME_ADMIN_ABORT, sqid | cid << 16));
+		EXPECT_EQ(result.status, NVME_SUCCESS);
+		EXPECT_EQ(result.dw0 & 1, 1u) << "not aborted";
+	}
+}
+
+TEST_F(AdminQueue, InvalidDoorbellValueIsReportedAsAnEvent)
+{
+	AdminRing ring(bench(), 16, 16);
+	ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.ring();
+	EXPECT_TRUE(ring.quiet());
+	bench().link().write32(NVME_REG_DOORBELLS, 16);
+	auto cqe = ring.reap(1)[0];
+	EXPECT_EQ(status_of(cqe), NVME_SUCCESS);
+	EXPECT_EQ(cqe.dw0, NVME_AEN_ERROR | NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
+	ring.submit(command(NVME_ADMIN_IDENTIFY, NVME_CNS_CONTROLLER));
+	ring.ring();
+	EXPECT_EQ(status_of(ring.reap(1)[0]), NVME_SUCCESS) << "the queue goes on";
+}
+
+TEST_F(AdminQueue, DoorbellOfAMissingQueueIsReportedAsAnEvent)
+{
+	for (uint32_t doorbell : {2u, 3u, 2u * 64, 2u * 64 + 1}) {
+		AdminRing ring(bench(), 16, 16);
+		ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+		ring.ring();
+		EXPECT_TRUE(ring.quiet());
+		bench().link().write32(NVME_REG_DOORBELLS + doorbell * 4, 1);
+		auto cqe = ring.reap(1)[0];
+		EXPECT_EQ(cqe.dw0, NVME_AEN_ERROR | NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER << 8 | NVME_LOG_ERROR << 16);
+	}
+}
+
+TEST_F(AdminQueue, EventsStayMaskedUntilTheLogIsRead)
+{
+	AdminRing ring(bench(), 16, 16);
+	auto &link = bench().link();
+	ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.ring();
+	link.write32(NVME_REG_DOORBELLS, 99);
+	ring.reap(1);
+	link.write32(NVME_REG_DOORBELLS, 99);
+	EXPECT_TRUE(ring.quiet()) << "the first event has not been cleared";
+	ring.submit(command(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15u << 16));
+	ring.ring();
+	EXPECT_EQ(ring.reap(2).size(), 2u) << "the log page and the second event";
+}
+
+TEST_F(AdminQueue, AFullCompletionQueueHoldsCommandsBack)
+{
+	AdminRing ring(bench(), 16, 4);
+	std::set<uint16_t> left;
+	for (int i = 0; i < 10; i++)
+		left.insert(ring.submit(command(NVME_ADMIN_GET_FEATURES, NVME_FEAT_ARBITRATION)));
+	ring.ring();
+	for (const auto &cqe : ring.reap(3, true))
+		left.erase(cqe.cid);
+	EXPECT_TRUE(ring.quiet()) << "four entries hold three completions";
+	bench().link().write32(NVME_REG_DOORBELLS + 4, 3);
+	for (const auto &cqe : ring.reap(3))
+		left.erase(cqe.cid);
+	for (const auto &cqe : ring.reap(3))
+		left.erase(cqe.cid);
+	for (const auto &cqe : ring.reap(1))
+		left.erase(cqe.cid);
+	EXPECT_TRUE(left.empty());
+}
+
+TEST_F(AdminQueue, CompletionsNameTheirQueueAndPosition)
+{
+	AdminRing ring(bench(), 8, 8);
+	for (unsigned i = 0; i < 20; i++) {
+		ring.submit(command(NVME_ADMIN_GET_FEATURES, NVME_FEAT_ARBITRATION));
+		ring.ring();
+		auto cqe = ring.reap(1)[0];
+		EXPECT_EQ(cqe.sq_id, 0);
+		EXPECT_EQ(cqe.sq_head, (i + 1) % 8);
+		EXPECT_EQ(cqe.cid, i);
+	}
+}
+
+} // namespace
+} // namespace conform

@@ -1,0 +1,58 @@
+// CommandCase: what is checked around every command of the tables.
+#include "command_case.hpp"
+
+#include <ostream>
+
+#include "session/error.hpp"
+
+namespace conform {
+
+std::ostream &operator<<(std::ostream &out, const CommandCase &c)
+{
+	return out << c.name << ": status " << std::hex << c.status << std::dec;
+}
+
+nvme_sqe admin_command(Bench &bench, uint8_t opcode, uint32_t nsid, uint32_t cdw10, uint32_t cdw11)
+{
+	nvme_sqe sqe{};
+	sqe.opcode = opcode;
+	sqe.nsid = nsid;
+	sqe.prp1 = bench.page(0);
+	sqe.cdw10 = cdw10;
+	sqe.cdw11 = cdw11;
+	return sqe;
+}
+
+nvme_sqe io_command(Bench &bench, uint8_t opcode, uint64_t lba, uint32_t sectors)
+{
+	nvme_sqe sqe{};
+	sqe.opcode = opcode;
+	sqe.nsid = 1;
+	sqe.prp1 = bench.page(0);
+	sqe.prp2 = bench.page(1);
+	sqe.cdw10 = static_cast<uint32_t>(lba);
+	sqe.cdw11 = static_cast<uint32_t>(lba >> 32);
+	sqe.cdw12 = (sectors - 1) & 0xffff;
+	return sqe;
+}
+
+void AdminCommand::check()
+{
+	Bench &b = bench();
+	auto result = b.controller().admin(GetParam().make(b));
+	EXPECT_EQ(result.status, GetParam().status) << hz::status_text(result.status);
+	EXPECT_EQ(b.controller().identify(NVME_CNS_CONTROLLER).size(), 4096u);
+}
+
+void IoCommand::check()
+{
+	Bench &b = bench();
+	auto result = b.raw(GetParam().make(b));
+	EXPECT_EQ(result.status, GetParam().status) << hz::status_text(result.status);
+	if (result.status == NVME_SUCCESS)
+		return;
+	for (const auto &zone : b.controller().zone_report(b.queue()))
+		EXPECT_TRUE(zone.state >> 4 == NVME_ZS_EMPTY && zone.write_pointer == zone.start) << "zone at " << zone.start;
+}
+
+} // namespace conform

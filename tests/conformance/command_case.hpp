@@ -1,0 +1,36 @@
+// CommandCase: one row of a table: a legal command, how the case changes it, and the status that the specification asks for.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bench.hpp"
+
+namespace conform {
+
+struct CommandCase {
+	const char *name;
+	uint16_t status;                                   // SCT << 8 | SC
+	std::function<nvme_sqe(Bench &)> make;             // data pages start at bench.page(0), unless the case says otherwise
+};
+
+std::ostream &operator<<(std::ostream &out, const CommandCase &c);
+
+inline std::string case_name(const ::testing::TestParamInfo<CommandCase> &info) { return info.param.name; }
+
+// An admin command: its status is as told, and the controller answers an Identify afterwards.
+class AdminCommand : public Device, public ::testing::WithParamInterface<CommandCase> {
+protected:
+	void check();
+};
+// An I/O command on a device of EMPTY zones: its status is as told, and no zone has changed if it was refused.
+class IoCommand : public ZonedDevice, public ::testing::WithParamInterface<CommandCase> {
+protected:
+	void check();
+};
+
+// Builders; PRP1 = page 0.
+nvme_sqe admin_command(Bench &bench, uint8_t opcode, uint32_t nsid = 0, uint32_t cdw10 = 0, uint32_t cdw11 = 0);
+nvme_sqe io_command(Bench &bench, uint8_t opcode, uint64_t lba = 0, uint32_t sectors = 1);
+
+} // namespace conform

@@ -1,0 +1,130 @@
+// Get Features and Set Features (base spec 5.15, 5.27).
+#include "command_case.hpp"
+
+namespace conform {
+namespace {
+
+constexpr uint32_t save = 1u << 31;
+
+auto get(uint32_t fid, uint32_t select = 0, uint32_t cdw11 = 0)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_GET_FEATURES, 0, fid | select << 8, cdw11); };
+}
+auto set(uint32_t cdw10, uint32_t cdw11 = 0, uint32_t nsid = 0)
+{
+	return [=](Bench &b) {
+		b.disturb();
+		return admin_command(b, NVME_ADMIN_SET_FEATURES, nsid, cdw10, cdw11);
+	};
+}
+
+const CommandCase cases[] = {
+	{"GetArbitration", NVME_SUCCESS, get(NVME_FEAT_ARBITRATION)},
+	{"GetPowerManagement", NVME_SUCCESS, get(NVME_FEAT_POWER_MANAGEMENT)},
+	{"GetTemperatureThreshold", NVME_SUCCESS, get(NVME_FEAT_TEMPERATURE_THRESHOLD)},
+	{"GetErrorRecovery", NVME_SUCCESS, get(NVME_FEAT_ERROR_RECOVERY)},
+	{"GetWriteCache", NVME_SUCCESS, get(NVME_FEAT_VOLATILE_WRITE_CACHE)},
+	{"GetNumberOfQueues", NVME_SUCCESS, get(NVME_FEAT_NUMBER_OF_QUEUES)},
+	{"GetInterruptCoalescing", NVME_SUCCESS, get(NVME_FEAT_INTERRUPT_COALESCING)},
+	{"GetInterruptVector", NVME_SUCCESS, get(NVME_FEAT_INTERRUPT_VECTOR, 0, 1)},
+	{"GetInterruptVectorBeyondTheLast", NVME_INVALID_FIELD, get(NVME_FEAT_INTERRUPT_VECTOR, 0, 65)},
+	{"GetWriteAtomicity", NVME_SUCCESS, get(NVME_FEAT_WRITE_ATOMICITY)},
+	{"GetAsyncEvents", NVME_SUCCESS, get(NVME_FEAT_ASYNC_EVENT)},
+	{"GetCommandSetProfile", NVME_SUCCESS, get(NVME_FEAT_IOCS_PROFILE)},
+	{"GetDefault", NVME_SUCCESS, get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_DEFAULT)},
+	{"GetSaved", NVME_SUCCESS, get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_SAVED)},
+	{"GetReservedSelect", NVME_INVALID_FIELD, get(NVME_FEAT_VOLATILE_WRITE_CACHE, 4)},
+	{"GetFeatureZero", NVME_INVALID_FIELD, get(0)},
+	{"GetLbaRangeType", NVME_INVALID_FIELD, get(0x03)},
+	{"GetHostMemoryBuffer", NVME_INVALID_FIELD, get(0x0d)},
+	{"GetVendorFeature", NVME_INVALID_FIELD, get(0xc0)},
+	{"SetArbitration", NVME_SUCCESS, set(NVME_FEAT_ARBITRATION, 3)},
+	{"SetPowerStateZero", NVME_SUCCESS, set(NVME_FEAT_POWER_MANAGEMENT, 0)},
+	{"SetPowerStateThatIsNotThere", NVME_INVALID_FIELD, set(NVME_FEAT_POWER_MANAGEMENT, 1)},
+	{"SetTemperatureThreshold", NVME_SUCCESS, set(NVME_FEAT_TEMPERATURE_THRESHOLD, 350)},
+	{"SetWriteCacheOff", NVME_SUCCESS, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 0)},
+	{"SetWriteCacheByBroadcast", NVME_SUCCESS, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 1, NVME_NSID_ALL)},
+	{"SetPerNamespace", NVME_FEATURE_NOT_PER_NAMESPACE, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 1, 1)},
+	{"SetSaved", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_VOLATILE_WRITE_CACHE | save, 1)},
+	{"SetUnknown", NVME_INVALID_FIELD, set(0x0d)},
+	{"SetFeatureZero", NVME_INVALID_FIELD, set(0)},
+	{"SetVendorFeature", NVME_INVALID_FIELD, set(0xc0)},
+	{"SetQueuesAfterTheFirstQueue", NVME_COMMAND_SEQUENCE, set(NVME_FEAT_NUMBER_OF_QUEUES, 3 << 16 | 3)},
+	{"SetQueuesTo65536", NVME_INVALID_FIELD, set(NVME_FEAT_NUMBER_OF_QUEUES, 0xffffffff)},
+	{"SetSubmissionQueuesTo65536", NVME_INVALID_FIELD, set(NVME_FEAT_NUMBER_OF_QUEUES, 0x0000ffff)},
+	{"SetVectorBeyondTheLast", NVME_INVALID_FIELD, set(NVME_FEAT_INTERRUPT_VECTOR, 65)},
+	{"SetCommandSetProfileZero", NVME_SUCCESS, set(NVME_FEAT_IOCS_PROFILE, 0)},
+	{"SetAsyncEvents", NVME_SUCCESS, set(NVME_FEAT_ASYNC_EVENT, 0x1f)},
+};
+
+class Features : public AdminCommand {};
+TEST_P(Features, Status) { check(); }
+INSTANTIATE_TEST_SUITE_P(All, Features, ::testing::ValuesIn(cases), case_name);
+
+class FeatureValues : public Device {};
+
+TEST_F(FeatureValues, StayAsSetUntilAControllerReset)
+{
+	struct { uint8_t fid; uint32_t value; } values[] = {
+		{NVME_FEAT_ARBITRATION, 0x01020304}, {NVME_FEAT_TEMPERATURE_THRESHOLD, 345}, {NVME_FEAT_ERROR_RECOVERY, 77},
+		{NVME_FEAT_VOLATILE_WRITE_CACHE, 0}, {NVME_FEAT_INTERRUPT_COALESCING, 0x0503}, {NVME_FEAT_WRITE_ATOMICITY, 1},
+		{NVME_FEAT_ASYNC_EVENT, 0x7},
+	};
+	auto &controller = bench().controller();
+	bench().disturb();
+	for (auto [fid, value] : values) {
+		uint32_t initial = controller.get_feature(fid);
+		controller.set_feature(fid, value);
+		EXPECT_EQ(controller.get_feature(fid), value) << "feature " << int(fid);
+		nvme_sqe sqe = admin_command(bench(), NVME_ADMIN_GET_FEATURES, 0, fid | NVME_FEAT_DEFAULT << 8);
+		EXPECT_EQ(controller.admin(sqe).dw0, initial) << "feature " << int(fid);
+	}
+	bench().restart();
+	for (auto [fid, value] : values)
+		EXPECT_NE(controller.get_feature(fid), value) << "feature " << int(fid) << " returns to its default";
+}
+
+TEST_F(FeatureValues, NoneIsSaveableOrPerNamespace)
+{
+	for (uint32_t fid : {1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 0x19}) {
+		nvme_sqe sqe = admin_command(bench(), NVME_ADMIN_GET_FEATURES, 0, fid | NVME_FEAT_CAPABILITIES << 8);
+		auto result = bench().controller().admin(sqe);
+		ASSERT_EQ(result.status, NVME_SUCCESS) << "feature " << fid;
+		EXPECT_EQ(result.dw0, static_cast<uint32_t>(NVME_FEAT_CAP_CHANGEABLE)) << "feature " << fid;
+	}
+}
+
+TEST_F(FeatureValues, QueueCountIsWhatTheDeviceHas)
+{
+	auto &controller = bench().controller();
+	bench().disturb();
+	controller.enable(); // asks for 64
+	EXPECT_EQ(controller.get_feature(NVME_FEAT_NUMBER_OF_QUEUES), 63u << 16 | 63u);
+	EXPECT_EQ(controller.set_feature(NVME_FEAT_NUMBER_OF_QUEUES, 999u << 16 | 999u), 63u << 16 | 63u);
+}
+
+TEST_F(FeatureValues, VectorKeepsItsMaskPerVector)
+{
+	auto &controller = bench().controller();
+	bench().disturb();
+	controller.set_feature(NVME_FEAT_INTERRUPT_VECTOR, 1u << 16 | 5);
+	EXPECT_EQ(controller.get_feature(NVME_FEAT_INTERRUPT_VECTOR, 5), 1u << 16 | 5);
+	EXPECT_EQ(controller.get_feature(NVME_FEAT_INTERRUPT_VECTOR, 6), 6u);
+}
+
+TEST_F(FeatureValues, WithTheWriteCacheOffAWriteIsDurableAtOnce)
+{
+	bench().pristine();
+	bench().disturb();
+	bench().controller().set_feature(NVME_FEAT_VOLATILE_WRITE_CACHE, 0);
+	auto before = bench().controller().log_flash();
+	ASSERT_EQ(bench().write(0, 1), NVME_SUCCESS);
+	auto after = bench().controller().log_flash();
+	uint64_t programmed = 0;
+	for (unsigned cause = 0; cause < HZ_CAUSES; cause++)
+		programmed += after.program_sectors[cause] - before.program_sectors[cause];
+	EXPECT_GE(programmed, 1u);
+}
+
+} // namespace
+} // namespace conform

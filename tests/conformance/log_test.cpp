@@ -1,0 +1,135 @@
+// Get Log Page (base spec 5.16).
+#include <cstring>
+
+#include "command_case.hpp"
+
+namespace conform {
+namespace {
+
+auto page(uint32_t lid, uint64_t dwords, uint64_t offset = 0, uint32_t nsid = NVME_NSID_ALL, uint32_t cdw14 = 0)
+{
+	return [=](Bench &b) {
+		nvme_sqe sqe = admin_command(b, NVME_ADMIN_GET_LOG_PAGE, nsid, lid | static_cast<uint32_t>((dwords - 1) & 0xffff) << 16,
+					     static_cast<uint32_t>((dwords - 1) >> 16));
+		sqe.prp2 = b.page(1);
+		sqe.cdw12 = static_cast<uint32_t>(offset);
+		sqe.cdw13 = static_cast<uint32_t>(offset >> 32);
+		sqe.cdw14 = cdw14;
+		return sqe;
+	};
+}
+
+const CommandCase cases[] = {
+	{"Error", NVME_SUCCESS, page(NVME_LOG_ERROR, 1024)},
+	{"ErrorOneEntry", NVME_SUCCESS, page(NVME_LOG_ERROR, 16)},
+	{"Smart", NVME_SUCCESS, page(NVME_LOG_SMART, 128)},
+	{"SmartOfNamespaceZero", NVME_SUCCESS, page(NVME_LOG_SMART, 128, 0, 0)},
+	{"SmartPerNamespaceIsNotOffered", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 128, 0, 1)},
+	{"Firmware", NVME_SUCCESS, page(NVME_LOG_FIRMWARE, 128)},
+	{"EffectsNvm", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024)},
+	{"EffectsZoned", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024, 0, NVME_NSID_ALL, NVME_CSI_ZNS << 24)},
+	{"SupportedPages", NVME_SUCCESS, page(0x00, 256)},
+	{"Harts", NVME_SUCCESS, page(HZ_LOG_HARTS, 16)},
+	{"Flash", NVME_SUCCESS, page(HZ_LOG_FLASH, 16)},
+	{"Locks", NVME_SUCCESS, page(HZ_LOG_LOCKS, 16)},
+	{"Ftl", NVME_SUCCESS, page(HZ_LOG_FTL, 16)},
+	{"OneDword", NVME_SUCCESS, page(NVME_LOG_SMART, 1)},
+	{"MoreThanThePage", NVME_SUCCESS, page(NVME_LOG_SMART, 1024)},
+	{"OffsetInside", NVME_SUCCESS, page(NVME_LOG_SMART, 1, 508)},
+	{"OffsetAtTheEnd", NVME_SUCCESS, page(NVME_LOG_SMART, 1, 512)},
+	{"OffsetBeyondTheEnd", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 1, 516)},
+	{"OffsetFarBeyondTheEnd", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 1, 1ull << 62)},
+	{"OffsetBeyondTheLocks", NVME_INVALID_FIELD, page(HZ_LOG_LOCKS, 1, 1ull << 62)},
+	{"OffsetNotDwordAligned", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 1, 2)},
+	{"OffsetByIndexIsNotOffered", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 1, 0, NVME_NSID_ALL, 1u << 23)},
+	{"LargerThanMdts", NVME_INVALID_FIELD, page(NVME_LOG_SMART, HZ_MAX_TRANSFER_SECTORS * 1024ull + 1)},
+	{"NumdUpperOnly", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 0xffff0001ull)},
+	{"NamespaceTwo", NVME_INVALID_NAMESPACE, page(NVME_LOG_ERROR, 16, 0, 2)},
+	{"ChangedNamespacesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x04, 16)},
+	{"SelfTestIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x06, 16)},
+	{"ChangedZonesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0xbf, 16, 0, 1)},
+	{"VendorPageAfterTheLast", NVME_LOG_PAGE_INVALID, page(0xc4, 16)},
+	{"LastPage", NVME_LOG_PAGE_INVALID, page(0xff, 16)},
+};
+class LogPages : public AdminCommand {};
+TEST_P(LogPages, Status) { check(); }
+INSTANTIATE_TEST_SUITE_P(Lid, LogPages, ::testing::ValuesIn(cases), case_name);
+
+class LogContent : public ZonedDevice {};
+
+TEST_F(LogContent, ErrorLogNamesTheLastFailure)
+{
+	Bench &b = bench();
+	ASSERT_EQ(b.write(5, 1), NVME_ZONE_INVALID_WRITE);
+	auto data = b.controller().log_page(NVME_LOG_ERROR, 64);
+	nvme_error_entry entry;
+	std::memcpy(&entry, data.data(), sizeof(entry));
+	EXPECT_GT(entry.error_count, 0u);
+	EXPECT_EQ(entry.sqid, 1);
+	EXPECT_EQ(entry.status_field >> 1 & 0x7ff, NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(entry.lba, 5u);
+	EXPECT_EQ(entry.nsid, 1u);
+}
+
+TEST_F(LogContent, ErrorCountGrowsByOne)
+{
+	Bench &b = bench();
+	auto count = [&] {
+		auto data = b.controller().log_page(NVME_LOG_SMART, 512);
+		uint64_t value;
+		std::memcpy(&value, &data[176], 8);
+		return value;
+	};
+	uint64_t before = count();
+	ASSERT_EQ(b.write(5, 1), NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(count(), before + 1);
+}
+
+TEST_F(LogContent, SmartCountsHostCommands)
+{
+	Bench &b = bench();
+	auto smart = [&] {
+		auto data = b.controller().log_page(NVME_LOG_SMART, 512);
+		nvme_smart_log log;
+		std::memcpy(&log, data.data(), sizeof(log));
+		return log;
+	};
+	auto before = smart();
+	ASSERT_EQ(b.write(0, 8), NVME_SUCCESS);
+	ASSERT_EQ(b.append(0, 8), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::read(0, 16)), NVME_SUCCESS);
+	auto after = smart();
+	EXPECT_EQ(after.host_writes[0], before.host_writes[0] + 2);
+	EXPECT_EQ(after.host_reads[0], before.host_reads[0] + 1);
+	EXPECT_EQ(after.critical_warning, 0);
+}
+
+TEST_F(LogContent, PiecesAreTheWholePage)
+{
+	Bench &b = bench();
+	for (uint8_t lid : {NVME_LOG_FIRMWARE, NVME_LOG_EFFECTS}) {
+		uint32_t bytes = lid == NVME_LOG_EFFECTS ? 4096 : 512;
+		auto whole = b.controller().log_page(lid, bytes);
+		for (uint32_t at = 0; at < bytes; at += bytes / 4) {
+			auto piece = b.controller().log_page(lid, bytes / 4, at);
+			EXPECT_EQ(std::memcmp(piece.data(), &whole[at], bytes / 4), 0) << "page " << int(lid) << " at " << at;
+		}
+	}
+}
+
+TEST_F(LogContent, EffectsNameTheCommandsThatAreThere)
+{
+	nvme_sqe sqe = page(NVME_LOG_EFFECTS, 1024, 0, NVME_NSID_ALL, NVME_CSI_ZNS << 24)(bench());
+	ASSERT_EQ(bench().controller().admin(sqe).status, NVME_SUCCESS);
+	nvme_effects_log log;
+	std::memcpy(&log, bench().at(bench().page(0)), sizeof(log));
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		nvme_sqe io = io_command(bench(), static_cast<uint8_t>(opcode));
+		io.nsid = 0;
+		bool unknown = bench().raw(io).status == NVME_INVALID_OPCODE;
+		EXPECT_EQ(log.iocs[opcode] & NVME_EFFECT_SUPPORTED, unknown ? 0u : 1u) << "I/O opcode " << opcode;
+	}
+}
+
+} // namespace
+} // namespace conform

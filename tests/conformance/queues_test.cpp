@@ -1,0 +1,151 @@
+// Create and Delete I/O Queue (base spec 5.4 to 5.7), Doorbell Buffer Config (5.8).
+#include "command_case.hpp"
+#include "session/error.hpp"
+
+namespace conform {
+namespace {
+
+constexpr uint32_t contiguous = NVME_QUEUE_CONTIGUOUS;
+
+nvme_sqe queue_command(Bench &b, uint8_t opcode, uint32_t id, uint32_t entries, uint32_t cdw11)
+{
+	b.disturb();
+	return admin_command(b, opcode, 0, id | (entries - 1) << 16, cdw11);
+}
+
+auto create_cq(uint32_t id, uint32_t entries = 16, uint32_t cdw11 = contiguous, uint64_t prp_offset = 0)
+{
+	return [=](Bench &b) {
+		nvme_sqe sqe = queue_command(b, NVME_ADMIN_CREATE_CQ, id, entries, cdw11);
+		sqe.prp1 += prp_offset;
+		return sqe;
+	};
+}
+// Completion queue 2 exists.
+auto create_sq(uint32_t id, uint32_t entries = 16, uint32_t cqid = 2, uint32_t flags = contiguous, uint64_t prp_offset = 0)
+{
+	return [=](Bench &b) {
+		if (b.controller().admin(create_cq(2)(b)).status)
+			throw std::runtime_error("completion queue 2 was refused");
+		nvme_sqe sqe = queue_command(b, NVME_ADMIN_CREATE_SQ, id, entries, flags | cqid << 16);
+		sqe.prp1 = b.page(8) + prp_offset;
+		return sqe;
+	};
+}
+auto remove(uint8_t opcode, uint32_t id)
+{
+	return [=](Bench &b) { return queue_command(b, opcode, id, 1, 0); };
+}
+auto doorbell_buffer(int64_t shadow, int64_t events)
+{
+	return [=](Bench &b) {
+		b.disturb();
+		nvme_sqe sqe = admin_command(b, NVME_ADMIN_DBBUF);
+		sqe.prp1 = b.page(20) + static_cast<uint64_t>(shadow);
+		sqe.prp2 = b.page(21) + static_cast<uint64_t>(events);
+		return sqe;
+	};
+}
+constexpr int64_t far_away = 1ll << 40;
+
+const CommandCase cases[] = {
+	{"CqLegal", NVME_SUCCESS, create_cq(2)},
+	{"CqSmallest", NVME_SUCCESS, create_cq(2, 2)},
+	{"CqLargest", NVME_SUCCESS, create_cq(2, 1024)},
+	{"CqLastId", NVME_SUCCESS, create_cq(64)},
+	{"CqWithInterrupt", NVME_SUCCESS, create_cq(2, 16, contiguous | NVME_QUEUE_INTERRUPT | 64u << 16)},
+	{"CqIdZero", NVME_QID_INVALID, create_cq(0)},
+	{"CqIdTwice", NVME_QID_INVALID, create_cq(1)},
+	{"CqIdTooLarge", NVME_QID_INVALID, create_cq(65)},
+	{"CqIdFfff", NVME_QID_INVALID, create_cq(0xffff)},
+	{"CqSizeZero", NVME_QUEUE_SIZE, create_cq(2, 1)},
+	{"CqSizeOverMqes", NVME_QUEUE_SIZE, create_cq(2, 1025)},
+	{"CqSizeFfff", NVME_QUEUE_SIZE, create_cq(2, 65536)},
+	{"CqNotContiguous", NVME_INVALID_FIELD, create_cq(2, 16, 0)},
+	{"CqPrpWithOffset", NVME_PRP_OFFSET_INVALID, create_cq(2, 16, contiguous, 64)},
+	{"CqOutsideHostMemory", NVME_INVALID_FIELD, create_cq(2, 16, contiguous, 1ull << 40)},
+	{"CqVectorTooLarge", NVME_INTERRUPT_VECTOR, create_cq(2, 16, contiguous | NVME_QUEUE_INTERRUPT | 65u << 16)},
+	{"SqLegal", NVME_SUCCESS, create_sq(2)},
+	{"SqOnAnotherQueuesCq", NVME_SUCCESS, create_sq(3)},
+	{"SqLargest", NVME_SUCCESS, create_sq(2, 1024)},
+	{"SqIdZero", NVME_QID_INVALID, create_sq(0)},
+	{"SqIdTwice", NVME_QID_INVALID, create_sq(1)},
+	{"SqIdTooLarge", NVME_QID_INVALID, create_sq(65)},
+	{"SqSizeZero", NVME_QUEUE_SIZE, create_sq(2, 1)},
+	{"SqSizeOverMqes", NVME_QUEUE_SIZE, create_sq(2, 1025)},
+	{"SqCqMissing", NVME_CQ_INVALID, create_sq(2, 16, 3)},
+	{"SqCqZero", NVME_QID_INVALID, create_sq(2, 16, 0)},
+	{"SqCqTooLarge", NVME_QID_INVALID, create_sq(2, 16, 65)},
+	{"SqNotContiguous", NVME_INVALID_FIELD, create_sq(2, 16, 2, 0)},
+	{"SqPrpWithOffset", NVME_PRP_OFFSET_INVALID, create_sq(2, 16, 2, contiguous, 8)},
+	{"SqOutsideHostMemory", NVME_INVALID_FIELD, create_sq(2, 16, 2, contiguous, 1ull << 40)},
+	{"DeleteSq", NVME_SUCCESS, remove(NVME_ADMIN_DELETE_SQ, 1)},
+	{"DeleteSqZero", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_SQ, 0)},
+	{"DeleteSqMissing", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_SQ, 2)},
+	{"DeleteSqTooLarge", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_SQ, 65)},
+	{"DeleteCqWithSubmissionQueue", NVME_QUEUE_DELETION, remove(NVME_ADMIN_DELETE_CQ, 1)},
+	{"DeleteCqZero", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_CQ, 0)},
+	{"DeleteCqMissing", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_CQ, 2)},
+	{"DeleteCqFfff", NVME_QID_INVALID, remove(NVME_ADMIN_DELETE_CQ, 0xffff)},
+	{"DoorbellBuffer", NVME_SUCCESS, doorbell_buffer(0, 0)},
+	{"DoorbellBufferShadowWithOffset", NVME_INVALID_FIELD, doorbell_buffer(4, 0)},
+	{"DoorbellBufferEventsWithOffset", NVME_INVALID_FIELD, doorbell_buffer(0, 4)},
+	{"DoorbellBufferShadowOutside", NVME_INVALID_FIELD, doorbell_buffer(far_away, 0)},
+	{"DoorbellBufferEventsOutside", NVME_INVALID_FIELD, doorbell_buffer(0, far_away)},
+};
+
+class QueueCommands : public AdminCommand {};
+TEST_P(QueueCommands, Status) { check(); }
+INSTANTIATE_TEST_SUITE_P(All, QueueCommands, ::testing::ValuesIn(cases), case_name);
+
+class QueueLife : public ZonedDevice {};
+
+TEST_F(QueueLife, IdsCanBeUsedAgainAfterDeletion)
+{
+	Bench &b = bench();
+	b.disturb();
+	for (int round = 0; round < 5; round++) {
+		auto queue = b.controller().create_queue(2, {.depth = 4, .data_bytes = 4096});
+		EXPECT_EQ(queue->run(hz::QueuePair::flush()).status, NVME_SUCCESS) << "round " << round;
+		b.controller().delete_queue(std::move(queue));
+	}
+}
+
+TEST_F(QueueLife, OnlyAsManyQueuesAsWereAgreed)
+{
+	Bench &b = bench();
+	b.disturb();
+	b.controller().enable();
+	EXPECT_EQ(b.controller().set_feature(NVME_FEAT_NUMBER_OF_QUEUES, 1 << 16 | 1), 1u << 16 | 1u);
+	EXPECT_NO_THROW(b.controller().create_queue(2, {.depth = 4, .data_bytes = 4096}));
+	try {
+		b.controller().create_queue(3, {.depth = 4, .data_bytes = 4096});
+		FAIL() << "a third queue was made";
+	} catch (const hz::NvmeError &e) {
+		EXPECT_EQ(e.status(), NVME_QID_INVALID);
+	}
+}
+
+TEST_F(QueueLife, AControllerResetForgetsEveryQueue)
+{
+	Bench &b = bench();
+	b.disturb();
+	b.controller().enable();
+	nvme_sqe sqe = admin_command(b, NVME_ADMIN_DELETE_SQ, 0, 1);
+	EXPECT_EQ(b.controller().admin(sqe).status, NVME_QID_INVALID);
+}
+
+TEST_F(QueueLife, TwoSubmissionQueuesShareACompletionQueue)
+{
+	Bench &b = bench();
+	b.disturb();
+	nvme_sqe sqe = admin_command(b, NVME_ADMIN_CREATE_SQ, 0, 2 | 15u << 16, contiguous | 1u << 16);
+	ASSERT_EQ(b.controller().admin(sqe).status, NVME_SUCCESS);
+	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_SQ, 0, 1)).status, NVME_SUCCESS);
+	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_CQ, 0, 1)).status, NVME_QUEUE_DELETION);
+	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_SQ, 0, 2)).status, NVME_SUCCESS);
+	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_CQ, 0, 1)).status, NVME_SUCCESS);
+}
+
+} // namespace
+} // namespace conform
