@@ -22,6 +22,7 @@ static const struct key keys[] = {
 	{ "shm", TEXT, FIELD(shm), 0, 0 },
 	{ "elf", TEXT, FIELD(elf), 0, 0 },
 	{ "report", TEXT, FIELD(report), 0, 0 },
+	{ "trace", TEXT, FIELD(trace), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, 100000 },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
 	COST_KEY(insn), COST_KEY(local), COST_KEY(remote), COST_KEY(occupancy), COST_KEY(wake), COST_KEY(pause), COST_KEY(ipi),

@@ -25,6 +25,7 @@ struct vc_options {
 	const char *shm;         /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
 	const char *elf;         /* image, for names in dumps and reports */
 	const char *report;      /* JSON result file */
+	const char *trace;       /* text file with every order point that the hash covers, to find where two runs part */
 	uint64_t mhz;            /* frequency of every hart's clock */
 	const char *preset;      /* "default" or "ideal" */
 	struct vc_costs cost;

@@ -88,6 +88,10 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 		snprintf(text, bytes, "option elf=%s is unusable", vc.options.elf);
 		return false;
 	}
+	if (!vc_order_start()) {
+		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
+		return false;
+	}
 	return true;
 }
 
@@ -103,7 +107,6 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info
 		vc.hart[i].index = i;
 		vc.key[i] = VC_NEVER;
 	}
-	vc.order_hash = 0xcbf29ce484222325ull;
 	qemu_plugin_register_vcpu_init_cb(id, on_init);
 	qemu_plugin_register_vcpu_idle_cb(id, on_idle);
 	qemu_plugin_register_vcpu_resume_cb(id, on_resume);

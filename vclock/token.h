@@ -2,7 +2,7 @@
 #ifndef VC_TOKEN_H
 #define VC_TOKEN_H
 
-#include "clock.h"
+#include "order.h"
 
 /* First instruction of a hart: blocks until every hart is there. */
 void vc_gate(struct vc_hart *h);
@@ -38,11 +38,8 @@ static inline void vc_order(struct vc_hart *h, enum vc_kind kind)
 {
 	if (__builtin_expect(!vc_holds(h) || vc_key(h) >= atomic_load_explicit(&h->limit, memory_order_relaxed), 0))
 		vc_order_wait(h, kind);
-	if (__builtin_expect(vc_holds(h) && !vc.ended, 1)) { /* FNV-1a over the sequence of (clock, hart, kind) */
-		vc.order_hash = (vc.order_hash ^ vc_key(h)) * 0x100000001b3ull;
-		vc.order_hash = (vc.order_hash ^ kind) * 0x100000001b3ull;
-		vc.orders++;
-	}
+	if (__builtin_expect(vc_holds(h), 1))
+		vc_order_record(h, kind);
 }
 
 #endif

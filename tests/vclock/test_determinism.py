@@ -54,6 +54,19 @@ class Determinism(LockbenchCase):
         self.assertEqual(len(hashes), 4)
 
 
+class Trace(ProbeCase):
+    def test_trace_lists_every_order_point(self):
+        with self.probe("order", 4) as m:
+            trace = os.path.join(m.folder, "trace")
+            m.command[m.command.index("-plugin") + 1] += f",trace={trace}"
+            self.assertEqual(m.run(), 0, m.output)
+            with open(trace) as f:
+                lines = [line.split() for line in f]
+            self.assertEqual(len(lines), m.report()["orders"])
+            keys = [(int(clock), int(hart)) for clock, hart, _, _ in lines]
+            self.assertEqual(keys, sorted(keys))
+
+
 class Counting(ProbeCase):
     def test_counting_by_segment_equals_counting_each_instruction(self):
         for scene in ("order", "deadline", "ping", "charge"):
