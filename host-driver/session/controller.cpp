@@ -123,7 +123,6 @@ AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<c
 	}
 	sqe.cid = next_cid_++;
 	std::memcpy(region.at(sq_ + tail_ * sizeof(sqe), sizeof(sqe)), &sqe, sizeof(sqe));
-	std::atomic_thread_fence(std::memory_order_release);
 	tail_ = (tail_ + 1) % admin_depth;
 	link_.write32(NVME_REG_DOORBELLS, tail_);
 	AdminResult result = await(sqe.cid);
