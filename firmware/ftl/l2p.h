@@ -9,7 +9,11 @@
 #include "lt/lock.h"
 #include "tsu/flash_addr.h"
 
-enum { L2P_UNMAPPED = (1u << HZ_PPA_BITS) - 1, L2P_ADDRESS_MASK = (1u << HZ_PPA_BITS) - 1 };
+enum {
+	L2P_UNMAPPED = (1u << HZ_PPA_BITS) - 1,
+	L2P_ADDRESS_MASK = (1u << HZ_PPA_BITS) - 1,
+	L2P_PIECE = 64,               /* most entries changed under one acquisition */
+};
 
 struct zone;
 struct ftl;

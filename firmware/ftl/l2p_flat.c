@@ -56,16 +56,28 @@ static void replace(struct ftl *ftl, uint32_t *entry, ppa_t ppa)
 		slc_invalidate(ftl, old);
 }
 
+/* A piece at a time, so that the lock is never held for long: the callers own the zone, only the collector competes. */
+static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
+{
+	struct lt_lock *lock = shard_of(ftl, zone);
+
+	while (count) {
+		uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
+		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
+		struct lt_lock_node node;
+
+		lt_lock_acquire(lock, &node);
+		for (uint32_t i = 0; i < part; i++, value += step)
+			replace(ftl, &entry[i], value);
+		lt_lock_release(lock, &node);
+		offset += part;
+		count -= part;
+	}
+}
+
 void l2p_map_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
-	struct lt_lock *lock = shard_of(ftl, zone);
-	struct lt_lock_node node;
-
-	lt_lock_acquire(lock, &node);
-	for (uint32_t i = 0; i < count; i++)
-		replace(ftl, &entry[i], ppa + i);
-	lt_lock_release(lock, &node);
+	replace_run(ftl, zone, offset, count, ppa, 1);
 }
 
 void l2p_map_slc(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
@@ -99,14 +111,7 @@ bool l2p_move_slc(struct ftl *ftl, uint64_t lba, ppa_t from, ppa_t to)
 
 void l2p_unmap(struct ftl *ftl, const struct zone *zone, uint32_t count)
 {
-	uint32_t *entry = entry_of(&ftl->l2p, zone, 0);
-	struct lt_lock *lock = shard_of(ftl, zone);
-	struct lt_lock_node node;
-
-	lt_lock_acquire(lock, &node);
-	for (uint32_t i = 0; i < count; i++)
-		replace(ftl, &entry[i], UINT32_MAX);
-	lt_lock_release(lock, &node);
+	replace_run(ftl, zone, 0, count, UINT32_MAX, 0);
 }
 
 ppa_t l2p_peek(const struct ftl *ftl, const struct zone *zone, uint32_t offset)

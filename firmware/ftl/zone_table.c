@@ -9,7 +9,7 @@ void zone_table_init(struct ftl *ftl, struct arena *arena)
 	struct zone_table *table = &ftl->table;
 	uint32_t unit = ftl->cfg->slc_program_sectors;
 
-	lt_lock_init(&table->lock, HZ_LC_SLC, 1);
+	lt_lock_init(&table->lock, HZ_LC_L2P, ftl->l2p.shards);
 	table->pages = (ftl->zone_count + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
 	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "zone table");
 	table->record = arena_alloc(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");

@@ -1,7 +1,7 @@
 /* Zone records that must survive power cuts: generation, finish, read-only/offline, fence. Packed into 4 KiB table pages, which are
  * written to the SLC log like any sector (OOB kind ZONE_TABLE, lpa = page number); the highest sequence number wins.
  *
- * table.lock (class SLC, index 1). One write per page at a time; records changed meanwhile go out together with the next. */
+ * table.lock is of class L2P (index: number of map shards), since a page's place is mapped like a sector's and SLC is taken under it. One write per page at a time; records changed meanwhile go out together with the next. */
 #ifndef FTL_ZONE_TABLE_H
 #define FTL_ZONE_TABLE_H
 
