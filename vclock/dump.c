@@ -9,12 +9,15 @@
 
 static const char *lock_name(uint64_t what, char *text, size_t bytes)
 {
-	static const char *const classes[HZ_LOCK_CLASSES] = { "zone", "open", "buffer", "l2p", "slc", "block", "link", "test" };
+	static const char *const classes[HZ_LOCK_CLASSES] = {
+		"zone", "open", "buffer", "l2p", "slc", "block", "link", "test",
+	};
 	uint32_t lock_class = HZ_VC_LOCK_CLASS(what);
+	const char *name = lock_class < HZ_LOCK_CLASSES ? classes[lock_class] : "unknown";
 
 	if (!what)
 		return "";
-	snprintf(text, bytes, ", lock %s[%u]", lock_class < HZ_LOCK_CLASSES ? classes[lock_class] : "?", HZ_VC_LOCK_INDEX(what));
+	snprintf(text, bytes, ", lock %s[%u]", name, HZ_VC_LOCK_INDEX(what));
 	return text;
 }
 

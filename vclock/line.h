@@ -1,7 +1,8 @@
 /* Lines: cost of synchronising accesses, LR reservations, and who waits on what. Used by the token holder only.
  *
- * Model: a line is held by a set of harts. A read is local if the hart is in the set, a write if it is alone in it; any other
- * access is a transfer: it starts when the line is free, keeps it busy for `occupancy` and takes `remote`. */
+ * Model: a line is held by a set of harts. A read is local if the hart is in the set, a write if it is alone in
+ * it; any other access is a transfer: it starts when the line is free, keeps it busy for `occupancy` and takes
+ * `remote`. */
 #ifndef VC_LINE_H
 #define VC_LINE_H
 

@@ -32,7 +32,7 @@ struct vc_options {
 	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool race_check;
-	uint64_t spin_limit;     /* ns of device time a hart may PAUSE in one spin-lock wait before it counts as deadlocked; 0: any */
+	uint64_t spin_limit;     /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
 	unsigned watchdog_ms;    /* a token holder that sleeps this long is taken for stuck */
 	unsigned lines;          /* how many lines the report lists */
 };

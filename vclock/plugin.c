@@ -14,8 +14,8 @@
 
 QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 
-/* Runs in each vCPU's thread before guest code; the last one finds the machine, its memory files and all vCPUs there. Counters
- * are made only now, because QEMU would have to stop all vCPUs to enlarge them for more than 16. */
+/* Runs in each vCPU's thread before guest code; the last one finds the machine, its memory files and all vCPUs
+ * there. Counters are made only now, because QEMU would have to stop all vCPUs to enlarge them for more than 16. */
 static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
 	(void)id;
@@ -63,8 +63,8 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void *unused)
 static bool check_machine(const qemu_info_t *info, char *text, size_t bytes)
 {
 	if (info->version.min > VC_API_VERSION || info->version.cur < VC_API_VERSION)
-		snprintf(text, bytes, "this QEMU serves plugin API versions %d to %d, but version %d is needed: use QEMU 10.0 or later",
-			 info->version.min, info->version.cur, VC_API_VERSION);
+		snprintf(text, bytes, "this QEMU serves plugin API versions %d to %d, but version %d is needed: "
+			 "use QEMU 10.0 or later", info->version.min, info->version.cur, VC_API_VERSION);
 	else if (strcmp(info->target_name, "riscv64") || !info->system_emulation)
 		snprintf(text, bytes, "this is %s of target %s: use qemu-system-riscv64",
 			 info->system_emulation ? "system emulation" : "user emulation", info->target_name);

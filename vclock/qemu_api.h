@@ -1,7 +1,8 @@
 /* The part of QEMU's plugin interface (API version 4, QEMU 10.0) that the virtual clock uses.
  *
- * Declared here because distributions do not package the header; QEMU exports the functions and resolves them when it loads the
- * plugin. Written from the API documentation (QEMU manual, "QEMU TCG Plugins"). glib appears only as the two array types. */
+ * Declared here because distributions do not package the header; QEMU exports the functions and resolves them when
+ * it loads the plugin. Written from the API documentation (QEMU manual, "QEMU TCG Plugins"). glib appears only as
+ * the two array types. */
 #ifndef VC_QEMU_API_H
 #define VC_QEMU_API_H
 
@@ -56,7 +57,8 @@ void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_s
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *udata);
 
-/* Translation and instrumentation. Callbacks and inline operations of one instruction run in the order of registration. */
+/* Translation and instrumentation. Callbacks and inline operations of one instruction run in the order of
+ * registration. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);

@@ -19,7 +19,8 @@ static void write_parameters(FILE *out)
 
 	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64
 		", \"local\": %" PRIu64 ", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64
-		", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s},\n",
+		", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
+		", \"count\": \"%s\", \"race_check\": %s},\n",
 		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake,
 		o->cost.pause, o->cost.ipi, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
 }

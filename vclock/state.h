@@ -1,9 +1,9 @@
-/* The state of one run: harts, their place in the order, and what spoiled the run. QEMU calls back without a context, so there is
- * one instance (vc), set up by plugin.c.
+/* The state of one run: harts, their place in the order, and what spoiled the run. QEMU calls back without a
+ * context, so there is one instance (vc), set up by plugin.c.
  *
- * Who writes what: a hart's own thread writes its struct vc_hart while it runs; while it is blocked the token holder may. key[],
- * state, holder, phase and everything about granting change under vc.lock. Line table, order hash and statistics belong to the
- * token holder. */
+ * Who writes what: a hart's own thread writes its struct vc_hart while it runs; while it is blocked the token
+ * holder may. key[], state, holder, phase and everything about granting change under vc.lock. Line table, order
+ * hash and statistics belong to the token holder. */
 #ifndef VC_STATE_H
 #define VC_STATE_H
 
@@ -41,7 +41,8 @@ enum vc_kind {
 };
 
 enum vc_flag { /* why a run is no measurement */
-	VC_FLAG_STOPPED, VC_FLAG_FLUSHED, VC_FLAG_RESCUED, VC_FLAG_WFI_WOKE, VC_FLAG_RESET, VC_FLAG_UNFROZEN_HOST_WAIT, VC_FLAGS,
+	VC_FLAG_STOPPED, VC_FLAG_FLUSHED, VC_FLAG_RESCUED, VC_FLAG_WFI_WOKE, VC_FLAG_RESET, VC_FLAG_UNFROZEN_HOST_WAIT,
+	VC_FLAGS,
 };
 
 struct vc_hart {

@@ -53,8 +53,8 @@ static int pick(uint64_t *second)
 	return best == VC_NEVER ? -1 : (int)(best & (VC_MAX_HARTS - 1));
 }
 
-/* No hart can run and at least one waits for another. Harts in WFI could still be woken by an interrupt: with_halted counts
- * them in. */
+/* No hart can run and at least one waits for another. Harts in WFI could still be woken by an interrupt:
+ * with_halted counts them in. */
 static bool all_are_stuck(bool with_halted)
 {
 	unsigned parked = 0;

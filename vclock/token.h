@@ -1,4 +1,5 @@
-/* The token: which hart may run. Guest code runs only in the hart whose key (clock, then index) is smallest at order points. */
+/* The token: which hart may run. Guest code runs only in the hart whose key (clock, then index) is smallest at
+ * order points. */
 #ifndef VC_TOKEN_H
 #define VC_TOKEN_H
 
@@ -8,8 +9,8 @@
 void vc_gate(struct vc_hart *h);
 /* Slow path of vc_order. */
 void vc_order_wait(struct vc_hart *h, enum vc_kind kind);
-/* Blocks until woken by vc_unpark or until the deadline (cycles, VC_NEVER: none); the clock then stands at the later of both.
- * The caller holds the token (else it returns at once). */
+/* Blocks until woken by vc_unpark or until the deadline (cycles, VC_NEVER: none); the clock then stands at the
+ * later of both. The caller holds the token (else it returns at once). */
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
 /* The holder makes a parked hart ready at time `cycles`; no effect unless it is parked. */
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);

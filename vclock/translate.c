@@ -1,6 +1,7 @@
-/* Instrumentation: every block is cut into segments that end with a synchronisation instruction. A segment's instructions are
- * counted by one inline addition at its start, so at the callback the counter includes exactly what ran before and the
- * instruction itself. A block left early (trap, MMIO replay) is counted too far: MMIO belongs inside a freeze, or use count=insn. */
+/* Instrumentation: every block is cut into segments that end with a synchronisation instruction. A segment's
+ * instructions are counted by one inline addition at its start, so at the callback the counter includes exactly
+ * what ran before and the instruction itself. A block left early (trap, MMIO replay) is counted too far: MMIO
+ * belongs inside a freeze, or use count=insn. */
 #include "translate.h"
 
 #include "hint.h"

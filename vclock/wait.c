@@ -1,4 +1,5 @@
-/* Waiting instructions: a hart that waits is parked, costs no host time, and its clock jumps to the time it is released at. */
+/* Waiting instructions: a hart that waits is parked, costs no host time, and its clock jumps to the time it is
+ * released at. */
 #include "wait.h"
 
 #include "line.h"

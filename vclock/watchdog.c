@@ -1,6 +1,7 @@
-/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts blocked in a
- * callback cannot. The holder then sleeps with its counter standing still: all harts are let go and the run is flagged. And harts
- * that wait while all others are halted by WFI are deadlocked if no interrupt comes for a second. */
+/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts
+ * blocked in a callback cannot. The holder then sleeps with its counter standing still: all harts are let go and
+ * the run is flagged. And harts that wait while all others are halted by WFI are deadlocked if no interrupt comes
+ * for a second. */
 #include "watchdog.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
 """The README's table: what plain multi-threaded emulation reports for the lock benchmark, beside the virtual clock.
 
-Both columns run the same lockbench.elf. Numbers are completions per second of the machine's own time, relative to one hart; in
-brackets the spread of the runs, (max - min) / mean. Prints Markdown. Needs HARTZONE_VCLOCK and HARTZONE_FIRMWARE_DIR."""
+Both columns run the same lockbench.elf. Numbers are completions per second of the machine's own time, relative to
+one hart; in brackets the spread of the runs, (max - min) / mean. Prints Markdown. Needs HARTZONE_VCLOCK and
+HARTZONE_FIRMWARE_DIR."""
 import argparse
 import os
 import sys
@@ -23,8 +24,8 @@ def rate(kind, harts, think, section, duration_ns, plugin, timeout):
 
 
 def cell(kind, harts, think, section, options, plugin):
-    runs = [rate(kind, harts, think, section, options.virtual_ns if plugin else options.real_ns, plugin, options.timeout)
-            for _ in range(options.runs)]
+    duration_ns = options.virtual_ns if plugin else options.real_ns
+    runs = [rate(kind, harts, think, section, duration_ns, plugin, options.timeout) for _ in range(options.runs)]
     done = [r for r in runs if r is not None]
     if not done or not sum(done):
         return None, None
@@ -61,7 +62,8 @@ def main():
     for think in options.think:
         for kind in options.kinds:
             for name, plugin in (("real", None), ("virtual", PLUGIN)):
-                print(f"| {kind}, {2 * think} | {name} | " + " | ".join(row(kind, think, options.section, options, plugin)) + " |")
+                cells = row(kind, think, options.section, options, plugin)
+                print(f"| {kind}, {2 * think} | {name} | " + " | ".join(cells) + " |")
                 sys.stdout.flush()
 
 

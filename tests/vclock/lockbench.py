@@ -9,15 +9,16 @@ KINDS = ["none", "tas", "ttas", "ticket", "mcs", "clh"]
 
 
 class Lockbench(Machine):
-    def __init__(self, elf, harts, kind, think, section, spread=0, duration_ns=100000, seed=1, waits=0, machine_harts=None,
-                 **more):
+    def __init__(self, elf, harts, kind, think, section, spread=0, duration_ns=100000, seed=1, waits=0,
+                 machine_harts=None, **more):
         super().__init__(elf, machine_harts or harts, **more)
         self.harts = harts
-        self.write(ADDRESS, struct.pack("<QIIIIIIQQ", MAGIC, harts, KINDS.index(kind), think, spread, section, waits, seed,
-                                        duration_ns))
+        self.write(ADDRESS, struct.pack("<QIIIIIIQQ", MAGIC, harts, KINDS.index(kind), think, spread, section, waits,
+                                        seed, duration_ns))
 
     def results(self):
         start, protected, total, finished = struct.unpack_from("<4Q", self.read(ADDRESS + 48, 32))
         counts = [self.words(ADDRESS + 128 + 64 * h, 4) for h in range(self.harts)]
         return {"start_ns": start, "sum": protected, "total": total, "finished": finished,
-                "operations": [c[0] for c in counts], "wait_ns": [c[1] for c in counts], "end_ns": [c[3] for c in counts]}
+                "operations": [c[0] for c in counts], "wait_ns": [c[1] for c in counts],
+                "end_ns": [c[3] for c in counts]}

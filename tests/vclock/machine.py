@@ -1,4 +1,4 @@
-"""Starts QEMU with an image, with or without the virtual clock, and hands parameters and results through its RAM file."""
+"""Starts QEMU with an image, with or without the virtual clock; parameters and results go through its RAM file."""
 import json
 import os
 import shutil

@@ -1,7 +1,7 @@
 """Independent discrete-event model of harts under the virtual clock, from the rules in docs/virtual-clock.md.
 
-It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events are the
-synchronising instructions; the event with the smallest (clock, hart) happens next."""
+It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events
+are the synchronising instructions; the event with the smallest (clock, hart) happens next."""
 import heapq
 import struct
 
@@ -16,8 +16,8 @@ COSTS = {
 PERFORM, GO_ON = 0, -1  # what an event is; positive numbers are deadlines of a park
 AMO = {
     "amoswap": lambda old, v: v, "amoadd": lambda old, v: old + v, "amoor": lambda old, v: old | v,
-    "amoand": lambda old, v: old & v, "amoxor": lambda old, v: old ^ v, "amomax": lambda old, v: max(signed(old), signed(v)),
-    "amomaxu": max, "amominu": min,
+    "amoand": lambda old, v: old & v, "amoxor": lambda old, v: old ^ v, "amomaxu": max, "amominu": min,
+    "amomax": lambda old, v: max(signed(old), signed(v)), "amomin": lambda old, v: min(signed(old), signed(v)),
 }
 
 

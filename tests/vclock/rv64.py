@@ -1,7 +1,7 @@
 """RV64IMAC as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
 
-A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds its
-number of instructions to hart.n and returns the next pc. Nothing here knows about costs, order or QEMU."""
+A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
+its number of instructions to hart.n and returns the next pc. Nothing here knows about costs, order or QEMU."""
 import re
 import subprocess
 
@@ -36,7 +36,8 @@ class Insn:
 
 def disassemble(elf):
     """pc -> Insn for the whole image."""
-    text = subprocess.run([OBJDUMP, "-d", "-M", "no-aliases,numeric", elf], capture_output=True, text=True, check=True).stdout
+    command = [OBJDUMP, "-d", "-M", "no-aliases,numeric", elf]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     insns = {}
     for line in text.splitlines():
         m = re.match(r"\s*([0-9a-f]+):\s+([0-9a-f]+)\s+(\S+)\s*(.*)", line)
@@ -69,7 +70,7 @@ def expand(i):
     if n in ("beqz", "bnez"):
         return n[:3], [o[0], "x0", o[1]]
     if n in ("j", "jr", "jalr"):
-        return {"j": ("jal", ["x0", o[-1]]), "jr": ("jalr", ["x0", f"0({o[-1]})"]), "jalr": ("jalr", ["x1", f"0({o[-1]})"])}[n]
+        return ("jal", ["x0", o[-1]]) if n == "j" else ("jalr", ["x0" if n == "jr" else "x1", f"0({o[-1]})"])
     if n in ("addi16sp", "addi4spn"):
         return "addi", o if len(o) == 3 else [o[0], o[0], o[1]]
     if n in ("ldsp", "lwsp", "sdsp", "swsp"):

@@ -1,7 +1,7 @@
 """Accuracy: lockbench under QEMU with the plugin equals the event model, hart by hart, operation by operation.
 
-Compared: the common start, operations and end of every hart, the order-free total, every hart's clock at the end. The suite runs
-a cross-section; `--full` every combination of the matrix."""
+Compared: the common start, operations, wait time and end of every hart, the total, every hart's clock at the end. The
+suite runs a cross-section; `--full` every combination of the matrix."""
 import itertools
 import struct
 import sys
@@ -12,7 +12,8 @@ from suite import LOCKBENCH, LockbenchCase, PLUGIN, main
 
 KINDS = ("tas", "ttas", "ticket", "mcs", "clh")
 HARTS = (1, 2, 4, 8, 16, 32)
-WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 200), (20, 10, 10))  # think, spread, section
+# think, spread, section
+WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 200), (20, 10, 10))
 OTHER_COSTS = dict(insn=2, local=3, remote=101, occupancy=67, wake=9, pause=21)
 
 
@@ -86,7 +87,7 @@ class Accuracy(LockbenchCase):
         self.compare(("none", 1, work, "default") for work in WORK)
 
     def full_matrix(self):
-        """Not part of the suite: about half an hour."""
+        """Not part of the suite: minutes on a quiet host, half an hour on a busy one."""
         self.compare((kind, harts, work, costs, seed, 300000) for kind, harts, work, costs, seed
                      in itertools.product(KINDS, HARTS, WORK, ("default", "ideal", "other"), (1, 2)))
 

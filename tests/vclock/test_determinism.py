@@ -1,4 +1,4 @@
-"""Determinism: equal runs give equal order hashes, clocks, counts and line statistics, whatever the host does meanwhile."""
+"""Determinism: equal runs give equal order hashes, clocks, counts and line statistics, whatever the host does."""
 import os
 import subprocess
 import sys

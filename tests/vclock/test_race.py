@@ -45,7 +45,8 @@ class Planted(ProbeCase):
 
 class Locks(LockbenchCase):
     def run_check(self, kind, harts):
-        with lockbench.Lockbench(LOCKBENCH, harts, kind, 100, 30, 80, 50000, plugin=PLUGIN, options=["race-check=on"]) as m:
+        options = ["race-check=on"]
+        with lockbench.Lockbench(LOCKBENCH, harts, kind, 100, 30, 80, 50000, plugin=PLUGIN, options=options) as m:
             m.run()
             return m.report()["races"]
 

@@ -18,7 +18,8 @@ class Deadlock(ProbeCase):
                 self.assertEqual(m.run(timeout=20), 3)
                 self.assertLess(time.monotonic() - begin, 5)
                 self.assertIn("DEADLOCK", m.output)
-                self.assertRegex(m.output, r"hart 0: waits for lock_b\+0x0 \(0x[0-9a-f]+\), lock l2p\[7\] since \d+ ns at \w+\+0x")
+                self.assertRegex(m.output, r"hart 0: waits for lock_b\+0x0 \(0x[0-9a-f]+\), lock l2p\[7\] "
+                                           r"since \d+ ns at \w+\+0x")
                 self.assertRegex(m.output, r"hart 1: waits for lock_a\+0x0 \(0x[0-9a-f]+\), lock l2p\[8\]")
                 self.assertEqual(m.output.count("waits for"), harts)
                 report = m.report()
@@ -155,11 +156,11 @@ class Options(ProbeCase):
                 (["ram=RAM", "pin=left"], "option pin=left has a value"),
                 (["ram=RAM", "preset=fast"], "preset=fast is unknown: default or ideal"),
                 (["ram=RAM", "harts=2"], "option harts=2, but the machine has 1"),
-                (["ram=RAM", "elf=RAM"], "no 64-bit ELF file"),
+                (["ram=RAM", "elf=RAM"], "option elf="),
                 ([], "option ram=FILE is missing"),
                 (["ram=/nonexistent"], "cannot map /nonexistent: No such file")):
-            self.assertIn("vclock: " + sentence, self.refusal(words).replace("vclock: option elf", "vclock: no"), words) \
-                if "ELF" not in sentence else self.assertIn(sentence, self.refusal(words))
+            output = self.refusal(words)
+            self.assertIn("vclock: " + sentence, output)
 
     def test_preset_and_single_costs(self):
         for words in (["preset=ideal", "remote=77"], ["remote=77", "preset=ideal"]):
@@ -173,9 +174,11 @@ LOADER = """
 import ctypes, os, sys
 class Version(ctypes.Structure): _fields_ = [("min", ctypes.c_int), ("cur", ctypes.c_int)]
 class Info(ctypes.Structure):
-    _fields_ = [("target", ctypes.c_char_p), ("version", Version), ("system", ctypes.c_bool), ("smp", ctypes.c_int), ("max", ctypes.c_int)]
+    _fields_ = [("target", ctypes.c_char_p), ("version", Version), ("system", ctypes.c_bool), ("smp", ctypes.c_int),
+                ("max", ctypes.c_int)]
 plugin = ctypes.CDLL(sys.argv[1], mode=os.RTLD_LAZY)
-info = Info(sys.argv[2].encode(), Version(int(sys.argv[3]), int(sys.argv[4])), bool(int(sys.argv[5])), int(sys.argv[6]), 64)
+versions = Version(int(sys.argv[3]), int(sys.argv[4]))
+info = Info(sys.argv[2].encode(), versions, bool(int(sys.argv[5])), int(sys.argv[6]), 64)
 argv = (ctypes.c_char_p * 1)(b"ram=/x")
 sys.exit(plugin.qemu_plugin_install(ctypes.c_uint64(0), ctypes.byref(info), 1, argv))
 """
@@ -186,7 +189,8 @@ class Refusal(Case):
 
     def test_unsupported_qemu(self):
         for words, sentence in (
-                (("riscv64", 0, 3, 1, 4), "this QEMU serves plugin API versions 0 to 3, but version 4 is needed: use QEMU 10.0 or later"),
+                (("riscv64", 0, 3, 1, 4),
+                 "this QEMU serves plugin API versions 0 to 3, but version 4 is needed: use QEMU 10.0 or later"),
                 (("riscv64", 7, 9, 1, 4), "this QEMU serves plugin API versions 7 to 9"),
                 (("aarch64", 2, 4, 1, 4), "target aarch64: use qemu-system-riscv64"),
                 (("riscv64", 2, 4, 0, 4), "user emulation"),

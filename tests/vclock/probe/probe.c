@@ -1,6 +1,7 @@
 /* The probe image: small scenes for the tests of the virtual clock, each exercising one instruction or one state.
  *
- * The test writes struct probe_parameters into the guest's RAM file before the start and reads struct probe_results after the end. */
+ * The test writes struct probe_parameters into the guest's RAM file before the start and reads struct
+ * probe_results after the end. */
 #include <stdint.h>
 
 #include "vclock_abi.h"
