@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
+#include "config/quantity.hpp"
 #include "session/error.hpp"
 
 namespace hz::cli {
@@ -19,7 +20,7 @@ constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
 
 struct RunFlags {
 	MachineFlags machine;
-	std::string workload, trace, format, mapping, out;
+	std::string workload, trace, format, mapping, out, power_cut;
 	unsigned threads = 0, queue_depth = 0;
 	uint64_t max_ops = 0;
 	double time_scale = 0;
@@ -27,6 +28,7 @@ struct RunFlags {
 
 	void add_to(CLI::App &command);
 	wl::Workload load() const;
+	MachineOptions machine_options() const;
 
 private:
 	void apply_trace(wl::Workload &w) const;
@@ -48,6 +50,12 @@ void RunFlags::add_to(CLI::App &command)
 	command.add_option("--max-ops", max_ops, "Replay only so many records of the trace");
 	command.add_flag("--no-verify", no_verify, "Do not fill and check the data");
 	command.add_flag("--quick", quick, "A smaller replay, for a first look");
+	command.add_option("--power-cut-at", power_cut,
+			   "Cut the device's power in this flash operation (a number), or at this device time (5ms); use with --image")
+		->check([](const std::string &text) {
+			const bool legal = conf::parse_count(text).value_or(0) || conf::parse_duration_ns(text).value_or(0);
+			return legal ? std::string() : "--power-cut-at takes an operation number or a device time such as 5ms, not " + text;
+		});
 	command.add_option("--out", out, "Directory for result.json");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --out results\n"
@@ -108,6 +116,32 @@ wl::Workload RunFlags::load() const
 	return w;
 }
 
+MachineOptions RunFlags::machine_options() const
+{
+	MachineOptions o = machine.options();
+	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
+	if (!o.power_cut_op)
+		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
+	return o;
+}
+
+// The outcome that the user asked for, so no failure; the next boot on the image recovers.
+void report_power_cut(const MachineOptions &machine, const std::string &out)
+{
+	nlohmann::json at;
+	if (machine.power_cut_op)
+		at["operation"] = machine.power_cut_op;
+	else
+		at["device_ns"] = machine.power_cut_ns;
+	if (!out.empty())
+		res::write_result({{"schema", "hartzone-result-1"}, {"power_cut", at}}, out + "/result.json");
+	std::printf("the power was cut at %s, as asked; %s\n",
+		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
+					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
+		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
+					       : ("the next run with --image " + machine.nand_image.string() + " recovers").c_str());
+}
+
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome.
 void write_failure(const std::string &out, const std::string &why)
 {
@@ -131,7 +165,7 @@ void run(RunFlags flags)
 	if (flags.machine.device.empty())
 		flags.machine.device = "default";
 	const wl::Workload workload = flags.load();
-	const MachineOptions machine = flags.machine.options();
+	const MachineOptions machine = flags.machine_options();
 	if (!flags.out.empty())
 		fs::create_directories(flags.out);
 	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), machine.config.name, workload.thread_count(),
@@ -140,11 +174,15 @@ void run(RunFlags flags)
 	res::RunFacts facts;
 	try {
 		facts = run_workload(machine, workload, workload.name);
+	} catch (const PowerCut &) {
+		return report_power_cut(machine, flags.out);
 	} catch (const std::exception &e) {
 		write_failure(flags.out, e.what());
 		throw;
 	}
 	report(facts, flags.out);
+	if (!flags.power_cut.empty())
+		std::printf("the run ended before the power cut at %s\n", flags.power_cut.c_str());
 }
 
 } // namespace

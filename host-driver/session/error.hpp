@@ -18,6 +18,12 @@ public:
 	Interrupted() : Error("interrupted") {}
 };
 
+// The machine went dark at the operation or device time that its options named.
+class PowerCut : public Error {
+public:
+	using Error::Error;
+};
+
 // A command came back with a status; status is SCT << 8 | SC, without phase, more and do-not-retry bits.
 class NvmeError : public Error {
 public:

@@ -148,6 +148,8 @@ void Machine::Impl::check() const
 	if (up.load(std::memory_order_relaxed))
 		return;
 	std::lock_guard hold(lock);
+	if (status.exited && status.code == HZ_POWER_CUT)
+		throw PowerCut(failure);
 	throw Error(failure.empty() ? "the machine is not running" : failure);
 }
 
