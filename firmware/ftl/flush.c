@@ -1,4 +1,5 @@
-/* Flush: everything that landed before is durable. First every buffer is told, then they are waited for one after another. */
+/* Flush: everything that landed before is durable. First every buffer is told, then they are waited for one after another.
+ * With FTL_AT_REST the request goes on as a command that closes all zones. */
 #include "context.h"
 #include "write.h"
 #include "zone_ops.h"
@@ -52,5 +53,12 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 	while (io->cursor < self->ftl->buffers.count)
 		if (wait_for(self, req, io->cursor++))
 			return;
-	io_complete(req, NVME_SUCCESS);
+	if (!(req->flags & FTL_AT_REST)) {
+		io_complete(req, NVME_SUCCESS);
+		return;
+	}
+	io->cursor = 0;
+	req->op = FTL_ZONE_CLOSE;
+	req->flags |= FTL_ALL_ZONES;
+	zone_op_run(self, req);
 }

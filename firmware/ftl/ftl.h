@@ -18,7 +18,8 @@ enum ftl_op {
 	FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 };
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8 };
+/* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written: the controller shuts down. */
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8, FTL_AT_REST = 16 };
 
 /* Preallocated by the HIL, one per command in flight. The HIL has checked opcode, nsid, LBA range and PRPs; the FTL checks
  * everything that depends on zone state and answers with NVMe status codes. */

@@ -2,7 +2,8 @@
 #include "context.h"
 #include "zone_ops.h"
 
-/* ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE (ZNS 1.1, Zone Management Receive). */
+/* ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has
+ * (ZNS 1.1, Zone Management Receive). */
 static bool matches(uint8_t filter, uint8_t state)
 {
 	static const uint8_t wanted[] = { 0, NVME_ZS_EMPTY, NVME_ZS_IMPLICIT_OPEN, NVME_ZS_EXPLICIT_OPEN, NVME_ZS_CLOSED,

@@ -188,13 +188,15 @@ static enum verdict open_zone(struct zone *zone, struct ftl_request *req, uint16
 	return DONE;
 }
 
-static uint16_t close_zone(struct zone *zone)
+/* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
+static uint16_t close_zone(struct zone *zone, const struct ftl_request *req)
 {
-	if (zone->state == NVME_ZS_CLOSED)
-		return NVME_SUCCESS;
-	if (!zone_is_open(zone->state))
+	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
+
+	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
-	zone_set_state(zone, zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY, BUDGET_NONE);
+	if (zone->state != state)
+		zone_set_state(zone, state, BUDGET_NONE);
 	return NVME_SUCCESS;
 }
 
@@ -221,11 +223,11 @@ static enum verdict long_command(struct ftl_worker *self, struct zone *zone, str
 }
 
 /* Which zones an all-zones command acts on (ZNS 1.1, Zone Management Send, Select All). */
-static bool selected(uint8_t op, uint8_t state)
+static bool selected(const struct ftl_request *req, uint8_t state)
 {
-	switch (op) {
+	switch (req->op) {
 	case FTL_ZONE_OPEN: return state == NVME_ZS_CLOSED;
-	case FTL_ZONE_CLOSE: return zone_is_open(state);
+	case FTL_ZONE_CLOSE: return req->flags & FTL_AT_REST ? zone_is_active(state) : zone_is_open(state);
 	case FTL_ZONE_FINISH: return zone_is_active(state);
 	case FTL_ZONE_RESET: return zone_is_active(state) || state == NVME_ZS_FULL;
 	default: return state == NVME_ZS_READ_ONLY;
@@ -243,12 +245,12 @@ static enum verdict op_try(struct ftl_worker *self, struct zone *zone, struct ft
 	if (zone->op || zone->waits_budget) {
 		io_push(&zone->parked, req);
 		verdict = RUNNING;
-	} else if (io_of(req)->all && !selected(req->op, zone->state)) {
+	} else if (io_of(req)->all && !selected(req, zone->state)) {
 		verdict = DONE;
 	} else if (req->op == FTL_ZONE_OPEN) {
 		verdict = open_zone(zone, req, status);
 	} else if (req->op == FTL_ZONE_CLOSE) {
-		*status = close_zone(zone);
+		*status = close_zone(zone, req);
 	} else {
 		verdict = long_command(self, zone, req, status);
 	}

@@ -98,7 +98,7 @@ static void on_flushed(struct ftl_request *req)
 static void flush_everything(struct hil *hil)
 {
 	hil->shutdown = SHUTDOWN_FLUSHING;
-	hil->flush->req = (struct ftl_request){ .op = FTL_FLUSH, .reply_to = &hil->thread, .done = on_flushed };
+	hil->flush->req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_AT_REST, .reply_to = &hil->thread, .done = on_flushed };
 	ftl_submit(hil->ftl, 0, &hil->flush->req);
 }
 

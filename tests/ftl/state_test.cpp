@@ -91,13 +91,19 @@ TEST(States, EveryCommandInEveryState)
 		}
 }
 
-TEST(States, ClosingAnUnwrittenOpenZoneEmptiesIt)
+TEST(States, ClosingAnUnwrittenOpenZoneKeepsItActiveUntilRest)
 {
 	Rig r(Config());
 	ASSERT_TRUE(r.Boot());
 	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 1), 0);
 	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 1), 0);
+	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 2), 0);
+	EXPECT_EQ(r.Write(3, 0, 1, 1), 0);
+	EXPECT_EQ(r.Op(FTL_FLUSH, 0, FTL_AT_REST), 0);
 	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.State(2), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.State(3), NVME_ZS_CLOSED);
 	EXPECT_EQ(r.Check(), "");
 }
 
@@ -180,8 +186,9 @@ TEST(SelectAll, TouchesOnlyTheZonesTheSpecificationNames)
 	EXPECT_EQ(r.State(2), NVME_ZS_IMPLICIT_OPEN);
 	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
 	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
 	EXPECT_EQ(r.State(2), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.Op(FTL_ZONE_RESET, 1), 0);
 	EXPECT_EQ(r.Op(FTL_ZONE_FINISH, 0, FTL_ALL_ZONES), 0);
 	EXPECT_EQ(r.State(0), NVME_ZS_FULL);
 	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
