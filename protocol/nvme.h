@@ -77,7 +77,7 @@ HZ_ASSERT_SIZE(struct nvme_zone_report, 64);
 enum nvme_zone_receive_action { NVME_ZRA_REPORT = 0, NVME_ZRA_EXTENDED_REPORT = 1 }; /* ZNS 3.4.2, CDW13 7:0 */
 enum nvme_zone_report_filter { /* ZRASF, CDW13 15:8 */
 	NVME_ZRASF_ALL = 0, NVME_ZRASF_EMPTY = 1, NVME_ZRASF_IMPLICIT_OPEN = 2, NVME_ZRASF_EXPLICIT_OPEN = 3, NVME_ZRASF_CLOSED = 4,
-	NVME_ZRASF_FULL = 5, NVME_ZRASF_READ_ONLY = 6, NVME_ZRASF_OFFLINE = 7,
+	NVME_ZRASF_FULL = 5, NVME_ZRASF_READ_ONLY = 6, NVME_ZRASF_OFFLINE = 7, NVME_ZRASF_ATTRIBUTES = 9,
 };
 
 /* Fields of command dwords that more than one command shares. */
@@ -183,7 +183,7 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
-enum { NVME_OACS_DBBUF = 0x100, NVME_ONCS_WRITE_ZEROES = 0x08, NVME_ONCS_SELECT = 0x10, NVME_LPA_EFFECTS = 0x02, NVME_LPA_EXTENDED = 0x04 };
+enum { NVME_OACS_DBBUF = 0x100, NVME_ONCS_WRITE_ZEROES = 0x08, NVME_ONCS_SELECT = 0x10, NVME_LPA_EFFECTS = 0x02, NVME_LPA_EXTENDED = 0x04, NVME_LPA_SUPPORTED_PAGES = 0x20 };
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
 
 struct nvme_lba_format { uint16_t ms; uint8_t lbads, rp; };
@@ -241,7 +241,10 @@ HZ_ASSERT_SIZE(struct nvme_independent_namespace, 4096);
 struct nvme_namespace_descriptor { uint8_t nidt, nidl; uint16_t reserved; }; /* nidl bytes follow */
 enum nvme_namespace_id_type { NVME_NIDT_EUI64 = 1, NVME_NIDT_NGUID = 2, NVME_NIDT_UUID = 3, NVME_NIDT_CSI = 4 };
 
-enum nvme_log_id { NVME_LOG_ERROR = 0x01, NVME_LOG_SMART = 0x02, NVME_LOG_FIRMWARE = 0x03, NVME_LOG_EFFECTS = 0x05 };
+enum nvme_log_id {
+	NVME_LOG_SUPPORTED_PAGES = 0x00, NVME_LOG_ERROR = 0x01, NVME_LOG_SMART = 0x02, NVME_LOG_FIRMWARE = 0x03, NVME_LOG_EFFECTS = 0x05,
+	NVME_LOG_FEATURES = 0x12, NVME_LOG_MI_COMMANDS = 0x13,
+};
 
 struct nvme_error_entry {
 	uint64_t error_count;         /* 1… over the controller's life; 0 = unused entry */
@@ -274,6 +277,14 @@ HZ_ASSERT_SIZE(struct nvme_firmware_log, 512);
 
 struct nvme_effects_log { uint32_t acs[256], iocs[256]; uint8_t reserved[2048]; };
 HZ_ASSERT_SIZE(struct nvme_effects_log, 4096);
-enum nvme_effect { NVME_EFFECT_SUPPORTED = 1, NVME_EFFECT_LBA_CHANGE = 2 };
+enum nvme_effect { /* of commands and, without LBA_CHANGE, of features; the scope is one of bits 31:20 */
+	NVME_EFFECT_SUPPORTED = 1, NVME_EFFECT_LBA_CHANGE = 2, NVME_SCOPE_NAMESPACE = 1 << 20, NVME_SCOPE_CONTROLLER = 1 << 21,
+};
+
+/* LID 00h, 12h, 13h: an entry for every log page, feature, and management command; bit 0 = supported. */
+struct nvme_supported_pages { uint32_t page[256]; };
+struct nvme_features_log { uint32_t feature[256]; };
+struct nvme_mi_commands_log { uint32_t command[256]; uint8_t reserved[3072]; };
+HZ_ASSERT_SIZE(struct nvme_mi_commands_log, 4096);
 
 #endif

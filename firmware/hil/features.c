@@ -28,11 +28,13 @@ void hil_features_reset(struct hil *hil)
 	hil->burst_left = 0;
 }
 
+bool hil_feature_known(unsigned id) { return id < 32 && features[id].known; }
+
 static const struct feature *feature_of(const struct nvme_sqe *sqe)
 {
 	uint8_t id = sqe->cdw10 & 0xff;
 
-	return id < 32 && features[id].known ? &features[id] : NULL;
+	return hil_feature_known(id) ? &features[id] : NULL;
 }
 
 static uint32_t vector_value(const struct hil *hil, uint32_t vector)

@@ -207,6 +207,7 @@ admin_handler hil_admin_identify, hil_admin_get_log, hil_admin_get_features, hil
 
 /* features.c */
 void hil_features_reset(struct hil *hil);
+bool hil_feature_known(unsigned id);
 
 /* control_link.c uses these for each register access. False: illegal, nothing happened. */
 bool hil_register_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value);

@@ -35,7 +35,7 @@ static void controller(void *page)
 	id->oacs = NVME_OACS_DBBUF;
 	id->aerl = ASYNC_LIMIT - 1;
 	id->frmw = 0x03;   /* one slot, read only */
-	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED;
+	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_SUPPORTED_PAGES;
 	id->elpe = HIL_ERROR_ENTRIES - 1;
 	id->wctemp = 0x157;
 	id->cctemp = 0x175;

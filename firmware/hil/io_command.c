@@ -105,7 +105,9 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 	if (req->lba >= limits->namespace_sectors)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
 	/* The extended report is refused: without descriptor extensions it has nothing to extend. */
-	if (action != NVME_ZRA_REPORT || filter > NVME_ZRASF_OFFLINE || bytes > MAX_REPORT_BYTES)
+	if (action != NVME_ZRA_REPORT || bytes > MAX_REPORT_BYTES)
+		return BAD_FIELD;
+	if (filter > NVME_ZRASF_OFFLINE && filter != NVME_ZRASF_ATTRIBUTES)
 		return BAD_FIELD;
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, (uint32_t)bytes, pages, &req->sgl);
 }

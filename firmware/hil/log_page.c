@@ -70,11 +70,17 @@ static uint32_t firmware_page(struct hil *hil, void *page)
 	return sizeof(*log);
 }
 
+enum {
+	READS = NVME_EFFECT_SUPPORTED | NVME_SCOPE_NAMESPACE,
+	CHANGES = READS | NVME_EFFECT_LBA_CHANGE,
+	MANAGES = NVME_EFFECT_SUPPORTED | NVME_SCOPE_CONTROLLER,
+};
+
 static void zns_effects(struct nvme_effects_log *log)
 {
-	log->iocs[NVME_IO_ZONE_MGMT_SEND] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
-	log->iocs[NVME_IO_ZONE_MGMT_RECV] = NVME_EFFECT_SUPPORTED;
-	log->iocs[NVME_IO_ZONE_APPEND] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+	log->iocs[NVME_IO_ZONE_MGMT_SEND] = CHANGES;
+	log->iocs[NVME_IO_ZONE_MGMT_RECV] = READS;
+	log->iocs[NVME_IO_ZONE_APPEND] = CHANGES;
 }
 
 static uint32_t effects_page(void *page, bool zoned)
@@ -87,13 +93,37 @@ static uint32_t effects_page(void *page, bool zoned)
 	struct nvme_effects_log *log = page;
 
 	for (unsigned i = 0; i < sizeof(admin); i++)
-		log->acs[admin[i]] = NVME_EFFECT_SUPPORTED;
-	log->iocs[NVME_IO_FLUSH] = NVME_EFFECT_SUPPORTED;
-	log->iocs[NVME_IO_READ] = NVME_EFFECT_SUPPORTED;
-	log->iocs[NVME_IO_WRITE] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
-	log->iocs[NVME_IO_WRITE_ZEROES] = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE;
+		log->acs[admin[i]] = MANAGES;
+	log->iocs[NVME_IO_FLUSH] = READS;
+	log->iocs[NVME_IO_READ] = READS;
+	log->iocs[NVME_IO_WRITE] = CHANGES;
+	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
 	if (zoned)
 		zns_effects(log);
+	return sizeof(*log);
+}
+
+static bool known_page(unsigned id)
+{
+	return id <= NVME_LOG_FIRMWARE || id == NVME_LOG_EFFECTS || id == NVME_LOG_FEATURES || id == NVME_LOG_MI_COMMANDS ||
+	       (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
+}
+
+static uint32_t supported_pages(void *page)
+{
+	struct nvme_supported_pages *log = page;
+
+	for (unsigned id = 0; id < 256; id++)
+		log->page[id] = known_page(id);
+	return sizeof(*log);
+}
+
+static uint32_t features_page(void *page)
+{
+	struct nvme_features_log *log = page;
+
+	for (unsigned id = 0; id < 256; id++)
+		log->feature[id] = hil_feature_known(id) ? MANAGES : 0;
 	return sizeof(*log);
 }
 
@@ -143,6 +173,9 @@ static uint32_t build(struct hil *hil, const struct nvme_sqe *sqe)
 {
 	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
 	switch (sqe->cdw10 & 0xff) {
+	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil->scratch);
+	case NVME_LOG_FEATURES: return features_page(hil->scratch);
+	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
@@ -204,12 +237,6 @@ static uint16_t send_page(struct hil *hil, const struct nvme_sqe *sqe, const str
 	return NVME_SUCCESS;
 }
 
-static bool known_page(uint8_t id)
-{
-	return id == NVME_LOG_ERROR || id == NVME_LOG_SMART || id == NVME_LOG_FIRMWARE || id == NVME_LOG_EFFECTS ||
-	       (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
-}
-
 uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	uint64_t dwords = ((uint64_t)(sqe->cdw11 & 0xffff) << 16 | sqe->cdw10 >> 16) + 1;
@@ -222,8 +249,8 @@ uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct a
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
 	if (dwords * 4 > HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES || (w.offset & 3) || (sqe->cdw14 & OFFSET_IS_INDEX))
 		return BAD_FIELD;
-	if (sqe->nsid > 1 && sqe->nsid != NVME_NSID_ALL)
-		return NVME_INVALID_NAMESPACE | NVME_DNR;
+	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL) /* every page is about the controller */
+		return BAD_FIELD;
 	w.bytes = (uint32_t)dwords * 4;
 	status = prp_parse(&hil->limits.bus, sqe->prp1, sqe->prp2, w.bytes, pages, &w.sgl);
 	if (status)
