@@ -37,14 +37,15 @@ ReplayThread::ReplayThread(Port &port, wl::Source &source, const ThreadOptions &
 
 bool ReplayThread::prime()
 {
-	pump(options_.start_ns);
-	if (!outstanding_)
+	primed_ = source_.next(spare_) == wl::Step::issue;
+	if (!primed_)
 		progress_ = 1000000;
-	return outstanding_ != 0;
+	return primed_;
 }
 
 void ReplayThread::run(const std::atomic<bool> &stop)
 {
+	pump(options_.start_ns);
 	while (outstanding_) {
 		port_.promise();
 		for (const Completion &done : port_.wait()) {
@@ -65,7 +66,8 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 void ReplayThread::pump(uint64_t cause_ns)
 {
 	while (!done_ && outstanding_ < options_.queue_depth) {
-		const wl::Step step = source_.next(spare_);
+		const wl::Step step = primed_ ? wl::Step::issue : source_.next(spare_);
+		primed_ = false;
 		done_ = step == wl::Step::done;
 		if (step != wl::Step::issue)
 			return;

@@ -25,7 +25,7 @@ class ReplayThread {
 public:
 	ReplayThread(Port &port, wl::Source &source, const ThreadOptions &options);
 
-	/* Places the first commands, before the port is open. False: the source has none, the port need not open. */
+	/* Takes the first command from the source, before the port is open. False: there is none, the port need not open. */
 	bool prime();
 	/* On an open port: runs until the source is done and nothing is under way, then closes it. Stops early, without closing,
 	 * when `stop` is set. Throws what port and source throw. */
@@ -46,6 +46,7 @@ private:
 	std::vector<wl::Request> requests_; /* by command id */
 	wl::Request spare_;
 	unsigned outstanding_ = 0;
+	bool primed_ = false; /* spare_ holds the first command */
 	bool done_ = false;
 	uint64_t last_arrival_ns_;
 	std::atomic<uint32_t> progress_{0};

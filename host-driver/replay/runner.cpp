@@ -72,8 +72,8 @@ std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &parts, 
 	std::vector<std::unique_ptr<ReplayThread>> threads;
 	for (const PhaseThread &part : parts)
 		threads.push_back(std::make_unique<ReplayThread>(*part.port, *part.source, part.options));
-	/* All queues take part in device time before any may let it pass. A queue without commands stays closed: whether the device
-	 * sees one that opens and closes at once is up to chance. */
+	/* All queues take part in device time before any has a command or lets time pass. A queue without commands stays closed:
+	 * whether the device sees one that opens and closes at once is up to chance. */
 	std::vector<ReplayThread *> busy;
 	for (auto &thread : threads)
 		if (thread->prime())
