@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "config/device_config.hpp"
 #include "session/error.hpp"
@@ -54,6 +55,26 @@ std::unique_ptr<Bench> shared_bench;
 
 } // namespace
 
+void drain(std::span<hz::QueuePair *const> queues, const std::function<void(hz::QueuePair &, const hz::Completion &)> &seen)
+{
+	for (auto *queue : queues)
+		queue->open(0);
+	for (auto *queue : queues)
+		queue->promise_nothing_more();
+	for (bool busy = true; busy;) {
+		busy = false;
+		for (auto *queue : queues) {
+			for (const auto &c : queue->reap())
+				seen(*queue, c);
+			queue->promise_nothing_more();
+			busy |= queue->outstanding() != 0;
+		}
+		std::this_thread::yield();
+	}
+	for (auto *queue : queues)
+		queue->close();
+}
+
 hz_device_config small_config() { return hz::conf::parse_device(device, "conformance"); }
 
 Bytes pattern(uint64_t lba, uint32_t sectors, uint64_t salt)
@@ -86,6 +107,7 @@ Bench::Bench(const hz_device_config &config)
 	controller_ = std::make_unique<hz::Controller>(*machine_);
 	restart();
 	info_ = controller_->namespace_info();
+	capacity_ = static_cast<uint32_t>(zone(0).capacity);
 }
 
 void Bench::restart()

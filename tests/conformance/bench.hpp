@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,7 +57,7 @@ public:
 
 	// Zones
 	uint64_t zone_size() const { return info_.zone_size_sectors; }
-	uint32_t capacity() const { return static_cast<uint32_t>(info_.zone_capacity_sectors); }
+	uint32_t capacity() const { return capacity_; }
 	uint32_t zones() const { return static_cast<uint32_t>(info_.zones); }
 	uint64_t start(uint32_t zone) const { return zone * zone_size(); }
 	const hz::NamespaceInfo &info() const { return info_; }
@@ -76,9 +78,14 @@ private:
 	std::unique_ptr<hz::Controller> controller_;
 	std::unique_ptr<hz::QueuePair> queue_;
 	hz::NamespaceInfo info_;
+	uint32_t capacity_ = 0;
 	hz::BusAddress scratch_ = 0;
 	bool disturbed_ = false;
 };
+
+// Runs what was submitted to its end: opens the queues, reads their completions in turn, closes them. Device time stands for every
+// completion that its host has not seen, so none may be left behind.
+void drain(std::span<hz::QueuePair *const> queues, const std::function<void(hz::QueuePair &, const hz::Completion &)> &seen);
 
 // Sectors whose every 8 bytes name their LBA and a salt.
 Bytes pattern(uint64_t lba, uint32_t sectors, uint64_t salt = 0);

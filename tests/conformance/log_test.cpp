@@ -29,6 +29,7 @@ const CommandCase cases[] = {
 	{"EffectsNvm", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024)},
 	{"EffectsZoned", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024, 0, NVME_NSID_ALL, NVME_CSI_ZNS << 24)},
 	{"SupportedPages", NVME_SUCCESS, page(0x00, 256)},
+	{"ManagementCommands", NVME_SUCCESS, page(0x13, 1024)},
 	{"Harts", NVME_SUCCESS, page(HZ_LOG_HARTS, 16)},
 	{"Flash", NVME_SUCCESS, page(HZ_LOG_FLASH, 16)},
 	{"Locks", NVME_SUCCESS, page(HZ_LOG_LOCKS, 16)},
@@ -44,7 +45,9 @@ const CommandCase cases[] = {
 	{"OffsetByIndexIsNotOffered", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 1, 0, NVME_NSID_ALL, 1u << 23)},
 	{"LargerThanMdts", NVME_INVALID_FIELD, page(NVME_LOG_SMART, HZ_MAX_TRANSFER_SECTORS * 1024ull + 1)},
 	{"NumdUpperOnly", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 0xffff0001ull)},
-	{"NamespaceTwo", NVME_INVALID_NAMESPACE, page(NVME_LOG_ERROR, 16, 0, 2)},
+	{"ErrorOfANamespace", NVME_INVALID_FIELD, page(NVME_LOG_ERROR, 16, 0, 1)},
+	{"ErrorOfNamespaceTwo", NVME_INVALID_FIELD, page(NVME_LOG_ERROR, 16, 0, 2)},
+	{"SupportedFeatures", NVME_SUCCESS, page(0x12, 256)},
 	{"ChangedNamespacesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x04, 16)},
 	{"SelfTestIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x06, 16)},
 	{"ChangedZonesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0xbf, 16, 0, 1)},
@@ -127,7 +130,25 @@ TEST_F(LogContent, EffectsNameTheCommandsThatAreThere)
 		nvme_sqe io = io_command(bench(), static_cast<uint8_t>(opcode));
 		io.nsid = 0;
 		bool unknown = bench().raw(io).status == NVME_INVALID_OPCODE;
-		EXPECT_EQ(log.iocs[opcode] & NVME_EFFECT_SUPPORTED, unknown ? 0u : 1u) << "I/O opcode " << opcode;
+		EXPECT_EQ(log.iocs[opcode] & 1u, unknown ? 0u : 1u) << "I/O opcode " << opcode;
+	}
+}
+
+TEST_F(LogContent, SupportedPagesAreThoseThatCanBeRead)
+{
+	auto data = bench().controller().log_page(0x00, 1024);
+	for (uint32_t lid = 0; lid < 256; lid++) {
+		bool can = bench().controller().admin(page(lid, 1)(bench())).status == NVME_SUCCESS;
+		EXPECT_EQ(static_cast<unsigned>(data[lid * 4]) & 1, can ? 1u : 0u) << "page " << lid;
+	}
+}
+
+TEST_F(LogContent, SupportedFeaturesAreThoseThatCanBeRead)
+{
+	auto data = bench().controller().log_page(0x12, 1024);
+	for (uint32_t fid = 0; fid < 256; fid++) {
+		bool can = bench().controller().admin(admin_command(bench(), NVME_ADMIN_GET_FEATURES, 0, fid)).status == NVME_SUCCESS;
+		EXPECT_EQ(static_cast<unsigned>(data[fid * 4]) & 1, can ? 1u : 0u) << "feature " << fid;
 	}
 }
 
