@@ -8,3 +8,16 @@ hz_gtest(host_replay fake_device.cpp workload_random_test.cpp workload_generator
 target_compile_definitions(host_replay PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 hz_gtest(host_results results_histogram_test.cpp results_json_test.cpp LIBS hz_results)
 target_compile_definitions(host_results PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
+
+# On the real image: in the plain build only, where plugin and firmware are.
+if(NOT HZ_SANITIZE)
+	set(HZ_FIRMWARE_DIR ${CMAKE_SOURCE_DIR}/build/firmware CACHE PATH "Build folder of the firmware that QEMU tests start")
+	add_executable(host_run run_image_test.cpp)
+	target_link_libraries(host_run PRIVATE hz_run GTest::gtest GTest::gtest_main)
+	target_compile_definitions(host_run PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
+	foreach(suite RunSmall RunDefault)
+		add_test(NAME host_run.${suite} COMMAND host_run --gtest_filter=${suite}.* --gtest_brief=1)
+		set_tests_properties(host_run.${suite} PROPERTIES TIMEOUT 600 LABELS qemu ENVIRONMENT_MODIFICATION
+			"HARTZONE_FIRMWARE=set:${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf;HARTZONE_PLUGIN=set:$<TARGET_FILE:hz_vclock>")
+	endforeach()
+endif()

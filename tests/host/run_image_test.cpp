@@ -1,0 +1,64 @@
+// The main job on the real firmware image: right data, balanced books, the same digest every time. Needs QEMU.
+#include <gtest/gtest.h>
+
+#include "cli/run.hpp"
+#include "config/device_config.hpp"
+
+namespace {
+
+using namespace hz;
+
+res::RunFacts run(const std::string &device, const std::string &workload, uint64_t seed = 1)
+{
+	MachineOptions machine;
+	machine.config = conf::load_device(std::string(HZ_TREE) + "/configs/devices/" + device + ".yaml");
+	wl::Workload w = wl::load_workload(std::string(HZ_TREE) + "/configs/workloads/" + workload + ".yaml");
+	w.seed = seed;
+	return cli::run_workload(machine, w, workload);
+}
+
+void expect_good(const res::RunFacts &facts)
+{
+	const nlohmann::json result = res::result_json(facts);
+	EXPECT_EQ(result["violations"], nlohmann::json::array());
+	EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());
+	EXPECT_GT(result["verified_bytes"].get<uint64_t>(), 0u);
+	EXPECT_TRUE(result["deterministic"].get<bool>()) << result["deterministic_reason"];
+}
+
+TEST(RunSmall, TheSameSeedGivesTheSameDigestAndAnotherOneDoesNot)
+{
+	const res::RunFacts first = run("small", "small");
+	expect_good(first);
+	for (int again = 0; again < 3; again++)
+		EXPECT_EQ(res::digest_of(run("small", "small")), res::digest_of(first));
+	EXPECT_NE(res::digest_of(run("small", "small", 2)), res::digest_of(first));
+}
+
+TEST(RunDefault, TheRecordedTraceIsRepeatable)
+{
+	const res::RunFacts first = run("default", "default");
+	expect_good(first);
+	EXPECT_EQ(res::digest_of(run("default", "default")), res::digest_of(first));
+}
+
+TEST(RunDefault, AppendsOverwritesAndTheirCost)
+{
+	expect_good(run("default", "append"));
+	const res::RunFacts facts = run("default", "overwrite");
+	expect_good(facts);
+	EXPECT_GT(facts.mapping[0]["gc_runs"].get<uint64_t>(), 0u);
+}
+
+TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
+{
+	const res::RunFacts facts = run("default", "mixed");
+	expect_good(facts);
+	uint64_t bytes = 0;
+	for (const res::QueueAccount &queue : facts.queues)
+		bytes += queue.of(res::Kind::read).bytes + queue.of(res::Kind::write).bytes;
+	EXPECT_GE(bytes, 1ull << 30);
+	EXPECT_EQ(facts.queues.size(), 8u);
+}
+
+} // namespace
