@@ -174,7 +174,7 @@ void hil_horizon_idle(struct hil *hil, uint64_t deadline_ns)
 	for (;;) {
 		uint64_t until_ns;
 
-		if (!hil_horizon_settle(hil) || hil_has_work(hil) || lt_hart_has_mail())
+		if (!hil_horizon_settle(hil) || hil_has_work(hil) || lt_hart_knows_mail())
 			return;
 		until_ns = next_key(hil);
 		if (until_ns <= clock_now_ns())
@@ -189,7 +189,7 @@ void hil_horizon_idle(struct hil *hil, uint64_t deadline_ns)
 		}
 		until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
 		lt_hart_wait(until_ns);
-		if (lt_hart_has_mail() || clock_now_ns() < until_ns || until_ns == deadline_ns)
+		if (lt_hart_knows_mail() || clock_now_ns() < until_ns || until_ns == deadline_ns)
 			return;
 	}
 }

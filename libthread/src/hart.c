@@ -75,6 +75,13 @@ bool lt_hart_has_mail(void)
 	return h->mail || lt_mail_local(h);
 }
 
+bool lt_hart_knows_mail(void)
+{
+	struct hart *h = lt_hart_self();
+
+	return h->mail || lt_mail_local(h);
+}
+
 void lt_hart_wait(uint64_t deadline_ns)
 {
 	struct hart *h = lt_hart_self();
@@ -87,14 +94,15 @@ void lt_hart_wait(uint64_t deadline_ns)
 	account_publish(h->id, from_ns, true);
 	h->busy_turns = 0;
 	clock_thaw();
-	h->waited = true;
+	h->looked = true;
 	h->mail = lt_wait_while(&h->mailbox, 0, timer_ns < deadline_ns ? timer_ns : deadline_ns);
 	clock_freeze();
 	account_idle(h->id, clock_now_ns() - from_ns);
 	clock_thaw();
 }
 
-/* A stopping hart neither waits nor calls its hook; it only empties its mailbox. */
+/* A stopping hart neither waits nor calls its hook; it only empties its mailbox. Without a hook the hart waits even after
+ * work: the wait looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
 static bool after_events(struct hart *h, bool worked)
 {
 	uint64_t deadline_ns = timer_heap_deadline(&h->timers);
@@ -103,8 +111,7 @@ static bool after_events(struct hart *h, bool worked)
 		return worked;
 	if (h->hook)
 		return h->hook(h->hook_ctx, !worked, deadline_ns) || worked;
-	if (!worked)
-		lt_hart_wait(deadline_ns);
+	lt_hart_wait(deadline_ns);
 	return worked;
 }
 
@@ -122,12 +129,11 @@ bool lt_hart_turn(struct hart *h)
 {
 	bool worked = timer_heap_run_due(&h->timers) != 0;
 
-	worked = lt_mail_run(h, worked) != 0 || worked;
-	h->waited = false;
-	h->worked = after_events(h, worked);
-	if (h->worked)
+	worked = lt_mail_run(h) != 0 || worked;
+	worked = after_events(h, worked);
+	if (worked)
 		count_busy_turn(h);
-	return h->worked;
+	return worked;
 }
 
 bool lt_hart_done(struct hart *h)

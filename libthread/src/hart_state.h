@@ -19,8 +19,7 @@ struct hart {
 	unsigned id;
 	unsigned busy_turns; /* since the last idle wait */
 	bool mail;      /* the mailbox is known to be filled */
-	bool waited;    /* lt_hart_wait has looked into the mailbox since the last turn */
-	bool worked;    /* in the last turn */
+	bool looked;    /* into the mailbox, in the last turn */
 	bool stopping;
 	struct lt_event stop_event, reset_event;
 };
@@ -32,9 +31,9 @@ struct hart *lt_hart_of(unsigned hart);
 bool lt_hart_turn(struct hart *h);
 /* Nothing more will come to this hart before it stops. */
 bool lt_hart_done(struct hart *h);
-/* Run what is in the mailbox and on the local list now; returns the number of events. busy: something else was done in
- * this turn. */
-unsigned lt_mail_run(struct hart *h, bool busy);
+/* Run what is on the local list and in the mailbox; returns the number of events. The mailbox is left alone if the last turn
+ * looked and found nothing. */
+unsigned lt_mail_run(struct hart *h);
 /* Events are waiting on the local list. */
 static inline bool lt_mail_local(const struct hart *h) { return h->local_head != NULL; }
 

@@ -71,23 +71,24 @@ static unsigned run_list(struct lt_event *list)
 	return ran;
 }
 
-/* Is a look into the mailbox worth a shared load, or does the idle wait look anyway? An empty mailbox is never swapped. */
-static bool remote_mail(struct hart *h, bool busy)
+/* Is a look into the mailbox worth a shared load? Not if the turn before has looked: mostly this turn ends in a wait, which
+ * looks anyway, and if not, the next turn looks. An empty mailbox is never swapped. */
+static bool remote_mail(struct hart *h)
 {
 	if (h->mail)
 		return true;
-	if (h->waited && !h->worked && !busy)
-		return false;
-	return lt_load(&h->mailbox) != 0;
+	h->looked = !h->looked;
+	return h->looked && lt_load(&h->mailbox) != 0;
 }
 
-unsigned lt_mail_run(struct hart *h, bool busy)
+unsigned lt_mail_run(struct hart *h)
 {
 	struct lt_event *local = h->local_head, *remote = NULL;
 	unsigned ran;
 
-	if (remote_mail(h, busy || local))
+	if (remote_mail(h))
 		remote = reversed((struct lt_event *)(uintptr_t)lt_swap(&h->mailbox, 0));
+	h->looked = h->looked || h->mail;
 	h->mail = false;
 	h->local_head = NULL;
 	ran = run_list(local) + run_list(remote);

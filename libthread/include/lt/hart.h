@@ -27,6 +27,8 @@ void lt_harts_stop(void);
 void lt_hart_wait(uint64_t deadline_ns);
 /* True if mail has come for the calling hart: one shared load. */
 bool lt_hart_has_mail(void);
+/* The same as far as the hart has seen: no shared load. Enough before lt_hart_wait, which looks itself. */
+bool lt_hart_knows_mail(void);
 unsigned lt_harts(void);
 /* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself, and for harts that are idle
  * or stopped. For a busy hart: as it was at most 64 turns of its loop ago. */

@@ -75,7 +75,7 @@ bool lt_host_turn(unsigned hart)
 	if (now_ns > runner.idle_from_ns[hart])
 		account_idle(hart, now_ns - runner.idle_from_ns[hart]);
 	runner.wake_ns[hart] = LT_FOREVER;
-	h->waited = false; /* mail may have come since; no wait has looked */
+	h->looked = false; /* mail may have come since */
 	if (!lt_hart_done(h)) {
 		worked = lt_hart_turn(h);
 		lt_runner_note_wait(timer_heap_deadline(&h->timers));
