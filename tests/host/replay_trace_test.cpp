@@ -22,15 +22,19 @@ protected:
 	{
 		char name[] = "/tmp/hz-trace-XXXXXX";
 		close(mkstemp(name));
-		path_ = name;
-		std::ofstream(path_) << text;
+		paths_.push_back(name);
+		std::ofstream(name) << text;
 		wl::TraceSpec spec;
-		spec.file = path_;
+		spec.file = name;
 		spec.threads = 1;
 		return spec;
 	}
-	void TearDown() override { std::filesystem::remove(path_); }
-	std::string path_;
+	void TearDown() override
+	{
+		for (const std::string &path : paths_)
+			std::filesystem::remove(path);
+	}
+	std::vector<std::string> paths_;
 };
 
 TEST(TraceCut, EverySectorBelongsToOneThread)
