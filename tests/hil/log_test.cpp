@@ -96,12 +96,28 @@ TEST_F(Log, SmartCountsHostCommands)
 
 TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 {
+	constexpr uint32_t change = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE | NVME_SCOPE_NAMESPACE;
+
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096), 0);
-	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_WRITE], 3u);
+	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_WRITE], change);
 	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
-	EXPECT_EQ(page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 1u);
+	EXPECT_EQ(page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 0u + NVME_EFFECT_SUPPORTED + NVME_SCOPE_CONTROLLER);
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096, 0, 0, NVME_CSI_ZNS << 24), 0);
-	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 3u);
+	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], change);
+}
+
+TEST_F(Log, SupportedPagesAndFeatures)
+{
+	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
+	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x05, 0x12, 0x13, 0xc0, 0xc3})
+		EXPECT_EQ(page<nvme_supported_pages>().page[id], 1u) << id;
+	for (unsigned id : {0x04, 0x06, 0x14, 0xbf, 0xc4, 0xff})
+		EXPECT_EQ(page<nvme_supported_pages>().page[id], 0u) << id;
+	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
+	EXPECT_TRUE(page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
+	EXPECT_EQ(page<nvme_features_log>().feature[0x0d], 0u);
+	ASSERT_EQ(log(NVME_LOG_MI_COMMANDS, 4096), 0);
+	EXPECT_EQ(page<nvme_mi_commands_log>().command[0], 0u);
 }
 
 TEST_F(Log, HartTimesSumToElapsed)
