@@ -2,7 +2,7 @@
  *
  * The firmware listens on HZ_CONTROL_PORT; one connection at a time. The host sends READ and WRITE and gets one answer for each,
  * in order. The firmware sends IRQ on its own when a CQE was posted on a queue whose vector is enabled (admin queue always).
- * The map is 0x00…0x3f and the doorbells 0x1000…0x1207. A record with an unknown type, a size other than 4 and 8, an offset that is
+ * The map is 0x00…0x6b and the doorbells 0x1000…0x1207. A record with an unknown type, a size other than 4 and 8, an offset that is
  * not a multiple of 4 or that leaves the map breaks the protocol: the firmware closes the connection, the device stays up. Inside
  * the map, ERROR answers a write to a read-only or reserved register and an 8-byte access to anything but CAP, ASQ and ACQ.
  * When the connection ends without a shutdown the controller resets itself (CC.EN = 0), so that the next host finds it idle. */

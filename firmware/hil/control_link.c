@@ -4,7 +4,7 @@
 #include "hil_state.h"
 #include "lt/hart.h"
 
-enum { RECORD = sizeof(struct hz_link_message), MAP_END = 0x40, DOORBELLS_END = NVME_REG_DOORBELLS + QUEUES * 8 };
+enum { RECORD = sizeof(struct hz_link_message), MAP_END = NVME_REG_CRTO + 4, DOORBELLS_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
 bool control_link_legal(const struct hz_link_message *m)
 {

@@ -3,8 +3,10 @@
 
 enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
-/* CAP.TO = 40: a reset drains, a shutdown flushes, at most 20 seconds. */
-static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR | 40ull << NVME_CAP_TO |
+/* CAP.TO = CRTO.CRWMT = 40: a reset drains, a shutdown flushes, at most 20 seconds. CRMS: ready with media, the only mode. */
+enum { READY_TIMEOUT = 40 };
+static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR |
+			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |
 			    (uint64_t)(NVME_CAP_CSS_NVM | NVME_CAP_CSS_CSI) << NVME_CAP_CSS;
 
 static uint64_t read_map(const struct hil *hil, uint32_t offset)
@@ -17,6 +19,7 @@ static uint64_t read_map(const struct hil *hil, uint32_t offset)
 	case NVME_REG_NSSR: return (uint64_t)hil->reg.aqa << 32;
 	case NVME_REG_ASQ: return hil->reg.asq;
 	case NVME_REG_ACQ: return hil->reg.acq;
+	case NVME_REG_CRTO: return READY_TIMEOUT;
 	default: return 0; /* CMBLOC, CMBSZ: no controller memory buffer. Doorbells read as 0. */
 	}
 }

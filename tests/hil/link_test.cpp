@@ -64,8 +64,8 @@ TEST_P(LinkBroken, ClosesTheConnectionAndTheDeviceStays)
 INSTANTIATE_TEST_SUITE_P(Records, LinkBroken, testing::Values(
 	hz_link_message{0, 4, 0, 0, 0}, hz_link_message{HZ_LINK_VALUE, 4, 0, 0, 0}, hz_link_message{HZ_LINK_IRQ, 4, 0, 0, 0},
 	hz_link_message{255, 4, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 0, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 2, 0, 0, 0},
-	hz_link_message{HZ_LINK_READ, 16, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 2, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 0x40, 0},
-	hz_link_message{HZ_LINK_READ, 8, 0, 0x3c, 0}, hz_link_message{HZ_LINK_WRITE, 4, 0, 0xffc, 0},
+	hz_link_message{HZ_LINK_READ, 16, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 2, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 0x6c, 0},
+	hz_link_message{HZ_LINK_READ, 8, 0, 0x68, 0}, hz_link_message{HZ_LINK_WRITE, 4, 0, 0xffc, 0},
 	hz_link_message{HZ_LINK_WRITE, 4, 0, 0x1208, 0}, hz_link_message{HZ_LINK_WRITE, 8, 0, 0x1204, 0},
 	hz_link_message{HZ_LINK_WRITE, 4, 0, 0xfffffffc, 0}));
 
