@@ -11,7 +11,8 @@ namespace conform {
 
 using namespace std::chrono_literals;
 
-AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth) : bench_(bench), sq_depth_(sq_depth), cq_depth_(cq_depth)
+AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth)
+	: bench_(bench), sq_depth_(sq_depth), cq_depth_(cq_depth)
 {
 	bench.disturb();
 	bench.controller().disable();

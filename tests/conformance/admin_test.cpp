@@ -1,4 +1,4 @@
-// Other admin commands: illegal opcodes and flags, Asynchronous Event Request (5.2), Abort (5.1), full admin queues, doorbells.
+// Admin commands: illegal opcodes and flags, Asynchronous Event Request (base spec 5.2), Abort (5.1), full queues, bells.
 #include <set>
 
 #include "admin_ring.hpp"

@@ -55,7 +55,7 @@ std::unique_ptr<Bench> shared_bench;
 
 } // namespace
 
-void drain(std::span<hz::QueuePair *const> queues, const std::function<void(hz::QueuePair &, const hz::Completion &)> &seen)
+void drain(std::span<hz::QueuePair *const> queues, const Seen &seen)
 {
 	for (auto *queue : queues)
 		queue->open(0);
@@ -118,6 +118,14 @@ void Bench::restart()
 	scratch_ = region().allocate(pages * 4096ull);
 	std::memset(at(scratch_, pages * 4096ull), 0, pages * 4096ull);
 	disturbed_ = false;
+}
+
+void Bench::reconnect()
+{
+	queue_.reset();
+	controller_.reset();
+	controller_ = std::make_unique<hz::Controller>(*machine_);
+	disturbed_ = true;
 }
 
 void Bench::pristine()

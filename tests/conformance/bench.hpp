@@ -29,7 +29,9 @@ public:
 
 	// Controller reset, then admin queue, I/O queue 1 and scratch pages anew. Zones stay as they are.
 	void restart();
-	// The same, and every zone EMPTY.
+	// Joins the machine again after the link has ended; the controller is disabled.
+	void reconnect();
+	// As restart(), and every zone EMPTY.
 	void pristine();
 	// What a case expects at its start; cheap if nothing has to be done.
 	void settle();
@@ -83,9 +85,10 @@ private:
 	bool disturbed_ = false;
 };
 
-// Runs what was submitted to its end: opens the queues, reads their completions in turn, closes them. Device time stands for every
-// completion that its host has not seen, so none may be left behind.
-void drain(std::span<hz::QueuePair *const> queues, const std::function<void(hz::QueuePair &, const hz::Completion &)> &seen);
+// Runs what was submitted to its end: opens the queues, reads their completions in turn, closes them. Time stands
+// for every completion that its host has not seen, so none may be left behind.
+using Seen = std::function<void(hz::QueuePair &, const hz::Completion &)>;
+void drain(std::span<hz::QueuePair *const> queues, const Seen &seen);
 
 // Sectors whose every 8 bytes name their LBA and a salt.
 Bytes pattern(uint64_t lba, uint32_t sectors, uint64_t salt = 0);

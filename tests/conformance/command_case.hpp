@@ -1,4 +1,4 @@
-// CommandCase: one row of a table: a legal command, how the case changes it, and the status that the specification asks for.
+// CommandCase: a row of a table: the command, and the status that the specification asks for.
 #pragma once
 
 #include <functional>

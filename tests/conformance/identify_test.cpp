@@ -45,7 +45,8 @@ const CommandCase cases[] = {
 	{"KeyValueController", NVME_INVALID_IOCS, identify(NVME_CNS_CSI_CONTROLLER, 0, 1)},
 	{"ReservedCommandSetController", NVME_INVALID_IOCS, identify(NVME_CNS_CSI_CONTROLLER, 0, 0x7f)},
 	{"ZonedActiveList", NVME_SUCCESS, identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, NVME_CSI_ZNS)},
-	{"ZonedActiveListFromFfffffff", NVME_INVALID_NAMESPACE, identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0xffffffff, NVME_CSI_ZNS)},
+	{"ZonedActiveListFromFfffffff", NVME_INVALID_NAMESPACE,
+	 identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0xffffffff, NVME_CSI_ZNS)},
 	{"KeyValueActiveList", NVME_INVALID_IOCS, identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, 1)},
 	{"IndependentNamespace", NVME_SUCCESS, identify(NVME_CNS_INDEPENDENT_NAMESPACE, 1)},
 	{"IndependentNamespaceZero", NVME_INVALID_NAMESPACE, identify(NVME_CNS_INDEPENDENT_NAMESPACE, 0)},
@@ -128,7 +129,7 @@ TEST_F(IdentifyData, DescriptorsNameTheZonedCommandSet)
 	size_t at = 0;
 	while (at + 4 < data.size() && data[at + 1] != std::byte(0)) {
 		auto type = static_cast<uint8_t>(data[at]), bytes = static_cast<uint8_t>(data[at + 1]);
-		id |= (type == NVME_NIDT_EUI64 && bytes == 8) || (type == NVME_NIDT_NGUID && bytes == 16) || (type == NVME_NIDT_UUID && bytes == 16);
+		id |= type >= NVME_NIDT_EUI64 && type <= NVME_NIDT_UUID && bytes == (type == NVME_NIDT_EUI64 ? 8 : 16);
 		csi |= type == NVME_NIDT_CSI && bytes == 1 && data[at + 4] == std::byte(NVME_CSI_ZNS);
 		at += 4 + bytes;
 	}
@@ -139,7 +140,8 @@ TEST_F(IdentifyData, DescriptorsNameTheZonedCommandSet)
 TEST_F(IdentifyData, ActiveListsNameNamespaceOneOnce)
 {
 	for (uint8_t cns : {NVME_CNS_ACTIVE_NAMESPACES, NVME_CNS_CSI_ACTIVE_NAMESPACES}) {
-		auto list = structure<std::array<uint32_t, 1024>>(bench(), cns, 0, cns == NVME_CNS_ACTIVE_NAMESPACES ? 0 : NVME_CSI_ZNS);
+		uint8_t csi = cns == NVME_CNS_ACTIVE_NAMESPACES ? 0 : NVME_CSI_ZNS;
+		auto list = structure<std::array<uint32_t, 1024>>(bench(), cns, 0, csi);
 		EXPECT_EQ(list[0], 1u);
 		EXPECT_EQ(list[1], 0u);
 	}

@@ -1,4 +1,4 @@
-// I/O commands: opcodes, namespaces, flags, ranges (base spec 3.2, 3.3; NVM command set 3.2), Flush (7.1), reads of unwritten blocks.
+// I/O commands: opcodes, namespaces, flags, ranges (NVM command set 3.2), Flush (base spec 7.1), data read back.
 #include "command_case.hpp"
 
 namespace conform {

@@ -9,8 +9,8 @@ namespace {
 auto page(uint32_t lid, uint64_t dwords, uint64_t offset = 0, uint32_t nsid = NVME_NSID_ALL, uint32_t cdw14 = 0)
 {
 	return [=](Bench &b) {
-		nvme_sqe sqe = admin_command(b, NVME_ADMIN_GET_LOG_PAGE, nsid, lid | static_cast<uint32_t>((dwords - 1) & 0xffff) << 16,
-					     static_cast<uint32_t>((dwords - 1) >> 16));
+		uint32_t numd = static_cast<uint32_t>(dwords - 1);
+		nvme_sqe sqe = admin_command(b, NVME_ADMIN_GET_LOG_PAGE, nsid, lid | numd << 16, numd >> 16);
 		sqe.prp2 = b.page(1);
 		sqe.cdw12 = static_cast<uint32_t>(offset);
 		sqe.cdw13 = static_cast<uint32_t>(offset >> 32);

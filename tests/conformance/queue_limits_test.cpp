@@ -1,4 +1,4 @@
-// I/O queues at their limits: depth 2 and 1024, 64 queues, full completion queues, deletion under load, nonsense in host memory.
+// I/O queues at their limits: depth 2 and 1024, 64 queues, full completion queues, deletion under load, nonsense.
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -191,7 +191,8 @@ const Nonsense nonsense[] = {
 	{"TailOneTooFar", 16, 0}, {"TailFarTooFar", 1ull << 40, 0}, {"TailAllOnes", ~0ull, 0}, {"HeadOfNothing", 0, 1},
 	{"HeadFarTooFar", 0, 1ull << 40}, {"HeadAllOnes", 0, ~0ull}, {"BothAllOnes", ~0ull, ~0ull},
 };
-INSTANTIATE_TEST_SUITE_P(All, DoorbellNonsense, ::testing::ValuesIn(nonsense), [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, DoorbellNonsense, ::testing::ValuesIn(nonsense),
+			 [](const auto &i) { return i.param.name; });
 
 class DoorbellRegisters : public Device {};
 

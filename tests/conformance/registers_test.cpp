@@ -36,6 +36,29 @@ TEST_F(Registers, CapReadsInHalvesToo)
 	EXPECT_EQ(link().read32(NVME_REG_CAP + 4), static_cast<uint32_t>(cap >> 32));
 }
 
+// Base spec 3.1.3.1 and 3.1.3.21: from 2.0 on a controller says how long it needs to become ready.
+TEST_F(Registers, ReadyTimeoutIsThere)
+{
+	EXPECT_EQ(link().read64(NVME_REG_CAP) >> NVME_CAP_CRMS & 3, 1u) << "ready with media, not independent of media";
+	EXPECT_GT(link().read32(NVME_REG_CRTO) & 0xffff, 0u);
+	EXPECT_EQ(link().read32(NVME_REG_CRTO) >> 16, 0u);
+	EXPECT_THROW(link().write32(NVME_REG_CRTO, 1), hz::Error);
+}
+
+// An offset outside the map breaks the protocol: the connection ends, the device stays and is idle for the next host.
+TEST_F(Registers, ABrokenProtocolEndsTheConnectionOnly)
+{
+	Bench &b = bench();
+	uint64_t pointer = b.zone(0).write_pointer;
+	for (uint32_t offset : {0x6cu, 0x200u, 0x1208u, 0xfffffffcu, 0x16u}) {
+		EXPECT_THROW(b.link().write32(offset, 1), hz::Error) << offset;
+		b.reconnect();
+		EXPECT_EQ(b.link().read32(NVME_REG_CSTS), 0u) << "disabled after " << offset;
+		b.restart();
+		EXPECT_EQ(b.zone(0).write_pointer, pointer);
+	}
+}
+
 TEST_F(Registers, VersionIsTwo) { EXPECT_EQ(link().read32(NVME_REG_VS), static_cast<uint32_t>(NVME_VERSION_2_0)); }
 
 TEST_F(Registers, InterruptMaskIsSetAndClearedByBits)
@@ -146,7 +169,8 @@ const BadSetting bad_settings[] = {
 	{"AdminSqOutside", csi | sizes, aqa16, 1ull << 40, 0},
 	{"AdminCqOutside", csi | sizes, aqa16, 0, 1ull << 40},
 };
-INSTANTIATE_TEST_SUITE_P(All, RegistersBadSetting, ::testing::ValuesIn(bad_settings), [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, RegistersBadSetting, ::testing::ValuesIn(bad_settings),
+			 [](const auto &i) { return i.param.name; });
 
 TEST_F(Registers, QueueEntrySizesAreCheckedWhenAQueueIsMade)
 {
@@ -191,7 +215,8 @@ const BadAccess bad_accesses[] = {
 	{"ReadWideConfiguration", NVME_REG_INTMC, 8, false},
 	{"ReadWideDoorbell", NVME_REG_DOORBELLS, 8, false},
 };
-INSTANTIATE_TEST_SUITE_P(All, RegistersBadAccess, ::testing::ValuesIn(bad_accesses), [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, RegistersBadAccess, ::testing::ValuesIn(bad_accesses),
+			 [](const auto &i) { return i.param.name; });
 
 class RegistersShutdown : public ZonedDevice {
 protected:
