@@ -64,6 +64,15 @@ static const struct limit limits[] = {
 	LIMIT(factory_bad_ppb, 0, 1000000000),
 	LIMIT(read_retry_ppb, 0, 1000000000),
 	LIMIT(read_retries, 0, 64),
+	LIMIT(schedule, 0, HZ_SCHEDULES - 1),
+	LIMIT(cache_read, 0, 1),
+	LIMIT(cache_program, 0, 1),
+	LIMIT(cache_busy_ns, 0, 1000000000),
+	LIMIT(interleave_sectors, 0, HZ_MAX_UNIT_SECTORS),
+	LIMIT(program_passes, 0, HZ_PAGE_TYPES),
+	LIMIT(ecc_bits, 0, HZ_SECTOR_BYTES * 8),
+	LIMIT(retry_percent, 0, 100),
+	LIMIT(shelf_hours, 0, 1000000),
 };
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -114,6 +123,13 @@ static bool blocks_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	if (cfg->pages_per_block / cfg->cell * page_sectors % unit)
 		return broken_limit(out, "slc_program_sectors", unit, "divide the sectors of an SLC block ",
 				    cfg->pages_per_block / cfg->cell * page_sectors);
+	return true;
+}
+
+static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	if (cfg->program_passes > 1 && cfg->program_pages == 1)
+		return broken(out, "program_passes", cfg->program_passes, "be 1 when program_pages is 1");
 	return true;
 }
 
@@ -216,7 +232,7 @@ static bool page_times_hold(const struct hz_region_timing *timing, const char *r
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
 {
 	struct hz_sentence out = { text, bytes, 0 };
-	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && planes_hold(cfg, &out) &&
+	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && passes_hold(cfg, &out) && planes_hold(cfg, &out) &&
 		     zones_hold(cfg, &out) && buffers_hold(cfg, &out) && harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
 		     page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", &out) &&
 		     page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", &out);

@@ -43,6 +43,14 @@ enum hz_lock_class {
 };
 enum hz_lock_stats { HZ_STATS_OFF, HZ_STATS_CONTENDED, HZ_STATS_ALL };
 
+/* What a die does next. Priority with read_age_limit_ns 0 is FIFO too. */
+enum hz_schedule {
+	HZ_SCHED_PRIORITY, /* mapping, host reads, host writes, GC, erases; what waited for read_age_limit_ns goes first */
+	HZ_SCHED_FIFO,     /* in order of arrival */
+	HZ_SCHED_FAIR,     /* streams take turns by the die time they used; the device's own work is a stream of its own */
+	HZ_SCHEDULES
+};
+
 enum hz_buffer_binding {
 	HZ_BIND_MODULO,     /* ConZone: zone index modulo buffer count */
 	HZ_BIND_FIRST_FREE, /* any free buffer; none: evict the fullest */
@@ -51,7 +59,7 @@ enum hz_buffer_binding {
 
 struct hz_region_timing { /* one kind of cell; array index = page type LSB, CSB, MSB, TSB */
 	uint32_t read_ns[HZ_PAGE_TYPES];
-	uint32_t program_ns[HZ_PAGE_TYPES]; /* one-shot program: [0] is the whole unit */
+	uint32_t program_ns[HZ_PAGE_TYPES]; /* programs of several pages: [0] is the whole unit; passes: by pass */
 	uint32_t erase_ns;
 	uint32_t endurance;                 /* erases a block survives; 0 = unlimited */
 };
@@ -117,7 +125,25 @@ struct hz_device_config {
 	uint32_t read_retries;          /* most retries of one read */
 	uint32_t slow_die, slow_percent;/* die slow_die - 1 takes slow_percent of every array time; slow_die 0 = none */
 	uint32_t failed_die;            /* die failed_die - 1 answers nothing right any more; 0 = none */
-	uint32_t reserved[58];
+
+	/* Flash operations beside the plain ones; 0 = none */
+	uint32_t schedule;              /* enum hz_schedule */
+	uint32_t cache_read;            /* 1: the next read of a die senses while the last one's data leave the cache register */
+	uint32_t cache_program;         /* 1: the next program's data come while the last one programs */
+	uint32_t cache_busy_ns;         /* page register to cache register or back, per cached operation */
+	uint32_t interleave_sectors;    /* a transfer offers the channel to others after so many sectors; 0 = it goes in one piece */
+	uint32_t program_passes;        /* passes of a program in normal blocks, each with its data and program_ns[pass]; 0 and 1: one */
+
+	/* Raw bit errors, in 10^-12 of all bits: base + per_erase * e + (e + 1) * (per_hour * hours + per_read * reads); e = erases of
+	 * the block, hours since its first program, reads since its erase. Each retry leaves retry_percent of the errors. */
+	uint32_t ecc_bits;              /* ECC corrects so many bits of a sector; 0 = no bit errors at all */
+	uint32_t rber_base, rber_per_erase, rber_per_hour, rber_per_read;
+	uint32_t retry_percent;         /* 0: a retry does not help */
+	uint32_t shelf_hours;           /* the image lay without power for so long before this start */
+
+	/* The nth operation of its kind since the start fails; 0 = none */
+	uint32_t fail_program_at, fail_erase_at, fail_read_at;
+	uint32_t reserved[42];
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 

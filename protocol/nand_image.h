@@ -8,7 +8,7 @@
 #include "base.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
-enum { HZ_NAND_VERSION = 1, HZ_NAND_HEADER_BYTES = 4096 };
+enum { HZ_NAND_VERSION = 2, HZ_NAND_HEADER_BYTES = 4096 };
 
 struct hz_nand_header {
 	uint64_t magic;          /* 0 on a new image: the media formats it (all blocks erased) */
@@ -25,8 +25,9 @@ struct hz_nand_block {
 	uint32_t write_sector;   /* first sector not programmed since the erase: programs go strictly upward */
 	uint32_t read_count;     /* since the erase: read disturb */
 	uint32_t flags;          /* enum hz_block_flags */
+	uint64_t program_ns;     /* powered time of the image at the first program since the erase: retention */
 };
-HZ_ASSERT_SIZE(struct hz_nand_block, 16);
+HZ_ASSERT_SIZE(struct hz_nand_block, 24);
 
 /* What a sector holds. lpa is an LBA for user data, a table page number for metadata. */
 enum hz_oob_kind { HZ_OOB_ERASED = 0, HZ_OOB_DATA = 1, HZ_OOB_PAD = 2, HZ_OOB_ZONE_TABLE = 3, HZ_OOB_MAP = 4, HZ_OOB_CHECKPOINT = 5 };

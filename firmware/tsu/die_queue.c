@@ -6,10 +6,10 @@
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules)
 {
-	queue->fifo = arena_alloc(arena, (size_t)TSU_CLASSES * rules->planes, sizeof(*queue->fifo), "die queues");
+	queue->fifo = arena_alloc(arena, (size_t)rules->lanes * rules->planes, sizeof(*queue->fifo), "die queues");
 }
 
-static uint8_t natural_class(const struct tsu_txn *txn)
+static enum tsu_class class_of(const struct tsu_txn *txn)
 {
 	if (txn->op == TSU_ERASE)
 		return CLASS_ERASE;
@@ -18,6 +18,24 @@ static uint8_t natural_class(const struct tsu_txn *txn)
 	case HZ_CAUSE_FOLD:
 	case HZ_CAUSE_GC: return CLASS_GC;
 	default: return txn->op == TSU_READ ? CLASS_HOST_READ : CLASS_HOST_WRITE;
+	}
+}
+
+static uint8_t fair_lane(const struct tsu_txn *txn)
+{
+	switch (class_of(txn)) {
+	case CLASS_HOST_READ: return (uint8_t)(1 + txn->stream % FAIR_READ_LANES);
+	case CLASS_HOST_WRITE: return (uint8_t)(1 + FAIR_READ_LANES + txn->stream % FAIR_WRITE_LANES);
+	default: return 0;
+	}
+}
+
+static uint8_t natural_lane(const struct queue_rules *rules, const struct tsu_txn *txn)
+{
+	switch (rules->schedule) {
+	case HZ_SCHED_PRIORITY: return (uint8_t)class_of(txn);
+	case HZ_SCHED_FAIR: return fair_lane(txn);
+	default: return 0;
 	}
 }
 
@@ -34,7 +52,7 @@ static void note_read(const struct queue_rules *rules, struct tsu_txn *txn, stru
 {
 	txn->follows = reads_the_future(rules, txn, order);
 	if (txn->follows)
-		txn->priority = order->write_class;
+		txn->lane = order->write_lane;
 	else
 		order->reads++;
 }
@@ -42,31 +60,41 @@ static void note_read(const struct queue_rules *rules, struct tsu_txn *txn, stru
 static void note_write(struct tsu_txn *txn, struct block_order *order)
 {
 	if (order->writes++ == 0)
-		order->write_class = txn->priority;
-	txn->priority = order->write_class;
+		order->write_lane = txn->lane;
+	txn->lane = order->write_lane;
 	order->erases += txn->op == TSU_ERASE;
 }
 
-void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
+static void append(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
 {
-	struct block_order *order = &rules->order[txn->flat_block];
-	struct txn_fifo *fifo;
+	struct txn_fifo *fifo = &queue->fifo[txn->lane * rules->planes + txn->addr.plane];
 
-	txn->priority = rules->age_limit_ns ? natural_class(txn) : 0;
-	if (txn->op == TSU_READ)
-		note_read(rules, txn, order);
-	else
-		note_write(txn, order);
-	fifo = &queue->fifo[txn->priority * rules->planes + txn->addr.plane];
 	txn->next = NULL;
 	if (fifo->head)
 		fifo->tail->next = txn;
 	else
 		fifo->head = txn;
 	fifo->tail = txn;
-	queue->filled[txn->priority] |= (uint16_t)(1u << txn->addr.plane);
-	queue->classes |= 1u << txn->priority;
-	queue->urgent_reads += txn_is_urgent(txn);
+	/* A lane that comes back has no claim to the time in which it wanted nothing. */
+	if (!(queue->busy_lanes & 1u << txn->lane) && queue->used_ns[txn->lane] < queue->virtual_ns)
+		queue->used_ns[txn->lane] = queue->virtual_ns;
+	queue->filled[txn->lane] |= (uint16_t)(1u << txn->addr.plane);
+	queue->busy_lanes |= 1u << txn->lane;
+}
+
+void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
+{
+	struct block_order *order = &rules->order[txn->flat_block];
+
+	txn->lane = natural_lane(rules, txn);
+	txn->follows = false;
+	if (txn->op == TSU_READ)
+		note_read(rules, txn, order);
+	else
+		note_write(txn, order);
+	txn->urgent = txn->op == TSU_READ && !txn->follows && class_of(txn) <= CLASS_HOST_READ;
+	append(queue, rules, txn);
+	queue->urgent_reads += txn->urgent;
 	queue->short_ops += txn->op != TSU_PROGRAM;
 }
 
@@ -82,19 +110,19 @@ void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
 	order->erases -= txn->op == TSU_ERASE;
 }
 
-static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_rules *rules, unsigned priority, unsigned plane)
+static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, unsigned plane)
 {
-	struct txn_fifo *fifo = &queue->fifo[priority * rules->planes + plane];
+	struct txn_fifo *fifo = &queue->fifo[lane * rules->planes + plane];
 	struct tsu_txn *txn = fifo->head;
 
 	fifo->head = txn->next;
 	if (!fifo->head) {
-		queue->filled[priority] &= (uint16_t)~(1u << plane);
-		if (!queue->filled[priority])
-			queue->classes &= ~(1u << priority);
+		queue->filled[lane] &= (uint16_t)~(1u << plane);
+		if (!queue->filled[lane])
+			queue->busy_lanes &= ~(1u << lane);
 	}
 	txn->next = NULL;
-	queue->urgent_reads -= txn_is_urgent(txn);
+	queue->urgent_reads -= txn->urgent;
 	queue->short_ops -= txn->op != TSU_PROGRAM;
 	return txn;
 }
@@ -103,41 +131,65 @@ static bool may_run(const struct queue_rules *rules, const struct tsu_txn *txn, 
 {
 	if (txn->not_before_ns > now_ns && txn->not_before_ns > txn->submit_ns)
 		return false;
-	return txn->op != TSU_ERASE || !rules->age_limit_ns || rules->order[txn->flat_block].reads == 0;
+	return txn->op != TSU_ERASE || rules->schedule == HZ_SCHED_FIFO || rules->order[txn->flat_block].reads == 0;
 }
 
-/* Oldest head of the class that may run. */
-static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rules *rules, unsigned priority, uint64_t now_ns,
-				 bool reads_only)
+static bool may_take(const struct tsu_txn *txn, enum take take)
+{
+	return take != TAKE_WHILE_SUSPENDED || (txn->op == TSU_READ && !txn->follows);
+}
+
+/* Oldest head of the lane that may run. */
+static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, uint64_t now_ns,
+				 enum take take)
 {
 	struct tsu_txn *oldest = NULL;
 
-	for (unsigned planes = queue->filled[priority]; planes; planes &= planes - 1) {
-		struct tsu_txn *head = queue->fifo[priority * rules->planes + lowest_bit(planes)].head;
+	for (unsigned planes = queue->filled[lane]; planes; planes &= planes - 1) {
+		struct tsu_txn *head = queue->fifo[lane * rules->planes + lowest_bit(planes)].head;
 
 		queue->steps++;
-		if (reads_only && (head->op != TSU_READ || head->follows))
-			continue;
-		if (may_run(rules, head, now_ns) && (!oldest || head->order < oldest->order))
+		if (may_take(head, take) && may_run(rules, head, now_ns) && (!oldest || head->order < oldest->order))
 			oldest = head;
 	}
 	return oldest;
 }
 
-/* Priority by class, unless something older has waited too long. */
-static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, bool reads_only)
+static bool is_overdue(const struct queue_rules *rules, const struct tsu_txn *txn, uint64_t now_ns)
+{
+	return now_ns > txn->submit_ns && now_ns - txn->submit_ns > rules->age_limit_ns;
+}
+
+/* a before b, both the oldest of their lanes? b comes of a lane with a smaller number: the better class, or first among equals. */
+static bool goes_before(const struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *a,
+			const struct tsu_txn *b, uint64_t now_ns)
+{
+	if (is_overdue(rules, a, now_ns) || is_overdue(rules, b, now_ns))
+		return is_overdue(rules, a, now_ns) && a->order < b->order;
+	return rules->schedule == HZ_SCHED_FAIR && queue->used_ns[a->lane] < queue->used_ns[b->lane];
+}
+
+/* By lane, unless something older has waited too long. */
+static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
 {
 	struct tsu_txn *best = NULL;
 
-	for (unsigned classes = queue->classes; classes; classes &= classes - 1) {
-		struct tsu_txn *txn = oldest_of(queue, rules, lowest_bit(classes), now_ns, reads_only);
+	for (unsigned lanes = queue->busy_lanes; lanes; lanes &= lanes - 1) {
+		struct tsu_txn *txn = oldest_of(queue, rules, lowest_bit(lanes), now_ns, take);
 
-		if (!txn)
-			continue;
-		if (!best || (txn->order < best->order && now_ns > txn->submit_ns + rules->age_limit_ns))
+		if (txn && (!best || goes_before(queue, rules, txn, best, now_ns)))
 			best = txn;
 	}
 	return best;
+}
+
+struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
+{
+	struct tsu_txn *first = choose(queue, rules, now_ns, take);
+
+	if (!first || (take == TAKE_READ && first->op != TSU_READ) || (take == TAKE_PROGRAM && first->op != TSU_PROGRAM))
+		return NULL;
+	return first;
 }
 
 static bool may_join(const struct queue_rules *rules, const struct tsu_txn *first, const struct tsu_txn *txn, uint64_t now_ns)
@@ -151,24 +203,43 @@ static bool may_join(const struct queue_rules *rules, const struct tsu_txn *firs
 	return first->op == TSU_ERASE || txn->addr.sector == first->addr.sector;
 }
 
-struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, bool reads_only)
+/* Those that run on the first one's other planes, linked behind it. */
+static void gather(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first, uint64_t now_ns)
 {
-	struct tsu_txn *first = choose(queue, rules, now_ns, reads_only), *last;
-	unsigned others;
+	struct tsu_txn *last = first;
+	unsigned others = queue->filled[first->lane] & ~(1u << first->addr.plane);
 
-	if (!first)
-		return NULL;
-	remove_head(queue, rules, first->priority, first->addr.plane);
-	last = first;
-	others = queue->filled[first->priority] & ~(1u << first->addr.plane);
 	for (; others; others &= others - 1) {
 		unsigned plane = lowest_bit(others);
 
 		queue->steps++;
-		if (!may_join(rules, first, queue->fifo[first->priority * rules->planes + plane].head, now_ns))
+		if (!may_join(rules, first, queue->fifo[first->lane * rules->planes + plane].head, now_ns))
 			continue;
-		last->next = remove_head(queue, rules, first->priority, plane);
+		last->next = remove_head(queue, rules, first->lane, plane);
 		last = last->next;
 	}
+}
+
+/* The lane pays for the cells once and for every member's data. */
+static void pay(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first)
+{
+	uint64_t *used_ns = &queue->used_ns[first->lane];
+
+	queue->virtual_ns = *used_ns;
+	*used_ns += tsu_array_ns(rules->timing, first);
+	for (const struct tsu_txn *txn = first; txn; txn = txn->next)
+		*used_ns += rules->timing->cfg->command_ns + rules->timing->transfer_ns[txn->sectors];
+}
+
+struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
+{
+	struct tsu_txn *first = die_queue_next(queue, rules, now_ns, take);
+
+	if (!first)
+		return NULL;
+	remove_head(queue, rules, first->lane, first->addr.plane);
+	gather(queue, rules, first, now_ns);
+	if (rules->schedule == HZ_SCHED_FAIR)
+		pay(queue, rules, first);
 	return first;
 }

@@ -1,9 +1,11 @@
-/* Waiting transactions of one die: a FIFO per class and plane, and the choice of what runs next.
+/* Waiting transactions of one die: a FIFO per lane and plane, and the choice of what runs next.
  *
- * Classes in order of priority: mapping, host reads, host writes, GC and fold, erases. With read_age_limit_ns = 0 there is one class:
- * strict FIFO. Otherwise a transaction that has waited longer than the limit goes before younger ones of better classes, so nothing
- * starves. A write (program or erase) joins the class of the writes already waiting for its block, so their order holds; a read of a
- * sector whose program or erase is still to come queues behind it. All calls are O(classes * planes of a die). */
+ * What a lane is depends on the schedule. Priority: a class, in the order mapping, host reads, host writes, GC and fold, erases; the
+ * first one that has something ready goes. FIFO: there is one lane. Fair: a stream; the lane that has used least of the die's time
+ * goes (start-time fair queueing, Goyal, Vin and Cheng 1996), so n busy lanes get 1/n each. With read_age_limit_ns a transaction that
+ * has waited longer goes before younger ones of better lanes, so nothing starves; fair lanes do not starve without a limit either.
+ * A write (program or erase) joins the lane of the writes already waiting for its block, so their order holds; a read of a sector
+ * whose program or erase is still to come queues behind it. All calls are O(lanes * planes of a die). */
 #ifndef TSU_DIE_QUEUE_H
 #define TSU_DIE_QUEUE_H
 
@@ -11,22 +13,32 @@
 
 enum tsu_class { CLASS_MAP, CLASS_HOST_READ, CLASS_HOST_WRITE, CLASS_GC, CLASS_ERASE, TSU_CLASSES };
 
+/* Fair: lane 0 is the device's own work, then host reads by queue, then host writes by zone. */
+enum { FAIR_READ_LANES = 7, FAIR_WRITE_LANES = 8, TSU_MAX_LANES = 1 + FAIR_READ_LANES + FAIR_WRITE_LANES };
+
+/* What else the die is doing decides what may be taken. A cached operation follows only one of its own kind. */
+enum take { TAKE_ANY, TAKE_READ, TAKE_PROGRAM, TAKE_WHILE_SUSPENDED };
+
 struct txn_fifo { struct tsu_txn *head, *tail; };
 /* Submitted and not ended. reads: those that an erase must await, since they do not wait for a write themselves. */
-struct block_order { uint16_t writes, reads; uint8_t erases, write_class; };
+struct block_order { uint16_t writes, reads; uint8_t erases, write_lane; };
 
 /* What the queues of all dies share. */
 struct queue_rules {
 	const struct tsu_timing *timing;
 	struct nand *nand;
 	struct block_order *order;     /* by flat block */
-	uint64_t age_limit_ns;
+	uint64_t age_limit_ns;         /* UINT64_MAX = none */
 	uint32_t planes, blocks_per_plane;
+	uint32_t lanes;
+	uint8_t schedule;              /* enum hz_schedule */
 };
 struct die_queue {
-	struct txn_fifo *fifo;         /* [class * planes + plane] */
-	uint32_t classes;              /* bit per class that holds something */
-	uint16_t filled[TSU_CLASSES];  /* bit per plane */
+	struct txn_fifo *fifo;         /* [lane * planes + plane] */
+	uint32_t busy_lanes;           /* bit per lane that holds something */
+	uint16_t filled[TSU_MAX_LANES];/* bit per plane */
+	uint64_t used_ns[TSU_MAX_LANES]; /* fair: die time on the common virtual clock */
+	uint64_t virtual_ns;           /* fair: used_ns of the lane that went last, before it went */
 	uint32_t short_ops;            /* waiting reads and erases: a command without data */
 	uint32_t urgent_reads;         /* waiting reads for which a program may be suspended */
 	uint64_t steps;                /* list heads looked at */
@@ -34,15 +46,17 @@ struct die_queue {
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules);
 void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn);
-/* Take out what the die should do at now_ns: a list by `next` of one transaction, and those for its other planes that may run with
- * it (same class, operation, cell type, and page or unit offset). NULL if nothing is ready. reads_only: a program is suspended. */
-struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, bool reads_only);
+/* What would go next at now_ns, NULL if nothing is ready or `take` forbids it. */
+struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
+/* Take it out: a list by `next` of one transaction, and those for its other planes that may run with it (same lane, operation, cell
+ * type, and page or unit offset). */
+struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
 /* The transaction has ended: its block's order is released. */
 void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn);
 
 static inline bool txn_is_urgent(const struct tsu_txn *txn)
 {
-	return txn->op == TSU_READ && !txn->follows && txn->priority <= CLASS_HOST_READ;
+	return txn->urgent;
 }
 static inline uint64_t txn_ready_ns(const struct tsu_txn *txn)
 {

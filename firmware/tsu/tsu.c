@@ -150,6 +150,29 @@ static void first_timer(struct lt_event *event)
 	set_timer(TSU_CONTAINER(event, struct tsu_thread, start));
 }
 
+static struct queue_rules rules_of(struct tsu *tsu)
+{
+	const struct hz_device_config *cfg = tsu->cfg;
+	uint64_t age_limit_ns = cfg->read_age_limit_ns ? cfg->read_age_limit_ns : UINT64_MAX;
+	uint32_t schedule = cfg->schedule, lanes = TSU_CLASSES;
+
+	if (schedule == HZ_SCHED_PRIORITY && !cfg->read_age_limit_ns)
+		schedule = HZ_SCHED_FIFO;
+	if (schedule == HZ_SCHED_FIFO)
+		lanes = 1;
+	else if (schedule == HZ_SCHED_FAIR)
+		lanes = TSU_MAX_LANES;
+	return (struct queue_rules){
+		.timing = &tsu->timing,
+		.nand = tsu->nand,
+		.age_limit_ns = age_limit_ns,
+		.planes = cfg->planes_per_die,
+		.blocks_per_plane = cfg->blocks_per_plane,
+		.lanes = lanes,
+		.schedule = (uint8_t)schedule,
+	};
+}
+
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand)
 {
 	struct tsu *tsu = arena_alloc(arena, 1, sizeof(*tsu), "tsu");
@@ -161,14 +184,8 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 	tsu->dies_per_channel = cfg->chips_per_channel * cfg->dies_per_chip;
 	tsu->die_count = cfg->channels * tsu->dies_per_channel;
 	tsu_timing_init(&tsu->timing, arena, cfg, &map->shape);
-	tsu->rules = (struct queue_rules){
-		.timing = &tsu->timing,
-		.nand = nand,
-		.order = arena_alloc(arena, blocks, sizeof(struct block_order), "tsu block order"),
-		.age_limit_ns = cfg->read_age_limit_ns,
-		.planes = cfg->planes_per_die,
-		.blocks_per_plane = cfg->blocks_per_plane,
-	};
+	tsu->rules = rules_of(tsu);
+	tsu->rules.order = arena_alloc(arena, blocks, sizeof(struct block_order), "tsu block order");
 	tsu->threads = arena_alloc(arena, cfg->tsu_count, sizeof(*tsu->threads), "tsu threads");
 	tsu->channels = arena_alloc(arena, cfg->channels, sizeof(*tsu->channels), "tsu channels");
 	tsu->dies = arena_alloc(arena, tsu->die_count, sizeof(*tsu->dies), "tsu dies");

@@ -32,6 +32,7 @@ struct tsu_txn {
 	uint32_t data_at;               /* byte in data of the first sector */
 	struct hz_oob *oob;             /* program: one record per sector (kind, lpa, generation, sequence, stream); read: filled, or NULL */
 	uint64_t not_before_ns;         /* data is not in the buffer earlier; 0 = at once */
+	uint8_t stream;                 /* reads: queue, programs: zone; fair schedule only */
 	enum nand_status status;
 	uint64_t submit_ns, start_ns, end_ns;   /* device time: queued, die began, data at hand */
 	/* private to the TSU */
@@ -40,8 +41,10 @@ struct tsu_txn {
 	struct wheel_node ready;        /* fires at not_before_ns */
 	uint64_t order;                 /* submission number within its TSU thread */
 	uint32_t flat_block;
-	uint8_t priority;               /* enum tsu_class */
-	uint8_t follows;                /* a read that must see a write queued before it */
+	uint8_t lane;
+	bool follows;                   /* a read that must see a write queued before it */
+	bool urgent;                    /* a program may be suspended for it */
+	bool lost;                      /* a read with more bit errors than ECC corrects */
 };
 
 /* After NAND_PROGRAM_FAILED or NAND_ERASE_FAILED the TSU has retired the block (HZ_BLOCK_BAD_GROWN, also after a restart): programs

@@ -14,7 +14,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 void die_wake(struct tsu_die *die, uint64_t at_ns)
 {
-	if (die->state != DIE_IDLE || !die->queue.classes)
+	if (die->state != DIE_IDLE || !die->queue.busy_lanes)
 		return;
 	die->state = DIE_WANTS_BUS;
 	channel_request(die->channel, die, die->queue.short_ops ? WISH_COMMAND : WISH_DATA, later(at_ns, die->usage.free_ns));
@@ -103,7 +103,8 @@ void die_bus_granted(struct tsu_die *die, uint64_t at_ns)
 		start_transfers(die, at_ns);
 		return;
 	}
-	members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, die->suspended.members != NULL);
+	members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns,
+				 die->suspended.members ? TAKE_WHILE_SUSPENDED : TAKE_ANY);
 	die->state = DIE_IDLE;
 	if (members)
 		start_operation(die, members, at_ns);

@@ -5,7 +5,8 @@ static bool may_suspend(const struct tsu_die *die, const struct tsu_txn *read, u
 {
 	const struct hz_device_config *cfg = die->thread->tsu->cfg;
 
-	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || !txn_is_urgent(read))
+	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || die->thread->tsu->rules.schedule == HZ_SCHED_FIFO ||
+	    !txn_is_urgent(read))
 		return false;
 	if (die->state != DIE_ARRAY || die->suspended.members || die->op.members->op == TSU_READ)
 		return false;

@@ -31,6 +31,22 @@ json timing_json(const hz_device_config &c)
 	return {
 		{"slc", region_json(c.slc)}, {"normal", region_json(c.normal)}, {"channel_bytes_per_s", c.channel_bytes_per_s},
 		{"command_ns", c.command_ns}, {"suspend_ns", c.suspend_ns}, {"read_age_limit_ns", c.read_age_limit_ns},
+		{"schedule", name_of(schedule_names, c.schedule)}, {"cache_read", name_of(off_on_names, c.cache_read)},
+		{"cache_program", name_of(off_on_names, c.cache_program)}, {"cache_busy_ns", c.cache_busy_ns},
+		{"interleave_sectors", c.interleave_sectors}, {"program_passes", c.program_passes},
+	};
+}
+
+json faults_json(const hz_device_config &c)
+{
+	return {
+		{"program_fail_ppb", c.program_fail_ppb}, {"erase_fail_ppb", c.erase_fail_ppb}, {"read_fail_ppb", c.read_fail_ppb},
+		{"factory_bad_ppb", c.factory_bad_ppb}, {"read_retry_ppb", c.read_retry_ppb}, {"read_retries", c.read_retries},
+		{"slow_die", c.slow_die}, {"slow_percent", c.slow_percent}, {"failed_die", c.failed_die},
+		{"fail_program_at", c.fail_program_at}, {"fail_erase_at", c.fail_erase_at}, {"fail_read_at", c.fail_read_at},
+		{"ecc_bits", c.ecc_bits}, {"rber_base", c.rber_base}, {"rber_per_erase", c.rber_per_erase},
+		{"rber_per_hour", c.rber_per_hour}, {"rber_per_read", c.rber_per_read}, {"retry_percent", c.retry_percent},
+		{"shelf_hours", c.shelf_hours},
 	};
 }
 
@@ -82,10 +98,7 @@ json device_to_json(const hz_device_config &c)
 		{"link", {{"bytes_per_s", c.pcie_bytes_per_s}, {"doorbell_ns", c.doorbell_ns}, {"fetch_ns", c.fetch_ns},
 			{"completion_ns", c.completion_ns}, {"interrupt_ns", c.interrupt_ns}}},
 		{"harts", harts_json(c)}, {"locks", locks_json(c)},
-		{"faults", {{"program_fail_ppb", c.program_fail_ppb}, {"erase_fail_ppb", c.erase_fail_ppb},
-			{"read_fail_ppb", c.read_fail_ppb}, {"factory_bad_ppb", c.factory_bad_ppb},
-			{"read_retry_ppb", c.read_retry_ppb}, {"read_retries", c.read_retries}, {"slow_die", c.slow_die},
-			{"slow_percent", c.slow_percent}, {"failed_die", c.failed_die}}},
+		{"faults", faults_json(c)},
 		{"shape", shape_json(c)},
 	};
 }

@@ -12,10 +12,13 @@ namespace hz::conf {
 
 inline constexpr std::string_view cell_names[] = {"slc", "mlc", "tlc", "qlc"}; /* value = index + 1 */
 inline constexpr std::string_view media_names[] = {"store", "timing-only"};
+inline constexpr std::string_view schedule_names[] = {"priority", "fifo", "fair"};
+inline constexpr std::string_view off_on_names[] = {"off", "on"};
 inline constexpr std::string_view lock_kind_names[] = {"none", "tas", "ttas", "ticket", "mcs", "clh"};
 inline constexpr std::string_view lock_class_names[] = {"zone", "open", "buffer", "l2p", "slc", "block", "link", "test"};
 inline constexpr std::string_view lock_stats_names[] = {"off", "contended", "all"};
 inline constexpr std::string_view binding_names[] = {"modulo", "first-free", "per-zone"};
+static_assert(std::size(schedule_names) == HZ_SCHEDULES);
 static_assert(std::size(lock_kind_names) == HZ_LOCK_KINDS && std::size(lock_class_names) == HZ_LOCK_CLASSES);
 
 /* The 24 orders CDPW, CDWP, … in the numbering of plane_scheme. */

@@ -57,6 +57,12 @@ void read_timing(Fields f, hz_device_config &cfg)
 	f.duration("command", cfg.command_ns);
 	f.duration("suspend", cfg.suspend_ns);
 	f.duration("read_age_limit", cfg.read_age_limit_ns);
+	f.choice("schedule", cfg.schedule, schedule_names);
+	f.choice("cache_read", cfg.cache_read, off_on_names);
+	f.choice("cache_program", cfg.cache_program, off_on_names);
+	f.duration("cache_busy", cfg.cache_busy_ns);
+	f.count("interleave_sectors", cfg.interleave_sectors, 0, HZ_MAX_UNIT_SECTORS);
+	f.count("program_passes", cfg.program_passes, 0, HZ_PAGE_TYPES);
 	f.finish();
 }
 
@@ -155,6 +161,16 @@ void read_faults(Fields f, hz_device_config &cfg)
 	f.count("slow_die", cfg.slow_die, 0, HZ_MAX_PLANES);
 	f.count("slow_percent", cfg.slow_percent, 0, 100000);
 	f.count("failed_die", cfg.failed_die, 0, HZ_MAX_PLANES);
+	f.count("fail_program_at", cfg.fail_program_at);
+	f.count("fail_erase_at", cfg.fail_erase_at);
+	f.count("fail_read_at", cfg.fail_read_at);
+	f.count("ecc_bits", cfg.ecc_bits, 0, HZ_SECTOR_BYTES * 8);
+	f.count("rber_base", cfg.rber_base);
+	f.count("rber_per_erase", cfg.rber_per_erase);
+	f.count("rber_per_hour", cfg.rber_per_hour);
+	f.count("rber_per_read", cfg.rber_per_read);
+	f.count("retry_percent", cfg.retry_percent, 0, 100);
+	f.count("shelf_hours", cfg.shelf_hours, 0, 1000000);
 	f.finish();
 }
 
