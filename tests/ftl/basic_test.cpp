@@ -157,3 +157,26 @@ TEST_F(Basic, BufferingCompletesEarlyAndFuaLate)
 	r.Run(late);
 	EXPECT_GE(late.done_ns - from, 937500u);
 }
+
+// More reads than flash transactions: the later ones are still waiting when the reset comes, and it must wait for them.
+TEST_F(Basic, AResetWaitsForReadsUnderWay)
+{
+	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	std::deque<Request> reads;
+	for (int i = 0; i < 12; i++)
+		r.Submit(reads.emplace_back(FTL_READ, r.Lba(0), 96), 0);
+	lt_host_turn(2);
+	Request reset(FTL_ZONE_RESET, r.Lba(0), 0), late(FTL_READ, r.Lba(0), 96);
+	r.Submit(reset, 1);
+	r.Submit(late, 1);
+	lt_host_run_until_idle();
+	EXPECT_EQ(reset.status() | late.status(), 0);
+	for (const Request &read : reads) {
+		EXPECT_TRUE(read.done);
+		for (uint32_t i = 0; i < 96; i++)
+			EXPECT_TRUE(PageIs(read.pages[i], 1 + i)) << i;
+		EXPECT_LE(read.done_ns, reset.done_ns);
+	}
+	for (uint32_t i = 0; i < 96; i++)
+		EXPECT_TRUE(PageIs(late.pages[i], 0)) << i;
+}

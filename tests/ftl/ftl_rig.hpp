@@ -102,7 +102,6 @@ public:
 			abort();
 		}
 		hz_shape_of(&cfg, &shape);
-		memory_.resize(48 << 20);
 	}
 
 	// Power on: everything but the image starts anew. False: the mount failed (see error).
@@ -112,8 +111,8 @@ public:
 			lt_host_clock_test(1000);
 		else
 			lt_host_clock_steady();
-		std::memset(memory_.data(), 0, arena_.used);
-		arena_ = {memory_.data(), memory_.size(), 0};
+		std::memset(memory_.base(), 0, arena_.used);
+		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0};
 		lt_harts_init(&arena_, cfg.harts, 16);
 		lt_locks_init(&arena_, &cfg, cfg.harts);
 		lt_locks_check(true);
@@ -208,7 +207,7 @@ public:
 
 private:
 	std::shared_ptr<rig::Image> image_;
-	std::vector<uint8_t> memory_;
+	rig::Image memory_{48 << 20};
 	arena arena_{};
 	lt_thread hil_{"hil", 0};
 };

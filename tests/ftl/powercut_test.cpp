@@ -89,11 +89,11 @@ class PowerCutRandom : public testing::TestWithParam<int> {};
 // Long random bodies, the device cut again and again on the same image.
 TEST_P(PowerCutRandom, ChainOfCuts)
 {
-	for (uint64_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 20u; seed++) {
+	for (uint64_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 40u; seed++) {
 		hz_device_config cfg = Config();
 		std::mt19937_64 dice(seed);
-		cfg.buffer_binding = dice() % 2;
-		cfg.write_buffers = 1 + dice() % 3;
+		cfg.buffer_binding = dice() % 3;
+		cfg.write_buffers = cfg.buffer_binding == HZ_BIND_PER_ZONE ? cfg.max_active : 1 + dice() % 3;
 		cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
 		cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
 		cfg.slc_blocks_per_plane = 8;

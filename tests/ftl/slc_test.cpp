@@ -32,17 +32,18 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 	Driver driver(r, 5);
 	uint32_t unit = cfg.flush_unit_planes * 6;
 	uint64_t moved = 0, collections = 0;
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 400; round++) {
 		std::vector<Op> ops;
 		for (uint32_t z = 0; z < r.shape.zones; z++) {
 			ModelZone &zone = driver.zones[z];
 			uint32_t at = static_cast<uint32_t>(zone.tags.size());
-			if (zone.full || at + 2 > driver.Capacity())
+			uint32_t short_of_unit = unit - 1 - at % unit;
+			if (zone.full || at + unit > driver.Capacity())
 				ops.push_back({FTL_ZONE_RESET, z, 0, 0});
-			else if (at % unit == unit - 1 && driver.Roll(4))
-				continue; // stays one sector short of a unit
-			else
+			else if (short_of_unit == 0 && driver.Roll(3) == 0)
 				ops.push_back({FTL_WRITE, z, 1, FTL_FUA});
+			else // stays one sector short of a unit; a burst, so that the collector cannot keep up
+				ops.insert(ops.end(), std::min(short_of_unit, 1 + driver.Roll(unit)), {FTL_WRITE, z, 1, FTL_FUA});
 		}
 		ASSERT_TRUE(driver.Batch(ops));
 		ASSERT_EQ(r.Check(), "") << "round " << round;
