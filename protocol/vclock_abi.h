@@ -22,9 +22,12 @@ enum hz_vc_hint {
 	HZ_VC_HOST_WAIT = 0x106,  /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
 	HZ_VC_CHARGE = 0x107,     /* advance this hart's clock by slot.arg0 ns */
 	HZ_VC_HOST_WAKE = 0x108,  /* wake host threads that sleep on the completion doorbell of queue slot.arg0 */
+	HZ_VC_TAKE = 0x109,       /* sleep until the word at slot.arg1 is not 0 or until slot.arg0 (ns); slot.arg1 = the word, word = 0 */
 	HZ_VC_END = 0x1ff,        /* the run is over: the next instruction powers the machine off */
 };
-/* WRS.STO (0x01d00073) parks on the LR reservation with deadline slot.arg0 ns (UINT64_MAX: none); WRS.NTO parks without one. */
+/* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run
+ * the hart. The word is 8-byte aligned and in RAM.
+ * WRS.STO (0x01d00073) parks on the LR reservation with deadline slot.arg0 ns (UINT64_MAX: none); WRS.NTO parks without one. */
 
 #define HZ_VC_LOCK(lock_class, index) ((uint64_t)((lock_class) + 1) << 32 | (uint32_t)(index))
 #define HZ_VC_LOCK_CLASS(what) ((uint32_t)((what) >> 32) - 1)

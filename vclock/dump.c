@@ -36,7 +36,7 @@ static void dump_parked(const struct vc_hart *h)
 
 void vc_dump_harts(const char *title)
 {
-	static const char *const states[] = { "not started", "ready", "running", "parked", "halted by WFI", "stopped",
+	static const char *const states[] = { "not started", "ready", "running", "ready", "parked", "halted by WFI", "stopped",
 					      "running without the token" };
 	char pc[160], lock[64];
 

@@ -44,6 +44,8 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 		return;
 	case VC_HOST_WAKE:
 		return vc_host_wake(h);
+	case VC_TAKE:
+		return vc_take(h);
 	case VC_END:
 		return vc_end_run(h, "end");
 	case VC_GATE:

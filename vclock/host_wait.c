@@ -14,7 +14,8 @@
 
 #include "shm.h"
 
-static void *map(const char *path, uint64_t offset, uint64_t bytes)
+/* At least *bytes of a file from its beginning; all of it: *bytes becomes its size. */
+static void *map(const char *path, uint64_t *bytes)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	struct stat status;
@@ -22,8 +23,9 @@ static void *map(const char *path, uint64_t offset, uint64_t bytes)
 
 	if (fd >= 0 && !fstat(fd, &status)) {
 		errno = EFBIG;
-		if ((uint64_t)status.st_size >= offset + bytes)
-			where = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+		if ((uint64_t)status.st_size >= *bytes)
+			where = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		*bytes = (uint64_t)status.st_size;
 	}
 	if (where == MAP_FAILED)
 		vc_say("cannot map %s: %s", path, errno == EFBIG ? "the file is too small" : strerror(errno));
@@ -34,15 +36,19 @@ static void *map(const char *path, uint64_t offset, uint64_t bytes)
 
 bool vc_map_files(void)
 {
-	struct hz_vc_slot *slots = map(vc.options.ram, HZ_VC_SLOTS_ADDR - HZ_RAM_BASE, 4096);
+	struct hz_vc_slot *slots;
 
-	if (!slots)
+	vc.ram_bytes = HZ_VC_SLOTS_ADDR - HZ_RAM_BASE + 4096;
+	vc.ram = map(vc.options.ram, &vc.ram_bytes);
+	if (!vc.ram)
 		return false;
+	slots = (void *)((char *)vc.ram + (HZ_VC_SLOTS_ADDR - HZ_RAM_BASE));
 	for (unsigned i = 0; i < vc.harts; i++)
 		vc.hart[i].slot = &slots[i];
 	if (!vc.options.shm)
 		return true;
-	vc.shm = map(vc.options.shm, 0, HZ_SHM_HEAP_OFFSET);
+	vc.shm_bytes = HZ_SHM_HEAP_OFFSET;
+	vc.shm = map(vc.options.shm, &vc.shm_bytes);
 	return vc.shm != NULL;
 }
 

@@ -22,6 +22,7 @@ enum vc_hart_state {
 	VC_OFF,     /* has not reached its first instruction */
 	VC_READY,   /* blocked at an order point until its key is the smallest */
 	VC_RUN,     /* holds the token */
+	VC_LOOKING, /* blocked until its key is the smallest; then ready() says whether it may run or parks it */
 	VC_PARKED,  /* blocked until a reservation breaks, a wake comes or a deadline passes */
 	VC_WFI,     /* halted by WFI: takes no part until it comes to an order point */
 	VC_STOPPED, /* QEMU stopped the vCPU */
@@ -37,7 +38,7 @@ enum vc_phase {
 /* Kinds of synchronisation instruction, also the causes of switches. Values enter the order hash: append only. */
 enum vc_kind {
 	VC_AMO, VC_LR, VC_SC, VC_WRS_NTO, VC_WRS_STO, VC_PAUSE, VC_SYNC, VC_NOW, VC_WAIT, VC_WAKE, VC_FREEZE, VC_THAW,
-	VC_HOST_WAIT, VC_CHARGE, VC_HOST_WAKE, VC_END, VC_WFI_INSN, VC_GATE, VC_FENCE, VC_KINDS, VC_PLAIN = VC_KINDS,
+	VC_HOST_WAIT, VC_CHARGE, VC_HOST_WAKE, VC_END, VC_WFI_INSN, VC_GATE, VC_FENCE, VC_TAKE, VC_KINDS, VC_PLAIN = VC_KINDS,
 };
 
 enum vc_flag { /* why a run is no measurement */
@@ -61,6 +62,9 @@ struct vc_hart {
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	uint64_t wake_at;
+	uint64_t deadline;      /* of HZ_VC_TAKE, in cycles */
+	uint64_t *word;         /* of HZ_VC_TAKE, in guest RAM */
+	bool (*ready)(struct vc_hart *h); /* VC_LOOKING: called with the lock, while nobody holds the token */
 	uint64_t wait_pc;       /* last instruction it blocked at */
 	enum vc_kind wait_kind;
 	struct hz_vc_slot *slot;
@@ -80,6 +84,8 @@ struct vclock {
 	const char *end;        /* how the run ended, for the report */
 	uint64_t key[VC_MAX_HARTS]; /* clock << VC_HART_BITS | hart; VC_NEVER: cannot be granted */
 	struct vc_hart hart[VC_MAX_HARTS];
+	void *ram;              /* guest RAM */
+	uint64_t ram_bytes;
 	void *shm;              /* ivshmem #0 or NULL */
 	uint64_t shm_bytes;
 	uint64_t order_hash, orders;

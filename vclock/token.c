@@ -31,7 +31,7 @@ static void let_go(struct vc_hart *h)
 
 static bool is_blocked(const struct vc_hart *h)
 {
-	return h->state == VC_READY || h->state == VC_PARKED;
+	return h->state == VC_READY || h->state == VC_LOOKING || h->state == VC_PARKED;
 }
 
 /* Smallest key of all harts, and the one after it. */
@@ -96,6 +96,22 @@ static struct vc_hart *end_in_deadlock(const char *title)
 	return vc.holder < 0 ? grant_draining() : NULL;
 }
 
+static void enter_parked(struct vc_hart *h, uint64_t deadline)
+{
+	vc.parks++;
+	h->state = VC_PARKED;
+	vc.key[h->index] = deadline == VC_NEVER ? VC_NEVER : deadline << VC_HART_BITS | h->index;
+}
+
+/* h has the smallest key. */
+static bool may_run(struct vc_hart *h)
+{
+	if (h->state != VC_LOOKING || h->ready(h))
+		return true;
+	enter_parked(h, h->deadline);
+	return false;
+}
+
 /* Gives the free token to the next hart and returns it; its thread must still be let go. NULL: nobody can run now. */
 static struct vc_hart *grant(void)
 {
@@ -104,7 +120,9 @@ static struct vc_hart *grant(void)
 
 	if (vc.phase == VC_DRAINING)
 		return grant_draining();
-	next = pick(&limit);
+	do
+		next = pick(&limit);
+	while (next >= 0 && !may_run(&vc.hart[next]));
 	if (next >= 0)
 		return give(&vc.hart[next], limit);
 	return !vc.ended && all_are_stuck(false) ? end_in_deadlock(no_more) : NULL;
@@ -184,7 +202,8 @@ void vc_gate(struct vc_hart *h)
 		sleep_until_go(h);
 }
 
-void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
+/* An order point that is not passed at once: blocked is VC_READY or VC_LOOKING. */
+static void wait_turn(struct vc_hart *h, enum vc_kind kind, enum vc_hart_state blocked)
 {
 	pthread_mutex_lock(&vc.lock);
 	if (vc.phase != VC_RUNNING || (vc.ended && vc_holds(h))) {
@@ -194,13 +213,23 @@ void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
 	if (h->woke)
 		vc_flag_run(VC_FLAG_WFI_WOKE);
 	h->woke = false;
-	h->state = VC_READY;
+	h->state = blocked;
 	h->wait_kind = kind;
 	vc.key[h->index] = vc_key(h);
 	free_token(h);
 	if (vc.holder >= 0 && vc.key[h->index] < atomic_load(&vc.hart[vc.holder].limit))
 		atomic_store(&vc.hart[vc.holder].limit, vc.key[h->index]);
 	hand_over(h, kind);
+}
+
+void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
+{
+	wait_turn(h, kind, VC_READY);
+}
+
+void vc_look(struct vc_hart *h, enum vc_kind kind)
+{
+	wait_turn(h, kind, VC_LOOKING);
 }
 
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind)
@@ -211,10 +240,8 @@ void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind)
 		pthread_mutex_unlock(&vc.lock);
 		return;
 	}
-	vc.parks++;
-	h->state = VC_PARKED;
 	h->wait_kind = kind;
-	vc.key[h->index] = deadline == VC_NEVER ? VC_NEVER : deadline << VC_HART_BITS | h->index;
+	enter_parked(h, deadline);
 	free_token(h);
 	hand_over(h, kind);
 }

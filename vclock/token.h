@@ -12,6 +12,9 @@ void vc_order_wait(struct vc_hart *h, enum vc_kind kind);
 /* Blocks until woken by vc_unpark or until the deadline (cycles, VC_NEVER: none); the clock then stands at the
  * later of both. The caller holds the token (else it returns at once). */
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
+/* Blocks until the key is the smallest and h->ready(h) says yes; if it says no, parks until a reservation breaks or until
+ * h->deadline. A look that finds nothing thus costs no switch. The same as an order point, ready() and vc_park. */
+void vc_look(struct vc_hart *h, enum vc_kind kind);
 /* The holder makes a parked hart ready at time `cycles`; no effect unless it is parked. */
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);
 /* No hart runs or is ready; some wait for each other, others are halted by WFI. */

@@ -86,3 +86,55 @@ void vc_wake(struct vc_hart *h)
 		other->wake_at = at;
 	}
 }
+
+static bool in_ram(uint64_t address)
+{
+	return address % 8 == 0 && address >= HZ_RAM_BASE && address - HZ_RAM_BASE < vc.ram_bytes;
+}
+
+/* The look of HZ_VC_TAKE, at the time when the hart's key is the smallest; often made by another hart's thread. */
+static bool something_there(struct vc_hart *h)
+{
+	vc_order_record(h, VC_TAKE);
+	vc_line_load_reserved(h, h->slot->arg1);
+	if (!__atomic_load_n(h->word, __ATOMIC_ACQUIRE) && h->deadline > vc_clock(h)) {
+		vc_line_count_park(h);
+		return false;
+	}
+	return true;
+}
+
+static void take(struct vc_hart *h, uint64_t address)
+{
+	h->reserved = false;
+	h->slot->arg1 = __atomic_load_n(h->word, __ATOMIC_ACQUIRE);
+	if (!h->slot->arg1)
+		return;
+	h->slot->arg1 = __atomic_exchange_n(h->word, 0, __ATOMIC_ACQ_REL);
+	if (!vc_holds(h) || vc.ended)
+		return;
+	if (vc.options.race_check) {
+		vc_race_access(h, h->wait_pc, address, 8, VC_RACE_ATOMIC | VC_RACE_STORE);
+		vc_race_read_from(h, address, true);
+		vc_race_write_to(h, address, true);
+	}
+	vc_line_write(h, address);
+}
+
+void vc_take(struct vc_hart *h)
+{
+	uint64_t address = h->slot->arg1;
+
+	if (!in_ram(address)) {
+		vc_deadlock("HZ_VC_TAKE of a word that is not in RAM");
+		return;
+	}
+	h->word = (uint64_t *)((char *)vc.ram + (address - HZ_RAM_BASE));
+	h->deadline = vc_deadline_cycles(h->slot->arg0);
+	h->ready = something_there;
+	if (!vc_holds(h) || vc_key(h) >= atomic_load_explicit(&h->limit, memory_order_relaxed))
+		vc_look(h, VC_TAKE);
+	else if (!something_there(h))
+		vc_park(h, h->deadline, VC_TAKE);
+	take(h, address);
+}

@@ -33,7 +33,7 @@ uint16_t hil_admin_send(struct hil *hil, const struct nvme_sqe *sqe, const void 
 	return status;
 }
 
-/* The ring of late answers is as long as everything that may be late: deletions, events, one statistics reset. */
+/* The ring of late answers is as long as everything that may be late: deletions, events, one round over the harts. */
 void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint32_t dw0)
 {
 	struct admin_answers *answers = &hil->answers;

@@ -64,9 +64,9 @@ static void make_pool(struct hil *hil, struct arena *arena, uint32_t count)
 
 static void make_pings(struct hil *hil, struct arena *arena)
 {
-	hil->ping = arena_alloc(arena, lt_harts(), sizeof(*hil->ping), "HIL statistics reset");
+	hil->ping = arena_alloc(arena, lt_harts(), sizeof(*hil->ping), "HIL pings");
 	for (unsigned i = 0; i < lt_harts(); i++)
-		hil->ping[i] = (struct hart_ping){ .thread = { "reset", i }, .hil = hil };
+		hil->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .hil = hil };
 }
 
 static void make_buffers(struct hil *hil, struct arena *arena)

@@ -65,6 +65,7 @@ struct admin_answers { /* completions that do not follow their command at once, 
 	uint32_t head, count;
 };
 
+typedef void hil_pinged_fn(struct hil *hil);
 struct hart_ping { struct lt_event event; struct lt_thread thread; struct hil *hil; };
 
 struct hil {
@@ -118,9 +119,10 @@ struct hil {
 	struct nvme_error_entry *errors;  /* ring of HIL_ERROR_ENTRIES */
 	uint8_t *scratch;               /* HIL_SCRATCH_BYTES for identify and log pages */
 
-	struct hart_ping *ping;         /* one for each hart: statistics reset */
+	struct hart_ping *ping;         /* one for each hart */
 	uint32_t pings_out;
-	uint16_t ping_cid;
+	hil_pinged_fn *pinged;          /* called when all pings are back */
+	struct nvme_sqe ping_sqe;       /* the admin command that waits for them */
 	struct stats_base *base;        /* reports at the last statistics reset */
 };
 
@@ -193,13 +195,15 @@ void hil_sq_drained(struct hil *hil, struct submission_queue *sq);
 
 /* admin.c */
 bool hil_admin_run(struct hil *hil);
-/* A completion that comes later than its command (event, deletion, statistics reset). */
+/* A completion that comes later than its command (event, deletion, statistics reset, log of harts). */
 void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint32_t dw0);
 /* Moves `bytes` to the host memory that the command's PRPs name; charges nothing. Returns an NVMe status. */
 uint16_t hil_admin_send(struct hil *hil, const struct nvme_sqe *sqe, const void *data, uint32_t bytes);
 
 /* Every admin command: 0 or more dwords of result, NVMe status; *later = the completion comes by hil_admin_answer. */
 struct admin_result { uint32_t dw0; bool later; };
+/* Every hart publishes its account; then `pinged`, which answers sqe's command. One round at a time. */
+uint16_t hil_ping_harts(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result, hil_pinged_fn *pinged);
 typedef uint16_t admin_handler(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result);
 admin_handler hil_admin_identify, hil_admin_get_log, hil_admin_get_features, hil_admin_set_features, hil_admin_create_sq,
 	hil_admin_create_cq, hil_admin_delete_sq, hil_admin_delete_cq, hil_admin_dbbuf, hil_admin_reset_stats, hil_admin_async_event,

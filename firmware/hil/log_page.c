@@ -237,24 +237,49 @@ static uint16_t send_page(struct hil *hil, const struct nvme_sqe *sqe, const str
 	return NVME_SUCCESS;
 }
 
-uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+static uint16_t read_window(struct hil *hil, const struct nvme_sqe *sqe, uint8_t **pages, struct window *w)
 {
 	uint64_t dwords = ((uint64_t)(sqe->cdw11 & 0xffff) << 16 | sqe->cdw10 >> 16) + 1;
-	struct window w = { .offset = (uint64_t)sqe->cdw13 << 32 | sqe->cdw12 };
+
+	w->offset = (uint64_t)sqe->cdw13 << 32 | sqe->cdw12;
+	if (dwords * 4 > HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES || (w->offset & 3) || (sqe->cdw14 & OFFSET_IS_INDEX))
+		return BAD_FIELD;
+	w->bytes = (uint32_t)dwords * 4;
+	return prp_parse(&hil->limits.bus, sqe->prp1, sqe->prp2, w->bytes, pages, &w->sgl);
+}
+
+/* All accounts are there: the page that was asked for. The command is not complete, so its buffer is still ours. */
+static void send_harts_page(struct hil *hil)
+{
 	uint8_t *pages[PRP_MAX_PAGES];
+	struct window w = { 0 };
 	uint16_t status;
 
-	(void)result;
-	if (!known_page(sqe->cdw10 & 0xff))
+	if (hil->life != LIFE_READY)
+		return;
+	clock_freeze();
+	status = read_window(hil, &hil->ping_sqe, pages, &w);
+	if (!status)
+		status = send_page(hil, &hil->ping_sqe, &w);
+	hil_admin_answer(hil, hil->ping_sqe.cid, status, 0);
+	clock_thaw();
+}
+
+uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	uint8_t id = sqe->cdw10 & 0xff, *pages[PRP_MAX_PAGES];
+	struct window w = { 0 };
+	uint16_t status;
+
+	if (!known_page(id))
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
-	if (dwords * 4 > HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES || (w.offset & 3) || (sqe->cdw14 & OFFSET_IS_INDEX))
-		return BAD_FIELD;
 	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL) /* every page is about the controller */
 		return BAD_FIELD;
-	w.bytes = (uint32_t)dwords * 4;
-	status = prp_parse(&hil->limits.bus, sqe->prp1, sqe->prp2, w.bytes, pages, &w.sgl);
+	status = read_window(hil, sqe, pages, &w);
 	if (status)
 		return status;
+	if (id == HZ_LOG_HARTS)
+		return w.offset > sizeof(struct hz_log_harts) ? BAD_FIELD : hil_ping_harts(hil, sqe, result, send_harts_page);
 	clock_freeze();
 	status = send_page(hil, sqe, &w);
 	clock_thaw();

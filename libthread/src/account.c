@@ -2,12 +2,11 @@
 #include "account.h"
 
 struct account {
-	/* Guards the snapshot; taken by its owner when it goes idle, by others when somebody asks; always with the
+	/* Guards the snapshot; taken by its owner when it publishes, by others when they read; always with the
 	 * clock frozen. */
 	LT_OWN_LINE lt_word lock;
 	struct hz_hart_times published;
 	uint64_t published_ns;
-	bool idle;
 
 	LT_OWN_LINE struct hz_hart_times own; /* elapsed and work are computed on reading */
 	uint64_t start_ns;
@@ -43,7 +42,7 @@ static void start(unsigned hart, uint32_t roles, uint64_t now_ns)
 
 	a->own = (struct hz_hart_times){ .hart = hart, .roles = roles };
 	a->start_ns = now_ns;
-	account_publish(hart, now_ns, true);
+	account_publish(hart, now_ns);
 }
 
 void account_init(unsigned hart, uint64_t start_ns)
@@ -59,7 +58,7 @@ void account_restart(unsigned hart)
 void account_roles(unsigned hart, uint32_t roles)
 {
 	accounts[hart].own.roles = roles;
-	account_publish(hart, accounts[hart].start_ns, true);
+	account_publish(hart, accounts[hart].start_ns);
 }
 
 void account_events(unsigned hart, unsigned events)
@@ -77,25 +76,24 @@ void account_idle(unsigned hart, uint64_t ns)
 	accounts[hart].own.idle_ns += ns;
 }
 
-void account_publish(unsigned hart, uint64_t now_ns, bool idle)
+void account_publish(unsigned hart, uint64_t now_ns)
 {
 	struct account *a = &accounts[hart];
 
 	lock(a);
 	settle(a, now_ns, &a->published);
 	a->published_ns = now_ns;
-	a->idle = idle;
 	unlock(a);
 }
 
-/* A hart that was going idle when it published is taken to be idle still. */
+/* A hart that published is taken to have been idle since. */
 static void read_other(struct account *a, struct hz_hart_times *out)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	lock(a);
 	*out = a->published;
-	if (a->idle && now_ns > a->published_ns) {
+	if (now_ns > a->published_ns) {
 		out->idle_ns += now_ns - a->published_ns;
 		out->elapsed_ns += now_ns - a->published_ns;
 	}

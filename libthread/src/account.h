@@ -11,8 +11,8 @@ void account_roles(unsigned hart, uint32_t roles);
 void account_events(unsigned hart, unsigned events);
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns);
 void account_idle(unsigned hart, uint64_t ns);
-/* Make a snapshot that other harts may read. idle: the hart is about to be idle, readers may add the time since. */
-void account_publish(unsigned hart, uint64_t now_ns, bool idle);
+/* Make a snapshot that other harts may read. */
+void account_publish(unsigned hart, uint64_t now_ns);
 void account_read(unsigned hart, struct hz_hart_times *out);
 
 #endif

@@ -2,8 +2,6 @@
 #include "account.h"
 #include "hart_state.h"
 
-enum { BUSY_TURNS = 64 }; /* without an idle wait, before the account is published */
-
 static struct hart *harts;
 static unsigned hart_count;
 static lt_word stopped; /* 1: lt_harts_stop was called */
@@ -71,15 +69,13 @@ bool lt_hart_has_mail(void)
 {
 	struct hart *h = lt_hart_self();
 
-	h->mail = h->mail || lt_load(&h->mailbox) != 0;
-	return h->mail || lt_mail_local(h);
+	lt_mail_take(h);
+	return lt_mail_known(h);
 }
 
 bool lt_hart_knows_mail(void)
 {
-	struct hart *h = lt_hart_self();
-
-	return h->mail || lt_mail_local(h);
+	return lt_mail_known(lt_hart_self());
 }
 
 void lt_hart_wait(uint64_t deadline_ns)
@@ -87,15 +83,13 @@ void lt_hart_wait(uint64_t deadline_ns)
 	struct hart *h = lt_hart_self();
 	uint64_t timer_ns = timer_heap_deadline(&h->timers), from_ns;
 
-	if (h->mail || lt_mail_local(h))
+	if (lt_mail_known(h))
 		return;
 	clock_freeze();
 	from_ns = clock_now_ns();
-	account_publish(h->id, from_ns, true);
-	h->busy_turns = 0;
 	clock_thaw();
-	h->looked = true;
-	h->mail = lt_wait_while(&h->mailbox, 0, timer_ns < deadline_ns ? timer_ns : deadline_ns);
+	h->unlooked = 0;
+	h->taken = (struct lt_event *)(uintptr_t)lt_wait_take(&h->mailbox, timer_ns < deadline_ns ? timer_ns : deadline_ns);
 	clock_freeze();
 	account_idle(h->id, clock_now_ns() - from_ns);
 	clock_thaw();
@@ -115,30 +109,17 @@ static bool after_events(struct hart *h, bool worked)
 	return worked;
 }
 
-/* A hart that is never idle shows its account now and then, too. */
-static void count_busy_turn(struct hart *h)
-{
-	if (++h->busy_turns % BUSY_TURNS)
-		return;
-	clock_freeze();
-	account_publish(h->id, clock_now_ns(), false);
-	clock_thaw();
-}
-
 bool lt_hart_turn(struct hart *h)
 {
 	bool worked = timer_heap_run_due(&h->timers) != 0;
 
 	worked = lt_mail_run(h) != 0 || worked;
-	worked = after_events(h, worked);
-	if (worked)
-		count_busy_turn(h);
-	return worked;
+	return after_events(h, worked);
 }
 
 bool lt_hart_done(struct hart *h)
 {
-	return h->stopping && !lt_mail_local(h) && lt_load(&h->mailbox) == 0;
+	return h->stopping && !lt_mail_known(h) && lt_load(&h->mailbox) == 0;
 }
 
 void lt_hart_run(void)
@@ -147,8 +128,13 @@ void lt_hart_run(void)
 
 	while (!lt_hart_done(h))
 		lt_hart_turn(h);
+	lt_hart_times_publish();
+}
+
+void lt_hart_times_publish(void)
+{
 	clock_freeze();
-	account_publish(h->id, clock_now_ns(), true);
+	account_publish(lt_hart_id(), clock_now_ns());
 	clock_thaw();
 }
 

@@ -5,6 +5,8 @@
 #include "lt/hart.h"
 #include "timer_heap.h"
 
+enum { TURNS_PER_LOOK = 4 }; /* of a hart that does not come to wait: a wait looks itself */
+
 struct hart {
 	/* Written by any hart: newest event first. */
 	LT_OWN_LINE lt_word mailbox;
@@ -13,13 +15,12 @@ struct hart {
 	/* Everything below belongs to the hart itself. */
 	LT_OWN_LINE struct lt_event *local_head; /* posted by this hart to itself, oldest first */
 	struct lt_event *local_tail;
+	struct lt_event *taken;  /* out of the mailbox, newest first */
 	struct timer_heap timers;
 	lt_hook_fn *hook;
 	void *hook_ctx;
 	unsigned id;
-	unsigned busy_turns; /* since the last idle wait */
-	bool mail;      /* the mailbox is known to be filled */
-	bool looked;    /* into the mailbox, in the last turn */
+	uint8_t unlooked; /* turns since the last look into the mailbox */
 	bool stopping;
 	struct lt_event stop_event, reset_event;
 };
@@ -31,10 +32,11 @@ struct hart *lt_hart_of(unsigned hart);
 bool lt_hart_turn(struct hart *h);
 /* Nothing more will come to this hart before it stops. */
 bool lt_hart_done(struct hart *h);
-/* Run what is on the local list and in the mailbox; returns the number of events. The mailbox is left alone if the last turn
- * looked and found nothing. */
+/* Run what is on the local list, what was taken, and now and then what is in the mailbox; returns the number of events. */
 unsigned lt_mail_run(struct hart *h);
-/* Events are waiting on the local list. */
-static inline bool lt_mail_local(const struct hart *h) { return h->local_head != NULL; }
+/* Empty the mailbox if it has something: one shared load. */
+void lt_mail_take(struct hart *h);
+/* Events are waiting on the local list or are taken. */
+static inline bool lt_mail_known(const struct hart *h) { return h->local_head || h->taken; }
 
 #endif

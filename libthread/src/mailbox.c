@@ -71,25 +71,22 @@ static unsigned run_list(struct lt_event *list)
 	return ran;
 }
 
-/* Is a look into the mailbox worth a shared load? Not if the turn before has looked: mostly this turn ends in a wait, which
- * looks anyway, and if not, the next turn looks. An empty mailbox is never swapped. */
-static bool remote_mail(struct hart *h)
+void lt_mail_take(struct hart *h)
 {
-	if (h->mail)
-		return true;
-	h->looked = !h->looked;
-	return h->looked && lt_load(&h->mailbox) != 0;
+	h->unlooked = 0;
+	if (!h->taken && lt_load(&h->mailbox) != 0)
+		h->taken = (struct lt_event *)(uintptr_t)lt_swap(&h->mailbox, 0);
 }
 
 unsigned lt_mail_run(struct hart *h)
 {
-	struct lt_event *local = h->local_head, *remote = NULL;
+	struct lt_event *local = h->local_head, *remote;
 	unsigned ran;
 
-	if (remote_mail(h))
-		remote = reversed((struct lt_event *)(uintptr_t)lt_swap(&h->mailbox, 0));
-	h->looked = h->looked || h->mail;
-	h->mail = false;
+	if (++h->unlooked >= TURNS_PER_LOOK)
+		lt_mail_take(h);
+	remote = reversed(h->taken);
+	h->taken = NULL;
 	h->local_head = NULL;
 	ran = run_list(local) + run_list(remote);
 	account_events(h->id, ran);

@@ -74,6 +74,7 @@ TEST(Account, SnapshotsOfRunningHartsAddUp)
 	static lt_event_fn *ring = [](lt_event *e) {
 		if (lt_load(&over))
 			return;
+		lt_hart_times_publish();
 		for (unsigned i = 0; lt_hart_id() == 0 && i < 4; i++) {
 			hz_hart_times t;
 			lt_hart_times(i, &t);

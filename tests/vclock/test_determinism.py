@@ -69,7 +69,7 @@ class Trace(ProbeCase):
 
 class Counting(ProbeCase):
     def test_counting_by_segment_equals_counting_each_instruction(self):
-        for scene in ("order", "deadline", "ping", "charge"):
+        for scene in ("order", "deadline", "ping", "charge", "take"):
             reports = []
             for count in ("segment", "insn"):
                 with self.probe(scene, 4, options=[f"count={count}"]) as m:

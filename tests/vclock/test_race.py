@@ -17,7 +17,7 @@ class Planted(ProbeCase):
         self.assertEqual(m.output.count("vclock: RACE: "), len(races))
 
     def test_synchronised_work_is_clean(self):
-        for scene in ("clean", "order", "ping", "late", "deadline"):
+        for scene in ("clean", "order", "ping", "late", "deadline", "take"):
             for harts in (2, 8):
                 with self.probe(scene, harts, options=["race-check=on"]) as m:
                     self.assertEqual(m.run(), 0, m.output)

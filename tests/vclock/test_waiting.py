@@ -37,6 +37,17 @@ class Waiting(ProbeCase):
             self.assertEqual(outcomes[0], outcomes[2])
             self.assertTrue(all(v & 0xFF == 0 and v >> 8 >= 50 * 100 for v in outcomes[0][1]))
 
+    def test_parcels_are_taken(self):
+        """None is lost or late, and a look that finds nothing costs no switch: fewer than with LR, WRS.STO, AMOSWAP."""
+        for harts in (2, 5, 16):
+            switches = {}
+            for think in (0, 1):
+                outcomes = [self.outcome("take", harts, rounds=50, think=think, pin=pin) for pin in ("auto", "off")]
+                self.assertEqual(*outcomes)
+                self.assertEqual(outcomes[0][1], (0,) * harts)
+                switches[think] = outcomes[0][0]["switches"]["total"]
+            self.assertLess(switches[1], 0.95 * switches[0])
+
     def test_wake_is_remembered(self):
         """A wake long before the wait ends that wait at once, and only that one."""
         _, _, log = self.outcome("late", 2)

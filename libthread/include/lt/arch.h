@@ -20,6 +20,8 @@
  *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early,
  *            so look again. Whoever changes the word must call lt_kick(the waiting hart) afterwards.
  *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
+ *   uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);  waits like lt_wait_while(w, 0, deadline_ns), then takes what
+ *            has come: returns the word and leaves 0 (acquire + release); 0: nothing yet. For the only hart that takes.
  *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no
  *            kick.
  *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.

@@ -30,9 +30,12 @@ bool lt_hart_has_mail(void);
 /* The same as far as the hart has seen: no shared load. Enough before lt_hart_wait, which looks itself. */
 bool lt_hart_knows_mail(void);
 unsigned lt_harts(void);
-/* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself, and for harts that are idle
- * or stopped. For a busy hart: as it was at most 64 turns of its loop ago. */
+/* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself; for another hart as it last
+ * published it, or ended its loop, and since then taken to be idle. */
 void lt_hart_times(unsigned hart, struct hz_hart_times *out);
+/* Show the calling hart's account to the others. Who wants the accounts of all harts sends each an event that calls this;
+ * publishing at every idle wait would cost two atomic operations each time. */
+void lt_hart_times_publish(void);
 void lt_hart_times_reset(void);  /* starts a new account on every hart at its next turn */
 
 #ifdef __cplusplus

@@ -74,6 +74,11 @@ bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 	return lt_load(w) != value;
 }
 
+uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
+{
+	return lt_wait_while(w, 0, deadline_ns) ? lt_swap(w, 0) : 0;
+}
+
 void lt_kick(unsigned hart)
 {
 	if (lt_runner_active())

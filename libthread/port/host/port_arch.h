@@ -24,6 +24,7 @@ static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t
 }
 static inline void lt_note_not_waiting(void) {}
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
+uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);
 void lt_relax(void);
 void lt_kick(unsigned hart);

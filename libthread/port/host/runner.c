@@ -75,13 +75,13 @@ bool lt_host_turn(unsigned hart)
 	if (now_ns > runner.idle_from_ns[hart])
 		account_idle(hart, now_ns - runner.idle_from_ns[hart]);
 	runner.wake_ns[hart] = LT_FOREVER;
-	h->looked = false; /* mail may have come since */
+	h->unlooked = TURNS_PER_LOOK; /* mail may have come since */
 	if (!lt_hart_done(h)) {
 		worked = lt_hart_turn(h);
 		lt_runner_note_wait(timer_heap_deadline(&h->timers));
 	}
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
-	account_publish(hart, runner.idle_from_ns[hart], true);
+	account_publish(hart, runner.idle_from_ns[hart]);
 	lt_host_hart = caller;
 	return worked;
 }

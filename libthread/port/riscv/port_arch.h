@@ -170,6 +170,7 @@ static inline void lt_relax(void)
 }
 
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
+uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 void lt_kick(unsigned hart);
 
 #endif

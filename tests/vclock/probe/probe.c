@@ -27,6 +27,7 @@ enum scene {
 	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt */
 	SCENE_SPINLOCK,   /* two test-and-set locks in opposite order */
 	SCENE_UNFROZEN,   /* waits for the host with its clock running */
+	SCENE_TAKE,       /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
 };
 
 struct probe_parameters {
@@ -169,6 +170,42 @@ static void scene_ping(uint64_t hart)
 		HINT(HZ_VC_WAKE);
 	}
 	RESULTS->value[hart] = now(hart) << 8 | timeouts;
+}
+
+static uint64_t parcels[64][8] __attribute__((aligned(64)));
+
+static uint64_t take(uint64_t hart, uint64_t deadline_ns)
+{
+	SLOTS[hart].arg0 = deadline_ns;
+	if (PARAMETERS->think) {
+		SLOTS[hart].arg1 = (uint64_t)parcels[hart];
+		HINT(HZ_VC_TAKE);
+		return SLOTS[hart].arg1;
+	}
+	if (!load(parcels[hart]))
+		wait_sto(hart, deadline_ns);
+	return swap(parcels[hart], 0);
+}
+
+static void scene_take(uint64_t hart)
+{
+	uint64_t next = (hart + 1) % PARAMETERS->harts, taken = 0, timeouts = 0;
+	uint64_t state = PARAMETERS->seed * 0x9e3779b97f4a7c15ull + hart + 1;
+
+	add(parcels[next], 1);
+	while (taken < PARAMETERS->rounds) {
+		uint64_t came = take(hart, now(hart) + 1000000);
+
+		taken += came;
+		timeouts += !came;
+		state = state * 6364136223846793005ull + 1442695040888963407ull;
+		think(state >> 56);
+		add(parcels[next], came);
+	}
+	take(hart, now(hart) + 1000000); /* the last one */
+	taken = now(hart);
+	timeouts += take(hart, taken + 500) != 0 || now(hart) < taken + 500;
+	RESULTS->value[hart] = timeouts;
 }
 
 static void ask_host(uint32_t question)
@@ -389,6 +426,7 @@ static void play(uint64_t hart)
 	case SCENE_WFI: scene_wfi(hart); break;
 	case SCENE_SPINLOCK: scene_spinlock(hart); break;
 	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
+	case SCENE_TAKE: scene_take(hart); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
 	}
