@@ -6,6 +6,7 @@
 
 #include "cli/run.hpp"
 #include "replay/plan.hpp"
+#include "replay/read_back.hpp"
 #include "replay/runner.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"
@@ -59,7 +60,7 @@ public:
 		if (old_image)
 			reset_all_zones();
 		plan_ = replay::make_plan(workload_, usable_zones());
-		facts.prepared = phase("preparing " + title_, facts);
+		facts.prepared = phase("preparing " + title_, sources());
 		controller_.reset_stats();
 	}
 
@@ -68,14 +69,27 @@ public:
 		for (replay::ThreadPlan &thread : plan_.threads)
 			thread.source->begin_measurement();
 		const auto start = Clock::now();
-		facts.queues = phase(title_, facts);
+		facts.queues = phase(title_, sources());
 		facts.replay_wall_s = seconds_since(start);
+		set_elapsed(facts);
 		facts.harts = controller_.log_harts();
 		facts.flash = controller_.log_flash();
 		facts.locks = controller_.log_locks();
 		facts.ftl = controller_.log_ftl();
 		for (const replay::ThreadPlan &thread : plan_.threads)
 			facts.mapping.push_back(thread.source->cost());
+	}
+
+	// Reads all that the workload left behind; no figure of the measurement sees it.
+	void read_back(res::RunFacts &facts)
+	{
+		std::vector<std::unique_ptr<replay::ReadBack>> readers;
+		std::vector<wl::Source *> all;
+		for (replay::ThreadPlan &thread : plan_.threads)
+			readers.push_back(std::make_unique<replay::ReadBack>(thread.source->live(), HZ_MAX_TRANSFER_SECTORS));
+		for (auto &reader : readers)
+			all.push_back(reader.get());
+		facts.read_back = phase("verifying " + title_, all);
 	}
 
 	void end()
@@ -104,26 +118,37 @@ private:
 			throw NvmeError("resetting all zones failed: " + status_text(done.status), done.status);
 	}
 
-	std::vector<res::QueueAccount> phase(const std::string &title, res::RunFacts &facts)
+	std::vector<wl::Source *> sources() const
+	{
+		std::vector<wl::Source *> all;
+		for (const replay::ThreadPlan &thread : plan_.threads)
+			all.push_back(thread.source.get());
+		return all;
+	}
+
+	std::vector<res::QueueAccount> phase(const std::string &title, const std::vector<wl::Source *> &sources)
 	{
 		const uint64_t start_ns = controller_.log_harts().now_ns + start_margin_ns;
 		std::vector<replay::PhaseThread> threads;
-		for (size_t i = 0; i < plan_.threads.size(); i++) {
+		for (size_t i = 0; i < sources.size(); i++) {
 			replay::ThreadOptions options;
 			options.seed = workload_.seed;
 			options.start_ns = start_ns;
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
-			threads.push_back({&ports_[i], plan_.threads[i].source.get(), options});
+			threads.push_back({&ports_[i], sources[i], options});
 		}
-		auto accounts = replay::run_phase(threads, title, [this] { machine_.kill(); });
+		return replay::run_phase(threads, title, [this] { machine_.kill(); });
+	}
+
+	static void set_elapsed(res::RunFacts &facts)
+	{
 		uint64_t first_ns = UINT64_MAX, last_ns = 0;
-		for (const res::QueueAccount &account : accounts) {
+		for (const res::QueueAccount &account : facts.queues) {
 			first_ns = std::min(first_ns, account.first_arrival_ns);
 			last_ns = std::max(last_ns, account.last_completion_ns);
 		}
 		facts.elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
-		return accounts;
 	}
 
 	Machine &machine_;
@@ -155,6 +180,8 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	Run run(*machine, workload, title);
 	run.prepare(old_image, facts);
 	run.measure(facts);
+	if (workload.verify)
+		run.read_back(facts);
 	run.end();
 	facts.plugin_report = machine->plugin_report();
 	facts.wall_s = seconds_since(start);

@@ -47,6 +47,18 @@ uint32_t LogShim::progress_ppm() const
 	return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm();
 }
 
+std::vector<wl::LiveSector> LogShim::live()
+{
+	std::vector<wl::LiveSector> out;
+	for (uint32_t zone = 0; zone < zones_.size(); zone++)
+		for (uint64_t i = 0; zones_[zone].state != ZoneState::free && i < zones_[zone].issued; i++) {
+			const uint64_t lba = zones_[zone].owner[i];
+			if (lba < space_ && map_[lba].location == start(zone) + i)
+				out.push_back({start(zone) + i, stamp(lba, map_[lba].version)});
+		}
+	return out;
+}
+
 void LogShim::count_op()
 {
 	switch (op_.verb) {

@@ -32,6 +32,7 @@ public:
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;
+	std::vector<wl::LiveSector> live() override;
 	nlohmann::json cost() const override;
 
 	/* Empty, or a sentence that names a broken invariant (valid counts, map and owners agree). For tests. */

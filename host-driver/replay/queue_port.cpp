@@ -8,7 +8,7 @@ nvme_sqe command_of(const wl::Request &r)
 {
 	switch (r.op) {
 	case wl::Op::read: return QueuePair::read(r.lba, r.sectors);
-	case wl::Op::write: return QueuePair::write(r.lba, r.sectors);
+	case wl::Op::write: return QueuePair::write(r.lba, r.sectors, r.fua);
 	case wl::Op::append: return QueuePair::append(r.lba, r.sectors);
 	case wl::Op::reset: return QueuePair::zone_send(r.lba, NVME_ZSA_RESET);
 	case wl::Op::reset_all: return QueuePair::zone_send(0, NVME_ZSA_RESET, true);

@@ -22,6 +22,7 @@ public:
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override { preparing_ = false; }
 	uint32_t progress_ppm() const override;
+	std::vector<wl::LiveSector> live() override { return cells_.live(); }
 	nlohmann::json cost() const override;
 
 private:

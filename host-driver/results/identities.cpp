@@ -98,6 +98,8 @@ std::vector<std::string> violations(const RunFacts &f)
 		check_queue(q, out);
 	for (const QueueAccount &q : f.prepared)
 		check_queue(q, out);
+	for (const QueueAccount &q : f.read_back)
+		check_queue(q, out);
 	check_bytes(f, out);
 	check_channels(f, out);
 	check_locks(f, out);

@@ -209,7 +209,7 @@ void add_verdict(json &out, const RunFacts &f)
 
 json result_json(const RunFacts &f)
 {
-	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared);
+	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared), read_back = sum_of(f.read_back);
 	json out = {
 		{"schema", "hartzone-result-1"}, {"clock", f.virtual_clock ? "virtual" : "real"},
 		{"device", conf::device_to_json(f.device)}, {"workload", f.workload}, {"workers", f.device.worker_count},
@@ -218,7 +218,8 @@ json result_json(const RunFacts &f)
 		{"nand", nand_json(f.flash)}, {"waf", device_waf(f)}, {"ftl", ftl_json(f.ftl)}, {"l2p", l2p_json(f.ftl)},
 		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)},
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
-		{"verified_bytes", total.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
+		{"read_back", {{"bytes", read_back.verified_bytes}, {"errors", errors_json(read_back.errors)}}},
+		{"verified_bytes", total.verified_bytes + read_back.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
 		{"host", host_info()}, {"violations", violations(f)}, {"digest", digest_of(f)},
 	};
 	add_verdict(out, f);

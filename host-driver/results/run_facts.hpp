@@ -21,6 +21,7 @@ struct RunFacts {
 	uint64_t mount_ns = 0;
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */
+	std::vector<QueueAccount> read_back; /* of the verification after the measurement */
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
 	hz_log_harts harts{};
 	hz_log_flash flash{};

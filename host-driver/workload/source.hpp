@@ -32,6 +32,7 @@ struct Request {
 	Cause cause = Cause::user;
 	uint64_t lba = 0;            /* zone commands and append: zone start */
 	uint32_t sectors = 0;        /* read, write, append */
+	bool fua = false;            /* write: durable when it completes */
 	uint64_t think_ns = 0;       /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0;  /* earliest arrival, counted from the start of the phase */
 	uint64_t tag = 0;            /* the source's own */
@@ -42,6 +43,12 @@ enum class Step {
 	issue,   /* the request is filled in */
 	blocked, /* nothing until another of this source's commands completes */
 	done,    /* nothing more in this phase */
+};
+
+/* A sector that holds data which the workload wrote last. */
+struct LiveSector {
+	uint64_t lba = 0;
+	Stamp stamp;
 };
 
 /* A pure state machine: what next() returns depends on the seed and on the order and content of complete() calls only.
@@ -56,6 +63,8 @@ public:
 	virtual void begin_measurement() = 0;
 	/* Progress of the phase in parts of 1e6. */
 	virtual uint32_t progress_ppm() const = 0;
+	/* Every sector whose content is known, with nothing outstanding; ascending within a zone. */
+	virtual std::vector<LiveSector> live() = 0;
 	/* What the mapping did, for result.json; null if it does nothing. */
 	virtual nlohmann::json cost() const { return nullptr; }
 };

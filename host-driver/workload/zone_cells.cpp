@@ -17,6 +17,15 @@ Stamp ZoneCells::stamp(uint32_t index, uint64_t offset) const
 	return {start(index) + offset, cell.generation};
 }
 
+std::vector<LiveSector> ZoneCells::live() const
+{
+	std::vector<LiveSector> out;
+	for (uint32_t index = 0; index < count(); index++)
+		for (uint64_t i = 0; cells_[index].state != CellState::lost && i < cells_[index].readable; i++)
+			out.push_back({start(index) + i, stamp(index, i)});
+	return out;
+}
+
 void ZoneCells::list(uint32_t index)
 {
 	if (cells_[index].listed != SIZE_MAX)

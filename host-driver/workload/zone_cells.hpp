@@ -35,6 +35,8 @@ public:
 	/* Zones with something to read, in an order that depends on the history only. */
 	const std::vector<uint32_t> &readable() const { return readable_; }
 	Stamp stamp(uint32_t index, uint64_t offset) const;
+	/* Everything readable, zone by zone; not of lost zones. */
+	std::vector<LiveSector> live() const;
 
 	/* Sectors at `offset` are on the device now. */
 	void written(uint32_t index, uint64_t offset, uint64_t sectors);

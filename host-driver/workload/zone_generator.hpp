@@ -20,6 +20,7 @@ public:
 	void complete(const Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;
+	std::vector<LiveSector> live() override { return cells_.live(); }
 
 private:
 	enum class Choice { none, read, write };

@@ -1,7 +1,8 @@
-// Runs both phases of a source on a fake device and hands back the measurement's account.
+// Runs both phases of a source on a fake device, reads back what they left, and hands back the measurement's account.
 #pragma once
 
 #include "fake_device.hpp"
+#include "replay/read_back.hpp"
 #include "replay/replay_thread.hpp"
 
 namespace hz::replay {
@@ -22,6 +23,13 @@ inline res::QueueAccount run_both(FakeDevice &device, wl::Source &source, unsign
 	if (measure.prime())
 		measure.run(stop);
 	EXPECT_EQ(measure.account().submitted, measure.account().completed);
+	ReadBack left(source.live(), 32);
+	options.start_ns = measure.account().last_completion_ns + 1000000;
+	ReplayThread sweep(device, left, options);
+	if (sweep.prime())
+		sweep.run(stop);
+	EXPECT_EQ(sweep.account().mismatched_sectors, 0u) << sweep.account().first_mismatch;
+	EXPECT_EQ(sweep.account().verified_bytes, left.live().size() * 4096);
 	return measure.account();
 }
 

@@ -65,6 +65,15 @@ public:
 	}
 	void begin_measurement() override { shim_.begin_measurement(); }
 	uint32_t progress_ppm() const override { return 0; }
+	std::vector<wl::LiveSector> live() override
+	{
+		auto sectors = shim_.live();
+		for (const wl::LiveSector &sector : sectors)
+			EXPECT_EQ(sector.stamp.version, model_[sector.stamp.key]);
+		EXPECT_LE(sectors.size(), model_.size());
+		EXPECT_GT(sectors.size(), model_.size() / 2) << "every sector that was written and not trimmed is live";
+		return sectors;
+	}
 
 private:
 	LogShim &shim_;
