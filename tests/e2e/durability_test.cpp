@@ -1,0 +1,95 @@
+// Durability on the real image: kill -9 of QEMU at any moment, again and again on one image, and orderly shutdowns.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "crash_rig.hpp"
+
+namespace e2e {
+namespace {
+
+// HARTZONE_TEST_SEED replays a failing run, HARTZONE_TEST_ROUNDS makes it longer.
+uint64_t setting(const char *name, uint64_t otherwise)
+{
+	const char *text = std::getenv(name);
+	return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class Durability : public ::testing::TestWithParam<bool> {
+protected:
+	uint64_t seed = setting("HARTZONE_TEST_SEED", 1);
+	::testing::ScopedTrace trace{__FILE__, __LINE__, "HARTZONE_TEST_SEED=" + std::to_string(seed)};
+	CrashRig rig{GetParam(), seed};
+
+	uint64_t rounds(uint64_t usual) const { return setting("HARTZONE_TEST_ROUNDS", usual); }
+	uint64_t draw(uint64_t below) { return rig.random()() % below; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Clock, Durability, ::testing::Bool(), [](const auto &i) { return i.param ? "virtual" : "real"; });
+
+TEST_P(Durability, KilledAtACommand)
+{
+	for (uint64_t round = 0; round < rounds(12) && !HasFailure(); round++) {
+		SCOPED_TRACE("round " + std::to_string(round));
+		rig.boot_and_run(200, {.kill_at_command = 1 + draw(600)});
+	}
+	rig.check();
+	EXPECT_EQ(rig.cuts(), rounds(12));
+	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
+}
+
+TEST_P(Durability, KilledAtAMoment)
+{
+	for (uint64_t round = 0; round < rounds(12) && !HasFailure(); round++) {
+		SCOPED_TRACE("round " + std::to_string(round));
+		if (rig.boot_and_run(100000, {.kill_after_us = 1000 + draw(200000)}))
+			rig.kill();
+	}
+	rig.check();
+	EXPECT_EQ(rig.cuts(), rounds(12));
+	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
+}
+
+TEST_P(Durability, AnOrderlyShutdownLosesNothing)
+{
+	for (uint64_t round = 0; round < rounds(3) && !HasFailure(); round++) {
+		SCOPED_TRACE("round " + std::to_string(round));
+		ASSERT_TRUE(rig.boot_and_run(150, {}));
+		rig.shutdown();
+		rig.settle();
+	}
+	EXPECT_GT(rig.durable_sectors(), 0u);
+	rig.check();
+	EXPECT_EQ(rig.lost_sectors(), 0u);
+}
+
+class PowerCut : public Durability {};
+INSTANTIATE_TEST_SUITE_P(Clock, PowerCut, ::testing::Values(true), [](const auto &) { return "virtual"; });
+
+TEST_P(PowerCut, AtSampledOperations)
+{
+	for (uint64_t round = 0; round < rounds(40) && !HasFailure(); round++) {
+		const uint64_t at = 1 + draw(draw(2) ? 60 : 900); // some hit the mount
+		SCOPED_TRACE("round " + std::to_string(round) + ", operation " + std::to_string(at));
+		if (rig.boot_and_run(300, {.cut_op = at}))
+			rig.kill();
+	}
+	rig.check();
+	EXPECT_GT(rig.lost_sectors(), 0u);
+	EXPECT_GT(rig.cuts(), rounds(40) * 3 / 4);
+}
+
+TEST_P(PowerCut, AtSampledDeviceTimes)
+{
+	for (uint64_t round = 0; round < rounds(10) && !HasFailure(); round++) {
+		const uint64_t at = 1 + draw(60000000);
+		SCOPED_TRACE("round " + std::to_string(round) + ", device time " + std::to_string(at));
+		if (rig.boot_and_run(400, {.cut_ns = at}))
+			rig.kill();
+	}
+	rig.check();
+	EXPECT_GT(rig.cuts(), rounds(10) / 2);
+}
+
+} // namespace
+} // namespace e2e
