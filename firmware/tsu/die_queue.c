@@ -223,12 +223,15 @@ static void gather(struct die_queue *queue, const struct queue_rules *rules, str
 /* The lane pays for the cells once and for every member's data. */
 static void pay(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first)
 {
+	const struct tsu_timing *timing = rules->timing;
 	uint64_t *used_ns = &queue->used_ns[first->lane];
 
 	queue->virtual_ns = *used_ns;
-	*used_ns += tsu_array_ns(rules->timing, first);
-	for (const struct tsu_txn *txn = first; txn; txn = txn->next)
-		*used_ns += rules->timing->cfg->command_ns + rules->timing->transfer_ns[txn->sectors];
+	for (uint32_t pass = 0; pass < tsu_passes(timing, first); pass++) {
+		*used_ns += tsu_array_ns(timing, first, pass);
+		for (const struct tsu_txn *txn = first; txn; txn = txn->next)
+			*used_ns += timing->cfg->command_ns + timing->transfer_ns[txn->sectors];
+	}
 }
 
 struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)

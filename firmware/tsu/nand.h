@@ -9,6 +9,8 @@
 #ifndef TSU_NAND_H
 #define TSU_NAND_H
 
+#include <stdbool.h>
+
 #include "device_config.h"
 #include "nand_image.h"
 #include "sgl.h"
@@ -41,8 +43,11 @@ struct nand_ops {
 	/* Block state for mount and bad-block handling. */
 	const struct hz_nand_block *(*block)(struct nand *nand, struct flash_addr addr);
 	void (*retire)(struct nand *nand, struct flash_addr addr);
-	/* How many more tries the next read of this page needs; each costs another read time. Same answer when asked again. */
-	uint32_t (*read_retries)(struct nand *nand, struct flash_addr addr);
+	/* How many more tries a read of `count` sectors of one page needs that senses at at_ns; each costs another read time. *lost:
+	 * ECC fails even so. Same answer when asked again. */
+	uint32_t (*read_retries)(struct nand *nand, struct flash_addr addr, uint32_t count, uint64_t at_ns, bool *lost);
+	/* A program of this block ended at at_ns: the first one since its erase begins its retention time. */
+	void (*programmed)(struct nand *nand, struct flash_addr addr, uint64_t at_ns);
 	/* Power went in the middle of this program (count > 0) or erase (count 0): leaves what half-written cells hold. */
 	void (*tear)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 		     const struct hz_oob *oob);

@@ -42,6 +42,20 @@ static void format(struct nand_media *media, const struct hz_nand_header *wanted
 	__atomic_store_n(&media->header->magic, HZ_NAND_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* The image's clock goes on from the last program it knows of. */
+static uint64_t epoch_of(const struct nand_media *media)
+{
+	const struct hz_device_config *cfg = media->nand.cfg;
+	uint64_t blocks = (uint64_t)media->nand.map->shape.planes * cfg->blocks_per_plane, latest_ns = 0;
+
+	clock_freeze();
+	for (uint64_t b = 0; b < blocks; b++)
+		if (media->blocks[b].program_ns > latest_ns)
+			latest_ns = media->blocks[b].program_ns;
+	clock_thaw();
+	return latest_ns ? latest_ns + cfg->shelf_hours * 3600000000000ull : 0;
+}
+
 static struct hz_nand_header header_for(const struct hz_device_config *cfg, const struct hz_nand_layout *layout)
 {
 	return (struct hz_nand_header){
@@ -106,5 +120,6 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 	media->data = media->nand.cfg->media_mode == HZ_MEDIA_STORE ? base + layout.data_offset : NULL;
 	if (!media->header->magic)
 		format(media, &wanted);
+	media->epoch_ns = epoch_of(media);
 	return NULL;
 }

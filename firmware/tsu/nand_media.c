@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "tsu/nand_checksum.h"
+#include "tsu/nand_errors.h"
 #include "tsu/nand_format.h"
 
-enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR };
+enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR, DICE_BITS };
+enum kind { KIND_PROGRAM, KIND_ERASE, KIND_READ };
 enum { PPB = 1000000000 };
 
 /* One block under the hand: its table entry and the records of its sectors. */
@@ -52,14 +54,22 @@ static enum nand_status refuse(struct nand_media *media, const char *rule)
 }
 
 /* Dice whose outcome depends on what is done to which cells, never on the order in which harts do it. */
+static uint64_t throw_dice(const struct nand_media *media, enum dice kind, const struct place *at, uint64_t salt)
+{
+	uint64_t cells = nand_mix((uint64_t)media->nand.cfg->seed << 8 | kind, (uint64_t)at->flat << 32 | at->block->erase_count);
+
+	return nand_mix(cells, salt);
+}
+
 static bool dice_say(const struct nand_media *media, enum dice kind, const struct place *at, uint64_t salt, uint32_t ppb)
 {
-	uint64_t cells;
+	return ppb && throw_dice(media, kind, at, salt) % PPB < ppb;
+}
 
-	if (!ppb)
-		return false;
-	cells = nand_mix((uint64_t)media->nand.cfg->seed << 8 | kind, (uint64_t)at->flat << 32 | at->block->erase_count);
-	return nand_mix(cells, salt) % PPB < ppb;
+/* Is this the chosen one of its kind? */
+static bool is_number(struct nand_media *media, enum kind kind, uint32_t number)
+{
+	return number && lt_add(&media->kind_operations[kind], 1) + 1 == number;
 }
 
 static bool die_failed(const struct nand_media *media, struct flash_addr addr)
@@ -163,8 +173,8 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 		media_power_off(&media->nand);
 		return NAND_POWER_OFF;
 	}
-	if (number == media->policy.fail_op || die_failed(media, addr) ||
-	    dice_say(media, DICE_PROGRAM, at, at->sector, media->nand.cfg->program_fail_ppb)) {
+	if (is_number(media, KIND_PROGRAM, media->nand.cfg->fail_program_at) || number == media->policy.fail_op ||
+	    die_failed(media, addr) || dice_say(media, DICE_PROGRAM, at, at->sector, media->nand.cfg->program_fail_ppb)) {
 		tear_program(at, count, data, from, oob);
 		return NAND_PROGRAM_FAILED;
 	}
@@ -227,7 +237,7 @@ static bool read_sector(struct nand_media *media, struct place *at, uint32_t i, 
 static enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at, uint32_t count,
 				   const struct sgl *data, uint32_t to, struct hz_oob *oob)
 {
-	bool dead = die_failed(media, addr);
+	bool dead = is_number(media, KIND_READ, media->nand.cfg->fail_read_at) || die_failed(media, addr);
 	enum nand_status status = NAND_OK;
 
 	if (count == 0 || at->sector + count > media->sectors_per_block[at->region])
@@ -253,18 +263,52 @@ static enum nand_status media_read(struct nand *nand, struct flash_addr addr, ui
 	return status;
 }
 
-/* The dice see how often the block was read, so the same cells may need a retry once and none the next time. */
-static uint32_t media_read_retries(struct nand *nand, struct flash_addr addr)
+/* The weakest sector decides. Its luck is that of its cells: it stays until the next erase. */
+static uint32_t error_tries(const struct nand_media *media, const struct place *at, uint32_t count, uint64_t at_ns, bool *lost)
 {
-	struct nand_media *media = media_of(nand);
-	const struct hz_device_config *cfg = nand->cfg;
-	struct place at = place_of(media, addr);
+	uint64_t rate = nand_error_rate(media->nand.cfg, at->block, media->epoch_ns + at_ns), worst = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t errors = nand_bit_errors(rate, throw_dice(media, DICE_BITS, at, at->sector + i));
+
+		worst = errors > worst ? errors : worst;
+	}
+	return nand_tries_for(media->nand.cfg, worst, lost);
+}
+
+/* These dice see how often the block was read, so the same cells may need a retry once and none the next time. */
+static uint32_t chance_tries(const struct nand_media *media, const struct place *at)
+{
+	const struct hz_device_config *cfg = media->nand.cfg;
 	uint32_t tries = 0;
 
-	while (tries < cfg->read_retries &&
-	       dice_say(media, DICE_RETRY, &at, (uint64_t)at.block->read_count << 32 | addr.sector << 4 | tries, cfg->read_retry_ppb))
+	while (tries < cfg->read_retries && dice_say(media, DICE_RETRY, at, (uint64_t)at->block->read_count << 32 | at->sector << 4 | tries,
+						     cfg->read_retry_ppb))
 		tries++;
 	return tries;
+}
+
+static uint32_t media_read_retries(struct nand *nand, struct flash_addr addr, uint32_t count, uint64_t at_ns, bool *lost)
+{
+	struct nand_media *media = media_of(nand);
+	struct place at = place_of(media, addr);
+	uint32_t tries;
+
+	clock_freeze();
+	*lost = false;
+	tries = chance_tries(media, &at);
+	if (nand->cfg->ecc_bits && at.oob->kind != HZ_OOB_ERASED)
+		tries += error_tries(media, &at, count, at_ns, lost);
+	clock_thaw();
+	return tries;
+}
+
+static void media_programmed(struct nand *nand, struct flash_addr addr, uint64_t at_ns)
+{
+	struct hz_nand_block *block = place_of(media_of(nand), addr).block;
+
+	if (!block->program_ns)
+		block->program_ns = media_of(nand)->epoch_ns + at_ns;
 }
 
 /* --- erase --- */
@@ -280,16 +324,18 @@ static void erase_cells(struct place *at)
 	at->block->erase_count++;
 	at->block->write_sector = 0;
 	at->block->read_count = 0;
+	at->block->program_ns = 0;
 	crash_order();
 	at->block->flags &= ~(uint32_t)HZ_BLOCK_ERASING;
 }
 
-static bool erase_fails(const struct nand_media *media, struct flash_addr addr, const struct place *at, uint64_t number)
+static bool erase_fails(struct nand_media *media, struct flash_addr addr, const struct place *at, uint64_t number)
 {
 	const struct hz_device_config *cfg = media->nand.cfg;
 	uint32_t endurance = at->region ? cfg->normal.endurance : cfg->slc.endurance;
 
-	return number == media->policy.fail_op || die_failed(media, addr) || (endurance && at->block->erase_count >= endurance) ||
+	return is_number(media, KIND_ERASE, cfg->fail_erase_at) || number == media->policy.fail_op || die_failed(media, addr) ||
+	       (endurance && at->block->erase_count >= endurance) ||
 	       dice_say(media, DICE_ERASE, at, 0, cfg->erase_fail_ppb);
 }
 
@@ -369,6 +415,7 @@ static const struct nand_ops media_ops = {
 	.block = media_block,
 	.retire = media_retire,
 	.read_retries = media_read_retries,
+	.programmed = media_programmed,
 	.tear = media_tear,
 	.power_off = media_power_off,
 };

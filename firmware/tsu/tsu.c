@@ -43,7 +43,8 @@ static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
 {
 	struct tsu_die *die = die_of(txn);
 
-	die_suspend_for(die, txn);
+	if (txn->urgent)
+		die_suspend(die, at_ns);
 	die_wake(die, at_ns);
 }
 
@@ -81,6 +82,7 @@ static void prepare(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
 	txn->submit_ns = now_ns;
 	txn->ready.fire = data_ready;
 	txn->chain = NULL;
+	txn->lost = false;
 }
 
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn)
@@ -127,6 +129,9 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 		die->channel = channel;
 		die->write_end.fire = die_write_end;
 		die->read_step.fire = die_read_step;
+		die->move_step.fire = data_step;
+		die->load_step.fire = cache_load_step;
+		die->start_wait.die = die->data_wait.die = die;
 		die->usage.free_ns = now_ns;
 		die_queue_init(&die->queue, arena, &tsu->rules);
 	}

@@ -3,34 +3,38 @@
 
 uint64_t channel_use(struct tsu_channel *channel, uint64_t start_ns, uint64_t ns)
 {
-	if (start_ns < channel->usage.free_ns)
-		start_ns = channel->usage.free_ns;
+	start_ns = later(start_ns, channel->usage.free_ns);
 	usage_add(&channel->usage, start_ns, start_ns + ns);
 	return start_ns;
 }
 
-static void enqueue(struct die_fifo *fifo, struct tsu_die *die)
+static void enqueue(struct wait_fifo *fifo, struct bus_wait *wait)
 {
-	die->next = NULL;
+	wait->next = NULL;
 	if (fifo->head)
-		fifo->tail->next = die;
+		fifo->tail->next = wait;
 	else
-		fifo->head = die;
-	fifo->tail = die;
+		fifo->head = wait;
+	fifo->tail = wait;
 }
 
-static struct tsu_die *dequeue(struct tsu_channel *channel)
+static struct bus_wait *dequeue(struct tsu_channel *channel)
 {
-	struct die_fifo *fifo = &channel->waiting[channel->waiting[WISH_COMMAND].head ? WISH_COMMAND : WISH_DATA];
-	struct tsu_die *die = fifo->head;
+	struct wait_fifo *fifo = &channel->waiting[channel->waiting[WISH_COMMAND].head ? WISH_COMMAND : WISH_DATA];
+	struct bus_wait *wait = fifo->head;
 
-	fifo->head = die->next;
-	return die;
+	fifo->head = wait->next;
+	return wait;
 }
 
 static bool somebody_waits(const struct tsu_channel *channel)
 {
 	return channel->waiting[WISH_COMMAND].head || channel->waiting[WISH_DATA].head;
+}
+
+bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns)
+{
+	return somebody_waits(channel) || channel->usage.free_ns > at_ns;
 }
 
 static void arm(struct tsu_channel *channel)
@@ -39,14 +43,14 @@ static void arm(struct tsu_channel *channel)
 	wheel_add(&channel->thread->wheel, &channel->bus_free, channel->usage.free_ns);
 }
 
-void channel_request(struct tsu_channel *channel, struct tsu_die *die, enum bus_wish wish, uint64_t ready_ns)
+void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bus_wish wish, uint64_t ready_ns)
 {
-	die->bus_ready_ns = ready_ns;
+	wait->ready_ns = ready_ns;
 	if (!channel->armed && channel->usage.free_ns <= ready_ns) {
-		die_bus_granted(die, ready_ns);
+		die_bus_granted(wait, ready_ns);
 		return;
 	}
-	enqueue(&channel->waiting[wish], die);
+	enqueue(&channel->waiting[wish], wait);
 	if (!channel->armed)
 		arm(channel);
 }
@@ -57,10 +61,10 @@ void channel_bus_free(struct wheel_node *node)
 	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
 
 	while (somebody_waits(channel) && channel->usage.free_ns <= node->at_ns) {
-		struct tsu_die *die = dequeue(channel);
+		struct bus_wait *wait = dequeue(channel);
 
 		channel->thread->steps++;
-		die_bus_granted(die, die->bus_ready_ns > node->at_ns ? die->bus_ready_ns : node->at_ns);
+		die_bus_granted(wait, later(wait->ready_ns, node->at_ns));
 	}
 	channel->armed = false;
 	if (somebody_waits(channel))

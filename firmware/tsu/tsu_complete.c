@@ -14,6 +14,16 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 	return txn->op != TSU_READ && (nand->ops->block(nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN);
 }
 
+/* ECC gave up: nothing of the page is handed out. */
+static enum nand_status lose(struct tsu_txn *txn)
+{
+	if (txn->data.page)
+		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
+	for (uint32_t i = 0; txn->oob && i < txn->sectors; i++)
+		txn->oob[i].kind = HZ_OOB_ERASED;
+	return NAND_UNCORRECTABLE;
+}
+
 static enum nand_status apply(struct nand *nand, struct tsu_txn *txn)
 {
 	const struct sgl *data = txn->data.page ? &txn->data : NULL;
@@ -55,6 +65,10 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
 		txn->status = apply(tsu->nand, txn);
+	if (txn->status == NAND_OK && txn->lost)
+		txn->status = lose(txn);
+	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)
+		tsu->nand->ops->programmed(tsu->nand, txn->addr, end_ns);
 	if (txn->status == NAND_PROGRAM_FAILED || txn->status == NAND_ERASE_FAILED)
 		tsu->nand->ops->retire(tsu->nand, txn->addr);
 	if (txn->status == NAND_POWER_OFF) {

@@ -2,56 +2,106 @@
  * its resource is free and its cause was there, however late this code runs. */
 #include "tsu/tsu_state.h"
 
-static bool is_read(const struct die_op *op)
-{
-	return op->members->op == TSU_READ;
-}
+/* --- choosing --- */
 
-static uint64_t later(uint64_t a, uint64_t b)
+/* The page register is free, and so is the cache register, but for read data that leave it while the cells do something else. */
+static bool may_start(const struct tsu_die *die)
 {
-	return a > b ? a : b;
+	return die->state == DIE_IDLE && (die->cache_state == CACHE_EMPTY || die->cached.apart);
 }
 
 void die_wake(struct tsu_die *die, uint64_t at_ns)
 {
-	if (die->state != DIE_IDLE || !die->queue.busy_lanes)
+	if (!die->queue.busy_lanes)
+		return;
+	if (die->state == DIE_ARRAY)
+		cache_wish(die, at_ns);
+	if (!may_start(die))
 		return;
 	die->state = DIE_WANTS_BUS;
-	channel_request(die->channel, die, die->queue.short_ops ? WISH_COMMAND : WISH_DATA, later(at_ns, die->usage.free_ns));
+	channel_request(die->channel, &die->start_wait, die->queue.short_ops ? WISH_COMMAND : WISH_DATA,
+			later(at_ns, die->usage.free_ns));
 }
 
-/* Command and, for programs, data cross the bus plane by plane; returns when the bus first carried the operation. */
-static uint64_t send_commands(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
+void die_next(struct tsu_die *die, uint64_t at_ns)
 {
-	const struct tsu_timing *timing = &die->thread->tsu->timing;
+	if (die->suspended.members && !die_stays_suspended(die, at_ns))
+		die_resume(die, at_ns);
+	else
+		die_wake(die, at_ns);
+}
+
+/* --- the cells --- */
+
+static uint64_t read_tries(struct tsu *tsu, struct tsu_txn *txn, uint64_t at_ns)
+{
+	if (!tsu->cfg->read_retry_ppb && !tsu->cfg->ecc_bits)
+		return 1;
+	return 1 + tsu->nand->ops->read_retries(tsu->nand, txn->addr, txn->sectors, at_ns, &txn->lost);
+}
+
+/* Planes work side by side: the slowest counts. Each read retry costs one more array time. */
+static uint64_t group_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns)
+{
+	struct tsu *tsu = die->thread->tsu;
+	uint64_t longest = 0;
+
+	for (struct tsu_txn *txn = op->members; txn; txn = txn->next) {
+		uint64_t ns = tsu_array_ns(&tsu->timing, txn, op->pass);
+
+		if (txn->op == TSU_READ)
+			ns *= read_tries(tsu, txn, at_ns);
+		longest = later(longest, ns);
+	}
+	return longest;
+}
+
+static void await_write_end(struct tsu_die *die)
+{
+	if (!die->write_end_pending)
+		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
+	die->write_end_pending = true;
+}
+
+static void begin_array(struct tsu_die *die, uint64_t at_ns)
+{
+	die->op.array_ns = group_array_ns(die, &die->op, at_ns);
+	die->op.array_end_ns = at_ns + die->op.array_ns;
+	die->state = DIE_ARRAY;
+	if (is_read(&die->op))
+		wheel_add(&die->thread->wheel, &die->read_step, die->op.array_end_ns);
+	else
+		await_write_end(die);
+}
+
+void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
+{
+	bool apart = op->apart;
+
+	die->op = *op;
+	op->members = NULL;
+	die->cache_state = CACHE_EMPTY;
+	if (die->thread->tsu->cfg->cache_program)
+		wheel_add(&die->thread->wheel, &die->load_step, at_ns);
+	begin_array(die, at_ns);
+	if (apart && die->queue.urgent_reads)
+		die_suspend(die, at_ns);
+}
+
+/* Commands of a read or erase cross the bus plane by plane. */
+static void send_commands(struct tsu_die *die, uint64_t at_ns)
+{
 	uint64_t began_ns = UINT64_MAX;
 
-	for (struct tsu_txn *txn = members; txn; txn = txn->next) {
-		uint64_t ns = timing->cfg->command_ns + (txn->op == TSU_PROGRAM ? timing->transfer_ns[txn->sectors] : 0);
-		uint64_t start_ns = channel_use(die->channel, at_ns, ns);
+	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next) {
+		uint64_t start_ns = channel_use(die->channel, at_ns, die->thread->tsu->cfg->command_ns);
 
 		if (began_ns == UINT64_MAX)
 			began_ns = start_ns;
 		txn->start_ns = began_ns;
 		die->thread->steps++;
 	}
-	return began_ns;
-}
-
-/* Planes work side by side: the slowest counts. Each read retry costs one more array time. */
-static uint64_t group_array_ns(struct tsu_die *die, const struct tsu_txn *members)
-{
-	struct tsu *tsu = die->thread->tsu;
-	uint64_t longest = 0;
-
-	for (const struct tsu_txn *txn = members; txn; txn = txn->next) {
-		uint64_t ns = tsu_array_ns(&tsu->timing, txn);
-
-		if (txn->op == TSU_READ && tsu->cfg->read_retry_ppb)
-			ns *= 1 + tsu->nand->ops->read_retries(tsu->nand, txn->addr);
-		longest = later(longest, ns);
-	}
-	return longest;
+	die->op.began_ns = die->op.first_ns = began_ns;
 }
 
 static uint64_t group_ready_ns(const struct tsu_txn *members, uint64_t at_ns)
@@ -63,104 +113,119 @@ static uint64_t group_ready_ns(const struct tsu_txn *members, uint64_t at_ns)
 
 static void start_operation(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
-	struct die_op *op = &die->op;
-
-	op->members = members;
-	op->began_ns = op->first_ns = send_commands(die, members, group_ready_ns(members, at_ns));
-	op->array_ns = group_array_ns(die, members);
-	op->array_end_ns = die->channel->usage.free_ns + op->array_ns;
+	at_ns = group_ready_ns(members, at_ns);
+	if (members->op == TSU_PROGRAM) {
+		data_load(die, members, at_ns);
+		return;
+	}
 	if (members->next)
 		die->thread->counters.multi_plane_ops++;
-	die->state = DIE_ARRAY;
-	if (is_read(op)) {
-		wheel_add(&die->thread->wheel, &die->read_step, op->array_end_ns);
-		return;
-	}
-	if (!die->write_end_pending)
-		wheel_add(&die->thread->wheel, &die->write_end, op->array_end_ns);
-	die->write_end_pending = true;
+	die->op = (struct die_op){ .members = members };
+	send_commands(die, at_ns);
+	begin_array(die, die->channel->usage.free_ns);
 }
 
-/* Read data of all planes follow each other; each transaction ends with its own transfer. */
-static void start_transfers(struct tsu_die *die, uint64_t at_ns)
-{
-	const struct tsu_timing *timing = &die->thread->tsu->timing;
+/* --- the bus is there --- */
 
-	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next) {
-		channel_use(die->channel, at_ns, timing->transfer_ns[txn->sectors]);
-		txn->end_ns = die->channel->usage.free_ns;
-		die->thread->steps++;
-	}
-	die->state = DIE_TRANSFER;
-	wheel_add(&die->thread->wheel, &die->read_step, die->op.members->end_ns);
+static enum take what_may_start(const struct tsu_die *die)
+{
+	if (die->suspended.members)
+		return TAKE_WHILE_SUSPENDED;
+	return die->cache_state == CACHE_EMPTY ? TAKE_ANY : TAKE_READ;
 }
 
-void die_bus_granted(struct tsu_die *die, uint64_t at_ns)
+static void start_next(struct tsu_die *die, uint64_t at_ns)
 {
-	struct tsu_txn *members;
+	struct tsu_txn *members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, what_may_start(die));
 
-	if (die->state == DIE_WANTS_TRANSFER) {
-		start_transfers(die, at_ns);
-		return;
-	}
-	members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns,
-				 die->suspended.members ? TAKE_WHILE_SUSPENDED : TAKE_ANY);
 	die->state = DIE_IDLE;
 	if (members)
 		start_operation(die, members, at_ns);
-	else if (die->suspended.members)
+	else if (die->suspended.members && die->cache_state == CACHE_EMPTY)
 		die_resume(die, at_ns);
 }
 
-void die_finish(struct tsu_die *die, uint64_t at_ns)
+void die_bus_granted(struct bus_wait *wait, uint64_t at_ns)
 {
-	usage_add(&die->usage, die->op.began_ns, at_ns);
-	die->op.members = NULL;
-	die->state = DIE_IDLE;
-	if (die->suspended.members && !die_stays_suspended(die, at_ns))
-		die_resume(die, at_ns);
-	else
-		die_wake(die, at_ns);
+	struct tsu_die *die = wait->die;
+
+	if (wait == &die->start_wait) {
+		start_next(die, at_ns);
+	} else if (die->cache_state != CACHE_WANTS_IN) {
+		data_granted(die, at_ns);
+	} else if (die->state == DIE_ARRAY) {
+		cache_choose(die, at_ns);
+	} else { /* the cells became free while the next program waited for the bus */
+		die->cache_state = CACHE_EMPTY;
+		start_next(die, at_ns);
+	}
+}
+
+/* --- ends --- */
+
+void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
+{
+	usage_add(&die->usage, later(op->began_ns, die->usage.free_ns), until_ns);
 }
 
 void die_read_step(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, read_step);
-	struct tsu_txn *txn = die->op.members;
-	uint64_t at_ns = node->at_ns;
 
-	if (die->state == DIE_ARRAY) {
-		die->state = DIE_WANTS_TRANSFER;
-		channel_request(die->channel, die, WISH_DATA, at_ns);
-		return;
+	if (die->state == DIE_SHIFT)
+		cache_shifted(die, node->at_ns);
+	else if (die->cache_state != CACHE_EMPTY)
+		die->state = DIE_WANTS_REGISTER;
+	else
+		cache_shift(die, node->at_ns);
+}
+
+/* What comes next was decided when its data were asked for. */
+static void after_write(struct tsu_die *die, uint64_t at_ns)
+{
+	switch (die->cache_state) {
+	case CACHE_LOADED:
+		die_run_cells(die, &die->cached, later(at_ns, die->cached.array_end_ns) + die->thread->tsu->cfg->cache_busy_ns);
+		break;
+	case CACHE_IN:
+		die->state = DIE_LOADING;
+		break;
+	case CACHE_WANTS_IN:
+		die->state = DIE_WANTS_BUS;
+		break;
+	default:
+		die->state = DIE_IDLE;
+		die_next(die, at_ns);
 	}
-	die->op.members = txn->next;
-	if (txn->next)
-		wheel_add(&die->thread->wheel, node, txn->next->end_ns);
-	txn_complete(die->thread, txn, at_ns);
-	if (!die->op.members)
-		die_finish(die, at_ns);
+}
+
+static void complete_write(struct tsu_die *die, uint64_t at_ns)
+{
+	struct tsu_txn *txn = die->op.members;
+
+	die_used(die, &die->op, at_ns);
+	die->op.members = NULL;
+	while (txn) {
+		struct tsu_txn *next = txn->next;
+
+		die->thread->steps++;
+		txn_complete(die->thread, txn, at_ns);
+		txn = next;
+	}
+	after_write(die, at_ns);
 }
 
 void die_write_end(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, write_end);
-	struct tsu_txn *txn = die->op.members;
 
 	die->write_end_pending = false;
 	if (die->state != DIE_ARRAY || is_read(&die->op))
 		return; /* suspended meanwhile: die_resume arms again */
-	if (die->op.array_end_ns > node->at_ns) {
-		die->write_end_pending = true;
-		wheel_add(&die->thread->wheel, node, die->op.array_end_ns);
-		return;
-	}
-	while (txn) {
-		struct tsu_txn *next = txn->next;
-
-		die->thread->steps++;
-		txn_complete(die->thread, txn, node->at_ns);
-		txn = next;
-	}
-	die_finish(die, node->at_ns);
+	if (die->op.array_end_ns > node->at_ns)
+		await_write_end(die);
+	else if (die->op.pass + 1u < tsu_passes(&die->thread->tsu->timing, die->op.members))
+		data_load_again(die, node->at_ns);
+	else
+		complete_write(die, node->at_ns);
 }

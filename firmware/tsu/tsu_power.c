@@ -8,13 +8,19 @@ static void tear(struct nand *nand, const struct die_op *op)
 				txn->data_at, txn->oob);
 }
 
+static bool cells_were_busy(const struct tsu_die *die, uint64_t cut_ns)
+{
+	return die->state == DIE_ARRAY && !is_read(&die->op) && die->op.array_end_ns - die->op.array_ns <= cut_ns;
+}
+
 static void cut_die(struct tsu_die *die, uint64_t cut_ns)
 {
-	const struct die_op *op = &die->op;
 	struct nand *nand = die->thread->tsu->nand;
 
-	if (die->state == DIE_ARRAY && op->members->op != TSU_READ && op->array_end_ns - op->array_ns <= cut_ns)
-		tear(nand, op);
+	if (cells_were_busy(die, cut_ns) || (die->op.members && die->op.pass))
+		tear(nand, &die->op);
+	if (die->cached.members && die->cached.pass) /* between two passes */
+		tear(nand, &die->cached);
 	if (die->suspended.members)
 		tear(nand, &die->suspended);
 }

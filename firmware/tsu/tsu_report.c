@@ -28,9 +28,20 @@ static void channel_at(const struct tsu_channel *channel, uint64_t now_ns, struc
 	out->elapsed_ns = now_ns - channel->thread->since_ns;
 }
 
+static uint64_t busy_since_ns(const struct tsu_die *die)
+{
+	uint64_t since_ns = UINT64_MAX;
+
+	if (die->op.members)
+		since_ns = die->op.began_ns;
+	if (die->cached.members && die->cached.began_ns < since_ns)
+		since_ns = die->cached.began_ns;
+	return later(since_ns, die->usage.free_ns);
+}
+
 static void die_at(const struct tsu_die *die, uint64_t now_ns, struct tsu_account *out)
 {
-	usage_at(&die->usage, die->op.members ? die->op.began_ns : UINT64_MAX, now_ns, &out->busy_ns, &out->idle_ns);
+	usage_at(&die->usage, busy_since_ns(die), now_ns, &out->busy_ns, &out->idle_ns);
 	out->elapsed_ns = now_ns - die->thread->since_ns;
 }
 

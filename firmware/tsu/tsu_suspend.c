@@ -1,30 +1,27 @@
 /* Suspending a program or erase for reads: the cells stop, reads run, the rest of the array time follows. */
 #include "tsu/tsu_state.h"
 
-static bool may_suspend(const struct tsu_die *die, const struct tsu_txn *read, uint64_t at_ns)
+static bool may_suspend(const struct tsu_die *die, uint64_t at_ns)
 {
 	const struct hz_device_config *cfg = die->thread->tsu->cfg;
 
-	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || die->thread->tsu->rules.schedule == HZ_SCHED_FIFO ||
-	    !txn_is_urgent(read))
+	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || die->thread->tsu->rules.schedule == HZ_SCHED_FIFO)
 		return false;
-	if (die->state != DIE_ARRAY || die->suspended.members || die->op.members->op == TSU_READ)
+	/* While the cache register holds the next program's data, there is no room for what a read finds. */
+	if (die->state != DIE_ARRAY || die->suspended.members || is_read(&die->op) || die->cache_state != CACHE_EMPTY)
 		return false;
 	/* An operation that was put off for longer than the age limit runs to its end; one that ends sooner is not worth it. */
 	return at_ns - die->op.first_ns < cfg->read_age_limit_ns && at_ns + cfg->suspend_ns < die->op.array_end_ns;
 }
 
-void die_suspend_for(struct tsu_die *die, const struct tsu_txn *read)
+void die_suspend(struct tsu_die *die, uint64_t at_ns)
 {
-	uint64_t at_ns = txn_ready_ns(read), array_start_ns = die->op.array_end_ns - die->op.array_ns;
-
-	if (at_ns < array_start_ns)
-		at_ns = array_start_ns; /* its data still cross the bus */
-	if (!may_suspend(die, read, at_ns))
+	at_ns = later(at_ns, die->op.array_end_ns - die->op.array_ns); /* its data may still cross the bus */
+	if (!may_suspend(die, at_ns))
 		return;
 	die->suspended = die->op;
 	die->suspended.array_ns = die->op.array_end_ns - at_ns;
-	usage_add(&die->usage, die->op.began_ns, at_ns + die->thread->tsu->cfg->suspend_ns);
+	die_used(die, &die->op, at_ns + die->thread->tsu->cfg->suspend_ns);
 	die->op.members = NULL;
 	die->state = DIE_IDLE;
 	die_wake(die, die->usage.free_ns);
@@ -37,8 +34,7 @@ bool die_stays_suspended(const struct tsu_die *die, uint64_t at_ns)
 
 void die_resume(struct tsu_die *die, uint64_t at_ns)
 {
-	if (at_ns < die->usage.free_ns)
-		at_ns = die->usage.free_ns;
+	at_ns = later(at_ns, die->usage.free_ns);
 	die->op = die->suspended;
 	die->suspended.members = NULL;
 	die->op.began_ns = at_ns;
@@ -47,4 +43,5 @@ void die_resume(struct tsu_die *die, uint64_t at_ns)
 	if (!die->write_end_pending)
 		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
 	die->write_end_pending = true;
+	cache_wish(die, at_ns);
 }

@@ -20,10 +20,11 @@ void tsu_timing_init(struct tsu_timing *timing, struct arena *arena, const struc
 		timing->page_shift++;
 	timing->slc_blocks = cfg->slc_blocks_per_plane;
 	timing->one_shot = cfg->program_pages > 1;
+	timing->passes = cfg->program_passes > 1 ? cfg->program_passes : 1;
 	fill_transfers(timing, cfg->channel_bytes_per_s);
 }
 
-uint64_t tsu_array_ns(const struct tsu_timing *timing, const struct tsu_txn *txn)
+uint64_t tsu_array_ns(const struct tsu_timing *timing, const struct tsu_txn *txn, uint32_t pass)
 {
 	const struct hz_device_config *cfg = timing->cfg;
 	bool normal = tsu_is_normal(timing, txn);
@@ -34,7 +35,7 @@ uint64_t tsu_array_ns(const struct tsu_timing *timing, const struct tsu_txn *txn
 	if (txn->op == TSU_READ)
 		ns = region->read_ns[type];
 	else if (txn->op == TSU_PROGRAM)
-		ns = region->program_ns[timing->one_shot ? 0 : type];
+		ns = region->program_ns[timing->one_shot ? pass : type];
 	else
 		ns = region->erase_ns;
 	if (cfg->slow_die == txn->addr.die_index + 1u)

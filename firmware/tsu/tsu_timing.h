@@ -10,12 +10,13 @@ struct tsu_timing {
 	uint32_t page_shift;         /* log2 of sectors per page */
 	uint32_t slc_blocks;
 	bool one_shot;
+	uint32_t passes;             /* of a program in normal blocks */
 	uint32_t transfer_ns[TSU_TXN_SECTORS + 1]; /* sectors → time on the bus, rounded to the nearest ns */
 };
 
 void tsu_timing_init(struct tsu_timing *timing, struct arena *arena, const struct hz_device_config *cfg, const struct hz_shape *shape);
-/* Time of the cell array alone; reads: one try. */
-uint64_t tsu_array_ns(const struct tsu_timing *timing, const struct tsu_txn *txn);
+/* Time of the cell array alone; reads: one try; programs: one pass. */
+uint64_t tsu_array_ns(const struct tsu_timing *timing, const struct tsu_txn *txn, uint32_t pass);
 static inline uint32_t tsu_page_of(const struct tsu_timing *timing, const struct tsu_txn *txn)
 {
 	return txn->addr.sector >> timing->page_shift;
@@ -23,6 +24,11 @@ static inline uint32_t tsu_page_of(const struct tsu_timing *timing, const struct
 static inline bool tsu_is_normal(const struct tsu_timing *timing, const struct tsu_txn *txn)
 {
 	return txn->addr.block >= timing->slc_blocks;
+}
+/* How often a transaction's data cross the bus and the cells work. */
+static inline uint32_t tsu_passes(const struct tsu_timing *timing, const struct tsu_txn *txn)
+{
+	return txn->op == TSU_PROGRAM && tsu_is_normal(timing, txn) ? timing->passes : 1;
 }
 
 #endif
