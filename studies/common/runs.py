@@ -57,12 +57,12 @@ def refuse_unless_deterministic(result, out):
         raise StudyError(f"run in {out} cannot be used: {result['deterministic_reason']}")
 
 
-def main(study):
+def main(study, word="study"):
     """Entry point of every study: prints one sentence instead of a trace where a StudyError says it all."""
     try:
         study()
     except StudyError as error:
-        print(f"hartzone study: {error}", file=sys.stderr)
+        print(f"hartzone {word}: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""What the virtual clock costs on this host: switches, instructions, and simulated I/Os per wall-clock second."""
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "vclock")]
+from common import arguments, report, runs  # noqa: E402
+import probe_image  # noqa: E402
+from lockbench import Lockbench  # noqa: E402
+from machine import qemu_problem  # noqa: E402
+
+OPERATIONS = {
+    "random read": {"mapping": "direct", "common": {"read_ratio": 1.0, "prefill": 0.5}},
+    "random write": {"mapping": "log", "over_provisioning": 0.25, "common": {"read_ratio": 0.0, "prefill": 0.25}},
+}
+
+
+def options():
+    p = arguments.parser("vclock", __doc__)
+    p.prog = "hartzone bench vclock"
+    p.set_defaults(out=pathlib.Path("results") / "bench-vclock", seeds=[1])
+    p.add_argument("--workers", type=arguments.numbers, default=[1, 4, 12], help="FTL worker counts; as many host threads, at least 4")
+    p.add_argument("--ops", type=int, default=20000, help="I/Os of the measured run; counts are its difference to a run of half of it")
+    args = p.parse_args()
+    if min(args.workers) < 1 or args.ops < 200:
+        p.error("--workers needs counts of at least 1, --ops at least 200")
+    if args.quick:
+        args.workers, args.ops = args.workers[:1], 400
+    return args
+
+
+def built(variable, default):
+    path = pathlib.Path(os.environ.get(variable, TOP / "build" / default))
+    if not path.exists():
+        raise runs.StudyError(f"{path} is not built: start benches with ./hartzone bench")
+    return str(path)
+
+
+def finished(machine):
+    """Wall seconds of a whole QEMU run."""
+    start = time.perf_counter()
+    if machine.run():
+        raise runs.StudyError(f"QEMU failed: {machine.output.strip()}")
+    return time.perf_counter() - start
+
+
+def switch_ns(plugin, image, quick):
+    """Nanoseconds per switch: two harts pass a test-and-set lock to and fro, pinned to one core. Median of three runs."""
+    rows = []
+    for _ in range(1 if quick else 3):
+        with Lockbench(image, 2, "ticket", 20, 20, duration_ns=200_000 if quick else 4_000_000, plugin=plugin, pin="auto") as m:
+            finished(m)
+            rows.append((m.report()["host"]["wall_ns"], m.report()["switches"]["total"]))
+    if len({switches for _, switches in rows}) != 1:
+        raise runs.StudyError("equal runs had different numbers of switches")
+    return statistics.median(wall / switches for wall, switches in rows), rows[0][1]
+
+
+def mips(elf, plugin, quick):
+    """Million instructions per second of compiled code on one hart: the slope between a short and a long run, best of three."""
+    rounds = (1_000_000, 11_000_000) if quick else (10_000_000, 210_000_000)
+    retired, best = [], []
+    for count in rounds:
+        walls = []
+        for _ in range(1 if quick else 3):
+            with probe_image.Probe(elf, "speed", 1, rounds=count, plugin=plugin) as m:
+                walls.append(finished(m))
+                if plugin:
+                    retired.append(m.report()["host"]["retired"])
+        best.append(min(walls))
+    return (max(retired) - min(retired) if retired else None), best[1] - best[0]
+
+
+def speed(plugin, quick):
+    with tempfile.TemporaryDirectory(prefix="hz-bench-") as folder:
+        elf = probe_image.build(folder)
+        instructions, with_plugin = mips(elf, plugin, quick)
+        _, without = mips(elf, None, quick)
+    return {"with_plugin": instructions / with_plugin / 1e6, "without": instructions / without / 1e6}
+
+
+def one_run(args, name, workers, ops):
+    device = runs.merged(runs.load_yaml("devices", "default"), {"harts": {"workers": workers}, "zones": {"max_open": 32, "max_active": 32},
+                          "buffers": {"count": 32}}) # two zones for each of 12 writing threads
+    threads = max(4, workers)
+    workload = runs.merged({"name": name, "seed": args.seeds[0], "threads": threads,
+                            "common": {"pattern": "random", "block": "4 KiB", "queue_depth": 8, "total_ops": ops // threads}},
+                           OPERATIONS[name])
+    return runs.run(args.out / f"{name.replace(' ', '-')}-{workers}-{ops}", device, workload)
+
+
+def done(result):
+    return result["totals"]["read"]["ops"] + result["totals"]["write"]["ops"]
+
+
+def io_cost(args, name, workers):
+    """Counts per I/O as the difference of two runs, which takes boot, mount, preparation and shutdown out."""
+    half, full = (one_run(args, name, workers, ops) for ops in (args.ops // 2, args.ops))
+    more = done(full) - done(half)
+
+    def per_io(key):
+        return (full["vclock"][key] - half["vclock"][key]) / more
+
+    kinds = sorted(set(full["vclock"]["switches"]) - {"total"})
+    causes = {k: (full["vclock"]["switches"][k] - half["vclock"]["switches"].get(k, 0)) / more for k in kinds}
+    host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("host_waits", "host_wakes", "retired")}
+    counted = sum(h["counted"] for h in full["vclock"]["harts"]) - sum(h["counted"] for h in half["vclock"]["harts"])
+    return {"operation": name, "workers": workers, "ios": done(full), "ios_per_wall_s": done(full) / full["replay_wall_s"],
+            "orders_per_io": per_io("orders"), "parks_per_io": per_io("parks"), "switches_per_io": sum(causes.values()),
+            "switches_by_cause": {k: v for k, v in causes.items() if abs(v) >= 0.005}, "host_per_io": host,
+            "instructions_per_io": counted / more, "frozen_instructions_per_io": host["retired"] - counted / more,
+            "device_kiops": done(full) / full["elapsed_ns"] * 1e6}
+
+
+def show(figures):
+    print(f"switch, two harts pinned to one core: {figures['switch_ns']:,.0f} ns (over {figures['switches']:,} switches)")
+    m = figures["mips"]
+    print(f"straight code on one hart: {m['with_plugin']:,.0f} MIPS with the plugin, {m['without']:,.0f} without "
+          f"({100 * m['with_plugin'] / m['without']:.0f} %)\n")
+    report.table(["4 KiB, queue depth 8", "workers", "I/Os per wall s", "switches/IO", "orders/IO", "parks/IO", "host waits/IO",
+                  "host wakes/IO", "instructions/IO", "frozen/IO", "switches by cause"],
+                 [[r["operation"], r["workers"], round(r["ios_per_wall_s"]), r["switches_per_io"], r["orders_per_io"],
+                   r["parks_per_io"], r["host_per_io"]["host_waits"], r["host_per_io"]["host_wakes"], round(r["instructions_per_io"]),
+                   round(r["frozen_instructions_per_io"]),
+                   ", ".join(f"{k} {v:.2f}" for k, v in sorted(r["switches_by_cause"].items(), key=lambda i: -i[1]))]
+                  for r in figures["io"]])
+    print(f"\nload of the host before and after: {figures['load'][0]:.1f}, {figures['load'][1]:.1f} on {os.cpu_count()} cores; "
+          "counts per I/O do not depend on it, except host waits, host wakes and "
+          "frozen instructions (looks at the host)")
+
+
+def bench():
+    args = options()
+    problem = qemu_problem()
+    if problem:
+        raise runs.StudyError(problem)
+    plugin = built("HARTZONE_PLUGIN", "host/vclock/libvclock.so")
+    image = built("HARTZONE_LOCKBENCH", "firmware/firmware/main/lockbench.elf")
+    progress = report.Progress(2 + len(OPERATIONS) * len(args.workers))
+    figures = {"schema": "hartzone-bench-vclock-1", "load": [os.getloadavg()[0]]}
+    progress.step("switches")
+    figures["switch_ns"], figures["switches"] = switch_ns(plugin, image, args.quick)
+    progress.step("instructions")
+    figures["mips"] = speed(plugin, args.quick)
+    figures["io"] = []
+    for name in OPERATIONS:
+        for workers in args.workers:
+            progress.step(f"{name}, {workers} workers")
+            figures["io"].append(io_cost(args, name, workers))
+    progress.end()
+    figures["load"].append(os.getloadavg()[0])
+    (args.out / "bench.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    show(figures)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    runs.main(bench, "bench")

@@ -1,0 +1,39 @@
+"""bench vclock --quick: runs, and its figures are possible. Counts per I/O have generous limits, so that a lost optimisation shows."""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "vclock"))
+from machine import qemu_problem  # noqa: E402
+
+MISSING = qemu_problem() or ("" if importlib.util.find_spec("yaml") else "python3-yaml is not installed") or next(
+    (f"{os.environ.get(v, v)} is not built" for v in ("HARTZONE_FIRMWARE", "HARTZONE_LOCKBENCH", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
+     if not os.path.exists(os.environ.get(v, ""))), "")
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Vclock(unittest.TestCase):
+    def test_quick(self):
+        with tempfile.TemporaryDirectory(prefix="hz-bench-") as folder:
+            run = subprocess.run([sys.executable, str(TOP / "bench/vclock/bench.py"), "--quick", "--workers", "4", "--out", folder],
+                                 capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            figures = json.loads((pathlib.Path(folder) / "bench.json").read_text())
+        self.assertGreater(figures["switches"], 1000)
+        self.assertGreater(figures["switch_ns"], 0)
+        self.assertGreater(min(figures["mips"].values()), 0)
+        read = next(r for r in figures["io"] if r["operation"] == "random read")
+        self.assertGreaterEqual(read["ios"], 400)
+        self.assertAlmostEqual(sum(read["switches_by_cause"].values()), read["switches_per_io"], delta=0.1)
+        self.assertLess(read["switches_per_io"], 12)
+        self.assertLess(read["orders_per_io"], 30)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
