@@ -51,15 +51,17 @@ static bool reads_the_future(const struct queue_rules *rules, const struct tsu_t
 static void note_read(const struct queue_rules *rules, struct tsu_txn *txn, struct block_order *order)
 {
 	txn->follows = reads_the_future(rules, txn, order);
-	if (txn->follows)
+	if (txn->follows) {
 		txn->lane = order->write_lane;
-	else
+		order->followers++;
+	} else {
 		order->reads++;
+	}
 }
 
 static void note_write(struct tsu_txn *txn, struct block_order *order)
 {
-	if (order->writes++ == 0)
+	if (order->writes++ == 0 && order->followers == 0)
 		order->write_lane = txn->lane;
 	txn->lane = order->write_lane;
 	order->erases += txn->op == TSU_ERASE;
@@ -104,6 +106,7 @@ void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
 
 	if (txn->op == TSU_READ) {
 		order->reads -= !txn->follows;
+		order->followers -= txn->follows;
 		return;
 	}
 	order->writes--;

@@ -20,8 +20,9 @@ enum { FAIR_READ_LANES = 7, FAIR_WRITE_LANES = 8, TSU_MAX_LANES = 1 + FAIR_READ_
 enum take { TAKE_ANY, TAKE_READ, TAKE_PROGRAM, TAKE_WHILE_SUSPENDED };
 
 struct txn_fifo { struct tsu_txn *head, *tail; };
-/* Submitted and not ended. reads: those that an erase must await, since they do not wait for a write themselves. */
-struct block_order { uint16_t writes, reads; uint8_t erases, write_lane; };
+/* Submitted and not ended. reads: those that an erase must await; followers: those that wait for a write in its lane, behind which
+ * later writes must queue even when that write has ended. */
+struct block_order { uint16_t writes, reads, followers; uint8_t erases, write_lane; };
 
 /* What the queues of all dies share. */
 struct queue_rules {

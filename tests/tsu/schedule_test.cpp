@@ -229,6 +229,40 @@ TEST(Schedule, RandomWorkKeepsEveryPromise)
 	}
 }
 
+// The same with every combination of schedule, cached operations, interleaving and passes.
+class EveryOption : public testing::TestWithParam<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>> {};
+
+TEST_P(EveryOption, KeepsEveryPromise)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	auto [schedule, cached, interleave, passes] = GetParam();
+	cfg.channels = 2;
+	cfg.chips_per_channel = 2;
+	cfg.planes_per_die = 2;
+	cfg.page_bytes = 16384;
+	cfg.cell = HZ_CELL_QLC;
+	cfg.program_pages = 2;
+	cfg.normal.program_ns[2] = 90000;
+	cfg.schedule = schedule;
+	cfg.cache_read = cached & 1;
+	cfg.cache_program = cached >> 1;
+	cfg.cache_busy_ns = 1000;
+	cfg.interleave_sectors = interleave;
+	cfg.program_passes = passes;
+	cfg.ecc_bits = 30;
+	cfg.rber_base = 800000000;
+	cfg.read_retries = 8;
+	cfg.retry_percent = 60;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		cfg.suspend_ns = seed % 2 ? 4000 : 0;
+		cfg.read_age_limit_ns = 700000;
+		RandomWork(cfg, seed);
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Schedule, EveryOption,
+			 testing::Combine(testing::Range(0u, 3u), testing::Range(0u, 4u), testing::Values(0u, 1u, 3u),
+					  testing::Values(1u, 3u)));
+
 // Statistics may begin anew at any instant, also in the middle of transfers and programs.
 TEST(Schedule, TimeIsConservedAfterAReset)
 {
@@ -259,34 +293,53 @@ TEST(Schedule, TimeIsConservedAfterAReset)
 	}
 }
 
-// The same independent channels give the same device times with one TSU thread and with four.
+// The same independent channels give the same device times and statuses with one, two and four TSU threads, whatever the options.
+static std::vector<std::pair<uint64_t, int>> RunSharded(uint32_t threads, bool options)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.channels = 4;
+	cfg.chips_per_channel = 2;
+	cfg.harts = 5;
+	cfg.tsu_count = threads;
+	for (uint8_t i = 0; i < 4; i++)
+		cfg.tsu_hart[i] = threads > 1 ? i + 1 : 1;
+	if (options) {
+		cfg.schedule = HZ_SCHED_FAIR;
+		cfg.cache_read = cfg.cache_program = cfg.interleave_sectors = 1;
+		cfg.cache_busy_ns = 2000;
+		cfg.suspend_ns = 5000;
+		cfg.ecc_bits = 25;
+		cfg.rber_base = 1000000000;
+		cfg.read_retries = 3;
+		cfg.retry_percent = 80;
+		cfg.program_fail_ppb = 20000000;
+	}
+	Rig r(cfg);
+	std::mt19937_64 random(7);
+	std::vector<Txn *> all;
+	std::vector<uint32_t> tail(8);
+	for (int i = 0; i < 200; i++) {
+		uint32_t plane = random() % 8;
+		bool write = random() % 2 && tail[plane] < 32;
+		r.Submit(*all.emplace_back(write ? &r.Program(plane, 3, tail[plane], 2) : &r.Read(plane, 3, 0, 2)));
+		all.back()->txn.stream = static_cast<uint8_t>(random());
+		tail[plane] += write ? 2 : 0;
+		lt_host_run_until(clock_now_ns() + random() % 100000);
+	}
+	lt_host_run_until_idle();
+	std::vector<std::pair<uint64_t, int>> ends;
+	for (Txn *txn : all)
+		ends.emplace_back(txn->txn.end_ns, txn->txn.status);
+	return ends;
+}
+
 TEST(Schedule, ShardingOverThreadsChangesNoTimeOfIndependentChannels)
 {
-	std::vector<uint64_t> ends[2];
-	for (uint32_t run = 0; run < 2; run++) {
-		hz_device_config cfg = rig::SmallConfig();
-		cfg.channels = 4;
-		cfg.chips_per_channel = 2;
-		cfg.harts = 5;
-		cfg.tsu_count = run ? 4 : 1;
-		for (uint8_t i = 0; i < 4; i++)
-			cfg.tsu_hart[i] = run ? i + 1 : 1;
-		Rig r(cfg);
-		std::mt19937_64 random(7);
-		std::vector<Txn *> all;
-		std::vector<uint32_t> tail(8);
-		for (int i = 0; i < 100; i++) {
-			uint32_t plane = random() % 8;
-			bool write = random() % 2 && tail[plane] < 32;
-			r.Submit(*all.emplace_back(write ? &r.Program(plane, 3, tail[plane], 2) : &r.Read(plane, 4, 0, 2)));
-			tail[plane] += write ? 2 : 0;
-			lt_host_run_until(clock_now_ns() + random() % 100000);
-		}
-		lt_host_run_until_idle();
-		for (Txn *txn : all)
-			ends[run].push_back(txn->txn.end_ns);
+	for (bool options : {false, true}) {
+		auto one = RunSharded(1, options);
+		EXPECT_EQ(one, RunSharded(2, options));
+		EXPECT_EQ(one, RunSharded(4, options));
 	}
-	EXPECT_EQ(ends[0], ends[1]);
 }
 
 // Power goes at every interesting instant of a program and an erase.
