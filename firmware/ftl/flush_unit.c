@@ -147,7 +147,7 @@ static void unit_program(struct ftl_worker *self, struct zone *zone, struct flus
 		part->unit = unit;
 		part->txn = (struct tsu_txn){
 			.owner = &self->thread, .done = program_done, .op = TSU_PROGRAM, .cause = HZ_CAUSE_HOST,
-			.sectors = (uint16_t)ftl->unit_sectors, .ppa = ppa_make(ftl->map, zone->superblock, at),
+			.stream = (uint8_t)zone->index, .sectors = (uint16_t)ftl->unit_sectors, .ppa = ppa_make(ftl->map, zone->superblock, at),
 			.data = { &buffer->page[slot], 0, ftl->unit_sectors * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
 			.next = at + ftl->unit_sectors < unit->end ? &part[1].txn : NULL,

@@ -29,7 +29,7 @@ struct ftl_request {
 	uint8_t op;              /* enum ftl_op */
 	uint8_t flags;
 	uint8_t report_filter;   /* ZRASF, FTL_ZONE_REPORT */
-	uint8_t reserved;
+	uint8_t queue;           /* submission queue: the stream of reads under the fair schedule */
 	uint32_t sectors;        /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
 	uint64_t lba;            /* first LBA; zone commands and append: zone start (checked by the FTL) */
 	struct sgl sgl;

@@ -42,7 +42,7 @@ static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const pp
 	read->pins = slc_holds(self->ftl->map, ppa[0]) ? run : 0;
 	read->txn = (struct tsu_txn){
 		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
-		.sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
+		.stream = req->queue, .sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
 	};
 	*list = &read->txn;
 	io_of(req)->pending++;

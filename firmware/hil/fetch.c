@@ -50,6 +50,7 @@ static void fetch_one(struct hil *hil, struct submission_queue *sq)
 		return;
 	}
 	command->req.ready_ns = 0;
+	command->req.queue = (uint8_t)sq->id;
 	ftl_submit(hil->ftl, sq->worker, &command->req);
 }
 

@@ -23,11 +23,11 @@ static enum tsu_class class_of(const struct tsu_txn *txn)
 
 static uint8_t fair_lane(const struct tsu_txn *txn)
 {
-	switch (class_of(txn)) {
-	case CLASS_HOST_READ: return (uint8_t)(1 + txn->stream % FAIR_READ_LANES);
-	case CLASS_HOST_WRITE: return (uint8_t)(1 + FAIR_READ_LANES + txn->stream % FAIR_WRITE_LANES);
-	default: return 0;
-	}
+	if (txn->op == TSU_ERASE || (txn->cause != HZ_CAUSE_HOST && txn->cause != HZ_CAUSE_SLC))
+		return 0;
+	if (txn->op == TSU_READ)
+		return (uint8_t)(1 + txn->stream % FAIR_READ_LANES);
+	return (uint8_t)(1 + FAIR_READ_LANES + txn->stream % FAIR_WRITE_LANES);
 }
 
 static uint8_t natural_lane(const struct queue_rules *rules, const struct tsu_txn *txn)

@@ -90,6 +90,81 @@ TEST(Faults, AnUnreadablePageIsReported)
 	EXPECT_EQ(r.Compare(0, 0, 96, 1), "");
 }
 
+// Every option of the flash at once, with raw bit errors that need retries and failures by dice: nothing acknowledged is lost.
+TEST(Faults, EveryFlashOptionAgreesWithTheModel)
+{
+	for (uint32_t schedule = 0; schedule < HZ_SCHEDULES; schedule++) {
+		SCOPED_TRACE(testing::Message() << "schedule " << schedule);
+		hz_device_config cfg = Config();
+		cfg.schedule = schedule;
+		cfg.cache_read = cfg.cache_program = 1;
+		cfg.cache_busy_ns = 3000;
+		cfg.interleave_sectors = 2;
+		cfg.program_passes = 2;
+		cfg.normal.program_ns[1] = 400000;
+		cfg.suspend_ns = 5000;
+		cfg.ecc_bits = 40;
+		cfg.rber_base = 1000000000;
+		cfg.rber_per_erase = 10000000;
+		cfg.rber_per_read = 1000;
+		cfg.read_retries = 10;
+		cfg.retry_percent = 60;
+		cfg.program_fail_ppb = cfg.erase_fail_ppb = 2000000;
+		cfg.slc_blocks_per_plane = 20;
+		cfg.spare_superblocks = 30;
+		cfg.blocks_per_plane = 20 + 38;
+		Rig r(cfg);
+		ASSERT_TRUE(r.Boot());
+		Driver driver(r, 77 + schedule);
+		for (int i = 0; i < 150; i++) {
+			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+			ASSERT_EQ(r.Check(), "") << "batch " << i;
+			ASSERT_FALSE(HasFailure()) << "batch " << i;
+		}
+		driver.VerifyAll();
+		ASSERT_TRUE(r.Boot());
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+}
+
+// More bit errors than ECC corrects after all retries: the read says so; the data come back when the cells read well again.
+TEST(Faults, TooManyBitErrorsAreAnUnrecoveredRead)
+{
+	hz_device_config cfg = Config();
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	r.cfg.ecc_bits = 10;
+	r.cfg.rber_base = 2000000000;
+	r.cfg.read_retries = 2;
+	r.cfg.retry_percent = 90;
+	Request read(FTL_READ, r.Lba(0), 10);
+	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
+	r.cfg.retry_percent = 20;
+	r.cfg.read_retries = 4;
+	EXPECT_EQ(r.Compare(0, 0, 96, 1), "");
+}
+
+// The chosen operation fails by config: the FTL moves what it can, the host loses nothing.
+TEST(Faults, AChosenProgramOrEraseMayFailByConfig)
+{
+	for (uint32_t number = 1; number <= 24; number++) {
+		SCOPED_TRACE(testing::Message() << "number " << number);
+		hz_device_config cfg = Config();
+		cfg.fail_program_at = number;
+		cfg.fail_erase_at = number / 4 + 1;
+		Rig r(cfg);
+		ASSERT_TRUE(r.Boot());
+		Driver driver(r, number);
+		for (int i = 0; i < 20; i++)
+			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_EQ(r.Check(), "");
+		driver.VerifyAll();
+		ASSERT_FALSE(HasFailure());
+	}
+}
+
 // Failures by dice all the time, on a device with many spare blocks.
 TEST(Faults, RandomFailuresAgreeWithTheModel)
 {
