@@ -190,6 +190,81 @@ ordered_json MultiPlane(tsu_op op, const char *name, uint32_t planes)
 		{"formula_gain", static_cast<double>(planes * (bus + array)) / static_cast<double>(planes * bus + array)}};
 }
 
+// Rows of one kind of operation on one die with and without cache, and programs in passes.
+struct Row { const char *op; tsu_op kind; bool cached; uint32_t passes; uint32_t interleave; };
+
+// With c command, x transfer, a array, b shift, over p passes. Derived from the configuration alone.
+double RowFormula(const hz_device_config &cfg, const Row &row, uint32_t n, double x)
+{
+	const double c = cfg.command_ns, b = cfg.cache_busy_ns, read = cfg.normal.read_ns[0];
+	double program = 0;
+	for (uint32_t pass = 0; pass < row.passes; pass++)
+		program += c + x + cfg.normal.program_ns[pass];
+	if (row.kind == TSU_READ)
+		return row.cached ? c + read + (n - 1) * (b + c + std::max(read, x)) + x : n * (c + read + x);
+	return row.cached ? n * program - (n - 1) * (c + x - b) : n * program;
+}
+
+ordered_json Rows(const Row &row)
+{
+	hz_device_config cfg = Presets()[1].cfg;
+	const uint32_t n = 32;
+	cfg.cache_read = cfg.cache_program = row.cached;
+	cfg.cache_busy_ns = 3000;
+	cfg.program_passes = row.passes;
+	cfg.interleave_sectors = row.interleave;
+	cfg.normal.program_ns[1] = 600000;
+	Rig r(cfg);
+	const uint32_t sectors = row.kind == TSU_READ ? r.map.shape.page_sectors : r.map.shape.unit_sectors;
+	std::vector<Txn *> list;
+	for (uint32_t i = 0; i < n; i++)
+		list.push_back(row.kind == TSU_READ ? &r.Read(0, 3, 0, sectors) : &r.Program(0, 3, i * sectors, sectors));
+	r.SubmitList(list);
+	lt_host_run_until_idle();
+	return {{"op", row.op}, {"cached", row.cached}, {"passes", row.passes}, {"interleave_sectors", row.interleave}, {"count", n},
+		{"measured_ns", list.back()->took_ns()},
+		{"formula_ns", RowFormula(cfg, row, n, static_cast<double>(r.TransferNs(sectors)))}, {"audit", Audit(r)}};
+}
+
+ordered_json AllRows()
+{
+	ordered_json out = ordered_json::array();
+	for (bool cached : {false, true}) {
+		out.push_back(Rows({"read", TSU_READ, cached, 1, 0}));
+		out.push_back(Rows({"read in parts", TSU_READ, cached, 1, 2}));
+		for (uint32_t passes : {1, 2})
+			out.push_back(Rows({"program", TSU_PROGRAM, cached, passes, 0}));
+	}
+	return out;
+}
+
+// Queues of depth 2, 4 and 32 read from one die: what share of the reads each gets. Fair: a third.
+ordered_json Shares(uint32_t schedule, const char *name)
+{
+	hz_device_config cfg = rig::SmallConfig();
+	cfg.schedule = schedule;
+	Rig r(cfg);
+	const uint32_t depth[] = {2, 4, 32};
+	uint64_t done[3] = {}, left = 3000;
+	std::function<void(uint32_t)> next = [&](uint32_t stream) {
+		Txn &txn = r.Read(0, 3, 0, 2);
+		txn.txn.stream = static_cast<uint8_t>(stream);
+		txn.then = [&, stream](Txn &) {
+			done[stream]++;
+			if (left && left--)
+				next(stream);
+		};
+		r.Submit(txn);
+	};
+	for (uint32_t stream = 0; stream < 3; stream++)
+		for (uint32_t i = 0; i < depth[stream]; i++)
+			next(stream);
+	lt_host_run_until_idle();
+	const double all = static_cast<double>(done[0] + done[1] + done[2]);
+	return {{"schedule", name}, {"depths", depth},
+		{"shares", {static_cast<double>(done[0]) / all, static_cast<double>(done[1]) / all, static_cast<double>(done[2]) / all}}};
+}
+
 ordered_json Scale(uint32_t dies)
 {
 	hz_device_config cfg = rig::SmallConfig();
@@ -220,6 +295,11 @@ bool Holds(const ordered_json &result)
 	for (const auto &row : result["utilisation"])
 		for (const auto &account : row["audit"])
 			ok &= account["conserved"].get<bool>();
+	for (const auto &row : result["rows"]) {
+		ok &= std::abs(row["measured_ns"].get<double>() - row["formula_ns"].get<double>()) < 0.5;
+		for (const auto &account : row["audit"])
+			ok &= account["conserved"].get<bool>();
+	}
 	for (const auto &row : result["multi_plane"])
 		ok &= std::abs(row["gain"].get<double>() - row["formula_gain"].get<double>()) < 1e-9;
 	return ok;
@@ -244,6 +324,14 @@ void Print(const ordered_json &result)
 	for (const auto &row : result["multi_plane"])
 		printf("  %-8s %6u %10.3f %10.3f\n", row["op"].get<std::string>().c_str(), row["planes"].get<uint32_t>(),
 		       row["gain"].get<double>(), row["formula_gain"].get<double>());
+	printf("rows of one die (tlc)\n  %-14s %6s %6s %14s %14s\n", "op", "cached", "passes", "measured us", "formula us");
+	for (const auto &row : result["rows"])
+		printf("  %-14s %6s %6u %14.3f %14.3f\n", row["op"].get<std::string>().c_str(), row["cached"].get<bool>() ? "yes" : "no",
+		       row["passes"].get<uint32_t>(), row["measured_ns"].get<double>() / 1e3, row["formula_ns"].get<double>() / 1e3);
+	printf("shares of queues of depth 2, 4 and 32\n");
+	for (const auto &row : result["shares"])
+		printf("  %-9s %6.1f%% %6.1f%% %6.1f%%\n", row["schedule"].get<std::string>().c_str(), row["shares"][0].get<double>() * 100,
+		       row["shares"][1].get<double>() * 100, row["shares"][2].get<double>() * 100);
 	printf("scheduling work\n  %6s %14s\n", "dies", "steps/txn");
 	for (const auto &row : result["scale"])
 		printf("  %6u %14.2f\n", row["dies"].get<uint32_t>(), row["steps_per_transaction"].get<double>());
@@ -268,6 +356,9 @@ int main(int argc, char **argv)
 	for (auto [op, name] : {std::pair{TSU_READ, "read"}, {TSU_PROGRAM, "program"}, {TSU_ERASE, "erase"}})
 		for (uint32_t planes : {1, 2, 4})
 			result["multi_plane"].push_back(MultiPlane(op, name, planes));
+	result["rows"] = AllRows();
+	for (auto [schedule, name] : {std::pair{HZ_SCHED_FIFO, "fifo"}, {HZ_SCHED_PRIORITY, "priority"}, {HZ_SCHED_FAIR, "fair"}})
+		result["shares"].push_back(Shares(schedule, name));
 	for (uint32_t dies : {4, 16, 64, 256, 1024})
 		result["scale"].push_back(Scale(dies));
 	result["holds"] = Holds(result);
