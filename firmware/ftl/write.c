@@ -402,11 +402,11 @@ void zone_pump(struct ftl_worker *self, struct zone *zone)
 		retry_parked(zone);
 	relocate_settle(self, zone);
 	take_grants(self, zone);
-	land(self, zone);
-	units_program(self, zone);
-	units_stage(self, zone);
-	if (hand_over(self, zone))
+	do { /* a zone that gave its buffer away may get another at once */
 		land(self, zone);
+		units_program(self, zone);
+		units_stage(self, zone);
+	} while (hand_over(self, zone));
 	start_move(self, zone);
 	if (zone->failed)
 		fail_queued(self, zone);

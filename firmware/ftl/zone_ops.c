@@ -25,9 +25,9 @@ static void op_end(struct zone *zone, uint16_t status)
 	io_resume_all(&parked);
 }
 
-static void record(struct ftl_worker *self, struct zone *zone, enum zone_record_state state)
+static void record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_state state)
 {
-	struct zone_record record = { .generation = zone->generation, .state = state, .finish = zone->wp };
+	struct zone_record record = { .generation = generation, .state = state, .finish = zone->wp };
 
 	io_of(zone->op)->step = OP_RECORD;
 	zone->fence = false;
@@ -65,7 +65,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	case OP_PLACE:
 		if (zone->placed != zone->landed || !zone_quiet(zone))
 			return false;
-		record(self, zone, ZONE_RECORD_FINISHED);
+		record(self, zone, zone->generation, ZONE_RECORD_FINISHED);
 		return true;
 	default:
 		if (!zone_table_settled(zone->ftl, zone))
@@ -78,17 +78,15 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	}
 }
 
-/* Everything in flight has ended: the zone is empty from here on, durably so once the record is written. */
-static void reset_contents(struct ftl_worker *self, struct zone *zone)
+/* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back. */
+static void reset_contents(struct zone *zone)
 {
-	zone_discard_buffer(self, zone);
 	l2p_unmap(zone->ftl, zone, zone->wp);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = 0;
 	zone->relocate = zone->failed = false;
 	lt_store(&zone->erased, zone->superblock == SUPERBLOCK_NONE || zone->bad_superblock);
-	record(self, zone, ZONE_RECORD_OPEN);
 }
 
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
@@ -111,11 +109,13 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
 		    zone->old_superblock != SUPERBLOCK_NONE)
 			return false;
-		reset_contents(self, zone);
+		zone_discard_buffer(self, zone);
+		record(self, zone, zone->generation + 1, ZONE_RECORD_OPEN);
 		return true;
 	case OP_RECORD:
 		if (!zone_table_settled(zone->ftl, zone))
 			return false;
+		reset_contents(zone);
 		reset_superblock(self, zone);
 		return true;
 	default:
@@ -133,7 +133,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
 	if (io_of(zone->op)->step != OP_RECORD) {
-		record(self, zone, ZONE_RECORD_OFFLINE);
+		record(self, zone, zone->generation, ZONE_RECORD_OFFLINE);
 		return true;
 	}
 	if (!zone_table_settled(zone->ftl, zone))
