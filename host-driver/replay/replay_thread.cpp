@@ -47,8 +47,10 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 {
 	pump(options_.start_ns);
 	while (outstanding_) {
+		delay_.maybe();
 		port_.promise();
 		for (const Completion &done : port_.wait()) {
+			delay_.maybe();
 			finish(done);
 			pump(done.completed_ns + port_.turnaround_ns());
 		}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "replay/port.hpp"
+#include "replay/test_delay.hpp"
 #include "results/account.hpp"
 
 #include <atomic>
@@ -43,6 +44,7 @@ private:
 	Port &port_;
 	wl::Source &source_;
 	ThreadOptions options_;
+	TestDelay delay_;
 	std::vector<wl::Request> requests_; /* by command id */
 	wl::Request spare_;
 	unsigned outstanding_ = 0;

@@ -1,6 +1,7 @@
 // CrashRig: boot, check, run, die, again.
 #include "crash_rig.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <unistd.h>
@@ -70,6 +71,12 @@ void CrashRig::boot(const End &end)
 	options.shm_bytes = 64 << 20;
 	options.power_cut_op = end.cut_op;
 	options.power_cut_ns = end.cut_ns;
+	// For post-mortems: the image as the last death left it, and as it was one boot before.
+	if (const char *keep = std::getenv("HARTZONE_TEST_KEEP"); keep && fs::exists(options.nand_image)) {
+		if (fs::exists(keep))
+			fs::rename(keep, std::string(keep) + ".before");
+		fs::copy_file(options.nand_image, keep);
+	}
 	machine_ = hz::Machine::launch(options);
 	controller_ = std::make_unique<hz::Controller>(*machine_);
 	controller_->enable();

@@ -33,6 +33,8 @@ TEST_P(Durability, KilledAtACommand)
 		SCOPED_TRACE("round " + std::to_string(round));
 		rig.boot_and_run(200, {.kill_at_command = 1 + draw(600)});
 	}
+	if (HasFailure())
+		return;
 	rig.check();
 	EXPECT_EQ(rig.cuts(), rounds(12));
 	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
@@ -45,6 +47,8 @@ TEST_P(Durability, KilledAtAMoment)
 		if (rig.boot_and_run(100000, {.kill_after_us = 1000 + draw(200000)}))
 			rig.kill();
 	}
+	if (HasFailure())
+		return;
 	rig.check();
 	EXPECT_EQ(rig.cuts(), rounds(12));
 	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
@@ -74,6 +78,8 @@ TEST_P(PowerCut, AtSampledOperations)
 		if (rig.boot_and_run(300, {.cut_op = at}))
 			rig.kill();
 	}
+	if (HasFailure())
+		return;
 	rig.check();
 	EXPECT_GT(rig.lost_sectors(), 0u);
 	EXPECT_GT(rig.cuts(), rounds(40) * 3 / 4);
@@ -87,6 +93,8 @@ TEST_P(PowerCut, AtSampledDeviceTimes)
 		if (rig.boot_and_run(400, {.cut_ns = at}))
 			rig.kill();
 	}
+	if (HasFailure())
+		return;
 	rig.check();
 	EXPECT_GT(rig.cuts(), rounds(10) / 2);
 }

@@ -1,0 +1,19 @@
+/* TestDelay: slows host threads at random, to show that device time does not notice. A test aid: HARTZONE_TEST_DELAY_US. */
+#pragma once
+
+#include <random>
+
+namespace hz::replay {
+
+/* Sleeps up to that many microseconds at one call in eight; does nothing when the variable is not set. */
+class TestDelay {
+public:
+	TestDelay();
+	void maybe();
+
+private:
+	unsigned longest_us_ = 0;
+	std::minstd_rand random_;
+};
+
+} // namespace hz::replay

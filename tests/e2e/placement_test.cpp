@@ -1,0 +1,55 @@
+// Placements: from everything on one hart to 16 harts, on both clocks, the data are right.
+#include "run_helper.hpp"
+
+namespace e2e {
+namespace {
+
+struct Place {
+	const char *name;
+	uint32_t harts;
+	std::vector<uint8_t> tsus, workers; // harts; the HIL is on hart 0
+};
+
+std::vector<uint8_t> range(uint8_t first, uint8_t count)
+{
+	std::vector<uint8_t> all;
+	for (uint8_t i = 0; i < count; i++)
+		all.push_back(static_cast<uint8_t>(first + i));
+	return all;
+}
+
+class Placement : public ::testing::TestWithParam<std::tuple<Place, bool>> {};
+
+INSTANTIATE_TEST_SUITE_P(Harts, Placement,
+			 ::testing::Combine(::testing::Values(Place{"AllOnOne", 1, {0}, {0, 0}},
+							      Place{"AllOnTwo", 2, {1}, {0, 1}},
+							      Place{"WorkersShareTwo", 3, {0}, {1, 2, 1, 2}},
+							      Place{"Three", 3, {1}, {2}},
+							      Place{"Four", 4, {1}, {2, 3}},
+							      Place{"Eight", 8, {1, 2}, range(3, 5)},
+							      Place{"Sixteen", 16, {1, 2}, range(3, 13)}),
+					    ::testing::Bool()),
+			 [](const auto &i) {
+				 return std::string(std::get<0>(i.param).name) + (std::get<1>(i.param) ? "Virtual" : "Real");
+			 });
+
+TEST_P(Placement, RunsVerified)
+{
+	const auto &[place, virtual_clock] = GetParam();
+	hz::MachineOptions machine = crash_machine();
+	machine.virtual_clock = virtual_clock;
+	machine.config.harts = place.harts;
+	machine.config.tsu_count = static_cast<uint32_t>(place.tsus.size());
+	machine.config.worker_count = static_cast<uint32_t>(place.workers.size());
+	std::copy(place.tsus.begin(), place.tsus.end(), machine.config.tsu_hart);
+	std::copy(place.workers.begin(), place.workers.end(), machine.config.worker_hart);
+	const hz::wl::Workload workload = churn(4, 60);
+	const hz::res::RunFacts facts = good_run(machine, workload);
+	EXPECT_EQ(facts.harts.harts, place.harts);
+	if (virtual_clock) {
+		EXPECT_EQ(hz::res::digest_of(good_run(machine, workload)), hz::res::digest_of(facts));
+	}
+}
+
+} // namespace
+} // namespace e2e
