@@ -1,0 +1,71 @@
+"""Every study runs in its quick form, and its figures are possible, the same each time, and refused where the clock was not exact."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "tests" / "vclock"), str(TOP / "studies")]
+from machine import qemu_problem  # noqa: E402
+
+
+def interpreter():
+    """A python3 with the modules of the studies; Debian's has them even where another comes first in PATH."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import matplotlib, yaml"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+PYTHON = interpreter()
+MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed") or next(
+    (f"{os.environ.get(v, v)} is not built" for v in ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
+     if not os.path.exists(os.environ.get(v, ""))), "")
+
+
+def study(name, folder, *arguments):
+    command = [PYTHON, str(TOP / "studies" / name / "study.py"), "--quick", "--out", folder, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class LockScaling(unittest.TestCase):
+    def run_once(self, *arguments):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            run = study("lock-scaling", folder, *arguments)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
+            return json.loads((pathlib.Path(folder) / "study.json").read_text())
+
+    def test_figures(self):
+        found = self.run_once("--workers", "1,4", "--locks", "ticket,mcs")
+        points = {(p["lock"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(len(points), 4)
+        for p in points.values():
+            self.assertAlmostEqual(sum(p["time"].values()), 1.0, places=9)
+        self.assertEqual(points["mcs", 1]["contended"], 0)
+        self.assertGreater(points["mcs", 4]["contended"], 0)
+        self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
+
+    def test_same_figures_again(self):
+        arguments = ("--workers", "4", "--locks", "mcs")
+        self.assertEqual(self.run_once(*arguments)["points"], self.run_once(*arguments)["points"])
+
+    def test_wrong_arguments_are_one_sentence(self):
+        run = study("lock-scaling", "unused", "--locks", "mutex")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("'mutex' is not one of tas", run.stderr)
+
+
+class Verdict(unittest.TestCase):
+    def test_inexact_run_is_refused(self):
+        from common import runs
+        with self.assertRaisesRegex(runs.StudyError, "cannot be used: QEMU was stopped"):
+            runs.refuse_unless_deterministic({"deterministic": False, "deterministic_reason": "QEMU was stopped"}, "here")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
