@@ -79,8 +79,9 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 }
 
 /* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back. */
-static void reset_contents(struct zone *zone)
+static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
+	zone_discard_buffer(self, zone);
 	l2p_unmap(zone->ftl, zone, zone->wp);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
@@ -109,13 +110,12 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
 		    zone->old_superblock != SUPERBLOCK_NONE)
 			return false;
-		zone_discard_buffer(self, zone);
 		record(self, zone, zone->generation + 1, ZONE_RECORD_OPEN);
 		return true;
-	case OP_RECORD:
-		if (!zone_table_settled(zone->ftl, zone))
+	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
+		if (!zone_table_settled(zone->ftl, zone) || zone->durable.head || !zone_quiet(zone))
 			return false;
-		reset_contents(zone);
+		reset_contents(self, zone);
 		reset_superblock(self, zone);
 		return true;
 	default:
