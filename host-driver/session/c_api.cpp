@@ -132,7 +132,10 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
 		hz::NamespaceInfo ns = device->controller->namespace_info();
-		*info = {ns.size_sectors, ns.zone_size_sectors, ns.zone_capacity_sectors, ns.zones, ns.max_open, ns.max_active,
+		// Identify tells no zone capacity; a zone report would need a queue.
+		hz_shape shape;
+		hz_shape_of(&device->machine->config(), &shape);
+		*info = {ns.size_sectors, ns.zone_size_sectors, shape.zone_capacity_sectors, ns.zones, ns.max_open, ns.max_active,
 			 ns.max_transfer_sectors, ns.max_append_sectors};
 		return 0;
 	});

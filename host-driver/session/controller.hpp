@@ -23,7 +23,7 @@ struct AdminResult {
 
 struct NamespaceInfo {
 	uint64_t size_sectors = 0;
-	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: of the first zone
+	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: NCAP per zone; the zone report is exact
 	uint64_t zones = 0;
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;

@@ -1,6 +1,7 @@
 // Dead peers and Ctrl-C at any moment of a run of the program: noticed soon, one sentence, nothing is left.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -27,6 +28,8 @@ std::vector<Proc> processes()
 {
 	std::vector<Proc> all;
 	for (const auto &entry : fs::directory_iterator("/proc")) {
+		if (!std::isdigit(static_cast<unsigned char>(entry.path().filename().string()[0])))
+			continue;
 		std::ifstream in(entry.path() / "stat");
 		std::string text((std::istreambuf_iterator<char>(in)), {});
 		const size_t open = text.find('('), close = text.rfind(')');
@@ -45,7 +48,7 @@ std::vector<Proc> processes()
 // A run of the program in the background with a run base of its own.
 class Driver {
 public:
-	explicit Driver(const std::string &clock)
+	explicit Driver(const std::string &clock, const std::string &device_name = "default", const std::string &load_name = "overwrite")
 	{
 		fs::create_directory(base_);
 		pid_ = fork();
@@ -53,8 +56,8 @@ public:
 			setenv("HARTZONE_RUN_BASE", base_.c_str(), 1);
 			freopen("/dev/null", "w", stdout);
 			freopen((base_.string() + ".err").c_str(), "w", stderr);
-			const std::string device = std::string(HZ_TREE) + "/configs/devices/default.yaml";
-			const std::string load = std::string(HZ_TREE) + "/configs/workloads/overwrite.yaml";
+			const std::string device = std::string(HZ_TREE) + "/configs/devices/" + device_name + ".yaml";
+			const std::string load = std::string(HZ_TREE) + "/configs/workloads/" + load_name + ".yaml";
 			execl(HZ_PROGRAM, "hartzone", "run", "--device", device.c_str(), "--workload", load.c_str(), "--clock", clock.c_str(),
 			      nullptr);
 			_exit(127);
@@ -159,6 +162,20 @@ INSTANTIATE_TEST_SUITE_P(Clock, DeadPeer, ::testing::Values("virtual", "real"), 
 TEST_P(DeadPeer, Qemu) { kill_at_moments("qemu", SIGKILL, 1, "QEMU was killed by signal 9"); }
 TEST_P(DeadPeer, VsockDaemon) { kill_at_moments("daemon", SIGKILL, 1, "vsock"); }
 TEST_P(DeadPeer, Program) { kill_at_moments("program", SIGKILL, 128 + SIGKILL, ""); }
+// A run that ends by itself soon: some of these hit the shutdown.
+TEST_P(DeadPeer, CtrlCNearTheEnd)
+{
+	for (auto moment = 60ms; moment < 420ms; moment += 24ms) {
+		SCOPED_TRACE(std::to_string(moment.count()) + " ms after the start of QEMU");
+		Driver driver(GetParam(), "small", "small");
+		const int qemu = driver.wait_child("qemu-system"), daemon = driver.child("vhost-device");
+		std::this_thread::sleep_for(moment);
+		kill(driver.pid(), SIGINT);
+		const int code = driver.wait();
+		EXPECT_TRUE(code == 130 || code == 0) << code;
+		EXPECT_TRUE(driver.nothing_left({qemu, daemon}));
+	}
+}
 TEST_P(DeadPeer, CtrlC) { kill_at_moments("program", SIGINT, 130, "interrupted"); }
 
 } // namespace
