@@ -20,6 +20,8 @@ struct ftl_worker {
 	struct lt_thread thread;      /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
 	struct read_pool reads;
+	struct flush_plan *flush_plans; /* free ones */
+	struct io_queue flush_waiting;  /* flushes that wait for one */
 	struct hz_log_ftl counters;   /* written on this worker's hart only */
 };
 

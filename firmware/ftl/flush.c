@@ -1,11 +1,31 @@
-/* Flush: everything that landed before is durable. First every buffer is told, then they are waited for one after another.
+/* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
  * With FTL_AT_REST the request goes on as a command that closes all zones. */
 #include "context.h"
 #include "write.h"
 #include "zone_ops.h"
 
+enum { FLUSH_PLANS = 8 };
+
+/* What one flush waits for, noted when it begins: later writes to the same zones must not hold it up. One entry per buffer. */
+struct flush_plan {
+	struct flush_plan *next;
+	struct flush_goal { struct zone *zone; uint32_t landed; } goal[];
+};
+
+void flush_init(struct ftl_worker *self, struct arena *arena)
+{
+	size_t bytes = sizeof(struct flush_plan) + self->ftl->buffers.count * sizeof(struct flush_goal);
+
+	for (int i = 0; i < FLUSH_PLANS; i++) {
+		struct flush_plan *plan = arena_alloc(arena, 1, bytes, "flush plans");
+
+		plan->next = self->flush_plans;
+		self->flush_plans = plan;
+	}
+}
+
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
-static void start_all(struct ftl_worker *self)
+static void start_all(struct ftl_worker *self, struct flush_plan *plan)
 {
 	struct ftl *ftl = self->ftl;
 
@@ -13,29 +33,34 @@ static void start_all(struct ftl_worker *self)
 		struct zone *zone = write_pool_owner(ftl, i);
 		struct lt_lock_node node;
 
+		plan->goal[i].zone = zone;
 		if (!zone)
 			continue;
 		lt_lock_acquire(&zone->lock, &node);
+		plan->goal[i].landed = zone->landed;
 		zone->flush_to = zone->landed;
 		zone_pump(self, zone);
 		lt_lock_release(&zone->lock, &node);
 	}
 }
 
-/* True: the request waits for this buffer. */
-static bool wait_for(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
+/* True: the request waits for this goal. A zone that was reset since may have landed less than it had then. */
+static bool wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
-	struct zone *zone = write_pool_owner(self->ftl, index);
+	struct zone *zone = goal->zone;
 	struct lt_lock_node node;
+	uint32_t target;
 	bool waits;
 
 	if (!zone)
 		return false;
 	lt_lock_acquire(&zone->lock, &node);
-	waits = zone_durable(zone) < zone->landed && !zone->failed;
+	target = goal->landed < zone->landed ? goal->landed : zone->landed;
+	waits = zone_durable(zone) < target && !zone->failed;
 	if (waits) {
-		io_of(req)->target = zone->landed;
-		zone->flush_to = zone->landed;
+		io_of(req)->target = target;
+		if (zone->flush_to < target)
+			zone->flush_to = target;
 		io_push(&zone->durable, req);
 		zone_pump(self, zone);
 	}
@@ -43,22 +68,54 @@ static bool wait_for(struct ftl_worker *self, struct ftl_request *req, uint32_t 
 	return waits;
 }
 
+static void give_back(struct ftl_worker *self, struct flush_plan *plan)
+{
+	struct ftl_request *next = io_pop(&self->flush_waiting);
+
+	plan->next = self->flush_plans;
+	self->flush_plans = plan;
+	if (next)
+		io_resume(next);
+}
+
+static void close_all(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->step = 0;
+	io_of(req)->cursor = 0;
+	req->op = FTL_ZONE_CLOSE;
+	req->flags |= FTL_ALL_ZONES;
+	zone_op_run(self, req);
+}
+
+static bool begin(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct flush_plan *plan = self->flush_plans;
+
+	if (!plan) {
+		io_push(&self->flush_waiting, req);
+		return false;
+	}
+	self->flush_plans = plan->next;
+	io_of(req)->plan = plan;
+	io_of(req)->step = FLUSH_WAITS;
+	start_all(self, plan);
+	return true;
+}
+
 void flush_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 
-	if (io->step == 0)
-		start_all(self);
-	io->step = 1;
-	while (io->cursor < self->ftl->buffers.count)
-		if (wait_for(self, req, io->cursor++))
-			return;
-	if (!(req->flags & FTL_AT_REST)) {
-		io_complete(req, NVME_SUCCESS);
+	if (io->step == FLUSH_NEW && !begin(self, req))
 		return;
-	}
-	io->cursor = 0;
-	req->op = FTL_ZONE_CLOSE;
-	req->flags |= FTL_ALL_ZONES;
-	zone_op_run(self, req);
+	while (io->step == FLUSH_WAITS && io->cursor < self->ftl->buffers.count)
+		if (wait_for(self, req, &io->plan->goal[io->cursor++]))
+			return;
+	give_back(self, io->plan);
+	if (io->step == FLUSH_FAILED)
+		io_complete(req, NVME_WRITE_FAULT);
+	else if (req->flags & FTL_AT_REST)
+		close_all(self, req);
+	else
+		io_complete(req, NVME_SUCCESS);
 }

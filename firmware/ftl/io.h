@@ -4,6 +4,7 @@
 
 #include "ftl.h"
 
+struct flush_plan;
 struct ftl_worker;
 struct zone;
 
@@ -16,12 +17,15 @@ struct ftl_io {
 	uint32_t target;             /* zone sectors that must be durable before the request goes on */
 	uint32_t pending;            /* flash reads under way */
 	uint32_t cursor;             /* flush: next buffer; all-zones command: next zone */
-	uint8_t step;                /* of a long zone command: enum op_step */
+	struct flush_plan *plan;     /* flush: what it waits for */
+	uint8_t step;                /* of a long zone command: enum op_step; of a flush: enum flush_step */
 	uint8_t all;                 /* one of the zones of an all-zones command */
 	uint8_t budget;              /* enum budget_need reserved for this request */
 	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
+
+enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
 

@@ -68,6 +68,7 @@ static void workers_init(struct ftl *ftl, struct arena *arena)
 		ftl->workers[i].thread = (struct lt_thread){ "ftl", ftl->cfg->worker_hart[i] };
 		ftl->workers[i].ftl = ftl;
 		read_pool_init(&ftl->workers[i], arena);
+		flush_init(&ftl->workers[i], arena);
 	}
 }
 

@@ -326,14 +326,14 @@ void zone_settle(struct ftl_worker *self, struct zone *zone)
 	(void)self;
 	zone->durable = (struct io_queue){ NULL, NULL };
 	while ((req = io_pop(&waiting))) {
-		if (zone->failed)
-			io_complete(req, NVME_WRITE_FAULT);
-		else if (io_of(req)->target > zone_durable(zone))
+		if (!zone->failed && io_of(req)->target > zone_durable(zone)) {
 			io_push(&zone->durable, req);
-		else if (req->op == FTL_FLUSH)
+		} else if (req->op == FTL_FLUSH) {
+			io_of(req)->step = zone->failed ? FLUSH_FAILED : FLUSH_WAITS;
 			io_resume(req);
-		else
-			io_complete(req, NVME_SUCCESS);
+		} else {
+			io_complete(req, zone->failed ? NVME_WRITE_FAULT : NVME_SUCCESS);
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req);
 void zone_op_advance(struct ftl_worker *self, struct zone *zone);
 /* report.c: FTL_ZONE_REPORT. */
 void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
+/* flush.c: at construction, after the write buffers. */
+void flush_init(struct ftl_worker *self, struct arena *arena);
 /* flush.c: FTL_FLUSH, also its continuation. */
 void flush_run(struct ftl_worker *self, struct ftl_request *req);
 
