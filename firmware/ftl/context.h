@@ -23,6 +23,7 @@ struct ftl_worker {
 	struct flush_plan *flush_plans; /* free ones */
 	struct io_queue flush_waiting;  /* flushes that wait for one */
 	struct hz_log_ftl counters;   /* written on this worker's hart only */
+	struct hz_log_ftl published;  /* of the last ftl_publish */
 };
 
 struct ftl {

@@ -54,6 +54,11 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 		     struct link_pair *links, const char **error);
 /* HIL hart: hand a request to worker `worker` (0 …). */
 void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req);
+/* Counters for another hart, in two steps: the workers' harts publish theirs (a hart without one does nothing), then whoever was told
+ * so by an event reads the sum. */
+void ftl_publish(struct ftl *ftl);
+void ftl_published(struct ftl *ftl, struct hz_log_ftl *out);
+/* Both at once, with the worker harts idle or stopped. */
 void ftl_report(struct ftl *ftl, struct hz_log_ftl *out);
 /* Whole-state check with harts idle: NULL or one sentence that names the broken invariant. Tests and end of run. */
 const char *ftl_check(struct ftl *ftl);

@@ -54,16 +54,30 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, NVME_SUCCESS);
 }
 
-void ftl_report(struct ftl *ftl, struct hz_log_ftl *out)
+void ftl_publish(struct ftl *ftl)
+{
+	for (uint32_t w = 0; w < ftl->worker_count; w++)
+		if (ftl->workers[w].thread.hart == lt_hart_id())
+			ftl->workers[w].published = ftl->workers[w].counters;
+}
+
+void ftl_published(struct ftl *ftl, struct hz_log_ftl *out)
 {
 	uint64_t *sum = &out->host_read_sectors;
 
 	memset(out, 0, sizeof(*out));
 	for (uint32_t w = 0; w < ftl->worker_count; w++) {
-		const uint64_t *part = &ftl->workers[w].counters.host_read_sectors;
+		const uint64_t *part = &ftl->workers[w].published.host_read_sectors;
 
 		for (size_t i = 0; i < (sizeof(*out) - offsetof(struct hz_log_ftl, host_read_sectors)) / sizeof(uint64_t); i++)
 			sum[i] += part[i];
 	}
 	out->version = 1;
+}
+
+void ftl_report(struct ftl *ftl, struct hz_log_ftl *out)
+{
+	for (uint32_t w = 0; w < ftl->worker_count; w++)
+		ftl->workers[w].published = ftl->workers[w].counters;
+	ftl_published(ftl, out);
 }

@@ -1,4 +1,4 @@
-/* A round over all harts: each publishes its account, behind everything that was posted to it before. */
+/* A round over all harts: each publishes its account and counters, behind everything that was posted to it before. */
 #include "hil_state.h"
 #include "lt/hart.h"
 
@@ -14,8 +14,12 @@ static void on_pong(struct lt_event *event)
 
 static void on_ping(struct lt_event *event)
 {
+	struct hil *hil = ((struct hart_ping *)event)->hil;
+
 	lt_hart_times_publish();
-	lt_post(&((struct hart_ping *)event)->hil->thread, event, on_pong);
+	tsu_publish(hil->tsu);
+	ftl_publish(hil->ftl);
+	lt_post(&hil->thread, event, on_pong);
 }
 HZ_STATIC_ASSERT(offsetof(struct hart_ping, event) == 0, "an event is its ping");
 

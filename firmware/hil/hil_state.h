@@ -202,7 +202,7 @@ uint16_t hil_admin_send(struct hil *hil, const struct nvme_sqe *sqe, const void 
 
 /* Every admin command: 0 or more dwords of result, NVMe status; *later = the completion comes by hil_admin_answer. */
 struct admin_result { uint32_t dw0; bool later; };
-/* Every hart publishes its account; then `pinged`, which answers sqe's command. One round at a time. */
+/* Every hart publishes its account and counters; then `pinged`, which answers sqe's command. One round at a time. */
 uint16_t hil_ping_harts(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result, hil_pinged_fn *pinged);
 typedef uint16_t admin_handler(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result);
 admin_handler hil_admin_identify, hil_admin_get_log, hil_admin_get_features, hil_admin_set_features, hil_admin_create_sq,

@@ -152,7 +152,7 @@ static uint32_t flash_page(struct hil *hil, void *page)
 	struct hz_log_flash *log = page;
 	uint64_t dies;
 
-	tsu_report(hil->tsu, log);
+	tsu_published(hil->tsu, log);
 	dies = log->dies;
 	subtract(log, &hil->base->flash, offsetof(struct hz_log_flash, reads), sizeof(*log));
 	log->dies = dies;
@@ -163,7 +163,7 @@ static uint32_t ftl_page(struct hil *hil, void *page)
 {
 	struct hz_log_ftl *log = page;
 
-	ftl_report(hil->ftl, log);
+	ftl_published(hil->ftl, log);
 	subtract(log, &hil->base->ftl, offsetof(struct hz_log_ftl, host_read_sectors), sizeof(*log));
 	return sizeof(*log);
 }
@@ -248,8 +248,19 @@ static uint16_t read_window(struct hil *hil, const struct nvme_sqe *sqe, uint8_t
 	return prp_parse(&hil->limits.bus, sqe->prp1, sqe->prp2, w->bytes, pages, &w->sgl);
 }
 
-/* All accounts are there: the page that was asked for. The command is not complete, so its buffer is still ours. */
-static void send_harts_page(struct hil *hil)
+/* Size of a page that the other harts must publish their part of; 0 of all others. */
+static uint32_t gathered_bytes(uint8_t id)
+{
+	switch (id) {
+	case HZ_LOG_HARTS: return sizeof(struct hz_log_harts);
+	case HZ_LOG_FLASH: return sizeof(struct hz_log_flash);
+	case HZ_LOG_FTL: return sizeof(struct hz_log_ftl);
+	default: return 0;
+	}
+}
+
+/* All parts are there: the page that was asked for. The command is not complete, so its buffer is still ours. */
+static void send_gathered_page(struct hil *hil)
 {
 	uint8_t *pages[PRP_MAX_PAGES];
 	struct window w = { 0 };
@@ -278,8 +289,8 @@ uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct a
 	status = read_window(hil, sqe, pages, &w);
 	if (status)
 		return status;
-	if (id == HZ_LOG_HARTS)
-		return w.offset > sizeof(struct hz_log_harts) ? BAD_FIELD : hil_ping_harts(hil, sqe, result, send_harts_page);
+	if (gathered_bytes(id))
+		return w.offset > gathered_bytes(id) ? BAD_FIELD : hil_ping_harts(hil, sqe, result, send_gathered_page);
 	clock_freeze();
 	status = send_page(hil, sqe, &w);
 	clock_thaw();

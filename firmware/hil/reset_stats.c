@@ -7,8 +7,8 @@ static void restarted(struct hil *hil)
 {
 	clock_freeze();
 	lt_lock_stats_reset();
-	tsu_report(hil->tsu, &hil->base->flash);
-	ftl_report(hil->ftl, &hil->base->ftl);
+	tsu_published(hil->tsu, &hil->base->flash);
+	ftl_published(hil->ftl, &hil->base->ftl);
 	clock_thaw();
 	if (hil->life == LIFE_READY)
 		hil_admin_answer(hil, hil->ping_sqe.cid, NVME_SUCCESS, 0);

@@ -58,7 +58,11 @@ void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
 /* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
  * arrived, so that members for different planes of a die become one multi-plane operation. */
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first);
-/* Sum of all TSU threads' counters; exact when the TSU harts are idle. */
+/* Figures for another hart, in two steps: the TSU threads' harts publish theirs (a hart without one does nothing), then whoever was
+ * told so by an event reads the sum. */
+void tsu_publish(struct tsu *tsu);
+void tsu_published(struct tsu *tsu, struct hz_log_flash *out);
+/* Both at once, with the TSU harts idle or stopped. */
 void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
 /* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */
 void tsu_stats_reset(struct tsu *tsu);

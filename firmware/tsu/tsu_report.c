@@ -55,28 +55,68 @@ void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *ou
 	die_at(&tsu->dies[die_index], clock_now_ns(), out);
 }
 
-void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
+/* The figures of one thread, its channels and dies, where other harts may read them later. */
+static void publish(struct tsu_thread *thread, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_now_ns();
+	struct tsu *tsu = thread->tsu;
+	struct hz_log_flash *out = &thread->published;
 	struct tsu_account account;
 
+	*out = thread->counters;
+	out->elapsed_ns = now_ns - thread->since_ns;
+	out->die_busy_ns_total = 0;
+	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
+		if (tsu->channels[i].thread != thread)
+			continue;
+		channel_at(&tsu->channels[i], now_ns, &account);
+		out->channel_busy_ns[i] = account.busy_ns;
+	}
+	for (uint32_t i = 0; i < tsu->die_count; i++) {
+		if (tsu->dies[i].thread != thread)
+			continue;
+		die_at(&tsu->dies[i], now_ns, &account);
+		out->die_busy_ns_total += account.busy_ns;
+	}
+}
+
+void tsu_publish(struct tsu *tsu)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	clock_freeze();
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		if (tsu->threads[i].thread.hart == lt_hart_id())
+			publish(&tsu->threads[i], now_ns);
+	clock_thaw();
+}
+
+void tsu_published(struct tsu *tsu, struct hz_log_flash *out)
+{
 	clock_freeze();
 	memset(out, 0, sizeof(*out));
 	out->version = 1;
 	out->channels = tsu->cfg->channels;
 	out->dies = tsu->die_count;
-	out->elapsed_ns = now_ns - tsu->threads[0].since_ns;
-	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
-		add_counters(out, &tsu->threads[i].counters);
-	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
-		channel_at(&tsu->channels[i], now_ns, &account);
-		out->channel_busy_ns[i] = account.busy_ns;
-	}
-	for (uint32_t i = 0; i < tsu->die_count; i++) {
-		die_at(&tsu->dies[i], now_ns, &account);
-		out->die_busy_ns_total += account.busy_ns;
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++) {
+		const struct hz_log_flash *part = &tsu->threads[i].published;
+
+		add_counters(out, part);
+		add_all(out->channel_busy_ns, part->channel_busy_ns, 64);
+		out->die_busy_ns_total += part->die_busy_ns_total;
+		out->elapsed_ns = later(out->elapsed_ns, part->elapsed_ns);
 	}
 	clock_thaw();
+}
+
+void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	clock_freeze();
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		publish(&tsu->threads[i], now_ns);
+	clock_thaw();
+	tsu_published(tsu, out);
 }
 
 /* What was counted up to now no longer counts; the differences wrap as they should. */

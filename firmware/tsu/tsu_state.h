@@ -82,6 +82,7 @@ struct tsu_thread {
 	uint64_t since_ns;           /* begin of the statistics */
 	bool dead;                   /* power is off: nothing happens any more */
 	struct hz_log_flash counters;
+	struct hz_log_flash published; /* of the last tsu_publish */
 	struct event_wheel wheel;
 };
 

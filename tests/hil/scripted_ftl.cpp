@@ -54,9 +54,11 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 	lt_post(&f->workers[worker], &req->event, on_worker);
 }
 
-extern "C" void ftl_report(ftl *f, hz_log_ftl *out) { *out = f->report; }
+extern "C" void ftl_publish(ftl *) {}
+extern "C" void ftl_published(ftl *f, hz_log_ftl *out) { *out = f->report; }
 
-extern "C" void tsu_report(tsu *, hz_log_flash *out)
+extern "C" void tsu_publish(tsu *) {}
+extern "C" void tsu_published(tsu *, hz_log_flash *out)
 {
 	*out = {};
 	out->version = 1;
