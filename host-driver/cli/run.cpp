@@ -24,7 +24,7 @@ struct RunFlags {
 	unsigned threads = 0, queue_depth = 0;
 	uint64_t max_ops = 0;
 	double time_scale = 0;
-	bool timestamps = false, quick = false, no_verify = false;
+	bool timestamps = false, quick = false, no_verify = false, race_check = false;
 
 	void add_to(CLI::App &command);
 	wl::Workload load() const;
@@ -56,6 +56,7 @@ void RunFlags::add_to(CLI::App &command)
 			const bool legal = conf::parse_count(text).value_or(0) || conf::parse_duration_ns(text).value_or(0);
 			return legal ? std::string() : "--power-cut-at takes an operation number or a device time such as 5ms, not " + text;
 		});
+	command.add_flag("--race-check", race_check, "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
 	command.add_option("--out", out, "Directory for result.json");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --out results\n"
@@ -120,6 +121,10 @@ MachineOptions RunFlags::machine_options() const
 {
 	MachineOptions o = machine.options();
 	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
+	if (race_check && !o.virtual_clock)
+		throw Error("--race-check needs --clock virtual: it is the plugin that looks");
+	if (race_check)
+		o.plugin_options += std::string(o.plugin_options.empty() ? "" : ",") + "race-check=on";
 	if (!o.power_cut_op)
 		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
 	return o;
@@ -160,6 +165,16 @@ void report(const res::RunFacts &facts, const std::string &out)
 			    result["violations"][0].get<std::string>());
 }
 
+void report_races(const res::RunFacts &facts)
+{
+	const std::vector<std::string> races = res::races_of(facts);
+	for (const std::string &race : races)
+		std::printf("race: %s\n", race.c_str());
+	if (!races.empty())
+		throw Error("the race check found " + std::to_string(races.size()) + " unsynchronised accesses of two harts");
+	std::printf("the race check found nothing\n");
+}
+
 void run(RunFlags flags)
 {
 	if (flags.machine.device.empty())
@@ -181,6 +196,8 @@ void run(RunFlags flags)
 		throw;
 	}
 	report(facts, flags.out);
+	if (flags.race_check)
+		report_races(facts);
 	if (!flags.power_cut.empty())
 		std::printf("the run ended before the power cut at %s\n", flags.power_cut.c_str());
 }

@@ -207,6 +207,12 @@ void add_verdict(json &out, const RunFacts &f)
 
 } // namespace
 
+std::vector<std::string> races_of(const RunFacts &f)
+{
+	const json report = json::parse(f.plugin_report, nullptr, false);
+	return report.is_object() ? report.value("races", std::vector<std::string>()) : std::vector<std::string>();
+}
+
 json result_json(const RunFacts &f)
 {
 	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared), read_back = sum_of(f.read_back);

@@ -37,6 +37,9 @@ std::string digest_of(const RunFacts &facts);
 /* Sentences about broken accounting identities and wrong data; empty: the run stands. */
 std::vector<std::string> violations(const RunFacts &facts);
 
+/* What the race check of the virtual clock found, a sentence each; empty too if it was off. */
+std::vector<std::string> races_of(const RunFacts &facts);
+
 /* The result file (docs/results.md, docs/result.schema.json). */
 nlohmann::json result_json(const RunFacts &facts);
 

@@ -8,12 +8,15 @@ namespace {
 
 using namespace hz;
 
-res::RunFacts run(const std::string &device, const std::string &workload, uint64_t seed = 1)
+res::RunFacts run(const std::string &device, const std::string &workload, uint64_t seed = 1, uint64_t divisor = 1,
+		  const char *plugin_options = "")
 {
 	MachineOptions machine;
+	machine.plugin_options = plugin_options;
 	machine.config = conf::load_device(std::string(HZ_TREE) + "/configs/devices/" + device + ".yaml");
 	wl::Workload w = wl::load_workload(std::string(HZ_TREE) + "/configs/workloads/" + workload + ".yaml");
 	w.seed = seed;
+	wl::shrink(w, divisor);
 	return cli::run_workload(machine, w, workload);
 }
 
@@ -59,6 +62,20 @@ TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
 		bytes += queue.of(res::Kind::read).bytes + queue.of(res::Kind::write).bytes;
 	EXPECT_GE(bytes, 1ull << 30);
 	EXPECT_EQ(facts.queues.size(), 8u);
+}
+
+/* Zones, buffers, SLC and budgets change hands all the time: more zones are written than there are buffers. */
+TEST(RunRaceCheck, TheFirmwareIsFreeOfDataRaces)
+{
+	struct { const char *device, *workload; uint64_t divisor; } const runs[] = {
+		{"small", "small", 1}, {"small", "append", 16}, {"default", "mixed", 64},
+	};
+	for (const auto &[device, workload, divisor] : runs)
+		for (uint64_t seed : {1, 4}) {
+			const res::RunFacts facts = run(device, workload, seed, divisor, "race-check=on");
+			EXPECT_NE(facts.plugin_report.find("\"races\""), std::string::npos);
+			EXPECT_EQ(res::races_of(facts), std::vector<std::string>()) << workload << " " << seed;
+		}
 }
 
 } // namespace

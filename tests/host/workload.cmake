@@ -15,7 +15,7 @@ if(NOT HZ_SANITIZE)
 	add_executable(host_run run_image_test.cpp)
 	target_link_libraries(host_run PRIVATE hz_run GTest::gtest GTest::gtest_main)
 	target_compile_definitions(host_run PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
-	foreach(suite RunSmall RunDefault)
+	foreach(suite RunSmall RunDefault RunRaceCheck)
 		add_test(NAME host_run.${suite} COMMAND host_run --gtest_filter=${suite}.* --gtest_brief=1)
 		set_tests_properties(host_run.${suite} PROPERTIES TIMEOUT 600 LABELS qemu ENVIRONMENT_MODIFICATION
 			"HARTZONE_FIRMWARE=set:${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf;HARTZONE_PLUGIN=set:$<TARGET_FILE:hz_vclock>")
