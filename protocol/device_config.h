@@ -65,6 +65,16 @@ struct hz_region_timing { /* one kind of cell; array index = page type LSB, CSB,
 };
 HZ_ASSERT_SIZE(struct hz_region_timing, 40);
 
+/* Costs of the virtual clock in cycles of a hart (docs/virtual-clock.md says what each means and where its value comes from). The
+ * firmware does not read them: the host hands them to the plugin. */
+enum hz_clock_preset { HZ_CLOCK_DEFAULT, HZ_CLOCK_IDEAL };
+struct hz_clock_costs {
+	uint32_t preset;                /* enum hz_clock_preset: where the costs below come from unless a file changes them */
+	uint32_t mhz;                   /* of every hart; 0 = the plugin's own defaults for all of this */
+	uint32_t insn, local, remote, occupancy, wake, pause, ipi;
+};
+HZ_ASSERT_SIZE(struct hz_clock_costs, 36);
+
 struct hz_device_config {
 	uint32_t magic, version, bytes, seed;
 	char name[32];
@@ -143,7 +153,9 @@ struct hz_device_config {
 
 	/* The nth operation of its kind since the start fails; 0 = none */
 	uint32_t fail_program_at, fail_erase_at, fail_read_at;
-	uint32_t reserved[42];
+
+	struct hz_clock_costs clock;
+	uint32_t reserved[33];
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 

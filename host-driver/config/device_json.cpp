@@ -99,6 +99,8 @@ json device_to_json(const hz_device_config &c)
 			{"completion_ns", c.completion_ns}, {"interrupt_ns", c.interrupt_ns}}},
 		{"harts", harts_json(c)}, {"locks", locks_json(c)},
 		{"faults", faults_json(c)},
+		{"clock", {{"preset", name_of(clock_preset_names, c.clock.preset)}, {"mhz", c.clock.mhz}, {"insn", c.clock.insn}, {"local", c.clock.local}, {"remote", c.clock.remote},
+			{"occupancy", c.clock.occupancy}, {"wake", c.clock.wake}, {"pause", c.clock.pause}, {"ipi", c.clock.ipi}}},
 		{"shape", shape_json(c)},
 	};
 }

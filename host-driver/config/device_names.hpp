@@ -11,6 +11,7 @@
 namespace hz::conf {
 
 inline constexpr std::string_view cell_names[] = {"slc", "mlc", "tlc", "qlc"}; /* value = index + 1 */
+inline constexpr std::string_view clock_preset_names[] = {"default", "ideal"};
 inline constexpr std::string_view media_names[] = {"store", "timing-only"};
 inline constexpr std::string_view schedule_names[] = {"priority", "fifo", "fair"};
 inline constexpr std::string_view off_on_names[] = {"off", "on"};

@@ -174,6 +174,29 @@ void read_faults(Fields f, hz_device_config &cfg)
 	f.finish();
 }
 
+constexpr hz_clock_costs clock_presets[] = {
+	{.preset = HZ_CLOCK_DEFAULT, .mhz = 1000, .insn = 1, .local = 2, .remote = 40, .occupancy = 20, .wake = 0, .pause = 10, .ipi = 100},
+	{.preset = HZ_CLOCK_IDEAL, .mhz = 1000, .insn = 1, .local = 0, .remote = 0, .occupancy = 0, .wake = 0, .pause = 10, .ipi = 0},
+};
+
+/* Single costs change the preset. */
+void read_clock(Fields f, hz_clock_costs &costs)
+{
+	constexpr uint64_t most = 1000000;
+	uint32_t preset = 0;
+	f.choice("preset", preset, clock_preset_names);
+	costs = clock_presets[preset];
+	f.count("mhz", costs.mhz, 1, 100000);
+	f.count("insn", costs.insn, 0, most);
+	f.count("local", costs.local, 0, most);
+	f.count("remote", costs.remote, 0, most);
+	f.count("occupancy", costs.occupancy, 0, most);
+	f.count("wake", costs.wake, 0, most);
+	f.count("pause", costs.pause, 0, most);
+	f.count("ipi", costs.ipi, 0, most);
+	f.finish();
+}
+
 hz_device_config read_device(YAML::Node root, const std::string &file)
 {
 	hz_device_config cfg = device_defaults();
@@ -191,6 +214,7 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	read_harts(f.child("harts"), cfg);
 	read_locks(f.child("locks"), cfg);
 	read_faults(f.child("faults"), cfg);
+	read_clock(f.child("clock"), cfg.clock);
 	f.finish();
 	require_legal(cfg, file);
 	return cfg;
@@ -229,6 +253,7 @@ hz_device_config device_defaults()
 	for (int c = 0; c < HZ_LOCK_CLASSES; c++)
 		cfg.lock_kind[c] = HZ_LOCK_TTAS;
 	cfg.lock_stats = HZ_STATS_ALL;
+	cfg.clock = clock_presets[0];
 	return cfg;
 }
 

@@ -54,10 +54,26 @@ int open_image(const fs::path &image, uint64_t bytes)
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
-std::string plugin_options(const QemuCommand &command, const std::string &more)
+std::string clock_options(const hz_clock_costs &costs)
+{
+	if (!costs.mhz)
+		return "";
+	const std::pair<const char *, uint32_t> all[] = {
+		{"mhz", costs.mhz}, {"insn", costs.insn}, {"local", costs.local}, {"remote", costs.remote},
+		{"occupancy", costs.occupancy}, {"wake", costs.wake}, {"pause", costs.pause}, {"ipi", costs.ipi},
+	};
+	std::string out = costs.preset == HZ_CLOCK_IDEAL ? ",preset=ideal" : ",preset=default";
+	for (const auto &[name, value] : all)
+		out += std::string(",") + name + "=" + std::to_string(value);
+	return out;
+}
+
+/* The device's costs first: what the user adds comes later and wins. A preset of the user's stands for all of them. */
+std::string plugin_options(const QemuCommand &command, const hz_clock_costs &costs, const std::string &more)
 {
 	return "ram=" + command.ram().string() + ",shm=" + command.shm().string() + ",elf=" + command.firmware.string() +
-	       ",report=" + command.plugin_report().string() + (more.empty() ? "" : "," + more);
+	       ",report=" + command.plugin_report().string() +
+	       (more.find("preset=") == std::string::npos ? clock_options(costs) : "") + (more.empty() ? "" : "," + more);
 }
 
 } // namespace
@@ -81,7 +97,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	if (!cid)
 		vsock_path = command.vsock_path();
 	if (options.virtual_clock)
-		command.plugin_options = plugin_options(command, options.plugin_options);
+		command.plugin_options = plugin_options(command, options.config.clock, options.plugin_options);
 	console_log = options.console_log;
 	image_lock = open_image(command.nand_image, command.nand_bytes);
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));

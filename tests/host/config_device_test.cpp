@@ -115,4 +115,17 @@ TEST(DeviceConfig, SchemesAreNumberedInLexicographicOrder)
 	EXPECT_EQ(names[parse_device("geometry: {plane_scheme: CWDP}", "d").plane_scheme], "CWDP");
 }
 
+TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
+{
+	const hz_clock_costs plain = parse_device("name: x\n", "t").clock;
+	EXPECT_EQ(plain.remote, 40u);
+	EXPECT_EQ(plain.mhz, 1000u);
+	const hz_clock_costs ideal = parse_device("clock: {remote: 7, preset: ideal}\n", "t").clock;
+	EXPECT_EQ(ideal.preset, uint32_t(HZ_CLOCK_IDEAL));
+	EXPECT_EQ(ideal.remote, 7u);
+	EXPECT_EQ(ideal.occupancy, 0u);
+	EXPECT_EQ(ideal.insn, 1u);
+	EXPECT_THROW(parse_device("clock: {preset: fast}\n", "t"), ConfigError);
+}
+
 } // namespace
