@@ -74,7 +74,7 @@ void check_channels(const RunFacts &f, std::vector<std::string> &out)
 				      number(f.flash.elapsed_ns));
 }
 
-/* A lock's waiting is the harts' spinning, class by class, where every acquisition was measured. */
+/* No part of a lock's account is larger than its whole. */
 void check_locks(const RunFacts &f, std::vector<std::string> &out)
 {
 	for (const hz_lock_entry &lock : f.locks)
