@@ -1,50 +1,16 @@
-/* The line table: open addressing over 64-byte lines that synchronising instructions touched. */
+/* The 64-byte lines that synchronising instructions touched. */
 #include "line.h"
 
 #include <stdlib.h>
 
+#include "table.h"
 #include "token.h"
 
-static struct vc_line *table;
-static uint64_t slots, used; /* slots: a power of two */
-
-static struct vc_line *slot_of(struct vc_line *in, uint64_t size, uint64_t tag)
-{
-	uint64_t i = (tag * 0x9e3779b97f4a7c15ull) >> 20 & (size - 1);
-
-	while (in[i].tag && in[i].tag != tag)
-		i = (i + 1) & (size - 1);
-	return &in[i];
-}
-
-static void grow(void)
-{
-	uint64_t size = slots ? slots * 2 : 4096;
-	struct vc_line *bigger = calloc(size, sizeof(*bigger));
-
-	if (!bigger)
-		abort();
-	for (uint64_t i = 0; i < slots; i++)
-		if (table[i].tag)
-			*slot_of(bigger, size, table[i].tag) = table[i];
-	free(table);
-	table = bigger;
-	slots = size;
-}
+static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address)
 {
-	uint64_t tag = (address >> VC_LINE_SHIFT) + 1;
-	struct vc_line *line;
-
-	if (used * 2 >= slots)
-		grow();
-	line = slot_of(table, slots, tag);
-	if (!line->tag) {
-		line->tag = tag;
-		used++;
-	}
-	return line;
+	return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1);
 }
 
 static void transfer(struct vc_hart *h, struct vc_line *line)
@@ -121,14 +87,17 @@ static int compare(const void *a, const void *b)
 
 unsigned vc_line_top(struct vc_line *out, unsigned count)
 {
-	struct vc_line *all = calloc(used ? used : 1, sizeof(*all));
+	struct vc_line *all = calloc(lines.used ? lines.used : 1, sizeof(*all));
 	unsigned n = 0;
 
 	if (!all)
 		abort();
-	for (uint64_t i = 0; i < slots; i++)
-		if (table[i].tag)
-			all[n++] = table[i];
+	for (uint64_t i = 0; i < lines.slots; i++) {
+		const struct vc_line *line = vc_table_entry(&lines, i);
+
+		if (line)
+			all[n++] = *line;
+	}
 	qsort(all, n, sizeof(*all), compare);
 	if (count > n)
 		count = n;
