@@ -2,6 +2,7 @@
 #include "session/run_directory.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
@@ -19,15 +20,17 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
+constexpr const char *unfinished = ".new"; // the name's end until the lock is held
 
-// A directory without a lock file is being made at this moment, unless it is old.
+// Nobody holds the lock. A directory that is being made is not looked at, unless it is old.
 bool is_stale(const fs::path &directory)
 {
+	struct stat info{};
+	if (directory.extension() == unfinished && !stat(directory.c_str(), &info) && time(nullptr) - info.st_mtime < 60)
+		return false;
 	int fd = open((directory / "lock").c_str(), O_RDWR | O_CLOEXEC);
-	if (fd < 0) {
-		struct stat info{};
-		return !stat(directory.c_str(), &info) && time(nullptr) - info.st_mtime > 60;
-	}
+	if (fd < 0)
+		return errno == ENOENT;
 	bool free = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	close(fd);
 	return free;
@@ -60,11 +63,12 @@ RunDirectory::RunDirectory()
 	static std::atomic<unsigned> count{0};
 	remove_stale();
 	path_ = base() / (prefix() + std::to_string(getpid()) + "-" + std::to_string(count++));
-	if (mkdir(path_.c_str(), 0700))
-		throw_errno("cannot create the run directory " + path_.string());
-	lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB))
-		throw_errno("cannot lock " + path_.string());
+	const fs::path young = path_.string() + unfinished;
+	if (mkdir(young.c_str(), 0700))
+		throw_errno("cannot create the run directory " + young.string());
+	lock_ = open((young / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) || rename(young.c_str(), path_.c_str()))
+		throw_errno("cannot lock " + young.string());
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		throw_errno("cannot make a pipe");
