@@ -73,6 +73,16 @@ static const struct limit limits[] = {
 	LIMIT(ecc_bits, 0, HZ_SECTOR_BYTES * 8),
 	LIMIT(retry_percent, 0, 100),
 	LIMIT(shelf_hours, 0, 1000000),
+	LIMIT(namespace_kind, 0, HZ_NS_BLOCK),
+	LIMIT(conventional_streams, 0, 2),
+	LIMIT(conventional_buffers, 0, 4),
+	LIMIT(conventional_gc, 0, HZ_GC_POLICIES - 1),
+	LIMIT(slc_gc, 0, HZ_GC_FIFO),
+	LIMIT(buffer_idle_ns, 0, 1000000000),
+	LIMIT(l2p_levels, 0, HZ_MAP_ZONE),
+	LIMIT(l2p_strategy, 0, HZ_L2P_STRATEGIES - 1),
+	LIMIT(l2p_eviction, 0, HZ_L2P_CLOCK),
+	LIMIT(l2p_log_policy, 0, HZ_L2P_LOG_BLOCKING),
 };
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -169,17 +179,67 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 		return broken_limit(out, "zones", cfg->zones, "fit the normal superblocks beside the spare ones: at most ",
 				    normal - cfg->spare_superblocks);
 	hz_shape_of(cfg, &shape);
-	if (shape.zone_capacity_sectors > shape.superblock_sectors)
+	if (shape.zone_capacity_sectors > shape.superblock_sectors + shape.slc_superblock_sectors)
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
-				    "fit a superblock of sectors ", shape.superblock_sectors);
+				    "fit a superblock and an SLC superblock of sectors ",
+				    shape.superblock_sectors + shape.slc_superblock_sectors);
 	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
 				    shape.zone_capacity_sectors);
-	if (shape.zone_size_sectors > UINT32_MAX / shape.zones)
+	if (shape.zone_size_sectors > UINT32_MAX / ((uint64_t)shape.zones + shape.backing_zones))
 		return broken(out, "zone_size_sectors", shape.zone_size_sectors,
-			      "keep the namespace (zones * zone_size_sectors) below 2^32 sectors");
+			      "keep the namespace (zones and backing superblocks * zone_size_sectors) below 2^32 sectors");
 	if (cfg->max_open && cfg->max_active && cfg->max_open > cfg->max_active)
 		return broken_limit(out, "max_open", cfg->max_open, "be at most max_active ", cfg->max_active);
+	return true;
+}
+
+static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	struct hz_shape shape;
+	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
+
+	hz_shape_of(cfg, &shape);
+	if (shape.conventional_zones > shape.zones)
+		return broken_limit(out, "conventional_zones", shape.conventional_zones, "be at most the number of zones ", shape.zones);
+	if (!shape.conventional_zones)
+		return true;
+	if (cfg->conventional_streams < 1)
+		return broken(out, "conventional_streams", cfg->conventional_streams, "be 1 or 2 when there are conventional zones");
+	if (cfg->conventional_buffers < 1)
+		return broken(out, "conventional_buffers", cfg->conventional_buffers, "be at least 1 when there are conventional zones");
+	if (cfg->conventional_spare < cfg->conventional_streams + 3)
+		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
+				    "be at least 3 more than conventional_streams: ", cfg->conventional_streams + 3);
+	if (shape.zone_capacity_sectors > shape.superblock_sectors)
+		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
+				    "fit a superblock when there are conventional zones: at most ", shape.superblock_sectors);
+	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
+		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors,
+				    "be zone_capacity_sectors in a block namespace, ", shape.zone_capacity_sectors);
+	if (shape.zones + cfg->conventional_spare > normal - cfg->spare_superblocks)
+		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
+				    "fit the normal superblocks beside zones and spare_superblocks ", normal);
+	if (cfg->conventional_gc_low < 2 || cfg->conventional_gc_low >= cfg->conventional_spare)
+		return broken_limit(out, "conventional_gc_low", cfg->conventional_gc_low,
+				    "be 2 or more and below conventional_spare ", cfg->conventional_spare);
+	return true;
+}
+
+static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint32_t chunk = cfg->l2p_chunk_sectors;
+
+	if (!cfg->l2p_cache_bytes)
+		return true;
+	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)
+		return broken_limit(out, "l2p_cache_bytes", cfg->l2p_cache_bytes, "be 0 or at least ", 16 * HZ_MAP_ENTRY_BYTES);
+	if (chunk < 4 || chunk > 1 << 20 || (chunk & (chunk - 1)))
+		return broken(out, "l2p_chunk_sectors", chunk, "be a power of two from 4 to 1048576");
+	if (cfg->l2p_prefetch >= HZ_MAP_PAGE_ENTRIES)
+		return broken_limit(out, "l2p_prefetch", cfg->l2p_prefetch, "be below the entries of a table page ", HZ_MAP_PAGE_ENTRIES);
+	if (cfg->l2p_log_entries < 256)
+		return broken(out, "l2p_log_entries", cfg->l2p_log_entries, "be at least 256");
 	return true;
 }
 
@@ -233,7 +293,8 @@ const char *hz_device_config_check(const struct hz_device_config *cfg, char *tex
 {
 	struct hz_sentence out = { text, bytes, 0 };
 	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && passes_hold(cfg, &out) && planes_hold(cfg, &out) &&
-		     zones_hold(cfg, &out) && buffers_hold(cfg, &out) && harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
+		     zones_hold(cfg, &out) && conventional_hold(cfg, &out) && l2p_holds(cfg, &out) && buffers_hold(cfg, &out) &&
+		     harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
 		     page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", &out) &&
 		     page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", &out);
 

@@ -57,6 +57,37 @@ enum hz_buffer_binding {
 	HZ_BIND_PER_ZONE,   /* a buffer for each active zone (buffers >= max_active) */
 };
 
+enum hz_namespace_kind {
+	HZ_NS_ZONED,        /* ZNS: sequential zones, the first conventional_zones of them conventional */
+	HZ_NS_BLOCK,        /* NVM command set only: every zone is conventional, the host sees no zones (legacy device) */
+};
+
+/* Which superblock a garbage collector takes next. */
+enum hz_gc_policy {
+	HZ_GC_GREEDY,       /* fewest valid sectors */
+	HZ_GC_COST_BENEFIT, /* most (1 - u) / 2u * age, u = valid part (Rosenblum and Ousterhout, LFS) */
+	HZ_GC_FIFO,         /* oldest */
+	HZ_GC_WEAR,         /* greedy among the candidates whose erase count is not above the mean */
+	HZ_GC_POLICIES
+};
+
+/* How far entries of contiguous sectors are aggregated: the two map bits of an entry (ConZone, section III-C). */
+enum hz_map_level { HZ_MAP_PAGE, HZ_MAP_CHUNK, HZ_MAP_ZONE, HZ_MAP_LEVELS };
+
+/* How a miss learns which level holds its entry (ConZone, sections III-C and IV-D). */
+enum hz_l2p_strategy {
+	HZ_L2P_BITMAP,      /* map bits of all entries in RAM: one fetch, of the right level */
+	HZ_L2P_MULTIPLE,    /* fetch as if the zone were aggregated, check the bits, then the chunk, then the page */
+	HZ_L2P_PINNED,      /* aggregated entries enter the cache when they are made and stay: what misses is a page entry */
+	HZ_L2P_STRATEGIES
+};
+enum hz_l2p_eviction { HZ_L2P_LRU, HZ_L2P_CLOCK }; /* CLOCK: a hit sets a bit instead of moving the entry in a list */
+enum hz_l2p_log_policy {
+	HZ_L2P_LOG_BACKGROUND, /* flushed from half full on; writes wait only when it is full */
+	HZ_L2P_LOG_BLOCKING,   /* flushed when full; writes wait until it is empty */
+};
+enum { HZ_MAP_PAGE_ENTRIES = 1024, HZ_MAP_ENTRY_BYTES = 4 }; /* a table page is one sector: the entries of 4 MiB */
+
 struct hz_region_timing { /* one kind of cell; array index = page type LSB, CSB, MSB, TSB */
 	uint32_t read_ns[HZ_PAGE_TYPES];
 	uint32_t program_ns[HZ_PAGE_TYPES]; /* programs of several pages: [0] is the whole unit; passes: by pass */
@@ -155,7 +186,32 @@ struct hz_device_config {
 	uint32_t fail_program_at, fail_erase_at, fail_read_at;
 
 	struct hz_clock_costs clock;
-	uint32_t reserved[33];
+
+	/* Namespace. Conventional zones take random writes: their sectors are mapped one by one to places in backing superblocks, which the
+	 * device fills in order and collects itself. */
+	uint32_t namespace_kind;        /* enum hz_namespace_kind */
+	uint32_t conventional_zones;    /* the first n zones; a block namespace: ignored, all of them */
+	uint32_t conventional_spare;    /* backing superblocks beyond the capacity of the conventional zones: over-provisioning */
+	uint32_t conventional_streams;  /* streams of host writes: 1, or 2: hot and cold data apart. The collector has one more */
+	uint32_t conventional_buffers;  /* write buffers of their own; fewer than streams + 1: streams take turns */
+	uint32_t conventional_gc;       /* enum hz_gc_policy */
+	uint32_t conventional_gc_low;   /* collect while fewer backing superblocks are erased */
+
+	uint32_t slc_gc;                /* enum hz_gc_policy, of the SLC region */
+	uint32_t slc_gc_low;            /* collect while fewer SLC superblocks are erased */
+	uint32_t buffer_idle_ns;        /* a buffer without new data for so long is flushed; 0 = never */
+
+	/* Logical to physical map: 4-byte entries, in flash, with a cache */
+	uint32_t l2p_cache_bytes;       /* HZ_MAP_ENTRY_BYTES for each entry; 0 = the whole map is in RAM */
+	uint32_t l2p_levels;            /* enum hz_map_level: entries are aggregated up to this level */
+	uint32_t l2p_chunk_sectors;     /* power of two; ConZone: 1024 */
+	uint32_t l2p_strategy;          /* enum hz_l2p_strategy */
+	uint32_t l2p_eviction;          /* enum hz_l2p_eviction */
+	uint32_t l2p_prefetch;          /* further entries of a fetched table page that enter the cache with the wanted one */
+	uint32_t l2p_buckets;           /* hash buckets; 0 = one per 4 entries, rounded up to a power of two */
+	uint32_t l2p_log_entries;       /* changed entries that are collected in RAM before table pages are written */
+	uint32_t l2p_log_policy;        /* enum hz_l2p_log_policy */
+	uint32_t reserved[14];
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 
@@ -172,6 +228,10 @@ struct hz_shape {
 	uint32_t zones;
 	uint64_t zone_size_sectors, zone_capacity_sectors;
 	uint64_t namespace_sectors;    /* zones * zone_size_sectors */
+	uint32_t conventional_zones;   /* zones 0 … n - 1 */
+	uint32_t backing_zones;        /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
+	uint32_t patch_sectors;        /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
+	uint32_t map_pages_per_zone;   /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 };
 
 #ifdef __cplusplus

@@ -32,11 +32,16 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->slc_superblock_sectors = shape->planes * shape->slc_pages_per_block * shape->page_sectors;
 	shape->slc_superblocks = cfg->slc_blocks_per_plane;
 	shape->normal_superblocks = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
-	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks;
+	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks - cfg->conventional_spare;
 	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
 	shape->zone_size_sectors =
 		cfg->zone_size_sectors ? cfg->zone_size_sectors : power_of_two_from(shape->zone_capacity_sectors);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
+	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
+	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;
+	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
+		? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors) : 0;
+	shape->map_pages_per_zone = (uint32_t)((shape->zone_capacity_sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES);
 }
 
 static uint64_t page_aligned(uint64_t bytes)

@@ -68,6 +68,18 @@ struct hz_log_ftl {
 	uint64_t zone_resets, zone_finishes, slc_gc_runs;
 	uint64_t l2p_hits[3], l2p_misses[3];   /* page, chunk, zone level */
 	uint64_t waits_buffer;                 /* requests parked for a write buffer */
+	uint64_t buffer_flushes_idle;          /* superpage parts: the buffer had no new data for buffer_idle_ns */
+	uint64_t slc_gc_sectors;               /* sectors the SLC collector moved */
+	/* Map in flash (l2p_cache_bytes > 0). An entry is looked up in the log, then in the cache, then fetched. */
+	uint64_t l2p_log_hits;
+	uint64_t l2p_fetches, l2p_joined;      /* table page reads for misses; misses that waited for a read already under way */
+	uint64_t l2p_prefetched, l2p_evictions;
+	uint64_t l2p_updates;                  /* entries changed in the log */
+	uint64_t l2p_flushes, l2p_pages_written; /* of the log; table pages */
+	uint64_t l2p_stalls, l2p_stall_ns;     /* zones or requests that waited for room in the log */
+	/* Conventional zones */
+	uint64_t page_gc_runs, page_gc_sectors; /* backing superblocks collected; sectors moved */
+	uint64_t page_stalls, page_stall_ns;   /* writes that waited for an erased backing superblock */
 };
 
 #endif

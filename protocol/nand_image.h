@@ -34,7 +34,10 @@ enum hz_oob_kind { HZ_OOB_ERASED = 0, HZ_OOB_DATA = 1, HZ_OOB_PAD = 2, HZ_OOB_ZO
 struct hz_oob {
 	uint64_t sequence;       /* device-wide program order; larger is newer */
 	uint32_t lpa;
-	uint32_t generation;     /* of the zone: raised by every reset, older data are dead */
+	union {
+		uint32_t generation; /* of the zone: raised by every reset, older data are dead */
+		uint32_t host_lba;   /* sectors of backing zones, which have no generations but a fence: the LBA they hold */
+	};
 	uint32_t checksum;       /* of the sector's data and the fields above; wrong = torn program */
 	uint8_t kind;            /* enum hz_oob_kind; written last */
 	uint8_t stream;

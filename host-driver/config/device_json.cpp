@@ -71,6 +71,24 @@ json locks_json(const hz_device_config &c)
 	return {{"kind", kind}, {"shards", shards}, {"stats", name_of(lock_stats_names, c.lock_stats)}};
 }
 
+json l2p_json(const hz_device_config &c)
+{
+	return {
+		{"cache_bytes", c.l2p_cache_bytes}, {"levels", name_of(map_level_names, c.l2p_levels)}, {"chunk_sectors", c.l2p_chunk_sectors},
+		{"strategy", name_of(l2p_strategy_names, c.l2p_strategy)}, {"eviction", name_of(l2p_eviction_names, c.l2p_eviction)},
+		{"prefetch", c.l2p_prefetch}, {"buckets", c.l2p_buckets}, {"log_entries", c.l2p_log_entries},
+		{"log_policy", name_of(l2p_log_policy_names, c.l2p_log_policy)},
+	};
+}
+
+json conventional_json(const hz_device_config &c)
+{
+	return {
+		{"zones", c.conventional_zones}, {"spare_superblocks", c.conventional_spare}, {"streams", c.conventional_streams},
+		{"buffers", c.conventional_buffers}, {"gc", name_of(gc_names, c.conventional_gc)}, {"gc_low", c.conventional_gc_low},
+	};
+}
+
 json shape_json(const hz_device_config &c)
 {
 	hz_shape s{};
@@ -81,6 +99,8 @@ json shape_json(const hz_device_config &c)
 		{"slc_superblock_sectors", s.slc_superblock_sectors}, {"slc_superblocks", s.slc_superblocks},
 		{"normal_superblocks", s.normal_superblocks}, {"zones", s.zones}, {"zone_size_sectors", s.zone_size_sectors},
 		{"zone_capacity_sectors", s.zone_capacity_sectors}, {"namespace_sectors", s.namespace_sectors},
+		{"conventional_zones", s.conventional_zones}, {"backing_zones", s.backing_zones}, {"patch_sectors", s.patch_sectors},
+		{"map_pages_per_zone", s.map_pages_per_zone},
 	};
 }
 
@@ -90,11 +110,12 @@ json device_to_json(const hz_device_config &c)
 {
 	return {
 		{"name", std::string(c.name, strnlen(c.name, sizeof(c.name)))}, {"seed", c.seed}, {"geometry", geometry_json(c)}, {"timing", timing_json(c)},
-		{"zones", {{"count", c.zones}, {"spare_superblocks", c.spare_superblocks},
+		{"zones", {{"namespace", name_of(namespace_names, c.namespace_kind)}, {"count", c.zones}, {"spare_superblocks", c.spare_superblocks},
 			{"zone_size_sectors", c.zone_size_sectors}, {"zone_capacity_sectors", c.zone_capacity_sectors},
 			{"max_open", c.max_open}, {"max_active", c.max_active}}},
 		{"buffers", {{"count", c.write_buffers}, {"binding", name_of(binding_names, c.buffer_binding)},
-			{"flush_unit_planes", c.flush_unit_planes}}},
+			{"flush_unit_planes", c.flush_unit_planes}, {"idle_ns", c.buffer_idle_ns}}},
+		{"conventional", conventional_json(c)}, {"slc", {{"gc", name_of(gc_names, c.slc_gc)}, {"gc_low", c.slc_gc_low}}}, {"l2p", l2p_json(c)},
 		{"link", {{"bytes_per_s", c.pcie_bytes_per_s}, {"doorbell_ns", c.doorbell_ns}, {"fetch_ns", c.fetch_ns},
 			{"completion_ns", c.completion_ns}, {"interrupt_ns", c.interrupt_ns}}},
 		{"harts", harts_json(c)}, {"locks", locks_json(c)},

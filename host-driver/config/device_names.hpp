@@ -19,6 +19,14 @@ inline constexpr std::string_view lock_kind_names[] = {"none", "tas", "ttas", "t
 inline constexpr std::string_view lock_class_names[] = {"zone", "open", "buffer", "l2p", "slc", "block", "link", "test"};
 inline constexpr std::string_view lock_stats_names[] = {"off", "contended", "all"};
 inline constexpr std::string_view binding_names[] = {"modulo", "first-free", "per-zone"};
+inline constexpr std::string_view namespace_names[] = {"zoned", "block"};
+inline constexpr std::string_view gc_names[] = {"greedy", "cost-benefit", "fifo", "wear"};
+inline constexpr std::string_view map_level_names[] = {"page", "chunk", "zone"};
+inline constexpr std::string_view l2p_strategy_names[] = {"bitmap", "multiple", "pinned"};
+inline constexpr std::string_view l2p_eviction_names[] = {"lru", "clock"};
+inline constexpr std::string_view l2p_log_policy_names[] = {"background", "blocking"};
+static_assert(std::size(gc_names) == HZ_GC_POLICIES && std::size(map_level_names) == HZ_MAP_LEVELS);
+static_assert(std::size(l2p_strategy_names) == HZ_L2P_STRATEGIES);
 static_assert(std::size(schedule_names) == HZ_SCHEDULES);
 static_assert(std::size(lock_kind_names) == HZ_LOCK_KINDS && std::size(lock_class_names) == HZ_LOCK_CLASSES);
 

@@ -68,6 +68,7 @@ void read_timing(Fields f, hz_device_config &cfg)
 
 void read_zones(Fields f, hz_device_config &cfg)
 {
+	f.choice("namespace", cfg.namespace_kind, namespace_names);
 	f.count("count", cfg.zones);
 	f.count("spare_superblocks", cfg.spare_superblocks);
 	f.sectors("size", cfg.zone_size_sectors);
@@ -82,7 +83,44 @@ void read_buffers(Fields f, hz_device_config &cfg)
 	f.count("count", cfg.write_buffers, 1, 4096);
 	f.choice("binding", cfg.buffer_binding, binding_names);
 	f.count("flush_unit_planes", cfg.flush_unit_planes, 1, HZ_MAX_PLANES);
+	f.duration("idle", cfg.buffer_idle_ns);
 	f.finish();
+}
+
+void read_slc(Fields f, hz_device_config &cfg)
+{
+	f.choice("gc", cfg.slc_gc, gc_names);
+	f.count("gc_low", cfg.slc_gc_low);
+	f.finish();
+}
+
+void read_conventional(Fields f, hz_device_config &cfg)
+{
+	f.count("zones", cfg.conventional_zones);
+	f.count("spare_superblocks", cfg.conventional_spare);
+	f.count("streams", cfg.conventional_streams, 1, 2);
+	f.count("buffers", cfg.conventional_buffers, 1, 4);
+	f.choice("gc", cfg.conventional_gc, gc_names);
+	f.count("gc_low", cfg.conventional_gc_low);
+	f.finish();
+}
+
+void read_l2p(Fields f, hz_device_config &cfg)
+{
+	uint64_t chunk = cfg.l2p_chunk_sectors;
+	f.bytes("cache", cfg.l2p_cache_bytes);
+	f.choice("levels", cfg.l2p_levels, map_level_names);
+	f.sectors("chunk", chunk);
+	f.choice("strategy", cfg.l2p_strategy, l2p_strategy_names);
+	f.choice("eviction", cfg.l2p_eviction, l2p_eviction_names);
+	f.count("prefetch", cfg.l2p_prefetch, 0, HZ_MAP_PAGE_ENTRIES - 1);
+	f.count("buckets", cfg.l2p_buckets);
+	f.count("log_entries", cfg.l2p_log_entries);
+	f.choice("log_policy", cfg.l2p_log_policy, l2p_log_policy_names);
+	if (chunk > UINT32_MAX)
+		f.fail("chunk", "at most 4 GiB");
+	f.finish();
+	cfg.l2p_chunk_sectors = uint32_t(chunk);
 }
 
 void read_link(Fields f, hz_device_config &cfg)
@@ -210,6 +248,9 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	read_timing(f.child("timing"), cfg);
 	read_zones(f.child("zones"), cfg);
 	read_buffers(f.child("buffers"), cfg);
+	read_conventional(f.child("conventional"), cfg);
+	read_slc(f.child("slc"), cfg);
+	read_l2p(f.child("l2p"), cfg);
 	read_link(f.child("link"), cfg);
 	read_harts(f.child("harts"), cfg);
 	read_locks(f.child("locks"), cfg);
@@ -246,6 +287,9 @@ hz_device_config device_defaults()
 	cfg.spare_superblocks = 2;
 	cfg.max_open = 16, cfg.max_active = 16;
 	cfg.write_buffers = 16, cfg.buffer_binding = HZ_BIND_FIRST_FREE, cfg.flush_unit_planes = 2;
+	cfg.conventional_streams = 1, cfg.conventional_buffers = 2, cfg.conventional_gc_low = 2;
+	cfg.slc_gc_low = 2;
+	cfg.l2p_levels = HZ_MAP_ZONE, cfg.l2p_chunk_sectors = 1024, cfg.l2p_log_entries = 4096;
 	cfg.pcie_bytes_per_s = 3000ull << 20;
 	cfg.doorbell_ns = 200, cfg.fetch_ns = 500, cfg.completion_ns = 300, cfg.interrupt_ns = 1000;
 	cfg.inflight_requests = 512;
