@@ -80,7 +80,7 @@ const Rule kRules[] = {
 	{"all_planes", "planes_per_die", "16384", [](auto &c) { c.channels = 64, c.chips_per_channel = 128; }},
 	{"spare", "spare_superblocks", "16", SETS(spare_superblocks, 16)},
 	{"zones", "zones", "15", SETS(zones, 15)},
-	{"capacity", "zone_capacity_sectors", "1537", SETS(zone_capacity_sectors, 1537)},
+	{"capacity", "zone_capacity_sectors", "99999", SETS(zone_capacity_sectors, 99999)},
 	{"size_below_capacity", "zone_size_sectors", "1000", SETS(zone_size_sectors, 1000)},
 	{"namespace", "zone_size_sectors", "1073741824", SETS(zone_size_sectors, 1 << 30)},
 	{"open_over_active", "max_open", "7", SETS(max_open, 7)},
