@@ -4,6 +4,7 @@
 #include "replay/log_shim.hpp"
 #include "replay/trace_blocks.hpp"
 #include "replay/trace_zones.hpp"
+#include "replay/zone_deal.hpp"
 #include "workload/block_generator.hpp"
 #include "workload/random.hpp"
 #include "workload/zone_generator.hpp"
@@ -12,43 +13,6 @@
 
 namespace hz::replay {
 namespace {
-
-wl::ZoneShare whole_device(const NamespaceInfo &device)
-{
-	wl::ZoneShare share;
-	share.zones = uint32_t(device.zones);
-	share.zone_size = device.zone_size_sectors;
-	share.zone_capacity = device.zone_capacity_sectors;
-	share.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
-	share.max_append = std::min<uint32_t>(device.max_append_sectors, HZ_MAX_TRANSFER_SECTORS);
-	return share;
-}
-
-/* Threads that name no number of zones share what the others leave. */
-std::vector<wl::ZoneShare> deal_zones(const wl::Workload &workload, const NamespaceInfo &device)
-{
-	const size_t threads = workload.thread_count();
-	uint64_t named = 0, open_handed = 0;
-	const auto wanted = [&](size_t i) { return workload.trace ? 0u : workload.threads[i].zones; };
-	for (size_t i = 0; i < threads; i++) {
-		named += wanted(i);
-		open_handed += wanted(i) == 0;
-	}
-	if (named + open_handed > device.zones)
-		throw wl::WorkloadError("the threads ask for " + std::to_string(named + open_handed) + " zones or more, the device has " +
-					std::to_string(device.zones));
-	const uint64_t equal = open_handed ? (device.zones - named) / open_handed : 0;
-	std::vector<wl::ZoneShare> shares;
-	uint32_t next = 0;
-	for (size_t i = 0; i < threads; i++) {
-		wl::ZoneShare share = whole_device(device);
-		share.first_zone = next;
-		share.zones = wanted(i) ? wanted(i) : uint32_t(equal);
-		next += share.zones;
-		shares.push_back(share);
-	}
-	return shares;
-}
 
 void check_open_limit(const wl::Workload &workload, const NamespaceInfo &device)
 {
@@ -85,13 +49,11 @@ std::unique_ptr<wl::Source> source_of(const wl::Workload &workload, const Namesp
 	if (workload.mapping == wl::Mapping::log)
 		return log_source(workload, share, index);
 	if (workload.trace)
-		return std::make_unique<TraceZones>(*workload.trace, whole_device(device), uint32_t(index));
+		return std::make_unique<TraceZones>(*workload.trace, share_of_zones(device, 0, device.zones), uint32_t(index));
 	return std::make_unique<wl::ZoneGenerator>(workload.threads[index], share, wl::thread_seed(workload.seed, index));
 }
 
-} // namespace
-
-Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device)
+Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device)
 {
 	Plan plan;
 	check_open_limit(workload, device);
@@ -104,6 +66,17 @@ Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device)
 		plan.threads.push_back({source_of(workload, device, shares[i], i), depth});
 	}
 	return plan;
+}
+
+} // namespace
+
+Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	try {
+		return plan_of(workload, device);
+	} catch (const wl::WorkloadError &e) {
+		throw wl::WorkloadError(workload.file + ": " + e.what());
+	}
 }
 
 } // namespace hz::replay

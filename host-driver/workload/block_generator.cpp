@@ -11,8 +11,10 @@ constexpr uint64_t prepare_sectors = 128;
 } // namespace
 
 BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed)
-	: spec_(spec), random_(seed), space_(uint64_t(double(space) * spec.span))
+	: spec_(spec), random_(seed), space_(spec.span_sectors ? spec.span_sectors : uint64_t(double(space) * spec.span))
 {
+	if (space_ > space)
+		throw WorkloadError("span_bytes: a thread's address space has only " + std::to_string(space * 4) + " KiB: make it smaller");
 	for (const BlockSize &block : spec.blocks) {
 		block_ = std::max(block_, block.sectors);
 		total_weight_ += block.weight;

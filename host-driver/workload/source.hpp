@@ -69,9 +69,9 @@ public:
 	virtual nlohmann::json cost() const { return nullptr; }
 };
 
-/* The zones that a thread owns: [first_zone, first_zone + zones). Sizes in sectors. */
+/* The zones that a thread owns: first_zone, first_zone + step, … Sizes in sectors. */
 struct ZoneShare {
-	uint32_t first_zone = 0, zones = 0;
+	uint32_t first_zone = 0, zones = 0, step = 1;
 	uint64_t zone_size = 0, zone_capacity = 0;
 	uint32_t max_transfer = 128, max_append = 128;
 

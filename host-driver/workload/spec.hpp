@@ -20,6 +20,8 @@ enum class Timing : uint32_t { closed, open };
 enum class Split : uint32_t { hash, stream };
 enum class Fit : uint32_t { wrap, refuse };
 
+inline constexpr uint32_t any_zone = UINT32_MAX;
+
 struct BlockSize {
 	uint64_t sectors;
 	uint64_t weight;
@@ -36,13 +38,16 @@ struct ThreadSpec {
 	Think think = Think::constant;
 	uint64_t think_ns = 0;
 	uint32_t zones = 0;          /* 0 = an equal share of the device */
+	uint32_t first_zone = any_zone; /* device number of the first of them; needs zones */
+	uint32_t zone_step = 1;      /* distance of their numbers, with first_zone */
 	uint32_t open_zones = 1;     /* zones written side by side (mapping direct) */
 	uint32_t zone_depth = 0;     /* writes in flight per zone; 0 = no limit */
 	bool reset_when_full = true;
 	bool append = false;
 	uint32_t flush_every = 0;    /* writes between flushes; 0 = never */
 	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
-	double span = 1.0;           /* used part of the thread's address space (mapping log) */
+	double span = 1.0;           /* used part of the thread's space; zones: reads only */
+	uint64_t span_sectors = 0;   /* the same as a size; 0 = not given */
 	double prefill = 0.0;        /* part of the address space that is written before the measurement */
 };
 
@@ -61,7 +66,7 @@ struct TraceSpec {
 };
 
 struct Workload {
-	std::string name = "unnamed";
+	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
 	uint64_t seed = 1;
 	bool verify = true;

@@ -68,6 +68,29 @@ void read_patterns(Fields &f, ThreadSpec &t)
 	f.real("read_ratio", t.read_ratio, 0.0, 1.0);
 }
 
+void read_place(Fields &f, ThreadSpec &t)
+{
+	f.count("zones", t.zones);
+	f.count("first_zone", t.first_zone, 0, any_zone - 1);
+	f.count("zone_step", t.zone_step, 1, 65536);
+	if (t.first_zone == any_zone && t.zone_step != 1)
+		f.fail("zone_step", "goes with first_zone: give both");
+	if (t.first_zone != any_zone && !t.zones)
+		f.fail("first_zone", "needs the number of zones: give zones too");
+}
+
+void read_span(Fields &f, ThreadSpec &t)
+{
+	if (f.has("span") && f.has("span_bytes"))
+		f.fail("span_bytes", "give either span or span_bytes");
+	if (f.has("span"))
+		t.span_sectors = 0;
+	if (f.has("span_bytes"))
+		t.span = 1.0;
+	f.real("span", t.span, 0.001, 1.0);
+	f.sectors("span_bytes", t.span_sectors);
+}
+
 void read_thread(Fields f, ThreadSpec &t)
 {
 	read_patterns(f, t);
@@ -75,7 +98,7 @@ void read_thread(Fields f, ThreadSpec &t)
 	f.count("queue_depth", t.queue_depth, 1, 1023);
 	f.duration("think", t.think_ns, 0, 1000000000000);
 	choice(f, "think_distribution", t.think, think_names);
-	f.count("zones", t.zones);
+	read_place(f, t);
 	f.count("open_zones", t.open_zones, 1, 1024);
 	f.count("zone_depth", t.zone_depth, 0, 1023);
 	f.flag("reset_when_full", t.reset_when_full);
@@ -83,7 +106,7 @@ void read_thread(Fields f, ThreadSpec &t)
 	f.count("flush_every", t.flush_every);
 	f.count("total_ops", t.total_ops);
 	f.sectors("total_bytes", t.total_sectors);
-	f.real("span", t.span, 0.001, 1.0);
+	read_span(f, t);
 	f.real("prefill", t.prefill, 0.0, 1.0);
 	f.finish();
 }
@@ -129,6 +152,7 @@ void read_threads(Fields &f, Workload &w)
 Workload read_workload(YAML::Node root, const std::string &file)
 {
 	Workload w;
+	w.file = file;
 	Fields f(std::move(root), file, "");
 	f.text("name", w.name, 64);
 	f.count("seed", w.seed);

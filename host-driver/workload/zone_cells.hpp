@@ -29,8 +29,7 @@ public:
 	const ZoneCell &operator[](uint32_t index) const { return cells_[index]; }
 	uint32_t count() const { return uint32_t(cells_.size()); }
 	const ZoneShare &share() const { return share_; }
-	uint64_t start(uint32_t index) const { return share_.start_of(share_.first_zone + index); }
-	uint32_t index_of(uint64_t lba) const { return uint32_t(lba / share_.zone_size) - share_.first_zone; }
+	uint64_t start(uint32_t index) const { return share_.start_of(share_.first_zone + index * share_.step); }
 
 	/* Zones with something to read, in an order that depends on the history only. */
 	const std::vector<uint32_t> &readable() const { return readable_; }

@@ -35,11 +35,21 @@ ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uin
 				    std::to_string(share.zones) + " zones");
 	lanes_.assign(spec.open_zones, none);
 	blocks_per_zone_ = share.zone_capacity / block;
+	const uint64_t space = share.zone_capacity * share.zones;
+	span_sectors_ = spec.span_sectors ? spec.span_sectors : uint64_t(double(space) * spec.span);
+	prefill_sectors_ = uint64_t(double(space) * spec.prefill);
+	if (span_sectors_ < block || span_sectors_ > space)
+		throw WorkloadError("span_bytes: a span of " + std::to_string(span_sectors_ * 4) + " KiB must hold a block and fit the thread's zones of " +
+				    std::to_string(space * 4) + " KiB");
+	if (span_sectors_ < space && spec.read_ratio > 0 && prefill_sectors_ < span_sectors_)
+		throw WorkloadError("prefill: reads are to stay in a span of " + std::to_string(span_sectors_ * 4) + " KiB, but only " +
+				    std::to_string(prefill_sectors_ * 4) + " KiB are written before: give it a larger prefill");
+	span_blocks_ = std::max<uint64_t>(1, span_sectors_ / share.zone_capacity * blocks_per_zone_ +
+						     span_sectors_ % share.zone_capacity / block);
 	for (const BlockSize &entry : spec.blocks)
 		total_weight_ += entry.weight;
 	if (spec.distribution == Distribution::zipf)
-		zipf_.emplace(blocks_per_zone_ * share.zones, spec.zipf_theta);
-	prefill_sectors_ = uint64_t(double(share.zone_capacity * share.zones) * spec.prefill);
+		zipf_.emplace(span_blocks_, spec.zipf_theta);
 }
 
 bool ZoneGenerator::finished() const
@@ -146,12 +156,11 @@ Step ZoneGenerator::issue_read(Request &request)
 	return Step::issue;
 }
 
-/* A block of the whole address space is drawn first, so that popularity sticks to places; what is not readable yet is
+/* A block of the span is drawn first, so that popularity sticks to places; what is not readable yet is
  * folded into what is. */
 void ZoneGenerator::random_place(uint32_t &zone, uint64_t &offset)
 {
-	const uint64_t blocks = blocks_per_zone_ * cells_.count();
-	const uint64_t block = zipf_ ? mix64(zipf_->draw(random_)) % blocks : random_.below(blocks);
+	const uint64_t block = zipf_ ? mix64(zipf_->draw(random_)) % span_blocks_ : random_.below(span_blocks_);
 	zone = uint32_t(block / blocks_per_zone_);
 	if (cells_[zone].listed == SIZE_MAX)
 		zone = cells_.readable()[zone % cells_.readable().size()];
@@ -173,6 +182,8 @@ void ZoneGenerator::sequential_place(uint32_t &zone, uint64_t &offset)
 	zone = read_zone_;
 	offset = read_offset_;
 	read_offset_ += pending_block_;
+	if (zone * cells_.share().zone_capacity + read_offset_ >= span_sectors_) /* the next one begins again */
+		read_zone_ = 0, read_offset_ = 0;
 }
 
 void ZoneGenerator::fill_read(Request &request, uint32_t zone, uint64_t offset)

@@ -46,6 +46,10 @@ TEST(WorkloadConfig, Errors)
 	EXPECT_EQ(error_of("trace: {file: a}\nthreads: 2\n"),
 		  "w.yaml:1: trace: a workload either replays a trace or generates threads, not both");
 	EXPECT_EQ(error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  span: 0.5\n  span_bytes: 1 MiB\n"),
+		  "w.yaml:4: common.span_bytes: give either span or span_bytes");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  first_zone: 3\n"), "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  zone_step: 2\n"), "w.yaml:3: common.zone_step: goes with first_zone: give both");
 	EXPECT_NE(error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"), std::string::npos);
 }
 

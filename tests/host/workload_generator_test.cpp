@@ -1,6 +1,8 @@
 // The zoned generator on the fake device: legal, verified, deterministic, and as its file says.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "replay_harness.hpp"
 #include "workload/zone_generator.hpp"
 
@@ -102,6 +104,41 @@ TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
 	EXPECT_NEAR(reads / 20000, 0.7, 0.015);
 	const double mean = double(account.of(res::Kind::write).bytes) / double(account.of(res::Kind::write).ops) / 4096;
 	EXPECT_NEAR(mean, 2.75, 0.15);
+}
+
+TEST(ZoneGenerator, ReadsStayInTheSpan)
+{
+	for (const wl::Pattern pattern : {wl::Pattern::random, wl::Pattern::sequential}) {
+		const wl::ZoneShare share = share_of(1, 8, 96);
+		wl::ThreadSpec spec = spec_of(4000);
+		spec.read_ratio = 1;
+		spec.read_pattern = pattern;
+		spec.blocks = {{4, 1}};
+		spec.prefill = 1;
+		spec.span_sectors = 96 * 2 + 12; /* two zones and three blocks of the next */
+		FakeDevice device(share, 9, 1);
+		wl::ZoneGenerator source(spec, share, 5);
+		const res::QueueAccount account = run_both(device, source, 8);
+		EXPECT_EQ(account.of(res::Kind::read).ops, 4000u);
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		std::set<uint64_t> places;
+		for (size_t i = 0, seen = 0; i < device.history.size() && seen < 4000; i++)
+			if (device.history[i].substr(0, 2) == "0 " && ++seen)
+				places.insert(std::stoull(device.history[i].substr(2)));
+		EXPECT_EQ(places.size(), 24u + 24 + 3);
+		EXPECT_EQ(*places.begin(), 128u);
+		EXPECT_EQ(*places.rbegin(), 3 * 128u + 8);
+	}
+}
+
+TEST(ZoneGenerator, ASpanThatIsNotWrittenIsRefused)
+{
+	wl::ThreadSpec spec = spec_of(10);
+	spec.span_sectors = 96;
+	EXPECT_THROW(wl::ZoneGenerator(spec, share_of(0, 3, 96), 1), wl::WorkloadError);
+	spec.span_sectors = 96 * 4;
+	spec.prefill = 1;
+	EXPECT_THROW(wl::ZoneGenerator(spec, share_of(0, 3, 96), 1), wl::WorkloadError);
 }
 
 TEST(ZoneGenerator, WithoutResetsItEndsWhenTheZonesAreFull)

@@ -1,0 +1,19 @@
+/* Who gets which zones: the threads of a workload share out a device. */
+#pragma once
+
+#include "session/controller.hpp"
+#include "workload/source.hpp"
+#include "workload/spec.hpp"
+
+#include <vector>
+
+namespace hz::replay {
+
+/* The zones [first, first + count) of a device as one share, with its sizes and limits. */
+wl::ZoneShare share_of_zones(const NamespaceInfo &device, uint64_t first, uint64_t count);
+
+/* A share for each thread, from the sequential zones. Threads that name no number of zones share what the others leave. Throws
+ * wl::WorkloadError if the zones do not suffice, belong to two threads, or do not exist. */
+std::vector<wl::ZoneShare> deal_zones(const wl::Workload &workload, const NamespaceInfo &device);
+
+} // namespace hz::replay

@@ -1,0 +1,99 @@
+// Plans: which thread gets which zones, and what impossible combinations are told.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "replay/plan.hpp"
+#include "replay/zone_deal.hpp"
+#include "replay_harness.hpp"
+#include "workload/zone_generator.hpp"
+
+namespace {
+
+using namespace hz;
+using namespace hz::replay;
+
+NamespaceInfo zoned(uint64_t zones)
+{
+	NamespaceInfo info;
+	info.zones = zones;
+	info.zone_size_sectors = 128;
+	info.zone_capacity_sectors = 96;
+	info.size_sectors = zones * 128;
+	info.max_open = info.max_active = 8;
+	info.max_transfer_sectors = info.max_append_sectors = 128;
+	return info;
+}
+
+std::string error_of(const std::string &text, const NamespaceInfo &device)
+{
+	try {
+		make_plan(wl::parse_workload(text, "w.yaml"), device);
+	} catch (const wl::WorkloadError &e) {
+		return e.what();
+	}
+	return "no error";
+}
+
+TEST(Plan, ThreadsThatNameNothingShareEqually)
+{
+	const auto shares = deal_zones(wl::parse_workload("threads: 3\ncommon: {total_ops: 1}\neach:\n  - {zones: 2}\n", "w"), zoned(12));
+	ASSERT_EQ(shares.size(), 3u);
+	EXPECT_EQ(shares[0].first_zone, 0u);
+	EXPECT_EQ(shares[0].zones, 2u);
+	EXPECT_EQ(shares[1].first_zone, 2u);
+	EXPECT_EQ(shares[2].first_zone, 7u);
+	EXPECT_EQ(shares[2].zones, 5u);
+}
+
+TEST(Plan, ThreadsMayNameTheirZones)
+{
+	const wl::Workload w = wl::parse_workload("threads: 2\ncommon: {total_ops: 9, read_ratio: 0.0, zones: 3, zone_step: 2, first_zone: 1}\n"
+						  "each:\n  - {first_zone: 4}\n", "w");
+	const auto shares = deal_zones(w, zoned(12));
+	EXPECT_EQ(shares[0].first_zone, 4u);
+	EXPECT_EQ(shares[1].first_zone, 1u);
+	Plan plan = make_plan(w, zoned(12));
+	wl::Request first;
+	ASSERT_EQ(plan.threads[0].source->next(first), wl::Step::done); /* no prefill */
+	plan.threads[0].source->begin_measurement();
+	ASSERT_EQ(plan.threads[0].source->next(first), wl::Step::issue);
+	EXPECT_EQ(first.lba, 4u * 128);
+}
+
+TEST(Plan, SteppedZonesAreWrittenAndReadAtTheirPlaces)
+{
+	wl::ThreadSpec spec;
+	spec.total_ops = 2000;
+	wl::ZoneShare share = share_of(1, 4, 96), device_share = share_of(0, 12, 96);
+	share.step = 3;
+	FakeDevice device(device_share, 9, 1);
+	wl::ZoneGenerator source(spec, share, 7);
+	const res::QueueAccount account = run_both(device, source, 8);
+	EXPECT_TRUE(account.errors.empty());
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	std::set<uint64_t> zones;
+	for (const std::string &line : device.history)
+		if (line.substr(0, 2) == "1 ")
+			zones.insert(std::stoull(line.substr(2)) / 128);
+	EXPECT_EQ(zones, (std::set<uint64_t>{1, 4, 7, 10}));
+}
+
+TEST(Plan, ImpossiblePlacesNameFileKeyAndFix)
+{
+	EXPECT_EQ(error_of("threads: 9\ncommon: {total_ops: 1}\n", zoned(8)),
+		  "w.yaml: the workload writes 9 zones side by side, the device allows 8: use fewer threads or open zones, or raise "
+		  "zones.max_open");
+	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 5}\n", zoned(8)),
+		  "w.yaml: zones: the threads ask for 10 zones or more, the device has 8: use fewer threads or zones");
+	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 1}\neach:\n  - {first_zone: 1}\n", zoned(8)),
+		  "w.yaml: first_zone: some threads name their zones and some do not: let all of them do so, or none");
+	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 2, first_zone: 1}\neach:\n  - {first_zone: 2}\n", zoned(8)),
+		  "w.yaml: first_zone: zone 2 belongs to the threads 0 and 1: give each its own");
+	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, zones: 3, first_zone: 2, zone_step: 3}\n", zoned(8)),
+		  "w.yaml: first_zone: thread 0 names zone 8, but only zones 0 to 7 are sequential zones of this device");
+	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, zones: 4, first_zone: 0}\n", zoned(8)),
+		  "w.yaml: first_zone: the log mapping chooses zones by itself: remove the key, or use mapping: direct");
+}
+
+} // namespace
