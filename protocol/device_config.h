@@ -132,7 +132,7 @@ struct hz_device_config {
 	/* Zones. A zone is one superblock: the same normal block index on every plane. */
 	uint32_t zones;                 /* 0 = as many as the media holds beside spare_superblocks */
 	uint32_t spare_superblocks;
-	uint64_t zone_size_sectors;     /* LBA distance of zone starts; 0 = capacity rounded up to a power of two */
+	uint64_t zone_size_sectors;     /* LBA distance of zone starts; 0 = capacity, in a zoned namespace rounded up to a power of two */
 	uint64_t zone_capacity_sectors; /* 0 = all sectors of a superblock */
 	uint32_t max_open, max_active;  /* 0 = no limit */
 

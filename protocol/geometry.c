@@ -34,8 +34,10 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->normal_superblocks = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
 	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks - cfg->conventional_spare;
 	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
-	shape->zone_size_sectors =
-		cfg->zone_size_sectors ? cfg->zone_size_sectors : power_of_two_from(shape->zone_capacity_sectors);
+	shape->zone_size_sectors = cfg->zone_size_sectors;
+	if (!shape->zone_size_sectors) /* a block namespace has no holes between its zones */
+		shape->zone_size_sectors = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zone_capacity_sectors
+			: power_of_two_from(shape->zone_capacity_sectors);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
 	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
 	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;

@@ -90,7 +90,10 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	hil->tsu = tsu;
 	hil->port = *port;
 	hil->thread = (struct lt_thread){ "hil", cfg->hil_hart };
-	hil->limits = (struct io_limits){ .bus = { base, region_bytes }, .namespace_sectors = hil->shape.namespace_sectors };
+	hil->limits = (struct io_limits){
+		.bus = { base, region_bytes }, .namespace_sectors = hil->shape.namespace_sectors,
+		.zoned = cfg->namespace_kind == HZ_NS_ZONED,
+	};
 	hil->virtual_clock = hil->header->virtual_clock;
 	hil->reach_ns = (uint64_t)cfg->doorbell_ns + cfg->fetch_ns;
 	tournament_init(&hil->next);

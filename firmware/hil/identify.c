@@ -1,4 +1,4 @@
-/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1, zoned. */
+/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
 #include <string.h>
 
 #include "hil_state.h"
@@ -20,13 +20,13 @@ static void pad(char *field, size_t bytes, const char *text)
 	memcpy(field, text, length < bytes ? length : bytes);
 }
 
-static void controller(void *page)
+static void controller(struct hil *hil, void *page)
 {
 	static const char nqn[] = "nqn.2026-11.org.hartzone:ssd";
 	struct nvme_identify_controller *id = page;
 
 	pad(id->sn, sizeof(id->sn), "HZ1");
-	pad(id->mn, sizeof(id->mn), "Hartzone zoned SSD");
+	pad(id->mn, sizeof(id->mn), hil->limits.zoned ? "Hartzone zoned SSD" : "Hartzone block SSD");
 	pad(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
 	id->mdts = MDTS;
 	id->cntlid = 1;
@@ -70,6 +70,8 @@ static void zoned_namespace(struct hil *hil, void *page)
 	id->lbafe[0].zsze = hil->shape.zone_size_sectors;
 }
 
+static uint8_t own_csi(const struct hil *hil) { return hil->limits.zoned ? NVME_CSI_ZNS : NVME_CSI_NVM; }
+
 static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t bytes)
 {
 	const struct nvme_namespace_descriptor head = { .nidt = type, .nidl = bytes };
@@ -81,10 +83,8 @@ static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t
 
 static void descriptors(struct hil *hil, void *page)
 {
-	static const uint8_t csi = NVME_CSI_ZNS;
-	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, eui64, sizeof(eui64));
+	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, eui64, sizeof(eui64)), csi = own_csi(hil);
 
-	(void)hil;
 	descriptor(at, NVME_NIDT_CSI, &csi, 1);
 }
 
@@ -96,9 +96,10 @@ static void independent(struct hil *hil, void *page)
 	id->nstat = 1; /* ready */
 }
 
-static void command_sets(void *page)
+/* The one combination. ZNS builds on the NVM Command Set and names it too. */
+static void command_sets(struct hil *hil, void *page)
 {
-	*(uint64_t *)page = 1 << NVME_CSI_NVM | 1 << NVME_CSI_ZNS;
+	*(uint64_t *)page = 1u << NVME_CSI_NVM | 1u << own_csi(hil);
 }
 
 static void active_list(const struct nvme_sqe *sqe, void *page)
@@ -107,33 +108,41 @@ static void active_list(const struct nvme_sqe *sqe, void *page)
 		*(uint32_t *)page = 1;
 }
 
+/* Command sets of the controller: the namespace's own, and NVM, which every namespace's is built on. */
+static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
+{
+	uint32_t csi = sqe->cdw11 >> 24;
+
+	return csi == NVME_CSI_NVM || csi == own_csi(hil);
+}
+
 /* CNS 05h: what a command set adds about a namespace. NVM adds protection information only: all zero. */
 static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	if (sqe->nsid != 1)
 		return BAD_NAMESPACE;
-	switch (sqe->cdw11 >> 24) {
-	case NVME_CSI_NVM: return NVME_SUCCESS;
-	case NVME_CSI_ZNS: zoned_namespace(hil, page); return NVME_SUCCESS;
-	default: return NVME_INVALID_IOCS | NVME_DNR;
-	}
+	if (!known_csi(hil, sqe))
+		return NVME_INVALID_IOCS | NVME_DNR;
+	if (sqe->cdw11 >> 24 == NVME_CSI_ZNS)
+		zoned_namespace(hil, page);
+	return NVME_SUCCESS;
 }
 
 /* CNS 06h: ZASL = 0 says that appends are limited by MDTS, VSL and WZSL = 0 that the others are not limited further. */
-static uint16_t known_csi(const struct nvme_sqe *sqe)
+static uint16_t csi_controller(struct hil *hil, const struct nvme_sqe *sqe)
 {
-	uint32_t csi = sqe->cdw11 >> 24;
-
-	return csi == NVME_CSI_NVM || csi == NVME_CSI_ZNS ? NVME_SUCCESS : NVME_INVALID_IOCS | NVME_DNR;
+	return known_csi(hil, sqe) ? NVME_SUCCESS : NVME_INVALID_IOCS | NVME_DNR;
 }
 
-static uint16_t csi_active_list(const struct nvme_sqe *sqe, void *page)
+static uint16_t csi_active_list(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
-	uint16_t status = sqe->nsid >= NVME_NSID_ALL - 1 ? BAD_NAMESPACE : known_csi(sqe);
-
-	if (!status && sqe->cdw11 >> 24 == NVME_CSI_ZNS)
+	if (sqe->nsid >= NVME_NSID_ALL - 1)
+		return BAD_NAMESPACE;
+	if (!known_csi(hil, sqe))
+		return NVME_INVALID_IOCS | NVME_DNR;
+	if (sqe->cdw11 >> 24 == own_csi(hil))
 		active_list(sqe, page);
-	return status;
+	return NVME_SUCCESS;
 }
 
 static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, void (*fill)(struct hil *, void *))
@@ -148,7 +157,7 @@ static uint16_t build(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	switch (sqe->cdw10 & 0xff) {
 	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, namespace);
-	case NVME_CNS_CONTROLLER: controller(page); return NVME_SUCCESS;
+	case NVME_CNS_CONTROLLER: controller(hil, page); return NVME_SUCCESS;
 	case NVME_CNS_ACTIVE_NAMESPACES:
 		if (sqe->nsid >= NVME_NSID_ALL - 1)
 			return BAD_NAMESPACE;
@@ -156,10 +165,10 @@ static uint16_t build(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 		return NVME_SUCCESS;
 	case NVME_CNS_DESCRIPTORS: return of_namespace(hil, sqe, page, descriptors);
 	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page);
-	case NVME_CNS_CSI_CONTROLLER: return known_csi(sqe);
-	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(sqe, page);
+	case NVME_CNS_CSI_CONTROLLER: return csi_controller(hil, sqe);
+	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(hil, sqe, page);
 	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, independent);
-	case NVME_CNS_COMMAND_SETS: command_sets(page); return NVME_SUCCESS;
+	case NVME_CNS_COMMAND_SETS: command_sets(hil, page); return NVME_SUCCESS;
 	default: return NVME_INVALID_FIELD | NVME_DNR;
 	}
 }

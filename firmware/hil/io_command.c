@@ -112,16 +112,24 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, (uint32_t)bytes, pages, &req->sgl);
 }
 
-/* Opcode before namespace: an unknown opcode is unknown for every namespace. Only Flush may name all namespaces. */
-static uint16_t check_common(const struct nvme_sqe *sqe)
+static bool known_opcode(uint8_t opcode, bool zoned)
 {
-	switch (sqe->opcode) {
+	switch (opcode) {
 	case NVME_IO_FLUSH: case NVME_IO_WRITE: case NVME_IO_READ: case NVME_IO_WRITE_ZEROES:
+		return true;
 	case NVME_IO_ZONE_MGMT_SEND: case NVME_IO_ZONE_MGMT_RECV: case NVME_IO_ZONE_APPEND:
-		break;
+		return zoned;
 	default:
-		return NVME_INVALID_OPCODE | NVME_DNR;
+		return false;
 	}
+}
+
+/* Opcode before namespace: the only namespace has the only command set, so an opcode outside it is unknown for every namespace.
+ * Only Flush may name all namespaces. */
+static uint16_t check_common(const struct io_limits *limits, const struct nvme_sqe *sqe)
+{
+	if (!known_opcode(sqe->opcode, limits->zoned))
+		return NVME_INVALID_OPCODE | NVME_DNR;
 	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
 		return BAD_FIELD;
 	if (sqe->nsid != 1 && !(sqe->nsid == NVME_NSID_ALL && sqe->opcode == NVME_IO_FLUSH))
@@ -131,7 +139,7 @@ static uint16_t check_common(const struct nvme_sqe *sqe)
 
 uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
-	uint16_t status = check_common(sqe);
+	uint16_t status = check_common(limits, sqe);
 
 	if (status)
 		return status;

@@ -8,6 +8,7 @@
 struct io_limits {
 	struct host_bus bus;
 	uint64_t namespace_sectors;
+	bool zoned;         /* the namespace is of the Zoned Namespace Command Set; else of the NVM Command Set alone */
 	bool write_cache;   /* feature 06h; off: every write is a FUA write */
 };
 

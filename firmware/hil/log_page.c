@@ -179,7 +179,7 @@ static uint32_t build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
-	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, sqe->cdw14 >> 24 == NVME_CSI_ZNS);
+	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->limits.zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	default: return ftl_page(hil, hil->scratch);

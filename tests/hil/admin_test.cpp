@@ -12,7 +12,7 @@ constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
 constexpr uint16_t bad_namespace = NVME_INVALID_NAMESPACE | NVME_DNR;
 
 struct Admin : testing::Test {
-	Admin() { rig.enable(); }
+	explicit Admin(const Options &options = {}) : rig(options) { rig.enable(); }
 	uint16_t identify(uint8_t cns, uint32_t nsid, uint8_t csi = 0)
 	{
 		std::memset(rig.at(rig.buffer()), 0xee, 4096);
@@ -112,6 +112,60 @@ TEST_F(Admin, NamespaceDescriptorsNameTheCommandSet)
 	EXPECT_EQ(at[13], 1);
 	EXPECT_EQ(at[16], NVME_CSI_ZNS);
 	EXPECT_EQ(at[17], 0);
+}
+
+/* A block device: what the base specification asks of a controller whose only I/O command set is NVM. */
+struct BlockAdmin : Admin {
+	static Options block()
+	{
+		Options options;
+		options.block = true;
+		return options;
+	}
+	BlockAdmin() : Admin(block()) {}
+};
+
+TEST_F(BlockAdmin, NothingNamesTheZonedCommandSet)
+{
+	ASSERT_EQ(identify(NVME_CNS_DESCRIPTORS, 1), 0);
+	EXPECT_EQ(rig.at(rig.buffer())[12], NVME_NIDT_CSI);
+	EXPECT_EQ(rig.at(rig.buffer())[16], NVME_CSI_NVM);
+	ASSERT_EQ(identify(NVME_CNS_COMMAND_SETS, 0), 0);
+	EXPECT_EQ(page<uint64_t>(), 1u << NVME_CSI_NVM);
+	for (uint8_t cns : {NVME_CNS_CSI_NAMESPACE, NVME_CNS_CSI_CONTROLLER, NVME_CNS_CSI_ACTIVE_NAMESPACES})
+		for (uint8_t csi : {uint8_t(NVME_CSI_ZNS), uint8_t(1), uint8_t(0x7f)})
+			EXPECT_EQ(identify(cns, cns == NVME_CNS_CSI_NAMESPACE, csi), dnr(NVME_INVALID_IOCS)) << int(cns) << " " << int(csi);
+	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
+	EXPECT_EQ(std::string(page<nvme_identify_controller>().mn, 18), "Hartzone block SSD");
+}
+
+TEST_F(BlockAdmin, TheNvmCommandSetHasTheNamespace)
+{
+	hz_shape shape;
+	hz_shape_of(&rig.cfg, &shape);
+	ASSERT_EQ(identify(NVME_CNS_NAMESPACE, 1), 0);
+	EXPECT_EQ(page<nvme_identify_namespace>().nsze, uint64_t(shape.zones) * shape.zone_capacity_sectors) << "no holes";
+	EXPECT_EQ(page<nvme_identify_namespace>().ncap, shape.namespace_sectors);
+	EXPECT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 1, NVME_CSI_NVM), 0);
+	EXPECT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 2, NVME_CSI_NVM), bad_namespace);
+	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_NVM), 0);
+	ASSERT_EQ(identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, NVME_CSI_NVM), 0);
+	EXPECT_EQ(page<uint32_t[2]>()[0], 1u);
+	EXPECT_EQ(page<uint32_t[2]>()[1], 0u);
+	EXPECT_EQ(identify(NVME_CNS_INDEPENDENT_NAMESPACE, 1), 0);
+}
+
+TEST_F(BlockAdmin, EffectsLogHasNoZonedCommands)
+{
+	for (uint32_t csi : {uint32_t(NVME_CSI_NVM), uint32_t(NVME_CSI_ZNS)}) {
+		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, 1023u << 16 | NVME_LOG_EFFECTS, 0, rig.buffer());
+		sqe.cdw14 = csi << 24;
+		ASSERT_EQ(rig.status_of(sqe), 0);
+		const auto &log = page<nvme_effects_log>();
+		for (uint8_t opcode : {NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_ZONE_APPEND})
+			EXPECT_EQ(log.iocs[opcode], 0u);
+		EXPECT_NE(log.iocs[NVME_IO_WRITE], 0u);
+	}
 }
 
 TEST_F(Admin, IdentifyPrpFaults)

@@ -18,7 +18,7 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true};
+		limits = {{memory.get(), region_bytes}, sectors, true, true};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -112,6 +112,19 @@ TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 		bool is_known = std::count(std::begin(known), std::end(known), opcode);
 		EXPECT_EQ(decode(sqe) == dnr(NVME_INVALID_OPCODE), !is_known) << opcode;
 	}
+}
+
+TEST_F(IoCommand, ABlockNamespaceKnowsNoZones)
+{
+	limits.zoned = false;
+	for (uint8_t opcode : {NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_ZONE_APPEND})
+		for (uint32_t nsid : {0u, 1u, 2u, NVME_NSID_ALL}) {
+			nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+			sqe.nsid = nsid;
+			EXPECT_EQ(decode(sqe), dnr(NVME_INVALID_OPCODE)) << int(opcode);
+		}
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES})
+		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0) << int(opcode);
 }
 
 TEST_F(IoCommand, ZoneSend)

@@ -42,6 +42,12 @@ hz_device_config small_config(const Options &options)
 	cfg.completion_ns = 200;
 	cfg.interrupt_ns = 500;
 	cfg.lock_stats = HZ_STATS_ALL;
+	if (options.block) {
+		cfg.namespace_kind = HZ_NS_BLOCK;
+		cfg.conventional_spare = 6;
+		cfg.conventional_streams = cfg.conventional_buffers = 1;
+		cfg.conventional_gc_low = 2;
+	}
 	return cfg;
 }
 

@@ -24,6 +24,7 @@ struct Options {
 	bool virtual_clock = true;
 	uint32_t inflight = 64, workers = 4, harts = 3;
 	uint64_t start_ns = 1000;
+	bool block = false; // a block namespace instead of a zoned one
 };
 
 hz_device_config small_config(const Options &options);
