@@ -186,9 +186,9 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
 				    shape.zone_capacity_sectors);
-	if (shape.zone_size_sectors > UINT32_MAX / ((uint64_t)shape.zones + shape.backing_zones))
+	if (shape.zone_size_sectors > HZ_MAX_LBAS / ((uint64_t)shape.zones + shape.backing_zones))
 		return broken(out, "zone_size_sectors", shape.zone_size_sectors,
-			      "keep the namespace (zones and backing superblocks * zone_size_sectors) below 2^32 sectors");
+			      "keep the namespace (zones and backing superblocks * zone_size_sectors) below 2^32 - 2^22 sectors");
 	if (cfg->max_open && cfg->max_active && cfg->max_open > cfg->max_active)
 		return broken_limit(out, "max_open", cfg->max_open, "be at most max_active ", cfg->max_active);
 	return true;

@@ -6,6 +6,7 @@
 
 #include "base.h"
 
+#define HZ_MAX_LBAS (UINT32_MAX - (1u << 22)) /* addresses of all zones, backing ones included; the FTL has tags above */
 #define HZ_CONFIG_MAGIC 0x30474643 /* "CFG0" */
 enum {
 	HZ_CONFIG_VERSION = 1,

@@ -1,26 +1,56 @@
 /* Whole-state check: every invariant that ties zones, map, SLC, superblocks, buffers and budget together. Harts idle. */
 #include "context.h"
 
-static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
 {
-	ppa_t ppa = l2p_peek(ftl, zone, offset);
-	bool buffered = zone->buffer && offset >= zone->resident;
 	struct hz_oob oob;
 
-	if (offset >= zone->landed)
-		return ppa == L2P_UNMAPPED ? NULL : "a sector beyond the write pointer is mapped";
-	if (ppa == L2P_UNMAPPED)
-		return buffered || zone->failed ? NULL : "a written sector is neither mapped nor buffered";
-	if (offset < zone->placed && ppa != ppa_make(ftl->map, zone->superblock, offset))
-		return "a placed sector is not at its reserved place";
-	if (offset >= zone->placed && !slc_holds(ftl->map, ppa))
-		return "a sector that is not placed yet lies outside SLC";
-	if (slc_holds(ftl->map, ppa) && *slc_tag_of(ftl, ppa) != zone->start + offset)
-		return "an SLC sector does not know the LBA that is mapped to it";
 	tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob);
 	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || oob.generation != zone->generation)
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
+}
+
+static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	ppa_t ppa = l2p_peek(ftl, zone, offset);
+
+	if (ppa != ppa_make(ftl->map, zone->superblock, offset))
+		return "a placed sector is not at its reserved place";
+	return check_oob(ftl, zone, offset, ppa);
+}
+
+static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	ppa_t ppa = staged_at(zone, offset);
+
+	if (ppa == PPA_NONE)
+		return (zone->buffer && offset >= zone->resident) || zone->failed ? NULL : "a written sector is neither placed, staged nor buffered";
+	if (!slc_holds(ftl->map, ppa))
+		return "a staged sector lies outside SLC";
+	if (*slc_tag_of(ftl, ppa) != zone->start + offset)
+		return "an SLC sector does not know the LBA that is staged there";
+	return check_oob(ftl, zone, offset, ppa);
+}
+
+static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	if (offset < zone->placed)
+		return check_placed(ftl, zone, offset);
+	if (l2p_peek(ftl, zone, offset) != L2P_UNMAPPED)
+		return "a sector that has no place yet is mapped";
+	return offset < zone->landed ? check_staged(ftl, zone, offset) : NULL;
+}
+
+static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
+{
+	uint32_t listed = 0;
+
+	for (uint32_t slot = 0; slot < ftl->superpage_sectors; slot++)
+		listed += zone->staged_ppa[slot] != PPA_NONE;
+	for (uint32_t o = zone->placed; o < zone->landed; o++)
+		listed -= staged_at(zone, o) != PPA_NONE;
+	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 
 static const char *check_zone(struct ftl *ftl, const struct zone *zone)
@@ -43,7 +73,7 @@ static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 		if (error)
 			return error;
 	}
-	return NULL;
+	return check_staged_list(ftl, zone);
 }
 
 static const char *check_budget(struct ftl *ftl)
@@ -66,13 +96,14 @@ static const char *check_budget(struct ftl *ftl)
 
 static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 {
-	uint32_t page = SLC_NONE - 1 - tag;
+	uint32_t page = SLC_NONE - 1 - tag, offset;
 	const struct zone *zone;
 
 	if (page < ftl->table.pages)
 		return ftl->table.page[page].ppa == ppa;
 	zone = zone_at(ftl, tag);
-	return l2p_peek(ftl, zone, (uint32_t)(tag - zone->start)) == ppa;
+	offset = (uint32_t)(tag - zone->start);
+	return offset >= zone->placed && offset < zone->landed && staged_at(zone, offset) == ppa;
 }
 
 static const char *check_slc(struct ftl *ftl)

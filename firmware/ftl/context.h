@@ -11,6 +11,7 @@
 #include "read.h"
 #include "relocate.h"
 #include "slc.h"
+#include "staged.h"
 #include "superblock.h"
 #include "write_buffer.h"
 #include "zone.h"

@@ -24,7 +24,7 @@ static void unit_open(struct zone *zone, struct flush_unit *unit, uint32_t start
 	struct ftl *ftl = zone->ftl;
 
 	unit->state = UNIT_FILLING;
-	unit->failed = false;
+	unit->failed = unit->staged = false;
 	unit->not_before_ns = 0;
 	unit->start = start;
 	unit->end = zone->landed + ftl->flush_sectors - ftl->buffers.slot_in_unit[zone->landed_slot];
@@ -39,8 +39,10 @@ void units_bind(struct zone *zone, struct write_buffer *buffer)
 	buffer->oldest = zone->ftl->buffers.slot_unit[zone->landed_slot];
 	buffer->wrote = false;
 	lt_store(&buffer->draining, 0);
-	if (zone->landed > zone->placed)
+	if (zone->landed > zone->placed) {
 		unit_open(zone, &buffer->unit[buffer->oldest], zone->placed);
+		buffer->unit[buffer->oldest].staged = true;
+	}
 	note_fill(zone);
 }
 
@@ -88,6 +90,8 @@ static void retire_units(struct ftl_worker *self, struct zone *zone)
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
 		l2p_map_run(ftl, zone, unit->start, unit->data_end - unit->start,
 			    ppa_make(ftl->map, zone->superblock, unit->start));
+		if (unit->staged)
+			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
 		zone->placed = unit->data_end;
 		if (zone->resident < unit->data_end)
 			zone->resident = unit->data_end;
@@ -209,7 +213,7 @@ static void fold_read(struct ftl_worker *self, struct zone *zone)
 	unit->state = UNIT_FOLDING;
 	fold->failed = false;
 	fold->pending = count;
-	l2p_read(ftl, zone, unit->start, count, fold->ppa);
+	staged_read(ftl, zone, unit->start, count, fold->ppa);
 	for (uint32_t i = 0; i < count; i++, slot++) {
 		struct buffer_txn *part = &fold->txn[i];
 
@@ -258,12 +262,11 @@ static void piece_done(struct slc_write *piece)
 	struct zone *zone = buffer->zone;
 	struct stage *stage = &buffer->stage;
 	uint32_t piece_sectors = zone->ftl->cfg->slc_program_sectors;
-	uint32_t at = stage->from + (uint32_t)(piece - stage->piece) * piece_sectors;
+	uint32_t at = stage->from + (uint32_t)(piece - stage->piece) * piece_sectors, rest = stage->to - at;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	for (uint32_t i = 0; i < piece_sectors && at + i < stage->to; i++)
-		l2p_map_slc(zone->ftl, zone, at + i, piece->ppa + i);
+	staged_put(zone->ftl, zone, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
 	if (--stage->pending == 0) {
 		zone->staged = stage->to;
 		self->counters.slc_sectors += stage->to - stage->from;
@@ -317,6 +320,7 @@ void units_stage(struct ftl_worker *self, struct zone *zone)
 	self->counters.buffer_flushes_host += !gives_way;
 	self->counters.buffer_flushes_conflict += gives_way;
 	zone->staged_from = unit->start;
+	unit->staged = true;
 	buffer->stage.from = from;
 	buffer->stage.to = zone->landed;
 	for (uint32_t at = from; at < zone->landed; at += zone->ftl->cfg->slc_program_sectors)

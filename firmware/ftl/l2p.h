@@ -1,8 +1,7 @@
 /* Logical to physical map, one 4-byte entry per LBA: 30 bits of physical sector address, two map bits reserved for aggregation.
  *
- * Implementation: l2p_flat.c, a table in RAM that mount rebuilds. Entries are protected by class L2P, sharded by zone. Under it only
- * class SLC may be taken. A reader that finds an SLC address pins its superblock before the lock is released, so that
- * garbage collection cannot erase it. */
+ * Holds the sectors that lie at their place in the zone's superblock, [0, placed); what is staged in SLC is in the zone's staged list
+ * (staged.h). Implementation: l2p_flat.c, a table in RAM that mount rebuilds. Entries are protected by class L2P, sharded by zone. */
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 
@@ -30,15 +29,11 @@ struct l2p {
 };
 
 void l2p_init(struct ftl *ftl, struct arena *arena);
-/* Addresses of [offset, offset + count) into ppa[]; SLC ones are pinned (slc_unpin each of them later). */
+/* Addresses of [offset, offset + count) into ppa[]; the zone's lock or its reader count keeps them readable. */
 void l2p_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa);
-/* Map [offset, offset + count) to consecutive addresses from ppa on; SLC copies they had become invalid. */
+/* Map [offset, offset + count) to consecutive addresses from ppa on. */
 void l2p_map_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
-/* Map one sector to an SLC address and make that copy valid there. */
-void l2p_map_slc(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa);
-/* Move a sector to a new SLC address if it still lies at `from`; false: it does not. */
-bool l2p_move_slc(struct ftl *ftl, uint64_t lba, ppa_t from, ppa_t to);
-/* Forget [0, count) of the zone and invalidate its SLC copies. */
+/* Forget [0, count) of the zone. */
 void l2p_unmap(struct ftl *ftl, const struct zone *zone, uint32_t count);
 /* --- conventional zones: an entry is a place in a backing zone (page_space.h), L2P_UNMAPPED if never written --- */
 /* Lock of the backing zone held. Under the map's lock: gives oob[0 … count) their sequence numbers, ascending, so that for every LBA the

@@ -39,24 +39,12 @@ void l2p_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
-		if (ppa[i] != L2P_UNMAPPED && slc_holds(ftl->map, ppa[i]))
-			slc_pin(ftl, ppa[i]);
-	}
 	lt_lock_release(lock, &node);
 }
 
-static void replace(struct ftl *ftl, uint32_t *entry, ppa_t ppa)
-{
-	ppa_t old = *entry & L2P_ADDRESS_MASK;
-
-	*entry = ppa;
-	if (old != L2P_UNMAPPED && slc_holds(ftl->map, old))
-		slc_invalidate(ftl, old);
-}
-
-/* A piece at a time, so that the lock is never held for long: the callers own the zone, only the collector competes. */
+/* A piece at a time, so that the lock is never held for long: the callers own the zone. */
 static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
 	struct lt_lock *lock = shard_of(ftl, zone);
@@ -68,7 +56,7 @@ static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offse
 
 		lt_lock_acquire(lock, &node);
 		for (uint32_t i = 0; i < part; i++, value += step)
-			replace(ftl, &entry[i], value);
+			entry[i] = value;
 		lt_lock_release(lock, &node);
 		offset += part;
 		count -= part;
@@ -78,35 +66,6 @@ static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offse
 void l2p_map_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	replace_run(ftl, zone, offset, count, ppa, 1);
-}
-
-void l2p_map_slc(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
-{
-	struct lt_lock *lock = shard_of(ftl, zone);
-	struct lt_lock_node node;
-
-	lt_lock_acquire(lock, &node);
-	replace(ftl, entry_of(&ftl->l2p, zone, offset), ppa);
-	slc_validate(ftl, ppa, (uint32_t)(zone->start + offset));
-	lt_lock_release(lock, &node);
-}
-
-bool l2p_move_slc(struct ftl *ftl, uint64_t lba, ppa_t from, ppa_t to)
-{
-	const struct zone *zone = zone_at(ftl, lba);
-	uint32_t *entry = entry_of(&ftl->l2p, zone, (uint32_t)(lba - zone->start));
-	struct lt_lock *lock = shard_of(ftl, zone);
-	struct lt_lock_node node;
-	bool here;
-
-	lt_lock_acquire(lock, &node);
-	here = (*entry & L2P_ADDRESS_MASK) == from;
-	if (here) {
-		replace(ftl, entry, to);
-		slc_validate(ftl, to, (uint32_t)lba);
-	}
-	lt_lock_release(lock, &node);
-	return here;
 }
 
 void l2p_unmap(struct ftl *ftl, const struct zone *zone, uint32_t count)

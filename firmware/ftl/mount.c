@@ -11,8 +11,7 @@ struct mount {
 	uint32_t *rows;               /* by column: units programmed in the block at hand */
 	bool erasing, bad, used;      /* of the superblock at hand */
 	uint64_t *table_sequence;     /* by table page */
-	uint32_t *found;              /* by zone: SLC sectors mapped */
-	uint32_t *beyond;             /* by zone: end of the last of them */
+	uint32_t *beyond;             /* by zone: end of the last staged copy */
 	bool *hole, *padded;          /* by zone */
 };
 
@@ -227,7 +226,7 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	struct hz_oob other;
 	struct zone *zone;
 	uint32_t offset;
-	ppa_t present;
+	ppa_t *present;
 
 	if (oob->kind != HZ_OOB_DATA || oob->lpa >= ftl->shape.namespace_sectors)
 		return;
@@ -237,16 +236,17 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	if (oob->generation != zone->generation || offset < zone->placed || mount->padded[zone->index] ||
 	    record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return;
-	present = l2p_peek(ftl, zone, offset);
-	if (present != L2P_UNMAPPED) {
-		tsu_read_now(ftl->tsu, present, 1, NULL, 0, &other);
+	if (mount->beyond[zone->index] <= offset)
+		mount->beyond[zone->index] = offset + 1;
+	if (offset - zone->placed >= ftl->superpage_sectors)
+		return;
+	present = staged_candidate(zone, offset);
+	if (*present != PPA_NONE) {
+		tsu_read_now(ftl->tsu, *present, 1, NULL, 0, &other);
 		if (other.sequence >= oob->sequence)
 			return;
 	}
-	mount->found[zone->index] += present == L2P_UNMAPPED;
-	if (mount->beyond[zone->index] <= offset)
-		mount->beyond[zone->index] = offset + 1;
-	l2p_preset(ftl, zone, offset, ppa);
+	*present = ppa;
 }
 
 static const char *scan_staged(struct mount *mount)
@@ -270,21 +270,29 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 	return zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
 
+/* Staged sectors that continue the placed ones, up to the first gap: from there on the copies are dead. Returns where that is. */
+static uint32_t settle_staged(struct mount *mount, struct zone *zone)
+{
+	struct ftl *ftl = mount->ftl;
+	uint32_t most = zone->placed + ftl->superpage_sectors, end = zone->placed;
+
+	while (end < most && *staged_candidate(zone, end) != PPA_NONE) {
+		slc_validate(ftl, *staged_candidate(zone, end), 1, (uint32_t)(zone->start + end));
+		end++;
+	}
+	for (uint32_t o = end; o < most; o++)
+		*staged_candidate(zone, o) = PPA_NONE;
+	return end;
+}
+
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t end = zone->placed, staged;
+	uint32_t end = settle_staged(mount, zone);
 
-	while (end < mount->beyond[zone->index] && l2p_peek(ftl, zone, end) != L2P_UNMAPPED)
-		end++;
-	staged = end - zone->placed;
-	zone->fence = mount->found[zone->index] > staged;
-	for (uint32_t o = end; o < mount->beyond[zone->index]; o++)
-		l2p_preset(ftl, zone, o, UINT32_MAX);
+	zone->fence = mount->beyond[zone->index] > end;
 	for (uint32_t o = 0; o < zone->placed; o++)
 		l2p_preset(ftl, zone, o, ppa_make(ftl->map, zone->superblock, o));
-	for (uint32_t o = zone->placed; o < end; o++)
-		slc_validate(ftl, l2p_peek(ftl, zone, o), (uint32_t)(zone->start + o));
 	zone->wp = zone->landed = zone->resident = zone->staged = zone->wp_at_mount = end;
 	zone->staged_from = zone->placed;
 	zone->landed_slot = end % ftl->superpage_sectors;
@@ -299,7 +307,7 @@ static const char *settle_zones(struct mount *mount)
 		settle_zone(mount, &mount->ftl->zones[z]);
 	for (uint32_t i = 0; i < mount->ftl->table.pages; i++)
 		if (mount->ftl->table.page[i].ppa != PPA_NONE)
-			slc_validate(mount->ftl, mount->ftl->table.page[i].ppa, slc_table_tag(i));
+			slc_validate(mount->ftl, mount->ftl->table.page[i].ppa, 1, slc_table_tag(i));
 	lt_store(&mount->ftl->sequence, mount->ftl->mount_sequence + 1);
 	return NULL;
 }
@@ -345,7 +353,6 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table_sequence = arena_alloc(arena, ftl->table.pages, sizeof(uint64_t), "mount table"),
-		.found = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "mount zones"),
 		.beyond = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "mount zones"),
 		.hole = arena_alloc(arena, ftl->zone_count, sizeof(bool), "mount zones"),
 		.padded = arena_alloc(arena, ftl->zone_count, sizeof(bool), "mount zones"),

@@ -29,8 +29,9 @@ static uint32_t page_run(struct ftl *ftl, ppa_t ppa)
 	return rest < run ? rest : run;
 }
 
-/* One flash read for the first sectors of ppa[] that lie together; returns how many. */
-static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, struct tsu_txn **list)
+/* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
+static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, bool pinned,
+		      struct tsu_txn **list)
 {
 	struct flash_read *read = (struct flash_read *)self->reads.free;
 	uint32_t most = page_run(self->ftl, ppa[0]), run = 1;
@@ -39,7 +40,7 @@ static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const pp
 		run++;
 	self->reads.free = read->txn.next;
 	read->req = req;
-	read->pins = slc_holds(self->ftl->map, ppa[0]) ? run : 0;
+	read->pins = pinned ? run : 0;
 	read->txn = (struct tsu_txn){
 		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
 		.stream = req->queue, .sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
@@ -79,32 +80,50 @@ static void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint
 
 enum { LOOKUP_SECTORS = 32 };
 
-/* Mapped sectors [offset, offset + count): returns false if the pool ran dry. */
-static bool read_mapped(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+/* Flash reads for ppa[0 … count), as long as there are transactions; returns how many sectors they cover. */
+static uint32_t fetch_all(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, bool pinned,
+			  struct tsu_txn **list)
+{
+	uint32_t at = 0;
+
+	while (at < count && self->reads.free)
+		at += fetch(self, req, &ppa[at], count - at, pinned, list);
+	return at;
+}
+
+/* Sectors [offset, offset + count) at their place; false: the pool ran dry. */
+static bool read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
 			struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
+	uint32_t part;
 
-	while (count) {
-		uint32_t part = count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, at = 0;
-
+	for (; count; offset += part, count -= part) {
+		part = count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS;
 		l2p_read(self->ftl, zone, offset, part, ppa);
-		while (at < part && self->reads.free) {
-			uint32_t run = 1;
-
-			if (ppa[at] == L2P_UNMAPPED)
-				read_unmapped(self, req, 1);
-			else
-				run = fetch(self, req, &ppa[at], part - at, list);
-			at += run;
-		}
-		for (uint32_t i = at; i < part; i++)
-			if (ppa[i] != L2P_UNMAPPED && slc_holds(self->ftl->map, ppa[i]))
-				slc_unpin(self, ppa[i]);
-		if (at < part)
+		if (fetch_all(self, req, ppa, part, false, list) < part)
 			return false;
-		offset += part;
-		count -= part;
+	}
+	return true;
+}
+
+/* Staged sectors [offset, offset + count); false: the pool ran dry. */
+static bool read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+			struct tsu_txn **list)
+{
+	ppa_t ppa[LOOKUP_SECTORS];
+	uint32_t part, at;
+
+	for (; count; offset += part, count -= part) {
+		part = staged_read(self->ftl, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		if (!part)
+			return true; /* lost with the zone: the caller comes to that sector next */
+		at = fetch_all(self, req, ppa, part, true, list);
+		if (at == part)
+			continue;
+		while (at < part)
+			slc_unpin(self, ppa[at++]);
+		return false;
 	}
 	return true;
 }
@@ -138,8 +157,10 @@ static bool read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_req
 			read_unmapped(self, req, rest);
 		} else if (at >= buffered) {
 			read_buffered(self, zone, req, at, least(rest, zone->landed - at));
+		} else if (at < zone->placed) {
+			more = read_placed(self, zone, req, at, least(rest, least(zone->placed, buffered) - at), list);
 		} else {
-			more = read_mapped(self, zone, req, at, least(rest, buffered - at), list);
+			more = read_staged(self, zone, req, at, least(rest, buffered - at), list);
 		}
 	}
 	return more;

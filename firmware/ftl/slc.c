@@ -1,4 +1,4 @@
-/* SLC log: allocation at two heads, programs in lanes, validity, pins. */
+/* SLC log: allocation at the heads, programs in lanes, validity, pins. */
 #include "slc.h"
 
 #include "context.h"
@@ -13,20 +13,27 @@ uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa)
 	return &ftl->slc.tag[ppa_superblock(ftl->map, ppa) * ftl->slc.sectors + ppa_offset(ftl->map, ppa)];
 }
 
-/* Valid sectors at most: less than a flush unit for every active zone (draining ones count as active), and the zone table, current
- * and next copy. */
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every active zone (draining ones count as
+ * active), and the tables, current and next copy. Copies of a unit that is complete do not count: it is being programmed to its
+ * place, which needs no SLC, and then they are invalid. */
 static uint64_t most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint32_t zones = cfg->max_active && cfg->max_active < shape->zones ? cfg->max_active : shape->zones;
+	uint64_t zones = cfg->max_active && cfg->max_active < shape->zones ? cfg->max_active : shape->zones;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + SLC_MAP_WRITES : 0;
 
-	return zones * flush + 2 * (shape->zones / ZONE_RECORDS_PER_PAGE + 1);
+	if (shape->backing_zones)
+		zones += cfg->conventional_streams + 1;
+	return zones * flush + 2 * (shape->zones / ZONE_RECORDS_PER_PAGE + 1) + map;
 }
 
-/* Both heads, the collector's reserve, and sealed ones that cannot all be fully valid. */
+/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
+ * fewer units than it has. */
 uint32_t slc_smallest(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
-	return 3 + (uint32_t)(most_valid(cfg, shape) / shape->slc_superblock_sectors) + 1;
+	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
+
+	return SLC_STREAMS + 1 + (uint32_t)(most_valid(cfg, shape) / no_gain) + 1;
 }
 
 static void head_reset(struct ftl *ftl, struct slc_head *head, uint32_t block)
@@ -58,7 +65,7 @@ static uint32_t take_free(struct slc *slc)
 static bool head_ready(struct ftl *ftl, struct slc_head *head)
 {
 	struct slc *slc = &ftl->slc;
-	uint32_t reserve = head == &slc->head[SLC_STAGE] ? 1 : 0;
+	uint32_t reserve = head == &slc->head[SLC_COLLECT] ? 0 : 1;
 
 	if (head->room)
 		return true;
@@ -154,13 +161,23 @@ static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 	slc_collect(self);
 }
 
+static void start_waiting(struct ftl_worker *self, unsigned stream)
+{
+	struct slc *slc = &self->ftl->slc;
+
+	while (slc->waiting[stream].head && head_ready(self->ftl, &slc->head[stream]))
+		place(self, queue_pop(&slc->waiting[stream]));
+}
+
+/* Data and tables take turns at a superblock that has come free, so that neither waits for ever behind the other. */
 void slc_start_waiting(struct ftl_worker *self)
 {
 	struct slc *slc = &self->ftl->slc;
 
-	for (unsigned i = 0; i < SLC_STREAMS; i++)
-		while (slc->waiting[i].head && head_ready(self->ftl, &slc->head[i]))
-			place(self, queue_pop(&slc->waiting[i]));
+	start_waiting(self, SLC_COLLECT);
+	start_waiting(self, slc->turn);
+	slc->turn = slc->turn == SLC_STAGE ? SLC_MAP : SLC_STAGE;
+	start_waiting(self, slc->turn);
 }
 
 /* A program failed: nothing more goes to this superblock, and it is retired once collected. */
@@ -239,23 +256,47 @@ void slc_write(struct ftl_worker *self, struct slc_write *write)
 	lt_lock_release(&slc->lock, &node);
 }
 
-void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t tag)
+void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag)
 {
+	uint32_t *slot = slc_tag_of(ftl, ppa);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->slc.lock, &node);
-	*slc_tag_of(ftl, ppa) = tag;
-	slc_block_of(ftl, ppa)->valid++;
+	for (uint32_t i = 0; i < count; i++)
+		slot[i] = tag + i;
+	slc_block_of(ftl, ppa)->valid += count;
 	lt_lock_release(&ftl->slc.lock, &node);
 }
 
-void slc_invalidate(struct ftl *ftl, ppa_t ppa)
+static bool somebody_waits(const struct slc *slc)
+{
+	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head;
+}
+
+void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	for (uint32_t i = 0; i < count; i++) {
+		*slc_tag_of(self->ftl, ppa[i]) = SLC_NONE;
+		slc_block_of(self->ftl, ppa[i])->valid--;
+	}
+	if (somebody_waits(slc))
+		slc_collect(self);
+	lt_lock_release(&slc->lock, &node);
+}
+
+void slc_move(struct ftl *ftl, ppa_t from, ppa_t to)
 {
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->slc.lock, &node);
-	*slc_tag_of(ftl, ppa) = SLC_NONE;
-	slc_block_of(ftl, ppa)->valid--;
+	*slc_tag_of(ftl, to) = *slc_tag_of(ftl, from);
+	*slc_tag_of(ftl, from) = SLC_NONE;
+	slc_block_of(ftl, to)->valid++;
+	slc_block_of(ftl, from)->valid--;
 	lt_lock_release(&ftl->slc.lock, &node);
 }
 

@@ -1,9 +1,9 @@
 /* The SLC region: a log of 4 KiB sectors over the SLC superblocks, with valid accounting and garbage collection (slc_gc.c).
  *
- * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Two write heads,
- * one for staged data and zone records, one for the collector. One erased superblock is kept for the collector: with the size that
- * slc_smallest demands, some sealed superblock always holds an invalid sector, so every collection gains space and no writer
- * waits for ever. A plane has at most one program of a head under way. */
+ * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Three write heads:
+ * staged data, tables (zone records, pages of the map), the collector. One erased superblock is kept for the collector: with the
+ * size that slc_smallest demands, some sealed superblock always holds room that a collection gains as soon as the programs under
+ * way have ended, so no writer waits for ever. A plane has at most one program of a head under way. */
 #ifndef FTL_SLC_H
 #define FTL_SLC_H
 
@@ -14,9 +14,10 @@ struct ftl;
 struct ftl_worker;
 struct arena;
 
-enum slc_stream { SLC_STAGE, SLC_COLLECT, SLC_STREAMS };
+enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
 enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
+enum { SLC_MAP_WRITES = 16 };    /* pages of the map that may be on their way to SLC at a time */
 #define SLC_NONE UINT32_MAX
 #define SLC_PIN_WAITING (1ull << 32) /* in slc_block.pins: the collector waits for the count below to reach 0 */
 
@@ -54,9 +55,8 @@ struct slc_head {
 	struct slc_lane *lane;        /* by column */
 };
 
-enum slc_gc_step { GC_IDLE, GC_READ, GC_WRITE, GC_PINNED, GC_ERASE };
 struct slc_gc {
-	uint8_t step;
+	bool busy;                    /* SLC lock; all else belongs to the worker that collects */
 	struct lt_event event;        /* posted when the last pin has gone */
 	struct ftl_worker *worker;
 	uint32_t victim, position;    /* next sector of the victim to look at */
@@ -81,12 +81,17 @@ struct slc {
 	uint32_t free, cursor;        /* cursor: where the search for a free one starts */
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
+	uint8_t turn;                 /* which of SLC_STAGE and SLC_MAP is served first */
 	struct slc_gc gc;
 	uint64_t waits;
 };
 
-/* Tags: an LBA, or a zone table page. */
+/* Tags: the LBA of a staged sector, a zone table page, or a page of the map (zone * map_pages_per_zone + page). No LBA comes near
+ * the others: zones end below HZ_MAX_LBAS. */
+#define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
+enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t page) { return SLC_NONE - 1 - page; }
+static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
 
 /* Superblocks without which writers could wait for ever; the config must give at least as many. */
 uint32_t slc_smallest(const struct hz_device_config *cfg, const struct hz_shape *shape);
@@ -96,10 +101,13 @@ static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return pp
 
 /* Program at the head of write->stream, or as soon as there is room. Any lock but SLC may be held. */
 void slc_write(struct ftl_worker *self, struct slc_write *write);
-/* Validity of one sector. SLC lock not held. */
-void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t tag);
-void slc_invalidate(struct ftl *ftl, ppa_t ppa);
-/* L2P lock held: the sector will be read. */
+/* Validity. SLC lock not held. count sectors of one program, with consecutive tags. */
+void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag);
+/* Sectors anywhere; starts the collector if somebody waits for room. */
+void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count);
+/* The collector's copy at `to` is valid instead of the one at `from`. */
+void slc_move(struct ftl *ftl, ppa_t from, ppa_t to);
+/* Under the lock that keeps the address true (a zone's for staged sectors): the sector will be read. */
 void slc_pin(struct ftl *ftl, ppa_t ppa);
 void slc_unpin(struct ftl_worker *self, ppa_t ppa);
 

@@ -1,7 +1,7 @@
 /* SLC garbage collection: pick the superblock with the fewest valid sectors, move those in batches to the collector's head, erase.
  *
  * OOB records move unchanged, sequence number included, so a power cut in the middle leaves two equal copies. One collection at a
- * time; its worker runs every step, `step` under the SLC lock says that one is under way. */
+ * time; its worker runs every step. */
 #include "context.h"
 #include "slc.h"
 
@@ -17,7 +17,7 @@ static uint32_t units_for(const struct slc *slc, uint32_t sectors)
 /* Short of space: somebody waits, or the last superblock but the reserve is running out. */
 static bool urgent(const struct slc *slc)
 {
-	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_COLLECT].head ||
+	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
 	       (slc->free <= 1 && slc->head[SLC_STAGE].room < slc->units / 4);
 }
 
@@ -53,14 +53,14 @@ void slc_collect(struct ftl_worker *self)
 	struct slc *slc = &self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 
-	if (gc->step != GC_IDLE)
+	if (gc->busy)
 		return;
 	gc->victim = pick_victim(slc);
 	if (gc->victim == SLC_NONE)
 		return;
 	gc->worker = self;
 	gc->position = 0;
-	gc->step = GC_READ;
+	gc->busy = true;
 	self->counters.slc_gc_runs++;
 	gc_batch(self);
 }
@@ -70,7 +70,6 @@ static void gc_read(struct ftl_worker *self)
 	struct ftl *ftl = self->ftl;
 	struct slc_gc *gc = &ftl->slc.gc;
 
-	gc->step = GC_READ;
 	gc->failed = false;
 	gc->pending = gc->count;
 	for (uint32_t i = 0; i < gc->count; i++) {
@@ -89,7 +88,6 @@ static void gc_erase(struct ftl_worker *self)
 	struct slc *slc = &ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 
-	gc->step = GC_ERASE;
 	gc->failed = false;
 	gc->pending = slc->planes;
 	slc->block[gc->victim].state = SLC_ERASING;
@@ -109,7 +107,6 @@ static void gc_release(struct ftl_worker *self)
 {
 	struct slc *slc = &self->ftl->slc;
 
-	slc->gc.step = GC_PINNED;
 	if ((uint32_t)lt_or(&slc->block[slc->gc.victim].pins, SLC_PIN_WAITING) == 0)
 		gc_erase(self);
 }
@@ -153,7 +150,6 @@ static void gc_write(struct ftl_worker *self)
 	struct slc_gc *gc = &slc->gc;
 	uint32_t units = units_for(slc, gc->count);
 
-	gc->step = GC_WRITE;
 	gc->pending = units;
 	for (uint32_t i = gc->count; i < units * slc->unit_sectors; i++)
 		gc->oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
@@ -178,7 +174,7 @@ static void give_up(struct ftl_worker *self)
 
 	lt_lock_acquire(&slc->lock, &node);
 	slc->block[slc->gc.victim].unreadable = true;
-	slc->gc.step = GC_IDLE;
+	slc->gc.busy = false;
 	slc_collect(self);
 	lt_lock_release(&slc->lock, &node);
 }
@@ -208,7 +204,7 @@ static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 	if (page < ftl->table.pages)
 		zone_table_move(ftl, page, from, to);
 	else
-		l2p_move_slc(ftl, tag, from, to);
+		staged_move(ftl, tag, from, to);
 }
 
 static void write_done(struct slc_write *write)
@@ -244,7 +240,7 @@ static void erase_done(struct tsu_txn *txn)
 	lt_lock_acquire(&slc->lock, &node);
 	block->state = gc->failed || block->doomed ? SLC_BAD : SLC_FREE;
 	slc->free += block->state == SLC_FREE;
-	gc->step = GC_IDLE;
+	gc->busy = false;
 	slc_start_waiting(self);
 	slc_collect(self);
 	lt_lock_release(&slc->lock, &node);

@@ -373,8 +373,10 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 	}
 	while ((req = io_pop(&zone->writers)))
 		io_complete(req, NVME_WRITE_FAULT);
-	if (zone_quiet(zone) && zone->buffer)
+	if (zone_quiet(zone) && zone->buffer) {
+		staged_keep_prefix(self, zone);
 		zone_discard_buffer(self, zone);
+	}
 }
 
 void zone_fail(struct ftl_worker *self, struct zone *zone)

@@ -27,6 +27,7 @@ struct buffer_txn { struct tsu_txn txn; struct write_buffer *buffer; struct flus
 struct flush_unit {
 	uint8_t state;
 	bool failed;
+	bool staged;                  /* some of its sectors have copies in SLC */
 	uint16_t pending;             /* programs under way */
 	uint32_t start, data_end, end;/* zone offsets; padding from data_end on */
 	uint64_t not_before_ns;       /* when the last data will have crossed the link */

@@ -7,6 +7,7 @@
 
 #include "io.h"
 #include "lt/lock.h"
+#include "tsu/flash_addr.h"
 
 #define SUPERBLOCK_NONE UINT32_MAX
 
@@ -28,6 +29,7 @@ struct zone {
 	uint32_t superblock;          /* SUPERBLOCK_NONE until the first write needs one */
 	uint32_t wp, landed, placed, staged, resident;
 	uint32_t staged_from;         /* start of the unit that [.., staged) belongs to */
+	ppa_t *staged_ppa;            /* staged.h */
 	uint32_t landed_slot;         /* buffer slot of sector `landed` */
 	uint32_t flush_to;            /* somebody waits until [0, flush_to) is durable */
 	struct write_buffer *buffer;  /* bound, or NULL */

@@ -82,7 +82,8 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
 	zone_discard_buffer(self, zone);
-	l2p_unmap(zone->ftl, zone, zone->wp);
+	staged_drop(self, zone, zone->placed, zone->landed - zone->placed);
+	l2p_unmap(zone->ftl, zone, zone->placed);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = 0;

@@ -45,7 +45,7 @@ static void page_write(struct ftl_worker *self, uint32_t index)
 	write->oob[0] = (struct hz_oob){ .sequence = sequence_take(ftl, 1), .lpa = index, .kind = HZ_OOB_ZONE_TABLE,
 					 .stream = ZONE_TABLE_VERSION };
 	write->txn.owner = &self->thread;
-	write->stream = SLC_STAGE;
+	write->stream = SLC_MAP;
 	write->cause = HZ_CAUSE_MAP;
 	write->context = page;
 	write->done = page_written;
@@ -64,9 +64,9 @@ static void page_written(struct slc_write *write)
 	lt_lock_acquire(&table->lock, &node);
 	old = page->ppa;
 	page->ppa = write->ppa;
-	slc_validate(self->ftl, write->ppa, slc_table_tag((uint32_t)(page - table->page)));
+	slc_validate(self->ftl, write->ppa, 1, slc_table_tag((uint32_t)(page - table->page)));
 	if (old != PPA_NONE)
-		slc_invalidate(self->ftl, old);
+		slc_invalidate(self, &old, 1);
 	page->durable = page->writing;
 	page->busy = false;
 	waiting = page->waiting;
@@ -126,19 +126,15 @@ bool zone_table_settled(struct ftl *ftl, struct zone *zone)
 	return settled;
 }
 
-bool zone_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
+void zone_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
 {
 	struct zone_table *table = &ftl->table;
 	struct lt_lock_node node;
-	bool here;
 
 	lt_lock_acquire(&table->lock, &node);
-	here = table->page[index].ppa == from;
-	if (here) {
+	if (table->page[index].ppa == from) {
 		table->page[index].ppa = to;
-		slc_validate(ftl, to, slc_table_tag(index));
-		slc_invalidate(ftl, from);
+		slc_move(ftl, from, to);
 	}
 	lt_lock_release(&table->lock, &node);
-	return here;
 }

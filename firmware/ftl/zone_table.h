@@ -43,7 +43,7 @@ void zone_table_init(struct ftl *ftl, struct arena *arena);
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
 /* Zone lock held: has the last commit reached flash? */
 bool zone_table_settled(struct ftl *ftl, struct zone *zone);
-/* SLC garbage collection moved a page's copy; false: it was stale. SLC lock not held. */
-bool zone_table_move(struct ftl *ftl, uint32_t page, ppa_t from, ppa_t to);
+/* The SLC collector has made a copy of a page at `to`; it counts if the page still lies at `from`. SLC lock not held. */
+void zone_table_move(struct ftl *ftl, uint32_t page, ppa_t from, ppa_t to);
 
 #endif
