@@ -23,6 +23,7 @@ static const struct key keys[] = {
 	{ "elf", TEXT, FIELD(elf), 0, 0 },
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },
+	{ "profile", TEXT, FIELD(profile), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, 100000 },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
 	COST_KEY(insn), COST_KEY(local), COST_KEY(remote), COST_KEY(occupancy), COST_KEY(wake), COST_KEY(pause), COST_KEY(ipi),

@@ -26,6 +26,7 @@ struct vc_options {
 	const char *elf;         /* image, for names in dumps and reports */
 	const char *report;      /* JSON result file */
 	const char *trace;       /* text file with every order point that the hash covers, to find where two runs part */
+	const char *profile;     /* text file with how often each segment of code ran outside freezes */
 	uint64_t mhz;            /* frequency of every hart's clock */
 	const char *preset;      /* "default" or "ideal" */
 	struct vc_costs cost;

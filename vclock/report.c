@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "line.h"
+#include "profile.h"
 #include "race.h"
 #include "symbol.h"
 
@@ -125,6 +126,8 @@ void vc_report_write(void)
 	}
 	write_host(out);
 	fprintf(out, "}\n");
+	if (vc.options.profile && vc.hart[0].retired)
+		vc_profile_write();
 	if (fclose(out) || rename(temporary, vc.options.report))
 		vc_say("cannot write %s: %s", vc.options.report, strerror(errno));
 }

@@ -6,6 +6,7 @@
 
 #include "hint.h"
 #include "line.h"
+#include "profile.h"
 #include "race.h"
 #include "token.h"
 
@@ -163,7 +164,10 @@ static void count_segments(struct qemu_plugin_tb *tb, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, i))) == VC_PLAIN)
 			continue;
-		count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
+		if (!vc.options.count_each)
+			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
+		if (vc.options.profile)
+			vc_profile_segment(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
 		start = i + 1;
 	}
 }
@@ -178,7 +182,7 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		instrument(qemu_plugin_tb_get_insn(tb, 0), VC_GATE, 0);
 	if (qemu_plugin_tb_vaddr(tb) < HZ_RAM_BASE)
 		return; /* QEMU's boot ROM, before time begins */
-	if (!vc.options.count_each)
+	if (!vc.options.count_each || vc.options.profile)
 		count_segments(tb, n);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);

@@ -67,6 +67,24 @@ class Trace(ProbeCase):
             self.assertEqual(keys, sorted(keys))
 
 
+class Profile(ProbeCase):
+    def profiled(self, *options):
+        with self.probe("ping", 4, options=options) as m:
+            file = os.path.join(m.folder, "profile")
+            m.command[m.command.index("-plugin") + 1] += f",profile={file}"
+            self.assertEqual(m.run(), 0, m.output)
+            with open(file) as f:
+                return [[int(word, 0) for word in line.split()] for line in f], m.report()
+
+    def test_profile_has_every_counted_instruction(self):
+        lines, report = self.profiled()
+        counted = {h["hart"]: 0 for h in report["harts"]}
+        for hart, _, instructions, runs in lines:
+            counted[hart] += instructions * runs
+        self.assertEqual(counted, {h["hart"]: h["counted"] for h in report["harts"]})
+        self.assertEqual(lines, self.profiled("count=insn")[0])
+
+
 class Counting(ProbeCase):
     def test_counting_by_segment_equals_counting_each_instruction(self):
         for scene in ("order", "deadline", "ping", "charge", "take"):
