@@ -37,7 +37,10 @@ enum nvme_io_opcode {
 enum nvme_zone_send_action { /* ZNS 3.4.3, CDW13 7:0 */
 	NVME_ZSA_CLOSE = 1, NVME_ZSA_FINISH = 2, NVME_ZSA_OPEN = 3, NVME_ZSA_RESET = 4, NVME_ZSA_OFFLINE = 5, NVME_ZSA_SET_EXTENSION = 0x10,
 };
+/* ZNS 1.1 knows type 2 only. Conventional zones are reported as ZBC and ZAC do: type 1, state 0, no valid write pointer. */
+enum nvme_zone_type { NVME_ZT_CONVENTIONAL = 1, NVME_ZT_SEQUENTIAL = 2 };
 enum nvme_zone_state { /* ZNS zone descriptor ZS, value in bits 7:4 */
+	NVME_ZS_NOT_WP = 0, /* conventional */
 	NVME_ZS_EMPTY = 1, NVME_ZS_IMPLICIT_OPEN = 2, NVME_ZS_EXPLICIT_OPEN = 3, NVME_ZS_CLOSED = 4,
 	NVME_ZS_READ_ONLY = 0xd, NVME_ZS_FULL = 0xe, NVME_ZS_OFFLINE = 0xf,
 };
@@ -61,7 +64,7 @@ enum nvme_status {
 };
 
 struct nvme_zone_descriptor {
-	uint8_t type;         /* 1 conventional (vendor view), 2 sequential write required */
+	uint8_t type;         /* enum nvme_zone_type */
 	uint8_t state;        /* enum nvme_zone_state << 4 */
 	uint8_t attributes, attributes_info;
 	uint32_t reserved0;

@@ -73,7 +73,9 @@ void RunFlags::apply_trace(wl::Workload &w) const
 		w.trace->format = "auto";
 		w.threads.clear();
 		w.name = fs::path(trace).filename().string();
+		w.file = trace;
 		w.mapping = wl::Mapping::log;
+		w.mapping_given = false;
 	}
 	if (!w.trace)
 		return;
@@ -108,8 +110,10 @@ wl::Workload RunFlags::load() const
 		wl::shrink(w, quick_divisor);
 	apply_trace(w);
 	apply_threads(w);
-	if (!mapping.empty())
+	if (!mapping.empty()) {
 		w.mapping = mapping == "log" ? wl::Mapping::log : wl::Mapping::direct;
+		w.mapping_given = true;
+	}
 	if (machine.seed)
 		w.seed = machine.seed;
 	if (no_verify)

@@ -57,9 +57,9 @@ public:
 			queues_.push_back(controller_.create_queue(static_cast<unsigned>(i + 1), options));
 			ports_.emplace_back(*queues_.back());
 		}
-		if (old_image)
+		if (old_image && machine_.config().namespace_kind == HZ_NS_ZONED)
 			reset_all_zones();
-		plan_ = replay::make_plan(workload_, usable_zones());
+		plan_ = replay::make_plan(workload_, controller_.namespace_info(*queues_.front()), !old_image);
 		facts.prepared = phase("preparing " + title_, sources());
 		controller_.reset_stats();
 	}
@@ -102,15 +102,6 @@ public:
 	}
 
 private:
-	// What every zone offers: a zone's own descriptor tells its capacity.
-	NamespaceInfo usable_zones()
-	{
-		NamespaceInfo info = controller_.namespace_info();
-		for (const nvme_zone_descriptor &zone : controller_.zone_report(*queues_.front()))
-			info.zone_capacity_sectors = std::min(info.zone_capacity_sectors, zone.capacity);
-		return info;
-	}
-
 	void reset_all_zones()
 	{
 		const Completion done = queues_.front()->run(QueuePair::zone_send(0, NVME_ZSA_RESET, true));
@@ -167,6 +158,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	const auto start = Clock::now();
 	if (options.config.media_mode == HZ_MEDIA_TIMING_ONLY)
 		workload.verify = false; // such a device gives zeros
+	wl::choose_mapping(workload, options.config.namespace_kind == HZ_NS_ZONED);
 	options.shm_bytes = shm_bytes_for(heap_bytes(workload));
 	std::error_code ignored;
 	const bool old_image = !options.nand_image.empty() && std::filesystem::exists(options.nand_image, ignored);

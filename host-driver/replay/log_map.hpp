@@ -1,9 +1,7 @@
-/* Logical → device map of the log mapping: pages of entries that exist once touched. */
+/* Logical → device map of the log mapping. */
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include "replay/sparse_table.hpp"
 
 namespace hz::replay {
 
@@ -16,21 +14,6 @@ struct LogEntry {
 	bool mapped() const { return location != UINT64_MAX; }
 };
 
-class LogMap {
-public:
-	explicit LogMap(uint64_t sectors) : pages_((sectors + page_entries - 1) / page_entries) {}
-
-	LogEntry &operator[](uint64_t lba)
-	{
-		auto &page = pages_[lba / page_entries];
-		if (!page)
-			page = std::make_unique<LogEntry[]>(page_entries);
-		return page[lba % page_entries];
-	}
-
-private:
-	static constexpr uint64_t page_entries = 1024;
-	std::vector<std::unique_ptr<LogEntry[]>> pages_;
-};
+using LogMap = SparseTable<LogEntry>;
 
 } // namespace hz::replay

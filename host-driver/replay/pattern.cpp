@@ -80,6 +80,14 @@ bool check_sector(std::span<const std::byte, sector_bytes> sector, uint64_t seed
 	return wrong == 0;
 }
 
+bool check_versions(std::span<const std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp, uint64_t newest)
+{
+	const wl::Stamp found{stamp.key, load(sector, 2)};
+	if (check_sector(sector, seed, stamp))
+		return true;
+	return found.version > stamp.version && found.version <= newest && check_sector(sector, seed, found);
+}
+
 std::string describe_mismatch(std::span<const std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp, uint64_t lba)
 {
 	std::string text = "LBA " + std::to_string(lba) + " should hold " + say(stamp) + " but holds ";

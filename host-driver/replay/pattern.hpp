@@ -16,6 +16,8 @@ inline constexpr size_t sector_bytes = 4096;
  * further word is a mix of its number and these three. A stamp with version 0 is all zeros. */
 void fill_sector(std::span<std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp);
 bool check_sector(std::span<const std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp);
+/* The same for any version from the stamp's to `newest`: which of them was written last is not known. */
+bool check_versions(std::span<const std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp, uint64_t newest);
 /* One sentence for a sector that failed the check: what was expected and what it seems to be. */
 std::string describe_mismatch(std::span<const std::byte, sector_bytes> sector, uint64_t seed, const wl::Stamp &stamp, uint64_t lba);
 

@@ -19,7 +19,9 @@ struct Plan {
 	std::vector<ThreadPlan> threads;
 };
 
-/* Zones are dealt out to the threads in order. Throws wl::WorkloadError when they, or the open zone limit, do not suffice. */
-Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device);
+/* Zones, or the sectors of a block namespace, are dealt out to the threads in order. `device` with what its zone report tells.
+ * fresh: the device was never written, so that what is not written reads as zeros. Throws wl::WorkloadError ("file: key: sentence")
+ * when zones or open zones do not suffice, or the workload is for another kind of device. */
+Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true);
 
 } // namespace hz::replay

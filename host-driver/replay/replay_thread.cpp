@@ -130,7 +130,9 @@ void ReplayThread::check_data(const Completion &done, const wl::Request &r)
 {
 	const auto data = port_.data(done.cid);
 	for (uint32_t i = 0; i < r.sectors; i++) {
-		if (check_sector(sector_of(data, i), options_.seed, r.stamps[i])) {
+		if (r.stamps[i].version == wl::unknown_version)
+			continue;
+		if (check_versions(sector_of(data, i), options_.seed, r.stamps[i], source_.newest_version(r, i))) {
 			account_.verified_bytes += sector_bytes;
 			continue;
 		}

@@ -21,18 +21,18 @@ TraceZones::TraceZones(const wl::TraceSpec &spec, const wl::ZoneShare &device, u
 
 uint64_t TraceZones::lba_of(const Record &record) const
 {
-	const uint64_t base = record.zoned ? cells_.share().start_of(record.zone) : 0;
-	return base + record.offset / 4096;
+	const wl::ZoneShare &share = cells_.share();
+	return share.start_of(share.first_zone + (record.zoned ? record.zone : 0)) + record.offset / 4096;
 }
 
 bool TraceZones::mine(const Record &record, uint64_t lba) const
 {
 	if (record.op == trace::Op::flush)
 		return record.stream % spec_.threads == thread_;
-	const uint64_t zone = lba / cells_.share().zone_size;
+	const uint64_t zone = lba / cells_.share().zone_size - cells_.share().first_zone;
 	if (zone >= cells_.count())
 		throw trace::TraceError(spec_.file + ":" + std::to_string(reader_->line_number()) + ": zone " + std::to_string(zone) +
-					" does not exist: the device has " + std::to_string(cells_.count()) + " zones");
+					" does not exist: the device has " + std::to_string(cells_.count()) + " sequential zones");
 	return zone % spec_.threads == thread_;
 }
 
@@ -91,7 +91,7 @@ Step TraceZones::next(Request &request)
 					 wl::Op::reset, wl::Op::finish, wl::Op::open, wl::Op::close};
 	if (preparing_ || !fetch())
 		return Step::done;
-	const auto zone = uint32_t(lba_ / cells_.share().zone_size);
+	const auto zone = uint32_t(lba_ / cells_.share().zone_size) - cells_.share().first_zone;
 	ZoneCell &cell = cells_[zone];
 	if (record_.op != trace::Op::flush && must_wait(cell))
 		return Step::blocked;

@@ -15,7 +15,7 @@ namespace hz::replay {
  * finish wait for everything under way there. */
 class TraceZones : public wl::Source {
 public:
-	/* device: all zones of the namespace. Throws trace::TraceError, and for a format without zones unless its writes happen to
+	/* device: all sequential zones of the namespace; zone 0 of the trace is the first of them. Throws trace::TraceError, and for a format without zones unless its writes happen to
 	 * be sequential: the device refuses those that are not. */
 	TraceZones(const wl::TraceSpec &spec, const wl::ZoneShare &device, uint32_t thread);
 	wl::Step next(wl::Request &request) override;

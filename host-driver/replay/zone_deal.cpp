@@ -14,35 +14,51 @@ const wl::ThreadSpec &spec_of(const wl::Workload &workload, size_t thread)
 	return workload.trace ? any : workload.threads[thread];
 }
 
-/* In order of the threads, from `first` on. */
-std::vector<wl::ZoneShare> deal_in_order(const wl::Workload &workload, const NamespaceInfo &device, uint64_t first, uint64_t count)
+/* One kind of zones of a device, and the threads that use it. */
+struct Region {
+	const char *name;
+	uint64_t first, count;
+	std::vector<size_t> threads;
+};
+
+Region region_of(const wl::Workload &workload, const NamespaceInfo &device, wl::Area area)
 {
-	const size_t threads = workload.thread_count();
-	uint64_t named = 0, open_handed = 0;
-	for (size_t i = 0; i < threads; i++) {
+	const uint64_t conventional = device.conventional_zones;
+	Region region{"sequential", conventional, device.zones - conventional, {}};
+	if (area == wl::Area::conventional)
+		region = {"conventional", 0, conventional, {}};
+	for (size_t i = 0; i < workload.thread_count(); i++)
+		if (spec_of(workload, i).area == area)
+			region.threads.push_back(i);
+	return region;
+}
+
+/* In order of the threads. */
+void deal_in_order(const wl::Workload &workload, const NamespaceInfo &device, const Region &region, std::vector<wl::ZoneShare> &shares)
+{
+	uint64_t named = 0, open_handed = 0, next = region.first;
+	for (const size_t i : region.threads) {
 		named += spec_of(workload, i).zones;
 		open_handed += spec_of(workload, i).zones == 0;
 	}
-	if (named + open_handed > count)
-		throw wl::WorkloadError("zones: the threads ask for " + number(named + open_handed) + " zones or more, the device has " +
-					number(count) + ": use fewer threads or zones");
-	const uint64_t equal = open_handed ? (count - named) / open_handed : 0;
-	std::vector<wl::ZoneShare> shares;
-	for (size_t i = 0; i < threads; i++) {
+	if (named + open_handed > region.count)
+		throw wl::WorkloadError("zones: the threads ask for " + number(named + open_handed) + " " + region.name +
+					" zones or more, the device has " + number(region.count) + ": use fewer threads or zones");
+	const uint64_t equal = open_handed ? (region.count - named) / open_handed : 0;
+	for (const size_t i : region.threads) {
 		const uint64_t zones = spec_of(workload, i).zones ? spec_of(workload, i).zones : equal;
-		shares.push_back(share_of_zones(device, first, zones));
-		first += zones;
+		shares[i] = share_of_zones(device, next, zones);
+		next += zones;
 	}
-	return shares;
 }
 
-void claim(std::vector<size_t> &owner, const wl::ZoneShare &share, size_t thread, uint64_t first, uint64_t end)
+void claim(std::vector<size_t> &owner, const wl::ZoneShare &share, size_t thread, const Region &region)
 {
 	for (uint32_t i = 0; i < share.zones; i++) {
 		const uint64_t zone = share.first_zone + uint64_t(i) * share.step;
-		if (zone < first || zone >= end)
+		if (zone < region.first || zone >= owner.size())
 			throw wl::WorkloadError("first_zone: thread " + number(thread) + " names zone " + number(zone) + ", but only zones " +
-						number(first) + " to " + number(end - 1) + " are sequential zones of this device");
+						number(region.first) + " to " + number(owner.size() - 1) + " are sequential zones of this device");
 		if (owner[zone] != SIZE_MAX)
 			throw wl::WorkloadError("first_zone: zone " + number(zone) + " belongs to the threads " + number(owner[zone]) + " and " +
 						number(thread) + ": give each its own");
@@ -50,18 +66,42 @@ void claim(std::vector<size_t> &owner, const wl::ZoneShare &share, size_t thread
 	}
 }
 
-std::vector<wl::ZoneShare> deal_as_named(const wl::Workload &workload, const NamespaceInfo &device, uint64_t first, uint64_t count)
+void deal_as_named(const wl::Workload &workload, const NamespaceInfo &device, const Region &region, std::vector<wl::ZoneShare> &shares)
 {
-	std::vector<wl::ZoneShare> shares;
-	std::vector<size_t> owner(first + count, SIZE_MAX);
-	for (size_t i = 0; i < workload.thread_count(); i++) {
+	std::vector<size_t> owner(region.first + region.count, SIZE_MAX);
+	for (const size_t i : region.threads) {
 		const wl::ThreadSpec &spec = workload.threads[i];
-		wl::ZoneShare share = share_of_zones(device, spec.first_zone, spec.zones);
-		share.step = spec.zone_step;
-		claim(owner, share, i, first, first + count);
-		shares.push_back(share);
+		shares[i] = share_of_zones(device, spec.first_zone, spec.zones);
+		shares[i].step = spec.zone_step;
+		claim(owner, shares[i], i, region);
 	}
-	return shares;
+}
+
+void deal_sequential(const wl::Workload &workload, const NamespaceInfo &device, std::vector<wl::ZoneShare> &shares)
+{
+	const Region region = region_of(workload, device, wl::Area::sequential);
+	const auto named = std::count_if(region.threads.begin(), region.threads.end(),
+					 [&](size_t i) { return spec_of(workload, i).first_zone != wl::any_zone; });
+	if (named && size_t(named) != region.threads.size())
+		throw wl::WorkloadError("first_zone: some threads name their zones and some do not: let all of them do so, or none");
+	if (named && workload.mapping == wl::Mapping::log)
+		throw wl::WorkloadError("first_zone: the log mapping chooses zones by itself: remove the key, or use mapping: direct");
+	if (named)
+		deal_as_named(workload, device, region, shares);
+	else
+		deal_in_order(workload, device, region, shares);
+}
+
+void deal_conventional(const wl::Workload &workload, const NamespaceInfo &device, std::vector<wl::ZoneShare> &shares)
+{
+	const Region region = region_of(workload, device, wl::Area::conventional);
+	if (region.threads.empty())
+		return;
+	if (!region.count)
+		throw wl::WorkloadError("area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
+	if (workload.mapping == wl::Mapping::log)
+		throw wl::WorkloadError("area: the log mapping writes sequential zones only: remove the key, or use mapping: direct");
+	deal_in_order(workload, device, region, shares);
 }
 
 } // namespace
@@ -78,15 +118,17 @@ wl::ZoneShare share_of_zones(const NamespaceInfo &device, uint64_t first, uint64
 	return share;
 }
 
+wl::ZoneShare sequential_zones(const NamespaceInfo &device)
+{
+	return share_of_zones(device, device.conventional_zones, device.zones - device.conventional_zones);
+}
+
 std::vector<wl::ZoneShare> deal_zones(const wl::Workload &workload, const NamespaceInfo &device)
 {
-	const auto named = std::count_if(workload.threads.begin(), workload.threads.end(),
-					 [](const wl::ThreadSpec &t) { return t.first_zone != wl::any_zone; });
-	if (named && size_t(named) != workload.threads.size())
-		throw wl::WorkloadError("first_zone: some threads name their zones and some do not: let all of them do so, or none");
-	if (named && workload.mapping == wl::Mapping::log)
-		throw wl::WorkloadError("first_zone: the log mapping chooses zones by itself: remove the key, or use mapping: direct");
-	return named ? deal_as_named(workload, device, 0, device.zones) : deal_in_order(workload, device, 0, device.zones);
+	std::vector<wl::ZoneShare> shares(workload.thread_count());
+	deal_sequential(workload, device, shares);
+	deal_conventional(workload, device, shares);
+	return shares;
 }
 
 } // namespace hz::replay

@@ -12,7 +12,10 @@ namespace hz::replay {
 /* The zones [first, first + count) of a device as one share, with its sizes and limits. */
 wl::ZoneShare share_of_zones(const NamespaceInfo &device, uint64_t first, uint64_t count);
 
-/* A share for each thread, from the sequential zones. Threads that name no number of zones share what the others leave. Throws
+/* All that are sequential. */
+wl::ZoneShare sequential_zones(const NamespaceInfo &device);
+
+/* A share for each thread, from the zones of its area. Threads that name no number of zones share what the others leave. Throws
  * wl::WorkloadError if the zones do not suffice, belong to two threads, or do not exist. */
 std::vector<wl::ZoneShare> deal_zones(const wl::Workload &workload, const NamespaceInfo &device);
 

@@ -23,8 +23,10 @@ struct AdminResult {
 
 struct NamespaceInfo {
 	uint64_t size_sectors = 0;
-	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: NCAP per zone; the zone report is exact
+	bool zoned = true;                     // false: a block namespace, all about zones is 0
+	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: NCAP per zone, unless a zone report was asked
 	uint64_t zones = 0;
+	uint64_t conventional_zones = 0;       // the first so many; 0 unless a zone report was asked
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
 };
@@ -52,6 +54,8 @@ public:
 
 	std::vector<std::byte> identify(uint8_t cns, uint32_t nsid = 0, uint8_t csi = 0);
 	NamespaceInfo namespace_info(uint32_t nsid = 1);
+	// The same for namespace 1, with what only its zone report tells.
+	NamespaceInfo namespace_info(QueuePair &queue);
 	std::vector<nvme_zone_descriptor> zone_report(QueuePair &queue);
 	uint32_t get_feature(uint8_t fid, uint32_t cdw11 = 0);
 	uint32_t set_feature(uint8_t fid, uint32_t cdw11);

@@ -21,26 +21,53 @@ uint32_t limit(uint32_t zero_based) { return zero_based == UINT32_MAX ? 0 : zero
 // MDTS and ZASL are powers of two of 4 KiB; 0 means no limit of their own.
 uint32_t transfer_limit(uint8_t exponent, uint32_t otherwise) { return exponent ? 1u << exponent : otherwise; }
 
+// Command set in a list of namespace identification descriptors; NVM if there is none.
+uint8_t command_set_of(const std::vector<std::byte> &list)
+{
+	size_t at = 0;
+	while (at + 5 <= list.size() && list[at + 1] != std::byte(0)) {
+		if (list[at] == std::byte(NVME_NIDT_CSI))
+			return static_cast<uint8_t>(list[at + 4]);
+		at += sizeof(nvme_namespace_descriptor) + static_cast<uint8_t>(list[at + 1]);
+	}
+	return NVME_CSI_NVM;
+}
+
 } // namespace
 
 NamespaceInfo Controller::namespace_info(uint32_t nsid)
 {
 	auto ns = as<nvme_identify_namespace>(identify(NVME_CNS_NAMESPACE, nsid));
-	auto zns = as<nvme_zns_identify_namespace>(identify(NVME_CNS_CSI_NAMESPACE, nsid, NVME_CSI_ZNS));
 	auto controller = as<nvme_identify_controller>(identify(NVME_CNS_CONTROLLER));
-	auto zns_controller = as<nvme_zns_identify_controller>(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_ZNS));
-	unsigned format = ns.flbas & 0xf;
 	NamespaceInfo info;
 	info.size_sectors = ns.nsze;
+	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
+	info.zoned = command_set_of(identify(NVME_CNS_DESCRIPTORS, nsid)) == NVME_CSI_ZNS;
+	if (!info.zoned)
+		return info;
+	auto zns = as<nvme_zns_identify_namespace>(identify(NVME_CNS_CSI_NAMESPACE, nsid, NVME_CSI_ZNS));
+	auto zns_controller = as<nvme_zns_identify_controller>(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_ZNS));
+	unsigned format = ns.flbas & 0xf;
 	info.zone_size_sectors = zns.lbafe[format].zsze;
 	if (!info.zone_size_sectors)
-		throw Error("namespace " + std::to_string(nsid) + " is not zoned");
+		throw Error("namespace " + std::to_string(nsid) + " is zoned, but its zones have no size");
 	info.zones = info.size_sectors / info.zone_size_sectors;
 	info.zone_capacity_sectors = info.zones ? ns.ncap / info.zones : 0;
 	info.max_open = limit(zns.mor);
 	info.max_active = limit(zns.mar);
-	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
 	info.max_append_sectors = transfer_limit(zns_controller.zasl, info.max_transfer_sectors);
+	return info;
+}
+
+NamespaceInfo Controller::namespace_info(QueuePair &queue)
+{
+	NamespaceInfo info = namespace_info();
+	if (!info.zoned)
+		return info;
+	for (const nvme_zone_descriptor &zone : zone_report(queue)) {
+		info.zone_capacity_sectors = std::min(info.zone_capacity_sectors, zone.capacity);
+		info.conventional_zones += zone.type == NVME_ZT_CONVENTIONAL;
+	}
 	return info;
 }
 

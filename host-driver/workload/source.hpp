@@ -20,7 +20,9 @@ enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, 
 /* Who caused a command: the workload, or the mapping's own housekeeping. */
 enum class Cause : uint8_t { user, gc };
 
-/* Identity of the data of one sector; version 0 = never written, reads as zeros. */
+inline constexpr uint64_t unknown_version = UINT64_MAX;
+
+/* Identity of the data of one sector; version 0 = never written, reads as zeros; unknown_version: not to be checked. */
 struct Stamp {
 	uint64_t key = 0;
 	uint64_t version = 0;
@@ -36,7 +38,8 @@ struct Request {
 	uint64_t think_ns = 0;       /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0;  /* earliest arrival, counted from the start of the phase */
 	uint64_t tag = 0;            /* the source's own */
-	std::vector<Stamp> stamps;   /* write, append: what to write; read: what must come back. One per sector */
+	std::vector<Stamp> stamps;   /* write, append: what to write; read: what must come back, or
+	                                newer (newest_version). One per sector */
 };
 
 enum class Step {
@@ -59,6 +62,9 @@ public:
 	virtual Step next(Request &request) = 0;
 	/* Called for every issued request, in completion order. status 0 is success; result: the LBA of an append. */
 	virtual void complete(const Request &request, uint16_t status, uint64_t result) = 0;
+	/* A read is about to be completed: the newest version that its sector `index` may have brought. The stamp's own, unless writes
+	 * of the sector were under way at the same time. */
+	virtual uint64_t newest_version(const Request &request, uint32_t index) { return request.stamps[index].version; }
 	/* A run has two phases: preparation (prefill, preload), then measurement. Called between them with nothing outstanding. */
 	virtual void begin_measurement() = 0;
 	/* Progress of the phase in parts of 1e6. */

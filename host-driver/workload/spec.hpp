@@ -19,6 +19,7 @@ enum class Think : uint32_t { constant, exponential };
 enum class Timing : uint32_t { closed, open };
 enum class Split : uint32_t { hash, stream };
 enum class Fit : uint32_t { wrap, refuse };
+enum class Area : uint32_t { sequential, conventional };
 
 inline constexpr uint32_t any_zone = UINT32_MAX;
 
@@ -37,6 +38,7 @@ struct ThreadSpec {
 	uint32_t queue_depth = 8;
 	Think think = Think::constant;
 	uint64_t think_ns = 0;
+	Area area = Area::sequential; /* which of a device's zones; block namespaces have no areas */
 	uint32_t zones = 0;          /* 0 = an equal share of the device */
 	uint32_t first_zone = any_zone; /* device number of the first of them; needs zones */
 	uint32_t zone_step = 1;      /* distance of their numbers, with first_zone */
@@ -68,6 +70,7 @@ struct TraceSpec {
 struct Workload {
 	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
+	bool mapping_given = false;      /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
 	uint32_t turnaround_ns = 4000;
@@ -84,6 +87,9 @@ Workload load_workload(const std::string &path);
 Workload parse_workload(const std::string &text, const std::string &name);
 
 nlohmann::json workload_to_json(const Workload &workload);
+
+/* A trace without a mapping of its own: log on zones, direct on a block namespace. */
+void choose_mapping(Workload &workload, bool zoned);
 
 /* Smaller run of the same kind: totals and trace records divided by `divisor` (at least one operation stays). */
 void shrink(Workload &workload, uint64_t divisor);

@@ -17,7 +17,7 @@ json thread_json(const ThreadSpec &t)
 		{"read_pattern", word(t.read_pattern)}, {"write_pattern", word(t.write_pattern)}, {"read_ratio", t.read_ratio},
 		{"blocks", blocks}, {"distribution", t.distribution == Distribution::zipf ? "zipf" : "uniform"},
 		{"zipf_theta", t.zipf_theta}, {"queue_depth", t.queue_depth}, {"think_ns", t.think_ns},
-		{"think_distribution", t.think == Think::exponential ? "exponential" : "constant"}, {"zones", t.zones},
+		{"think_distribution", t.think == Think::exponential ? "exponential" : "constant"}, {"area", t.area == Area::conventional ? "conventional" : "sequential"}, {"zones", t.zones},
 		{"first_zone", t.first_zone == any_zone ? json() : json(t.first_zone)}, {"zone_step", t.zone_step},
 		{"open_zones", t.open_zones}, {"zone_depth", t.zone_depth}, {"reset_when_full", t.reset_when_full},
 		{"append", t.append}, {"flush_every", t.flush_every}, {"total_ops", t.total_ops},

@@ -16,6 +16,7 @@ constexpr std::string_view think_names[] = {"constant", "exponential"};
 constexpr std::string_view timing_names[] = {"closed", "open"};
 constexpr std::string_view split_names[] = {"hash", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
+constexpr std::string_view area_names[] = {"sequential", "conventional"};
 constexpr uint32_t max_threads = 64;
 constexpr uint64_t max_block_sectors = 128; /* HZ_MAX_TRANSFER_SECTORS */
 
@@ -70,6 +71,7 @@ void read_patterns(Fields &f, ThreadSpec &t)
 
 void read_place(Fields &f, ThreadSpec &t)
 {
+	choice(f, "area", t.area, area_names);
 	f.count("zones", t.zones);
 	f.count("first_zone", t.first_zone, 0, any_zone - 1);
 	f.count("zone_step", t.zone_step, 1, 65536);
@@ -77,6 +79,21 @@ void read_place(Fields &f, ThreadSpec &t)
 		f.fail("zone_step", "goes with first_zone: give both");
 	if (t.first_zone != any_zone && !t.zones)
 		f.fail("first_zone", "needs the number of zones: give zones too");
+	if (t.first_zone != any_zone && t.area == Area::conventional)
+		f.fail("first_zone", "goes with sequential zones: remove it, or area: conventional");
+}
+
+/* Nothing is written in order there. */
+void check_conventional(const Fields &f, const ThreadSpec &t)
+{
+	if (t.area != Area::conventional)
+		return;
+	if (t.append)
+		f.fail("append", "goes with sequential zones: remove it, or area: conventional");
+	if (t.open_zones != 1)
+		f.fail("open_zones", "goes with sequential zones: remove it, or area: conventional");
+	if (t.zone_depth)
+		f.fail("zone_depth", "goes with sequential zones: remove it, or area: conventional");
 }
 
 void read_span(Fields &f, ThreadSpec &t)
@@ -109,6 +126,7 @@ void read_thread(Fields f, ThreadSpec &t)
 	read_span(f, t);
 	f.real("prefill", t.prefill, 0.0, 1.0);
 	f.finish();
+	check_conventional(f, t);
 }
 
 TraceSpec read_trace(Fields f)
@@ -168,6 +186,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	} else {
 		read_threads(f, w);
 	}
+	w.mapping_given = f.has("mapping");
 	choice(f, "mapping", w.mapping, mapping_names);
 	f.finish();
 	return w;
@@ -189,6 +208,12 @@ Workload load_workload(const std::string &path)
 	if (std::filesystem::exists(beside))
 		w.trace->file = beside.lexically_normal().string();
 	return w;
+}
+
+void choose_mapping(Workload &workload, bool zoned)
+{
+	if (workload.trace && !workload.mapping_given)
+		workload.mapping = zoned ? Mapping::log : Mapping::direct;
 }
 
 void shrink(Workload &workload, uint64_t divisor)

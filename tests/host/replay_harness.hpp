@@ -7,7 +7,7 @@
 
 namespace hz::replay {
 
-inline res::QueueAccount run_both(FakeDevice &device, wl::Source &source, unsigned depth, uint64_t seed = 5)
+inline res::QueueAccount run_both(Port &device, wl::Source &source, unsigned depth, uint64_t seed = 5)
 {
 	const std::atomic<bool> stop{false};
 	ThreadOptions options;

@@ -85,7 +85,7 @@ TEST(Plan, ImpossiblePlacesNameFileKeyAndFix)
 		  "w.yaml: the workload writes 9 zones side by side, the device allows 8: use fewer threads or open zones, or raise "
 		  "zones.max_open");
 	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 5}\n", zoned(8)),
-		  "w.yaml: zones: the threads ask for 10 zones or more, the device has 8: use fewer threads or zones");
+		  "w.yaml: zones: the threads ask for 10 sequential zones or more, the device has 8: use fewer threads or zones");
 	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 1}\neach:\n  - {first_zone: 1}\n", zoned(8)),
 		  "w.yaml: first_zone: some threads name their zones and some do not: let all of them do so, or none");
 	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 2, first_zone: 1}\neach:\n  - {first_zone: 2}\n", zoned(8)),
@@ -94,6 +94,97 @@ TEST(Plan, ImpossiblePlacesNameFileKeyAndFix)
 		  "w.yaml: first_zone: thread 0 names zone 8, but only zones 0 to 7 are sequential zones of this device");
 	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, zones: 4, first_zone: 0}\n", zoned(8)),
 		  "w.yaml: first_zone: the log mapping chooses zones by itself: remove the key, or use mapping: direct");
+}
+
+NamespaceInfo mixed()
+{
+	NamespaceInfo info = zoned(12);
+	info.conventional_zones = 4;
+	return info;
+}
+
+NamespaceInfo block()
+{
+	NamespaceInfo info;
+	info.zoned = false;
+	info.size_sectors = 1000;
+	info.max_transfer_sectors = 128;
+	return info;
+}
+
+uint64_t first_lba(Plan &plan, size_t thread)
+{
+	wl::Request request;
+	plan.threads[thread].source->begin_measurement();
+	EXPECT_EQ(plan.threads[thread].source->next(request), wl::Step::issue);
+	return request.lba;
+}
+
+TEST(Plan, AreasAreDealtApart)
+{
+	const wl::Workload w = wl::parse_workload("threads: 4\ncommon: {total_ops: 9, read_ratio: 0.0}\n"
+						  "each:\n  - {}\n  - {area: conventional, zones: 1}\n  - {area: conventional, write_pattern: sequential}\n", "w");
+	const auto shares = deal_zones(w, mixed());
+	EXPECT_EQ(shares[0].first_zone, 4u);
+	EXPECT_EQ(shares[0].zones, 4u);
+	EXPECT_EQ(shares[1].first_zone, 0u);
+	EXPECT_EQ(shares[1].zones, 1u);
+	EXPECT_EQ(shares[2].first_zone, 1u);
+	EXPECT_EQ(shares[2].zones, 3u);
+	EXPECT_EQ(shares[3].first_zone, 8u);
+	Plan plan = make_plan(w, mixed());
+	EXPECT_EQ(first_lba(plan, 2), 128u);
+	EXPECT_EQ(first_lba(plan, 3), 8u * 128);
+	EXPECT_LT(first_lba(plan, 1), 96u);
+}
+
+TEST(Plan, TheLogMappingLeavesConventionalZonesAlone)
+{
+	const wl::Workload w = wl::parse_workload("mapping: log\nthreads: 2\ncommon: {total_ops: 9, read_ratio: 0.0}\n", "w");
+	Plan plan = make_plan(w, mixed());
+	EXPECT_EQ(first_lba(plan, 0), 4u * 128);
+	EXPECT_EQ(first_lba(plan, 1), 8u * 128);
+}
+
+TEST(Plan, ABlockNamespaceIsDealtInEqualParts)
+{
+	const wl::Workload w = wl::parse_workload("threads: 3\ncommon: {total_ops: 9, read_ratio: 0.0}\n", "w");
+	Plan plan = make_plan(w, block());
+	EXPECT_EQ(first_lba(plan, 0), 0u);
+	EXPECT_EQ(first_lba(plan, 1), 333u);
+	EXPECT_EQ(first_lba(plan, 2), 666u);
+}
+
+TEST(Plan, ATraceChoosesItsMappingByTheDevice)
+{
+	wl::Workload trace = wl::parse_workload("trace: {file: a}\n", "w"), log = wl::parse_workload("mapping: log\ntrace: {file: a}\n", "w");
+	wl::choose_mapping(trace, false);
+	EXPECT_EQ(trace.mapping, wl::Mapping::direct);
+	wl::choose_mapping(trace, true);
+	EXPECT_EQ(trace.mapping, wl::Mapping::log);
+	wl::choose_mapping(log, false);
+	EXPECT_EQ(log.mapping, wl::Mapping::log) << "as it was asked for";
+}
+
+TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
+{
+	const std::string tail = ": this device has a block namespace and no zones: remove the key";
+	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1}\n", block()),
+		  "w.yaml: mapping: log needs zones, this device has a block namespace: use mapping: direct");
+	EXPECT_EQ(error_of("common: {total_ops: 1, zones: 2}\n", block()), "w.yaml: zones" + tail);
+	EXPECT_EQ(error_of("common: {total_ops: 1, append: true}\n", block()), "w.yaml: append" + tail);
+	EXPECT_EQ(error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);
+	EXPECT_EQ(error_of("common: {total_ops: 1, zone_depth: 2}\n", block()), "w.yaml: zone_depth" + tail);
+	EXPECT_EQ(error_of("common: {total_ops: 1, area: conventional}\n", zoned(8)),
+		  "w.yaml: area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
+	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, area: conventional}\n", mixed()),
+		  "w.yaml: area: the log mapping writes sequential zones only: remove the key, or use mapping: direct");
+	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, area: conventional, zones: 3}\n", mixed()),
+		  "w.yaml: zones: the threads ask for 6 conventional zones or more, the device has 4: use fewer threads or zones");
+	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, first_zone: 3, zones: 1}\n", mixed()),
+		  "w.yaml: first_zone: thread 0 names zone 3, but only zones 4 to 11 are sequential zones of this device");
+	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, span_bytes: 8 MiB}\n", block()),
+		  "w.yaml: span_bytes: a thread's address space has only 4000 KiB: make it smaller");
 }
 
 } // namespace

@@ -1,0 +1,138 @@
+/* Block operations as they are, and what every sector must hold. */
+#include "replay/direct_blocks.hpp"
+
+#include <algorithm>
+
+namespace hz::replay {
+
+using wl::BlockVerb;
+using wl::Request;
+using wl::Step;
+
+DirectBlocks::DirectBlocks(const FlatSpace &space, std::unique_ptr<wl::BlockSource> blocks)
+	: space_(space), blocks_(std::move(blocks)), sectors_(space.sectors())
+{
+}
+
+void DirectBlocks::begin_measurement()
+{
+	preparing_ = have_op_ = ended_ = waiting_ = false;
+	overlap_waits_ = trims_ = 0;
+}
+
+uint32_t DirectBlocks::progress_ppm() const
+{
+	return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm();
+}
+
+/* The next operation that is a command; trims are none for this device. */
+bool DirectBlocks::load_op()
+{
+	while (!have_op_ && !ended_) {
+		have_op_ = preparing_ ? blocks_->prepare(op_) : blocks_->next(op_);
+		ended_ = !have_op_;
+		if (have_op_ && op_.verb == BlockVerb::trim) {
+			trims_++;
+			have_op_ = false;
+		}
+	}
+	if (have_op_ && (op_.lba > space_.sectors() || op_.sectors > space_.sectors() - op_.lba))
+		throw wl::WorkloadError("a block operation at sector " + std::to_string(op_.lba) + " ends beyond the address space");
+	return have_op_;
+}
+
+bool DirectBlocks::being_written(uint32_t sectors)
+{
+	for (uint32_t i = 0; i < sectors; i++)
+		if (sectors_[op_.lba + i].writing)
+			return true;
+	return false;
+}
+
+void DirectBlocks::fill_stamps(Request &request)
+{
+	for (uint32_t i = 0; i < request.sectors; i++) {
+		Sector &sector = sectors_[op_.lba + i];
+		uint64_t version = sector.acknowledged;
+		if (request.op == wl::Op::write) {
+			sector.writing = true;
+			version = ++sector.issued;
+		} else if (!version && !space_.fresh) {
+			version = wl::unknown_version;
+		}
+		request.stamps.push_back({request.lba + i, version});
+	}
+}
+
+/* The operation's next piece: at most a transfer, and within a run. */
+Step DirectBlocks::issue(Request &request)
+{
+	static constexpr wl::Op ops[] = {wl::Op::read, wl::Op::write, wl::Op::flush, wl::Op::flush};
+	const uint64_t room = space_.run_sectors - op_.lba % space_.run_sectors;
+	const auto sectors = uint32_t(std::min({op_.sectors, room, uint64_t(space_.max_transfer)}));
+	if (op_.verb == BlockVerb::write && being_written(sectors)) {
+		overlap_waits_ += !waiting_;
+		waiting_ = true;
+		return Step::blocked;
+	}
+	waiting_ = false;
+	request = {};
+	request.op = ops[size_t(op_.verb)];
+	request.think_ns = op_.think_ns;
+	request.not_before_ns = op_.not_before_ns;
+	op_.think_ns = 0;
+	if (op_.verb != BlockVerb::flush) {
+		request.lba = space_.lba_of(op_.lba);
+		request.sectors = sectors;
+		request.tag = op_.lba;
+		fill_stamps(request);
+	}
+	op_.lba += sectors;
+	op_.sectors -= sectors;
+	have_op_ = request.sectors && op_.sectors;
+	return Step::issue;
+}
+
+Step DirectBlocks::next(Request &request)
+{
+	return load_op() ? issue(request) : Step::done;
+}
+
+uint64_t DirectBlocks::newest_version(const Request &request, uint32_t index)
+{
+	return sectors_[request.tag + index].issued;
+}
+
+void DirectBlocks::complete(const Request &request, uint16_t status, uint64_t)
+{
+	if (request.op != wl::Op::write)
+		return;
+	for (uint32_t i = 0; i < request.sectors; i++) {
+		Sector &sector = sectors_[request.tag + i];
+		sector.writing = false;
+		if (status == 0)
+			sector.acknowledged = request.stamps[i].version;
+	}
+}
+
+/* Without the sectors whose last write failed: they hold one version or the other. */
+std::vector<wl::LiveSector> DirectBlocks::live()
+{
+	std::vector<wl::LiveSector> out;
+	for (uint64_t i = sectors_.next_touched(0); i < space_.sectors(); i = sectors_.next_touched(i + 1)) {
+		const Sector &sector = sectors_[i];
+		const uint64_t lba = space_.lba_of(i);
+		if (sector.acknowledged && sector.acknowledged == sector.issued)
+			out.push_back({lba, {lba, sector.acknowledged}});
+	}
+	return out;
+}
+
+nlohmann::json DirectBlocks::cost() const
+{
+	nlohmann::json out = blocks_->cost();
+	out.update({{"ignored_trims", trims_}, {"overlap_waits", overlap_waits_}, {"address_space_bytes", space_.sectors() * 4096}});
+	return out;
+}
+
+} // namespace hz::replay

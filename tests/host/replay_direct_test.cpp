@@ -1,0 +1,145 @@
+// Block operations as they are: every read is checked, whatever runs beside it; lost and torn writes are found.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "flat_device.hpp"
+#include "replay/direct_blocks.hpp"
+#include "replay/trace_blocks.hpp"
+#include "replay_harness.hpp"
+#include "workload/block_generator.hpp"
+
+namespace {
+
+using namespace hz;
+using namespace hz::replay;
+
+constexpr FlatSpace small_space{100, 512, 512, 1, 32, true};
+
+wl::ThreadSpec hot_spec(uint64_t ops)
+{
+	wl::ThreadSpec spec;
+	spec.total_ops = ops;
+	spec.read_pattern = spec.write_pattern = wl::Pattern::random;
+	spec.blocks = {{1, 2}, {4, 2}, {48, 1}};
+	spec.distribution = wl::Distribution::zipf;
+	spec.flush_every = 20;
+	return spec;
+}
+
+std::unique_ptr<DirectBlocks> source_of(const wl::ThreadSpec &spec, const FlatSpace &space, uint64_t seed)
+{
+	return std::make_unique<DirectBlocks>(space, std::make_unique<wl::BlockGenerator>(spec, space.sectors(), seed));
+}
+
+TEST(DirectBlocks, EveryReadIsRightWhateverOvertakesIt)
+{
+	uint64_t overlaps = 0, waits = 0;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		SCOPED_TRACE("seed " + std::to_string(seed));
+		FlatDevice device(700, 17, seed);
+		auto source = source_of(hot_spec(4000), small_space, seed);
+		const res::QueueAccount account = run_both(device, *source, 16);
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		EXPECT_EQ(account.verified_bytes, account.of(res::Kind::read).bytes) << "no read goes unchecked";
+		overlaps += device.overlaps;
+		waits += source->cost()["overlap_waits"].get<uint64_t>();
+	}
+	EXPECT_GT(overlaps, 1000u) << "reads beside writes of the same sectors are what this is about";
+	EXPECT_GT(waits, 1000u);
+}
+
+TEST(DirectBlocks, AnAcknowledgedWriteThatIsLostIsFound)
+{
+	for (uint64_t lost : {1u, 17u, 100u, 200u}) { /* each place is read several times before it is written again */
+		wl::ThreadSpec spec = hot_spec(3000);
+		spec.write_pattern = wl::Pattern::sequential;
+		spec.distribution = wl::Distribution::uniform;
+		spec.blocks = {{16, 1}};
+		spec.read_ratio = 0.9;
+		FlatDevice device(700, 17, 3, {lost, 0});
+		auto source = source_of(spec, small_space, 3);
+		EXPECT_NE(run_both(device, *source, 16).mismatched_sectors, 0u) << "write " << lost;
+	}
+}
+
+TEST(DirectBlocks, AFailedWriteLeavesOneVersionOrTheOther)
+{
+	FlatDevice device(700, 17, 3, {0, 300});
+	auto source = source_of(hot_spec(3000), small_space, 3);
+	const res::QueueAccount account = run_both(device, *source, 16);
+	EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+}
+
+TEST(DirectBlocks, RunsOfConventionalZonesAreLeftNowhere)
+{
+	const FlatSpace space{128, 96, 128, 3, 32, true};
+	wl::ThreadSpec spec = hot_spec(3000);
+	spec.blocks = {{8, 1}, {40, 1}};
+	FlatDevice device(600, 17, 1);
+	auto source = source_of(spec, space, 1);
+	const res::QueueAccount account = run_both(device, *source, 16);
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	std::set<uint64_t> zones;
+	for (const uint64_t lba : device.lbas) {
+		if (lba == 0) /* flushes */
+			continue;
+		EXPECT_LT(lba % 128, 96u);
+		zones.insert(lba / 128);
+	}
+	EXPECT_EQ(zones, (std::set<uint64_t>{1, 2, 3}));
+}
+
+TEST(DirectBlocks, OldDataAreNotCheckedButNewOnesAre)
+{
+	for (const bool fresh : {true, false}) {
+		FlatSpace space = small_space;
+		space.fresh = fresh;
+		FlatDevice device(700, 17, 1);
+		wl::ThreadSpec before = hot_spec(500), after = hot_spec(500);
+		auto old = source_of(before, space, 1);
+		run_both(device, *old, 16, 11);
+		after.read_ratio = 0.9;
+		auto source = source_of(after, space, 2);
+		const res::QueueAccount account = run_both(device, *source, 16, 12);
+		EXPECT_EQ(account.mismatched_sectors != 0, fresh);
+		EXPECT_LT(account.verified_bytes, account.of(res::Kind::read).bytes);
+		EXPECT_GT(account.verified_bytes, 0u);
+	}
+}
+
+TEST(DirectBlocks, PrefillCoversTheSpaceInOrder)
+{
+	wl::ThreadSpec spec = hot_spec(100);
+	spec.prefill = 1.0;
+	spec.read_ratio = 1.0;
+	FlatDevice device(700, 17, 1);
+	auto source = source_of(spec, small_space, 1);
+	run_both(device, *source, 16);
+	EXPECT_EQ(device.writes, 512u / 32);
+	EXPECT_EQ(source->live().size(), 512u);
+}
+
+TEST(DirectBlocks, ABlockTraceRunsAsItIs)
+{
+	const std::string path = testing::TempDir() + "/direct.hzt";
+	std::ofstream(path) << "hartzone-trace 1 unit=4096\n0 0 write 0 40\n10 0 read 0 8\n20 0 trim 8 8\n30 0 write 4 2\n40 0 flush\n"
+			       "50 0 read 0 16\n60 0 read 200 4\n";
+	wl::TraceSpec spec;
+	spec.file = path;
+	spec.threads = 1;
+	FlatDevice device(700, 9, 1);
+	DirectBlocks source(small_space, std::make_unique<TraceBlocks>(spec, TraceCut{0, 1, 512, spec.split, spec.fit}));
+	const res::QueueAccount account = run_both(device, source, 8);
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	EXPECT_EQ(account.of(res::Kind::read).bytes, 28u * 4096);
+	EXPECT_EQ(account.of(res::Kind::write).bytes, 42u * 4096);
+	EXPECT_EQ(account.of(res::Kind::flush).ops, 1u);
+	EXPECT_EQ(source.cost()["ignored_trims"], 1u);
+	EXPECT_EQ(source.cost()["trace_records"], 7u);
+	EXPECT_FALSE(source.cost().contains("host_waf")) << "there is no layer that copies";
+}
+
+} // namespace
