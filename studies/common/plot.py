@@ -12,6 +12,19 @@ def figure(columns=1, height=3.6):
     return fig, list(axes[0])
 
 
+def bars(ax, groups, series, title, unit):
+    """series: name → one value per group, None where there is none; each group is a cluster of bars with their values on top."""
+    width = 0.8 / len(series)
+    for number, (name, values) in enumerate(series.items()):
+        at = [i + (number - (len(series) - 1) / 2) * width for i, v in enumerate(values) if v is not None]
+        drawn = ax.bar(at, [v for v in values if v is not None], width, label=name)
+        ax.bar_label(drawn, [f"{v:.3g}" for v in values if v is not None], fontsize=7)
+    ax.set_xticks(range(len(groups)), groups)
+    ax.set(title=title, ylabel=unit)
+    ax.grid(axis="x", visible=False)
+    ax.legend(frameon=False, fontsize=8)
+
+
 def save(fig, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=130)

@@ -60,6 +60,34 @@ class LockScaling(unittest.TestCase):
         self.assertIn("'mutex' is not one of tas", run.stderr)
 
 
+class ConZone(unittest.TestCase):
+    """What a study of ConZone's paper has in common: figures beside the paper's, a plot, one seed's figures the same each time."""
+
+    def quick(self, name):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            run = study(name, folder)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
+            found = json.loads((pathlib.Path(folder) / "study.json").read_text())
+        self.assertEqual(found["study"], name)
+        for f in found["figures"]:
+            self.assertLessEqual({"name", "paper", "measured", "unit"}, f.keys())
+        self.assertTrue(any(f["paper"] is not None for f in found["figures"]))
+        return {f["name"]: f["measured"] for f in found["figures"]}, found["points"]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class ConZoneFig6b(ConZone):
+    def test_sharing_a_buffer_costs_bandwidth_and_flash(self):
+        figures, points = self.quick("conzone-fig6b")
+        self.assertGreater(figures["bandwidth, apart against shared"], 65)
+        self.assertAlmostEqual(figures["WAF, shared buffer"], 1.5, delta=0.02)
+        self.assertEqual(figures["WAF, buffers apart"], 1)
+        self.assertEqual(len(points), 4)
+        for p in points:
+            self.assertEqual(p["conflicts"] > 0, p["zones"] == "shared")
+
+
 class Verdict(unittest.TestCase):
     def test_inexact_run_is_refused(self):
         from common import runs
