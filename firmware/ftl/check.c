@@ -6,16 +6,16 @@ static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t 
 	struct hz_oob oob;
 
 	tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob);
-	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || oob.generation != zone->generation)
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || (!zone->backing && oob.generation != zone->generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
 }
 
 static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	ppa_t ppa = l2p_peek(ftl, zone, offset);
+	ppa_t ppa = ppa_make(ftl->map, zone->superblock, offset);
 
-	if (ppa != ppa_make(ftl->map, zone->superblock, offset))
+	if (!zone->backing && ppa != l2p_peek(ftl, zone, offset))
 		return "a placed sector is not at its reserved place";
 	return check_oob(ftl, zone, offset, ppa);
 }
@@ -37,7 +37,7 @@ static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32
 {
 	if (offset < zone->placed)
 		return check_placed(ftl, zone, offset);
-	if (l2p_peek(ftl, zone, offset) != L2P_UNMAPPED)
+	if (!zone->backing && l2p_peek(ftl, zone, offset) != L2P_UNMAPPED)
 		return "a sector that has no place yet is mapped";
 	return offset < zone->landed ? check_staged(ftl, zone, offset) : NULL;
 }
@@ -144,7 +144,7 @@ static const char *check_superblocks(struct ftl *ftl)
 		dirty += sbs->info[i].state == SB_DIRTY;
 		bad += sbs->info[i].state == SB_BAD;
 	}
-	for (uint32_t z = 0; z < ftl->zone_count; z++) {
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
 		uint32_t number = ftl->zones[z].superblock;
 
 		if (number == SUPERBLOCK_NONE)
@@ -182,8 +182,10 @@ const char *ftl_check(struct ftl *ftl)
 {
 	const char *error = check_budget(ftl);
 
-	for (uint32_t z = 0; !error && z < ftl->zone_count; z++)
+	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
 		error = check_zone(ftl, &ftl->zones[z]);
+	if (!error)
+		error = page_check(ftl);
 	if (!error)
 		error = check_slc(ftl);
 	if (!error)

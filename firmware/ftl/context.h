@@ -8,6 +8,7 @@
 #include "io.h"
 #include "l2p.h"
 #include "lt/lock.h"
+#include "page_space.h"
 #include "read.h"
 #include "relocate.h"
 #include "slc.h"
@@ -40,7 +41,8 @@ struct ftl {
 	uint64_t mount_sequence;      /* highest one found at mount */
 	uint8_t *zero_page;
 
-	uint32_t zone_count;
+	uint32_t zone_count;          /* the namespace's */
+	uint32_t all_zones;           /* with the backing zones, which follow them */
 	struct zone *zones;
 	struct zone_budget budget;
 	struct zone_table table;
@@ -49,6 +51,7 @@ struct ftl {
 	struct slc slc;
 	struct superblocks superblocks;
 	struct relocator relocator;
+	struct page_space page;
 	uint32_t worker_count;
 	struct ftl_worker *workers;
 };

@@ -25,11 +25,11 @@ void flush_init(struct ftl_worker *self, struct arena *arena)
 }
 
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
-static void start_all(struct ftl_worker *self, struct flush_plan *plan)
+static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan *plan)
 {
 	struct ftl *ftl = self->ftl;
 
-	for (uint32_t i = 0; i < ftl->buffers.count; i++) {
+	for (uint32_t i = first; i < ftl->buffers.count; i++) {
 		struct zone *zone = write_pool_owner(ftl, i);
 		struct lt_lock_node node;
 
@@ -98,7 +98,8 @@ static bool begin(struct ftl_worker *self, struct ftl_request *req)
 	self->flush_plans = plan->next;
 	io_of(req)->plan = plan;
 	io_of(req)->step = FLUSH_WAITS;
-	start_all(self, plan);
+	io_of(req)->cursor = req->flags & FTL_BACKING ? self->ftl->buffers.shared : 0;
+	start_all(self, io_of(req)->cursor, plan);
 	return true;
 }
 

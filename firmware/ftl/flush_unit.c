@@ -88,8 +88,9 @@ static void retire_units(struct ftl_worker *self, struct zone *zone)
 	struct flush_unit *unit;
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
-		l2p_map_run(ftl, zone, unit->start, unit->data_end - unit->start,
-			    ppa_make(ftl->map, zone->superblock, unit->start));
+		if (!zone->backing)
+			l2p_map_run(ftl, zone, unit->start, unit->data_end - unit->start,
+				    ppa_make(ftl->map, zone->superblock, unit->start));
 		if (unit->staged)
 			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
 		zone->placed = unit->data_end;
@@ -145,12 +146,12 @@ static void unit_program(struct ftl_worker *self, struct zone *zone, struct flus
 	unit->pending = 0;
 	buffer->in_flight++;
 	for (uint32_t at = unit->start; at < unit->end; at += ftl->unit_sectors, slot += ftl->unit_sectors, part++) {
-		for (uint32_t i = 0; i < ftl->unit_sectors; i++)
+		for (uint32_t i = 0; i < ftl->unit_sectors && !zone->backing; i++) /* those have theirs since they landed */
 			buffer->oob[slot + i].sequence = sequence++;
 		part->buffer = buffer;
 		part->unit = unit;
 		part->txn = (struct tsu_txn){
-			.owner = &self->thread, .done = program_done, .op = TSU_PROGRAM, .cause = HZ_CAUSE_HOST,
+			.owner = &self->thread, .done = program_done, .op = TSU_PROGRAM, .cause = zone_cause(zone, HZ_CAUSE_HOST),
 			.stream = (uint8_t)zone->index, .sectors = (uint16_t)ftl->unit_sectors, .ppa = ppa_make(ftl->map, zone->superblock, at),
 			.data = { &buffer->page[slot], 0, ftl->unit_sectors * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
@@ -223,6 +224,7 @@ static void fold_read(struct ftl_worker *self, struct zone *zone)
 		part->txn = (struct tsu_txn){
 			.owner = &self->thread, .done = fold_done, .op = TSU_READ, .cause = HZ_CAUSE_FOLD, .sectors = 1,
 			.ppa = fold->ppa[i], .data = { &buffer->page[slot], 0, HZ_SECTOR_BYTES },
+			.oob = zone->backing ? &buffer->oob[slot] : NULL,
 			.next = i + 1 < count ? &part[1].txn : NULL,
 		};
 	}
@@ -288,7 +290,9 @@ static void piece_write(struct ftl_worker *self, struct zone *zone, struct slc_w
 
 		piece->page[i] = data ? buffer->page[slot + i] : ftl->zero_page;
 		piece->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
-		if (data) {
+		if (data && zone->backing) {
+			piece->oob[i] = buffer->oob[slot + i];
+		} else if (data) {
 			piece->oob[i].lpa = (uint32_t)(zone->start + at + i);
 			piece->oob[i].generation = zone->generation;
 		}
@@ -296,7 +300,7 @@ static void piece_write(struct ftl_worker *self, struct zone *zone, struct slc_w
 	piece->txn.owner = &self->thread;
 	piece->txn.not_before_ns = buffer->unit[ftl->buffers.slot_unit[slot]].not_before_ns;
 	piece->stream = SLC_STAGE;
-	piece->cause = HZ_CAUSE_SLC;
+	piece->cause = zone_cause(zone, HZ_CAUSE_SLC);
 	piece->context = buffer;
 	piece->done = piece_done;
 	slc_write(self, piece);

@@ -14,10 +14,12 @@ struct ftl_io {
 	struct zone *zone;           /* zone being worked on; read: the zone that is referenced */
 	uint32_t offset;             /* first sector within the zone */
 	uint32_t done;               /* sectors landed (write) or resolved (read) */
+	uint32_t end;                /* write: done when the part in this zone has landed */
 	uint32_t target;             /* zone sectors that must be durable before the request goes on */
 	uint32_t pending;            /* flash reads under way */
 	uint32_t cursor;             /* flush: next buffer; all-zones command: next zone */
 	struct flush_plan *plan;     /* flush: what it waits for */
+	uint64_t since_ns;           /* page space: waits for an erased zone since; 0 = does not */
 	uint8_t step;                /* of a long zone command: enum op_step; of a flush: enum flush_step */
 	uint8_t all;                 /* one of the zones of an all-zones command */
 	uint8_t budget;              /* enum budget_need reserved for this request */
@@ -25,6 +27,7 @@ struct ftl_io {
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
+enum { FTL_BACKING = 32 };       /* ftl_request.flags, internal: a flush of the page space's buffers only */
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }

@@ -48,7 +48,7 @@ bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, st
 uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba);
-uint32_t l2p_page_peek(const struct ftl *ftl, uint64_t lba);
+uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba);
 void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 
 /* Mount and checks only (harts idle). */

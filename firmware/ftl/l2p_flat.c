@@ -82,3 +82,98 @@ void l2p_preset(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t
 {
 	*entry_of(&ftl->l2p, zone, offset) = ppa;
 }
+
+/* --- conventional zones --- */
+
+static const struct zone *zone_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+
+	*entry = entry_of(&ftl->l2p, zone, (uint32_t)(lba - zone->start));
+	return zone;
+}
+
+/* Lock held. */
+static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
+{
+	uint32_t old = *entry & L2P_ADDRESS_MASK;
+
+	*entry = place;
+	if (old != L2P_UNMAPPED)
+		page_space_invalidate(ftl, old, UINT64_MAX);
+}
+
+void l2p_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	uint64_t sequence;
+
+	lt_lock_acquire(lock, &node);
+	sequence = sequence_take(ftl, count);
+	for (uint32_t i = 0; i < count; i++) {
+		oob[i].sequence = sequence + i;
+		replace_place(ftl, &entry[i], to + i);
+	}
+	lt_lock_release(lock, &node);
+}
+
+bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	bool here;
+
+	lt_lock_acquire(lock, &node);
+	here = (*entry & L2P_ADDRESS_MASK) == from;
+	if (here) {
+		oob->sequence = sequence_take(ftl, 1);
+		replace_place(ftl, entry, to);
+	}
+	lt_lock_release(lock, &node);
+	return here;
+}
+
+uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = shard_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	(void)req;
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		place[i] = entry[i] & L2P_ADDRESS_MASK;
+	lt_lock_release(lock, &node);
+	return count;
+}
+
+uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry, place;
+	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	place = *entry & L2P_ADDRESS_MASK;
+	lt_lock_release(lock, &node);
+	return place;
+}
+
+uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	zone_of_lba(ftl, lba, &entry);
+	return *entry & L2P_ADDRESS_MASK;
+}
+
+void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	uint32_t *entry;
+
+	zone_of_lba(ftl, lba, &entry);
+	*entry = place;
+}

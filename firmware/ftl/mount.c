@@ -10,6 +10,7 @@ struct mount {
 	struct hz_oob *oob;           /* one unit */
 	uint32_t *rows;               /* by column: units programmed in the block at hand */
 	bool erasing, bad, used;      /* of the superblock at hand */
+	uint32_t erases;              /* of its most worn block */
 	uint64_t *table_sequence;     /* by table page */
 	uint32_t *beyond;             /* by zone: end of the last staged copy */
 	bool *hole, *padded;          /* by zone */
@@ -27,11 +28,13 @@ static void look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t un
 	struct ftl *ftl = mount->ftl;
 
 	mount->erasing = mount->bad = mount->used = false;
+	mount->erases = 0;
 	for (uint32_t c = 0; c < ftl->shape.planes; c++) {
 		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
 
 		mount->rows[c] = block->write_sector / unit;
 		mount->used |= block->write_sector != 0;
+		mount->erases = block->erase_count > mount->erases ? block->erase_count : mount->erases;
 		mount->erasing |= block->flags & HZ_BLOCK_ERASING;
 		mount->bad |= (block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN)) != 0;
 	}
@@ -95,12 +98,26 @@ static const char *load_zone_table(struct mount *mount)
 			return "a page of the zone table cannot be read";
 		memcpy(&table->record[i * ZONE_RECORDS_PER_PAGE], page->image, HZ_SECTOR_BYTES);
 	}
-	for (uint32_t z = 0; z < mount->ftl->zone_count; z++)
+	for (uint32_t z = 0; z < mount->ftl->all_zones; z++)
 		mount->ftl->zones[z].generation = table->record[z].generation;
 	return NULL;
 }
 
 /* --- normal superblocks --- */
+
+/* Written since the zone's last reset? */
+static bool alive(const struct mount *mount, const struct zone *zone, const struct hz_oob *oob)
+{
+	if (zone->backing)
+		return oob->sequence > mount->ftl->table.record[zone->index].reset_sequence;
+	return oob->generation == zone->generation;
+}
+
+/* Addresses of user data: those of the namespace, then those of the backing zones. */
+static bool in_zones(const struct ftl *ftl, uint32_t lpa)
+{
+	return lpa < ftl->all_zones * ftl->shape.zone_size_sectors;
+}
 
 /* Whole and of this zone? *data = sectors before padding. */
 static bool unit_good(struct mount *mount, const struct zone *zone, uint32_t superblock, uint32_t offset, uint32_t *data)
@@ -115,7 +132,7 @@ static bool unit_good(struct mount *mount, const struct zone *zone, uint32_t sup
 
 		if (oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD)
 			return false;
-		if (oob->generation != zone->generation || oob->lpa != zone->start + offset + i)
+		if (!alive(mount, zone, oob) || oob->lpa != zone->start + offset + i)
 			return false;
 		see_sequence(mount, oob->sequence);
 		*data += oob->kind == HZ_OOB_DATA;
@@ -159,10 +176,10 @@ static struct zone *zone_claimed(struct mount *mount, uint32_t superblock)
 	struct zone *zone;
 
 	tsu_read_now(ftl->tsu, ppa_make(ftl->map, superblock, 0), 1, NULL, 0, mount->oob);
-	if (oob->kind != HZ_OOB_DATA || oob->lpa >= ftl->shape.namespace_sectors)
+	if (oob->kind != HZ_OOB_DATA || !in_zones(ftl, oob->lpa))
 		return NULL;
 	zone = zone_at(ftl, oob->lpa);
-	return oob->lpa == zone->start && oob->generation == zone->generation ? zone : NULL;
+	return oob->lpa == zone->start && alive(mount, zone, oob) ? zone : NULL;
 }
 
 /* The longer prefix wins; of equal ones the one that can be continued. */
@@ -191,6 +208,7 @@ static const char *scan_superblocks(struct mount *mount)
 		struct zone *zone;
 
 		look_at_blocks(mount, number, ftl->unit_sectors);
+		ftl->superblocks.info[i].erases = mount->erases;
 		ftl->superblocks.info[i].state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
 		if (!mount->used)
 			continue;
@@ -205,7 +223,7 @@ static const char *sort_superblocks(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	for (uint32_t z = 0; z < ftl->zone_count; z++)
+	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		if (ftl->zones[z].superblock != SUPERBLOCK_NONE)
 			ftl->superblocks.info[ftl->zones[z].superblock - ftl->superblocks.first].state = SB_USED;
 	superblocks_sort(ftl);
@@ -228,12 +246,12 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	uint32_t offset;
 	ppa_t *present;
 
-	if (oob->kind != HZ_OOB_DATA || oob->lpa >= ftl->shape.namespace_sectors)
+	if (oob->kind != HZ_OOB_DATA || !in_zones(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);
 	offset = (uint32_t)(oob->lpa - zone->start);
 	record = &ftl->table.record[zone->index];
-	if (oob->generation != zone->generation || offset < zone->placed || mount->padded[zone->index] ||
+	if (!alive(mount, zone, oob) || offset < zone->placed || mount->padded[zone->index] ||
 	    record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return;
 	if (mount->beyond[zone->index] <= offset)
@@ -291,24 +309,30 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	uint32_t end = settle_staged(mount, zone);
 
 	zone->fence = mount->beyond[zone->index] > end;
-	for (uint32_t o = 0; o < zone->placed; o++)
+	for (uint32_t o = 0; o < zone->placed && !zone->backing; o++)
 		l2p_preset(ftl, zone, o, ppa_make(ftl->map, zone->superblock, o));
 	zone->wp = zone->landed = zone->resident = zone->staged = zone->wp_at_mount = end;
 	zone->staged_from = zone->placed;
 	zone->landed_slot = end % ftl->superpage_sectors;
 	zone->state = state_of(mount, zone);
 	zone->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->index] || zone->bad_superblock);
-	ftl->budget.active += zone_is_active(zone->state);
+	ftl->budget.active += !zone->backing && zone_is_active(zone->state);
 }
 
 static const char *settle_zones(struct mount *mount)
 {
-	for (uint32_t z = 0; z < mount->ftl->zone_count; z++)
+	for (uint32_t z = 0; z < mount->ftl->all_zones; z++)
 		settle_zone(mount, &mount->ftl->zones[z]);
 	for (uint32_t i = 0; i < mount->ftl->table.pages; i++)
 		if (mount->ftl->table.page[i].ppa != PPA_NONE)
 			slc_validate(mount->ftl, mount->ftl->table.page[i].ppa, 1, slc_table_tag(i));
 	lt_store(&mount->ftl->sequence, mount->ftl->mount_sequence + 1);
+	return NULL;
+}
+
+static const char *find_places(struct mount *mount)
+{
+	page_mount(mount->ftl, mount->oob);
 	return NULL;
 }
 
@@ -342,6 +366,7 @@ static const struct { const char *name; const char *(*run)(struct mount *mount);
 	{ "sort superblocks into free, dirty, used", sort_superblocks },
 	{ "scan staged sectors", scan_staged },
 	{ "settle write pointers and states", settle_zones },
+	{ "find the newest place of every conventional sector", find_places },
 	{ "continue the SLC log", open_slc },
 };
 
@@ -353,9 +378,9 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table_sequence = arena_alloc(arena, ftl->table.pages, sizeof(uint64_t), "mount table"),
-		.beyond = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "mount zones"),
-		.hole = arena_alloc(arena, ftl->zone_count, sizeof(bool), "mount zones"),
-		.padded = arena_alloc(arena, ftl->zone_count, sizeof(bool), "mount zones"),
+		.beyond = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
+		.hole = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.padded = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -15,7 +15,6 @@ struct arena;
 
 enum { PAGE_GC_BATCH = 64, PAGE_GC_READ_TRIES = 4 };
 
-struct page_gc_read { struct tsu_txn txn; uint32_t pins; };
 struct page_gc {
 	lt_word busy, wanted;
 	struct ftl_worker *worker;
@@ -27,7 +26,8 @@ struct page_gc {
 	bool failed;
 	uint32_t *offset, *lba;       /* by sector of the batch */
 	uint8_t **page;
-	struct page_gc_read *read;
+	struct tsu_txn *read;
+	uint64_t wear_total, wear_count; /* erases of all normal superblocks, and how many superblocks */
 	struct ftl_request request;   /* the batch's write, then flush, then reset */
 };
 

@@ -36,6 +36,7 @@ struct page_zone {
 	lt_word valid;                /* places that the map names */
 	lt_word born;                 /* page.clock when it was opened */
 	lt_word filled;               /* sequence number when it was filled: its age */
+	lt_word erases;               /* of its superblock, when it was filled */
 	lt_word reset_sequence;       /* sequence number at its last reset */
 	lt_word *bits;                /* by offset / PAGE_VALID_BITS: validity below, number of resets above */
 	uint32_t *lba;                /* reverse map by offset; UINT32_MAX: dead. Backing zone's lock */
@@ -62,6 +63,10 @@ struct page_space {
 uint32_t page_place(const struct zone *zone, uint32_t offset);
 struct zone *page_zone_of(struct ftl *ftl, uint32_t place);
 uint32_t page_offset_of(const struct ftl *ftl, uint32_t place);
+struct page_zone *page_zone_info(const struct zone *zone);
+
+/* Is this conventional LBA below its zone's capacity? */
+bool page_lba_exists(struct ftl *ftl, uint64_t lba);
 
 void page_space_init(struct ftl *ftl, struct arena *arena);
 
@@ -71,9 +76,16 @@ void page_space_init(struct ftl *ftl, struct arena *arena);
 void page_space_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool page_space_valid(struct ftl *ftl, uint32_t place);
 
+/* Lock of the backing zone held: places of it that the map is about to name. */
+void page_mark_valid(struct zone *zone, uint32_t offset, uint32_t count);
+/* page.lock held, or harts idle. The ring must not be empty. */
+void page_list_erased(struct page_space *page, uint32_t number);
+uint32_t page_take_erased(struct page_space *page);
+
 /* --- requests (page_write.c, page_read.c) --- */
 static inline bool page_space_holds(const struct page_space *page, uint64_t lba) { return lba < page->end; }
-/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation. */
+/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, for which lba says nothing; FTL_APPEND,
+ * which is refused. */
 void page_write_run(struct ftl_worker *self, struct ftl_request *req);
 /* The part of a read that lies in one conventional zone, `sectors` from req->lba + done on. False: the request is parked. */
 bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);

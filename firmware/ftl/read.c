@@ -29,17 +29,26 @@ static uint32_t page_run(struct ftl *ftl, ppa_t ppa)
 	return rest < run ? rest : run;
 }
 
-/* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
-static uint32_t fetch(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, bool pinned,
-		      struct tsu_txn **list)
+uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 {
-	struct flash_read *read = (struct flash_read *)self->reads.free;
-	uint32_t most = page_run(self->ftl, ppa[0]), run = 1;
+	uint32_t most = page_run(ftl, ppa[0]), run = 1;
 
 	while (run < count && run < most && ppa[run] == ppa[0] + run)
 		run++;
+	return run;
+}
+
+/* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
+static uint32_t fetch(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+		      bool pinned, struct tsu_txn **list)
+{
+	struct flash_read *read = (struct flash_read *)self->reads.free;
+	uint32_t run = read_together(self->ftl, ppa, count);
+
 	self->reads.free = read->txn.next;
 	read->req = req;
+	read->zone = zone->backing ? zone : NULL;
+	zone->readers += zone->backing;
 	read->pins = pinned ? run : 0;
 	read->txn = (struct tsu_txn){
 		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
@@ -71,7 +80,7 @@ static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl
 	answer_now(self, req, sectors);
 }
 
-static void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
+void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
 {
 	sgl_zero(&req->sgl, io_of(req)->done * HZ_SECTOR_BYTES, sectors * HZ_SECTOR_BYTES);
 	self->counters.unmapped_read_sectors += sectors;
@@ -81,14 +90,25 @@ static void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint
 enum { LOOKUP_SECTORS = 32 };
 
 /* Flash reads for ppa[0 … count), as long as there are transactions; returns how many sectors they cover. */
-static uint32_t fetch_all(struct ftl_worker *self, struct ftl_request *req, const ppa_t *ppa, uint32_t count, bool pinned,
-			  struct tsu_txn **list)
+static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+			  bool pinned, struct tsu_txn **list)
 {
 	uint32_t at = 0;
 
 	while (at < count && self->reads.free)
-		at += fetch(self, req, &ppa[at], count - at, pinned, list);
+		at += fetch(self, zone, req, &ppa[at], count - at, pinned, list);
 	return at;
+}
+
+/* A backing zone has no map entries: its sectors lie at their offsets. */
+static void find_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+{
+	if (!zone->backing) {
+		l2p_read(ftl, zone, offset, count, ppa);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = ppa_make(ftl->map, zone->superblock, offset + i);
 }
 
 /* Sectors [offset, offset + count) at their place; false: the pool ran dry. */
@@ -100,8 +120,8 @@ static bool read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_r
 
 	for (; count; offset += part, count -= part) {
 		part = count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS;
-		l2p_read(self->ftl, zone, offset, part, ppa);
-		if (fetch_all(self, req, ppa, part, false, list) < part)
+		find_placed(self->ftl, zone, offset, part, ppa);
+		if (fetch_all(self, zone, req, ppa, part, false, list) < part)
 			return false;
 	}
 	return true;
@@ -118,7 +138,7 @@ static bool read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_r
 		part = staged_read(self->ftl, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
 			return true; /* lost with the zone: the caller comes to that sector next */
-		at = fetch_all(self, req, ppa, part, true, list);
+		at = fetch_all(self, zone, req, ppa, part, true, list);
 		if (at == part)
 			continue;
 		while (at < part)
@@ -136,48 +156,57 @@ static bool lost(const struct zone *zone, uint32_t offset)
 	return zone->state == NVME_ZS_READ_ONLY && zone->failed && offset >= zone_durable(zone) && offset < zone->wp;
 }
 
-/* The part of the request that lies in this zone; zone lock held. False: the pool ran dry. */
-static bool read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+bool read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors, struct tsu_txn **list)
 {
-	struct ftl_io *io = io_of(req);
+	uint32_t end = io_of(req)->done + sectors, buffered = zone->buffer ? zone->resident : zone->landed;
 	bool more = true;
 
-	while (more && io->done < req->sectors) {
-		uint64_t offset = req->lba + io->done - zone->start;
-		uint32_t rest = req->sectors - io->done, at = (uint32_t)offset;
-		uint32_t buffered = zone->buffer ? zone->resident : zone->landed;
+	while (more && io_of(req)->done < end) {
+		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
 
-		if (offset >= zone->ftl->shape.zone_size_sectors)
-			break;
-		rest = least(rest, (uint32_t)(zone->ftl->shape.zone_size_sectors - offset));
-		if (lost(zone, at)) {
+		if (lost(zone, now)) {
 			req->status = NVME_UNRECOVERED_READ;
-			io->done++;
-		} else if (at >= zone->landed) {
+			io_of(req)->done++;
+		} else if (now >= zone->landed) {
 			read_unmapped(self, req, rest);
-		} else if (at >= buffered) {
-			read_buffered(self, zone, req, at, least(rest, zone->landed - at));
-		} else if (at < zone->placed) {
-			more = read_placed(self, zone, req, at, least(rest, least(zone->placed, buffered) - at), list);
+		} else if (now >= buffered) {
+			read_buffered(self, zone, req, now, least(rest, zone->landed - now));
+		} else if (now < zone->placed) {
+			more = read_placed(self, zone, req, now, least(rest, least(zone->placed, buffered) - now), list);
 		} else {
-			more = read_staged(self, zone, req, at, least(rest, buffered - at), list);
+			more = read_staged(self, zone, req, now, least(rest, buffered - now), list);
 		}
 	}
 	return more;
 }
 
-static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
+/* The part of the request that lies in this zone; zone lock held. False: the pool ran dry. */
+static bool read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
-	struct zone *zone = io_of(req)->zone;
+	uint64_t offset = req->lba + io_of(req)->done - zone->start;
+
+	return read_here(self, zone, req, (uint32_t)offset,
+			 least(req->sectors - io_of(req)->done, (uint32_t)(zone->ftl->shape.zone_size_sectors - offset)), list);
+}
+
+static void forget_reader(struct ftl_worker *self, struct zone *zone)
+{
 	struct lt_lock_node node;
 
-	if (!zone)
-		return;
-	io_of(req)->zone = NULL;
 	lt_lock_acquire(&zone->lock, &node);
 	if (--zone->readers == 0 && (zone->op || zone->old_superblock != SUPERBLOCK_NONE))
 		zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
+}
+
+static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = io_of(req)->zone;
+
+	if (!zone)
+		return;
+	io_of(req)->zone = NULL;
+	forget_reader(self, zone);
 }
 
 enum verdict { GOES_ON, NEEDS_TRANSACTIONS, PARKED };
@@ -207,6 +236,25 @@ static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct
 	return verdict;
 }
 
+void read_wait(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->queued = 1;
+	io_push(&self->reads.waiting, req);
+}
+
+/* The part in one conventional zone; sectors between its capacity and its size are zeros. False: the request waits. */
+static bool read_conventional(struct ftl_worker *self, const struct zone *zone, struct ftl_request *req)
+{
+	const struct hz_shape *shape = &self->ftl->shape;
+	uint64_t offset = req->lba + io_of(req)->done - zone->start;
+	uint32_t rest = least(req->sectors - io_of(req)->done, (uint32_t)(shape->zone_size_sectors - offset));
+
+	if (offset < shape->zone_capacity_sectors)
+		return page_read_some(self, req, least(rest, (uint32_t)(shape->zone_capacity_sectors - offset)));
+	read_unmapped(self, req, rest);
+	return true;
+}
+
 /* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
 void read_run(struct ftl_worker *self, struct ftl_request *req)
 {
@@ -216,16 +264,19 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 		struct zone *zone = zone_at(self->ftl, req->lba + io->done);
 		enum verdict verdict;
 
+		if (page_space_holds(&self->ftl->page, zone->start)) {
+			if (!read_conventional(self, zone, req))
+				return;
+			continue;
+		}
 		if (io->zone && io->zone != zone) {
 			if (io->pending)
 				return;
 			drop_reference(self, req);
 		}
 		verdict = read_some(self, zone, req);
-		if (verdict == NEEDS_TRANSACTIONS) {
-			io->queued = 1;
-			io_push(&self->reads.waiting, req);
-		}
+		if (verdict == NEEDS_TRANSACTIONS)
+			read_wait(self, req);
 		if (verdict != GOES_ON)
 			return;
 	}
@@ -247,6 +298,8 @@ static void reads_done(struct tsu_txn *txn)
 		return;
 	for (uint32_t i = 0; i < read->pins; i++)
 		slc_unpin(self, txn->ppa);
+	if (read->zone)
+		forget_reader(self, read->zone);
 	if (txn->status != NAND_OK)
 		req->status = NVME_UNRECOVERED_READ;
 	end = link_transfer(&self->ftl->links->to_host, txn->end_ns, txn->sectors * HZ_SECTOR_BYTES);

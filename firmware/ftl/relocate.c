@@ -106,6 +106,13 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 	io_resume_all(&parked);
 }
 
+/* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
+static void remap(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
+{
+	if (!zone->backing)
+		l2p_map_run(ftl, zone, offset, count, ppa_make(ftl->map, superblock, offset));
+}
+
 /* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
 static void move_fail(struct ftl_worker *self)
 {
@@ -117,7 +124,7 @@ static void move_fail(struct ftl_worker *self)
 	lt_lock_acquire(&zone->lock, &node);
 	if (!zone->bad_superblock)
 		superblock_promise(self->ftl, -1);
-	l2p_map_run(self->ftl, zone, 0, mover->offset, ppa_make(self->ftl->map, zone->superblock, 0));
+	remap(self->ftl, zone, 0, mover->offset, zone->superblock);
 	zone_fail(self, zone);
 	zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
@@ -134,7 +141,7 @@ static void move_again(struct ftl_worker *self)
 	bool hopeless;
 
 	lt_lock_acquire(&zone->lock, &node);
-	l2p_map_run(self->ftl, zone, 0, mover->offset, ppa_make(self->ftl->map, zone->superblock, 0));
+	remap(self->ftl, zone, 0, mover->offset, zone->superblock);
 	if (!zone->bad_superblock)
 		superblock_promise(self->ftl, -1);
 	superblock_retire(self, mover->target);
@@ -191,7 +198,7 @@ static void row_program(struct ftl_worker *self)
 	uint32_t count = mover->row_sectors, unit = ftl->unit_sectors, programs = count / unit;
 	uint64_t sequence = sequence_take(ftl, count);
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count && !mover->zone->backing; i++) /* theirs say which sector of an LBA is the newest */
 		mover->oob[i].sequence = sequence + i;
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
@@ -245,7 +252,7 @@ static void row_remap(struct ftl_worker *self)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	l2p_map_run(ftl, zone, mover->offset, count, ppa_make(ftl->map, mover->target, mover->offset));
+	remap(ftl, zone, mover->offset, count, mover->target);
 	lt_lock_release(&zone->lock, &node);
 	mover->offset += count;
 }

@@ -2,7 +2,8 @@
 #include "context.h"
 #include "zone_ops.h"
 
-/* ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has
+/* A conventional zone's type and state are those of ZBC (1h CONVENTIONAL, 0h NOT WRITE POINTER), which ZNS 1.1 leaves reserved: only a
+ * report of all zones lists it. ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has
  * (ZNS 1.1, Zone Management Receive). */
 static bool matches(uint8_t filter, uint8_t state)
 {
@@ -17,6 +18,11 @@ static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
 	struct lt_lock_node node;
 	uint8_t state;
 
+	if (page_space_holds(&zone->ftl->page, zone->start)) {
+		*out = (struct nvme_zone_descriptor){ .type = 1, .capacity = zone->ftl->shape.zone_capacity_sectors,
+						      .start = zone->start, .write_pointer = UINT64_MAX };
+		return;
+	}
 	lt_lock_acquire(&zone->lock, &node);
 	state = zone->state;
 	*out = (struct nvme_zone_descriptor){

@@ -158,6 +158,8 @@ static void erase_finish(struct ftl_worker *self, struct erase_job *job)
 	job->busy = false;
 	notify = info->notify;
 	info->notify = NULL;
+	info->erases++;
+	sbs->erases++;
 	if (job->failed) {
 		info->state = SB_BAD;
 		sbs->bad++;
@@ -230,6 +232,27 @@ void superblock_promise(struct ftl *ftl, int count)
 	lt_lock_release(&ftl->superblocks.lock, &node);
 }
 
+uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
+{
+	struct lt_lock_node node;
+	uint32_t erases;
+
+	lt_lock_acquire(&ftl->superblocks.lock, &node);
+	erases = info_of(&ftl->superblocks, number)->erases;
+	lt_lock_release(&ftl->superblocks.lock, &node);
+	return erases;
+}
+
+void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ftl->superblocks.lock, &node);
+	*erases = ftl->superblocks.erases;
+	*count = ftl->superblocks.count;
+	lt_lock_release(&ftl->superblocks.lock, &node);
+}
+
 void superblocks_sort(struct ftl *ftl)
 {
 	struct superblocks *sbs = &ftl->superblocks;
@@ -240,6 +263,7 @@ void superblocks_sort(struct ftl *ftl)
 		else if (sbs->info[i].state == SB_DIRTY)
 			fifo_push(sbs, &sbs->dirty, sbs->first + i);
 		sbs->bad += sbs->info[i].state == SB_BAD;
+		sbs->erases += sbs->info[i].erases;
 	}
 }
 

@@ -17,6 +17,7 @@ enum { ERASE_JOBS = 4 };         /* superblocks erased at the same time */
 
 struct superblock {
 	uint8_t state;
+	uint32_t erases;              /* so far, of its most worn block */
 	uint32_t next;                /* in the free or the dirty FIFO, as index */
 	struct zone *notify;          /* kicked once it is erased or retired */
 };
@@ -33,6 +34,7 @@ struct superblocks {
 	struct superblock *info;      /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct zone *waiting_head, *waiting_tail;
+	uint64_t erases;              /* of all superblocks */
 	uint32_t bad, moving;         /* moving: superblocks that a running relocation will give back */
 	struct erase_job job[ERASE_JOBS];
 };
@@ -47,7 +49,10 @@ void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *n
 void superblock_retire(struct ftl_worker *self, uint32_t number);
 /* +1: a used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
 void superblock_promise(struct ftl *ftl, int count);
-/* Mount: the states are known; build the free and dirty lists. */
+uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
+/* Erases of all superblocks, and how many there are. */
+void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count);
+/* Mount: the states and erase counts are known; build the free and dirty lists. */
 void superblocks_sort(struct ftl *ftl);
 /* Start erasing if a job is idle and something is dirty. */
 void superblocks_kick(struct ftl_worker *self);

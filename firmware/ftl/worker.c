@@ -31,7 +31,7 @@ static void dispatch(struct lt_event *event)
 	case FTL_READ: io_of(req)->queued = 0; read_run(self, req); break;
 	case FTL_WRITE:
 	case FTL_APPEND:
-	case FTL_WRITE_ZEROES: write_run(self, req); break;
+	case FTL_WRITE_ZEROES: page_space_holds(&self->ftl->page, req->lba) ? page_write_run(self, req) : write_run(self, req); break;
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	default: zone_op_run(self, req); break;
@@ -102,6 +102,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	}
 	ftl->zero_page = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "page of zeros");
 	zones_init(ftl, arena);
+	page_space_init(ftl, arena);
 	l2p_init(ftl, arena);
 	slc_init(ftl, arena);
 	superblocks_init(ftl, arena);

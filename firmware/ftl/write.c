@@ -43,6 +43,7 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 	io->budget = BUDGET_NONE;
 	io->zone = zone;
 	io->offset = zone->wp;
+	io->end = req->sectors;
 	req->result = zone->start + zone->wp;
 	zone->wp += req->sectors;
 	if (zone->wp == zone->ftl->shape.zone_capacity_sectors)
@@ -120,23 +121,27 @@ static void copy_in(struct zone *zone, struct ftl_request *req, uint32_t sectors
 						     .generation = zone->generation, .kind = HZ_OOB_DATA };
 	}
 	clock_thaw();
+	if (zone->backing)
+		page_land(zone, req, sectors, &buffer->oob[zone->landed_slot]);
 }
 
 void zone_pad(struct ftl_worker *self, struct zone *zone)
 {
 	struct flush_unit *unit = units_partial(zone);
 	uint32_t slot = zone->landed_slot;
+	uint64_t sequence;
 
 	unit->state = UNIT_FULL;
 	unit->data_end = zone->landed;
 	unit->end = unit->start;
 	while (unit->end < zone->landed)
 		unit->end += zone->ftl->unit_sectors;
+	sequence = zone->backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
 	clock_freeze();
 	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
 		memset(zone->buffer->page[slot], 0, HZ_SECTOR_BYTES);
-		zone->buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + at), .generation = zone->generation,
-							   .kind = HZ_OOB_PAD };
+		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++, .lpa = (uint32_t)(zone->start + at),
+							   .generation = zone->backing ? UINT32_MAX : zone->generation, .kind = HZ_OOB_PAD };
 	}
 	clock_thaw();
 	self->counters.buffer_flushes_finish++;
@@ -147,7 +152,7 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 {
 	struct ftl *ftl = zone->ftl;
 	struct flush_unit *unit = units_fill(zone);
-	uint32_t sectors = req->sectors - io_of(req)->done;
+	uint32_t sectors = io_of(req)->end - io_of(req)->done;
 	uint64_t landed_ns = 0;
 
 	if (!unit)
@@ -174,14 +179,23 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 	return sectors;
 }
 
+/* Landed, and durable if it had to be. The rest of a request to the page space goes to another backing zone. */
+static void part_done(struct ftl_request *req)
+{
+	if (io_of(req)->done < req->sectors)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
+
 static void landed_all(struct zone *zone, struct ftl_request *req)
 {
 	io_pop(&zone->writers);
 	if (!(req->flags & FTL_FUA)) {
-		io_complete(req, NVME_SUCCESS);
+		part_done(req);
 		return;
 	}
-	io_of(req)->target = io_of(req)->offset + req->sectors;
+	io_of(req)->target = zone->landed;
 	if (zone->flush_to < io_of(req)->target)
 		zone->flush_to = io_of(req)->target;
 	io_push(&zone->durable, req);
@@ -224,14 +238,15 @@ static bool have_buffer(struct ftl_worker *self, struct zone *zone)
 /* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
 static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone_record record = { .generation = zone->generation, .fence_offset = zone->wp_at_mount,
-				      .fence_sequence = zone->ftl->mount_sequence };
+	struct zone_record record = zone_table_record(zone, zone->generation, ZONE_RECORD_OPEN);
 
 	if (!zone_table_settled(zone->ftl, zone))
 		return false;
 	if (!zone->fence)
 		return true;
 	zone->fence = false;
+	record.fence_offset = zone->wp_at_mount;
+	record.fence_sequence = zone->ftl->mount_sequence;
 	zone_table_commit(self, zone, &record);
 	return false;
 }
@@ -286,7 +301,7 @@ static void land(struct ftl_worker *self, struct zone *zone)
 			return;
 		io_of(req)->done += sectors;
 		units_program(self, zone);
-		if (io_of(req)->done == req->sectors)
+		if (io_of(req)->done == io_of(req)->end)
 			landed_all(zone, req);
 	}
 }
@@ -315,6 +330,8 @@ static bool hand_over(struct ftl_worker *self, struct zone *zone)
 	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
 	zone_discard_buffer(self, zone);
+	if (zone->backing && zone->state == NVME_ZS_FULL && zone->landed == zone->wp)
+		page_sealed(self, zone);
 	return true;
 }
 
@@ -331,8 +348,10 @@ void zone_settle(struct ftl_worker *self, struct zone *zone)
 		} else if (req->op == FTL_FLUSH) {
 			io_of(req)->step = zone->failed ? FLUSH_FAILED : FLUSH_WAITS;
 			io_resume(req);
+		} else if (zone->failed) {
+			io_complete(req, NVME_WRITE_FAULT);
 		} else {
-			io_complete(req, zone->failed ? NVME_WRITE_FAULT : NVME_SUCCESS);
+			part_done(req);
 		}
 	}
 }
@@ -364,8 +383,10 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 	struct ftl_request *req;
 
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY)) {
-		struct zone_record record = { .generation = zone->generation, .state = ZONE_RECORD_READ_ONLY };
+		struct zone_record record = zone_table_record(zone, zone->generation, ZONE_RECORD_READ_ONLY);
 
+		if (zone->backing)
+			page_zone_lost(self, zone);
 		if (zone->drains)
 			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_READ_ONLY, BUDGET_NONE);

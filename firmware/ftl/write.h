@@ -6,6 +6,8 @@
 #define FTL_WRITE_H
 
 #include "io.h"
+#include "page_space.h"
+#include "zone.h"
 
 struct ftl_worker;
 struct flush_unit;
@@ -31,6 +33,12 @@ void zone_fail(struct ftl_worker *self, struct zone *zone);
 
 /* Is somebody waiting for the zone's buffer, and is this a fair moment to hand it over? */
 bool zone_gives_way(const struct zone *zone);
+
+/* What flash operations of the zone are done for: `cause`, or copying if the collector fills it. */
+static inline uint8_t zone_cause(const struct zone *zone, uint8_t cause)
+{
+	return zone->backing && zone->stream == PAGE_COLLECT ? HZ_CAUSE_GC : cause;
+}
 
 /* flush_unit.c: the units of one buffer. Zone lock held. */
 void units_bind(struct zone *zone, struct write_buffer *buffer);

@@ -13,7 +13,7 @@ static uint32_t choose_free_or(const struct write_pool *pool, bool (*better)(str
 {
 	uint32_t best = 0;
 
-	for (uint32_t i = 0; i < pool->count; i++) {
+	for (uint32_t i = 0; i < pool->shared; i++) {
 		if (!pool->buffer[i].owner && !pool->buffer[i].waiting_head)
 			return i;
 		if (better(&pool->buffer[i], &pool->buffer[best]))
@@ -64,7 +64,7 @@ struct write_buffer *write_pool_take(struct ftl_worker *self, struct zone *zone)
 	struct zone *owner;
 
 	lt_lock_acquire(&pool->lock, &node);
-	buffer = &pool->buffer[pool->policy->choose(pool, zone)];
+	buffer = &pool->buffer[zone->backing ? self->ftl->page.buffer[zone->stream] : pool->policy->choose(pool, zone)];
 	owner = buffer->owner;
 	if (!owner) {
 		buffer->owner = zone;
@@ -141,7 +141,8 @@ void write_pool_init(struct ftl *ftl, struct arena *arena)
 	struct write_pool *pool = &ftl->buffers;
 
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 0);
-	pool->count = ftl->cfg->write_buffers;
+	pool->shared = ftl->cfg->write_buffers;
+	pool->count = pool->shared + (ftl->page.zones ? ftl->cfg->conventional_buffers : 0);
 	pool->slots = ftl->superpage_sectors;
 	pool->units = ftl->superpage_sectors / ftl->flush_sectors;
 	pool->policy = &binding_policies[ftl->cfg->buffer_binding];
@@ -154,7 +155,7 @@ void write_pool_init(struct ftl *ftl, struct arena *arena)
 		pool->slot_in_unit[i] = (uint16_t)(i % ftl->flush_sectors);
 	}
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
-		pool->home[i] = i % pool->count;
+		pool->home[i] = i % pool->shared;
 	for (uint32_t i = 0; i < pool->count; i++) {
 		pool->buffer[i].index = i;
 		buffer_init(ftl, arena, &pool->buffer[i]);

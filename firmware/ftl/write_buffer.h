@@ -74,7 +74,8 @@ struct binding_policy {
 
 struct write_pool {
 	struct lt_lock lock;
-	uint32_t count, slots, units; /* buffers; slots and units of each */
+	uint32_t count, shared;       /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
+	uint32_t slots, units;        /* of each buffer */
 	struct write_buffer *buffer;
 	const struct binding_policy *policy;
 	uint16_t *slot_unit;          /* slot → flush unit */

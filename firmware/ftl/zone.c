@@ -64,6 +64,10 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 
 	if (!zone_edge_legal(from, state))
 		lt_fail("ftl: illegal zone state transition");
+	if (zone->backing) {
+		zone->state = state;
+		return;
+	}
 	lt_lock_acquire(&budget->lock, &node);
 	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from) - !!(reserved & BUDGET_OPEN);
 	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from) - !!(reserved & BUDGET_ACTIVE);
@@ -222,16 +226,18 @@ void zone_kick(struct ftl_worker *self, struct zone *zone)
 void zones_init(struct ftl *ftl, struct arena *arena)
 {
 	ftl->zone_count = ftl->shape.zones;
-	ftl->zones = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->zones), "zones");
+	ftl->all_zones = ftl->shape.zones + ftl->shape.backing_zones;
+	ftl->zones = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->zones), "zones");
 	ftl->budget.max_open = ftl->cfg->max_open ? ftl->cfg->max_open : UINT32_MAX;
 	ftl->budget.max_active = ftl->cfg->max_active ? ftl->cfg->max_active : UINT32_MAX;
 	lt_lock_init(&ftl->budget.lock, HZ_LC_OPEN, 0);
-	for (uint32_t i = 0; i < ftl->zone_count; i++) {
+	for (uint32_t i = 0; i < ftl->all_zones; i++) {
 		struct zone *zone = &ftl->zones[i];
 
 		lt_lock_init(&zone->lock, HZ_LC_ZONE, i);
 		zone->ftl = ftl;
 		zone->index = i;
+		zone->backing = i >= ftl->zone_count;
 		zone->start = i * ftl->shape.zone_size_sectors;
 		zone->state = NVME_ZS_EMPTY;
 		zone->superblock = zone->old_superblock = SUPERBLOCK_NONE;

@@ -24,6 +24,8 @@ struct zone {
 	uint32_t index;
 	uint64_t start;               /* first LBA */
 	uint8_t state;                /* enum nvme_zone_state; zone_set_state only */
+	bool backing;                 /* of the page space: outside budget and report */
+	uint8_t stream;               /* backing: enum page_stream that fills it */
 	bool failed;                  /* no superblock can be had: queued writes end with NVME_WRITE_FAULT */
 	uint32_t generation;          /* raised by every reset; older data on flash are dead */
 	uint32_t superblock;          /* SUPERBLOCK_NONE until the first write needs one */
@@ -85,7 +87,7 @@ bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */
 bool zone_edge_legal(uint8_t from, uint8_t to);
-/* Zone lock held. An illegal edge fails the run. reserved = what budget_reserve took for this change; the budget is balanced. */
+/* Zone lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget is balanced. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
 
 /* What a zone in this state lacks to be written or opened. */

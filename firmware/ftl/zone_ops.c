@@ -27,8 +27,9 @@ static void op_end(struct zone *zone, uint16_t status)
 
 static void record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_state state)
 {
-	struct zone_record record = { .generation = generation, .state = state, .finish = zone->wp };
+	struct zone_record record = zone_table_record(zone, generation, state);
 
+	record.finish = zone->wp;
 	io_of(zone->op)->step = OP_RECORD;
 	zone->fence = false;
 	zone_table_commit(self, zone, &record);
@@ -83,7 +84,8 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
 	zone_discard_buffer(self, zone);
 	staged_drop(self, zone, zone->placed, zone->landed - zone->placed);
-	l2p_unmap(zone->ftl, zone, zone->placed);
+	if (!zone->backing)
+		l2p_unmap(zone->ftl, zone, zone->placed);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = 0;
@@ -288,7 +290,7 @@ static uint16_t open_all_fits(struct ftl *ftl)
 	uint32_t closed = 0;
 	uint16_t status;
 
-	for (uint32_t i = 0; i < ftl->zone_count; i++) {
+	for (uint32_t i = ftl->shape.conventional_zones; i < ftl->zone_count; i++) {
 		lt_lock_acquire(&ftl->zones[i].lock, &node);
 		closed += ftl->zones[i].state == NVME_ZS_CLOSED;
 		lt_lock_release(&ftl->zones[i].lock, &node);
@@ -306,6 +308,8 @@ static void all_zones(struct ftl_worker *self, struct ftl_request *req)
 
 	if (!io->all && req->op == FTL_ZONE_OPEN)
 		status = open_all_fits(self->ftl);
+	if (!io->all)
+		io->cursor = self->ftl->shape.conventional_zones;
 	io->all = 1;
 	for (; !status && io->cursor < self->ftl->zone_count; io->cursor++)
 		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == RUNNING)
@@ -323,7 +327,7 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	zone = zone_at(self->ftl, req->lba);
-	if (req->lba != zone->start)
+	if (req->lba != zone->start || page_space_holds(&self->ftl->page, req->lba))
 		io_complete(req, NVME_INVALID_FIELD);
 	else if (op_zone(self, zone, req, &status) == DONE)
 		io_complete(req, status);

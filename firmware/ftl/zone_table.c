@@ -10,7 +10,7 @@ void zone_table_init(struct ftl *ftl, struct arena *arena)
 	uint32_t unit = ftl->cfg->slc_program_sectors;
 
 	lt_lock_init(&table->lock, HZ_LC_L2P, ftl->l2p.shards);
-	table->pages = (ftl->zone_count + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
+	table->pages = (ftl->all_zones + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
 	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "zone table");
 	table->record = arena_alloc(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");
 	for (uint32_t i = 0; i < table->pages; i++) {
@@ -90,6 +90,12 @@ static void wait_for_page(struct table_page *page, struct zone *zone)
 		return;
 	zone->next_record = page->waiting;
 	page->waiting = zone;
+}
+
+struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state)
+{
+	return (struct zone_record){ .generation = generation, .state = state,
+				     .reset_sequence = zone->backing ? lt_load(&page_zone_info(zone)->reset_sequence) : 0 };
 }
 
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record)

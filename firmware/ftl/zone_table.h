@@ -18,7 +18,7 @@ struct zone_record {
 	uint32_t finish;              /* FINISHED: sectors written before the finish */
 	uint32_t fence_offset;        /* sectors at or beyond it … */
 	uint64_t fence_sequence;      /* … with a sequence number up to this one are dead */
-	uint64_t reserved;
+	uint64_t reset_sequence;      /* backing zone: data with a sequence number up to this one are dead */
 };
 HZ_ASSERT_SIZE(struct zone_record, 32);
 enum { ZONE_RECORDS_PER_PAGE = HZ_SECTOR_BYTES / sizeof(struct zone_record), ZONE_TABLE_VERSION = 1 };
@@ -39,6 +39,8 @@ struct zone_table {
 };
 
 void zone_table_init(struct ftl *ftl, struct arena *arena);
+/* Zone lock held: a record without finish or fence. */
+struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
 /* Zone lock held: has the last commit reached flash? */

@@ -1,0 +1,221 @@
+// A reference model of conventional sectors, and a driver that runs batches of reads, writes and flushes against FTL and model, with power
+// cuts. Operations of a batch run side by side and may overlap: of several writes to a sector any may be the last.
+#pragma once
+
+#include <algorithm>
+#include <random>
+
+#include "ftl_rig.hpp"
+
+namespace ftl_rig {
+
+// Six zones of 96 sectors, four of them conventional, on nine backing zones; or a block namespace of six zones on eleven.
+inline hz_device_config PageConfig(bool block = false)
+{
+	hz_device_config cfg = Config();
+	cfg.namespace_kind = block ? HZ_NS_BLOCK : HZ_NS_ZONED;
+	cfg.conventional_zones = 4;
+	cfg.conventional_spare = 5;
+	cfg.conventional_streams = 2;
+	cfg.conventional_buffers = 3;
+	cfg.conventional_gc_low = 3;
+	cfg.zones = 6;
+	cfg.spare_superblocks = 2;
+	cfg.slc_blocks_per_plane = 12;
+	cfg.blocks_per_plane = 12 + 6 + 5 + 2;
+	cfg.zone_size_sectors = block ? 96 : 0;
+	return cfg;
+}
+
+struct PageOp {
+	ftl_op kind;
+	uint32_t lba, sectors;
+	uint8_t flags = 0;
+};
+
+// What a sector may hold: groups of tags by batch, oldest first; the first one is as old as it may be after a power cut.
+struct PageSector {
+	struct Group { uint64_t batch; std::vector<uint64_t> tags; };
+	std::vector<Group> groups{{0, {0}}};
+
+	void Write(uint64_t batch, uint64_t tag)
+	{
+		if (groups.back().batch != batch)
+			groups.push_back({batch, {}});
+		groups.back().tags.push_back(tag);
+	}
+	// What was there before `batch` is durable.
+	void Flushed(uint64_t batch)
+	{
+		while (groups.size() > 1 && groups[1].batch < batch)
+			groups.erase(groups.begin());
+	}
+	bool MayReadDuring(uint64_t batch, const uint8_t *page) const
+	{
+		size_t last = groups.size() - 1;
+		return Is(groups[last], page) || (groups[last].batch == batch && last && Is(groups[last - 1], page));
+	}
+	bool MayRead(const uint8_t *page) const { return Is(groups.back(), page); }
+	// Takes over what it finds after a power cut; false: it cannot be.
+	bool Recover(const uint8_t *page)
+	{
+		for (const Group &group : groups)
+			for (uint64_t tag : group.tags)
+				if (PageIs(page, tag)) {
+					groups = {{0, {tag}}};
+					return true;
+				}
+		return false;
+	}
+	static bool Is(const Group &group, const uint8_t *page)
+	{
+		return std::any_of(group.tags.begin(), group.tags.end(), [page](uint64_t tag) { return PageIs(page, tag); });
+	}
+};
+
+class PageDriver {
+public:
+	PageDriver(Rig &rig_, uint64_t seed)
+		: rig(rig_), random(seed), capacity(static_cast<uint32_t>(rig_.shape.zone_capacity_sectors)),
+		  sectors(rig_.shape.conventional_zones * capacity)
+	{
+	}
+
+	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+	uint32_t Sectors() const { return static_cast<uint32_t>(sectors.size()); }
+	// The model counts sectors that exist; LBAs have holes where a zone's capacity is below its size.
+	uint64_t Lba(uint32_t index) const { return index / capacity * rig.shape.zone_size_sectors + index % capacity; }
+	bool Holes() const { return rig.shape.zone_size_sectors != capacity; }
+
+	// Runs the batch to its end, or until power is cut: then returns false.
+	bool Batch(std::vector<PageOp> ops)
+	{
+		std::vector<Running> running;
+		batch_++;
+		for (PageOp &op : ops)
+			running.push_back(Issue(op));
+		lt_host_run_until_idle();
+		bool cut = lt_load(&rig.media.off) != 0;
+		for (Running &run : running)
+			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
+				NoteWrite(run);
+		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
+			if (run.op.kind == FTL_READ)
+				Settle(run, cut);
+		for (Running &run : running)
+			if (run.op.kind != FTL_READ)
+				Settle(run, cut);
+		return !cut;
+	}
+	std::vector<PageOp> RandomBatch(uint32_t most = 40)
+	{
+		std::vector<PageOp> ops;
+		for (uint32_t n = 1 + Roll(8); n; n--) {
+			uint32_t dice = Roll(100), count = 1 + Roll(Roll(4) ? 6 : most), lba = Where();
+			uint8_t fua = Roll(6) ? 0 : FTL_FUA;
+			if (dice < 62)
+				ops.push_back({FTL_WRITE, lba, count, fua});
+			else if (dice < 66)
+				ops.push_back({FTL_WRITE_ZEROES, lba, count, fua});
+			else if (dice < 92)
+				ops.push_back({FTL_READ, Roll(Sectors()), 1 + Roll(60)});
+			else
+				ops.push_back({FTL_FLUSH, 0, 0});
+		}
+		return ops;
+	}
+	// Half of the writes go to a tenth of the sectors.
+	uint32_t Where() { return Roll(2) ? Roll(Sectors() / 10) : Roll(Sectors()); }
+
+	void VerifyAll()
+	{
+		Each([this](uint32_t at, const uint8_t *page) {
+			EXPECT_TRUE(sectors[at].MayRead(page)) << "conventional sector " << at << " reads wrong";
+		});
+	}
+	// After a boot: every sector holds what was durable, or something newer; the model takes over what it finds.
+	void Recovered()
+	{
+		ASSERT_EQ(rig.Check(), "");
+		Each([this](uint32_t at, const uint8_t *page) {
+			EXPECT_TRUE(sectors[at].Recover(page)) << "conventional sector " << at << " is neither old nor new";
+		});
+	}
+	void Fill(uint32_t step = 32)
+	{
+		for (uint32_t at = 0; at < Sectors(); at += step)
+			ASSERT_TRUE(Batch({{FTL_WRITE, at, std::min(step, Sectors() - at)}}));
+	}
+
+	Rig &rig;
+	std::mt19937_64 random;
+	uint32_t capacity;
+	std::vector<PageSector> sectors;
+	uint64_t next_tag = 1000;
+	bool writes_may_fail = false;
+
+private:
+	struct Running {
+		PageOp op;
+		std::unique_ptr<Request> request;
+		uint64_t tag = 0;
+	};
+
+	Running Issue(PageOp op)
+	{
+		uint32_t room = Holes() ? capacity - op.lba % capacity : Sectors() - op.lba;
+		op.sectors = std::min(op.sectors, room);
+		Running run{op, std::make_unique<Request>(op.kind, Lba(op.lba), op.sectors, op.flags), next_tag};
+		if (op.kind == FTL_WRITE_ZEROES)
+			run.tag = 0;
+		if (op.kind == FTL_WRITE)
+			for (auto *page : run.request->pages)
+				FillPage(page, next_tag++);
+		rig.Submit(*run.request, Roll(rig.cfg.worker_count));
+		return run;
+	}
+	void NoteWrite(Running &run)
+	{
+		for (uint32_t i = 0; i < run.op.sectors; i++)
+			sectors[run.op.lba + i].Write(batch_, run.tag ? run.tag + i : 0);
+	}
+	void Settle(Running &run, bool cut)
+	{
+		if (!run.request->done) {
+			EXPECT_TRUE(cut) << "op " << run.op.kind << " at " << run.op.lba << " never completed";
+			return;
+		}
+		uint16_t status = run.request->status();
+		if (run.op.kind == FTL_READ) {
+			EXPECT_EQ(status, 0);
+			for (uint32_t i = 0; i < run.op.sectors && !status; i++)
+				EXPECT_TRUE(sectors[run.op.lba + i].MayReadDuring(batch_, run.request->pages[i]))
+					<< "conventional sector " << run.op.lba + i << " reads wrong";
+			return;
+		}
+		EXPECT_TRUE(!status || writes_may_fail) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
+		if (status)
+			return;
+		if (run.op.kind == FTL_FLUSH)
+			for (PageSector &sector : sectors)
+				sector.Flushed(batch_);
+		else if (run.op.flags & FTL_FUA)
+			for (uint32_t i = 0; i < run.op.sectors; i++)
+				sectors[run.op.lba + i].Flushed(batch_ + 1);
+	}
+	template <typename F> void Each(F visit)
+	{
+		for (uint32_t at = 0; at < Sectors(); at += 32) {
+			uint32_t count = std::min(32u, Holes() ? capacity - at % capacity : Sectors() - at);
+			Request read(FTL_READ, Lba(at), count);
+			ASSERT_EQ(rig.Run(read), 0);
+			for (uint32_t i = 0; i < count; i++)
+				visit(at + i, read.pages[i]);
+			ASSERT_FALSE(testing::Test::HasFailure());
+		}
+	}
+
+	uint64_t batch_ = 0;
+};
+
+} // namespace ftl_rig

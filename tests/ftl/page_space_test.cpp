@@ -1,0 +1,175 @@
+// Conventional zones and block namespaces: requests, statuses, reports, and random operations against the model.
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+static void WriteAt(Rig &r, uint64_t lba, uint32_t sectors, uint64_t tag, uint16_t expected = 0, uint8_t flags = 0)
+{
+	Request w(FTL_WRITE, lba, sectors, flags);
+	for (uint32_t i = 0; i < sectors; i++)
+		FillPage(w.pages[i], tag + i);
+	EXPECT_EQ(r.Run(w), expected) << "write of " << sectors << " at " << lba;
+}
+
+TEST(PageSpace, OverwritesInPlaceAndReadsBack)
+{
+	Rig r(PageConfig());
+	ASSERT_TRUE(r.Boot()) << r.error;
+	EXPECT_EQ(r.Compare(0, 0, 90, 0), "") << "never written: zeros";
+	WriteAt(r, r.Lba(0, 10), 5, 100);
+	WriteAt(r, r.Lba(0, 12), 1, 200);
+	WriteAt(r, r.Lba(0, 0), 3, 300, 0, FTL_FUA);
+	EXPECT_EQ(r.Compare(0, 10, 2, 100), "");
+	EXPECT_EQ(r.Compare(0, 12, 1, 200), "");
+	EXPECT_EQ(r.Compare(0, 13, 2, 103), "");
+	EXPECT_EQ(r.Compare(0, 0, 3, 300), "");
+	EXPECT_EQ(r.Compare(0, 3, 7, 0), "");
+	EXPECT_EQ(r.Check(), "");
+	Request flush(FTL_FLUSH, 0, 0);
+	EXPECT_EQ(r.Run(flush), 0);
+	ASSERT_TRUE(r.Boot()) << r.error;
+	EXPECT_EQ(r.Compare(0, 10, 2, 100), "");
+	EXPECT_EQ(r.Compare(0, 12, 1, 200), "");
+	EXPECT_EQ(r.Compare(0, 0, 3, 300), "");
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(PageSpace, KnowsItsBoundaries)
+{
+	hz_device_config cfg = PageConfig();
+	cfg.zone_size_sectors = 96;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot()) << r.error;
+	WriteAt(r, 90, 12, 100); // from zone 0 into zone 1
+	WriteAt(r, 380, 8, 100, NVME_ZONE_BOUNDARY); // from the last conventional zone into a sequential one
+	WriteAt(r, 380, 4, 200);
+	WriteAt(r, 384, 4, 204);
+	Request read(FTL_READ, 380, 8); // reads may cross
+	ASSERT_EQ(r.Run(read), 0);
+	for (uint32_t i = 0; i < 8; i++)
+		EXPECT_TRUE(PageIs(read.pages[i], 200 + i)) << i;
+	Request across(FTL_READ, 90, 12);
+	ASSERT_EQ(r.Run(across), 0);
+	for (uint32_t i = 0; i < 12; i++)
+		EXPECT_TRUE(PageIs(across.pages[i], 100 + i)) << i;
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(PageSpace, StopsAtTheCapacityOfAZone)
+{
+	Rig r(PageConfig()); // zone size 128, capacity 96
+	ASSERT_TRUE(r.Boot()) << r.error;
+	WriteAt(r, r.Lba(1, 90), 6, 100);
+	WriteAt(r, r.Lba(1, 90), 7, 100, NVME_ZONE_BOUNDARY);
+	WriteAt(r, r.Lba(1, 100), 1, 100, NVME_ZONE_BOUNDARY);
+	Request read(FTL_READ, r.Lba(1, 90), 48); // into the next zone
+	ASSERT_EQ(r.Run(read), 0);
+	for (uint32_t i = 0; i < 48; i++)
+		EXPECT_TRUE(PageIs(read.pages[i], i < 6 ? 100 + i : 0)) << i;
+}
+
+TEST(PageSpace, RefusesZoneCommands)
+{
+	Rig r(PageConfig());
+	ASSERT_TRUE(r.Boot()) << r.error;
+	WriteAt(r, r.Lba(2), 4, 100);
+	for (ftl_op op : {FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE})
+		EXPECT_EQ(r.Op(op, 2), NVME_INVALID_FIELD) << op;
+	Request append(FTL_APPEND, r.Lba(2), 1);
+	EXPECT_EQ(r.Run(append), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.Write(4, 0, 5, 50), 0);
+	for (ftl_op op : {FTL_ZONE_CLOSE, FTL_ZONE_OPEN, FTL_ZONE_FINISH, FTL_ZONE_RESET}) {
+		EXPECT_EQ(r.Op(op, 0, FTL_ALL_ZONES), 0) << op;
+		EXPECT_EQ(r.Compare(2, 0, 4, 100), "") << "all-zones command " << op;
+	}
+	EXPECT_EQ(r.Compare(4, 0, 5, 0), "") << "the sequential zone was reset";
+	EXPECT_EQ(r.Check(), "");
+}
+
+TEST(PageSpace, IsReportedAsConventional)
+{
+	Rig r(PageConfig());
+	ASSERT_TRUE(r.Boot()) << r.error;
+	WriteAt(r, r.Lba(0), 4, 100);
+	auto all = r.Report();
+	ASSERT_EQ(all.size(), 6u);
+	for (uint32_t z = 0; z < 6; z++) {
+		EXPECT_EQ(all[z].type, z < 4 ? 1 : 2);
+		EXPECT_EQ(all[z].state >> 4, z < 4 ? 0 : NVME_ZS_EMPTY);
+		EXPECT_EQ(all[z].capacity, 96u);
+	}
+	EXPECT_EQ(r.Report(1).size(), 2u) << "only sequential zones are EMPTY";
+}
+
+TEST(PageSpace, WaitingWritesAreCounted)
+{
+	Rig r(PageConfig(true));
+	ASSERT_TRUE(r.Boot()) << r.error;
+	PageDriver driver(r, 1);
+	driver.Fill();
+	std::vector<PageOp> ops;
+	for (uint32_t i = 0; i < 40; i++)
+		ops.push_back({FTL_WRITE, i * 14, 14});
+	ASSERT_TRUE(driver.Batch(ops));
+	EXPECT_GT(r.Counters().page_stalls, 0u);
+	EXPECT_GT(r.Counters().page_stall_ns, 0u);
+	EXPECT_GT(r.Counters().page_gc_runs, 0u);
+	driver.VerifyAll();
+	EXPECT_EQ(r.Check(), "");
+}
+
+struct Variant { const char *name; void (*change)(hz_device_config &); };
+
+static const Variant kVariants[] = {
+	{"Zoned", [](hz_device_config &) {}},
+	{"Block", [](hz_device_config &cfg) { cfg = PageConfig(true); }},
+	{"Greedy", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc_low = 2; }},
+	{"CostBenefit", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_COST_BENEFIT; }},
+	{"Fifo", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_FIFO; }},
+	{"Wear", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_WEAR; }},
+	{"OneStream", [](hz_device_config &cfg) { cfg.conventional_streams = 1; cfg.conventional_spare = 4; }},
+	{"OneBuffer", [](hz_device_config &cfg) { cfg.conventional_buffers = 1; }},
+	{"TwoBuffers", [](hz_device_config &cfg) { cfg.conventional_buffers = 2; cfg.write_buffers = 1; }},
+	{"OddCapacity", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; }},
+	{"OddBlock", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77; }},
+	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
+	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
+	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
+	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
+};
+
+class PageProperty : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(PageProperty, AgreesWithTheModel)
+{
+	const Variant &variant = kVariants[std::get<0>(GetParam())];
+	uint64_t seed = std::get<1>(GetParam());
+	SCOPED_TRACE(testing::Message() << variant.name << " seed " << seed);
+	hz_device_config cfg = PageConfig();
+	variant.change(cfg);
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	PageDriver driver(rig, seed);
+	if (seed % 2) {
+		driver.Fill();
+		ASSERT_FALSE(HasFailure());
+	}
+	for (int i = 0; i < 150; i++) {
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_FALSE(HasFailure()) << "batch " << i;
+		if (i % 10 == 9) {
+			ASSERT_EQ(rig.Check(), "") << "after batch " << i;
+		}
+		if (i % 50 == 49) {
+			driver.VerifyAll();
+			ASSERT_TRUE(rig.Boot()) << rig.error; // without a flush: what is not durable may be lost
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;
+		}
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Variants, PageProperty, testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 3)),
+			 [](const auto &test) {
+				 return std::string(kVariants[std::get<0>(test.param)].name) + "_" +
+					std::to_string(std::get<1>(test.param));
+			 });
