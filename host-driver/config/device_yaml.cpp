@@ -89,7 +89,7 @@ void read_buffers(Fields f, hz_device_config &cfg)
 
 void read_slc(Fields f, hz_device_config &cfg)
 {
-	f.choice("gc", cfg.slc_gc, gc_names);
+	f.choice("gc", cfg.slc_gc, std::span(gc_names).first(HZ_GC_WEAR));
 	f.count("gc_low", cfg.slc_gc_low);
 	f.finish();
 }

@@ -36,6 +36,20 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 	return bytes;
 }
 
+/* What grows with the device: the map, flat or the state of its table pages; the reverse map of backing zones; zones, their locks and
+ * statistics. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
+uint64_t ram_bytes_for(const hz_device_config &config)
+{
+	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
+	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
+	const uint64_t map_bytes = config.l2p_cache_bytes ? zones * shape.map_pages_per_zone * page_state_bytes
+							  : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
+	const uint64_t bytes = map_bytes + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
+	return least + bytes / step * step;
+}
+
 Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Machine::~Machine() = default;
 

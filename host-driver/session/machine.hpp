@@ -25,7 +25,7 @@ struct MachineOptions {
 	std::string plugin_options;        // further key=value pairs, comma separated
 	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
 	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
-	uint64_t ram_bytes = 256ull << 20;
+	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
 	uint64_t power_cut_op = 0, power_cut_ns = 0;
 	std::chrono::milliseconds boot_timeout{30000};
 	std::filesystem::path console_log; // where to keep the guest console; empty: run directory only
@@ -33,6 +33,8 @@ struct MachineOptions {
 
 // Smallest legal region for this many bytes of queues and data buffers.
 uint64_t shm_bytes_for(uint64_t heap_bytes);
+// Guest memory that the firmware needs for this device's tables.
+uint64_t ram_bytes_for(const hz_device_config &config);
 
 struct ExitStatus {
 	bool exited = false;     // QEMU is gone

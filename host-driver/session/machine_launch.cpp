@@ -89,7 +89,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	directory = std::make_unique<RunDirectory>();
 	command.run_directory = directory->path();
 	command.harts = options.config.harts;
-	command.ram_bytes = options.ram_bytes;
+	command.ram_bytes = options.ram_bytes ? options.ram_bytes : ram_bytes_for(options.config);
 	command.shm_bytes = options.shm_bytes;
 	command.nand_bytes = hz_nand_image_bytes(&options.config);
 	command.nand_image = options.nand_image.empty() ? directory->path() / "nand" : fs::absolute(options.nand_image);

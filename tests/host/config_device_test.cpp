@@ -1,6 +1,8 @@
 // Device files: presets, defaults, and an error for everything that can be wrong, with file, line and fix.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
 #include "config/quantity.hpp"
@@ -41,10 +43,13 @@ TEST(DeviceConfig, AnEmptyFileIsTheDefaultDevice)
 
 TEST(DeviceConfig, EveryPresetIsLegal)
 {
-	for (const char *name : {"default", "conzone-paper", "mcmq", "small"}) {
-		const hz_device_config cfg = load_device(std::string(HZ_TREE) + "/configs/devices/" + name + ".yaml");
-		EXPECT_STREQ(cfg.name, name);
+	size_t files = 0;
+	for (const auto &file : std::filesystem::directory_iterator(HZ_TREE "/configs/devices")) {
+		const hz_device_config cfg = load_device(file.path().string());
+		EXPECT_EQ(cfg.name, file.path().stem().string());
+		files++;
 	}
+	EXPECT_GE(files, 11u);
 }
 
 TEST(DeviceConfig, ConZoneHasTheShapeOfThePaper)
@@ -59,6 +64,107 @@ TEST(DeviceConfig, ConZoneHasTheShapeOfThePaper)
 	EXPECT_EQ(cfg.write_buffers, 2u);
 	EXPECT_EQ(cfg.normal.program_ns[0], 937500u);
 	EXPECT_EQ(cfg.slc.read_ns[0], 20000u);
+}
+
+hz_shape shape_of_preset(const char *name, hz_device_config &cfg)
+{
+	hz_shape shape{};
+	cfg = load_device(std::string(HZ_TREE) + "/configs/devices/" + name + ".yaml");
+	hz_shape_of(&cfg, &shape);
+	return shape;
+}
+
+TEST(DeviceConfig, LegacyIsTheSameMediaAndCapacityWithoutZones)
+{
+	hz_device_config zoned, block;
+	const hz_shape a = shape_of_preset("conzone-paper", zoned), b = shape_of_preset("legacy", block);
+	EXPECT_EQ(a.zones * a.zone_capacity_sectors, b.namespace_sectors);
+	EXPECT_EQ(a.superpage_sectors, b.superpage_sectors);
+	EXPECT_EQ(zoned.l2p_cache_bytes, block.l2p_cache_bytes);
+	EXPECT_EQ(zoned.l2p_cache_bytes, 12u << 10);
+	EXPECT_EQ(memcmp(&zoned.normal, &block.normal, sizeof(zoned.normal)), 0);
+	EXPECT_EQ(block.namespace_kind, uint32_t(HZ_NS_BLOCK));
+	EXPECT_EQ(block.l2p_levels, uint32_t(HZ_MAP_PAGE));
+	EXPECT_EQ(block.l2p_prefetch, 1023u);
+	EXPECT_NEAR(double(b.backing_zones - b.zones) / b.zones, 0.07, 0.005) << "over-provisioning";
+}
+
+TEST(DeviceConfig, QlcHasTheUnitAndLatenciesOfTableII)
+{
+	hz_device_config cfg;
+	const hz_shape shape = shape_of_preset("conzone-qlc", cfg);
+	EXPECT_EQ(shape.unit_sectors * cfg.flush_unit_planes * 4, 64u);
+	EXPECT_EQ(cfg.normal.program_ns[0], 6400000u);
+	EXPECT_EQ(cfg.normal.read_ns[0], 85000u);
+	EXPECT_EQ(shape.zone_size_sectors, shape.zone_capacity_sectors);
+	EXPECT_EQ(shape.zones * shape.zone_capacity_sectors * 4096, 1536ull << 20);
+}
+
+TEST(DeviceConfig, OneTebibyteHasTheTablesThatItsFileSays)
+{
+	hz_device_config cfg;
+	const hz_shape shape = shape_of_preset("conzone-1tb", cfg);
+	EXPECT_EQ(shape.zones * shape.zone_capacity_sectors * 4096, 1ull << 40);
+	EXPECT_EQ(shape.zones * shape.map_pages_per_zone, 262144u);
+	EXPECT_GT(uint64_t(shape.slc_superblocks) * shape.slc_superblock_sectors, 262144u) << "room for the table";
+	EXPECT_GE(cfg.l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, shape.zones) << "an entry for every zone";
+}
+
+/* Every key of the sections for conventional zones, the SLC region, the map and idle buffers arrives in its field. */
+TEST(DeviceConfig, MapAndNamespaceKeysArrive)
+{
+	const hz_device_config c = parse_device("zones: {namespace: zoned, count: 20}\nbuffers: {idle: 320us}\n"
+						"conventional: {zones: 4, spare_superblocks: 6, streams: 2, buffers: 3, gc: cost-benefit, gc_low: 4}\n"
+						"slc: {gc: fifo, gc_low: 3}\nl2p: {cache: 12 KiB, levels: chunk, chunk: 1 MiB, strategy: multiple,\n"
+						"  eviction: clock, prefetch: 7, buckets: 64, log_entries: 512, log_policy: blocking}\n", "d.yaml");
+	EXPECT_EQ(c.buffer_idle_ns, 320000u);
+	EXPECT_EQ(c.conventional_zones, 4u);
+	EXPECT_EQ(c.conventional_spare, 6u);
+	EXPECT_EQ(c.conventional_streams, 2u);
+	EXPECT_EQ(c.conventional_buffers, 3u);
+	EXPECT_EQ(c.conventional_gc, uint32_t(HZ_GC_COST_BENEFIT));
+	EXPECT_EQ(c.conventional_gc_low, 4u);
+	EXPECT_EQ(c.slc_gc, uint32_t(HZ_GC_FIFO));
+	EXPECT_EQ(c.slc_gc_low, 3u);
+	EXPECT_EQ(c.l2p_cache_bytes, 12288u);
+	EXPECT_EQ(c.l2p_levels, uint32_t(HZ_MAP_CHUNK));
+	EXPECT_EQ(c.l2p_chunk_sectors, 256u);
+	EXPECT_EQ(c.l2p_strategy, uint32_t(HZ_L2P_MULTIPLE));
+	EXPECT_EQ(c.l2p_eviction, uint32_t(HZ_L2P_CLOCK));
+	EXPECT_EQ(c.l2p_prefetch, 7u);
+	EXPECT_EQ(c.l2p_buckets, 64u);
+	EXPECT_EQ(c.l2p_log_entries, 512u);
+	EXPECT_EQ(c.l2p_log_policy, uint32_t(HZ_L2P_LOG_BLOCKING));
+	const auto echo = device_to_json(c);
+	EXPECT_EQ(echo["conventional"]["gc"], "cost-benefit");
+	EXPECT_EQ(echo["l2p"]["strategy"], "multiple");
+	EXPECT_EQ(echo["slc"]["gc"], "fifo");
+	EXPECT_EQ(echo["buffers"]["idle_ns"], 320000u);
+}
+
+TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
+{
+	EXPECT_EQ(error_of("zones:\n  namespace: flat\n"), "d.yaml:2: zones.namespace: 'flat' is not one of zoned, block");
+	EXPECT_EQ(error_of("conventional:\n  streams: 3\n"), "d.yaml:2: conventional.streams: '3' is out of range: 1 to 2");
+	EXPECT_EQ(error_of("conventional:\n  buffers: 0\n"), "d.yaml:2: conventional.buffers: '0' is out of range: 1 to 4");
+	EXPECT_EQ(error_of("conventional:\n  gc: random\n"),
+		  "d.yaml:2: conventional.gc: 'random' is not one of greedy, cost-benefit, fifo, wear");
+	EXPECT_EQ(error_of("l2p:\n  levels: block\n"), "d.yaml:2: l2p.levels: 'block' is not one of page, chunk, zone");
+	EXPECT_EQ(error_of("l2p:\n  strategy: hash\n"), "d.yaml:2: l2p.strategy: 'hash' is not one of bitmap, multiple, pinned");
+	EXPECT_EQ(error_of("l2p:\n  eviction: fifo\n"), "d.yaml:2: l2p.eviction: 'fifo' is not one of lru, clock");
+	EXPECT_EQ(error_of("l2p:\n  log_policy: none\n"), "d.yaml:2: l2p.log_policy: 'none' is not one of background, blocking");
+	EXPECT_EQ(error_of("l2p:\n  prefetch: 1024\n"), "d.yaml:2: l2p.prefetch: '1024' is out of range: 0 to 1023");
+	EXPECT_EQ(error_of("l2p:\n  cach: 12 KiB\n"), "d.yaml:2: l2p: unknown key 'cach': did you mean 'cache'?");
+	EXPECT_EQ(error_of("slc:\n  gc: wear\n"), "d.yaml:2: slc.gc: 'wear' is not one of greedy, cost-benefit, fifo");
+	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:1: buffer_idle_ns is 2000000000, but it must be at most 1000000000.");
+	EXPECT_EQ(error_of("conventional: {zones: 2}\n"),
+		  "d.yaml:1: conventional_spare is 0, but it must be at least 3 more than conventional_streams: 4.");
+	EXPECT_EQ(error_of("zones: {namespace: block, size: 16 MiB}\nconventional: {spare_superblocks: 5}\n"),
+		  "d.yaml:1: zone_size_sectors is 4096, but it must be zone_capacity_sectors in a block namespace, 3072.");
+	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
+	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p_cache_bytes is 32, but it must be 0 or at least 64.");
+	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"),
+		  "d.yaml:1: l2p_chunk_sectors is 3, but it must be a power of two from 4 to 1048576.");
 }
 
 TEST(DeviceConfig, McmqHasTheLatenciesOfTableI)

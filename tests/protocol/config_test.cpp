@@ -45,6 +45,24 @@ hz_device_config Legal()
 	return cfg;
 }
 
+/* Legal, with conventional zones; with the map in flash. */
+void Conventional(hz_device_config &cfg)
+{
+	cfg.zones = 8;
+	cfg.conventional_zones = 4;
+	cfg.conventional_spare = 5;
+	cfg.conventional_streams = 2;
+	cfg.conventional_buffers = 2;
+	cfg.conventional_gc_low = 2;
+}
+
+void Cached(hz_device_config &cfg)
+{
+	cfg.l2p_cache_bytes = 12288;
+	cfg.l2p_chunk_sectors = 1024;
+	cfg.l2p_log_entries = 256;
+}
+
 struct Rule {
 	const char *name, *field, *value;
 	std::function<void(hz_device_config &)> breaks;
@@ -117,6 +135,33 @@ const Rule kRules[] = {
 	{"slow_die", "slow_percent", "0", SETS(slow_die, 1)},
 	{"slow_die_number", "slow_die", "5", [](auto &c) { c.slow_die = 5, c.slow_percent = 200; }},
 	{"failed_die", "failed_die", "5", SETS(failed_die, 5)},
+	{"namespace_kind", "namespace_kind", "2", SETS(namespace_kind, 2)},
+	{"conventional_over_zones", "conventional_zones", "15", [](auto &c) { Conventional(c), c.conventional_zones = 15; }},
+	{"no_streams", "conventional_streams", "0", [](auto &c) { Conventional(c), c.conventional_streams = 0; }},
+	{"many_streams", "conventional_streams", "3", SETS(conventional_streams, 3)},
+	{"no_conventional_buffers", "conventional_buffers", "0", [](auto &c) { Conventional(c), c.conventional_buffers = 0; }},
+	{"many_conventional_buffers", "conventional_buffers", "5", SETS(conventional_buffers, 5)},
+	{"spare_for_streams", "conventional_spare", "4", [](auto &c) { Conventional(c), c.conventional_spare = 4; }},
+	{"spare_over_media", "conventional_spare", "9", [](auto &c) { Conventional(c), c.conventional_spare = 9; }},
+	{"patched_conventional", "zone_capacity_sectors", "1600",
+	 [](auto &c) { Conventional(c), c.zone_capacity_sectors = 1600; }},
+	{"holes_in_a_block_namespace", "zone_size_sectors", "2048",
+	 [](auto &c) { Conventional(c), c.namespace_kind = HZ_NS_BLOCK, c.zone_size_sectors = 2048; }},
+	{"conventional_gc", "conventional_gc", "4", SETS(conventional_gc, HZ_GC_POLICIES)},
+	{"gc_low_below", "conventional_gc_low", "1", [](auto &c) { Conventional(c), c.conventional_gc_low = 1; }},
+	{"gc_low_above", "conventional_gc_low", "5", [](auto &c) { Conventional(c), c.conventional_gc_low = 5; }},
+	{"slc_gc", "slc_gc", "3", SETS(slc_gc, HZ_GC_WEAR)},
+	{"idle", "buffer_idle_ns", "1000000001", SETS(buffer_idle_ns, 1000000001)},
+	{"cache", "l2p_cache_bytes", "63", SETS(l2p_cache_bytes, 63)},
+	{"levels", "l2p_levels", "3", SETS(l2p_levels, HZ_MAP_LEVELS)},
+	{"chunk_small", "l2p_chunk_sectors", "2", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 2; }},
+	{"chunk_odd", "l2p_chunk_sectors", "24", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 24; }},
+	{"chunk_large", "l2p_chunk_sectors", "2097152", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 1 << 21; }},
+	{"strategy", "l2p_strategy", "3", SETS(l2p_strategy, HZ_L2P_STRATEGIES)},
+	{"eviction", "l2p_eviction", "2", SETS(l2p_eviction, 2)},
+	{"prefetch", "l2p_prefetch", "1024", [](auto &c) { Cached(c), c.l2p_prefetch = 1024; }},
+	{"log_entries", "l2p_log_entries", "255", [](auto &c) { Cached(c), c.l2p_log_entries = 255; }},
+	{"log_policy", "l2p_log_policy", "2", SETS(l2p_log_policy, 2)},
 };
 
 class BrokenRule : public testing::TestWithParam<Rule> {};
@@ -158,6 +203,28 @@ TEST(Config, ShapeFollowsFromTheGeometry)
 	EXPECT_EQ(shape.zone_capacity_sectors, 1536u);
 	EXPECT_EQ(shape.zone_size_sectors, 2048u);
 	EXPECT_EQ(shape.namespace_sectors, 14u * 2048);
+}
+
+TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
+{
+	hz_device_config cfg = Legal();
+	hz_shape shape;
+	char text[256];
+	Conventional(cfg);
+	Cached(cfg);
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.conventional_zones, 4u);
+	EXPECT_EQ(shape.backing_zones, 9u);
+	EXPECT_EQ(shape.zone_size_sectors, 2048u);
+	EXPECT_EQ(shape.map_pages_per_zone, 2u);
+	cfg.namespace_kind = HZ_NS_BLOCK;
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.conventional_zones, 8u) << "all of them";
+	EXPECT_EQ(shape.backing_zones, 13u);
+	EXPECT_EQ(shape.zone_size_sectors, 1536u) << "no hole";
+	EXPECT_EQ(shape.namespace_sectors, 8u * 1536);
 }
 
 TEST(Config, ImageHoldsTableOobAndDataAndIsAPowerOfTwo)
