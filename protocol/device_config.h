@@ -199,7 +199,7 @@ struct hz_device_config {
 	uint32_t conventional_gc_low;   /* collect while fewer backing superblocks are erased */
 
 	uint32_t slc_gc;                /* enum hz_gc_policy, of the SLC region */
-	uint32_t slc_gc_low;            /* collect while fewer SLC superblocks are erased */
+	uint32_t slc_gc_low;            /* collect while no more SLC superblocks than these are erased; 0 = 2 */
 	uint32_t buffer_idle_ns;        /* a buffer without new data for so long is flushed; 0 = never */
 
 	/* Logical to physical map: 4-byte entries, in flash, with a cache */

@@ -108,7 +108,7 @@ static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 
 static const char *check_slc(struct ftl *ftl)
 {
-	uint32_t free = 0;
+	uint32_t free = 0, worth[SLC_WORTHS] = { 0 };
 
 	for (uint32_t b = 0; b < ftl->slc.blocks; b++) {
 		const struct slc_block *block = &ftl->slc.block[b];
@@ -128,8 +128,13 @@ static const char *check_slc(struct ftl *ftl)
 			return "a free SLC superblock holds valid sectors";
 		if ((uint32_t)lt_load(&block->pins) || block->in_flight)
 			return "an SLC superblock is pinned or busy though nothing runs";
+		if (block->worth != slc_worth_of(&ftl->slc, block))
+			return "an SLC superblock's worth to the collector is out of date";
 		free += block->state == SLC_FREE;
+		worth[block->worth]++;
 	}
+	if (memcmp(worth, ftl->slc.worth, sizeof(worth)))
+		return "the counts of SLC superblocks by worth are wrong";
 	return free == ftl->slc.free ? NULL : "the count of free SLC superblocks is wrong";
 }
 

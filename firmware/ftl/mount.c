@@ -66,10 +66,13 @@ static void visit_slc(struct mount *mount, slc_visit_fn *visit)
 static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct zone_table *table = &mount->ftl->table;
+	struct slc_block *block = slc_block_of(mount->ftl, ppa);
 
 	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
 		return;
 	see_sequence(mount, oob->sequence);
+	if (block->youngest < oob->sequence)
+		block->youngest = block->opened = oob->sequence;
 	if (oob->kind != HZ_OOB_ZONE_TABLE || oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
 		return;
 	if (table->page[oob->lpa].ppa != PPA_NONE && oob->sequence <= mount->table_sequence[oob->lpa])
@@ -356,6 +359,8 @@ static const char *open_slc(struct mount *mount)
 			slc_resume_head(mount->ftl, b, mount->rows);
 		}
 	}
+	for (uint32_t b = 0; b < slc->blocks; b++)
+		slc_appraise(slc, &slc->block[b]);
 	return NULL;
 }
 

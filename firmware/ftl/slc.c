@@ -46,17 +46,23 @@ static void head_reset(struct ftl *ftl, struct slc_head *head, uint32_t block)
 
 static void head_seal(struct slc *slc, struct slc_head *head)
 {
-	if (head->block != SLC_NONE)
+	if (head->block != SLC_NONE) {
 		slc->block[head->block].state = SLC_SEALED;
+		slc_appraise(slc, &slc->block[head->block]);
+	}
 	head->block = SLC_NONE;
 	head->room = 0;
 }
 
-static uint32_t take_free(struct slc *slc)
+static uint32_t take_free(struct ftl *ftl)
 {
+	struct slc *slc = &ftl->slc;
+
 	while (slc->block[slc->cursor].state != SLC_FREE)
 		slc->cursor = slc->cursor + 1 == slc->blocks ? 0 : slc->cursor + 1;
 	slc->block[slc->cursor].state = SLC_OPEN;
+	slc->block[slc->cursor].opened = lt_load(&ftl->sequence);
+	slc->block[slc->cursor].youngest = 0;
 	slc->free--;
 	return slc->cursor;
 }
@@ -72,7 +78,7 @@ static bool head_ready(struct ftl *ftl, struct slc_head *head)
 	if (slc->free <= reserve)
 		return false;
 	head_seal(slc, head);
-	head_reset(ftl, head, take_free(slc));
+	head_reset(ftl, head, take_free(ftl));
 	return true;
 }
 
@@ -129,6 +135,15 @@ static struct slc_write *queue_pop(struct slc_queue *queue)
 	return write;
 }
 
+static void note_age(struct ftl *ftl, const struct slc_write *write)
+{
+	struct slc_block *block = slc_block_of(ftl, write->ppa);
+
+	for (uint32_t i = 0; i < ftl->slc.unit_sectors; i++)
+		if (write->oob[i].sequence > block->youngest)
+			block->youngest = write->oob[i].sequence;
+}
+
 /* Lock held; false: no room. */
 static bool place(struct ftl_worker *self, struct slc_write *write)
 {
@@ -138,6 +153,7 @@ static bool place(struct ftl_worker *self, struct slc_write *write)
 	if (!head_ready(self->ftl, head))
 		return false;
 	write->ppa = head_take(self->ftl, head, &write->column);
+	note_age(self->ftl, write);
 	lane = &head->lane[write->column];
 	if (lane->busy) {
 		queue_push(&lane->queue, write);
@@ -180,6 +196,15 @@ void slc_start_waiting(struct ftl_worker *self)
 	start_waiting(self, slc->turn);
 }
 
+/* Lock held: a program of the superblock has ended. */
+static void program_ended(struct ftl *ftl, ppa_t ppa)
+{
+	struct slc_block *block = slc_block_of(ftl, ppa);
+
+	block->in_flight--;
+	slc_appraise(&ftl->slc, block);
+}
+
 /* A program failed: nothing more goes to this superblock, and it is retired once collected. */
 static void doom(struct ftl *ftl, ppa_t ppa)
 {
@@ -201,7 +226,7 @@ static void lane_next(struct ftl_worker *self, struct slc_lane *lane)
 		struct slc_block *block = slc_block_of(self->ftl, write->ppa);
 
 		if (block->doomed) {
-			block->in_flight--;
+			program_ended(self->ftl, write->ppa);
 			place_or_wait(self, write);
 		} else {
 			lane->busy = true;
@@ -226,7 +251,7 @@ static void write_done(struct tsu_txn *txn)
 		doom(self->ftl, write->ppa);
 	lane_next(self, &slc->head[write->stream].lane[write->column]);
 	if (!good) {
-		slc_block_of(self->ftl, write->ppa)->in_flight--;
+		program_ended(self->ftl, write->ppa);
 		place_or_wait(self, write);
 	}
 	lt_lock_release(&slc->lock, &node);
@@ -234,7 +259,7 @@ static void write_done(struct tsu_txn *txn)
 		return;
 	write->done(write);
 	lt_lock_acquire(&slc->lock, &node);
-	slc_block_of(self->ftl, ppa)->in_flight--;
+	program_ended(self->ftl, ppa);
 	slc_collect(self);
 	lt_lock_release(&slc->lock, &node);
 }
@@ -265,6 +290,7 @@ void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag)
 	for (uint32_t i = 0; i < count; i++)
 		slot[i] = tag + i;
 	slc_block_of(ftl, ppa)->valid += count;
+	slc_appraise(&ftl->slc, slc_block_of(ftl, ppa));
 	lt_lock_release(&ftl->slc.lock, &node);
 }
 
@@ -282,6 +308,7 @@ void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		*slc_tag_of(self->ftl, ppa[i]) = SLC_NONE;
 		slc_block_of(self->ftl, ppa[i])->valid--;
+		slc_appraise(slc, slc_block_of(self->ftl, ppa[i]));
 	}
 	if (somebody_waits(slc))
 		slc_collect(self);
@@ -297,6 +324,8 @@ void slc_move(struct ftl *ftl, ppa_t from, ppa_t to)
 	*slc_tag_of(ftl, from) = SLC_NONE;
 	slc_block_of(ftl, to)->valid++;
 	slc_block_of(ftl, from)->valid--;
+	slc_appraise(&ftl->slc, slc_block_of(ftl, to));
+	slc_appraise(&ftl->slc, slc_block_of(ftl, from));
 	lt_lock_release(&ftl->slc.lock, &node);
 }
 
@@ -364,5 +393,6 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 		slc->head[i].column_row = arena_alloc(arena, slc->planes, sizeof(uint32_t), "SLC head");
 		slc->head[i].lane = arena_alloc(arena, slc->planes, sizeof(struct slc_lane), "SLC lanes");
 	}
+	slc_victim_init(ftl);
 	slc_gc_init(ftl, arena);
 }

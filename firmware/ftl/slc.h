@@ -15,6 +15,9 @@ struct ftl_worker;
 struct arena;
 
 enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
+/* What a collection of a superblock would be good for, in ascending order: nothing, or it is not to be touched; room; much room for
+ * little work; it has nothing valid or will never be written again. */
+enum slc_worth { SLC_KEEP, SLC_GAINS, SLC_CHEAP, SLC_EMPTY, SLC_WORTHS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
 enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
 enum { SLC_MAP_WRITES = 16 };    /* pages of the map that may be on their way to SLC at a time */
@@ -37,10 +40,12 @@ struct slc_write {
 
 struct slc_block {
 	uint8_t state;
+	uint8_t worth;                /* enum slc_worth */
 	bool doomed;                  /* a program failed: retire it instead of erasing it */
 	bool unreadable;              /* a valid sector cannot be read: never collected again */
 	uint32_t valid;               /* sectors */
 	uint32_t in_flight;           /* programs */
+	uint64_t opened, youngest;    /* OOB sequence numbers: when it was opened; of its youngest sector */
 	lt_word pins;                 /* reads under way, | SLC_PIN_WAITING */
 };
 /* Programs of one plane go to the TSU one after another: two harts' submissions have no order, and after a failure the rest must
@@ -72,6 +77,13 @@ struct slc_gc {
 	struct tsu_txn *erase;        /* by plane */
 };
 
+struct slc;
+struct slc_gc_policy {
+	const char *name;
+	/* SLC lock held: is a the better victim than b? now: next OOB sequence number. */
+	bool (*better)(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b);
+};
+
 struct slc {
 	struct lt_lock lock;
 	uint32_t blocks, sectors;     /* superblocks; sectors of one */
@@ -82,6 +94,9 @@ struct slc {
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
 	uint8_t turn;                 /* which of SLC_STAGE and SLC_MAP is served first */
+	const struct slc_gc_policy *policy;
+	uint32_t gc_low, cheap_valid; /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
+	uint32_t worth[SLC_WORTHS];   /* superblocks by worth */
 	struct slc_gc gc;
 	uint64_t waits;
 };
@@ -117,6 +132,11 @@ uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
 void slc_start_waiting(struct ftl_worker *self);
 void slc_gc_unpinned(struct ftl_worker *self); /* lock not held */
 void slc_collect(struct ftl_worker *self); /* start the collector if space is short and it is idle */
+/* slc_victim.c. slc_appraise after every change of a superblock's state, validity, programs in flight or flags: O(1). */
+void slc_victim_init(struct ftl *ftl);
+void slc_appraise(struct slc *slc, struct slc_block *block);
+uint8_t slc_worth_of(const struct slc *slc, const struct slc_block *block);
+uint32_t slc_victim(struct ftl *ftl); /* SLC_NONE: nothing need or can be collected */
 /* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
 

@@ -1,4 +1,4 @@
-/* SLC garbage collection: pick the superblock with the fewest valid sectors, move those in batches to the collector's head, erase.
+/* SLC garbage collection: the victim's (slc_victim.c) valid sectors move in batches to the collector's head, then it is erased.
  *
  * OOB records move unchanged, sequence number included, so a power cut in the middle leaves two equal copies. One collection at a
  * time; its worker runs every step. */
@@ -14,38 +14,6 @@ static uint32_t units_for(const struct slc *slc, uint32_t sectors)
 	return units;
 }
 
-/* Short of space: somebody waits, or the last superblock but the reserve is running out. */
-static bool urgent(const struct slc *slc)
-{
-	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
-	       (slc->free <= 1 && slc->head[SLC_STAGE].room < slc->units / 4);
-}
-
-static bool worth_it(const struct slc *slc, const struct slc_block *block)
-{
-	if (block->state != SLC_SEALED || block->in_flight || block->unreadable)
-		return false;
-	if (block->doomed || !block->valid)
-		return true;
-	return urgent(slc) ? block->valid < slc->sectors : slc->free <= 2 && block->valid <= slc->sectors / 4;
-}
-
-/* Greedy: the fewest valid sectors, if they fit into what the collector may use. */
-static uint32_t pick_victim(const struct slc *slc)
-{
-	const struct slc_block *best = NULL;
-
-	for (uint32_t i = 0; i < slc->blocks; i++) {
-		const struct slc_block *block = &slc->block[i];
-
-		if (worth_it(slc, block) && (!best || block->valid < best->valid))
-			best = block;
-	}
-	if (!best || units_for(slc, best->valid) > slc->head[SLC_COLLECT].room + slc->free * slc->units)
-		return SLC_NONE;
-	return (uint32_t)(best - slc->block);
-}
-
 static void gc_batch(struct ftl_worker *self);
 
 void slc_collect(struct ftl_worker *self)
@@ -55,7 +23,7 @@ void slc_collect(struct ftl_worker *self)
 
 	if (gc->busy)
 		return;
-	gc->victim = pick_victim(slc);
+	gc->victim = slc_victim(self->ftl);
 	if (gc->victim == SLC_NONE)
 		return;
 	gc->worker = self;
@@ -91,6 +59,7 @@ static void gc_erase(struct ftl_worker *self)
 	gc->failed = false;
 	gc->pending = slc->planes;
 	slc->block[gc->victim].state = SLC_ERASING;
+	slc_appraise(slc, &slc->block[gc->victim]);
 	lt_store(&slc->block[gc->victim].pins, 0);
 	for (uint32_t i = 0; i < slc->planes; i++) {
 		struct tsu_txn *txn = &gc->erase[i];
@@ -174,6 +143,7 @@ static void give_up(struct ftl_worker *self)
 
 	lt_lock_acquire(&slc->lock, &node);
 	slc->block[slc->gc.victim].unreadable = true;
+	slc_appraise(slc, &slc->block[slc->gc.victim]);
 	slc->gc.busy = false;
 	slc_collect(self);
 	lt_lock_release(&slc->lock, &node);
@@ -213,8 +183,9 @@ static void write_done(struct slc_write *write)
 	struct slc *slc = &self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	struct lt_lock_node node;
-	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors;
+	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors, rest = gc->count - first;
 
+	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
 		remap(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
 	if (--gc->pending)
@@ -240,6 +211,7 @@ static void erase_done(struct tsu_txn *txn)
 	lt_lock_acquire(&slc->lock, &node);
 	block->state = gc->failed || block->doomed ? SLC_BAD : SLC_FREE;
 	slc->free += block->state == SLC_FREE;
+	slc_appraise(slc, block);
 	gc->busy = false;
 	slc_start_waiting(self);
 	slc_collect(self);

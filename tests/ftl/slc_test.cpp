@@ -4,11 +4,12 @@
 using namespace ftl_rig;
 
 // The smallest SLC region that ftl_init accepts.
-static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors)
+static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy)
 {
 	hz_device_config cfg = Config();
 	cfg.flush_unit_planes = flush_planes;
 	cfg.slc_program_sectors = slc_sectors;
+	cfg.slc_gc = policy;
 	cfg.max_open = cfg.max_active = 0;
 	for (cfg.slc_blocks_per_plane = 1; cfg.slc_blocks_per_plane < 30; cfg.slc_blocks_per_plane++) {
 		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 10;
@@ -21,12 +22,14 @@ static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors)
 	return cfg;
 }
 
-class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t>> {};
+static const char *const kPolicies[] = {"Greedy", "CostBenefit", "Fifo"};
+
+class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t, uint32_t>> {};
 
 // All zones keep as much staged as they can, and every write is forced: the collector must always find room.
 TEST_P(SmallestSlc, NeverBlocksForEver)
 {
-	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()));
+	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
 	Rig r(cfg);
 	ASSERT_TRUE(r.Boot());
 	Driver driver(r, 5);
@@ -51,7 +54,8 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 		if (round % 60 == 59) {
 			hz_log_flash flash;
 			tsu_report(r.tsu, &flash);
-			moved += flash.program_sectors[HZ_CAUSE_GC];
+			moved += r.Counters().slc_gc_sectors;
+			ASSERT_LE(r.Counters().slc_gc_sectors, flash.program_sectors[HZ_CAUSE_GC]);
 			collections += r.Counters().slc_gc_runs;
 			ASSERT_TRUE(r.Boot()) << r.error;
 			driver.Recovered();
@@ -65,11 +69,11 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 // The same with power cuts in the middle of collections.
 TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 {
-	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()));
+	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
 	std::mt19937_64 dice(9);
 	Rig r(cfg);
 	Driver driver(r, 5);
-	for (int boot = 0; boot < 150; boot++) {
+	for (int boot = 0; boot < 70; boot++) {
 		nand_policy policy{};
 		policy.power_cut_op = 1 + dice() % 60;
 		policy.cut_before = dice() % 2;
@@ -89,7 +93,46 @@ TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 		}
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc, testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u)));
+INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc, testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u)),
+			 [](const auto &test) {
+				 return std::string(kPolicies[std::get<2>(test.param)]) + "_Planes" + std::to_string(std::get<0>(test.param)) +
+					"_Unit" + std::to_string(std::get<1>(test.param));
+			 });
+
+// Four cold zones keep 5 sectors each staged, a hot one comes and goes: what the collector moved, and how often it ran.
+static hz_log_ftl HotAndCold(uint32_t policy, uint32_t gc_low)
+{
+	hz_device_config cfg = Config();
+	cfg.slc_gc = policy;
+	cfg.slc_gc_low = gc_low;
+	cfg.slc_blocks_per_plane = 9;
+	cfg.blocks_per_plane = 19;
+	Rig r(cfg);
+	EXPECT_TRUE(r.Boot());
+	for (uint32_t cold = 2; cold < 6; cold++)
+		for (uint32_t i = 0; i < 5; i++)
+			EXPECT_EQ(r.Write(cold, i, 1, i, FTL_FUA), 0);
+	for (uint32_t round = 0; round < 20; round++)
+		for (uint32_t i = 0; i < 97; i++)
+			EXPECT_EQ(i < 96 ? r.Write(1, i, 1, i, FTL_FUA) : r.Op(FTL_ZONE_RESET, 1), 0);
+	EXPECT_EQ(r.Check(), "");
+	return r.Counters();
+}
+
+TEST(SlcCollector, GreedyLeavesFullSuperblocksAlone)
+{
+	hz_log_ftl log[3];
+	for (uint32_t policy = 0; policy <= HZ_GC_FIFO; policy++)
+		log[policy] = HotAndCold(policy, 6);
+	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_COST_BENEFIT].slc_gc_sectors);
+	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_FIFO].slc_gc_sectors);
+}
+
+TEST(SlcCollector, AHigherThresholdCollectsSooner)
+{
+	EXPECT_EQ(HotAndCold(HZ_GC_FIFO, 0).slc_gc_sectors, HotAndCold(HZ_GC_FIFO, 2).slc_gc_sectors);
+	EXPECT_GT(HotAndCold(HZ_GC_FIFO, 5).slc_gc_sectors, HotAndCold(HZ_GC_FIFO, 2).slc_gc_sectors);
+}
 
 TEST(Binding, ModuloSharesByParityAndFlushesOnConflict)
 {
