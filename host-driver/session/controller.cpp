@@ -21,7 +21,7 @@ constexpr auto admin_limit = 60s;
 
 Link connect(Machine &machine, std::chrono::milliseconds timeout)
 {
-	auto check = [&machine] { machine.check(); };
+	auto check = [&machine] { machine.check_waiting(); };
 	if (machine.vsock_path().empty())
 		return Link::connect_kernel(machine.cid(), HZ_CONTROL_PORT, timeout, check);
 	return Link::connect_daemon(machine.vsock_path(), HZ_CONTROL_PORT, timeout, check);

@@ -6,8 +6,8 @@
 
 namespace hz {
 
-// Returns when woken, when *word != expected, on a signal, or after the timeout.
-void futex_wait(const uint32_t *word, uint32_t expected, std::chrono::milliseconds timeout);
+// Returns when woken, when *word != expected, on a signal (true), or after the timeout (false).
+bool futex_wait(const uint32_t *word, uint32_t expected, std::chrono::milliseconds timeout);
 void futex_wake_all(const uint32_t *word);
 
 } // namespace hz

@@ -25,32 +25,54 @@ namespace {
 
 constexpr auto slice = 100ms;       // how often a wait looks at its Check
 constexpr auto retry_pause = 20ms;
+constexpr auto dial_limit = 2s;     // of one attempt
+constexpr auto grace = 1500ms;      // for the watch thread to know why the link broke
 
-int dial(int family, const sockaddr *address, socklen_t bytes)
+bool ready(int fd, short events, std::chrono::milliseconds timeout)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pollfd item{fd, events, 0};
+	return poll(&item, 1, static_cast<int>(timeout.count())) > 0;
+}
+
+// A kernel vsock to a guest that is gone stays in progress for seconds.
+bool connected(int fd, Clock::time_point until, const Link::Check &check)
+{
+	while (!ready(fd, POLLOUT, slice)) {
+		if (check)
+			check();
+		if (Clock::now() >= until)
+			return false;
+	}
+	int error = 0;
+	socklen_t bytes = sizeof(error);
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 && error == 0;
+}
+
+// Never blocks: a UNIX listener with a full backlog would hold a blocking connect() for as long as it lives.
+int dial(int family, const sockaddr *address, socklen_t bytes, const Link::Check &check)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		throw_errno("cannot make a socket");
-	if (connect(fd, address, bytes) == 0)
-		return fd;
+	try {
+		if (connect(fd, address, bytes) == 0 || (errno == EINPROGRESS && connected(fd, Clock::now() + dial_limit, check)))
+			return fd;
+	} catch (...) {
+		close(fd);
+		throw;
+	}
 	close(fd);
 	return -1;
 }
 
-int dial_socket(const std::filesystem::path &socket)
+int dial_socket(const std::filesystem::path &socket, const Link::Check &check)
 {
 	sockaddr_un address{};
 	address.sun_family = AF_UNIX;
 	if (socket.string().size() >= sizeof(address.sun_path))
 		throw Error("the socket name " + socket.string() + " is too long");
 	std::strcpy(address.sun_path, socket.c_str());
-	return dial(AF_UNIX, reinterpret_cast<sockaddr *>(&address), sizeof(address));
-}
-
-bool readable(int fd, std::chrono::milliseconds timeout)
-{
-	pollfd item{fd, POLLIN, 0};
-	return poll(&item, 1, static_cast<int>(timeout.count())) > 0;
+	return dial(AF_UNIX, reinterpret_cast<sockaddr *>(&address), sizeof(address), check);
 }
 
 // The daemon answers "OK <port>\n", or closes while nobody listens in the guest.
@@ -63,7 +85,7 @@ bool shake_hands(int fd, unsigned port, Clock::time_point until, const Link::Che
 	while (Clock::now() < until && answer.size() < 64) {
 		if (check)
 			check();
-		if (!readable(fd, slice))
+		if (!ready(fd, POLLIN, slice))
 			continue;
 		char c;
 		if (recv(fd, &c, 1, 0) != 1)
@@ -97,13 +119,13 @@ int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
 Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check)
 {
 	auto until = Clock::now() + timeout;
-	int connected = retry(until, check, [&] {
-		int fd = dial_socket(socket);
+	int dialled = retry(until, check, [&] {
+		int fd = dial_socket(socket, check);
 		if (fd < 0)
 			return -1;
 		bool ok = false;
 		try {
-			ok = shake_hands(fd, port, std::min(until, Clock::now() + 2s), check);
+			ok = shake_hands(fd, port, std::min(until, Clock::now() + dial_limit), check);
 		} catch (...) {
 			close(fd);
 			throw;
@@ -112,7 +134,7 @@ Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, st
 			close(fd);
 		return ok ? fd : -1;
 	});
-	return Link(connected, std::move(check));
+	return Link(dialled, std::move(check));
 }
 
 Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check)
@@ -122,7 +144,7 @@ Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds
 	address.svm_cid = cid;
 	address.svm_port = port;
 	int fd = retry(Clock::now() + timeout, check,
-		       [&] { return dial(AF_VSOCK, reinterpret_cast<sockaddr *>(&address), sizeof(address)); });
+		       [&] { return dial(AF_VSOCK, reinterpret_cast<sockaddr *>(&address), sizeof(address), check); });
 	return Link(fd, std::move(check));
 }
 
@@ -151,21 +173,38 @@ Link::~Link()
 // Most often the machine died, and the check knows why a moment later.
 void Link::lost(const char *words)
 {
-	for (int i = 0; check_ && i < 50; i++) {
+	for (auto until = Clock::now() + grace; check_ && Clock::now() < until; std::this_thread::sleep_for(10ms))
 		check_();
-		std::this_thread::sleep_for(10ms);
-	}
 	throw Error(words);
+}
+
+// What every wait does between two slices; false when it has lasted long enough.
+bool Link::patient(Clock::time_point until) const
+{
+	check_interrupted();
+	if (check_)
+		check_();
+	return Clock::now() < until;
+}
+
+void Link::silent() const
+{
+	throw Error("the firmware was silent for " + std::to_string(silence_limit_.count()) + " ms on the control link");
 }
 
 void Link::send(const hz_link_message &message)
 {
 	const char *data = reinterpret_cast<const char *>(&message);
 	size_t done = 0;
-	while (done < sizeof(message)) {
-		ssize_t n = ::send(fd_, data + done, sizeof(message) - done, MSG_NOSIGNAL);
+	for (auto until = Clock::now() + silence_limit_; done < sizeof(message);) {
+		ssize_t n = ::send(fd_, data + done, sizeof(message) - done, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN) {
+			if (!ready(fd_, POLLOUT, slice) && !patient(until))
+				silent();
+			continue;
+		}
 		if (n <= 0)
 			lost("the control link to the firmware broke");
 		done += static_cast<size_t>(n);
@@ -178,17 +217,13 @@ bool Link::receive(hz_link_message &message, std::chrono::milliseconds timeout)
 	auto until = Clock::now() + timeout;
 	while (have_ < sizeof(message)) {
 		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-		bool ready = readable(fd_, std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(slice)));
-		if (!ready) {
-			check_interrupted();
-			if (check_)
-				check_();
-			if (Clock::now() >= until)
+		if (!ready(fd_, POLLIN, std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(slice)))) {
+			if (!patient(until))
 				return false;
 			continue;
 		}
-		ssize_t n = recv(fd_, partial_ + have_, sizeof(message) - have_, 0);
-		if (n < 0 && errno == EINTR)
+		ssize_t n = recv(fd_, partial_ + have_, sizeof(message) - have_, MSG_DONTWAIT);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			lost("the firmware closed the control link");
@@ -212,7 +247,7 @@ hz_link_message Link::ask(hz_link_message message)
 	send(message);
 	for (hz_link_message answer;;) {
 		if (!receive(answer, silence_limit_))
-			throw Error("the firmware was silent for " + std::to_string(silence_limit_.count()) + " ms on the control link");
+			silent();
 		if (answer.type == HZ_LINK_IRQ) {
 			take_irq(answer);
 			continue;

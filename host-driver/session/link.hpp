@@ -29,7 +29,8 @@ public:
 	Link &operator=(Link &&other) noexcept;
 	~Link();
 
-	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 5 seconds.
+	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 60 seconds (a loaded host
+	// may be slow; who knows more about the peer says so by Check).
 	uint32_t read32(uint32_t offset);
 	uint64_t read64(uint32_t offset);
 	void write32(uint32_t offset, uint32_t value);
@@ -44,6 +45,8 @@ private:
 	hz_link_message ask(hz_link_message message);
 	bool receive(hz_link_message &message, std::chrono::milliseconds timeout);
 	void send(const hz_link_message &message);
+	bool patient(std::chrono::steady_clock::time_point until) const;
+	[[noreturn]] void silent() const;
 	[[noreturn]] void lost(const char *words);
 	void take_irq(const hz_link_message &message);
 
@@ -53,7 +56,7 @@ private:
 	size_t have_ = 0;
 	unsigned char partial_[sizeof(hz_link_message)] = {};
 	uint32_t irqs_[65] = {};
-	std::chrono::milliseconds silence_limit_{5000};
+	std::chrono::milliseconds silence_limit_{60000};
 };
 
 } // namespace hz

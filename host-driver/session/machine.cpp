@@ -70,7 +70,7 @@ std::unique_ptr<Machine> Machine::attach(const fs::path &run_directory)
 	impl->region.emplace(Region::attach(impl->command.shm()));
 	impl->vsock_path = impl->command.vsock_path();
 	impl->cid = impl->read_cid();
-	impl->up = true;
+	impl->follow();
 	return std::unique_ptr<Machine>(new Machine(std::move(impl)));
 }
 
@@ -81,6 +81,7 @@ const fs::path &Machine::vsock_path() const { return impl_->vsock_path; }
 unsigned Machine::cid() const { return impl_->cid; }
 bool Machine::alive() const { return impl_->up.load(std::memory_order_relaxed); }
 void Machine::check() const { impl_->check(); }
+void Machine::check_waiting() const { impl_->check_waiting(); }
 void Machine::kill() { impl_->signal_qemu(SIGKILL); }
 int Machine::qemu_pid() const { return impl_->qemu_pid; }
 int Machine::daemon_pid() const { return impl_->daemon_pid; }
@@ -111,12 +112,14 @@ ExitStatus Machine::wait_exit(std::chrono::milliseconds timeout)
 
 ExitStatus Machine::stop(std::chrono::milliseconds grace)
 {
+	auto ended = [this, owner = impl_->directory != nullptr] { return impl_->status.exited || !owner; };
 	impl_->expect_end();
 	impl_->signal_qemu(SIGTERM);
 	std::unique_lock hold(impl_->lock);
-	auto ended = [this] { return impl_->status.exited || !impl_->watcher.joinable(); };
 	if (!impl_->changed.wait_for(hold, grace, ended)) {
+		hold.unlock();
 		impl_->signal_qemu(SIGKILL);
+		hold.lock();
 		impl_->changed.wait_for(hold, 5s, ended);
 	}
 	return impl_->status;

@@ -1,7 +1,7 @@
 // Machine: one emulated controller, that is its run directory, shared memory, NAND image, vsock daemon and QEMU process.
 //
-// A machine has a watch thread that starts the children, notices within two seconds when one of them dies or the firmware
-// stops beating, and cleans up. Everything temporary lives in one run directory on /dev/shm; a janitor process removes it
+// A machine has a watch thread that starts the children, notices within two seconds when one of them dies, and later when the
+// firmware stops beating (stall_watch.hpp), and cleans up. Everything temporary lives in one run directory on /dev/shm; a janitor process removes it
 // even when this process is killed, and directories of runs that died without one are removed at the next launch.
 #pragma once
 
@@ -46,7 +46,7 @@ class Machine {
 public:
 	// Boots and waits until the firmware listens. Throws Error with the firmware's own words when the boot fails.
 	static std::unique_ptr<Machine> launch(const MachineOptions &options);
-	// Joins a machine that another process launched and owns, by its run directory.
+	// Joins a machine that another process launched and owns, by its run directory. Its end is noticed as that of an own one.
 	static std::unique_ptr<Machine> attach(const std::filesystem::path &run_directory);
 	// Kills what still runs and removes the run directory.
 	~Machine();
@@ -60,6 +60,9 @@ public:
 
 	// Throws Error when the machine died or the firmware failed, Interrupted after Ctrl-C. Cheap: two relaxed loads.
 	void check() const;
+	// The same for a thread that has been waiting for the device for 100 ms or more; call it at least every 500 ms while the wait
+	// lasts. Only then does the watch thread look whether the firmware still beats (stall_watch.hpp).
+	void check_waiting() const;
 	bool alive() const;
 	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut).
 	ExitStatus wait_exit(std::chrono::milliseconds timeout);

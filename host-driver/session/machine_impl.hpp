@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "session/process.hpp"
 #include "session/qemu_command.hpp"
 #include "session/run_directory.hpp"
+#include "session/stall_watch.hpp"
 
 namespace hz {
 
@@ -25,7 +27,9 @@ struct Machine::Impl {
 	void start();
 	void wait_boot(std::chrono::milliseconds timeout);
 
+	void follow(); // in place of the three: a machine of another process
 	void check() const;
+	void check_waiting() const;
 	void signal_qemu(int number);
 	void expect_end();
 	unsigned read_cid() const;
@@ -35,8 +39,12 @@ struct Machine::Impl {
 	void start_children();
 	bool start_daemon();
 	void tick();
+	void watch_foreign(int pid);
+	std::string stalled(int pid);
 	void note_qemu_end();
 	void fail(const std::string &reason);
+	void tell(const std::string &reason, bool exited = false);
+	void end_qemu();
 	std::string end_reason(int code) const;
 
 	std::unique_ptr<RunDirectory> directory; // none when attached
@@ -50,6 +58,7 @@ struct Machine::Impl {
 
 	std::atomic<bool> up{false};             // QEMU runs and nothing failed
 	std::atomic<bool> leaving{false};
+	mutable std::atomic<StallWatch::Clock::duration> awaited_at{StallWatch::Clock::duration::zero()}; // last check_waiting()
 	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
 
 	mutable std::mutex lock;                 // the fields below; signal_qemu too, so that no reaped process is signalled
@@ -59,7 +68,10 @@ struct Machine::Impl {
 	bool expected_end = false;
 	bool started = false;
 
-	Process daemon, qemu;                    // written by the watch thread under `lock`
+	StallWatch stall;                        // watch thread only
+	Process daemon;                          // watch thread only
+	Process qemu;                            // written by the watch thread under `lock`
+	int foreign = -1;                        // pidfd of another process's QEMU
 	std::thread watcher;
 };
 

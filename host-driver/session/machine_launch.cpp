@@ -121,21 +121,23 @@ void Machine::Impl::start()
 		throw_errno("cannot make an eventfd");
 	watcher = std::thread([this] { watch(); });
 	std::unique_lock hold(lock);
-	changed.wait(hold, [this] { return started || !failure.empty(); });
+	while (!changed.wait_for(hold, 50ms, [this] { return started || !failure.empty(); }))
+		check_interrupted();
 	if (!failure.empty())
 		throw Error(failure);
 }
 
 void Machine::Impl::wait_boot(std::chrono::milliseconds timeout)
 {
-	auto until = std::chrono::steady_clock::now() + timeout;
+	const auto until = std::chrono::steady_clock::now() + timeout;
+	const auto least_cpu = timeout / 4; // on a loaded host the firmware may not have had its chance yet
 	auto &state = region->header().boot_state;
 	for (;;) {
 		uint32_t now = std::atomic_ref(state).load(std::memory_order_acquire);
 		if (now == HZ_BOOT_READY)
 			return;
-		check();
-		if (std::chrono::steady_clock::now() > until) {
+		check_waiting();
+		if (std::chrono::steady_clock::now() > until && load_of(qemu_pid).cpu > least_cpu) {
 			std::string words = last_line(read_tail(command.console()));
 			throw Error("the firmware did not boot within " + std::to_string(timeout.count() / 1000) + " s (state " +
 				    std::to_string(now) + (words.empty() ? "" : ", console: " + words) + ")");

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <unistd.h>
 
@@ -18,6 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
+constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
+constexpr auto awaited_within = 1s;    // since the last check_waiting()
+constexpr int daemon_patience = 3000;  // × 10 ms: it may be slow on a loaded host, its death is noticed at once
 }
 
 void Machine::Impl::watch()
@@ -32,18 +36,20 @@ void Machine::Impl::watch()
 	} catch (const std::exception &e) {
 		fail(e.what());
 	}
-	std::lock_guard hold(lock);
-	qemu = Process();
+	end_qemu();
 	daemon = Process();
 }
 
 void Machine::Impl::start_children()
 {
 	if (!cid && !start_daemon())
-		throw Error("the vsock daemon did not start: " + last_line(read_tail(command.daemon_log())));
+		throw Error("the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
+			    (daemon.running() ? "it opened no socket within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
+			    " " + last_line(read_tail(command.daemon_log())));
 	std::lock_guard hold(lock);
 	qemu = Process::start(arguments, command.qemu_log());
 	qemu_pid = qemu.pid();
+	std::ofstream(command.qemu_pid()) << qemu.pid() << '\n';
 	up = true;
 	started = true;
 	changed.notify_all();
@@ -52,14 +58,11 @@ void Machine::Impl::start_children()
 // True when the daemon listens for QEMU.
 bool Machine::Impl::start_daemon()
 {
-	{
-		std::lock_guard hold(lock);
-		daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().string(),
-					 "--uds-path=" + command.vsock_path().string()},
-					command.daemon_log());
-		daemon_pid = daemon.pid();
-	}
-	for (int i = 0; i < 500 && !leaving.load() && daemon.running(); i++) {
+	daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().string(),
+				 "--uds-path=" + command.vsock_path().string()},
+				command.daemon_log());
+	daemon_pid = daemon.pid();
+	for (int i = 0; i < daemon_patience && !leaving.load() && daemon.running(); i++) {
 		if (fs::exists(command.vhost_socket()))
 			return true;
 		usleep(10000);
@@ -83,8 +86,24 @@ void Machine::Impl::tick()
 	if (items[2].revents)
 		return fail("the vsock daemon (process " + std::to_string(daemon_pid) + ") died");
 	words = known_qemu_failure(read_tail(command.qemu_log(), 16384));
+	if (words.empty())
+		words = stalled(qemu_pid);
 	if (!words.empty())
 		fail(words);
+}
+
+// The daemon counts as a part of QEMU: on a loaded host one may sleep because the other has no CPU.
+std::string Machine::Impl::stalled(int pid)
+{
+	const auto now = StallWatch::Clock::now();
+	const bool awaited = now.time_since_epoch() - awaited_at.load(std::memory_order_relaxed) < awaited_within;
+	ProcessLoad load;
+	if (awaited) {
+		load = load_of(pid);
+		load.wants_cpu |= daemon.pid() > 0 && load_of(daemon.pid()).wants_cpu;
+	}
+	const uint32_t heartbeat = std::atomic_ref(region->header().heartbeat).load(std::memory_order_relaxed);
+	return stall.look(now, heartbeat, awaited, load);
 }
 
 std::string Machine::Impl::end_reason(int code) const
@@ -103,43 +122,53 @@ std::string Machine::Impl::end_reason(int code) const
 
 void Machine::Impl::note_qemu_end()
 {
-	std::unique_lock hold(lock);
-	if (qemu.running())
-		return;
-	status.exited = true;
-	status.code = qemu.exit_code();
-	status.reason = end_reason(status.code);
-	qemu_pid = -1;
-	bool expected = expected_end;
-	hold.unlock();
-	if (expected) {
-		std::lock_guard again(lock);
-		failure = status.reason;
-		up = false;
-		changed.notify_all();
-	} else {
-		fail(status.reason);
+	bool expected;
+	{
+		std::lock_guard hold(lock);
+		if (qemu.running())
+			return;
+		status = {true, qemu.exit_code(), end_reason(qemu.exit_code())};
+		qemu_pid = -1;
+		expected = expected_end;
 	}
+	if (expected)
+		tell(status.reason, true);
+	else
+		fail(status.reason);
 }
 
-// The first failure is the one that is told. Ends both children.
-void Machine::Impl::fail(const std::string &reason)
+// The first failure is the one that is told, before anything that may take its time.
+void Machine::Impl::tell(const std::string &reason, bool exited)
 {
 	std::lock_guard hold(lock);
 	if (failure.empty())
 		failure = reason;
-	if (qemu.running()) {
-		qemu.signal(SIGKILL);
-		qemu.wait(5000);
-		status.exited = true;
-		status.code = qemu.exit_code();
-		status.reason = failure;
-		qemu_pid = -1;
-	}
-	daemon = Process();
-	daemon_pid = -1;
+	if (exited && !status.exited)
+		status = {true, 0, failure};
 	up = false;
 	changed.notify_all();
+}
+
+// Ends both children.
+void Machine::Impl::fail(const std::string &reason)
+{
+	tell(reason);
+	end_qemu();
+	daemon = Process();
+	daemon_pid = -1;
+}
+
+// Nobody who wants the lock waits while QEMU dies.
+void Machine::Impl::end_qemu()
+{
+	signal_qemu(SIGKILL);
+	qemu.await(end_ms);
+	std::lock_guard hold(lock);
+	if (qemu_pid > 0 && !qemu.running()) {
+		status = {true, qemu.exit_code(), failure};
+		qemu_pid = -1;
+		changed.notify_all();
+	}
 }
 
 void Machine::Impl::check() const
@@ -151,6 +180,12 @@ void Machine::Impl::check() const
 	if (status.exited && status.code == HZ_POWER_CUT)
 		throw PowerCut(failure);
 	throw Error(failure.empty() ? "the machine is not running" : failure);
+}
+
+void Machine::Impl::check_waiting() const
+{
+	awaited_at.store(StallWatch::Clock::now().time_since_epoch(), std::memory_order_relaxed);
+	check();
 }
 
 void Machine::Impl::signal_qemu(int number)
@@ -181,10 +216,9 @@ Machine::Impl::~Impl()
 		fs::copy_file(command.console(), console_log, fs::copy_options::overwrite_existing, ignored);
 	}
 	region.reset();
-	if (wake >= 0)
-		close(wake);
-	if (image_lock >= 0)
-		close(image_lock);
+	for (int fd : {wake, foreign, image_lock})
+		if (fd >= 0)
+			close(fd);
 }
 
 } // namespace hz

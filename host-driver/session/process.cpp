@@ -1,7 +1,9 @@
 // Process: fork, a few async-signal-safe calls, exec.
 #include "session/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -17,7 +19,11 @@
 
 namespace hz {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+constexpr int end_ms = 5000; // of a killed process; what takes the kernel longer is left to it
 
 struct ChildSetup {
 	char *const *argv;
@@ -70,7 +76,7 @@ Process::~Process()
 {
 	if (running()) {
 		signal(SIGKILL);
-		wait(10000);
+		wait(end_ms);
 	}
 	if (pidfd_ >= 0)
 		close(pidfd_);
@@ -102,8 +108,13 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 	if (child.pid_ < 0)
 		throw_errno("cannot start " + path);
 	child.pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, child.pid_, 0));
-	if (child.pidfd_ < 0)
+	if (child.pidfd_ < 0) {
+		code = errno;
+		kill(child.pid_, SIGKILL);
+		waitpid(std::exchange(child.pid_, -1), nullptr, 0);
+		errno = code;
 		throw_errno("cannot watch " + path);
+	}
 	return child;
 }
 
@@ -130,9 +141,16 @@ bool Process::wait(int milliseconds)
 {
 	if (pid_ <= 0)
 		return true;
-	pollfd item{pidfd_, POLLIN, 0};
-	poll(&item, 1, milliseconds);
+	await(milliseconds);
 	return !running();
+}
+
+void Process::await(int milliseconds) const
+{
+	const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+	pollfd item{pidfd_, POLLIN, 0};
+	while (pidfd_ >= 0 && poll(&item, 1, milliseconds) < 0 && errno == EINTR)
+		milliseconds = static_cast<int>(std::max<int64_t>(0, (until - std::chrono::steady_clock::now()) / 1ms));
 }
 
 std::filesystem::path find_program(const std::string &name)

@@ -30,6 +30,8 @@ public:
 	void signal(int number) const;
 	// True if it ended within the time.
 	bool wait(int milliseconds);
+	// Sleeps until it has ended, at most so long; changes nothing, so that another thread may ask at the same time.
+	void await(int milliseconds) const;
 
 private:
 	int pid_ = -1, pidfd_ = -1, code_ = 0;

@@ -22,6 +22,7 @@ struct QemuCommand {
 	std::filesystem::path vhost_socket() const { return run_directory / "v.sock"; }
 	std::filesystem::path vsock_path() const { return run_directory / "vm"; }
 	std::filesystem::path console() const { return run_directory / "console"; }
+	std::filesystem::path qemu_pid() const { return run_directory / "qemu.pid"; }
 	std::filesystem::path qemu_log() const { return run_directory / "qemu.log"; }
 	std::filesystem::path daemon_log() const { return run_directory / "vsock.log"; }
 	std::filesystem::path plugin_report() const { return run_directory / "vclock.json"; }

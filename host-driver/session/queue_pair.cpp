@@ -19,6 +19,7 @@ namespace {
 
 constexpr int spins_before_sleep = 64;
 constexpr auto longest_sleep = 100ms;       // then look whether the machine lives
+constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
 constexpr uint64_t page = 4096;
 
 uint64_t list_bytes(uint64_t data_bytes) { return std::max<uint64_t>(page, (data_bytes / page * 8 + page - 1) & ~(page - 1)); }
@@ -204,15 +205,19 @@ std::span<const Completion> QueuePair::reap()
 std::span<const Completion> QueuePair::wait()
 {
 	auto sleep = 20us;
-	while (outstanding_) {
+	for (bool long_wait = false; outstanding_;) {
 		if (auto done = reap(); !done.empty())
 			return done;
-		machine_.check();
+		if (long_wait)
+			machine_.check_waiting();
+		else
+			machine_.check();
 		if (virtual_clock_) {
-			sleep_for_completion();
+			long_wait = !sleep_for_completion();
 		} else {
+			long_wait = sleep == longest_nap;
 			std::this_thread::sleep_for(sleep);
-			sleep = std::min(sleep * 2, 500us);
+			sleep = std::min(sleep * 2, longest_nap);
 		}
 	}
 	batch_.clear();
@@ -220,19 +225,18 @@ std::span<const Completion> QueuePair::wait()
 }
 
 // Spins a little, then asks to be woken. `waiters` is stored before `completed` is read again, the HIL does the reverse.
-void QueuePair::sleep_for_completion()
+// False if nothing came for as long as a sleep may last.
+bool QueuePair::sleep_for_completion()
 {
 	for (int i = 0; i < spins_before_sleep; i++) {
 		if (load(clock_.completed) > consumed_)
-			return;
+			return true;
 		std::this_thread::yield();
 	}
 	auto *word = reinterpret_cast<uint32_t *>(&clock_.completed);
 	std::atomic_ref(clock_.waiters).store(1, std::memory_order_seq_cst);
 	uint64_t seen = std::atomic_ref(clock_.completed).load(std::memory_order_seq_cst);
-	if (seen > consumed_)
-		return;
-	futex_wait(word, static_cast<uint32_t>(seen), longest_sleep);
+	return seen > consumed_ || futex_wait(word, static_cast<uint32_t>(seen), longest_sleep);
 }
 
 // Order as protocol/shm.h states it: commands, submitted, doorbells, horizon, seen.

@@ -107,7 +107,7 @@ public:
 
 private:
 	void publish(uint64_t horizon_ns);
-	void sleep_for_completion();
+	bool sleep_for_completion();
 	uint64_t host_ns() const;
 
 	Machine &machine_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <string>
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
+constexpr int janitor_ms = 2000;
 constexpr const char *unfinished = ".new"; // the name's end until the lock is held
 
 // Nobody holds the lock. A directory that is being made is not looked at, unless it is old.
@@ -73,17 +75,22 @@ RunDirectory::RunDirectory()
 	if (pipe2(ends, O_CLOEXEC))
 		throw_errno("cannot make a pipe");
 	janitor_pipe_ = ends[1];
-	janitor_ = Process::start({"/bin/sh", "-c", "while read -r line; do :; done; rm -rf -- \"$1\"", "janitor", path_.string()},
+	janitor_ = Process::start({"/bin/sh", "-c", "while read -r line; do :; done; exec rm -rf -- \"$1\"", "janitor", path_.string()},
 				  "/dev/null", false, ends[0]);
 	close(ends[0]);
 }
 
 RunDirectory::~RunDirectory()
 {
-	std::error_code ignored;
-	fs::remove_all(path_, ignored);
-	close(janitor_pipe_);
-	janitor_.wait(5000);
+	std::error_code failed;
+	fs::remove_all(path_, failed);
+	if (failed)
+		close(janitor_pipe_); // it may have better luck, and needs no owner for that
+	else
+		janitor_.signal(SIGKILL);
+	janitor_.wait(janitor_ms);
+	if (!failed)
+		close(janitor_pipe_);
 	close(lock_);
 }
 

@@ -1,8 +1,9 @@
-# Session: link, queue pairs, processes and run directories; the machine tests need QEMU and the firmware image.
+# Session: link, queue pairs, processes and run directories; stuck guests; the machine tests need QEMU and the firmware image.
 hz_gtest(session_prp_test session_prp_test.cpp LIBS hz_session)
 hz_gtest(session_link_test session_link_test.cpp LIBS hz_session)
 hz_gtest(session_process_test session_process_test.cpp LIBS hz_session)
 hz_gtest(session_queue_test session_queue_test.cpp LIBS hz_session)
+hz_gtest(session_stall_test session_stall_test.cpp LIBS hz_session)
 if(NOT HZ_SANITIZE)
 	hz_gtest(session_machine_test session_machine_test.cpp LIBS hz_session hz_config LABEL qemu)
 	add_executable(session_c_api_test session_c_api_test.c)

@@ -1,6 +1,7 @@
 // Register link against a scripted peer: records in pieces, interrupts in between, refusals, silence, and a peer that dies.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -224,6 +225,43 @@ TEST(LinkConnect, RetriesUntilTheGuestListens)
 	}
 	EXPECT_EQ(daemon.greetings.size(), 3u);
 	EXPECT_EQ(daemon.greetings[0], "CONNECT 5000");
+}
+
+// A stopped daemon: it listens, takes nobody in, and its backlog is full. The wait must still hear of a dead machine.
+TEST(LinkConnect, AListenerThatTakesNobodyInHoldsNobody)
+{
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	const auto path = std::filesystem::temp_directory_path() / ("hz-full-" + std::to_string(getpid()));
+	std::strcpy(address.sun_path, path.c_str());
+	const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr *>(&address), sizeof(address)), 0);
+	ASSERT_EQ(listen(listener, 0), 0);
+	std::vector<int> waiting;
+	do
+		waiting.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	while (connect(waiting.back(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+	std::atomic<bool> dead{false}, heard{false};
+	std::jthread killer([&] {
+		std::this_thread::sleep_for(200ms);
+		dead = true;
+		for (int i = 0; i < 300 && !heard; i++)
+			std::this_thread::sleep_for(10ms);
+		close(listener); // a driver that is held anyway is freed, and fails below
+	});
+	const auto start = std::chrono::steady_clock::now();
+	EXPECT_EQ(error_of([&] {
+			  hz::Link::connect_daemon(path, 5000, 30s, [&] {
+				  if (dead)
+					  throw hz::Error("dead");
+			  });
+		  }),
+		  "dead");
+	EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+	heard = true;
+	for (int fd : waiting)
+		close(fd);
+	std::filesystem::remove(path);
 }
 
 TEST(LinkConnect, GivesUpWithASentence)

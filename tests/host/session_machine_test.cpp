@@ -19,6 +19,7 @@
 #include "session/interrupt.hpp"
 #include "session/locate.hpp"
 #include "session/machine.hpp"
+#include "session/stall_watch.hpp"
 
 namespace {
 
@@ -184,6 +185,83 @@ TEST_P(MachineTest, AWaitingQueueHearsOfTheDeath)
 		  "");
 	EXPECT_LT(Clock::now() - start, 2100ms);
 	killer.join();
+}
+
+// A driver that joined a machine of somebody else has no child to watch.
+TEST_P(MachineTest, AnAttachedDriverHearsOfTheDeath)
+{
+	auto owner = hz::Machine::launch(options());
+	auto machine = hz::Machine::attach(owner->run_directory());
+	hz::Controller controller(*machine);
+	controller.enable();
+	auto queue = controller.create_queue(1, {});
+	EXPECT_EQ(queue->run(hz::QueuePair::write(0, 1)).status, 0);
+	std::jthread killer([&] {
+		std::this_thread::sleep_for(100ms);
+		owner->kill();
+	});
+	const auto start = Clock::now();
+	const std::string words = error_of([&] {
+		for (;;)
+			queue->run(hz::QueuePair::read(0, 1));
+	});
+	EXPECT_LT(Clock::now() - start, 2100ms);
+	EXPECT_NE(words.find(owner->run_directory()), std::string::npos) << words;
+	EXPECT_FALSE(machine->alive());
+	EXPECT_NE(error_of([&] { hz::Machine::attach(owner->run_directory()); }), "");
+}
+
+// No child of ours, so no signal tells of it, and it would answer a look at its process: only the missing beat shows.
+TEST_P(MachineTest, AStoppedMachineIsToldWhenSomebodyWaits)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	auto queue = controller.create_queue(1, {});
+	kill(machine->qemu_pid(), SIGSTOP);
+	std::this_thread::sleep_for(hz::StallWatch::idle_limit + 1s);
+	EXPECT_NO_THROW(machine->check()) << "nobody waited";
+	const auto start = Clock::now();
+	const std::string words = error_of([&] { queue->run(hz::QueuePair::read(0, 1)); });
+	EXPECT_NE(words.find("stopped beating"), std::string::npos) << words;
+	EXPECT_LT(Clock::now() - start, hz::StallWatch::idle_limit + 4s);
+}
+
+TEST_P(MachineTest, AStoppedMachineIsToldOnTheRegisterLink)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	kill(machine->qemu_pid(), SIGSTOP);
+	const std::string words = error_of([&] { controller.link().read32(NVME_REG_CSTS); });
+	EXPECT_NE(words.find("stopped beating"), std::string::npos) << words;
+}
+
+// Also with the other peer stopped: nothing that is left may be waited for.
+TEST_P(MachineTest, ADeathBesideAStoppedPeerIsNoticed)
+{
+	for (const bool kill_qemu : {true, false}) {
+		auto machine = hz::Machine::launch(options());
+		const int qemu = machine->qemu_pid(), daemon = machine->daemon_pid();
+		if (daemon < 0)
+			GTEST_SKIP() << "the kernel's vsock is used";
+		kill(kill_qemu ? daemon : qemu, SIGSTOP);
+		const auto start = Clock::now();
+		kill(kill_qemu ? qemu : daemon, SIGKILL);
+		const std::string words = error_of([&] { hz::Controller controller(*machine); });
+		EXPECT_NE(words.find(kill_qemu ? "QEMU was killed by signal 9" : "vsock"), std::string::npos) << words;
+		machine.reset();
+		EXPECT_LT(Clock::now() - start, 2s);
+		EXPECT_FALSE(runs(qemu) || runs(daemon));
+	}
+}
+
+TEST_P(MachineTest, StopEndsAStoppedMachine)
+{
+	auto machine = hz::Machine::launch(options());
+	kill(machine->qemu_pid(), SIGSTOP);
+	const auto start = Clock::now();
+	EXPECT_TRUE(machine->stop(200ms).exited);
+	EXPECT_LT(Clock::now() - start, 2s);
 }
 
 // Starts a process that launches a machine, tells its children's ids, and waits for a signal.

@@ -1,6 +1,7 @@
 // Children and run directories: nothing outlives its owner, however the owner ends.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "session/error.hpp"
 #include "session/process.hpp"
@@ -133,6 +135,35 @@ TEST_F(RunBase, StaleDirectoriesAreRemovedAtTheNextStart)
 	hz::RunDirectory directory;
 	EXPECT_FALSE(fs::exists(dead));
 	EXPECT_TRUE(fs::exists(stranger));
+}
+
+// Every start removes stale directories: none may take one that another thread makes at this moment for stale. Two threads make
+// directories; two more do nothing but look, as many starts would, to hit the moment in between.
+TEST_F(RunBase, DirectoriesMadeAtOnceLeaveEachOtherAlone)
+{
+	constexpr unsigned makers = 2, rounds = 60;
+	std::atomic<unsigned> lost{0}, making{makers};
+	std::vector<std::jthread> threads;
+	for (unsigned i = 0; i < makers; i++)
+		threads.emplace_back([&] {
+			for (unsigned round = 0; round < rounds; round++) {
+				try {
+					hz::RunDirectory directory;
+					lost += !fs::exists(directory.path() / "lock");
+				} catch (const hz::Error &) {
+					lost++; // it went while it was made
+				}
+			}
+			making--;
+		});
+	for (unsigned i = 0; i < 2; i++)
+		threads.emplace_back([&] {
+			while (making)
+				hz::RunDirectory::remove_stale();
+		});
+	threads.clear();
+	EXPECT_EQ(lost, 0u);
+	EXPECT_TRUE(empty());
 }
 
 } // namespace

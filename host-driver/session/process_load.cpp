@@ -1,0 +1,52 @@
+// ProcessLoad: the state of each thread, the times of the process.
+#include "session/process_load.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+namespace hz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The fields behind the name, which may hold anything: state first, user and system time in fields 12 and 13.
+std::istringstream fields_of(const fs::path &file)
+{
+	std::string text;
+	std::getline(std::ifstream(file), text);
+	const size_t name_end = text.rfind(')');
+	return std::istringstream(name_end == std::string::npos ? std::string() : text.substr(name_end + 1));
+}
+
+bool wants_cpu(const fs::path &thread)
+{
+	char state = 0;
+	fields_of(thread / "stat") >> state;
+	return state && std::strchr("RDt", state);
+}
+
+} // namespace
+
+ProcessLoad load_of(int pid)
+{
+	ProcessLoad load;
+	const fs::path process = "/proc/" + std::to_string(pid);
+	std::istringstream fields = fields_of(process / "stat");
+	std::string skipped;
+	for (int i = 0; i < 11; i++)
+		fields >> skipped;
+	int64_t user = 0, system = 0;
+	fields >> user >> system;
+	load.cpu = std::chrono::milliseconds((user + system) * 1000 / sysconf(_SC_CLK_TCK));
+	std::error_code gone;
+	for (fs::directory_iterator at(process / "task", gone), end; !gone && at != end; at.increment(gone))
+		load.wants_cpu |= wants_cpu(at->path());
+	return load;
+}
+
+} // namespace hz

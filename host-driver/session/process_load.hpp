@@ -1,0 +1,16 @@
+// ProcessLoad: what another process does with the host's CPUs, from /proc.
+#pragma once
+
+#include <chrono>
+
+namespace hz {
+
+struct ProcessLoad {
+	std::chrono::milliseconds cpu{0}; // used by all its threads so far, in steps of 10 ms
+	bool wants_cpu = false;           // some thread runs, waits for a CPU or a disk, or is held by a debugger
+};
+
+// All zero when there is no such process.
+ProcessLoad load_of(int pid);
+
+} // namespace hz
