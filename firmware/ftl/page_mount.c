@@ -76,7 +76,8 @@ static void sort_zone(struct page_space *page, struct zone *zone, uint32_t numbe
 		lt_store(&page->current[zone->stream], number + 1);
 	} else {
 		lt_store(&info->state, PAGE_SEALED);
-		lt_store(&info->erases, superblock_erases(zone->ftl, zone->superblock));
+		if (zone->superblock != SUPERBLOCK_NONE)
+			lt_store(&info->erases, superblock_erases(zone->ftl, zone->superblock));
 	}
 }
 
@@ -94,8 +95,6 @@ void page_mount(struct ftl *ftl, struct hz_oob *unit)
 	}
 	for (uint32_t i = 0; i < page->zones; i++)
 		sort_zone(page, &ftl->zones[ftl->zone_count + i], i);
-	/* All that is found was written long ago. */
-	lt_store(&page->clock, page->hot_age);
 }
 
 /* --- check --- */

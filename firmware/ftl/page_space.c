@@ -113,6 +113,7 @@ void page_space_init(struct ftl *ftl, struct arena *arena)
 	page->capacity = (uint32_t)shape->zone_capacity_sectors;
 	page->end = shape->conventional_zones * shape->zone_size_sectors;
 	page->hot_age = shape->conventional_zones * shape->zone_capacity_sectors / 2;
+	lt_preset(&page->clock, page->hot_age);
 	if (!page->zones)
 		return;
 	lt_lock_init(&page->lock, HZ_LC_BLOCK, 2);

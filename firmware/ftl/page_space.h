@@ -34,7 +34,7 @@ struct page_zone {
 	lt_word state;                /* enum page_zone_state */
 	lt_word stream;               /* enum page_stream that may append, or PAGE_NO_STREAM */
 	lt_word valid;                /* places that the map names */
-	lt_word born;                 /* page.clock when it was opened */
+	lt_word born;                 /* page.clock when it was opened; 0: before the boot */
 	lt_word filled;               /* sequence number when it was filled: its age */
 	lt_word erases;               /* of its superblock, when it was filled */
 	lt_word reset_sequence;       /* sequence number at its last reset */
@@ -54,7 +54,7 @@ struct page_space {
 	uint32_t head;                /* oldest in the ring */
 	lt_word free;                 /* how many; a hint outside the lock */
 	struct io_queue waiting;      /* writes without an erased zone */
-	lt_word clock;                /* sectors that the host has written */
+	lt_word clock;                /* sectors that the host has written, from hot_age on */
 	uint64_t hot_age;             /* an LBA whose place is younger than so many sectors is hot */
 	struct page_gc gc;
 };

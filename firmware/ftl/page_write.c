@@ -3,7 +3,8 @@
  *
  * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform
  * writes an LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot.
- * The first sector decides for the whole request. What the map does not know at once is cold. */
+ * A copy counts as young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The first sector decides for the whole request. What the map does not know
+ * at once is cold. */
 #include "context.h"
 #include "page_space.h"
 #include "write.h"

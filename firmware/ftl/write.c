@@ -271,8 +271,11 @@ static void take_grants(struct ftl_worker *self, struct zone *zone)
 		zone->superblock = superblock - 1;
 }
 
+/* A backing zone asks for the buffer first, so that zones of one stream get it in the order in which they were filled. */
 bool zone_can_land(struct ftl_worker *self, struct zone *zone)
 {
+	if (zone->backing)
+		return have_buffer(self, zone) && fence_stands(self, zone) && have_superblock(self, zone);
 	return fence_stands(self, zone) && have_superblock(self, zone) && have_buffer(self, zone);
 }
 
@@ -284,6 +287,8 @@ bool zone_gives_way(const struct zone *zone)
 
 	if (!zone->buffer || zone->op || !lt_load(&zone->buffer->waiting))
 		return false;
+	if (zone->backing && zone->state == NVME_ZS_FULL)
+		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
 	return !next || (zone->buffer->wrote && io_of(next)->done == 0);
 }
 

@@ -50,6 +50,14 @@ struct PageSector {
 		while (groups.size() > 1 && groups[1].batch < batch)
 			groups.erase(groups.begin());
 	}
+	// The last write failed: it may have happened in part.
+	void Failed(uint64_t batch)
+	{
+		if (groups.back().batch == batch && groups.size() > 1) {
+			const std::vector<uint64_t> &old = groups[groups.size() - 2].tags;
+			groups.back().tags.insert(groups.back().tags.end(), old.begin(), old.end());
+		}
+	}
 	bool MayReadDuring(uint64_t batch, const uint8_t *page) const
 	{
 		size_t last = groups.size() - 1;
@@ -152,7 +160,7 @@ public:
 	uint32_t capacity;
 	std::vector<PageSector> sectors;
 	uint64_t next_tag = 1000;
-	bool writes_may_fail = false;
+	bool writes_may_fail = false, refused = false;
 
 private:
 	struct Running {
@@ -194,8 +202,12 @@ private:
 			return;
 		}
 		EXPECT_TRUE(!status || writes_may_fail) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
-		if (status)
+		refused = refused || status;
+		if (status) {
+			for (uint32_t i = 0; i < run.op.sectors; i++)
+				sectors[run.op.lba + i].Failed(batch_);
 			return;
+		}
 		if (run.op.kind == FTL_FLUSH)
 			for (PageSector &sector : sectors)
 				sector.Flushed(batch_);

@@ -1,0 +1,61 @@
+// Failing operations under conventional zones: a failure costs spare blocks, then over-provisioning, then writability, never data.
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+static PageOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+static const PageOp kFlush{FTL_FLUSH, 0, 0};
+
+// Every single operation of a body that collects fails once: nothing is lost, nothing is refused.
+TEST(PageFaults, AnyOneOperationMayFail)
+{
+	uint64_t operations = 1000;
+	for (uint64_t fail = 1; fail <= operations; fail++) {
+		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
+		hz_device_config cfg = PageConfig(true);
+		cfg.zones = 3;
+		cfg.blocks_per_plane -= 3;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.Boot());
+		PageDriver driver(rig, 1);
+		for (int round = 0; round < 3; round++)
+			driver.Fill(48);
+		nand_policy policy{};
+		policy.fail_op = fail;
+		driver.Batch({kFlush});
+		ASSERT_TRUE(rig.Boot(policy));
+		ASSERT_TRUE(driver.Batch({W(0, 60), W(100, 60)}));
+		ASSERT_TRUE(driver.Batch({W(30, 60)}));
+		ASSERT_TRUE(driver.Batch({kFlush, W(10, 30)}));
+		ASSERT_TRUE(driver.Batch({W(0, 48, FTL_FUA)}));
+		driver.VerifyAll();
+		ASSERT_EQ(rig.Check(), "");
+		operations = nand_media_operations(&rig.media);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+	EXPECT_GT(operations, 60u);
+}
+
+// Programs and erases fail at random until the spare superblocks are gone and the space shrinks: what was acknowledged can be read until
+// then, and what is durable after that.
+TEST(PageFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
+{
+	hz_device_config cfg = PageConfig(true);
+	cfg.normal.endurance = 3;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot());
+	PageDriver driver(rig, 5);
+	driver.writes_may_fail = true;
+	for (int i = 0; i < 400 && !driver.refused; i++) {
+		driver.Batch({W(driver.Where(), 20)});
+		driver.Batch({kFlush});
+		ASSERT_FALSE(HasFailure());
+	}
+	EXPECT_TRUE(driver.refused);
+	driver.VerifyAll();
+	EXPECT_EQ(rig.Check(), "");
+	ASSERT_TRUE(rig.Boot());
+	driver.Recovered();
+}

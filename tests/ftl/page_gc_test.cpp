@@ -1,0 +1,116 @@
+// The page space's collector: it never stops at the smallest spare, and copies as much as theory says.
+#include <cmath>
+
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+class PageSmallest : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+// The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
+TEST_P(PageSmallest, NeverStops)
+{
+	auto [policy, streams, buffers] = GetParam();
+	hz_device_config cfg = PageConfig(true);
+	cfg.conventional_gc = policy;
+	cfg.conventional_streams = streams;
+	cfg.conventional_buffers = buffers;
+	cfg.conventional_spare = streams + 3;
+	cfg.conventional_gc_low = 2;
+	cfg.zones = 3;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	PageDriver driver(rig, policy * 10 + streams);
+	driver.Fill();
+	for (int i = 0; i < 12; i++) {
+		std::vector<PageOp> ops;
+		for (int n = 0; n < 30; n++)
+			ops.push_back({FTL_WRITE, driver.Roll(driver.Sectors()), 1 + driver.Roll(40), static_cast<uint8_t>(driver.Roll(9) ? 0 : FTL_FUA)});
+		ops.push_back({FTL_FLUSH, 0, 0});
+		ASSERT_TRUE(driver.Batch(ops));
+		ASSERT_EQ(rig.Check(), "");
+		ASSERT_FALSE(HasFailure());
+	}
+	driver.VerifyAll();
+	EXPECT_GT(rig.Counters().page_gc_runs, 20u);
+}
+INSTANTIATE_TEST_SUITE_P(Policies, PageSmallest, testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
+
+// 30 zones of data on 40: large enough for the mean-field formulas.
+static hz_device_config WafConfig(uint32_t policy)
+{
+	hz_device_config cfg = PageConfig(true);
+	cfg.zones = 30;
+	cfg.conventional_spare = 10;
+	cfg.conventional_streams = 1;
+	cfg.conventional_gc_low = 2;
+	cfg.conventional_gc = policy;
+	cfg.blocks_per_plane = 12 + 30 + 10 + 2;
+	return cfg;
+}
+
+struct Waf { double copies, flash; };
+
+// (Host + collector) / host in steady state; `where` draws the sector.
+template <typename F> static Waf Measure(const hz_device_config &cfg, F where)
+{
+	Rig rig(cfg);
+	EXPECT_TRUE(rig.Boot()) << rig.error;
+	PageDriver driver(rig, 7);
+	driver.Fill(48);
+	auto write = [&](uint32_t rounds) {
+		std::vector<PageOp> ops(32);
+		for (uint32_t i = 0; i < rounds * driver.Sectors() / 32; i++) {
+			for (PageOp &op : ops)
+				op = {FTL_WRITE, where(driver), 1};
+			ASSERT_TRUE(driver.Batch(ops));
+		}
+	};
+	write(4);
+	hz_log_ftl before = rig.Counters();
+	hz_log_flash flash_before, flash;
+	tsu_report(rig.tsu, &flash_before);
+	write(4);
+	hz_log_ftl after = rig.Counters();
+	tsu_report(rig.tsu, &flash);
+	EXPECT_EQ(rig.Check(), "");
+	double host = static_cast<double>(after.host_write_sectors - before.host_write_sectors);
+	double copied = static_cast<double>(after.page_gc_sectors - before.page_gc_sectors);
+	double programmed = static_cast<double>(flash.program_sectors[HZ_CAUSE_GC] - flash_before.program_sectors[HZ_CAUSE_GC]);
+	return {1 + copied / host, 1 + programmed / host};
+}
+
+// Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012): uniform writes, oldest block first, a = physical / logical:
+// WAF = a / (a + W(-a e^-a)), which is 1 / (1 - u) with u = e^(-a (1 - u)) of a block still valid when its turn comes.
+static double FifoWaf(double a)
+{
+	double u = 0.5;
+	for (int i = 0; i < 200; i++)
+		u = std::exp(-a * (1 - u));
+	return 1 / (1 - u);
+}
+
+// Sectors that can hold data: not the collector's reserve, nor what is still empty of the two open zones when a victim is chosen.
+TEST(PageWaf, UniformWritesCostWhatTheorySays)
+{
+	auto uniform = [](PageDriver &driver) { return driver.Roll(driver.Sectors()); };
+	double theory = FifoWaf((40 - 1 - 1 - 0.5) / 30.0);
+	Waf greedy = Measure(WafConfig(HZ_GC_GREEDY), uniform), fifo = Measure(WafConfig(HZ_GC_FIFO), uniform);
+	printf("uniform writes: theory (FIFO) %.3f, FIFO %.3f, greedy %.3f; programs for the collector: FIFO %.3f, greedy %.3f\n", theory,
+	       fifo.copies, greedy.copies, fifo.flash, greedy.flash);
+	EXPECT_NEAR(fifo.copies, theory, theory * 0.08);
+	EXPECT_LE(greedy.copies, fifo.copies);
+	EXPECT_GT(greedy.copies, theory * 0.75) << "blocks of 96 sectors let greedy gain something, but not this much";
+	EXPECT_NEAR(fifo.flash, fifo.copies, 0.2) << "flash programs by cause";
+}
+
+// Nine tenths of the writes go to a tenth of the sectors: apart, the hot zones empty themselves.
+TEST(PageWaf, TwoStreamsSeparateHotFromCold)
+{
+	auto skewed = [](PageDriver &driver) { return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors()); };
+	hz_device_config one = WafConfig(HZ_GC_GREEDY), two = one;
+	two.conventional_streams = 2;
+	Waf together = Measure(one, skewed), apart = Measure(two, skewed);
+	printf("nine tenths of the writes to a tenth: one stream %.3f, two %.3f\n", together.copies, apart.copies);
+	EXPECT_LT(apart.copies, together.copies);
+}
