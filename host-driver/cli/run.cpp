@@ -167,6 +167,8 @@ void report(const res::RunFacts &facts, const std::string &out)
 	if (!result["violations"].empty())
 		throw Error("the run broke " + std::to_string(result["violations"].size()) + " of its own rules: " +
 			    result["violations"][0].get<std::string>());
+	if (const uint64_t failed = result["failed_commands"]["count"].get<uint64_t>())
+		throw Error(std::to_string(failed) + " commands failed, the first: " + result["failed_commands"]["first"].get<std::string>());
 }
 
 void report_races(const res::RunFacts &facts)

@@ -2,6 +2,7 @@
 #include "replay/replay_thread.hpp"
 
 #include "replay/pattern.hpp"
+#include "session/error.hpp"
 
 #include <algorithm>
 
@@ -117,6 +118,8 @@ void ReplayThread::finish(const Completion &done)
 	} else {
 		kind.errors++;
 		account_.errors[done.status]++;
+		if (!source_.provokes(done.status))
+			note_failure(done, r);
 	}
 	account_.digest.u16(uint16_t(port_.qid()));
 	account_.digest.u16(done.cid);
@@ -124,6 +127,19 @@ void ReplayThread::finish(const Completion &done)
 	account_.digest.u64(done.latency_ns());
 	source_.complete(r, done.status, done.result);
 	port_.release(done.cid);
+}
+
+void ReplayThread::note_failure(const Completion &done, const wl::Request &r)
+{
+	account_.failures++;
+	if (!account_.first_failure.empty())
+		return;
+	account_.first_failure = "queue " + std::to_string(port_.qid()) + ", " + std::string(res::kind_names[size_t(kind_of(r))]);
+	if (r.sectors)
+		account_.first_failure += " of " + std::to_string(r.sectors) + " sectors";
+	if (r.op != wl::Op::flush)
+		account_.first_failure += " at LBA " + std::to_string(r.lba);
+	account_.first_failure += ": " + status_text(done.status);
 }
 
 void ReplayThread::check_data(const Completion &done, const wl::Request &r)

@@ -39,6 +39,7 @@ private:
 	void pump(uint64_t cause_ns);
 	void issue(uint16_t cid, uint64_t cause_ns);
 	void finish(const Completion &done);
+	void note_failure(const Completion &done, const wl::Request &request);
 	void check_data(const Completion &done, const wl::Request &request);
 
 	Port &port_;

@@ -6,6 +6,8 @@
 #include "workload/spec.hpp"
 #include "workload/zone_cells.hpp"
 
+#include "nvme.h"
+
 #include <memory>
 
 namespace hz::replay {
@@ -24,6 +26,8 @@ public:
 	uint32_t progress_ppm() const override;
 	std::vector<wl::LiveSector> live() override { return cells_.live(); }
 	nlohmann::json cost() const override;
+	/* The trace may break the rules of zones: that is its own doing. */
+	bool provokes(uint16_t status) const override { return status >= NVME_ZONE_BOUNDARY && status <= NVME_ZONE_INVALID_TRANSITION; }
 
 private:
 	bool fetch();

@@ -26,6 +26,9 @@ void QueueAccount::merge(const QueueAccount &other)
 	mismatched_sectors += other.mismatched_sectors;
 	if (first_mismatch.empty())
 		first_mismatch = other.first_mismatch;
+	failures += other.failures;
+	if (first_failure.empty())
+		first_failure = other.first_failure;
 	first_arrival_ns = std::min(first_arrival_ns, other.first_arrival_ns);
 	last_completion_ns = std::max(last_completion_ns, other.last_completion_ns);
 	late_arrivals += other.late_arrivals;

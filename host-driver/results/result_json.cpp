@@ -123,11 +123,14 @@ json ftl_json(const hz_log_ftl &l)
 	return {
 		{"host_read_bytes", l.host_read_sectors * HZ_SECTOR_BYTES}, {"host_write_bytes", l.host_write_sectors * HZ_SECTOR_BYTES},
 		{"buffer_flushes", {{"full", l.buffer_flushes_full}, {"conflict", l.buffer_flushes_conflict},
-			{"host", l.buffer_flushes_host}, {"finish", l.buffer_flushes_finish}}},
+			{"host", l.buffer_flushes_host}, {"finish", l.buffer_flushes_finish}, {"idle", l.buffer_flushes_idle}}},
 		{"slc_bytes", l.slc_sectors * HZ_SECTOR_BYTES}, {"fold_bytes", l.fold_sectors * HZ_SECTOR_BYTES},
 		{"buffer_read_bytes", l.buffer_read_sectors * HZ_SECTOR_BYTES},
 		{"unmapped_read_bytes", l.unmapped_read_sectors * HZ_SECTOR_BYTES}, {"zone_resets", l.zone_resets},
-		{"zone_finishes", l.zone_finishes}, {"slc_gc_runs", l.slc_gc_runs}, {"waits_buffer", l.waits_buffer},
+		{"zone_finishes", l.zone_finishes}, {"slc_gc_runs", l.slc_gc_runs},
+		{"slc_gc_bytes", l.slc_gc_sectors * HZ_SECTOR_BYTES}, {"page_gc_runs", l.page_gc_runs},
+		{"page_gc_bytes", l.page_gc_sectors * HZ_SECTOR_BYTES}, {"page_stalls", l.page_stalls}, {"page_stall_ns", l.page_stall_ns},
+		{"waits_buffer", l.waits_buffer},
 	};
 }
 
@@ -135,11 +138,19 @@ json l2p_json(const hz_log_ftl &l)
 {
 	static constexpr const char *levels[] = {"page", "chunk", "zone"};
 	json hits, misses;
+	uint64_t hit = 0, missed = 0;
 	for (int i = 0; i < 3; i++) {
 		hits[levels[i]] = l.l2p_hits[i];
 		misses[levels[i]] = l.l2p_misses[i];
+		hit += l.l2p_hits[i];
+		missed += l.l2p_misses[i];
 	}
-	return {{"hits", hits}, {"misses", misses}};
+	return {
+		{"hits", hits}, {"misses", misses}, {"hit_ratio", hit + missed ? json(double(hit) / double(hit + missed)) : json()},
+		{"log_hits", l.l2p_log_hits}, {"fetches", l.l2p_fetches}, {"joined", l.l2p_joined}, {"prefetched", l.l2p_prefetched},
+		{"evictions", l.l2p_evictions}, {"updates", l.l2p_updates}, {"flushes", l.l2p_flushes},
+		{"pages_written", l.l2p_pages_written}, {"stalls", l.l2p_stalls}, {"stall_ns", l.l2p_stall_ns},
+	};
 }
 
 json locks_json(const std::vector<hz_lock_entry> &locks)
@@ -191,6 +202,14 @@ QueueAccount sum_of(const std::vector<QueueAccount> &queues)
 	return total;
 }
 
+json failures_json(const RunFacts &f)
+{
+	QueueAccount all;
+	for (const auto *phase : {&f.prepared, &f.queues, &f.read_back})
+		all.merge(sum_of(*phase));
+	return {{"count", all.failures}, {"first", all.failures ? json(all.first_failure) : json()}};
+}
+
 /* deterministic: the plugin's own verdict; a real clock never is. */
 void add_verdict(json &out, const RunFacts &f)
 {
@@ -226,7 +245,7 @@ json result_json(const RunFacts &f)
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
 		{"read_back", {{"bytes", read_back.verified_bytes}, {"errors", errors_json(read_back.errors)}}},
 		{"verified_bytes", total.verified_bytes + read_back.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
-		{"host", host_info()}, {"violations", violations(f)}, {"digest", digest_of(f)},
+		{"host", host_info()}, {"failed_commands", failures_json(f)}, {"violations", violations(f)}, {"digest", digest_of(f)},
 	};
 	add_verdict(out, f);
 	return out;

@@ -45,6 +45,35 @@ std::string mapping_line(const json &m)
 		     (unsigned long long)m["gc_runs"].get<uint64_t>(), m["gc_copied_bytes"].get<double>() / (1 << 20));
 }
 
+uint64_t count(const json &value) { return value.get<uint64_t>(); }
+
+/* Only where the map is in flash. */
+std::string map_line(const json &r)
+{
+	const json &m = r["l2p"], &hits = m["hits"];
+	if (!count(r["device"]["l2p"]["cache_bytes"]))
+		return "";
+	uint64_t lookups = 0;
+	for (const char *kind : {"hits", "misses"})
+		for (const json &level : m[kind])
+			lookups += count(level);
+	return print("map: %.1f %% of %llu lookups in the cache (page %llu, chunk %llu, zone %llu), ",
+		     m["hit_ratio"].is_number() ? 100 * m["hit_ratio"].get<double>() : 100.0, (unsigned long long)lookups,
+		     (unsigned long long)count(hits["page"]), (unsigned long long)count(hits["chunk"]), (unsigned long long)count(hits["zone"])) +
+	       print("%llu in the log, %llu fetches, %llu joined, %llu pages written, %llu stalls\n", (unsigned long long)count(m["log_hits"]),
+		     (unsigned long long)count(m["fetches"]), (unsigned long long)count(m["joined"]),
+		     (unsigned long long)count(m["pages_written"]), (unsigned long long)count(m["stalls"]));
+}
+
+/* Only where the device collects conventional zones. */
+std::string collector_line(const json &r)
+{
+	if (!count(r["ftl"]["page_gc_runs"]))
+		return "";
+	return print("collector: %llu backing superblocks, %.1f MiB moved, %llu writes waited\n", (unsigned long long)count(r["ftl"]["page_gc_runs"]),
+		     r["ftl"]["page_gc_bytes"].get<double>() / (1 << 20), (unsigned long long)count(r["ftl"]["page_stalls"]));
+}
+
 } // namespace
 
 std::string result_table(const json &r)
@@ -60,7 +89,7 @@ std::string result_table(const json &r)
 	out += print("\n%4s %-11s %7s %7s %7s   (%% of device time)\n", "hart", "role", "work", "spin", "idle");
 	for (const json &h : r["harts"])
 		out += hart_line(h);
-	out += "\n" + mapping_line(r["mapping"]);
+	out += "\n" + mapping_line(r["mapping"]) + map_line(r) + collector_line(r);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),
@@ -68,6 +97,9 @@ std::string result_table(const json &r)
 	out += print("digest %s, deterministic: %s%s\n", r["digest"].get<std::string>().c_str(),
 		     r["deterministic"].get<bool>() ? "yes" : "no, ",
 		     r["deterministic"].get<bool>() ? "" : r["deterministic_reason"].get<std::string>().c_str());
+	if (r["failed_commands"]["count"].get<uint64_t>())
+		out += print("FAILED: %llu commands, the first: ", (unsigned long long)r["failed_commands"]["count"].get<uint64_t>()) +
+		       r["failed_commands"]["first"].get<std::string>() + "\n";
 	for (const json &v : r["violations"])
 		out += "VIOLATION: " + v.get<std::string>() + "\n";
 	return out;

@@ -65,6 +65,8 @@ public:
 	/* A read is about to be completed: the newest version that its sector `index` may have brought. The stamp's own, unless writes
 	 * of the sector were under way at the same time. */
 	virtual uint64_t newest_version(const Request &request, uint32_t index) { return request.stamps[index].version; }
+	/* Whether the workload asks for what the device refuses with this status, so that it is no failure. */
+	virtual bool provokes(uint16_t status) const { return (void)status, false; }
 	/* A run has two phases: preparation (prefill, preload), then measurement. Called between them with nothing outstanding. */
 	virtual void begin_measurement() = 0;
 	/* Progress of the phase in parts of 1e6. */

@@ -141,7 +141,20 @@ TEST_F(TraceFile, ABlockTraceOnZonesGetsTheStatusOfTheSpecification)
 	const wl::ZoneShare share = share_of(0, 4, 64);
 	TraceZones source(spec, share, 0);
 	FakeDevice device(share, 9, 2);
-	EXPECT_EQ(run_both(device, source, 1).errors.at(NVME_ZONE_INVALID_WRITE), 1u);
+	const res::QueueAccount account = run_both(device, source, 1);
+	EXPECT_EQ(account.errors.at(NVME_ZONE_INVALID_WRITE), 1u);
+	EXPECT_EQ(account.failures, 0u) << "the trace asked for it";
+}
+
+TEST_F(TraceFile, AWriteFaultIsAFailureWhateverTheTraceIs)
+{
+	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 0 8\n1 0 write 8 8\n");
+	const wl::ZoneShare share = share_of(1, 4, 64);
+	TraceZones source(spec, share, 0);
+	FakeDevice device(share, 9, 2, {.fail_write = 2, .corrupt_read = 0});
+	const res::QueueAccount account = run_both(device, source, 1);
+	EXPECT_EQ(account.failures, 1u);
+	EXPECT_EQ(account.first_failure.substr(0, 40), "queue 1, write of 8 sectors at LBA 72: W") << "zone 0 is the first sequential one";
 }
 
 TEST_F(TraceFile, ErrorsNameTheLine)

@@ -70,6 +70,36 @@ TEST(ResultJson, TheSchemaListsTheSameKeys)
 		EXPECT_TRUE(r.contains(key.get<std::string>())) << key;
 }
 
+TEST(ResultJson, FailedCommandsOfAnyPhaseAreNamed)
+{
+	res::RunFacts f = balanced();
+	EXPECT_EQ(res::result_json(f)["failed_commands"], json({{"count", 0}, {"first", nullptr}}));
+	res::QueueAccount q;
+	q.failures = 2;
+	q.first_failure = "queue 1, read of 1 sectors at LBA 7: x";
+	f.read_back.push_back(q);
+	const json r = res::result_json(f);
+	EXPECT_EQ(r["failed_commands"]["count"], 2);
+	EXPECT_NE(res::result_table(r).find("FAILED: 2 commands, the first: queue 1, read of 1 sectors at LBA 7: x"), std::string::npos);
+}
+
+TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
+{
+	res::RunFacts f = balanced();
+	EXPECT_EQ(res::result_table(res::result_json(f)).find("map:"), std::string::npos);
+	f.device.l2p_cache_bytes = 12288;
+	f.ftl.l2p_hits[0] = 6, f.ftl.l2p_hits[2] = 1, f.ftl.l2p_misses[0] = 3, f.ftl.l2p_log_hits = 10;
+	f.ftl.l2p_fetches = 2, f.ftl.l2p_joined = 1, f.ftl.l2p_pages_written = 4, f.ftl.l2p_stalls = 5;
+	f.flash.reads[HZ_CAUSE_MAP] = 2;
+	f.flash.program_sectors[HZ_CAUSE_MAP] = 4;
+	const json r = res::result_json(f);
+	EXPECT_EQ(r["l2p"]["hit_ratio"], 0.7);
+	EXPECT_EQ(r["waf"], 5.0) << "table pages are writes too";
+	const std::string table = res::result_table(r);
+	EXPECT_NE(table.find("map: 70.0 % of 10 lookups in the cache (page 6, chunk 0, zone 1), 10 in the log, 2 fetches, 1 joined, "
+			     "4 pages written, 5 stalls"), std::string::npos) << table;
+}
+
 TEST(ResultJson, ThePluginsVerdictIsPassedOn)
 {
 	res::RunFacts f = balanced();

@@ -159,6 +159,9 @@ TEST(ZoneGenerator, AFailedWriteCountsAsAnErrorAndTheZoneIsLeft)
 	wl::ZoneGenerator source(spec_of(2000), share, 5);
 	const res::QueueAccount account = run_both(device, source, 8);
 	EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
+	EXPECT_GE(account.failures, 1u) << "writes behind it in the zone fail too";
+	EXPECT_NE(account.first_failure.find("queue 1, write of "), std::string::npos) << account.first_failure;
+	EXPECT_NE(account.first_failure.find("sectors at LBA "), std::string::npos);
 	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
 	uint64_t good = 0;
 	for (const res::KindAccount &kind : account.kind)
