@@ -321,7 +321,8 @@ void units_stage(struct ftl_worker *self, struct zone *zone)
 	from = zone->staged > unit->start ? zone->staged : unit->start;
 	if (from >= zone->landed || (!gives_way && zone->flush_to <= from))
 		return;
-	self->counters.buffer_flushes_host += !gives_way;
+	self->counters.buffer_flushes_host += !gives_way && !zone->idle_flush;
+	self->counters.buffer_flushes_idle += !gives_way && zone->idle_flush;
 	self->counters.buffer_flushes_conflict += gives_way;
 	zone->staged_from = unit->start;
 	unit->staged = true;

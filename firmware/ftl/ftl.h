@@ -47,6 +47,11 @@ struct ftl_request {
 };
 
 struct ftl;
+/* Timers that the FTL may have armed at once on one hart: what lt_harts_init must allow beside the other threads'. */
+static inline unsigned ftl_timers(const struct hz_device_config *cfg)
+{
+	return cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0;
+}
 struct link_pair { struct link to_host, to_device; };
 /* Builds everything from the arena and mounts: recovers zones from flash (tsu_read_now). Returns NULL and one sentence in *error
  * if the media cannot be mounted. */

@@ -175,6 +175,8 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 	if (zone->landed_slot == ftl->superpage_sectors)
 		zone->landed_slot = 0;
 	zone->buffer->wrote = true;
+	if (ftl->cfg->buffer_idle_ns)
+		idle_touch(self, zone);
 	lt_store(&zone->buffer->fill, zone->landed - zone_durable(zone));
 	return sectors;
 }

@@ -5,6 +5,7 @@
 #ifndef FTL_WRITE_BUFFER_H
 #define FTL_WRITE_BUFFER_H
 
+#include "idle.h"
 #include "lt/lock.h"
 #include "slc.h"
 
@@ -63,6 +64,7 @@ struct write_buffer {
 	bool wrote;                   /* a write has landed since the buffer was bound */
 	struct stage stage;
 	struct fold fold;
+	struct idle_watch idle;
 };
 
 struct write_pool;

@@ -34,6 +34,7 @@ struct zone {
 	ppa_t *staged_ppa;            /* staged.h */
 	uint32_t landed_slot;         /* buffer slot of sector `landed` */
 	uint32_t flush_to;            /* somebody waits until [0, flush_to) is durable */
+	bool idle_flush;              /* … nobody does, but the buffer was idle */
 	struct write_buffer *buffer;  /* bound, or NULL */
 	bool wants_buffer, wants_superblock;
 	lt_word granted_buffer, granted_superblock; /* index + 1, set by who hands it over; then kick */

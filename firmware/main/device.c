@@ -66,7 +66,7 @@ static const char *start_threads(struct device *device)
 	const struct hz_device_config *cfg = &device->cfg;
 
 	lt_locks_init(&device->platform.arena, cfg, cfg->harts);
-	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count);
+	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count + ftl_timers(cfg));
 	set_roles(cfg);
 	return NULL;
 }

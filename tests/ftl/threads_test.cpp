@@ -95,6 +95,7 @@ TEST_P(Threads, EightHartsShareEverything)
 	for (uint8_t i = 0; i < 5; i++)
 		cfg.worker_hart[i] = 3 + i;
 	cfg.buffer_binding = GetParam() % 2;
+	cfg.buffer_idle_ns = GetParam() % 2 ? 20000 : 0;
 	cfg.write_buffers = 2;
 	cfg.max_open = cfg.max_active = 0;
 	for (uint8_t &kind : cfg.lock_kind)
