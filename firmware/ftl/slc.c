@@ -19,7 +19,8 @@ uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa)
 static uint64_t most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint64_t zones = cfg->max_active && cfg->max_active < shape->zones ? cfg->max_active : shape->zones;
+	uint64_t sequential = shape->zones - shape->conventional_zones;
+	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
 	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + SLC_MAP_WRITES : 0;
 
 	if (shape->backing_zones)
