@@ -13,11 +13,7 @@ static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t 
 
 static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	ppa_t ppa = ppa_make(ftl->map, zone->superblock, offset);
-
-	if (!zone->backing && ppa != l2p_peek(ftl, zone, offset))
-		return "a placed sector is not at its reserved place";
-	return check_oob(ftl, zone, offset, ppa);
+	return check_oob(ftl, zone, offset, zone_place(zone, offset));
 }
 
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
@@ -37,8 +33,6 @@ static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32
 {
 	if (offset < zone->placed)
 		return check_placed(ftl, zone, offset);
-	if (!zone->backing && l2p_peek(ftl, zone, offset) != L2P_UNMAPPED)
-		return "a sector that has no place yet is mapped";
 	return offset < zone->landed ? check_staged(ftl, zone, offset) : NULL;
 }
 
@@ -55,6 +49,8 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 
 static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 {
+	const char *error = NULL;
+
 	if (zone->placed > zone->landed || zone->landed > zone->wp || zone->wp > ftl->shape.zone_capacity_sectors)
 		return "a zone's placed, landed and write pointer are out of order";
 	if (!zone->writers.head && zone->landed != zone->wp && !zone->failed)
@@ -67,13 +63,11 @@ static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 		return "an EMPTY zone holds data";
 	if (zone->placed && zone->superblock == SUPERBLOCK_NONE)
 		return "a zone has placed data but no superblock";
-	for (uint32_t o = 0; o < ftl->shape.zone_capacity_sectors; o++) {
-		const char *error = check_sector(ftl, zone, o);
-
-		if (error)
-			return error;
-	}
-	return check_staged_list(ftl, zone);
+	for (uint32_t o = 0; !error && o < ftl->shape.zone_capacity_sectors; o++)
+		error = check_sector(ftl, zone, o);
+	if (!error)
+		error = check_staged_list(ftl, zone);
+	return error || zone->backing ? error : l2p_check(ftl, zone);
 }
 
 static const char *check_budget(struct ftl *ftl)
@@ -96,11 +90,13 @@ static const char *check_budget(struct ftl *ftl)
 
 static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 {
-	uint32_t page = SLC_NONE - 1 - tag, offset;
+	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag, offset;
 	const struct zone *zone;
 
 	if (page < ftl->table.pages)
 		return ftl->table.page[page].ppa == ppa;
+	if (map_page < ftl->l2p.table.pages)
+		return ftl->l2p.table.page[map_page].ppa == ppa;
 	zone = zone_at(ftl, tag);
 	offset = (uint32_t)(tag - zone->start);
 	return offset >= zone->placed && offset < zone->landed && staged_at(zone, offset) == ppa;
@@ -195,5 +191,7 @@ const char *ftl_check(struct ftl *ftl)
 		error = check_slc(ftl);
 	if (!error)
 		error = check_superblocks(ftl);
+	if (!error)
+		error = l2p_check(ftl, NULL);
 	return error ? error : check_buffers(ftl);
 }

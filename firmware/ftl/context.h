@@ -22,6 +22,8 @@ struct ftl_worker {
 	struct lt_thread thread;      /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
 	struct read_pool reads;
+	struct map_fetch_pool fetches;
+	uint32_t cache_candidate;     /* map shard to borrow from next */
 	struct flush_plan *flush_plans; /* free ones */
 	struct io_queue flush_waiting;  /* flushes that wait for one */
 	struct hz_log_ftl counters;   /* written on this worker's hart only */
@@ -64,6 +66,9 @@ static inline struct zone *zone_at(struct ftl *ftl, uint64_t lba)
 {
 	return &ftl->zones[ftl->zone_multiplier ? (uint64_t)(((unsigned __int128)lba * ftl->zone_multiplier) >> 64) : lba];
 }
+
+/* Where a sector of the zone lies once it is placed. Zone lock held, or harts idle. */
+static inline ppa_t zone_place(const struct zone *zone, uint32_t offset) { return ppa_make(zone->ftl->map, zone->superblock, offset); }
 
 /* n numbers in program order; returns the first. */
 static inline uint64_t sequence_take(struct ftl *ftl, uint32_t n) { return lt_add(&ftl->sequence, n); }

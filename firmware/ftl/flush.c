@@ -112,6 +112,8 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 	while (io->step == FLUSH_WAITS && io->cursor < self->ftl->buffers.count)
 		if (wait_for(self, req, &io->plan->goal[io->cursor++]))
 			return;
+	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
+		return;
 	give_back(self, io->plan);
 	if (io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);

@@ -89,8 +89,7 @@ static void retire_units(struct ftl_worker *self, struct zone *zone)
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
 		if (!zone->backing)
-			l2p_map_run(ftl, zone, unit->start, unit->data_end - unit->start,
-				    ppa_make(ftl->map, zone->superblock, unit->start));
+			l2p_map_run(self, zone, unit->start, unit->data_end - unit->start, zone_place(zone, unit->start));
 		if (unit->staged)
 			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
 		zone->placed = unit->data_end;
@@ -249,6 +248,8 @@ void units_program(struct ftl_worker *self, struct zone *zone)
 			fold_read(self, zone);
 			return;
 		}
+		if (unit->state == UNIT_FULL && !zone->backing && !l2p_room(self, zone))
+			return;
 		if (unit->state == UNIT_FULL)
 			unit_program(self, zone, unit);
 		index = index + 1 == zone->ftl->buffers.units ? 0 : index + 1;

@@ -5,6 +5,7 @@
 #include "ftl.h"
 
 struct flush_plan;
+struct map_fetch;
 struct ftl_worker;
 struct zone;
 
@@ -20,10 +21,14 @@ struct ftl_io {
 	uint32_t cursor;             /* flush: next buffer; all-zones command: next zone */
 	struct flush_plan *plan;     /* flush: what it waits for */
 	uint64_t since_ns;           /* page space: waits for an erased zone since; 0 = does not */
+	struct map_fetch *fetch;     /* read: table page that it waits for or is being served from; L2P lock of its zone */
+	uint32_t map_page;           /* read: index + 1 of the table page that map_level was learnt for */
 	uint8_t step;                /* of a long zone command: enum op_step; of a flush: enum flush_step */
 	uint8_t all;                 /* one of the zones of an all-zones command */
 	uint8_t budget;              /* enum budget_need reserved for this request */
 	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */
+	uint8_t map_level;           /* read: levels above have been ruled out by what was fetched */
+	uint8_t missed;              /* read: what it waited for has not served it yet */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 

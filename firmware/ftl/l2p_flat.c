@@ -6,48 +6,42 @@ static uint32_t *entry_of(struct l2p *l2p, const struct zone *zone, uint32_t off
 	return &l2p->entry[(uint64_t)zone->index * l2p->capacity + offset];
 }
 
-/* One shard per zone when shards == zones, else a few; shards is a power of two or the zone count. */
-static struct lt_lock *shard_of(struct ftl *ftl, const struct zone *zone)
+static void flat_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p *l2p = &ftl->l2p;
-
-	return &l2p->shard[l2p->shards == ftl->zone_count ? zone->index : zone->index & (l2p->shards - 1)];
-}
-
-void l2p_init(struct ftl *ftl, struct arena *arena)
-{
-	struct l2p *l2p = &ftl->l2p;
-	uint32_t shards = ftl->cfg->lock_shards[HZ_LC_L2P];
 	uint64_t entries;
 
 	l2p->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
 	entries = (uint64_t)l2p->capacity * ftl->zone_count;
 	l2p->entry = arena_alloc(arena, entries, sizeof(*l2p->entry), "mapping table");
 	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
-	while (shards & (shards - 1))
-		shards &= shards - 1;
-	l2p->shards = shards && shards < ftl->zone_count ? shards : ftl->zone_count;
-	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
-	for (uint32_t i = 0; i < l2p->shards; i++)
-		lt_lock_init(&l2p->shard[i], HZ_LC_L2P, i);
 }
 
-void l2p_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+			  ppa_t *ppa)
 {
-	uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
-	struct lt_lock *lock = shard_of(ftl, zone);
+	uint32_t *entry = entry_of(&self->ftl->l2p, zone, offset);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
 	struct lt_lock_node node;
 
+	(void)req;
 	lt_lock_acquire(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
 	lt_lock_release(lock, &node);
+	return count;
+}
+
+static void flat_leave(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
 }
 
 /* A piece at a time, so that the lock is never held for long: the callers own the zone. */
 static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
-	struct lt_lock *lock = shard_of(ftl, zone);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 
 	while (count) {
 		uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
@@ -63,24 +57,65 @@ static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offse
 	}
 }
 
-void l2p_map_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+static void flat_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	replace_run(ftl, zone, offset, count, ppa, 1);
+	replace_run(self->ftl, zone, offset, count, ppa, 1);
 }
 
-void l2p_unmap(struct ftl *ftl, const struct zone *zone, uint32_t count)
+/* Every row was remapped when it had been moved. */
+static void flat_moved(struct ftl_worker *self, const struct zone *zone)
 {
-	replace_run(ftl, zone, 0, count, UINT32_MAX, 0);
+	(void)self;
+	(void)zone;
 }
 
-ppa_t l2p_peek(const struct ftl *ftl, const struct zone *zone, uint32_t offset)
+static void flat_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
 {
-	return ftl->l2p.entry[(uint64_t)zone->index * ftl->l2p.capacity + offset] & L2P_ADDRESS_MASK;
+	replace_run(self->ftl, zone, 0, count, UINT32_MAX, 0);
 }
 
-void l2p_preset(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
+static bool flat_room(struct ftl_worker *self, struct zone *zone)
 {
-	*entry_of(&ftl->l2p, zone, offset) = ppa;
+	(void)self;
+	(void)zone;
+	return true;
+}
+
+/* Mount finds everything again from the OOB. */
+static bool flat_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+/* A table page that a device with the map in flash has left behind. */
+static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	(void)ftl;
+	(void)oob;
+	(void)ppa;
+}
+
+static void flat_mounted(struct ftl *ftl, const struct zone *zone)
+{
+	for (uint32_t o = 0; o < zone->placed; o++)
+		*entry_of(&ftl->l2p, zone, o) = zone_place(zone, o);
+}
+
+static const char *flat_check(struct ftl *ftl, const struct zone *zone)
+{
+	if (!zone)
+		return NULL;
+	for (uint32_t o = 0; o < ftl->l2p.capacity; o++) {
+		uint32_t address = *entry_of(&ftl->l2p, zone, o) & L2P_ADDRESS_MASK;
+
+		if (o < zone->placed && address != zone_place(zone, o))
+			return "a placed sector is not at its reserved place";
+		if (o >= zone->placed && address != L2P_UNMAPPED)
+			return "a sector that has no place yet is mapped";
+	}
+	return NULL;
 }
 
 /* --- conventional zones --- */
@@ -103,10 +138,10 @@ static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
 		page_space_invalidate(ftl, old, UINT64_MAX);
 }
 
-void l2p_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+static void flat_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	uint32_t *entry;
-	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	uint64_t sequence;
 
@@ -119,10 +154,10 @@ void l2p_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, st
 	lt_lock_release(lock, &node);
 }
 
-bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+static bool flat_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	uint32_t *entry;
-	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	bool here;
 
@@ -136,10 +171,10 @@ bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, st
 	return here;
 }
 
-uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	uint32_t *entry;
-	struct lt_lock *lock = shard_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	(void)req;
@@ -150,10 +185,10 @@ uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 	return count;
 }
 
-uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba)
+static uint32_t flat_page_hint(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry, place;
-	struct lt_lock *lock = shard_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
@@ -162,7 +197,7 @@ uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba)
 	return place;
 }
 
-uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
+static uint32_t flat_page_peek(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry;
 
@@ -170,10 +205,17 @@ uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
 	return *entry & L2P_ADDRESS_MASK;
 }
 
-void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	uint32_t *entry;
 
 	zone_of_lba(ftl, lba, &entry);
 	*entry = place;
 }
+
+const struct l2p_ops l2p_flat = {
+	.init = flat_init, .read = flat_read, .leave = flat_leave, .map_run = flat_map_run, .remap_run = flat_map_run,
+	.moved = flat_moved, .unmap = flat_unmap, .room = flat_room, .settled = flat_settled, .found = flat_found,
+	.page_map = flat_page_map, .page_move = flat_page_move, .page_read = flat_page_read, .page_hint = flat_page_hint,
+	.page_peek = flat_page_peek, .page_preset = flat_page_preset, .mounted = flat_mounted, .check = flat_check,
+};

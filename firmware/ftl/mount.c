@@ -249,6 +249,8 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	uint32_t offset;
 	ppa_t *present;
 
+	if (oob->kind == HZ_OOB_MAP)
+		l2p_found(ftl, oob, ppa);
 	if (oob->kind != HZ_OOB_DATA || !in_zones(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);
@@ -312,8 +314,8 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	uint32_t end = settle_staged(mount, zone);
 
 	zone->fence = mount->beyond[zone->index] > end;
-	for (uint32_t o = 0; o < zone->placed && !zone->backing; o++)
-		l2p_preset(ftl, zone, o, ppa_make(ftl->map, zone->superblock, o));
+	if (!zone->backing)
+		l2p_mounted(ftl, zone);
 	zone->wp = zone->landed = zone->resident = zone->staged = zone->wp_at_mount = end;
 	zone->staged_from = zone->placed;
 	zone->landed_slot = end % ftl->superpage_sectors;

@@ -52,7 +52,7 @@ static enum verdict read_places(struct ftl_worker *self, struct ftl_request *req
 		io_push(&zone->parked, req);
 		verdict = PARKED;
 	} else if (same) {
-		dry = !read_here(self, zone, req, offset, same, &list);
+		dry = read_here(self, zone, req, offset, same, &list) != READ_THROUGH;
 	} else {
 		verdict = ASK_AGAIN;
 	}

@@ -101,34 +101,37 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 }
 
 /* A backing zone has no map entries: its sectors lie at their offsets. */
-static void find_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+static uint32_t find_placed(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+			    ppa_t *ppa)
 {
-	if (!zone->backing) {
-		l2p_read(ftl, zone, offset, count, ppa);
-		return;
-	}
+	if (!zone->backing)
+		return l2p_read(self, req, zone, offset, count, ppa);
 	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = ppa_make(ftl->map, zone->superblock, offset + i);
+		ppa[i] = zone_place(zone, offset + i);
+	return count;
 }
 
-/* Sectors [offset, offset + count) at their place; false: the pool ran dry. */
-static bool read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+/* Sectors [offset, offset + count) at their place. */
+static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
 			struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		part = count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS;
-		find_placed(self->ftl, zone, offset, part, ppa);
+		if (!self->reads.free) /* before the lookup: what a fetched table page says is used when it is said */
+			return READ_POOL_DRY;
+		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		if (!part)
+			return READ_MAP_FETCH;
 		if (fetch_all(self, zone, req, ppa, part, false, list) < part)
-			return false;
+			return READ_POOL_DRY;
 	}
-	return true;
+	return READ_THROUGH;
 }
 
-/* Staged sectors [offset, offset + count); false: the pool ran dry. */
-static bool read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+/* Staged sectors [offset, offset + count). */
+static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
 			struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
@@ -137,15 +140,15 @@ static bool read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_r
 	for (; count; offset += part, count -= part) {
 		part = staged_read(self->ftl, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
-			return true; /* lost with the zone: the caller comes to that sector next */
+			return READ_THROUGH; /* lost with the zone: the caller comes to that sector next */
 		at = fetch_all(self, zone, req, ppa, part, true, list);
 		if (at == part)
 			continue;
 		while (at < part)
 			slc_unpin(self, ppa[at++]);
-		return false;
+		return READ_POOL_DRY;
 	}
-	return true;
+	return READ_THROUGH;
 }
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -156,12 +159,13 @@ static bool lost(const struct zone *zone, uint32_t offset)
 	return zone->state == NVME_ZS_READ_ONLY && zone->failed && offset >= zone_durable(zone) && offset < zone->wp;
 }
 
-bool read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors, struct tsu_txn **list)
+enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
+			     struct tsu_txn **list)
 {
 	uint32_t end = io_of(req)->done + sectors, buffered = zone->buffer ? zone->resident : zone->landed;
-	bool more = true;
+	enum read_progress progress = READ_THROUGH;
 
-	while (more && io_of(req)->done < end) {
+	while (progress == READ_THROUGH && io_of(req)->done < end) {
 		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
 
 		if (lost(zone, now)) {
@@ -172,16 +176,16 @@ bool read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 		} else if (now >= buffered) {
 			read_buffered(self, zone, req, now, least(rest, zone->landed - now));
 		} else if (now < zone->placed) {
-			more = read_placed(self, zone, req, now, least(rest, least(zone->placed, buffered) - now), list);
+			progress = read_placed(self, zone, req, now, least(rest, least(zone->placed, buffered) - now), list);
 		} else {
-			more = read_staged(self, zone, req, now, least(rest, buffered - now), list);
+			progress = read_staged(self, zone, req, now, least(rest, buffered - now), list);
 		}
 	}
-	return more;
+	return progress;
 }
 
-/* The part of the request that lies in this zone; zone lock held. False: the pool ran dry. */
-static bool read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+/* The part of the request that lies in this zone; zone lock held. */
+static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
 	uint64_t offset = req->lba + io_of(req)->done - zone->start;
 
@@ -211,6 +215,19 @@ static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
 
 enum verdict { GOES_ON, NEEDS_TRANSACTIONS, PARKED };
 
+/* Zone lock held; the request refers to the zone. */
+static enum verdict read_referred(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+{
+	enum read_progress progress = read_zone(self, zone, req, list);
+
+	if (progress == READ_POOL_DRY)
+		return NEEDS_TRANSACTIONS;
+	if (progress == READ_THROUGH)
+		return GOES_ON;
+	io_of(req)->queued = 1;
+	return PARKED;
+}
+
 static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
@@ -228,8 +245,10 @@ static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct
 	} else {
 		zone->readers += io->zone != zone;
 		io->zone = zone;
-		verdict = read_zone(self, zone, req, &list) ? GOES_ON : NEEDS_TRANSACTIONS;
+		verdict = read_referred(self, zone, req, &list);
 	}
+	if (verdict == GOES_ON)
+		l2p_leave(self, req);
 	lt_lock_release(&zone->lock, &node);
 	if (list)
 		tsu_submit_list(self->ftl->tsu, list);

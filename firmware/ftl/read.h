@@ -20,9 +20,12 @@ struct read_pool { struct flash_read *read; struct tsu_txn *free; struct io_queu
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_READ, also its continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
+/* How far a read came: to the end of its part, to an empty pool of flash reads, or to a table page that it waits for. */
+enum read_progress { READ_THROUGH, READ_POOL_DRY, READ_MAP_FETCH };
 /* Zone lock held: `sectors` from zone offset `at` on go to the request's next sectors; flash reads are added to *list, which the
- * caller submits after the lock is released. False: the pool ran dry, the request must wait (read_wait). */
-bool read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors, struct tsu_txn **list);
+ * caller submits after the lock is released. READ_POOL_DRY: the request must wait (read_wait). */
+enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
+			     struct tsu_txn **list);
 /* Sectors from the front of ppa[] that one flash read can fetch. */
 uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count);
 /* Park the request until a flash read returns to the pool; no lock held. */

@@ -81,6 +81,8 @@ static void move_end(struct ftl_worker *self)
 	zone->old_bad = zone->bad_superblock;
 	zone->superblock = mover->target;
 	zone->bad_superblock = zone->relocate = zone->relocating = false;
+	if (!zone->backing)
+		l2p_moved(self, zone);
 	units_restart(zone);
 	zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
@@ -107,10 +109,10 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 }
 
 /* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
-static void remap(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
+static void remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
 {
 	if (!zone->backing)
-		l2p_map_run(ftl, zone, offset, count, ppa_make(ftl->map, superblock, offset));
+		l2p_remap_run(self, zone, offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
 /* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
@@ -124,7 +126,7 @@ static void move_fail(struct ftl_worker *self)
 	lt_lock_acquire(&zone->lock, &node);
 	if (!zone->bad_superblock)
 		superblock_promise(self->ftl, -1);
-	remap(self->ftl, zone, 0, mover->offset, zone->superblock);
+	remap(self, zone, 0, mover->offset, zone->superblock);
 	zone_fail(self, zone);
 	zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
@@ -141,7 +143,7 @@ static void move_again(struct ftl_worker *self)
 	bool hopeless;
 
 	lt_lock_acquire(&zone->lock, &node);
-	remap(self->ftl, zone, 0, mover->offset, zone->superblock);
+	remap(self, zone, 0, mover->offset, zone->superblock);
 	if (!zone->bad_superblock)
 		superblock_promise(self->ftl, -1);
 	superblock_retire(self, mover->target);
@@ -252,7 +254,7 @@ static void row_remap(struct ftl_worker *self)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	remap(ftl, zone, mover->offset, count, mover->target);
+	remap(self, zone, mover->offset, count, mover->target);
 	lt_lock_release(&zone->lock, &node);
 	mover->offset += count;
 }

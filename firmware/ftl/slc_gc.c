@@ -169,10 +169,12 @@ static void read_done(struct tsu_txn *txn)
 
 static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 {
-	uint32_t page = SLC_NONE - 1 - tag;
+	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag;
 
 	if (page < ftl->table.pages)
 		zone_table_move(ftl, page, from, to);
+	else if (map_page < ftl->l2p.table.pages)
+		l2p_table_move(ftl, map_page, from, to);
 	else
 		staged_move(ftl, tag, from, to);
 }

@@ -69,6 +69,8 @@ static void workers_init(struct ftl *ftl, struct arena *arena)
 		ftl->workers[i].ftl = ftl;
 		read_pool_init(&ftl->workers[i], arena);
 		flush_init(&ftl->workers[i], arena);
+		if (ftl->cfg->l2p_cache_bytes)
+			l2p_fetches_init(&ftl->workers[i], arena);
 	}
 }
 

@@ -56,6 +56,10 @@ struct zone {
 	uint32_t wp_at_mount;         /* fence position */
 	uint32_t record_ticket;       /* table version that holds the zone's last record; 0 = none wanted */
 
+	bool log_queued;              /* waits for room in the L2P log; under the log's lock */
+	uint64_t log_since_ns;        /* since then; 0: it does not */
+	struct zone *next_log;        /* the L2P log's lock */
+
 	lt_word kicked;               /* 1: kick is posted */
 	struct lt_event kick;
 	struct zone *next_buffer;     /* class BUFFER */

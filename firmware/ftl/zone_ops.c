@@ -85,7 +85,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	zone_discard_buffer(self, zone);
 	staged_drop(self, zone, zone->placed, zone->landed - zone->placed);
 	if (!zone->backing)
-		l2p_unmap(zone->ftl, zone, zone->placed);
+		l2p_unmap(self, zone, zone->placed);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = 0;

@@ -1,0 +1,57 @@
+// The whole FTL with its map in flash against the reference model: tiny caches, every strategy, eviction and log policy.
+#include "l2p_rig.hpp"
+
+using namespace ftl_rig;
+
+class L2pProperty : public testing::TestWithParam<std::tuple<int, int, int, int>> {};
+
+static hz_device_config Shape(int shape)
+{
+	hz_device_config cfg = shape == 1 ? WideMapConfig() : MapConfig();
+	if (shape == 2) { // two shards, prefetch, aggregation up to chunks
+		cfg.l2p_cache_bytes = 40 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_prefetch = 7;
+		cfg.l2p_levels = HZ_MAP_CHUNK;
+		cfg.slc_program_sectors = 2;
+	}
+	return cfg;
+}
+
+static void RunAgainstModel(const hz_device_config &cfg, uint64_t seed, int batches)
+{
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	Driver driver(rig, seed);
+	for (int i = 0; i < batches; i++) {
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_EQ(rig.Check(), "") << "after batch " << i;
+		ASSERT_FALSE(testing::Test::HasFailure()) << "batch " << i;
+		if (i % 50 == 49)
+			driver.VerifyAll();
+		if (i % 100 == 99) {
+			ASSERT_TRUE(rig.Boot()) << rig.error;
+			driver.Recovered();
+		}
+		ASSERT_FALSE(testing::Test::HasFailure()) << "batch " << i;
+	}
+}
+
+TEST_P(L2pProperty, AgreesWithTheModel)
+{
+	const auto &[shape, strategy, eviction, log_policy] = GetParam();
+	hz_device_config cfg = Shape(shape);
+	Choose(cfg, strategy, eviction, log_policy);
+	for (uint64_t seed = 1; seed <= 2 && !HasFailure(); seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		RunAgainstModel(cfg, seed, shape == 1 ? 60 : 200);
+	}
+}
+
+static std::string Name(const testing::TestParamInfo<std::tuple<int, int, int, int>> &test)
+{
+	static const char *const shapes[] = {"Narrow", "Wide", "Sharded"};
+	const auto &[shape, strategy, eviction, log_policy] = test.param;
+	return std::string(shapes[shape]) + ChoiceName(strategy, eviction, log_policy);
+}
+INSTANTIATE_TEST_SUITE_P(Policies, L2pProperty,
+			 testing::Combine(testing::Range(0, 3), testing::Range(0, 3), testing::Range(0, 2), testing::Range(0, 2)), Name);

@@ -1,0 +1,44 @@
+// Devices with their map in flash, in all policies, small enough for tests that look at every flash operation.
+#pragma once
+
+#include "model.hpp"
+
+namespace ftl_rig {
+
+// One table page per zone of 96 sectors, chunks of 16; a cache of 16 entries and a log that is flushed every few units.
+inline hz_device_config MapConfig()
+{
+	hz_device_config cfg = Config();
+	cfg.slc_blocks_per_plane = 8;
+	cfg.blocks_per_plane = 8 + 10;
+	cfg.l2p_cache_bytes = 16 * HZ_MAP_ENTRY_BYTES;
+	cfg.l2p_levels = HZ_MAP_ZONE;
+	cfg.l2p_chunk_sectors = 16;
+	cfg.l2p_log_entries = 256;
+	return cfg;
+}
+
+// Three table pages per zone of 2304 sectors; chunks of 2048 reach across two of them.
+inline hz_device_config WideMapConfig()
+{
+	hz_device_config cfg = MapConfig();
+	cfg.pages_per_block = 288;
+	cfg.blocks_per_plane = 8 + 6;
+	cfg.l2p_chunk_sectors = 2048;
+	return cfg;
+}
+
+inline void Choose(hz_device_config &cfg, int strategy, int eviction, int log_policy)
+{
+	cfg.l2p_strategy = static_cast<uint32_t>(strategy);
+	cfg.l2p_eviction = static_cast<uint32_t>(eviction);
+	cfg.l2p_log_policy = static_cast<uint32_t>(log_policy);
+}
+
+inline std::string ChoiceName(int strategy, int eviction, int log_policy)
+{
+	static const char *const strategies[] = {"Bitmap", "Multiple", "Pinned"};
+	return std::string(strategies[strategy]) + (eviction ? "Clock" : "Lru") + (log_policy ? "Blocking" : "Background");
+}
+
+} // namespace ftl_rig
