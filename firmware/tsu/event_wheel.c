@@ -38,8 +38,18 @@ static void wheel_place(struct event_wheel *wheel, struct wheel_node *node)
 
 void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns)
 {
+	uint64_t at;
+
 	node->at_ns = at_ns;
+	at = place_ns(wheel, node);
+	if (!wheel->levels || at < wheel->next_ns)
+		wheel->next_ns = at;
 	wheel_place(wheel, node);
+}
+
+uint64_t wheel_next_ns(const struct event_wheel *wheel)
+{
+	return wheel->levels ? wheel->next_ns : UINT64_MAX;
 }
 
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
@@ -50,15 +60,6 @@ static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *lev
 	return &wheel->slot[*level][*digit];
 }
 
-uint64_t wheel_next_ns(const struct event_wheel *wheel)
-{
-	unsigned level, digit;
-
-	if (!wheel->levels)
-		return UINT64_MAX;
-	return earliest_slot((struct event_wheel *)wheel, &level, &digit)->earliest_ns;
-}
-
 static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)
 {
 	slot->head = slot->tail = NULL;
@@ -67,12 +68,11 @@ static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsig
 		wheel->levels &= ~(1u << level);
 }
 
-/* Time moves to the slot's earliest node, which lands at level 0; its neighbours move down at least one level. */
+/* Time has moved to the slot's earliest node, which lands at level 0; its neighbours move down at least one level. */
 static void spread_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)
 {
 	struct wheel_node *node = slot->head;
 
-	wheel->now_ns = slot->earliest_ns;
 	empty_slot(wheel, slot, level, digit);
 	while (node) {
 		struct wheel_node *next = node->next;
@@ -88,17 +88,20 @@ struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns)
 	struct wheel_slot *slot;
 	struct wheel_node *node;
 
-	if (wheel_next_ns(wheel) > now_ns)
+	if (!wheel->levels || wheel->next_ns > now_ns)
 		return NULL;
 	slot = earliest_slot(wheel, &level, &digit);
-	if (level > 0) {
+	wheel->now_ns = wheel->next_ns;
+	if (level > 0 && slot->head->next) {
 		spread_slot(wheel, slot, level, digit);
 		slot = earliest_slot(wheel, &level, &digit);
 	}
 	node = slot->head;
-	wheel->now_ns = slot->earliest_ns;
 	slot->head = node->next;
-	if (!slot->head)
+	if (!slot->head) {
 		empty_slot(wheel, slot, level, digit);
+		if (wheel->levels)
+			wheel->next_ns = earliest_slot(wheel, &level, &digit)->earliest_ns;
+	}
 	return node;
 }

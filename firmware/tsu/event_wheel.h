@@ -1,8 +1,8 @@
 /* Pending device-time events of one TSU thread: exact to the nanosecond, constant work per event however many are pending.
  *
  * A hierarchical timing wheel (Varghese and Lauck, 1987) with 64 slots a level. A node lies at the level of the highest 6-bit digit
- * in which its time differs from the wheel's, and moves down at most once per level. Each slot knows its earliest time, so the next
- * deadline is known exactly without walking a slot. Equal times come out in the order they went in. One hart only; no cancel. */
+ * in which its time differs from the wheel's, and moves down at most once per level; one that is alone in the earliest slot leaves
+ * from where it is. Each slot knows its earliest time, so the next deadline is known exactly without walking a slot. Equal times come out in the order they went in. One hart only; no cancel. */
 #ifndef TSU_EVENT_WHEEL_H
 #define TSU_EVENT_WHEEL_H
 
@@ -24,6 +24,7 @@ struct wheel_node {
 struct wheel_slot { struct wheel_node *head, *tail; uint64_t earliest_ns; };
 struct event_wheel {
 	uint64_t now_ns;      /* time of the last node taken out */
+	uint64_t next_ns;     /* time of the earliest node, while there is one */
 	uint64_t steps;       /* nodes placed, for the proof of constant work */
 	uint32_t levels;      /* bit per level that holds nodes */
 	uint64_t filled[WHEEL_LEVELS];
