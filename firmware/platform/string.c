@@ -20,6 +20,12 @@ static uint64_t *copy_block(uint64_t *d, const uint64_t *s)
 	return d + 8;
 }
 
+static uint64_t *fill_block(uint64_t *d, uint64_t word)
+{
+	d[0] = d[1] = d[2] = d[3] = d[4] = d[5] = d[6] = d[7] = word;
+	return d + 8;
+}
+
 /* Ascending copy; right for overlapping memory too as long as dst is below src, since a block is read before it is written. */
 static void *copy_up(void *dst, const void *src, size_t bytes)
 {
@@ -63,6 +69,8 @@ void *memset(void *dst, int value, size_t bytes)
 
 	for (; bytes && ((uintptr_t)d & (WORD - 1)); bytes--)
 		*d++ = (uint8_t)value;
+	for (; bytes >= BLOCK; bytes -= BLOCK)
+		d = (uint8_t *)fill_block((uint64_t *)d, word);
 	for (; bytes >= WORD; bytes -= WORD, d += WORD)
 		*(uint64_t *)d = word;
 	for (; bytes; bytes--)
