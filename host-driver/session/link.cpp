@@ -26,7 +26,7 @@ namespace {
 constexpr auto slice = 100ms;       // how often a wait looks at its Check
 constexpr auto retry_pause = 20ms;
 constexpr auto dial_limit = 2s;     // of one attempt
-constexpr auto grace = 1500ms;      // for the watch thread to know why the link broke
+constexpr int looks_after_a_loss = 180; // and not a time: where this thread gets no CPU, the watch thread gets none either
 
 bool ready(int fd, short events, std::chrono::milliseconds timeout)
 {
@@ -173,8 +173,10 @@ Link::~Link()
 // Most often the machine died, and the check knows why a moment later.
 void Link::lost(const char *words)
 {
-	for (auto until = Clock::now() + grace; check_ && Clock::now() < until; std::this_thread::sleep_for(10ms))
+	for (int i = 0; check_ && i < looks_after_a_loss; i++) {
 		check_();
+		std::this_thread::sleep_for(10ms);
+	}
 	throw Error(words);
 }
 

@@ -37,8 +37,11 @@ ProcessLoad load_of(int pid)
 	ProcessLoad load;
 	const fs::path process = "/proc/" + std::to_string(pid);
 	std::istringstream fields = fields_of(process / "stat");
+	char state = 'X';
+	fields >> state;
+	load.alive = state != 'X' && state != 'Z';
 	std::string skipped;
-	for (int i = 0; i < 11; i++)
+	for (int i = 0; i < 10; i++)
 		fields >> skipped;
 	int64_t user = 0, system = 0;
 	fields >> user >> system;

