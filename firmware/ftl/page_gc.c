@@ -10,16 +10,18 @@
 /* Is a a better victim than b? */
 typedef bool better_fn(const struct ftl *ftl, const struct page_zone *a, const struct page_zone *b);
 
-static bool fewer_valid(const struct ftl *ftl, const struct page_zone *a, const struct page_zone *b)
-{
-	(void)ftl;
-	return lt_load(&a->valid) < lt_load(&b->valid);
-}
-
 static bool older(const struct ftl *ftl, const struct page_zone *a, const struct page_zone *b)
 {
 	(void)ftl;
 	return lt_load(&a->filled) < lt_load(&b->filled);
+}
+
+/* Of equals the older one: where a map reports late what is dead, all may seem full, and each must have its turn. */
+static bool fewer_valid(const struct ftl *ftl, const struct page_zone *a, const struct page_zone *b)
+{
+	uint64_t valid_a = lt_load(&a->valid), valid_b = lt_load(&b->valid);
+
+	return valid_a != valid_b ? valid_a < valid_b : older(ftl, a, b);
 }
 
 /* (1 - u) / 2u * age with u = valid / capacity, compared crosswise instead of divided. */
@@ -27,9 +29,10 @@ static bool more_benefit(const struct ftl *ftl, const struct page_zone *a, const
 {
 	uint64_t now = lt_load(&ftl->sequence), valid_a = lt_load(&a->valid), valid_b = lt_load(&b->valid);
 	uint64_t gain_a = ftl->page.capacity - valid_a, gain_b = ftl->page.capacity - valid_b;
-	uint64_t age_a = now - lt_load(&a->filled), age_b = now - lt_load(&b->filled);
+	unsigned __int128 benefit_a = (unsigned __int128)gain_a * valid_b * (now - lt_load(&a->filled));
+	unsigned __int128 benefit_b = (unsigned __int128)gain_b * valid_a * (now - lt_load(&b->filled));
 
-	return (unsigned __int128)gain_a * valid_b * age_a > (unsigned __int128)gain_b * valid_a * age_b;
+	return benefit_a != benefit_b ? benefit_a > benefit_b : older(ftl, a, b);
 }
 
 /* Erased more often than the mean, or nothing to gain. */

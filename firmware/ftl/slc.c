@@ -24,8 +24,8 @@ static uint64_t most_valid(const struct hz_device_config *cfg, const struct hz_s
 	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + SLC_MAP_WRITES : 0;
 
 	if (shape->backing_zones)
-		zones += cfg->conventional_streams + 1;
-	return zones * flush + 2 * (shape->zones / ZONE_RECORDS_PER_PAGE + 1) + map;
+		zones += PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */
+	return zones * flush + 2 * ((shape->zones + shape->backing_zones) / ZONE_RECORDS_PER_PAGE + 1) + map;
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes

@@ -38,6 +38,34 @@ TEST(PageFaults, AnyOneOperationMayFail)
 	EXPECT_GT(operations, 60u);
 }
 
+// One operation fails and a later one is cut: a backing zone's move is cut at each of its steps.
+TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
+{
+	for (uint64_t fail : {2u, 5u, 9u, 16u})
+		for (uint64_t cut = fail + 1; cut < fail + 32; cut++) {
+			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
+			hz_device_config cfg = PageConfig(true);
+			cfg.zones = 3;
+			cfg.blocks_per_plane -= 3;
+			Rig rig(cfg);
+			ASSERT_TRUE(rig.Boot());
+			PageDriver driver(rig, 1);
+			driver.Fill(48);
+			driver.Batch({kFlush});
+			nand_policy policy{};
+			policy.fail_op = fail;
+			policy.power_cut_op = cut;
+			ASSERT_TRUE(rig.Boot(policy));
+			bool alive = driver.Batch({W(0, 70), W(50, 20, FTL_FUA)}) && driver.Batch({W(10, 60)}) && driver.Batch({W(3, 30, FTL_FUA)});
+			(void)alive;
+			ASSERT_TRUE(rig.Boot()) << rig.error;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+			ASSERT_TRUE(driver.Batch({W(100, 90)}));
+			ASSERT_EQ(rig.Check(), "");
+		}
+}
+
 // Programs and erases fail at random until the spare superblocks are gone and the space shrinks: what was acknowledged can be read until
 // then, and what is durable after that.
 TEST(PageFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)

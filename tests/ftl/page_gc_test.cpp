@@ -104,13 +104,18 @@ TEST(PageWaf, UniformWritesCostWhatTheorySays)
 	EXPECT_NEAR(fifo.flash, fifo.copies, 0.2) << "flash programs by cause";
 }
 
-// Nine tenths of the writes go to a tenth of the sectors: apart, the hot zones empty themselves.
+// Nine tenths of the writes go to a tenth of the sectors: apart, hot zones empty themselves. The second stream's open zone is made good by one
+// more spare zone, or a device as small as this would lose by it more than it gains.
 TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 {
 	auto skewed = [](PageDriver &driver) { return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors()); };
-	hz_device_config one = WafConfig(HZ_GC_GREEDY), two = one;
-	two.conventional_streams = 2;
-	Waf together = Measure(one, skewed), apart = Measure(two, skewed);
-	printf("nine tenths of the writes to a tenth: one stream %.3f, two %.3f\n", together.copies, apart.copies);
-	EXPECT_LT(apart.copies, together.copies);
+	for (hz_gc_policy policy : {HZ_GC_GREEDY, HZ_GC_COST_BENEFIT}) {
+		hz_device_config one = WafConfig(policy), two = one;
+		two.conventional_streams = 2;
+		two.conventional_spare++;
+		two.blocks_per_plane++;
+		Waf together = Measure(one, skewed), apart = Measure(two, skewed);
+		printf("skewed writes, policy %u: one stream %.3f, two %.3f\n", policy, together.copies, apart.copies);
+		EXPECT_LT(apart.copies, together.copies * 0.97);
+	}
 }

@@ -135,6 +135,8 @@ static const Variant kVariants[] = {
 	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
 	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
+	{"ProgramsFail", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.program_fail_ppb = 1000000; cfg.spare_superblocks = 12;
+						     cfg.blocks_per_plane += 10; }},
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
 };
 
