@@ -87,6 +87,16 @@ Bytes pattern(uint64_t lba, uint32_t sectors, uint64_t salt)
 	return bytes;
 }
 
+Bytes placed_pattern(uint64_t lba, uint32_t sectors, uint64_t salt)
+{
+	Bytes bytes;
+	for (uint32_t i = 0; i < sectors; i++) {
+		Bytes one = pattern(lba + i, 1, salt);
+		bytes.insert(bytes.end(), one.begin(), one.end());
+	}
+	return bytes;
+}
+
 Bench &Bench::shared()
 {
 	if (shared_bench && !shared_bench->machine_->alive())
@@ -106,8 +116,8 @@ Bench::Bench(const hz_device_config &config)
 	machine_ = hz::Machine::launch(options);
 	controller_ = std::make_unique<hz::Controller>(*machine_);
 	restart();
-	info_ = controller_->namespace_info();
-	capacity_ = static_cast<uint32_t>(zone(0).capacity);
+	info_ = controller_->namespace_info(*queue_);
+	capacity_ = static_cast<uint32_t>(info_.zone_capacity_sectors);
 }
 
 void Bench::restart()

@@ -92,6 +92,8 @@ void drain(std::span<hz::QueuePair *const> queues, const Seen &seen);
 
 // Sectors whose every 8 bytes name their LBA and a salt.
 Bytes pattern(uint64_t lba, uint32_t sectors, uint64_t salt = 0);
+// The same in every command: a sector's bytes do not tell which command it was part of.
+Bytes placed_pattern(uint64_t lba, uint32_t sectors, uint64_t salt);
 
 // A fixture over the shared bench.
 class Device : public ::testing::Test {
