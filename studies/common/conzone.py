@@ -8,8 +8,12 @@ from common import report, runs
 TURNAROUND = "10us"
 
 
+# The paper's cache is one list in the order of use. Sharded by zone, as devices with many workers have it, it would not be.
+ONE_CACHE = {"locks": {"shards": {"l2p": 1}}}
+
+
 def device(changes=None, name="conzone-paper"):
-    return runs.merged(runs.load_yaml("devices", name), changes or {})
+    return runs.merged(runs.merged(runs.load_yaml("devices", name), ONE_CACHE), changes or {})
 
 
 def workload(name, seed, **keys):
