@@ -34,8 +34,12 @@ STAGES = [  # first match wins: part of the source path
 ]
 OTHER = "start, traps"
 # 96 sectors of 4 KiB fill a superpage of the device: both writing runs program whole ones, and what they differ by is a whole number.
+RANDOM_READS = {"read_ratio": 1.0, "pattern": "random", "prefill": 0.1}
 OPERATIONS = {
-    "read, map in RAM": {"ops": 400, "device": {}, "thread": {"read_ratio": 1.0, "pattern": "random", "prefill": 0.1}},
+    "read, map in RAM": {"ops": 400, "device": {"l2p": {"cache": 0}}, "thread": RANDOM_READS},
+    "read, L2P hit": {"ops": 400, "device": {}, "thread": RANDOM_READS, "misses": (0, 0)},
+    "read, L2P miss": {"ops": 400, "device": {"l2p": {"levels": "page", "cache": 64}}, "thread": RANDOM_READS, "misses": (1, 1)},
+    "write, map in RAM": {"ops": 1920, "device": {"l2p": {"cache": 0}}, "thread": {"read_ratio": 0.0}},
     "write": {"ops": 1920, "device": {}, "thread": {"read_ratio": 0.0}},
 }
 
@@ -82,10 +86,21 @@ def roles(result):
     return {h["id"]: h["role"] for h in result["harts"]}
 
 
+def require_misses(name, spec, half, full):
+    """The operation is what its name says: the added reads hit, or miss, all but for chance among the last per cent."""
+    if "misses" not in spec:
+        return
+    low, high = (part + slack for part, slack in zip(spec["misses"], (-0.02, 0.02)))
+    missed = sum(full["l2p"]["misses"].values()) - sum(half["l2p"]["misses"].values())
+    if not low <= missed / (done(full) - done(half)) <= high:
+        raise runs.StudyError(f"'{name}': {missed} of {done(full) - done(half)} reads missed the L2P cache")
+
+
 def measure(args, name, spec, image):
     """Instructions per operation by hart and address, as the difference of two runs: boot, mount and preparation fall out."""
     half, full = (one_run(args, name, spec, ops, image) for ops in (spec["ops"] // 2, spec["ops"]))
     more = done(full[0]) - done(half[0])
+    require_misses(name, spec, half[0], full[0])
     per_op = {place: (full[1][place] - half[1][place]) / more for place in full[1].keys() | half[1].keys()
               if full[1][place] != half[1][place]}
     return {"operation": name, "roles": roles(full[0]), "l2p": full[0]["l2p"], **grouped(per_op, image, roles(full[0]))}
