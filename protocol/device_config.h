@@ -22,7 +22,8 @@ enum {
 };
 
 enum hz_cell { HZ_CELL_SLC = 1, HZ_CELL_MLC = 2, HZ_CELL_TLC = 3, HZ_CELL_QLC = 4 };
-enum hz_media_mode { HZ_MEDIA_STORE = 0, HZ_MEDIA_TIMING_ONLY = 1 }; /* timing-only keeps OOB, drops data: reads give zeros */
+/* Timing-only keeps OOB, and the data of SLC blocks, where the tables are; it drops the data of normal blocks: reads give zeros. */
+enum hz_media_mode { HZ_MEDIA_STORE = 0, HZ_MEDIA_TIMING_ONLY = 1 };
 
 /* Order in which consecutive program units visit the planes, fastest first: CWDP = channel, way (chip), die, plane.
  * Numbered as the 24 permutations in lexicographic order of the letters C < D < P < W. */

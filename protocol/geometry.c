@@ -60,9 +60,13 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
 	layout->oob_offset = page_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
 	layout->data_offset = page_aligned(layout->oob_offset + sectors * sizeof(struct hz_oob));
-	layout->image_bytes = layout->data_offset;
-	if (cfg->media_mode == HZ_MEDIA_STORE)
-		layout->image_bytes += sectors * HZ_SECTOR_BYTES;
+	layout->data_blocks = cfg->blocks_per_plane;
+	layout->data_sectors = cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
+	if (cfg->media_mode == HZ_MEDIA_TIMING_ONLY) {
+		layout->data_blocks = cfg->slc_blocks_per_plane;
+		layout->data_sectors = cfg->pages_per_block / cfg->cell * (cfg->page_bytes / HZ_SECTOR_BYTES);
+	}
+	layout->image_bytes = layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES;
 }
 
 uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg)

@@ -1,4 +1,4 @@
-/* Layout of ivshmem #1, the NAND: header, block table, OOB of every sector, then page data. A sparse file that survives power cuts.
+/* Layout of ivshmem #1, the NAND: header, block table, OOB of every sector, then page data (timing-only: of SLC blocks only). A sparse file that survives power cuts.
  *
  * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
  * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
@@ -46,8 +46,12 @@ struct hz_oob {
 HZ_ASSERT_SIZE(struct hz_oob, 24);
 enum hz_oob_flags { HZ_OOB_ZERO = 1 /* programmed without data: reads as zeros, nothing is stored in the data area */ };
 
-/* Where the parts of an image lie; offsets are multiples of 4 KiB. */
-struct hz_nand_layout { uint64_t blocks_offset, oob_offset, data_offset, image_bytes; };
+/* Where the parts of an image lie; offsets are multiples of 4 KiB. Data of the sector at (p, block, s): sector number
+ * (p * data_blocks + block) * data_sectors + s of the data part; blocks from data_blocks on have none there. */
+struct hz_nand_layout {
+	uint64_t blocks_offset, oob_offset, data_offset, image_bytes;
+	uint32_t data_blocks, data_sectors; /* all blocks of a plane, or in timing-only mode its SLC blocks */
+};
 
 #ifdef __cplusplus
 extern "C" {

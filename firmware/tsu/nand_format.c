@@ -96,6 +96,7 @@ static const char *same_header(struct nand_media *media, const struct hz_nand_he
 	SAME(slc_blocks_per_plane);
 	SAME(cell);
 	SAME(media_mode);
+	SAME(image_bytes);
 	return NULL;
 }
 
@@ -117,7 +118,9 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 		return too_small(media, bytes, layout.image_bytes);
 	media->blocks = (struct hz_nand_block *)(base + layout.blocks_offset);
 	media->oob = (struct hz_oob *)(base + layout.oob_offset);
-	media->data = media->nand.cfg->media_mode == HZ_MEDIA_STORE ? base + layout.data_offset : NULL;
+	media->data = base + layout.data_offset;
+	media->data_blocks = layout.data_blocks;
+	media->data_sectors = layout.data_sectors;
 	if (!media->header->magic)
 		format(media, &wanted);
 	media->epoch_ns = epoch_of(media);

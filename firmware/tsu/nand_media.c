@@ -34,11 +34,12 @@ static struct place place_of(struct nand_media *media, struct flash_addr addr)
 {
 	uint32_t flat = addr.plane_index * media->nand.cfg->blocks_per_plane + addr.block;
 	uint64_t sector = (uint64_t)flat * media->oob_per_block + addr.sector;
+	uint64_t stored = ((uint64_t)addr.plane_index * media->data_blocks + addr.block) * media->data_sectors + addr.sector;
 
 	return (struct place){
 		.block = &media->blocks[flat],
 		.oob = &media->oob[sector],
-		.data = media->data ? media->data + sector * HZ_SECTOR_BYTES : NULL,
+		.data = addr.block < media->data_blocks ? media->data + stored * HZ_SECTOR_BYTES : NULL,
 		.flat = flat,
 		.region = addr.block >= media->nand.map->slc_superblocks,
 		.sector = addr.sector,

@@ -33,7 +33,8 @@ struct nand_media {
 	struct hz_nand_header *header;
 	struct hz_nand_block *blocks;
 	struct hz_oob *oob;
-	uint8_t *data;             /* NULL in timing-only mode */
+	uint8_t *data;
+	uint32_t data_blocks, data_sectors; /* struct hz_nand_layout */
 	uint32_t sectors_per_block[2], unit[2]; /* [0] SLC, [1] normal */
 	uint32_t page_shift;       /* log2 of sectors per page */
 	uint32_t oob_per_block;
