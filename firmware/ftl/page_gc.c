@@ -108,7 +108,7 @@ static void end(struct ftl_worker *self, enum page_zone_state victim_state)
 {
 	struct page_gc *gc = &self->ftl->page.gc;
 
-	lt_store(&page_zone_info(gc->victim)->state, victim_state);
+	lt_store(&gc->victim->page->state, victim_state);
 	next(self);
 }
 
@@ -145,11 +145,11 @@ static void was_flushed(struct ftl_request *req)
 	struct ftl_worker *self = collector_of(req);
 	struct page_gc *gc = &self->ftl->page.gc;
 
-	if (req->status || lt_load(&page_zone_info(gc->victim)->valid)) {
+	if (req->status || lt_load(&gc->victim->page->valid)) {
 		end(self, PAGE_LOST);
 		return;
 	}
-	lt_store(&page_zone_info(gc->victim)->reset_sequence, lt_load(&self->ftl->sequence) - 1);
+	lt_store(&gc->victim->page->reset_sequence, lt_load(&self->ftl->sequence) - 1);
 	req->lba = gc->victim->start;
 	run(self, FTL_ZONE_RESET, 0, was_reset);
 }
@@ -165,7 +165,7 @@ static void was_copied(struct ftl_request *req)
 		batch(self);
 		return;
 	}
-	lt_store(&page_zone_info(gc->victim)->state, PAGE_SEALED);
+	lt_store(&gc->victim->page->state, PAGE_SEALED);
 	lt_store(&gc->busy, 0);
 	page_space_despair(self->ftl);
 }
@@ -256,7 +256,7 @@ static void read_batch(struct ftl_worker *self)
 static void batch(struct ftl_worker *self)
 {
 	struct page_gc *gc = &self->ftl->page.gc;
-	const struct page_zone *info = page_zone_info(gc->victim);
+	const struct page_zone *info = gc->victim->page;
 	uint32_t capacity = self->ftl->page.capacity, at = gc->position;
 
 	for (gc->count = 0; gc->count < PAGE_GC_BATCH && at < capacity; at++) {

@@ -22,7 +22,7 @@ static uint64_t sequence_at(struct ftl *ftl, uint32_t place)
 static void found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
-	struct page_zone *info = page_zone_info(zone);
+	struct page_zone *info = zone->page;
 	uint32_t present;
 
 	if (oob->kind != HZ_OOB_DATA || oob->host_lba >= ftl->page.end)
@@ -32,7 +32,7 @@ static void found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
 		lt_store(&info->filled, oob->sequence);
 	present = l2p_page_peek(ftl, oob->host_lba);
 	if (present == L2P_UNMAPPED || sequence_at(ftl, present) < oob->sequence)
-		l2p_page_preset(ftl, oob->host_lba, page_place(zone, offset));
+		l2p_page_preset(ftl, oob->host_lba, page_place(zone->page, offset));
 }
 
 /* A unit that cannot be read any more holds nothing. */
@@ -107,7 +107,7 @@ static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
 
 	if (zone >= ftl->zones + ftl->all_zones || offset >= zone->landed)
 		return "a conventional sector is mapped to a place that holds nothing";
-	if (page_zone_info(zone)->lba[offset] != lba)
+	if (zone->page->lba[offset] != lba)
 		return "a place does not know the conventional sector that is mapped to it";
 	if (!page_space_valid(ftl, place))
 		return "a conventional sector is mapped to an invalid place";
@@ -126,7 +126,7 @@ static const char *check_zone(struct ftl *ftl, uint32_t number, uint64_t *valid)
 	uint64_t state = lt_load(&info->state), bits = 0;
 
 	for (uint32_t o = 0; o < ftl->page.capacity; o++)
-		bits += page_space_valid(ftl, page_place(zone, o));
+		bits += page_space_valid(ftl, page_place(zone->page, o));
 	*valid += bits;
 	if (bits != lt_load(&info->valid))
 		return "a backing zone's count of valid sectors is wrong";

@@ -23,7 +23,7 @@ static uint32_t run_of(const uint32_t *place, uint32_t count)
 /* Sectors from the front that still lie at the places; zone lock held. */
 static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t lba, uint32_t count)
 {
-	const uint32_t *reverse = &page_zone_info(zone)->lba[offset];
+	const uint32_t *reverse = &zone->page->lba[offset];
 	uint32_t same = 0;
 
 	if (zone->op || offset + count > zone->landed)

@@ -3,13 +3,6 @@
 
 #include "context.h"
 
-uint32_t page_place(const struct zone *zone, uint32_t offset)
-{
-	const struct ftl *ftl = zone->ftl;
-
-	return ppa_make(ftl->map, zone->index - ftl->zone_count, offset);
-}
-
 struct zone *page_zone_of(struct ftl *ftl, uint32_t place)
 {
 	return &ftl->zones[ftl->zone_count + ppa_superblock(ftl->map, place)];
@@ -18,11 +11,6 @@ struct zone *page_zone_of(struct ftl *ftl, uint32_t place)
 uint32_t page_offset_of(const struct ftl *ftl, uint32_t place)
 {
 	return ppa_offset(ftl->map, place);
-}
-
-struct page_zone *page_zone_info(const struct zone *zone)
-{
-	return &zone->ftl->page.zone[zone->index - zone->ftl->zone_count];
 }
 
 bool page_lba_exists(struct ftl *ftl, uint64_t lba)
@@ -63,7 +51,7 @@ void page_space_invalidate(struct ftl *ftl, uint32_t place, uint64_t known)
 
 void page_mark_valid(struct zone *zone, uint32_t offset, uint32_t count)
 {
-	struct page_zone *info = page_zone_info(zone);
+	struct page_zone *info = zone->page;
 
 	lt_add(&info->valid, count);
 	while (count) {
@@ -94,10 +82,13 @@ uint32_t page_take_erased(struct page_space *page)
 	return number;
 }
 
-static void zone_init(struct ftl *ftl, struct arena *arena, struct page_zone *info)
+static void zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
 {
+	struct page_zone *info = &ftl->page.zone[number];
 	uint32_t words = (ftl->page.capacity + PAGE_VALID_BITS - 1) / PAGE_VALID_BITS;
 
+	ftl->zones[ftl->zone_count + number].page = info;
+	info->base = ppa_make(ftl->map, number, 0);
 	lt_preset(&info->stream, PAGE_NO_STREAM);
 	info->bits = arena_alloc(arena, words, sizeof(*info->bits), "validity of places");
 	info->lba = arena_alloc(arena, ftl->page.capacity, sizeof(*info->lba), "reverse map");
@@ -122,6 +113,6 @@ void page_space_init(struct ftl *ftl, struct arena *arena)
 	page->zone = arena_alloc(arena, page->zones, sizeof(*page->zone), "backing zones");
 	page->erased = arena_alloc(arena, page->zones, sizeof(*page->erased), "erased backing zones");
 	for (uint32_t i = 0; i < page->zones; i++)
-		zone_init(ftl, arena, &page->zone[i]);
+		zone_init(ftl, arena, i);
 	page_gc_init(ftl, arena);
 }

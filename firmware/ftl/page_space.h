@@ -31,6 +31,7 @@ enum page_zone_state {
 enum { PAGE_VALID_BITS = 32 };
 
 struct page_zone {
+	uint32_t base;                /* place of its first sector */
 	lt_word state;                /* enum page_zone_state */
 	lt_word stream;               /* enum page_stream that may append, or PAGE_NO_STREAM */
 	lt_word valid;                /* places that the map names */
@@ -60,10 +61,9 @@ struct page_space {
 };
 
 /* A place: backing number << superblock shift | offset, 30 bits like a PPA. */
-uint32_t page_place(const struct zone *zone, uint32_t offset);
+static inline uint32_t page_place(const struct page_zone *zone, uint32_t offset) { return zone->base | offset; }
 struct zone *page_zone_of(struct ftl *ftl, uint32_t place);
 uint32_t page_offset_of(const struct ftl *ftl, uint32_t place);
-struct page_zone *page_zone_info(const struct zone *zone);
 
 /* Is this conventional LBA below its zone's capacity? */
 bool page_lba_exists(struct ftl *ftl, uint64_t lba);

@@ -39,7 +39,7 @@ static enum page_stream choose_stream(struct ftl *ftl, const struct ftl_request 
 	place = l2p_page_hint(ftl, req->lba + io_of((struct ftl_request *)req)->done);
 	if (place == L2P_UNMAPPED)
 		return PAGE_COLD;
-	age = lt_load(&page->clock) - lt_load(&page_zone_info(page_zone_of(ftl, place))->born);
+	age = lt_load(&page->clock) - lt_load(&page_zone_of(ftl, place)->page->born);
 	return age < page->hot_age ? PAGE_HOT : PAGE_COLD;
 }
 
@@ -123,7 +123,7 @@ void page_space_despair(struct ftl *ftl)
 
 void page_sealed(struct ftl_worker *self, struct zone *zone)
 {
-	struct page_zone *info = page_zone_info(zone);
+	struct page_zone *info = zone->page;
 
 	lt_store(&info->filled, lt_load(&zone->ftl->sequence));
 	lt_store(&info->erases, superblock_erases(zone->ftl, zone->superblock));
@@ -133,8 +133,8 @@ void page_sealed(struct ftl_worker *self, struct zone *zone)
 
 void page_zone_lost(struct ftl_worker *self, struct zone *zone)
 {
-	lt_store(&page_zone_info(zone)->stream, PAGE_NO_STREAM);
-	lt_store(&page_zone_info(zone)->state, PAGE_LOST);
+	lt_store(&zone->page->stream, PAGE_NO_STREAM);
+	lt_store(&zone->page->state, PAGE_LOST);
 	page_gc_kick(self);
 }
 
@@ -156,7 +156,7 @@ static void accept(struct ftl_worker *self, struct zone *zone, enum page_stream 
 	zone->wp += part;
 	if (zone->wp == page->capacity) {
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
-		lt_store(&page_zone_info(zone)->stream, PAGE_NO_STREAM);
+		lt_store(&zone->page->stream, PAGE_NO_STREAM);
 	}
 	if (stream != PAGE_COLLECT) {
 		self->counters.host_write_sectors += part;
@@ -177,7 +177,7 @@ static bool append(struct ftl_worker *self, enum page_stream stream, uint64_t cu
 		return false;
 	zone = &self->ftl->zones[self->ftl->zone_count + current - 1];
 	lt_lock_acquire(&zone->lock, &node);
-	fits = lt_load(&page_zone_info(zone)->stream) == stream && zone->wp < self->ftl->page.capacity && !zone->failed;
+	fits = lt_load(&zone->page->stream) == stream && zone->wp < self->ftl->page.capacity && !zone->failed;
 	if (fits)
 		accept(self, zone, stream, req);
 	lt_lock_release(&zone->lock, &node);
@@ -219,7 +219,7 @@ static uint32_t map_piece(struct zone *zone, uint64_t lba, uint32_t sectors, uin
 	struct ftl *ftl = zone->ftl;
 	const struct zone *host = zone_at(ftl, lba);
 	uint64_t rest = host->start + ftl->shape.zone_capacity_sectors - lba;
-	uint32_t *reverse = &page_zone_info(zone)->lba[offset];
+	uint32_t *reverse = &zone->page->lba[offset];
 
 	if (sectors > L2P_PIECE)
 		sectors = L2P_PIECE;
@@ -227,7 +227,7 @@ static uint32_t map_piece(struct zone *zone, uint64_t lba, uint32_t sectors, uin
 		sectors = (uint32_t)rest;
 	for (uint32_t i = 0; i < sectors; i++)
 		reverse[i] = oob[i].host_lba = (uint32_t)lba + i;
-	l2p_page_map(ftl, lba, sectors, page_place(zone, offset), oob);
+	l2p_page_map(ftl, lba, sectors, page_place(zone->page, offset), oob);
 	return sectors;
 }
 
@@ -236,8 +236,8 @@ static void move_one(struct zone *zone, uint32_t at, uint32_t offset, struct hz_
 {
 	struct ftl *ftl = zone->ftl;
 	struct page_gc *gc = &ftl->page.gc;
-	uint32_t from = page_place(gc->victim, gc->offset[at]), to = page_place(zone, offset);
-	uint32_t *reverse = &page_zone_info(zone)->lba[offset];
+	uint32_t from = page_place(gc->victim->page, gc->offset[at]), to = page_place(zone->page, offset);
+	uint32_t *reverse = &zone->page->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
 	if (!l2p_page_move(ftl, gc->lba[at], from, to, oob)) {

@@ -11,6 +11,7 @@
 
 #define SUPERBLOCK_NONE UINT32_MAX
 
+struct page_zone;
 struct write_buffer;
 
 /* The zone's data, by offset in sectors:  0 … placed   in the superblock, durable
@@ -25,6 +26,7 @@ struct zone {
 	uint64_t start;               /* first LBA */
 	uint8_t state;                /* enum nvme_zone_state; zone_set_state only */
 	bool backing;                 /* of the page space: outside budget and report */
+	struct page_zone *page;       /* backing: what the page space knows of it */
 	uint8_t stream;               /* backing: enum page_stream that fills it */
 	bool failed;                  /* no superblock can be had: queued writes end with NVME_WRITE_FAULT */
 	uint32_t generation;          /* raised by every reset; older data on flash are dead */

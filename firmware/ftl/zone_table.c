@@ -95,7 +95,7 @@ static void wait_for_page(struct table_page *page, struct zone *zone)
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state)
 {
 	return (struct zone_record){ .generation = generation, .state = state,
-				     .reset_sequence = zone->backing ? lt_load(&page_zone_info(zone)->reset_sequence) : 0 };
+				     .reset_sequence = zone->backing ? lt_load(&zone->page->reset_sequence) : 0 };
 }
 
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record)
