@@ -288,7 +288,8 @@ static void collect(struct ftl_worker *self, struct page_zone *victim)
 	batch(self);
 }
 
-/* `busy` is ours: go on as long as erased zones are short. Who asks from now on either finds it busy and sets `wanted`, or starts anew. */
+/* `busy` is ours: go on as long as erased zones are short. Who asks from now on either finds it busy and sets `wanted`, or starts
+ * anew. */
 static void next(struct ftl_worker *self)
 {
 	struct page_space *page = &self->ftl->page;

@@ -71,8 +71,8 @@ bool page_lba_exists(struct ftl *ftl, uint64_t lba);
 void page_space_init(struct ftl *ftl, struct arena *arena);
 
 /* --- for the map; any lock --- */
-/* The map names the place no longer. `known`: sequence number of the youngest record that says that it did, UINT64_MAX if it did until now:
- * a place whose zone was reset after `known` belongs to somebody else and is left alone. Repeated calls do nothing. */
+/* The map names the place no longer. `known`: sequence number of the youngest record that says that it did, UINT64_MAX if it did
+ * until now: a place whose zone was reset after `known` belongs to somebody else and is left alone. Repeated calls do nothing. */
 void page_space_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool page_space_valid(struct ftl *ftl, uint32_t place);
 
@@ -84,7 +84,7 @@ uint32_t page_take_erased(struct page_space *page);
 
 /* --- requests (page_write.c, page_read.c) --- */
 static inline bool page_space_holds(const struct page_space *page, uint64_t lba) { return lba < page->end; }
-/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, for which lba says nothing; FTL_APPEND,
+/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, whose lba is 0; FTL_APPEND,
  * which is refused. */
 void page_write_run(struct ftl_worker *self, struct ftl_request *req);
 /* The part of a read that lies in one conventional zone, `sectors` from req->lba + done on. False: the request is parked. */

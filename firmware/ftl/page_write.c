@@ -3,8 +3,8 @@
  *
  * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform
  * writes an LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot.
- * A copy counts as young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The first sector decides for the whole request. What the map does not know
- * at once is cold. */
+ * A copy counts as young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The
+ * first sector decides for the whole request. What the map does not know at once is cold. */
 #include "context.h"
 #include "page_space.h"
 #include "write.h"
@@ -254,7 +254,8 @@ void page_land(struct zone *zone, struct ftl_request *req, uint32_t sectors, str
 
 	page_mark_valid(zone, zone->landed, sectors);
 	for (uint32_t i = 0; i < sectors; i++)
-		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i), .kind = HZ_OOB_DATA, .stream = zone->stream };
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i), .kind = HZ_OOB_DATA,
+					  .stream = zone->stream };
 	while (at < sectors) {
 		uint32_t offset = zone->landed + at;
 

@@ -141,7 +141,8 @@ void zone_pad(struct ftl_worker *self, struct zone *zone)
 	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
 		memset(zone->buffer->page[slot], 0, HZ_SECTOR_BYTES);
 		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++, .lpa = (uint32_t)(zone->start + at),
-							   .generation = zone->backing ? UINT32_MAX : zone->generation, .kind = HZ_OOB_PAD };
+							   .generation = zone->backing ? UINT32_MAX : zone->generation,
+							   .kind = HZ_OOB_PAD };
 	}
 	clock_thaw();
 	self->counters.buffer_flushes_finish++;

@@ -56,7 +56,8 @@ TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
 			policy.fail_op = fail;
 			policy.power_cut_op = cut;
 			ASSERT_TRUE(rig.Boot(policy));
-			bool alive = driver.Batch({W(0, 70), W(50, 20, FTL_FUA)}) && driver.Batch({W(10, 60)}) && driver.Batch({W(3, 30, FTL_FUA)});
+			bool alive = driver.Batch({W(0, 70), W(50, 20, FTL_FUA)}) && driver.Batch({W(10, 60)}) &&
+				     driver.Batch({W(3, 30, FTL_FUA)});
 			(void)alive;
 			ASSERT_TRUE(rig.Boot()) << rig.error;
 			driver.Recovered();

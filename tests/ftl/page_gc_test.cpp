@@ -25,7 +25,8 @@ TEST_P(PageSmallest, NeverStops)
 	for (int i = 0; i < 12; i++) {
 		std::vector<PageOp> ops;
 		for (int n = 0; n < 30; n++)
-			ops.push_back({FTL_WRITE, driver.Roll(driver.Sectors()), 1 + driver.Roll(40), static_cast<uint8_t>(driver.Roll(9) ? 0 : FTL_FUA)});
+			ops.push_back({FTL_WRITE, driver.Roll(driver.Sectors()), 1 + driver.Roll(40),
+				       static_cast<uint8_t>(driver.Roll(9) ? 0 : FTL_FUA)});
 		ops.push_back({FTL_FLUSH, 0, 0});
 		ASSERT_TRUE(driver.Batch(ops));
 		ASSERT_EQ(rig.Check(), "");
@@ -34,7 +35,8 @@ TEST_P(PageSmallest, NeverStops)
 	driver.VerifyAll();
 	EXPECT_GT(rig.Counters().page_gc_runs, 20u);
 }
-INSTANTIATE_TEST_SUITE_P(Policies, PageSmallest, testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
+INSTANTIATE_TEST_SUITE_P(Policies, PageSmallest,
+			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
 
 // 30 zones of data on 40: large enough for the mean-field formulas.
 static hz_device_config WafConfig(uint32_t policy)
