@@ -30,9 +30,9 @@ fs::path new_folder()
 
 } // namespace
 
-CrashRig::CrashRig(bool virtual_clock, uint64_t seed)
+CrashRig::CrashRig(bool virtual_clock, uint64_t seed, const std::string &device)
 	: virtual_clock_(virtual_clock), random_(seed), folder_(new_folder()),
-	  config_(hz::conf::load_device(std::string(HZ_TREE) + "/tests/e2e/crash.yaml"))
+	  config_(hz::conf::load_device(std::string(HZ_TREE) + "/tests/e2e/" + device + ".yaml"))
 {
 	hz_shape shape;
 	hz_shape_of(&config_, &shape);

@@ -17,7 +17,7 @@ class CrashRig {
 public:
 	static constexpr unsigned queues = 4;
 
-	CrashRig(bool virtual_clock, uint64_t seed);
+	CrashRig(bool virtual_clock, uint64_t seed, const std::string &device = "crash");
 	~CrashRig();
 
 	// How a run ends before its commands do. All zero: it does not.

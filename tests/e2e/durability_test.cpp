@@ -67,6 +67,24 @@ TEST_P(Durability, AnOrderlyShutdownLosesNothing)
 	EXPECT_EQ(rig.lost_sectors(), 0u);
 }
 
+// With table pages on flash, which a death may leave half written, old, or missing.
+TEST(DurabilityCachedMap, KilledAndCutAtAnyOperation)
+{
+	CrashRig rig(true, setting("HARTZONE_TEST_SEED", 1), "crash-cached");
+	const uint64_t rounds = setting("HARTZONE_TEST_ROUNDS", 16);
+	for (uint64_t round = 0; round < rounds && !::testing::Test::HasFailure(); round++) {
+		SCOPED_TRACE("round " + std::to_string(round));
+		const uint64_t at = 1 + rig.random()() % 600;
+		if (rig.boot_and_run(300, round % 2 ? CrashRig::End{.kill_at_command = at} : CrashRig::End{.cut_op = at}))
+			rig.kill();
+	}
+	if (::testing::Test::HasFailure())
+		return;
+	rig.check();
+	EXPECT_GT(rig.cuts(), rounds * 3 / 4);
+	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
+}
+
 class PowerCut : public Durability {};
 INSTANTIATE_TEST_SUITE_P(Clock, PowerCut, ::testing::Values(true), [](const auto &) { return "virtual"; });
 
