@@ -1,4 +1,4 @@
-// Durability of a block namespace on the real image: random overwrites with flushes, kill -9 of QEMU at any command, one image for many deaths.
+// Durability of a block namespace on the real image: random overwrites with flushes, kill -9 of QEMU at any command, again and again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ struct Command {
 
 class BlockRig {
 public:
-	explicit BlockRig(const std::string &device) : config_(hz::conf::load_device(std::string(HZ_TREE) + "/configs/devices/" + device + ".yaml"))
+	explicit BlockRig(const std::string &device)
+		: config_(hz::conf::load_device(std::string(HZ_TREE) + "/configs/devices/" + device + ".yaml"))
 	{
 		fs::create_directory(folder_);
 	}
@@ -112,7 +113,10 @@ public:
 	uint64_t lost = 0, flushes = 0;
 
 private:
-	static uint64_t word(uint64_t lba, uint64_t version, uint64_t w) { return (lba * 0x9e3779b97f4a7c15ull ^ version) * (2 * w + 1); }
+	static uint64_t word(uint64_t lba, uint64_t version, uint64_t w)
+	{
+		return (lba * 0x9e3779b97f4a7c15ull ^ version) * (2 * w + 1);
+	}
 	static void fill(std::byte *sector, uint64_t lba, uint64_t version)
 	{
 		for (uint64_t w = 0; w < words_per_sector; w++) {
