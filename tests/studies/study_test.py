@@ -89,6 +89,15 @@ class ConZoneFig6b(ConZone):
 
 
 @unittest.skipIf(MISSING, MISSING)
+class ConZoneFig6a(ConZone):
+    def test_zoned_and_legacy_write_and_read_alike(self):
+        figures, points = self.quick("conzone-fig6a")
+        self.assertEqual(len(points), 8)
+        self.assertAlmostEqual(figures["write, 1 thread, zoned against legacy"], 0, delta=5)
+        self.assertGreater(figures["read, 4 threads, zoned"], figures["read, 1 thread, zoned"])
+
+
+@unittest.skipIf(MISSING, MISSING)
 class ConZoneFig7(ConZone):
     def test_a_page_map_outgrows_its_cache_and_a_hybrid_map_does_not(self):
         figures, points = self.quick("conzone-fig7")
