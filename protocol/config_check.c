@@ -183,6 +183,13 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock and an SLC superblock of sectors ",
 				    shape.superblock_sectors + shape.slc_superblock_sectors);
+	if (shape.patch_sectors && shape.superpage_sectors % cfg->slc_program_sectors)
+		return broken_limit(out, "slc_program_sectors", cfg->slc_program_sectors,
+				    "divide the sectors of a superpage when zones are patched, ", shape.superpage_sectors);
+	if (shape.patch_sectors && shape.slc_superblocks < shape.patch_superblocks + hz_slc_log_least(cfg, &shape))
+		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
+				    "hold the patches of all zones, the spare ones and the SLC log: at least ",
+				    shape.patch_superblocks + hz_slc_log_least(cfg, &shape));
 	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
 				    shape.zone_capacity_sectors);

@@ -18,6 +18,10 @@ enum {
 	HZ_MAX_PLANES_PER_DIE = 16,
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
+	HZ_SLC_HEADS = 3,     /* open superblocks of the SLC log: data, tables, collector */
+	HZ_ZONE_RECORDS_PER_PAGE = 128,
+	HZ_PAGE_STREAMS = 3,  /* of the page space: two of the host, one of its collector */
+	HZ_MAP_WRITES = 16,   /* pages of the map that may be on their way to SLC at a time */
 	HZ_PPA_BITS = 30,     /* a physical sector address with two map bits fits 32 bits */
 };
 
@@ -233,6 +237,7 @@ struct hz_shape {
 	uint32_t conventional_zones;   /* zones 0 … n - 1 */
 	uint32_t backing_zones;        /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
 	uint32_t patch_sectors;        /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
+	uint32_t patch_superblocks;    /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
 	uint32_t map_pages_per_zone;   /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 };
 
@@ -245,6 +250,8 @@ const char *hz_device_config_check(const struct hz_device_config *cfg, char *tex
 const char *hz_plane_scheme_name(uint32_t scheme);
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
+/* SLC superblocks that the log needs, so that its writers never wait for ever: the FTL mounts with no less (firmware/ftl/slc.h). */
+uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus
 }
 #endif

@@ -43,7 +43,32 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;
 	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
 		? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors) : 0;
+	shape->patch_superblocks = shape->patch_sectors ? shape->zones + cfg->spare_superblocks : 0;
 	shape->map_pages_per_zone = (uint32_t)((shape->zone_capacity_sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES);
+}
+
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every active zone (draining ones count as
+ * active), and the tables, current and next copy. Copies of a unit that is complete do not count: it is being programmed to its
+ * place, which needs no SLC, and then they are invalid. */
+static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
+	uint64_t sequential = shape->zones - shape->conventional_zones;
+	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + HZ_MAP_WRITES : 0;
+
+	if (shape->backing_zones)
+		zones += HZ_PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */
+	return zones * flush + 2 * ((shape->zones + shape->backing_zones) / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
+}
+
+/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
+ * fewer units than it has. */
+uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
+
+	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1;
 }
 
 static uint64_t page_aligned(uint64_t bytes)

@@ -59,9 +59,9 @@ static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 		return "a zone without a buffer has data that are not durable";
 	if (zone->buffer && (zone->buffer->owner != zone || zone->buffer->zone != zone))
 		return "a zone is bound to a buffer that it does not own";
-	if (zone->state == NVME_ZS_EMPTY && (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE))
+	if (zone->state == NVME_ZS_EMPTY && (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE || zone->patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";
-	if (zone->placed && zone->superblock == SUPERBLOCK_NONE)
+	if ((zone->placed && zone->superblock == SUPERBLOCK_NONE) || (zone->placed > ftl->body_sectors && zone->patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
 	for (uint32_t o = 0; !error && o < ftl->shape.zone_capacity_sectors; o++)
 		error = check_sector(ftl, zone, o);
@@ -134,28 +134,37 @@ static const char *check_slc(struct ftl *ftl)
 	return free == ftl->slc.free ? NULL : "the count of free SLC superblocks is wrong";
 }
 
-static const char *check_superblocks(struct ftl *ftl)
-{
-	struct superblocks *sbs = &ftl->superblocks;
-	uint32_t used = 0, held = 0, free = 0, dirty = 0, bad = 0;
+static uint32_t number_of(const struct zone *zone, bool patch) { return patch ? zone->patch : zone->superblock; }
 
+static const char *check_holders(struct ftl *ftl, const struct superblocks *sbs, bool patch, uint32_t *held)
+{
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		uint32_t number = number_of(&ftl->zones[z], patch);
+
+		if (number == SUPERBLOCK_NONE)
+			continue;
+		(*held)++;
+		if (number < sbs->first || number - sbs->first >= sbs->count || sbs->info[number - sbs->first].state != SB_USED)
+			return "a zone's superblock is not marked as used";
+		for (uint32_t other = 0; other < z; other++)
+			if (number_of(&ftl->zones[other], patch) == number)
+				return "two zones share a superblock";
+	}
+	return NULL;
+}
+
+static const char *check_superblocks(struct ftl *ftl, const struct superblocks *sbs, bool patch)
+{
+	uint32_t used = 0, held = 0, free = 0, dirty = 0, bad = 0;
+	const char *error = check_holders(ftl, sbs, patch, &held);
+
+	if (error)
+		return error;
 	for (uint32_t i = 0; i < sbs->count; i++) {
 		used += sbs->info[i].state == SB_USED;
 		free += sbs->info[i].state == SB_FREE;
 		dirty += sbs->info[i].state == SB_DIRTY;
 		bad += sbs->info[i].state == SB_BAD;
-	}
-	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		uint32_t number = ftl->zones[z].superblock;
-
-		if (number == SUPERBLOCK_NONE)
-			continue;
-		held++;
-		if (sbs->info[number - sbs->first].state != SB_USED)
-			return "a zone's superblock is not marked as used";
-		for (uint32_t other = 0; other < z; other++)
-			if (ftl->zones[other].superblock == number)
-				return "two zones share a superblock";
 	}
 	if (used != held)
 		return "a superblock is marked as used but no zone has it";
@@ -190,7 +199,9 @@ const char *ftl_check(struct ftl *ftl)
 	if (!error)
 		error = check_slc(ftl);
 	if (!error)
-		error = check_superblocks(ftl);
+		error = check_superblocks(ftl, &ftl->superblocks, false);
+	if (!error)
+		error = check_superblocks(ftl, &ftl->patches, true);
 	if (!error)
 		error = l2p_check(ftl, NULL);
 	return error ? error : check_buffers(ftl);

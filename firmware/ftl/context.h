@@ -37,6 +37,7 @@ struct ftl {
 	struct tsu *tsu;
 	struct link_pair *links;
 	uint32_t page_sectors, unit_sectors, superpage_sectors;
+	uint32_t body_sectors;        /* of a superblock: where a patched zone goes on in its patch */
 	uint32_t flush_sectors;       /* a flush unit: flush_unit_planes program units */
 	uint64_t zone_multiplier;     /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	lt_word sequence;             /* next OOB sequence number */
@@ -51,7 +52,7 @@ struct ftl {
 	struct write_pool buffers;
 	struct l2p l2p;
 	struct slc slc;
-	struct superblocks superblocks;
+	struct superblocks superblocks, patches;
 	struct relocator relocator;
 	struct page_space page;
 	uint32_t worker_count;
@@ -67,8 +68,20 @@ static inline struct zone *zone_at(struct ftl *ftl, uint64_t lba)
 	return &ftl->zones[ftl->zone_multiplier ? (uint64_t)(((unsigned __int128)lba * ftl->zone_multiplier) >> 64) : lba];
 }
 
-/* Where a sector of the zone lies once it is placed. Zone lock held, or harts idle. */
-static inline ppa_t zone_place(const struct zone *zone, uint32_t offset) { return ppa_make(zone->ftl->map, zone->superblock, offset); }
+/* Zone lock held. Has the zone filled its superblock, so that what follows goes to its patch? A patch is begun only when everything before
+ * is placed: at any time either the superblock or the patch is being programmed. */
+static inline bool zone_in_patch(const struct zone *zone)
+{
+	return zone->placed >= zone->ftl->body_sectors && zone->ftl->shape.patch_sectors;
+}
+
+/* Where a sector of the zone belongs. */
+static inline ppa_t zone_place(const struct zone *zone, uint32_t offset)
+{
+	uint32_t body = zone->ftl->body_sectors;
+
+	return offset < body ? ppa_make(zone->ftl->map, zone->superblock, offset) : ppa_make(zone->ftl->map, zone->patch, offset - body);
+}
 
 /* n numbers in program order; returns the first. */
 static inline uint64_t sequence_take(struct ftl *ftl, uint32_t n) { return lt_add(&ftl->sequence, n); }

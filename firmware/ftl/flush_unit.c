@@ -14,20 +14,26 @@ static void note_fill(struct zone *zone)
 	lt_store(&zone->buffer->fill, zone->landed - zone_durable(zone));
 }
 
+/* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
+static const struct unit_grid *grid_of(const struct zone *zone)
+{
+	return &zone->ftl->buffers.grid[zone_in_patch(zone)];
+}
+
 static struct flush_unit *unit_of(struct zone *zone, uint32_t slot)
 {
-	return &zone->buffer->unit[zone->ftl->buffers.slot_unit[slot]];
+	return &zone->buffer->unit[grid_of(zone)->slot_unit[slot]];
 }
 
 static void unit_open(struct zone *zone, struct flush_unit *unit, uint32_t start)
 {
-	struct ftl *ftl = zone->ftl;
+	const struct unit_grid *grid = grid_of(zone);
 
 	unit->state = UNIT_FILLING;
 	unit->failed = unit->staged = false;
 	unit->not_before_ns = 0;
 	unit->start = start;
-	unit->end = zone->landed + ftl->flush_sectors - ftl->buffers.slot_in_unit[zone->landed_slot];
+	unit->end = zone->landed + grid->sectors - grid->slot_in_unit[zone->landed_slot];
 }
 
 /* What was staged stays in SLC; only the fill position is taken up again. */
@@ -36,7 +42,7 @@ void units_bind(struct zone *zone, struct write_buffer *buffer)
 	zone->buffer = buffer;
 	zone->resident = zone->landed;
 	buffer->zone = zone;
-	buffer->oldest = zone->ftl->buffers.slot_unit[zone->landed_slot];
+	buffer->oldest = grid_of(zone)->slot_unit[zone->landed_slot];
 	buffer->wrote = false;
 	lt_store(&buffer->draining, 0);
 	if (zone->landed > zone->placed) {
@@ -59,6 +65,8 @@ struct flush_unit *units_fill(struct zone *zone)
 {
 	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
 
+	if (zone->landed >= zone->ftl->body_sectors && !zone_in_patch(zone))
+		return NULL;
 	if (unit->state == UNIT_EMPTY)
 		unit_open(zone, unit, zone->landed);
 	return unit->state == UNIT_FILLING ? unit : NULL;
@@ -73,7 +81,7 @@ struct flush_unit *units_partial(struct zone *zone)
 
 void units_restart(struct zone *zone)
 {
-	for (uint32_t i = 0; zone->buffer && i < zone->ftl->buffers.units; i++)
+	for (uint32_t i = 0; zone->buffer && i < grid_of(zone)->units; i++)
 		if (zone->buffer->unit[i].state == UNIT_DONE)
 			zone->buffer->unit[i].state = UNIT_FULL;
 }
@@ -84,7 +92,7 @@ void units_restart(struct zone *zone)
 static void retire_units(struct ftl_worker *self, struct zone *zone)
 {
 	struct write_buffer *buffer = zone->buffer;
-	struct ftl *ftl = zone->ftl;
+	uint32_t units = grid_of(zone)->units;
 	struct flush_unit *unit;
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
@@ -96,7 +104,7 @@ static void retire_units(struct ftl_worker *self, struct zone *zone)
 		if (zone->resident < unit->data_end)
 			zone->resident = unit->data_end;
 		unit->state = UNIT_EMPTY;
-		buffer->oldest = buffer->oldest + 1 == ftl->buffers.units ? 0 : buffer->oldest + 1;
+		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
 		self->counters.buffer_flushes_full++;
 	}
 	note_fill(zone);
@@ -111,7 +119,7 @@ static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_u
 		unit->failed = false;
 		unit->state = UNIT_FULL;
 		zone->relocate = true;
-		zone->bad_superblock = true;
+		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
 	}
 	retire_units(self, zone);
 	zone_pump(self, zone);
@@ -138,23 +146,23 @@ static void unit_program(struct ftl_worker *self, struct zone *zone, struct flus
 	struct ftl *ftl = zone->ftl;
 	struct write_buffer *buffer = zone->buffer;
 	uint64_t sequence = sequence_take(ftl, unit->end - unit->start);
-	uint32_t slot = slot_at(zone, unit->start);
+	uint32_t slot = slot_at(zone, unit->start), program = zone_in_patch(zone) ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 	struct buffer_txn *part = unit->txn;
 
 	unit->state = UNIT_PROGRAMMING;
 	unit->pending = 0;
 	buffer->in_flight++;
-	for (uint32_t at = unit->start; at < unit->end; at += ftl->unit_sectors, slot += ftl->unit_sectors, part++) {
-		for (uint32_t i = 0; i < ftl->unit_sectors && !zone->backing; i++) /* those have theirs since they landed */
+	for (uint32_t at = unit->start; at < unit->end; at += program, slot += program, part++) {
+		for (uint32_t i = 0; i < program && !zone->backing; i++) /* those have theirs since they landed */
 			buffer->oob[slot + i].sequence = sequence++;
 		part->buffer = buffer;
 		part->unit = unit;
 		part->txn = (struct tsu_txn){
 			.owner = &self->thread, .done = program_done, .op = TSU_PROGRAM, .cause = zone_cause(zone, HZ_CAUSE_HOST),
-			.stream = (uint8_t)zone->index, .sectors = (uint16_t)ftl->unit_sectors, .ppa = ppa_make(ftl->map, zone->superblock, at),
-			.data = { &buffer->page[slot], 0, ftl->unit_sectors * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
+			.stream = (uint8_t)zone->index, .sectors = (uint16_t)program, .ppa = zone_place(zone, at),
+			.data = { &buffer->page[slot], 0, program * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
-			.next = at + ftl->unit_sectors < unit->end ? &part[1].txn : NULL,
+			.next = at + program < unit->end ? &part[1].txn : NULL,
 		};
 		unit->pending++;
 	}
@@ -233,14 +241,18 @@ static void fold_read(struct ftl_worker *self, struct zone *zone)
 void units_program(struct ftl_worker *self, struct zone *zone)
 {
 	struct write_buffer *buffer = zone->buffer;
-	uint32_t index;
+	uint32_t index, units = grid_of(zone)->units;
+	/* A plane of the patch has one program under way: the next row waits. A superpage has a row only. */
+	uint32_t ahead = zone_in_patch(zone) ? zone->ftl->shape.planes * zone->ftl->cfg->slc_program_sectors : UINT32_MAX;
 
 	if (!buffer || zone->relocate || zone->failed || buffer->stage.pending)
 		return;
 	index = buffer->oldest;
-	for (uint32_t i = 0; i < zone->ftl->buffers.units; i++) {
+	for (uint32_t i = 0; i < units; i++) {
 		struct flush_unit *unit = &buffer->unit[index];
 
+		if (unit->end - zone->placed > ahead)
+			return;
 		if (unit->state == UNIT_EMPTY || unit->state == UNIT_FILLING || unit->state == UNIT_FOLDING)
 			return;
 		if (unit->state == UNIT_FULL && zone->resident > unit->start && index == buffer->oldest) {
@@ -252,7 +264,7 @@ void units_program(struct ftl_worker *self, struct zone *zone)
 			return;
 		if (unit->state == UNIT_FULL)
 			unit_program(self, zone, unit);
-		index = index + 1 == zone->ftl->buffers.units ? 0 : index + 1;
+		index = index + 1 == units ? 0 : index + 1;
 	}
 }
 
@@ -299,7 +311,7 @@ static void piece_write(struct ftl_worker *self, struct zone *zone, struct slc_w
 		}
 	}
 	piece->txn.owner = &self->thread;
-	piece->txn.not_before_ns = buffer->unit[ftl->buffers.slot_unit[slot]].not_before_ns;
+	piece->txn.not_before_ns = unit_of(zone, slot)->not_before_ns;
 	piece->stream = SLC_STAGE;
 	piece->cause = zone_cause(zone, HZ_CAUSE_SLC);
 	piece->context = buffer;

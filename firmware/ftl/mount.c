@@ -122,20 +122,33 @@ static bool in_zones(const struct ftl *ftl, uint32_t lpa)
 	return lpa < ftl->all_zones * ftl->shape.zone_size_sectors;
 }
 
+/* What a zone has programmed in one piece: [base, …) of it, in a superblock, or the SLC superblock of its patch. */
+struct part { uint32_t superblock, base, unit; };
+
+static struct part body_part(const struct ftl *ftl, uint32_t superblock)
+{
+	return (struct part){ superblock, 0, ftl->unit_sectors };
+}
+
+static struct part patch_part(const struct ftl *ftl, uint32_t superblock)
+{
+	return (struct part){ superblock, ftl->body_sectors, ftl->cfg->slc_program_sectors };
+}
+
 /* Whole and of this zone? *data = sectors before padding. */
-static bool unit_good(struct mount *mount, const struct zone *zone, uint32_t superblock, uint32_t offset, uint32_t *data)
+static bool unit_good(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
 {
 	struct ftl *ftl = mount->ftl;
 
 	*data = 0;
-	if (tsu_read_now(ftl->tsu, ppa_make(ftl->map, superblock, offset), ftl->unit_sectors, NULL, 0, mount->oob) != NAND_OK)
+	if (tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), part->unit, NULL, 0, mount->oob) != NAND_OK)
 		return false;
-	for (uint32_t i = 0; i < ftl->unit_sectors; i++) {
+	for (uint32_t i = 0; i < part->unit; i++) {
 		const struct hz_oob *oob = &mount->oob[i];
 
 		if (oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD)
 			return false;
-		if (!alive(mount, zone, oob) || oob->lpa != zone->start + offset + i)
+		if (!alive(mount, zone, oob) || oob->lpa != zone->start + part->base + offset + i)
 			return false;
 		see_sequence(mount, oob->sequence);
 		*data += oob->kind == HZ_OOB_DATA;
@@ -143,9 +156,9 @@ static bool unit_good(struct mount *mount, const struct zone *zone, uint32_t sup
 	return true;
 }
 
-/* Sectors of the zone that the superblock holds without a gap. Only the last two rows can be torn: a unit is programmed no earlier
- * than the one a superpage before it has succeeded (flush_unit.c, retire_units). */
-static uint32_t prefix_of(struct mount *mount, const struct zone *zone, uint32_t superblock, bool *hole, bool *padded)
+/* Sectors of the zone that the part holds without a gap. Only the last two rows can be torn: a unit is programmed no earlier
+ * than the one a row before it has succeeded (flush_unit.c, retire_units and units_program). */
+static uint32_t prefix_of(struct mount *mount, const struct zone *zone, const struct part *part, bool *hole, bool *padded)
 {
 	struct ftl *ftl = mount->ftl;
 	uint32_t planes = ftl->shape.planes, row = UINT32_MAX, column = 0, data = 0;
@@ -155,13 +168,13 @@ static uint32_t prefix_of(struct mount *mount, const struct zone *zone, uint32_t
 	for (uint32_t c = 0; c < planes; c++)
 		row = mount->rows[c] < row ? mount->rows[c] : row;
 	row = row > 2 ? row - 2 : 0;
-	offset = row * ftl->superpage_sectors;
+	offset = row * planes * part->unit;
 	*padded = *hole = false;
 	while (!*padded && mount->rows[column] > row) {
-		good = unit_good(mount, zone, superblock, offset, &data);
+		good = unit_good(mount, zone, part, offset, &data);
 		if (!good)
 			break;
-		*padded = data < ftl->unit_sectors;
+		*padded = data < part->unit;
 		offset += data;
 		row += column + 1 == planes;
 		column = column + 1 == planes ? 0 : column + 1;
@@ -172,63 +185,76 @@ static uint32_t prefix_of(struct mount *mount, const struct zone *zone, uint32_t
 }
 
 /* The zone whose data this superblock claims to hold, or NULL. */
-static struct zone *zone_claimed(struct mount *mount, uint32_t superblock)
+static struct zone *zone_claimed(struct mount *mount, const struct part *part)
 {
 	struct ftl *ftl = mount->ftl;
 	const struct hz_oob *oob = &mount->oob[0];
 	struct zone *zone;
 
-	tsu_read_now(ftl->tsu, ppa_make(ftl->map, superblock, 0), 1, NULL, 0, mount->oob);
+	tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, 0), 1, NULL, 0, mount->oob);
 	if (oob->kind != HZ_OOB_DATA || !in_zones(ftl, oob->lpa))
 		return NULL;
 	zone = zone_at(ftl, oob->lpa);
-	return oob->lpa == zone->start && alive(mount, zone, oob) ? zone : NULL;
+	return oob->lpa == zone->start + part->base && alive(mount, zone, oob) ? zone : NULL;
 }
 
-/* The longer prefix wins; of equal ones the one that can be continued. */
-static void consider(struct mount *mount, struct zone *zone, uint32_t superblock)
+/* The longer prefix wins; of equal ones the one that can be continued. A patch counts if the superblock before it is complete. */
+static void consider(struct mount *mount, struct zone *zone, const struct part *part)
 {
 	bool hole, padded;
-	uint32_t placed = prefix_of(mount, zone, superblock, &hole, &padded);
+	uint32_t prefix = prefix_of(mount, zone, part, &hole, &padded), placed = part->base + prefix;
 
-	if (placed < zone->placed || placed == 0)
+	if (prefix == 0 || placed < zone->placed || zone->placed < part->base)
 		return;
 	if (placed == zone->placed && !mount->hole[zone->index])
 		return;
 	zone->placed = placed;
-	zone->superblock = superblock;
-	zone->bad_superblock = mount->bad;
+	*(part->base ? &zone->patch : &zone->superblock) = part->superblock;
+	*(part->base ? &zone->bad_patch : &zone->bad_superblock) = mount->bad;
 	mount->hole[zone->index] = hole;
 	mount->padded[zone->index] = padded;
 }
 
-static const char *scan_superblocks(struct mount *mount)
+static void scan_pool(struct mount *mount, struct superblocks *sbs, struct part (*part_in)(const struct ftl *ftl, uint32_t superblock))
 {
 	struct ftl *ftl = mount->ftl;
 
-	for (uint32_t i = 0; i < ftl->superblocks.count; i++) {
-		uint32_t number = ftl->superblocks.first + i;
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		struct part part = part_in(ftl, sbs->first + i);
 		struct zone *zone;
 
-		look_at_blocks(mount, number, ftl->unit_sectors);
-		ftl->superblocks.info[i].erases = mount->erases;
-		ftl->superblocks.info[i].state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
+		look_at_blocks(mount, part.superblock, part.unit);
+		sbs->info[i].erases = mount->erases;
+		sbs->info[i].state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
 		if (!mount->used)
 			continue;
-		zone = zone_claimed(mount, number);
+		zone = zone_claimed(mount, &part);
 		if (zone)
-			consider(mount, zone, number);
+			consider(mount, zone, &part);
 	}
+}
+
+static const char *scan_superblocks(struct mount *mount)
+{
+	scan_pool(mount, &mount->ftl->superblocks, body_part);
+	scan_pool(mount, &mount->ftl->patches, patch_part);
 	return NULL;
+}
+
+static void mark_used(struct superblocks *sbs, uint32_t number)
+{
+	if (number != SUPERBLOCK_NONE)
+		sbs->info[number - sbs->first].state = SB_USED;
 }
 
 static const char *sort_superblocks(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		if (ftl->zones[z].superblock != SUPERBLOCK_NONE)
-			ftl->superblocks.info[ftl->zones[z].superblock - ftl->superblocks.first].state = SB_USED;
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		mark_used(&ftl->superblocks, ftl->zones[z].superblock);
+		mark_used(&ftl->patches, ftl->zones[z].patch);
+	}
 	superblocks_sort(ftl);
 	return NULL;
 }
@@ -320,7 +346,7 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	zone->staged_from = zone->placed;
 	zone->landed_slot = end % ftl->superpage_sectors;
 	zone->state = state_of(mount, zone);
-	zone->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->index] || zone->bad_superblock);
+	zone->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock));
 	ftl->budget.active += !zone->backing && zone_is_active(zone->state);
 }
 

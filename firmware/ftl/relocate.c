@@ -1,4 +1,4 @@
-/* Moving a zone to a fresh superblock. */
+/* Moving a zone, or its patch, to a fresh superblock. */
 #include "relocate.h"
 
 #include "context.h"
@@ -55,6 +55,22 @@ static void move_next(struct ftl_worker *self)
 
 /* --- one move --- */
 
+/* What is being programmed, and therefore moves: the superblock or the patch. */
+static uint32_t *part_of(struct zone *zone) { return zone_in_patch(zone) ? &zone->patch : &zone->superblock; }
+static bool *bad_part(struct zone *zone) { return zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock; }
+
+static void set_part(struct relocator *mover, struct zone *zone)
+{
+	const struct ftl *ftl = zone->ftl;
+	bool patch = zone_in_patch(zone);
+
+	mover->source = *part_of(zone);
+	mover->base = patch ? ftl->body_sectors : 0;
+	mover->unit_sectors = patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
+	mover->most = ftl->shape.planes * mover->unit_sectors;
+}
+
 /* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
 static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target)
 {
@@ -63,9 +79,10 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 	mover->worker = self;
 	mover->target = target;
 	mover->offset = mover->tries = 0;
-	mover->end = zone->placed;
-	if (!zone->bad_superblock)
-		superblock_promise(self->ftl, 1);
+	set_part(mover, zone);
+	mover->end = zone->placed - mover->base;
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, 1);
 	lt_post(&self->thread, &mover->event, mover->begin);
 }
 
@@ -77,10 +94,10 @@ static void move_end(struct ftl_worker *self)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	zone->old_superblock = zone->superblock;
-	zone->old_bad = zone->bad_superblock;
-	zone->superblock = mover->target;
-	zone->bad_superblock = zone->relocate = zone->relocating = false;
+	zone->old_superblock = mover->source;
+	zone->old_bad = *bad_part(zone);
+	*part_of(zone) = mover->target;
+	*bad_part(zone) = zone->relocate = zone->relocating = false;
 	if (!zone->backing)
 		l2p_moved(self, zone);
 	units_restart(zone);
@@ -99,7 +116,7 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 		superblock_retire(self, zone->old_superblock);
 	} else {
 		superblock_release(self, zone->old_superblock, NULL);
-		superblock_promise(self->ftl, -1);
+		superblock_promise(self->ftl, zone->old_superblock, -1);
 	}
 	zone->old_superblock = SUPERBLOCK_NONE;
 	if (zone->op)
@@ -112,7 +129,7 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 static void remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
 {
 	if (!zone->backing)
-		l2p_remap_run(self, zone, offset, count, ppa_make(self->ftl->map, superblock, offset));
+		l2p_remap_run(self, zone, self->ftl->relocator.base + offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
 /* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
@@ -124,9 +141,9 @@ static void move_fail(struct ftl_worker *self)
 
 	superblock_release(self, mover->target, NULL);
 	lt_lock_acquire(&zone->lock, &node);
-	if (!zone->bad_superblock)
-		superblock_promise(self->ftl, -1);
-	remap(self, zone, 0, mover->offset, zone->superblock);
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, -1);
+	remap(self, zone, 0, mover->offset, mover->source);
 	zone_fail(self, zone);
 	zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
@@ -143,9 +160,9 @@ static void move_again(struct ftl_worker *self)
 	bool hopeless;
 
 	lt_lock_acquire(&zone->lock, &node);
-	remap(self, zone, 0, mover->offset, zone->superblock);
-	if (!zone->bad_superblock)
-		superblock_promise(self->ftl, -1);
+	remap(self, zone, 0, mover->offset, mover->source);
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, -1);
 	superblock_retire(self, mover->target);
 	target = superblock_take(self->ftl, zone, &hopeless);
 	zone->wants_superblock = target == SUPERBLOCK_NONE && !hopeless;
@@ -165,12 +182,12 @@ static void move_again(struct ftl_worker *self)
 static void read_done(struct tsu_txn *txn);
 static void program_done(struct tsu_txn *txn);
 
-static uint64_t padded(const struct ftl *ftl, uint32_t sectors)
+static uint32_t padded(const struct relocator *mover, uint32_t sectors)
 {
 	uint32_t units = 0;
 
 	while (units < sectors)
-		units += ftl->unit_sectors;
+		units += mover->unit_sectors;
 	return units;
 }
 
@@ -178,17 +195,17 @@ static void row_read(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
 	struct relocator *mover = &ftl->relocator;
-	uint32_t count = mover->row_sectors, reads = count / ftl->page_sectors;
+	uint32_t count = mover->row_sectors, page = mover->read_sectors, reads = count / page;
 
 	mover->failed = false;
 	mover->pending = reads;
 	for (uint32_t i = 0; i < reads; i++)
 		mover->read[i] = (struct tsu_txn){
 			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = read_done,
-			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)ftl->page_sectors,
-			.ppa = ppa_make(ftl->map, mover->zone->superblock, mover->offset + i * ftl->page_sectors),
-			.data = { &mover->page[i * ftl->page_sectors], 0, ftl->page_sectors * HZ_SECTOR_BYTES },
-			.oob = &mover->oob[i * ftl->page_sectors],
+			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)page,
+			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
+			.data = { &mover->page[i * page], 0, page * HZ_SECTOR_BYTES },
+			.oob = &mover->oob[i * page],
 		};
 	tsu_submit_list(ftl->tsu, mover->read);
 }
@@ -197,7 +214,7 @@ static void row_program(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
 	struct relocator *mover = &ftl->relocator;
-	uint32_t count = mover->row_sectors, unit = ftl->unit_sectors, programs = count / unit;
+	uint32_t count = mover->row_sectors, unit = mover->unit_sectors, programs = count / unit;
 	uint64_t sequence = sequence_take(ftl, count);
 
 	for (uint32_t i = 0; i < count && !mover->zone->backing; i++) /* theirs say which sector of an LBA is the newest */
@@ -222,7 +239,7 @@ static void row_start(struct ftl_worker *self)
 		move_end(self);
 		return;
 	}
-	mover->row_sectors = (uint32_t)padded(self->ftl, rest < self->ftl->superpage_sectors ? rest : self->ftl->superpage_sectors);
+	mover->row_sectors = padded(mover, rest < mover->most ? rest : mover->most);
 	mover->tries = 0;
 	row_read(self);
 }
@@ -287,14 +304,17 @@ static void begin(struct lt_event *event)
 void relocator_init(struct ftl *ftl, struct arena *arena)
 {
 	struct relocator *mover = &ftl->relocator;
-	uint32_t sectors = ftl->superpage_sectors;
+	uint32_t patch_row = ftl->shape.patch_sectors ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
+	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
 	uint8_t *data = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "relocator data");
 
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
 	mover->begin = begin;
 	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");
 	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
-	mover->read = arena_alloc(arena, sectors / ftl->page_sectors, sizeof(*mover->read), "relocator reads");
+	if (ftl->shape.patch_sectors && reads < ftl->shape.planes)
+		reads = ftl->shape.planes;
+	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)
 		mover->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;

@@ -1,4 +1,4 @@
-/* Moving a zone to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn unit.
+/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn unit.
  *
  * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete,
  * so a power cut in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue;
@@ -22,8 +22,10 @@ struct relocator {
 	struct ftl_worker *worker;
 	struct lt_event event;
 	lt_event_fn *begin;           /* posted: the row work starts without a zone lock */
-	uint32_t target;              /* superblock */
-	uint32_t offset, end;         /* sectors [0, offset) are there */
+	uint32_t source, target;      /* superblocks, or the SLC superblocks of a patch */
+	uint32_t base;                /* offset in the zone of the first sector there */
+	uint32_t unit_sectors, read_sectors, most; /* of a program, of a read, of a row */
+	uint32_t offset, end;         /* from base on: [0, offset) has been copied */
 	uint32_t row_sectors;         /* of the row under way */
 	uint32_t pending, tries;
 	bool failed;

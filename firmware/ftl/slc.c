@@ -3,6 +3,8 @@
 
 #include "context.h"
 
+HZ_STATIC_ASSERT((int)PAGE_STREAMS == (int)HZ_PAGE_STREAMS, "hz_slc_log_least counts the page space's open zones");
+
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa)
 {
 	return &ftl->slc.block[ppa_superblock(ftl->map, ppa)];
@@ -11,30 +13,6 @@ struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa)
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa)
 {
 	return &ftl->slc.tag[ppa_superblock(ftl->map, ppa) * ftl->slc.sectors + ppa_offset(ftl->map, ppa)];
-}
-
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every active zone (draining ones count as
- * active), and the tables, current and next copy. Copies of a unit that is complete do not count: it is being programmed to its
- * place, which needs no SLC, and then they are invalid. */
-static uint64_t most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
-{
-	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint64_t sequential = shape->zones - shape->conventional_zones;
-	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + SLC_MAP_WRITES : 0;
-
-	if (shape->backing_zones)
-		zones += PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */
-	return zones * flush + 2 * ((shape->zones + shape->backing_zones) / ZONE_RECORDS_PER_PAGE + 1) + map;
-}
-
-/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
- * fewer units than it has. */
-uint32_t slc_smallest(const struct hz_device_config *cfg, const struct hz_shape *shape)
-{
-	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
-
-	return SLC_STREAMS + 1 + (uint32_t)(most_valid(cfg, shape) / no_gain) + 1;
 }
 
 static void head_reset(struct ftl *ftl, struct slc_head *head, uint32_t block)
@@ -380,7 +358,7 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 	struct slc *slc = &ftl->slc;
 
 	lt_lock_init(&slc->lock, HZ_LC_SLC, 0);
-	slc->blocks = ftl->shape.slc_superblocks;
+	slc->blocks = ftl->shape.slc_superblocks - ftl->shape.patch_superblocks;
 	slc->sectors = ftl->shape.slc_superblock_sectors;
 	slc->planes = ftl->shape.planes;
 	slc->unit_sectors = ftl->cfg->slc_program_sectors;

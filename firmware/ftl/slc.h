@@ -2,7 +2,7 @@
  *
  * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Three write heads:
  * staged data, tables (zone records, pages of the map), the collector. One erased superblock is kept for the collector: with the
- * size that slc_smallest demands, some sealed superblock always holds room that a collection gains as soon as the programs under
+ * size that hz_slc_log_least demands, some sealed superblock always holds room that a collection gains as soon as the programs under
  * way have ended, so no writer waits for ever. A plane has at most one program of a head under way. */
 #ifndef FTL_SLC_H
 #define FTL_SLC_H
@@ -20,7 +20,8 @@ enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
 enum slc_worth { SLC_KEEP, SLC_GAINS, SLC_CHEAP, SLC_EMPTY, SLC_WORTHS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
 enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
-enum { SLC_MAP_WRITES = 16 };    /* pages of the map that may be on their way to SLC at a time */
+enum { SLC_MAP_WRITES = HZ_MAP_WRITES };
+HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts the heads");
 #define SLC_NONE UINT32_MAX
 #define SLC_PIN_WAITING (1ull << 32) /* in slc_block.pins: the collector waits for the count below to reach 0 */
 
@@ -108,8 +109,6 @@ enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t page) { return SLC_NONE - 1 - page; }
 static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
 
-/* Superblocks without which writers could wait for ever; the config must give at least as many. */
-uint32_t slc_smallest(const struct hz_device_config *cfg, const struct hz_shape *shape);
 void slc_init(struct ftl *ftl, struct arena *arena);
 void slc_gc_init(struct ftl *ftl, struct arena *arena);
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }

@@ -1,4 +1,4 @@
-/* Free list, eraser and retirement of normal superblocks. */
+/* Free list, eraser and retirement of the superblocks that zones take: normal ones, and SLC ones for patches. */
 #include "superblock.h"
 
 #include "context.h"
@@ -7,6 +7,11 @@
 static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
 {
 	return &sbs->info[number - sbs->first];
+}
+
+static struct superblocks *pool_of(struct ftl *ftl, uint32_t number)
+{
+	return number < ftl->superblocks.first ? &ftl->patches : &ftl->superblocks;
 }
 
 static void fifo_push(struct superblocks *sbs, struct superblock_fifo *fifo, uint32_t number)
@@ -40,7 +45,7 @@ static bool erasing(const struct superblocks *sbs)
 
 uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless)
 {
-	struct superblocks *sbs = &ftl->superblocks;
+	struct superblocks *sbs = zone_in_patch(zone) ? &ftl->patches : &ftl->superblocks;
 	struct lt_lock_node node;
 	uint32_t number;
 
@@ -87,7 +92,7 @@ static void erase_start(struct ftl_worker *self, struct erase_job *job)
 
 		txn->owner = &self->thread;
 		txn->cause = HZ_CAUSE_HOST;
-		txn->ppa = ppa_make(ftl->map, job->superblock, i * ftl->unit_sectors);
+		txn->ppa = ppa_make(ftl->map, job->superblock, i * pool_of(ftl, job->superblock)->unit_sectors);
 		txn->next = i + 1 < ftl->shape.planes ? txn + 1 : NULL;
 	}
 	tsu_submit_list(ftl->tsu, job->txn);
@@ -109,9 +114,8 @@ static struct erase_job *next_job(struct superblocks *sbs)
 	return NULL;
 }
 
-void superblocks_kick(struct ftl_worker *self)
+static void pool_kick(struct ftl_worker *self, struct superblocks *sbs)
 {
-	struct superblocks *sbs = &self->ftl->superblocks;
 	struct erase_job *job;
 
 	do {
@@ -123,6 +127,13 @@ void superblocks_kick(struct ftl_worker *self)
 		if (job)
 			erase_start(self, job);
 	} while (job);
+}
+
+void superblocks_kick(struct ftl_worker *self)
+{
+	pool_kick(self, &self->ftl->superblocks);
+	if (self->ftl->patches.count)
+		pool_kick(self, &self->ftl->patches);
 }
 
 /* Nothing can come any more: the zones that wait learn it by their next attempt. Lock held; returns their list. */
@@ -147,9 +158,8 @@ static void refuse_waiters(struct ftl_worker *self, struct zone *waiting)
 	}
 }
 
-static void erase_finish(struct ftl_worker *self, struct erase_job *job)
+static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struct erase_job *job)
 {
-	struct superblocks *sbs = &self->ftl->superblocks;
 	struct superblock *info = info_of(sbs, job->superblock);
 	struct zone *notify, *granted = NULL, *refused;
 	struct lt_lock_node node;
@@ -169,19 +179,19 @@ static void erase_finish(struct ftl_worker *self, struct erase_job *job)
 	refused = hopeless_waiters(sbs);
 	lt_lock_release(&sbs->lock, &node);
 	if (notify) {
-		lt_store(&notify->erased, 1);
+		lt_add(&notify->erased, 1);
 		zone_kick(self, notify);
 	}
 	if (granted)
 		zone_kick(self, granted);
 	refuse_waiters(self, refused);
-	superblocks_kick(self);
+	pool_kick(self, sbs);
 }
 
 static void erase_done(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct superblocks *sbs = &self->ftl->superblocks;
+	struct superblocks *sbs = pool_of(self->ftl, ppa_superblock(self->ftl->map, txn->ppa));
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -192,13 +202,13 @@ static void erase_done(struct tsu_txn *txn)
 			continue;
 		job->failed |= txn->status != NAND_OK;
 		if (--job->pending == 0)
-			erase_finish(self, job);
+			erase_finish(self, sbs, job);
 	}
 }
 
 void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify)
 {
-	struct superblocks *sbs = &self->ftl->superblocks;
+	struct superblocks *sbs = pool_of(self->ftl, number);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&sbs->lock, &node);
@@ -206,12 +216,12 @@ void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *n
 	info_of(sbs, number)->notify = notify;
 	fifo_push(sbs, &sbs->dirty, number);
 	lt_lock_release(&sbs->lock, &node);
-	superblocks_kick(self);
+	pool_kick(self, sbs);
 }
 
 void superblock_retire(struct ftl_worker *self, uint32_t number)
 {
-	struct superblocks *sbs = &self->ftl->superblocks;
+	struct superblocks *sbs = pool_of(self->ftl, number);
 	struct zone *refused;
 	struct lt_lock_node node;
 
@@ -223,13 +233,14 @@ void superblock_retire(struct ftl_worker *self, uint32_t number)
 	refuse_waiters(self, refused);
 }
 
-void superblock_promise(struct ftl *ftl, int count)
+void superblock_promise(struct ftl *ftl, uint32_t number, int count)
 {
+	struct superblocks *sbs = pool_of(ftl, number);
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->superblocks.lock, &node);
-	ftl->superblocks.moving += (uint32_t)count;
-	lt_lock_release(&ftl->superblocks.lock, &node);
+	lt_lock_acquire(&sbs->lock, &node);
+	sbs->moving += (uint32_t)count;
+	lt_lock_release(&sbs->lock, &node);
 }
 
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
@@ -253,10 +264,8 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
 	lt_lock_release(&ftl->superblocks.lock, &node);
 }
 
-void superblocks_sort(struct ftl *ftl)
+static void pool_sort(struct superblocks *sbs)
 {
-	struct superblocks *sbs = &ftl->superblocks;
-
 	for (uint32_t i = 0; i < sbs->count; i++) {
 		if (sbs->info[i].state == SB_FREE)
 			fifo_push(sbs, &sbs->free, sbs->first + i);
@@ -267,14 +276,15 @@ void superblocks_sort(struct ftl *ftl)
 	}
 }
 
-void superblocks_init(struct ftl *ftl, struct arena *arena)
+void superblocks_sort(struct ftl *ftl)
 {
-	struct superblocks *sbs = &ftl->superblocks;
+	pool_sort(&ftl->superblocks);
+	pool_sort(&ftl->patches);
+}
 
-	sbs->first = ftl->shape.slc_superblocks;
-	sbs->count = ftl->shape.normal_superblocks;
+static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *sbs)
+{
 	sbs->info = arena_alloc(arena, sbs->count, sizeof(*sbs->info), "superblocks");
-	lt_lock_init(&sbs->lock, HZ_LC_BLOCK, 0);
 	for (unsigned j = 0; j < ERASE_JOBS; j++) {
 		sbs->job[j].txn = arena_alloc(arena, ftl->shape.planes, sizeof(struct tsu_txn), "erase transactions");
 		for (uint32_t i = 0; i < ftl->shape.planes; i++) {
@@ -282,4 +292,20 @@ void superblocks_init(struct ftl *ftl, struct arena *arena)
 			sbs->job[j].txn[i].done = erase_done;
 		}
 	}
+}
+
+void superblocks_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->superblocks.first = ftl->shape.slc_superblocks;
+	ftl->superblocks.count = ftl->shape.normal_superblocks;
+	ftl->superblocks.unit_sectors = ftl->unit_sectors;
+	lt_lock_init(&ftl->superblocks.lock, HZ_LC_BLOCK, 0);
+	pool_init(ftl, arena, &ftl->superblocks);
+	ftl->patches.first = ftl->shape.slc_superblocks - ftl->shape.patch_superblocks;
+	ftl->patches.count = ftl->shape.patch_superblocks;
+	ftl->patches.unit_sectors = ftl->cfg->slc_program_sectors;
+	if (!ftl->patches.count)
+		return;
+	lt_lock_init(&ftl->patches.lock, HZ_LC_BLOCK, 3);
+	pool_init(ftl, arena, &ftl->patches);
 }

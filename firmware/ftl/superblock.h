@@ -1,6 +1,7 @@
-/* Normal superblocks: erased ones for zones that need one, erasing of released ones through the TSU, retirement of bad ones.
+/* Superblocks that zones take whole: erased ones for zones that need one, erasing of released ones through the TSU, retirement of bad ones.
+ * Two pools: normal superblocks, and the SLC superblocks that hold the patches of zones beyond a superblock.
  *
- * Class BLOCK protects everything here. A superblock with one bad block is retired whole: zones stay contiguous. */
+ * Class BLOCK protects everything here, one lock per pool. A superblock with one bad block is retired whole: zones stay contiguous. */
 #ifndef FTL_SUPERBLOCK_H
 #define FTL_SUPERBLOCK_H
 
@@ -31,6 +32,7 @@ struct erase_job {
 struct superblocks {
 	struct lt_lock lock;
 	uint32_t first, count;        /* superblock numbers first … first + count - 1 */
+	uint32_t unit_sectors;        /* program unit of one plane */
 	struct superblock *info;      /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct zone *waiting_head, *waiting_tail;
@@ -40,15 +42,15 @@ struct superblocks {
 };
 
 void superblocks_init(struct ftl *ftl, struct arena *arena);
-/* An erased superblock, or SUPERBLOCK_NONE: then the zone is queued and kicked when granted_superblock holds one. Zone lock held.
+/* An erased superblock, or SLC superblock if the zone is in its patch; or SUPERBLOCK_NONE: then the zone is queued and kicked when granted_superblock holds one. Zone lock held.
  * *hopeless: none is free and none will be: the zone was not queued. */
 uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless);
 /* Back to be erased; notify (may be NULL) has `erased` set and is kicked afterwards. */
 void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify);
 /* A program failed in it: never used again. */
 void superblock_retire(struct ftl_worker *self, uint32_t number);
-/* +1: a used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
-void superblock_promise(struct ftl *ftl, int count);
+/* +1: this used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
+void superblock_promise(struct ftl *ftl, uint32_t number, int count);
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
 /* Erases of all superblocks, and how many there are. */
 void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count);

@@ -80,6 +80,7 @@ static void shape_init(struct ftl *ftl)
 
 	hz_shape_of(ftl->cfg, &ftl->shape);
 	size = ftl->shape.zone_size_sectors;
+	ftl->body_sectors = ftl->shape.superblock_sectors;
 	ftl->page_sectors = ftl->shape.page_sectors;
 	ftl->unit_sectors = ftl->shape.unit_sectors;
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;
@@ -98,7 +99,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	ftl->links = links;
 	shape_init(ftl);
 	*error = NULL;
-	if (ftl->shape.slc_superblocks < slc_smallest(cfg, &ftl->shape)) {
+	if (ftl->shape.slc_superblocks < ftl->shape.patch_superblocks + hz_slc_log_least(cfg, &ftl->shape)) {
 		*error = "slc_blocks_per_plane is too small: the SLC region could not stage all zones and still be collected";
 		return NULL;
 	}

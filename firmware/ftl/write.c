@@ -128,14 +128,14 @@ static void copy_in(struct zone *zone, struct ftl_request *req, uint32_t sectors
 void zone_pad(struct ftl_worker *self, struct zone *zone)
 {
 	struct flush_unit *unit = units_partial(zone);
-	uint32_t slot = zone->landed_slot;
+	uint32_t slot = zone->landed_slot, program = zone_in_patch(zone) ? zone->ftl->cfg->slc_program_sectors : zone->ftl->unit_sectors;
 	uint64_t sequence;
 
 	unit->state = UNIT_FULL;
 	unit->data_end = zone->landed;
 	unit->end = unit->start;
 	while (unit->end < zone->landed)
-		unit->end += zone->ftl->unit_sectors;
+		unit->end += program;
 	sequence = zone->backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
 	clock_freeze();
 	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
@@ -206,19 +206,21 @@ static void landed_all(struct zone *zone, struct ftl_request *req)
 
 /* --- resources --- */
 
+/* The superblock, or the patch, that the next program goes to. */
 static bool have_superblock(struct ftl_worker *self, struct zone *zone)
 {
+	uint32_t *place = zone_in_patch(zone) ? &zone->patch : &zone->superblock;
 	bool hopeless;
 
-	if (zone->superblock != SUPERBLOCK_NONE)
+	if (*place != SUPERBLOCK_NONE)
 		return true;
 	if (zone->wants_superblock)
 		return false;
-	zone->superblock = superblock_take(zone->ftl, zone, &hopeless);
+	*place = superblock_take(zone->ftl, zone, &hopeless);
 	zone->failed = hopeless;
-	zone->wants_superblock = zone->superblock == SUPERBLOCK_NONE && !hopeless;
+	zone->wants_superblock = *place == SUPERBLOCK_NONE && !hopeless;
 	superblocks_kick(self);
-	return zone->superblock != SUPERBLOCK_NONE;
+	return *place != SUPERBLOCK_NONE;
 }
 
 static bool have_buffer(struct ftl_worker *self, struct zone *zone)
@@ -270,6 +272,8 @@ static void take_grants(struct ftl_worker *self, struct zone *zone)
 		zone->failed = true;
 	else if (zone->relocating)
 		relocate_zone(self, zone, superblock - 1);
+	else if (zone_in_patch(zone))
+		zone->patch = superblock - 1;
 	else
 		zone->superblock = superblock - 1;
 }

@@ -116,17 +116,17 @@ struct zone *write_pool_owner(struct ftl *ftl, uint32_t buffer)
 static void buffer_init(struct ftl *ftl, struct arena *arena, struct write_buffer *buffer)
 {
 	struct write_pool *pool = &ftl->buffers;
-	uint32_t planes = ftl->cfg->flush_unit_planes, piece = ftl->cfg->slc_program_sectors;
+	uint32_t planes = ftl->cfg->flush_unit_planes, units = pool->units, piece = ftl->cfg->slc_program_sectors;
 	uint32_t pieces = (ftl->flush_sectors + piece - 1) / piece;
 	uint8_t *data = arena_alloc(arena, pool->slots, HZ_SECTOR_BYTES, "write buffer data");
 
 	buffer->page = arena_alloc(arena, pool->slots, sizeof(*buffer->page), "write buffer pages");
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
-	buffer->unit = arena_alloc(arena, pool->units, sizeof(*buffer->unit), "flush units");
+	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");
 	for (uint32_t i = 0; i < pool->slots; i++)
 		buffer->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
-	for (uint32_t i = 0; i < pool->units; i++)
-		buffer->unit[i].txn = arena_alloc(arena, planes, sizeof(struct buffer_txn), "flush transactions");
+	for (uint32_t i = 0; i < units; i++)
+		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn), "flush transactions");
 	buffer->stage.piece = arena_alloc(arena, pieces, sizeof(struct slc_write), "staging writes");
 	for (uint32_t i = 0; i < pieces; i++) {
 		buffer->stage.piece[i].page = arena_alloc(arena, piece, sizeof(uint8_t *), "staging pages");
@@ -134,6 +134,18 @@ static void buffer_init(struct ftl *ftl, struct arena *arena, struct write_buffe
 	}
 	buffer->fold.txn = arena_alloc(arena, ftl->flush_sectors, sizeof(struct buffer_txn), "fold reads");
 	buffer->fold.ppa = arena_alloc(arena, ftl->flush_sectors, sizeof(ppa_t), "fold addresses");
+}
+
+static void grid_init(struct arena *arena, struct unit_grid *grid, uint32_t slots, uint32_t sectors)
+{
+	grid->sectors = sectors;
+	grid->units = slots / sectors;
+	grid->slot_unit = arena_alloc(arena, slots, sizeof(uint16_t), "slot table");
+	grid->slot_in_unit = arena_alloc(arena, slots, sizeof(uint16_t), "slot table");
+	for (uint32_t i = 0; i < slots; i++) {
+		grid->slot_unit[i] = (uint16_t)(i / sectors);
+		grid->slot_in_unit[i] = (uint16_t)(i % sectors);
+	}
 }
 
 void write_pool_init(struct ftl *ftl, struct arena *arena)
@@ -144,16 +156,14 @@ void write_pool_init(struct ftl *ftl, struct arena *arena)
 	pool->shared = ftl->cfg->write_buffers;
 	pool->count = pool->shared + (ftl->page.zones ? ftl->cfg->conventional_buffers : 0);
 	pool->slots = ftl->superpage_sectors;
-	pool->units = ftl->superpage_sectors / ftl->flush_sectors;
+	grid_init(arena, &pool->grid[0], pool->slots, ftl->flush_sectors);
+	pool->grid[1] = pool->grid[0];
+	if (ftl->shape.patch_sectors)
+		grid_init(arena, &pool->grid[1], pool->slots, ftl->cfg->slc_program_sectors);
+	pool->units = pool->grid[1].units > pool->grid[0].units ? pool->grid[1].units : pool->grid[0].units;
 	pool->policy = &binding_policies[ftl->cfg->buffer_binding];
 	pool->buffer = arena_alloc(arena, pool->count, sizeof(*pool->buffer), "write buffers");
-	pool->slot_unit = arena_alloc(arena, pool->slots, sizeof(uint16_t), "slot table");
-	pool->slot_in_unit = arena_alloc(arena, pool->slots, sizeof(uint16_t), "slot table");
 	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
-	for (uint32_t i = 0; i < pool->slots; i++) {
-		pool->slot_unit[i] = (uint16_t)(i / ftl->flush_sectors);
-		pool->slot_in_unit[i] = (uint16_t)(i % ftl->flush_sectors);
-	}
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
 		pool->home[i] = i % pool->shared;
 	for (uint32_t i = 0; i < pool->count; i++) {

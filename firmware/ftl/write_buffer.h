@@ -32,7 +32,7 @@ struct flush_unit {
 	uint16_t pending;             /* programs under way */
 	uint32_t start, data_end, end;/* zone offsets; padding from data_end on */
 	uint64_t not_before_ns;       /* when the last data will have crossed the link */
-	struct buffer_txn *txn;       /* one per plane of the unit */
+	struct buffer_txn *txn;       /* one per plane of the unit; a patch's unit is one program */
 };
 
 /* Premature flush: [from, to) of the filling unit on its way to SLC. */
@@ -77,11 +77,14 @@ struct binding_policy {
 struct write_pool {
 	struct lt_lock lock;
 	uint32_t count, shared;       /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
-	uint32_t slots, units;        /* of each buffer */
+	uint32_t slots, units;        /* of each buffer; units: of the finer grid */
+	struct unit_grid {
+		uint32_t units, sectors;      /* flush units of a buffer, and how long one is */
+		uint16_t *slot_unit;          /* slot → flush unit */
+		uint16_t *slot_in_unit;
+	} grid[2];                    /* [1]: of zones that are in their patch */
 	struct write_buffer *buffer;
 	const struct binding_policy *policy;
-	uint16_t *slot_unit;          /* slot → flush unit */
-	uint16_t *slot_in_unit;
 	uint32_t *home;               /* zone → zone modulo count */
 };
 

@@ -240,7 +240,7 @@ void zones_init(struct ftl *ftl, struct arena *arena)
 		zone->backing = i >= ftl->zone_count;
 		zone->start = i * ftl->shape.zone_size_sectors;
 		zone->state = NVME_ZS_EMPTY;
-		zone->superblock = zone->old_superblock = SUPERBLOCK_NONE;
+		zone->superblock = zone->patch = zone->old_superblock = SUPERBLOCK_NONE;
 		staged_init(ftl, zone, arena);
 	}
 }

@@ -31,6 +31,7 @@ struct zone {
 	bool failed;                  /* no superblock can be had: queued writes end with NVME_WRITE_FAULT */
 	uint32_t generation;          /* raised by every reset; older data on flash are dead */
 	uint32_t superblock;          /* SUPERBLOCK_NONE until the first write needs one */
+	uint32_t patch;               /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
 	uint32_t wp, landed, placed, staged, resident;
 	uint32_t staged_from;         /* start of the unit that [.., staged) belongs to */
 	ppa_t *staged_ppa;            /* staged.h */
@@ -49,12 +50,13 @@ struct zone {
 
 	bool relocate;                /* the superblock cannot be continued: move to a fresh one before the next program */
 	bool relocating;              /* a move is under way, or waits for its superblock */
-	bool bad_superblock;          /* a program failed in it: retire it instead of erasing it */
-	uint32_t old_superblock;      /* after a move, until its last readers have gone; new reads are parked so long */
+	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
+	uint32_t old_superblock;      /* or patch; after a move, until its last readers have gone; new reads are parked so long */
 	bool old_bad;
 	uint32_t move_target;         /* while it waits in the relocator's queue */
 	bool fence;                   /* stale SLC copies beyond wp: make a fence durable before data land */
-	lt_word erased;               /* 1: the superblock that the zone gave up has been erased or retired; set before a kick */
+	lt_word erased;               /* how many of the superblocks that the zone gave up have been erased or retired; raised before a kick */
+	uint32_t given_up;            /* how many there are */
 	uint32_t wp_at_mount;         /* fence position */
 	uint32_t record_ticket;       /* table version that holds the zone's last record; 0 = none wanted */
 

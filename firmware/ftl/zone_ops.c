@@ -90,20 +90,29 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = 0;
 	zone->relocate = zone->failed = false;
-	lt_store(&zone->erased, zone->superblock == SUPERBLOCK_NONE || zone->bad_superblock);
+	lt_store(&zone->erased, 0);
+	zone->given_up = 0;
+}
+
+static void give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place, bool *bad)
+{
+	uint32_t superblock = *place;
+
+	*place = SUPERBLOCK_NONE;
+	if (*bad) {
+		superblock_retire(self, superblock);
+	} else if (superblock != SUPERBLOCK_NONE) {
+		zone->given_up++;
+		superblock_release(self, superblock, zone);
+	}
+	*bad = false;
 }
 
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 {
-	uint32_t superblock = zone->superblock;
-
 	io_of(zone->op)->step = OP_ERASE;
-	zone->superblock = SUPERBLOCK_NONE;
-	if (zone->bad_superblock)
-		superblock_retire(self, superblock);
-	else if (superblock != SUPERBLOCK_NONE)
-		superblock_release(self, superblock, zone);
-	zone->bad_superblock = false;
+	give_up(self, zone, &zone->superblock, &zone->bad_superblock);
+	give_up(self, zone, &zone->patch, &zone->bad_patch);
 }
 
 static bool reset_step(struct ftl_worker *self, struct zone *zone)
@@ -122,7 +131,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		reset_superblock(self, zone);
 		return true;
 	default:
-		if (!lt_load(&zone->erased))
+		if (lt_load(&zone->erased) < zone->given_up)
 			return false;
 		if (zone->drains)
 			budget_drained(self, zone);

@@ -20,8 +20,8 @@ struct zone_record {
 	uint64_t fence_sequence;      /* … with a sequence number up to this one are dead */
 	uint64_t reset_sequence;      /* backing zone: data with a sequence number up to this one are dead */
 };
-HZ_ASSERT_SIZE(struct zone_record, 32);
-enum { ZONE_RECORDS_PER_PAGE = HZ_SECTOR_BYTES / sizeof(struct zone_record), ZONE_TABLE_VERSION = 1 };
+HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
+enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 1 };
 
 struct table_page {
 	uint32_t wanted, writing, durable;  /* versions; wanted > durable: must be written */

@@ -190,7 +190,8 @@ private:
 			// An earlier write of the batch was refused: this one moved down.
 			run.offset = zone.accepted;
 			zone.tags.resize(zone.accepted);
-			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
+			if (run.offset + run.op.sectors <= Capacity())
+				zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
 		}
 		if (run.offset + run.op.sectors > Capacity()) {
 			EXPECT_TRUE(status == NVME_ZONE_BOUNDARY || status == NVME_ZONE_FULL) << status;
