@@ -14,6 +14,7 @@ namespace {
 const char *state_name(uint8_t state)
 {
 	switch (state >> 4) {
+	case NVME_ZS_NOT_WP: return "conventional";
 	case NVME_ZS_EMPTY: return "empty";
 	case NVME_ZS_IMPLICIT_OPEN: return "implicitly open";
 	case NVME_ZS_EXPLICIT_OPEN: return "explicitly open";
@@ -32,10 +33,32 @@ void print_controller(Controller &controller)
 	NamespaceInfo ns = controller.namespace_info();
 	auto mib = [](uint64_t sectors) { return sectors * HZ_SECTOR_BYTES / 1048576.0; };
 	std::printf("model            %.40s\nserial           %.20s\nfirmware         %.8s\n", id.mn, id.sn, id.fr);
+	if (!ns.zoned) {
+		std::printf("namespace        %.1f MiB, a block device\nlimits           %.0f KiB a transfer\n", mib(ns.size_sectors),
+			    ns.max_transfer_sectors * 4.0);
+		return;
+	}
 	std::printf("namespace        %lu zones, %.1f MiB capacity each, starts %.1f MiB apart\n", static_cast<unsigned long>(ns.zones),
 		    mib(ns.zone_capacity_sectors), mib(ns.zone_size_sectors));
 	std::printf("limits           %u open, %u active zones (0: none), %.0f KiB a transfer\n", ns.max_open, ns.max_active,
 		    ns.max_transfer_sectors * 4.0);
+}
+
+// What the map takes: on flash, or in RAM.
+void print_map(const hz_device_config &config)
+{
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
+	const uint64_t entries = shape.zones * shape.zone_capacity_sectors;
+	std::printf("map              %lu entries of %d bytes, %.1f MiB", static_cast<unsigned long>(entries), HZ_MAP_ENTRY_BYTES,
+		    static_cast<double>(entries * HZ_MAP_ENTRY_BYTES) / 1048576);
+	if (!config.l2p_cache_bytes || shape.conventional_zones) {
+		std::printf(" in RAM\n");
+		return;
+	}
+	std::printf(" in %lu table pages on flash\nmap in RAM       cache %.1f KiB (%u entries), log %u entries\n",
+		    static_cast<unsigned long>(shape.zones) * shape.map_pages_per_zone, config.l2p_cache_bytes / 1024.0,
+		    config.l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, config.l2p_log_entries);
 }
 
 void print_zones(Controller &controller)
@@ -56,7 +79,8 @@ void run(const MachineFlags &flags, bool zones)
 	Controller controller(*machine);
 	controller.enable();
 	print_controller(controller);
-	if (zones)
+	print_map(machine->config());
+	if (zones && controller.namespace_info().zoned)
 		print_zones(controller);
 	controller.shutdown();
 	controller.disconnect();

@@ -74,6 +74,20 @@ void check_channels(const RunFacts &f, std::vector<std::string> &out)
 				      number(f.flash.elapsed_ns));
 }
 
+/* Table pages are read for misses and for merges, and by nothing else after the mount. The FTL counts a read when it begins, the flash when
+ * it ends, and a flush of the log in the background may span either end of the measurement: so many are under way at most. */
+void check_map(const RunFacts &f, std::vector<std::string> &out)
+{
+	constexpr uint64_t under_way = 64;
+	const hz_log_ftl &l = f.ftl;
+	const uint64_t asked = l.l2p_fetches + l.l2p_merges, read = f.flash.reads[HZ_CAUSE_MAP];
+	if (read > asked + under_way || asked > read + under_way)
+		out.push_back("the map asked for " + number(asked) + " reads of table pages, the flash did " + number(read));
+	if (l.l2p_pages_written > f.flash.program_sectors[HZ_CAUSE_MAP] + under_way)
+		out.push_back("the map wrote " + number(l.l2p_pages_written) + " table pages, the flash programmed " +
+			      number(f.flash.program_sectors[HZ_CAUSE_MAP]));
+}
+
 /* No part of a lock's account is larger than its whole. */
 void check_locks(const RunFacts &f, std::vector<std::string> &out)
 {
@@ -102,6 +116,7 @@ std::vector<std::string> violations(const RunFacts &f)
 		check_queue(q, out);
 	check_bytes(f, out);
 	check_channels(f, out);
+	check_map(f, out);
 	check_locks(f, out);
 	return out;
 }

@@ -149,7 +149,8 @@ json l2p_json(const hz_log_ftl &l)
 		{"hits", hits}, {"misses", misses}, {"hit_ratio", hit + missed ? json(double(hit) / double(hit + missed)) : json()},
 		{"log_hits", l.l2p_log_hits}, {"fetches", l.l2p_fetches}, {"joined", l.l2p_joined}, {"prefetched", l.l2p_prefetched},
 		{"evictions", l.l2p_evictions}, {"updates", l.l2p_updates}, {"flushes", l.l2p_flushes},
-		{"pages_written", l.l2p_pages_written}, {"stalls", l.l2p_stalls}, {"stall_ns", l.l2p_stall_ns},
+		{"pages_written", l.l2p_pages_written}, {"merges", l.l2p_merges}, {"rebuilt", l.l2p_rebuilt},
+		{"pins_refused", l.l2p_pins_refused}, {"stalls", l.l2p_stalls}, {"stall_ns", l.l2p_stall_ns},
 	};
 }
 

@@ -51,12 +51,12 @@ uint64_t count(const json &value) { return value.get<uint64_t>(); }
 std::string map_line(const json &r)
 {
 	const json &m = r["l2p"], &hits = m["hits"];
-	if (!count(r["device"]["l2p"]["cache_bytes"]))
-		return "";
 	uint64_t lookups = 0;
 	for (const char *kind : {"hits", "misses"})
 		for (const json &level : m[kind])
 			lookups += count(level);
+	if (!lookups && !count(m["log_hits"]) && !count(m["updates"]))
+		return "";
 	return print("map: %.1f %% of %llu lookups in the cache (page %llu, chunk %llu, zone %llu), ",
 		     m["hit_ratio"].is_number() ? 100 * m["hit_ratio"].get<double>() : 100.0, (unsigned long long)lookups,
 		     (unsigned long long)count(hits["page"]), (unsigned long long)count(hits["chunk"]), (unsigned long long)count(hits["zone"])) +

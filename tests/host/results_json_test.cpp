@@ -131,6 +131,9 @@ TEST(Identities, EachBrokenOneIsNamed)
 	broken([](res::RunFacts &f) { f.ftl.host_read_sectors++; }, "the host read");
 	broken([](res::RunFacts &f) { f.ftl.host_write_sectors++; }, "the host wrote");
 	broken([](res::RunFacts &f) { f.flash.channels = 1, f.flash.channel_busy_ns[0] = 5; }, "channel 0");
+	broken([](res::RunFacts &f) { f.ftl.l2p_fetches = 65; }, "the map asked for 65 reads");
+	broken([](res::RunFacts &f) { f.flash.reads[HZ_CAUSE_MAP] = 65; }, "the flash did 65");
+	broken([](res::RunFacts &f) { f.ftl.l2p_pages_written = 66; }, "wrote 66 table pages");
 	broken([](res::RunFacts &f) { f.locks[0].contended = 1; }, "part larger than its whole");
 }
 

@@ -1,6 +1,12 @@
 // The main job on the real firmware image: right data, balanced books, the same digest every time. Needs QEMU.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
 #include "cli/run.hpp"
 #include "config/device_config.hpp"
 
@@ -62,6 +68,43 @@ TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
 		bytes += queue.of(res::Kind::read).bytes + queue.of(res::Kind::write).bytes;
 	EXPECT_GE(bytes, 1ull << 30);
 	EXPECT_EQ(facts.queues.size(), 8u);
+}
+
+/* Every preset boots, runs, and gives its data back where it stores any. */
+TEST(RunPresets, EachServesAShortWorkload)
+{
+	struct { const char *device, *workload; uint64_t divisor; } const presets[] = {
+		{"conzone-paper", "small", 1}, {"conzone-qlc", "small", 2}, {"legacy", "small", 1}, {"small-legacy", "small", 1},
+		{"small-mixed", "small", 1}, {"conzone-f2fs", "f2fs-like", 32}, {"conzone-1tb", "small", 4}, {"mcmq", "small", 4},
+	};
+	for (const auto &[device, workload, divisor] : presets) {
+		SCOPED_TRACE(device);
+		const res::RunFacts facts = run(device, workload, 1, divisor);
+		if (facts.device.media_mode == HZ_MEDIA_STORE)
+			expect_good(facts);
+		EXPECT_EQ(res::violations(facts), std::vector<std::string>());
+		EXPECT_EQ(res::result_json(facts)["failed_commands"]["count"], 0);
+	}
+}
+
+TEST(RunPresets, ABlockDeviceReplaysTheTraceWithoutALayer)
+{
+	const res::RunFacts facts = run("legacy", "default", 1);
+	expect_good(facts);
+	EXPECT_EQ(facts.workload["mapping"], "direct");
+	EXPECT_FALSE(res::result_json(facts)["mapping"].contains("host_waf"));
+}
+
+TEST(RunPresets, AFailedCommandIsAnExitCodeWithASentence)
+{
+	const std::string folder = testing::TempDir(), device = folder + "/faulty.yaml", out = folder + "/faulty.txt";
+	std::ofstream(device) << "name: faulty\nfaults: {read_fail_ppb: 20000000}\n";
+	const std::string command = std::string(HZ_PROGRAM) + " run --device " + device + " --workload random-read --quick >/dev/null 2>" + out;
+	EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+	std::stringstream said;
+	said << std::ifstream(out).rdbuf();
+	EXPECT_NE(said.str().find("commands failed, the first: queue "), std::string::npos) << said.str();
+	EXPECT_NE(said.str().find("Unrecovered Read Error"), std::string::npos) << said.str();
 }
 
 /* Zones, buffers, SLC and budgets change hands all the time: more zones are written than there are buffers. */
