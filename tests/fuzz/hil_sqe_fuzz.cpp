@@ -45,7 +45,7 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x08, 0x79, 0x7a, 0x7d};
-	io_limits limits{{region(), region_bytes}, namespace_sectors, true};
+	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
 	nvme_sqe sqe;
@@ -61,6 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		entry = aim(entry);
 		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
 	}
+	limits.zoned = !(sqe.flags & 0x20);
 	if (sqe.flags & 0x10) {
 		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];
 		sqe.flags = 0;
@@ -69,6 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sqe.prp1 = aim(sqe.prp1);
 		sqe.prp2 = aim(sqe.prp2);
 	}
-	check(req, io_decode(&limits, &sqe, pages, &req));
+	uint16_t status = io_decode(&limits, &sqe, pages, &req);
+	require(limits.zoned || status || req.op == FTL_READ || req.op == FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_FLUSH);
+	check(req, status);
 	return 0;
 }
