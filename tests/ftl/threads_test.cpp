@@ -100,6 +100,17 @@ TEST_P(Threads, EightHartsShareEverything)
 	cfg.max_open = cfg.max_active = 0;
 	for (uint8_t &kind : cfg.lock_kind)
 		kind = static_cast<uint8_t>(HZ_LOCK_TAS + GetParam() % 5);
+	if (GetParam() >= 5) { // map in flash, a cache as small as can be, all strategies
+		cfg.slc_blocks_per_plane = 8;
+		cfg.blocks_per_plane = 8 + 10;
+		cfg.l2p_cache_bytes = (GetParam() == 7 ? 64 : 16) * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_levels = HZ_MAP_ZONE;
+		cfg.l2p_chunk_sectors = 16;
+		cfg.l2p_log_entries = 256;
+		cfg.l2p_strategy = GetParam() % 3;
+		cfg.l2p_eviction = GetParam() % 2;
+		cfg.l2p_log_policy = GetParam() == 6;
+	}
 	// Short times: the clock is the machine's.
 	cfg.slc = {{2000}, {3000}, 9000, 0};
 	cfg.normal = {{2000, 2000, 2000}, {5000}, 12000, 0};
@@ -131,4 +142,4 @@ TEST_P(Threads, EightHartsShareEverything)
 			ASSERT_TRUE(PageIs(read.pages[0], tag)) << "LBA " << lba;
 		}
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, 5));
+INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, 8));
