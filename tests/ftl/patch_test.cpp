@@ -143,13 +143,22 @@ TEST_P(PatchProperty, AgreesWithTheModelAndSurvivesCuts)
 	hz_device_config cfg = Patched(GetParam() % 2 ? 109 : 128, GetParam() % 4 < 2 ? 1 : 2);
 	cfg.buffer_binding = GetParam() % 3;
 	cfg.write_buffers = cfg.buffer_binding == HZ_BIND_PER_ZONE ? cfg.max_active : 2;
-	cfg.program_fail_ppb = GetParam() >= 4 ? 1000000 : 0;
+	cfg.program_fail_ppb = GetParam() / 4 % 2 ? 1000000 : 0;
+	cfg.slc_gc = GetParam() / 2 % 3;
+	cfg.buffer_idle_ns = GetParam() % 5 == 0 ? 300000 : 0;
+	if (GetParam() >= 8) { // the map in flash: chunks on both sides of the seam
+		cfg.l2p_cache_bytes = 16 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_levels = HZ_MAP_ZONE;
+		cfg.l2p_chunk_sectors = 16;
+		cfg.l2p_log_entries = 256;
+		cfg.l2p_strategy = GetParam() % 3;
+	}
 	cfg.spare_superblocks = 8;
 	cfg.blocks_per_plane = 40;
 	cfg.slc_blocks_per_plane = 24;
 	Rig rig(cfg);
 	Driver driver(rig, GetParam());
-	for (int boot = 0; boot < 25; boot++) {
+	for (int boot = 0; boot < 16; boot++) {
 		nand_policy policy{};
 		policy.power_cut_op = boot % 5 ? 1 + dice() % 400 : 0;
 		policy.cut_before = dice() % 2;
@@ -164,4 +173,4 @@ TEST_P(PatchProperty, AgreesWithTheModelAndSurvivesCuts)
 		ASSERT_FALSE(HasFailure());
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, PatchProperty, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Seeds, PatchProperty, testing::Range(0, 14));

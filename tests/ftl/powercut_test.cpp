@@ -19,6 +19,32 @@ static const std::vector<std::pair<const char *, Body>> kBodies = {
 	{"ManyUnitsInFlight", {{W(0, 64), W(1, 50)}, {kFlush}, {W(0, 30), W(1, 40)}, {kFlush}}},
 	{"SmallForced", {{W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)}, {W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
 			 {W(0, 1, FTL_FUA), W(0, 1), W(0, 2, FTL_FUA)}}},
+	{"NearTheEnd", {{W(0, 93), W(1, 40)}, {W(0, 2, FTL_FUA)}, {W(0, 1), W(2, 3)}, {W(0, 9)}, {kFlush}, {Z(FTL_ZONE_RESET, 0)}, {W(0, 2, FTL_FUA)}}},
+};
+
+// Policies side by side; each body is cut at each of its operations under each of them.
+struct Policy { const char *name; void (*change)(hz_device_config &); };
+
+static void Patch(hz_device_config &cfg)
+{
+	cfg.zone_capacity_sectors = 110; // the body "NearTheEnd" crosses the seam at 96
+	cfg.zone_size_sectors = 128;
+	cfg.slc_blocks_per_plane = 18;
+	cfg.blocks_per_plane = 28;
+}
+
+static const Policy kPolicies[] = {
+	{"Plain", [](hz_device_config &) {}},
+	{"TwoPlanes", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
+	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
+	{"TwoPlanesSlcPages", [](hz_device_config &cfg) { cfg.flush_unit_planes = cfg.slc_program_sectors = 2; }},
+	{"FirstFreeCostBenefit", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE, cfg.slc_gc = HZ_GC_COST_BENEFIT,
+							     cfg.slc_gc_low = 6; }},
+	{"PerZoneFifoIdle", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_PER_ZONE, cfg.write_buffers = cfg.max_active,
+							cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6, cfg.buffer_idle_ns = 200000; }},
+	{"PatchedIdle", [](hz_device_config &cfg) { Patch(cfg), cfg.buffer_idle_ns = 1; }},
+	{"PatchedSlcPagesFifo", [](hz_device_config &cfg) { Patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO,
+							    cfg.slc_gc_low = 6; }},
 };
 
 // Once more after the crash: go on writing, flush, pull the plug without a cut inside an operation, look again.
@@ -64,10 +90,9 @@ TEST_P(PowerCut, EveryOperation)
 {
 	const auto &[name, body] = kBodies[std::get<0>(GetParam())];
 	hz_device_config cfg = Config();
-	cfg.flush_unit_planes = std::get<1>(GetParam()) & 1 ? 2 : 1;
-	cfg.slc_program_sectors = std::get<1>(GetParam()) & 2 ? 2 : 1;
 	cfg.slc_blocks_per_plane = 8;
 	cfg.blocks_per_plane = 18;
+	kPolicies[std::get<1>(GetParam())].change(cfg);
 	for (uint32_t before = 0; before < 2; before++) {
 		uint64_t cut = 1;
 		for (bool more = true; more; cut++) {
@@ -78,10 +103,10 @@ TEST_P(PowerCut, EveryOperation)
 		EXPECT_GT(cut, 8u) << "the body must do something";
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Bodies, PowerCut, testing::Combine(testing::Range(0, int(std::size(kBodies))), testing::Range(0, 4)),
+INSTANTIATE_TEST_SUITE_P(Bodies, PowerCut, testing::Combine(testing::Range(0, int(std::size(kBodies))), testing::Range(0, int(std::size(kPolicies)))),
 			 [](const auto &test) {
 				 return std::string(kBodies[std::get<0>(test.param)].first) + "_" +
-					std::to_string(std::get<1>(test.param));
+					kPolicies[std::get<1>(test.param)].name;
 			 });
 
 class PowerCutRandom : public testing::TestWithParam<int> {};
@@ -89,7 +114,7 @@ class PowerCutRandom : public testing::TestWithParam<int> {};
 // Long random bodies, the device cut again and again on the same image.
 TEST_P(PowerCutRandom, ChainOfCuts)
 {
-	for (uint64_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 40u; seed++) {
+	for (uint64_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 15u; seed++) {
 		hz_device_config cfg = Config();
 		std::mt19937_64 dice(seed);
 		cfg.buffer_binding = dice() % 3;
@@ -98,6 +123,11 @@ TEST_P(PowerCutRandom, ChainOfCuts)
 		cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
 		cfg.slc_blocks_per_plane = 8;
 		cfg.blocks_per_plane = 18;
+		if (dice() % 3 == 0)
+			Patch(cfg);
+		cfg.slc_gc = dice() % 3;
+		cfg.slc_gc_low = dice() % 8;
+		cfg.buffer_idle_ns = dice() % 2 ? 1 + dice() % 1000000 : 0;
 		Rig rig(cfg);
 		Driver driver(rig, seed);
 		for (int boot = 0; boot < 12; boot++) {
