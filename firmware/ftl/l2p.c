@@ -1,8 +1,7 @@
 /* The map: which implementation the config chooses, and the locks that both have. */
 #include "context.h"
 
-/* Conventional zones keep the whole map in RAM. */
-static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes && !ftl->shape.conventional_zones; }
+static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
 
 static bool by_zone(const struct l2p *l2p, uint32_t zones) { return l2p->shards == zones; }
 
@@ -108,14 +107,14 @@ const char *l2p_check(struct ftl *ftl, const struct zone *zone)
 
 /* --- conventional zones --- */
 
-void l2p_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+void l2p_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
-	ftl->l2p.ops->page_map(ftl, lba, count, to, oob);
+	self->ftl->l2p.ops->page_map(self, lba, count, to, oob);
 }
 
-bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+bool l2p_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
-	return ftl->l2p.ops->page_move(ftl, lba, from, to, oob);
+	return self->ftl->l2p.ops->page_move(self, lba, from, to, oob);
 }
 
 uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
@@ -136,4 +135,19 @@ uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
 void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	ftl->l2p.ops->page_preset(ftl, lba, place);
+}
+
+void l2p_page_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	ftl->l2p.ops->page_scan_begin(ftl, arena);
+}
+
+const char *l2p_page_scan_end(struct ftl *ftl)
+{
+	return ftl->l2p.ops->page_scan_end(ftl);
+}
+
+uint64_t l2p_page_stale(struct ftl *ftl)
+{
+	return ftl->l2p.ops->page_stale(ftl);
 }

@@ -9,6 +9,7 @@
 #define FTL_L2P_H
 
 #include "l2p_cache.h"
+#include "l2p_changes.h"
 #include "l2p_log.h"
 #include "l2p_table.h"
 #include "lt/lock.h"
@@ -39,12 +40,15 @@ struct l2p_ops {
 	void (*unmap)(struct ftl_worker *self, const struct zone *zone, uint32_t count);
 	bool (*room)(struct ftl_worker *self, struct zone *zone);
 	bool (*settled)(struct ftl_worker *self, struct ftl_request *req);
-	void (*page_map)(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
-	bool (*page_move)(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+	void (*page_map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
+	bool (*page_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
 	uint32_t (*page_read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*page_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*page_peek)(struct ftl *ftl, uint64_t lba);
 	void (*page_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
+	void (*page_scan_begin)(struct ftl *ftl, struct arena *arena);
+	const char *(*page_scan_end)(struct ftl *ftl);
+	uint64_t (*page_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 	void (*mounted)(struct ftl *ftl, const struct zone *zone);
 	const char *(*check)(struct ftl *ftl, const struct zone *zone);
@@ -62,6 +66,7 @@ struct l2p {
 	struct l2p_table table;
 	struct l2p_cache cache;
 	struct l2p_log log;
+	struct l2p_changes changes;
 };
 
 void l2p_init(struct ftl *ftl, struct arena *arena);
@@ -89,9 +94,9 @@ bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
 /* Lock of the backing zone held. Under the map's lock: gives oob[0 … count) their sequence numbers, ascending, so that for every LBA the
  * order of sequence numbers is the order of mapping; maps [lba, lba + count), all of one zone and at most L2P_PIECE, to the places from
  * `to` on; reports what they replace to page_space_invalidate, now or when the map learns it. */
-void l2p_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
+void l2p_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 /* The same for one sector if the LBA still lies at `from`; false: it does not, nothing has changed. */
-bool l2p_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+bool l2p_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
 /* Places of [lba, lba + count), all of one zone: returns how many from the front are known; 0: the request waits for a table page and
  * will be dispatched again. No lock held. Nothing is pinned: under the backing zone's lock the reverse map tells whether a place is
  * still the LBA's (page_read.c). */
@@ -100,6 +105,12 @@ uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba);
 void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
+/* Harts idle: how many places have lost their LBA without having been reported to page_space_invalidate yet. */
+uint64_t l2p_page_stale(struct ftl *ftl);
+/* Mount: begin and end of the scan that presets every conventional sector; what it took from the arena is no longer needed afterwards. NULL,
+ * or one sentence why the map cannot be brought up to date. */
+void l2p_page_scan_begin(struct ftl *ftl, struct arena *arena);
+const char *l2p_page_scan_end(struct ftl *ftl);
 
 /* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);

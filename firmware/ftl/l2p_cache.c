@@ -220,6 +220,17 @@ void l2p_cache_drop(struct l2p_cache *cache, uint32_t number, uint32_t group, ui
 	publish_oldest(cache, shard);
 }
 
+void l2p_cache_forget(struct l2p_cache *cache, uint32_t number, uint32_t lba, uint8_t level)
+{
+	uint32_t index = cache->shard[number].by_level[level] ? lookup(cache, number, lba, level) : NONE;
+
+	if (index == NONE)
+		return;
+	detach(cache, number, index);
+	set_free(cache, &cache->shard[number], index);
+	publish_oldest(cache, &cache->shard[number]);
+}
+
 /* --- lending --- */
 
 uint32_t l2p_cache_lender(const struct l2p_cache *cache, uint32_t shard, uint32_t candidate)

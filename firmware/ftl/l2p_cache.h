@@ -66,6 +66,9 @@ enum l2p_cache_insertion l2p_cache_insert(struct l2p_cache *cache, uint32_t shar
 /* Drop the entries of a group that lie in [first, end) and are of a lower level than `below`; O(entries of the group). */
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t shard, uint32_t group, uint32_t first, uint32_t end, uint8_t below);
 
+/* Drop this entry if it is there. */
+void l2p_cache_forget(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level);
+
 /* Lending, in three steps, each under at most one shard's lock: which shard, to judge by the hints, has the older entries (`shard`
  * itself: none); take room for up to `most` entries away from it while its oldest is older than before_ns (a chain, *count); give it. */
 uint32_t l2p_cache_lender(const struct l2p_cache *cache, uint32_t shard, uint32_t candidate);

@@ -1,5 +1,6 @@
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
 #include "context.h"
+#include "l2p_page.h"
 
 /* Sectors of one request that are being looked up. Shard lock held all the time. */
 struct lookup {
@@ -222,7 +223,7 @@ static bool from_fetch(struct lookup *at)
 /* --- the operations --- */
 
 /* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. */
-static void borrow(struct ftl_worker *self, uint32_t shard)
+void l2p_cache_borrow(struct ftl_worker *self, uint32_t shard)
 {
 	struct l2p *l2p = &self->ftl->l2p;
 	uint32_t candidate = ++self->cache_candidate & (l2p->shards - 1), count, chain;
@@ -256,7 +257,7 @@ static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, co
 	}
 	lt_lock_release(&l2p->shard[at.shard], &node);
 	if (at.replaced && l2p->shards > 1)
-		borrow(self, at.shard);
+		l2p_cache_borrow(self, at.shard);
 	return at.offset - offset;
 }
 
@@ -426,6 +427,8 @@ static void cached_remap_run(struct ftl_worker *self, const struct zone *zone, u
 
 static void cached_mounted(struct ftl *ftl, const struct zone *zone)
 {
+	if (l2p_conventional(ftl, zone))
+		return; /* l2p_scan_end does it */
 	l2p_mount_pages(ftl, zone);
 	find_made(&ftl->workers[0], zone, 0, zone->placed);
 }
@@ -438,10 +441,14 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 	l2p_cache_init(&l2p->cache, arena, ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, l2p->shards, ftl->cfg->l2p_buckets,
 		       l2p->table.pages, ftl->cfg->l2p_eviction == HZ_L2P_CLOCK);
 	l2p_log_init(ftl, arena);
+	l2p_changes_init(ftl, arena);
 }
 
 const struct l2p_ops l2p_cached = {
 	.init = cached_init, .read = cached_read, .leave = cached_leave, .map_run = cached_map_run, .remap_run = cached_remap_run,
 	.moved = cached_moved, .unmap = cached_unmap, .room = l2p_log_room, .settled = l2p_log_settled, .found = l2p_found_page,
 	.mounted = cached_mounted, .check = l2p_cached_check,
+	.page_map = l2p_cached_page_map, .page_move = l2p_cached_page_move, .page_read = l2p_cached_page_read,
+	.page_hint = l2p_cached_page_hint, .page_peek = l2p_cached_page_peek, .page_preset = l2p_cached_page_preset,
+	.page_scan_begin = l2p_scan_begin, .page_scan_end = l2p_scan_end, .page_stale = l2p_cached_page_stale,
 };

@@ -19,11 +19,25 @@ static const char *check_copy(struct ftl *ftl, const struct zone *zone, uint32_t
 	return l2p_entry_level(*(const uint32_t *)image) == page->level ? NULL : "a table page's level is not that of its first entry";
 }
 
+/* page_check compares the entries themselves with the backing zones. */
+static const char *check_conventional(struct ftl *ftl, uint32_t index)
+{
+	const struct map_page *page = &ftl->l2p.table.page[index];
+
+	if (page->flags & MAP_WRITING || page->fetch)
+		return "a table page is being read or written though nothing runs";
+	if (page->ppa != PPA_NONE && *slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
+		return "an SLC sector does not know the table page that lies there";
+	return NULL;
+}
+
 static const char *check_page(struct ftl *ftl, const struct zone *zone, uint32_t index)
 {
 	const struct map_page *page = &ftl->l2p.table.page[index];
 	uint32_t placed = l2p_page_placed(ftl, zone, index);
 
+	if (l2p_conventional(ftl, zone))
+		return check_conventional(ftl, index);
 	if (page->merged > placed)
 		return "a table page holds entries beyond what the zone has placed";
 	if ((page->ppa == PPA_NONE) != !page->merged)
@@ -40,6 +54,8 @@ static const char *check_cached(struct ftl *ftl, const struct zone *zone, const 
 	uint32_t offset = entry->lba - (uint32_t)zone->start;
 	struct map_range range;
 
+	if (l2p_conventional(ftl, zone))
+		return l2p_page_peek(ftl, entry->lba) == entry->ppa && entry->level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
 	if (!l2p_range_at(ftl, entry->level, offset, &range) || range.head != offset || l2p_page_index(ftl, zone, offset) != group)
 		return "a cached entry does not lead a range, or is in another table page's list";
 	if (offset >= zone->placed || l2p_level_at(ftl, zone->placed, offset, &range) < entry->level)
@@ -67,9 +83,13 @@ static const char *check_log(struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p.table;
 	uint64_t used = 0, dirty = 0, listed = 0;
+	const char *error = l2p_changes_check(ftl, &used);
 
+	if (error)
+		return error;
 	for (uint32_t i = 0; i < table->pages; i++) {
-		used += l2p_page_placed(ftl, l2p_page_zone(ftl, i), i) - table->page[i].merged + !!(table->page[i].flags & MAP_HEAD);
+		if (!l2p_conventional(ftl, l2p_page_zone(ftl, i)))
+			used += l2p_page_placed(ftl, l2p_page_zone(ftl, i), i) - table->page[i].merged + !!(table->page[i].flags & MAP_HEAD);
 		dirty += table->page[i].flags & MAP_DIRTY;
 	}
 	for (uint32_t s = 0; s < ftl->l2p.shards; s++)

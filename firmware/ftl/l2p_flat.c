@@ -138,8 +138,9 @@ static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
 		page_space_invalidate(ftl, old, UINT64_MAX);
 }
 
-static void flat_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+static void flat_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
+	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
 	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
@@ -154,8 +155,9 @@ static void flat_page_map(struct ftl *ftl, uint64_t lba, uint32_t count, uint32_
 	lt_lock_release(lock, &node);
 }
 
-static bool flat_page_move(struct ftl *ftl, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
+	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
 	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
@@ -213,9 +215,29 @@ static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	*entry = place;
 }
 
+static void flat_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	(void)ftl;
+	(void)arena;
+}
+
+static const char *flat_scan_end(struct ftl *ftl)
+{
+	(void)ftl;
+	return NULL;
+}
+
+static uint64_t flat_stale(struct ftl *ftl)
+{
+	(void)ftl;
+	return 0;
+}
+
 const struct l2p_ops l2p_flat = {
 	.init = flat_init, .read = flat_read, .leave = flat_leave, .map_run = flat_map_run, .remap_run = flat_map_run,
 	.moved = flat_moved, .unmap = flat_unmap, .room = flat_room, .settled = flat_settled, .found = flat_found,
 	.page_map = flat_page_map, .page_move = flat_page_move, .page_read = flat_page_read, .page_hint = flat_page_hint,
-	.page_peek = flat_page_peek, .page_preset = flat_page_preset, .mounted = flat_mounted, .check = flat_check,
+	.page_peek = flat_page_peek, .page_preset = flat_page_preset, .page_scan_begin = flat_scan_begin, .page_scan_end = flat_scan_end,
+	.page_stale = flat_stale,
+	.mounted = flat_mounted, .check = flat_check,
 };

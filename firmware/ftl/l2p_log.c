@@ -33,7 +33,7 @@ static void pass_begin(struct lt_event *event)
 	round_begin(log->worker);
 }
 
-static void pass_start(struct ftl_worker *self)
+void l2p_log_flush(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p.log;
 
@@ -52,7 +52,7 @@ void l2p_log_kick(struct ftl_worker *self)
 		return;
 	if (self->ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING)
 		lt_store(&log->closed, 1);
-	pass_start(self);
+	l2p_log_flush(self);
 }
 
 static void zone_waits(struct ftl_worker *self, struct l2p_log *log, struct zone *zone)
@@ -93,7 +93,7 @@ bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
 	if (room)
 		stall_ended(self, zone);
 	else
-		pass_start(self);
+		l2p_log_flush(self);
 	return room;
 }
 
@@ -109,7 +109,7 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 		io_push(&log->at_rest, req);
 	lt_lock_release(&log->lock, &node);
 	if (!empty)
-		pass_start(self);
+		l2p_log_flush(self);
 	return empty;
 }
 
@@ -160,7 +160,7 @@ static void pass_end(struct ftl_worker *self)
 	lt_store(&log->closed, 0);
 	lt_store(&log->running, 0);
 	if (let_in(self))
-		pass_start(self);
+		l2p_log_flush(self);
 	else
 		l2p_log_kick(self);
 }
@@ -200,6 +200,7 @@ static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item
 	uint32_t first = l2p_page_first(ftl, index), split = ftl->l2p.table.split;
 
 	item->page = index;
+	item->conventional = item->lost = false;
 	item->from = page->merged;
 	item->to = l2p_page_placed(ftl, zone, index);
 	item->head = page->flags & MAP_HEAD;
@@ -219,16 +220,35 @@ static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item
 	return true;
 }
 
+/* Shard lock held. The same for a page of a conventional zone. */
+static bool note_conventional(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
+{
+	struct map_page *page = &ftl->l2p.table.page[index];
+
+	*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .generation = zone->generation,
+				   .conventional = true, .reads = page->ppa != PPA_NONE };
+	if (ftl->l2p.changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
+		return false;
+	page->flags |= MAP_WRITING;
+	if (item->reads) {
+		item->txn.ppa = page->ppa;
+		slc_pin(ftl, page->ppa);
+	}
+	return true;
+}
+
 static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
+	bool (*note_page)(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index);
 	struct zone *zone = l2p_page_zone(ftl, index);
 	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
+	note_page = l2p_conventional(ftl, zone) ? note_conventional : note;
 	lt_lock_acquire(&zone->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
-	taken = note(ftl, zone, item, index);
+	taken = note_page(ftl, zone, item, index);
 	lt_lock_release(lock, &node);
 	lt_lock_release(&zone->lock, &zone_node);
 	return taken;
@@ -260,6 +280,7 @@ static void copy_read(struct tsu_txn *txn)
 	if (txn->status != NAND_OK) {
 		self->counters.l2p_rebuilt++;
 		item->reads = false;
+		item->lost = item->conventional;
 	}
 	if (--log->pending == 0)
 		round_write(self);
@@ -349,13 +370,19 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	if (!(page->flags & MAP_FORGOTTEN)) {
+	if (item->conventional) {
+		l2p_page_set_copy(self, item->page, ppa, HZ_MAP_PAGE_ENTRIES, HZ_MAP_PAGE);
+		page->flags &= (uint8_t)~MAP_LOST;
+		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
+	} else if (!(page->flags & MAP_FORGOTTEN)) {
 		leaves += item->to - page->merged;
 		l2p_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
 	}
 	page->flags &= (uint8_t)~(MAP_WRITING | MAP_FORGOTTEN);
 	l2p_log_remove(ftl, leaves);
 	lt_lock_release(lock, &node);
+	if (item->conventional)
+		l2p_log_remove(ftl, l2p_changes_drop(self, item));
 	self->counters.l2p_pages_written++;
 }
 
@@ -373,12 +400,11 @@ static void written(struct slc_write *write)
 	round_begin(self);
 }
 
-static void write_units(struct ftl_worker *self, uint32_t units)
+static void write_units(struct ftl_worker *self, uint32_t units, uint64_t sequence)
 {
 	struct ftl *ftl = self->ftl;
 	struct l2p_log *log = &ftl->l2p.log;
 	uint32_t unit = ftl->slc.unit_sectors;
-	uint64_t sequence = sequence_take(ftl, log->count);
 
 	log->pending = units;
 	for (uint32_t u = 0; u < units; u++) {
@@ -403,16 +429,25 @@ static void write_units(struct ftl_worker *self, uint32_t units)
 	}
 }
 
+/* The sequence numbers are taken first: what the images say is true from then on. */
 static void round_write(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p.log;
+	uint64_t sequence = sequence_take(self->ftl, log->count);
 	uint32_t units = 0;
 
-	for (uint32_t i = 0; i < log->count; i++)
-		merge(self->ftl, &log->item[i]);
+	for (uint32_t i = 0; i < log->count; i++) {
+		struct log_item *item = &log->item[i];
+
+		item->known = item->reads ? item->oob.sequence : sequence;
+		if (item->conventional)
+			l2p_changes_merge(self, item);
+		else
+			merge(self->ftl, item);
+	}
 	for (uint32_t done = 0; done < log->count; done += self->ftl->slc.unit_sectors)
 		units++;
-	write_units(self, units);
+	write_units(self, units, sequence);
 }
 
 /* --- construction --- */
@@ -444,7 +479,7 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena)
 
 		item->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page merges");
 		item->txn = (struct tsu_txn){ .done = copy_read, .op = TSU_READ, .cause = HZ_CAUSE_MAP, .sectors = 1,
-					      .data = { &item->image, 0, HZ_SECTOR_BYTES } };
+					      .data = { &item->image, 0, HZ_SECTOR_BYTES }, .oob = &item->oob };
 	}
 	writes_init(ftl, arena, unit);
 }

@@ -1,6 +1,6 @@
 /* The L2P log: mapping changes that are in RAM only, and the job that merges them into table pages on flash.
  *
- * For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
+ * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
  * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
  * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write.
  *
@@ -27,6 +27,10 @@ struct log_item {
 	uint32_t placed;              /* what the zone had placed then */
 	uint32_t generation;
 	ppa_t base, patch;            /* place of the page's first entry; of the first one in the zone's patch */
+	bool conventional;            /* what is new is in l2p_changes.h */
+	bool lost;                    /* … and so is the old copy: it could not be read */
+	struct hz_oob oob;            /* of the old copy */
+	uint64_t known;               /* conventional: sequence number when the old entries were true */
 	uint8_t tries;
 	bool reads;                   /* has an old copy */
 	bool head;                    /* took the page's MAP_HEAD along */
@@ -57,6 +61,8 @@ void l2p_log_add(struct ftl *ftl, uint32_t entries);
 void l2p_log_remove(struct ftl *ftl, uint32_t entries);
 /* Begin a pass if the threshold has been reached and none is under way. No L2P lock held. */
 void l2p_log_kick(struct ftl_worker *self);
+/* Begin a pass if none is under way. */
+void l2p_log_flush(struct ftl_worker *self);
 /* Zone lock held: may another unit be programmed? False: the zone waits and is kicked. */
 bool l2p_log_room(struct ftl_worker *self, struct zone *zone);
 /* True if the log is empty, else the request waits until it is and is dispatched again. */

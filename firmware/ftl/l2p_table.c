@@ -49,6 +49,11 @@ uint32_t l2p_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t
 	return zone->index << ftl->l2p.table.zone_shift | offset >> L2P_PAGE_SHIFT;
 }
 
+bool l2p_conventional(const struct ftl *ftl, const struct zone *zone)
+{
+	return zone->index < ftl->shape.conventional_zones;
+}
+
 struct zone *l2p_page_zone(struct ftl *ftl, uint32_t page)
 {
 	return &ftl->zones[page >> ftl->l2p.table.zone_shift];
@@ -195,16 +200,24 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 	tsu_submit(self->ftl->tsu, &fetch->txn);
 }
 
-/* The copy cannot be read: everything it held can be told from the zone's record, so it is in the log again. */
+/* The copy cannot be read. Of a sequential zone everything it held can be told from the zone's record, so it is in the log again; a
+ * conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
 static void page_lost(struct ftl_worker *self, uint32_t index)
 {
 	struct l2p_table *table = &self->ftl->l2p.table;
 	struct map_page *page = &table->page[index];
+	const struct zone *zone = l2p_page_zone(self->ftl, index);
 
-	self->counters.l2p_rebuilt++;
-	l2p_log_add(self->ftl, page->merged);
-	l2p_page_drop_copy(self, page);
-	l2p_page_dirty(self->ftl, l2p_shard_of(self->ftl, l2p_page_zone(self->ftl, index)), index);
+	if (l2p_conventional(self->ftl, zone)) {
+		page->flags |= MAP_LOST;
+		page->epoch++;
+		page->fetch = NULL;
+	} else {
+		self->counters.l2p_rebuilt++;
+		l2p_log_add(self->ftl, page->merged);
+		l2p_page_drop_copy(self, page);
+	}
+	l2p_page_dirty(self->ftl, l2p_shard_of(self->ftl, zone), index);
 }
 
 static void fetched(struct tsu_txn *txn)
@@ -230,6 +243,8 @@ static void fetched(struct tsu_txn *txn)
 		waiting = fetch->waiting;
 	}
 	lt_lock_release(lock, &node);
+	if (failed && fetch->ready && l2p_conventional(self->ftl, l2p_page_zone(self->ftl, fetch->page)))
+		l2p_log_flush(self);
 	io_resume_all(&waiting);
 }
 

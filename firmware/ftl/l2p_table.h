@@ -5,7 +5,9 @@
  * what the zone has placed, are the page's part of the log (l2p_log.h). The map bits of an entry say how far the sectors from
  * it on lie together: those of the first entry of a chunk or zone count, others may be older.
  *
- * Protected by the L2P lock of the zone. Only sequential zones have table pages here. */
+ * A copy of a conventional zone's page holds all its entries; what has changed since is in l2p_changes.h.
+ *
+ * Protected by the L2P lock of the zone. */
 #ifndef FTL_L2P_TABLE_H
 #define FTL_L2P_TABLE_H
 
@@ -27,6 +29,7 @@ enum map_page_flags {
 	MAP_DIRTY = 1,                /* in its shard's list */
 	MAP_WRITING = 2,              /* a new copy is on its way to flash */
 	MAP_FORGOTTEN = 4,            /* … and is void: the zone was reset or moved meanwhile */
+	MAP_LOST = 16,                /* of a conventional zone: its copy cannot be read, the next pass rebuilds it */
 	MAP_HEAD = 8,                 /* its first entry leads a larger range than its copy says; counts as one entry of the log */
 };
 struct map_page {
@@ -106,6 +109,7 @@ const char *l2p_cached_check(struct ftl *ftl, const struct zone *zone);
 /* mount_map.c */
 void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_mount_pages(struct ftl *ftl, const struct zone *zone);
+bool l2p_conventional(const struct ftl *ftl, const struct zone *zone);
 /* How many entries of a copy's bytes, from its first on, say what the zone says, of at most `placed`. */
 uint32_t l2p_true_entries(const struct ftl *ftl, const struct zone *zone, uint32_t first, const uint32_t *entry, uint32_t placed);
 

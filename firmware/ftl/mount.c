@@ -7,6 +7,7 @@
 
 struct mount {
 	struct ftl *ftl;
+	struct arena *arena;
 	struct hz_oob *oob;           /* one unit */
 	uint32_t *rows;               /* by column: units programmed in the block at hand */
 	bool erasing, bad, used;      /* of the superblock at hand */
@@ -363,8 +364,16 @@ static const char *settle_zones(struct mount *mount)
 
 static const char *find_places(struct mount *mount)
 {
+	size_t used = mount->arena->used;
+	const char *error;
+
+	if (!mount->ftl->page.zones)
+		return NULL;
+	l2p_page_scan_begin(mount->ftl, mount->arena);
 	page_mount(mount->ftl, mount->oob);
-	return NULL;
+	error = l2p_page_scan_end(mount->ftl);
+	mount->arena->used = used;
+	return error;
 }
 
 /* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
@@ -408,6 +417,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 	uint32_t unit = ftl->unit_sectors > ftl->cfg->slc_program_sectors ? ftl->unit_sectors : ftl->cfg->slc_program_sectors;
 	struct mount mount = {
 		.ftl = ftl,
+		.arena = arena,
 		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table_sequence = arena_alloc(arena, ftl->table.pages, sizeof(uint64_t), "mount table"),

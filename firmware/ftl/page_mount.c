@@ -169,7 +169,7 @@ const char *page_check(struct ftl *ftl)
 	}
 	for (uint32_t i = 0; !error && i < ftl->page.zones; i++)
 		error = check_zone(ftl, i, &valid);
-	if (!error && valid != mapped)
-		error = "there are more valid places than mapped conventional sectors";
+	if (!error && valid != mapped + (ftl->page.zones ? l2p_page_stale(ftl) : 0))
+		error = "there are more or fewer valid places than mapped conventional sectors";
 	return error;
 }

@@ -74,8 +74,10 @@ bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t s
 		enum verdict verdict = GOES_ON;
 
 		count = l2p_page_read(self, req, req->lba + from, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, place);
-		if (!count)
+		if (!count) {
+			io_of(req)->queued = 1;
 			return false;
+		}
 		while (verdict == GOES_ON && (at = io_of(req)->done - from) < count) {
 			uint32_t run = run_of(&place[at], count - at);
 
@@ -87,5 +89,6 @@ bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t s
 		if (verdict == PARKED)
 			return false;
 	}
+	l2p_leave(self, req);
 	return true;
 }

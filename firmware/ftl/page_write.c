@@ -214,7 +214,7 @@ void page_write_run(struct ftl_worker *self, struct ftl_request *req)
 /* --- landing --- */
 
 /* As many sectors as one call of the map takes. */
-static uint32_t map_piece(struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
+static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
 	const struct zone *host = zone_at(ftl, lba);
@@ -227,12 +227,12 @@ static uint32_t map_piece(struct zone *zone, uint64_t lba, uint32_t sectors, uin
 		sectors = (uint32_t)rest;
 	for (uint32_t i = 0; i < sectors; i++)
 		reverse[i] = oob[i].host_lba = (uint32_t)lba + i;
-	l2p_page_map(ftl, lba, sectors, page_place(zone->page, offset), oob);
+	l2p_page_map(self, lba, sectors, page_place(zone->page, offset), oob);
 	return sectors;
 }
 
 /* A copy whose original was overwritten meanwhile fills its slot for nothing. */
-static void move_one(struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
+static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
 	struct page_gc *gc = &ftl->page.gc;
@@ -240,7 +240,7 @@ static void move_one(struct zone *zone, uint32_t at, uint32_t offset, struct hz_
 	uint32_t *reverse = &zone->page->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
-	if (!l2p_page_move(ftl, gc->lba[at], from, to, oob)) {
+	if (!l2p_page_move(self, gc->lba[at], from, to, oob)) {
 		*reverse = oob->host_lba = UINT32_MAX;
 		oob->sequence = sequence_take(ftl, 1);
 		page_space_invalidate(ftl, to, UINT64_MAX);
@@ -248,7 +248,7 @@ static void move_one(struct zone *zone, uint32_t at, uint32_t offset, struct hz_
 	page_space_invalidate(ftl, from, UINT64_MAX);
 }
 
-void page_land(struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob)
+void page_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob)
 {
 	uint32_t done = io_of(req)->done, at = 0;
 
@@ -260,10 +260,10 @@ void page_land(struct zone *zone, struct ftl_request *req, uint32_t sectors, str
 		uint32_t offset = zone->landed + at;
 
 		if (zone->stream == PAGE_COLLECT) {
-			move_one(zone, done + at, offset, &oob[at]);
+			move_one(self, zone, done + at, offset, &oob[at]);
 			at++;
 		} else {
-			at += map_piece(zone, req->lba + done + at, sectors - at, offset, &oob[at]);
+			at += map_piece(self, zone, req->lba + done + at, sectors - at, offset, &oob[at]);
 		}
 	}
 }

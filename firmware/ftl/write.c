@@ -104,7 +104,7 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 
 /* --- landing --- */
 
-static void copy_in(struct zone *zone, struct ftl_request *req, uint32_t sectors)
+static void copy_in(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors)
 {
 	const struct write_buffer *buffer = zone->buffer;
 	uint32_t at = io_of(req)->done * HZ_SECTOR_BYTES;
@@ -122,7 +122,7 @@ static void copy_in(struct zone *zone, struct ftl_request *req, uint32_t sectors
 	}
 	clock_thaw();
 	if (zone->backing)
-		page_land(zone, req, sectors, &buffer->oob[zone->landed_slot]);
+		page_land(self, zone, req, sectors, &buffer->oob[zone->landed_slot]);
 }
 
 void zone_pad(struct ftl_worker *self, struct zone *zone)
@@ -160,7 +160,7 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 		return 0;
 	if (sectors > unit->end - zone->landed)
 		sectors = unit->end - zone->landed;
-	copy_in(zone, req, sectors);
+	copy_in(self, zone, req, sectors);
 	if (req->op != FTL_WRITE_ZEROES)
 		landed_ns = link_transfer(&ftl->links->to_device, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
@@ -308,6 +308,8 @@ static void land(struct ftl_worker *self, struct zone *zone)
 
 		if (!zone_can_land(self, zone) || zone_gives_way(zone))
 			return;
+		if (zone->backing && !l2p_room(self, zone))
+			return; /* what lands changes the map at once */
 		sectors = land_some(self, zone, req);
 		if (!sectors)
 			return;

@@ -28,6 +28,21 @@ inline hz_device_config WideMapConfig()
 	return cfg;
 }
 
+// Breaks the newest copy of a table page on flash; returns how many it found.
+inline uint32_t SpoilPage(Rig &rig, uint32_t page)
+{
+	uint64_t records = uint64_t(rig.shape.planes) * rig.cfg.blocks_per_plane * rig.cfg.pages_per_block * rig.shape.page_sectors;
+	hz_oob *newest = nullptr;
+	for (uint64_t i = 0; i < records; i++) {
+		hz_oob *oob = &rig.media.oob[i];
+		if (oob->kind == HZ_OOB_MAP && oob->lpa == page && (!newest || oob->sequence > newest->sequence))
+			newest = oob;
+	}
+	if (newest)
+		newest->checksum ^= 1;
+	return newest != nullptr;
+}
+
 inline void Choose(hz_device_config &cfg, int strategy, int eviction, int log_policy)
 {
 	cfg.l2p_strategy = static_cast<uint32_t>(strategy);

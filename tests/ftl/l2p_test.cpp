@@ -28,21 +28,6 @@ std::string Read(Rig &rig, uint32_t zone, uint32_t offset, uint32_t sectors = 1)
 	return rig.Compare(zone, offset, sectors, rig.Lba(zone, offset) + 1);
 }
 
-// Breaks the newest copy of a table page on flash; returns how many it found.
-uint32_t SpoilPage(Rig &rig, uint32_t page)
-{
-	uint64_t records = uint64_t(rig.shape.planes) * rig.cfg.blocks_per_plane * rig.cfg.pages_per_block * rig.shape.page_sectors;
-	hz_oob *newest = nullptr;
-	for (uint64_t i = 0; i < records; i++) {
-		hz_oob *oob = &rig.media.oob[i];
-		if (oob->kind == HZ_OOB_MAP && oob->lpa == page && (!newest || oob->sequence > newest->sequence))
-			newest = oob;
-	}
-	if (newest)
-		newest->checksum ^= 1;
-	return newest != nullptr;
-}
-
 } // namespace
 
 class L2p : public testing::TestWithParam<std::tuple<int, int>> {};

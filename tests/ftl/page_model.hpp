@@ -27,6 +27,20 @@ inline hz_device_config PageConfig(bool block = false)
 	return cfg;
 }
 
+// The same with the map in flash: a cache of 16 entries, and a log that is flushed every few units.
+inline hz_device_config MappedPageConfig(bool block = false, uint32_t log_policy = HZ_L2P_LOG_BACKGROUND)
+{
+	hz_device_config cfg = PageConfig(block);
+	cfg.slc_blocks_per_plane += 2;
+	cfg.blocks_per_plane += 2;
+	cfg.l2p_cache_bytes = 16 * HZ_MAP_ENTRY_BYTES;
+	cfg.l2p_levels = HZ_MAP_ZONE;
+	cfg.l2p_chunk_sectors = 16;
+	cfg.l2p_log_entries = 256;
+	cfg.l2p_log_policy = log_policy;
+	return cfg;
+}
+
 struct PageOp {
 	ftl_op kind;
 	uint32_t lba, sectors;

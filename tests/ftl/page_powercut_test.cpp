@@ -27,18 +27,18 @@ static void GoOn(PageDriver &driver)
 	driver.Recovered();
 }
 
-static hz_device_config CutConfig()
+static hz_device_config CutConfig(bool mapped)
 {
-	hz_device_config cfg = PageConfig(true);
+	hz_device_config cfg = mapped ? MappedPageConfig(true) : PageConfig(true);
 	cfg.zones = 3;
-	cfg.blocks_per_plane = 12 + 3 + 5 + 2;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
 	return cfg;
 }
 
 // Returns false when the cut lies beyond the end of the body.
-static bool RunCut(const Body &body, bool filled, uint64_t cut, uint32_t before)
+static bool RunCut(const Body &body, bool mapped, bool filled, uint64_t cut, uint32_t before)
 {
-	Rig rig(CutConfig());
+	Rig rig(CutConfig(mapped));
 	nand_policy policy{};
 	policy.cut_before = before;
 	EXPECT_TRUE(rig.Boot()) << rig.error;
@@ -61,24 +61,25 @@ static bool RunCut(const Body &body, bool filled, uint64_t cut, uint32_t before)
 	return !alive;
 }
 
-class PagePowerCut : public testing::TestWithParam<int> {};
+class PagePowerCut : public testing::TestWithParam<std::tuple<int, bool>> {};
 
 TEST_P(PagePowerCut, EveryOperation)
 {
-	const auto &[name, body] = kBodies[GetParam() % std::size(kBodies)];
+	const auto &[name, body] = kBodies[std::get<0>(GetParam())];
+	bool mapped = std::get<1>(GetParam());
 	bool filled = name == std::string("Collecting");
 	for (uint32_t before = 0; before < 2; before++) {
 		uint64_t cut = 1;
-		uint64_t step = filled && before ? 3 : 1;
+		uint64_t step = filled && (before || mapped) ? 3 : 1;
 		for (bool more = true; more; cut += step) {
 			SCOPED_TRACE(testing::Message() << name << " cut " << cut << (before ? " before" : " inside"));
-			more = RunCut(body, filled, cut, before);
+			more = RunCut(body, mapped, filled, cut, before);
 			ASSERT_FALSE(HasFailure());
 		}
 		EXPECT_GT(cut, filled ? 60u : 10u) << "the body must do something";
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Bodies, PagePowerCut, testing::Range(0, int(std::size(kBodies))));
+INSTANTIATE_TEST_SUITE_P(Bodies, PagePowerCut, testing::Combine(testing::Range(0, int(std::size(kBodies))), testing::Bool()));
 
 class PagePowerCutRandom : public testing::TestWithParam<int> {};
 
@@ -105,7 +106,8 @@ TEST(PagePowerCut, ALeftZoneIsCollected)
 TEST_P(PagePowerCutRandom, ChainOfCuts)
 {
 	for (uint64_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 3u; seed++) {
-		hz_device_config cfg = seed % 3 ? PageConfig(true) : PageConfig();
+		hz_device_config cfg = seed % 2 ? MappedPageConfig(seed % 3, seed & 4 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND)
+						: PageConfig(seed % 3);
 		std::mt19937_64 dice(seed);
 		cfg.conventional_gc = static_cast<uint32_t>(dice() % HZ_GC_POLICIES);
 		cfg.conventional_streams = 1 + dice() % 2;

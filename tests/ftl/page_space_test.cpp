@@ -1,4 +1,5 @@
 // Conventional zones and block namespaces: requests, statuses, reports, and random operations against the model.
+#include "l2p_rig.hpp"
 #include "page_model.hpp"
 
 using namespace ftl_rig;
@@ -118,6 +119,34 @@ TEST(PageSpace, WaitingWritesAreCounted)
 	EXPECT_EQ(r.Check(), "");
 }
 
+// What a table page that cannot be read held is told by the backing zones.
+TEST(PageMap, ALostTablePageIsRebuilt)
+{
+	Rig r(MappedPageConfig(true));
+	ASSERT_TRUE(r.Boot()) << r.error;
+	for (uint32_t at = 0; at < 96; at += 32)
+		ASSERT_EQ(r.Write(2, at, 32, 7000 + at), 0);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t at = 0; at < 96; at += 32)
+			ASSERT_EQ(r.Write(3, at, 32, 8000 + round * 1000 + at), 0);
+	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	ASSERT_EQ(r.Run(rest), 0);
+	ASSERT_EQ(r.Check(), "");
+	ASSERT_EQ(r.Write(3, 5, 3, 500), 0); // in the log when the page is lost
+	for (uint32_t page : {2u, 3u})
+		ASSERT_EQ(SpoilPage(r, page), 1u);
+	EXPECT_EQ(r.Compare(2, 0, 96, 7000), "");
+	EXPECT_EQ(r.Compare(3, 8, 88, 9008), "");
+	EXPECT_EQ(r.Compare(3, 5, 3, 500), "");
+	EXPECT_EQ(r.Counters().l2p_rebuilt, 2u);
+	EXPECT_EQ(r.Check(), "");
+	ASSERT_EQ(r.Run(rest), 0);
+	ASSERT_TRUE(r.Boot()) << r.error;
+	EXPECT_EQ(r.Compare(2, 0, 96, 7000), "");
+	EXPECT_EQ(r.Compare(3, 8, 88, 9008), "");
+	EXPECT_EQ(r.Check(), "");
+}
+
 struct Variant { const char *name; void (*change)(hz_device_config &); };
 
 static const Variant kVariants[] = {
@@ -137,6 +166,13 @@ static const Variant kVariants[] = {
 	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
 	{"ProgramsFail", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.program_fail_ppb = 1000000; cfg.spare_superblocks = 12;
 						     cfg.blocks_per_plane += 10; }},
+	{"Mapped", [](hz_device_config &cfg) { cfg = MappedPageConfig(); }},
+	{"MappedBlock", [](hz_device_config &cfg) { cfg = MappedPageConfig(true, HZ_L2P_LOG_BLOCKING); }},
+	{"MappedShards", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.l2p_cache_bytes = 512; cfg.l2p_eviction = HZ_L2P_CLOCK; }},
+	{"MappedPrefetch", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.l2p_cache_bytes = 400; cfg.l2p_prefetch = 1023; }},
+	{"MappedPinned", [](hz_device_config &cfg) { cfg = MappedPageConfig(); cfg.l2p_strategy = HZ_L2P_PINNED; cfg.l2p_prefetch = 4; }},
+	{"MappedOdd", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77; }},
+	{"MappedSlcPages", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.slc_program_sectors = 2; }},
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
 };
 

@@ -64,7 +64,8 @@ class PageThreads : public testing::TestWithParam<int> {};
 
 TEST_P(PageThreads, EightHartsOverwriteUnderTheCollector)
 {
-	hz_device_config cfg = PageConfig(true);
+	hz_device_config cfg = GetParam() % 2 ? MappedPageConfig(true) : PageConfig(true);
+	cfg.l2p_cache_bytes *= 8;
 	cfg.harts = 8;
 	cfg.tsu_count = 2;
 	cfg.tsu_hart[0] = 1;

@@ -1,0 +1,54 @@
+/* Changed entries of conventional zones: the part of the L2P log that cannot be derived from a zone. One record per changed LBA, found by
+ * its LBA in a hash table and chained for its table page.
+ *
+ * Protected by the L2P lock of the LBA's zone; free records are a stack in one shared word. The log admits writes while it has room;
+ * those that land then may exceed it, by a flush unit for each buffer of the conventional zones. */
+#ifndef FTL_L2P_CHANGES_H
+#define FTL_L2P_CHANGES_H
+
+#include "lt/arena.h"
+#include "lt/arch.h"
+
+struct ftl;
+struct ftl_worker;
+struct log_item;
+
+#define CHANGE_NONE UINT32_MAX
+
+struct l2p_change {
+	uint32_t lba, place;          /* L2P_UNMAPPED: the copy on flash names a place whose data a power cut took */
+	uint32_t chain;               /* next in its bucket */
+	uint32_t next;                /* next of its table page */
+	bool recovered;               /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
+	lt_word free;                 /* free records: index + 1 of the next one */
+};
+struct l2p_changes {
+	uint32_t count, bucket_bits;
+	struct l2p_change *record;
+	uint32_t *bucket;             /* by shard << bucket_bits | hash */
+	uint32_t *of_page;            /* by table page, those of conventional zones: first record */
+	lt_word free;                 /* tag << 32 | index + 1 of the first free record */
+	uint8_t *peek;                /* harts idle: a table page that was looked at */
+	uint32_t *scan;               /* mount: place by zone * capacity + offset; else NULL */
+};
+
+void l2p_changes_init(struct ftl *ftl, struct arena *arena);
+/* Shard lock held: the record of this LBA, or NULL. */
+struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
+/* Shard lock held: the LBA lies at `place` now. The place that a record named before is invalidated. */
+void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place);
+
+/* --- for the flush of the log (l2p_log.c), no lock held --- */
+/* Bring the records of the item's table page into its image; places that they replace there are invalidated. */
+void l2p_changes_merge(struct ftl_worker *self, struct log_item *item);
+/* The image is on flash: records that say the same go. Returns how many. */
+uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item);
+
+/* --- mount --- */
+void l2p_scan_begin(struct ftl *ftl, struct arena *arena);
+/* NULL, or one sentence why the map cannot be brought up to date. */
+const char *l2p_scan_end(struct ftl *ftl);
+/* Harts idle: NULL or what is wrong with the records; *count = how many there are. */
+const char *l2p_changes_check(struct ftl *ftl, uint64_t *count);
+
+#endif
