@@ -98,6 +98,11 @@ TEST_P(Threads, EightHartsShareEverything)
 	cfg.buffer_idle_ns = GetParam() % 2 ? 20000 : 0;
 	cfg.write_buffers = 2;
 	cfg.max_open = cfg.max_active = 0;
+	if (GetParam() == 3 || GetParam() == 4) { // patched zones
+		cfg.zone_capacity_sectors = cfg.zone_size_sectors = 128;
+		cfg.slc_blocks_per_plane = 18;
+		cfg.blocks_per_plane = 28;
+	}
 	for (uint8_t &kind : cfg.lock_kind)
 		kind = static_cast<uint8_t>(HZ_LOCK_TAS + GetParam() % 5);
 	if (GetParam() >= 5) { // map in flash, a cache as small as can be, all strategies
