@@ -11,6 +11,7 @@
 #include "session/interrupt.hpp"
 #include "session/locate.hpp"
 #include "session/machine_impl.hpp"
+#include "session/process_load.hpp"
 
 namespace hz {
 
@@ -83,7 +84,9 @@ void Machine::Impl::tick()
 		return note_qemu_end();
 	if (!words.empty())
 		return fail(words);
-	if (items[2].revents)
+	if (load_of(qemu_pid).killed)
+		return fail(end_reason(128 + SIGKILL));
+	if (items[2].revents || load_of(daemon_pid).killed)
 		return fail("the vsock daemon (process " + std::to_string(daemon_pid) + ") died");
 	words = known_qemu_failure(read_tail(command.qemu_log(), 16384));
 	if (words.empty())

@@ -1,6 +1,7 @@
 // ProcessLoad: the state of each thread, the times of the process.
 #include "session/process_load.hpp"
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -30,6 +31,16 @@ bool wants_cpu(const fs::path &thread)
 	return state && std::strchr("RDt", state);
 }
 
+bool kill_pending(const fs::path &process)
+{
+	std::ifstream in(process / "status");
+	for (std::string line; std::getline(in, line);)
+		if (line.starts_with("SigPnd:") || line.starts_with("ShdPnd:"))
+			if (std::stoull("0" + line.substr(line.find_last_of(" \t") + 1), nullptr, 16) >> (SIGKILL - 1) & 1)
+				return true;
+	return false;
+}
+
 } // namespace
 
 ProcessLoad load_of(int pid)
@@ -49,6 +60,7 @@ ProcessLoad load_of(int pid)
 	std::error_code gone;
 	for (fs::directory_iterator at(process / "task", gone), end; !gone && at != end; at.increment(gone))
 		load.wants_cpu |= wants_cpu(at->path());
+	load.killed = load.alive && kill_pending(process);
 	return load;
 }
 

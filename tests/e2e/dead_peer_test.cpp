@@ -32,8 +32,10 @@ public:
 	{
 		const auto now = Clock::now();
 		bool busy = false;
-		for (int pid : pids_)
-			busy |= hz::load_of(pid).wants_cpu;
+		for (int pid : pids_) {
+			const hz::ProcessLoad load = hz::load_of(pid);
+			busy |= load.wants_cpu || load.killed;
+		}
 		if (!busy)
 			idle_ += std::min<Clock::duration>(now - last_, 50ms);
 		last_ = now;

@@ -128,6 +128,7 @@ TEST(ProcessLoad, TellsWorkFromSleep)
 	EXPECT_FALSE(hz::load_of(-1).wants_cpu);
 	EXPECT_FALSE(hz::load_of(-1).alive);
 	EXPECT_TRUE(hz::load_of(sleeper.pid()).alive);
+	EXPECT_FALSE(hz::load_of(sleeper.pid()).killed);
 }
 
 } // namespace

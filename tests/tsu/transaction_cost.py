@@ -16,7 +16,7 @@ COUNT_ONLY = ("preset=ideal", "pause=0", "mhz=1000")  # a nanosecond of hart tim
 
 
 def measure(elf, plugin, dies):
-    with Machine(elf, 2, plugin=plugin, options=COUNT_ONLY, extra=["-append", f"dies={dies}"]) as machine:
+    with Machine(elf, 2, plugin=plugin, options=COUNT_ONLY, ram_mb=512, extra=["-append", f"dies={dies}"]) as machine:
         machine.command[machine.command.index("-serial") + 1] = "stdio"
         if machine.run(120):
             raise SystemExit(machine.output)
