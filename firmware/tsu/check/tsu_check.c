@@ -107,6 +107,7 @@ static void on_start(struct lt_event *event)
 static void prepare(void)
 {
 	uint64_t bytes;
+	uint8_t *image;
 	char text[200];
 	const char *error;
 
@@ -115,10 +116,11 @@ static void prepare(void)
 	error = hz_device_config_check(&cfg, text, sizeof(text));
 	if (error)
 		fail_with("tsu_check: %s", error);
+	bytes = hz_nand_image_bytes(&cfg);
+	image = arena_alloc(&platform.arena, 1, bytes, "nand image"); /* clearing it is nobody's work: before the accounts begin */
 	lt_harts_init(&platform.arena, cfg.harts, 4);
 	flash_map_init(&map, &platform.arena, &cfg);
-	bytes = hz_nand_image_bytes(&cfg);
-	error = nand_media_init(&media, &cfg, &map, arena_alloc(&platform.arena, 1, bytes, "nand image"), bytes, NULL);
+	error = nand_media_init(&media, &cfg, &map, image, bytes, NULL);
 	if (error)
 		fail_with("tsu_check: %s", error);
 	tsu = tsu_init(&platform.arena, &cfg, &map, &media.nand);
