@@ -107,8 +107,8 @@ uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba);
 void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Harts idle: how many places have lost their LBA without having been reported to page_space_invalidate yet. */
 uint64_t l2p_page_stale(struct ftl *ftl);
-/* Mount: begin and end of the scan that presets every conventional sector; what it took from the arena is no longer needed afterwards. NULL,
- * or one sentence why the map cannot be brought up to date. */
+/* Mount: begin and end of the scan that presets every conventional sector; what it took from the arena is no longer needed afterwards.
+ * NULL, or one sentence why the map cannot be brought up to date. */
 void l2p_page_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_page_scan_end(struct ftl *ftl);
 
