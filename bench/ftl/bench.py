@@ -24,7 +24,7 @@ STAGES = [  # first match wins: part of the source path
     ("FTL L2P", ("ftl/l2p",)),
     ("FTL SLC and buffers", ("ftl/slc", "ftl/write_buffer", "ftl/flush", "ftl/superblock")),
     ("FTL", ("ftl/",)),
-    ("TSU queues", ("tsu/die_queue", "tsu/event_wheel", "tsu/bits")),
+    ("TSU queues", ("tsu/die_queue", "tsu/event_wheel")),
     ("TSU addresses", ("tsu/flash_addr",)),
     ("TSU media", ("tsu/nand",)),
     ("TSU", ("tsu/",)),

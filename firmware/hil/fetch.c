@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "hil_state.h"
-#include "tsu/bits.h"
+#include "lt/bits.h"
 
 enum { BATCH = 8, UNLIMITED_BURST = 7 };
 
@@ -16,7 +16,7 @@ static unsigned pick(struct hil *hil)
 		hil->burst_left--;
 		return hil->turn;
 	}
-	hil->turn = lowest_bit(behind ? behind : ready);
+	hil->turn = lt_lowest_bit(behind ? behind : ready);
 	hil->burst_left = burst == UNLIMITED_BURST ? UINT32_MAX : (1u << burst) - 1;
 	return hil->turn;
 }

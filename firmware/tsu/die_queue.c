@@ -2,7 +2,7 @@
 #include "tsu/die_queue.h"
 
 #include "lt/arena.h"
-#include "tsu/bits.h"
+#include "lt/bits.h"
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules)
 {
@@ -149,7 +149,7 @@ static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rul
 	struct tsu_txn *oldest = NULL;
 
 	for (unsigned planes = queue->filled[lane]; planes; planes &= planes - 1) {
-		struct tsu_txn *head = queue->fifo[lane * rules->planes + lowest_bit(planes)].head;
+		struct tsu_txn *head = queue->fifo[lane * rules->planes + lt_lowest_bit(planes)].head;
 
 		queue->steps++;
 		if (may_take(head, take) && may_run(rules, head, now_ns) && (!oldest || head->order < oldest->order))
@@ -178,7 +178,7 @@ static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules 
 	struct tsu_txn *best = NULL;
 
 	for (unsigned lanes = queue->busy_lanes; lanes; lanes &= lanes - 1) {
-		struct tsu_txn *txn = oldest_of(queue, rules, lowest_bit(lanes), now_ns, take);
+		struct tsu_txn *txn = oldest_of(queue, rules, lt_lowest_bit(lanes), now_ns, take);
 
 		if (txn && (!best || goes_before(queue, rules, txn, best, now_ns)))
 			best = txn;
@@ -213,7 +213,7 @@ static void gather(struct die_queue *queue, const struct queue_rules *rules, str
 	unsigned others = queue->filled[first->lane] & ~(1u << first->addr.plane);
 
 	for (; others; others &= others - 1) {
-		unsigned plane = lowest_bit(others);
+		unsigned plane = lt_lowest_bit(others);
 
 		queue->steps++;
 		if (!may_join(rules, first, queue->fifo[first->lane * rules->planes + plane].head, now_ns))

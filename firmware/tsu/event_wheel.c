@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "tsu/bits.h"
+#include "lt/bits.h"
 
 /* Late nodes are placed as if due now. */
 static uint64_t place_ns(const struct event_wheel *wheel, const struct wheel_node *node)
@@ -55,8 +55,8 @@ uint64_t wheel_next_ns(const struct event_wheel *wheel)
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
 static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)
 {
-	*level = lowest_bit(wheel->levels);
-	*digit = lowest_bit(wheel->filled[*level]);
+	*level = lt_lowest_bit(wheel->levels);
+	*digit = lt_lowest_bit(wheel->filled[*level]);
 	return &wheel->slot[*level][*digit];
 }
 

@@ -1,7 +1,7 @@
 /* Table of the de Bruijn bit search. */
-#include "tsu/bits.h"
+#include "lt/bits.h"
 
-const uint8_t bit_of_debruijn[64] = {
+const uint8_t lt_bit_of_debruijn[64] = {
 	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
 	62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
 	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
