@@ -192,6 +192,8 @@ const char *ftl_check(struct ftl *ftl)
 {
 	const char *error = check_budget(ftl);
 
+	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
+		error = l2p_check(ftl, &ftl->zones[z]);
 	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
 		error = check_zone(ftl, &ftl->zones[z]);
 	if (!error)

@@ -120,6 +120,8 @@ void l2p_mounted(struct ftl *ftl, const struct zone *zone);
 const char *l2p_check(struct ftl *ftl, const struct zone *zone);
 
 /* Between the implementations. */
+/* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
+static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }
 uint32_t l2p_shard_of(const struct ftl *ftl, const struct zone *zone);
 struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct zone *zone);
 

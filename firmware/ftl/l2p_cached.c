@@ -245,7 +245,7 @@ static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, co
 {
 	struct l2p *l2p = &self->ftl->l2p;
 	struct lookup at = { .self = self, .req = req, .zone = zone, .shard = l2p_shard_of(self->ftl, zone), .offset = offset,
-			     .end = offset + count, .ppa = ppa, .now_ns = l2p->shards > 1 ? clock_now_ns() : 0 };
+			     .end = offset + count, .ppa = ppa, .now_ns = l2p_cache_now(l2p) };
 	struct lt_lock_node node;
 	bool more = true;
 
@@ -281,9 +281,8 @@ static void pin_range(struct ftl_worker *self, const struct zone *zone, uint32_t
 	struct ftl *ftl = self->ftl;
 	struct l2p_cache_new entry = { .lba = (uint32_t)zone->start + range->head, .ppa = zone_place(zone, range->head), .level = level,
 				       .group = l2p_page_index(ftl, zone, range->head), .pin = true };
-	uint64_t now_ns = ftl->l2p.shards > 1 ? clock_now_ns() : 0;
 
-	if (l2p_cache_insert(&ftl->l2p.cache, shard, &entry, now_ns) == L2P_CACHE_REPLACED)
+	if (l2p_cache_insert(&ftl->l2p.cache, shard, &entry, l2p_cache_now(&ftl->l2p)) == L2P_CACHE_REPLACED)
 		self->counters.l2p_evictions++;
 	self->counters.l2p_pins_refused += !entry.pin;
 }

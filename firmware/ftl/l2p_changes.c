@@ -239,7 +239,7 @@ static bool compare_page(struct ftl *ftl, const struct zone *zone, uint32_t inde
 	struct l2p_changes *changes = &ftl->l2p.changes;
 	uint32_t first = l2p_page_first(ftl, index), shard = l2p_shard_of(ftl, zone);
 
-	for (uint32_t i = 0; i < HZ_MAP_PAGE_ENTRIES && first + i < ftl->page.capacity; i++) {
+	for (uint32_t i = 0; i < l2p_page_entries(ftl, index); i++) {
 		uint32_t place = changes->scan[zone->index * ftl->page.capacity + first + i] & L2P_ADDRESS_MASK;
 
 		if ((entry[i] & L2P_ADDRESS_MASK) == place)
@@ -262,7 +262,7 @@ static bool recover_page(struct ftl *ftl, const struct zone *zone, uint32_t inde
 	if (page->ppa == PPA_NONE) {
 		memset(image, 0xff, HZ_SECTOR_BYTES);
 	} else {
-		page->merged = HZ_MAP_PAGE_ENTRIES;
+		page->merged = (uint16_t)l2p_page_entries(ftl, index);
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
 	return compare_page(ftl, zone, index, (const uint32_t *)image);

@@ -105,7 +105,7 @@ static void flat_mounted(struct ftl *ftl, const struct zone *zone)
 
 static const char *flat_check(struct ftl *ftl, const struct zone *zone)
 {
-	if (!zone)
+	if (!zone || zone->index < ftl->shape.conventional_zones) /* page_check compares what a conventional zone maps */
 		return NULL;
 	for (uint32_t o = 0; o < ftl->l2p.capacity; o++) {
 		uint32_t address = *entry_of(&ftl->l2p, zone, o) & L2P_ADDRESS_MASK;

@@ -371,7 +371,7 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 
 	lt_lock_acquire(lock, &node);
 	if (item->conventional) {
-		l2p_page_set_copy(self, item->page, ppa, HZ_MAP_PAGE_ENTRIES, HZ_MAP_PAGE);
+		l2p_page_set_copy(self, item->page, ppa, l2p_page_entries(ftl, item->page), HZ_MAP_PAGE);
 		page->flags &= (uint8_t)~MAP_LOST;
 		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
 	} else if (!(page->flags & MAP_FORGOTTEN)) {

@@ -57,15 +57,16 @@ static bool insert(struct lookup *at, uint32_t lba, uint32_t place)
 }
 
 /* Entries behind the one that was wanted: those without a change, as many as the prefetch window and the shard's room allow. */
-static void prefetch(struct lookup *at, const uint32_t *entry, uint32_t index)
+static void prefetch(struct lookup *at, const struct map_fetch *fetch, uint32_t index)
 {
+	const uint32_t *entry = (const uint32_t *)fetch->image;
 	struct ftl *ftl = at->self->ftl;
 	const struct l2p_cache_shard *shard = &ftl->l2p.cache.shard[at->shard];
 	uint32_t end = index + ftl->cfg->l2p_prefetch, room = index + shard->own - shard->pinned - 1;
 	bool changes = ftl->l2p.table.page[at->page].flags & (MAP_DIRTY | MAP_WRITING);
 
-	if (end > HZ_MAP_PAGE_ENTRIES)
-		end = HZ_MAP_PAGE_ENTRIES;
+	if (end > fetch->merged)
+		end = fetch->merged;
 	for (uint32_t i = index; i < end && i < room; i++)
 		if (!changes || !l2p_change_of(ftl, at->shard, at->first + i))
 			at->self->counters.l2p_prefetched += insert(at, at->first + i, entry[i] & L2P_ADDRESS_MASK);
@@ -96,7 +97,7 @@ static bool from_page(struct lookup *at)
 	if (io->missed) {
 		at->self->counters.l2p_misses[HZ_MAP_PAGE]++;
 		io->missed = 0;
-		prefetch(at, entry, index + 1);
+		prefetch(at, fetch, index + 1);
 	}
 	return true;
 }
@@ -112,7 +113,7 @@ uint32_t l2p_cached_page_read(struct ftl_worker *self, struct ftl_request *req, 
 	struct l2p *l2p = &self->ftl->l2p;
 	const struct zone *zone = zone_at(self->ftl, lba);
 	struct lookup at = { .self = self, .req = req, .shard = l2p_shard_of(self->ftl, zone), .lba = (uint32_t)lba,
-			     .end = (uint32_t)lba + count, .place = place, .now_ns = l2p->shards > 1 ? clock_now_ns() : 0 };
+			     .end = (uint32_t)lba + count, .place = place, .now_ns = l2p_cache_now(l2p) };
 	struct lt_lock_node node;
 	bool more = true;
 
@@ -177,7 +178,7 @@ uint32_t l2p_cached_page_hint(struct ftl *ftl, uint64_t lba)
 
 	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
 	change = l2p_change_of(ftl, shard, (uint32_t)lba);
-	place = change ? change->place : l2p_cache_find(&ftl->l2p.cache, shard, (uint32_t)lba, HZ_MAP_PAGE, 0);
+	place = change ? change->place : l2p_cache_find(&ftl->l2p.cache, shard, (uint32_t)lba, HZ_MAP_PAGE, l2p_cache_now(&ftl->l2p));
 	lt_lock_release(&ftl->l2p.shard[shard], &node);
 	return place == PPA_NONE ? L2P_UNMAPPED : place;
 }

@@ -72,6 +72,13 @@ uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page)
 	return zone * table->per_zone + (page - (zone << table->zone_shift));
 }
 
+uint32_t l2p_page_entries(const struct ftl *ftl, uint32_t page)
+{
+	uint32_t rest = ftl->l2p.table.capacity - l2p_page_first(ftl, page);
+
+	return rest < HZ_MAP_PAGE_ENTRIES ? rest : HZ_MAP_PAGE_ENTRIES;
+}
+
 uint32_t l2p_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
 	uint32_t first = l2p_page_first(ftl, page);

@@ -5,7 +5,7 @@
  * what the zone has placed, are the page's part of the log (l2p_log.h). The map bits of an entry say how far the sectors from
  * it on lie together: those of the first entry of a chunk or zone count, others may be older.
  *
- * A copy of a conventional zone's page holds all its entries; what has changed since is in l2p_changes.h.
+ * A copy of a conventional zone's page holds all its entries (merged); what has changed since is in l2p_changes.h.
  *
  * Protected by the L2P lock of the zone. */
 #ifndef FTL_L2P_TABLE_H
@@ -82,6 +82,7 @@ uint32_t l2p_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t
 struct zone *l2p_page_zone(struct ftl *ftl, uint32_t page);
 uint32_t l2p_page_first(const struct ftl *ftl, uint32_t page); /* offset in its zone of the page's first entry */
 uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page);   /* number on flash: zone * map_pages_per_zone + page of the zone */
+uint32_t l2p_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
 /* Entries of the page that the zone has placed. Zone lock held. */
 uint32_t l2p_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page);
 

@@ -52,7 +52,7 @@ void print_map(const hz_device_config &config)
 	const uint64_t entries = shape.zones * shape.zone_capacity_sectors;
 	std::printf("map              %lu entries of %d bytes, %.1f MiB", static_cast<unsigned long>(entries), HZ_MAP_ENTRY_BYTES,
 		    static_cast<double>(entries * HZ_MAP_ENTRY_BYTES) / 1048576);
-	if (!config.l2p_cache_bytes || shape.conventional_zones) {
+	if (!config.l2p_cache_bytes) {
 		std::printf(" in RAM\n");
 		return;
 	}
