@@ -80,30 +80,31 @@ private:
 	std::map<uint64_t, uint64_t> issued_, model_;
 };
 
-TEST(LogShim, EveryReadIsRightAndTheBooksBalance)
+class LogShimSeeds : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(LogShimSeeds, EveryReadIsRightAndTheBooksBalance)
 {
-	for (uint64_t seed = 1; seed <= 12; seed++) {
-		SCOPED_TRACE("seed " + std::to_string(seed));
-		const wl::ZoneShare share = share_of(uint32_t(seed % 3), 10, 60 + seed);
-		const unsigned depth = seed % 4 ? 8 : 1;
-		LogOptions options;
-		options.over_provisioning = 0.25;
-		const uint64_t space = LogShim::space_of(share, options.over_provisioning);
-		LogShim shim(share, options, std::make_unique<RandomBlocks>(space, 6000, seed));
-		Checked source(shim);
-		FakeDevice device(share, depth + 1, seed);
-		const res::QueueAccount account = run_both(device, source, depth);
-		EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
-		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
-		EXPECT_EQ(shim.check(), "");
-		const auto cost = shim.cost();
-		EXPECT_GT(cost["gc_runs"].get<uint64_t>(), 10u);
-		EXPECT_GT(cost["host_waf"].get<double>(), 1.0);
-		EXPECT_EQ(cost["gc_copied_bytes"], account.of(res::Kind::gc_write).bytes);
-		EXPECT_EQ(cost["user_written_bytes"], account.of(res::Kind::write).bytes);
-		EXPECT_EQ(cost["zone_resets"], account.of(res::Kind::zone).ops);
-	}
+	const uint64_t seed = GetParam();
+	const wl::ZoneShare share = share_of(uint32_t(seed % 3), 10, 60 + seed);
+	const unsigned depth = seed % 4 ? 8 : 1;
+	LogOptions options;
+	options.over_provisioning = 0.25;
+	const uint64_t space = LogShim::space_of(share, options.over_provisioning);
+	LogShim shim(share, options, std::make_unique<RandomBlocks>(space, 6000, seed));
+	Checked source(shim);
+	FakeDevice device(share, depth + 1, seed);
+	const res::QueueAccount account = run_both(device, source, depth);
+	EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	EXPECT_EQ(shim.check(), "");
+	const auto cost = shim.cost();
+	EXPECT_GT(cost["gc_runs"].get<uint64_t>(), 10u);
+	EXPECT_GT(cost["host_waf"].get<double>(), 1.0);
+	EXPECT_EQ(cost["gc_copied_bytes"], account.of(res::Kind::gc_write).bytes);
+	EXPECT_EQ(cost["user_written_bytes"], account.of(res::Kind::write).bytes);
+	EXPECT_EQ(cost["zone_resets"], account.of(res::Kind::zone).ops);
 }
+INSTANTIATE_TEST_SUITE_P(Seeds, LogShimSeeds, testing::Range<uint64_t>(1, 13));
 
 TEST(LogShim, SurvivesAFailedWrite)
 {
