@@ -1,37 +1,16 @@
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
 #include "context.h"
+#include "l2p_lookup.h"
 #include "l2p_page.h"
-
-/* Sectors of one request that are being looked up. Shard lock held all the time. */
-struct lookup {
-	struct ftl_worker *self;
-	struct ftl_request *req;
-	const struct zone *zone;
-	uint32_t shard;
-	uint64_t now_ns;
-	uint32_t offset, end;         /* still to find */
-	uint32_t no_zone_before, no_chunk_before; /* offsets below have been looked for on that level in vain */
-	ppa_t *ppa;                   /* where the next address goes */
-	bool replaced;                /* an insertion made another entry leave */
-};
 
 /* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
 struct target { struct map_range range; uint32_t page; uint8_t level; };
-
-static struct l2p_table *table_of(const struct lookup *at) { return &at->self->ftl->l2p.table; }
-
-static void found(struct lookup *at, ppa_t ppa, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		*at->ppa++ = ppa + i;
-	at->offset += count;
-}
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* --- log --- */
 
-static bool from_log(struct lookup *at)
+static bool from_log(struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
 	const struct map_page *page = &ftl->l2p.table.page[l2p_page_index(ftl, at->zone, at->offset)];
@@ -42,13 +21,13 @@ static bool from_log(struct lookup *at)
 	if (at->offset < ftl->l2p.table.split)
 		count = least(count, ftl->l2p.table.split - at->offset);
 	at->self->counters.l2p_log_hits++;
-	found(at, zone_place(at->zone, at->offset), count);
+	l2p_lookup_found(at, zone_place(at->zone, at->offset), count);
 	return true;
 }
 
 /* --- cache --- */
 
-static bool hit(struct lookup *at, uint8_t level, const struct map_range *range)
+static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
 	struct l2p *l2p = &at->self->ftl->l2p;
 	ppa_t ppa = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->zone->start + range->head, level, at->now_ns);
@@ -56,12 +35,12 @@ static bool hit(struct lookup *at, uint8_t level, const struct map_range *range)
 	if (ppa == PPA_NONE)
 		return false;
 	at->self->counters.l2p_hits[level]++;
-	found(at, ppa + (at->offset - range->head), least(at->end, range->end) - at->offset);
+	l2p_lookup_found(at, ppa + (at->offset - range->head), least(at->end, range->end) - at->offset);
 	return true;
 }
 
 /* Zone, chunk, page, in this order; a level that was tried in vain is not tried again for sectors of the same range. */
-static bool from_cache(struct lookup *at)
+static bool from_cache(struct l2p_lookup *at)
 {
 	const struct ftl *ftl = at->self->ftl;
 	struct map_range range;
@@ -76,18 +55,7 @@ static bool from_cache(struct lookup *at)
 			return true;
 		at->no_chunk_before = range.end;
 	}
-	range = (struct map_range){ at->offset, at->offset + 1 };
-	return hit(at, HZ_MAP_PAGE, &range);
-}
-
-static bool insert(struct lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa)
-{
-	struct l2p_cache_new entry = { .lba = (uint32_t)at->zone->start + head, .ppa = ppa, .group = page, .level = level };
-	enum l2p_cache_insertion insertion = l2p_cache_insert(&at->self->ftl->l2p.cache, at->shard, &entry, at->now_ns);
-
-	at->self->counters.l2p_evictions += insertion == L2P_CACHE_REPLACED;
-	at->replaced |= insertion == L2P_CACHE_REPLACED;
-	return insertion != L2P_CACHE_PRESENT;
+	return l2p_lookup_pages(at);
 }
 
 /* --- what to fetch --- */
@@ -97,19 +65,19 @@ static bool within_a_page(const struct map_range *range)
 	return (range->head ^ (range->end - 1)) >> L2P_PAGE_SHIFT == 0;
 }
 
-static const struct map_page *page_of(const struct lookup *at, uint32_t offset)
+static const struct map_page *page_of(const struct l2p_lookup *at, uint32_t offset)
 {
-	return &table_of(at)->page[l2p_page_index(at->self->ftl, at->zone, offset)];
+	return &at->self->ftl->l2p.table.page[l2p_page_index(at->self->ftl, at->zone, offset)];
 }
 
 /* Is the first entry of the range in the copy on flash? */
-static bool head_on_flash(const struct lookup *at, const struct map_range *range)
+static bool head_on_flash(const struct l2p_lookup *at, const struct map_range *range)
 {
 	return (range->head & (HZ_MAP_PAGE_ENTRIES - 1)) < page_of(at, range->head)->merged;
 }
 
 /* BITMAP: RAM knows the map bits. Of a chunk within one page they follow from how much of it has been merged. */
-static bool bits_say(const struct lookup *at, uint8_t level, const struct map_range *range)
+static bool bits_say(const struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
 	const struct map_page *page = page_of(at, range->head);
 
@@ -119,14 +87,14 @@ static bool bits_say(const struct lookup *at, uint8_t level, const struct map_ra
 }
 
 /* MULTIPLE: nothing is known, so every level is worth a try. */
-static bool worth_a_try(const struct lookup *at, uint8_t level, const struct map_range *range)
+static bool worth_a_try(const struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
 	(void)level;
 	return head_on_flash(at, range);
 }
 
 /* PINNED: aggregated entries are in the cache. */
-static bool never(const struct lookup *at, uint8_t level, const struct map_range *range)
+static bool never(const struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
 	(void)at;
 	(void)level;
@@ -134,14 +102,14 @@ static bool never(const struct lookup *at, uint8_t level, const struct map_range
 	return false;
 }
 
-static bool (*const strategies[HZ_L2P_STRATEGIES])(const struct lookup *at, uint8_t level, const struct map_range *range) = {
+static bool (*const strategies[HZ_L2P_STRATEGIES])(const struct l2p_lookup *at, uint8_t level, const struct map_range *range) = {
 	[HZ_L2P_BITMAP] = bits_say,
 	[HZ_L2P_MULTIPLE] = worth_a_try,
 	[HZ_L2P_PINNED] = never,
 };
 
 /* Levels above io.map_level have been ruled out for the table page of this sector by what was read. */
-static struct target target_of(const struct lookup *at)
+static struct target target_of(const struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
 	struct ftl_io *io = io_of(at->req);
@@ -164,32 +132,14 @@ static struct target target_of(const struct lookup *at)
 
 /* --- the bytes of a table page --- */
 
-/* The wanted entry and, the first time, those behind it enter the cache. */
-static void take_entries(struct lookup *at, const struct map_fetch *fetch, bool first_time)
+static void take_range(struct l2p_lookup *at, const struct target *target, ppa_t ppa)
 {
-	const uint32_t *entry = (const uint32_t *)fetch->image;
-	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), head = at->offset;
-	uint32_t wanted = least(at->end - at->offset, fetch->merged - index), count = wanted;
-	const struct l2p_cache_shard *shard = &at->self->ftl->l2p.cache.shard[at->shard];
-
-	if (first_time && count < 1 + at->self->ftl->cfg->l2p_prefetch)
-		count = least(1 + at->self->ftl->cfg->l2p_prefetch, fetch->merged - index);
-	count = least(count, shard->own - shard->pinned);
-	for (uint32_t i = 0; i < wanted; i++)
-		found(at, entry[index + i] & L2P_ADDRESS_MASK, 1);
-	for (uint32_t i = 0; i < count; i++)
-		at->self->counters.l2p_prefetched +=
-			insert(at, HZ_MAP_PAGE, fetch->page, head + i, entry[index + i] & L2P_ADDRESS_MASK) && i >= wanted;
-}
-
-static void take_range(struct lookup *at, const struct target *target, ppa_t ppa)
-{
-	insert(at, target->level, target->page, target->range.head, ppa);
-	found(at, ppa + (at->offset - target->range.head), least(at->end, target->range.end) - at->offset);
+	l2p_lookup_insert(at, target->level, target->page, target->range.head, ppa);
+	l2p_lookup_found(at, ppa + (at->offset - target->range.head), least(at->end, target->range.end) - at->offset);
 }
 
 /* The page that the request waited for, or still has, serves it as far as it goes. */
-static bool from_fetch(struct lookup *at)
+static bool from_fetch(struct l2p_lookup *at)
 {
 	struct ftl_io *io = io_of(at->req);
 	struct map_fetch *fetch = io->fetch;
@@ -207,7 +157,7 @@ static bool from_fetch(struct lookup *at)
 		}
 		at->self->counters.l2p_misses[target.level] += io->missed;
 		if (target.level == HZ_MAP_PAGE)
-			take_entries(at, fetch, io->missed);
+			l2p_lookup_take(at, fetch, io->missed, false);
 		else
 			take_range(at, &target, entry & L2P_ADDRESS_MASK);
 		io->missed = 0;
@@ -222,42 +172,20 @@ static bool from_fetch(struct lookup *at)
 
 /* --- the operations --- */
 
-/* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. */
-void l2p_cache_borrow(struct ftl_worker *self, uint32_t shard)
-{
-	struct l2p *l2p = &self->ftl->l2p;
-	uint32_t candidate = ++self->cache_candidate & (l2p->shards - 1), count, chain;
-	uint64_t before_ns = lt_load(&l2p->cache.shard[shard].oldest_ns);
-	struct lt_lock_node node;
-
-	if (candidate == shard || l2p_cache_lender(&l2p->cache, shard, candidate) == shard)
-		return;
-	lt_lock_acquire(&l2p->shard[candidate], &node);
-	chain = l2p_cache_take(&l2p->cache, candidate, before_ns, L2P_CACHE_LOAN, &count);
-	lt_lock_release(&l2p->shard[candidate], &node);
-	lt_lock_acquire(&l2p->shard[shard], &node);
-	l2p_cache_give(&l2p->cache, shard, chain, count);
-	lt_lock_release(&l2p->shard[shard], &node);
-}
-
 static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	struct l2p *l2p = &self->ftl->l2p;
-	struct lookup at = { .self = self, .req = req, .zone = zone, .shard = l2p_shard_of(self->ftl, zone), .offset = offset,
-			     .end = offset + count, .ppa = ppa, .now_ns = l2p_cache_now(l2p) };
+	struct l2p_lookup at = { .self = self, .req = req, .zone = zone, .offset = offset, .end = offset + count, .place = ppa };
 	struct lt_lock_node node;
 	bool more = true;
 
-	lt_lock_acquire(&l2p->shard[at.shard], &node);
+	l2p_lookup_begin(&at, &node);
 	while (more && at.offset < at.end) {
 		if (from_fetch(&at) || from_log(&at) || from_cache(&at))
 			continue;
 		more = at.offset == offset && l2p_fetch(self, req, target_of(&at).page);
 	}
-	lt_lock_release(&l2p->shard[at.shard], &node);
-	if (at.replaced && l2p->shards > 1)
-		l2p_cache_borrow(self, at.shard);
+	l2p_lookup_end(&at, &node);
 	return at.offset - offset;
 }
 
@@ -282,8 +210,7 @@ static void pin_range(struct ftl_worker *self, const struct zone *zone, uint32_t
 	struct l2p_cache_new entry = { .lba = (uint32_t)zone->start + range->head, .ppa = zone_place(zone, range->head), .level = level,
 				       .group = l2p_page_index(ftl, zone, range->head), .pin = true };
 
-	if (l2p_cache_insert(&ftl->l2p.cache, shard, &entry, l2p_cache_now(&ftl->l2p)) == L2P_CACHE_REPLACED)
-		self->counters.l2p_evictions++;
+	self->counters.l2p_evictions += l2p_cache_insert(&ftl->l2p.cache, shard, &entry, l2p_cache_now(&ftl->l2p));
 	self->counters.l2p_pins_refused += !entry.pin;
 }
 
@@ -434,11 +361,14 @@ static void cached_mounted(struct ftl *ftl, const struct zone *zone)
 
 static void cached_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p *l2p = &ftl->l2p;
+	const struct hz_device_config *cfg = ftl->cfg;
+	struct l2p_cache_choice choice = {
+		.entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, .shards = ftl->l2p.shards, .buckets = cfg->l2p_buckets,
+		.window = cfg->l2p_levels == HZ_MAP_PAGE ? cfg->l2p_prefetch + 1 : 1, .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
 
 	l2p_table_init(ftl, arena);
-	l2p_cache_init(&l2p->cache, arena, ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, l2p->shards, ftl->cfg->l2p_buckets,
-		       l2p->table.pages, ftl->cfg->l2p_eviction == HZ_L2P_CLOCK);
+	choice.groups = ftl->l2p.table.pages;
+	l2p_cache_init(&ftl->l2p.cache, arena, &choice);
 	l2p_log_init(ftl, arena);
 	l2p_changes_init(ftl, arena);
 }

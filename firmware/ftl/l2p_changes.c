@@ -24,6 +24,15 @@ struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba)
 	return index == CHANGE_NONE ? NULL : &changes->record[index];
 }
 
+uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count)
+{
+	uint64_t among = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		among |= (uint64_t)!!l2p_change_of(ftl, shard, lba + i) << i;
+	return among;
+}
+
 /* The tag makes every state of the stack another word, so that an old top cannot be taken for the present one. */
 static uint32_t record_take(struct l2p_changes *changes)
 {
@@ -77,7 +86,7 @@ void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
 {
 	struct l2p_change *record = l2p_change_of(ftl, shard, lba);
 
-	l2p_cache_forget(&ftl->l2p.cache, shard, lba, HZ_MAP_PAGE);
+	l2p_cache_forget(&ftl->l2p.cache, shard, lba, (lba - (uint32_t)zone_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1), 1);
 	if (!record) {
 		record_add(ftl, shard, lba, place);
 		return;
@@ -85,6 +94,7 @@ void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
 	if (record->place != L2P_UNMAPPED)
 		page_space_invalidate(ftl, record->place, UINT64_MAX);
 	record->place = place;
+	l2p_page_dirty(ftl, shard, page_of_lba(ftl, lba)); /* a copy that is on its way has the former place */
 }
 
 /* Out of its bucket, and free. Shard lock held. */

@@ -35,6 +35,8 @@ struct l2p_changes {
 void l2p_changes_init(struct ftl *ftl, struct arena *arena);
 /* Shard lock held: the record of this LBA, or NULL. */
 struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
+/* Shard lock held: bit i: lba + i has a record; count: 1 to 64. */
+uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count);
 /* Shard lock held: the LBA lies at `place` now. The place that a record named before is invalidated. */
 void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place);
 

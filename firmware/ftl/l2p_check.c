@@ -49,18 +49,33 @@ static const char *check_page(struct ftl *ftl, const struct zone *zone, uint32_t
 	return page->ppa == PPA_NONE ? NULL : check_copy(ftl, zone, index);
 }
 
-static const char *check_cached(struct ftl *ftl, const struct zone *zone, const struct l2p_cached *entry, uint32_t group)
+static const char *check_entry(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint8_t level, ppa_t ppa, uint32_t group)
 {
-	uint32_t offset = entry->lba - (uint32_t)zone->start;
 	struct map_range range;
 
+	if (l2p_page_index(ftl, zone, offset) != group)
+		return "a cached entry is in another table page's list";
 	if (l2p_conventional(ftl, zone))
-		return l2p_page_peek(ftl, entry->lba) == entry->ppa && entry->level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
-	if (!l2p_range_at(ftl, entry->level, offset, &range) || range.head != offset || l2p_page_index(ftl, zone, offset) != group)
-		return "a cached entry does not lead a range, or is in another table page's list";
-	if (offset >= zone->placed || l2p_level_at(ftl, zone->placed, offset, &range) < entry->level)
+		return l2p_page_peek(ftl, zone->start + offset) == ppa && level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
+	if (!l2p_range_at(ftl, level, offset, &range) || range.head != offset)
+		return "a cached entry does not lead a range";
+	if (offset >= zone->placed || l2p_level_at(ftl, zone->placed, offset, &range) < level)
 		return "a cached entry stands for more than the zone has placed";
-	return entry->ppa == zone_place(zone, offset) ? NULL : "a cached entry names a wrong address";
+	return ppa == zone_place(zone, offset) ? NULL : "a cached entry names a wrong address";
+}
+
+static const char *check_cached(struct ftl *ftl, const struct zone *zone, const struct l2p_cached *node, uint32_t group)
+{
+	const struct l2p_cache *cache = &ftl->l2p.cache;
+	uint32_t offset = node->lba - (uint32_t)zone->start;
+	const char *error = NULL;
+
+	if (node->level != HZ_MAP_PAGE)
+		return check_entry(ftl, zone, offset, node->level, node->ppa, group);
+	for (uint32_t i = 0; !error && i < l2p_cache_line(cache); i++)
+		if (node->valid >> i & 1)
+			error = check_entry(ftl, zone, offset + i, HZ_MAP_PAGE, cache->place[node->slot + i] & L2P_ADDRESS_MASK, group);
+	return error;
 }
 
 static const char *check_zone(struct ftl *ftl, const struct zone *zone)
@@ -73,8 +88,8 @@ static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 		uint32_t index = (zone->index << table->zone_shift) + i;
 
 		error = check_page(ftl, zone, index);
-		for (uint32_t e = cache->group_first[index]; !error && e != L2P_CACHE_NONE; e = cache->entry[e].after)
-			error = check_cached(ftl, zone, &cache->entry[e], index);
+		for (uint32_t e = cache->group_first[index]; !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
+			error = check_cached(ftl, zone, &cache->node[e], index);
 	}
 	return error;
 }

@@ -12,7 +12,4 @@ uint32_t l2p_cached_page_peek(struct ftl *ftl, uint64_t lba);
 uint64_t l2p_cached_page_stale(struct ftl *ftl);
 void l2p_cached_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 
-/* l2p_cached.c: room in the cache goes to where it is needed. No L2P lock held. */
-void l2p_cache_borrow(struct ftl_worker *self, uint32_t shard);
-
 #endif

@@ -1,7 +1,9 @@
-// The cache of mapping entries against a slow and simple model of LRU and CLOCK with pins.
+// The cache of mapping entries against a slow and simple model of LRU and CLOCK with pins and lines.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <list>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -17,57 +19,87 @@ struct Memory {
 	arena space{reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(bytes.data()) + 63) & ~uintptr_t(63)), (8 << 20) - 64, 0};
 };
 
-struct ModelEntry {
-	uint32_t lba, ppa, group;
+struct ModelNode {
+	uint32_t lba, group;
 	uint8_t level;
+	std::map<uint32_t, uint32_t> entries; // LBA → address; of a range: one
 	bool pinned = false, hit = false;
 };
 
 // Front = next victim.
 class Model {
 public:
-	Model(size_t room, bool clock) : room_(room), clock_(clock) {}
+	Model(size_t room, uint32_t line, bool clock) : room_(room), line_(line), clock_(clock) {}
 
-	ModelEntry *Find(uint32_t lba, uint8_t level)
+	ModelNode *Find(uint32_t lba, uint8_t level)
 	{
-		for (auto it = order_.begin(); it != order_.end(); ++it)
-			if (it->lba == lba && it->level == level) {
-				Touch(it);
-				return &*std::find_if(order_.begin(), order_.end(),
-						      [&](const ModelEntry &e) { return e.lba == lba && e.level == level; });
-			}
-		return nullptr;
+		auto it = At(lba, level);
+		if (it == order_.end())
+			return nullptr;
+		Touch(it);
+		return &*it;
 	}
-	// Returns whether another entry left.
-	bool Insert(ModelEntry entry, bool &pin)
+	// Returns how many entries left.
+	size_t Insert(uint32_t lba, uint8_t level, uint32_t group, uint32_t ppa, bool &pin)
 	{
-		if (ModelEntry *old = Find(entry.lba, entry.level)) {
-			old->ppa = entry.ppa;
-			pin = pin && (old->pinned || MayPin());
-			old->pinned = old->pinned || pin;
-			return false;
+		ModelNode *node = Find(lba, level);
+		size_t left = 0;
+		if (!node) {
+			left = MakeRoom(level);
+			order_.push_back({lba, group, level, {}});
+			node = &order_.back();
 		}
-		bool replaced = order_.size() == room_;
-		if (replaced)
-			Evict();
-		pin = pin && MayPin();
-		entry.pinned = pin;
-		order_.push_back(entry);
-		return replaced;
+		node->entries[lba] = ppa;
+		pin = pin && (node->pinned || MayPin());
+		node->pinned = node->pinned || pin;
+		return left;
+	}
+	// Entries [first, first + count) of one line, but not those in `holes`.
+	size_t Fill(uint32_t line, uint32_t group, const std::map<uint32_t, uint32_t> &entries)
+	{
+		ModelNode *node = Find(line, HZ_MAP_PAGE);
+		size_t left = 0;
+		if (!node) {
+			left = MakeRoom(HZ_MAP_PAGE);
+			order_.push_back({line, group, HZ_MAP_PAGE, {}});
+			node = &order_.back();
+		}
+		for (auto [lba, ppa] : entries)
+			node->entries[lba] = ppa;
+		return left;
 	}
 	void Drop(uint32_t group, uint32_t first, uint32_t end, uint8_t below)
 	{
-		order_.remove_if([&](const ModelEntry &e) {
-			return e.group == group && e.lba >= first && e.lba < end && e.level < below;
-		});
+		for (ModelNode &node : order_)
+			if (node.group == group && node.level < below)
+				std::erase_if(node.entries, [&](const auto &e) { return e.first >= first && e.first < end; });
+		order_.remove_if([](const ModelNode &node) { return node.entries.empty(); });
 	}
-	size_t Size() const { return order_.size(); }
-	size_t Pinned() const { return std::count_if(order_.begin(), order_.end(), [](auto &e) { return e.pinned; }); }
-	const std::list<ModelEntry> &Entries() const { return order_; }
+	// Without a look at the line, which is not used by that.
+	std::map<uint32_t, uint32_t> *Line(uint32_t lba)
+	{
+		auto it = At(lba / line_ * line_, HZ_MAP_PAGE);
+		return it == order_.end() ? nullptr : &it->entries;
+	}
+	size_t Used() const { return Sum([&](const ModelNode &node) { return Size(node.level); }); }
+	size_t Pinned() const { return Sum([](const ModelNode &node) { return node.pinned; }); }
+	const std::list<ModelNode> &Nodes() const { return order_; }
 
 private:
+	std::list<ModelNode>::iterator At(uint32_t lba, uint8_t level)
+	{
+		return std::find_if(order_.begin(), order_.end(), [&](const ModelNode &n) { return n.lba == lba && n.level == level; });
+	}
+	template <class F> size_t Sum(F of) const
+	{
+		size_t sum = 0;
+		for (const ModelNode &node : order_)
+			sum += of(node);
+		return sum;
+	}
+	size_t Size(uint8_t level) const { return level == HZ_MAP_PAGE ? line_ : 1; }
 	bool MayPin() const { return Pinned() + 1 + (room_ + 3) / 4 <= room_; }
-	void Touch(std::list<ModelEntry>::iterator it)
+	void Touch(std::list<ModelNode>::iterator it)
 	{
 		if (it->pinned)
 			return;
@@ -75,27 +107,158 @@ private:
 		if (!clock_)
 			order_.splice(order_.end(), order_, it);
 	}
-	void Evict()
+	size_t MakeRoom(uint8_t level)
 	{
-		for (;;) {
-			auto it = std::find_if(order_.begin(), order_.end(), [](auto &e) { return !e.pinned; });
-			ASSERT_NE(it, order_.end());
-			if (!clock_ || !it->hit) {
-				order_.erase(it);
-				return;
+		size_t left = 0;
+		while (Used() + Size(level) > room_) {
+			auto it = std::find_if(order_.begin(), order_.end(), [](const ModelNode &n) { return !n.pinned; });
+			if (clock_ && it->hit) {
+				it->hit = false;
+				order_.splice(order_.end(), order_, it);
+				continue;
 			}
-			it->hit = false;
-			order_.splice(order_.end(), order_, it);
+			left += it->entries.size();
+			order_.erase(it);
 		}
+		return left;
 	}
-	std::list<ModelEntry> order_;
+	std::list<ModelNode> order_;
 	size_t room_;
+	uint32_t line_;
 	bool clock_;
 };
 
 enum { GROUPS = 8 };
 
-struct Choice { uint32_t entries, buckets; bool clock; };
+struct Choice { uint32_t entries, buckets, window, line; bool clock; };
+
+// One shard and its model do the same at random. Lines of group g lie in [g, g + 1) * span, as those of a table page would.
+class Pair {
+public:
+	explicit Pair(const Choice &choice) : model_(choice.entries, choice.line, choice.clock), line_(choice.line), dice_(choice.entries)
+	{
+		l2p_cache_choice c{choice.entries, 1, choice.buckets, GROUPS, choice.window, choice.clock};
+		l2p_cache_init(&cache_, &memory_.space, &c);
+		span_ = (choice.entries * 3 / GROUPS / line_ + 1) * line_;
+	}
+	void Step(uint32_t i)
+	{
+		uint32_t lba = dice_() % (span_ * GROUPS);
+		switch (dice_() % 16) {
+		case 0: Drop(lba); break;
+		case 1: Forget(lba); break;
+		case 2: case 3: case 4: Insert(lba, i); break;
+		case 5: case 6: case 7: Fill(lba, i); break;
+		case 8: case 9: FindRange(lba); break;
+		default: FindPages(lba); break;
+		}
+		ASSERT_EQ(cache_.shard[0].used, model_.Used());
+		ASSERT_EQ(cache_.shard[0].pinned, model_.Pinned());
+		if (i % 100 == 0) {
+			ASSERT_EQ(l2p_cache_check(&cache_, GROUPS), nullptr);
+		}
+	}
+	void CompareAll()
+	{
+		for (const ModelNode &node : model_.Nodes())
+			for (auto [lba, ppa] : node.entries) {
+				ppa_t found = PPA_NONE;
+				if (node.level == HZ_MAP_PAGE)
+					l2p_cache_find_pages(&cache_, 0, lba, lba % span_, 1, 0, &found);
+				else
+					found = l2p_cache_find(&cache_, 0, lba, node.level, 0);
+				ASSERT_EQ(found, ppa);
+			}
+	}
+	uint32_t Line() const { return l2p_cache_line(&cache_); }
+
+private:
+	void Drop(uint32_t lba)
+	{
+		uint32_t end = lba + dice_() % (2 * span_), group = lba / span_;
+		uint8_t below = 1 + dice_() % HZ_MAP_LEVELS;
+		l2p_cache_drop(&cache_, 0, group, lba, end, below);
+		model_.Drop(group, lba, end, below);
+	}
+	void Forget(uint32_t lba)
+	{
+		uint32_t count = 1 + dice_() % (span_ - lba % span_);
+		l2p_cache_forget(&cache_, 0, lba, lba % span_, count);
+		model_.Drop(lba / span_, lba, lba + count, HZ_MAP_PAGE + 1);
+	}
+	void Insert(uint32_t lba, uint32_t ppa)
+	{
+		l2p_cache_new range{lba, ppa, lba / span_, static_cast<uint8_t>(1 + dice_() % (HZ_MAP_LEVELS - 1)), dice_() % 8 == 0};
+		bool pin = range.pin;
+		size_t left = model_.Insert(lba, range.level, range.group, ppa, pin);
+		ASSERT_EQ(l2p_cache_insert(&cache_, 0, &range, 0), left);
+		ASSERT_EQ(range.pin, pin);
+	}
+	// With holes; the cache ignores map bits.
+	void Fill(uint32_t lba, uint32_t i)
+	{
+		uint32_t from = lba % line_, line = lba - from, count = 1 + dice_() % (line_ - from);
+		std::vector<uint32_t> page(line_, UINT32_MAX);
+		std::map<uint32_t, uint32_t> entries;
+		l2p_cache_pages pages{line, line / span_, from, count, &page[from], 0, 0};
+		for (uint32_t e = from; e < from + count; e++)
+			if (e == from || dice_() % 4) {
+				page[e] = (i * 64 + e) | (2u << HZ_PPA_BITS);
+				pages.valid |= uint64_t(1) << e;
+				entries[line + e] = i * 64 + e;
+			} else if (auto *old = model_.Line(lba)) {
+				if (old->count(line + e)) // not new, but must not be hurt
+					page[e] = (*old)[line + e];
+			}
+		size_t added = 0;
+		auto *old = model_.Line(lba);
+		for (auto [at, ppa] : entries)
+			added += !old || !old->count(at);
+		size_t left = model_.Fill(line, line / span_, entries);
+		ASSERT_EQ(l2p_cache_fill(&cache_, 0, &pages, 0), left);
+		ASSERT_EQ(pages.added, added);
+	}
+	void FindRange(uint32_t lba)
+	{
+		uint8_t level = 1 + dice_() % (HZ_MAP_LEVELS - 1);
+		ModelNode *expected = model_.Find(lba, level);
+		ASSERT_EQ(l2p_cache_find(&cache_, 0, lba, level, 0), expected ? expected->entries[lba] : PPA_NONE);
+	}
+	void FindPages(uint32_t lba)
+	{
+		uint32_t count = 1 + dice_() % (2 * line_);
+		std::vector<ppa_t> got(2 * line_, PPA_NONE), expected(2 * line_, PPA_NONE);
+		uint32_t n = 0;
+		auto *line = model_.Line(lba);
+		while (line && n < count && line->count(lba + n)) {
+			expected[n] = (*line)[lba + n];
+			n++;
+		}
+		if (n)
+			model_.Find(lba / line_ * line_, HZ_MAP_PAGE);
+		ASSERT_EQ(l2p_cache_find_pages(&cache_, 0, lba, lba % span_, count, 0, got.data()), n);
+		ASSERT_EQ(got, expected);
+	}
+	Memory memory_;
+	l2p_cache cache_{};
+	Model model_;
+	uint32_t line_, span_;
+	std::mt19937 dice_;
+};
+
+// One page entry; returns how many left.
+uint32_t Enter(l2p_cache &cache, uint32_t shard, uint32_t lba, uint64_t now_ns)
+{
+	uint32_t from = lba % l2p_cache_line(&cache);
+	l2p_cache_pages pages{lba - from, !shard ? 0u : 1u, from, 1, &lba, uint64_t(1) << from, 0};
+	return l2p_cache_fill(&cache, shard, &pages, now_ns);
+}
+
+bool Has(l2p_cache &cache, uint32_t shard, uint32_t lba)
+{
+	ppa_t ppa = PPA_NONE;
+	return l2p_cache_find_pages(&cache, shard, lba, lba, 1, 50, &ppa) && ppa == lba;
+}
 
 class L2pCache : public testing::TestWithParam<Choice> {};
 
@@ -103,51 +266,21 @@ class L2pCache : public testing::TestWithParam<Choice> {};
 
 TEST_P(L2pCache, DoesWhatTheModelDoes)
 {
-	const Choice choice = GetParam();
-	Memory memory;
-	l2p_cache cache{};
-	l2p_cache_init(&cache, &memory.space, choice.entries, 1, choice.buckets, GROUPS, choice.clock);
-	Model model(choice.entries, choice.clock);
-	std::mt19937 dice(choice.entries);
-	for (int i = 0; i < 20000; i++) {
-		uint32_t lba = dice() % (choice.entries * 3), group = lba % GROUPS;
-		uint8_t level = dice() % HZ_MAP_LEVELS;
-		switch (dice() % 16) {
-		case 0: {
-			uint32_t first = dice() % (choice.entries * 3), end = first + dice() % choice.entries;
-			uint8_t below = 1 + dice() % HZ_MAP_LEVELS;
-			l2p_cache_drop(&cache, 0, group, first, end, below);
-			model.Drop(group, first, end, below);
-			break;
-		}
-		case 1: case 2: case 3: case 4: case 5: case 6: {
-			l2p_cache_new entry{lba, static_cast<ppa_t>(i), group, level, dice() % 8 == 0};
-			bool pin = entry.pin;
-			bool replaced = model.Insert({lba, static_cast<uint32_t>(i), group, level}, pin);
-			ASSERT_EQ(l2p_cache_insert(&cache, 0, &entry, 0) == L2P_CACHE_REPLACED, replaced) << "step " << i;
-			ASSERT_EQ(entry.pin, pin) << "step " << i;
-			break;
-		}
-		default: {
-			ModelEntry *expected = model.Find(lba, level);
-			ASSERT_EQ(l2p_cache_find(&cache, 0, lba, level, 0), expected ? expected->ppa : PPA_NONE) << "step " << i;
-			break;
-		}
-		}
-		ASSERT_EQ(cache.shard[0].held, model.Size());
-		ASSERT_EQ(cache.shard[0].pinned, model.Pinned());
-		if (i % 100 == 0) {
-			ASSERT_EQ(l2p_cache_check(&cache, GROUPS), nullptr);
-		}
+	Pair pair(GetParam());
+	ASSERT_EQ(pair.Line(), GetParam().line);
+	for (uint32_t i = 0; i < 20000; i++) {
+		pair.Step(i);
+		ASSERT_FALSE(HasFatalFailure()) << "step " << i;
 	}
-	for (const ModelEntry &entry : model.Entries())
-		ASSERT_EQ(l2p_cache_find(&cache, 0, entry.lba, entry.level, 0), entry.ppa);
+	pair.CompareAll();
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, L2pCache, testing::Values(Choice{16, 0, false}, Choice{16, 1, true}, Choice{37, 0, true},
-							  Choice{37, 2, false}, Choice{200, 0, false}, Choice{200, 0, true}),
+INSTANTIATE_TEST_SUITE_P(Sizes, L2pCache,
+			 testing::Values(Choice{16, 0, 1, 1, false}, Choice{16, 1, 16, 1, true}, Choice{37, 0, 1024, 2, true},
+					 Choice{37, 2, 1, 1, false}, Choice{200, 0, 1, 1, true}, Choice{200, 0, 64, 4, false},
+					 Choice{200, 3, 1024, 8, true}, Choice{2050, 0, 1024, 64, false}),
 			 [](const auto &test) {
 				 return std::to_string(test.param.entries) + (test.param.clock ? "Clock" : "Lru") + "Buckets" +
-					std::to_string(test.param.buckets);
+					std::to_string(test.param.buckets) + "Line" + std::to_string(test.param.line);
 			 });
 
 // One shard works, the other has entries that nobody has used since: their room moves over, and never a bit more.
@@ -155,35 +288,58 @@ TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 {
 	Memory memory;
 	l2p_cache cache{};
-	l2p_cache_init(&cache, &memory.space, 67, 2, 0, 2, false);
+	l2p_cache_choice choice{67, 2, 0, 2, 1, false};
+	l2p_cache_init(&cache, &memory.space, &choice);
 	EXPECT_EQ(cache.shard[0].own, 34u);
 	EXPECT_EQ(cache.shard[1].own, 33u);
-	for (uint32_t lba = 0; lba < 33; lba++) {
-		l2p_cache_new entry{lba, lba, 1, HZ_MAP_PAGE, false};
-		EXPECT_EQ(l2p_cache_insert(&cache, 1, &entry, 10 + lba), L2P_CACHE_ADDED);
-	}
-	for (uint32_t lba = 0; lba < 34; lba++) {
-		l2p_cache_new entry{1000 + lba, lba, 0, HZ_MAP_PAGE, false};
-		EXPECT_EQ(l2p_cache_insert(&cache, 0, &entry, 20 + lba), L2P_CACHE_ADDED);
-	}
+	for (uint32_t lba = 0; lba < 33; lba++)
+		EXPECT_EQ(Enter(cache, 1, lba, 10 + lba), 0u);
+	for (uint32_t lba = 0; lba < 34; lba++)
+		EXPECT_EQ(Enter(cache, 0, 1024 + lba, 20 + lba), 0u);
 	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 1u);
 	EXPECT_EQ(l2p_cache_lender(&cache, 1, 0), 1u) << "its own entries are older";
-	uint32_t count;
-	uint32_t chain = l2p_cache_take(&cache, 1, 15, 64, &count);
-	EXPECT_EQ(count, 5u) << "those used before 15";
-	l2p_cache_give(&cache, 0, chain, count);
+	l2p_cache_loan loan = l2p_cache_take(&cache, 1, 15, 64);
+	EXPECT_EQ(loan.count, 5u) << "those used before 15";
+	l2p_cache_give(&cache, 0, loan);
 	EXPECT_EQ(cache.shard[0].own + cache.shard[1].own, 67u);
-	EXPECT_EQ(l2p_cache_find(&cache, 1, 4, HZ_MAP_PAGE, 50), PPA_NONE);
-	EXPECT_EQ(l2p_cache_find(&cache, 1, 5, HZ_MAP_PAGE, 50), 5u);
+	EXPECT_FALSE(Has(cache, 1, 4));
+	EXPECT_TRUE(Has(cache, 1, 5));
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
-	chain = l2p_cache_take(&cache, 1, LT_FOREVER, 64, &count);
+	loan = l2p_cache_take(&cache, 1, LT_FOREVER, 64);
 	EXPECT_EQ(cache.shard[1].own, L2P_CACHE_SMALLEST_SHARD / 2u) << "a shard keeps some";
-	l2p_cache_give(&cache, 0, chain, count);
+	l2p_cache_give(&cache, 0, loan);
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
-	for (uint32_t lba = 0; lba < 200; lba++) {
-		l2p_cache_new entry{2000 + lba, lba, 0, HZ_MAP_PAGE, false};
-		l2p_cache_insert(&cache, 0, &entry, 60 + lba);
-	}
+	for (uint32_t lba = 0; lba < 200; lba++)
+		Enter(cache, 0, 2048 + lba, 60 + lba);
 	EXPECT_EQ(cache.shard[0].held, cache.shard[0].own);
 	EXPECT_EQ(cache.shard[0].own, 67u - L2P_CACHE_SMALLEST_SHARD / 2u);
+}
+
+// Lines of four: room moves a line at a time, with ranges in the way.
+TEST(L2pCacheShards, LinesAreLentWhole)
+{
+	Memory memory;
+	l2p_cache cache{};
+	l2p_cache_choice choice{131, 2, 0, 2, 1024, false};
+	l2p_cache_init(&cache, &memory.space, &choice);
+	ASSERT_EQ(l2p_cache_line(&cache), 4u);
+	EXPECT_EQ(cache.shard[0].own, 64u);
+	EXPECT_EQ(cache.shard[1].own, 67u);
+	for (uint32_t i = 0; i < 67; i++) { // more of them than lines
+		l2p_cache_new range{i, i, 1, HZ_MAP_CHUNK, false};
+		EXPECT_EQ(l2p_cache_insert(&cache, 1, &range, 10 + i), 0u);
+	}
+	l2p_cache_loan loan = l2p_cache_take(&cache, 1, 22, 64);
+	EXPECT_EQ(loan.count, 12u) << "as much as whole lines take of those used before 22";
+	l2p_cache_give(&cache, 0, loan);
+	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	loan = l2p_cache_take(&cache, 1, LT_FOREVER, 63);
+	EXPECT_EQ(cache.shard[1].own, 35u) << "least: eight lines and what is none";
+	l2p_cache_give(&cache, 0, loan);
+	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	for (uint32_t line = 0; line < 40; line++)
+		Enter(cache, 0, 1024 + 4 * line, 100 + line);
+	EXPECT_EQ(cache.shard[0].own, 96u);
+	EXPECT_EQ(cache.shard[0].by_level[HZ_MAP_PAGE], 24u) << "lent room holds lines";
+	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
 }
