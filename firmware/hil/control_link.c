@@ -4,6 +4,7 @@
 #include "hil_state.h"
 #include "lt/hart.h"
 
+enum { TURNS_PER_LOOK = 32 };
 enum { RECORD = sizeof(struct hz_link_message), MAP_END = NVME_REG_CRTO + 4, DOORBELLS_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
 bool control_link_legal(const struct hz_link_message *m)
@@ -73,30 +74,28 @@ static void flush_out(struct hil *hil)
 	memmove(link->out, link->out + sent, link->out_bytes);
 }
 
-/* False: nothing more to read now. */
-static bool take_record(struct hil *hil)
+/* A whole record is in link->in. */
+static bool record_is_here(struct hil *hil)
 {
 	struct control_link *link = &hil->link;
-	struct hz_link_message message;
-	int got = hil->port.recv(hil->port.ctx, link->in + link->in_bytes, RECORD - link->in_bytes);
 
-	if (got < 0)
-		hang_up(hil);
-	if (got <= 0)
-		return false;
-	hil->hung_up = false;
-	link->in_bytes += (uint32_t)got;
-	if (link->in_bytes < RECORD)
-		return true;
-	memcpy(&message, link->in, RECORD);
-	link->in_bytes = 0;
-	if (control_link_legal(&message)) {
-		answer(hil, &message);
-		return true;
+	while (!link->lost && link->in_bytes < RECORD) {
+		int got = hil->port.recv(hil->port.ctx, link->in + link->in_bytes, RECORD - link->in_bytes);
+
+		if (got == 0)
+			return false;
+		link->lost = got < 0;
+		if (link->lost)
+			return false;
+		hil->hung_up = false;
+		link->in_bytes += (uint32_t)got;
 	}
-	hil->port.close(hil->port.ctx);
-	hang_up(hil);
-	return false;
+	return link->in_bytes == RECORD;
+}
+
+static bool is_read(const struct hz_link_message *message)
+{
+	return message->type == HZ_LINK_READ && control_link_legal(message);
 }
 
 static void send_irqs(struct hil *hil)
@@ -114,11 +113,61 @@ static void send_irqs(struct hil *hil)
 	}
 }
 
-void control_link_poll(struct hil *hil)
+void control_link_hear(struct hil *hil)
 {
+	struct control_link *link = &hil->link;
+	struct hz_link_message message;
+
 	flush_out(hil);
-	while (!out_full(&hil->link) && take_record(hil))
-		;
+	while (!out_full(link) && record_is_here(hil)) {
+		memcpy(&message, link->in, RECORD);
+		if (!is_read(&message))
+			break;
+		link->in_bytes = 0;
+		answer(hil, &message);
+	}
 	send_irqs(hil);
 	flush_out(hil);
+}
+
+bool control_link_act(struct hil *hil)
+{
+	struct control_link *link = &hil->link;
+	struct hz_link_message message;
+
+	if (link->lost) {
+		link->lost = false;
+		hang_up(hil);
+		return true;
+	}
+	if (link->in_bytes < RECORD || out_full(link))
+		return false;
+	link->in_bytes = 0;
+	memcpy(&message, link->in, RECORD);
+	if (control_link_legal(&message)) {
+		answer(hil, &message);
+		flush_out(hil);
+	} else {
+		hil->port.close(hil->port.ctx);
+		hang_up(hil);
+	}
+	return true;
+}
+
+void control_link_poll(struct hil *hil)
+{
+	do
+		control_link_hear(hil);
+	while (control_link_act(hil));
+}
+
+void control_link_turn(struct hil *hil, bool idle)
+{
+	bool due = ++hil->heartbeat % TURNS_PER_LOOK == 0;
+
+	host_store32(&hil->header->heartbeat, hil->heartbeat);
+	if (!hil->virtual_clock && (due || idle))
+		control_link_poll(hil);
+	else if (due)
+		control_link_hear(hil);
 }

@@ -96,12 +96,13 @@ static void look_at(struct hil *hil, struct submission_queue *sq)
 		hil->ready_mask &= ~(1ull << (sq->id - 1));
 }
 
-void hil_doorbells_poll(struct hil *hil)
+bool hil_doorbells_poll(struct hil *hil)
 {
 	for (uint64_t rest = hil->live_mask; rest; rest &= rest - 1)
 		look_at(hil, &hil->sq[__builtin_ctzll(rest) + 1]);
 	for (uint64_t rest = hil->parked_mask; rest; rest &= rest - 1)
 		hil_unpark(hil, &hil->cq[__builtin_ctzll(rest) + 1]);
+	return true;
 }
 
 /* EventIdx: "ring the register when you pass this tail". Then look again, since the host may have passed it meanwhile. */

@@ -57,13 +57,10 @@ static void fetch_one(struct hil *hil, struct submission_queue *sq)
 
 static bool refresh(struct hil *hil)
 {
-	bool go_on = true;
+	bool go_on;
 
 	clock_freeze();
-	if (hil->virtual_clock)
-		go_on = hil_horizon_settle(hil);
-	else
-		hil_doorbells_poll(hil);
+	go_on = hil->virtual_clock ? hil_horizon_settle(hil) : hil_doorbells_poll(hil);
 	clock_thaw();
 	return go_on && hil->ready_mask;
 }

@@ -146,7 +146,7 @@ void hil_cq_delete(struct hil *hil, struct completion_queue *cq);
 
 /* doorbells.c: real clock */
 void hil_doorbell_register(struct hil *hil, unsigned id, bool is_cq, uint32_t value);
-void hil_doorbells_poll(struct hil *hil);
+bool hil_doorbells_poll(struct hil *hil); /* true, as hil_horizon_settle */
 void hil_doorbells_idle(struct hil *hil, uint64_t deadline_ns);
 uint32_t hil_sq_tail(struct hil *hil, const struct submission_queue *sq);
 /* Takes over the host's progress in a completion queue; false if its doorbell is nonsense. */

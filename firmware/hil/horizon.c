@@ -5,7 +5,10 @@
  * the host; a key that is due is either a command to fetch or a limit at which time must stand until the host has moved.
  *
  * Everything here runs with the clock frozen, so neither the number of looks nor the number of wake-ups at limits that have
- * moved meanwhile costs an instruction: device time depends on what the host promised, never on when. */
+ * moved meanwhile costs an instruction: device time depends on what the host promised, never on when.
+ *
+ * A message on the register link carries no time. It is acted upon where device time stands by all that the host had said before it
+ * sent the message: each look first hears the link, then looks at the queues, and acts only if none of them lets time go on. */
 #include "hil_state.h"
 #include "lt/hart.h"
 
@@ -65,10 +68,11 @@ void hil_horizon_update(struct hil *hil, struct submission_queue *sq)
 	tournament_set(&hil->next, sq->id - 1, later(key_ns, hil->reach_ns));
 }
 
-/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. */
-static void find_opened(struct hil *hil)
+/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
+ * one. Called after each look that may have seen a queue move. */
+static bool find_opened(struct hil *hil)
 {
-	uint64_t found;
+	uint64_t found, before = hil->open_mask;
 
 	do {
 		found = 0;
@@ -82,14 +86,23 @@ static void find_opened(struct hil *hil)
 			found |= hil->open_mask & bit_of(sq);
 		}
 	} while (found);
+	return hil->open_mask != before;
 }
 
-/* One look at the world while device time stands. False: the host will not move (see hil_port). */
+/* Begins a look: what is heard now was sent after the promises that are read next. Returns the bell for stand(). */
+static uint32_t listen(struct hil *hil)
+{
+	uint32_t bell = host_load32(&hil->header->host_bell);
+
+	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
+	control_link_hear(hil);
+	return bell;
+}
+
+/* Ends a look that saw nothing move. False: the host will not move (see hil_port). */
 static bool stand(struct hil *hil, unsigned look, uint32_t bell)
 {
-	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
-	control_link_poll(hil);
-	return hil->admin_wanted || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
+	return control_link_act(hil) || hil->admin_wanted || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
 }
 
 /* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
@@ -98,7 +111,7 @@ static bool await_move(struct hil *hil, struct submission_queue *sq)
 	uint64_t key_ns = hil->next.key[sq->id - 1];
 
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = host_load32(&hil->header->host_bell);
+		uint32_t bell = listen(hil);
 
 		if (hil->live_mask & bit_of(sq))
 			hil_horizon_update(hil, sq);
@@ -123,11 +136,12 @@ bool hil_horizon_settle(struct hil *hil)
 
 		if (hil->next.key[leaf] > now_ns || hil->next.key[leaf] == TOURNAMENT_NEVER)
 			return true;
-		if (sq->pending) {
+		if (!sq->pending) {
+			if (!await_move(hil, sq))
+				return false;
+		} else if (!find_opened(hil)) {
 			hil->ready_mask |= bit_of(sq);
 			tournament_set(&hil->next, leaf, TOURNAMENT_NEVER);
-		} else if (!await_move(hil, sq)) {
-			return false;
 		}
 	}
 }
@@ -142,17 +156,18 @@ static uint64_t next_key(struct hil *hil)
 		if (key_ns == TOURNAMENT_NEVER)
 			return key_ns;
 		hil_horizon_update(hil, &hil->sq[leaf + 1]);
+		find_opened(hil);
 		if (tournament_first(&hil->next) == leaf && hil->next.key[leaf] == key_ns)
 			return key_ns;
 	}
 }
 
-/* Nothing in the device, nothing promised: device time stands, the register link is all there is. Whatever one look at the link
- * brings is acted upon before the next look: two messages that come close together cost what two messages cost. */
+/* Nothing in the device, nothing promised: device time stands, the register link is all there is. Each message is acted upon by
+ * itself: two that come close together cost what two messages cost. */
 static bool stand_by(struct hil *hil)
 {
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = host_load32(&hil->header->host_bell);
+		uint32_t bell = listen(hil);
 
 		if (hil_has_work(hil) || !hil_is_quiet(hil) || lt_hart_has_mail())
 			return true;
@@ -197,7 +212,7 @@ void hil_horizon_idle(struct hil *hil, uint64_t deadline_ns)
 bool hil_horizon_await_seen(struct hil *hil, struct completion_queue *cq, uint64_t number)
 {
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = host_load32(&hil->header->host_bell);
+		uint32_t bell = listen(hil);
 		uint64_t seen = host_load64(&cq->clock->seen);
 
 		if (seen > number && seen <= cq->ring.posted)

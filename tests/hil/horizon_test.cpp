@@ -259,4 +259,96 @@ TEST(HorizonLimits, ResetIsHeardWhileTimeStands)
 	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
 }
 
+// Two queues whose last completions come together, the second with much longer to turn round. When the device time of the first one's
+// limit has come, the host sees both and closes both at its `moment`-th chance to run, and its admin command follows at once.
+// Returns when that command ended, in device time.
+uint64_t admin_after_the_last_close(int moment)
+{
+	Rig rig;
+	rig.enable();
+	auto a = rig.make_queue(1, 8), b = rig.make_queue(2, 8);
+	rig.clock(2).turnaround_ns = 50000;
+	rig.place(a, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 10000);
+	rig.place(b, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), 10000);
+	rig.open(a);
+	rig.open(b);
+	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
+	int chances = 0;
+	auto host = [&] {
+		auto done_a = rig.clock(1).completed_ns[0], done_b = rig.clock(2).completed_ns[0];
+		if (!done_a || !done_b || ++chances != moment)
+			return;
+		rig.peek(a);
+		rig.peek(b);
+		rig.close(a, done_a + 4000);
+		rig.close(b, done_b + 50000);
+		hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 5};
+		rig.send(&ring, sizeof(ring));
+	};
+	rig.on_poll = host;
+	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
+	rig.run();
+	rig.on_poll = [] {};
+	EXPECT_TRUE(rig.reap_admin(false));
+	return rig.clock(0).completed_ns[4];
+}
+
+// A closed queue leaves time at its last word, however quickly the host's next message follows the closing.
+TEST(HorizonLimits, MessageThatFollowsTheLastCloseWaitsForTheTimeAtWhichTheDeviceStands)
+{
+	const uint64_t first = admin_after_the_last_close(1);
+	EXPECT_GT(first, 60000u) << "both turn-arounds have passed";
+	for (int moment = 2; moment < 100; moment++)
+		ASSERT_EQ(admin_after_the_last_close(moment), first) << "the host came at its chance " << moment;
+}
+
+TEST(HorizonLimits, MessagesThatComeTogetherAreActedUponOneByOne)
+{
+	Rig rig;
+	rig.enable();
+	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
+	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
+	for (uint32_t tail : {1, 2}) {
+		hz_link_message ring{HZ_LINK_WRITE, 4, 1, NVME_REG_DOORBELLS, tail};
+		rig.send(&ring, sizeof(ring));
+	}
+	unsigned polls_between = 0;
+	rig.on_poll = [&] {
+		bool one = rig.at<nvme_cqe>(rig.admin_completions())[0].status & 1, two = rig.at<nvme_cqe>(rig.admin_completions())[1].status & 1;
+		polls_between += one && !two;
+	};
+	rig.run();
+	EXPECT_TRUE(rig.reap_admin());
+	EXPECT_TRUE(rig.reap_admin());
+	EXPECT_GT(polls_between, 0u);
+}
+
+// The host opens the second queue before anything moves on the first. That the first one's command is found on the way, at a look for
+// another reason, must not hide the second queue.
+TEST(HorizonLimits, QueueOpenedBeforeAnotherMovedIsSeenBeforeTimeGoesOn)
+{
+	Rig rig;
+	rig.enable();
+	auto a = rig.make_queue(1, 8), b = rig.make_queue(2, 8);
+	rig.open(a, 50000);
+	struct Host {
+		lt_timer timer{}; // first: the callback gets the timer
+		Rig *rig;
+		Rig::Queue *a, *b;
+	} host;
+	host.rig = &rig;
+	host.a = &a;
+	host.b = &b;
+	lt_timer_arm(&host.timer, 20000, [](lt_timer *timer) {
+		auto &h = *reinterpret_cast<Host *>(timer);
+		h.rig->place(*h.b, io_sqe(NVME_IO_READ, 2, 1, h.rig->buffer()), 30000);
+		h.rig->open(*h.b);
+		h.rig->place(*h.a, io_sqe(NVME_IO_READ, 1, 1, h.rig->buffer()), 60000);
+		h.rig->publish(*h.a);
+	});
+	rig.run();
+	ASSERT_GE(rig.fake->log.size(), 1u);
+	EXPECT_EQ(rig.fake->log[0].at_ns, 30400u);
+}
+
 } // namespace hil_test

@@ -70,6 +70,7 @@ public:
 	void place_admin(nvme_sqe sqe);          // into the ring, not rung
 	void ring_admin();
 	std::optional<Cqe> reap_admin(bool free_slot = true);
+	uint64_t admin_completions() const { return acq_; }
 	Cqe admin(nvme_sqe sqe);                 // one command, waits for its completion
 	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
 	uint64_t buffer() const { return buffer_; }  // 1 MiB for admin data, page aligned

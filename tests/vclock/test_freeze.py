@@ -1,0 +1,89 @@
+"""Freezes of the firmware: each ends at one THAW, whatever branches are taken inside.
+
+Inside a freeze the firmware looks at the host, so a branch may go either way by chance. The compiler is free to give each outcome its
+own copy of the THAW and of code behind it; were the copies not equally long, device time would depend on the host."""
+import bisect
+import os
+import subprocess
+import unittest
+
+import rv64
+from suite import FIRMWARE, main
+
+IMAGE = os.path.join(FIRMWARE, "firmware/main/firmware.elf")
+FREEZE, THAW = 0x10402013, 0x10502013
+# Their branches look at what is the device's own, or the same in every run: what lies in flash, which clock it is.
+DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run")
+NO_WAY_BACK = ("device_stop", "fail_with")
+RETURN = "a return"
+
+
+def successors(i):
+    """Places where a hart may be after the instruction; a call comes back."""
+    name, operands = rv64.expand(i)
+    if name in rv64.BRANCHES:
+        return [i.next, int(operands[-1], 16)]
+    if name == "jal" and operands[0] == "x0":
+        return [int(operands[-1], 16)]
+    if name == "jalr" and operands[0] == "x0":
+        return [RETURN]
+    return [i.next]
+
+
+def ends(insns, freeze):
+    """Every place at which the freeze that begins at `freeze` may end."""
+    found, seen, rest = set(), set(), [(insns[freeze].next, 1)]
+    while rest:
+        place = rest.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        pc, depth = place
+        if pc == RETURN or pc not in insns:
+            found.add(pc)
+            continue
+        depth += {FREEZE: 1, THAW: -1}.get(insns[pc].raw, 0)
+        if depth == 0:
+            found.add(pc)
+        else:
+            rest += [(to, depth) for to in successors(insns[pc])]
+    return found
+
+
+def functions(elf):
+    """Sorted (address, name) of the image's code."""
+    text = subprocess.run(["riscv64-unknown-elf-nm", elf], capture_output=True, text=True, check=True).stdout
+    return sorted((int(line[0], 16), line[2]) for line in map(str.split, text.splitlines()) if len(line) == 3 and line[1] in "tT")
+
+
+class Freezes(unittest.TestCase):
+    def test_each_freeze_of_the_firmware_ends_at_one_place(self):
+        if not os.path.exists(IMAGE):
+            self.skipTest("the firmware is not built")
+        insns, names = rv64.disassemble(IMAGE), functions(IMAGE)
+        checked, wrong = 0, []
+        for pc, insn in insns.items():
+            name = names[bisect.bisect(names, (pc, "~")) - 1][1]
+            if insn.raw != FREEZE or name.startswith(DEVICE_DECIDES + NO_WAY_BACK):
+                continue
+            checked += 1
+            places = ends(insns, pc)
+            if len(places) != 1 or RETURN in places:
+                wrong.append(f"at {pc:#x} in {name}: ends at {[p if p == RETURN else hex(p) for p in places]}")
+        self.assertEqual(wrong, [])
+        self.assertGreater(checked, 30)
+
+    def test_two_ways_out_are_found(self):
+        def code(*lines):
+            return {pc: rv64.Insn(pc, raw, 4, name, operands) for pc, (raw, name, *operands) in zip(range(0, 100, 4), lines)}
+
+        freeze, thaw, plain = (FREEZE, "slti"), (THAW, "slti"), (0, "addi", "x5", "x5", "1")
+        branch, ret = (0, "beq", "x5", "x0", "10"), (0, "jalr", "x0", "0(x1)")
+        self.assertEqual(ends(code(freeze, branch, plain, plain, thaw, ret), 0), {16})
+        self.assertEqual(ends(code(freeze, branch, thaw, ret, thaw, plain, ret), 0), {8, 16})
+        self.assertEqual(ends(code(freeze, freeze, thaw, plain, thaw, ret), 0), {16})
+        self.assertEqual(ends(code(freeze, branch, ret, plain, thaw, ret), 0), {RETURN, 16})
+
+
+if __name__ == "__main__":
+    main()
