@@ -7,54 +7,104 @@ enum { CHANGE_PIECE = 64 /* records looked at under one acquisition */ };
 
 /* --- records --- */
 
-static uint32_t *bucket_of(struct l2p_changes *changes, uint32_t shard, uint32_t lba)
-{
-	uint32_t hash = lba * 2654435769u; /* 2^32 / golden ratio: Knuth, TAOCP 6.4 */
+/* Neighbours share a row of buckets, one each: one hash finds them all. Other bits of the hash turn the row, so that the same LBA of
+ * many rows does not meet in one bucket. */
+enum { ROW = 64 /* LBAs, buckets */ };
+struct row { uint32_t *bucket; uint32_t turn; };
 
-	return &changes->bucket[shard << changes->bucket_bits | (uint64_t)hash >> (32 - changes->bucket_bits)];
+static struct row row_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
+{
+	uint32_t hash = lba / ROW * 2654435769u; /* 2^32 / golden ratio: Knuth, TAOCP 6.4 */
+	uint32_t index = (uint32_t)((uint64_t)hash >> (32 - changes->bucket_bits));
+
+	return (struct row){ &changes->bucket[shard << changes->bucket_bits | (index & ~(ROW - 1u))], index };
 }
 
-struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba)
+static uint32_t *bucket_in(const struct row *row, uint32_t lba) { return &row->bucket[(row->turn + lba) & (ROW - 1)]; }
+
+static uint32_t *bucket_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t index = *bucket_of(changes, shard, lba);
+	struct row row = row_of(changes, shard, lba);
+
+	return bucket_in(&row, lba);
+}
+
+static struct l2p_change *find_in(const struct l2p_changes *changes, const struct row *row, uint32_t lba)
+{
+	uint32_t index = *bucket_in(row, lba);
 
 	while (index != CHANGE_NONE && changes->record[index].lba != lba)
 		index = changes->record[index].chain;
 	return index == CHANGE_NONE ? NULL : &changes->record[index];
 }
 
+struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba)
+{
+	struct row row = row_of(&ftl->l2p.changes, shard, lba);
+
+	return find_in(&ftl->l2p.changes, &row, lba);
+}
+
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count)
 {
+	const struct l2p_changes *changes = &ftl->l2p.changes;
+	struct row row = row_of(changes, shard, lba);
 	uint64_t among = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		among |= (uint64_t)!!l2p_change_of(ftl, shard, lba + i) << i;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && (lba + i) % ROW == 0)
+			row = row_of(changes, shard, lba + i);
+		among |= (uint64_t)!!find_in(changes, &row, lba + i) << i;
+	}
 	return among;
 }
 
-/* The tag makes every state of the stack another word, so that an old top cannot be taken for the present one. */
-static uint32_t record_take(struct l2p_changes *changes)
+/* The last of the first `count` free records, as seen; CHANGE_NONE: there are not so many, or others took some meanwhile. */
+static uint32_t free_at(const struct l2p_changes *changes, uint64_t seen, uint32_t count)
 {
-	uint64_t seen, next;
+	uint32_t next = (uint32_t)seen, index = CHANGE_NONE;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!next)
+			return CHANGE_NONE;
+		index = next - 1;
+		next = (uint32_t)lt_load(&changes->record[index].free);
+	}
+	return index;
+}
+
+/* A chain of `count` free records. The tag makes every state of the stack another word, so that an old top cannot be taken for the
+ * present one. */
+static uint32_t records_take(struct l2p_changes *changes, uint32_t count)
+{
+	uint64_t seen, next = 0;
+	uint32_t last;
 
 	do {
 		seen = lt_load(&changes->free);
-		if (!(uint32_t)seen)
+		last = free_at(changes, seen, count);
+		if (last != CHANGE_NONE)
+			next = lt_load(&changes->record[last].free);
+		else if (lt_load(&changes->free) == seen)
 			lt_fail("the L2P log was given more changes than it admits");
-		next = lt_load(&changes->record[(uint32_t)seen - 1].free);
-	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | next));
+	} while (last == CHANGE_NONE || !lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | next));
 	return (uint32_t)seen - 1;
 }
 
-static void record_give(struct l2p_changes *changes, uint32_t index)
+static uint32_t next_free(const struct l2p_changes *changes, uint32_t index)
+{
+	return (uint32_t)lt_load(&changes->record[index].free) - 1;
+}
+
+/* A chain of records, linked like free ones. */
+static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t last)
 {
 	uint64_t seen;
 
 	do {
 		seen = lt_load(&changes->free);
-		lt_store(&changes->record[index].free, (uint32_t)seen);
-	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | (index + 1)));
+		lt_store(&changes->record[last].free, (uint32_t)seen);
+	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | (first + 1)));
 }
 
 static uint32_t page_of_lba(struct ftl *ftl, uint32_t lba)
@@ -64,63 +114,121 @@ static uint32_t page_of_lba(struct ftl *ftl, uint32_t lba)
 	return l2p_page_index(ftl, zone, (uint32_t)(lba - zone->start));
 }
 
+static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t page)
+{
+	struct l2p_change *record = &changes->record[index];
+
+	record->chain = *bucket;
+	*bucket = index;
+	record->next = changes->of_page[page];
+	changes->of_page[page] = index;
+}
+
 static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
 {
 	struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t index = record_take(changes), page = page_of_lba(ftl, lba), *bucket = bucket_of(changes, shard, lba);
+	uint32_t index = records_take(changes, 1), page = page_of_lba(ftl, lba);
 	struct l2p_change *record = &changes->record[index];
 
 	record->lba = lba;
 	record->place = place;
 	record->recovered = false;
-	record->chain = *bucket;
-	*bucket = index;
-	record->next = changes->of_page[page];
-	changes->of_page[page] = index;
+	record_link(changes, index, bucket_of(changes, shard, lba), page);
 	l2p_log_add(ftl, 1);
 	l2p_page_dirty(ftl, shard, page);
 	return record;
 }
 
-void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
-{
-	struct l2p_change *record = l2p_change_of(ftl, shard, lba);
+/* A part of a row, of one table page, whose next place is `place`. */
+struct change_run { struct row row; uint32_t page, lba, count, place; };
 
-	l2p_cache_forget(&ftl->l2p.cache, shard, lba, (lba - (uint32_t)zone_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1), 1);
-	if (!record) {
-		record_add(ftl, shard, lba, place);
-		return;
-	}
+static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
+{
 	if (record->place != L2P_UNMAPPED)
 		page_space_invalidate(ftl, record->place, UINT64_MAX);
 	record->place = place;
-	l2p_page_dirty(ftl, shard, page_of_lba(ftl, lba)); /* a copy that is on its way has the former place */
 }
 
-/* Out of its bucket, and free. Shard lock held. */
-static void record_remove(struct ftl *ftl, uint32_t shard, uint32_t index)
+/* Those that have a record; returns how many do not: bit i of *missing: lba + i. */
+static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint64_t *missing)
+{
+	uint32_t count = 0;
+
+	*missing = 0;
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct l2p_change *record = find_in(&ftl->l2p.changes, &run->row, run->lba + i);
+
+		if (record) {
+			replace(ftl, record, run->place + i);
+			continue;
+		}
+		*missing |= 1ull << i;
+		count++;
+	}
+	return count;
+}
+
+static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t missing, uint32_t count)
 {
 	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t index = records_take(changes, count), next;
+
+	l2p_log_add(ftl, count);
+	for (uint32_t i = 0; missing; i++, missing >>= 1) {
+		if (!(missing & 1))
+			continue;
+		next = next_free(changes, index);
+		changes->record[index].lba = run->lba + i;
+		changes->record[index].place = run->place + i;
+		changes->record[index].recovered = false;
+		record_link(changes, index, bucket_in(&run->row, run->lba + i), run->page);
+		index = next;
+	}
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
+void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place)
+{
+	uint32_t shard = l2p_shard_of(ftl, zone);
+	struct change_run run = { .lba = lba, .place = place };
+
+	for (; count; run.lba += run.count, run.place += run.count, count -= run.count) {
+		uint32_t offset = run.lba - (uint32_t)zone->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
+		uint64_t missing;
+
+		run.count = least(least(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
+		run.page = l2p_page_index(ftl, zone, offset);
+		run.row = row_of(&ftl->l2p.changes, shard, run.lba);
+		l2p_cache_forget(&ftl->l2p.cache, shard, run.lba, index, run.count);
+		added = run_replace(ftl, &run, &missing);
+		if (added)
+			run_add(ftl, &run, missing, added);
+		l2p_page_dirty(ftl, shard, run.page);
+	}
+}
+
+/* Out of its bucket. Shard lock held. */
+static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t index)
+{
 	uint32_t *link = bucket_of(changes, shard, changes->record[index].lba);
 
 	while (*link != index)
 		link = &changes->record[*link].chain;
 	*link = changes->record[index].chain;
-	record_give(changes, index);
 }
 
 /* --- into the table page --- */
 
-static uint32_t index_in(const struct log_item *item, struct ftl *ftl, uint32_t lba)
-{
-	return (uint32_t)(lba - l2p_page_zone(ftl, item->page)->start) - l2p_page_first(ftl, item->page);
-}
+/* LBA of the page's first entry. */
+static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)l2p_page_zone(ftl, page)->start + l2p_page_first(ftl, page); }
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
-static void merge_one(struct ftl *ftl, const struct log_item *item, const struct l2p_change *record)
+static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
 {
-	uint32_t *entry = (uint32_t *)item->image + index_in(item, ftl, record->lba), old = *entry & L2P_ADDRESS_MASK;
+	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
 
 	*entry = entry_of_place(record->place);
 	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
@@ -142,7 +250,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct zone *b
 	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record)
-		((uint32_t *)item->image)[index_in(item, ftl, lba)] = place;
+		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
 	else if (record->place != place)
 		page_space_invalidate(ftl, place, UINT64_MAX);
 	lt_lock_release(&ftl->l2p.shard[shard], &node);
@@ -171,8 +279,8 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 	struct ftl *ftl = self->ftl;
 	struct l2p_changes *changes = &ftl->l2p.changes;
 	struct lt_lock *lock = l2p_lock_of(ftl, l2p_page_zone(ftl, item->page));
+	uint32_t first = first_lba(ftl, item->page), index;
 	struct lt_lock_node node;
-	uint32_t index;
 
 	if (!item->reads)
 		memset(item->image, 0xff, HZ_SECTOR_BYTES);
@@ -184,7 +292,7 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 	while (index != CHANGE_NONE) {
 		lt_lock_acquire(lock, &node);
 		for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
-			merge_one(ftl, item, &changes->record[index]);
+			merge_one(ftl, item, first, &changes->record[index]);
 			index = changes->record[index].next;
 		}
 		lt_lock_release(lock, &node);
@@ -195,13 +303,17 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_item *item, uint32_t index, uint32_t *dropped)
 {
 	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t first = first_lba(ftl, item->page), free = CHANGE_NONE, last = CHANGE_NONE;
 
 	for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
 		struct l2p_change *record = &changes->record[index];
 		uint32_t next = record->next;
 
-		if (((const uint32_t *)item->image)[index_in(item, ftl, record->lba)] == entry_of_place(record->place)) {
-			record_remove(ftl, shard, index);
+		if (((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place)) {
+			record_remove(changes, shard, index);
+			lt_store(&record->free, free + 1);
+			last = free == CHANGE_NONE ? index : last;
+			free = index;
 			++*dropped;
 		} else {
 			record->recovered = false; /* the copy names what was true when it was written */
@@ -211,6 +323,8 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 		}
 		index = next;
 	}
+	if (free != CHANGE_NONE)
+		records_give(changes, free, last);
 	return index;
 }
 
@@ -302,7 +416,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. */
 	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->superpage_sectors +
 			 2 * HZ_MAP_PAGE_ENTRIES;
-	while (1u << changes->bucket_bits < changes->count / 2)
+	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
 		changes->bucket_bits++;
 	buckets = ftl->l2p.shards << changes->bucket_bits;
 	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
@@ -312,7 +426,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
 	memset(changes->of_page, 0xff, pages * sizeof(uint32_t));
 	for (uint32_t i = 0; i < changes->count; i++)
-		record_give(changes, i);
+		records_give(changes, i, i);
 }
 
 const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)

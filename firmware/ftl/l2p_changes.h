@@ -12,6 +12,7 @@
 struct ftl;
 struct ftl_worker;
 struct log_item;
+struct zone;
 
 #define CHANGE_NONE UINT32_MAX
 
@@ -37,8 +38,9 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena);
 struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
 /* Shard lock held: bit i: lba + i has a record; count: 1 to 64. */
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count);
-/* Shard lock held: the LBA lies at `place` now. The place that a record named before is invalidated. */
-void l2p_change(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place);
+/* Shard lock held: [lba, lba + count) of this zone, 1 to L2P_PIECE, lie at the places from `place` on now. Places that records named
+ * before are invalidated. */
+void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place);
 
 /* --- for the flush of the log (l2p_log.c), no lock held --- */
 /* Bring the records of the item's table page into its image; places that they replace there are invalidated. */

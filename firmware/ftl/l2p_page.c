@@ -79,17 +79,17 @@ uint32_t l2p_cached_page_read(struct ftl_worker *self, struct ftl_request *req, 
 void l2p_cached_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, zone_at(ftl, lba));
+	const struct zone *zone = zone_at(ftl, lba);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 	struct lt_lock_node node;
 	uint64_t sequence;
 
-	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	lt_lock_acquire(lock, &node);
 	sequence = sequence_take(ftl, count);
-	for (uint32_t i = 0; i < count; i++) {
+	l2p_change(ftl, zone, (uint32_t)lba, count, to);
+	lt_lock_release(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
 		oob[i].sequence = sequence + i;
-		l2p_change(ftl, shard, (uint32_t)lba + i, to + i);
-	}
-	lt_lock_release(&ftl->l2p.shard[shard], &node);
 	self->counters.l2p_updates += count;
 	l2p_log_kick(self);
 }
@@ -98,7 +98,8 @@ void l2p_cached_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 bool l2p_cached_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, zone_at(ftl, lba));
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t shard = l2p_shard_of(ftl, zone);
 	const struct l2p_change *change;
 	struct lt_lock_node node;
 	bool here;
@@ -108,7 +109,7 @@ bool l2p_cached_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 	here = change ? change->place == from : page_space_valid(ftl, from);
 	if (here) {
 		oob->sequence = sequence_take(ftl, 1);
-		l2p_change(ftl, shard, (uint32_t)lba, to);
+		l2p_change(ftl, zone, (uint32_t)lba, 1, to);
 	}
 	lt_lock_release(&ftl->l2p.shard[shard], &node);
 	self->counters.l2p_updates += here;
