@@ -364,7 +364,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 	const struct hz_device_config *cfg = ftl->cfg;
 	struct l2p_cache_choice choice = {
 		.entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, .shards = ftl->l2p.shards, .buckets = cfg->l2p_buckets,
-		.window = cfg->l2p_levels == HZ_MAP_PAGE ? cfg->l2p_prefetch + 1 : 1, .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
+		.window = cfg->l2p_prefetch + 1, .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
 
 	l2p_table_init(ftl, arena);
 	choice.groups = ftl->l2p.table.pages;

@@ -8,9 +8,9 @@ class L2pProperty : public testing::TestWithParam<std::tuple<int, int, int, int>
 static hz_device_config Shape(int shape)
 {
 	hz_device_config cfg = shape == 1 ? WideMapConfig() : MapConfig();
-	if (shape == 2) { // two shards, prefetch, aggregation up to chunks
-		cfg.l2p_cache_bytes = 40 * HZ_MAP_ENTRY_BYTES;
-		cfg.l2p_prefetch = 7;
+	if (shape == 2) { // two shards, prefetch (lines of two entries), aggregation up to chunks
+		cfg.l2p_cache_bytes = 130 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_prefetch = 40;
 		cfg.l2p_levels = HZ_MAP_CHUNK;
 		cfg.slc_program_sectors = 2;
 	}

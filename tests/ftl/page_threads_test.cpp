@@ -66,6 +66,7 @@ TEST_P(PageThreads, EightHartsOverwriteUnderTheCollector)
 {
 	hz_device_config cfg = GetParam() % 2 ? MappedPageConfig(true) : PageConfig(true);
 	cfg.l2p_cache_bytes *= 8;
+	cfg.l2p_prefetch = GetParam() % 4 == 3 ? 95 : 0; // lines of four entries
 	cfg.harts = 8;
 	cfg.tsu_count = 2;
 	cfg.tsu_hart[0] = 1;
