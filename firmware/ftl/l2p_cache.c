@@ -19,6 +19,8 @@ static uint64_t bits_of(uint32_t first, uint32_t count) { return UINT64_MAX >> (
 /* Sums in parallel of ever wider fields (Warren, Hacker's Delight 5-1): a core without Zbb has no instruction for it. */
 static uint32_t count_of(uint64_t bits)
 {
+	if (!(bits & (bits - 1)))
+		return bits != 0;
 	bits -= bits >> 1 & 0x5555555555555555ull;
 	bits = (bits & 0x3333333333333333ull) + (bits >> 2 & 0x3333333333333333ull);
 	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0full;
@@ -316,7 +318,10 @@ uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cac
 	node = &cache->node[index];
 	pages->added = count_of(pages->valid & ~node->valid);
 	node->valid |= pages->valid;
-	memcpy(&cache->place[node->slot + pages->from], pages->entry, pages->count * sizeof(uint32_t));
+	if (pages->count == 1)
+		cache->place[node->slot + pages->from] = *pages->entry;
+	else
+		memcpy(&cache->place[node->slot + pages->from], pages->entry, pages->count * sizeof(uint32_t));
 	return left;
 }
 

@@ -17,8 +17,9 @@ void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node)
 	lt_lock_acquire(&l2p->shard[at->shard], node);
 }
 
-/* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. */
-static void borrow(struct ftl_worker *self, uint32_t shard)
+/* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. Not
+ * inlined, so that look-ups without evictions need not save its registers. */
+static __attribute__((noinline)) void borrow(struct ftl_worker *self, uint32_t shard)
 {
 	struct l2p *l2p = &self->ftl->l2p;
 	uint32_t candidate = ++self->cache_candidate & (l2p->shards - 1);
