@@ -49,7 +49,7 @@ TEST(DeviceConfig, EveryPresetIsLegal)
 		EXPECT_EQ(cfg.name, file.path().stem().string());
 		files++;
 	}
-	EXPECT_GE(files, 11u);
+	EXPECT_GE(files, 12u);
 }
 
 TEST(DeviceConfig, ConZoneHasTheShapeOfThePaper)
@@ -98,6 +98,21 @@ TEST(DeviceConfig, QlcHasTheUnitAndLatenciesOfTableII)
 	EXPECT_EQ(cfg.normal.read_ns[0], 85000u);
 	EXPECT_EQ(shape.zone_size_sectors, shape.zone_capacity_sectors);
 	EXPECT_EQ(shape.zones * shape.zone_capacity_sectors * 4096, 1536ull << 20);
+}
+
+TEST(DeviceConfig, PatchedZonesAreAPowerOfTwoOnTheSameMedia)
+{
+	hz_device_config plain, patched;
+	const hz_shape a = shape_of_preset("conzone-paper", plain), b = shape_of_preset("conzone-patched", patched);
+	EXPECT_EQ(b.zone_size_sectors * 4096, 16u << 20);
+	EXPECT_EQ(b.zone_capacity_sectors, b.zone_size_sectors) << "no hole";
+	EXPECT_EQ(b.patch_sectors * 4096, 4u << 20);
+	EXPECT_EQ(b.superblock_sectors, a.superblock_sectors);
+	EXPECT_EQ(b.slc_superblocks - b.patch_superblocks, a.slc_superblocks) << "the log is no larger";
+	EXPECT_EQ(b.zones * b.zone_capacity_sectors, a.zones * a.zone_capacity_sectors);
+	EXPECT_EQ(memcmp(&plain.normal, &patched.normal, sizeof(plain.normal)), 0);
+	EXPECT_EQ(memcmp(&plain.slc, &patched.slc, sizeof(plain.slc)), 0);
+	EXPECT_EQ(plain.l2p_cache_bytes, patched.l2p_cache_bytes);
 }
 
 TEST(DeviceConfig, OneTebibyteHasTheTablesThatItsFileSays)

@@ -76,6 +76,7 @@ TEST(RunPresets, EachServesAShortWorkload)
 	struct { const char *device, *workload; uint64_t divisor; } const presets[] = {
 		{"conzone-paper", "small", 1}, {"conzone-qlc", "small", 2}, {"legacy", "small", 1}, {"small-legacy", "small", 1},
 		{"small-mixed", "small", 1}, {"conzone-f2fs", "f2fs-like", 32}, {"conzone-1tb", "small", 4}, {"mcmq", "small", 4},
+		{"conzone-patched", "small", 1},
 	};
 	for (const auto &[device, workload, divisor] : presets) {
 		SCOPED_TRACE(device);
@@ -85,6 +86,21 @@ TEST(RunPresets, EachServesAShortWorkload)
 		EXPECT_EQ(res::violations(facts), std::vector<std::string>());
 		EXPECT_EQ(res::result_json(facts)["failed_commands"]["count"], 0);
 	}
+}
+
+/* Zones of two superblocks, TLC and SLC, are written over the seam, reset, written again, and read back as a whole. */
+TEST(RunPresets, PatchedZonesAreFilledAndReadBack)
+{
+	const wl::Workload fill = wl::parse_workload("name: fill\nmapping: direct\nthreads: 2\ncommon: {read_ratio: 0.2, block: 256 KiB, "
+						     "queue_depth: 4, zones: 3, total_bytes: 80 MiB}\n", "fill");
+	MachineOptions machine;
+	machine.config = conf::load_device(HZ_TREE "/configs/devices/conzone-patched.yaml");
+	const res::RunFacts facts = cli::run_workload(machine, fill, "fill");
+	expect_good(facts);
+	const nlohmann::json result = res::result_json(facts);
+	EXPECT_GE(result["read_back"]["bytes"].get<uint64_t>(), 64u << 20);
+	EXPECT_GT(result["ftl"]["zone_resets"].get<uint64_t>(), 0u);
+	EXPECT_GT(result["l2p"]["hits"]["zone"].get<uint64_t>(), 0u) << "a zone with a patch is one entry";
 }
 
 TEST(RunPresets, ABlockDeviceReplaysTheTraceWithoutALayer)
