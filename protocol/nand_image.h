@@ -17,6 +17,11 @@ struct hz_nand_header {
 	uint32_t blocks_per_plane, pages_per_block, page_bytes, slc_blocks_per_plane;
 	uint32_t cell, media_mode;
 	uint64_t blocks_offset, oob_offset, data_offset, image_bytes;
+	/* Power history; zeros in images made before it was kept. */
+	uint64_t power_cycles;      /* starts on this image, the present one included */
+	uint64_t unsafe_shutdowns;  /* starts, the first one aside, that found no shutdown before them */
+	uint64_t powered_ns;        /* device time of all runs up to their shutdown */
+	uint32_t shut_down;         /* 1: the controller was shut down and not enabled since */
 };
 
 enum hz_block_flags { HZ_BLOCK_BAD_FACTORY = 1, HZ_BLOCK_BAD_GROWN = 2, HZ_BLOCK_ERASING = 4 /* cut inside an erase */ };

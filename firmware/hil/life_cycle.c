@@ -46,6 +46,7 @@ void hil_enable(struct hil *hil)
 	hil_features_reset(hil);
 	hil->events = (struct async_events){ 0 };
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;
+	tsu_shut_down(hil->tsu, false);
 	hil_set_life(hil, LIFE_READY);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
@@ -79,6 +80,12 @@ void hil_begin_shutdown(struct hil *hil)
 	hil_life_step(hil);
 }
 
+static void end_run(struct hil *hil)
+{
+	tsu_shut_down(hil->tsu, true);
+	host_store32(&hil->header->boot_state, HZ_BOOT_STOPPED);
+}
+
 /* A flush that fails leaves data behind: no clean stop is claimed, and the controller says that it is not well. */
 static void on_flushed(struct ftl_request *req)
 {
@@ -89,7 +96,7 @@ static void on_flushed(struct ftl_request *req)
 	if (req->status)
 		hil->reg.csts |= NVME_CSTS_CFS;
 	else
-		host_store32(&hil->header->boot_state, HZ_BOOT_STOPPED);
+		end_run(hil);
 	if (hil->hung_up)
 		lt_harts_stop();
 	hil_life_step(hil);

@@ -14,6 +14,7 @@ enum {
 	MEDIA_SCT = 0x200, SCT_MASK = 0x700,
 };
 
+static const uint64_t HOUR_NS = 3600000000000ull;
 struct window { struct sgl sgl; uint64_t offset; uint32_t bytes; };
 
 void hil_log_error(struct hil *hil, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid)
@@ -45,7 +46,12 @@ static uint32_t smart_page(struct hil *hil, void *page)
 {
 	struct nvme_smart_log *log = page;
 	const struct log_counters *c = &hil->counters;
+	struct nand_history history;
 
+	tsu_history(hil->tsu, &history);
+	log->power_cycles[0] = history.power_cycles;
+	log->unsafe_shutdowns[0] = history.unsafe_shutdowns;
+	log->power_on_hours[0] = history.powered_ns / HOUR_NS;
 	log->temperature[0] = TEMPERATURE_K & 0xff;
 	log->temperature[1] = TEMPERATURE_K >> 8;
 	log->available_spare = 100;

@@ -29,6 +29,9 @@ enum nand_status {
 	NAND_POWER_OFF = -5,      /* power was cut: nothing happens any more */
 };
 
+/* struct hz_nand_header says what each means; powered_ns up to now. */
+struct nand_history { uint64_t power_cycles, unsafe_shutdowns, powered_ns; };
+
 struct nand;
 struct nand_ops {
 	/* Data of `count` sectors of one block from addr.sector on into data at byte `at`, OOB into oob[] (either may be NULL).
@@ -51,6 +54,9 @@ struct nand_ops {
 	/* Power went in the middle of this program (count > 0) or erase (count 0): leaves what half-written cells hold. */
 	void (*tear)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 		     const struct hz_oob *oob);
+	/* The HIL's hart only. shut_down: done, or no longer true because the controller was enabled again. */
+	void (*history)(struct nand *nand, struct nand_history *out);
+	void (*shut_down)(struct nand *nand, bool done);
 	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
 };

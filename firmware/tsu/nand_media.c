@@ -6,6 +6,7 @@
 #include "tsu/nand_checksum.h"
 #include "tsu/nand_errors.h"
 #include "tsu/nand_format.h"
+#include "tsu/nand_history.h"
 
 enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR, DICE_BITS };
 enum kind { KIND_PROGRAM, KIND_ERASE, KIND_READ };
@@ -418,6 +419,8 @@ static const struct nand_ops media_ops = {
 	.read_retries = media_read_retries,
 	.programmed = media_programmed,
 	.tear = media_tear,
+	.history = nand_history_read,
+	.shut_down = nand_history_shut_down,
 	.power_off = media_power_off,
 };
 
@@ -425,6 +428,7 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 			    void *base, uint64_t bytes, const struct nand_policy *policy)
 {
 	const struct hz_shape *shape = &map->shape;
+	const char *error;
 
 	memset(media, 0, sizeof(*media));
 	media->nand = (struct nand){ &media_ops, cfg, map, 0 };
@@ -439,7 +443,10 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 	media->unit[1] = shape->unit_sectors;
 	while (1u << media->page_shift < shape->page_sectors)
 		media->page_shift++;
-	return nand_format_open(media, base, bytes);
+	error = nand_format_open(media, base, bytes);
+	if (!error)
+		nand_history_begin(media);
+	return error;
 }
 
 uint64_t nand_media_operations(const struct nand_media *media)

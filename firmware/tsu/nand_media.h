@@ -39,6 +39,7 @@ struct nand_media {
 	uint32_t page_shift;       /* log2 of sectors per page */
 	uint32_t oob_per_block;
 	uint64_t epoch_ns;         /* powered time of the image at the start of device time, plus shelf_hours */
+	uint64_t powered_before_ns;/* header's powered_ns at the start of device time */
 	lt_word operations, off;
 	lt_word kind_operations[3];/* programs, erases, reads: to fail a chosen one */
 	char text[256];

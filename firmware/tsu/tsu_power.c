@@ -1,4 +1,4 @@
-/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. */
+/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. And the power history. */
 #include "tsu/tsu_state.h"
 
 static void tear(struct nand *nand, const struct die_op *op)
@@ -43,4 +43,14 @@ void tsu_power_init(struct tsu_thread *thread)
 	thread->power_cut.fire = power_cut;
 	if (thread->tsu->nand->power_cut_ns)
 		wheel_add(&thread->wheel, &thread->power_cut, thread->tsu->nand->power_cut_ns);
+}
+
+void tsu_history(struct tsu *tsu, struct nand_history *out)
+{
+	tsu->nand->ops->history(tsu->nand, out);
+}
+
+void tsu_shut_down(struct tsu *tsu, bool done)
+{
+	tsu->nand->ops->shut_down(tsu->nand, done);
 }

@@ -88,6 +88,7 @@ TEST(LifeCycle, ShutdownFlushesAndStops)
 	EXPECT_EQ(rig.fake->log[0].op, FTL_FLUSH);
 	EXPECT_EQ(rig.get(NVME_REG_CSTS), uint32_t{NVME_CSTS_RDY | NVME_CSTS_SHST_COMPLETE});
 	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+	EXPECT_EQ(rig.fake->shut_down, 1);
 	rig.hang_up();
 	EXPECT_FALSE(lt_host_turn(0)) << "the loops have ended";
 }
@@ -121,6 +122,18 @@ TEST(LifeCycle, FailedFlushIsNoCleanStop)
 	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
 	EXPECT_EQ(rig.get(NVME_REG_CSTS), uint32_t{NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_COMPLETE});
 	EXPECT_NE(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+	EXPECT_EQ(rig.fake->shut_down, 0) << "as the enable left it";
+}
+
+TEST(LifeCycle, AnEnabledControllerIsNoLongerShutDown)
+{
+	Rig rig;
+	rig.enable();
+	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	rig.set(NVME_REG_CC, 0);
+	EXPECT_EQ(rig.fake->shut_down, 1);
+	rig.enable();
+	EXPECT_EQ(rig.fake->shut_down, 0);
 }
 
 TEST(LifeCycle, ShutdownOfADisabledControllerFlushesToo)

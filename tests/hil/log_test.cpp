@@ -94,6 +94,15 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(smart.error_entries[0], 1u);
 }
 
+TEST_F(Log, SmartTellsThePowerHistory)
+{
+	rig.fake->history = {12, 3, 2 * 3600000000000ull + 1};
+	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
+	EXPECT_EQ(page<nvme_smart_log>().power_cycles[0], 12u);
+	EXPECT_EQ(page<nvme_smart_log>().unsafe_shutdowns[0], 3u);
+	EXPECT_EQ(page<nvme_smart_log>().power_on_hours[0], 2u);
+}
+
 TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 {
 	constexpr uint32_t change = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE | NVME_SCOPE_NAMESPACE;

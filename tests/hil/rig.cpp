@@ -86,7 +86,7 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 	port.close = [](void *ctx) { static_cast<Rig *>(ctx)->closed_ = true; };
 	port.host_wait = [](void *ctx, uint32_t) { return static_cast<Rig *>(ctx)->on_host_wait(); };
 	port.host_wake = [](void *ctx, unsigned queue) { static_cast<Rig *>(ctx)->woken.push_back(queue); };
-	hil_ = hil_init(&arena_, &cfg, region_.get(), region_bytes, fake.get(), nullptr, &port);
+	hil_ = hil_init(&arena_, &cfg, region_.get(), region_bytes, fake.get(), reinterpret_cast<tsu *>(fake.get()), &port);
 	buffer_ = allocate(1 << 20);
 }
 

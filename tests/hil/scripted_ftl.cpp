@@ -57,6 +57,8 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 extern "C" void ftl_publish(ftl *) {}
 extern "C" void ftl_published(ftl *f, hz_log_ftl *out) { *out = f->report; }
 
+extern "C" void tsu_history(tsu *t, nand_history *out) { *out = reinterpret_cast<ftl *>(t)->history; }
+extern "C" void tsu_shut_down(tsu *t, bool done) { reinterpret_cast<ftl *>(t)->shut_down = done; }
 extern "C" void tsu_publish(tsu *) {}
 extern "C" void tsu_published(tsu *, hz_log_flash *out)
 {

@@ -33,4 +33,6 @@ struct ftl {
 	uint64_t hil_cost_ns = 0; // charged to the HIL's hart for each submission
 	hz_log_ftl report{};
 	ftl_request *last = nullptr;
+	nand_history history{};
+	int shut_down = -1; // what the HIL last said about it
 };

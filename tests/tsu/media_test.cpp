@@ -72,6 +72,31 @@ TEST(Media, KeepsDataAndOobOverARestartAndForgetsThemOnErase)
 	EXPECT_EQ(second.media.nand.ops->block(&second.media.nand, second.Addr(0, 4, 0))->erase_count, 1u);
 }
 
+TEST(Media, KeepsThePowerHistoryInTheImage)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	std::shared_ptr<rig::Image> image;
+	auto history_of = [](Rig &r) {
+		nand_history out;
+		r.media.nand.ops->history(&r.media.nand, &out);
+		return out;
+	};
+	for (bool shuts_down : {true, false, true}) {
+		Rig r(cfg, nullptr, image);
+		image = r.image();
+		r.media.nand.ops->shut_down(&r.media.nand, shuts_down);
+	}
+	Rig fourth(cfg, nullptr, image);
+	EXPECT_EQ(history_of(fourth).power_cycles, 4u);
+	EXPECT_EQ(history_of(fourth).unsafe_shutdowns, 1u);
+	fourth.media.nand.ops->shut_down(&fourth.media.nand, true);
+	fourth.media.nand.ops->power_off(&fourth.media.nand);
+	fourth.media.nand.ops->shut_down(&fourth.media.nand, false);
+	EXPECT_EQ(history_of(*std::make_unique<Rig>(cfg, nullptr, image)).unsafe_shutdowns, 1u) << "nothing is recorded without power";
+	fourth.media.header->powered_ns = 7200000000000ull;
+	EXPECT_GE(history_of(*std::make_unique<Rig>(cfg, nullptr, image)).powered_ns, 7200000000000ull);
+}
+
 TEST(Media, RefusesWhatFlashCannotDo)
 {
 	Rig r(rig::SmallConfig());

@@ -1,0 +1,37 @@
+/* Power history of the device. It lies in the image's header, where a controller has a few bytes of EEPROM for it. */
+#include "tsu/nand_history.h"
+
+void nand_history_begin(struct nand_media *media)
+{
+	struct hz_nand_header *header = media->header;
+
+	clock_freeze();
+	media->powered_before_ns = header->powered_ns;
+	header->unsafe_shutdowns += header->power_cycles && !header->shut_down;
+	header->shut_down = 0;
+	header->power_cycles++;
+	clock_thaw();
+}
+
+void nand_history_read(struct nand *nand, struct nand_history *out)
+{
+	const struct nand_media *media = (const struct nand_media *)nand;
+
+	*out = (struct nand_history){
+		.power_cycles = media->header->power_cycles,
+		.unsafe_shutdowns = media->header->unsafe_shutdowns,
+		.powered_ns = media->powered_before_ns + clock_now_ns(),
+	};
+}
+
+void nand_history_shut_down(struct nand *nand, bool done)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+
+	clock_freeze();
+	if (!lt_load(&media->off)) {
+		media->header->powered_ns = media->powered_before_ns + clock_now_ns();
+		media->header->shut_down = done;
+	}
+	clock_thaw();
+}
