@@ -25,7 +25,8 @@ void Machine::Impl::follow()
 	if (pid <= 0)
 		return;
 	foreign = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-	if (foreign < 0)
+	pollfd ended{foreign, POLLIN, 0}; // a process that nobody has waited for yet can still be opened
+	if (foreign < 0 || poll(&ended, 1, 0) > 0)
 		throw Error("the machine in " + command.run_directory.string() + " does not run any more");
 	wake = eventfd(0, EFD_CLOEXEC);
 	if (wake < 0)
