@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "studies"))
+from common import runs  # noqa: E402
 
 
 def main():
@@ -19,8 +21,11 @@ def main():
     commands = [[os.environ.get("HARTZONE_BENCH_NAND", str(build / "host/bin/hz-bench-nand")), "--out", str(args.out / "nand.json")],
                 [sys.executable, str(TOP / "tests/tsu/transaction_cost.py"), "--out", str(args.out / "transactions.json")]]
     sys.stdout.flush()
-    return max(subprocess.run(command, env=environment, check=False).returncode for command in commands)
+    for command in commands:
+        code = subprocess.run(command, env=environment, check=False, preexec_fn=runs.end_with_parent).returncode
+        if code:
+            raise runs.StudyError(f"{pathlib.Path(command[-3]).name} ended with status {code}, see above")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    runs.main(main, "bench")

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "config/device_config.hpp"
+#include "config/quantity.hpp"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 
@@ -19,7 +20,11 @@ void MachineFlags::add_to(CLI::App &command)
 		->check(CLI::IsMember({"virtual", "real"}))
 		->capture_default_str();
 	command.add_option("--image", image, "NAND image file, made if missing and kept (default: a temporary one)");
-	command.add_option("--seed", seed, "Seed of everything random, overrides device and workload files");
+	command.add_option("--seed", seed, "Seed of everything random, overrides device and workload files")
+		->check([](const std::string &text) { // CLI11 would take -1 for 2^64 - 1
+			const uint64_t number = conf::parse_count(text).value_or(0);
+			return number && number <= UINT32_MAX ? std::string() : "takes a number from 1 to 4294967295, not " + text;
+		});
 	command.add_option("--firmware", firmware, "Firmware image (default: the one built here)");
 	command.add_option("--vclock", plugin_options, "Further options of the virtual clock, key=value,…");
 	command.add_option("--console", console, "Keep the firmware's console output in this file");

@@ -36,6 +36,12 @@ std::string known_qemu_failure(const std::string &qemu_log)
 	return {};
 }
 
+std::string plugin_failure(const std::string &qemu_log)
+{
+	const size_t at = ("\n" + qemu_log).find("\nvclock: ");
+	return at == std::string::npos ? std::string() : qemu_log.substr(at, qemu_log.find('\n', at) - at);
+}
+
 std::string firmware_failure(const Region &region)
 {
 	auto &header = region.header();

@@ -14,6 +14,9 @@ std::string read_tail(const std::filesystem::path &file, size_t limit = 1 << 20)
 // One sentence if QEMU's stderr shows a failure after which it would hang instead of ending, else empty.
 std::string known_qemu_failure(const std::string &qemu_log);
 
+// What the virtual clock's plugin said before it gave up, else empty.
+std::string plugin_failure(const std::string &qemu_log);
+
 // One sentence if the firmware gave up, else empty.
 std::string firmware_failure(const Region &region);
 

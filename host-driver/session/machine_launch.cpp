@@ -76,6 +76,13 @@ std::string plugin_options(const QemuCommand &command, const hz_clock_costs &cos
 	       (more.find("preset=") == std::string::npos ? clock_options(costs) : "") + (more.empty() ? "" : "," + more);
 }
 
+// What a run may write: of the guest's memory less than this is ever touched, of a temporary image everything may be.
+uint64_t files_bytes(const MachineOptions &options, uint64_t nand_bytes)
+{
+	constexpr uint64_t memory = 64 << 20;
+	return memory + options.shm_bytes + (options.nand_image.empty() ? nand_bytes : 0);
+}
+
 } // namespace
 
 void Machine::Impl::prepare(const MachineOptions &options)
@@ -86,12 +93,12 @@ void Machine::Impl::prepare(const MachineOptions &options)
 		throw Error("the firmware image " + command.firmware.string() + " cannot be read");
 	if (options.virtual_clock)
 		command.plugin = options.plugin.empty() ? locate_plugin() : options.plugin;
-	directory = std::make_unique<RunDirectory>();
+	command.nand_bytes = hz_nand_image_bytes(&options.config);
+	directory = std::make_unique<RunDirectory>(files_bytes(options, command.nand_bytes));
 	command.run_directory = directory->path();
 	command.harts = options.config.harts;
 	command.ram_bytes = options.ram_bytes ? options.ram_bytes : ram_bytes_for(options.config);
 	command.shm_bytes = options.shm_bytes;
-	command.nand_bytes = hz_nand_image_bytes(&options.config);
 	command.nand_image = options.nand_image.empty() ? directory->path() / "nand" : fs::absolute(options.nand_image);
 	command.kernel_vsock_cid = cid = kernel_cid();
 	if (!cid)

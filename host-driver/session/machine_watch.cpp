@@ -116,11 +116,18 @@ std::string Machine::Impl::end_reason(int code) const
 		return words;
 	if (code == HZ_POWER_CUT)
 		return "the power was cut, as injected";
-	std::string how = code >= 128 ? "was killed by signal " + std::to_string(code - 128) : "ended with code " + std::to_string(code);
-	words = last_line(read_tail(command.qemu_log(), 16384));
+	const std::string log = read_tail(command.qemu_log(), 16384);
+	if (code == 128 + SIGBUS)
+		return "QEMU could not write its memory or the NAND image: there is no room left in " + command.run_directory.parent_path().string() +
+		       " (HARTZONE_RUN_BASE names another folder) or beside the image";
+	if (code >= 128)
+		return "QEMU was killed by signal " + std::to_string(code - 128);
+	words = plugin_failure(log);
+	if (words.empty())
+		words = last_line(log);
 	if (words.empty())
 		words = last_line(read_tail(command.console(), 16384));
-	return "QEMU " + how + (words.empty() ? "" : ": " + words);
+	return "QEMU ended with code " + std::to_string(code) + (words.empty() ? "" : ": " + words);
 }
 
 void Machine::Impl::note_qemu_end()

@@ -1,6 +1,7 @@
 // RunDirectory: a flock says that the owner lives; a janitor removes the directory when the owner's pipe closes.
 #include "session/run_directory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -24,6 +25,16 @@ std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
 constexpr int janitor_ms = 2000;
 constexpr const char *unfinished = ".new"; // the name's end until the lock is held
 
+// What every run needs: memory of the emulated machine and queues.
+constexpr uint64_t least_bytes = 32 << 20;
+
+uint64_t free_bytes(const fs::path &folder)
+{
+	std::error_code failed;
+	const fs::space_info info = fs::space(folder, failed);
+	return failed ? 0 : info.available;
+}
+
 // Nobody holds the lock. A directory that is being made is not looked at, unless it is old.
 bool is_stale(const fs::path &directory)
 {
@@ -40,31 +51,45 @@ bool is_stale(const fs::path &directory)
 
 } // namespace
 
-fs::path RunDirectory::base()
+std::vector<fs::path> RunDirectory::bases()
 {
 	if (const char *variable = std::getenv("HARTZONE_RUN_BASE"))
-		return variable;
-	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+		return {variable};
+	return {"/dev/shm", "/tmp"};
+}
+
+fs::path RunDirectory::base(uint64_t wanted)
+{
+	const std::vector<fs::path> all = bases();
+	auto room = [](const fs::path &folder) { return access(folder.c_str(), W_OK) ? 0 : free_bytes(folder); };
+	for (const fs::path &folder : all)
+		if (room(folder) >= wanted && room(folder))
+			return folder;
+	return *std::max_element(all.begin(), all.end(), [&](const auto &a, const auto &b) { return room(a) < room(b); });
 }
 
 unsigned RunDirectory::remove_stale()
 {
 	unsigned removed = 0;
 	std::error_code ignored;
-	for (const auto &entry : fs::directory_iterator(base(), ignored)) {
-		if (!entry.path().filename().string().starts_with(prefix()) || !is_stale(entry.path()))
-			continue;
-		fs::remove_all(entry.path(), ignored);
-		removed++;
-	}
+	for (const fs::path &folder : bases())
+		for (const auto &entry : fs::directory_iterator(folder, ignored)) {
+			if (!entry.path().filename().string().starts_with(prefix()) || !is_stale(entry.path()))
+				continue;
+			fs::remove_all(entry.path(), ignored);
+			removed++;
+		}
 	return removed;
 }
 
-RunDirectory::RunDirectory()
+RunDirectory::RunDirectory(uint64_t wanted)
 {
 	static std::atomic<unsigned> count{0};
 	remove_stale();
-	path_ = base() / (prefix() + std::to_string(getpid()) + "-" + std::to_string(count++));
+	const fs::path folder = base(wanted);
+	if (!access(folder.c_str(), W_OK) && free_bytes(folder) < least_bytes)
+		throw Error(folder.string() + " has no room for a run: make some, or name another folder in HARTZONE_RUN_BASE");
+	path_ = folder / (prefix() + std::to_string(getpid()) + "-" + std::to_string(count++));
 	const fs::path young = path_.string() + unfinished;
 	if (mkdir(young.c_str(), 0700))
 		throw_errno("cannot create the run directory " + young.string());

@@ -1,13 +1,18 @@
 """Run the product on a device and a workload given as dictionaries; hand back its result.json."""
+import ctypes
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
 import yaml
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+INTERRUPTED = 130
+PRCTL = ctypes.CDLL(None).prctl
+PR_SET_PDEATHSIG = 1
 
 
 class StudyError(Exception):
@@ -35,6 +40,11 @@ def driver():
     return path
 
 
+def end_with_parent():
+    """In the child: a study that is killed leaves no run behind."""
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def run(out, device, workload, extra=()):
     """One run under the virtual clock. Raises StudyError if it fails or if its figures are not repeatable."""
     out.mkdir(parents=True, exist_ok=True)
@@ -43,7 +53,10 @@ def run(out, device, workload, extra=()):
     command = [str(driver()), "run", "--device", str(out / "device.yaml"), "--workload", str(out / "workload.yaml"),
                "--clock", "virtual", "--out", str(out), *map(str, extra)]
     with open(out / "run.log", "w", encoding="utf-8") as log:
-        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False,
+                              preexec_fn=end_with_parent).returncode
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
     if code != 0:
         tail = (out / "run.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
         raise StudyError(f"run in {out} ended with status {code}: {' / '.join(tail)}")
@@ -57,12 +70,22 @@ def refuse_unless_deterministic(result, out):
         raise StudyError(f"run in {out} cannot be used: {result['deterministic_reason']}")
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main(study, word="study"):
-    """Entry point of every study: prints one sentence instead of a trace where a StudyError says it all."""
+    """Entry point of every study: prints one sentence instead of a trace where a StudyError, or a file, says it all."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
     try:
-        study()
+        return study()
     except StudyError as error:
         print(f"hartzone {word}: {error}", file=sys.stderr)
         sys.exit(1)
+    except OSError as error:
+        print(f"hartzone {word}: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        print(f"hartzone {word}: interrupted, everything is cleaned up", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -153,6 +153,20 @@ TEST_P(MachineTest, AKilledQemuIsNoticedAndNamed)
 	EXPECT_TRUE(machine->exit_status().exited);
 }
 
+/* What the kernel does to a process that writes to a mapped file for which the disk has no room. */
+TEST_P(MachineTest, AQemuWithoutRoomForItsFilesIsNamedAsThat)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	kill(machine->qemu_pid(), SIGBUS);
+	std::string words = error_of([&] {
+		for (;;)
+			controller.link().read32(NVME_REG_CSTS);
+	});
+	EXPECT_NE(words.find("there is no room left in "), std::string::npos) << words;
+}
+
 TEST_P(MachineTest, AKilledDaemonIsNoticedAndNamed)
 {
 	auto machine = hz::Machine::launch(options());

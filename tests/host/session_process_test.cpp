@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "session/error.hpp"
+#include "session/boot_watch.hpp"
 #include "session/process.hpp"
 #include "session/run_directory.hpp"
 
@@ -135,6 +136,36 @@ TEST_F(RunBase, StaleDirectoriesAreRemovedAtTheNextStart)
 	hz::RunDirectory directory;
 	EXPECT_FALSE(fs::exists(dead));
 	EXPECT_TRUE(fs::exists(stranger));
+}
+
+TEST_F(RunBase, LiesWhereThereIsRoomAndSaysSoWhereThereIsNone)
+{
+	EXPECT_EQ(hz::RunDirectory::base(UINT64_MAX), base) << "the environment decides alone";
+	setenv("HARTZONE_RUN_BASE", "/proc", 1); // a file system without room
+	std::string words;
+	try {
+		hz::RunDirectory directory;
+	} catch (const hz::Error &e) {
+		words = e.what();
+	}
+	if (access("/proc", W_OK) == 0) {
+		EXPECT_EQ(words, "/proc has no room for a run: make some, or name another folder in HARTZONE_RUN_BASE");
+	}
+	unsetenv("HARTZONE_RUN_BASE");
+	uint64_t most = 0;
+	for (const fs::path &folder : hz::RunDirectory::bases())
+		if (!access(folder.c_str(), W_OK))
+			most = std::max<uint64_t>(most, fs::space(folder).available);
+	EXPECT_EQ(fs::space(hz::RunDirectory::base(UINT64_MAX)).available / (64 << 20), most / (64 << 20)) << "no room for all: the largest";
+	EXPECT_EQ(hz::RunDirectory::base(1), access("/dev/shm", W_OK) || !fs::space("/dev/shm").available ? "/tmp" : "/dev/shm");
+}
+
+TEST(BootWatch, FindsThePluginsWords)
+{
+	EXPECT_EQ(hz::plugin_failure("vclock: option x=1 is unknown\nqemu: Could not load plugin\n"), "vclock: option x=1 is unknown");
+	EXPECT_EQ(hz::plugin_failure("qemu: a\nvclock: b\nvclock: c\n"), "vclock: b");
+	EXPECT_EQ(hz::plugin_failure("qemu: the vclock: plugin\n"), "");
+	EXPECT_EQ(hz::plugin_failure(""), "");
 }
 
 // Every start removes stale directories: none may take one that another thread makes at this moment for stale. Two threads make

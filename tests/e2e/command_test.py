@@ -1,0 +1,101 @@
+"""The ./hartzone command and the studies as a user meets them: help, wrong words, folders that cannot be written, signals."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "studies"))
+from study_test import MISSING, PYTHON  # noqa: E402
+
+UNWRITABLE = "/proc/hartzone-test"
+
+
+def called(*command, **options):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options)
+
+
+class Script(unittest.TestCase):
+    """On a copy, whose build folder may be lost."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hz command ")
+        self.tree = pathlib.Path(self.folder.name)
+        shutil.copy(TOP / "hartzone", self.tree)
+        (self.tree / "build" / "host").mkdir(parents=True)
+        (self.tree / "studies").mkdir()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def hartzone(self, *arguments):
+        return called(self.tree / "hartzone", *arguments)
+
+    def test_help_does_nothing_else(self):
+        for command in ("clean", "build"):
+            for word in ("--help", "-h"):
+                run = self.hartzone(command, word)
+                self.assertEqual((run.returncode, run.stdout.splitlines()[0]), (0, f"usage: ./hartzone {command}"), run.stderr)
+        self.assertTrue((self.tree / "build" / "host").exists())
+        self.assertEqual(self.hartzone("clean").returncode, 0)
+        self.assertFalse((self.tree / "build" / "host").exists())
+
+    def test_wrong_words(self):
+        for words in (("nosuch",), ("clean", "all"), ("build", "--fast"), ("test", "--nosuch")):
+            self.assertEqual(self.hartzone(*words).returncode, 2, words)
+        self.assertIn("there is no command 'nosuch'", self.hartzone("nosuch").stderr)
+        self.assertIn("there is no study 'nosuch'", self.hartzone("study", "nosuch").stderr)
+        self.assertTrue((self.tree / "build" / "host").exists())
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Program(unittest.TestCase):
+    def test_a_number_below_zero_is_no_seed(self):
+        for seed in ("-1", "0", "x", "4294967296"):
+            run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--seed", seed)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn("from 1 to 4294967295", run.stderr)
+
+    def test_the_clocks_own_words(self):
+        run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--vclock", "nosuch=1")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("vclock: option nosuch=1 is unknown", run.stderr)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Scripts(unittest.TestCase):
+    def test_folders_that_cannot_be_made(self):
+        for script in [*TOP.glob("studies/*/study.py"), *TOP.glob("bench/*/bench.py")]:
+            run = called(PYTHON, script, "--out", UNWRITABLE)
+            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+            self.assertIn(UNWRITABLE, run.stderr)
+
+    def test_signals_end_a_study_and_its_run(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)):
+            with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+                base = pathlib.Path(folder) / "runs"
+                base.mkdir()
+                study = subprocess.Popen([PYTHON, str(TOP / "studies/conzone-fig8/study.py"), "--out", folder],
+                                         env={**os.environ, "HARTZONE_RUN_BASE": str(base)}, stderr=subprocess.PIPE, text=True)
+                self.wait_until(lambda: any(base.iterdir()))
+                study.send_signal(number)
+                _, words = study.communicate(timeout=60)
+                self.assertEqual(study.returncode, code, words)
+                self.assertEqual(words, "hartzone study: interrupted, everything is cleaned up\n" if code > 0 else "")
+                self.wait_until(lambda: not any(base.iterdir()))
+
+    def wait_until(self, condition):
+        end = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), end, "nothing has changed within a minute")
+            time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
