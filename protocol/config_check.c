@@ -83,6 +83,9 @@ static const struct limit limits[] = {
 	LIMIT(l2p_strategy, 0, HZ_L2P_STRATEGIES - 1),
 	LIMIT(l2p_eviction, 0, HZ_L2P_CLOCK),
 	LIMIT(l2p_log_policy, 0, HZ_L2P_LOG_BLOCKING),
+	LIMIT(l2p_cache_bytes, 0, 64 << 20),
+	LIMIT(l2p_buckets, 0, 1 << 20),
+	LIMIT(l2p_log_entries, 0, 1 << 20),
 };
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -178,7 +181,12 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (cfg->zones > normal - cfg->spare_superblocks)
 		return broken_limit(out, "zones", cfg->zones, "fit the normal superblocks beside the spare ones: at most ",
 				    normal - cfg->spare_superblocks);
+	if (cfg->conventional_spare >= normal - cfg->spare_superblocks)
+		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
+				    "leave normal superblocks beside it and spare_superblocks: below ", normal - cfg->spare_superblocks);
 	hz_shape_of(cfg, &shape);
+	if (cfg->conventional_zones > shape.zones)
+		return broken_limit(out, "conventional_zones", cfg->conventional_zones, "be at most the number of zones ", shape.zones);
 	if (shape.zone_capacity_sectors > shape.superblock_sectors + shape.slc_superblock_sectors)
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock and an SLC superblock of sectors ",
@@ -207,8 +215,6 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
 
 	hz_shape_of(cfg, &shape);
-	if (shape.conventional_zones > shape.zones)
-		return broken_limit(out, "conventional_zones", shape.conventional_zones, "be at most the number of zones ", shape.zones);
 	if (!shape.conventional_zones)
 		return true;
 	if (cfg->conventional_streams < 1)

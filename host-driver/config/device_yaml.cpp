@@ -1,7 +1,9 @@
 /* YAML → struct hz_device_config, a function per section of the file. */
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
+#include "config/rule_sentence.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hz::conf {
@@ -235,9 +237,25 @@ void read_clock(Fields f, hz_clock_costs &costs)
 	f.finish();
 }
 
+/* Line, from 0, where a key "section.key" is given; of its section where it is not; 0 where that is not either. */
+int line_of_key(YAML::Node node, const std::string &key)
+{
+	int line = 0;
+	for (size_t at = 0; at < key.size() && node.IsMap(); at = std::min(key.find('.', at), key.size()) + 1) {
+		const std::string part = key.substr(at, key.find('.', at) - at);
+		const auto found = std::find_if(node.begin(), node.end(), [&](const auto &item) { return item.first.IsScalar() && item.first.Scalar() == part; });
+		if (found == node.end())
+			break;
+		line = found->first.Mark().line;
+		node.reset(YAML::Node(found->second));
+	}
+	return std::max(line, 0);
+}
+
 hz_device_config read_device(YAML::Node root, const std::string &file)
 {
 	hz_device_config cfg = device_defaults();
+	const YAML::Node tree = root;
 	Fields f(std::move(root), file, "");
 	std::string name = cfg.name;
 	f.text("name", name, sizeof(cfg.name) - 1);
@@ -257,7 +275,9 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	read_faults(f.child("faults"), cfg);
 	read_clock(f.child("clock"), cfg.clock);
 	f.finish();
-	require_legal(cfg, file);
+	char text[512];
+	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
+		throw ConfigError(file + ":" + std::to_string(line_of_key(tree, key_of(sentence)) + 1) + ": " + in_words_of_the_file(sentence));
 	return cfg;
 }
 
@@ -305,7 +325,7 @@ void require_legal(const hz_device_config &cfg, const std::string &file)
 {
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
-		throw ConfigError(file + ":1: " + sentence);
+		throw ConfigError(file + ": " + in_words_of_the_file(sentence));
 }
 
 hz_device_config load_device(const std::string &path) { return read_device(load_yaml_file(path), path); }

@@ -36,17 +36,21 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 	return bytes;
 }
 
-/* What grows with the device: the map, flat or the state of its table pages; the reverse map of backing zones; zones, their locks and
+/* What grows with the device: the map, flat or the state of its table pages, with cache and log; the reverse map of backing zones; zones, their locks and
  * statistics. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
 uint64_t ram_bytes_for(const hz_device_config &config)
 {
 	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
+	// Of an entry's four bytes in the cache, with its share of a shard's buckets; of a bucket in eight shards; of a record of the log.
+	constexpr uint64_t cache_ratio = 16, bucket_bytes = 64, record_bytes = 48;
 	hz_shape shape;
 	hz_shape_of(&config, &shape);
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
 	const uint64_t map_bytes = config.l2p_cache_bytes ? zones * shape.map_pages_per_zone * page_state_bytes
 							  : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
-	const uint64_t bytes = map_bytes + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
+	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio + config.l2p_buckets * bucket_bytes +
+								 config.l2p_log_entries * record_bytes : 0;
+	const uint64_t bytes = map_bytes + cached + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
 	return least + bytes / step * step;
 }
 

@@ -171,15 +171,24 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("l2p:\n  prefetch: 1024\n"), "d.yaml:2: l2p.prefetch: '1024' is out of range: 0 to 1023");
 	EXPECT_EQ(error_of("l2p:\n  cach: 12 KiB\n"), "d.yaml:2: l2p: unknown key 'cach': did you mean 'cache'?");
 	EXPECT_EQ(error_of("slc:\n  gc: wear\n"), "d.yaml:2: slc.gc: 'wear' is not one of greedy, cost-benefit, fifo");
-	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:1: buffer_idle_ns is 2000000000, but it must be at most 1000000000.");
+	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:2: buffers.idle (ns) is 2000000000, but it must be at most 1000000000.");
 	EXPECT_EQ(error_of("conventional: {zones: 2}\n"),
-		  "d.yaml:1: conventional_spare is 0, but it must be at least 3 more than conventional_streams: 4.");
+		  "d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 3 more than conventional.streams: 4.");
+	EXPECT_EQ(error_of("seed: 1\nzones:\n  count: 20\nconventional:\n  zones: 2\n  spare_superblocks: 4000000000\n"),
+		  "d.yaml:6: conventional.spare_superblocks is 4000000000, but it must leave normal superblocks beside it and "
+		  "zones.spare_superblocks: below 54.");
+	EXPECT_EQ(error_of("seed: 1\nconventional:\n  zones: 2000\n  spare_superblocks: 5\n"),
+		  "d.yaml:3: conventional.zones is 2000, but it must be at most the number of zones 49.");
+	EXPECT_EQ(error_of("l2p:\n  cache: 12 KiB\n  buckets: 4000000000\n"),
+		  "d.yaml:3: l2p.buckets is 4000000000, but it must be at most 1048576.");
+	EXPECT_EQ(error_of("l2p:\n  cache: 12 KiB\n  log_entries: 4000000000\n"),
+		  "d.yaml:3: l2p.log_entries is 4000000000, but it must be at most 1048576.");
 	EXPECT_EQ(error_of("zones: {namespace: block, size: 16 MiB}\nconventional: {spare_superblocks: 5}\n"),
-		  "d.yaml:1: zone_size_sectors is 4096, but it must be zone_capacity_sectors in a block namespace, 3072.");
+		  "d.yaml:1: zones.size (4 KiB sectors) is 4096, but it must be zones.capacity in a block namespace, 3072.");
 	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
-	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p_cache_bytes is 32, but it must be 0 or at least 64.");
+	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"),
-		  "d.yaml:1: l2p_chunk_sectors is 3, but it must be a power of two from 4 to 1048576.");
+		  "d.yaml:1: l2p.chunk (4 KiB sectors) is 3, but it must be a power of two from 4 to 1048576.");
 }
 
 TEST(DeviceConfig, McmqHasTheLatenciesOfTableI)
@@ -204,8 +213,9 @@ TEST(DeviceConfig, ErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("geometry: 5\n"), "d.yaml:1: geometry: expected 'key: value' lines below it");
 	EXPECT_NE(error_of("geometry:\n  cell: [tlc]\n").find("d.yaml:2: geometry.cell: expected a name"), std::string::npos);
 	EXPECT_NE(error_of("a: b: c\n").find("d.yaml:1: this is not YAML"), std::string::npos);
-	EXPECT_NE(error_of("zones:\n  max_open: 9\n  max_active: 3\n").find("max_open is 9, but it must be at most max_active 3"),
-		  std::string::npos);
+	EXPECT_EQ(error_of("zones:\n  max_open: 9\n  max_active: 3\n"), "d.yaml:2: zones.max_open is 9, but it must be at most zones.max_active 3.");
+	EXPECT_EQ(error_of("seed: 1\ntiming:\n  command: 1ns\n  normal:\n    read: [20us, 2s]\n"),
+		  "d.yaml:5: timing.normal.read (ns) is 2000000000, but it must be at most 1 s.");
 	EXPECT_NE(error_of("harts:\n  workers: 2\n  worker: [2, 3]\n").find("give either counts"), std::string::npos);
 	EXPECT_EQ(error_of(std::string(100, '[')), "d.yaml:1: lists are nested more than 64 deep");
 }
