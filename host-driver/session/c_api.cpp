@@ -70,6 +70,8 @@ hz::MachineOptions machine_options(const hartzone_options *options)
 	const hartzone_options &given = options ? *options : none;
 	hz::MachineOptions o;
 	o.config = given.device_file ? hz::conf::load_device(given.device_file) : hz::conf::device_defaults();
+	if (given.workers > HZ_MAX_WORKERS)
+		throw hz::Error("workers: " + std::to_string(given.workers) + " are too many, at most " + std::to_string(HZ_MAX_WORKERS));
 	if (given.workers)
 		hz::conf::place_roles(o.config, o.config.tsu_count, given.workers);
 	if (given.image_file)
@@ -116,7 +118,9 @@ int hartzone_close(hartzone_device *device)
 		}
 		device->controller->shutdown();
 		device->controller->disconnect();
-		device->machine->wait_exit(std::chrono::milliseconds(5000));
+		const hz::ExitStatus end = device->machine->wait_exit(std::chrono::milliseconds(5000));
+		if (end.exited && end.code != 0)
+			throw hz::Error(end.reason);
 		return 0;
 	});
 }
@@ -135,8 +139,14 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 		// Identify tells no zone capacity; a zone report would need a queue.
 		hz_shape shape;
 		hz_shape_of(&device->machine->config(), &shape);
-		*info = {ns.size_sectors, ns.zone_size_sectors, shape.zone_capacity_sectors, ns.zones, ns.max_open, ns.max_active,
-			 ns.max_transfer_sectors, ns.max_append_sectors};
+		*info = {.blocks = ns.size_sectors,
+			 .zone_blocks = ns.zone_size_sectors,
+			 .zone_capacity = ns.zoned ? shape.zone_capacity_sectors : 0,
+			 .zones = ns.zones,
+			 .max_open = ns.max_open,
+			 .max_active = ns.max_active,
+			 .max_append = ns.max_append_sectors,
+			 .max_transfer = ns.max_transfer_sectors};
 		return 0;
 	});
 }

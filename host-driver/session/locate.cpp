@@ -1,7 +1,8 @@
-// Locate: walks up from the running program, so that a moved or differently named build folder still works.
+// Locate: walks up from the running program, then from libhartzone.so, so that a moved or differently named build folder still works.
 #include "session/locate.hpp"
 
 #include <cstdlib>
+#include <dlfcn.h>
 #include <initializer_list>
 #include <unistd.h>
 
@@ -20,12 +21,22 @@ fs::path from_environment(const char *variable)
 	return value ? fs::path(value) : fs::path();
 }
 
-// First of `names` that exists below one of the folders above the program.
-fs::path above_program(std::initializer_list<const char *> names)
+// The shared library that this code is in; in a program of ours, that program.
+fs::path own_file()
+{
+	Dl_info info{};
+	std::error_code failed;
+	if (!dladdr(reinterpret_cast<const void *>(&from_environment), &info) || !info.dli_fname)
+		return {};
+	const fs::path file = fs::canonical(info.dli_fname, failed);
+	return failed ? fs::path() : file;
+}
+
+// First of `names` that exists below one of the folders above the file.
+fs::path above(const fs::path &file, std::initializer_list<const char *> names)
 {
 	std::error_code ignored;
-	fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-	for (; !folder.empty(); folder = folder.parent_path()) {
+	for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path()) {
 		for (const char *name : names)
 			if (fs::exists(folder / name, ignored))
 				return folder / name;
@@ -33,6 +44,13 @@ fs::path above_program(std::initializer_list<const char *> names)
 			break;
 	}
 	return {};
+}
+
+fs::path above_program(std::initializer_list<const char *> names)
+{
+	std::error_code ignored;
+	const fs::path found = above(fs::read_symlink("/proc/self/exe", ignored), names);
+	return found.empty() ? above(own_file(), names) : found;
 }
 
 fs::path find(const char *variable, std::initializer_list<const char *> names, const char *what)

@@ -68,6 +68,19 @@ class Program(unittest.TestCase):
 
 
 @unittest.skipIf(MISSING, MISSING)
+class Library(unittest.TestCase):
+    def test_a_program_elsewhere_finds_what_it_needs(self):
+        """As a user's program does: it lies anywhere, links libhartzone.so, and sets nothing."""
+        with tempfile.TemporaryDirectory(prefix="hz-program-") as folder:
+            program = shutil.copy(os.environ["HARTZONE_C_API_TEST"], folder)
+            environment = {k: v for k, v in os.environ.items() if k not in ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN")}
+            run = called(program, env=environment, cwd=folder)
+            if "the firmware image was not found" in run.stderr:
+                self.skipTest("the firmware is not built beside the library")
+            self.assertEqual((run.returncode, run.stdout), (0, "the C interface works\n"), run.stderr)
+
+
+@unittest.skipIf(MISSING, MISSING)
 class Scripts(unittest.TestCase):
     def test_folders_that_cannot_be_made(self):
         for script in [*TOP.glob("studies/*/study.py"), *TOP.glob("bench/*/bench.py")]:

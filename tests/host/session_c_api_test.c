@@ -78,6 +78,77 @@ static void second_life(const char *image)
 	hartzone_kill(device);
 }
 
+/* A block device, and one with conventional zones: what the header says of the information and of zone commands there. */
+static hartzone_device *launch_preset(const char *file)
+{
+	struct hartzone_options options = { .device_file = file, .workers = 2 };
+	hartzone_device *device = hartzone_launch(&options);
+
+	require(device != NULL, file, HARTZONE_ERROR);
+	return device;
+}
+
+static void block_device(void)
+{
+	enum { INVALID_OPCODE = 1 };
+	hartzone_device *device = launch_preset(HZ_TREE "/configs/devices/small-legacy.yaml");
+	hartzone_queue *queue = hartzone_queue_open(device, 1, BLOCKS);
+	struct hartzone_info info;
+	struct hartzone_zone zone;
+	uint64_t where;
+
+	SUCCEEDS(hartzone_get_info(device, &info));
+	require(info.blocks > BLOCKS && info.max_transfer >= BLOCKS, "a block device has blocks", 0);
+	require(!info.zone_blocks && !info.zone_capacity && !info.zones && !info.max_open && !info.max_active && !info.max_append,
+		"a block device has nothing of zones", 0);
+	for (int turn = 0; turn < 2; turn++)
+		SUCCEEDS(hartzone_write(queue, info.blocks - BLOCKS, BLOCKS, out));
+	SUCCEEDS(hartzone_read(queue, info.blocks - BLOCKS, BLOCKS, in));
+	require(memcmp(in, out, sizeof(in)) == 0, "data come back", 0);
+	require(hartzone_append(queue, 0, 1, out, &where) == INVALID_OPCODE, "no append", 0);
+	require(hartzone_zone_reset(queue, 0) == INVALID_OPCODE && hartzone_zone_open(queue, 0) == INVALID_OPCODE, "no zone commands", 0);
+	require(hartzone_report_zone(queue, 0, &zone) == INVALID_OPCODE, "no zone report", 0);
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_close(device));
+}
+
+static void conventional_zones(void)
+{
+	hartzone_device *device = launch_preset(HZ_TREE "/configs/devices/small-mixed.yaml");
+	hartzone_queue *queue = hartzone_queue_open(device, 1, BLOCKS);
+	struct hartzone_zone zone;
+	struct hartzone_info info;
+
+	SUCCEEDS(hartzone_get_info(device, &info));
+	SUCCEEDS(hartzone_write(queue, 3, 1, out));
+	SUCCEEDS(hartzone_report_zone(queue, 0, &zone));
+	require(zone.state == HARTZONE_CONVENTIONAL && zone.write_pointer == UINT64_MAX, "the first zone is conventional", 0);
+	SUCCEEDS(hartzone_report_zone(queue, info.blocks - 1, &zone));
+	require(zone.state == HARTZONE_EMPTY && zone.start == info.blocks - info.zone_blocks, "the last zone is sequential", 0);
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_close(device));
+}
+
+static void wrong_arguments(void)
+{
+	struct hartzone_options many = { .workers = 61 }, nowhere = { .device_file = "/nowhere.yaml" };
+	hartzone_device *device = launch(NULL);
+	hartzone_queue *queue = hartzone_queue_open(device, 64, 0);
+
+	require(queue && hartzone_latency_ns(queue) == 0, "no latency before the first command", HARTZONE_ERROR);
+	require(!hartzone_queue_open(device, 0, 0) && !hartzone_queue_open(device, 65, 0), "queue ids", 0);
+	require(!hartzone_queue_open(device, 64, 0), "a queue is open once", 0);
+	require(hartzone_read(queue, 0, 0, in) == HARTZONE_ERROR && strstr(hartzone_error_text(HARTZONE_ERROR), "0 blocks"), "no blocks", 0);
+	SUCCEEDS(hartzone_write(queue, 0, 1, out));
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_queue_close(NULL));
+	SUCCEEDS(hartzone_close(NULL));
+	hartzone_kill(NULL);
+	hartzone_kill(device);
+	require(!hartzone_launch(&many) && strstr(hartzone_error_text(HARTZONE_ERROR), "61 are too many"), "too many workers", 0);
+	require(!hartzone_launch(&nowhere) && strstr(hartzone_error_text(HARTZONE_ERROR), "/nowhere.yaml"), "no device file", 0);
+}
+
 int main(void)
 {
 	char image[] = "/tmp/hz-c-api-XXXXXX";
@@ -91,6 +162,9 @@ int main(void)
 	require(hartzone_attach("/nowhere") == NULL, "attach to nothing fails", 0);
 	first_life(image);
 	second_life(image);
+	block_device();
+	conventional_zones();
+	wrong_arguments();
 	unlink(image);
 	puts("the C interface works");
 	return 0;
