@@ -28,6 +28,7 @@ struct MachineOptions {
 	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
 	uint64_t power_cut_op = 0, power_cut_ns = 0;
 	std::chrono::milliseconds boot_timeout{30000};
+	std::chrono::milliseconds busy_limit{0}; // of QEMU's CPU time without a turn of the host interface; 0: StallWatch's
 	std::filesystem::path console_log; // where to keep the guest console; empty: run directory only
 };
 

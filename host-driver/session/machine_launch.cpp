@@ -106,6 +106,8 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	if (options.virtual_clock)
 		command.plugin_options = plugin_options(command, options.config.clock, options.plugin_options);
 	console_log = options.console_log;
+	if (options.busy_limit.count())
+		stall = StallWatch(options.busy_limit);
 	image_lock = open_image(command.nand_image, command.nand_bytes);
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
 	region->header().power_cut_op = options.power_cut_op;

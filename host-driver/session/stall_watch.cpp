@@ -21,7 +21,7 @@ std::string StallWatch::look(Clock::time_point now, uint32_t heartbeat, bool awa
 	if (asleep_ >= idle_limit)
 		return "the firmware stopped beating: QEMU has been asleep for " + std::to_string(asleep_.count() / 1000) +
 		       " s while the device had work";
-	if (heartbeat && busy >= busy_limit)
+	if (heartbeat && busy >= busy_limit_)
 		return "the firmware stopped beating: no turn of its host interface in " + std::to_string(busy.count() / 1000) +
 		       " s of QEMU's CPU time";
 	return {};

@@ -22,11 +22,14 @@ public:
 	static constexpr std::chrono::milliseconds busy_limit{20000}; // of CPU time of QEMU without a beat
 	static constexpr std::chrono::milliseconds longest_step{500}; // a longer gap between looks: the host stood, not the guest
 
+	explicit StallWatch(std::chrono::milliseconds busy = busy_limit) : busy_limit_(busy) {}
+
 	// Call about five times a second; `awaited`: somebody waits for the device, else `load` does not matter. With no beat ever (boot)
 	// only sleeping counts. Returns one sentence once the guest is stuck, else nothing.
 	std::string look(Clock::time_point now, uint32_t heartbeat, bool awaited, const ProcessLoad &load);
 
 private:
+	std::chrono::milliseconds busy_limit_;
 	Clock::time_point last_look_{};
 	bool counting_ = false;
 	uint32_t heartbeat_ = 0;

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -239,6 +241,63 @@ TEST_P(MachineTest, AStoppedMachineIsToldWhenSomebodyWaits)
 	const std::string words = error_of([&] { queue->run(hz::QueuePair::read(0, 1)); });
 	EXPECT_NE(words.find("stopped beating"), std::string::npos) << words;
 	EXPECT_LT(Clock::now() - start, hz::StallWatch::idle_limit + 4s);
+}
+
+// Changes the guest's code through QEMU's gdb stub: the function begins with a jump to itself from now on.
+void make_it_spin(const fs::path &socket, const hz::MachineOptions &options, const char *function)
+{
+	unsigned long address = 0;
+	const std::string command = "riscv64-unknown-elf-nm " + options.firmware.string() + " | grep -w " + function;
+	FILE *symbols = popen(command.c_str(), "r");
+	ASSERT_EQ(fscanf(symbols, "%lx", &address), 1) << command;
+	pclose(symbols);
+	sockaddr_un name{AF_UNIX, {}};
+	strcpy(name.sun_path, socket.c_str());
+	const int stub = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASSERT_EQ(connect(stub, reinterpret_cast<sockaddr *>(&name), sizeof(name)), 0) << socket;
+	char jump[64], answer[64] = {};
+	snprintf(jump, sizeof(jump), "M%lx,4:6f000000", address);
+	for (const std::string &words : {std::string(jump), std::string("D")}) {
+		const unsigned sum = std::accumulate(words.begin(), words.end(), 0u) & 0xff;
+		dprintf(stub, "$%s#%02x", words.c_str(), sum);
+		std::string heard;
+		while (heard.find("$OK#9a") == heard.npos) {
+			const ssize_t got = read(stub, answer, sizeof(answer));
+			ASSERT_GT(got, 0) << words << ": " << heard;
+			heard.append(answer, static_cast<size_t>(got));
+		}
+		dprintf(stub, "+");
+	}
+	close(stub);
+}
+
+/* The firmware hangs: its host interface spins for good, QEMU burns CPU, nothing else is wrong. */
+TEST_P(MachineTest, AFirmwareThatSpinsIsTold)
+{
+	const fs::path program = base / "qemu-with-stub", stub = base / "stub";
+	const char *usual = getenv("HARTZONE_QEMU");
+	std::ofstream(program) << "#!/bin/sh\nexec " << (usual ? usual : "qemu-system-riscv64") << " -gdb unix:" << stub.string()
+			       << ",server=on,wait=off \"$@\"\n";
+	fs::permissions(program, fs::perms::owner_all);
+	const std::string before = usual ? usual : "";
+	setenv("HARTZONE_QEMU", program.c_str(), 1);
+	hz::MachineOptions spinning = options();
+	spinning.firmware = hz::locate_firmware();
+	spinning.busy_limit = 1500ms;
+	{
+		auto machine = hz::Machine::launch(spinning);
+		hz::Controller controller(*machine);
+		controller.enable();
+		auto queue = controller.create_queue(1, {});
+		EXPECT_EQ(queue->run(hz::QueuePair::write(0, 1)).status, 0);
+		make_it_spin(stub, spinning, "hil_turn");
+		const std::string words = error_of([&] { queue->run(hz::QueuePair::write(1, 1)); });
+		EXPECT_NE(words.find("stopped beating: no turn of its host interface"), std::string::npos) << words;
+		EXPECT_FALSE(machine->alive());
+	}
+	before.empty() ? unsetenv("HARTZONE_QEMU") : setenv("HARTZONE_QEMU", before.c_str(), 1);
+	fs::remove(program);
+	fs::remove(stub);
 }
 
 TEST_P(MachineTest, AStoppedMachineIsToldOnTheRegisterLink)
