@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 
 #include "config/device_config.hpp"
 #include "results/run_facts.hpp"
@@ -68,6 +71,30 @@ TEST(ResultJson, TheSchemaListsTheSameKeys)
 		EXPECT_TRUE(schema["properties"].contains(key)) << key << " is not in the schema";
 	for (const json &key : schema["required"])
 		EXPECT_TRUE(r.contains(key.get<std::string>())) << key;
+}
+
+// Names of all keys below; the echo of the configuration is described elsewhere.
+void collect(const json &value, std::set<std::string> &keys)
+{
+	for (const auto &[key, part] : value.items()) {
+		if (value.is_object() && (key == "device" || key == "workload"))
+			continue;
+		if (value.is_object())
+			keys.insert(key);
+		if (part.is_structured())
+			collect(part, keys);
+	}
+}
+
+TEST(ResultJson, TheDocumentNamesEveryKey)
+{
+	std::stringstream text;
+	text << std::ifstream(HZ_TREE "/docs/results.md").rdbuf();
+	std::set<std::string> keys;
+	collect(res::result_json(balanced()), keys);
+	EXPECT_GT(keys.size(), 100u);
+	for (const std::string &key : keys)
+		EXPECT_TRUE(std::regex_search(text.str(), std::regex("\\b" + key + "\\b"))) << key;
 }
 
 TEST(ResultJson, FailedCommandsOfAnyPhaseAreNamed)
