@@ -53,6 +53,15 @@ class Script(unittest.TestCase):
         self.assertTrue((self.tree / "build" / "host").exists())
 
 
+class RecordTrace(unittest.TestCase):
+    def test_says_in_one_line_what_is_wrong(self):
+        for words in (("x", "--out", UNWRITABLE + "/x", "--", "true"), ("x", "--out", UNWRITABLE, "--", "sh", "-c", "echo > f"),
+                      ("x", "--", "true"), ("x", "--", "false")):
+            run = called(TOP / "scripts" / "record-trace", *words)
+            self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+            self.assertIn("record-trace: ", run.stderr)
+
+
 @unittest.skipIf(MISSING, MISSING)
 class Program(unittest.TestCase):
     def test_a_number_below_zero_is_no_seed(self):
