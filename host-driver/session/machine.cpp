@@ -42,7 +42,7 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 {
 	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
 	// Of an entry's four bytes in the cache, with its share of a shard's buckets; of a bucket in eight shards; of a record of the log.
-	constexpr uint64_t cache_ratio = 16, bucket_bytes = 64, record_bytes = 48;
+	constexpr uint64_t cache_ratio = 24, bucket_bytes = 64, record_bytes = 48;
 	hz_shape shape;
 	hz_shape_of(&config, &shape);
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
