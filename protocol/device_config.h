@@ -93,6 +93,7 @@ enum hz_l2p_log_policy {
 	HZ_L2P_LOG_BLOCKING,   /* flushed when full; writes wait until it is empty */
 };
 enum { HZ_MAP_PAGE_ENTRIES = 1024, HZ_MAP_ENTRY_BYTES = 4 }; /* a table page is one sector: the entries of 4 MiB */
+enum { HZ_CHECKPOINT_PAGES = 1022 };  /* table pages that a checkpoint, one sector too, tells about */
 
 struct hz_region_timing { /* one kind of cell; array index = page type LSB, CSB, MSB, TSB */
 	uint32_t read_ns[HZ_PAGE_TYPES];
@@ -239,6 +240,7 @@ struct hz_shape {
 	uint32_t patch_sectors;        /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
 	uint32_t patch_superblocks;    /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
 	uint32_t map_pages_per_zone;   /* table pages of HZ_MAP_PAGE_ENTRIES entries */
+	uint32_t map_checkpoints;      /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
 };
 
 #ifdef __cplusplus

@@ -45,6 +45,10 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 		? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors) : 0;
 	shape->patch_superblocks = shape->patch_sectors ? shape->zones + cfg->spare_superblocks : 0;
 	shape->map_pages_per_zone = (uint32_t)((shape->zone_capacity_sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES);
+	shape->map_checkpoints = 0;
+	if (cfg->l2p_cache_bytes) /* page numbers in RAM have gaps */
+		shape->map_checkpoints = (uint32_t)((shape->conventional_zones * power_of_two_from(shape->map_pages_per_zone) +
+						     HZ_CHECKPOINT_PAGES - 1) / HZ_CHECKPOINT_PAGES);
 }
 
 /* Valid sectors at most once the programs under way have ended: less than a flush unit for every active zone (draining ones count as
@@ -55,7 +59,7 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
 	uint64_t sequential = shape->zones - shape->conventional_zones;
 	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + HZ_MAP_WRITES : 0;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
 
 	if (shape->backing_zones)
 		zones += HZ_PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */

@@ -95,7 +95,7 @@ static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 
 	if (page < ftl->table.pages)
 		return ftl->table.page[page].ppa == ppa;
-	if (map_page < ftl->l2p.table.pages)
+	if (map_page < ftl->l2p.table.all)
 		return ftl->l2p.table.page[map_page].ppa == ppa;
 	zone = zone_at(ftl, tag);
 	offset = (uint32_t)(tag - zone->start);

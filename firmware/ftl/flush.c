@@ -12,16 +12,23 @@ struct flush_plan {
 	struct flush_goal { struct zone *zone; uint32_t landed; } goal[];
 };
 
+static struct flush_plan *plan_make(const struct ftl *ftl, struct arena *arena)
+{
+	return arena_alloc(arena, 1, sizeof(struct flush_plan) + ftl->buffers.count * sizeof(struct flush_goal), "flush plans");
+}
+
 void flush_init(struct ftl_worker *self, struct arena *arena)
 {
-	size_t bytes = sizeof(struct flush_plan) + self->ftl->buffers.count * sizeof(struct flush_goal);
+	struct l2p_log *log = &self->ftl->l2p.log;
 
 	for (int i = 0; i < FLUSH_PLANS; i++) {
-		struct flush_plan *plan = arena_alloc(arena, 1, bytes, "flush plans");
+		struct flush_plan *plan = plan_make(self->ftl, arena);
 
 		plan->next = self->flush_plans;
 		self->flush_plans = plan;
 	}
+	if (self->ftl->cfg->l2p_cache_bytes && !log->plan)
+		log->plan = plan_make(self->ftl, arena);
 }
 
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
@@ -87,15 +94,25 @@ static void close_all(struct ftl_worker *self, struct ftl_request *req)
 	zone_op_run(self, req);
 }
 
-static bool begin(struct ftl_worker *self, struct ftl_request *req)
+static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_request *req)
 {
 	struct flush_plan *plan = self->flush_plans;
+
+	if (req->flags & FTL_FOR_MAP)
+		return self->ftl->l2p.log.plan;
+	if (plan)
+		self->flush_plans = plan->next;
+	return plan;
+}
+
+static bool begin(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct flush_plan *plan = plan_take(self, req);
 
 	if (!plan) {
 		io_push(&self->flush_waiting, req);
 		return false;
 	}
-	self->flush_plans = plan->next;
 	io_of(req)->plan = plan;
 	io_of(req)->step = FLUSH_WAITS;
 	io_of(req)->cursor = req->flags & FTL_BACKING ? self->ftl->buffers.shared : 0;
@@ -114,7 +131,8 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 			return;
 	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
 		return;
-	give_back(self, io->plan);
+	if (!(req->flags & FTL_FOR_MAP))
+		give_back(self, io->plan);
 	if (io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);
 	else if (req->flags & FTL_AT_REST)

@@ -12,6 +12,8 @@ uint32_t slot_at(const struct zone *zone, uint32_t offset)
 static void note_fill(struct zone *zone)
 {
 	lt_store(&zone->buffer->fill, zone->landed - zone_durable(zone));
+	if (zone->backing)
+		lt_store(&zone->page->durable, zone_durable(zone));
 }
 
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */

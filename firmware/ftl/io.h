@@ -32,7 +32,9 @@ struct ftl_io {
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
-enum { FTL_BACKING = 32 };       /* ftl_request.flags, internal: a flush of the page space's buffers only */
+/* ftl_request.flags, internal: a flush of the page space's buffers only; one by the L2P log, which has a plan of its own: the others may
+ * all be held by flushes that wait for the log. */
+enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }

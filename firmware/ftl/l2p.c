@@ -137,9 +137,9 @@ void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	ftl->l2p.ops->page_preset(ftl, lba, place);
 }
 
-void l2p_page_scan_begin(struct ftl *ftl, struct arena *arena)
+uint64_t l2p_page_scan_begin(struct ftl *ftl, struct arena *arena)
 {
-	ftl->l2p.ops->page_scan_begin(ftl, arena);
+	return ftl->l2p.ops->page_scan_begin(ftl, arena);
 }
 
 const char *l2p_page_scan_end(struct ftl *ftl)

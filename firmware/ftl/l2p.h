@@ -46,7 +46,7 @@ struct l2p_ops {
 	uint32_t (*page_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*page_peek)(struct ftl *ftl, uint64_t lba);
 	void (*page_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
-	void (*page_scan_begin)(struct ftl *ftl, struct arena *arena);
+	uint64_t (*page_scan_begin)(struct ftl *ftl, struct arena *arena);
 	const char *(*page_scan_end)(struct ftl *ftl);
 	uint64_t (*page_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
@@ -107,9 +107,10 @@ uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba);
 void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Harts idle: how many places have lost their LBA without having been reported to page_space_invalidate yet. */
 uint64_t l2p_page_stale(struct ftl *ftl);
-/* Mount: begin and end of the scan that presets every conventional sector; what it took from the arena is no longer needed afterwards.
- * NULL, or one sentence why the map cannot be brought up to date. */
-void l2p_page_scan_begin(struct ftl *ftl, struct arena *arena);
+/* Mount: begin and end of the scan that presets conventional sectors; what it took from the arena is no longer needed afterwards.
+ * Begin returns the sequence number from which on sectors must be looked at, those before being known; 0: nothing is, all are unmapped.
+ * End: NULL, or one sentence why the map cannot be brought up to date. */
+uint64_t l2p_page_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_page_scan_end(struct ftl *ftl);
 
 /* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */

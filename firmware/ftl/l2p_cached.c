@@ -378,6 +378,6 @@ const struct l2p_ops l2p_cached = {
 	.moved = cached_moved, .unmap = cached_unmap, .room = l2p_log_room, .settled = l2p_log_settled, .found = l2p_found_page,
 	.mounted = cached_mounted, .check = l2p_cached_check,
 	.page_map = l2p_cached_page_map, .page_move = l2p_cached_page_move, .page_read = l2p_cached_page_read,
-	.page_hint = l2p_cached_page_hint, .page_peek = l2p_cached_page_peek, .page_preset = l2p_cached_page_preset,
+	.page_hint = l2p_cached_page_hint, .page_peek = l2p_cached_page_peek, .page_preset = l2p_scan_preset,
 	.page_scan_begin = l2p_scan_begin, .page_scan_end = l2p_scan_end, .page_stale = l2p_cached_page_stale,
 };

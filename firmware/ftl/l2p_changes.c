@@ -205,6 +205,8 @@ void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t
 		added = run_replace(ftl, &run, &missing);
 		if (added)
 			run_add(ftl, &run, missing, added);
+		if (added < run.count)
+			lt_add(&ftl->l2p.log.again, run.count - added);
 		l2p_page_dirty(ftl, shard, run.page);
 	}
 }
@@ -226,11 +228,19 @@ static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)l2p
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
+/* The image names this place: it must not be on flash before what lies there. */
+static void note_place(struct ftl *ftl, uint32_t place)
+{
+	if (place != L2P_UNMAPPED && lt_load(&page_zone_of(ftl, place)->page->durable) <= page_offset_of(ftl, place))
+		ftl->l2p.log.unsettled = true;
+}
+
 static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
 {
 	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
 
 	*entry = entry_of_place(record->place);
+	note_place(ftl, record->place);
 	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
 		page_space_invalidate(ftl, old, item->known);
 }
@@ -249,10 +259,12 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct zone *b
 	shard = l2p_shard_of(ftl, zone);
 	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
-	if (!record)
+	if (!record) {
 		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
-	else if (record->place != place)
+		note_place(ftl, place);
+	} else if (record->place != place) {
 		page_space_invalidate(ftl, place, UINT64_MAX);
+	}
 	lt_lock_release(&ftl->l2p.shard[shard], &node);
 }
 
@@ -349,12 +361,59 @@ uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
 
 /* --- mount --- */
 
-void l2p_scan_begin(struct ftl *ftl, struct arena *arena)
+static uint32_t *scanned(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->page.capacity;
+	return &ftl->l2p.changes.scan[zone->index * ftl->page.capacity + offset];
+}
 
-	ftl->l2p.changes.scan = arena_alloc(arena, entries, sizeof(uint32_t), "places found at mount");
-	memset(ftl->l2p.changes.scan, 0xff, entries * sizeof(uint32_t));
+void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start);
+
+	*scanned(ftl, zone, offset) = place;
+	ftl->l2p.table.page[l2p_page_index(ftl, zone, offset)].flags |= MAP_CHANGED;
+}
+
+static bool read_copy(struct ftl *ftl, uint32_t index)
+{
+	uint8_t *image = ftl->l2p.log.item[0].image;
+	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
+
+	return tsu_read_now(ftl->tsu, ftl->l2p.table.page[index].ppa, 1, &data, 0, NULL) == NAND_OK;
+}
+
+static bool read_copies(struct ftl *ftl, const struct zone *zone)
+{
+	const struct l2p_table *table = &ftl->l2p.table;
+
+	for (uint32_t i = 0; i < table->per_zone; i++) {
+		uint32_t index = (zone->index << table->zone_shift) + i;
+
+		if (table->page[index].ppa == PPA_NONE)
+			continue;
+		if (!read_copy(ftl, index))
+			return false;
+		memcpy(scanned(ftl, zone, l2p_page_first(ftl, index)), ftl->l2p.log.item[0].image,
+		       l2p_page_entries(ftl, index) * sizeof(uint32_t));
+	}
+	return true;
+}
+
+uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->page.capacity;
+	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p.log.item[0].image);
+
+	changes->scan = arena_alloc(arena, entries, sizeof(uint32_t), "places found at mount");
+	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
+	changes->trusted = before;
+	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
+		changes->trusted = read_copies(ftl, &ftl->zones[z]);
+	if (before && !changes->trusted)
+		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
+	return changes->trusted ? before : 0;
 }
 
 /* False: no record is left for a difference. */
@@ -364,7 +423,7 @@ static bool compare_page(struct ftl *ftl, const struct zone *zone, uint32_t inde
 	uint32_t first = l2p_page_first(ftl, index), shard = l2p_shard_of(ftl, zone);
 
 	for (uint32_t i = 0; i < l2p_page_entries(ftl, index); i++) {
-		uint32_t place = changes->scan[zone->index * ftl->page.capacity + first + i] & L2P_ADDRESS_MASK;
+		uint32_t place = *scanned(ftl, zone, first + i) & L2P_ADDRESS_MASK;
 
 		if ((entry[i] & L2P_ADDRESS_MASK) == place)
 			continue;
@@ -379,17 +438,28 @@ static bool recover_page(struct ftl *ftl, const struct zone *zone, uint32_t inde
 {
 	struct map_page *page = &ftl->l2p.table.page[index];
 	uint8_t *image = ftl->l2p.log.item[0].image;
-	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
+	bool same = ftl->l2p.changes.trusted && !(page->flags & MAP_CHANGED);
 
-	if (page->ppa != PPA_NONE && tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) != NAND_OK)
+	page->flags &= (uint8_t)~MAP_CHANGED;
+	if (page->ppa != PPA_NONE && !same && !read_copy(ftl, index))
 		page->ppa = PPA_NONE;
 	if (page->ppa == PPA_NONE) {
+		page->sequence = 0;
 		memset(image, 0xff, HZ_SECTOR_BYTES);
 	} else {
 		page->merged = (uint16_t)l2p_page_entries(ftl, index);
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
-	return compare_page(ftl, zone, index, (const uint32_t *)image);
+	return same || compare_page(ftl, zone, index, (const uint32_t *)image);
+}
+
+static void keep_checkpoints(struct ftl *ftl)
+{
+	const struct l2p_table *table = &ftl->l2p.table;
+
+	for (uint32_t i = table->pages; i < table->all; i++)
+		if (table->page[i].ppa != PPA_NONE)
+			slc_validate(ftl, table->page[i].ppa, 1, slc_map_tag(i));
 }
 
 const char *l2p_scan_end(struct ftl *ftl)
@@ -400,6 +470,7 @@ const char *l2p_scan_end(struct ftl *ftl)
 		for (uint32_t i = 0; i < table->per_zone; i++)
 			if (!recover_page(ftl, &ftl->zones[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
+	keep_checkpoints(ftl);
 	ftl->l2p.changes.scan = NULL;
 	return NULL;
 }

@@ -31,6 +31,7 @@ struct l2p_changes {
 	lt_word free;                 /* tag << 32 | index + 1 of the first free record */
 	uint8_t *peek;                /* harts idle: a table page that was looked at */
 	uint32_t *scan;               /* mount: place by zone * capacity + offset; else NULL */
+	bool trusted;                 /* mount: what the scan does not find is as the copies say */
 };
 
 void l2p_changes_init(struct ftl *ftl, struct arena *arena);
@@ -49,7 +50,9 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item);
 uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item);
 
 /* --- mount --- */
-void l2p_scan_begin(struct ftl *ftl, struct arena *arena);
+/* The number below which every sector of a backing zone is known to the copies, which have been read then; 0: nothing has. */
+uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena);
+void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* NULL, or one sentence why the map cannot be brought up to date. */
 const char *l2p_scan_end(struct ftl *ftl);
 /* Harts idle: NULL or what is wrong with the records; *count = how many there are. */

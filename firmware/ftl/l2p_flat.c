@@ -215,10 +215,11 @@ static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	*entry = place;
 }
 
-static void flat_scan_begin(struct ftl *ftl, struct arena *arena)
+static uint64_t flat_scan_begin(struct ftl *ftl, struct arena *arena)
 {
 	(void)ftl;
 	(void)arena;
+	return 0;
 }
 
 static const char *flat_scan_end(struct ftl *ftl)

@@ -4,7 +4,8 @@
 #include "context.h"
 
 static void round_begin(struct ftl_worker *self);
-static void round_write(struct ftl_worker *self);
+static void round_merge(struct ftl_worker *self);
+static void items_write(struct ftl_worker *self);
 
 /* --- who waits --- */
 
@@ -29,6 +30,8 @@ static void pass_begin(struct lt_event *event)
 
 	log->shard = 0;
 	log->left = UINT32_MAX;
+	lt_store(&log->again, 0);
+	l2p_checkpoint_pass(log->worker->ftl);
 	log->worker->counters.l2p_flushes++;
 	round_begin(log->worker);
 }
@@ -46,9 +49,8 @@ void l2p_log_flush(struct ftl_worker *self)
 void l2p_log_kick(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p.log;
-	uint64_t used = lt_load(&log->used);
 
-	if (used < log->threshold)
+	if (lt_load(&log->used) + lt_load(&log->again) < log->threshold)
 		return;
 	if (self->ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING)
 		lt_store(&log->closed, 1);
@@ -200,7 +202,7 @@ static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item
 	uint32_t first = l2p_page_first(ftl, index), split = ftl->l2p.table.split;
 
 	item->page = index;
-	item->conventional = item->lost = false;
+	item->conventional = item->lost = item->checkpoint = false;
 	item->from = page->merged;
 	item->to = l2p_page_placed(ftl, zone, index);
 	item->head = page->flags & MAP_HEAD;
@@ -283,7 +285,25 @@ static void copy_read(struct tsu_txn *txn)
 		item->lost = item->conventional;
 	}
 	if (--log->pending == 0)
-		round_write(self);
+		round_merge(self);
+}
+
+/* Checkpoints are items like table pages, in a round of their own. */
+static bool checkpoint_round(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	for (log->count = 0; log->count < log->most; log->count++) {
+		struct log_item *item = &log->item[log->count];
+		uint32_t index = l2p_checkpoint_next(self->ftl, item->image);
+
+		if (index == UINT32_MAX)
+			break;
+		*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .checkpoint = true };
+	}
+	if (log->count)
+		items_write(self);
+	return log->count;
 }
 
 static void round_begin(struct ftl_worker *self)
@@ -295,7 +315,8 @@ static void round_begin(struct ftl_worker *self)
 	for (log->count = 0; log->count < log->most && (page = next_dirty(self->ftl)) != UINT32_MAX;)
 		log->count += take(self->ftl, &log->item[log->count], page);
 	if (!log->count) {
-		pass_end(self);
+		if (!checkpoint_round(self))
+			pass_end(self);
 		return;
 	}
 	for (uint32_t i = 0; i < log->count; i++) {
@@ -304,7 +325,7 @@ static void round_begin(struct ftl_worker *self)
 			read_copy(self, &log->item[i]);
 	}
 	if (--log->pending == 0)
-		round_write(self);
+		round_merge(self);
 }
 
 /* --- merging --- */
@@ -365,12 +386,15 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 {
 	struct ftl *ftl = self->ftl;
 	struct map_page *page = &ftl->l2p.table.page[item->page];
-	struct lt_lock *lock = l2p_lock_of(ftl, l2p_page_zone(ftl, item->page));
+	struct lt_lock *lock = l2p_page_lock(ftl, item->page);
 	uint32_t leaves = item->head;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	if (item->conventional) {
+	page->sequence = item->sequence;
+	if (item->checkpoint) {
+		l2p_page_set_copy(self, item->page, ppa, HZ_CHECKPOINT_PAGES, HZ_MAP_PAGE);
+	} else if (item->conventional) {
 		l2p_page_set_copy(self, item->page, ppa, l2p_page_entries(ftl, item->page), HZ_MAP_PAGE);
 		page->flags &= (uint8_t)~MAP_LOST;
 		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
@@ -400,7 +424,17 @@ static void written(struct slc_write *write)
 	round_begin(self);
 }
 
-static void write_units(struct ftl_worker *self, uint32_t units, uint64_t sequence)
+static struct hz_oob oob_of(const struct ftl *ftl, const struct log_item *item)
+{
+	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence, .generation = item->generation };
+
+	if (item->checkpoint)
+		oob.kind = HZ_OOB_CHECKPOINT;
+	oob.lpa = item->checkpoint ? item->page - ftl->l2p.table.pages : l2p_page_lpa(ftl, item->page);
+	return oob;
+}
+
+static void write_units(struct ftl_worker *self, uint32_t units)
 {
 	struct ftl *ftl = self->ftl;
 	struct l2p_log *log = &ftl->l2p.log;
@@ -412,14 +446,9 @@ static void write_units(struct ftl_worker *self, uint32_t units, uint64_t sequen
 
 		for (uint32_t i = 0; i < unit; i++) {
 			uint32_t at = u * unit + i;
-			const struct log_item *item = &log->item[at];
 
-			write->page[i] = at < log->count ? item->image : ftl->zero_page;
-			write->oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
-			if (at < log->count)
-				write->oob[i] = (struct hz_oob){
-					.kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = sequence + at,
-					.lpa = l2p_page_lpa(ftl, item->page), .generation = item->generation };
+			write->page[i] = at < log->count ? log->item[at].image : ftl->zero_page;
+			write->oob[i] = at < log->count ? oob_of(ftl, &log->item[at]) : (struct hz_oob){ .kind = HZ_OOB_PAD };
 		}
 		write->txn.owner = &self->thread;
 		write->stream = SLC_MAP;
@@ -429,25 +458,71 @@ static void write_units(struct ftl_worker *self, uint32_t units, uint64_t sequen
 	}
 }
 
+static void images_write(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	uint32_t units = 0;
+
+	for (uint32_t done = 0; done < log->count; done += self->ftl->slc.unit_sectors)
+		units++;
+	write_units(self, units);
+}
+
+static void places_flush(struct ftl_worker *self);
+
+/* A zone that failed while it was waited for holds up no second flush; what it lost, mount finds out (page_mount.c). */
+static void places_flushed(struct ftl_request *req)
+{
+	if (req->status)
+		places_flush(io_of(req)->worker);
+	else
+		images_write(io_of(req)->worker);
+}
+
+static void places_flush(struct ftl_worker *self)
+{
+	struct ftl_request *req = &self->ftl->l2p.log.flush;
+
+	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread, .done = places_flushed };
+	ftl_submit(self->ftl, (unsigned)(self - self->ftl->workers), req);
+}
+
 /* The sequence numbers are taken first: what the images say is true from then on. */
-static void round_write(struct ftl_worker *self)
+static void number_items(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p.log;
 	uint64_t sequence = sequence_take(self->ftl, log->count);
-	uint32_t units = 0;
 
+	for (uint32_t i = 0; i < log->count; i++)
+		log->item[i].sequence = sequence + i;
+}
+
+static void items_write(struct ftl_worker *self)
+{
+	number_items(self);
+	images_write(self);
+}
+
+static void round_merge(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	number_items(self);
+	log->unsettled = false;
 	for (uint32_t i = 0; i < log->count; i++) {
 		struct log_item *item = &log->item[i];
 
-		item->known = item->reads ? item->oob.sequence : sequence;
+		item->known = item->reads ? item->oob.sequence : item->sequence;
+		log->checkpoints.unrecorded += item->conventional;
 		if (item->conventional)
 			l2p_changes_merge(self, item);
 		else
 			merge(self->ftl, item);
 	}
-	for (uint32_t done = 0; done < log->count; done += self->ftl->slc.unit_sectors)
-		units++;
-	write_units(self, units, sequence);
+	if (log->unsettled)
+		places_flush(self);
+	else
+		images_write(self);
 }
 
 /* --- construction --- */
@@ -470,6 +545,7 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena)
 	uint32_t unit = ftl->cfg->slc_program_sectors;
 
 	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p.shards + 1);
+	log->checkpoints.next = ftl->shape.map_checkpoints;
 	log->capacity = ftl->cfg->l2p_log_entries;
 	log->threshold = ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING ? log->capacity : log->capacity / 2;
 	log->most = unit > SLC_MAP_WRITES ? unit : SLC_MAP_WRITES / unit * unit;

@@ -2,7 +2,9 @@
  *
  * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
  * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
- * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write.
+ * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write. What a page of
+ * a conventional zone names is durable before the page is written: the round flushes the page space's buffers if it must. Now and then
+ * a pass ends with a checkpoint (l2p_checkpoint.h).
  *
  * Writes are admitted as long as the log has room; what is being programmed then may exceed it. Nothing that the job needs waits for the
  * log: SLC space is made by the SLC collector, which changes RAM only. `used` is a shared word, log.lock (class L2P, index: number of
@@ -11,6 +13,7 @@
 #define FTL_L2P_LOG_H
 
 #include "io.h"
+#include "l2p_checkpoint.h"
 #include "lt/lock.h"
 #include "slc.h"
 
@@ -34,11 +37,14 @@ struct log_item {
 	uint8_t tries;
 	bool reads;                   /* has an old copy */
 	bool head;                    /* took the page's MAP_HEAD along */
+	bool checkpoint;              /* not a table page; nothing was read or merged */
+	uint64_t sequence;            /* of the new copy */
 	uint8_t *image;
 };
 
 struct l2p_log {
 	lt_word used;                 /* entries */
+	lt_word again;                /* changes since the pass began that took the place of others, so that `used` does not count them */
 	lt_word running;              /* 1: a pass is under way */
 	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
@@ -53,6 +59,10 @@ struct l2p_log {
 	uint32_t most;                /* items of a round: whole SLC program units */
 	struct log_item *item;
 	struct slc_write *write;
+	bool unsettled;               /* an image of the round names a place that is not durable */
+	struct ftl_request flush;     /* … which it waits for */
+	struct flush_plan *plan;
+	struct l2p_checkpoints checkpoints;
 };
 
 void l2p_log_init(struct ftl *ftl, struct arena *arena);

@@ -180,10 +180,3 @@ uint64_t l2p_cached_page_stale(struct ftl *ftl)
 		}
 	return stale;
 }
-
-void l2p_cached_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
-{
-	const struct zone *zone = zone_at(ftl, lba);
-
-	ftl->l2p.changes.scan[zone->index * ftl->page.capacity + (lba - zone->start)] = place;
-}

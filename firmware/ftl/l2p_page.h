@@ -10,6 +10,5 @@ bool l2p_cached_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 uint32_t l2p_cached_page_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_cached_page_peek(struct ftl *ftl, uint64_t lba);
 uint64_t l2p_cached_page_stale(struct ftl *ftl);
-void l2p_cached_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 
 #endif

@@ -64,6 +64,11 @@ uint32_t l2p_page_first(const struct ftl *ftl, uint32_t page)
 	return (page & ((1u << ftl->l2p.table.zone_shift) - 1)) << L2P_PAGE_SHIFT;
 }
 
+struct lt_lock *l2p_page_lock(struct ftl *ftl, uint32_t page)
+{
+	return page < ftl->l2p.table.pages ? l2p_lock_of(ftl, l2p_page_zone(ftl, page)) : &ftl->l2p.shard[0];
+}
+
 uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page)
 {
 	const struct l2p_table *table = &ftl->l2p.table;
@@ -145,7 +150,7 @@ void l2p_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint3
 bool l2p_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
 {
 	struct map_page *page = &ftl->l2p.table.page[index];
-	struct lt_lock *lock = l2p_lock_of(ftl, l2p_page_zone(ftl, index));
+	struct lt_lock *lock = l2p_page_lock(ftl, index);
 	struct lt_lock_node node;
 	bool here;
 
@@ -319,8 +324,9 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
 	table->split = table->capacity < ftl->shape.superblock_sectors ? table->capacity : ftl->shape.superblock_sectors;
 	table->pages = ftl->zone_count << table->zone_shift;
-	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "table pages");
+	table->all = table->pages + ftl->shape.map_checkpoints;
+	table->page = arena_alloc(arena, table->all, sizeof(*table->page), "table pages");
 	table->dirty = arena_alloc(arena, ftl->l2p.shards, sizeof(*table->dirty), "dirty table pages");
-	for (uint32_t i = 0; i < table->pages; i++)
+	for (uint32_t i = 0; i < table->all; i++)
 		table->page[i].ppa = PPA_NONE;
 }

@@ -30,10 +30,12 @@ enum map_page_flags {
 	MAP_WRITING = 2,              /* a new copy is on its way to flash */
 	MAP_FORGOTTEN = 4,            /* … and is void: the zone was reset or moved meanwhile */
 	MAP_LOST = 16,                /* of a conventional zone: its copy cannot be read, the next pass rebuilds it */
+	MAP_CHANGED = 32,             /* mount: an entry of a conventional zone's page may differ from its copy */
 	MAP_HEAD = 8,                 /* its first entry leads a larger range than its copy says; counts as one entry of the log */
 };
 struct map_page {
 	ppa_t ppa;                    /* copy on flash, or PPA_NONE */
+	uint64_t sequence;            /* of the copy; the log's job */
 	uint16_t merged;
 	uint8_t level;                /* map bits of the first entry of the copy */
 	uint8_t flags;
@@ -61,6 +63,7 @@ struct map_fetch_pool { struct map_fetch *free; struct io_queue waiting; }; /* o
 struct map_list { uint32_t first, last, count; };
 struct l2p_table {
 	uint32_t pages;               /* indices: zone << zone_shift | page of the zone */
+	uint32_t all;                 /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
 	uint32_t per_zone, zone_shift;
 	uint32_t split;               /* sectors of a zone before its patch: no range reaches across */
 	uint32_t capacity;
@@ -81,6 +84,7 @@ void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
 uint32_t l2p_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t offset);
 struct zone *l2p_page_zone(struct ftl *ftl, uint32_t page);
 uint32_t l2p_page_first(const struct ftl *ftl, uint32_t page); /* offset in its zone of the page's first entry */
+struct lt_lock *l2p_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's, also of a checkpoint */
 uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page);   /* number on flash: zone * map_pages_per_zone + page of the zone */
 uint32_t l2p_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
 /* Entries of the page that the zone has placed. Zone lock held. */

@@ -276,7 +276,7 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	uint32_t offset;
 	ppa_t *present;
 
-	if (oob->kind == HZ_OOB_MAP)
+	if (oob->kind == HZ_OOB_MAP || oob->kind == HZ_OOB_CHECKPOINT)
 		l2p_found(ftl, oob, ppa);
 	if (oob->kind != HZ_OOB_DATA || !in_zones(ftl, oob->lpa))
 		return;
@@ -369,8 +369,7 @@ static const char *find_places(struct mount *mount)
 
 	if (!mount->ftl->page.zones)
 		return NULL;
-	l2p_page_scan_begin(mount->ftl, mount->arena);
-	page_mount(mount->ftl, mount->oob);
+	page_mount(mount->ftl, mount->oob, l2p_page_scan_begin(mount->ftl, mount->arena));
 	error = l2p_page_scan_end(mount->ftl);
 	mount->arena->used = used;
 	return error;

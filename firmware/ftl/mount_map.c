@@ -1,23 +1,28 @@
 /* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
 #include "context.h"
 
-/* The newest copy of a page with the zone's generation wins. */
-void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+/* A page of a zone must have the zone's generation; a checkpoint has none. */
+static struct map_page *page_found(struct ftl *ftl, const struct hz_oob *oob)
 {
 	struct l2p_table *table = &ftl->l2p.table;
 	uint32_t number = oob->lpa / table->per_zone;
-	struct map_page *page;
-	struct hz_oob other;
 
-	if (oob->stream != L2P_TABLE_VERSION || number >= ftl->zone_count || oob->generation != ftl->zones[number].generation)
+	if (oob->kind == HZ_OOB_CHECKPOINT)
+		return oob->lpa < ftl->shape.map_checkpoints ? &table->page[table->pages + oob->lpa] : NULL;
+	if (number >= ftl->zone_count || oob->generation != ftl->zones[number].generation)
+		return NULL;
+	return &table->page[(number << table->zone_shift) + oob->lpa % table->per_zone];
+}
+
+/* The newest copy wins. */
+void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct map_page *page = oob->stream == L2P_TABLE_VERSION ? page_found(ftl, oob) : NULL;
+
+	if (!page || (page->ppa != PPA_NONE && page->sequence >= oob->sequence))
 		return;
-	page = &table->page[(number << table->zone_shift) + oob->lpa % table->per_zone];
-	if (page->ppa != PPA_NONE) {
-		tsu_read_now(ftl->tsu, page->ppa, 1, NULL, 0, &other);
-		if (other.sequence >= oob->sequence)
-			return;
-	}
 	page->ppa = ppa;
+	page->sequence = oob->sequence;
 }
 
 /* Map bits that this entry may have: those of the first entry of a range decide what is read through it, so they must be what the

@@ -1,6 +1,7 @@
 /* Mount and whole-state check of the page space. Every sector of a backing zone names its LBA in its OOB record; of several places of an
- * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. A stream goes on in
- * the zone that it was filling: the OOB records name it. */
+ * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. Where the map is in
+ * flash, only the sectors are looked at that its copies may not know (l2p_checkpoint.h). A stream goes on in the zone that it was
+ * filling: the OOB records name it. */
 #include "context.h"
 #include "page_space.h"
 
@@ -11,46 +12,110 @@ static ppa_t address_of(const struct zone *zone, uint32_t offset)
 	return offset < zone->placed ? ppa_make(zone->ftl->map, zone->superblock, offset) : staged_at(zone, offset);
 }
 
-static uint64_t sequence_at(struct ftl *ftl, uint32_t place)
+/* Does anything lie there? What a table page names may have been erased since. */
+static struct zone *zone_of_place(struct ftl *ftl, uint32_t place)
 {
-	struct hz_oob oob;
+	struct zone *zone = page_zone_of(ftl, place);
 
-	tsu_read_now(ftl->tsu, address_of(page_zone_of(ftl, place), page_offset_of(ftl, place)), 1, NULL, 0, &oob);
-	return oob.sequence;
+	return zone < ftl->zones + ftl->all_zones && page_offset_of(ftl, place) < zone->wp ? zone : NULL;
+}
+
+/* Is what lies there a sector of the same LBA, and newer? What the scan does not get to is older; what it has not got to yet will be
+ * compared then. */
+static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
+{
+	const struct zone *zone = zone_of_place(ftl, place);
+	struct hz_oob other;
+
+	if (!zone || page_offset_of(ftl, place) < zone->page->scanned)
+		return false;
+	tsu_read_now(ftl->tsu, address_of(zone, page_offset_of(ftl, place)), 1, NULL, 0, &other);
+	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
 }
 
 static void found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
-	struct page_zone *info = zone->page;
-	uint32_t present;
+	uint32_t present, place = page_place(zone->page, offset);
 
-	if (oob->kind != HZ_OOB_DATA || oob->host_lba >= ftl->page.end)
+	if (oob->host_lba >= ftl->page.end)
 		return;
-	info->lba[offset] = oob->host_lba;
-	if (lt_load(&info->filled) < oob->sequence)
-		lt_store(&info->filled, oob->sequence);
 	present = l2p_page_peek(ftl, oob->host_lba);
-	if (present == L2P_UNMAPPED || sequence_at(ftl, present) < oob->sequence)
-		l2p_page_preset(ftl, oob->host_lba, page_place(zone->page, offset));
+	if (present != place && (present == L2P_UNMAPPED || !newer_at(ftl, present, oob)))
+		l2p_page_preset(ftl, oob->host_lba, place);
 }
 
-/* A unit that cannot be read any more holds nothing. */
-static void scan_zone(struct zone *zone, struct hz_oob *oob)
+/* The start of what one read brings that ends at `end`: a program unit, or a staged sector. */
+static uint32_t piece_start(const struct zone *zone, uint32_t end)
+{
+	uint32_t part = end > zone->placed ? 1 : end % zone->ftl->unit_sectors;
+
+	return end - (part ? part : zone->ftl->unit_sectors);
+}
+
+/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a sector cannot be read,
+ * and `since` is no help. With `since` 0 such a sector holds nothing. */
+static bool scan_zone(struct zone *zone, uint64_t since, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
-	uint32_t part;
+	bool more = true;
 
-	for (uint32_t at = 0; at < zone->wp; at += part) {
-		part = at < zone->placed ? ftl->unit_sectors : 1;
-		if (part > zone->wp - at)
-			part = zone->wp - at;
-		tsu_read_now(ftl->tsu, address_of(zone, at), part, NULL, 0, oob);
-		for (uint32_t i = 0; i < part; i++)
-			found(zone, at + i, &oob[i]);
-		if (!at)
-			zone->stream = oob->stream;
+	for (uint32_t end = zone->wp, at; more && end; end = at) {
+		at = piece_start(zone, end);
+		zone->page->scanned = at;
+		tsu_read_now(ftl->tsu, address_of(zone, at), end - at, NULL, 0, oob);
+		for (uint32_t i = end - at; i--;) {
+			if (oob[i].kind != HZ_OOB_DATA) {
+				if (since)
+					return false;
+				continue;
+			}
+			if (lt_load(&zone->page->filled) < oob[i].sequence)
+				lt_store(&zone->page->filled, oob[i].sequence);
+			zone->stream = oob[i].stream;
+			more = oob[i].sequence >= since;
+			if (more)
+				found(zone, at + i, &oob[i]);
+		}
 	}
+	return true;
+}
+
+/* What the map says becomes valid. False: it cannot be, a place holds nothing or is named twice. */
+static bool settle_places(struct ftl *ftl)
+{
+	for (uint64_t lba = 0; lba < ftl->page.end; lba++) {
+		uint32_t place = page_lba_exists(ftl, lba) ? l2p_page_peek(ftl, lba) : L2P_UNMAPPED;
+		struct zone *zone;
+
+		if (place == L2P_UNMAPPED)
+			continue;
+		zone = zone_of_place(ftl, place);
+		if (!zone || page_space_valid(ftl, place))
+			return false;
+		page_mark_valid(zone, page_offset_of(ftl, place), 1);
+		zone->page->lba[page_offset_of(ftl, place)] = (uint32_t)lba;
+	}
+	return true;
+}
+
+static bool scan(struct ftl *ftl, uint64_t since, struct hz_oob *unit)
+{
+	for (uint32_t i = 0; i < ftl->page.zones; i++)
+		ftl->page.zone[i].scanned = ftl->page.capacity;
+	for (uint32_t i = 0; i < ftl->page.zones; i++)
+		if (!scan_zone(&ftl->zones[ftl->zone_count + i], since, unit))
+			return false;
+	return settle_places(ftl);
+}
+
+static void forget_all(struct ftl *ftl)
+{
+	for (uint64_t lba = 0; lba < ftl->page.end; lba++)
+		if (page_lba_exists(ftl, lba))
+			l2p_page_preset(ftl, lba, L2P_UNMAPPED);
+	for (uint32_t i = 0; i < ftl->page.zones; i++)
+		page_forget(ftl, &ftl->page.zone[i]);
 }
 
 /* A stream that the configuration no longer has leaves its zone as it is. */
@@ -66,6 +131,7 @@ static void sort_zone(struct page_space *page, struct zone *zone, uint32_t numbe
 	struct page_zone *info = &page->zone[number];
 
 	lt_store(&info->reset_sequence, zone->ftl->table.record[zone->index].reset_sequence);
+	lt_store(&info->durable, zone->wp);
 	if (zone->state == NVME_ZS_EMPTY) {
 		page_list_erased(page, number);
 	} else if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE) {
@@ -81,17 +147,14 @@ static void sort_zone(struct page_space *page, struct zone *zone, uint32_t numbe
 	}
 }
 
-void page_mount(struct ftl *ftl, struct hz_oob *unit)
+void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since)
 {
 	struct page_space *page = &ftl->page;
 
-	for (uint32_t i = 0; i < page->zones; i++)
-		scan_zone(&ftl->zones[ftl->zone_count + i], unit);
-	for (uint64_t lba = 0; lba < page->end; lba++) {
-		uint32_t place = page_lba_exists(ftl, lba) ? l2p_page_peek(ftl, lba) : L2P_UNMAPPED;
-
-		if (place != L2P_UNMAPPED)
-			page_mark_valid(page_zone_of(ftl, place), page_offset_of(ftl, place), 1);
+	if (!since || !scan(ftl, since, unit)) {
+		if (since)
+			forget_all(ftl);
+		scan(ftl, 0, unit);
 	}
 	for (uint32_t i = 0; i < page->zones; i++)
 		sort_zone(page, &ftl->zones[ftl->zone_count + i], i);
@@ -153,6 +216,30 @@ static const char *check_lists(struct ftl *ftl)
 	return lt_load(&page->gc.busy) ? "the page collector is busy though nothing runs" : NULL;
 }
 
+/* Is no durable sector of the zone newer than what the map names? That is what a scan of everything would find. */
+static const char *check_newest(struct ftl *ftl, const struct zone *zone)
+{
+	for (uint32_t o = 0; o < zone_durable(zone); o++) {
+		struct hz_oob oob, other;
+		uint32_t place;
+
+		tsu_read_now(ftl->tsu, address_of(zone, o), 1, NULL, 0, &oob);
+		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->page.end)
+			continue;
+		place = l2p_page_peek(ftl, oob.host_lba);
+		if (place == page_place(zone->page, o))
+			continue;
+		if (place == L2P_UNMAPPED)
+			return "a conventional sector is on flash but not mapped";
+		if (page_offset_of(ftl, place) >= zone_durable(page_zone_of(ftl, place)))
+			continue;
+		tsu_read_now(ftl->tsu, address_of(page_zone_of(ftl, place), page_offset_of(ftl, place)), 1, NULL, 0, &other);
+		if (other.kind == HZ_OOB_DATA && (other.host_lba != oob.host_lba || other.sequence < oob.sequence))
+			return "a conventional sector is mapped to a place that is not the newest";
+	}
+	return NULL;
+}
+
 /* Every mapped LBA has a valid place that names it, and there are as many valid places as mapped LBAs: no two share one. */
 const char *page_check(struct ftl *ftl)
 {
@@ -169,6 +256,8 @@ const char *page_check(struct ftl *ftl)
 	}
 	for (uint32_t i = 0; !error && i < ftl->page.zones; i++)
 		error = check_zone(ftl, i, &valid);
+	for (uint32_t i = 0; !error && i < ftl->page.zones; i++)
+		error = check_newest(ftl, &ftl->zones[ftl->zone_count + i]);
 	if (!error && valid != mapped + (ftl->page.zones ? l2p_page_stale(ftl) : 0))
 		error = "there are more or fewer valid places than mapped conventional sectors";
 	return error;

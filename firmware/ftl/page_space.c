@@ -65,6 +65,14 @@ void page_mark_valid(struct zone *zone, uint32_t offset, uint32_t count)
 	}
 }
 
+void page_forget(struct ftl *ftl, struct page_zone *zone)
+{
+	for (uint32_t i = 0; i < ftl->page.capacity; i += PAGE_VALID_BITS)
+		lt_store(&zone->bits[i / PAGE_VALID_BITS], 0);
+	lt_store(&zone->valid, 0);
+	memset(zone->lba, 0xff, ftl->page.capacity * sizeof(*zone->lba));
+}
+
 void page_list_erased(struct page_space *page, uint32_t number)
 {
 	uint32_t at = page->head + (uint32_t)lt_load(&page->free);

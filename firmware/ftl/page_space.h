@@ -38,9 +38,11 @@ struct page_zone {
 	lt_word born;                 /* page.clock when it was opened; 0: before the boot */
 	lt_word filled;               /* sequence number when it was filled: its age */
 	lt_word erases;               /* of its superblock, when it was filled */
+	uint32_t scanned;             /* mount: offset from which on its OOB records have been looked at */
+	lt_word durable;              /* sectors of it that outlast a power cut; the map in flash names no others */
 	lt_word reset_sequence;       /* sequence number at its last reset */
 	lt_word *bits;                /* by offset / PAGE_VALID_BITS: validity below, number of resets above */
-	uint32_t *lba;                /* reverse map by offset; UINT32_MAX: dead. Backing zone's lock */
+	uint32_t *lba;                /* reverse map by offset; UINT32_MAX: dead, so may be what is not valid. Backing zone's lock */
 };
 
 struct page_space {
@@ -78,6 +80,8 @@ bool page_space_valid(struct ftl *ftl, uint32_t place);
 
 /* Lock of the backing zone held: places of it that the map is about to name. */
 void page_mark_valid(struct zone *zone, uint32_t offset, uint32_t count);
+/* Mount: no place of it is valid. */
+void page_forget(struct ftl *ftl, struct page_zone *zone);
 /* page.lock held, or harts idle. The ring must not be empty. */
 void page_list_erased(struct page_space *page, uint32_t number);
 uint32_t page_take_erased(struct page_space *page);
@@ -104,8 +108,9 @@ void page_zone_erased(struct ftl *ftl, struct zone *zone);
 /* Nothing can be collected and nothing is under way that would change it: writes that wait for a zone fail. */
 void page_space_despair(struct ftl *ftl);
 
-/* Mount, harts idle: finds what the backing zones hold. Zones and SLC are settled. */
-void page_mount(struct ftl *ftl, struct hz_oob *unit);
+/* Mount, harts idle: finds what the backing zones hold. Zones and SLC are settled. The map knows the sectors with sequence numbers below
+ * `since` already. */
+void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since);
 /* NULL or one sentence. Harts idle. */
 const char *page_check(struct ftl *ftl);
 

@@ -97,6 +97,7 @@ void page_zone_erased(struct ftl *ftl, struct zone *zone)
 
 	for (uint32_t i = 0; i < words; i++)
 		lt_add(&info->bits[i], 1ull << PAGE_VALID_BITS);
+	lt_store(&info->durable, 0);
 	lt_store(&info->state, PAGE_ERASED);
 	lt_lock_acquire(&page->lock, &node);
 	page_list_erased(page, number);

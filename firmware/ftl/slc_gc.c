@@ -173,7 +173,7 @@ static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 
 	if (page < ftl->table.pages)
 		zone_table_move(ftl, page, from, to);
-	else if (map_page < ftl->l2p.table.pages)
+	else if (map_page < ftl->l2p.table.all)
 		l2p_table_move(ftl, map_page, from, to);
 	else
 		staged_move(ftl, tag, from, to);

@@ -1,0 +1,221 @@
+// Mount of conventional zones with the map in flash: what it reads is bounded, and what it finds is what a scan of everything would find.
+// (Rig::Check compares every durable sector of every backing zone with the map.)
+#include "l2p_rig.hpp"
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+PageOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+
+// A block namespace of four zones on nine; the log is small beside it, so that most of what is closed is older than any checkpoint.
+hz_device_config WideConfig(uint32_t pages_per_block)
+{
+	hz_device_config cfg = MappedPageConfig(true);
+	cfg.zones = 4;
+	cfg.pages_per_block = pages_per_block;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 4 + 5 + 2;
+	cfg.zone_size_sectors = 0;
+	return cfg;
+}
+
+// Reads of normal blocks since their last erase: data and OOB of backing zones.
+uint64_t Reads(const Rig &rig)
+{
+	uint64_t reads = 0;
+	for (uint32_t plane = 0; plane < rig.shape.planes; plane++)
+		for (uint32_t b = rig.cfg.slc_blocks_per_plane; b < rig.cfg.blocks_per_plane; b++)
+			reads += rig.media.blocks[plane * rig.cfg.blocks_per_plane + b].read_count;
+	return reads;
+}
+
+// Boots, and returns what that read of normal blocks.
+uint64_t MountReads(Rig &rig, nand_policy policy = {})
+{
+	uint64_t before = Reads(rig);
+	EXPECT_TRUE(rig.Boot(policy)) << rig.error;
+	return Reads(rig) - before;
+}
+
+// Heads and tails of superblocks, and one look at the end of each backing zone.
+uint64_t Fixed(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * rig.shape.planes); }
+
+uint64_t FullScan(const Rig &rig) { return rig.shape.namespace_sectors / rig.shape.unit_sectors; }
+
+uint32_t Spoil(Rig &rig, uint8_t kind, std::mt19937_64 &dice)
+{
+	uint64_t records = uint64_t(rig.shape.planes) * rig.cfg.blocks_per_plane * rig.cfg.pages_per_block * rig.shape.page_sectors;
+	uint32_t spoilt = 0;
+	for (uint64_t i = 0; i < records; i++)
+		if (rig.media.oob[i].kind == kind && dice() % 3 == 0) {
+			rig.media.oob[i].checksum ^= 1;
+			spoilt++;
+		}
+	return spoilt;
+}
+
+void Overwrite(PageDriver &driver, int batches)
+{
+	for (int i = 0; i < batches; i++)
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+}
+
+} // namespace
+
+// Zones four times as large take no more reads to mount: neither filled once, nor after overwriting all over the place.
+TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
+{
+	for (uint32_t pages : {96u, 384u}) {
+		Rig rig(WideConfig(pages));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		PageDriver driver(rig, 1);
+		uint64_t most = Fixed(rig) + 4 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors;
+		driver.Fill(96);
+		for (int round = 0; round < 3; round++) {
+			uint64_t reads = MountReads(rig);
+			EXPECT_LE(reads, most) << pages << " pages, round " << round;
+			EXPECT_LT(most, Fixed(rig) + FullScan(rig) / 2);
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+			Overwrite(driver, 60);
+		}
+	}
+}
+
+// A few sectors that are overwritten for ever never fill the log, but they move its end on.
+TEST(BoundedMount, HotSectorsMoveTheCheckpointOn)
+{
+	Rig rig(WideConfig(96));
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	PageDriver driver(rig, 2);
+	driver.Fill(96);
+	for (int i = 0; i < 120; i++)
+		ASSERT_TRUE(driver.Batch({W(40, 30)}));
+	EXPECT_LE(MountReads(rig), Fixed(rig) + 6 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors);
+	driver.Recovered();
+}
+
+// A full device, random overwrites, cuts and mounts in a chain: each mount is bounded and finds the truth.
+class BoundedMountCuts : public testing::TestWithParam<int> {};
+
+TEST_P(BoundedMountCuts, EveryMountIsBoundedAndRight)
+{
+	uint64_t seed = GetParam();
+	std::mt19937_64 dice(seed);
+	hz_device_config cfg = WideConfig(96);
+	cfg.conventional_gc = static_cast<uint32_t>(dice() % HZ_GC_POLICIES);
+	cfg.conventional_buffers = 1 + dice() % 3;
+	cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
+	cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
+	cfg.l2p_log_policy = dice() % 2 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	PageDriver driver(rig, seed);
+	driver.Fill(96);
+	Overwrite(driver, 20);
+	for (int boot = 0; boot < 10; boot++) {
+		nand_policy policy{};
+		policy.power_cut_op = 1 + dice() % 400;
+		policy.cut_before = dice() % 2;
+		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
+		EXPECT_LE(MountReads(rig, policy), Fixed(rig) + 6 * cfg.l2p_log_entries / rig.shape.unit_sectors);
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+		while (driver.Batch(driver.RandomBatch()))
+			ASSERT_FALSE(HasFailure());
+		ASSERT_FALSE(HasFailure());
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, BoundedMountCuts, testing::Range(1, 6));
+
+// Copies and checkpoints that cannot be read any more, whatever older ones are left: a slow mount, but a right one. An older
+// checkpoint alone is no reason for that.
+TEST(BoundedMount, LostPagesAndCheckpointsAreNotMissed)
+{
+	uint64_t fast = 0;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		std::mt19937_64 dice(seed);
+		Rig rig(WideConfig(96));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		PageDriver driver(rig, seed);
+		driver.Fill(96);
+		Overwrite(driver, 30);
+		driver.Batch({{FTL_FLUSH, 0, 0}});
+		for (int round = 0; round < 2; round++) {
+			bool pages = seed % 2;
+			ASSERT_GT(Spoil(rig, pages ? HZ_OOB_MAP : HZ_OOB_CHECKPOINT, dice) + round, 0u);
+			fast += MountReads(rig) < Fixed(rig) + FullScan(rig) / 2 && !pages;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+			Overwrite(driver, 8);
+			driver.Batch({{FTL_FLUSH, 0, 0}});
+		}
+	}
+	EXPECT_GT(fast, 2u);
+}
+
+// The newest copy of each page in turn, where an older one is still there to be taken for it.
+TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
+{
+	for (uint32_t page = 0; page < 4; page++) {
+		Rig rig(WideConfig(96));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		PageDriver driver(rig, page);
+		driver.Fill(96);
+		Overwrite(driver, 30);
+		Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+		ASSERT_EQ(rig.Run(rest), 0);
+		ASSERT_EQ(SpoilPage(rig, page), 1u);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+}
+
+// A boot with the map in RAM leaves the copies on flash to the collector; the next one with the map in flash finds what is left of them.
+TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
+{
+	hz_device_config cfg = WideConfig(96);
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		PageDriver driver(rig, seed);
+		driver.Fill(96);
+		for (int boot = 0; boot < 6; boot++) {
+			Overwrite(driver, 2 + static_cast<int>(driver.Roll(8))); // what differs must fit the log
+			rig.cfg.l2p_cache_bytes = boot % 2 ? cfg.l2p_cache_bytes : 0;
+			ASSERT_TRUE(rig.Boot()) << rig.error;
+			driver.Recovered();
+			ASSERT_FALSE(HasFailure());
+		}
+	}
+}
+
+// Blocks wear out until zones can be programmed no more, with sectors mapped to what they have lost.
+TEST(BoundedMount, AWornDeviceMounts)
+{
+	hz_device_config cfg = WideConfig(48);
+	cfg.normal.endurance = 4;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot());
+	PageDriver driver(rig, 5);
+	driver.writes_may_fail = true;
+	for (int i = 0; i < 600 && !driver.refused; i++) {
+		driver.Batch({W(driver.Where(), 40)});
+		ASSERT_FALSE(HasFailure());
+		if (i % 50 == 49) {
+			driver.Batch({{FTL_FLUSH, 0, 0}});
+			ASSERT_TRUE(rig.Boot()) << rig.error;
+			driver.Recovered();
+		}
+	}
+	EXPECT_TRUE(driver.refused);
+	for (int boot = 0; boot < 3; boot++) {
+		driver.Batch({{FTL_FLUSH, 0, 0}});
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		driver.Recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+}
