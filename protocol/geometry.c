@@ -59,8 +59,10 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
 	uint64_t sequential = shape->zones - shape->conventional_zones;
 	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
+	uint64_t map = (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES;
 
+	if (!cfg->l2p_cache_bytes)
+		map = 0;
 	if (shape->backing_zones)
 		zones += HZ_PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */
 	return zones * flush + 2 * ((shape->zones + shape->backing_zones) / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;

@@ -426,7 +426,8 @@ static void written(struct slc_write *write)
 
 static struct hz_oob oob_of(const struct ftl *ftl, const struct log_item *item)
 {
-	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence, .generation = item->generation };
+	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence,
+			      .generation = item->generation };
 
 	if (item->checkpoint)
 		oob.kind = HZ_OOB_CHECKPOINT;
@@ -483,7 +484,8 @@ static void places_flush(struct ftl_worker *self)
 {
 	struct ftl_request *req = &self->ftl->l2p.log.flush;
 
-	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread, .done = places_flushed };
+	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread,
+				     .done = places_flushed };
 	ftl_submit(self->ftl, (unsigned)(self - self->ftl->workers), req);
 }
 

@@ -44,7 +44,7 @@ struct log_item {
 
 struct l2p_log {
 	lt_word used;                 /* entries */
-	lt_word again;                /* changes since the pass began that took the place of others, so that `used` does not count them */
+	lt_word again;                /* changes since the pass began that took the place of others: `used` does not count them */
 	lt_word running;              /* 1: a pass is under way */
 	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
