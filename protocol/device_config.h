@@ -20,7 +20,6 @@ enum {
 	HZ_MAX_INFLIGHT = 65536,
 	HZ_SLC_HEADS = 3,     /* open superblocks of the SLC log: data, tables, collector */
 	HZ_ZONE_RECORDS_PER_PAGE = 128,
-	HZ_PAGE_STREAMS = 3,  /* of the page space: two of the host, one of its collector */
 	HZ_MAP_WRITES = 16,   /* pages of the map that may be on their way to SLC at a time */
 	HZ_PPA_BITS = 30,     /* a physical sector address with two map bits fits 32 bits */
 };

@@ -51,21 +51,17 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 						     HZ_CHECKPOINT_PAGES - 1) / HZ_CHECKPOINT_PAGES);
 }
 
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every active zone (draining ones count as
- * active), and the tables, current and next copy. Copies of a unit that is complete do not count: it is being programmed to its
- * place, which needs no SLC, and then they are invalid. */
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, current and next
+ * copy. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
+ * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
 static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint64_t sequential = shape->zones - shape->conventional_zones;
-	uint64_t zones = cfg->max_active && cfg->max_active < sequential ? cfg->max_active : sequential;
-	uint64_t map = (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES;
+	uint64_t zones = shape->zones - shape->conventional_zones + shape->backing_zones;
+	uint64_t records = shape->zones + shape->backing_zones;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
 
-	if (!cfg->l2p_cache_bytes)
-		map = 0;
-	if (shape->backing_zones)
-		zones += HZ_PAGE_STREAMS; /* one partly written zone each; a stream that was configured away may have left one */
-	return zones * flush + 2 * ((shape->zones + shape->backing_zones) / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
+	return zones * flush + 2 * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes

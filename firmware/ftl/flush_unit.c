@@ -244,7 +244,8 @@ void units_program(struct ftl_worker *self, struct zone *zone)
 {
 	struct write_buffer *buffer = zone->buffer;
 	uint32_t index, units = grid_of(zone)->units;
-	/* A plane of the patch has one program under way: the next row waits. A superpage has a row only. */
+	/* A plane of the patch has one program under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
+	 * hart overtakes the others). A superpage has a row only. */
 	uint32_t ahead = zone_in_patch(zone) ? zone->ftl->shape.planes * zone->ftl->cfg->slc_program_sectors : UINT32_MAX;
 
 	if (!buffer || zone->relocate || zone->failed || buffer->stage.pending)

@@ -3,8 +3,6 @@
 
 #include "context.h"
 
-HZ_STATIC_ASSERT((int)PAGE_STREAMS == (int)HZ_PAGE_STREAMS, "hz_slc_log_least counts the page space's open zones");
-
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa)
 {
 	return &ftl->slc.block[ppa_superblock(ftl->map, ppa)];
@@ -146,13 +144,10 @@ static bool place(struct ftl_worker *self, struct slc_write *write)
 /* Lock held. Each stream queues for itself: the collector's writes are what makes room for the others. */
 static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
-	struct slc *slc = &self->ftl->slc;
-	struct slc_queue *waiting = &slc->waiting[write->stream];
+	struct slc_queue *waiting = &self->ftl->slc.waiting[write->stream];
 
-	if (waiting->head || !place(self, write)) {
+	if (waiting->head || !place(self, write))
 		queue_push(waiting, write);
-		slc->waits++;
-	}
 	slc_collect(self);
 }
 

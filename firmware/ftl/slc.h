@@ -99,7 +99,6 @@ struct slc {
 	uint32_t gc_low, cheap_valid; /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
 	uint32_t worth[SLC_WORTHS];   /* superblocks by worth */
 	struct slc_gc gc;
-	uint64_t waits;
 };
 
 /* Tags: the LBA of a staged sector, a zone table page, or a page of the map (zone * map_pages_per_zone + page). No LBA comes near

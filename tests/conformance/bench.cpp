@@ -19,10 +19,10 @@ geometry:
   chips_per_channel: 1
   dies_per_chip: 1
   planes_per_die: 1
-  blocks_per_plane: 22
+  blocks_per_plane: 23
   pages_per_block: 12
   page_bytes: 16 KiB
-  slc_blocks_per_plane: 8
+  slc_blocks_per_plane: 9
   cell: tlc
   program_pages: 3
   slc_program_sectors: 1

@@ -3,16 +3,11 @@
 
 using namespace ftl_rig;
 
-// The smallest SLC region that ftl_init accepts.
-static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy)
+// With the smallest SLC region that ftl_init accepts.
+static hz_device_config Smallest(hz_device_config cfg, uint32_t superblocks)
 {
-	hz_device_config cfg = Config();
-	cfg.flush_unit_planes = flush_planes;
-	cfg.slc_program_sectors = slc_sectors;
-	cfg.slc_gc = policy;
-	cfg.max_open = cfg.max_active = 0;
 	for (cfg.slc_blocks_per_plane = 1; cfg.slc_blocks_per_plane < 30; cfg.slc_blocks_per_plane++) {
-		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 10;
+		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + superblocks;
 		Rig r(cfg);
 		if (r.Boot())
 			return cfg;
@@ -20,6 +15,16 @@ static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors, ui
 	}
 	ADD_FAILURE() << "no size is large enough";
 	return cfg;
+}
+
+static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy, uint32_t superblocks = 10)
+{
+	hz_device_config cfg = Config();
+	cfg.flush_unit_planes = flush_planes;
+	cfg.slc_program_sectors = slc_sectors;
+	cfg.slc_gc = policy;
+	cfg.max_open = cfg.max_active = 0;
+	return Smallest(cfg, superblocks);
 }
 
 static const char *const kPolicies[] = {"Greedy", "CostBenefit", "Fifo"};
@@ -98,6 +103,68 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc, testing::Combine(testing::Values(1
 				 return std::string(kPolicies[std::get<2>(test.param)]) + "_Planes" + std::to_string(std::get<0>(test.param)) +
 					"_Unit" + std::to_string(std::get<1>(test.param));
 			 });
+
+// Every zone completes one staged unit after another, with a sector that is slow to come over the link, and stages zeros of the next: SLC fills
+// up with copies that go only when their units reach their place. Nothing else happens any more then, so that must wake who waits for room.
+// (Fair schedule: SLC programs do not queue behind the programs that wait for the link.)
+TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
+{
+	hz_device_config cfg = Smallest(1, 1, HZ_GC_GREEDY, 18);
+	cfg.schedule = HZ_SCHED_FAIR;
+	cfg.pcie_bytes_per_s = 400000;
+	cfg.buffer_binding = HZ_BIND_PER_ZONE;
+	cfg.max_open = cfg.max_active = cfg.write_buffers = 16;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot()) << r.error;
+	struct Steps { lt_timer timer; Rig *rig; std::deque<Request> writes; uint32_t end; } steps{{}, &r, {}, 5};
+	lt_timer_arm(&steps.timer, 0, [](lt_timer *timer) {
+		auto *s = reinterpret_cast<Steps *>(timer);
+		for (uint32_t z = 1; z < 16; z++) {
+			if (z == 8)
+				continue; // shares the lane of SLC programs
+			if (s->end > 5)
+				s->rig->Submit(s->writes.emplace_back(FTL_WRITE, s->rig->Lba(z, s->end - 6), 1));
+			s->rig->Submit(s->writes.emplace_back(FTL_WRITE_ZEROES, s->rig->Lba(z, s->end - 5), 5, FTL_FUA));
+		}
+		s->end += 6;
+		if (s->end < 24)
+			lt_timer_arm(timer, clock_now_ns() + 8000000, timer->run);
+	});
+	lt_host_run_until_idle();
+	for (Request &write : steps.writes)
+		EXPECT_TRUE(write.done && write.status() == 0);
+	EXPECT_GT(r.Counters().slc_gc_runs, 0u);
+	EXPECT_EQ(r.Check(), "");
+}
+
+// Zones that can be written no more keep what they have staged, though they do not count as active any longer: also when all have become
+// READ ONLY one after another, there is room for the next. No superblock is spare, so one failed program is the end of a zone.
+TEST(SlcCollector, ReadOnlyZonesLeaveRoomForTheOthers)
+{
+	hz_device_config cfg = Config();
+	cfg.spare_superblocks = 0;
+	cfg.max_open = cfg.max_active = 1;
+	cfg = Smallest(cfg, 40);
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot()) << r.error;
+	ASSERT_EQ(r.shape.zones, 40u);
+	for (uint32_t z = 0; z < 40; z++)
+		ASSERT_EQ(r.Write(z, 0, 96, 1), 0);
+	for (uint32_t z = 0; z < 39; z++) {
+		SCOPED_TRACE(testing::Message() << "zone " << z);
+		ASSERT_EQ(r.Op(FTL_ZONE_RESET, z), 0);
+		ASSERT_EQ(r.Write(z, 0, 5, 1000 * z + 1, FTL_FUA), 0);
+		r.cfg.fail_program_at = static_cast<uint32_t>(lt_load(&r.media.kind_operations[0])) + 1;
+		r.Write(z, 5, 1, 0);
+		ASSERT_EQ(r.State(z), NVME_ZS_READ_ONLY);
+		ASSERT_EQ(r.Compare(z, 0, 5, 1000 * z + 1), "");
+		ASSERT_EQ(r.Check(), "");
+		ASSERT_FALSE(HasFailure());
+	}
+	ASSERT_EQ(r.Op(FTL_ZONE_RESET, 39), 0);
+	for (uint32_t i = 0; i < 96; i++)
+		ASSERT_EQ(r.Write(39, i, 1, i, FTL_FUA), 0);
+}
 
 // Four cold zones keep 5 sectors each staged, a hot one comes and goes: what the collector moved, and how often it ran.
 static hz_log_ftl HotAndCold(uint32_t policy, uint32_t gc_low)
