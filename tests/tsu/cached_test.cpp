@@ -178,26 +178,29 @@ TEST_P(Passes, TakeTheSumOfTheirPasses)
 }
 INSTANTIATE_TEST_SUITE_P(Cached, Passes, testing::Values(0, 1, 2, 3, 4));
 
-// Power goes between the passes of a program: the unit is torn.
+// Power goes between the passes of a program, while the data of the next one cross the bus in one piece or in parts: the unit is torn.
 TEST(Cached, PowerCutBetweenPassesTearsTheUnit)
 {
-	hz_device_config cfg = rig::SmallConfig();
-	cfg.cell = HZ_CELL_QLC;
-	cfg.program_pages = 4;
-	cfg.program_passes = 2;
-	cfg.normal = {{85000}, {1500000, 2500000}, 3500000, 0};
-	nand_policy policy{};
-	policy.power_cut_ns = 1000 + kCommand + 80000 + 1500000 + 40000;
-	policy.power_lost = [](void *) {};
-	auto r = std::make_unique<Rig>(cfg, &policy);
-	Txn &program = r->Program(0, 3, 0, 8);
-	r->Run(program);
-	EXPECT_FALSE(program.done);
-	auto image = r->image();
-	r.reset();
-	Rig again(cfg, nullptr, image);
-	EXPECT_EQ(again.media.nand.ops->block(&again.media.nand, again.Addr(0, 3, 0))->write_sector, 8u);
-	EXPECT_EQ(again.Run(again.Read(0, 3, 6, 2)).txn.status, NAND_UNCORRECTABLE);
+	for (uint32_t interleave : {0u, 2u}) {
+		hz_device_config cfg = rig::SmallConfig();
+		cfg.cell = HZ_CELL_QLC;
+		cfg.program_pages = 4;
+		cfg.program_passes = 2;
+		cfg.interleave_sectors = interleave;
+		cfg.normal = {{85000}, {1500000, 2500000}, 3500000, 0};
+		nand_policy policy{};
+		policy.power_cut_ns = 1000 + kCommand + 80000 + 1500000 + 40000;
+		policy.power_lost = [](void *) {};
+		auto r = std::make_unique<Rig>(cfg, &policy);
+		Txn &program = r->Program(0, 3, 0, 8);
+		r->Run(program);
+		EXPECT_FALSE(program.done);
+		auto image = r->image();
+		r.reset();
+		Rig again(cfg, nullptr, image);
+		EXPECT_EQ(again.media.nand.ops->block(&again.media.nand, again.Addr(0, 3, 0))->write_sector, 8u);
+		EXPECT_EQ(again.Run(again.Read(0, 3, 6, 2)).txn.status, NAND_UNCORRECTABLE);
+	}
 }
 
 // 64 KiB cross the bus when a 4 KiB read of another die is ready: it waits for one part, and the long one pays a new command.

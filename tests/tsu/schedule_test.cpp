@@ -387,6 +387,33 @@ TEST(Schedule, PowerCutAtADeviceTimeTearsWhatTheCellsWereDoing)
 			CutAtTime(cut, threads);
 }
 
+// Power goes while a read runs for which a program, or an erase, was suspended: what it had begun stays half done.
+TEST(Schedule, PowerCutTearsWhatIsSuspended)
+{
+	for (bool erase : {false, true}) {
+		hz_device_config cfg = rig::SmallConfig();
+		cfg.suspend_ns = 5000;
+		nand_policy policy{};
+		policy.power_lost = [](void *) {};
+		policy.power_cut_ns = 1000 + 500000 + 5000 + 30000;
+		auto r = std::make_unique<Rig>(cfg, &policy);
+		Txn &write = erase ? r->Erase(0, 4) : r->Program(0, 4, 0, 2), &read = r->Read(0, 3, 0, 2);
+		r->Submit(r->Program(0, 3, 0, 2)); // ends after 401400 ns
+		lt_host_run_until(1000 + 410000);
+		r->Submit(write);
+		lt_host_run_until(1000 + 500000);
+		r->Submit(read);
+		lt_host_run_until_idle();
+		EXPECT_FALSE(read.done || write.done);
+		auto image = r->image();
+		r.reset();
+		Rig again(cfg, nullptr, image);
+		const hz_nand_block *block = again.media.nand.ops->block(&again.media.nand, again.Addr(0, 4, 0));
+		EXPECT_EQ(block->write_sector, erase ? 0u : 2u);
+		EXPECT_EQ((block->flags & HZ_BLOCK_ERASING) != 0, erase);
+	}
+}
+
 TEST(Schedule, AFailedProgramRetiresItsBlockAndFailsWhatWasQueuedBehind)
 {
 	nand_policy policy{};
