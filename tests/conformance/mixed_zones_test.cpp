@@ -13,7 +13,8 @@ constexpr uint32_t conventional = 3, first_sequential = 3;
 hz_device_config mixed_config()
 {
 	hz_device_config config = small_config();
-	config.blocks_per_plane = 27;
+	config.slc_blocks_per_plane = 11;
+	config.blocks_per_plane = 30;
 	config.conventional_zones = conventional;
 	config.conventional_spare = 5;
 	config.conventional_streams = 2;
