@@ -216,19 +216,19 @@ static const char *check_lists(struct ftl *ftl)
 	return lt_load(&page->gc.busy) ? "the page collector is busy though nothing runs" : NULL;
 }
 
-/* Is no durable sector of the zone newer than what the map names? That is what a scan of everything would find. */
+/* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
 	for (uint32_t o = 0; o < zone_durable(zone); o++) {
 		struct hz_oob oob, other;
 		uint32_t place;
 
+		if (page_space_valid(ftl, page_place(zone->page, o)))
+			continue; /* named by the map, or about to be found obsolete */
 		tsu_read_now(ftl->tsu, address_of(zone, o), 1, NULL, 0, &oob);
 		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->page.end)
 			continue;
 		place = l2p_page_peek(ftl, oob.host_lba);
-		if (place == page_place(zone->page, o))
-			continue;
 		if (place == L2P_UNMAPPED)
 			return "a conventional sector is on flash but not mapped";
 		if (page_offset_of(ftl, place) >= zone_durable(page_zone_of(ftl, place)))
