@@ -13,7 +13,7 @@ TEST(PageFaults, AnyOneOperationMayFail)
 	for (uint64_t fail = 1; fail <= operations; fail++) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
 		hz_device_config cfg = PageConfig(true);
-		cfg.zones = 3;
+		cfg.zones = cfg.conventional_zones = 3;
 		cfg.blocks_per_plane -= 3;
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.Boot());
@@ -45,7 +45,7 @@ TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
 		for (uint64_t cut = fail + 1; cut < fail + 32; cut++) {
 			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
 			hz_device_config cfg = PageConfig(true);
-			cfg.zones = 3;
+			cfg.zones = cfg.conventional_zones = 3;
 			cfg.blocks_per_plane -= 3;
 			Rig rig(cfg);
 			ASSERT_TRUE(rig.Boot());

@@ -17,7 +17,7 @@ TEST_P(PageSmallest, NeverStops)
 	cfg.conventional_buffers = buffers;
 	cfg.conventional_spare = streams + 3;
 	cfg.conventional_gc_low = 2;
-	cfg.zones = 3;
+	cfg.zones = cfg.conventional_zones = 3;
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot()) << rig.error;
 	PageDriver driver(rig, policy * 10 + streams);

@@ -30,7 +30,7 @@ static void GoOn(PageDriver &driver)
 static hz_device_config CutConfig(bool mapped)
 {
 	hz_device_config cfg = mapped ? MappedPageConfig(true) : PageConfig(true);
-	cfg.zones = 3;
+	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
 	return cfg;
 }
