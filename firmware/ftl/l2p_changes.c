@@ -232,7 +232,7 @@ static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? 
 static void note_place(struct ftl *ftl, uint32_t place)
 {
 	if (place != L2P_UNMAPPED && lt_load(&page_zone_of(ftl, place)->page->durable) <= page_offset_of(ftl, place))
-		ftl->l2p.log.unsettled = true;
+		l2p_log_await(&ftl->l2p.log, page_zone_of(ftl, place)->page, page_offset_of(ftl, place));
 }
 
 static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)

@@ -489,6 +489,48 @@ static void places_flush(struct ftl_worker *self)
 	ftl_submit(self->ftl, (unsigned)(self - self->ftl->workers), req);
 }
 
+/* --- the images name durable places only --- */
+
+/* Places become durable by themselves while their writer goes on; a flush in the midst of it costs a partial unit. Patience for a
+ * superpage to be filled and programmed, as long as nobody waits for the log. */
+enum { LOOK_NS = 500000, LOOKS = 16 };
+
+void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset)
+{
+	uint32_t i = 0;
+
+	while (i < log->awaits && log->awaited[i].zone != zone)
+		i++;
+	if (i == L2P_AWAITED) {
+		log->crowded = true;
+		return;
+	}
+	if (i == log->awaits)
+		log->awaited[log->awaits++] = (struct l2p_awaited){ zone, 0 };
+	if (log->awaited[i].to <= offset)
+		log->awaited[i].to = offset + 1;
+}
+
+static bool settled(const struct l2p_log *log)
+{
+	for (uint32_t i = 0; i < log->awaits; i++)
+		if (lt_load(&log->awaited[i].zone->durable) < log->awaited[i].to)
+			return false;
+	return !log->crowded;
+}
+
+static void look(struct lt_timer *timer)
+{
+	struct l2p_log *log = (struct l2p_log *)((char *)timer - offsetof(struct l2p_log, timer));
+
+	if (settled(log))
+		images_write(log->worker);
+	else if (log->crowded || !has_room(log) || log->looks++ == LOOKS)
+		places_flush(log->worker);
+	else
+		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, look);
+}
+
 /* The sequence numbers are taken first: what the images say is true from then on. */
 static void number_items(struct ftl_worker *self)
 {
@@ -510,7 +552,8 @@ static void round_merge(struct ftl_worker *self)
 	struct l2p_log *log = &self->ftl->l2p.log;
 
 	number_items(self);
-	log->unsettled = false;
+	log->awaits = log->looks = 0;
+	log->crowded = false;
 	for (uint32_t i = 0; i < log->count; i++) {
 		struct log_item *item = &log->item[i];
 
@@ -521,10 +564,7 @@ static void round_merge(struct ftl_worker *self)
 		else
 			merge(self->ftl, item);
 	}
-	if (log->unsettled)
-		places_flush(self);
-	else
-		images_write(self);
+	look(&log->timer);
 }
 
 /* --- construction --- */

@@ -3,7 +3,7 @@
  * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
  * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
  * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write. What a page of
- * a conventional zone names is durable before the page is written: the round flushes the page space's buffers if it must. Now and then
+ * a conventional zone names is durable before the page is written: the round waits a while, then it flushes the page space's buffers. Now and then
  * a pass ends with a checkpoint (l2p_checkpoint.h).
  *
  * Writes are admitted as long as the log has room; what is being programmed then may exceed it. Nothing that the job needs waits for the
@@ -42,6 +42,10 @@ struct log_item {
 	uint8_t *image;
 };
 
+struct page_zone;
+
+enum { L2P_AWAITED = 8 };
+
 struct l2p_log {
 	lt_word used;                 /* entries */
 	lt_word again;                /* changes since the pass began that took the place of others: `used` does not count them */
@@ -59,11 +63,17 @@ struct l2p_log {
 	uint32_t most;                /* items of a round: whole SLC program units */
 	struct log_item *item;
 	struct slc_write *write;
-	bool unsettled;               /* an image of the round names a place that is not durable */
-	struct ftl_request flush;     /* … which it waits for */
+	struct l2p_awaited { const struct page_zone *zone; uint32_t to; } awaited[L2P_AWAITED]; /* sectors that must be durable before the round's images */
+	uint32_t awaits, looks;       /* of them in use; looks taken */
+	bool crowded;                 /* more zones than fit: a flush settles it */
+	struct lt_timer timer;        /* the next look */
+	struct ftl_request flush;     /* … if looking does not help */
 	struct flush_plan *plan;
 	struct l2p_checkpoints checkpoints;
 };
+
+/* The round's images name a place at this offset that is not durable. The job's hart. */
+void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset);
 
 void l2p_log_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: entries come into the log, or leave it (negative: as the two's complement). */

@@ -8,8 +8,6 @@
 #include "page_space.h"
 #include "read.h"
 
-enum { LOOKUP_SECTORS = 32 };
-
 /* Places from the front that follow one another. */
 static uint32_t run_of(const uint32_t *place, uint32_t count)
 {
@@ -64,16 +62,16 @@ static enum verdict read_places(struct ftl_worker *self, struct ftl_request *req
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* The next sectors' places, of as many as there are flash reads for, so that nothing is looked up in vain; 0: the request waits. */
+/* The next sectors' places; 0: the request waits. */
 static uint32_t look_up(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors, uint32_t *place)
 {
-	uint32_t most = least(least(sectors, LOOKUP_SECTORS), self->reads.count), count = 0;
+	uint32_t count;
 
-	if (!most) {
+	if (self->reads.count < LOOKUP_SECTORS) {
 		read_wait(self, req);
 		return 0;
 	}
-	count = l2p_page_read(self, req, req->lba + io_of(req)->done, most, place);
+	count = l2p_page_read(self, req, req->lba + io_of(req)->done, least(sectors, LOOKUP_SECTORS), place);
 	io_of(req)->queued = !count;
 	return count;
 }

@@ -89,8 +89,6 @@ void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t se
 	answer_now(self, req, sectors);
 }
 
-enum { LOOKUP_SECTORS = 32 };
-
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Flash reads for ppa[0 … count), as long as there are transactions; returns how many sectors they cover. */
@@ -123,11 +121,9 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		uint32_t most = least(LOOKUP_SECTORS, self->reads.count); /* what is looked up is used, and not looked up again */
-
-		if (!most)
+		if (self->reads.count < LOOKUP_SECTORS) /* before the lookup: what a fetched table page says is used when it is said */
 			return READ_POOL_DRY;
-		part = find_placed(self, req, zone, offset, least(count, most), ppa);
+		part = find_placed(self, req, zone, offset, least(count, LOOKUP_SECTORS), ppa);
 		if (!part)
 			return READ_MAP_FETCH;
 		fetch_all(self, zone, req, ppa, part, false, list);
@@ -331,7 +327,7 @@ static void reads_done(struct tsu_txn *txn)
 	self->reads.count++;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_run(self, req);
-	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
+	while (self->reads.count >= LOOKUP_SECTORS && (next = io_pop(&self->reads.waiting))) {
 		io_of(next)->queued = 0;
 		read_run(self, next);
 	}

@@ -28,10 +28,10 @@ void nand_history_shut_down(struct nand *nand, bool done)
 {
 	struct nand_media *media = (struct nand_media *)nand;
 
+	if (lt_load(&media->off))
+		return;
 	clock_freeze();
-	if (!lt_load(&media->off)) {
-		media->header->powered_ns = media->powered_before_ns + clock_now_ns();
-		media->header->shut_down = done;
-	}
+	media->header->powered_ns = media->powered_before_ns + clock_now_ns();
+	media->header->shut_down = done;
 	clock_thaw();
 }
