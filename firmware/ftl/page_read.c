@@ -8,6 +8,8 @@
 #include "page_space.h"
 #include "read.h"
 
+enum { LOOKUP_SECTORS = 32 };
+
 /* Places from the front that follow one another. */
 static uint32_t run_of(const uint32_t *place, uint32_t count)
 {
@@ -40,7 +42,7 @@ static enum verdict read_places(struct ftl_worker *self, struct ftl_request *req
 	enum verdict verdict = GOES_ON;
 	struct tsu_txn *list = NULL;
 	struct lt_lock_node node;
-	bool waits;
+	bool waits, dry = false;
 
 	lt_lock_acquire(&zone->lock, &node);
 	waits = zone->old_superblock != SUPERBLOCK_NONE;
@@ -50,30 +52,17 @@ static enum verdict read_places(struct ftl_worker *self, struct ftl_request *req
 		io_push(&zone->parked, req);
 		verdict = PARKED;
 	} else if (same) {
-		read_here(self, zone, req, offset, same, &list); /* goes through: there are as many flash reads as sectors */
+		dry = read_here(self, zone, req, offset, same, &list) != READ_THROUGH;
 	} else {
 		verdict = ASK_AGAIN;
 	}
 	lt_lock_release(&zone->lock, &node);
 	if (list)
 		tsu_submit_list(self->ftl->tsu, list);
-	return verdict;
-}
-
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/* The next sectors' places; 0: the request waits. */
-static uint32_t look_up(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors, uint32_t *place)
-{
-	uint32_t count;
-
-	if (self->reads.count < LOOKUP_SECTORS) {
-		read_wait(self, req);
-		return 0;
-	}
-	count = l2p_page_read(self, req, req->lba + io_of(req)->done, least(sectors, LOOKUP_SECTORS), place);
-	io_of(req)->queued = !count;
-	return count;
+	if (!dry)
+		return verdict;
+	read_wait(self, req);
+	return PARKED;
 }
 
 bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
@@ -81,11 +70,14 @@ bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t s
 	uint32_t place[LOOKUP_SECTORS], end = io_of(req)->done + sectors;
 
 	while (io_of(req)->done < end) {
-		uint32_t from = io_of(req)->done, count = look_up(self, req, end - from, place), at = 0;
+		uint32_t count = end - io_of(req)->done, from = io_of(req)->done, at = 0;
 		enum verdict verdict = GOES_ON;
 
-		if (!count)
+		count = l2p_page_read(self, req, req->lba + from, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, place);
+		if (!count) {
+			io_of(req)->queued = 1;
 			return false;
+		}
 		while (verdict == GOES_ON && (at = io_of(req)->done - from) < count) {
 			uint32_t run = run_of(&place[at], count - at);
 

@@ -15,7 +15,6 @@ void read_pool_init(struct ftl_worker *worker, struct arena *arena)
 		pool->read[i].txn.next = pool->free;
 		pool->free = &pool->read[i].txn;
 	}
-	pool->count = READS_PER_WORKER;
 }
 
 /* Sectors from ppa on that one flash page holds in address order. */
@@ -47,7 +46,6 @@ static uint32_t fetch(struct ftl_worker *self, struct zone *zone, struct ftl_req
 	uint32_t run = read_together(self->ftl, ppa, count);
 
 	self->reads.free = read->txn.next;
-	self->reads.count--;
 	read->req = req;
 	read->zone = zone->backing ? zone : NULL;
 	zone->readers += zone->backing;
@@ -89,7 +87,7 @@ void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t se
 	answer_now(self, req, sectors);
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+enum { LOOKUP_SECTORS = 32 };
 
 /* Flash reads for ppa[0 … count), as long as there are transactions; returns how many sectors they cover. */
 static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
@@ -121,12 +119,13 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		if (self->reads.count < LOOKUP_SECTORS) /* before the lookup: what a fetched table page says is used when it is said */
+		if (!self->reads.free) /* before the lookup: what a fetched table page says is used when it is said */
 			return READ_POOL_DRY;
-		part = find_placed(self, req, zone, offset, least(count, LOOKUP_SECTORS), ppa);
+		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
 			return READ_MAP_FETCH;
-		fetch_all(self, zone, req, ppa, part, false, list);
+		if (fetch_all(self, zone, req, ppa, part, false, list) < part)
+			return READ_POOL_DRY;
 	}
 	return READ_THROUGH;
 }
@@ -151,6 +150,8 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	}
 	return READ_THROUGH;
 }
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* What was accepted but lost when the zone failed cannot be read. */
 static bool lost(const struct zone *zone, uint32_t offset)
@@ -324,10 +325,9 @@ static void reads_done(struct tsu_txn *txn)
 	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
 	txn->next = self->reads.free;
 	self->reads.free = txn;
-	self->reads.count++;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_run(self, req);
-	while (self->reads.count >= LOOKUP_SECTORS && (next = io_pop(&self->reads.waiting))) {
+	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
 		io_of(next)->queued = 0;
 		read_run(self, next);
 	}

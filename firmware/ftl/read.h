@@ -12,12 +12,10 @@ struct ftl_worker;
 struct zone;
 struct arena;
 
-/* Sectors are looked up in pieces, and only while there is a flash read for each: nothing is looked up twice. A request that finds fewer
- * waits for a whole piece's: pieces cut to what happens to be free would read flash pages sector by sector. */
-enum { READS_PER_WORKER = 256, LOOKUP_SECTORS = 32 };
+enum { READS_PER_WORKER = 256 };
 /* zone: backing zone whose reader count includes this read, or NULL. */
 struct flash_read { struct tsu_txn txn; struct ftl_request *req; struct zone *zone; uint32_t pins; };
-struct read_pool { struct flash_read *read; struct tsu_txn *free; uint32_t count; /* free ones */ struct io_queue waiting; };
+struct read_pool { struct flash_read *read; struct tsu_txn *free; struct io_queue waiting; };
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_READ, also its continuation after waiting. */

@@ -187,31 +187,6 @@ TEST(PageMap, AHeldTablePageEndsWithItsCopy)
 	EXPECT_TRUE(PageIs(third.pages[95], 77));
 }
 
-// 288 flash reads from a pool of 256: who waits for some has looked up nothing that it cannot read yet.
-TEST(PageMap, ADryPoolMakesNoSecondLookup)
-{
-	hz_device_config cfg = MappedPageConfig(true);
-	cfg.l2p_cache_bytes = 1024 * HZ_MAP_ENTRY_BYTES;
-	cfg.lock_shards[HZ_LC_L2P] = 1;
-	Rig r(cfg);
-	ASSERT_TRUE(r.Boot()) << r.error;
-	for (uint32_t zone : {1u, 2u, 3u})
-		for (uint32_t odd = 0; odd < 2; odd++)
-			for (uint32_t at = odd; at < 96; at += 2) // neighbours lie apart: a flash read for each sector
-				ASSERT_EQ(r.Write(zone, at, 1, 1000 * zone + at), 0);
-	Rest(r);
-	for (uint32_t zone : {1u, 2u, 3u})
-		ASSERT_EQ(r.Compare(zone, 0, 96, 1000 * zone), "");
-	uint64_t hits = r.Counters().l2p_hits[HZ_MAP_PAGE];
-	Request first(FTL_READ, r.Lba(1), 96), second(FTL_READ, r.Lba(2), 96), third(FTL_READ, r.Lba(3), 96);
-	for (Request *read : {&first, &second, &third})
-		r.Submit(*read);
-	lt_host_run_until_idle();
-	ASSERT_TRUE(third.done);
-	EXPECT_TRUE(PageIs(third.pages[95], 3095));
-	EXPECT_EQ(r.Counters().l2p_hits[HZ_MAP_PAGE] - hits, 3u * 96);
-}
-
 // What a table page that cannot be read held is told by the backing zones.
 TEST(PageMap, ALostTablePageIsRebuilt)
 {
