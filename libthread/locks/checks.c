@@ -68,8 +68,13 @@ void lt_check_release(const struct lt_lock *lock)
 
 void lt_check_none_held(void)
 {
-	if (checking && held[lt_hart_id()].count)
+	if (lt_check_held(lt_hart_id()))
 		lt_fail("an event ended with a lock held");
+}
+
+unsigned lt_check_held(unsigned hart)
+{
+	return checking ? held[hart].count : 0;
 }
 
 const char *lt_lock_class_name(enum hz_lock_class lock_class)

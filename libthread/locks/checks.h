@@ -11,5 +11,7 @@ void lt_check_acquired(const struct lt_lock *lock);
 void lt_check_release(const struct lt_lock *lock);
 /* An event has ended on the calling hart. */
 void lt_check_none_held(void);
+/* How many locks the hart holds. */
+unsigned lt_check_held(unsigned hart);
 
 #endif

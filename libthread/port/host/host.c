@@ -89,7 +89,10 @@ void lt_kick(unsigned hart)
 
 void lt_relax(void)
 {
-	sched_yield();
+	if (lt_host_interleaves)
+		lt_interleave_relax();
+	else
+		sched_yield();
 }
 
 uint64_t lt_spin_while(const lt_word *w, uint64_t value)
@@ -98,6 +101,10 @@ uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 
 	if (seen != value)
 		return seen;
+	if (lt_host_interleaves) {
+		lt_interleave_spin(w, value);
+		return value;
+	}
 	if (lt_runner_active())
 		lt_fail("a lock is waited for in the single-threaded runner: its holder returned without releasing it");
 	for (unsigned i = 0; i < SPINS_BEFORE_YIELD; i++)

@@ -27,6 +27,12 @@ void lt_host_clock_set(uint64_t now_ns);
 uint64_t lt_host_run_until_idle(void);
 /* The same, but stops with the clock at limit_ns if something is still to come then. */
 uint64_t lt_host_run_until(uint64_t limit_ns);
+/* Test clock only: from now on, until the next choice of a clock, lt_host_run_until(_idle) also interleaves harts inside their turns. A hart
+ * may stand still before any access to a shared word while the others go on and time passes, or go on for long alone: the one with the
+ * highest priority runs, and before one in `one_in` accesses its priority is drawn anew (after PCT: Burckhardt et al., ASPLOS
+ * 2010). Time is one more party. The order follows from seed alone. A deadlock fails the run,
+ * unless it waits for a lock that the caller holds. */
+void lt_host_interleave(uint64_t seed, unsigned one_in);
 /* One turn of one hart without any movement of time: true if it did something. */
 bool lt_host_turn(unsigned hart);
 

@@ -29,17 +29,45 @@ uint64_t lt_spin_while(const lt_word *w, uint64_t value);
 void lt_relax(void);
 void lt_kick(unsigned hart);
 
-static inline uint64_t lt_load(const lt_word *w) { return __atomic_load_n(&w->value, __ATOMIC_ACQUIRE); }
-static inline void lt_store(lt_word *w, uint64_t v) { __atomic_store_n(&w->value, v, __ATOMIC_RELEASE); }
-static inline uint64_t lt_swap(lt_word *w, uint64_t v) { return __atomic_exchange_n(&w->value, v, __ATOMIC_ACQ_REL); }
-static inline uint64_t lt_add(lt_word *w, uint64_t d) { return __atomic_fetch_add(&w->value, d, __ATOMIC_ACQ_REL); }
-static inline uint64_t lt_or(lt_word *w, uint64_t bits) { return __atomic_fetch_or(&w->value, bits, __ATOMIC_ACQ_REL); }
-static inline uint64_t lt_and(lt_word *w, uint64_t bits) { return __atomic_fetch_and(&w->value, bits, __ATOMIC_ACQ_REL); }
+/* Before each access to a shared word another hart may be let go (host_clock.h, lt_host_interleave). */
+extern bool lt_host_interleaves;
+void lt_interleave_point(void);
+static inline void lt_shared_access(void)
+{
+	if (__builtin_expect(lt_host_interleaves, 0))
+		lt_interleave_point();
+}
+
+static inline uint64_t lt_load(const lt_word *w)
+{
+	lt_shared_access();
+	return __atomic_load_n(&w->value, __ATOMIC_ACQUIRE);
+}
+
+static inline void lt_store(lt_word *w, uint64_t v)
+{
+	lt_shared_access();
+	__atomic_store_n(&w->value, v, __ATOMIC_RELEASE);
+}
+
+#define LT_RMW(name, builtin)                                                                                                   \
+	static inline uint64_t name(lt_word *w, uint64_t v)                                                                     \
+	{                                                                                                                       \
+		lt_shared_access();                                                                                             \
+		return builtin(&w->value, v, __ATOMIC_ACQ_REL);                                                                 \
+	}
+LT_RMW(lt_swap, __atomic_exchange_n)
+LT_RMW(lt_add, __atomic_fetch_add)
+LT_RMW(lt_or, __atomic_fetch_or)
+LT_RMW(lt_and, __atomic_fetch_and)
+#undef LT_RMW
+
 static inline uint64_t lt_peek(const lt_word *w) { return __atomic_load_n(&w->value, __ATOMIC_RELAXED); }
 static inline void lt_preset(lt_word *w, uint64_t v) { __atomic_store_n(&w->value, v, __ATOMIC_RELAXED); }
 
 static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
 {
+	lt_shared_access();
 	__atomic_compare_exchange_n(&w->value, &old, new_, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	return old;
 }

@@ -11,6 +11,7 @@ static struct {
 	uint64_t hart_ns[HZ_MAX_HARTS];      /* its clock, where a charge put it */
 	uint64_t wake_ns[HZ_MAX_HARTS];      /* it is idle until then */
 	uint64_t idle_from_ns[HZ_MAX_HARTS];
+	bool worked[HZ_MAX_HARTS];           /* in its last turn */
 } runner;
 
 bool lt_runner_active(void)
@@ -38,6 +39,7 @@ void lt_runner_note_wait(uint64_t deadline_ns)
 
 static void restart(bool active, uint64_t start_ns)
 {
+	lt_host_interleaves = false;
 	runner.active = active;
 	runner.now_ns = start_ns;
 	for (unsigned i = 0; i < HZ_MAX_HARTS; i++) {
@@ -82,6 +84,7 @@ bool lt_host_turn(unsigned hart)
 	}
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
 	account_publish(hart, runner.idle_from_ns[hart]);
+	runner.worked[hart] = worked;
 	lt_host_hart = caller;
 	return worked;
 }
@@ -99,26 +102,56 @@ static void run_everything_due(void)
 	} while (worked);
 }
 
-/* A hart with a clock ahead of the machine has been busy and must look again when it is reached. */
-static uint64_t next_ns(void)
+/* The earliest time from `least` on that a hart waits for. One with a clock ahead of the machine has been busy and must look again when
+ * it is reached. */
+static uint64_t next_from(uint64_t least_ns)
 {
 	uint64_t next = LT_FOREVER;
 
 	for (unsigned i = 0; i < lt_harts(); i++) {
 		uint64_t at_ns = runner.hart_ns[i] > runner.now_ns ? runner.hart_ns[i] : runner.wake_ns[i];
 
-		next = at_ns < next ? at_ns : next;
+		next = at_ns >= least_ns && at_ns < next ? at_ns : next;
 	}
 	return next;
 }
 
+/* Those whose time has come may stand still meanwhile. */
+uint64_t lt_runner_next_ns(void)
+{
+	return next_from(runner.now_ns + 1);
+}
+
+/* No shared access: the interleaver asks in the midst of one. */
+bool lt_runner_due(unsigned hart)
+{
+	const struct hart *h = lt_hart_of(hart);
+	bool mail = lt_mail_known(h) || lt_peek(&h->mailbox);
+
+	if (runner.hart_ns[hart] > runner.now_ns)
+		return false;
+	return mail || (!h->stopping && (runner.worked[hart] || runner.wake_ns[hart] <= runner.now_ns));
+}
+
+static uint64_t run_interleaved(uint64_t limit_ns)
+{
+	for (unsigned i = 0; i < lt_harts(); i++)
+		runner.worked[i] = true; /* the test may have posted something */
+	lt_interleave_run(limit_ns);
+	if (lt_runner_next_ns() != LT_FOREVER)
+		lt_host_clock_set(limit_ns);
+	return runner.now_ns;
+}
+
 uint64_t lt_host_run_until(uint64_t limit_ns)
 {
+	if (lt_host_interleaves)
+		return run_interleaved(limit_ns);
 	for (;;) {
 		uint64_t next;
 
 		run_everything_due();
-		next = next_ns();
+		next = next_from(0);
 		if (next == LT_FOREVER)
 			return runner.now_ns;
 		if (next <= runner.now_ns)

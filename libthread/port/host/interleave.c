@@ -1,0 +1,203 @@
+/* The interleaver: harts as coroutines, of which a seeded choice lets one go on at each access to a shared word. */
+#include "host_clock.h"
+#include "host_state.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "checks.h"
+#include "lt/hart.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#else
+/* Without AddressSanitizer nobody needs to hear of another stack. */
+static void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size) { (void)save, (void)bottom, (void)size; }
+static void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size) { (void)save, (void)bottom, (void)size; }
+#endif
+
+#define HIGH (UINT64_C(1) << 63) /* priorities that are drawn; those below it are of harts that let all others go first */
+
+enum {
+	STACK_BYTES = 1 << 20,
+	TIME = HZ_MAX_HARTS,    /* the party that lets time pass */
+	CALLER,                 /* who called lt_interleave_run */
+	PARTIES,
+};
+
+struct party {
+	ucontext_t context;
+	void *stack, *fake_stack;
+	size_t stack_bytes;
+	uint64_t priority;
+	bool in_turn;
+	const lt_word *spins_on;  /* NULL, or it waits until the word has another value */
+	uint64_t spin_value;
+};
+
+bool lt_host_interleaves;
+static struct {
+	struct party party[PARTIES];
+	unsigned current, one_in, caller_hart;
+	uint64_t random, limit_ns, next_ns;
+	uint64_t lowest;          /* priority: of the hart that relaxed last */
+} all;
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t draw(void)
+{
+	uint64_t z = all.random += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* One in four stands still until nobody else can go on, not even time. */
+static uint64_t draw_priority(void) { return draw() % 4 ? draw() | HIGH : --all.lowest; }
+
+static bool can_go(unsigned i)
+{
+	const struct party *party = &all.party[i];
+
+	if (!party->in_turn)
+		return lt_runner_due(i);
+	return !party->spins_on || __atomic_load_n(&party->spins_on->value, __ATOMIC_ACQUIRE) != party->spin_value;
+}
+
+/* Of all that can go on, the party with the highest priority; CALLER if all is done. */
+static unsigned choose(void)
+{
+	unsigned best = CALLER;
+	bool stuck = false;
+
+	for (unsigned i = 0; i < lt_harts(); i++) {
+		bool goes = can_go(i);
+
+		stuck |= all.party[i].in_turn && !goes;
+		if (goes && (best == CALLER || all.party[i].priority > all.party[best].priority))
+			best = i;
+	}
+	if (best != CALLER && all.party[best].priority > all.party[TIME].priority)
+		return best;
+	all.next_ns = lt_runner_next_ns();
+	if (all.next_ns != LT_FOREVER && all.next_ns <= all.limit_ns)
+		return TIME;
+	if (best == CALLER && stuck && !lt_check_held(all.caller_hart))
+		lt_fail("interleaver: deadlock, all harts that have work wait for a lock");
+	return best;
+}
+
+static void arrived(struct party *self, const void **bottom, size_t *bytes)
+{
+	__sanitizer_finish_switch_fiber(self->fake_stack, bottom, bytes);
+	lt_host_hart = all.current == CALLER ? all.caller_hart : all.current;
+}
+
+static void switch_to(unsigned next)
+{
+	struct party *from = &all.party[all.current], *to = &all.party[next];
+
+	if (from == to)
+		return;
+	all.current = next;
+	__sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
+	swapcontext(&from->context, &to->context);
+	arrived(from, NULL, NULL);
+}
+
+/* Time passes wherever it is chosen: it needs no stack. */
+static void go_on(void)
+{
+	unsigned next;
+
+	while ((next = choose()) == TIME) {
+		lt_host_clock_set(all.next_ns);
+		all.party[TIME].priority = draw() | HIGH;
+	}
+	switch_to(next);
+}
+
+/* A new priority may let others go first; a word that all harts watch costs the test no patience. */
+void lt_interleave_point(void)
+{
+	if (all.current == CALLER)
+		return;
+	if (draw() % all.one_in == 0)
+		all.party[all.current].priority = draw_priority();
+	go_on();
+}
+
+void lt_interleave_spin(const lt_word *w, uint64_t value)
+{
+	struct party *self = &all.party[all.current];
+
+	self->spins_on = w;
+	self->spin_value = value;
+	go_on();
+	self->spins_on = NULL;
+}
+
+void lt_interleave_relax(void)
+{
+	all.party[all.current].priority = --all.lowest;
+	go_on();
+}
+
+/* A hart's loop. It is left between turns or in the midst of one, when a test begins anew. */
+static void hart_main(void)
+{
+	struct party *caller = &all.party[CALLER], *self = &all.party[all.current];
+	unsigned hart = all.current;
+	const void *bottom = NULL;
+
+	arrived(self, &bottom, &caller->stack_bytes);
+	caller->stack = (void *)bottom;
+	for (;;) {
+		self->in_turn = true;
+		lt_host_turn(hart);
+		self->in_turn = false;
+		if (draw() % all.one_in == 0)
+			self->priority = draw_priority();
+		go_on();
+	}
+}
+
+static void party_init(struct party *party)
+{
+	if (!party->stack) {
+		party->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		party->stack_bytes = STACK_BYTES;
+		if (party->stack == MAP_FAILED)
+			lt_fail("interleaver: no memory for a stack");
+	}
+	getcontext(&party->context);
+	party->context.uc_stack = (stack_t){ .ss_sp = party->stack, .ss_size = STACK_BYTES };
+	makecontext(&party->context, hart_main, 0);
+	party->in_turn = false;
+	party->spins_on = NULL;
+	party->fake_stack = NULL;
+}
+
+void lt_host_interleave(uint64_t seed, unsigned one_in)
+{
+	if (!lt_runner_active() || !one_in)
+		lt_fail("lt_host_interleave: the test clock comes first, and one_in is at least 1");
+	all.random = seed;
+	all.one_in = one_in;
+	all.lowest = HIGH;
+	all.current = CALLER;
+	for (unsigned i = 0; i < lt_harts(); i++)
+		party_init(&all.party[i]);
+	for (unsigned i = 0; i <= TIME; i++)
+		all.party[i].priority = draw_priority();
+	lt_host_interleaves = true;
+}
+
+void lt_interleave_run(uint64_t limit_ns)
+{
+	all.limit_ns = limit_ns;
+	all.caller_hart = lt_host_hart;
+	go_on();
+}

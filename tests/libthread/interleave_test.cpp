@@ -1,0 +1,150 @@
+// The interleaver: reproducible orders, races and deadlocks that it must find, locks that it must not break.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "bench.hpp"
+
+namespace {
+
+// Harts that each run `body` once, interleaved; it may note in `order` who was where when.
+struct Race {
+	static constexpr unsigned kHarts = 4;
+	Bench bench;
+	lt_event events[kHarts]{};
+	static inline std::function<void()> body;
+	static inline std::string order;
+
+	Race(uint64_t seed, unsigned one_in)
+	{
+		bench.simulated(kHarts);
+		bench.locks(HZ_LOCK_MCS, HZ_STATS_OFF, kHarts);
+		lt_locks_check(true);
+		lt_host_interleave(seed, one_in);
+	}
+	void Run(std::function<void()> what)
+	{
+		body = std::move(what);
+		order.clear();
+		for (unsigned i = 0; i < kHarts; i++) {
+			lt_thread there{"t", i};
+			lt_post(&there, &events[i], [](lt_event *) { body(); });
+		}
+		lt_host_run_until_idle();
+	}
+};
+
+std::string OrderOf(uint64_t seed)
+{
+	Race race(seed, 3);
+	lt_word word{};
+	race.Run([&word] {
+		for (int i = 0; i < 8; i++) {
+			lt_add(&word, 1);
+			Race::order += static_cast<char>('0' + lt_hart_id());
+		}
+	});
+	return Race::order;
+}
+
+TEST(Interleave, TheSeedAloneMakesTheOrder)
+{
+	std::set<std::string> orders;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		EXPECT_EQ(OrderOf(seed), OrderOf(seed));
+		orders.insert(OrderOf(seed));
+	}
+	EXPECT_GT(orders.size(), 15u);
+}
+
+// A load and a store instead of one addition: another hart's addition between the two is lost.
+TEST(Interleave, FindsALostUpdate)
+{
+	unsigned found = 0;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		Race race(seed, 3);
+		lt_word word{};
+		race.Run([&word] { lt_store(&word, lt_load(&word) + 1); });
+		found += word.value != Race::kHarts;
+	}
+	EXPECT_GT(found, 5u);
+}
+
+TEST(Interleave, EveryKindOfLockExcludes)
+{
+	for (int kind = HZ_LOCK_TAS; kind < HZ_LOCK_KINDS; kind++)
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			SCOPED_TRACE(testing::Message() << "kind " << kind << " seed " << seed);
+			Race race(seed, 3);
+			race.bench.locks(static_cast<hz_lock_kind>(kind), HZ_STATS_ALL, Race::kHarts);
+			lt_lock lock;
+			lt_word word{};
+			lt_lock_init(&lock, HZ_LC_TEST, 0);
+			race.Run([&] {
+				for (int i = 0; i < 10; i++) {
+					lt_lock_node node;
+					lt_lock_acquire(&lock, &node);
+					lt_store(&word, lt_load(&word) + 1);
+					lt_lock_release(&lock, &node);
+				}
+			});
+			ASSERT_EQ(word.value, 10u * Race::kHarts);
+		}
+}
+
+// Time passes while a hart stands still, and only then can this be seen.
+TEST(Interleave, TimePassesBetweenTwoAccesses)
+{
+	unsigned seen = 0;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		Race race(seed, 3);
+		static lt_timer timer;
+		static lt_word word, other;
+		static bool late;
+		timer = {};
+		word = other = {};
+		late = false;
+		race.Run([] {
+			if (lt_hart_id() == 0)
+				lt_timer_arm(&timer, 1000, [](lt_timer *) { lt_store(&word, 1); });
+			if (lt_hart_id() == 1) {
+				uint64_t before = lt_load(&word);
+				lt_load(&other);
+				late = late || (!before && lt_load(&word));
+			}
+		});
+		seen += late;
+	}
+	EXPECT_GT(seen, 2u);
+}
+
+TEST(Interleave, ADeadlockFailsTheRun)
+{
+	static lt_lock first, second;
+	auto crosswise = [] {
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			Race race(seed, 3);
+			lt_lock_init(&first, HZ_LC_TEST, 0);
+			lt_lock_init(&second, HZ_LC_TEST, 1);
+			race.Run([] {
+				lt_lock_node a, b;
+				lt_lock *outer = lt_hart_id() % 2 ? &first : &second, *inner = lt_hart_id() % 2 ? &second : &first;
+				lt_lock_acquire(outer, &a);
+				lt_lock_acquire(inner, &b);
+				lt_lock_release(inner, &b);
+				lt_lock_release(outer, &a);
+			});
+		}
+	};
+	EXPECT_DEATH(crosswise(), "deadlock");
+}
+
+TEST(Interleave, NeedsTheTestClock)
+{
+	Bench bench;
+	bench.real(1);
+	EXPECT_DEATH(lt_host_interleave(1, 2), "test clock");
+}
+
+} // namespace
