@@ -547,23 +547,41 @@ static void items_write(struct ftl_worker *self)
 	images_write(self);
 }
 
-static void round_merge(struct ftl_worker *self)
+static void item_merge(struct ftl_worker *self, struct log_item *item)
+{
+	item->known = item->reads ? item->oob.sequence : item->sequence;
+	if (item->conventional)
+		l2p_changes_merge(self, item);
+	else
+		merge(self->ftl, item);
+}
+
+static void images_merge(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p.log;
 
 	number_items(self);
 	log->awaits = log->looks = 0;
 	log->crowded = false;
-	for (uint32_t i = 0; i < log->count; i++) {
-		struct log_item *item = &log->item[i];
+	for (uint32_t i = 0; i < log->count; i++)
+		item_merge(self, &log->item[i]);
+}
 
-		item->known = item->reads ? item->oob.sequence : item->sequence;
-		log->checkpoints.unrecorded += item->conventional;
-		if (item->conventional)
-			l2p_changes_merge(self, item);
-		else
-			merge(self->ftl, item);
-	}
+/* An image may name a place only if its number is younger than the place's last reset: else the next merge would take the place for
+ * somebody else's and leave it valid, and the collector would bring old data back. Between number and merge a zone may have been reset
+ * and written anew, so all is done again then. Merging twice does no harm, and a reset takes a collection: the second time is the last. */
+static void round_merge(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	const lt_word *resets = &self->ftl->page.resets;
+	uint64_t before;
+
+	do {
+		before = lt_load(resets);
+		images_merge(self);
+	} while (lt_load(resets) != before);
+	for (uint32_t i = 0; i < log->count; i++)
+		log->checkpoints.unrecorded += log->item[i].conventional;
 	look(&log->timer);
 }
 

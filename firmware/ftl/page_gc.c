@@ -150,6 +150,7 @@ static void was_flushed(struct ftl_request *req)
 		return;
 	}
 	lt_store(&gc->victim->page->reset_sequence, lt_load(&self->ftl->sequence) - 1);
+	lt_add(&self->ftl->page.resets, 1);
 	req->lba = gc->victim->start;
 	run(self, FTL_ZONE_RESET, 0, was_reset);
 }

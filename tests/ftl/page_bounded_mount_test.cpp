@@ -1,11 +1,10 @@
 // Mount of conventional zones with the map in flash: what it reads is bounded, and what it finds is what a scan of everything would find.
 // (Rig::Check compares every durable sector of every backing zone with the map.)
 #include "l2p_rig.hpp"
+#include "inside.h"
 #include "page_model.hpp"
 
 using namespace ftl_rig;
-
-extern "C" void rig_merge_map(struct ftl *ftl);
 
 namespace {
 

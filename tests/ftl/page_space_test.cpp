@@ -1,5 +1,6 @@
 // Conventional zones and block namespaces: requests, statuses, reports, and random operations against the model.
 #include "l2p_rig.hpp"
+#include "inside.h"
 #include "page_model.hpp"
 
 using namespace ftl_rig;
@@ -125,8 +126,6 @@ static void Rest(Rig &r)
 	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
 	ASSERT_EQ(r.Run(rest), 0);
 }
-
-extern "C" void rig_merge_map(struct ftl *ftl);
 
 // The log's changes go to flash, and before them the data that they name.
 static void Merge(Rig &r)

@@ -1,0 +1,18 @@
+/* For tests in C++, which cannot read the firmware's own headers. */
+#include "context.h"
+#include "inside.h"
+
+void rig_merge_map(struct ftl *ftl)
+{
+	l2p_log_flush(&ftl->workers[0]);
+}
+
+struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba)
+{
+	return l2p_lock_of(ftl, zone_at(ftl, lba));
+}
+
+uint64_t rig_backing_resets(struct ftl *ftl)
+{
+	return lt_load(&ftl->page.resets);
+}

@@ -1,0 +1,24 @@
+/* What tests reach inside the FTL. */
+#ifndef TEST_FTL_INSIDE_H
+#define TEST_FTL_INSIDE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ftl;
+struct lt_lock;
+
+/* Flush the L2P log now, whatever the data are doing. */
+void rig_merge_map(struct ftl *ftl);
+/* The lock of the map's shard. */
+struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
+/* Collections that came as far as the reset of a backing zone. */
+uint64_t rig_backing_resets(struct ftl *ftl);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,135 @@
+// The same FTL with its harts interleaved at any access to a shared word, by a seed: what real threads meet once in a thousand runs, or
+// under no load of this machine, comes here in each of them, and again with the same seed.
+// Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
+#include <cstdlib>
+
+#include "host_queues.hpp"
+#include "inside.h"
+#include "model.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+uint64_t Environment(const char *name, uint64_t otherwise)
+{
+	const char *text = std::getenv(name);
+	return text ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+// Some harts stand still for a few accesses, some for thousands.
+void Interleave(uint64_t seed) { lt_host_interleave(seed, 4u << seed % 8); }
+
+template <typename F> void EachSeed(F body)
+{
+	uint64_t first = Environment("HARTZONE_TEST_SEED", 0), rounds = Environment("HARTZONE_TEST_ROUNDS", 3);
+	for (uint64_t seed = first; seed < first + rounds && !testing::Test::HasFailure(); seed++) {
+		SCOPED_TRACE(testing::Message() << "HARTZONE_TEST_SEED=" << seed);
+		body(seed);
+	}
+}
+
+class InterleavedZones : public testing::TestWithParam<int> {};
+class InterleavedPages : public testing::TestWithParam<int> {};
+
+} // namespace
+
+TEST_P(InterleavedZones, QueuesShareEverything)
+{
+	EachSeed([](uint64_t seed) {
+		Rig rig(ZoneVariant(GetParam()));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Interleave(seed);
+		Contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+	});
+}
+TEST_P(InterleavedZones, EveryCommandSideBySide)
+{
+	EachSeed([](uint64_t seed) {
+		Rig rig(ZoneVariant(GetParam()));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Driver driver(rig, seed);
+		Interleave(seed);
+		for (int i = 0; i < 60; i++)
+			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		driver.VerifyAll();
+		EXPECT_EQ(rig.Check(), "");
+	});
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, kZoneVariants));
+
+TEST_P(InterleavedPages, QueuesOverwriteUnderTheCollector)
+{
+	EachSeed([](uint64_t seed) {
+		Rig rig(PageVariant(GetParam()));
+		ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Interleave(seed);
+		Contest<PageQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+	});
+}
+// Power is cut in the midst of it, wherever the harts stand.
+TEST_P(InterleavedPages, BatchesAreCut)
+{
+	EachSeed([](uint64_t seed) {
+		Rig rig(PageVariant(GetParam()));
+		PageDriver driver(rig, seed);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		driver.Fill();
+		for (int boot = 0; boot < 4; boot++) {
+			nand_policy policy{};
+			policy.power_cut_op = 1 + driver.Roll(300);
+			policy.cut_before = driver.Roll(2);
+			SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
+			ASSERT_TRUE(rig.Boot(policy)) << rig.error;
+			driver.Recovered();
+			Interleave(seed + boot);
+			while (!testing::Test::HasFailure() && driver.Batch(driver.RandomBatch()))
+				;
+			ASSERT_FALSE(testing::Test::HasFailure());
+		}
+	});
+}
+INSTANTIATE_TEST_SUITE_P(Policies, InterleavedPages, testing::Range(0, kPageVariants));
+
+// A round of the map's log gets its sequence numbers, is stopped before it merges, and meanwhile a zone is collected, reset and written again.
+// What the round then writes names places that are younger than its number.
+TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
+{
+	hz_device_config cfg = MappedPageConfig(true);
+	cfg.l2p_cache_bytes *= 8;
+	cfg.lock_shards[HZ_LC_L2P] = 2;
+	cfg.conventional_gc = HZ_GC_GREEDY;
+	cfg.lock_kind[HZ_LC_L2P] = HZ_LOCK_TICKET;
+	cfg.harts = 5; // the last one, without a role, is this test
+	Rig rig(cfg);
+	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
+	uint64_t tag = 100;
+	for (int round = 0; round < 20; round++, tag += 100) // so that victims hold nothing else
+		ASSERT_EQ(rig.Write(1, 0, 40, tag), 0);
+	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	ASSERT_EQ(rig.Run(rest), 0);
+	lt_host_interleave(1, UINT32_MAX);
+	ASSERT_EQ(rig.Write(0, 0, 1, 7), 0);
+	ASSERT_EQ(rig.Write(1, 0, 40, tag), 0);
+	rig_merge_map(rig.ftl);
+	lt_host_run_until(clock_now_ns() + 1000); // the copies are being read
+	lt_lock *held = rig_map_lock(rig.ftl, rig.Lba(0));
+	lt_lock_node node;
+	lt_host_set_hart(4);
+	lt_lock_acquire(held, &node);
+	uint64_t resets = rig_backing_resets(rig.ftl);
+	for (int round = 0; round < 40; round++, tag += 100)
+		ASSERT_EQ(rig.Write(1, 0, 40, tag, 0, 1), 0); // the log is worker 0's
+	EXPECT_GT(rig_backing_resets(rig.ftl), resets);
+	lt_lock_release(held, &node);
+	lt_host_set_hart(0);
+	lt_host_run_until_idle();
+	for (int round = 0; round < 2; round++) {
+		ASSERT_EQ(rig.Write(1, 0, 40, tag), 0);
+		rig_merge_map(rig.ftl);
+		lt_host_run_until_idle();
+		EXPECT_EQ(rig.Check(), "");
+	}
+	EXPECT_EQ(rig.Compare(1, 0, 40, tag), "");
+}
