@@ -5,8 +5,8 @@
 
 static void restarted(struct hil *hil)
 {
-	clock_freeze();
 	lt_lock_stats_reset();
+	clock_freeze();
 	tsu_published(hil->tsu, &hil->base->flash);
 	ftl_published(hil->ftl, &hil->base->ftl);
 	clock_thaw();

@@ -28,7 +28,7 @@ static bool port_host_wait(void *ctx, uint32_t bell)
 		lt_vc_slot()->arg0 = bell;
 		LT_VC_HINT(HZ_VC_HOST_WAIT);
 	} else {
-		lt_wait_while(&never, 0, clock_now_ns() + REAL_WAIT_NS);
+		lt_wait_take(&never, clock_now_ns() + REAL_WAIT_NS);
 	}
 	return true;
 }

@@ -31,15 +31,23 @@ static void tell_host(const char *text)
 	mmio_fence();
 }
 
+/* Another hart is reporting already. It may be that the clock stands still here: a hart may be idle then, but not wait. */
+static _Noreturn void stand_aside(void)
+{
+	static lt_word never;
+
+	for (;;)
+		lt_wait_take(&never, LT_FOREVER);
+}
+
 _Noreturn void fail_with(const char *format, ...)
 {
 	char text[256];
 	va_list args;
 
-	clock_freeze();
 	if (!lt_cas(&failing, 0, 1))
-		for (;;)
-			lt_spin_while(&failing, 1);
+		stand_aside();
+	clock_freeze();
 	va_start(args, format);
 	text_vformat(text, sizeof(text), format, args);
 	va_end(args);

@@ -124,6 +124,23 @@ static void on_station(struct lt_event *ev)
 	go_on(s);
 }
 
+/* While the others are at work: what is read must be whole, and reading must wait for nobody with the clock frozen. */
+static void read_statistics(void)
+{
+	struct hz_hart_times t;
+
+	lt_lock_report(NULL, 0, 0);
+	for (unsigned i = 0; i < lt_harts(); i++) {
+		uint64_t spin = 0;
+
+		lt_hart_times(i, &t);
+		for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
+			spin += t.spin_ns[c];
+		if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
+			fail_with("thread_check: the account of hart %u is torn", i);
+	}
+}
+
 static void on_timer(struct lt_timer *timer)
 {
 	struct station *s = (struct station *)((char *)timer - offsetof(struct station, timer));
@@ -131,6 +148,9 @@ static void on_timer(struct lt_timer *timer)
 	if (clock_now_ns() < timer->deadline_ns)
 		fail_with("thread_check: a timer fired too early");
 	s->ticks++;
+	lt_hart_times_publish();
+	if (s == stations)
+		read_statistics();
 	lt_timer_arm(timer, timer->deadline_ns + TIMER_NS, on_timer);
 }
 

@@ -60,16 +60,24 @@ void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t 
 	register_lock(lock);
 }
 
-/* The hart's account of spin time is kept at every level: it must sum up. */
-static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node)
+/* Returns the time at which the wait began. */
+static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node)
 {
-	uint64_t from_ns, waited_ns;
+	uint64_t from_ns;
 
 	clock_freeze();
 	from_ns = clock_now_ns();
 	lt_note_waiting(lock->lock_class, lock->index, from_ns);
 	clock_thaw();
 	lock->ops->wait(lock, node);
+	return from_ns;
+}
+
+/* The hart's account of spin time is kept at every level: it must sum up. */
+static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	uint64_t from_ns = wait(lock, node), waited_ns;
+
 	clock_freeze();
 	lt_note_not_waiting();
 	waited_ns = clock_now_ns() - from_ns;
@@ -91,6 +99,7 @@ static void note_acquired(struct lt_lock *lock)
 
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	lt_may_wait("lt_lock_acquire");
 	clock_freeze();
 	lt_check_acquire(lock);
 	clock_thaw();
@@ -107,8 +116,10 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	return true;
 }
 
+/* MCS may wait for a successor that is about to link itself. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	lt_may_wait("lt_lock_release");
 	clock_freeze();
 	lt_check_release(lock);
 	if (lock->stats)
@@ -117,56 +128,54 @@ void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lock->ops->release(lock, node);
 }
 
-/* Straight to the kind: reading statistics must not show in them. */
+/* Straight to the kind: reading statistics must not show in them. With the clock running, since the holder may need time; at every
+ * level, so that the level does not change device time. */
 static void quiet_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 {
-	if (!lock->ops->enter(lock, node))
-		lock->ops->wait(lock, node);
+	lt_may_wait("reading lock statistics");
+	if (lock->ops->enter(lock, node))
+		return;
+	wait(lock, node);
+	lt_note_not_waiting();
 }
 
-static bool read_stats(struct lt_lock *lock, struct hz_lock_entry *entry)
+static bool read_stats(const struct lt_lock *lock, struct hz_lock_entry *entry)
 {
-	struct lt_lock_node node;
-	bool used;
-
-	if (!lock->stats)
-		return false;
 	*entry = (struct hz_lock_entry){ .lock_class = lock->lock_class, .index = lock->index, .kind = lock->kind };
-	quiet_acquire(lock, &node);
-	used = lt_lock_stats_sum(lock->stats, all.harts, entry);
-	lock->ops->release(lock, &node);
-	return used;
+	return lock->stats && lt_lock_stats_sum(lock->stats, all.harts, entry);
 }
 
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
 {
 	uint32_t exist = 0;
 
-	clock_freeze();
 	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
+		struct lt_lock_node node;
 		struct hz_lock_entry entry;
 
-		if (!read_stats(lock, &entry))
-			continue;
-		if (exist >= first && exist - first < max)
-			out[exist - first] = entry;
-		exist++;
+		quiet_acquire(lock, &node);
+		clock_freeze();
+		if (read_stats(lock, &entry)) {
+			if (exist >= first && exist - first < max)
+				out[exist - first] = entry;
+			exist++;
+		}
+		clock_thaw();
+		lock->ops->release(lock, &node);
 	}
-	clock_thaw();
 	return exist;
 }
 
 void lt_lock_stats_reset(void)
 {
-	clock_freeze();
 	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
 		struct lt_lock_node node;
 
-		if (!lock->stats)
-			continue;
 		quiet_acquire(lock, &node);
-		lt_lock_stats_clear(lock->stats, all.harts);
+		clock_freeze();
+		if (lock->stats)
+			lt_lock_stats_clear(lock->stats, all.harts);
+		clock_thaw();
 		lock->ops->release(lock, &node);
 	}
-	clock_thaw();
 }

@@ -30,6 +30,7 @@ static uint64_t draw_and_wait(struct lt_rwlock *lock, const lt_word *serving)
 	uint64_t ticket = lt_add(&lock->next, 1);
 	uint64_t seen = lt_load(serving);
 
+	lt_may_wait("a reader-writer lock");
 	if (seen != ticket)
 		wait_for(serving, seen, ticket, lock->lock_class);
 	return ticket;

@@ -1,29 +1,28 @@
 /* Where each hart's time goes. */
 #include "account.h"
 
+/* What a hart shows to others, as the 64-bit words in which it is shared. */
+union record {
+	struct {
+		struct hz_hart_times times;
+		uint64_t at_ns;
+	};
+	uint64_t word[sizeof(struct hz_hart_times) / 8 + 1];
+};
+HZ_ASSERT_SIZE(union record, sizeof(struct hz_hart_times) + 8);
+enum { RECORD_WORDS = sizeof(union record) / 8 };
+
 struct account {
-	/* Guards the snapshot; taken by its owner when it publishes, by others when they read; always with the
-	 * clock frozen. */
-	LT_OWN_LINE lt_word lock;
-	struct hz_hart_times published;
-	uint64_t published_ns;
+	/* Written by the owner only. Publication number n goes into snapshot n % 2, and then into `publications`. So nobody waits for
+	 * anybody: there is always a whole one to read, and a reader that the owner overtook twice sees it and reads again. */
+	LT_OWN_LINE lt_word publications;
+	LT_OWN_LINE lt_word snapshot[2][RECORD_WORDS];
 
 	LT_OWN_LINE struct hz_hart_times own; /* elapsed and work are computed on reading */
 	uint64_t start_ns;
 };
 
 static struct account accounts[HZ_MAX_HARTS];
-
-static void lock(struct account *a)
-{
-	while (lt_swap(&a->lock, 1))
-		lt_spin_until_not(&a->lock, 1);
-}
-
-static void unlock(struct account *a)
-{
-	lt_store(&a->lock, 0);
-}
 
 static void settle(const struct account *a, uint64_t now_ns, struct hz_hart_times *out)
 {
@@ -79,25 +78,38 @@ void account_idle(unsigned hart, uint64_t ns)
 void account_publish(unsigned hart, uint64_t now_ns)
 {
 	struct account *a = &accounts[hart];
+	uint64_t number = lt_peek(&a->publications) + 1;
+	union record record = { .at_ns = now_ns };
 
-	lock(a);
-	settle(a, now_ns, &a->published);
-	a->published_ns = now_ns;
-	unlock(a);
+	settle(a, now_ns, &record.times);
+	for (unsigned i = 0; i < RECORD_WORDS; i++)
+		lt_store(&a->snapshot[number % 2][i], record.word[i]);
+	lt_store(&a->publications, number);
+}
+
+static void read_published(const struct account *a, union record *record)
+{
+	uint64_t number;
+
+	do {
+		number = lt_load(&a->publications);
+		for (unsigned i = 0; i < RECORD_WORDS; i++)
+			record->word[i] = lt_load(&a->snapshot[number % 2][i]);
+	} while (lt_load(&a->publications) != number);
 }
 
 /* A hart that published is taken to have been idle since. */
-static void read_other(struct account *a, struct hz_hart_times *out)
+static void read_other(const struct account *a, struct hz_hart_times *out)
 {
 	uint64_t now_ns = clock_now_ns();
+	union record record;
 
-	lock(a);
-	*out = a->published;
-	if (now_ns > a->published_ns) {
-		out->idle_ns += now_ns - a->published_ns;
-		out->elapsed_ns += now_ns - a->published_ns;
+	read_published(a, &record);
+	*out = record.times;
+	if (now_ns > record.at_ns) {
+		out->idle_ns += now_ns - record.at_ns;
+		out->elapsed_ns += now_ns - record.at_ns;
 	}
-	unlock(a);
 }
 
 void account_read(unsigned hart, struct hz_hart_times *out)

@@ -14,6 +14,7 @@ bool lt_barrier_wait(struct lt_barrier *barrier)
 {
 	uint64_t round = lt_load(&barrier->round);
 
+	lt_may_wait("lt_barrier_wait");
 	if (lt_add(&barrier->arrived, 1) == barrier->parties - 1) {
 		lt_store(&barrier->arrived, 0);
 		lt_store(&barrier->round, round + 1);

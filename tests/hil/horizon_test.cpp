@@ -259,6 +259,34 @@ TEST(HorizonLimits, ResetIsHeardWhileTimeStands)
 	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
 }
 
+// Reading statistics takes locks, and a lock's holder may need time: it is done when time goes on, never while it stands.
+TEST(HorizonLimits, LockStatisticsAreReadWhenTimeGoesOn)
+{
+	static lt_lock lock;
+	Rig rig;
+	rig.enable();
+	lt_lock_init(&lock, HZ_LC_TEST, 3);
+	auto queue = rig.make_queue(1, 8);
+	rig.open(queue, 5000);
+	rig.run();
+	EXPECT_EQ(rig.now(), 5400u);
+	nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_LOCKS | 3 << 16, 0, rig.buffer(), NVME_NSID_ALL);
+	for (nvme_sqe one : {sqe, admin_sqe(NVME_ADMIN_HZ_RESET_STATS)}) {
+		rig.place_admin(one);
+		rig.ring_admin();
+		rig.run();
+		rig.publish(queue, 9000 + rig.now());
+		rig.run();
+		auto cqe = rig.reap_admin();
+		ASSERT_TRUE(cqe);
+		EXPECT_EQ(cqe->status, 0);
+	}
+	sqe.cdw12 = 1 << 20;
+	EXPECT_EQ(rig.status_of(sqe), NVME_INVALID_FIELD | NVME_DNR) << "behind the page";
+	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15 << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	EXPECT_EQ(rig.at<nvme_error_entry>(rig.buffer())->status_field, (NVME_INVALID_FIELD | NVME_DNR) << 1) << "is in the error log too";
+}
+
 // Two queues whose last completions come together, the second with much longer to turn round. When the device time of the first one's
 // limit has come, the host sees both and closes both at its `moment`-th chance to run, and its admin command follows at once.
 // Returns when that command ended, in device time.

@@ -22,6 +22,7 @@
  *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
  *   uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);  waits like lt_wait_while(w, 0, deadline_ns), then takes what
  *            has come: returns the word and leaves 0 (acquire + release); 0: nothing yet. For the only hart that takes.
+ *            This is how a hart is idle, and the only wait that may stand inside clock_freeze: its clock jumps to the end of it.
  *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no
  *            kick.
  *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.
@@ -35,7 +36,11 @@
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock:
  *                                                   no effect
  *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO,
- *                                                   statistics
+ *                                                   statistics. While a clock stands still no other hart passes it, so code
+ *                                                   between never waits for what another hart does
+ *   void     lt_may_wait(const char *what);         says so: `what` may have to wait for another hart, whether or not it does
+ *                                                   this time. Host: fails the run if the clock is frozen; bare metal: nothing,
+ *                                                   the virtual clock ends a run in which it happens
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
  *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
  *                                                   defined by the platform */

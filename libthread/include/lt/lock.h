@@ -3,8 +3,8 @@
  *
  * A waiter node is the caller's (on its stack) so that MCS spins locally and each acquisition has its own state; it
  * lives from acquire to release. No lock may be held across a flash operation, an event handler's return or
- * lt_hart_wait. Order of classes: docs/locking.md. Statistics run with the clock frozen: device time is the same at
- * every level. */
+ * lt_hart_wait. Nothing but lt_lock_try may stand inside clock_freeze: it might wait for another hart. Order of classes:
+ * docs/locking.md. Statistics are counted with the clock frozen: device time is the same at every level. */
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
 
@@ -36,10 +36,10 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 /* By the hart that acquired, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
 /* Fill up to max entries with the statistics of every registered lock instance that was ever acquired, beginning with
- * the first-th; returns how many exist. Takes each lock for a moment of zero device time, so the caller must hold none.
- * p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
+ * the first-th; returns how many exist. Takes each lock, which may mean to wait for it, and reads it with the clock frozen;
+ * the caller must hold none. p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max);
-/* All counters to zero; the caller must hold no lock. */
+/* All counters to zero, lock by lock; waits as lt_lock_report does. */
 void lt_lock_stats_reset(void);
 
 #ifdef __cplusplus

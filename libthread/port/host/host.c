@@ -14,6 +14,7 @@
 #include "lt/arch.h"
 
 __thread unsigned lt_host_hart;
+__thread unsigned lt_host_frozen;
 
 /* One futex word per hart: a kick changes it. */
 static struct { LT_OWN_LINE uint32_t kicks; } doorbell[HZ_MAX_HARTS];
@@ -27,6 +28,16 @@ void lt_fail(const char *text)
 {
 	fprintf(stderr, "hart %u: %s\n", lt_host_hart, text);
 	abort();
+}
+
+void lt_may_wait(const char *what)
+{
+	char text[128];
+
+	if (!lt_host_frozen)
+		return;
+	snprintf(text, sizeof(text), "%s with the clock frozen: it may have to wait for another hart", what);
+	lt_fail(text);
 }
 
 static uint64_t steady_ns(void)
@@ -56,7 +67,7 @@ static void sleep_on(uint32_t *kicks, uint32_t seen, uint64_t ns)
 }
 
 /* The kick counter is read before the word: a kick after a change that we did not see ends the futex wait. */
-bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
+static bool wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	uint32_t *kicks = &doorbell[lt_host_hart].kicks;
 	uint32_t seen = __atomic_load_n(kicks, __ATOMIC_ACQUIRE);
@@ -74,9 +85,15 @@ bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 	return lt_load(w) != value;
 }
 
+bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
+{
+	lt_may_wait("lt_wait_while");
+	return wait_while(w, value, deadline_ns);
+}
+
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 {
-	return lt_wait_while(w, 0, deadline_ns) ? lt_swap(w, 0) : 0;
+	return wait_while(w, 0, deadline_ns) ? lt_swap(w, 0) : 0;
 }
 
 void lt_kick(unsigned hart)
@@ -89,6 +106,7 @@ void lt_kick(unsigned hart)
 
 void lt_relax(void)
 {
+	lt_may_wait("lt_relax");
 	if (lt_host_interleaves)
 		lt_interleave_relax();
 	else
@@ -99,6 +117,7 @@ uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 {
 	uint64_t seen = lt_load(w);
 
+	lt_may_wait("lt_spin_while");
 	if (seen != value)
 		return seen;
 	if (lt_host_interleaves) {

@@ -13,6 +13,7 @@ extern "C" {
 
 /* 0 until a hart thread or the single-threaded runner says otherwise, like the boot hart. */
 extern __thread unsigned lt_host_hart;
+extern __thread unsigned lt_host_frozen; /* depth of clock_freeze */
 
 uint64_t clock_now_ns(void);
 void clock_charge_ns(uint64_t ns);
@@ -76,8 +77,15 @@ static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_) { return lt_c
 
 static inline unsigned lt_hart_id(void) { return lt_host_hart; }
 static inline bool clock_is_virtual(void) { return false; }
-static inline void clock_freeze(void) {}
-static inline void clock_thaw(void) {}
+static inline void clock_freeze(void) { lt_host_frozen++; }
+
+static inline void clock_thaw(void)
+{
+	if (lt_host_frozen-- == 0)
+		lt_fail("clock_thaw without clock_freeze");
+}
+
+void lt_may_wait(const char *what);
 
 #ifdef __cplusplus
 }

@@ -82,6 +82,8 @@ bool lt_host_turn(unsigned hart)
 		worked = lt_hart_turn(h);
 		lt_runner_note_wait(timer_heap_deadline(&h->timers));
 	}
+	if (lt_host_frozen)
+		lt_fail("a turn of the hart's loop ended with the clock frozen");
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
 	account_publish(hart, runner.idle_from_ns[hart]);
 	runner.worked[hart] = worked;
