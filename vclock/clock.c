@@ -26,6 +26,8 @@ void vc_freeze(struct vc_hart *h)
 		return;
 	h->base += (*h->retired - h->mark) * vc.options.cost.insn;
 	h->mark = *h->retired;
+	h->freeze_pc = h->wait_pc;
+	h->looks = 0;
 }
 
 void vc_thaw(struct vc_hart *h)

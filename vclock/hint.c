@@ -2,6 +2,7 @@
 #include "hint.h"
 
 #include "host_wait.h"
+#include "pair.h"
 #include "race.h"
 #include "token.h"
 #include "wait.h"
@@ -11,13 +12,22 @@ static void show_now(struct vc_hart *h)
 	h->slot->now_ns = vc_cycles_to_ns(vc_clock(h));
 }
 
+/* Succeed or fail, the reservation is used up. */
+static void store_conditional(struct vc_hart *h)
+{
+	if (vc_holds(h) && !vc.ended)
+		vc_pair_decide(h);
+	else
+		vc_pair_drop(h);
+}
+
 void vc_before(struct vc_hart *h, enum vc_kind kind)
 {
 	h->in_wfi = kind == VC_WFI_INSN;
 	switch (kind) {
 	case VC_SC:
-		h->reserved = false; /* succeed or fail, the reservation is used up */
-		/* fall through */
+		vc_order(h, kind);
+		return store_conditional(h);
 	case VC_AMO:
 	case VC_LR:
 	case VC_SYNC:

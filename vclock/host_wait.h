@@ -4,8 +4,6 @@
 
 #include "state.h"
 
-/* Map the guest's RAM (slots) and ivshmem #0; false with a sentence on stderr. Called once the machine exists. */
-bool vc_map_files(void);
 /* Sleeps until host_bell differs from slot.arg0, at most 1 ms. No device time passes: the hart must be frozen. */
 void vc_host_wait(struct vc_hart *h);
 /* Wakes everybody who sleeps on `completed` of queue slot.arg0. */

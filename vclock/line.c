@@ -50,6 +50,12 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 	h->reserved_address = address;
 }
 
+/* A hart in HZ_VC_WAIT may still have the reservation of an earlier LR. */
+static bool waits_for_line(const struct vc_hart *h)
+{
+	return h->state == VC_PARKED && h->wait_kind != VC_WAIT;
+}
+
 void vc_line_write(struct vc_hart *h, uint64_t address)
 {
 	struct vc_line *line = find(address);
@@ -66,14 +72,16 @@ void vc_line_write(struct vc_hart *h, uint64_t address)
 		if (!watcher->reserved || watcher->reserved_line != line->tag)
 			continue;
 		watcher->reserved = false;
-		line->wakes += watcher->state == VC_PARKED;
+		if (!waits_for_line(watcher))
+			continue;
+		line->wakes += !watcher->frozen;
 		vc_unpark(h, watcher, awake);
 	}
 }
 
 void vc_line_count_park(const struct vc_hart *h)
 {
-	find(h->reserved_address)->parks++;
+	find(h->reserved_address)->parks += !h->frozen;
 }
 
 static int compare(const void *a, const void *b)
@@ -95,7 +103,7 @@ unsigned vc_line_top(struct vc_line *out, unsigned count)
 	for (uint64_t i = 0; i < lines.slots; i++) {
 		const struct vc_line *line = vc_table_entry(&lines, i);
 
-		if (line)
+		if (line && line->accesses)
 			all[n++] = *line;
 	}
 	qsort(all, n, sizeof(*all), compare);

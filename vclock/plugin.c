@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host_wait.h"
+#include "memory.h"
 #include "qemu_api.h"
+#include "registers.h"
 #include "report.h"
 #include "symbol.h"
 #include "token.h"
@@ -19,7 +20,8 @@ QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
 	(void)id;
-	(void)vcpu;
+	if (!vc_registers_find(vcpu))
+		_exit(2);
 	pthread_mutex_lock(&vc.lock);
 	if (++vc.inited == vc.harts) {
 		if (!vc_map_files())

@@ -1,8 +1,8 @@
 /* The part of QEMU's plugin interface (API version 4, QEMU 10.0) that the virtual clock uses.
  *
  * Declared here because distributions do not package the header; QEMU exports the functions and resolves them when
- * it loads the plugin. Written from the API documentation (QEMU manual, "QEMU TCG Plugins"). glib appears only as
- * the two array types. */
+ * it loads the plugin. Written from the API documentation (QEMU manual, "QEMU TCG Plugins"). glib, which QEMU brings
+ * along, appears only as the two array types. */
 #ifndef VC_QEMU_API_H
 #define VC_QEMU_API_H
 
@@ -77,6 +77,20 @@ unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
+
+/* Registers. The array of descriptors is the caller's, its entries are QEMU's. */
+typedef struct { char *data; unsigned int len; } GArray;
+typedef struct { uint8_t *data; unsigned int len; } GByteArray;
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name, *feature;
+} qemu_plugin_reg_descriptor;
+char *g_array_free(GArray *array, int free_segment);
+GByteArray *g_byte_array_new(void);
+uint8_t *g_byte_array_free(GByteArray *array, int free_segment);
+GArray *qemu_plugin_get_registers(void);
+/* Returns the number of bytes that it appended. */
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *bytes);
 
 /* Per-vCPU counters that translated code updates inline. */
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);

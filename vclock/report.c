@@ -95,7 +95,8 @@ static void write_host(FILE *out)
 	for (unsigned i = 0; i < vc.harts && vc.hart[i].retired; i++)
 		retired += *vc.hart[i].retired;
 	fprintf(out, "  \"host\": {\"wall_ns\": %" PRIu64 ", \"retired\": %" PRIu64 ", \"host_waits\": %" PRIu64
-		", \"host_wakes\": %" PRIu64 "}\n", vc.started_host_ns ? ns : 0, retired, vc.host_waits, vc.host_wakes);
+		", \"host_wakes\": %" PRIu64 ", \"hand_overs\": %" PRIu64 "}\n", vc.started_host_ns ? ns : 0, retired, vc.host_waits,
+		vc.host_wakes, vc.hand_overs);
 }
 
 void vc_report_write(void)

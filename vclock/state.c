@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct vclock vc = { .lock = PTHREAD_MUTEX_INITIALIZER, .holder = -1, .end = "killed" };
+struct vclock vc = { .lock = PTHREAD_MUTEX_INITIALIZER, .holder = -1, .last = -1, .end = "killed" };
 
 const char *vc_kind_name(enum vc_kind kind)
 {

@@ -46,15 +46,28 @@ enum vc_flag { /* why a run is no measurement */
 	VC_FLAGS,
 };
 
+/* An LR and the SC that may follow it. */
+struct vc_pair {
+	uint64_t address, found; /* the LR's word, and what it held */
+	unsigned bytes;
+	bool open;               /* QEMU lets an SC to that word try */
+	bool stores;             /* this SC stores */
+	bool hidden;             /* the word holds ~found until it has executed */
+};
+
 struct vc_hart {
 	_Alignas(64) const uint64_t *retired; /* QEMU's inline counter */
 	uint64_t base, mark;    /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
 	uint64_t skipped;       /* instructions retired inside freezes before mark: they are not counted */
 	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
 	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
+	uint64_t freeze_pc;     /* where that began */
+	uint64_t looked_at;     /* while frozen: address of the last synchronising access, */
+	uint32_t looks;         /* and how often it was made in a row */
 	uint32_t index;
 	enum vc_hart_state state;
 	bool reserved;          /* LR reservation intact on reserved_line */
+	struct vc_pair pair;
 	bool wake_pending;      /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
 	bool in_wfi;            /* the last synchronisation instruction was WFI */
 	bool woke;              /* from a WFI that halted it */
@@ -62,7 +75,7 @@ struct vc_hart {
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	uint64_t wake_at;
-	uint64_t deadline;      /* of HZ_VC_TAKE, in cycles */
+	uint64_t deadline;      /* of the wait it is parked in, in cycles; VC_NEVER: none */
 	uint64_t *word;         /* of HZ_VC_TAKE, in guest RAM */
 	bool (*ready)(struct vc_hart *h); /* VC_LOOKING: called with the lock, while nobody holds the token */
 	uint64_t wait_pc;       /* last instruction it blocked at */
@@ -89,8 +102,10 @@ struct vclock {
 	void *shm;              /* ivshmem #0 or NULL */
 	uint64_t shm_bytes;
 	uint64_t order_hash, orders;
-	uint64_t switches[VC_KINDS];
-	uint64_t parks, wakes, host_waits, host_wakes;
+	int last;               /* hart of the last order point, -1: none yet */
+	uint64_t switches[VC_KINDS]; /* order points that followed one of another hart */
+	uint64_t parks, wakes;  /* outside freezes */
+	uint64_t hand_overs, host_waits, host_wakes;
 	uint64_t started_host_ns;
 	_Atomic uint64_t flags[VC_FLAGS];
 };

@@ -89,17 +89,18 @@ static struct vc_hart *grant_draining(void)
 	return NULL;
 }
 
-static struct vc_hart *end_in_deadlock(const char *title)
+static struct vc_hart *end_stuck(const char *end, const char *title)
 {
 	vc_dump_harts(title);
-	vc_abort_locked("deadlock", 3);
+	vc_abort_locked(end, 3);
 	return vc.holder < 0 ? grant_draining() : NULL;
 }
 
 static void enter_parked(struct vc_hart *h, uint64_t deadline)
 {
-	vc.parks++;
+	vc.parks += !h->frozen;
 	h->state = VC_PARKED;
+	h->deadline = deadline;
 	vc.key[h->index] = deadline == VC_NEVER ? VC_NEVER : deadline << VC_HART_BITS | h->index;
 }
 
@@ -125,7 +126,7 @@ static struct vc_hart *grant(void)
 	while (next >= 0 && !may_run(&vc.hart[next]));
 	if (next >= 0)
 		return give(&vc.hart[next], limit);
-	return !vc.ended && all_are_stuck(false) ? end_in_deadlock(no_more) : NULL;
+	return !vc.ended && all_are_stuck(false) ? end_stuck("deadlock", no_more) : NULL;
 }
 
 static void free_token(struct vc_hart *h)
@@ -135,12 +136,12 @@ static void free_token(struct vc_hart *h)
 }
 
 /* h has been entered as blocked; the lock is held and is released here. Returns when h may run again. */
-static void hand_over(struct vc_hart *h, enum vc_kind kind)
+static void hand_over(struct vc_hart *h)
 {
 	struct vc_hart *next = vc.holder < 0 ? grant() : NULL;
 
 	if (next && next != h && vc.phase == VC_RUNNING)
-		vc.switches[kind]++;
+		vc.hand_overs++;
 	pthread_mutex_unlock(&vc.lock);
 	if (next == h)
 		return;
@@ -219,7 +220,7 @@ static void wait_turn(struct vc_hart *h, enum vc_kind kind, enum vc_hart_state b
 	free_token(h);
 	if (vc.holder >= 0 && vc.key[h->index] < atomic_load(&vc.hart[vc.holder].limit))
 		atomic_store(&vc.hart[vc.holder].limit, vc.key[h->index]);
-	hand_over(h, kind);
+	hand_over(h);
 }
 
 void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
@@ -243,7 +244,7 @@ void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind)
 	h->wait_kind = kind;
 	enter_parked(h, deadline);
 	free_token(h);
-	hand_over(h, kind);
+	hand_over(h);
 }
 
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles)
@@ -271,16 +272,21 @@ bool vc_all_sleep(void)
 	return stuck;
 }
 
-void vc_deadlock(const char *title)
+void vc_give_up(const char *end, const char *title)
 {
 	struct vc_hart *next = NULL;
 
 	pthread_mutex_lock(&vc.lock);
 	if (!vc.ended)
-		next = end_in_deadlock(title ? title : no_more);
+		next = end_stuck(end, title);
 	pthread_mutex_unlock(&vc.lock);
 	if (next)
 		let_go(next);
+}
+
+void vc_deadlock(void)
+{
+	vc_give_up("deadlock", no_more);
 }
 
 void vc_rescue(void)

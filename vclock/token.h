@@ -19,8 +19,10 @@ void vc_look(struct vc_hart *h, enum vc_kind kind);
 void vc_unpark(struct vc_hart *holder, struct vc_hart *h, uint64_t cycles);
 /* No hart runs or is ready; some wait for each other, others are halted by WFI. */
 bool vc_all_sleep(void);
-/* Ends the run with the dump; title NULL: the usual one. */
-void vc_deadlock(const char *title);
+/* Ends the run as `end`, with a dump under the title. */
+void vc_give_up(const char *end, const char *title);
+/* The same for harts of which none can ever run again. */
+void vc_deadlock(void);
 /* Lets every blocked hart go at once, unordered. */
 void vc_rescue(void);
 

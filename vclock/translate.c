@@ -5,7 +5,9 @@
 #include "translate.h"
 
 #include "hint.h"
+#include "frozen.h"
 #include "line.h"
+#include "pair.h"
 #include "profile.h"
 #include "race.h"
 #include "token.h"
@@ -64,11 +66,19 @@ static void accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 {
 	struct vc_hart *h = &vc.hart[vcpu];
 	enum vc_kind kind = site_kind(udata);
+	unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
+	bool made = kind != VC_SC || vc_pair_close(h);
 
+	if (kind == VC_LR)
+		vc_pair_open(h, address, bytes);
 	if (!vc_holds(h) || vc.ended)
 		return;
+	if (h->frozen)
+		vc_frozen_access(h, kind, address);
+	if (!made)
+		return;
 	if (vc.options.race_check)
-		check_atomic(h, kind, udata, address, 1u << qemu_plugin_mem_size_shift(info));
+		check_atomic(h, kind, udata, address, bytes);
 	if (kind == VC_LR)
 		vc_line_load_reserved(h, address);
 	else
@@ -144,7 +154,7 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, QEMU_PLUGIN_CB_NO_REGS, where);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, kind == VC_SC ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);

@@ -2,7 +2,10 @@
  * released at. */
 #include "wait.h"
 
+#include "frozen.h"
 #include "line.h"
+#include "memory.h"
+#include "pair.h"
 #include "race.h"
 
 /* HZ_VC_WAKE and HZ_VC_WAIT synchronise like a release and an acquire of a word nobody else has. */
@@ -20,10 +23,12 @@ static bool spins_for_ever(const struct vc_hart *h)
 
 void vc_pause(struct vc_hart *h)
 {
+	if (vc_frozen_wait(h, VC_PAUSE))
+		return;
 	vc_charge(h, vc.options.cost.pause);
 	vc_order(h, VC_PAUSE);
 	if (__builtin_expect(spins_for_ever(h), 0) && vc_holds(h))
-		vc_deadlock("DEADLOCK: a hart spins for a lock that nobody releases");
+		vc_give_up("deadlock", "DEADLOCK: a hart spins for a lock that nobody releases");
 }
 
 /* No order point when it parks: the LR was one, and the token is held since. */
@@ -32,15 +37,16 @@ void vc_wait_reservation(struct vc_hart *h, enum vc_kind kind)
 	uint64_t deadline = kind == VC_WRS_STO ? vc_deadline_cycles(h->slot->arg0) : VC_NEVER;
 
 	if (!h->reserved) {
+		vc_pair_drop(h);
 		vc_charge(h, vc.options.cost.pause);
 		vc_order(h, kind);
 		return;
 	}
-	if (deadline > vc_clock(h)) {
+	if (deadline > vc_clock(h) && !vc_frozen_wait(h, kind)) {
 		vc_line_count_park(h);
 		vc_park(h, deadline, kind);
 	}
-	h->reserved = false;
+	vc_pair_drop(h);
 }
 
 /* A remembered wake is like a deadline at the time it takes effect. */
@@ -55,7 +61,7 @@ static void wait_for_wake(struct vc_hart *h)
 		vc_clock_raise(h, h->wake_at);
 		return;
 	}
-	if (deadline > vc_clock(h))
+	if (deadline > vc_clock(h) && !vc_frozen_wait(h, VC_WAIT))
 		vc_park(h, deadline, VC_WAIT);
 }
 
@@ -76,20 +82,15 @@ void vc_wake(struct vc_hart *h)
 		return;
 	other = &vc.hart[target];
 	at = vc_clock(h) + vc.options.cost.ipi;
-	vc.wakes++;
+	vc.wakes += !h->frozen;
 	if (vc.options.race_check)
 		vc_race_write_to(h, wake_word(target), true);
-	if (other->state == VC_PARKED && other->wait_kind == VC_WAIT && at << VC_HART_BITS < vc.key[target]) {
+	if (other->state == VC_PARKED && other->wait_kind == VC_WAIT && at <= other->deadline) {
 		vc_unpark(h, other, at);
 	} else if (!other->wake_pending) {
 		other->wake_pending = true;
 		other->wake_at = at;
 	}
-}
-
-static bool in_ram(uint64_t address)
-{
-	return address % 8 == 0 && address >= HZ_RAM_BASE && address - HZ_RAM_BASE < vc.ram_bytes;
 }
 
 /* The look of HZ_VC_TAKE, at the time when the hart's key is the smallest; often made by another hart's thread. */
@@ -106,7 +107,7 @@ static bool something_there(struct vc_hart *h)
 
 static void take(struct vc_hart *h, uint64_t address)
 {
-	h->reserved = false;
+	h->reserved = false; /* the SC that an earlier LR waits for fails */
 	h->slot->arg1 = __atomic_load_n(h->word, __ATOMIC_ACQUIRE);
 	if (!h->slot->arg1)
 		return;
@@ -125,11 +126,12 @@ void vc_take(struct vc_hart *h)
 {
 	uint64_t address = h->slot->arg1;
 
-	if (!in_ram(address)) {
-		vc_deadlock("HZ_VC_TAKE of a word that is not in RAM");
+	h->word = address % 8 ? NULL : vc_guest(address, 8);
+	if (!h->word) {
+		vc_give_up("deadlock", "HZ_VC_TAKE of a word that is not in RAM");
 		return;
 	}
-	h->word = (uint64_t *)((char *)vc.ram + (address - HZ_RAM_BASE));
+	vc_frozen_progress(h);
 	h->deadline = vc_deadline_cycles(h->slot->arg0);
 	h->ready = something_there;
 	if (!vc_holds(h) || vc_key(h) >= atomic_load_explicit(&h->limit, memory_order_relaxed))

@@ -73,7 +73,7 @@ static void *watch(void *unused)
 		stuck = holder_is_stuck() ? stuck + step : 0;
 		asleep = vc_all_sleep() ? asleep + step : 0;
 		if (asleep >= no_interrupt_in)
-			vc_deadlock(NULL);
+			vc_deadlock();
 		enforce_exit();
 		if (stuck < vc.options.watchdog_ms)
 			continue;

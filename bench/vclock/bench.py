@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the virtual clock costs on this host: switches, instructions, and simulated I/Os per wall-clock second."""
+"""What the virtual clock costs on this host: hand-overs, instructions, and simulated I/Os per wall-clock second."""
 import json
 import os
 import pathlib
@@ -50,16 +50,16 @@ def finished(machine):
     return time.perf_counter() - start
 
 
-def switch_ns(plugin, image, quick):
-    """Nanoseconds per switch: two harts pass a test-and-set lock to and fro, pinned to one core. Median of three runs."""
+def hand_over_ns(plugin, image, quick):
+    """Nanoseconds per hand-over: two harts pass a ticket lock to and fro, pinned to one core. Median of three runs."""
     rows = []
     for _ in range(1 if quick else 3):
         with Lockbench(image, 2, "ticket", 20, 20, duration_ns=200_000 if quick else 4_000_000, plugin=plugin, pin="auto") as m:
             finished(m)
-            rows.append((m.report()["host"]["wall_ns"], m.report()["switches"]["total"]))
-    if len({switches for _, switches in rows}) != 1:
+            rows.append((m.report()["host"]["wall_ns"], m.report()["host"]["hand_overs"], m.report()["switches"]["total"]))
+    if len({switches for _, _, switches in rows}) != 1:
         raise runs.StudyError("equal runs had different numbers of switches")
-    return statistics.median(wall / switches for wall, switches in rows), rows[0][1]
+    return statistics.median(wall / count for wall, count, _ in rows), rows[0][1]
 
 
 def mips(elf, plugin, quick):
@@ -109,7 +109,7 @@ def io_cost(args, name, workers):
 
     kinds = sorted(set(full["vclock"]["switches"]) - {"total"})
     causes = {k: (full["vclock"]["switches"][k] - half["vclock"]["switches"].get(k, 0)) / more for k in kinds}
-    host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("host_waits", "host_wakes", "retired")}
+    host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("hand_overs", "host_waits", "host_wakes", "retired")}
     counted = sum(h["counted"] for h in full["vclock"]["harts"]) - sum(h["counted"] for h in half["vclock"]["harts"])
     return {"operation": name, "workers": workers, "ios": done(full), "ios_per_wall_s": done(full) / full["replay_wall_s"],
             "orders_per_io": per_io("orders"), "parks_per_io": per_io("parks"), "switches_per_io": sum(causes.values()),
@@ -119,19 +119,19 @@ def io_cost(args, name, workers):
 
 
 def show(figures):
-    print(f"switch, two harts pinned to one core: {figures['switch_ns']:,.0f} ns (over {figures['switches']:,} switches)")
+    print(f"hand-over, two harts pinned to one core: {figures['hand_over_ns']:,.0f} ns (over {figures['hand_overs']:,} of them)")
     m = figures["mips"]
     print(f"straight code on one hart: {m['with_plugin']:,.0f} MIPS with the plugin, {m['without']:,.0f} without "
           f"({100 * m['with_plugin'] / m['without']:.0f} %)\n")
-    report.table(["4 KiB, queue depth 8", "workers", "I/Os per wall s", "switches/IO", "orders/IO", "parks/IO", "host waits/IO",
-                  "host wakes/IO", "instructions/IO", "frozen/IO", "switches by cause"],
+    report.table(["4 KiB, queue depth 8", "workers", "I/Os per wall s", "switches/IO", "orders/IO", "parks/IO", "hand-overs/IO",
+                  "host waits/IO", "host wakes/IO", "instructions/IO", "frozen/IO", "switches by cause"],
                  [[r["operation"], r["workers"], round(r["ios_per_wall_s"]), r["switches_per_io"], r["orders_per_io"],
-                   r["parks_per_io"], r["host_per_io"]["host_waits"], r["host_per_io"]["host_wakes"], round(r["instructions_per_io"]),
-                   round(r["frozen_instructions_per_io"]),
+                   r["parks_per_io"], r["host_per_io"]["hand_overs"], r["host_per_io"]["host_waits"],
+                   r["host_per_io"]["host_wakes"], round(r["instructions_per_io"]), round(r["frozen_instructions_per_io"]),
                    ", ".join(f"{k} {v:.2f}" for k, v in sorted(r["switches_by_cause"].items(), key=lambda i: -i[1]))]
                   for r in figures["io"]])
     print(f"\nload of the host before and after: {figures['load'][0]:.1f}, {figures['load'][1]:.1f} on {os.cpu_count()} cores; "
-          "counts per I/O do not depend on it, except host waits, host wakes and "
+          "counts per I/O do not depend on it, except hand-overs, host waits, host wakes and "
           "frozen instructions (looks at the host)")
 
 
@@ -144,8 +144,8 @@ def bench():
     image = built("HARTZONE_LOCKBENCH", "firmware/firmware/main/lockbench.elf")
     progress = report.Progress(2 + len(OPERATIONS) * len(args.workers))
     figures = {"schema": "hartzone-bench-vclock-1", "load": [os.getloadavg()[0]]}
-    progress.step("switches")
-    figures["switch_ns"], figures["switches"] = switch_ns(plugin, image, args.quick)
+    progress.step("hand-overs")
+    figures["hand_over_ns"], figures["hand_overs"] = hand_over_ns(plugin, image, args.quick)
     progress.step("instructions")
     figures["mips"] = speed(plugin, args.quick)
     figures["io"] = []

@@ -5,15 +5,16 @@ are the synchronising instructions; the event with the smallest (clock, hart) ha
 import heapq
 import struct
 
-from rv64 import ATOMIC, Code, MASK, place, reg, signed
+from rv64 import ATOMIC, Code, MASK, SYNC_WORDS, place, reg, signed, word
 
 RAM, SLOTS = 0x80000000, 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
 COSTS = {
-    "default": dict(insn=1, local=2, remote=40, occupancy=20, wake=0, pause=10),
-    "ideal": dict(insn=1, local=0, remote=0, occupancy=0, wake=0, pause=10),
+    "default": dict(insn=1, local=2, remote=40, occupancy=20, wake=0, pause=10, ipi=100),
+    "ideal": dict(insn=1, local=0, remote=0, occupancy=0, wake=0, pause=10, ipi=0),
 }
-PERFORM, GO_ON = 0, -1  # what an event is; positive numbers are deadlines of a park
+NEVER = float("inf")
+ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
     "amoswap": lambda old, v: v, "amoadd": lambda old, v: old + v, "amoor": lambda old, v: old | v,
     "amoand": lambda old, v: old & v, "amoxor": lambda old, v: old ^ v, "amomaxu": max, "amominu": min,
@@ -24,6 +25,7 @@ AMO = {
 class Line:
     def __init__(self):
         self.holders, self.watchers, self.busy = set(), set(), 0
+        self.accesses = self.transfers = self.queue_cycles = self.parks = self.wakes = 0
 
 
 class Hart:
@@ -33,10 +35,14 @@ class Hart:
         self.n = 0              # instructions
         self.offset = 0         # clock = n * insn + offset, unless frozen
         self.frozen, self.frozen_at = 0, 0
+        self.frozen_from, self.skipped = 0, 0  # instructions at the freeze; inside freezes
         self.line = None        # reserved
-        self.reserved_value = None
+        self.pair = None        # address, size and value of the LR that an SC may follow
         self.parked = 0         # number of the park, 0 = not parked
         self.parks = 0
+        self.park = None        # what it is parked in: wrs.nto, wrs.sto, wait or take
+        self.deadline = NEVER
+        self.wake_at = None     # a remembered wake
 
 
 class Model:
@@ -47,6 +53,8 @@ class Model:
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))}
         self.code = Code(elf, self.load, self.store, self.csr)
         self.lines, self.events, self.ended = {}, [], False
+        self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
+        self.parks = self.wakes = 0
         tree = find_device_tree(ram)
         self.harts = [Hart(i, RAM, tree) for i in range(harts)]
         for h in self.harts:
@@ -85,6 +93,9 @@ class Model:
     def csr(self, h, name):
         return h.number if name == "mhartid" else 0
 
+    def argument(self, h, which):
+        return self.peek(SLOTS + 64 * h.number + 16 + 8 * which)
+
     # Clock
     def clock(self, h):
         return h.frozen_at if h.frozen else h.n * self.cost["insn"] + h.offset
@@ -99,7 +110,31 @@ class Model:
             h.offset += late
             h.frozen_at += late
 
-    # Running
+    def counted(self, h):
+        return (h.frozen_from if h.frozen else h.n) - h.skipped
+
+    def deadline_of(self, h):
+        """slot.arg0 in cycles, rounded up."""
+        cycles = -(-self.argument(h, 0) * self.mhz // 1000)
+        return cycles if cycles < 1 << 57 else NEVER
+
+    # Running: an event is (clock, hart, what), and what is a function of the hart, or the number of a park that ends by deadline
+    def turn(self, h, what):
+        self.count += 1
+        heapq.heappush(self.events, (self.clock(h), h.number, self.count, what))
+
+    def run(self):
+        self.count = 0
+        for h in self.harts:
+            self.turn(h, self.advance)
+        while self.events and not self.ended:
+            time, number, _, what = heapq.heappop(self.events)
+            h = self.harts[number]
+            if callable(what):
+                what(h)
+            elif h.parked == what:
+                self.end_park(h, time)(h)
+
     def advance(self, h):
         """Plain code up to the next event, which is put on the heap."""
         blocks, x = self.code.blocks, h.x
@@ -107,41 +142,60 @@ class Model:
             f = blocks.get(h.pc) or self.code.block(h.pc)
             if callable(f):
                 h.pc = f(h, x)
-            elif not self.inline(h, f):
+                continue
+            h.n += 1
+            if not self.reach(h, f):
                 return
 
-    def inline(self, h, i):
-        """Reaches a synchronising instruction: True if it needs no order and the hart goes on at once."""
-        h.n += 1
+    def reach(self, h, i):
+        """A synchronising instruction: True if it needs no order and the hart goes on at once."""
         imm = i.raw >> 20
-        if ATOMIC.match(i.name):
-            self.turn(h, PERFORM)
-            return False
-        h.pc = i.next
         if i.name == "wfi":
             return False
         if i.name in ("wrs.nto", "wrs.sto"):
-            return self.wait(h, i.name)
+            return self.wait_reservation(h, i)
         if i.name == "pause":
             self.charge(h, self.cost["pause"])
-        elif imm != 0x100:
+        elif i.raw & 0xFFFFF == 0x02013 and imm not in ORDERED_HINTS:
+            h.pc = i.next
             return self.hint(h, imm)
-        self.turn(h, GO_ON)
+        self.turn(h, lambda h: self.perform(h, i))
         return False
 
+    def perform(self, h, i):
+        """The order point of instruction i has come."""
+        m = ATOMIC.match(i.name)
+        hint = ORDERED_HINTS.get(i.raw >> 20, "")
+        self.record(h, m[1] if m and m[1] in ("lr", "sc") else "amo" if m else i.name if i.raw in SYNC_WORDS else hint, i.pc)
+        h.pc = i.next
+        if m:
+            self.atomic(h, i, m)
+        elif hint == "wait" and not self.wait_for_wake(h):
+            return
+        elif hint == "wake":
+            self.wake(h)
+        elif hint == "take" and not self.look(h):
+            return
+        self.advance(h)
+
+    def record(self, h, kind, pc):
+        if not h.frozen:
+            self.order.append((self.clock(h), h.number, kind, pc))
+
     def hint(self, h, imm):
-        slot = SLOTS + 64 * h.number
         if imm == 0x101:
-            self.poke(slot + 8, self.clock(h) * 1000 // self.mhz)
+            self.poke(SLOTS + 64 * h.number + 8, self.clock(h) * 1000 // self.mhz)
         elif imm == 0x104:
-            h.frozen_at = self.clock(h)
+            if not h.frozen:
+                h.frozen_at, h.frozen_from = self.clock(h), h.n
             h.frozen += 1
         elif imm == 0x105:
             h.frozen -= 1
             if not h.frozen:
                 h.offset = h.frozen_at - h.n * self.cost["insn"]
+                h.skipped += h.n - h.frozen_from
         elif imm == 0x107:
-            self.advance_to(h, self.clock(h) + (self.peek(slot + 16) * self.mhz + 500) // 1000)
+            self.advance_to(h, self.clock(h) + (self.argument(h, 0) * self.mhz + 500) // 1000)
         elif imm == 0x1FF:
             self.ended = True
             return False
@@ -149,66 +203,107 @@ class Model:
             raise NotImplementedError(f"hint {imm:#x}")
         return True
 
-    def turn(self, h, what):
-        heapq.heappush(self.events, (self.clock(h), h.number, what))
+    # Waiting
+    def start_park(self, h, kind, deadline, then):
+        self.parks += not h.frozen
+        h.parks += 1
+        h.parked, h.park, h.deadline, h.then = h.parks, kind, deadline, then
+        if deadline != NEVER:
+            self.count += 1
+            heapq.heappush(self.events, (deadline, h.number, self.count, h.parked))
 
-    def wait(self, h, name):
+    def end_park(self, h, time):
+        h.parked, h.park = 0, None
+        self.advance_to(h, time)
+        return h.then
+
+    def wait_reservation(self, h, i):
         """WRS: parks while the reservation holds; True if the hart goes on."""
-        h.reserved_value = None
-        if h.line is None:
+        h.pair, line = None, h.line
+        if line is None:
             self.charge(h, self.cost["pause"])
-            self.turn(h, GO_ON)
+            self.turn(h, lambda h: self.perform(h, i))
             return False
-        deadline = 1 << 60
-        if name == "wrs.sto":
-            deadline = -(-self.peek(SLOTS + 64 * h.number + 16) * self.mhz // 1000)
+        h.pc = i.next
+        deadline = self.deadline_of(h) if i.name == "wrs.sto" else NEVER
         if deadline <= self.clock(h):
             h.line = None
             return True
-        h.parks += 1
-        h.parked = h.parks
-        if deadline < 1 << 57:
-            heapq.heappush(self.events, (deadline, h.number, h.parked))
+        line.parks += not h.frozen
+
+        def then(h):
+            h.line = None
+            self.advance(h)
+        self.start_park(h, i.name, deadline, then)
         return False
 
-    def run(self):
-        for h in self.harts:
-            self.turn(h, GO_ON)
-        while self.events and not self.ended:
-            time, number, what = heapq.heappop(self.events)
-            h = self.harts[number]
-            if what > 0: # a deadline, perhaps of a park that ended earlier
-                if h.parked != what:
-                    continue
-                h.parked, h.line = 0, None
-                self.advance_to(h, time)
-            elif what == PERFORM:
-                i = self.code.insns[h.pc]
-                self.atomic(h, i)
-                h.pc = i.next
-            self.advance(h)
+    def wait_for_wake(self, h):
+        """HZ_VC_WAIT; True if the hart goes on."""
+        deadline = self.deadline_of(h)
+        if h.wake_at is not None and h.wake_at <= deadline:
+            self.advance_to(h, h.wake_at)
+            h.wake_at = None
+            return True
+        if deadline <= self.clock(h):
+            return True
+        self.start_park(h, "wait", deadline, self.advance)
+        return False
 
-    def atomic(self, h, i):
-        m = ATOMIC.match(i.name)
+    def wake(self, h):
+        """HZ_VC_WAKE takes effect after `ipi`: by the deadline it ends the wait, later it is remembered, one at most."""
+        target = self.argument(h, 0)
+        if target >= len(self.harts):
+            return
+        self.wakes += not h.frozen
+        other, at = self.harts[target], self.clock(h) + self.cost["ipi"]
+        if other.park == "wait" and at <= other.deadline:
+            self.turn(other, self.end_park(other, at))
+        elif other.wake_at is None:
+            other.wake_at = at
+
+    def look(self, h):
+        """HZ_VC_TAKE finds something, or its time is over: True if the hart goes on."""
+        word, deadline = self.argument(h, 1), self.deadline_of(h)
+        self.access(h, word, False)
+        if self.peek(word) or deadline <= self.clock(h):
+            self.take(h, word)
+            return True
+        h.line.parks += not h.frozen
+
+        def then(h):
+            self.take(h, word)
+            self.advance(h)
+        self.start_park(h, "take", deadline, then)
+        return False
+
+    def take(self, h, word):
+        value = self.peek(word)
+        h.line = None
+        self.poke(SLOTS + 64 * h.number + 24, value)
+        if value:
+            self.poke(word, 0)
+            self.access(h, word, True)
+
+    # Lines
+    def atomic(self, h, i, m):
         kind, n = m[1], 8 if m[2] == "d" else 4
         o, x = i.operands, h.x
         address = (x[place(o[-1])[1]] if "(" in o[-1] else x[reg(o[-1])])
         old = self.load(address, n if n == 8 else -n)
         if kind == "lr":
             result = old
-            h.reserved_value = (address, old)
+            h.pair = (address, n, old)
             self.access(h, address, False)
         elif kind == "sc":
-            good = h.reserved_value == (address, old)
-            touched = h.reserved_value is not None and h.reserved_value[0] == address
-            h.line = h.reserved_value = None
+            good = h.line is not None and h.pair == (address, n, old)
+            h.line = h.pair = None
             if good:
                 self.store(address, n, x[reg(o[1])])
-            if touched:
                 self.access(h, address, True)
             result = int(not good)
         else:
-            value = AMO[kind](old, x[reg(o[1])])
+            operand = x[reg(o[1])]
+            value = AMO[kind](old, operand if n == 8 else word(operand) & MASK)
             self.store(address, n, value)
             self.access(h, address, True)
             result = old
@@ -219,11 +314,14 @@ class Model:
     def access(self, h, address, write):
         line = self.lines.setdefault(address >> 6, Line())
         if not h.frozen:
+            line.accesses += 1
             if (line.holders == {h.number}) if write else (h.number in line.holders):
                 h.offset += self.cost["local"]
             else:
                 begin = max(line.busy, self.clock(h))
                 line.busy = begin + self.cost["occupancy"]
+                line.transfers += 1
+                line.queue_cycles += begin - self.clock(h)
                 h.offset += begin - self.clock(h) + self.cost["remote"]
             line.holders = {h.number} if write else line.holders | {h.number}
         if write:
@@ -238,10 +336,9 @@ class Model:
             if w.line is not line:
                 continue
             w.line = None
-            if w.parked:
-                w.parked = 0
-                self.advance_to(w, self.clock(h) + self.cost["wake"])
-                self.turn(w, GO_ON)
+            if w.parked and w.park != "wait":
+                line.wakes += not w.frozen
+                self.turn(w, self.end_park(w, self.clock(h) + self.cost["wake"]))
         line.watchers &= {h.number}
 
 

@@ -11,13 +11,14 @@ SCENES = ("order deadline ping host charge deadlock compute spin parked halted r
 PARAMETERS, RESULTS, BELL, QUESTION = 0x80300000, 0x80301000, 0x80303000, 0x80303040
 
 
-def build(folder):
-    elf = os.path.join(folder, "probe.elf")
+def build(folder, *sources):
+    """Compiles sources of the folder probe; without any, the probe image."""
+    sources = sources or ("start.S", "probe.c")
+    elf = os.path.join(folder, os.path.splitext(sources[-1])[0] + ".elf")
     subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany", "-O2",
                     "-ffreestanding", "-nostdlib", "-static", "-Wall", "-Wextra", "-Werror",
                     "-I", os.path.join(HERE, "../../protocol"), "-Wl,-T," + os.path.join(HERE, "probe/probe.ld"),
-                    "-Wl,--no-warn-rwx-segments", os.path.join(HERE, "probe/start.S"),
-                    os.path.join(HERE, "probe/probe.c"), "-o", elf], check=True)
+                    "-Wl,--no-warn-rwx-segments", *(os.path.join(HERE, "probe", s) for s in sources), "-o", elf], check=True)
     return elf
 
 

@@ -8,7 +8,7 @@
 
 enum scene {
 	SCENE_ORDER,      /* contended counter: AMO loop with a think time */
-	SCENE_DEADLINE,   /* WRS.STO to several deadlines, inside and outside a freeze */
+	SCENE_DEADLINE,   /* idle until several deadlines: by WRS.STO, and by TAKE inside a freeze */
 	SCENE_PING,       /* WAIT and WAKE between neighbours */
 	SCENE_HOST,       /* hart 0 asks the host with its clock frozen, others count */
 	SCENE_CHARGE,     /* CHARGE, FREEZE and NOW on one hart */
@@ -133,16 +133,34 @@ static void scene_order(uint64_t hart)
 	}
 }
 
+static uint64_t parcels[64][8] __attribute__((aligned(64)));
+
+static uint64_t take(uint64_t hart, uint64_t deadline_ns)
+{
+	SLOTS[hart].arg0 = deadline_ns;
+	if (PARAMETERS->think) {
+		SLOTS[hart].arg1 = (uint64_t)parcels[hart];
+		HINT(HZ_VC_TAKE);
+		return SLOTS[hart].arg1;
+	}
+	if (!load(parcels[hart]))
+		wait_sto(hart, deadline_ns);
+	return swap(parcels[hart], 0);
+}
+
 static void scene_deadline(uint64_t hart)
 {
 	uint64_t t = now(hart);
 
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
 		t += 1000 + 7 * hart;
-		if (i & 1)
+		if (i & 1) {
 			HINT(HZ_VC_FREEZE);
-		load(&shared_word);
-		wait_sto(hart, t);
+			take(hart, t);
+		} else {
+			load(&shared_word);
+			wait_sto(hart, t);
+		}
 		if (!hart)
 			RESULTS->log[2 * i] = now(hart) - t;
 		if (i & 1)
@@ -170,21 +188,6 @@ static void scene_ping(uint64_t hart)
 		HINT(HZ_VC_WAKE);
 	}
 	RESULTS->value[hart] = now(hart) << 8 | timeouts;
-}
-
-static uint64_t parcels[64][8] __attribute__((aligned(64)));
-
-static uint64_t take(uint64_t hart, uint64_t deadline_ns)
-{
-	SLOTS[hart].arg0 = deadline_ns;
-	if (PARAMETERS->think) {
-		SLOTS[hart].arg1 = (uint64_t)parcels[hart];
-		HINT(HZ_VC_TAKE);
-		return SLOTS[hart].arg1;
-	}
-	if (!load(parcels[hart]))
-		wait_sto(hart, deadline_ns);
-	return swap(parcels[hart], 0);
 }
 
 static void scene_take(uint64_t hart)

@@ -1,0 +1,209 @@
+"""Random programs on the plugin and on the model: every order point, every value read, every counter of the report is equal. And
+the corners of the rules one by one, in programs that are written down."""
+import os
+import sys
+import time
+import tempfile
+
+import model
+import probe_image
+import programs
+from programs import LINES, program
+from suite import Case, PLUGIN, main
+
+COSTS = {
+    **model.COSTS,
+    "other": dict(insn=2, local=3, remote=101, occupancy=67, wake=9, pause=21, ipi=75),
+    # Instructions cost nothing and all else is round: many events fall on the same cycle.
+    "coarse": dict(insn=0, local=10, remote=40, occupancy=20, wake=10, pause=10, ipi=100),
+    "ties": dict(insn=0, local=0, remote=10, occupancy=10, wake=0, pause=10, ipi=0),
+}
+
+
+def modelled(elf, run, costs, mhz):
+    ram = bytearray(64 << 20)
+    model.load_elf(elf, ram)
+    offset = programs.LISTS - model.RAM
+    ram[offset:offset + len(run.image)] = run.image
+    m = model.Model(elf, len(run.logs), ram, costs, mhz)
+    m.run()
+    return m
+
+
+def counters_of_report(report):
+    return {"orders": report["orders"], "switches": report["switches"], "parks": report["parks"], "wakes": report["wakes"],
+            "harts": [(h["cycles"], h["counted"]) for h in report["harts"]],
+            "lines": {int(line.pop("line").rsplit("0x", 1)[1].rstrip(")"), 16): line for line in report["lines"]}}
+
+
+def counters_of_model(m):
+    switches = {}
+    for before, now in zip(m.order, m.order[1:]):
+        if before[1] != now[1]:
+            switches[now[2]] = switches.get(now[2], 0) + 1
+    lines = {number << 6: {k: getattr(line, k) for k in ("accesses", "transfers", "queue_cycles", "parks", "wakes")}
+             for number, line in m.lines.items() if line.accesses}
+    return {"orders": len(m.order), "switches": {**switches, "total": sum(switches.values())}, "parks": m.parks, "wakes": m.wakes,
+            "harts": [(m.clock(h), m.counted(h)) for h in m.harts], "lines": lines}
+
+
+class ProgramsCase(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = tempfile.TemporaryDirectory(prefix="hz-programs-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.elf = probe_image.build(cls.folder.name, "programs.S")
+        cls.meeting = programs.symbols(cls.elf)["op_meet"]
+
+
+class Corners(ProgramsCase):
+    """Instructions cost 1 cycle of 1 ns, a transfer 40, a wake 100."""
+
+    def run_lists(self, *lists, options=()):
+        with programs.Programs(self.elf, lists, 1, plugin=PLUGIN, options=options) as run:
+            self.assertEqual(run.run(), 0, run.output)
+            return run.results(run.words), run.report()
+
+    def stored(self, *others):
+        """Whether hart 0's SC to the first word stores, while hart 1 does something between LR and SC."""
+        logs, _ = self.run_lists(program(("lr", LINES), ("think", 500), ("sc", LINES, 7), ("add", LINES)),
+                                 program(("think", 100), *others))
+        self.assertEqual(logs[0][2], 0 if logs[0][1] else 7, "what an SC says is what it did")
+        return not logs[0][1]
+
+    def test_an_sc_stores_only_while_its_reservation_is_intact(self):
+        self.assertTrue(self.stored())
+        self.assertTrue(self.stored(("lr", LINES)))
+        self.assertTrue(self.stored(("add", LINES + 64)))
+        self.assertFalse(self.stored(("add", LINES)), "the value it finds is the same as before")
+        self.assertFalse(self.stored(("swap", LINES, 5), ("swap", LINES, 0)), "the value is the same again")
+        self.assertFalse(self.stored(("swapw", LINES + 4, 1), ("swapw", LINES + 4, 0)))
+        self.assertFalse(self.stored(("add", LINES + 8, 1)), "another word of the line")
+
+    def test_a_failed_sc_breaks_no_reservation(self):
+        """Else two harts could make each other fail for ever."""
+        logs, _ = self.run_lists(program(("lr", LINES), ("think", 500), ("lr", LINES), ("think", 500), ("sc", LINES, 7)),
+                                 program(("think", 100), ("lr", LINES), ("think", 60), ("take", LINES, 0), ("think", 600), ("sc", LINES, 5)))
+        self.assertEqual((logs[0][2], logs[1][2]), (0, 1))
+
+    def test_an_sc_to_another_word_fails(self):
+        logs, _ = self.run_lists(program(("lr", LINES), ("sc", LINES + 8, 7), ("add", LINES + 8), ("sc", LINES, 7), ("add", LINES)))
+        self.assertEqual(logs[0], [0, 1, 0, 1, 0])
+
+    def test_a_broken_reservation_does_not_end_a_wait(self):
+        logs, _ = self.run_lists(program("now", ("lr", LINES), ("wait", 1000)), program(("think", 100), ("add", LINES)))
+        self.assertGreaterEqual(logs[0][2], logs[0][0] + 1000)
+
+    def waits(self, target, ipi):
+        """When the first of two waits ends, whose deadline is at 1000, and whether a wake that takes effect at 900 + ipi is left for
+        the second. Instructions cost nothing, so all times are exact."""
+        lists = [program() for _ in range(4)]
+        lists[target] = program(("wait", 1000), ("wait", 5000))
+        lists[(target + 1) % 4] = program(("charge", 900), ("wake", target))
+        logs, _ = self.run_lists(*lists, options=["insn=0", "local=0", "remote=0", "occupancy=0", "pause=10", f"ipi={ipi}"])
+        first, second = logs[target]
+        return first, second - first < 5000
+
+    def test_a_wake_by_the_deadline_is_used_up(self):
+        """Also on the same cycle, whichever hart it is; a later one is remembered."""
+        for target in range(4):
+            self.assertEqual(self.waits(target, 99), (999, False))
+            self.assertEqual(self.waits(target, 100), (1000, False))
+            self.assertEqual(self.waits(target, 101), (1000, True))
+
+    def test_a_freeze_counts_nothing(self):
+        """Two runs that differ only in what happens inside freezes have the same report but for the host's part."""
+        reports = []
+        for looks in ([], ["now", ("lr", LINES), ("add", LINES + 64, 0), ("wake", 1), ("lr", LINES), ("sc", LINES)],
+                      [("take", LINES + 128, 40), ("take", LINES + 128, 40), ("take", LINES + 128, 20)]):
+            logs, report = self.run_lists(program("freeze", *looks, ("take", LINES + 128, 100 if len(looks) != 3 else 0), "thaw", "now"),
+                                          *[program(*[("add", LINES + 192)] * 20) for _ in range(3)], options=["ipi=100000"])
+            del report["host"]
+            reports.append((report, logs[0][-1]))
+        self.assertEqual(reports[0], reports[1])
+        self.assertEqual(reports[0], reports[2])
+
+
+class FrozenWaits(ProgramsCase):
+    """A hart that would have to wait for another with its clock frozen ends the run, which says where."""
+
+    def ended(self, place, *operations, harts=2):
+        lists = [program(("think", 5)) for _ in range(harts - 1)] + [program("freeze", "freeze_again", "thaw", "freeze_again", *operations, "thaw", "thaw")]
+        with programs.Programs(self.elf, lists, 1, plugin=PLUGIN) as run:
+            self.assertEqual(run.run(timeout=60), 3, run.output)
+            self.assertRegex(run.output.splitlines()[0], rf"^vclock: FROZEN WAIT: hart {harts - 1} would have to wait for another hart at "
+                             rf"{place}, but its clock is frozen since op_freeze\+0x0 \(0x[0-9a-f]+\)$")
+            report = run.report()
+            self.assertEqual((report["end"], report["reason"], report["deterministic"]), ("frozen-wait", "frozen-wait", False))
+
+    def test_waits_are_named(self):
+        for harts in (2, 5):
+            self.ended(r"op_pause\+0x0 \(0x[0-9a-f]+\) \(pause\)", "pause", harts=harts)
+            self.ended(r"op_nto\+0x0 \(0x[0-9a-f]+\) \(wrs.nto\)", ("lr", LINES), "nto", harts=harts)
+            self.ended(r"op_sto\+0x[0-9a-f]+ \(0x[0-9a-f]+\) \(wrs.sto\)", ("lr", LINES), ("sto", 100), harts=harts)
+            self.ended(r"op_wait\+0x[0-9a-f]+ \(0x[0-9a-f]+\) \(wait\)", ("wait", 100), harts=harts)
+
+    def test_a_loop_that_does_not_pause_is_named(self):
+        self.ended(r"op_grab\+0x0 \(0x[0-9a-f]+\) \(amo\)", ("grab", LINES, 1), ("grab", LINES, 1))
+
+    def test_what_waits_for_nobody_is_allowed(self):
+        lists = [program("freeze", ("take", LINES, 500), ("lr", LINES), ("sto", 0), ("wait", 0), ("grab", LINES, 1), "thaw", "pause",
+                         ("lr", LINES), ("sto", 100), ("wait", 100)), program()]
+        with programs.Programs(self.elf, lists, 1, plugin=PLUGIN) as run:
+            self.assertEqual(run.run(), 0, run.output)
+
+
+class Random(ProgramsCase):
+    def compare(self, harts, costs, mhz, count, seed):
+        generator = programs.Generator(seed, harts)
+        lists = generator.lists(count)
+        options = [f"mhz={mhz}", *(f"{k}={v}" for k, v in COSTS[costs].items())]
+        with programs.Programs(self.elf, lists, generator.lines, plugin=PLUGIN, options=options) as run:
+            self.assertEqual(run.run(), 0, run.output)
+            report, trace = run.report(), run.trace()
+            results = run.results(run.words)
+            self.assertTrue(report["deterministic"], report["reason"])
+            m = modelled(self.elf, run, COSTS[costs], mhz)
+            expected = run.results(lambda at, n: [m.peek(at + 8 * i) for i in range(n)])
+        self.check_order(trace, m.order)
+        for hart, (real, right) in enumerate(zip(results, expected)):
+            self.assertEqual(real, right, f"values that hart {hart} read")
+        self.assertEqual(counters_of_report(report), counters_of_model(m))
+        return len(trace)
+
+    def check_order(self, trace, expected):
+        if trace == expected:
+            return
+        at = next((i for i, (real, right) in enumerate(zip(trace, expected)) if real != right), min(len(trace), len(expected)))
+        hart = trace[at][1] if at < len(trace) else expected[at][1]
+        program = sum(h == hart and kind == "amo" and self.meeting <= pc < self.meeting + 16 for _, h, kind, pc in trace[:at])
+        names = {address: name for name, address in programs.symbols(self.elf).items() if name.startswith("op_")}
+
+        def show(entry):
+            place = max((a for a in names if a <= entry[3]), default=None)
+            return f"{entry[0]:>10} hart {entry[1]} {entry[2]} {names.get(place)}"
+        lines = [f"order point {at}, program {program} of hart {hart}:"]
+        for title, order in (("plugin", trace), ("model", expected)):
+            lines += [title] + [show(e) for e in order[max(0, at - 8):at + 3]]
+        self.fail("\n".join(lines))
+
+    def test_programs(self):
+        """Thousands, over harts, costs and frequencies."""
+        begin, orders, total = time.monotonic(), 0, 0
+        for seed, (harts, costs, mhz, count) in enumerate(MATRIX):
+            with self.subTest(harts=harts, costs=costs, mhz=mhz, seed=seed):
+                orders += self.compare(harts, costs, mhz, count, seed)
+                total += count
+        print(f"{total} programs, {orders} order points equal, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+
+
+MATRIX = (
+    (1, "default", 1000, 100), (2, "coarse", 1000, 600), (2, "default", 1000, 400), (2, "ties", 1000, 400), (3, "coarse", 1000, 400),
+    (3, "other", 1600, 300), (4, "ties", 1000, 300), (4, "default", 333, 300), (5, "coarse", 1000, 300), (8, "default", 1000, 150),
+    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
+    (64, "coarse", 1000, 8),
+)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+/* LR and SC as a pair: an SC stores exactly if it names the LR's word, and the reservation is intact.
+ *
+ * QEMU compares values instead: its SC stores if the word holds what LR found, also when other harts changed it and changed it back
+ * (ABA), or wrote another word of the line. Where the reservation is lost but the value is the same, the word's value is hidden
+ * from QEMU while the SC executes; nobody else runs then. In RAM only. */
+#ifndef VC_PAIR_H
+#define VC_PAIR_H
+
+#include "state.h"
+
+/* LR has read. */
+void vc_pair_open(struct vc_hart *h, uint64_t address, unsigned bytes);
+/* Something other than an SC has used up the reservation, in QEMU too. */
+void vc_pair_drop(struct vc_hart *h);
+/* Before the SC, by the token holder: decides whether it stores. */
+void vc_pair_decide(struct vc_hart *h);
+/* After the SC has accessed its word: true if it stored. One that names another word than the LR makes no access. */
+bool vc_pair_close(struct vc_hart *h);
+
+#endif
