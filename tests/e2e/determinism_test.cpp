@@ -1,4 +1,4 @@
-// Determinism: the digest does not depend on how fast, how loaded or how scheduled the host is.
+// Determinism: neither the digest nor the report of the virtual clock depends on how fast, how loaded or how scheduled the host is.
 #include <sched.h>
 
 #include <atomic>
@@ -53,7 +53,15 @@ private:
 	cpu_set_t before_;
 };
 
-std::string digest_under(const Host &host, const hz::MachineOptions &machine, const hz::wl::Workload &workload)
+// The report but for its account of the host.
+std::string clock_report(const hz::res::RunFacts &facts)
+{
+	nlohmann::json report = nlohmann::json::parse(facts.plugin_report);
+	EXPECT_EQ(report.erase("host"), 1u);
+	return report.dump(1);
+}
+
+std::string outcome_under(const Host &host, const hz::MachineOptions &machine, const hz::wl::Workload &workload)
 {
 	SCOPED_TRACE(host.name);
 	Hogs hogs(host.hogs_per_core * std::max(1u, std::thread::hardware_concurrency()));
@@ -62,7 +70,7 @@ std::string digest_under(const Host &host, const hz::MachineOptions &machine, co
 		setenv("HARTZONE_TEST_DELAY_US", std::to_string(host.delay_us).c_str(), 1);
 	const hz::res::RunFacts facts = good_run(machine, workload);
 	unsetenv("HARTZONE_TEST_DELAY_US");
-	return hz::res::digest_of(facts);
+	return hz::res::digest_of(facts) + "\n" + clock_report(facts);
 }
 
 constexpr Host hosts[] = {
@@ -70,11 +78,11 @@ constexpr Host hosts[] = {
 	{"host threads slowed", false, 0, 300}, {"all at once", true, 1, 300},
 };
 
-void expect_one_digest(const hz::MachineOptions &machine, const hz::wl::Workload &workload)
+void expect_one_outcome(const hz::MachineOptions &machine, const hz::wl::Workload &workload)
 {
-	const std::string first = digest_under({"first", false, 0, 0}, machine, workload);
+	const std::string first = outcome_under({"first", false, 0, 0}, machine, workload);
 	for (const Host &host : hosts)
-		EXPECT_EQ(digest_under(host, machine, workload), first) << host.name;
+		EXPECT_EQ(outcome_under(host, machine, workload), first) << host.name;
 }
 
 TEST(Determinism, EightWorkersReadWriteAndReset)
@@ -83,7 +91,7 @@ TEST(Determinism, EightWorkersReadWriteAndReset)
 	hz::conf::place_roles(machine.config, 1, 8);
 	const hz::wl::Workload workload = churn(8, 150);
 	EXPECT_GT(good_run(machine, workload).ftl.zone_resets, 8u);
-	expect_one_digest(machine, workload);
+	expect_one_outcome(machine, workload);
 }
 
 TEST(Determinism, TheDefaultRun)
@@ -92,7 +100,7 @@ TEST(Determinism, TheDefaultRun)
 	machine.config = hz::conf::load_device(std::string(HZ_TREE) + "/configs/devices/default.yaml");
 	hz::wl::Workload workload = hz::wl::load_workload(std::string(HZ_TREE) + "/configs/workloads/default.yaml");
 	workload.trace->max_ops = 1000;
-	expect_one_digest(machine, workload);
+	expect_one_outcome(machine, workload);
 }
 
 } // namespace
