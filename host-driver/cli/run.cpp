@@ -134,6 +134,14 @@ MachineOptions RunFlags::machine_options() const
 	return o;
 }
 
+// Found before the run ended in another way than by itself: the further lines of what was told.
+void report_races_before(const std::string &words)
+{
+	const size_t at = words.find("\nrace: ");
+	if (at != std::string::npos)
+		throw Error("the race check found unsynchronised accesses of two harts:" + words.substr(at));
+}
+
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
 void report_power_cut(const MachineOptions &machine, const std::string &out)
 {
@@ -195,8 +203,9 @@ void run(RunFlags flags)
 	res::RunFacts facts;
 	try {
 		facts = run_workload(machine, workload, workload.name);
-	} catch (const PowerCut &) {
-		return report_power_cut(machine, flags.out);
+	} catch (const PowerCut &cut) {
+		report_power_cut(machine, flags.out);
+		return report_races_before(cut.what());
 	} catch (const std::exception &e) {
 		write_failure(flags.out, e.what());
 		throw;

@@ -36,10 +36,27 @@ std::string known_qemu_failure(const std::string &qemu_log)
 	return {};
 }
 
+namespace {
+constexpr std::string_view plugin_says = "vclock: ", race_found = "vclock: RACE: ";
+}
+
 std::string plugin_failure(const std::string &qemu_log)
 {
-	const size_t at = ("\n" + qemu_log).find("\nvclock: ");
-	return at == std::string::npos ? std::string() : qemu_log.substr(at, qemu_log.find('\n', at) - at);
+	std::istringstream lines(qemu_log);
+	for (std::string line; std::getline(lines, line);)
+		if (line.starts_with(plugin_says) && !line.starts_with(race_found))
+			return line;
+	return {};
+}
+
+std::string races_before(const std::string &qemu_log)
+{
+	std::istringstream lines(qemu_log);
+	std::string races;
+	for (std::string line; std::getline(lines, line);)
+		if (line.starts_with(race_found))
+			races += "\nrace: " + line.substr(race_found.size());
+	return races;
 }
 
 std::string firmware_failure(const Region &region)
@@ -56,7 +73,7 @@ std::string last_line(const std::string &text)
 	std::istringstream lines(text);
 	std::string last;
 	for (std::string line; std::getline(lines, line);)
-		if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c); }))
+		if (!line.starts_with(race_found) && std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c); }))
 			last = line;
 	return last;
 }

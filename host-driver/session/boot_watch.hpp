@@ -16,11 +16,13 @@ std::string known_qemu_failure(const std::string &qemu_log);
 
 // What the virtual clock's plugin said before it gave up, else empty.
 std::string plugin_failure(const std::string &qemu_log);
+// The races that its check found, each as a further line "race: …" for the sentence that tells the failure.
+std::string races_before(const std::string &qemu_log);
 
 // One sentence if the firmware gave up, else empty.
 std::string firmware_failure(const Region &region);
 
-// Last line with letters of a log, for "QEMU ended: …".
+// Last line with letters of a log that tells no race, for "QEMU ended: …".
 std::string last_line(const std::string &text);
 
 } // namespace hz

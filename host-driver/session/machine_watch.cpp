@@ -23,6 +23,7 @@ constexpr int tick_ms = 200;
 constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
 constexpr auto awaited_within = 1s;    // since the last check_waiting()
 constexpr int daemon_patience = 3000;  // × 10 ms: it may be slow on a loaded host, its death is noticed at once
+constexpr size_t last_words = 65536;   // of QEMU: the plugin tells each of 64 harts
 }
 
 void Machine::Impl::watch()
@@ -116,7 +117,7 @@ std::string Machine::Impl::end_reason(int code) const
 		return words;
 	if (code == HZ_POWER_CUT)
 		return "the power was cut, as injected";
-	const std::string log = read_tail(command.qemu_log(), 16384);
+	const std::string log = read_tail(command.qemu_log(), last_words);
 	if (code == 128 + SIGBUS)
 		return "QEMU could not write its memory or the NAND image: there is no room left in " + command.run_directory.parent_path().string() +
 		       " (HARTZONE_RUN_BASE names another folder) or beside the image";
@@ -147,12 +148,13 @@ void Machine::Impl::note_qemu_end()
 		fail(status.reason);
 }
 
-// The first failure is the one that is told, before anything that may take its time.
+// The first failure is the one that is told, before anything that may take its time; races that were found until then may be its cause.
 void Machine::Impl::tell(const std::string &reason, bool exited)
 {
+	const std::string races = races_before(read_tail(command.qemu_log()));
 	std::lock_guard hold(lock);
 	if (failure.empty())
-		failure = reason;
+		failure = reason + races;
 	if (exited && !status.exited)
 		status = {true, 0, failure};
 	up = false;

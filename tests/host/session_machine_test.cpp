@@ -300,6 +300,25 @@ TEST_P(MachineTest, AFirmwareThatSpinsIsTold)
 	fs::remove(stub);
 }
 
+/* The plugin finds a race, and then the firmware fails: both are told, the failure first. */
+TEST_P(MachineTest, RacesFoundBeforeAFailureAreTold)
+{
+	const fs::path program = base / "qemu-with-race";
+	const char *usual = getenv("HARTZONE_QEMU");
+	const std::string before = usual ? usual : "";
+	std::ofstream(program) << "#!/bin/sh\necho 'vclock: RACE: hart 1 store at a, then hart 2 load at b, of c' >&2\nexec "
+			       << (usual ? usual : "qemu-system-riscv64") << " \"$@\"\n";
+	fs::permissions(program, fs::perms::owner_all);
+	setenv("HARTZONE_QEMU", program.c_str(), 1);
+	auto failing = options();
+	failing.ram_bytes = 8 << 20; // less than the device needs
+	const std::string words = error_of([&] { hz::Machine::launch(failing); });
+	EXPECT_EQ(words.rfind("the firmware failed: ", 0), 0u) << words;
+	EXPECT_NE(words.find("\nrace: hart 1 store at a, then hart 2 load at b, of c"), std::string::npos) << words;
+	before.empty() ? unsetenv("HARTZONE_QEMU") : setenv("HARTZONE_QEMU", before.c_str(), 1);
+	fs::remove(program);
+}
+
 TEST_P(MachineTest, AStoppedMachineIsToldOnTheRegisterLink)
 {
 	auto machine = hz::Machine::launch(options());

@@ -166,6 +166,12 @@ TEST(BootWatch, FindsThePluginsWords)
 	EXPECT_EQ(hz::plugin_failure("qemu: a\nvclock: b\nvclock: c\n"), "vclock: b");
 	EXPECT_EQ(hz::plugin_failure("qemu: the vclock: plugin\n"), "");
 	EXPECT_EQ(hz::plugin_failure(""), "");
+	const std::string races = "vclock: RACE: a, then b\nqemu: c\nvclock: RACE: d\n";
+	EXPECT_EQ(hz::plugin_failure(races), "") << "a race is no reason to end";
+	EXPECT_EQ(hz::plugin_failure(races + "vclock: DEADLOCK\n"), "vclock: DEADLOCK");
+	EXPECT_EQ(hz::races_before(races + "vclock: DEADLOCK\n"), "\nrace: a, then b\nrace: d");
+	EXPECT_EQ(hz::last_line(races), "qemu: c");
+	EXPECT_EQ(hz::races_before("qemu: vclock: RACE: x\n"), "");
 }
 
 // Every start removes stale directories: none may take one that another thread makes at this moment for stale. Two threads make

@@ -1,5 +1,8 @@
 """Race check: planted races are found with both places named; synchronised work is clean."""
+import struct
+
 import lockbench
+from probe_image import PARAMETERS, SCENES
 from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
 
 
@@ -15,6 +18,16 @@ class Planted(ProbeCase):
             self.assertRegex(race, r"hart \d (load|store) at \w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\), then "
                                    r"hart \d (load|store) at \w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\), of \w+\+0x")
         self.assertEqual(m.output.count("vclock: RACE: "), len(races))
+
+    def test_races_before_a_failure_are_told(self):
+        """The harts wait for a third that is not there."""
+        with self.probe("race", 2, options=["race-check=on"]) as m:
+            m.write(PARAMETERS, struct.pack("<2Q", SCENES.index("race"), 3))
+            self.assertEqual(m.run(timeout=20), 3, m.output)
+            report = m.report()
+        self.assertEqual(report["end"], "deadlock")
+        self.assertGreaterEqual(len(report["races"]), 2)
+        self.assertEqual(m.output.count("vclock: RACE: "), len(report["races"]))
 
     def test_synchronised_work_is_clean(self):
         for scene in ("clean", "order", "ping", "late", "deadline", "take"):
