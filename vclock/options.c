@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT };
+enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER };
 struct key {
 	const char *name;
 	enum kind kind;
@@ -30,6 +30,7 @@ static const struct key keys[] = {
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
+	{ "jitter", JITTER, FIELD(jitter), 1, UINT64_MAX },
 	{ "spin-limit", NUMBER, FIELD(spin_limit), 0, UINT64_MAX },
 	{ "watchdog", SMALL, FIELD(watchdog_ms), 50, 600000 },
 	{ "lines", SMALL, FIELD(lines), 0, 1000 },
@@ -70,6 +71,22 @@ static bool parse_pin(const char *value, const struct key *key, int *out)
 	return true;
 }
 
+/* SEED or SEED:PERMILLE */
+static bool parse_jitter(const char *value, const struct key *key, struct vc_jitter_option *out)
+{
+	static const struct key permille = { .low = 1, .high = 10000 };
+	const char *colon = strchr(value, ':');
+	size_t length = colon ? (size_t)(colon - value) : strlen(value);
+	char seed[24];
+
+	if (length >= sizeof(seed))
+		return false;
+	memcpy(seed, value, length);
+	seed[length] = 0;
+	out->permille = 100;
+	return parse_number(seed, key, &out->seed) && (!colon || parse_number(colon + 1, &permille, &out->permille));
+}
+
 static bool set(struct vc_options *options, const struct key *key, const char *value)
 {
 	void *field = (char *)options + key->offset;
@@ -95,6 +112,8 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 		return parse_choice(value, "segment", "insn", field);
 	case PIN:
 		return parse_pin(value, key, field);
+	case JITTER:
+		return parse_jitter(value, key, field);
 	}
 	return false;
 }

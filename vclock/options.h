@@ -19,6 +19,11 @@ struct vc_costs {
 	uint64_t ipi;       /* from HZ_VC_WAKE to the woken hart running */
 };
 
+struct vc_jitter_option {
+	uint64_t seed;     /* 0: off */
+	uint64_t permille; /* mean, of the instructions counted */
+};
+
 struct vc_options {
 	unsigned harts;          /* 0: as many as QEMU has */
 	const char *ram;         /* file behind the guest's RAM, required */
@@ -33,6 +38,7 @@ struct vc_options {
 	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool race_check;
+	struct vc_jitter_option jitter; /* jitter.h */
 	uint64_t spin_limit;     /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
 	unsigned watchdog_ms;    /* a token holder that sleeps this long is taken for stuck */
 	unsigned lines;          /* how many lines the report lists */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jitter.h"
 #include "memory.h"
 #include "qemu_api.h"
 #include "registers.h"
@@ -109,6 +110,7 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info
 		vc.hart[i].index = i;
 		vc.key[i] = VC_NEVER;
 	}
+	vc_jitter_start();
 	qemu_plugin_register_vcpu_init_cb(id, on_init);
 	qemu_plugin_register_vcpu_idle_cb(id, on_idle);
 	qemu_plugin_register_vcpu_resume_cb(id, on_resume);

@@ -21,9 +21,13 @@ static void write_parameters(FILE *out)
 	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64
 		", \"local\": %" PRIu64 ", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64
 		", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
-		", \"count\": \"%s\", \"race_check\": %s},\n",
+		", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
 		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake,
 		o->cost.pause, o->cost.ipi, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
+	if (o->jitter.seed)
+		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
+	else
+		fprintf(out, "null},\n");
 }
 
 /* The reason names the first flag in the order of enum vc_flag; all counts are given beside it. */

@@ -62,6 +62,7 @@ struct vc_hart {
 	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
 	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
 	uint64_t freeze_pc;     /* where that began */
+	uint64_t random, jittered; /* option jitter: the hart's draws; instructions counted at its last one */
 	uint64_t looked_at;     /* while frozen: address of the last synchronising access, */
 	uint32_t looks;         /* and how often it was made in a row */
 	uint32_t index;

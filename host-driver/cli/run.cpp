@@ -20,7 +20,7 @@ constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
 
 struct RunFlags {
 	MachineFlags machine;
-	std::string workload, trace, format, mapping, out, power_cut;
+	std::string workload, trace, format, mapping, out, power_cut, clock_jitter;
 	unsigned threads = 0, queue_depth = 0;
 	uint64_t max_ops = 0;
 	double time_scale = 0;
@@ -57,6 +57,15 @@ void RunFlags::add_to(CLI::App &command)
 			return legal ? std::string() : "--power-cut-at takes an operation number or a device time such as 5ms, not " + text;
 		});
 	command.add_flag("--race-check", race_check, "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
+	command.add_option("--clock-jitter", clock_jitter,
+			   "Perturb the schedule: SEED or SEED:PERMILLE delays each hart at random by 100 (PERMILLE) thousandths of its own "
+			   "time on average. Another seed, another interleaving; the same seed, the same run. For tests, not for figures")
+		->check([](const std::string &text) {
+			const size_t colon = text.find(':');
+			const uint64_t permille = colon == std::string::npos ? 1 : conf::parse_count(text.substr(colon + 1)).value_or(0);
+			const bool legal = conf::parse_count(text.substr(0, colon)).value_or(0) && permille && permille <= 10000;
+			return legal ? std::string() : "takes a seed of at least 1, alone or with 1 to 10000 thousandths as in 7:500, not " + text;
+		});
 	command.add_option("--out", out, "Directory for result.json");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --out results\n"
@@ -125,10 +134,15 @@ MachineOptions RunFlags::machine_options() const
 {
 	MachineOptions o = machine.options();
 	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
-	if (race_check && !o.virtual_clock)
-		throw Error("--race-check needs --clock virtual: it is the plugin that looks");
+	const auto tell_plugin = [&o](const char *flag, const std::string &word) {
+		if (!o.virtual_clock)
+			throw Error(std::string(flag) + " needs --clock virtual: it is the virtual clock's plugin that does it");
+		o.plugin_options += (o.plugin_options.empty() ? "" : ",") + word;
+	};
 	if (race_check)
-		o.plugin_options += std::string(o.plugin_options.empty() ? "" : ",") + "race-check=on";
+		tell_plugin("--race-check", "race-check=on");
+	if (!clock_jitter.empty())
+		tell_plugin("--clock-jitter", "jitter=" + clock_jitter);
 	if (!o.power_cut_op)
 		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
 	return o;

@@ -74,6 +74,13 @@ std::string collector_line(const json &r)
 		     r["ftl"]["page_gc_bytes"].get<double>() / (1 << 20), (unsigned long long)count(r["ftl"]["page_stalls"]));
 }
 
+// A run for a test, not for its figures.
+std::string jitter_words(const json &r)
+{
+	const json jitter = r.value("/vclock/parameters/jitter"_json_pointer, json());
+	return jitter.is_object() ? ", schedule perturbed by seed " + jitter["seed"].dump() + " (" + jitter["permille"].dump() + " permille)" : "";
+}
+
 } // namespace
 
 std::string result_table(const json &r)
@@ -94,9 +101,9 @@ std::string result_table(const json &r)
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),
 		     r["elapsed_ns"].get<double>() / 1e6, r["wall_s"].get<double>());
-	out += print("digest %s, deterministic: %s%s\n", r["digest"].get<std::string>().c_str(),
+	out += print("digest %s, deterministic: %s%s%s\n", r["digest"].get<std::string>().c_str(),
 		     r["deterministic"].get<bool>() ? "yes" : "no, ",
-		     r["deterministic"].get<bool>() ? "" : r["deterministic_reason"].get<std::string>().c_str());
+		     r["deterministic"].get<bool>() ? "" : r["deterministic_reason"].get<std::string>().c_str(), jitter_words(r).c_str());
 	if (r["failed_commands"]["count"].get<uint64_t>())
 		out += print("FAILED: %llu commands, the first: ", (unsigned long long)r["failed_commands"]["count"].get<uint64_t>()) +
 		       r["failed_commands"]["first"].get<std::string>() + "\n";

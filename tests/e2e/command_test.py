@@ -1,4 +1,5 @@
 """The ./hartzone command and the studies as a user meets them: help, wrong words, folders that cannot be written, signals."""
+import json
 import os
 import pathlib
 import shutil
@@ -74,6 +75,24 @@ class Program(unittest.TestCase):
         run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--vclock", "nosuch=1")
         self.assertEqual(run.returncode, 1)
         self.assertIn("vclock: option nosuch=1 is unknown", run.stderr)
+
+    def test_the_clocks_jitter(self):
+        for words, sentence in ((["0"], "takes a seed of at least 1"), (["x"], "takes a seed"), (["7:"], "1 to 10000 thousandths"),
+                                (["7:10001"], "1 to 10000 thousandths"), (["7", "--clock", "real"], "--clock-jitter needs --clock virtual")):
+            run = called(os.environ["HARTZONE_DRIVER"], "run", "--clock-jitter", *words)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(sentence, run.stderr)
+        with tempfile.TemporaryDirectory(prefix="hz-jitter-") as out:
+            digests = set()
+            for seed in ("3", "3", "4:500"):
+                run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--clock-jitter", seed, "--out", out)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                number, permille = (seed + ":100").split(":")[:2]
+                self.assertIn(f"deterministic: yes, schedule perturbed by seed {number} ({permille} permille)", run.stdout)
+                result = json.loads((pathlib.Path(out) / "result.json").read_text())
+                self.assertEqual(result["vclock"]["parameters"]["jitter"], {"seed": int(number), "permille": int(permille)})
+                digests.add(result["digest"])
+            self.assertEqual(len(digests), 2)
 
 
 @unittest.skipIf(MISSING, MISSING)

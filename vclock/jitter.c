@@ -1,0 +1,48 @@
+/* Random charges at order points. */
+#include "jitter.h"
+
+#include "clock.h"
+#include "token.h"
+
+enum { TAIL = 16, MOST_CYCLES = 1000000 };
+
+/* splitmix64 (Steele, Lea and Flood, OOPSLA 2014) */
+static uint64_t draw(struct vc_hart *h)
+{
+	uint64_t z = h->random += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+void vc_jitter_start(void)
+{
+	for (unsigned i = 0; i < VC_MAX_HARTS; i++) {
+		vc.hart[i].random = vc.options.jitter.seed + i;
+		vc.hart[i].random = draw(&vc.hart[i]); /* streams of neighbours must not be shifted copies */
+	}
+}
+
+/* numerator / denominator, rounded at random so that the mean is exact. */
+static uint64_t divided(struct vc_hart *h, unsigned __int128 numerator, uint64_t denominator)
+{
+	return (uint64_t)(numerator / denominator) + (draw(h) % denominator < numerator % denominator);
+}
+
+/* The factor is 2^k * u * 4 / (TAIL + 2). k is 0, 1, … with probability 1/2, 1/4, …, at most TAIL, so 2^k has the mean (TAIL + 2) / 2;
+ * u is even between 0 and 1. */
+void vc_jitter(struct vc_hart *h)
+{
+	uint64_t counted = vc_counted(h), bits, extra;
+	unsigned __int128 cycles;
+
+	if (h->frozen || !vc_holds(h) || vc.ended)
+		return;
+	cycles = (unsigned __int128)(counted - h->jittered) * vc.options.cost.insn;
+	h->jittered = counted;
+	bits = draw(h);
+	cycles *= vc.options.jitter.permille * (bits >> 48) << __builtin_ctzll(bits | 1ull << TAIL);
+	extra = divided(h, cycles * 4, (TAIL + 2) * 1000ull << 16);
+	vc_charge(h, extra < MOST_CYCLES ? extra : MOST_CYCLES);
+}
