@@ -7,7 +7,7 @@ from machine import Machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean fenced speed ended late "
-          "flush wfi spinlock unfrozen take").split()
+          "flush wfi spinlock unfrozen mmio take").split()
 PARAMETERS, RESULTS, BELL, QUESTION = 0x80300000, 0x80301000, 0x80303000, 0x80303040
 
 

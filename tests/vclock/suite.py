@@ -2,6 +2,7 @@
 import os
 import sys
 import tempfile
+import time
 import unittest
 
 from machine import qemu_problem
@@ -45,6 +46,14 @@ class ProbeCase(Case):
 
 class LockbenchCase(Case):
     images = (("lockbench.elf", LOCKBENCH),)
+
+
+def wait_for_guest(m):
+    """Until the plugin has opened the gate: it has then written the slots."""
+    end = time.monotonic() + 20
+    while m.words(0x80200000, 1)[0] == 0 and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(0.05)
 
 
 def fingerprint(report):

@@ -1,10 +1,11 @@
 """Determinism: equal runs give equal order hashes, clocks, counts and line statistics, whatever the host does."""
 import os
+import pathlib
 import subprocess
 import sys
 
 import lockbench
-from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
+from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main, wait_for_guest
 
 
 class Hogs:
@@ -96,6 +97,28 @@ class Counting(ProbeCase):
                     del report["parameters"]
                     reports.append(report)
             self.assertEqual(*reports, scene)
+
+    def counted(self, count, think):
+        with self.probe("mmio", 1, rounds=50, think=think, options=[f"count={count}"]) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            return m.report()["harts"][0]["counted"]
+
+    def test_an_access_to_a_device_is_counted_twice_by_segment_and_outside_a_freeze_only(self):
+        self.assertEqual(self.counted("segment", 0), self.counted("insn", 0))
+        self.assertGreaterEqual(self.counted("segment", 1), self.counted("insn", 1) + 50 * 20)
+
+    def test_vcpus_run_on_the_core_that_was_asked_for(self):
+        for pin, alone in (("auto", True), ("0", True), ("off", os.cpu_count() == 1)):
+            with self.probe("parked", 4, pin=pin, extra=["-name", "probe,debug-threads=on"]) as m:
+                process = m.start()
+                wait_for_guest(m)
+                threads = {int(thread): pathlib.Path(f"/proc/{process.pid}/task/{thread}/comm").read_text()
+                           for thread in os.listdir(f"/proc/{process.pid}/task")}
+                # The watchdog is a child of a vCPU's thread and has its name.
+                cores = {name: os.sched_getaffinity(thread) for thread, name in threads.items() if name.startswith("CPU ")}
+                m.stop()
+            self.assertEqual(len(cores), 4)
+            self.assertEqual(len(set(map(tuple, cores.values()))) == 1 and len(cores["CPU 0/TCG\n"]) == 1, alone, cores)
 
     def test_sixty_four_harts(self):
         with self.probe("order", 64, rounds=20) as m:

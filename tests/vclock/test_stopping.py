@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from suite import Case, PLUGIN, ProbeCase, main
+from suite import Case, PLUGIN, ProbeCase, main, wait_for_guest
 
 
 class Deadlock(ProbeCase):
@@ -32,6 +32,15 @@ class Deadlock(ProbeCase):
                 self.assertEqual(m.run(timeout=20), 3)
                 self.assertRegex(m.output, r"hart 0: \w+, lock zone\[2\], last order point at")
                 self.assertRegex(m.output, r"hart 1: \w+, lock zone\[1\]")
+
+    def test_waiting_for_halted_harts(self):
+        """All but halted harts wait: a deadlock if no interrupt comes for a second."""
+        with self.probe("wfi", 2, think=0) as m:
+            begin = time.monotonic()
+            self.assertEqual(m.run(timeout=30), 3, m.output)
+            self.assertGreater(time.monotonic() - begin, 1)
+            self.assertRegex(m.output, r"DEADLOCK: no hart can ever run again\nvclock:   hart 0: waits for never_written")
+            self.assertIn("hart 1: halted by WFI", m.output)
 
     def test_deadlock_is_the_same_every_time(self):
         hashes = set()
@@ -61,14 +70,6 @@ class Signals(ProbeCase):
                 m.start()
                 time.sleep(ms / 1000)
                 self.assertLess(m.stop(), 1, f"{ms} ms after the start")
-
-
-def wait_for_guest(m):
-    """Until the plugin has opened the gate: it has then written the slots."""
-    end = time.monotonic() + 20
-    while m.words(0x80200000, 1)[0] == 0 and time.monotonic() < end:
-        time.sleep(0.005)
-    time.sleep(0.05)
 
 
 class Qmp:
@@ -118,6 +119,11 @@ class Perturbed(ProbeCase):
     def test_stop_and_cont(self):
         report = self.with_qmp("stop", "cont", "stop", "cont")
         self.assertEqual((report["deterministic"], report["reason"], report["end"]), (False, "stopped", "end"))
+
+    def test_reset(self):
+        report = self.with_qmp("system_reset")
+        self.assertFalse(report["deterministic"])
+        self.assertGreater(report["flags"]["reset"], 0)
 
     def test_flush_is_rescued(self):
         with self.probe("flush", 4, rounds=20, options=["watchdog=100"], extra=["-accel", "tcg,tb-size=1"]) as m:

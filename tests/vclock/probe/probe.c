@@ -24,9 +24,10 @@ enum scene {
 	SCENE_ENDED,      /* END, but the machine is not powered off */
 	SCENE_LATE,       /* lost wakes: WAKE long before WAIT */
 	SCENE_FLUSH,      /* more code than a small code cache holds, others blocked */
-	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt */
+	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt; with think = 0 it does not come */
 	SCENE_SPINLOCK,   /* two test-and-set locks in opposite order */
 	SCENE_UNFROZEN,   /* waits for the host with its clock running */
+	SCENE_MMIO,       /* reads a device register in straight code; with think = 0 inside a freeze */
 	SCENE_TAKE,       /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
 };
 
@@ -407,7 +408,20 @@ static void scene_wfi(uint64_t hart)
 		think(1000);
 		add(&shared_word, 1); /* hart 1 halts before this */
 		think(1000);
-		*(volatile uint32_t *)(0x2000000 + 4) = 1; /* CLINT msip of hart 1 */
+		if (PARAMETERS->think)
+			*(volatile uint32_t *)(0x2000000 + 4) = 1; /* CLINT msip of hart 1 */
+	}
+}
+
+static void scene_mmio(void)
+{
+	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
+		if (!PARAMETERS->think)
+			HINT(HZ_VC_FREEZE);
+		(void)*(volatile uint32_t *)0x2000000; /* CLINT msip of hart 0 */
+		__asm__ volatile(".rept 20; nop; .endr");
+		if (!PARAMETERS->think)
+			HINT(HZ_VC_THAW);
 	}
 }
 
@@ -429,6 +443,7 @@ static void play(uint64_t hart)
 	case SCENE_WFI: scene_wfi(hart); break;
 	case SCENE_SPINLOCK: scene_spinlock(hart); break;
 	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
+	case SCENE_MMIO: scene_mmio(); break;
 	case SCENE_TAKE: scene_take(hart); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
