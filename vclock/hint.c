@@ -22,28 +22,11 @@ static void store_conditional(struct vc_hart *h)
 		vc_pair_drop(h);
 }
 
-static bool is_order_point(enum vc_kind kind)
-{
-	switch (kind) {
-	case VC_AMO:
-	case VC_LR:
-	case VC_SC:
-	case VC_PAUSE:
-	case VC_SYNC:
-	case VC_WAIT:
-	case VC_WAKE:
-	case VC_TAKE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void vc_before(struct vc_hart *h, enum vc_kind kind)
 {
 	h->in_wfi = kind == VC_WFI_INSN;
-	if (__builtin_expect(vc.options.jitter.seed != 0, 0) && is_order_point(kind))
-		vc_jitter(h);
+	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
+		vc_jitter(h, kind);
 	switch (kind) {
 	case VC_SC:
 		vc_order(h, kind);

@@ -19,8 +19,8 @@ static uint64_t draw(struct vc_hart *h)
 void vc_jitter_start(void)
 {
 	for (unsigned i = 0; i < VC_MAX_HARTS; i++) {
-		vc.hart[i].random = vc.options.jitter.seed + i;
-		vc.hart[i].random = draw(&vc.hart[i]); /* streams of neighbours must not be shifted copies */
+		vc.hart[i].random = vc.options.jitter.seed;
+		vc.hart[i].random = draw(&vc.hart[i]) ^ i * 0xd1342543de82ef95ull; /* no stream is a copy of another seed's or hart's */
 	}
 }
 
@@ -30,14 +30,31 @@ static uint64_t divided(struct vc_hart *h, unsigned __int128 numerator, uint64_t
 	return (uint64_t)(numerator / denominator) + (draw(h) % denominator < numerator % denominator);
 }
 
+static bool is_order_point(enum vc_kind kind)
+{
+	switch (kind) {
+	case VC_AMO:
+	case VC_LR:
+	case VC_SC:
+	case VC_PAUSE:
+	case VC_SYNC:
+	case VC_WAIT:
+	case VC_WAKE:
+	case VC_TAKE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The factor is 2^k * u * 4 / (TAIL + 2). k is 0, 1, … with probability 1/2, 1/4, …, at most TAIL, so 2^k has the mean (TAIL + 2) / 2;
  * u is even between 0 and 1. */
-void vc_jitter(struct vc_hart *h)
+void vc_jitter(struct vc_hart *h, enum vc_kind kind)
 {
 	uint64_t counted = vc_counted(h), bits, extra;
 	unsigned __int128 cycles;
 
-	if (h->frozen || !vc_holds(h) || vc.ended)
+	if (h->frozen || !is_order_point(kind) || !vc_holds(h) || vc.ended)
 		return;
 	cycles = (unsigned __int128)(counted - h->jittered) * vc.options.cost.insn;
 	h->jittered = counted;

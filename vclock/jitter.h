@@ -12,7 +12,7 @@
 
 /* Before any hart runs. */
 void vc_jitter_start(void);
-/* Before the order point, by the hart's own thread. */
-void vc_jitter(struct vc_hart *h);
+/* Before an instruction, by the hart's own thread; no effect unless it is an order point. */
+void vc_jitter(struct vc_hart *h, enum vc_kind kind);
 
 #endif

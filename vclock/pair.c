@@ -50,7 +50,8 @@ void vc_pair_decide(struct vc_hart *h)
 	bool would_store = pair->open && value_of(pair) == pair->found;
 
 	pair->stores = would_store && h->reserved;
-	pair->hidden = would_store && !h->reserved && vc_guest(pair->address, pair->bytes) && address_of_store(h) == pair->address;
+	pair->hidden = would_store && !h->reserved && vc_guest(pair->address, pair->bytes) && vc.phase == VC_RUNNING &&
+		       address_of_store(h) == pair->address;
 	if (pair->hidden)
 		write(pair, ~pair->found);
 	vc_pair_drop(h);

@@ -61,20 +61,16 @@ struct vc_hart {
 	uint64_t skipped;       /* instructions retired inside freezes before mark: they are not counted */
 	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
 	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
-	uint64_t freeze_pc;     /* where that began */
-	uint64_t random, jittered; /* option jitter: the hart's draws; instructions counted at its last one */
-	uint64_t looked_at;     /* while frozen: address of the last synchronising access, */
-	uint32_t looks;         /* and how often it was made in a row */
 	uint32_t index;
 	enum vc_hart_state state;
 	bool reserved;          /* LR reservation intact on reserved_line */
-	struct vc_pair pair;
 	bool wake_pending;      /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
 	bool in_wfi;            /* the last synchronisation instruction was WFI */
 	bool woke;              /* from a WFI that halted it */
 	bool drained;           /* was let go by a drain or rescue: wake was spurious */
 	uint64_t reserved_line;
 	uint64_t reserved_address;
+	struct vc_pair pair;
 	uint64_t wake_at;
 	uint64_t deadline;      /* of the wait it is parked in, in cycles; VC_NEVER: none */
 	uint64_t *word;         /* of HZ_VC_TAKE, in guest RAM */
@@ -82,6 +78,11 @@ struct vc_hart {
 	uint64_t wait_pc;       /* last instruction it blocked at */
 	enum vc_kind wait_kind;
 	struct hz_vc_slot *slot;
+	uint64_t freeze_pc;     /* where the freeze began that it stands in */
+	uint64_t looked_at;     /* while frozen: address of the last synchronising access, */
+	uint32_t looks;         /* and how often it was made in a row */
+	uint64_t random;        /* option jitter: state of the hart's draws, */
+	uint64_t jittered;      /* and instructions counted at the last one */
 	int tid;
 	uint64_t retired_seen;  /* watchdog's last look */
 	_Alignas(64) _Atomic uint32_t go;

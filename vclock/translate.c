@@ -4,8 +4,8 @@
  * belongs inside a freeze, or use count=insn. */
 #include "translate.h"
 
-#include "hint.h"
 #include "frozen.h"
+#include "hint.h"
 #include "line.h"
 #include "pair.h"
 #include "profile.h"
