@@ -1,6 +1,6 @@
 """Random programs of synchronising instructions for programs.elf (probe/programs.S), and what a run of them leaves.
 
-The harts share a few lines of eight words each, so accesses to different words meet on one line (false sharing). Values are few, so
+The harts share a few lines of several words each, so accesses to different words meet on one line (false sharing). Values are few, so
 a word is often written with what it held (ABA). Times are few and round, so deadlines and wakes often fall on the same cycle."""
 import os
 import random
@@ -9,7 +9,7 @@ import subprocess
 
 from machine import Machine, RAM_BASE
 
-LISTS, LINES, HEADER = 0x81000000, 0x80310000, 1040
+LISTS, LINES = 0x81000000, 0x80310000
 OPERATION, FIRST_LIST = struct.Struct("<4Q"), LISTS + 0x1000
 LOGGED = {"add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
 
@@ -56,7 +56,7 @@ class Generator:
         address = self.word(8 if wide else 4)
         out = [("lr" if wide else "lrw", address, 0)]
         between = r.choice(((), (), ("think",), ("sync",), ("now", "charge"), ("wake", "add"), ("take",)))
-        if "wait" not in between and not frozen and r.randrange(4) == 0:
+        if not frozen and r.randrange(4) == 0:
             between = ("wait",)
         out += [(name, *self.operands(name)) for name in between]
         if not frozen and r.randrange(3) == 0:
@@ -94,7 +94,7 @@ def symbols(elf):
 
 
 class Programs(Machine):
-    """A run of lists of operations, one for each hart. image(): what lies in RAM before it."""
+    """A run of lists of operations, one for each hart. image: what lies in RAM from LISTS on before it."""
 
     def __init__(self, elf, lists, lines, **more):
         super().__init__(elf, len(lists), **more)

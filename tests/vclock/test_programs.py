@@ -1,9 +1,8 @@
 """Random programs on the plugin and on the model: every order point, every value read, every counter of the report is equal. And
 the corners of the rules one by one, in programs that are written down."""
-import os
 import sys
-import time
 import tempfile
+import time
 
 import model
 import probe_image
