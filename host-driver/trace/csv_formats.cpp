@@ -24,11 +24,11 @@ bool take_stream(const FieldList &f, size_t index, Record &r)
 
 } // namespace
 
-/* Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime: 100 ns since 1601, bytes. */
+/* Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime: usually 100 ns since 1601; bytes. */
 Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
-	if (!field_count(f, 7, why) || !take_time(f, 0, 100, r.time_ns, why))
+	if (!field_count(f, 7, why) || !take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	if (f.field[1].empty() || to_unsigned(f.field[1]))
 		return wrong_field(f, 1, "a host name", why);
@@ -45,8 +45,8 @@ Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::strin
 	return ok ? Parsed::record : Parsed::error;
 }
 
-/* device_id,opcode,offset,length,timestamp: R or W, bytes, microseconds. A header line is skipped. */
-Parsed parse_alibaba(std::string_view line, ParseState &, Record &r, std::string &why)
+/* device_id,opcode,offset,length,timestamp: R or W, bytes, usually microseconds. A header line is skipped. */
+Parsed parse_alibaba(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
 	if (!field_count(f, 5, why))
@@ -58,19 +58,19 @@ Parsed parse_alibaba(std::string_view line, ParseState &, Record &r, std::string
 	if (!take_letter(f, 1, r))
 		return wrong_field(f, 1, "R or W", why);
 	const bool ok = take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) &&
-			take_time(f, 4, 1000, r.time_ns, why);
+			take_time(f, 4, state, r.time_ns, why);
 	return ok ? Parsed::record : Parsed::error;
 }
 
-/* Timestamp,Offset,Size,IOType,VolumeID: seconds, 512-byte sectors, 0 = read, 1 = write. */
-Parsed parse_tencent(std::string_view line, ParseState &, Record &r, std::string &why)
+/* Timestamp,Offset,Size,IOType,VolumeID: usually seconds; 512-byte sectors, 0 = read, 1 = write. */
+Parsed parse_tencent(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
 	if (!field_count(f, 5, why))
 		return Parsed::error;
 	if (same_word(f.field[0], "timestamp"))
 		return Parsed::skip;
-	const bool ok = take_time(f, 0, 1000000000, r.time_ns, why) && take_offset(f, 1, block_512, r.offset, why) &&
+	const bool ok = take_time(f, 0, state, r.time_ns, why) && take_offset(f, 1, block_512, r.offset, why) &&
 			take_size(f, 2, block_512, r.bytes, why);
 	if (!ok)
 		return Parsed::error;
@@ -82,8 +82,8 @@ Parsed parse_tencent(std::string_view line, ParseState &, Record &r, std::string
 	return Parsed::record;
 }
 
-/* ASU,LBA,Size,Opcode,Timestamp: 512-byte sectors, bytes, R or W, seconds; further fields are the vendor's. */
-Parsed parse_spc(std::string_view line, ParseState &, Record &r, std::string &why)
+/* ASU,LBA,Size,Opcode,Timestamp: 512-byte sectors, bytes, R or W, usually seconds; further fields are the vendor's. */
+Parsed parse_spc(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	FieldList f = split_commas(line);
 	if (f.count > 5)
@@ -96,12 +96,12 @@ Parsed parse_spc(std::string_view line, ParseState &, Record &r, std::string &wh
 		return Parsed::error;
 	if (!take_letter(f, 3, r))
 		return wrong_field(f, 3, "R or W", why);
-	return take_time(f, 4, 1000000000, r.time_ns, why) ? Parsed::record : Parsed::error;
+	return take_time(f, 4, state, r.time_ns, why) ? Parsed::record : Parsed::error;
 }
 
-/* version,time,op,size,lbn: microseconds, a SCSI opcode (READ 08h 28h 88h, WRITE 0ah 2ah 8ah; decimal 40, 42, 136, 138 are
+/* version,time,op,size,lbn: seconds or microseconds, a SCSI opcode (READ 08h 28h 88h, WRITE 0ah 2ah 8ah; decimal 40, 42, 136, 138 are
  * accepted), bytes, 512-byte blocks. Other opcodes move no data and are skipped. */
-Parsed parse_vscsi(std::string_view line, ParseState &, Record &r, std::string &why)
+Parsed parse_vscsi(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
 	if (!field_count(f, 5, why))
@@ -110,7 +110,7 @@ Parsed parse_vscsi(std::string_view line, ParseState &, Record &r, std::string &
 		return Parsed::skip;
 	if (f.field[0] != "1" && f.field[0] != "2")
 		return wrong_field(f, 0, "version 1 or 2", why);
-	if (!take_time(f, 1, 1000, r.time_ns, why))
+	if (!take_time(f, 1, state, r.time_ns, why))
 		return Parsed::error;
 	std::string_view code = f.field[2];
 	if (code.starts_with("0x") || code.starts_with("0X"))

@@ -4,17 +4,17 @@
 namespace hz::trace {
 namespace {
 
+constexpr uint64_t us = 1000, s = 1000000000;
 constexpr Format table[] = {
-	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native,
-	 "hartzone-trace"},
-	{"fio2", "'file action [offset length]' after 'fio version 2 iolog'", parse_fio_v2, "fio version 2 iolog"},
-	{"fio3", "'time_us file action [offset length]' after 'fio version 3 iolog'", parse_fio_v3, "fio version 3 iolog"},
-	{"mqsim", "'arrival_ns device lba sectors type', type 0 = write, 1 = read", parse_mqsim, nullptr},
-	{"msr", "'filetime,host,disk,Read|Write,offset,size,response'", parse_msr, nullptr},
-	{"alibaba", "'device,R|W,offset,length,time_us'", parse_alibaba, nullptr},
-	{"tencent", "'time_s,offset_sectors,size_sectors,0|1,volume', 0 = read, 1 = write", parse_tencent, nullptr},
-	{"spc", "'asu,lba,size_bytes,R|W,time_s'", parse_spc, nullptr},
-	{"vscsi", "'version,time_us,scsi_opcode,size_bytes,lbn'", parse_vscsi, nullptr},
+	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native, "hartzone-trace", 1, true},
+	{"fio2", "'file action [offset length]' after 'fio version 2 iolog'", parse_fio_v2, "fio version 2 iolog", us, false},
+	{"fio3", "'time file action [offset length]' after 'fio version 3 iolog'", parse_fio_v3, "fio version 3 iolog", us, false},
+	{"mqsim", "'arrival device lba sectors type', type 0 = write, 1 = read", parse_mqsim, nullptr, 1, false},
+	{"msr", "'filetime,host,disk,Read|Write,offset,size,response'", parse_msr, nullptr, 100, false},
+	{"alibaba", "'device,R|W,offset,length,time'", parse_alibaba, nullptr, us, false},
+	{"tencent", "'time,offset_sectors,size_sectors,0|1,volume', 0 = read, 1 = write", parse_tencent, nullptr, s, false},
+	{"spc", "'asu,lba,size_bytes,R|W,time'", parse_spc, nullptr, s, false},
+	{"vscsi", "'version,time,scsi_opcode,size_bytes,lbn'", parse_vscsi, nullptr, 0, false},
 };
 
 constexpr uint64_t max_size = 1ull << 30, max_offset = 1ull << 62;
@@ -88,12 +88,12 @@ bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, s
 	return true;
 }
 
-bool take_time(const FieldList &f, size_t index, uint64_t unit_ns, uint64_t &out, std::string &why)
+bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why)
 {
-	const auto value = to_scaled(f.field[index], unit_ns);
+	const auto value = to_scaled(f.field[index], state.time_unit_ns);
 	if (!value)
 		return wrong_field(f, index, "a time", why) == Parsed::record;
-	out = *value;
+	out_ns = *value;
 	return true;
 }
 

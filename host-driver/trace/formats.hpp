@@ -14,8 +14,9 @@ namespace hz::trace {
 
 /* What a parser remembers between the lines of one file. */
 struct ParseState {
-	uint64_t time_unit_ns = 0;   /* asked by the user; 0 = the format's usual unit */
+	uint64_t time_unit_ns = 1;   /* of the times in the lines; native lines are always in nanoseconds */
 	uint64_t address_unit = 4096;/* native: bytes per address unit */
+	bool shared_space = false;   /* native: all streams use one address space */
 	bool header_seen = false;
 	uint64_t clock_ns = 0;       /* fio v2: sum of the waits */
 	std::map<std::string, uint64_t, std::less<>> names; /* host names, files and such → stream number */
@@ -32,6 +33,8 @@ struct Format {
 	/* Parses one non-empty line. error: `why` says which field is wrong. */
 	Parsed (*parse)(std::string_view line, ParseState &state, Record &record, std::string &why);
 	const char *header;     /* the first line starts with this; nullptr: the format has none */
+	uint64_t time_unit_ns;  /* what its times usually count; 0: files differ (time_unit.hpp) */
+	bool unit_is_fixed;     /* no file of this format counts in another unit */
 };
 
 std::span<const Format> formats();
@@ -49,10 +52,11 @@ Parsed parse_fio_v2(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_fio_v3(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_native(std::string_view, ParseState &, Record &, std::string &);
 
-/* Shared by the parsers: a number of `unit` bytes each; false sets why. Limits sizes to 1 GiB and offsets to 2^62. */
+/* Shared by the parsers: a number of `unit` bytes each, or of the file's time units; false sets why. Limits sizes to 1 GiB and
+ * offsets to 2^62. */
 bool take_offset(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why);
 bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, std::string &why);
-bool take_time(const FieldList &f, size_t index, uint64_t unit_ns, uint64_t &out, std::string &why);
+bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why);
 bool field_count(const FieldList &f, size_t wanted, std::string &why);
 Parsed wrong_field(const FieldList &f, size_t index, const char *expected, std::string &why);
 

@@ -3,11 +3,13 @@
 
 #include "trace/record.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,11 +42,21 @@ const char *tool_for(int fd)
 
 LineSource::LineSource(const std::string &path) : name_(path), buffer_(1 << 16)
 {
-	fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+	fd_ = file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without waiting for the writer of a FIFO */
 	if (fd_ < 0)
 		throw TraceError(path + ":1: the trace cannot be opened: " + strerror(errno));
-	if (const char *tool = tool_for(fd_))
-		start_tool(tool);
+	struct stat status{};
+	const bool regular = !fstat(fd_, &status) && S_ISREG(status.st_mode);
+	file_bytes_ = uint64_t(status.st_size);
+	std::string problem;
+	if (!regular)
+		problem = "a trace is read several times, so it must be a regular file";
+	else if (const char *tool = tool_for(fd_))
+		problem = start_tool(tool);
+	if (problem.empty())
+		return;
+	close_files();
+	throw TraceError(path + ":1: " + problem);
 }
 
 LineSource::LineSource(std::string_view text, const std::string &name)
@@ -54,8 +66,7 @@ LineSource::LineSource(std::string_view text, const std::string &name)
 
 LineSource::~LineSource()
 {
-	if (fd_ >= 0)
-		close(fd_);
+	close_files();
 	if (tool_pid_ > 0) {
 		kill(tool_pid_, SIGKILL);
 		waitpid(tool_pid_, nullptr, 0);
@@ -67,12 +78,35 @@ void LineSource::fail(const std::string &sentence) const
 	throw TraceError(name_ + ":" + std::to_string(line_number_) + ": " + sentence);
 }
 
-/* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. */
-void LineSource::start_tool(const char *tool)
+/* The tool shares our position in the file. */
+uint32_t LineSource::progress_ppm() const
+{
+	const off_t at = file_ < 0 ? 0 : lseek(file_, 0, SEEK_CUR);
+	return at > 0 && file_bytes_ ? uint32_t(std::min(1.0, double(at) / double(file_bytes_)) * 1e6) : 0;
+}
+
+void LineSource::close_files()
+{
+	if (fd_ >= 0)
+		close(fd_);
+	if (file_ >= 0 && file_ != fd_)
+		close(file_);
+}
+
+/* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. It is in a process group of its own:
+ * Ctrl-C on the terminal is for this program, which goes on reading until it has ended in good order. Returns what went wrong. */
+std::string LineSource::start_tool(const char *tool)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
-		throw TraceError(name_ + ":1: no pipe for " + tool + ": " + strerror(errno));
+		return std::string("there is no pipe for ") + tool + ": " + strerror(errno);
+	posix_spawnattr_t attributes;
+	posix_spawnattr_init(&attributes);
+	sigset_t usual;
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE); /* so that it ends when nobody reads */
+	posix_spawnattr_setsigdefault(&attributes, &usual);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd_, STDIN_FILENO);
@@ -80,16 +114,16 @@ void LineSource::start_tool(const char *tool)
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	std::string name = tool, flags = "-dc";
 	char *argv[] = {name.data(), flags.data(), nullptr};
-	const int error = posix_spawnp(&tool_pid_, tool, &actions, nullptr, argv, environ);
+	const int error = posix_spawnp(&tool_pid_, tool, &actions, &attributes, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
 	close(ends[1]);
-	close(fd_);
 	fd_ = ends[0];
 	tool_ = tool;
-	if (error) {
-		tool_pid_ = -1;
-		throw TraceError(name_ + ":1: this is " + tool + " data, but '" + tool + "' cannot be started: install it");
-	}
+	if (!error)
+		return {};
+	tool_pid_ = -1;
+	return std::string("this is ") + tool + " data, but '" + tool + "' cannot be started: install it";
 }
 
 void LineSource::finish_tool()

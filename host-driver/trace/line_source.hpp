@@ -9,7 +9,7 @@
 namespace hz::trace {
 
 /* Compression is told by the first bytes, not the name: xz, gzip and zstd data go through the tool of that name, started
- * without a shell. Lines longer than max_line bytes, embedded NULs and damaged archives throw TraceError. */
+ * without a shell. What is no regular file, lines longer than max_line bytes, embedded NULs and damaged archives throw TraceError. */
 class LineSource {
 public:
 	static constexpr size_t max_line = 4096;
@@ -26,14 +26,19 @@ public:
 	uint64_t line_number() const { return line_number_; } /* of the last line, from 1 */
 	const std::string &name() const { return name_; }
 	[[noreturn]] void fail(const std::string &sentence) const;
+	/* How much of the file, compressed as it is, was read: 0 to 1000000. */
+	uint32_t progress_ppm() const;
 
 private:
-	void start_tool(const char *tool);
+	std::string start_tool(const char *tool);
+	void close_files();
 	bool refill();
 	void finish_tool();
 
 	std::string name_;
-	int fd_ = -1;
+	int fd_ = -1;      /* of the text: the file, or the pipe that the tool writes to */
+	int file_ = -1;    /* of the file */
+	uint64_t file_bytes_ = 0;
 	int tool_pid_ = -1;
 	const char *tool_ = nullptr;
 	std::vector<char> buffer_;

@@ -17,22 +17,31 @@ constexpr Verb verbs[] = {
 	{"finish", Op::finish, true, false}, {"open", Op::open, true, false}, {"close", Op::close, true, false},
 };
 
-/* hartzone-trace 1 [unit=BYTES] */
+/* "unit=BYTES" or "space=shared" */
+bool read_property(std::string_view text, ParseState &state)
+{
+	if (text == "space=shared")
+		return state.shared_space = true;
+	const auto unit = text.starts_with("unit=") ? to_unsigned(text.substr(5)) : std::nullopt;
+	if (!unit || *unit < 1 || *unit > 65536)
+		return false;
+	state.address_unit = *unit;
+	return true;
+}
+
+/* hartzone-trace 1 [unit=BYTES] [space=shared] */
 Parsed read_header(const FieldList &f, ParseState &state, std::string &why)
 {
-	why = "the first line must be 'hartzone-trace 1', optionally followed by unit=512 or such";
-	if (f.count < 2 || f.count > 3 || f.field[0] != header)
+	why = "the first line must be 'hartzone-trace 1', optionally followed by unit=512 or such, and by space=shared";
+	if (f.count < 2 || f.count > 4 || f.field[0] != header)
 		return Parsed::error;
 	if (f.field[1] != "1") {
 		why = "version '" + std::string(f.field[1].substr(0, 20)) + "' is unknown: this program reads version 1";
 		return Parsed::error;
 	}
-	if (f.count == 3) {
-		const auto unit = f.field[2].starts_with("unit=") ? to_unsigned(f.field[2].substr(5)) : std::nullopt;
-		if (!unit || *unit < 1 || *unit > 65536)
-			return wrong_field(f, 2, "unit=BYTES from 1 to 65536", why);
-		state.address_unit = *unit;
-	}
+	for (size_t i = 2; i < f.count; i++)
+		if (!read_property(f.field[i], state))
+			return wrong_field(f, i, "unit=BYTES from 1 to 65536, or space=shared", why);
 	why.clear();
 	state.header_seen = true;
 	return Parsed::skip;
@@ -80,12 +89,13 @@ Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::st
 		why = "expected 'time stream operation [address [length]]'";
 		return Parsed::error;
 	}
-	if (!take_time(f, 0, 1, r.time_ns, why))
+	if (!take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	const auto stream = to_unsigned(f.field[1]);
 	if (!stream)
 		return wrong_field(f, 1, "a stream number", why);
 	r.stream = *stream;
+	r.shared_space = state.shared_space;
 	const Verb *verb = find_verb(f.field[2]);
 	if (!verb)
 		return wrong_field(f, 2, "read, write, append, trim, flush, reset, finish, open or close", why);

@@ -4,122 +4,68 @@
 namespace hz::trace {
 namespace {
 
-constexpr int sample_lines = 32;
-
-struct Candidate {
-	const Format *format;
-	ParseState state;
-	uint64_t records = 0;
-	bool alive = true;
-};
-
-/* Unix seconds tell a Tencent line from other rows of five numbers. */
-bool plausible(const Format &format, const Record &record)
+Dialect dialect_of_file(const std::string &path, const ReaderOptions &options)
 {
-	return format.name != "tencent" || record.time_ns >= 100000000ull * 1000000000;
+	LineSource sample(path);
+	return find_dialect(sample, options);
 }
 
-void try_line(Candidate &candidate, std::string_view line)
+Dialect dialect_of_text(std::string_view text, const std::string &name, const ReaderOptions &options)
 {
-	Record record;
-	std::string why;
-	const Parsed parsed = candidate.format->parse(line, candidate.state, record, why);
-	if (parsed == Parsed::error || (parsed == Parsed::record && !plausible(*candidate.format, record)))
-		candidate.alive = false;
-	candidate.records += parsed == Parsed::record;
+	LineSource sample(text, name);
+	return find_dialect(sample, options);
 }
 
-std::string expectations()
-{
-	std::string out;
-	for (const Format &format : formats())
-		out += "\n  " + std::string(format.name) + ": " + format.expected;
-	return out;
-}
-
-bool starts_with_header(std::string_view line, const Format &format)
-{
-	return format.header && line.starts_with(format.header);
-}
-
-/* A native trace may open with comments. */
-bool comment(std::string_view line) { return line.empty() || line.front() == '#'; }
+/* Formats with a header have comments of their own. */
+bool comment(const Format &format, std::string_view line) { return !format.header && line.starts_with('#'); }
 
 } // namespace
 
-const Format &detect_format(LineSource &lines)
+Reader::Reader(const std::string &path, const Dialect &dialect) : lines_(std::make_unique<LineSource>(path)), dialect_(dialect)
 {
-	std::vector<Candidate> candidates;
-	for (const Format &format : formats())
-		if (!format.header)
-			candidates.push_back({&format, {}});
-	std::string_view line;
-	for (int count = 0; count < sample_lines && lines.next(line);) {
-		if (comment(line))
-			continue;
-		for (const Format &format : formats())
-			if (count == 0 && starts_with_header(line, format))
-				return format;
-		for (Candidate &candidate : candidates)
-			if (candidate.alive)
-				try_line(candidate, line);
-		count++;
-	}
-	const Format *found = nullptr;
-	for (const Candidate &candidate : candidates) {
-		if (!candidate.alive || !candidate.records)
-			continue;
-		if (found)
-			lines.fail("the lines fit both " + std::string(found->name) + " and " + std::string(candidate.format->name) +
-				   ": say which with --format");
-		found = candidate.format;
-	}
-	if (!found)
-		lines.fail("the format is not known: the first lines fit none of" + expectations());
-	return *found;
+	state_.time_unit_ns = dialect.time_unit_ns;
 }
 
-const Format &Reader::choose(LineSource &sample, const ReaderOptions &options)
-{
-	if (options.format == "auto")
-		return detect_format(sample);
-	const Format *format = find_format(options.format);
-	if (!format)
-		throw TraceError(sample.name() + ":1: unknown trace format '" + options.format + "': use auto, " + format_names());
-	return *format;
-}
-
-Reader::Reader(const std::string &path, const ReaderOptions &options) : lines_(std::make_unique<LineSource>(path))
-{
-	LineSource sample(path);
-	format_ = &choose(sample, options);
-	state_.time_unit_ns = options.time_unit_ns;
-}
+Reader::Reader(const std::string &path, const ReaderOptions &options) : Reader(path, dialect_of_file(path, options)) {}
 
 Reader::Reader(std::string_view text, const std::string &name, const ReaderOptions &options)
-	: lines_(std::make_unique<LineSource>(text, name))
+	: lines_(std::make_unique<LineSource>(text, name)), dialect_(dialect_of_text(text, name, options))
 {
-	LineSource sample(text, name);
-	format_ = &choose(sample, options);
-	state_.time_unit_ns = options.time_unit_ns;
+	state_.time_unit_ns = dialect_.time_unit_ns;
+}
+
+/* Without its header line nothing of a file can be read, so that line is never passed over. */
+void Reader::pass_over(const std::string &why)
+{
+	const std::string sentence = why + " (" + std::string(dialect_.format->name) + " lines are " + dialect_.format->expected + ")";
+	const bool header_missing = dialect_.format->header && !state_.header_seen;
+	if (!header_missing && skipped_ < dialect_.skip_bad) {
+		skipped_++;
+		if (skipped_lines_.size() < most_sentences)
+			skipped_lines_.push_back(lines_->name() + ":" + std::to_string(lines_->line_number()) + ": " + sentence);
+		return;
+	}
+	if (dialect_.skip_bad && !header_missing)
+		lines_->fail(sentence + ", after " + std::to_string(skipped_) + " such lines that --skip-bad let pass");
+	lines_->fail(header_missing ? sentence : sentence + ": repair the line, or let --skip-bad pass over it");
 }
 
 bool Reader::next(Record &record)
 {
 	std::string_view line;
 	while (lines_->next(line)) {
-		if (line.empty())
+		if (line.empty() || comment(*dialect_.format, line))
 			continue;
 		record = Record{};
 		std::string why;
-		const Parsed parsed = format_->parse(line, state_, record, why);
+		const Parsed parsed = dialect_.format->parse(line, state_, record, why);
 		if (parsed == Parsed::error)
-			lines_->fail(why + " (" + std::string(format_->name) + " lines are " + format_->expected + ")");
+			pass_over(why);
 		if (parsed == Parsed::record)
 			return true;
 	}
-	if (format_->header && !state_.header_seen)
-		lines_->fail("the file has no '" + std::string(format_->header) + "' line");
+	if (dialect_.format->header && !state_.header_seen)
+		lines_->fail("the file has no '" + std::string(dialect_.format->header) + "' line");
 	return false;
 }
 

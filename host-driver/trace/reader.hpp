@@ -1,38 +1,40 @@
 /* A trace file as a stream of records. */
 #pragma once
 
-#include "trace/formats.hpp"
-#include "trace/line_source.hpp"
+#include "trace/dialect.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace hz::trace {
 
-struct ReaderOptions {
-	std::string format = "auto";
-	uint64_t time_unit_ns = 0;
-};
-
-/* Which format the first lines are in. Throws TraceError when none fits, or more than one (then --format decides). */
-const Format &detect_format(LineSource &lines);
-
-/* Streaming, constant memory. Throws TraceError "file:line: …" with what was expected on the first broken line. */
+/* Streaming, constant memory. Passes over as many broken lines as the dialect allows; throws TraceError "file:line: …" with what was
+ * expected on the next one. */
 class Reader : public RecordStream {
 public:
+	Reader(const std::string &path, const Dialect &dialect);
+	/* With a look at the first lines before. */
 	Reader(const std::string &path, const ReaderOptions &options);
 	/* Text in memory. */
 	Reader(std::string_view text, const std::string &name, const ReaderOptions &options);
 	bool next(Record &record) override;
-	const Format &format() const { return *format_; }
-	uint64_t line_number() const { return lines_->line_number(); }
+	const Dialect &dialect() const { return dialect_; }
+	const LineSource &lines() const { return *lines_; }
+	/* Broken lines so far, and the first ones as sentences. */
+	uint64_t skipped() const { return skipped_; }
+	const std::vector<std::string> &skipped_lines() const { return skipped_lines_; }
+
+	static constexpr size_t most_sentences = 10;
 
 private:
-	const Format &choose(LineSource &sample, const ReaderOptions &options);
+	void pass_over(const std::string &why);
 
 	std::unique_ptr<LineSource> lines_;
-	const Format *format_;
+	Dialect dialect_;
 	ParseState state_;
+	uint64_t skipped_ = 0;
+	std::vector<std::string> skipped_lines_;
 };
 
 } // namespace hz::trace

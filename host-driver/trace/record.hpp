@@ -12,7 +12,8 @@ const char *op_name(Op op);
 
 struct Record {
 	uint64_t time_ns = 0;   /* of arrival; each format has its own zero */
-	uint64_t stream = 0;    /* device, volume, file or queue of the trace: its own address space */
+	uint64_t stream = 0;    /* device, volume, file, process or queue of the trace: what happens in it happens in order */
+	bool shared_space = false; /* all streams use one address space; else each has its own */
 	Op op = Op::read;
 	bool zoned = false;     /* `zone` is given and offset counts from the start of that zone (native format) */
 	uint32_t zone = 0;

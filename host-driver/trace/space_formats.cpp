@@ -53,12 +53,11 @@ bool fio_header(std::string_view line, ParseState &state, std::string_view heade
 
 } // namespace
 
-/* arrival device lba sectors type: nanoseconds unless told otherwise, 512-byte sectors, 0 = WRITE, 1 = READ. */
+/* arrival device lba sectors type: usually nanoseconds; 512-byte sectors, 0 = WRITE, 1 = READ. */
 Parsed parse_mqsim(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_spaces(line);
-	const uint64_t unit = state.time_unit_ns ? state.time_unit_ns : 1;
-	if (!field_count(f, 5, why) || !take_time(f, 0, unit, r.time_ns, why))
+	if (!field_count(f, 5, why) || !take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	const auto device = to_unsigned(f.field[1]);
 	if (!device)
@@ -72,7 +71,7 @@ Parsed parse_mqsim(std::string_view line, ParseState &state, Record &r, std::str
 	return Parsed::record;
 }
 
-/* No times; "file wait us" lets time pass. */
+/* No times; "file wait N" lets time pass, usually in microseconds. */
 Parsed parse_fio_v2(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	if (!state.header_seen)
@@ -85,8 +84,10 @@ Parsed parse_fio_v2(std::string_view line, ParseState &state, Record &r, std::st
 	if (f.field[1] == "wait") {
 		uint64_t wait_ns = 0;
 		if (f.count < 3 || f.count > 4)
-			why = "expected 'file wait microseconds'";
-		else if (take_time(f, 2, 1000, wait_ns, why))
+			why = "expected 'file wait time'";
+		else if (take_time(f, 2, state, wait_ns, why) && wait_ns > UINT64_MAX - state.clock_ns)
+			return wrong_field(f, 2, "a wait that ends before 2^64 ns", why);
+		else if (why.empty())
 			state.clock_ns += wait_ns;
 		return why.empty() ? Parsed::skip : Parsed::error;
 	}
@@ -94,7 +95,7 @@ Parsed parse_fio_v2(std::string_view line, ParseState &state, Record &r, std::st
 	return fio_action(f, 0, state, r, why);
 }
 
-/* Every line starts with the microseconds since the start (fio's log_io_u). */
+/* Every line starts with the time since the start, usually in microseconds (fio's log_io_u). */
 Parsed parse_fio_v3(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	if (!state.header_seen)
@@ -104,8 +105,7 @@ Parsed parse_fio_v3(std::string_view line, ParseState &state, Record &r, std::st
 		why = "expected 'time file action [offset length]'";
 		return Parsed::error;
 	}
-	const uint64_t unit = state.time_unit_ns ? state.time_unit_ns : 1000;
-	if (!take_time(f, 0, unit, r.time_ns, why))
+	if (!take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	return fio_action(f, 1, state, r, why);
 }

@@ -14,12 +14,14 @@ static void check(const Record &r)
 		abort();
 }
 
-static void read_all(std::string_view text, const std::string &format)
+static void read_all(std::string_view text, const std::string &format, uint64_t skip_bad)
 {
 	try {
-		Reader reader(text, "fuzz", ReaderOptions{format, 0});
+		Reader reader(text, "fuzz", ReaderOptions{format, 0, skip_bad});
 		for (Record r; reader.next(r);)
 			check(r);
+		if (reader.skipped() > skip_bad)
+			abort();
 	} catch (const TraceError &e) {
 		if (!std::string_view(e.what()).starts_with("fuzz:"))
 			abort();
@@ -32,6 +34,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const std::string_view text(reinterpret_cast<const char *>(data) + 1, size - 1);
 	const size_t choice = data[0] % (formats().size() + 1);
-	read_all(text, choice == formats().size() ? "auto" : std::string(formats()[choice].name));
+	read_all(text, choice == formats().size() ? "auto" : std::string(formats()[choice].name), data[0] >> 6);
 	return 0;
 }

@@ -7,13 +7,18 @@ namespace {
 
 using namespace hz::trace;
 
-std::vector<Record> all(std::string_view text, const std::string &format = "auto", uint64_t unit = 0)
+std::vector<Record> rest_of(Reader &reader)
 {
-	Reader reader(text, "t", ReaderOptions{format, unit});
 	std::vector<Record> out;
 	for (Record r; reader.next(r);)
 		out.push_back(r);
 	return out;
+}
+
+std::vector<Record> all(std::string_view text, const std::string &format = "auto", uint64_t unit = 0)
+{
+	Reader reader(text, "t", ReaderOptions{format, unit, 0});
+	return rest_of(reader);
 }
 
 std::string error_of(std::string_view text, const std::string &format)
@@ -43,8 +48,8 @@ TEST(TraceReader, MqsimZeroIsWrite)
 	expect(r[1], 11413000, Op::read, 657728ull * 512, 8192, 0);
 	expect(all("5 0 8 8 0\n", "mqsim", 1000)[0], 5000, Op::write, 4096, 4096, 0);
 	EXPECT_EQ(error_of("1 0 8 8 1\n1 0 8 8 2\n", "mqsim"),
-		  "t:2: field 5 '2': expected 0 (write) or 1 (read) (mqsim lines are 'arrival_ns device lba sectors type', type 0 = "
-		  "write, 1 = read)");
+		  "t:2: field 5 '2': expected 0 (write) or 1 (read) (mqsim lines are 'arrival device lba sectors type', type 0 = "
+		  "write, 1 = read): repair the line, or let --skip-bad pass over it");
 }
 
 TEST(TraceReader, Msr)
@@ -83,7 +88,7 @@ TEST(TraceReader, Spc)
 
 TEST(TraceReader, VscsiOpcodes)
 {
-	const auto r = all("version,time,op,size,lbn\n1,100,28,4096,8\n1,200,2a,8192,16\n2,300,35,512,0\n1,400,42,512,1\n");
+	const auto r = all("version,time,op,size,lbn\n1,100,28,4096,8\n1,200,2a,8192,16\n2,300,35,512,0\n1,400,42,512,1\n", "vscsi", 1000);
 	ASSERT_EQ(r.size(), 3u);
 	expect(r[0], 100000, Op::read, 4096, 4096, 0);
 	expect(r[1], 200000, Op::write, 8192, 8192, 0);
@@ -100,6 +105,51 @@ TEST(TraceReader, FioVersion2)
 	EXPECT_EQ(r[2].op, Op::trim);
 	EXPECT_EQ(r[3].op, Op::flush);
 	EXPECT_NE(error_of("fio version 2 iolog\n/dev/x scribble 1 1\n", "auto").find("t:2: field 2 'scribble'"), std::string::npos);
+}
+
+TEST(TraceReader, FioWaitsAddUpToATimeThatExists)
+{
+	EXPECT_NE(error_of("fio version 2 iolog\nf wait 18446744073709551\nf wait 18446744073709551\n", "fio2").find("t:3: field 3"), std::string::npos);
+}
+
+TEST(TraceReader, EveryFormatTakesAnotherTimeUnitButNative)
+{
+	EXPECT_EQ(all("128166372003061629,hm,0,Read,9056256,24576,4571\n", "msr", 10)[0].time_ns, 1281663720030616290u);
+	EXPECT_EQ(all("419,W,8192,4096,1577808000\n", "alibaba", 1000000000)[0].time_ns, 1577808000000000000u);
+	EXPECT_EQ(all("0,1,512,R,774\n", "spc", 1000)[0].time_ns, 774000u);
+	EXPECT_EQ(all("1538323200000,1,8,0,1063\n", "tencent", 1000000)[0].time_ns, 1538323200000000000u);
+	EXPECT_EQ(all("fio version 2 iolog\nf wait 5\nf write 0 4096\n", "fio2", 1000000)[0].time_ns, 5000000u);
+	EXPECT_EQ(all("fio version 3 iolog\n7 f write 0 4096\n", "fio3", 1000000)[0].time_ns, 7000000u);
+}
+
+TEST(TraceReader, BrokenLinesArePassedOverAsOftenAsAllowed)
+{
+	const std::string_view text = "0,1,512,R,0.1\nx,1,512,R,0.2\n0,2,512,W,0.3\n0,2,512\n0,3,512,W,0.4\n0,4,0,W,0.5\n0,5,512,W,0.6\n";
+	Reader reader(text, "t", ReaderOptions{"spc", 0, 3});
+	EXPECT_EQ(rest_of(reader).size(), 4u);
+	EXPECT_EQ(reader.skipped(), 3u);
+	ASSERT_EQ(reader.skipped_lines().size(), 3u);
+	EXPECT_EQ(reader.skipped_lines()[1], "t:4: the line has 3 fields instead of 5 (spc lines are 'asu,lba,size_bytes,R|W,time')");
+	Reader strict(text, "t", ReaderOptions{"spc", 0, 2});
+	try {
+		rest_of(strict);
+		FAIL() << "the third one ends the reading";
+	} catch (const TraceError &e) {
+		EXPECT_STREQ(e.what(), "t:6: field 3 '0': expected a size above 0 and up to 1 GiB (spc lines are 'asu,lba,size_bytes,R|W,time'), "
+				       "after 2 such lines that --skip-bad let pass");
+	}
+}
+
+TEST(TraceReader, AMissingHeaderIsNotPassedOver)
+{
+	Reader reader(std::string_view("fio version 9\nf write 0 4096\n"), "t", ReaderOptions{"fio2", 0, 100});
+	Record r;
+	EXPECT_THROW(reader.next(r), TraceError);
+}
+
+TEST(TraceReader, CommentsAreNoRecordsInAnyFormat)
+{
+	EXPECT_EQ(all("# disk 0 only\n0,1,512,R,0.1\n# half time\n0,1,512,W,0.2\n").size(), 2u);
 }
 
 TEST(TraceReader, FioVersion3CountsMicroseconds)
@@ -126,11 +176,14 @@ TEST(TraceReader, NativeHasZoneOperations)
 	for (size_t i = 0; i < 5; i++)
 		EXPECT_EQ(r[4 + i].op, rest[i]);
 	EXPECT_EQ(all("hartzone-trace 1 unit=512\n0 0 read 8 8\n")[0].offset, 4096u);
+	EXPECT_FALSE(all("hartzone-trace 1 unit=512\n0 0 read 8 8\n")[0].shared_space);
+	EXPECT_TRUE(all("hartzone-trace 1 unit=512 space=shared\n0 0 read 8 8\n")[0].shared_space);
 }
 
 TEST(TraceReader, NativeErrors)
 {
 	EXPECT_NE(error_of("hartzone-trace 2\n", "native").find("t:1: version '2' is unknown"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1 space=mine\n", "native").find("field 3 'space=mine'"), std::string::npos);
 	EXPECT_NE(error_of("0 0 read 1 1\n", "native").find("the first line must be 'hartzone-trace 1'"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1\n", "native").find("t:2: the line has 4 fields instead of 5"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read zz 1\n", "native").find("field 4 'zz': expected an address"), std::string::npos);

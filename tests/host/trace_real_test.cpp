@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 std::map<Op, uint64_t> count(const fs::path &path)
 {
-	Reader reader(path.string(), {});
+	Reader reader(path.string(), ReaderOptions{});
 	std::map<Op, uint64_t> out;
 	for (Record r; reader.next(r);)
 		out[r.op]++;
