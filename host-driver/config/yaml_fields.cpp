@@ -3,6 +3,8 @@
 
 #include "config/quantity.hpp"
 
+#include <yaml-cpp/depthguard.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -55,6 +57,17 @@ std::string unknown_key(const std::string &key, const std::set<std::string> &kno
 	return text + ": allowed here are " + join(known);
 }
 
+/* A file that says nothing, or goes on after a "---" line, is not what its author thinks it is. */
+YAML::Node only_document(const std::vector<YAML::Node> &documents, const std::string &name)
+{
+	if (documents.empty() || (documents.size() == 1 && documents[0].IsNull()))
+		throw ConfigError(name + ":1: the file says nothing: write 'key: value' lines (docs/config.md), or leave the option out for the default");
+	if (documents.size() > 1)
+		throw ConfigError(place(name, line_of(documents[1])) + "a second YAML document begins here, which nobody would read: remove it, "
+				  "with the '---' before it, or put it into a file of its own");
+	return documents[0];
+}
+
 } // namespace
 
 YAML::Node load_yaml_text(const std::string &text, const std::string &name)
@@ -68,7 +81,9 @@ YAML::Node load_yaml_text(const std::string &text, const std::string &name)
 			throw ConfigError(name + ":1: lists are nested more than 64 deep");
 	}
 	try {
-		return YAML::Load(text);
+		return only_document(YAML::LoadAll(text), name);
+	} catch (const YAML::DeepRecursion &error) {
+		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "the nesting is too deep: no file of ours nests deeper than four levels");
 	} catch (const YAML::Exception &error) {
 		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "this is not YAML: " + error.msg);
 	}
@@ -77,10 +92,10 @@ YAML::Node load_yaml_text(const std::string &text, const std::string &name)
 YAML::Node load_yaml_file(const std::string &path)
 {
 	std::ifstream in(path, std::ios::binary);
-	std::ostringstream text;
-	if (!in || !(text << in.rdbuf()))
+	const std::string text{std::istreambuf_iterator<char>(in), {}};
+	if (!in)
 		throw ConfigError(path + ":1: the file cannot be read: give the path of an existing YAML file");
-	return load_yaml_text(text.str(), path);
+	return load_yaml_text(text, path);
 }
 
 Fields::Fields(YAML::Node node, std::string file, std::string path)

@@ -37,7 +37,7 @@ TEST(Quantity, Units)
 
 TEST(DeviceConfig, AnEmptyFileIsTheDefaultDevice)
 {
-	const hz_device_config cfg = parse_device("", "d.yaml"), usual = device_defaults();
+	const hz_device_config cfg = parse_device("{}", "d.yaml"), usual = device_defaults();
 	EXPECT_EQ(device_to_json(cfg), device_to_json(usual));
 }
 

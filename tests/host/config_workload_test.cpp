@@ -57,6 +57,19 @@ TEST(WorkloadConfig, Errors)
 	EXPECT_NE(error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"), std::string::npos);
 }
 
+TEST(WorkloadConfig, AFileIsOneDocumentThatSaysSomething)
+{
+	for (const char *text : {"", "# nothing\n", "---\n", "~\n"})
+		EXPECT_EQ(error_of(text).substr(0, 32), "w.yaml:1: the file says nothing:") << text;
+	EXPECT_EQ(error_of("common: {total_ops: 1}\n---\ncommon: {total_ops: 2}\n").substr(0, 44), "w.yaml:3: a second YAML document begins here");
+	EXPECT_EQ(error_of("---\ncommon: {total_ops: 1}\n...\n"), "no error") << "markers around one document";
+	EXPECT_EQ(error_of(std::string(200000, '-') + "\n").substr(0, 9), "w.yaml:1:");
+	std::string deep;
+	for (int i = 0; i < 100000; i++)
+		deep += "- ";
+	EXPECT_EQ(error_of(deep).substr(0, 33), "w.yaml:1: the nesting is too deep");
+}
+
 TEST(WorkloadConfig, ShrinkKeepsAtLeastOne)
 {
 	Workload w = parse_workload("common: {total_ops: 5}\n", "w");
