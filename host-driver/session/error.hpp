@@ -15,7 +15,7 @@ public:
 // The user pressed Ctrl-C or the process was asked to end.
 class Interrupted : public Error {
 public:
-	Interrupted() : Error("interrupted") {}
+	explicit Interrupted(const std::string &what = "interrupted") : Error(what) {}
 };
 
 // The machine went dark at the operation or device time that its options named.

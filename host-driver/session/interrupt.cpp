@@ -1,4 +1,4 @@
-// Interrupt: a signal sets one flag, everything else happens outside the handler.
+// Interrupt: a signal is counted, everything else happens outside the handler.
 #include "session/interrupt.hpp"
 
 #include <atomic>
@@ -9,9 +9,18 @@
 namespace hz {
 
 namespace {
-std::atomic<bool> flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-void on_signal(int) { flag.store(true, std::memory_order_relaxed); }
+
+constexpr int hard = 2; // signals that interrupt whatever goes on
+std::atomic<int> signals{0};
+std::atomic<bool> gentle{false};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_signal(int number)
+{
+	if (signals.fetch_add(1, std::memory_order_relaxed) + 1 >= hard)
+		signal(number, SIG_DFL);
+}
+
 } // namespace
 
 void catch_interrupts()
@@ -24,14 +33,25 @@ void catch_interrupts()
 	signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return flag.load(std::memory_order_relaxed); }
+bool interrupted()
+{
+	return signals.load(std::memory_order_relaxed) >= (gentle.load(std::memory_order_relaxed) ? hard : 1);
+}
 
-void set_interrupted(bool value) { flag.store(value, std::memory_order_relaxed); }
+void set_interrupted(bool value) { signals.store(value ? hard : 0, std::memory_order_relaxed); }
 
 void check_interrupted()
 {
 	if (interrupted())
 		throw Interrupted();
+}
+
+GentleStop::GentleStop() { gentle.store(true, std::memory_order_relaxed); }
+GentleStop::~GentleStop() { gentle.store(false, std::memory_order_relaxed); }
+
+bool stop_asked()
+{
+	return gentle.load(std::memory_order_relaxed) && signals.load(std::memory_order_relaxed) > 0;
 }
 
 } // namespace hz
