@@ -19,8 +19,8 @@ int main(int argc, char **argv)
 		return 0;
 	} catch (const CLI::ParseError &e) {
 		return app.exit(e) ? 2 : 0;
-	} catch (const hz::Interrupted &) {
-		std::fprintf(stderr, "hartzone: interrupted, everything is cleaned up\n");
+	} catch (const hz::Interrupted &e) {
+		std::fprintf(stderr, "hartzone: %s, everything is cleaned up\n", e.what());
 		return 130;
 	} catch (const std::exception &e) {
 		std::fprintf(stderr, "hartzone: %s\n", e.what());

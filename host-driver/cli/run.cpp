@@ -225,6 +225,8 @@ void run(RunFlags flags)
 		throw;
 	}
 	report(facts, flags.out);
+	if (!facts.interrupted.empty())
+		throw Interrupted("interrupted; the result so far is " + (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
 	if (flags.race_check)
 		report_races(facts);
 	if (!flags.power_cut.empty())

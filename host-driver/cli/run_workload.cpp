@@ -10,6 +10,7 @@
 #include "replay/runner.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"
+#include "session/interrupt.hpp"
 
 namespace hz::cli {
 
@@ -19,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t start_margin_ns = 100000; // between reading the device's time and the first arrival
 constexpr uint64_t admin_heap_bytes = 4 << 20;
+constexpr uint64_t most_shared_bytes = 8ull << 30; // with the flash it must fit into the machine's 16 GiB for such memory
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -41,6 +43,17 @@ uint64_t heap_bytes(const wl::Workload &w)
 	return bytes;
 }
 
+// Of the region with all queues and their data.
+uint64_t shared_bytes(const wl::Workload &w)
+{
+	const uint64_t bytes = shm_bytes_for(heap_bytes(w));
+	if (bytes > most_shared_bytes)
+		throw wl::WorkloadError(w.file + ": the queues of " + std::to_string(w.thread_count()) + " threads need " +
+					std::to_string(bytes >> 30) + " GiB of memory that the host shares with the device, and " +
+					std::to_string(most_shared_bytes >> 30) + " GiB is the most: use fewer threads or a smaller queue depth");
+	return bytes;
+}
+
 // One run on a booted machine.
 class Run {
 public:
@@ -49,7 +62,7 @@ public:
 	{
 	}
 
-	void prepare(bool old_image, res::RunFacts &facts)
+	void prepare(bool old_image, const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
 	{
 		controller_.enable();
 		for (size_t i = 0; i < workload_.thread_count(); i++) {
@@ -59,7 +72,7 @@ public:
 		}
 		if (old_image && machine_.config().namespace_kind == HZ_NS_ZONED)
 			reset_all_zones();
-		plan_ = replay::make_plan(workload_, controller_.namespace_info(*queues_.front()), !old_image);
+		plan_ = replay::make_plan(workload_, controller_.namespace_info(*queues_.front()), !old_image, trace);
 		facts.prepared = phase("preparing " + title_, sources());
 		controller_.reset_stats();
 	}
@@ -71,6 +84,8 @@ public:
 		const auto start = Clock::now();
 		facts.queues = phase(title_, sources());
 		facts.replay_wall_s = seconds_since(start);
+		if (cut_short(facts.queues))
+			facts.interrupted = "measurement";
 		set_elapsed(facts);
 		facts.harts = controller_.log_harts();
 		facts.flash = controller_.log_flash();
@@ -90,6 +105,8 @@ public:
 		for (auto &reader : readers)
 			all.push_back(reader.get());
 		facts.read_back = phase("verifying " + title_, all);
+		if (cut_short(facts.read_back))
+			facts.interrupted = "verification";
 	}
 
 	void end()
@@ -132,6 +149,11 @@ private:
 		return replay::run_phase(threads, title, [this] { machine_.kill(); });
 	}
 
+	static bool cut_short(const std::vector<res::QueueAccount> &queues)
+	{
+		return std::any_of(queues.begin(), queues.end(), [](const res::QueueAccount &queue) { return queue.interrupted; });
+	}
+
 	static void set_elapsed(res::RunFacts &facts)
 	{
 		uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -158,8 +180,10 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	const auto start = Clock::now();
 	if (options.config.media_mode == HZ_MEDIA_TIMING_ONLY)
 		workload.verify = false; // such a device gives zeros
-	wl::choose_mapping(workload, options.config.namespace_kind == HZ_NS_ZONED);
-	options.shm_bytes = shm_bytes_for(heap_bytes(workload));
+	const bool zoned = options.config.namespace_kind == HZ_NS_ZONED;
+	wl::choose_mapping(workload, zoned);
+	const auto trace = workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
+	options.shm_bytes = shared_bytes(workload);
 	std::error_code ignored;
 	const bool old_image = !options.nand_image.empty() && std::filesystem::exists(options.nand_image, ignored);
 	auto machine = Machine::launch(options);
@@ -169,10 +193,13 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	facts.virtual_clock = options.virtual_clock;
 	facts.seed = workload.seed;
 	facts.mount_ns = machine->region().header().mount_ns;
+	if (trace)
+		facts.trace = trace->to_json(zoned && workload.mapping == wl::Mapping::direct);
 	Run run(*machine, workload, title);
-	run.prepare(old_image, facts);
+	run.prepare(old_image, trace, facts);
+	GentleStop gentle; // from here on there is something to keep
 	run.measure(facts);
-	if (workload.verify)
+	if (workload.verify && facts.interrupted.empty())
 		run.read_back(facts);
 	run.end();
 	facts.plugin_report = machine->plugin_report();

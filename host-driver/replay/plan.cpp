@@ -4,6 +4,7 @@
 #include "replay/direct_blocks.hpp"
 #include "replay/log_shim.hpp"
 #include "replay/trace_blocks.hpp"
+#include "replay/trace_preload.hpp"
 #include "replay/trace_zones.hpp"
 #include "replay/zone_deal.hpp"
 #include "workload/block_generator.hpp"
@@ -29,43 +30,67 @@ void check_open_limit(const wl::Workload &workload, const NamespaceInfo &device)
 						std::to_string(limit) + ": use fewer threads or open zones, or raise zones.max_open");
 }
 
-/* What a thread asks of an address space of `space` sectors. */
-std::unique_ptr<wl::BlockSource> block_source(const wl::Workload &workload, uint64_t space, size_t index)
+/* What the threads ask of address spaces of so many sectors: one source each. */
+std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const wl::Workload &workload, const std::vector<uint64_t> &spaces,
+							    const std::shared_ptr<const TraceSurvey> &survey)
 {
-	if (!workload.trace)
-		return std::make_unique<wl::BlockGenerator>(workload.threads[index], space, wl::thread_seed(workload.seed, index));
-	const wl::TraceSpec &trace = *workload.trace;
-	return std::make_unique<TraceBlocks>(trace, TraceCut{uint32_t(index), trace.threads, space, trace.split, trace.fit});
+	std::vector<std::unique_ptr<wl::BlockSource>> out;
+	if (!workload.trace) {
+		for (size_t i = 0; i < spaces.size(); i++)
+			out.push_back(std::make_unique<wl::BlockGenerator>(workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i)));
+		return out;
+	}
+	std::vector<TraceCut> cuts;
+	for (size_t i = 0; i < spaces.size(); i++)
+		cuts.push_back({survey, uint32_t(i), spaces[i]});
+	std::vector<std::deque<wl::BlockOp>> preloads = find_preloads(cuts);
+	for (size_t i = 0; i < spaces.size(); i++)
+		out.push_back(std::make_unique<TraceBlocks>(cuts[i], std::move(preloads[i])));
+	return out;
 }
 
-std::unique_ptr<wl::Source> log_source(const wl::Workload &workload, const wl::ZoneShare &share, size_t index)
+std::vector<std::unique_ptr<wl::Source>> log_sources(const wl::Workload &workload, const std::vector<wl::ZoneShare> &shares,
+						     const std::shared_ptr<const TraceSurvey> &survey)
 {
-	if (share.zones < 4)
-		throw wl::WorkloadError("the log mapping needs 4 zones per thread, this device offers " + std::to_string(share.zones) +
-					": use fewer threads or a device with more zones");
 	LogOptions options;
 	options.over_provisioning = workload.over_provisioning;
 	options.gc_low_zones = workload.gc_low_zones;
-	return std::make_unique<LogShim>(share, options,
-					 block_source(workload, LogShim::space_of(share, workload.over_provisioning), index));
+	std::vector<uint64_t> spaces;
+	for (const wl::ZoneShare &share : shares) {
+		if (share.zones < 4)
+			throw wl::WorkloadError("the log mapping needs 4 zones per thread, this device offers " + std::to_string(share.zones) +
+						": use fewer threads or a device with more zones");
+		spaces.push_back(LogShim::space_of(share, workload.over_provisioning));
+	}
+	std::vector<std::unique_ptr<wl::BlockSource>> blocks = block_sources(workload, spaces, survey);
+	std::vector<std::unique_ptr<wl::Source>> out;
+	for (size_t i = 0; i < shares.size(); i++)
+		out.push_back(std::make_unique<LogShim>(shares[i], options, std::move(blocks[i])));
+	return out;
 }
 
 std::unique_ptr<wl::Source> conventional_source(const wl::Workload &workload, const wl::ZoneShare &share, size_t index, bool fresh)
 {
 	const FlatSpace space{share.start_of(share.first_zone), share.zone_capacity, share.zone_size, share.zones, share.max_transfer, fresh};
-	return std::make_unique<DirectBlocks>(space, block_source(workload, space.sectors(), index));
+	return std::make_unique<DirectBlocks>(space, std::make_unique<wl::BlockGenerator>(workload.threads[index], space.sectors(),
+											  wl::thread_seed(workload.seed, index)));
 }
 
-std::unique_ptr<wl::Source> zoned_source(const wl::Workload &workload, const NamespaceInfo &device, const wl::ZoneShare &share,
-					 size_t index, bool fresh)
+std::vector<std::unique_ptr<wl::Source>> zoned_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
+						       const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const std::vector<wl::ZoneShare> shares = deal_zones(workload, device);
 	if (workload.mapping == wl::Mapping::log)
-		return log_source(workload, share, index);
-	if (workload.trace)
-		return std::make_unique<TraceZones>(*workload.trace, sequential_zones(device), uint32_t(index));
-	if (workload.threads[index].area == wl::Area::conventional)
-		return conventional_source(workload, share, index, fresh);
-	return std::make_unique<wl::ZoneGenerator>(workload.threads[index], share, wl::thread_seed(workload.seed, index));
+		return log_sources(workload, shares, survey);
+	std::vector<std::unique_ptr<wl::Source>> out;
+	for (size_t i = 0; i < shares.size(); i++)
+		if (workload.trace)
+			out.push_back(std::make_unique<TraceZones>(survey, sequential_zones(device), uint32_t(i)));
+		else if (workload.threads[i].area == wl::Area::conventional)
+			out.push_back(conventional_source(workload, shares[i], i, fresh));
+		else
+			out.push_back(std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], wl::thread_seed(workload.seed, i)));
+	return out;
 }
 
 /* Keys that name zones mean nothing where there are none. */
@@ -86,38 +111,42 @@ void refuse_zones(const wl::Workload &workload)
 }
 
 /* Equal parts of a block namespace. */
-std::unique_ptr<wl::Source> flat_source(const wl::Workload &workload, const NamespaceInfo &device, size_t index, bool fresh)
+std::vector<std::unique_ptr<wl::Source>> flat_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
+						      const std::shared_ptr<const TraceSurvey> &survey)
 {
 	FlatSpace space;
 	space.run_sectors = device.size_sectors / workload.thread_count();
-	space.first = index * space.run_sectors;
 	space.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
 	space.fresh = fresh;
-	return std::make_unique<DirectBlocks>(space, block_source(workload, space.sectors(), index));
+	const std::vector<uint64_t> spaces(workload.thread_count(), space.sectors());
+	std::vector<std::unique_ptr<wl::Source>> out;
+	for (std::unique_ptr<wl::BlockSource> &blocks : block_sources(workload, spaces, survey)) {
+		out.push_back(std::make_unique<DirectBlocks>(space, std::move(blocks)));
+		space.first += space.run_sectors;
+	}
+	return out;
 }
 
-Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fresh)
+Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, const std::shared_ptr<const TraceSurvey> &survey)
 {
-	Plan plan;
-	std::vector<wl::ZoneShare> shares;
-	if (device.zoned) {
+	if (device.zoned)
 		check_open_limit(workload, device);
-		shares = deal_zones(workload, device);
-	} else {
+	else
 		refuse_zones(workload);
+	Plan plan;
+	for (auto &source : device.zoned ? zoned_sources(workload, device, fresh, survey) : flat_sources(workload, device, fresh, survey)) {
+		const size_t i = plan.threads.size();
+		plan.threads.push_back({std::move(source), workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth});
 	}
-	for (size_t i = 0; i < workload.thread_count(); i++)
-		plan.threads.push_back({device.zoned ? zoned_source(workload, device, shares[i], i, fresh) : flat_source(workload, device, i, fresh),
-					workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth});
 	return plan;
 }
 
 } // namespace
 
-Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh)
+Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, std::shared_ptr<const TraceSurvey> survey)
 {
 	try {
-		return plan_of(workload, device, fresh);
+		return plan_of(workload, device, fresh, survey);
 	} catch (const wl::WorkloadError &e) {
 		throw wl::WorkloadError(workload.file + ": " + e.what());
 	}

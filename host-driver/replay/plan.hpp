@@ -1,6 +1,7 @@
 /* Plan: from a workload and a device to one source of commands per thread. */
 #pragma once
 
+#include "replay/trace_survey.hpp"
 #include "session/controller.hpp"
 #include "workload/source.hpp"
 #include "workload/spec.hpp"
@@ -20,8 +21,9 @@ struct Plan {
 };
 
 /* Zones, or the sectors of a block namespace, are dealt out to the threads in order. `device` with what its zone report tells.
- * fresh: the device was never written, so that what is not written reads as zeros. Throws wl::WorkloadError ("file: key: sentence")
- * when zones or open zones do not suffice, or the workload is for another kind of device. */
-Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true);
+ * fresh: the device was never written, so that what is not written reads as zeros. survey: of the workload's trace. Throws
+ * wl::WorkloadError ("file: key: sentence") when zones or open zones do not suffice, or the workload is for another kind of device. */
+Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true,
+	       std::shared_ptr<const TraceSurvey> survey = {});
 
 } // namespace hz::replay

@@ -1,4 +1,4 @@
-/* Progress line with ETA. */
+/* Progress with ETA. */
 #include "replay/progress.hpp"
 
 #include <algorithm>
@@ -6,22 +6,22 @@
 #include <unistd.h>
 
 namespace hz::replay {
-
-std::string progress_line(const std::string &title, uint32_t ppm, double seconds)
+std::string progress_line(const std::string &title, uint32_t ppm, double seconds, bool bar)
 {
 	constexpr size_t width = 30;
 	const double part = std::min(ppm, 1000000u) / 1e6;
 	const auto full = size_t(part * width);
+	const std::string head = bar ? "[" + std::string(full, '#') + std::string(width - full, '.') + "]" : "hartzone:";
 	char text[160];
-	const std::string bar = std::string(full, '#') + std::string(width - full, '.');
-	int used = snprintf(text, sizeof(text), "[%s] %3.0f %% %.40s", bar.c_str(), part * 100, title.c_str());
+	int used = snprintf(text, sizeof(text), "%s %3.0f %% %.40s", head.c_str(), part * 100, title.c_str());
 	if (ppm > 10000 && seconds > 0.5)
 		snprintf(text + used, sizeof(text) - size_t(used), ", %.0f s left", seconds / part * (1 - part));
 	return text;
 }
 
-Progress::Progress(std::string title)
-	: title_(std::move(title)), terminal_(isatty(STDERR_FILENO)), start_(std::chrono::steady_clock::now())
+Progress::Progress(std::string title, double first_line_s, double next_line_s)
+	: title_(std::move(title)), terminal_(isatty(STDERR_FILENO)), start_(std::chrono::steady_clock::now()),
+	  due_s_(terminal_ ? 0 : first_line_s), every_s_(terminal_ ? 0.2 : next_line_s)
 {
 }
 
@@ -33,10 +33,12 @@ Progress::~Progress()
 
 void Progress::show(uint32_t ppm)
 {
-	if (!terminal_)
-		return;
 	const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-	fprintf(stderr, "\r%s\033[K", progress_line(title_, ppm, passed.count()).c_str());
+	if (passed.count() < due_s_)
+		return;
+	due_s_ = passed.count() + every_s_;
+	const std::string line = progress_line(title_, ppm, passed.count(), terminal_);
+	fprintf(stderr, terminal_ ? "\r%s\033[K" : "%s\n", line.c_str());
 }
 
 } // namespace hz::replay

@@ -3,6 +3,7 @@
 
 #include "replay/pattern.hpp"
 #include "session/error.hpp"
+#include "session/interrupt.hpp"
 
 #include <algorithm>
 
@@ -69,6 +70,10 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 void ReplayThread::pump(uint64_t cause_ns)
 {
 	while (!done_ && outstanding_ < options_.queue_depth) {
+		if (stop_asked()) {
+			account_.interrupted = done_ = true;
+			return;
+		}
 		const wl::Step step = primed_ ? wl::Step::issue : source_.next(spare_);
 		primed_ = false;
 		done_ = step == wl::Step::done;

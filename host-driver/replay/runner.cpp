@@ -2,6 +2,7 @@
 #include "replay/runner.hpp"
 
 #include "replay/progress.hpp"
+#include "session/interrupt.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -58,8 +59,11 @@ void watch(Ending &ending, const std::vector<std::unique_ptr<ReplayThread>> &thr
 {
 	Progress progress(title);
 	std::unique_lock guard(ending.lock);
-	while (!ending.changed.wait_for(guard, std::chrono::milliseconds(200), [&] { return ending.running == 0; }))
+	while (!ending.changed.wait_for(guard, std::chrono::milliseconds(200), [&] { return ending.running == 0; })) {
+		if (stop_asked())
+			progress.rename("stopping; Ctrl-C again ends at once");
 		progress.show(slowest(threads));
+	}
 }
 
 } // namespace

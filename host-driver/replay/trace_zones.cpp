@@ -11,47 +11,65 @@ using wl::Request;
 using wl::Step;
 using wl::ZoneCell;
 
-TraceZones::TraceZones(const wl::TraceSpec &spec, const wl::ZoneShare &device, uint32_t thread)
-	: spec_(spec), cells_(device, true), thread_(thread)
+TraceZones::TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device, uint32_t thread)
+	: trace_(survey, 1), cells_(device, true), thread_(thread)
 {
-	if (spec.repeat > 1)
-		throw wl::WorkloadError("a zoned trace cannot be repeated: its zones are not empty any more (use repeat: 1)");
-	reader_ = std::make_unique<trace::Reader>(spec.file, trace::ReaderOptions{spec.format, spec.time_unit_ns});
+	const std::string &key = survey->spec.block_key;
+	if (!key.empty())
+		throw wl::WorkloadError(key + ": a trace that is replayed directly on zones is divided by zone, needs nothing written before, and "
+				"leaves no empty zones to go on with: remove it, or use mapping: log");
 }
 
-uint64_t TraceZones::lba_of(const Record &record) const
+/* zone: as the trace counts them. */
+void TraceZones::add_part(uint64_t zone, uint64_t sector, uint64_t sectors)
 {
-	const wl::ZoneShare &share = cells_.share();
-	return share.start_of(share.first_zone + (record.zoned ? record.zone : 0)) + record.offset / 4096;
-}
-
-bool TraceZones::mine(const Record &record, uint64_t lba) const
-{
-	if (record.op == trace::Op::flush)
-		return record.stream % spec_.threads == thread_;
-	const uint64_t zone = lba / cells_.share().zone_size - cells_.share().first_zone;
 	if (zone >= cells_.count())
-		throw trace::TraceError(spec_.file + ":" + std::to_string(reader_->line_number()) + ": zone " + std::to_string(zone) +
-					" does not exist: the device has " + std::to_string(cells_.count()) + " sequential zones");
-	return zone % spec_.threads == thread_;
+		trace_.fail("zone " + std::to_string(zone) + " does not exist: the device has " + std::to_string(cells_.count()) +
+			    " sequential zones");
+	if (zone % trace_.survey().spec.threads == thread_)
+		parts_.push_back({uint32_t(zone), cells_.start(uint32_t(zone)) + sector, sectors});
 }
 
-/* Next record of this thread; trims have no zoned counterpart and are passed over. */
+/* A read or write is cut at the ends of zones. */
+void TraceZones::cut()
+{
+	const uint64_t size = cells_.share().zone_size;
+	uint64_t sector = record_.offset / 4096, left = (record_.offset % 4096 + record_.bytes + 4095) / 4096;
+	uint64_t zone = record_.zoned ? record_.zone : sector / size;
+	if (record_.op == trace::Op::flush) {
+		if (trace_.survey().thread_of_stream(record_.stream) == thread_)
+			parts_.push_back({0, 0, 0});
+		return;
+	}
+	if (record_.zoned && sector >= size)
+		trace_.fail("the address lies " + std::to_string(sector) + " sectors into a zone: on this device they are " +
+			    std::to_string(size) + " apart");
+	sector %= size;
+	if (record_.op != trace::Op::read && record_.op != trace::Op::write)
+		return add_part(zone, sector, left);
+	for (; left; zone++, sector = 0) {
+		const uint64_t run = std::min(left, size - sector);
+		add_part(zone, sector, run);
+		left -= run;
+	}
+}
+
+/* The next part of a record that is this thread's; trims have no zoned counterpart and are passed over. */
 bool TraceZones::fetch()
 {
-	while (!have_ && (!spec_.max_ops || records_ < spec_.max_ops) && reader_->next(record_)) {
-		if (records_++ == 0)
-			first_ns_ = record_.time_ns;
-		lba_ = lba_of(record_);
-		if (record_.op == trace::Op::trim || !mine(record_, lba_))
-			continue;
-		have_ = true;
-		own_records_++;
-		left_ = (record_.offset % 4096 + record_.bytes + 4095) / 4096;
-		const uint64_t since = record_.time_ns > first_ns_ ? record_.time_ns - first_ns_ : 0;
-		not_before_ns_ = spec_.timing == wl::Timing::open ? uint64_t(double(since) * spec_.time_scale) : 0;
+	while (part_ == parts_.size()) {
+		parts_.clear();
+		part_ = 0;
+		if (!trace_.next(record_))
+			return false;
+		cut();
+		const bool mine = !parts_.empty(), trim = record_.op == trace::Op::trim;
+		records_ += mine && !trim;
+		ignored_ += mine && trim;
+		if (trim)
+			parts_.clear();
 	}
-	return have_;
+	return true;
 }
 
 bool TraceZones::must_wait(const ZoneCell &cell) const
@@ -66,23 +84,23 @@ bool TraceZones::must_wait(const ZoneCell &cell) const
 }
 
 /* The next piece of a read, write or append; stamps say what the data are. */
-void TraceZones::fill_data(Request &request, ZoneCell &cell, uint32_t zone)
+void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
 {
 	const bool append = record_.op == trace::Op::append, read = record_.op == trace::Op::read;
 	const uint32_t most = append ? cells_.share().max_append : cells_.share().max_transfer;
-	request.sectors = uint32_t(std::min<uint64_t>(left_, most));
-	request.lba = append ? cells_.start(zone) : lba_;
-	const uint64_t offset = lba_ - cells_.start(zone);
+	const uint64_t start = cells_.start(part.zone);
+	request.sectors = uint32_t(std::min<uint64_t>(part.sectors, most));
+	request.lba = append ? start : part.lba;
 	for (uint32_t i = 0; i < request.sectors; i++)
-		request.stamps.push_back(read ? cells_.stamp(zone, offset + i) : wl::Stamp{cells_.start(zone), ++serial_});
+		request.stamps.push_back(read ? cells_.stamp(part.zone, part.lba - start + i) : wl::Stamp{start, ++serial_});
 	(read ? cell.reads : cell.writes)++;
 	if (!read && cell.append_version.empty())
 		cell.append_version.assign(cells_.share().zone_capacity, 0);
 	if (!read && cell.state == CellState::empty)
 		cell.state = CellState::open;
-	left_ -= request.sectors;
-	lba_ += append ? 0 : request.sectors;
-	have_ = left_ != 0;
+	part.sectors -= request.sectors;
+	part.lba += request.sectors;
+	part_ += part.sectors == 0;
 }
 
 Step TraceZones::next(Request &request)
@@ -91,26 +109,26 @@ Step TraceZones::next(Request &request)
 					 wl::Op::reset, wl::Op::finish, wl::Op::open, wl::Op::close};
 	if (preparing_ || !fetch())
 		return Step::done;
-	const auto zone = uint32_t(lba_ / cells_.share().zone_size) - cells_.share().first_zone;
-	ZoneCell &cell = cells_[zone];
+	Part &part = parts_[part_];
+	ZoneCell &cell = cells_[part.zone];
 	if (record_.op != trace::Op::flush && must_wait(cell))
 		return Step::blocked;
 	request.op = ops[size_t(record_.op)];
 	request.cause = wl::Cause::user;
-	request.lba = cells_.start(zone);
+	request.lba = cells_.start(part.zone);
 	request.sectors = 0;
 	request.think_ns = 0;
-	request.not_before_ns = not_before_ns_;
-	request.tag = zone;
+	request.not_before_ns = trace_.arrival_ns(record_);
+	request.tag = part.zone;
 	request.stamps.clear();
 	if (record_.bytes) {
-		fill_data(request, cell, zone);
+		fill_data(request, cell, part);
 		return Step::issue;
 	}
-	have_ = false;
+	part_++;
 	if (request.op == wl::Op::reset) {
 		cell.state = CellState::resetting;
-		cells_.unlist(zone);
+		cells_.unlist(part.zone);
 	}
 	return Step::issue;
 }
@@ -145,14 +163,9 @@ void TraceZones::complete(const Request &request, uint16_t status, uint64_t resu
 		cell.state = CellState::open;
 }
 
-uint32_t TraceZones::progress_ppm() const
-{
-	return spec_.max_ops ? uint32_t(double(records_) / double(spec_.max_ops) * 1e6) : 0;
-}
-
 nlohmann::json TraceZones::cost() const
 {
-	return {{"trace_records", own_records_}};
+	return {{"trace_records", records_}, {"ignored_records", ignored_}};
 }
 
 } // namespace hz::replay

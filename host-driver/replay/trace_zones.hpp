@@ -1,7 +1,7 @@
 /* Mapping `direct` for traces: zoned operations go to the device as they are. */
 #pragma once
 
-#include "trace/reader.hpp"
+#include "replay/trace_cursor.hpp"
 #include "workload/source.hpp"
 #include "workload/spec.hpp"
 #include "workload/zone_cells.hpp"
@@ -9,6 +9,7 @@
 #include "nvme.h"
 
 #include <memory>
+#include <vector>
 
 namespace hz::replay {
 
@@ -17,33 +18,39 @@ namespace hz::replay {
  * finish wait for everything under way there. */
 class TraceZones : public wl::Source {
 public:
-	/* device: all sequential zones of the namespace; zone 0 of the trace is the first of them. Throws trace::TraceError, and for a format without zones unless its writes happen to
-	 * be sequential: the device refuses those that are not. */
-	TraceZones(const wl::TraceSpec &spec, const wl::ZoneShare &device, uint32_t thread);
+	/* device: all sequential zones of the namespace; zone 0 of the trace is the first of them. A trace of a block device is replayed
+	 * too, but what does not happen to be sequential is refused by the device. Throws wl::WorkloadError for a key
+	 * that only block operations know. */
+	TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device, uint32_t thread);
 	wl::Step next(wl::Request &request) override;
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override { preparing_ = false; }
-	uint32_t progress_ppm() const override;
+	uint32_t progress_ppm() const override { return trace_.progress_ppm(); }
 	std::vector<wl::LiveSector> live() override { return cells_.live(); }
 	nlohmann::json cost() const override;
 	/* The trace may break the rules of zones: that is its own doing. */
 	bool provokes(uint16_t status) const override { return status >= NVME_ZONE_BOUNDARY && status <= NVME_ZONE_INVALID_TRANSITION; }
 
 private:
+	struct Part { /* of a record, in one zone */
+		uint32_t zone;
+		uint64_t lba, sectors;
+	};
 	bool fetch();
-	bool mine(const trace::Record &record, uint64_t lba) const;
-	uint64_t lba_of(const trace::Record &record) const;
+	void cut();
+	void add_part(uint64_t zone, uint64_t sector, uint64_t sectors);
 	bool must_wait(const wl::ZoneCell &cell) const;
-	void fill_data(wl::Request &request, wl::ZoneCell &cell, uint32_t zone);
+	void fill_data(wl::Request &request, wl::ZoneCell &cell, Part &part);
 	void finish_data(const wl::Request &request, wl::ZoneCell &cell, uint32_t zone, uint64_t lba);
 
-	wl::TraceSpec spec_;
+	TraceCursor trace_;
 	wl::ZoneCells cells_;
 	uint32_t thread_;
-	std::unique_ptr<trace::Reader> reader_;
-	bool preparing_ = true, have_ = false;
+	bool preparing_ = true;
 	trace::Record record_;
-	uint64_t lba_ = 0, left_ = 0, records_ = 0, own_records_ = 0, first_ns_ = 0, not_before_ns_ = 0, serial_ = 0;
+	std::vector<Part> parts_;
+	size_t part_ = 0;
+	uint64_t records_ = 0, ignored_ = 0, serial_ = 0;
 };
 
 } // namespace hz::replay

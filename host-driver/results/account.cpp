@@ -32,6 +32,7 @@ void QueueAccount::merge(const QueueAccount &other)
 	first_arrival_ns = std::min(first_arrival_ns, other.first_arrival_ns);
 	last_completion_ns = std::max(last_completion_ns, other.last_completion_ns);
 	late_arrivals += other.late_arrivals;
+	interrupted |= other.interrupted;
 }
 
 } // namespace hz::res

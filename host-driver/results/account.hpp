@@ -34,6 +34,7 @@ struct QueueAccount {
 	std::string first_failure;
 	uint64_t first_arrival_ns = UINT64_MAX, last_completion_ns = 0;
 	uint64_t late_arrivals = 0;  /* open loop: arrived later than the trace says, because the queue was full or data depended */
+	bool interrupted = false;    /* the user stopped it before its end */
 	Digest digest;
 
 	KindAccount &of(Kind k) { return kind[size_t(k)]; }

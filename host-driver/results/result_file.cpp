@@ -33,7 +33,7 @@ void write_result(const nlohmann::json &result, const std::string &path)
 {
 	const std::string temporary = path + ".part";
 	std::ofstream out(temporary);
-	out << result.dump(1, '\t') << '\n';
+	out << result.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) << '\n'; /* names of files need not be UTF-8 */
 	out.close();
 	if (!out || std::rename(temporary.c_str(), path.c_str()))
 		throw std::runtime_error("the result cannot be written to " + path);

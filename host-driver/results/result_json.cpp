@@ -195,6 +195,22 @@ json mapping_json(const std::vector<json> &parts)
 	return total;
 }
 
+/* With what each thread had of it. */
+json trace_json(const RunFacts &f)
+{
+	if (!f.trace.is_object())
+		return nullptr;
+	json out = f.trace, records = json::array();
+	uint64_t idle = 0;
+	for (const json &part : f.mapping) {
+		records.push_back(part["trace_records"]);
+		idle += part["trace_records"] == 0;
+	}
+	out["thread_records"] = records;
+	out["idle_threads"] = idle;
+	return out;
+}
+
 QueueAccount sum_of(const std::vector<QueueAccount> &queues)
 {
 	QueueAccount total;
@@ -211,7 +227,7 @@ json failures_json(const RunFacts &f)
 	return {{"count", all.failures}, {"first", all.failures ? json(all.first_failure) : json()}};
 }
 
-/* deterministic: the plugin's own verdict; a real clock never is. */
+/* deterministic: the plugin's own verdict; a real clock never is, nor the moment of an interrupt. */
 void add_verdict(json &out, const RunFacts &f)
 {
 	out["deterministic"] = false;
@@ -223,6 +239,10 @@ void add_verdict(json &out, const RunFacts &f)
 	out["deterministic"] = report.value("deterministic", false);
 	out["deterministic_reason"] = report.value("reason", "");
 	out["vclock"] = report;
+	if (f.interrupted.empty())
+		return;
+	out["deterministic"] = false;
+	out["deterministic_reason"] = "interrupted";
 }
 
 } // namespace
@@ -242,13 +262,15 @@ json result_json(const RunFacts &f)
 		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns},
 		{"totals", account_json(total, f.elapsed_ns)}, {"queues", queues_json(f)}, {"harts", harts_json(f.harts)},
 		{"nand", nand_json(f.flash)}, {"waf", device_waf(f)}, {"ftl", ftl_json(f.ftl)}, {"l2p", l2p_json(f.ftl)},
-		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)},
+		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)}, {"trace", trace_json(f)},
+		{"interrupted", f.interrupted.empty() ? json() : json(f.interrupted)},
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
 		{"read_back", {{"bytes", read_back.verified_bytes}, {"errors", errors_json(read_back.errors)}}},
 		{"verified_bytes", total.verified_bytes + read_back.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
 		{"host", host_info()}, {"failed_commands", failures_json(f)}, {"violations", violations(f)}, {"digest", digest_of(f)},
 	};
 	add_verdict(out, f);
+	out["warnings"] = warnings(out);
 	return out;
 }
 

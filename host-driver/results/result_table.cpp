@@ -45,6 +45,32 @@ std::string mapping_line(const json &m)
 		     (unsigned long long)m["gc_runs"].get<uint64_t>(), m["gc_copied_bytes"].get<double>() / (1 << 20));
 }
 
+std::string in_units(uint64_t ns)
+{
+	const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+	for (const auto &unit : units)
+		if (ns % unit.ns == 0)
+			return (ns == unit.ns ? "" : std::to_string(ns / unit.ns) + " ") + unit.name;
+	return (ns == 1 ? "" : std::to_string(ns) + " ") + "ns";
+}
+
+/* How the trace was understood. */
+std::string trace_line(const json &t)
+{
+	if (!t.is_object())
+		return "";
+	const auto from = [](const json &known) { return known == "format" ? std::string() : " (" + known.get<std::string>() + ")"; };
+	std::string out = print("trace: %s%s, times in %s%s, %llu records", t["format"].get<std::string>().c_str(), from(t["format_from"]).c_str(),
+				in_units(t["time_unit_ns"].get<uint64_t>()).c_str(), from(t["time_unit_from"]).c_str(),
+				(unsigned long long)t["records"].get<uint64_t>());
+	if (t["streams"].is_number())
+		out += print(" of %llu streams", (unsigned long long)t["streams"].get<uint64_t>());
+	return out + print(", divided by %s%s\n", t["split"].get<std::string>().c_str(), from(t["split_from"]).c_str());
+}
+
 uint64_t count(const json &value) { return value.get<uint64_t>(); }
 
 /* Only where the map is in flash. */
@@ -96,7 +122,7 @@ std::string result_table(const json &r)
 	out += print("\n%4s %-11s %7s %7s %7s   (%% of device time)\n", "hart", "role", "work", "spin", "idle");
 	for (const json &h : r["harts"])
 		out += hart_line(h);
-	out += "\n" + mapping_line(r["mapping"]) + map_line(r) + collector_line(r);
+	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + map_line(r) + collector_line(r);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),
@@ -104,6 +130,8 @@ std::string result_table(const json &r)
 	out += print("digest %s, deterministic: %s%s%s\n", r["digest"].get<std::string>().c_str(),
 		     r["deterministic"].get<bool>() ? "yes" : "no, ",
 		     r["deterministic"].get<bool>() ? "" : r["deterministic_reason"].get<std::string>().c_str(), jitter_words(r).c_str());
+	for (const json &w : r["warnings"])
+		out += "warning: " + w.get<std::string>() + "\n";
 	if (r["failed_commands"]["count"].get<uint64_t>())
 		out += print("FAILED: %llu commands, the first: ", (unsigned long long)r["failed_commands"]["count"].get<uint64_t>()) +
 		       r["failed_commands"]["first"].get<std::string>() + "\n";

@@ -23,6 +23,8 @@ struct RunFacts {
 	std::vector<QueueAccount> prepared;  /* of the preparation */
 	std::vector<QueueAccount> read_back; /* of the verification after the measurement */
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
+	nlohmann::json trace;                /* what is known of the replayed trace, or null */
+	std::string interrupted;             /* "measurement" or "verification", whatever the user cut short; or empty */
 	hz_log_harts harts{};
 	hz_log_flash flash{};
 	hz_log_ftl ftl{};
@@ -36,6 +38,10 @@ std::string digest_of(const RunFacts &facts);
 
 /* Sentences about broken accounting identities and wrong data; empty: the run stands. */
 std::vector<std::string> violations(const RunFacts &facts);
+
+/* Sentences about what a reader of the figures should know: parts of a trace that were skipped, folded or late, threads without work, a
+ * run that was cut short. Of a finished result. */
+std::vector<std::string> warnings(const nlohmann::json &result);
 
 /* What the race check of the virtual clock found, a sentence each; empty too if it was off. */
 std::vector<std::string> races_of(const RunFacts &facts);

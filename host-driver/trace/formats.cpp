@@ -21,12 +21,6 @@ constexpr uint64_t max_size = 1ull << 30, max_offset = 1ull << 62;
 
 } // namespace
 
-const char *op_name(Op op)
-{
-	static constexpr const char *names[] = {"read", "write", "append", "flush", "trim", "reset", "finish", "open", "close"};
-	return names[size_t(op)];
-}
-
 std::span<const Format> formats() { return table; }
 
 const Format *find_format(std::string_view name)

@@ -8,7 +8,8 @@ namespace hz::trace {
 
 enum class Op : uint8_t { read, write, append, flush, trim, reset, finish, open, close };
 
-const char *op_name(Op op);
+/* On addresses, of any device: read, write and trim. */
+inline bool moves_data(Op op) { return op == Op::read || op == Op::write || op == Op::trim; }
 
 struct Record {
 	uint64_t time_ns = 0;   /* of arrival; each format has its own zero */

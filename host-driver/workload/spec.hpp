@@ -17,7 +17,7 @@ enum class Pattern : uint32_t { sequential, random };
 enum class Distribution : uint32_t { uniform, zipf };
 enum class Think : uint32_t { constant, exponential };
 enum class Timing : uint32_t { closed, open };
-enum class Split : uint32_t { hash, stream };
+enum class Split : uint32_t { automatic, address, stream };
 enum class Fit : uint32_t { wrap, refuse };
 enum class Area : uint32_t { sequential, conventional };
 
@@ -56,15 +56,17 @@ struct ThreadSpec {
 struct TraceSpec {
 	std::string file;
 	std::string format = "auto";
-	uint64_t time_unit_ns = 0;   /* of formats whose unit is not fixed; 0 = the format's usual one */
+	uint64_t time_unit_ns = 0;   /* 0 = the format's usual one, or what the lines show */
+	uint64_t skip_bad = 0;       /* broken lines to pass over */
 	Timing timing = Timing::closed;
 	double time_scale = 1.0;     /* open: device time per trace time */
 	uint32_t threads = 4, queue_depth = 8;
-	Split split = Split::hash;
+	Split split = Split::automatic;
 	Fit fit = Fit::wrap;
 	bool preload = true;         /* write what the trace reads before it writes it, before the measurement */
 	uint64_t max_ops = 0;        /* records to replay; 0 = all */
 	uint32_t repeat = 1;
+	std::string block_key;       /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
 };
 
 struct Workload {

@@ -30,7 +30,7 @@ json trace_json(const TraceSpec &t)
 	return {
 		{"file", t.file}, {"format", t.format}, {"time_unit_ns", t.time_unit_ns},
 		{"timing", t.timing == Timing::open ? "open" : "closed"}, {"time_scale", t.time_scale}, {"threads", t.threads},
-		{"queue_depth", t.queue_depth}, {"split", t.split == Split::stream ? "stream" : "hash"},
+		{"queue_depth", t.queue_depth}, {"split", t.split == Split::automatic ? "auto" : t.split == Split::stream ? "stream" : "address"}, {"skip_bad", t.skip_bad},
 		{"offsets", t.fit == Fit::refuse ? "refuse" : "wrap"}, {"preload", t.preload}, {"max_ops", t.max_ops},
 		{"repeat", t.repeat},
 	};

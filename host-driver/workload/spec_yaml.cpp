@@ -14,7 +14,7 @@ constexpr std::string_view pattern_names[] = {"sequential", "random"};
 constexpr std::string_view distribution_names[] = {"uniform", "zipf"};
 constexpr std::string_view think_names[] = {"constant", "exponential"};
 constexpr std::string_view timing_names[] = {"closed", "open"};
-constexpr std::string_view split_names[] = {"hash", "stream"};
+constexpr std::string_view split_names[] = {"auto", "address", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
 constexpr std::string_view area_names[] = {"sequential", "conventional"};
 constexpr uint32_t max_threads = 64;
@@ -135,6 +135,7 @@ TraceSpec read_trace(Fields f)
 	f.text("file", t.file, 4096);
 	f.text("format", t.format, 32);
 	f.duration("time_unit", t.time_unit_ns, 1, 1000000000);
+	f.count("skip_bad", t.skip_bad);
 	choice(f, "timing", t.timing, timing_names);
 	f.real("time_scale", t.time_scale, 1e-6, 1e6);
 	f.count("threads", t.threads, 1, max_threads);
@@ -144,6 +145,8 @@ TraceSpec read_trace(Fields f)
 	f.flag("preload", t.preload);
 	f.count("max_ops", t.max_ops);
 	f.count("repeat", t.repeat, 1, 1000000);
+	for (const char *key : {"split", "offsets", "preload", "repeat"})
+		t.block_key = f.has(key) ? key : t.block_key;
 	if (t.file.empty())
 		f.fail("file", "is missing: name the trace to replay");
 	f.finish();

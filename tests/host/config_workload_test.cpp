@@ -70,6 +70,17 @@ TEST(WorkloadConfig, AFileIsOneDocumentThatSaysSomething)
 	EXPECT_EQ(error_of(deep).substr(0, 33), "w.yaml:1: the nesting is too deep");
 }
 
+TEST(WorkloadConfig, TraceKeys)
+{
+	const Workload w = parse_workload("trace: {file: a, split: address, time_unit: 1us, skip_bad: 3}\n", "w");
+	EXPECT_EQ(w.trace->split, Split::address);
+	EXPECT_EQ(w.trace->time_unit_ns, 1000u);
+	EXPECT_EQ(w.trace->skip_bad, 3u);
+	EXPECT_EQ(w.trace->block_key, "split");
+	EXPECT_EQ(parse_workload("trace: {file: a}\n", "w").trace->split, Split::automatic);
+	EXPECT_EQ(error_of("trace: {file: a, split: hash}\n"), "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
+}
+
 TEST(WorkloadConfig, ShrinkKeepsAtLeastOne)
 {
 	Workload w = parse_workload("common: {total_ops: 5}\n", "w");

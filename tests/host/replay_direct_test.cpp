@@ -6,8 +6,8 @@
 
 #include "flat_device.hpp"
 #include "replay/direct_blocks.hpp"
-#include "replay/trace_blocks.hpp"
 #include "replay_harness.hpp"
+#include "trace_source.hpp"
 #include "workload/block_generator.hpp"
 
 namespace {
@@ -131,7 +131,7 @@ TEST(DirectBlocks, ABlockTraceRunsAsItIs)
 	spec.file = path;
 	spec.threads = 1;
 	FlatDevice device(700, 9, 1);
-	DirectBlocks source(small_space, std::make_unique<TraceBlocks>(spec, TraceCut{0, 1, 512, spec.split, spec.fit}));
+	DirectBlocks source(small_space, blocks_of(spec, 512));
 	const res::QueueAccount account = run_both(device, source, 8);
 	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
 	EXPECT_EQ(account.of(res::Kind::read).bytes, 28u * 4096);

@@ -2,12 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <set>
+
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
 
 #include "replay/pattern.hpp"
 #include "replay/progress.hpp"
 #include "replay/runner.hpp"
 #include "replay_harness.hpp"
+#include "session/interrupt.hpp"
 #include "workload/zone_generator.hpp"
 
 namespace {
@@ -126,10 +132,94 @@ TEST(Runner, AFailureStopsAllThreadsAndIsReported)
 	EXPECT_TRUE(aborted);
 }
 
+/* The user presses Ctrl-C when the source is asked for its nth command. */
+class PressedAt : public wl::ZoneGenerator {
+public:
+	PressedAt(uint64_t nth, const wl::ZoneShare &share) : ZoneGenerator(spec_of(5000), share, 5), left_(nth) {}
+	wl::Step next(wl::Request &request) override
+	{
+		if (--left_ == 0)
+			raise(SIGINT);
+		return ZoneGenerator::next(request);
+	}
+
+private:
+	uint64_t left_;
+};
+
+TEST(ReplayThread, AGentleStopFinishesWhatIsUnderWay)
+{
+	const wl::ZoneShare share = share_of(0, 6, 96);
+	FakeDevice one(share, 9, 1), two(share, 9, 2);
+	PressedAt pressed(200, share);
+	wl::ZoneGenerator other(spec_of(5000), share, 6);
+	pressed.begin_measurement();
+	other.begin_measurement();
+	catch_interrupts();
+	GentleStop gentle;
+	const auto accounts = run_phase({{&one, &pressed, {}}, {&two, &other, {}}}, "test", [] {});
+	EXPECT_FALSE(interrupted());
+	EXPECT_TRUE(stop_asked());
+	set_interrupted(false);
+	for (const res::QueueAccount &account : accounts) {
+		EXPECT_TRUE(account.interrupted);
+		EXPECT_EQ(account.submitted, account.completed);
+		EXPECT_LT(account.completed, 5000u);
+	}
+	EXPECT_LE(accounts[0].submitted, 200u) << "the command that was being made is the last one";
+	EXPECT_TRUE(one.closed && two.closed);
+}
+
 TEST(Progress, Line)
 {
-	EXPECT_EQ(progress_line("job", 500000, 4), "[###############...............]  50 % job, 4 s left");
-	EXPECT_EQ(progress_line("job", 0, 4), "[..............................]   0 % job");
+	EXPECT_EQ(progress_line("job", 500000, 4, true), "[###############...............]  50 % job, 4 s left");
+	EXPECT_EQ(progress_line("job", 0, 4, true), "[..............................]   0 % job");
+	EXPECT_EQ(progress_line("job", 500000, 40, false), "hartzone:  50 % job, 40 s left");
+}
+
+/* Shows progress on `file` instead of stderr. */
+void show_on(int file, double first_s, double next_s)
+{
+	fflush(stderr);
+	const int before = dup(STDERR_FILENO);
+	dup2(file, STDERR_FILENO);
+	{
+		Progress progress("job", first_s, next_s);
+		progress.show(250000);
+		progress.show(500000);
+	}
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+}
+
+TEST(Progress, IsSaidNowAndThenWhereThereIsNoTerminal)
+{
+	const auto text = [](double first_s, double next_s) {
+		int ends[2];
+		EXPECT_EQ(pipe2(ends, O_NONBLOCK), 0);
+		show_on(ends[1], first_s, next_s);
+		char buffer[512];
+		const ssize_t got = read(ends[0], buffer, sizeof(buffer));
+		close(ends[0]);
+		close(ends[1]);
+		return std::string(buffer, got > 0 ? size_t(got) : 0);
+	};
+	EXPECT_EQ(text(10, 30), "");
+	EXPECT_EQ(text(0, 30), "hartzone:  25 % job\n");
+	EXPECT_EQ(text(0, 0), "hartzone:  25 % job\nhartzone:  50 % job\n");
+}
+
+TEST(Progress, IsALineThatChangesOnATerminal)
+{
+	int ours, theirs;
+	ASSERT_EQ(openpty(&ours, &theirs, nullptr, nullptr, nullptr), 0);
+	show_on(theirs, 10, 30);
+	char buffer[512];
+	const ssize_t got = read(ours, buffer, sizeof(buffer));
+	EXPECT_EQ(std::string(buffer, got > 0 ? size_t(got) : 0), "\r[#######.......................]  25 % job\033[K\r\033[K");
+	close(ours);
+	close(theirs);
 }
 
 } // namespace

@@ -7,14 +7,92 @@
 #include <unistd.h>
 
 #include "replay/log_shim.hpp"
-#include "replay/trace_blocks.hpp"
 #include "replay/trace_zones.hpp"
 #include "replay_harness.hpp"
+#include "trace_source.hpp"
 
 namespace {
 
 using namespace hz;
 using namespace hz::replay;
+
+std::shared_ptr<TraceSurvey> divided(wl::Split split, uint32_t threads, uint64_t chunk_sectors = TraceSurvey::most_chunk)
+{
+	auto survey = std::make_shared<TraceSurvey>();
+	survey->spec.threads = threads;
+	survey->split = split;
+	survey->chunk_sectors = chunk_sectors;
+	return survey;
+}
+
+trace::Record request(uint64_t stream, uint64_t sector, uint64_t sectors)
+{
+	trace::Record r;
+	r.stream = stream;
+	r.offset = sector * 4096;
+	r.bytes = sectors * 4096;
+	return r;
+}
+
+TEST(TraceCut, EverySectorBelongsToOneThread)
+{
+	std::mt19937_64 random(1);
+	for (int round = 0; round < 2000; round++) {
+		const trace::Record r = request(random() % 20, random() % 1000000, 1 + random() % 2000);
+		const auto survey = divided(round % 2 ? wl::Split::address : wl::Split::stream, 5, 1ull << random() % 9);
+		uint64_t total = 0;
+		for (uint32_t thread = 0; thread < 5; thread++) {
+			std::vector<wl::BlockOp> pieces;
+			TraceCut{survey, thread, 4096}.divide(r, pieces);
+			for (const wl::BlockOp &piece : pieces) {
+				EXPECT_LE(piece.lba + piece.sectors, 4096u);
+				total += piece.sectors;
+			}
+		}
+		EXPECT_EQ(total, r.bytes / 4096);
+	}
+}
+
+TEST(TraceCut, DifferentSectorsStayDifferentWhenTheyFit)
+{
+	for (const uint64_t chunk : {256, 8, 1}) {
+		const auto survey = divided(wl::Split::address, 4, chunk);
+		std::set<std::pair<uint32_t, uint64_t>> places;
+		for (uint64_t sector = 0; sector < 4 * 4096; sector++)
+			for (uint32_t thread = 0; thread < 4; thread++) {
+				std::vector<wl::BlockOp> pieces;
+				EXPECT_FALSE((TraceCut{survey, thread, 4096}.divide(request(0, sector, 1), pieces)));
+				for (const wl::BlockOp &piece : pieces)
+					EXPECT_TRUE(places.insert({thread, piece.lba}).second) << sector;
+			}
+		EXPECT_EQ(places.size(), 4u * 4096);
+	}
+}
+
+TEST(TraceCut, WhatLiesBeyondTheSpaceIsFolded)
+{
+	const TraceCut cut{divided(wl::Split::stream, 1), 0, 100};
+	std::vector<wl::BlockOp> pieces;
+	EXPECT_FALSE(cut.divide(request(0, 90, 10), pieces));
+	EXPECT_TRUE(cut.divide(request(0, 91, 10), pieces));
+	EXPECT_TRUE(cut.divide(request(0, 1000, 1), pieces));
+	EXPECT_EQ(pieces.back().lba, 0u);
+}
+
+/* Streams of a shared space meet at the same sectors, others do not. */
+TEST(TraceCut, ASharedSpaceIsOneSpace)
+{
+	const TraceCut cut{divided(wl::Split::address, 1), 0, 4096};
+	for (const bool shared : {true, false}) {
+		std::vector<wl::BlockOp> pieces;
+		for (uint64_t stream : {3, 8}) {
+			trace::Record r = request(stream, 5, 1);
+			r.shared_space = shared;
+			cut.divide(r, pieces);
+		}
+		EXPECT_EQ(pieces[0].lba == pieces[1].lba, shared);
+	}
+}
 
 class TraceFile : public testing::Test {
 protected:
@@ -34,56 +112,24 @@ protected:
 		for (const std::string &path : paths_)
 			std::filesystem::remove(path);
 	}
+	std::string error_of(const wl::TraceSpec &spec)
+	{
+		try {
+			blocks_of(spec, 100);
+		} catch (const trace::TraceError &e) {
+			return std::string(e.what()).substr(spec.file.size());
+		}
+		return "no error";
+	}
 	std::vector<std::string> paths_;
 };
-
-TEST(TraceCut, EverySectorBelongsToOneThread)
-{
-	std::mt19937_64 random(1);
-	for (int round = 0; round < 2000; round++) {
-		const uint64_t first = random() % 1000000, sectors = 1 + random() % 2000, stream = random() % 20;
-		uint64_t total = 0;
-		for (uint32_t thread = 0; thread < 5; thread++) {
-			const TraceCut cut{thread, 5, 4096, wl::Split::hash, wl::Fit::wrap};
-			std::vector<wl::BlockOp> pieces;
-			ASSERT_TRUE(cut.cut(stream, first, sectors, pieces));
-			for (const wl::BlockOp &piece : pieces) {
-				EXPECT_LE(piece.lba + piece.sectors, 4096u);
-				total += piece.sectors;
-			}
-		}
-		EXPECT_EQ(total, sectors);
-	}
-}
-
-TEST(TraceCut, DifferentSectorsStayDifferentWhenTheyFit)
-{
-	std::set<std::pair<uint32_t, uint64_t>> places;
-	for (uint64_t sector = 0; sector < 4 * 4096; sector++)
-		for (uint32_t thread = 0; thread < 4; thread++) {
-			const TraceCut cut{thread, 4, 4096, wl::Split::hash, wl::Fit::wrap};
-			std::vector<wl::BlockOp> pieces;
-			cut.cut(0, sector, 1, pieces);
-			for (const wl::BlockOp &piece : pieces)
-				EXPECT_TRUE(places.insert({thread, piece.lba}).second) << sector;
-		}
-	EXPECT_EQ(places.size(), 4u * 4096);
-}
-
-TEST(TraceCut, RefuseMeansRefuse)
-{
-	const TraceCut cut{0, 1, 100, wl::Split::stream, wl::Fit::refuse};
-	std::vector<wl::BlockOp> pieces;
-	EXPECT_TRUE(cut.cut(0, 90, 10, pieces));
-	EXPECT_FALSE(cut.cut(0, 91, 10, pieces));
-}
 
 TEST_F(TraceFile, ReadsBeforeWritesArePreloaded)
 {
 	const wl::TraceSpec spec = write("hartzone-trace 1\n0 0 read 10 4\n1 0 write 20 2\n2 0 read 20 2\n3 0 read 12 4\n4 0 flush\n");
 	const wl::ZoneShare share = share_of(0, 6, 64);
 	const uint64_t space = LogShim::space_of(share, 0.2);
-	LogShim shim(share, {}, std::make_unique<TraceBlocks>(spec, TraceCut{0, 1, space, spec.split, spec.fit}));
+	LogShim shim(share, {}, blocks_of(spec, space));
 	FakeDevice device(share, 9, 1);
 	const res::QueueAccount account = run_both(device, shim, 4);
 	EXPECT_EQ(account.of(res::Kind::read).bytes, 10u * 4096);
@@ -99,7 +145,7 @@ TEST_F(TraceFile, TimestampsAreArrivalTimes)
 	spec.timing = wl::Timing::open;
 	spec.time_scale = 2;
 	const wl::ZoneShare share = share_of(0, 6, 64);
-	LogShim shim(share, {}, std::make_unique<TraceBlocks>(spec, TraceCut{0, 1, 100, spec.split, spec.fit}));
+	LogShim shim(share, {}, blocks_of(spec, 100));
 	FakeDevice device(share, 9, 1);
 	run_both(device, shim, 4);
 	ASSERT_EQ(device.history.size(), 4u) << "three writes, and one read for all they left";
@@ -113,11 +159,23 @@ TEST_F(TraceFile, RepeatedTracesGoOn)
 	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 1 1\n1 0 read 1 1\n");
 	spec.repeat = 3;
 	const wl::ZoneShare share = share_of(0, 6, 64);
-	LogShim shim(share, {}, std::make_unique<TraceBlocks>(spec, TraceCut{0, 1, 100, spec.split, spec.fit}));
+	LogShim shim(share, {}, blocks_of(spec, 100));
 	FakeDevice device(share, 9, 1);
 	const res::QueueAccount account = run_both(device, shim, 1);
 	EXPECT_EQ(account.of(res::Kind::write).ops, 3u);
 	EXPECT_EQ(account.of(res::Kind::read).ops, 3u);
+}
+
+TEST_F(TraceFile, ARepeatedTraceArrivesAfterTheEndOfTheFirstPass)
+{
+	wl::TraceSpec spec = write("100 0 0 8 0\n600 0 8 8 0\n");
+	spec.repeat = 3;
+	spec.timing = wl::Timing::open;
+	const auto blocks = blocks_of(spec, 100);
+	std::vector<uint64_t> arrivals;
+	for (wl::BlockOp op; blocks->next(op);)
+		arrivals.push_back(op.not_before_ns);
+	EXPECT_EQ(arrivals, (std::vector<uint64_t>{0, 500, 500, 1000, 1000, 1500}));
 }
 
 TEST_F(TraceFile, ZonedTracesAreReplayedAsTheyAre)
@@ -126,7 +184,7 @@ TEST_F(TraceFile, ZonedTracesAreReplayedAsTheyAre)
 				   "5 0 read z1+16 4\n6 0 read z1+20 2\n7 0 reset z1\n8 0 write z1 1\n9 0 read z1 1\n10 0 finish z1\n"
 				   "11 0 flush\n12 0 write z3 4\n13 0 read z3 4\n");
 	const wl::ZoneShare share = share_of(0, 4, 64);
-	TraceZones source(spec, share, 0);
+	TraceZones source(survey_trace(spec), share, 0);
 	FakeDevice device(share, 9, 2);
 	const res::QueueAccount account = run_both(device, source, 8);
 	EXPECT_TRUE(account.errors.empty());
@@ -139,7 +197,7 @@ TEST_F(TraceFile, ABlockTraceOnZonesGetsTheStatusOfTheSpecification)
 {
 	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 0 8\n1 0 write 0 8\n");
 	const wl::ZoneShare share = share_of(0, 4, 64);
-	TraceZones source(spec, share, 0);
+	TraceZones source(survey_trace(spec), share, 0);
 	FakeDevice device(share, 9, 2);
 	const res::QueueAccount account = run_both(device, source, 1);
 	EXPECT_EQ(account.errors.at(NVME_ZONE_INVALID_WRITE), 1u);
@@ -150,7 +208,7 @@ TEST_F(TraceFile, AWriteFaultIsAFailureWhateverTheTraceIs)
 {
 	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 0 8\n1 0 write 8 8\n");
 	const wl::ZoneShare share = share_of(1, 4, 64);
-	TraceZones source(spec, share, 0);
+	TraceZones source(survey_trace(spec), share, 0);
 	FakeDevice device(share, 9, 2, {.fail_write = 2, .corrupt_read = 0});
 	const res::QueueAccount account = run_both(device, source, 1);
 	EXPECT_EQ(account.failures, 1u);
@@ -159,17 +217,87 @@ TEST_F(TraceFile, AWriteFaultIsAFailureWhateverTheTraceIs)
 
 TEST_F(TraceFile, ErrorsNameTheLine)
 {
-	const wl::TraceSpec broken = write("hartzone-trace 1\n0 0 write 1 1\n1 0 wipe 1 1\n");
-	try {
-		TraceBlocks blocks(broken, TraceCut{0, 1, 100, wl::Split::hash, wl::Fit::wrap});
-		FAIL();
-	} catch (const trace::TraceError &e) {
-		EXPECT_NE(std::string(e.what()).find(":3: field 3 'wipe'"), std::string::npos);
+	EXPECT_EQ(error_of(write("hartzone-trace 1\n0 0 write 1 1\n1 0 wipe 1 1\n")).substr(0, 18), ":3: field 3 'wipe'");
+	EXPECT_EQ(error_of(write("hartzone-trace 1\n0 0 write 1 1\n1 0 write z9 1\n")),
+		  ":3: the address is in a zone: replay this trace on a zoned device, with --mapping direct");
+	wl::TraceSpec beyond = write("hartzone-trace 1\n0 0 write 90 10\n1 0 write 91 10\n");
+	EXPECT_EQ(error_of(beyond), "no error");
+	beyond.fit = wl::Fit::refuse;
+	EXPECT_EQ(error_of(beyond), ":3: the address lies beyond the 409600 bytes that a thread has: choose offsets: wrap, a larger device, "
+				    "or fewer threads");
+	EXPECT_EQ(error_of(write("hartzone-trace 1\n# nothing\n")), ":1: the trace holds no requests");
+}
+
+TEST_F(TraceFile, ZonesThatTheDeviceLacksAreNamed)
+{
+	struct { const char *line, *error; } const cases[] = {
+		{"write z9 1", "zone 9 does not exist: the device has 4 sequential zones"},
+		{"write z4294967295 1", "zone 4294967295 does not exist: the device has 4 sequential zones"},
+		{"write 256 1", "zone 4 does not exist: the device has 4 sequential zones"},
+		{"write z1+64 1", "the address lies 64 sectors into a zone: on this device they are 64 apart"},
+	};
+	const wl::ZoneShare share = share_of(2, 4, 64);
+	for (const auto &[line, error] : cases) {
+		const wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 1 1\n1 0 " + std::string(line) + "\n");
+		TraceZones zones(survey_trace(spec), share, 0);
+		FakeDevice device(share, 9, 2);
+		try {
+			run_both(device, zones, 1);
+			ADD_FAILURE() << line;
+		} catch (const trace::TraceError &e) {
+			EXPECT_EQ(e.what(), spec.file + ":3: " + error);
+		}
 	}
-	const wl::TraceSpec beyond = write("hartzone-trace 1\n0 0 write 1 1\n1 0 write z9 1\n");
-	TraceZones zones(beyond, share_of(0, 4, 64), 1 % beyond.threads);
+}
+
+/* Each zone has one thread, also where a request spans several. */
+TEST_F(TraceFile, ARequestIsCutAtTheEndsOfZones)
+{
+	const wl::ZoneShare share = share_of(0, 4, 64);
+	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write z0 150\n1 0 read z0+32 100\n2 0 write z2+22 42\n3 0 read z0 192\n");
+	spec.threads = 2;
+	uint64_t written[2], read[2];
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		TraceZones source(survey_trace(spec), share, thread);
+		FakeDevice device(share, 9, 2);
+		const res::QueueAccount account = run_both(device, source, 8);
+		EXPECT_TRUE(account.errors.empty());
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		written[thread] = account.of(res::Kind::write).bytes / 4096;
+		read[thread] = account.of(res::Kind::read).bytes / 4096;
+	}
+	EXPECT_EQ(written[0], 64u + 22 + 42);
+	EXPECT_EQ(written[1], 64u);
+	EXPECT_EQ(read[0], 32u + 4 + 64 + 64);
+	EXPECT_EQ(read[1], 64u + 64);
+	spec = write("hartzone-trace 1\n0 0 write z3 65\n");
+	TraceZones beyond(survey_trace(spec), share, 0);
+	FakeDevice device(share, 9, 2);
+	EXPECT_THROW(run_both(device, beyond, 1), trace::TraceError);
+}
+
+TEST_F(TraceFile, WhatAReplayCannotDoIsCounted)
+{
+	const auto cost = [](wl::BlockSource &source) {
+		for (wl::BlockOp op; source.next(op);) {
+		}
+		return source.cost();
+	};
+	const auto folded = blocks_of(write("hartzone-trace 1\n0 0 write 1 1\n1 0 write 99 3\n2 0 read 500 1\n3 0 reset 1\n"), 100);
+	EXPECT_EQ(cost(*folded), nlohmann::json({{"trace_records", 3}, {"unaligned_records", 0}, {"ignored_records", 1}, {"wrapped_records", 2}}));
+	wl::TraceSpec spec = write("hartzone-trace 1 unit=512\n0 0 write 1 1\n0 1 reset 8\n0 2 reset 8\n");
+	spec.threads = 2;
+	const auto survey = survey_trace(spec);
+	uint64_t ignored = 0;
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		TraceBlocks part(TraceCut{survey, thread, 100}, {});
+		ignored += cost(part)["ignored_records"].get<uint64_t>();
+	}
+	EXPECT_EQ(ignored, 2u) << "each by one thread";
+	TraceZones zones(survey_trace(write("hartzone-trace 1\n0 0 trim 1 1\n0 0 write 0 1\n")), share_of(0, 4, 64), 0);
 	FakeDevice device(share_of(0, 4, 64), 9, 2);
-	EXPECT_THROW(run_both(device, zones, 1), trace::TraceError);
+	run_both(device, zones, 1);
+	EXPECT_EQ(zones.cost(), nlohmann::json({{"trace_records", 1}, {"ignored_records", 1}}));
 }
 
 } // namespace

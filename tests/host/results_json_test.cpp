@@ -43,6 +43,19 @@ res::RunFacts balanced()
 	return f;
 }
 
+/* The same with a trace that two threads replayed, and nothing to complain of. */
+res::RunFacts balanced_trace()
+{
+	res::RunFacts f = balanced();
+	f.trace = {{"file", "t"}, {"format", "vscsi"}, {"format_from", "detected"}, {"time_unit_ns", 1000000000}, {"time_unit_from", "detected"},
+		   {"records", 2}, {"span_ns", 5}, {"streams", 1}, {"split", "address"}, {"split_from", "detected"}, {"chunk_bytes", 1048576},
+		   {"skipped", {{"count", 0}, {"first", json::array()}}}};
+	for (int thread = 0; thread < 2; thread++)
+		f.mapping.push_back({{"trace_records", 1u}, {"wrapped_records", 0u}, {"unaligned_records", 0u}, {"ignored_records", 0u},
+				     {"address_space_bytes", 1u << 20}});
+	return f;
+}
+
 TEST(ResultJson, HasEveryPromisedKey)
 {
 	const json r = res::result_json(balanced());
@@ -71,6 +84,11 @@ TEST(ResultJson, TheSchemaListsTheSameKeys)
 		EXPECT_TRUE(schema["properties"].contains(key)) << key << " is not in the schema";
 	for (const json &key : schema["required"])
 		EXPECT_TRUE(r.contains(key.get<std::string>())) << key;
+	const json trace = res::result_json(balanced_trace())["trace"], &described = schema["properties"]["trace"];
+	for (const auto &[key, value] : trace.items())
+		EXPECT_TRUE(described["properties"].contains(key)) << key << " of the trace is not in the schema";
+	for (const json &key : described["required"])
+		EXPECT_TRUE(trace.contains(key.get<std::string>())) << key;
 }
 
 // Names of all keys below; the echo of the configuration is described elsewhere.
@@ -91,7 +109,7 @@ TEST(ResultJson, TheDocumentNamesEveryKey)
 	std::stringstream text;
 	text << std::ifstream(HZ_TREE "/docs/results.md").rdbuf();
 	std::set<std::string> keys;
-	collect(res::result_json(balanced()), keys);
+	collect(res::result_json(balanced_trace()), keys);
 	EXPECT_GT(keys.size(), 100u);
 	for (const std::string &key : keys)
 		EXPECT_TRUE(std::regex_search(text.str(), std::regex("\\b" + key + "\\b"))) << key;
@@ -108,6 +126,62 @@ TEST(ResultJson, FailedCommandsOfAnyPhaseAreNamed)
 	const json r = res::result_json(f);
 	EXPECT_EQ(r["failed_commands"]["count"], 2);
 	EXPECT_NE(res::result_table(r).find("FAILED: 2 commands, the first: queue 1, read of 1 sectors at LBA 7: x"), std::string::npos);
+}
+
+TEST(ResultJson, ATraceIsExplained)
+{
+	const json r = res::result_json(balanced_trace());
+	EXPECT_TRUE(res::result_json(balanced())["trace"].is_null());
+	EXPECT_EQ(r["trace"]["thread_records"], json({1, 1}));
+	EXPECT_EQ(r["trace"]["idle_threads"], 0);
+	EXPECT_EQ(r["warnings"], json::array());
+	EXPECT_NE(res::result_table(r).find("trace: vscsi (detected), times in s (detected), 2 records of 1 streams, divided by address (detected)\n"),
+		  std::string::npos) << res::result_table(r);
+	EXPECT_EQ(res::result_table(r).find("warning"), std::string::npos);
+}
+
+TEST(ResultJson, EachWarningHasItsCause)
+{
+	const auto warned = [](auto change, const std::string &words) {
+		res::RunFacts f = balanced_trace();
+		change(f);
+		const json r = res::result_json(f);
+		ASSERT_EQ(r["warnings"].size(), 1u) << words;
+		EXPECT_EQ(r["warnings"][0].get<std::string>().substr(0, words.size()), words);
+		EXPECT_NE(res::result_table(r).find("warning: " + words), std::string::npos) << res::result_table(r);
+	};
+	warned([](res::RunFacts &f) { f.trace["skipped"] = {{"count", 3}, {"first", {"t:2: x", "t:4: y"}}}; },
+	       "3 lines of the trace could not be read and were skipped, the first: t:2: x");
+	warned([](res::RunFacts &f) { f.mapping[0]["wrapped_records"] = 1u; },
+	       "1 of 2 records lie beyond the 2.0 MiB that the replay offers and were folded into it");
+	warned([](res::RunFacts &f) { f.queues[0].late_arrivals = 1; }, "1 of 2 commands arrived later than the trace says");
+	warned([](res::RunFacts &f) { f.mapping[1]["trace_records"] = 0u; },
+	       "1 of 2 threads replayed nothing: the trace touches too few addresses; use fewer threads");
+	warned([](res::RunFacts &f) { f.mapping[1]["trace_records"] = 0u, f.trace["split"] = "stream"; },
+	       "1 of 2 threads replayed nothing: the trace has too few streams; use --split address, or fewer threads");
+	warned([](res::RunFacts &f) { f.trace["time_unit_from"] = "assumed"; }, "the times of the trace may be in seconds or in microseconds");
+	warned([](res::RunFacts &f) { f.interrupted = "verification"; }, "interrupted while the data were read back");
+}
+
+TEST(ResultJson, AnInterruptedRunIsNotRepeatable)
+{
+	res::RunFacts f = balanced_trace();
+	f.plugin_report = R"({"deterministic": true, "reason": ""})";
+	EXPECT_TRUE(res::result_json(f)["interrupted"].is_null());
+	f.interrupted = "measurement";
+	f.mapping[1]["trace_records"] = 0u; /* it had not come to it yet */
+	const json r = res::result_json(f);
+	EXPECT_EQ(r["interrupted"], "measurement");
+	EXPECT_FALSE(r["deterministic"].get<bool>());
+	EXPECT_EQ(r["deterministic_reason"], "interrupted");
+	EXPECT_EQ(r["warnings"].size(), 1u);
+}
+
+TEST(ResultJson, NamesNeedNotBeUtf8)
+{
+	const std::string path = testing::TempDir() + "/utf8.json";
+	res::write_result({{"error", "\xff: cannot be read"}}, path);
+	EXPECT_EQ(json::parse(std::ifstream(path))["error"], "\xef\xbf\xbd: cannot be read");
 }
 
 TEST(ResultJson, TheMapIsShownWhenItIsInFlash)

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,6 +153,37 @@ TEST_P(Compressed, IsReadThroughItsTool)
 		},
 		TraceError);
 }
+/* Process groups of our children. */
+std::vector<int> groups_of_children()
+{
+	std::vector<int> groups;
+	for (const auto &entry : fs::directory_iterator("/proc")) {
+		std::string text, state;
+		std::getline(std::ifstream(entry.path() / "stat"), text);
+		int parent = 0, group = 0;
+		std::istringstream(text.substr(std::min(text.size(), text.rfind(')') + 2))) >> state >> parent >> group;
+		if (parent == getpid())
+			groups.push_back(group);
+	}
+	return groups;
+}
+
+TEST_P(Compressed, IsReadOnWhenTheUserPressesCtrlC)
+{
+	const std::string tool = GetParam();
+	if (std::system(("command -v " + tool + " >/dev/null").c_str()))
+		GTEST_SKIP() << tool << " is not installed";
+	const fs::path packed = folder_ / "packed";
+	const std::string text = "(echo hartzone-trace 1; yes '0 0 write 1 1' | head -n 400000)";
+	ASSERT_EQ(std::system((text + " | " + tool + " -c > " + packed.string()).c_str()), 0);
+	Reader reader(packed.string(), ReaderOptions{});
+	Record r;
+	ASSERT_TRUE(reader.next(r));
+	const std::vector<int> groups = groups_of_children();
+	ASSERT_EQ(groups.size(), 1u) << "the tool waits until more is read";
+	EXPECT_NE(groups[0], getpgrp()) << "a terminal's signal would end it";
+}
+
 INSTANTIATE_TEST_SUITE_P(Tools, Compressed, testing::Values("xz", "gzip", "zstd"));
 
 TEST(TraceFile, WhatCannotBeReadTwiceIsRefused)

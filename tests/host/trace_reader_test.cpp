@@ -143,8 +143,12 @@ TEST(TraceReader, BrokenLinesArePassedOverAsOftenAsAllowed)
 TEST(TraceReader, AMissingHeaderIsNotPassedOver)
 {
 	Reader reader(std::string_view("fio version 9\nf write 0 4096\n"), "t", ReaderOptions{"fio2", 0, 100});
-	Record r;
-	EXPECT_THROW(reader.next(r), TraceError);
+	try {
+		rest_of(reader);
+		FAIL() << "no line can be read without it";
+	} catch (const TraceError &e) {
+		EXPECT_EQ(std::string(e.what()).substr(0, 41), "t:1: the first line must be 'fio version ");
+	}
 }
 
 TEST(TraceReader, CommentsAreNoRecordsInAnyFormat)

@@ -1,0 +1,33 @@
+/* The records of a trace. */
+#include "replay/trace_cursor.hpp"
+
+#include <algorithm>
+
+namespace hz::replay {
+
+TraceCursor::TraceCursor(std::shared_ptr<const TraceSurvey> survey, uint32_t passes)
+	: survey_(std::move(survey)), reader_(std::make_unique<trace::Reader>(survey_->spec.file, survey_->dialect)), passes_(passes)
+{
+}
+
+bool TraceCursor::next(trace::Record &record)
+{
+	while (records_ == survey_->records || !reader_->next(record)) {
+		if (pass_ + 1 >= passes_)
+			return false;
+		pass_++;
+		records_ = 0;
+		base_ns_ += survey_->arrival_ns(survey_->first_ns + survey_->span_ns);
+		reader_ = std::make_unique<trace::Reader>(survey_->spec.file, survey_->dialect);
+	}
+	records_++;
+	return true;
+}
+
+uint32_t TraceCursor::progress_ppm() const
+{
+	const double done = double(pass_) + double(records_) / double(survey_->records);
+	return uint32_t(std::min(1.0, done / passes_) * 1e6);
+}
+
+} // namespace hz::replay

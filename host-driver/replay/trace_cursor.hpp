@@ -1,0 +1,30 @@
+/* The records of a trace as a replay needs them: as many as were asked for, as often as it is repeated, with the time of arrival. */
+#pragma once
+
+#include "replay/trace_survey.hpp"
+
+namespace hz::replay {
+
+class TraceCursor {
+public:
+	/* passes: how often the trace is read from the start. */
+	TraceCursor(std::shared_ptr<const TraceSurvey> survey, uint32_t passes);
+
+	/* Throws trace::TraceError. */
+	bool next(trace::Record &record);
+	/* When the record arrives, counted from the first one of the first pass; 0 with timing closed. */
+	uint64_t arrival_ns(const trace::Record &record) const { return base_ns_ + survey_->arrival_ns(record.time_ns); }
+	const TraceSurvey &survey() const { return *survey_; }
+	uint32_t progress_ppm() const;
+	/* "file:line: sentence" of the last record. */
+	[[noreturn]] void fail(const std::string &sentence) const { reader_->lines().fail(sentence); }
+
+private:
+	std::shared_ptr<const TraceSurvey> survey_;
+	std::unique_ptr<trace::Reader> reader_;
+	uint64_t records_ = 0; /* of this pass */
+	uint64_t base_ns_ = 0;
+	uint32_t passes_, pass_ = 0;
+};
+
+} // namespace hz::replay

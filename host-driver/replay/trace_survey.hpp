@@ -1,0 +1,58 @@
+/* What a look through the whole trace finds out before the device boots: that every line can be read, how much there is, and how
+ * it is best divided among the threads. */
+#pragma once
+
+#include "trace/reader.hpp"
+#include "workload/spec.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+
+namespace hz::replay {
+
+struct TraceSurvey {
+	struct Stream {
+		uint64_t records = 0;
+		uint32_t rank = 0; /* among the numbers of all streams, ascending */
+	};
+	wl::TraceSpec spec;
+	trace::Dialect dialect;
+	uint64_t records = 0;           /* of one pass; spec.max_ops at most */
+	uint64_t first_ns = 0, span_ns = 0; /* time of the first record; from there to the latest one */
+	bool shared_space = false;
+	uint64_t first_sector = UINT64_MAX, end_sector = 0, most_sectors = 0; /* of the addresses in use, of one request */
+	std::map<uint64_t, Stream> streams; /* by number; empty if there are more than most_streams */
+	uint64_t skipped = 0;
+	std::vector<std::string> skipped_lines;
+	wl::Split split = wl::Split::address; /* as decided */
+	uint64_t chunk_sectors = most_chunk;  /* split address: a power of two */
+
+	static constexpr size_t most_streams = 65536;
+	static constexpr uint64_t most_chunk = 256; /* 1 MiB */
+
+	/* Split stream, and flushes: streams are dealt out to the threads in turn, in the order of their numbers. */
+	uint32_t thread_of_stream(uint64_t stream) const;
+	/* Time of a record since the first one, as device time; 0 with timing closed. */
+	uint64_t arrival_ns(uint64_t time_ns) const;
+	/* by_zone: what the replay goes by, whatever `split` says. */
+	nlohmann::json to_json(bool by_zone) const;
+};
+
+/* An open replay may last so long; two of the 26 days of device time are left for what comes before it. */
+inline constexpr uint64_t longest_replay_ns = 24ull * 24 * 3600 * 1000000000;
+
+/* Reads the trace once and decides. Shows its progress on stderr. Throws trace::TraceError ("file:line: …") on the first line that
+ * cannot be read, or whose time lies beyond longest_replay_ns, and Interrupted. */
+std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec);
+
+/* Split auto. Streams keep their order only if one thread has each, so they are divided if there are enough of them, and none of the
+ * threads gets more than twice its share; and if no two of them share addresses. Else addresses are. */
+wl::Split choose_split(const TraceSurvey &survey);
+
+/* The largest power of two, up to 1 MiB, that gives each thread many chunks of the addresses in use, and cuts no request into more than
+ * two pieces if it can. */
+uint64_t choose_chunk(const TraceSurvey &survey);
+
+} // namespace hz::replay
