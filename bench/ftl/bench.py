@@ -45,16 +45,12 @@ OPERATIONS = {
 
 
 def options():
-    p = arguments.parser("ftl", __doc__)
-    p.prog = "hartzone bench ftl"
-    p.set_defaults(out=pathlib.Path("results") / "bench-ftl", seeds=[1])
+    p = arguments.parser("ftl", __doc__, "--functions 5", word="bench")
+    arguments.add_seed(p)
     p.add_argument("--update", action="store_true", help="make the measured figures the baseline")
-    p.add_argument("--baseline", type=pathlib.Path, default=BASELINE, help="file to compare with")
-    p.add_argument("--functions", type=int, default=12, help="how many functions of each operation to print")
-    args = p.parse_args()
-    if args.functions < 0:
-        p.error("--functions cannot be negative")
-    return args
+    arguments.add_path(p, "--baseline", BASELINE, "FILE", "figures to compare with")
+    arguments.add_number(p, "--functions", 0, 1000, 12, "how many functions of each operation to print")
+    return p.parse_args()
 
 
 def built(variable, default):
@@ -67,7 +63,7 @@ def built(variable, default):
 def one_run(args, name, spec, ops, image):
     """One client, one command at a time: every command takes the same way, and nothing waits for a lock."""
     device = runs.merged(runs.load_yaml("devices", "conzone-paper"), runs.merged({"harts": {"tsus": 1, "workers": 1}}, spec["device"]))
-    workload = {"name": name, "mapping": "direct", "seed": args.seeds[0], "verify": False, "threads": 1,
+    workload = {"name": name, "mapping": "direct", "seed": args.seed, "verify": False, "threads": 1,
                 "common": {"block": "4 KiB", "queue_depth": 1, "total_ops": ops, **spec["thread"]}}
     out = args.out / f"{''.join(c if c.isalnum() else '-' for c in name)}-{ops}"
     result = runs.run(out, device, workload, extra=["--vclock", f"{COUNT_ONLY},profile={(out / 'profile').resolve()}"])

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """The flash model against its configuration, and a transaction's instructions against the number of dies."""
-import argparse
 import os
 import pathlib
 import subprocess
@@ -8,13 +7,15 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "studies"))
-from common import runs  # noqa: E402
+from common import arguments, runs  # noqa: E402
+
+
+def options():
+    return arguments.parser("nand", __doc__, "--out results/nand", word="bench").parse_args()
 
 
 def main():
-    p = argparse.ArgumentParser(prog="hartzone bench nand", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    p.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results") / "bench-nand", help="folder for the JSON files")
-    args = p.parse_args()
+    args = options()
     build = TOP / "build"
     environment = {"HARTZONE_VCLOCK": str(build / "host/vclock/libvclock.so"), "HARTZONE_FIRMWARE_DIR": str(build / "firmware"), **os.environ}
     args.out.mkdir(parents=True, exist_ok=True)

@@ -22,14 +22,12 @@ OPERATIONS = {
 
 
 def options():
-    p = arguments.parser("vclock", __doc__)
-    p.prog = "hartzone bench vclock"
-    p.set_defaults(out=pathlib.Path("results") / "bench-vclock", seeds=[1])
-    p.add_argument("--workers", type=arguments.numbers, default=[1, 4, 12], help="FTL worker counts; as many host threads, at least 4")
-    p.add_argument("--ops", type=int, default=20000, help="I/Os of the measured run; counts are its difference to a run of half of it")
+    p = arguments.parser("vclock", __doc__, "--workers 1 --ops 400", word="bench")
+    arguments.add_quick(p)
+    arguments.add_seed(p)
+    arguments.add_numbers(p, "--workers", 1, 16, "1,4,12", "FTL worker counts; as many host threads, at least 4")
+    arguments.add_number(p, "--ops", 200, 10000000, 20000, "I/Os of the measured run; counts are its difference to a run of half of it")
     args = p.parse_args()
-    if min(args.workers) < 1 or args.ops < 200:
-        p.error("--workers needs counts of at least 1, --ops at least 200")
     if args.quick:
         args.workers, args.ops = args.workers[:1], 400
     return args
@@ -89,7 +87,7 @@ def one_run(args, name, workers, ops):
     device = runs.merged(runs.load_yaml("devices", "default"), {"harts": {"workers": workers}, "zones": {"max_open": 32, "max_active": 32},
                           "buffers": {"count": 32}}) # two zones for each of 12 writing threads
     threads = max(4, workers)
-    workload = runs.merged({"name": name, "seed": args.seeds[0], "threads": threads,
+    workload = runs.merged({"name": name, "seed": args.seed, "threads": threads,
                             "common": {"pattern": "random", "block": "4 KiB", "queue_depth": 8, "total_ops": ops // threads}},
                            OPERATIONS[name])
     return runs.run(args.out / f"{name.replace(' ', '-')}-{workers}-{ops}", device, workload)

@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/options.hpp"
 #include "session/controller.hpp"
 
 namespace hz::cli {
@@ -93,10 +94,12 @@ void add_info(CLI::App &app)
 {
 	auto flags = std::make_shared<MachineFlags>();
 	auto zones = std::make_shared<bool>(false);
-	CLI::App *command = app.add_subcommand("info", "Boot the device and say what it is");
+	CLI::App *command = app.add_subcommand("info", "Boot a device and say what it is");
 	flags->add_to(*command);
-	command->add_flag("--zones", *zones, "List the zones that are not empty");
-	command->footer("Example: ./hartzone info --image disk.img --zones");
+	add_flag(*command, "--zones", *zones, "List the zones that are not empty: state and write pointer, in 4 KiB sectors");
+	command->footer("Examples:\n"
+			"  ./hartzone info --device conzone-paper\n"
+			"  ./hartzone info --device small --zones");
 	command->callback([flags, zones] { run(*flags, *zones); });
 }
 

@@ -2,9 +2,11 @@
 #include "cli/machine_flags.hpp"
 
 #include <filesystem>
+#include <set>
 
+#include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "config/device_config.hpp"
-#include "config/quantity.hpp"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 
@@ -14,41 +16,56 @@ namespace fs = std::filesystem;
 
 void MachineFlags::add_to(CLI::App &command)
 {
-	command.add_option("--device", device, "Device: a YAML file, or the name of one in configs/devices (default: the built-in shape)");
-	command.add_option("--workers", workers, "FTL worker harts, overrides the device file")->check(CLI::Range(1u, 60u));
-	command.add_option("--clock", clock, "virtual: device time, the same on any host; real: plain emulation in wall-clock time")
-		->check(CLI::IsMember({"virtual", "real"}))
-		->capture_default_str();
-	command.add_option("--image", image, "NAND image file, made if missing and kept (default: a temporary one)");
-	command.add_option("--seed", seed, "Seed of everything random, overrides device and workload files")
-		->check([](const std::string &text) { // CLI11 would take -1 for 2^64 - 1
-			const uint64_t number = conf::parse_count(text).value_or(0);
-			return number && number <= UINT32_MAX ? std::string() : "takes a number from 1 to 4294967295, not " + text;
-		});
-	command.add_option("--firmware", firmware, "Firmware image (default: the one built here)");
-	command.add_option("--vclock", plugin_options, "Further options of the virtual clock, key=value,…");
-	command.add_option("--console", console, "Keep the firmware's console output in this file");
+	static constexpr std::string_view clocks[] = {"virtual", "real"};
+	command.option_defaults()->group("The device");
+	add_text(command, "--device", device, "FILE|NAME",
+		 "Device to build: a YAML file, or the name of one in configs/devices (docs/config.md has every key). Default: default, 48 zones of "
+		 "12 MiB TLC. E.g. --device conzone-paper");
+	add_count(command, "--workers", workers, 1, HZ_MAX_WORKERS,
+		  "FTL worker harts instead of the device file's, each on a hart of its own. E.g. --workers 8");
+	add_choice(command, "--clock", clock, clocks,
+		   "virtual (default): device time, the same on any host. real: plain emulation in wall-clock time, for a quick look or a debugger");
+	add_text(command, "--vclock", plugin_options, "KEY=VALUE,...",
+		 "Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
+	add_text(command, "--image", image, "FILE",
+		 "Keep the flash in this file, which is made if it is missing. Default: a temporary one. E.g. --image disk.img");
+	add_count(command, "--seed", seed, 1, UINT32_MAX,
+		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
+	add_text(command, "--firmware", firmware, "FILE", "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
+	add_text(command, "--console", console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
 }
 
-std::string find_config(const std::string &name, const std::string &folder)
+std::string find_config(const char *option, const std::string &name, const std::string &folder)
 {
 	fs::path tree = source_tree();
 	for (const fs::path &candidate : {fs::path(name), tree / name, tree / folder / (name + ".yaml"), tree / folder / name})
 		if (fs::is_regular_file(candidate))
 			return candidate.string();
-	throw Error("there is no file " + name + " and no " + folder + "/" + name + ".yaml");
+	std::set<std::string> names;
+	std::error_code none;
+	for (const auto &entry : fs::directory_iterator(tree / folder, none))
+		names.insert(entry.path().stem().string());
+	std::string known;
+	for (const std::string &one : names)
+		known += (known.empty() ? "" : ", ") + one;
+	throw Error(std::string(option) + ": there is no file " + name + ", and " + folder + " has " + (known.empty() ? "none" : "only " + known));
 }
 
 MachineOptions MachineFlags::options() const
 {
 	MachineOptions o;
-	o.config = device.empty() ? conf::device_defaults() : conf::load_device(find_config(device, "configs/devices"));
+	o.config = conf::load_device(find_config("--device", device, "configs/devices"));
 	if (workers)
-		conf::place_roles(o.config, o.config.tsu_count, workers);
+		conf::place_roles(o.config, o.config.tsu_count, static_cast<uint32_t>(workers));
 	if (seed)
 		o.config.seed = static_cast<uint32_t>(seed);
-	conf::require_legal(o.config, device.empty() ? "the device" : device);
+	conf::require_legal(o.config, device);
 	o.virtual_clock = clock == "virtual";
+	if (!o.virtual_clock && !plugin_options.empty())
+		throw Error("--vclock changes the virtual clock: leave it out, or use --clock virtual");
+	if (!firmware.empty() && !fs::is_regular_file(firmware))
+		throw Error("--firmware: there is no file " + firmware + ": ./hartzone build makes one");
+	require_writable_file("--console", console);
 	o.nand_image = image;
 	o.firmware = firmware;
 	o.plugin_options = plugin_options;

@@ -10,16 +10,15 @@
 namespace hz::cli {
 
 struct MachineFlags {
-	std::string device, image, clock = "virtual", firmware, plugin_options, console;
-	unsigned workers = 0;
-	uint64_t seed = 0;
+	std::string device = "default", image, clock = "virtual", firmware, plugin_options, console;
+	uint64_t workers = 0, seed = 0;
 
 	void add_to(CLI::App &command);
-	// Reads the device file and applies the flags to it.
+	// Reads the device file and applies the flags to it. Throws a sentence for what cannot be had, before anything is started.
 	MachineOptions options() const;
 };
 
-// A file by name: as given, below the source tree, or NAME.yaml in `folder` of the source tree ("configs/devices").
-std::string find_config(const std::string &name, const std::string &folder);
+// The file that an option names: as given, below the source tree, or NAME.yaml in `folder` of the source tree ("configs/devices").
+std::string find_config(const char *option, const std::string &name, const std::string &folder);
 
 } // namespace hz::cli

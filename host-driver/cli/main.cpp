@@ -3,17 +3,24 @@
 #include <exception>
 
 #include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
 
-int main(int argc, char **argv)
+namespace {
+
+constexpr size_t name_column = 30;
+
+int fail(const char *what)
 {
-	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "hartzone");
-	app.require_subcommand(1);
-	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
-	hz::cli::add_run(app);
-	hz::cli::add_info(app);
-	hz::catch_interrupts();
+	std::fprintf(stderr, "hartzone: %s\n", what);
+	return 1;
+}
+
+// The commands run inside.
+int parse(CLI::App &app, int argc, char **argv)
+{
 	try {
 		app.parse(argc, argv);
 		return 0;
@@ -23,7 +30,27 @@ int main(int argc, char **argv)
 		std::fprintf(stderr, "hartzone: %s, everything is cleaned up\n", e.what());
 		return 130;
 	} catch (const std::exception &e) {
-		std::fprintf(stderr, "hartzone: %s\n", e.what());
-		return 1;
+		return fail(e.what());
+	}
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "./hartzone");
+	app.require_subcommand(1);
+	app.get_formatter()->column_width(name_column);
+	app.failure_message(hz::cli::usage_sentence);
+	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
+	hz::cli::add_run(app);
+	hz::cli::add_info(app);
+	hz::catch_interrupts();
+	const int code = parse(app, argc, argv);
+	try {
+		hz::cli::flush_output();
+		return code;
+	} catch (const std::exception &e) {
+		return code ? code : fail(e.what());
 	}
 }

@@ -1,35 +1,74 @@
-"""Command line of a study: --out, --quick, --seeds and what the study adds."""
+"""Command line of a study: --out, --quick, --seeds and what the study adds. Every value is checked before anything runs."""
 import argparse
 import pathlib
 
+MOST_SEED = 2 ** 32 - 1
 
-def parser(name, text):
-    p = argparse.ArgumentParser(prog=f"hartzone study {name}", description=text,
-                                formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    p.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results") / name,
-                   help="folder for study.json, the plot and each run's result.json")
-    p.add_argument("--quick", action="store_true", help="the smallest form that still shows the effect; the test suite runs it")
-    p.add_argument("--seeds", type=numbers, default=[1], help="comma-separated seeds; figures are means over them")
+
+def parser(name, text, example, word="study"):
+    """example: options of a call that a newcomer may try."""
+    p = argparse.ArgumentParser(prog=f"./hartzone {word} {name}", description=text, allow_abbrev=False,
+                                formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+                                epilog=f"Example: ./hartzone {word} {name} {example}")
+    add_path(p, "--out", pathlib.Path("results") / (name if word == "study" else f"{word}-{name}"), "FOLDER",
+             "folder for what is measured and each run's result.json")
     return p
 
 
-def numbers(text):
-    """'1,2,4' → [1, 2, 4]"""
-    try:
-        values = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a comma-separated list of whole numbers") from None
-    if min(values) < 0:
-        raise argparse.ArgumentTypeError(f"'{text}' has a negative number")
-    return values
+def study_parser(name, text, example, seeds="1"):
+    p = parser(name, text, example)
+    add_quick(p)
+    add_numbers(p, "--seeds", 1, MOST_SEED, seeds, "comma-separated seeds; figures are means over them")
+    return p
 
 
-def names(choices):
-    """A checker for comma-separated words out of `choices`."""
+def add_quick(p):
+    p.add_argument("--quick", action="store_true", help="the smallest form that still shows the effect; the test suite runs it")
+
+
+def add_seed(p):
+    add_number(p, "--seed", 1, MOST_SEED, 1, "seed of everything random")
+
+
+def number(low, high):
+    """A checker for one whole number."""
     def check(text):
-        words = text.split(",")
-        for word in words:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {low} to {high}")
+        return int(text)
+    return check
+
+
+def add_number(p, name, low, high, default, text):
+    p.add_argument(name, type=number(low, high), default=str(default), metavar=f"{low}..{high}", help=text)
+
+
+def add_numbers(p, name, low, high, default, text):
+    """'1,2,4' → [1, 2, 4]"""
+    check = number(low, high)
+    p.add_argument(name, type=lambda words: [check(word) for word in words.split(",")], default=default,
+                   metavar=f"{low}..{high},...", help=text)
+
+
+def add_names(p, name, choices, default, text):
+    """'a,b' → ['a', 'b'], words out of choices."""
+    def check(words):
+        for word in words.split(","):
             if word not in choices:
                 raise argparse.ArgumentTypeError(f"'{word}' is not one of {', '.join(choices)}")
-        return words
-    return check
+        return words.split(",")
+    p.add_argument(name, type=check, default=default, metavar="NAME,...", help=f"{text}: {', '.join(choices)}")
+
+
+def add_config(p, name, folder, default, text):
+    """The name of a file in configs/<folder>."""
+    known = sorted(path.stem for path in (pathlib.Path(__file__).resolve().parents[2] / "configs" / folder).glob("*.yaml"))
+    p.add_argument(name, choices=known, default=default, metavar="NAME", help=f"{text}: the name of a file in configs/{folder}")
+
+
+def add_path(p, name, default, metavar, text):
+    def check(words):
+        if not words:
+            raise argparse.ArgumentTypeError("it is empty: leave it out, or name a path")
+        return pathlib.Path(words)
+    p.add_argument(name, type=check, default=default, metavar=metavar, help=text)

@@ -40,16 +40,23 @@ def text(value):
 
 
 class Progress:
-    """'3/12 name, about 40 s left' on one line of a terminal; silent elsewhere."""
+    """'3/12 name, about 40 s left' on one line of a terminal; a line now and then elsewhere."""
+
+    EVERY_S = 30
 
     def __init__(self, total):
         self.total, self.done, self.start = total, 0, time.monotonic()
+        self.due = self.start + self.EVERY_S
 
     def step(self, name):
+        now = time.monotonic()
+        left = (now - self.start) / self.done * (self.total - self.done) if self.done else None
+        text = f"{self.done + 1}/{self.total} {name}" + (f", about {left:.0f} s left" if left is not None else "")
         if sys.stderr.isatty():
-            left = (time.monotonic() - self.start) / self.done * (self.total - self.done) if self.done else None
-            eta = f", about {left:.0f} s left" if left is not None else ""
-            print(f"\r\033[K{self.done + 1}/{self.total} {name}{eta}", end="", file=sys.stderr, flush=True)
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        elif now >= self.due:
+            print(text, file=sys.stderr, flush=True)
+            self.due = now + self.EVERY_S
         self.done += 1
 
     def end(self):

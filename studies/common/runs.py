@@ -79,12 +79,15 @@ def main(study, word="study"):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     try:
-        return study()
+        study()
+        sys.stdout.flush()
+        return
     except StudyError as error:
         print(f"hartzone {word}: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        print(f"hartzone {word}: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"hartzone {word}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more when it ends
         sys.exit(1)
     except KeyboardInterrupt:
         print(f"hartzone {word}: interrupted, everything is cleaned up", file=sys.stderr)

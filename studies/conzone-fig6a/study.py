@@ -13,13 +13,13 @@ PAPER = {("read", 1): 1, ("read", 4): 10, ("write", 1): 0, ("write", 4): 0}  # z
 
 
 def options():
-    p = arguments.parser(NAME, __doc__)
-    p.set_defaults(seeds=[1, 2])
-    p.add_argument("--space", type=int, default=240, help=f"MiB that all threads together use; each has whole zones of {ZONE_MIB} MiB")
-    p.add_argument("--passes", type=int, default=4, help="how often it is read; it is written once")
+    p = arguments.study_parser(NAME, __doc__, "--space 96 --passes 1 --seeds 1", seeds="1,2")
+    arguments.add_number(p, "--space", 4 * ZONE_MIB, 1536, 240,
+                         f"MiB that all threads together use, a multiple of {4 * ZONE_MIB}: each has whole zones of {ZONE_MIB} MiB")
+    arguments.add_number(p, "--passes", 1, 1000, 4, "how often it is read; it is written once")
     args = p.parse_args()
-    if args.space < 4 * ZONE_MIB or args.space % (4 * ZONE_MIB) or args.passes < 1:
-        p.error(f"--space needs a multiple of {4 * ZONE_MIB}, --passes at least 1")
+    if args.space % (4 * ZONE_MIB):
+        p.error(f"argument --space: '{args.space}' is not a multiple of {4 * ZONE_MIB}")
     if args.quick:
         args.space, args.passes, args.seeds = 4 * ZONE_MIB, 2, args.seeds[:1]
     return args

@@ -11,13 +11,12 @@ PAPER_BANDWIDTH, PAPER_WAF = 65, -24
 # Second thread's zone: with two buffers bound by zone number modulo 2, zone 1 has the other buffer, zone 2 shares it with zone 0.
 PLACES = {"apart": 1, "shared": 2}
 # Mean of a client's exponentially distributed pause before each write. 0 is the paper's test: both write as fast as they can.
-PAUSES_US = [0, 250, 500, 750, 1000, 2000]
+PAUSES_US = "0,250,500,750,1000,2000"
 
 
 def options():
-    p = arguments.parser(NAME, __doc__)
-    p.set_defaults(seeds=[1, 2, 3])
-    p.add_argument("--pauses", type=arguments.numbers, default=PAUSES_US, help="mean pauses of the clients in us; 0 is the paper's test")
+    p = arguments.study_parser(NAME, __doc__, "--pauses 0,500 --quick", seeds="1,2,3")
+    arguments.add_numbers(p, "--pauses", 0, 1000000, PAUSES_US, "mean pauses of the clients in us; 0 is the paper's test")
     args = p.parse_args()
     if 0 not in args.pauses:
         args.pauses.insert(0, 0)

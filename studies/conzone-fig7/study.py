@@ -15,13 +15,10 @@ PAPER_TAIL_US = 50                                         # of the hybrid map, 
 
 
 def options():
-    p = arguments.parser(NAME, __doc__)
-    p.set_defaults(seeds=[1, 2, 3])
-    p.add_argument("--ranges", type=arguments.numbers, default=[1, 16, 1024], help="ranges in MiB; the first is what others are compared with")
-    p.add_argument("--volume", type=int, default=64, help="MiB that each run reads, 4 KiB at a time")
+    p = arguments.study_parser(NAME, __doc__, "--ranges 1,48 --volume 4 --seeds 1", seeds="1,2,3")
+    arguments.add_numbers(p, "--ranges", 1, 1536, "1,16,1024", "ranges in MiB; the first is what others are compared with")
+    arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
     args = p.parse_args()
-    if min(args.ranges) < 1 or args.volume < 1:
-        p.error("--ranges and --volume need at least 1")
     if args.quick:
         args.ranges, args.volume, args.seeds = [1, 48], 4, args.seeds[:1]
     return args

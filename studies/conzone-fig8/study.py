@@ -17,13 +17,10 @@ LOG_ENTRIES = 256  # the smallest: what the log of changes holds needs no cache
 
 
 def options():
-    p = arguments.parser(NAME, __doc__)
-    p.set_defaults(seeds=[1, 2, 3])
-    p.add_argument("--cache", type=int, default=CACHE_BYTES, help="bytes of the L2P cache, 4 for each entry")
-    p.add_argument("--volume", type=int, default=64, help="MiB that each run reads, 4 KiB at a time")
+    p = arguments.study_parser(NAME, __doc__, "--cache 512 --quick", seeds="1,2,3")
+    arguments.add_number(p, "--cache", 64, 64 << 20, CACHE_BYTES, "bytes of the L2P cache, 4 for each entry")
+    arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
     args = p.parse_args()
-    if args.cache < 64 or args.volume < 1:
-        p.error("--cache needs at least 64, --volume at least 1")
     if args.quick:
         args.volume, args.seeds = 8, args.seeds[:1]
     return args

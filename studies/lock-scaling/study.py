@@ -11,14 +11,12 @@ KINDS = ["tas", "ttas", "ticket", "mcs", "clh"]
 
 
 def options():
-    p = arguments.parser(NAME, __doc__)
-    p.add_argument("--workers", type=arguments.numbers, default=[1, 2, 4, 8], help="FTL worker counts; as many host threads")
-    p.add_argument("--locks", type=arguments.names(KINDS), default=["tas", "ticket", "mcs"], help="lock kinds, for all classes")
-    p.add_argument("--workload", default="lock-scaling", help="name of a file in configs/workloads; its threads become the workers")
-    p.add_argument("--device", default="lock-scaling", help="name of a file in configs/devices")
+    p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
+    arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
+    arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
+    arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
+    arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = p.parse_args()
-    if min(args.workers) < 1:
-        p.error("--workers needs counts of at least 1")
     if args.quick:
         args.workers, args.locks, args.seeds = args.workers[:2], args.locks[:2], args.seeds[:1]
     return args

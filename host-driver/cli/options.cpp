@@ -1,0 +1,130 @@
+// Options: one checker per kind of value.
+#include "cli/options.hpp"
+
+#include <sstream>
+
+#include "config/quantity.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+constexpr size_t help_width = 70; // behind the column of names
+
+std::string number(double value)
+{
+	std::ostringstream text;
+	text << value;
+	return text.str();
+}
+
+std::string joined(std::span<const std::string_view> words, const char *between)
+{
+	std::string text;
+	for (const std::string_view word : words)
+		text += (text.empty() ? "" : between) + std::string(word);
+	return text;
+}
+
+std::string range(uint64_t low, uint64_t high)
+{
+	return std::to_string(low) + ".." + (high == most_count ? "" : std::to_string(high));
+}
+
+// Words between spaces, broken into lines.
+std::string in_lines(const std::string &text)
+{
+	std::string out, word;
+	size_t column = 0;
+	for (std::istringstream words(text); words >> word; column += word.size()) {
+		const bool fits = column + 1 + word.size() <= help_width;
+		if (column)
+			out += fits ? ' ' : '\n';
+		column = column && fits ? column + 1 : 0;
+		out += word;
+	}
+	return out;
+}
+
+// What CLI11 finds by itself: wrong numbers of values, unknown words, no command. `command`: the one that was given.
+std::string in_words(const CLI::App *app, const CLI::App *command, const CLI::Error &error)
+{
+	const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
+	const std::vector<std::string> unknown = app->remaining(true);
+	if (!unknown.empty())
+		return command ? unknown.front() + " is no option of " + command->get_name() : "there is no command " + unknown.front();
+	if (!command)
+		return "say which command";
+	if (what.find("flag override") != what.npos)
+		return "--" + name + " takes no value";
+	return dynamic_cast<const CLI::ArgumentMismatch *>(&error) ? name + " takes one value, once" : what;
+}
+
+} // namespace
+
+void add_option(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take)
+{
+	const auto check = [name, take = std::move(take)](const std::string &text) {
+		const std::string wrong = text.empty() ? "is empty: leave it out, or give it a value" : take(text);
+		if (!wrong.empty())
+			throw CLI::ValidationError(name + " " + wrong);
+	};
+	app.add_option_function<std::string>(name, check, in_lines(help))->type_name(allowed);
+}
+
+void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help)
+{
+	add_option(app, name, range(low, high), help, [&out, low, high](const std::string &text) {
+		const auto value = conf::parse_count(text);
+		if (!value || *value < low || *value > high)
+			return "takes a whole number from " + std::to_string(low) + " to " + std::to_string(high) + ", not '" + text + "'";
+		out = *value;
+		return std::string();
+	});
+}
+
+void add_real(CLI::App &app, const std::string &name, double &out, double low, double high, const std::string &help)
+{
+	add_option(app, name, number(low) + ".." + number(high), help, [&out, low, high](const std::string &text) {
+		const auto value = conf::parse_real(text);
+		if (!value || *value < low || *value > high)
+			return "takes a number from " + number(low) + " to " + number(high) + ", not '" + text + "'";
+		out = *value;
+		return std::string();
+	});
+}
+
+void add_choice(CLI::App &app, const std::string &name, std::string &out, std::span<const std::string_view> words, const std::string &help)
+{
+	add_option(app, name, joined(words, "|"), help, [&out, words](const std::string &text) {
+		for (const std::string_view word : words)
+			if (text == word) {
+				out = text;
+				return std::string();
+			}
+		return "takes " + joined(words, " or ") + ", not '" + text + "'";
+	});
+}
+
+void add_text(CLI::App &app, const std::string &name, std::string &out, const std::string &kind, const std::string &help)
+{
+	add_option(app, name, kind, help, [&out](const std::string &text) {
+		out = text;
+		return std::string();
+	});
+}
+
+void add_flag(CLI::App &app, const std::string &name, bool &out, const std::string &help)
+{
+	app.add_flag(name, out, in_lines(help))->disable_flag_override();
+}
+
+std::string usage_sentence(const CLI::App *app, const CLI::Error &error)
+{
+	const auto commands = app->get_subcommands();
+	const CLI::App *command = commands.empty() ? nullptr : commands.front();
+	return "hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
+	       " --help tells more)\n";
+}
+
+} // namespace hz::cli

@@ -1,0 +1,32 @@
+// Options: every value is checked when the command line is read, and the help shows what is allowed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hz::cli {
+
+inline constexpr uint64_t most_count = 1000000000000; // of what has no bound of its own
+
+// Takes the text of an option; returns what is wrong with it ("takes …"), or nothing.
+using Take = std::function<std::string(const std::string &)>;
+
+// `allowed` stands behind the name in the help. An empty text is refused before `take` sees it. `help` is broken into lines.
+void add_option(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
+// A whole number in decimal digits.
+void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help);
+void add_real(CLI::App &app, const std::string &name, double &out, double low, double high, const std::string &help);
+void add_choice(CLI::App &app, const std::string &name, std::string &out, std::span<const std::string_view> words, const std::string &help);
+void add_text(CLI::App &app, const std::string &name, std::string &out, const std::string &kind, const std::string &help);
+// Without a value.
+void add_flag(CLI::App &app, const std::string &name, bool &out, const std::string &help);
+
+// What is wrong with the command line, as one sentence for stderr.
+std::string usage_sentence(const CLI::App *app, const CLI::Error &error);
+
+} // namespace hz::cli

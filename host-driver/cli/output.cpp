@@ -1,0 +1,53 @@
+// Output: trying is the only test that holds for every user and file system.
+#include "cli/output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include "session/error.hpp"
+
+namespace hz::cli {
+
+namespace fs = std::filesystem;
+
+void require_writable_file(const char *option, const std::string &file)
+{
+	if (file.empty())
+		return;
+	const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
+	if (fd < 0)
+		throw_errno(std::string(option) + ": " + file + " cannot be written");
+	close(fd);
+}
+
+void require_writable_folder(const char *option, const std::string &folder)
+{
+	if (folder.empty())
+		return;
+	std::error_code error;
+	fs::create_directories(folder, error);
+	if (error)
+		throw Error(std::string(option) + ": the folder " + folder + " cannot be made: " + error.message());
+	std::string probe = folder + "/.hartzone-XXXXXX";
+	const int fd = mkstemp(probe.data());
+	if (fd < 0)
+		throw_errno(std::string(option) + ": no file can be made in " + folder);
+	close(fd);
+	unlink(probe.c_str());
+}
+
+void flush_output()
+{
+	errno = 0;
+	std::cout.flush();
+	if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good())
+		return;
+	throw Error(std::string("standard output cannot be written") + (errno ? ": " + std::string(std::strerror(errno)) : ""));
+}
+
+} // namespace hz::cli

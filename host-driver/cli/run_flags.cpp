@@ -1,0 +1,241 @@
+// RunFlags: from command line words to a workload and a machine.
+#include "cli/run_flags.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "config/quantity.hpp"
+#include "session/error.hpp"
+#include "shm.h"
+#include "trace/formats.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
+
+std::span<const std::string_view> format_words()
+{
+	static const std::vector<std::string_view> words = [] {
+		std::vector<std::string_view> all{"auto"};
+		for (const trace::Format &format : trace::formats())
+			all.push_back(format.name);
+		return all;
+	}();
+	return words;
+}
+
+// "us" is "1us".
+std::string take_time_unit(const std::string &text, uint64_t &out)
+{
+	const bool number = text.front() >= '0' && text.front() <= '9';
+	const auto unit = conf::parse_duration_ns(number ? text : "1" + text);
+	if (!unit || *unit < 1 || *unit > 1000000000)
+		return "takes ns, us, ms, s, or a duration from 1ns to 1s such as 100ns, not '" + text + "'";
+	out = *unit;
+	return {};
+}
+
+std::string take_power_cut(const std::string &text, std::string &out)
+{
+	const auto operation = conf::parse_count(text), time = conf::parse_duration_ns(text);
+	const bool legal = operation ? *operation >= 1 : time && *time >= 1 && *time <= HZ_ARRIVAL_MOST_NS;
+	if (!legal)
+		return "takes the number of a flash operation from 1 on, or a device time from 1ns to 26 days such as 5ms, not '" + text + "'";
+	out = text;
+	return {};
+}
+
+std::string take_clock_jitter(const std::string &text, std::string &out)
+{
+	const size_t colon = text.find(':');
+	const uint64_t permille = colon == std::string::npos ? 1 : conf::parse_count(text.substr(colon + 1)).value_or(0);
+	const bool legal = conf::parse_count(text.substr(0, colon)).value_or(0) && permille && permille <= 10000;
+	if (!legal)
+		return "takes a seed of at least 1, alone or with 1 to 10000 thousandths as in 7:500, not '" + text + "'";
+	out = text;
+	return {};
+}
+
+} // namespace
+
+void RunFlags::add_to(CLI::App &command)
+{
+	add_workload_options(command);
+	add_trace_options(command);
+	add_check_options(command);
+	machine.add_to(command);
+	command.footer("Examples:\n"
+		       "  ./hartzone run --quick\n"
+		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
+		       "  ./hartzone run --trace traces/git.hzt.xz --threads 2 --queue-depth 4 --max-ops 500\n"
+		       "  ./hartzone run --trace traces/sqlite-journal.hzt.xz --timestamps --time-scale 0.5 --quick\n"
+		       "  ./hartzone run --trace traces/git.hzt.xz --device legacy --split stream --max-ops 500");
+}
+
+void RunFlags::add_workload_options(CLI::App &command)
+{
+	static constexpr std::string_view mappings[] = {"log", "direct"};
+	command.option_defaults()->group("What to do");
+	add_text(command, "--workload", workload, "FILE|NAME",
+		 "What to do: a YAML file, or the name of one in configs/workloads (docs/config.md has every key). Default: default, a recording of "
+		 "SQLite. E.g. --workload mixed");
+	add_text(command, "--trace", trace, "FILE",
+		 "Replay this recording instead, plain or compressed by xz, gzip or zstd (docs/traces.md). E.g. --trace traces/git.hzt.xz");
+	add_count(command, "--threads", threads, 1, HZ_MAX_IO_QUEUES,
+		  "Host threads, one NVMe queue pair each. Default: the workload's, 4 for a trace. E.g. --threads 2");
+	add_count(command, "--queue-depth", queue_depth, 1, HZ_MAX_QUEUE_DEPTH - 1,
+		  "Commands under way per thread. Default: the workload's, 8 for a trace. E.g. --queue-depth 32");
+	add_choice(command, "--mapping", mapping, mappings,
+		   "direct: commands go to the device as they are. log: block operations go to a log of zones that this program keeps and collects. "
+		   "Default: the workload's; for a trace log on zones, direct on a block device");
+	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
+	add_flag(command, "--no-verify", no_verify, "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
+}
+
+void RunFlags::add_trace_options(CLI::App &command)
+{
+	static constexpr std::string_view splits[] = {"auto", "address", "stream"};
+	command.option_defaults()->group("Traces");
+	add_choice(command, "--format", format, format_words(), "Format of the trace. Default: auto, told by its first lines. E.g. --format mqsim");
+	add_option(command, "--time-unit", "ns|us|ms|s|TIME",
+		   "What one unit of the trace's times is, where it is not the format's usual one. E.g. --time-unit us, --time-unit 100ns",
+		   [this](const std::string &text) { return take_time_unit(text, time_unit_ns); });
+	add_count(command, "--skip-bad", skip_bad, 0, most_count,
+		  "Pass over as many lines that cannot be read, count and name them; the next one ends the run. Default: 0. E.g. --skip-bad 10");
+	add_count(command, "--max-ops", max_ops, 1, most_count, "Replay only so many records. Default: all. E.g. --max-ops 1000");
+	add_choice(command, "--split", split, splits,
+		   "How records are divided among the threads. stream: each process, disk or file of the trace has one thread. address: each part of the "
+		   "address space has one. Default: auto, by stream if that occupies all threads. E.g. --split stream");
+	add_flag(command, "--timestamps", timestamps, "Replay by the trace's timestamps. Default: as fast as the queue depth allows");
+	add_real(command, "--time-scale", time_scale, 1e-6, 1e6,
+		 "Device time per trace time, with --timestamps: 0.1 is ten times as fast as recorded. Default: 1. E.g. --time-scale 0.1");
+}
+
+void RunFlags::add_check_options(CLI::App &command)
+{
+	command.option_defaults()->group("Results and checks");
+	add_option(command, "--power-cut-at", "NUMBER|TIME",
+		   "Cut the device's power in this flash operation, counted from 1, or at this device time; with --image the next run recovers. "
+		   "E.g. --power-cut-at 2000, --power-cut-at 5ms",
+		   [this](const std::string &text) { return take_power_cut(text, power_cut); });
+	add_flag(command, "--race-check", race_check, "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
+	add_option(command, "--clock-jitter", "SEED[:PERMILLE]",
+		   "Perturb the schedule: delay each hart at random by 100 (PERMILLE) thousandths of its own time on average. Another seed, another "
+		   "interleaving; the same seed, the same run. For tests, not for figures. E.g. --clock-jitter 7, --clock-jitter 7:500",
+		   [this](const std::string &text) { return take_clock_jitter(text, clock_jitter); });
+	add_text(command, "--out", out, "FOLDER",
+		 "Write result.json there (docs/results.md), and make the folder if it is missing. Default: only the table. E.g. --out results");
+}
+
+// Without --workload a trace is replayed as an empty `trace:` section says.
+wl::Workload RunFlags::base() const
+{
+	if (trace.empty() || !workload.empty())
+		return wl::load_workload(find_config("--workload", workload.empty() ? "default" : workload, "configs/workloads"));
+	wl::Workload w;
+	w.trace.emplace();
+	return w;
+}
+
+void RunFlags::apply_trace(wl::Workload &w) const
+{
+	if (!trace.empty() && !w.trace)
+		throw Error("--trace: the workload " + workload + " generates its commands and replays no trace: leave one of the two out");
+	if (!w.trace)
+		return refuse_without_trace();
+	if (!trace.empty()) { // what the workload file says of its own trace is not true of another one
+		w.trace->file = trace;
+		w.trace->format = "auto";
+		w.trace->time_unit_ns = 0;
+		w.name = fs::path(trace).filename().string();
+		w.file = trace;
+	}
+	if (!format.empty())
+		w.trace->format = format;
+	if (time_unit_ns)
+		w.trace->time_unit_ns = time_unit_ns;
+	if (skip_bad)
+		w.trace->skip_bad = skip_bad;
+	if (!split.empty()) {
+		w.trace->split = split == "stream" ? wl::Split::stream : split == "address" ? wl::Split::address : wl::Split::automatic;
+		w.trace->block_key = "--split";
+	}
+	if (timestamps)
+		w.trace->timing = wl::Timing::open;
+	if (time_scale > 0 && w.trace->timing != wl::Timing::open)
+		throw Error("--time-scale stretches timestamps: give --timestamps too");
+	if (time_scale > 0)
+		w.trace->time_scale = time_scale;
+	if (max_ops)
+		w.trace->max_ops = max_ops;
+	else if (quick)
+		w.trace->max_ops = w.trace->max_ops ? std::min(w.trace->max_ops, quick_trace_records) : quick_trace_records;
+}
+
+void RunFlags::refuse_without_trace() const
+{
+	const struct {
+		bool given;
+		const char *name;
+	} options[] = {{!format.empty(), "--format"}, {time_unit_ns != 0, "--time-unit"}, {skip_bad != 0, "--skip-bad"}, {max_ops != 0, "--max-ops"},
+		       {!split.empty(), "--split"}, {timestamps, "--timestamps"}, {time_scale > 0, "--time-scale"}};
+	for (const auto &option : options)
+		if (option.given)
+			throw Error(std::string(option.name) + " is for traces, and the workload " + workload + " replays none: leave it out");
+}
+
+void RunFlags::apply_threads(wl::Workload &w) const
+{
+	if (threads && w.trace)
+		w.trace->threads = static_cast<uint32_t>(threads);
+	if (threads && !w.trace)
+		w.threads.resize(threads, w.threads.front());
+	if (queue_depth && w.trace)
+		w.trace->queue_depth = static_cast<uint32_t>(queue_depth);
+	for (wl::ThreadSpec &t : w.threads)
+		t.queue_depth = queue_depth ? static_cast<uint32_t>(queue_depth) : t.queue_depth;
+}
+
+wl::Workload RunFlags::load() const
+{
+	wl::Workload w = base();
+	if (quick)
+		wl::shrink(w, quick_divisor);
+	apply_trace(w);
+	apply_threads(w);
+	if (!mapping.empty()) {
+		w.mapping = mapping == "log" ? wl::Mapping::log : wl::Mapping::direct;
+		w.mapping_given = true;
+	}
+	if (machine.seed)
+		w.seed = machine.seed;
+	if (no_verify)
+		w.verify = false;
+	return w;
+}
+
+MachineOptions RunFlags::machine_options() const
+{
+	MachineOptions o = machine.options();
+	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
+	const auto tell_plugin = [&o](const char *flag, const std::string &word) {
+		if (!o.virtual_clock)
+			throw Error(std::string(flag) + " needs --clock virtual: it is the virtual clock's plugin that does it");
+		o.plugin_options += (o.plugin_options.empty() ? "" : ",") + word;
+	};
+	if (race_check)
+		tell_plugin("--race-check", "race-check=on");
+	if (!clock_jitter.empty())
+		tell_plugin("--clock-jitter", "jitter=" + clock_jitter);
+	if (!o.power_cut_op)
+		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
+	return o;
+}
+
+} // namespace hz::cli

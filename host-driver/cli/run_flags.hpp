@@ -1,0 +1,34 @@
+// RunFlags: the options of the run command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/machine_flags.hpp"
+#include "workload/spec.hpp"
+
+namespace hz::cli {
+
+struct RunFlags {
+	MachineFlags machine;
+	std::string workload, trace, format, mapping, split, out, power_cut, clock_jitter;
+	uint64_t threads = 0, queue_depth = 0, max_ops = 0, skip_bad = 0, time_unit_ns = 0;
+	double time_scale = 0;
+	bool timestamps = false, quick = false, no_verify = false, race_check = false;
+
+	void add_to(CLI::App &command);
+	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that
+	// would have no effect, before anything is started.
+	wl::Workload load() const;
+	MachineOptions machine_options() const;
+
+private:
+	void add_workload_options(CLI::App &command);
+	void add_trace_options(CLI::App &command);
+	void add_check_options(CLI::App &command);
+	wl::Workload base() const;
+	void apply_trace(wl::Workload &w) const;
+	void apply_threads(wl::Workload &w) const;
+	void refuse_without_trace() const;
+};
+
+} // namespace hz::cli

@@ -1,0 +1,253 @@
+"""Every option of every command refuses what it cannot use, before anything is built, booted or written. The options and their ranges
+are read from the help texts, so an option that shows no range, and has no bad values here, fails."""
+import contextlib
+import importlib.util
+import io
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "studies"))
+from study_test import MISSING, PYTHON  # noqa: E402
+
+if PYTHON and PYTHON != sys.executable:  # the studies are imported here
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+
+DRIVER = os.environ.get("HARTZONE_DRIVER", "")
+UNWRITABLE = "/proc/hartzone-test"
+OPTION = re.compile(r"^ {2}(?:-h, ?)?(--[a-z-]+)(?: (\S+))?(?: |$)", re.M)
+EXAMPLE = re.compile(r"^ *(?:Example: )?\./hartzone (.*)$", re.M)
+NO_NUMBER = ["", "x", "nan", "inf", "-1", "+1", "0x1", "1e3", "1.5", "1 ", " 1", "99999999999999999999999"]
+NO_REAL = ["", "x", "nan", "inf", "-1", "1,5", "1 ", "1e999"]
+# For options whose values are no numbers and no words out of a list: by command and option, by option, or by what the help shows.
+BAD_TEXTS = {
+    "FILE|NAME": ["", "nosuch", "/nonexistent.yaml", "/tmp"],
+    "NAME": ["", "nosuch", "../devices/default"],
+    "NAME,...": ["", "nosuch", "mcs,", "mcs nosuch"],
+    "REGEX": ["", "["],
+    "KEY=VALUE,...": [""],
+    "NUMBER|TIME": ["", "0", "-1", "0ns", "1.5", "nan", "5 minutes", "5m", "99999999s"],
+    "ns|us|ms|s|TIME": ["", "0", "0ns", "2s", "1h", "us us", "-1us", "nan"],
+    ("run", "--trace"): ["", "/nonexistent", "/tmp", "/dev/null"],
+    ("run", "--out"): ["", UNWRITABLE, "/dev/null/x"],
+    "FOLDER": [""],
+    "--console": ["", UNWRITABLE + "/x", "/tmp"],
+    "--firmware": ["", "/nonexistent", "/tmp"],
+    "--image": [""],
+    "--baseline": [""],
+    ("record-trace", "--out"): ["", UNWRITABLE + "/x"],
+}
+
+
+def bad_values(command, option, allowed):
+    """None: nobody said what is bad for it."""
+    numbers = re.fullmatch(r"(\d+)\.\.(\d*)(,\.\.\.)?", allowed)
+    if numbers:
+        low, high, several = numbers.groups()
+        beyond = [str(int(low) - 1)] + ([str(int(high) + 1)] if high else [])
+        return NO_NUMBER + beyond + ([f"{low},", f"{low},{beyond[0]}"] if several else [])
+    reals = re.fullmatch(r"([\d.e+-]+?)\.\.([\d.e+-]+)", allowed)
+    if reals:
+        return NO_REAL + [str(float(reals[1]) / 2), str(float(reals[2]) * 2)]
+    for key in ((command, option), option, allowed):
+        if key in BAD_TEXTS:
+            return BAD_TEXTS[key]
+    if "|" in allowed:
+        words = allowed.split("|")
+        return ["", "nosuch", words[0].upper() + "x", ",".join(words), words[0] + " "]
+    return None
+
+
+class Called:
+    """A command as a program."""
+
+    def __init__(self, *command, before=(), after=()):
+        self.command, self.before, self.after = [str(word) for word in command], list(before), list(after)
+
+    def __call__(self, *words):
+        words = [*self.before, *words, *self.after] if "--help" not in words else words
+        return subprocess.run([*self.command, *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                              env={**os.environ, "HARTZONE_QEMU": "/bin/false"})
+
+
+class Imported:
+    """A study or bench: only its options(), which is much faster."""
+
+    def __init__(self, script):
+        spec = importlib.util.spec_from_file_location(f"{script.parent.name}_{script.stem}".replace("-", "_"), script)
+        self.module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.module)
+
+    def __call__(self, *words):
+        out, err, argv = io.StringIO(), io.StringIO(), sys.argv
+        sys.argv = ["x", *words]
+        code = 0
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                self.module.options()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            sys.argv = argv
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def commands():
+    found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
+             "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
+             "setup": Called(TOP / "scripts" / "setup")}
+    for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:
+        found[f"{script.stem} {script.parent.name}"] = Imported(script)
+    return found
+
+
+def options(call):
+    return [(name, allowed) for name, allowed in OPTION.findall(call("--help").stdout) if name != "--help"]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Options(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = commands()
+
+    def setUp(self):
+        self.folder, self.home = tempfile.TemporaryDirectory(prefix="hz-options-"), os.getcwd()
+        os.chdir(self.folder.name)
+
+    def tearDown(self):
+        left = os.listdir()
+        os.chdir(self.home)
+        self.folder.cleanup()
+        self.assertEqual(left, [], "a call that was refused left files")
+
+    def refused(self, call, *words, says=""):
+        run = call(*words)
+        self.assertIn(run.returncode, (1, 2), (words, run.stdout, run.stderr))
+        self.assertIn(says, run.stderr, words)
+        self.assertNotIn("Traceback", run.stderr, words)
+        self.assertNotIn("QEMU ended", run.stderr, f"{words} came as far as booting a machine")
+
+    def test_the_help_shows_every_range(self):
+        count = 0
+        for command, call in self.commands.items():
+            for option, allowed in options(call):
+                count += 1
+                if allowed:
+                    self.assertIsNotNone(bad_values(command, option, allowed),
+                                         f"{command} {option} {allowed}: show a range in the help, or list bad values in BAD_TEXTS")
+        self.assertGreater(count, 60, "the help texts were not understood")
+
+    def test_bad_values(self):
+        for command, call in self.commands.items():
+            for option, allowed in options(call):
+                for value in bad_values(command, option, allowed) or [] if allowed else []:
+                    with self.subTest(command=command, option=option, value=value):
+                        self.refused(call, option, value, says=option.strip("-") if option == "--trace" and value else option)
+
+    def test_a_value_is_needed_once_and_a_flag_takes_none(self):
+        for command, call in self.commands.items():
+            for option, allowed in options(call):
+                with self.subTest(command=command, option=option):
+                    self.refused(call, *([option] if allowed else [option + "=3"]), says=option)
+
+    def test_unknown_words(self):
+        for command, call in self.commands.items():
+            for words in (["--nosuch"], ["nosuch", "again"], ["-x"]):
+                with self.subTest(command=command, words=words):
+                    self.refused(call, *words)
+
+    def test_the_ends_of_a_range_are_in_it(self):
+        for command, call in self.commands.items():
+            if not isinstance(call, Imported):
+                continue
+            for option, allowed in options(call):
+                for value in re.findall(r"\d+", allowed) if re.match(r"\d+\.\.", allowed) else []:
+                    self.assertEqual(call(option, value).returncode, 0, (command, option, value))
+
+    def test_the_examples_of_studies_and_benches_are_legal(self):
+        for command, call in self.commands.items():
+            examples = EXAMPLE.findall(call("--help").stdout)
+            self.assertTrue(examples or command == "setup", f"{command} --help has no example")
+            for example in examples if isinstance(call, Imported) else []:
+                self.assertEqual(example.split()[:2], command.split())
+                run = call(*shlex.split(example)[2:])
+                self.assertEqual(run.returncode, 0, run.stderr)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Combinations(unittest.TestCase):
+    """Options that would have no effect are refused too."""
+
+    def test_each(self):
+        trace = str(TOP / "traces/git.hzt.xz")
+        for words, says in (
+                (["--workload", "mixed", "--split", "stream"], "--split is for traces"),
+                (["--workload", "mixed", "--format", "msr"], "--format is for traces"),
+                (["--workload", "mixed", "--max-ops", "5"], "--max-ops is for traces"),
+                (["--workload", "mixed", "--skip-bad", "5"], "--skip-bad is for traces"),
+                (["--workload", "mixed", "--time-unit", "us"], "--time-unit is for traces"),
+                (["--workload", "mixed", "--timestamps"], "--timestamps is for traces"),
+                (["--workload", "mixed", "--time-scale", "2"], "--time-scale is for traces"),
+                (["--workload", "mixed", "--trace", trace], "the workload mixed generates its commands"),
+                (["--trace", trace, "--time-scale", "2"], "give --timestamps too"),
+                (["--trace", trace, "--time-unit", "us"], "the times of a native trace are in ns"),
+                (["--clock", "real", "--vclock", "remote=80"], "--vclock changes the virtual clock"),
+                (["--clock", "real", "--race-check"], "--race-check needs --clock virtual")):
+            run = Called(DRIVER, "run")(*words)
+            self.assertEqual(run.returncode, 1, words)
+            self.assertIn(says, run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Output(unittest.TestCase):
+    def test_a_full_standard_output_is_a_failure(self):
+        for command in ([DRIVER], [DRIVER, "run"], [DRIVER, "info"], ["./hartzone"], ["./hartzone", "test"], ["./hartzone", "study"]):
+            run = self.into_full(*command, "--help")
+            self.assertNotEqual(run.returncode, 0, command)
+            self.assertNotEqual(run.stderr, "", command)
+        study = self.into_full(sys.executable, "-c", "import sys; sys.path.insert(0, 'studies'); from common import runs; "
+                               "runs.main(lambda: print('a table'))")
+        self.assertEqual((study.returncode, study.stderr), (1, "hartzone study: standard output: No space left on device\n"))
+
+    def into_full(self, *command):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            return subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=TOP)
+
+    def test_a_result_that_nobody_can_read_is_a_failure(self):
+        with tempfile.TemporaryDirectory(prefix="hz-output-") as folder:
+            run = self.into_full(DRIVER, "run", "--device", "small", "--workload", "small", "--quick", "--out", folder)
+            self.assertEqual((run.returncode, run.stderr), (1, "hartzone: standard output cannot be written: No space left on device\n"))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Examples(unittest.TestCase):
+    """What a help text prints works as printed, in the project's folder."""
+
+    def test_each(self):
+        with tempfile.TemporaryDirectory(prefix="hz-examples-") as folder:
+            os.symlink(TOP / "traces", pathlib.Path(folder) / "traces")
+            count = 0
+            for command in ("run", "info", "record-trace"):
+                call = commands()[command]
+                for example in EXAMPLE.findall(call("--help").stdout):
+                    if command == "record-trace" and ("--out" not in example or not shutil.which("strace")):
+                        continue  # the others make the project's own recordings anew
+                    words = shlex.split(example)
+                    run = subprocess.run([*call.command[:1], *words[command == "record-trace":]], capture_output=True, text=True,
+                                         check=False, cwd=folder)
+                    self.assertEqual(run.returncode, 0, (example, run.stderr))
+                    count += 1
+            self.assertGreater(count, 6)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
