@@ -34,6 +34,7 @@ struct party {
 	bool in_turn;
 	const lt_word *spins_on;  /* NULL, or it waits until the word has another value */
 	uint64_t spin_value;
+	unsigned frozen;          /* depth of its clock_freeze while it stands still */
 };
 
 bool lt_host_interleaves;
@@ -93,6 +94,7 @@ static void arrived(struct party *self, const void **bottom, size_t *bytes)
 {
 	__sanitizer_finish_switch_fiber(self->fake_stack, bottom, bytes);
 	lt_host_hart = all.current == CALLER ? all.caller_hart : all.current;
+	lt_host_frozen = self->frozen;
 }
 
 static void switch_to(unsigned next)
@@ -102,6 +104,7 @@ static void switch_to(unsigned next)
 	if (from == to)
 		return;
 	all.current = next;
+	from->frozen = lt_host_frozen;
 	__sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
 	swapcontext(&from->context, &to->context);
 	arrived(from, NULL, NULL);
@@ -177,6 +180,7 @@ static void party_init(struct party *party)
 	makecontext(&party->context, hart_main, 0);
 	party->in_turn = false;
 	party->spins_on = NULL;
+	party->frozen = 0;
 	party->fake_stack = NULL;
 }
 
