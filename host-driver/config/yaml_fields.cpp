@@ -2,6 +2,7 @@
 #include "config/yaml_fields.hpp"
 
 #include "config/quantity.hpp"
+#include "config/yaml_documents.hpp"
 
 #include <yaml-cpp/depthguard.h>
 
@@ -58,14 +59,15 @@ std::string unknown_key(const std::string &key, const std::set<std::string> &kno
 }
 
 /* A file that says nothing, or goes on after a "---" line, is not what its author thinks it is. */
-YAML::Node only_document(const std::vector<YAML::Node> &documents, const std::string &name)
+YAML::Node only_document(const std::string &text, const std::string &name)
 {
-	if (documents.empty() || (documents.size() == 1 && documents[0].IsNull()))
+	if (const auto line = second_document_line(text))
+		throw ConfigError(place(name, *line) + "the YAML document ends here, and nobody would read what follows: remove the second "
+				  "document with its '---', or the stray comma");
+	YAML::Node node = YAML::Load(text);
+	if (node.IsNull())
 		throw ConfigError(name + ":1: the file says nothing: write 'key: value' lines (docs/config.md), or leave the option out for the default");
-	if (documents.size() > 1)
-		throw ConfigError(place(name, line_of(documents[1])) + "a second YAML document begins here, which nobody would read: remove it, "
-				  "with the '---' before it, or put it into a file of its own");
-	return documents[0];
+	return node;
 }
 
 } // namespace
@@ -81,7 +83,7 @@ YAML::Node load_yaml_text(const std::string &text, const std::string &name)
 			throw ConfigError(name + ":1: lists are nested more than 64 deep");
 	}
 	try {
-		return only_document(YAML::LoadAll(text), name);
+		return only_document(text, name);
 	} catch (const YAML::DeepRecursion &error) {
 		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "the nesting is too deep: no file of ours nests deeper than four levels");
 	} catch (const YAML::Exception &error) {

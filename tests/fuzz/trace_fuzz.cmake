@@ -2,7 +2,7 @@
 set(trace_sources host-driver/trace/line_source.cpp host-driver/trace/field_scanner.cpp host-driver/trace/csv_formats.cpp
 	host-driver/trace/space_formats.cpp host-driver/trace/native_format.cpp host-driver/trace/formats.cpp
 	host-driver/trace/time_unit.cpp host-driver/trace/dialect.cpp host-driver/trace/reader.cpp)
-set(config_sources host-driver/config/yaml_fields.cpp host-driver/config/quantity.cpp host-driver/config/device_yaml.cpp
+set(config_sources host-driver/config/yaml_documents.cpp host-driver/config/yaml_fields.cpp host-driver/config/quantity.cpp host-driver/config/device_yaml.cpp
 	host-driver/config/device_names.cpp host-driver/config/device_json.cpp host-driver/config/placement.cpp host-driver/config/rule_sentence.cpp
 	host-driver/workload/spec_yaml.cpp host-driver/workload/spec_json.cpp protocol/config_check.c protocol/geometry.c
 	protocol/sentence.c)

@@ -61,7 +61,8 @@ TEST(WorkloadConfig, AFileIsOneDocumentThatSaysSomething)
 {
 	for (const char *text : {"", "# nothing\n", "---\n", "~\n"})
 		EXPECT_EQ(error_of(text).substr(0, 32), "w.yaml:1: the file says nothing:") << text;
-	EXPECT_EQ(error_of("common: {total_ops: 1}\n---\ncommon: {total_ops: 2}\n").substr(0, 44), "w.yaml:3: a second YAML document begins here");
+	EXPECT_EQ(error_of("common: {total_ops: 1}\n---\ncommon: {total_ops: 2}\n").substr(0, 37), "w.yaml:2: the YAML document ends here");
+	EXPECT_EQ(error_of(",").substr(0, 37), "w.yaml:1: the YAML document ends here") << "documents without an end for YAML::LoadAll";
 	EXPECT_EQ(error_of("---\ncommon: {total_ops: 1}\n...\n"), "no error") << "markers around one document";
 	EXPECT_EQ(error_of(std::string(200000, '-') + "\n").substr(0, 9), "w.yaml:1:");
 	std::string deep;
