@@ -169,7 +169,8 @@ static void pass_end(struct ftl_worker *self)
 
 /* --- choosing the pages of a round --- */
 
-/* The next dirty page of this pass, or UINT32_MAX. */
+/* The next dirty page of this pass, or UINT32_MAX. It stays in the list, where only the pass takes pages out: a page that were neither
+ * dirty nor being written for a moment would look as if nothing of it had changed. */
 static uint32_t next_dirty(struct ftl *ftl)
 {
 	struct l2p_log *log = &ftl->l2p.log;
@@ -183,7 +184,7 @@ static uint32_t next_dirty(struct ftl *ftl)
 		if (log->left > ftl->l2p.table.dirty[log->shard].count)
 			log->left = ftl->l2p.table.dirty[log->shard].count;
 		if (log->left)
-			page = l2p_page_undirty(ftl, log->shard);
+			page = l2p_page_oldest_dirty(ftl, log->shard);
 		lt_lock_release(lock, &node);
 		if (page == UINT32_MAX) {
 			log->shard++;
@@ -250,6 +251,7 @@ static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
 	note_page = l2p_conventional(ftl, zone) ? note_conventional : note;
 	lt_lock_acquire(&zone->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
+	l2p_page_undirty(ftl, l2p_shard_of(ftl, zone));
 	taken = note_page(ftl, zone, item, index);
 	lt_lock_release(lock, &node);
 	lt_lock_release(&zone->lock, &zone_node);

@@ -108,18 +108,22 @@ void l2p_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
 	list->last = page;
 }
 
-uint32_t l2p_page_undirty(struct ftl *ftl, uint32_t shard)
+uint32_t l2p_page_oldest_dirty(const struct ftl *ftl, uint32_t shard)
+{
+	const struct map_list *list = &ftl->l2p.table.dirty[shard];
+
+	return list->count ? list->first : UINT32_MAX;
+}
+
+void l2p_page_undirty(struct ftl *ftl, uint32_t shard)
 {
 	struct l2p_table *table = &ftl->l2p.table;
 	struct map_list *list = &table->dirty[shard];
-	uint32_t page = list->first;
+	struct map_page *page = &table->page[list->first];
 
-	if (!list->count)
-		return UINT32_MAX;
 	list->count--;
-	list->first = table->page[page].next;
-	table->page[page].flags &= (uint8_t)~MAP_DIRTY;
-	return page;
+	list->first = page->next;
+	page->flags &= (uint8_t)~MAP_DIRTY;
 }
 
 void l2p_page_drop_copy(struct ftl_worker *self, struct map_page *page)

@@ -92,8 +92,10 @@ uint32_t l2p_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_
 
 /* --- shard lock held from here on --- */
 void l2p_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page);
-/* The oldest dirty page, out of the list; UINT32_MAX if there is none. */
-uint32_t l2p_page_undirty(struct ftl *ftl, uint32_t shard);
+/* UINT32_MAX if there is none. */
+uint32_t l2p_page_oldest_dirty(const struct ftl *ftl, uint32_t shard);
+/* The oldest dirty page, out of the list. */
+void l2p_page_undirty(struct ftl *ftl, uint32_t shard);
 /* The copy on flash becomes void. */
 void l2p_page_drop_copy(struct ftl_worker *self, struct map_page *page);
 /* A new copy is on flash. */

@@ -12,6 +12,11 @@ struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba)
 	return l2p_lock_of(ftl, zone_at(ftl, lba));
 }
 
+struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone)
+{
+	return &ftl->zones[zone].lock;
+}
+
 uint64_t rig_backing_resets(struct ftl *ftl)
 {
 	return lt_load(&ftl->page.resets);

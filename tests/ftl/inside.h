@@ -15,6 +15,8 @@ struct lt_lock;
 void rig_merge_map(struct ftl *ftl);
 /* The lock of the map's shard. */
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
+/* The lock of a zone, by its index. */
+struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
 /* Collections that came as far as the reset of a backing zone. */
 uint64_t rig_backing_resets(struct ftl *ftl);
 

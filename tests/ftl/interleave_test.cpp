@@ -133,3 +133,29 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 	}
 	EXPECT_EQ(rig.Compare(1, 0, 40, tag), "");
 }
+
+// A round of the map's log is stopped between its look at the list of dirty pages and the locks under which it takes a page out of it.
+// Who reads meanwhile must find what was changed: the page has no copy yet.
+TEST(InterleavedMap, APageIsReadWhileTheLogChoosesIt)
+{
+	hz_device_config cfg = MappedPageConfig(true);
+	cfg.lock_kind[HZ_LC_ZONE] = HZ_LOCK_TICKET;
+	cfg.harts = 5; // the last one, without a role, is this test
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	lt_host_interleave(1, UINT32_MAX);
+	ASSERT_EQ(rig.Write(0, 0, 1, 7), 0);
+	lt_lock *held = rig_zone_lock(rig.ftl, 0);
+	lt_lock_node node;
+	lt_host_set_hart(4);
+	lt_lock_acquire(held, &node);
+	rig_merge_map(rig.ftl);
+	lt_host_run_until(clock_now_ns() + 1000);
+	Request read(FTL_READ, rig.Lba(0), 1);
+	EXPECT_EQ(rig.Run(read, 1), 0); // worker 0 has the log's round, and waits
+	EXPECT_TRUE(PageIs(read.pages[0], 7));
+	lt_lock_release(held, &node);
+	lt_host_set_hart(0);
+	lt_host_run_until_idle();
+	EXPECT_EQ(rig.Check(), "");
+}
