@@ -54,6 +54,12 @@ struct hz_shm_header {
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
 
+/* The end of device time for whatever the host says, 26 days: an arrival or a promise beyond it (other than UINT64_MAX) breaks the queue.
+ * The virtual clock compares cycles << 6 | hart, so it counts 2^58 cycles; at the highest frequency a fifth of them is left behind
+ * this moment for what the device still has to do. */
+#define HZ_TIME_MAX_NS (1ull << 51)
+HZ_STATIC_ASSERT(HZ_TIME_MAX_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4, "device time must fit into the clock's keys");
+
 /* Time contract of one queue pair, one page each, so that host threads never share a line.
  *
  * Host side (written by the queue's own thread only):
@@ -67,6 +73,9 @@ HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
  * Device side [fw]:
  *   completed      completions ever posted
  *   waiters        host sets 1 before it sleeps on `completed`; HIL answers with HZ_VC_HOST_WAKE
+ *   broken         1: a doorbell, a count or a time of the host was impossible; no command is taken until the queue is deleted
+ *   opened_ns      latest arrival that would have been at the HIL when it first saw the queue open; a command that arrived before counts
+ *                  from here, since its host thread may have come to a device that was at work already
  *   completed_ns[CQ slot]  device time at which the CQE was visible to the host, interrupt cost included
  *
  * HIL may pass device time t only if for every open queue t < horizon_ns and t < completed_ns(first unseen) + turnaround_ns.
@@ -86,8 +95,9 @@ struct hz_queue_clock {
 	uint64_t pad_host[4];
 	uint64_t completed;    /* [fw] */
 	uint32_t waiters;      /* written by both: host 1, fw 0 */
-	uint32_t pad0;
-	uint64_t pad_fw[6];
+	uint32_t broken;       /* [fw] */
+	uint64_t opened_ns;    /* [fw] */
+	uint64_t pad_fw[5];
 	uint64_t arrival_ns[HZ_MAX_QUEUE_DEPTH];
 	uint64_t completed_ns[HZ_MAX_QUEUE_DEPTH]; /* [fw] */
 	uint64_t pad_page[496];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER };
 struct key {
 	const char *name;
@@ -24,7 +26,7 @@ static const struct key keys[] = {
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },
 	{ "profile", TEXT, FIELD(profile), 0, 0 },
-	{ "mhz", NUMBER, FIELD(mhz), 1, 100000 },
+	{ "mhz", NUMBER, FIELD(mhz), 1, HZ_MAX_MHZ },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
 	COST_KEY(insn), COST_KEY(local), COST_KEY(remote), COST_KEY(occupancy), COST_KEY(wake), COST_KEY(pause), COST_KEY(ipi),
 	{ "pin", PIN, FIELD(pin), 0, 1023 },

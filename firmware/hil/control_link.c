@@ -116,6 +116,7 @@ static void send_irqs(struct hil *hil)
 void control_link_hear(struct hil *hil)
 {
 	struct control_link *link = &hil->link;
+	bool waited = control_link_waits(link);
 	struct hz_link_message message;
 
 	flush_out(hil);
@@ -126,6 +127,8 @@ void control_link_hear(struct hil *hil)
 		link->in_bytes = 0;
 		answer(hil, &message);
 	}
+	if (!waited)
+		hil->seen_since_heard = 0;
 	send_irqs(hil);
 	flush_out(hil);
 }
@@ -135,6 +138,7 @@ bool control_link_act(struct hil *hil)
 	struct control_link *link = &hil->link;
 	struct hz_link_message message;
 
+	link->overdue = false;
 	if (link->lost) {
 		link->lost = false;
 		hang_up(hil);
@@ -168,6 +172,8 @@ void control_link_turn(struct hil *hil, bool idle)
 	host_store32(&hil->header->heartbeat, hil->heartbeat);
 	if (!hil->virtual_clock && (due || idle))
 		control_link_poll(hil);
-	else if (due)
+	else if (due || hil->link.overdue)
 		control_link_hear(hil);
+	if (hil->link.overdue)
+		control_link_act(hil);
 }

@@ -1,15 +1,20 @@
 /* Doorbells under the real clock: registers over the link, or the shadow buffer (Doorbell Buffer Config, base spec 5.8).
  *
- * A queue whose doorbell says something impossible is broken: it is reported once and then ignored until it is deleted. */
+ * A queue whose doorbell or clock record says something impossible is broken: it is reported once and then ignored until it is
+ * deleted. */
 #include "hil_state.h"
 #include "lt/hart.h"
 
 enum { BUSY_TURNS = 200, CALM_TURNS = 2000, NAP_NS = 50000, LONG_NAP_NS = 500000 };
 
+/* Its host thread may be waiting for a completion that will not come. */
 void hil_sq_break(struct hil *hil, struct submission_queue *sq)
 {
 	sq->broken = true;
 	hil_sq_retire(hil, sq);
+	host_store32(&sq->clock->broken, 1);
+	host_fence();
+	hil->port.host_wake(hil->port.ctx, sq->id);
 	async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 }
 

@@ -30,6 +30,7 @@ struct submission_queue {
 	struct hz_queue_clock *clock;
 	struct completion_queue *cq;
 	uint64_t fetched;               /* commands taken since creation */
+	uint64_t progress;              /* virtual clock: the host's counts at the last look, added up */
 	uint32_t depth, head;           /* head = fetched mod depth */
 	uint32_t doorbell;              /* last tail written through the register */
 	uint32_t outstanding;           /* fetched, CQE not posted */
@@ -99,6 +100,7 @@ struct hil {
 	struct tournament next;         /* virtual clock: first device time at which queue i+1 matters */
 	uint64_t open_mask;             /* virtual clock: queues that hold time */
 	uint64_t stand_ns;              /* with no queue open, time stands still from here */
+	uint64_t seen_since_heard;      /* queues that were looked at since the message that waits on the link was heard */
 	uint64_t reach_ns;              /* arrival to HIL: doorbell + fetch */
 	uint64_t quiet_turns;           /* real clock: turns without work */
 	uint32_t heartbeat;

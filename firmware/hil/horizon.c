@@ -26,14 +26,14 @@ void hil_horizon_detach(struct hil *hil, struct submission_queue *sq)
 
 static void close_queue(struct hil *hil, struct submission_queue *sq)
 {
-	uint64_t stand_ns = later(host_load64(&sq->clock->horizon_ns), hil->reach_ns);
+	uint64_t horizon_ns = host_load64(&sq->clock->horizon_ns), stand_ns = horizon_ns + hil->reach_ns;
 
-	if (hil->open_mask & bit_of(sq) && stand_ns != UINT64_MAX && stand_ns > hil->stand_ns)
+	if (hil->open_mask & bit_of(sq) && horizon_ns <= HZ_TIME_MAX_NS && stand_ns > hil->stand_ns)
 		hil->stand_ns = stand_ns;
 	hil_horizon_detach(hil, sq);
 }
 
-/* The promise: nothing arrives before this time. */
+/* The promise: nothing arrives before this time. Behind the end of device time nothing arrives at all, but the host must say so. */
 static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint64_t horizon_ns)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
@@ -43,7 +43,27 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 		return horizon_ns;
 	caused_ns = later(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
 			  host_load32(&sq->clock->turnaround_ns));
+	caused_ns = caused_ns < HZ_TIME_MAX_NS ? caused_ns : HZ_TIME_MAX_NS;
 	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
+}
+
+/* UINT64_MAX is no time but the promise that nothing comes. */
+static bool possible(const struct submission_queue *sq, uint64_t horizon_ns)
+{
+	if (horizon_ns > HZ_TIME_MAX_NS && horizon_ns != UINT64_MAX)
+		return false;
+	return !sq->pending || host_load64(&sq->clock->arrival_ns[sq->head]) <= HZ_TIME_MAX_NS;
+}
+
+/* A message that waits for device time to stand (see above) has no place in device time if a host thread goes on without regard to it:
+ * what was said before the message is seen at the first look at a queue, so what changes after that look was said later. Then the
+ * message need not wait, and must not, since this may go on for ever. */
+static void note_progress(struct hil *hil, struct submission_queue *sq, uint64_t progress)
+{
+	if (control_link_waits(&hil->link) && sq->progress != progress && (hil->seen_since_heard & bit_of(sq)))
+		hil->link.overdue = true;
+	hil->seen_since_heard |= bit_of(sq);
+	sq->progress = progress;
 }
 
 /* The order of the loads is part of the protocol: open, seen, horizon, submitted. */
@@ -59,13 +79,22 @@ void hil_horizon_update(struct hil *hil, struct submission_queue *sq)
 	seen = host_load64(&sq->cq->clock->seen);
 	horizon_ns = host_load64(&sq->clock->horizon_ns);
 	pending = host_load64(&sq->clock->submitted) - sq->fetched;
-	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth) {
+	note_progress(hil, sq, seen + pending + sq->fetched);
+	sq->pending = pending != 0;
+	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth || !possible(sq, horizon_ns)) {
 		hil_sq_break(hil, sq);
 		return;
 	}
-	sq->pending = pending != 0;
 	key_ns = sq->pending ? host_load64(&sq->clock->arrival_ns[sq->head]) : limit_of(sq, seen, horizon_ns);
 	tournament_set(&hil->next, sq->id - 1, later(key_ns, hil->reach_ns));
+}
+
+/* The host learns what "now" was, in its own time. */
+static void note_opening(struct hil *hil, struct submission_queue *sq)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	host_store64(&sq->clock->opened_ns, now_ns > hil->reach_ns ? now_ns - hil->reach_ns : 0);
 }
 
 /* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
@@ -82,6 +111,7 @@ static bool find_opened(struct hil *hil)
 			if (!host_load32(&sq->clock->open))
 				continue;
 			hil->open_mask |= bit_of(sq);
+			note_opening(hil, sq);
 			hil_horizon_update(hil, sq);
 			found |= hil->open_mask & bit_of(sq);
 		}

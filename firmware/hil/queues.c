@@ -25,6 +25,9 @@ void hil_sq_create(struct hil *hil, unsigned id, unsigned cqid, uint8_t *ring, u
 	sq->cq->submission_queues++;
 	if (id == 0)
 		return;
+	clock_freeze();
+	host_store32(&sq->clock->broken, 0);
+	clock_thaw();
 	sq->worker = (uint16_t)((id - 1) % hil->cfg->worker_count);
 	hil->live_mask |= io_bit(id);
 }

@@ -226,7 +226,7 @@ void read_clock(Fields f, hz_clock_costs &costs)
 	uint32_t preset = 0;
 	f.choice("preset", preset, clock_preset_names);
 	costs = clock_presets[preset];
-	f.count("mhz", costs.mhz, 1, 100000);
+	f.count("mhz", costs.mhz, 1, HZ_MAX_MHZ);
 	f.count("insn", costs.insn, 0, most);
 	f.count("local", costs.local, 0, most);
 	f.count("remote", costs.remote, 0, most);

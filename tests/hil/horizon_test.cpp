@@ -228,22 +228,173 @@ TEST(HorizonLimits, ClosedQueuesLeaveTimeAtTheirLastWord)
 	EXPECT_EQ(rig.now(), end + 400);
 }
 
-TEST(HorizonLimits, NonsenseFromTheHostBreaksTheQueueOnly)
+// What a host says that cannot be: of its counts, of its promise, of its next command.
+struct Nonsense {
+	const char *name;
+	uint64_t submitted, consumed, horizon_ns, arrival_ns;
+};
+class HorizonNonsense : public testing::TestWithParam<Nonsense> {};
+TEST_P(HorizonNonsense, BreaksTheQueueOnlyAndTellsItsThread)
 {
-	for (int what = 0; what < 4; what++) {
+	const Nonsense &what = GetParam();
+	Rig rig;
+	rig.enable();
+	auto bad = rig.make_queue(1, 8), good = rig.make_queue(2, 8);
+	rig.open(good);
+	rig.clock(1).arrival_ns[0] = what.arrival_ns;
+	bad.submitted = what.submitted;
+	bad.consumed = what.consumed;
+	rig.open(bad, what.horizon_ns);
+	EXPECT_EQ(rig.io(good, io_sqe(NVME_IO_READ, 1, 1, rig.buffer())).status, 0);
+	EXPECT_EQ(rig.clock(1).broken, 1u);
+	EXPECT_EQ(std::count(rig.woken.begin(), rig.woken.end(), 1u), 1);
+	EXPECT_EQ(rig.clock(2).broken, 0u);
+	EXPECT_LT(rig.now(), 1000000u) << "device time has not run away";
+	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	rig.ring_admin();
+	auto cqe = rig.reap_admin();
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->dw0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_SQ, 1)), NVME_SUCCESS);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 1)), NVME_SUCCESS);
+	rig.clock(1).open = 0;
+	ASSERT_EQ(rig.create_cq(1, 8, bad.cq) | rig.create_sq(1, 8, bad.sq, 1), NVME_SUCCESS);
+	EXPECT_EQ(rig.clock(1).broken, 0u) << "made anew";
+}
+INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense, testing::Values(
+	Nonsense{"TailAtTheDepth", 8, 0, 0, 0}, Nonsense{"TailAllOnes", ~0ull, 0, 0, 0}, Nonsense{"HeadOfNothing", 0, 1, 0, 0},
+	Nonsense{"HeadAllOnes", 0, ~0ull, 0, 0}, Nonsense{"PromiseBeyondTheEnd", 0, 0, HZ_TIME_MAX_NS + 1, 0},
+	Nonsense{"PromiseFarBeyondTheEnd", 0, 0, 1ull << 62, 0}, Nonsense{"PromiseAlmostForEver", 0, 0, UINT64_MAX - 1, 0},
+	Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_TIME_MAX_NS + 1}, Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
+	Nonsense{"ArrivalAlmostForEver", 1, 0, UINT64_MAX, UINT64_MAX - 1}, Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX}),
+	[](const auto &i) { return i.param.name; });
+
+TEST(HorizonLimits, DeviceTimeMayRunToItsEnd)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8);
+	rig.open(queue, HZ_TIME_MAX_NS);
+	rig.run();
+	EXPECT_EQ(rig.now(), HZ_TIME_MAX_NS + 400);
+	rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), HZ_TIME_MAX_NS);
+	rig.publish(queue);
+	rig.run();
+	auto cqe = rig.peek(queue);
+	ASSERT_TRUE(cqe);
+	EXPECT_GT(cqe->completed_ns, HZ_TIME_MAX_NS);
+	EXPECT_LT(cqe->completed_ns, HZ_TIME_MAX_NS + 100000);
+	EXPECT_EQ(rig.clock(1).broken, 0u);
+	rig.close(queue, 1ull << 62);
+	rig.run();
+	rig.run();
+	EXPECT_LT(rig.now(), HZ_TIME_MAX_NS + 1000000) << "a closing word beyond the end is none";
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), NVME_SUCCESS);
+}
+
+// The device's own records lie in the host's memory: whatever a host writes there, time does not run away and no completion is lost.
+TEST(HorizonLimits, CompletionTimesThatTheHostHasOverwrittenAreBounded)
+{
+	for (uint64_t nonsense : {uint64_t(HZ_TIME_MAX_NS) + 1, UINT64_MAX - 5000, UINT64_MAX, uint64_t(1) << 63}) {
 		Rig rig;
 		rig.enable();
-		auto bad = rig.make_queue(1, 8), good = rig.make_queue(2, 8);
-		rig.open(good);
-		bad.submitted = what == 0 ? 8 : what == 1 ? ~0ull : 0;
-		bad.consumed = what == 2 ? 1 : what == 3 ? ~0ull : 0;
-		rig.open(bad, 0);
-		EXPECT_EQ(rig.io(good, io_sqe(NVME_IO_READ, 1, 1, rig.buffer())).status, 0) << what;
-		rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-		rig.ring_admin();
-		auto cqe = rig.reap_admin();
-		ASSERT_TRUE(cqe) << what;
-		EXPECT_EQ(cqe->dw0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
+		auto queue = rig.make_queue(1, 8, 2); // one completion fills it
+		for (int i = 0; i < 3; i++)
+			rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 10000);
+		rig.fake->script = [&](const ftl_request &) { return Answer{.service_ns = rig.fake->log.size() * 20000}; };
+		hz_queue_clock &clock = rig.clock(1);
+		rig.on_poll = [&] {
+			for (uint64_t &completed_ns : clock.completed_ns)
+				completed_ns = clock.completed ? nonsense : 0;
+		};
+		rig.on_host_wait = [&] {
+			const bool more = clock.seen != clock.completed;
+			clock.seen = clock.completed;
+			return more;
+		};
+		rig.open(queue);
+		for (int i = 0; i < 10; i++)
+			rig.run_for(100000);
+		EXPECT_EQ(clock.completed, 3u) << nonsense;
+		EXPECT_LE(rig.now(), 2000000u) << nonsense;
+	}
+}
+
+TEST(HorizonLimits, AnUnseenCompletionHoldsTimeAtItsEndAtTheLatest)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8);
+	rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 10000);
+	rig.on_poll = [&] {
+		if (rig.clock(1).completed)
+			rig.clock(1).completed_ns[0] = 1ull << 62;
+	};
+	rig.open(queue);
+	rig.run();
+	EXPECT_LE(rig.now(), HZ_TIME_MAX_NS + 1000);
+	rig.clock(1).seen = 1;
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), NVME_SUCCESS);
+}
+
+TEST(HorizonLimits, AQueueThatOpensLateLearnsWhenThatWas)
+{
+	Rig rig;
+	rig.enable();
+	auto a = rig.make_queue(1, 8), b = rig.make_queue(2, 8);
+	rig.open(a, 700000);
+	rig.run();
+	EXPECT_EQ(rig.clock(1).opened_ns, 600u) << "the device's start, less doorbell and fetch";
+	rig.place(b, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), 4000);
+	rig.open(b);
+	rig.publish(a, 800000);
+	rig.run();
+	EXPECT_EQ(rig.clock(2).opened_ns, 700000u);
+	ASSERT_EQ(rig.fake->log.size(), 1u);
+	EXPECT_GE(rig.fake->log[0].at_ns, 700400u);
+}
+
+// One process works on without end; it always moves before the device has to wait for it. Another one's admin command, on a link that
+// knows no time, is answered all the same.
+TEST(HorizonLimits, AMessageIsActedUponThoughAnotherHostThreadNeverStops)
+{
+	for (bool open_loop : {false, true}) {
+		Rig rig;
+		rig.enable();
+		auto queue = rig.make_queue(1, 64);
+		unsigned commands = 0;
+		uint64_t last_ns = 10000;
+		auto submit = [&](uint64_t arrival_ns) {
+			rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), last_ns = std::max(last_ns, arrival_ns));
+			commands++;
+		};
+		auto busy = [&] {
+			bool any = false;
+			while (auto cqe = rig.peek(queue)) {
+				submit(open_loop ? last_ns + 2000 : cqe->completed_ns + 4000);
+				any = true;
+			}
+			if (any)
+				rig.publish(queue, open_loop ? last_ns : UINT64_MAX);
+		};
+		for (int i = 0; i < 20; i++)
+			submit(10000 + 2000 * static_cast<uint64_t>(i));
+		rig.open(queue, open_loop ? last_ns : UINT64_MAX);
+		bool rung = false;
+		rig.fake->on_submit = [&] { // the host thread is always there first
+			busy();
+			if (commands >= 100 && !std::exchange(rung, true)) {
+				rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
+				hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 3};
+				rig.send(&ring, sizeof(ring));
+			}
+		};
+		rig.on_poll = busy;
+		for (int i = 0; i < 100 && commands < 3000; i++)
+			rig.run_for(100000);
+		ASSERT_TRUE(rung);
+		rig.on_poll = [] {};
+		EXPECT_TRUE(rig.reap_admin(false)) << "after " << commands << " commands of the other one";
 	}
 }
 
@@ -328,6 +479,47 @@ TEST(HorizonLimits, MessageThatFollowsTheLastCloseWaitsForTheTimeAtWhichTheDevic
 	EXPECT_GT(first, 60000u) << "both turn-arounds have passed";
 	for (int moment = 2; moment < 100; moment++)
 		ASSERT_EQ(admin_after_the_last_close(moment), first) << "the host came at its chance " << moment;
+}
+
+// The same while its queues stay open: the host has seen both first completions, submits once more on each queue, and then asks.
+uint64_t admin_after_more_work(int moment)
+{
+	Rig rig;
+	rig.enable();
+	auto a = rig.make_queue(1, 8), b = rig.make_queue(2, 8);
+	rig.place(a, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 10000);
+	rig.place(b, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), 10000);
+	rig.open(a);
+	rig.open(b);
+	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
+	int chances = 0;
+	auto host = [&] {
+		auto done_a = rig.clock(1).completed_ns[0], done_b = rig.clock(2).completed_ns[0];
+		if (!done_a || !done_b || ++chances != moment)
+			return;
+		rig.peek(a);
+		rig.peek(b);
+		rig.place(a, io_sqe(NVME_IO_READ, 3, 1, rig.buffer()), done_a + 9000);
+		rig.place(b, io_sqe(NVME_IO_READ, 4, 1, rig.buffer()), done_b + 30000);
+		rig.publish(a);
+		rig.publish(b);
+		hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 5};
+		rig.send(&ring, sizeof(ring));
+	};
+	rig.on_poll = host;
+	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
+	rig.run();
+	rig.on_poll = [] {};
+	EXPECT_TRUE(rig.reap_admin(false));
+	return rig.clock(0).completed_ns[4];
+}
+
+TEST(HorizonLimits, MessageThatFollowsMoreWorkWaitsForTheTimeAtWhichTheDeviceStands)
+{
+	const uint64_t first = admin_after_more_work(1);
+	EXPECT_GT(first, 25000u) << "the first of the two is done, and its turn-around has passed";
+	for (int moment = 2; moment < 100; moment++)
+		ASSERT_EQ(admin_after_more_work(moment), first) << "the host came at its chance " << moment;
 }
 
 TEST(HorizonLimits, MessagesThatComeTogetherAreActedUponOneByOne)
