@@ -1,6 +1,8 @@
 /* The control link: joins the virtio rings (virtio 1.2, 5.10) to the packet state machine of vsock_stream. */
 #include "platform/vsock.h"
 
+#include <string.h>
+
 #include "platform/virtio_mmio.h"
 #include "platform/vsock_stream.h"
 
@@ -62,6 +64,9 @@ static bool take_packets(struct vsock *vsock)
 
 	while (vsock_stream_can_take(&vsock->stream) && virtio_take(&vsock->rx, &id, &bytes)) {
 		vsock_stream_take(&vsock->stream, virtio_buffer(&vsock->rx, id), bytes);
+		/* vhost-device-vsock may return a buffer that it has not written, after the end of a connection: the old packet must
+		 * not be taken once more. A packet of zeros is for nobody. */
+		memset(virtio_buffer(&vsock->rx, id), 0, VSOCK_HEADER_BYTES);
 		virtio_give(&vsock->rx, id, PACKET_BYTES);
 		any = true;
 	}
