@@ -17,9 +17,11 @@ enum {
 	HZ_CONTROL_PORT = 5000,        /* vsock port the firmware listens on */
 };
 
-/* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. A hart's clock
- * counts 2^58 cycles, which is more even at 100 GHz. */
+/* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. What goes beyond
+ * breaks its queue. The virtual clock compares cycles << 6 | hart, so it counts 2^58 cycles; at the highest frequency a fifth of them is
+ * left behind this moment for what the device still has to do. */
 #define HZ_ARRIVAL_MOST_NS (1ull << 51)
+HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4, "device time must fit into the clock's keys");
 
 /* Firmware life cycle as the host sees it; only ever moves forward within one boot. */
 enum hz_boot_state {
@@ -53,12 +55,6 @@ struct hz_shm_header {
 	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
-
-/* The end of device time for whatever the host says, 26 days: an arrival or a promise beyond it (other than UINT64_MAX) breaks the queue.
- * The virtual clock compares cycles << 6 | hart, so it counts 2^58 cycles; at the highest frequency a fifth of them is left behind
- * this moment for what the device still has to do. */
-#define HZ_TIME_MAX_NS (1ull << 51)
-HZ_STATIC_ASSERT(HZ_TIME_MAX_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4, "device time must fit into the clock's keys");
 
 /* Time contract of one queue pair, one page each, so that host threads never share a line.
  *

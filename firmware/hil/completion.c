@@ -53,7 +53,7 @@ static bool make_room(struct hil *hil, struct completion_queue *cq)
 	if (!hil->virtual_clock)
 		return hil_cq_progress(hil, cq) && !completion_ring_full(ring);
 	free_ns = host_load64(&cq->clock->completed_ns[ring->head]) + host_load32(&cq->clock->turnaround_ns);
-	if (free_ns > clock_now_ns() && free_ns <= HZ_TIME_MAX_NS) { /* it lies in the host's memory: no longer a time, perhaps */
+	if (free_ns > clock_now_ns() && free_ns <= HZ_ARRIVAL_MOST_NS) { /* it lies in the host's memory: no longer a time, perhaps */
 		lt_timer_arm(&cq->retry, free_ns, hil_cq_retry);
 		return false;
 	}

@@ -28,7 +28,7 @@ static void close_queue(struct hil *hil, struct submission_queue *sq)
 {
 	uint64_t horizon_ns = host_load64(&sq->clock->horizon_ns), stand_ns = horizon_ns + hil->reach_ns;
 
-	if (hil->open_mask & bit_of(sq) && horizon_ns <= HZ_TIME_MAX_NS && stand_ns > hil->stand_ns)
+	if (hil->open_mask & bit_of(sq) && horizon_ns <= HZ_ARRIVAL_MOST_NS && stand_ns > hil->stand_ns)
 		hil->stand_ns = stand_ns;
 	hil_horizon_detach(hil, sq);
 }
@@ -43,16 +43,16 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 		return horizon_ns;
 	caused_ns = later(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
 			  host_load32(&sq->clock->turnaround_ns));
-	caused_ns = caused_ns < HZ_TIME_MAX_NS ? caused_ns : HZ_TIME_MAX_NS;
+	caused_ns = caused_ns < HZ_ARRIVAL_MOST_NS ? caused_ns : HZ_ARRIVAL_MOST_NS;
 	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
 }
 
 /* UINT64_MAX is no time but the promise that nothing comes. */
 static bool possible(const struct submission_queue *sq, uint64_t horizon_ns)
 {
-	if (horizon_ns > HZ_TIME_MAX_NS && horizon_ns != UINT64_MAX)
+	if (horizon_ns > HZ_ARRIVAL_MOST_NS && horizon_ns != UINT64_MAX)
 		return false;
-	return !sq->pending || host_load64(&sq->clock->arrival_ns[sq->head]) <= HZ_TIME_MAX_NS;
+	return !sq->pending || host_load64(&sq->clock->arrival_ns[sq->head]) <= HZ_ARRIVAL_MOST_NS;
 }
 
 /* A message that waits for device time to stand (see above) has no place in device time if a host thread goes on without regard to it:

@@ -263,9 +263,9 @@ TEST_P(HorizonNonsense, BreaksTheQueueOnlyAndTellsItsThread)
 }
 INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense, testing::Values(
 	Nonsense{"TailAtTheDepth", 8, 0, 0, 0}, Nonsense{"TailAllOnes", ~0ull, 0, 0, 0}, Nonsense{"HeadOfNothing", 0, 1, 0, 0},
-	Nonsense{"HeadAllOnes", 0, ~0ull, 0, 0}, Nonsense{"PromiseBeyondTheEnd", 0, 0, HZ_TIME_MAX_NS + 1, 0},
+	Nonsense{"HeadAllOnes", 0, ~0ull, 0, 0}, Nonsense{"PromiseBeyondTheEnd", 0, 0, HZ_ARRIVAL_MOST_NS + 1, 0},
 	Nonsense{"PromiseFarBeyondTheEnd", 0, 0, 1ull << 62, 0}, Nonsense{"PromiseAlmostForEver", 0, 0, UINT64_MAX - 1, 0},
-	Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_TIME_MAX_NS + 1}, Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
+	Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_ARRIVAL_MOST_NS + 1}, Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
 	Nonsense{"ArrivalAlmostForEver", 1, 0, UINT64_MAX, UINT64_MAX - 1}, Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX}),
 	[](const auto &i) { return i.param.name; });
 
@@ -274,28 +274,28 @@ TEST(HorizonLimits, DeviceTimeMayRunToItsEnd)
 	Rig rig;
 	rig.enable();
 	auto queue = rig.make_queue(1, 8);
-	rig.open(queue, HZ_TIME_MAX_NS);
+	rig.open(queue, HZ_ARRIVAL_MOST_NS);
 	rig.run();
-	EXPECT_EQ(rig.now(), HZ_TIME_MAX_NS + 400);
-	rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), HZ_TIME_MAX_NS);
+	EXPECT_EQ(rig.now(), HZ_ARRIVAL_MOST_NS + 400);
+	rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), HZ_ARRIVAL_MOST_NS);
 	rig.publish(queue);
 	rig.run();
 	auto cqe = rig.peek(queue);
 	ASSERT_TRUE(cqe);
-	EXPECT_GT(cqe->completed_ns, HZ_TIME_MAX_NS);
-	EXPECT_LT(cqe->completed_ns, HZ_TIME_MAX_NS + 100000);
+	EXPECT_GT(cqe->completed_ns, HZ_ARRIVAL_MOST_NS);
+	EXPECT_LT(cqe->completed_ns, HZ_ARRIVAL_MOST_NS + 100000);
 	EXPECT_EQ(rig.clock(1).broken, 0u);
 	rig.close(queue, 1ull << 62);
 	rig.run();
 	rig.run();
-	EXPECT_LT(rig.now(), HZ_TIME_MAX_NS + 1000000) << "a closing word beyond the end is none";
+	EXPECT_LT(rig.now(), HZ_ARRIVAL_MOST_NS + 1000000) << "a closing word beyond the end is none";
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), NVME_SUCCESS);
 }
 
 // The device's own records lie in the host's memory: whatever a host writes there, time does not run away and no completion is lost.
 TEST(HorizonLimits, CompletionTimesThatTheHostHasOverwrittenAreBounded)
 {
-	for (uint64_t nonsense : {uint64_t(HZ_TIME_MAX_NS) + 1, UINT64_MAX - 5000, UINT64_MAX, uint64_t(1) << 63}) {
+	for (uint64_t nonsense : {uint64_t(HZ_ARRIVAL_MOST_NS) + 1, UINT64_MAX - 5000, UINT64_MAX, uint64_t(1) << 63}) {
 		Rig rig;
 		rig.enable();
 		auto queue = rig.make_queue(1, 8, 2); // one completion fills it
@@ -332,7 +332,7 @@ TEST(HorizonLimits, AnUnseenCompletionHoldsTimeAtItsEndAtTheLatest)
 	};
 	rig.open(queue);
 	rig.run();
-	EXPECT_LE(rig.now(), HZ_TIME_MAX_NS + 1000);
+	EXPECT_LE(rig.now(), HZ_ARRIVAL_MOST_NS + 1000);
 	rig.clock(1).seen = 1;
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), NVME_SUCCESS);
 }
