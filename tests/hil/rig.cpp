@@ -75,19 +75,24 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 	lt_locks_init(&arena_, &cfg, cfg.harts);
 	for (unsigned i = 0; i < cfg.worker_count; i++)
 		fake->workers.push_back({"worker", cfg.worker_hart[i]});
-	region_ = map(region_bytes);
-	header().magic = HZ_SHM_MAGIC;
-	header().region_bytes = region_bytes;
-	header().virtual_clock = o.virtual_clock;
+	base_ = o.region;
+	if (!base_) {
+		region_ = map(o.bytes);
+		base_ = region_.get();
+		header().magic = HZ_SHM_MAGIC;
+		header().region_bytes = o.bytes;
+		header().virtual_clock = o.virtual_clock;
+	}
 	hil_port port{};
 	port.ctx = this;
 	port.recv = port_recv;
 	port.send = port_send;
 	port.close = [](void *ctx) { static_cast<Rig *>(ctx)->closed_ = true; };
 	port.host_wait = [](void *ctx, uint32_t) { return static_cast<Rig *>(ctx)->on_host_wait(); };
-	port.host_wake = [](void *ctx, unsigned queue) { static_cast<Rig *>(ctx)->woken.push_back(queue); };
-	hil_ = hil_init(&arena_, &cfg, region_.get(), region_bytes, fake.get(), reinterpret_cast<tsu *>(fake.get()), &port);
-	buffer_ = allocate(1 << 20);
+	port.host_wake = [](void *ctx, unsigned queue) { static_cast<Rig *>(ctx)->on_wake(queue); };
+	hil_ = hil_init(&arena_, &cfg, base_, o.bytes, fake.get(), reinterpret_cast<tsu *>(fake.get()), &port);
+	if (region_)
+		buffer_ = allocate(1 << 20);
 }
 
 int Rig::port_recv(void *ctx, void *data, size_t bytes)
@@ -154,7 +159,7 @@ uint64_t Rig::allocate(uint64_t bytes)
 {
 	uint64_t start = heap_;
 	heap_ += (bytes + 4095) & ~4095ull;
-	if (heap_ > region_bytes)
+	if (heap_ > options.bytes)
 		throw std::logic_error("the rig's region is too small");
 	return start;
 }

@@ -25,6 +25,8 @@ struct Options {
 	uint32_t inflight = 64, workers = 4, harts = 3;
 	uint64_t start_ns = 1000;
 	bool block = false; // a block namespace instead of a zoned one
+	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
+	uint64_t bytes = region_bytes;
 };
 
 hz_device_config small_config(const Options &options);
@@ -51,7 +53,8 @@ public:
 	hz_link_message ask(uint8_t type, uint32_t offset, uint8_t size, uint64_t value = 0);
 	uint64_t get(uint32_t offset, uint8_t size = 4) { return ask(HZ_LINK_READ, offset, size).value; }
 	hz_link_message set(uint32_t offset, uint64_t value, uint8_t size = 4) { return ask(HZ_LINK_WRITE, offset, size, value); }
-	void hang_up() { hung_up_ = true; run(); }
+	void hang_up() { leave(); run(); }
+	void leave() { hung_up_ = true; } // seen at the next look
 	bool closed() const { return closed_; }
 
 	// Runs the device until it can do nothing more without the host.
@@ -60,7 +63,7 @@ public:
 	uint64_t now() const { return clock_now_ns(); }
 
 	// Region
-	template <class T = uint8_t> T *at(uint64_t bus) { return reinterpret_cast<T *>(region_.get() + bus); }
+	template <class T = uint8_t> T *at(uint64_t bus) { return reinterpret_cast<T *>(base_ + bus); }
 	uint64_t allocate(uint64_t bytes);
 	hz_shm_header &header() { return *at<hz_shm_header>(0); }
 	hz_queue_clock &clock(unsigned q) { return at<hz_queue_clock>(HZ_SHM_QUEUES_OFFSET)[q]; }
@@ -98,6 +101,7 @@ public:
 	std::unique_ptr<ftl> fake;
 	std::function<bool()> on_host_wait = [] { return false; };
 	std::function<void()> on_poll = [] {};
+	std::function<void(unsigned)> on_wake = [this](unsigned queue) { woken.push_back(queue); };
 	std::vector<unsigned> woken;
 	uint64_t shadow = 0, events = 0; // doorbell buffers, where registered
 	std::deque<uint8_t> to_device, to_host;
@@ -110,6 +114,7 @@ private:
 	using Memory = std::unique_ptr<uint8_t, Unmap>; // zero, and only taken when touched
 	static Memory map(size_t bytes);
 	Memory region_, memory_;
+	uint8_t *base_ = nullptr;
 	arena arena_{};
 	hil *hil_ = nullptr;
 	uint64_t heap_ = HZ_SHM_HEAP_OFFSET, buffer_ = 0, asq_ = 0, acq_ = 0;
