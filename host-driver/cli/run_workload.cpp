@@ -39,7 +39,7 @@ uint64_t heap_bytes(const wl::Workload &w)
 {
 	uint64_t bytes = admin_heap_bytes;
 	for (size_t i = 0; i < w.thread_count(); i++)
-		bytes += queue_bytes(queue_options(depth_of(w, i), w.turnaround_ns));
+		bytes += layout_of(queue_options(depth_of(w, i), w.turnaround_ns)).bytes;
 	return bytes;
 }
 

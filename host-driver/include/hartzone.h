@@ -2,7 +2,8 @@
  *
  * A device is one emulated controller in a child process. Addresses and lengths are in logical blocks of 4 KiB.
  * Functions return 0, or a positive NVMe status (SCT << 8 | SC) when the device refused the command, or HARTZONE_ERROR when
- * there is no device to answer (died, could not start, wrong argument); hartzone_error_text() then has one sentence.
+ * there is no device to answer (died, could not start, wrong argument); hartzone_error_text() then has one sentence. What was refused
+ * has changed nothing.
  * Threads: calls on one device must not overlap, except that each hartzone_queue may be used by a thread of its own.
  * Only what says so may be NULL. The library installs no signal handlers; a killed program leaves no process and no file behind. */
 #ifndef HARTZONE_H
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096 };
+enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096, HARTZONE_ANY_QUEUE = 0 };
 
 typedef struct hartzone_device hartzone_device;
 typedef struct hartzone_queue hartzone_queue;
@@ -51,24 +52,29 @@ struct hartzone_zone {
 	enum hartzone_zone_state state;
 };
 
-/* Launch: boots a device of our own; options may be NULL. Attach: joins a running one by its run directory, whose owner must not
- * drive it at the same time. NULL on failure: see hartzone_error_text(HARTZONE_ERROR). */
+/* Launch: boots a device of our own; options may be NULL. Attach: joins one that another process of this user has launched, by its run
+ * directory; up to 64 processes may, in turn or at once, each with queues of its own. When one of them ends, however it ends, its queues
+ * are closed and the others lose nothing; the device ends with the process that launched it. Under the virtual clock a process whose
+ * command is under way holds device time for all, and how the commands of several processes interleave is not repeatable.
+ * NULL on failure: see hartzone_error_text(HARTZONE_ERROR). */
 hartzone_device *hartzone_launch(const struct hartzone_options *options);
 hartzone_device *hartzone_attach(const char *run_directory);
 /* Where another process can attach; valid until close. */
 const char *hartzone_run_directory(const hartzone_device *device);
-/* Shuts a launched device down so that everything is durable, and frees it; an attached one is disabled and runs on. Queues must be
- * closed before. The handle is gone whatever is returned. NULL is allowed. */
+/* Shuts a launched device down so that everything is durable, and frees it; an attached one runs on. The handle is gone whatever is
+ * returned; queues that are still open answer HARTZONE_ERROR from now on and are closed as ever. NULL is allowed. */
 int hartzone_close(hartzone_device *device);
-/* Frees a launched device without a shutdown: a power cut. What was not flushed may be lost. An attached one runs on. Queues must be
- * closed before, or must not be used again. NULL is allowed. */
+/* Frees a launched device without a shutdown: a power cut. What was not flushed may be lost. An attached one runs on. Queues as with
+ * hartzone_close. NULL is allowed. */
 void hartzone_kill(hartzone_device *device);
 
 int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
 
-/* A queue pair; ids 1 … 64, each open once, data_blocks = largest transfer (0: 32 blocks; what the device takes is max_transfer).
+/* A queue pair; ids 1 … 64, each open once in all processes, or HARTZONE_ANY_QUEUE for the lowest that is free. FTL worker
+ * (id - 1) % workers serves it. data_blocks = largest transfer, at most 128 (0: 32 blocks; what the device takes is max_transfer).
  * NULL on failure. Queues of one device are opened and closed by one thread at a time. */
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks);
+unsigned hartzone_queue_id(const hartzone_queue *queue);
 /* Frees the queue whatever is returned. NULL is allowed. */
 int hartzone_queue_close(hartzone_queue *queue);
 
@@ -90,8 +96,8 @@ int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, struct hart
 /* Device time of the queue's last command, in ns; host time under the real clock. 0 before the first. */
 uint64_t hartzone_latency_ns(const hartzone_queue *queue);
 
-/* Text of a return value: for HARTZONE_ERROR the last sentence of this thread, else the NVMe status by name. Valid until the next call
- * of this thread. */
+/* Text of a return value: for HARTZONE_ERROR the last sentence of this thread, for 0 "success", for a status of NVMe its name. Valid until
+ * the next call of this thread. */
 const char *hartzone_error_text(int code);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "config/device_config.hpp"
@@ -10,15 +11,26 @@
 #include "session/error.hpp"
 #include "session/machine.hpp"
 
-struct hartzone_device {
+namespace {
+
+// A device and the queues that are open on it. It lives as long as a handle of either kind does.
+struct Device {
 	std::unique_ptr<hz::Machine> machine;
 	std::unique_ptr<hz::Controller> controller;
 	std::string directory;
+	std::set<hartzone_queue *> queues;
+};
+
+} // namespace
+
+struct hartzone_device {
+	std::shared_ptr<Device> state;
 };
 
 struct hartzone_queue {
-	hartzone_device *device;
-	std::unique_ptr<hz::QueuePair> pair;
+	std::shared_ptr<Device> device;
+	std::unique_ptr<hz::QueuePair> pair; // none: the device was closed
+	unsigned id = 0;
 	uint64_t latency_ns = 0;
 };
 
@@ -38,12 +50,19 @@ template <class Result, class Action> Result guarded(Result failure, Action acti
 	}
 }
 
+hz::QueuePair &pair_of(const hartzone_queue *queue)
+{
+	if (!queue->pair)
+		throw hz::Error("the device of queue " + std::to_string(queue->id) + " has been closed");
+	return *queue->pair;
+}
+
 int run(hartzone_queue *queue, const nvme_sqe &sqe, std::span<const std::byte> out, std::span<std::byte> in, uint64_t *result)
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
-		hz::Completion c = queue->pair->run(sqe, out, in);
+		hz::Completion c = pair_of(queue).run(sqe, out, in);
 		queue->latency_ns = c.latency_ns();
-		if (result)
+		if (result && !c.status)
 			*result = c.result;
 		return int(c.status);
 	});
@@ -53,10 +72,13 @@ int run(hartzone_queue *queue, const nvme_sqe &sqe) { return run(queue, sqe, {},
 
 bool fits(const hartzone_queue *queue, uint32_t blocks)
 {
-	if (blocks != 0 && uint64_t(blocks) * HARTZONE_BLOCK_BYTES <= queue->pair->data(0).size())
+	return guarded(false, [&] {
+		const size_t most = pair_of(queue).data(0).size() / HARTZONE_BLOCK_BYTES;
+		if (blocks == 0 || blocks > most)
+			throw hz::Error("a transfer of " + std::to_string(blocks) + " blocks is not possible: this queue takes 1 to " +
+					std::to_string(most) + " (data_blocks, when it is opened)");
 		return true;
-	last_sentence = "a transfer of " + std::to_string(blocks) + " blocks does not fit the queue's buffer";
-	return false;
+	});
 }
 
 std::span<const std::byte> bytes_of(const void *data, uint32_t blocks)
@@ -84,12 +106,33 @@ hz::MachineOptions machine_options(const hartzone_options *options)
 
 hartzone_device *make_device(std::unique_ptr<hz::Machine> machine)
 {
-	auto device = std::make_unique<hartzone_device>();
+	auto device = std::make_shared<Device>();
 	device->machine = std::move(machine);
 	device->directory = device->machine->run_directory().string();
 	device->controller = std::make_unique<hz::Controller>(*device->machine);
-	device->controller->enable();
-	return device.release();
+	if (device->machine->is_ours()) {
+		device->controller->enable();
+		device->controller->serve();
+	}
+	return new hartzone_device{std::move(device)};
+}
+
+// Queues that are still open have nothing behind them any more.
+void end(Device &device)
+{
+	for (hartzone_queue *queue : device.queues)
+		queue->pair.reset();
+	device.controller.reset();
+	device.machine.reset();
+}
+
+void shut_down(Device &device)
+{
+	device.controller->shutdown();
+	device.controller->disconnect();
+	const hz::ExitStatus status = device.machine->wait_exit(std::chrono::milliseconds(5000));
+	if (status.exited && status.code != 0)
+		throw hz::Error(status.reason);
 }
 
 } // namespace
@@ -104,41 +147,40 @@ hartzone_device *hartzone_attach(const char *run_directory)
 	return guarded<hartzone_device *>(nullptr, [&] { return make_device(hz::Machine::attach(run_directory)); });
 }
 
-const char *hartzone_run_directory(const hartzone_device *device) { return device->directory.c_str(); }
+const char *hartzone_run_directory(const hartzone_device *device) { return device->state->directory.c_str(); }
 
 int hartzone_close(hartzone_device *device)
 {
 	if (!device)
 		return 0;
-	std::unique_ptr<hartzone_device> owner(device);
-	return guarded<int>(HARTZONE_ERROR, [&] {
-		if (device->machine->qemu_pid() < 0) {
-			device->controller->disable();
-			return 0;
-		}
-		device->controller->shutdown();
-		device->controller->disconnect();
-		const hz::ExitStatus end = device->machine->wait_exit(std::chrono::milliseconds(5000));
-		if (end.exited && end.code != 0)
-			throw hz::Error(end.reason);
+	const std::unique_ptr<hartzone_device> handle(device);
+	const int code = guarded<int>(HARTZONE_ERROR, [&] {
+		if (device->state->machine->is_ours())
+			shut_down(*device->state);
+		else
+			device->state->controller->leave();
 		return 0;
 	});
+	end(*device->state);
+	return code;
 }
 
 void hartzone_kill(hartzone_device *device)
 {
-	if (device)
-		device->machine->kill();
-	delete device;
+	if (!device)
+		return;
+	const std::unique_ptr<hartzone_device> handle(device);
+	device->state->machine->kill();
+	end(*device->state);
 }
 
 int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
-		hz::NamespaceInfo ns = device->controller->namespace_info();
+		hz::NamespaceInfo ns = device->state->controller->namespace_info();
 		// Identify tells no zone capacity; a zone report would need a queue.
 		hz_shape shape;
-		hz_shape_of(&device->machine->config(), &shape);
+		hz_shape_of(&device->state->machine->config(), &shape);
 		*info = {.blocks = ns.size_sectors,
 			 .zone_blocks = ns.zone_size_sectors,
 			 .zone_capacity = ns.zoned ? shape.zone_capacity_sectors : 0,
@@ -155,20 +197,27 @@ hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32
 {
 	return guarded<hartzone_queue *>(nullptr, [&] {
 		auto queue = std::make_unique<hartzone_queue>();
-		queue->device = device;
 		hz::QueueOptions o;
 		o.depth = 2;
 		o.data_bytes = uint64_t(data_blocks ? data_blocks : default_blocks) * HARTZONE_BLOCK_BYTES;
-		queue->pair = device->controller->create_queue(id, o);
+		queue->device = device->state;
+		queue->pair = device->state->controller->create_queue(id, o);
+		queue->id = queue->pair->qid();
+		device->state->queues.insert(queue.get());
 		return queue.release();
 	});
 }
+
+unsigned hartzone_queue_id(const hartzone_queue *queue) { return queue->id; }
 
 int hartzone_queue_close(hartzone_queue *queue)
 {
 	if (!queue)
 		return 0;
-	std::unique_ptr<hartzone_queue> owner(queue);
+	const std::unique_ptr<hartzone_queue> handle(queue);
+	queue->device->queues.erase(queue);
+	if (!queue->pair)
+		return 0;
 	return guarded<int>(HARTZONE_ERROR, [&] {
 		queue->device->controller->delete_queue(std::move(queue->pair));
 		return 0;
@@ -220,8 +269,14 @@ uint64_t hartzone_latency_ns(const hartzone_queue *queue) { return queue->latenc
 
 const char *hartzone_error_text(int code)
 {
+	constexpr int most = 0x7ff; // SCT << 8 | SC
 	if (code == HARTZONE_ERROR)
 		return last_sentence.c_str();
-	status_sentence = hz::status_text(static_cast<uint16_t>(code));
+	if (code == 0)
+		status_sentence = "success";
+	else if (code < 0 || code > most)
+		status_sentence = std::to_string(code) + " is not a value that this library returns";
+	else
+		status_sentence = hz::status_text(static_cast<uint16_t>(code));
 	return status_sentence.c_str();
 }

@@ -1,4 +1,4 @@
-// Controller: NVMe bring-up and admin commands over a Machine. One thread at a time.
+// Controller: NVMe bring-up and admin commands over a Machine, its owner's or an attached process's. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "control.hpp"
 #include "link.hpp"
 #include "logs.h"
 #include "machine.hpp"
@@ -15,11 +16,9 @@
 
 namespace hz {
 
-struct AdminResult {
-	uint16_t status; // SCT << 8 | SC
-	bool do_not_retry;
-	uint32_t dw0;
-};
+class LocalControl;
+class RemoteControl;
+class Service;
 
 struct NamespaceInfo {
 	uint64_t size_sectors = 0;
@@ -33,19 +32,32 @@ struct NamespaceInfo {
 
 class Controller {
 public:
-	// Connects the register link. The controller is left as it is.
-	explicit Controller(Machine &machine, std::chrono::milliseconds timeout = std::chrono::milliseconds(10000));
+	static constexpr uint64_t admin_buffer_bytes = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYTES;
+
+	// A machine of our own: connects the register link and leaves the controller as it is. An attached one: joins by way of its owner.
+	explicit Controller(Machine &machine, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+	Controller(const Controller &) = delete;
+	Controller &operator=(const Controller &) = delete;
+	// Queue pairs and memory of an attached process go back to the owner.
+	~Controller();
 
 	Machine &machine() { return machine_; }
-	Link &link() { return link_; }
 
-	// Disable, set admin queue, enable, wait for CSTS.RDY, register the shadow doorbells, ask for 64 queues.
+	// For the machine's owner; an attached process gets an Error.
+	Link &link();
+	// Controller reset: all queue pairs and memory are taken back, so no other process may be attached; then set admin queue, enable,
+	// wait for CSTS.RDY, register the shadow doorbells, ask for 64 queues.
 	void enable();
 	void disable();
-	// CC.SHN normal, waits for CSTS.SHST complete: everything is durable.
+	// CC.SHN normal, waits for CSTS.SHST complete: everything is durable. Other processes are thrown out before.
 	void shutdown();
 	// After shutdown(): hangs up, upon which the firmware powers the machine off.
 	void disconnect();
+	// Lets other processes attach from now on, until one of the above.
+	void serve();
+
+	// For an attached process: gives everything back before it returns.
+	void leave();
 
 	// Runs one admin command; `in` receives, `out` is sent, through the admin buffer (at most 512 KiB).
 	AdminResult admin(nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
@@ -67,20 +79,25 @@ public:
 	std::vector<hz_lock_entry> log_locks();
 	void reset_stats();
 
-	// Queues are created and deleted here and live in the region; the returned object belongs to one thread.
+	// Memory of the region beside that of queues; see Control.
+	BusAddress allocate(uint64_t bytes);
+	void free(BusAddress address);
+	// Queues are created and deleted here and live in the region; the returned object belongs to one thread. qid: 1 to 64, or
+	// any_queue. A queue pair that is dropped without delete_queue stays taken until enable() or leave().
 	std::unique_ptr<QueuePair> create_queue(unsigned qid, const QueueOptions &options);
 	void delete_queue(std::unique_ptr<QueuePair> queue);
 
 private:
-	AdminResult await(uint16_t cid);
-	void wait_status(uint32_t mask, uint32_t value, const char *what);
+	Control &control();
+	LocalControl &own(const char *what);
+	void end_service();
 
 	Machine &machine_;
-	Link link_;
-	BusAddress sq_ = 0, cq_ = 0, buffer_ = 0, list_ = 0, shadow_ = 0, events_ = 0;
-	unsigned tail_ = 0, head_ = 0;
-	bool phase_ = true, enabled_ = false;
-	uint16_t next_cid_ = 0;
+	std::unique_ptr<LocalControl> local_;   // one of the two
+	std::unique_ptr<RemoteControl> remote_;
+	std::unique_ptr<Service> service_;
+	bool thrown_out_ = false;               // somebody was attached at the shutdown, and may not have noticed yet
+	BusAddress buffer_ = 0;                 // of admin data, with a PRP list behind it; made at its first use
 };
 
 } // namespace hz

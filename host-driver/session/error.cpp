@@ -9,8 +9,8 @@ namespace hz {
 
 void throw_errno(const std::string &what)
 {
-	int code = errno;
-	throw Error(what + ": " + std::strerror(code));
+	const int code = errno;
+	throw Error(what + ": " + std::strerror(code) + (code == EMFILE ? " (raise the limit: ulimit -n)" : ""));
 }
 
 std::string status_text(uint16_t status)

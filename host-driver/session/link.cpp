@@ -6,15 +6,16 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <linux/vm_sockets.h>
 
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
+#include "session/unix_socket.hpp"
 
 namespace hz {
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr auto slice = 100ms;       // how often a wait looks at its Check
 constexpr auto retry_pause = 20ms;
-constexpr auto dial_limit = 2s;     // of one attempt
+constexpr auto dial_limit = 2s;     // for an attempt, at least
 constexpr int looks_after_a_loss = 180; // and not a time: where this thread gets no CPU, the watch thread gets none either
 
 bool ready(int fd, short events, std::chrono::milliseconds timeout)
@@ -49,30 +50,20 @@ bool connected(int fd, Clock::time_point until, const Link::Check &check)
 }
 
 // Never blocks: a UNIX listener with a full backlog would hold a blocking connect() for as long as it lives.
-int dial(int family, const sockaddr *address, socklen_t bytes, const Link::Check &check)
+Descriptor dial(int family, const sockaddr *address, socklen_t bytes, const Link::Check &check)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
+	Descriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (!fd)
 		throw_errno("cannot make a socket");
-	try {
-		if (connect(fd, address, bytes) == 0 || (errno == EINPROGRESS && connected(fd, Clock::now() + dial_limit, check)))
-			return fd;
-	} catch (...) {
-		close(fd);
-		throw;
-	}
-	close(fd);
-	return -1;
+	if (connect(fd.get(), address, bytes) == 0 || (errno == EINPROGRESS && connected(fd.get(), Clock::now() + dial_limit, check)))
+		return fd;
+	return Descriptor();
 }
 
-int dial_socket(const std::filesystem::path &socket, const Link::Check &check)
+Descriptor dial_socket(const std::filesystem::path &socket, const Link::Check &check)
 {
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	if (socket.string().size() >= sizeof(address.sun_path))
-		throw Error("the socket name " + socket.string() + " is too long");
-	std::strcpy(address.sun_path, socket.c_str());
-	return dial(AF_UNIX, reinterpret_cast<sockaddr *>(&address), sizeof(address), check);
+	const UnixAddress address(socket.parent_path(), socket.filename());
+	return dial(AF_UNIX, address.get(), address.bytes, check);
 }
 
 // The daemon answers "OK <port>\n", or closes while nobody listens in the guest.
@@ -102,9 +93,8 @@ template <class Attempt>
 int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
 {
 	for (;;) {
-		int fd = attempt();
-		if (fd >= 0)
-			return fd;
+		if (Descriptor fd = attempt())
+			return fd.release();
 		check_interrupted();
 		if (check)
 			check();
@@ -120,19 +110,10 @@ Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, st
 {
 	auto until = Clock::now() + timeout;
 	int dialled = retry(until, check, [&] {
-		int fd = dial_socket(socket, check);
-		if (fd < 0)
-			return -1;
-		bool ok = false;
-		try {
-			ok = shake_hands(fd, port, std::min(until, Clock::now() + dial_limit), check);
-		} catch (...) {
-			close(fd);
-			throw;
-		}
-		if (!ok)
-			close(fd);
-		return ok ? fd : -1;
+		Descriptor fd = dial_socket(socket, check);
+		if (fd && shake_hands(fd.get(), port, std::max<Clock::time_point>(until, Clock::now() + dial_limit), check))
+			return fd;
+		return Descriptor();
 	});
 	return Link(dialled, std::move(check));
 }
@@ -150,24 +131,17 @@ Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds
 
 Link::Link(int fd, Check check) : fd_(fd), check_(std::move(check)) {}
 
-Link::Link(Link &&other) noexcept { *this = std::move(other); }
-
-Link &Link::operator=(Link &&other) noexcept
-{
-	std::swap(fd_, other.fd_);
-	std::swap(check_, other.check_);
-	next_tag_ = other.next_tag_;
-	have_ = other.have_;
-	std::copy(std::begin(other.partial_), std::end(other.partial_), partial_);
-	std::copy(std::begin(other.irqs_), std::end(other.irqs_), irqs_);
-	silence_limit_ = other.silence_limit_;
-	return *this;
-}
-
 Link::~Link()
 {
 	if (fd_ >= 0)
 		close(fd_);
+}
+
+void Link::hang_up()
+{
+	std::lock_guard hold(lock_);
+	if (fd_ >= 0)
+		close(std::exchange(fd_, -1));
 }
 
 // Most often the machine died, and the check knows why a moment later.
@@ -245,6 +219,7 @@ void Link::take_irq(const hz_link_message &message)
 
 hz_link_message Link::ask(hz_link_message message)
 {
+	std::lock_guard hold(lock_);
 	message.tag = next_tag_++;
 	send(message);
 	for (hz_link_message answer;;) {
@@ -273,20 +248,27 @@ uint64_t Link::read64(uint32_t offset) { return ask({HZ_LINK_READ, 8, 0, offset,
 void Link::write32(uint32_t offset, uint32_t value) { ask({HZ_LINK_WRITE, 4, 0, offset, value}); }
 void Link::write64(uint32_t offset, uint64_t value) { ask({HZ_LINK_WRITE, 8, 0, offset, value}); }
 
-bool Link::wait_irq(unsigned vector, std::chrono::milliseconds timeout)
+// What has been received, without waiting.
+bool Link::take_irqs_of(unsigned vector)
 {
-	auto until = Clock::now() + timeout;
-	uint32_t &count = irqs_[vector];
-	while (!count) {
-		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-		hz_link_message message;
-		if (!receive(message, std::max(left, std::chrono::milliseconds(0))))
-			return false;
+	std::lock_guard hold(lock_);
+	for (hz_link_message message; receive(message, 0ms);) {
 		if (message.type != HZ_LINK_IRQ)
 			throw Error("the firmware sent an answer that nobody asked for");
 		take_irq(message);
 	}
-	count = 0;
+	return std::exchange(irqs_[vector], 0) != 0;
+}
+
+bool Link::wait_irq(unsigned vector, std::chrono::milliseconds timeout)
+{
+	const auto until = Clock::now() + timeout;
+	while (!take_irqs_of(vector)) {
+		const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+		ready(fd_, POLLIN, std::clamp(left, 0ms, std::chrono::milliseconds(slice)));
+		if (Clock::now() >= until)
+			return take_irqs_of(vector);
+	}
 	return true;
 }
 

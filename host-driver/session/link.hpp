@@ -1,12 +1,13 @@
 // Link: controller registers over the vsock byte stream (protocol/link.h).
 //
-// One thread at a time may ask. IRQ messages that arrive in between are counted per vector.
+// Any thread may ask; one exchange at a time is under way. IRQ messages that arrive in between are counted per vector.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "register_link.h"
@@ -18,16 +19,20 @@ public:
 	// Called at least every 100 ms while waiting; throws to give up (for example Machine::check).
 	using Check = std::function<void()>;
 
-	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`.
+	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`. An attempt that was
+	// begun is seen through: a daemon whose caller leaves before the answer spins for ever.
 	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout,
 				   Check check = {});
 	// Kernel vhost-vsock: AF_VSOCK.
 	static Link connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check = {});
 	// Takes over a connected stream socket.
 	explicit Link(int fd, Check check = {});
-	Link(Link &&other) noexcept;
-	Link &operator=(Link &&other) noexcept;
+	Link(const Link &) = delete;
+	Link &operator=(const Link &) = delete;
 	~Link();
+
+	// Ends the connection; whoever asks afterwards gets an Error.
+	void hang_up();
 
 	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 60 seconds (a loaded host
 	// may be slow; who knows more about the peer says so by Check).
@@ -36,7 +41,8 @@ public:
 	void write32(uint32_t offset, uint32_t value);
 	void write64(uint32_t offset, uint64_t value);
 
-	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if there was one.
+	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if there was one. Others may ask
+	// meanwhile, and may then have received it: the timeout should be short where that matters.
 	bool wait_irq(unsigned vector, std::chrono::milliseconds timeout);
 
 	void set_silence_limit(std::chrono::milliseconds limit) { silence_limit_ = limit; }
@@ -49,7 +55,9 @@ private:
 	[[noreturn]] void silent() const;
 	[[noreturn]] void lost(const char *words);
 	void take_irq(const hz_link_message &message);
+	bool take_irqs_of(unsigned vector);
 
+	std::mutex lock_; // the exchange that is under way, and the fields below
 	int fd_ = -1;
 	Check check_;
 	uint16_t next_tag_ = 1;

@@ -69,15 +69,16 @@ std::unique_ptr<Machine> Machine::launch(const MachineOptions &options)
 std::unique_ptr<Machine> Machine::attach(const fs::path &run_directory)
 {
 	auto impl = std::make_unique<Impl>();
-	impl->command.run_directory = run_directory;
-	impl->command.firmware.clear();
+	impl->command.run_directory = fs::absolute(run_directory);
+	if (access(impl->command.shm().c_str(), F_OK))
+		throw Error("there is no device in " + run_directory.string() + ": name the run directory of one that runs");
 	impl->region.emplace(Region::attach(impl->command.shm()));
-	impl->vsock_path = impl->command.vsock_path();
-	impl->cid = impl->read_cid();
 	impl->follow();
 	return std::unique_ptr<Machine>(new Machine(std::move(impl)));
 }
 
+bool Machine::is_ours() const { return impl_->directory != nullptr; }
+int Machine::owner_connection() const { return impl_->owner.get(); }
 Region &Machine::region() { return *impl_->region; }
 const hz_device_config &Machine::config() const { return impl_->region->config(); }
 const fs::path &Machine::run_directory() const { return impl_->command.run_directory; }
@@ -116,7 +117,7 @@ ExitStatus Machine::wait_exit(std::chrono::milliseconds timeout)
 
 ExitStatus Machine::stop(std::chrono::milliseconds grace)
 {
-	auto ended = [this, owner = impl_->directory != nullptr] { return impl_->status.exited || !owner; };
+	auto ended = [this] { return impl_->status.exited || !is_ours(); };
 	impl_->expect_end();
 	impl_->signal_qemu(SIGTERM);
 	std::unique_lock hold(impl_->lock);

@@ -22,7 +22,7 @@ struct MachineOptions {
 	bool virtual_clock = true;
 	std::filesystem::path firmware;    // empty: $HARTZONE_FIRMWARE, else found beside the program
 	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
-	std::string plugin_options;        // further key=value pairs, comma separated
+	std::string plugin_options;        // further key=value pairs, comma separated; a comma in a value is doubled
 	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
 	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
 	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
@@ -47,15 +47,21 @@ class Machine {
 public:
 	// Boots and waits until the firmware listens. Throws Error with the firmware's own words when the boot fails.
 	static std::unique_ptr<Machine> launch(const MachineOptions &options);
-	// Joins a machine that another process launched and owns, by its run directory. Its end is noticed as that of an own one.
+	// Joins a machine that another process launched and owns, by its run directory. Its end is noticed as that of an own one, the end
+	// of its owner too.
 	static std::unique_ptr<Machine> attach(const std::filesystem::path &run_directory);
 	// Kills what still runs and removes the run directory.
 	~Machine();
 
+	// Launched, not attached.
+	bool is_ours() const;
+	// Of an attached machine: the socket to its owner (lease_messages.hpp), -1 when the owner lets nobody in.
+	int owner_connection() const;
+
 	Region &region();
 	const hz_device_config &config() const;
 	const std::filesystem::path &run_directory() const;
-	// Where Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
+	// Where the owner's Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
 	const std::filesystem::path &vsock_path() const;
 	unsigned cid() const;
 

@@ -1,36 +1,61 @@
 // Machine attach: a machine of another process. Its owner ends it; this side only notices.
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "session/boot_watch.hpp"
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
+#include "session/lease_messages.hpp"
 #include "session/machine_impl.hpp"
+#include "session/unix_socket.hpp"
 
 namespace hz {
 
 namespace {
+
 constexpr int tick_ms = 200;
+
+// A descriptor that becomes readable when the process ends; a process that nobody has waited for yet can still be opened.
+Descriptor open_process(int pid, const std::string &directory)
+{
+	Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+	pollfd ended{process.get(), POLLIN, 0};
+	if (!process || poll(&ended, 1, 0))
+		throw Error("the machine in " + directory + " does not run any more");
+	return process;
 }
 
-// A region without a QEMU process (a device in software) is taken for alive.
+// Nothing when nobody listens there.
+Descriptor call_owner(const std::filesystem::path &directory)
+{
+	const UnixAddress address(directory, lease::socket_name);
+	Descriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (!connection)
+		throw_errno("cannot make a socket");
+	if (connect(connection.get(), address.get(), address.bytes) == 0)
+		return connection;
+	if (errno != ENOENT && errno != ECONNREFUSED)
+		throw_errno("cannot reach the owner of the device in " + directory.string());
+	return Descriptor();
+}
+
+} // namespace
+
+// A device in software, as tests have it, may be without a QEMU process.
 void Machine::Impl::follow()
 {
 	int pid = -1;
 	std::ifstream(command.qemu_pid()) >> pid;
+	if (pid > 0)
+		foreign = open_process(pid, command.run_directory.string());
+	owner = call_owner(command.run_directory);
 	up = true;
-	if (pid <= 0)
-		return;
-	foreign = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-	pollfd ended{foreign, POLLIN, 0}; // a process that nobody has waited for yet can still be opened
-	if (foreign < 0 || poll(&ended, 1, 0) > 0)
-		throw Error("the machine in " + command.run_directory.string() + " does not run any more");
-	wake = eventfd(0, EFD_CLOEXEC);
-	if (wake < 0)
-		throw_errno("cannot make an eventfd");
+	make_wake();
 	watcher = std::thread([this, pid] { watch_foreign(pid); });
 }
 
@@ -39,14 +64,18 @@ void Machine::Impl::watch_foreign(int pid)
 	sigset_t all;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, nullptr);
-	pollfd items[2] = {{wake, POLLIN, 0}, {foreign, POLLIN, 0}};
-	while (poll(items, 2, tick_ms) >= 0 && !leaving.load()) {
+	const std::string where = " in " + command.run_directory.string();
+	pollfd items[3] = {{wake.get(), POLLIN, 0}, {foreign.get(), POLLIN, 0}, {owner.get(), POLLRDHUP, 0}};
+	while (poll(items, 3, tick_ms) >= 0 && !leaving.load()) {
 		std::string words = firmware_failure(*region);
-		const bool ended = items[1].revents != 0;
-		if (words.empty())
-			words = ended ? "the machine in " + command.run_directory.string() + " ended" : stalled(pid);
+		if (words.empty() && items[1].revents)
+			words = "the machine" + where + " ended";
+		if (words.empty() && items[2].revents)
+			words = "the owner of the device" + where + " closed it or ended";
+		if (words.empty() && pid > 0)
+			words = stalled(pid);
 		if (!words.empty())
-			return tell(words, ended);
+			return tell(words, items[1].revents != 0);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "session/descriptor.hpp"
 #include "session/machine.hpp"
 #include "session/process.hpp"
 #include "session/qemu_command.hpp"
@@ -26,13 +27,15 @@ struct Machine::Impl {
 	void prepare(const MachineOptions &options);
 	void start();
 	void wait_boot(std::chrono::milliseconds timeout);
+	void open_image();
+	void undo_image() const; // where the launch failed
+	void make_wake();
 
 	void follow(); // in place of the three: a machine of another process
 	void check() const;
 	void check_waiting() const;
 	void signal_qemu(int number);
 	void expect_end();
-	unsigned read_cid() const;
 
 	// Watch thread.
 	void watch();
@@ -53,8 +56,9 @@ struct Machine::Impl {
 	std::optional<Region> region;
 	std::filesystem::path vsock_path, console_log;
 	unsigned cid = 0;
-	int image_lock = -1;
-	int wake = -1;                           // eventfd: the destructor calls the watch thread
+	Descriptor image_lock;
+	bool image_was_made = false, image_was_empty = false, booted = false;
+	Descriptor wake;                         // eventfd: the destructor calls the watch thread
 
 	std::atomic<bool> up{false};             // QEMU runs and nothing failed
 	std::atomic<bool> leaving{false};
@@ -71,7 +75,7 @@ struct Machine::Impl {
 	StallWatch stall;                        // watch thread only
 	Process daemon;                          // watch thread only
 	Process qemu;                            // written by the watch thread under `lock`
-	int foreign = -1;                        // pidfd of another process's QEMU
+	Descriptor foreign, owner;               // attached: pidfd of the other process's QEMU, socket to that process
 	std::thread watcher;
 };
 

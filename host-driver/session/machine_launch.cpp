@@ -1,9 +1,12 @@
 // Machine launch: files first, then the watch thread with the children, then the firmware's own state word.
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,52 +31,50 @@ void check_config(const hz_device_config &config)
 		throw Error(std::string("the device config is not legal: ") + problem);
 }
 
-// Creates a sparse image or checks the size of an old one; returns the descriptor that holds its lock.
-int open_image(const fs::path &image, uint64_t bytes)
+// The children's limit; ours may be lower.
+void check_file_limit()
 {
-	int fd = open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	struct stat info{};
-	if (fd < 0 || fstat(fd, &info))
-		throw_errno("cannot open the NAND image " + image.string());
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		throw Error("the NAND image " + image.string() + " is in use by another machine");
-	}
-	if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) != bytes) {
-		close(fd);
-		throw Error("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
-			    std::to_string(bytes) + ": use the device config it was made with, or another image");
-	}
-	if (ftruncate(fd, static_cast<off_t>(bytes))) {
-		close(fd);
-		throw_errno("cannot size the NAND image " + image.string());
-	}
-	return fd;
+	constexpr rlim_t least = 64;
+	rlimit files{};
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_max < least)
+		throw Error("a process may open " + std::to_string(files.rlim_max) + " files, a machine needs " + std::to_string(least) +
+			    ": raise the limit (ulimit -n)");
 }
 
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
-std::string clock_options(const hz_clock_costs &costs)
+void add_costs(std::vector<std::string> &options, const hz_clock_costs &costs)
 {
-	if (!costs.mhz)
-		return "";
 	const std::pair<const char *, uint32_t> all[] = {
 		{"mhz", costs.mhz}, {"insn", costs.insn}, {"local", costs.local}, {"remote", costs.remote},
 		{"occupancy", costs.occupancy}, {"wake", costs.wake}, {"pause", costs.pause}, {"ipi", costs.ipi},
 	};
-	std::string out = costs.preset == HZ_CLOCK_IDEAL ? ",preset=ideal" : ",preset=default";
-	for (const auto &[name, value] : all)
-		out += std::string(",") + name + "=" + std::to_string(value);
-	return out;
+	options.push_back(costs.preset == HZ_CLOCK_IDEAL ? "preset=ideal" : "preset=default");
+	for (const auto &[key, value] : all)
+		options.push_back(std::string(key) + "=" + std::to_string(value));
+}
+
+// Names files as the user does, who is not in the run directory.
+std::string seen_from_here(const std::string &option)
+{
+	for (const char *key : {"trace=", "profile="})
+		if (option.starts_with(key) && option != key)
+			return key + fs::absolute(option.substr(std::strlen(key))).string();
+	return option;
 }
 
 /* The device's costs first: what the user adds comes later and wins. A preset of the user's stands for all of them. */
-std::string plugin_options(const QemuCommand &command, const hz_clock_costs &costs, const std::string &more)
+std::vector<std::string> plugin_options(const QemuCommand &command, const hz_clock_costs &costs, const std::string &more)
 {
-	return "ram=" + command.ram().string() + ",shm=" + command.shm().string() + ",elf=" + command.firmware.string() +
-	       ",report=" + command.plugin_report().string() +
-	       (more.find("preset=") == std::string::npos ? clock_options(costs) : "") + (more.empty() ? "" : "," + more);
+	const std::vector<std::string> added = split_options(more);
+	const bool preset = std::any_of(added.begin(), added.end(), [](const std::string &option) { return option.starts_with("preset="); });
+	std::vector<std::string> options = {"ram=" + command.ram().filename().string(), "shm=" + command.shm().filename().string(),
+					    "elf=" + command.firmware.string(), "report=" + command.plugin_report().filename().string()};
+	if (costs.mhz && !preset)
+		add_costs(options, costs);
+	std::transform(added.begin(), added.end(), std::back_inserter(options), seen_from_here);
+	return options;
 }
 
 // What a run may write: of the guest's memory less than this is ever touched, of a temporary image everything may be.
@@ -88,11 +89,12 @@ uint64_t files_bytes(const MachineOptions &options, uint64_t nand_bytes)
 void Machine::Impl::prepare(const MachineOptions &options)
 {
 	check_config(options.config);
-	command.firmware = options.firmware.empty() ? locate_firmware() : options.firmware;
+	check_file_limit();
+	command.firmware = fs::absolute(options.firmware.empty() ? locate_firmware() : options.firmware);
 	if (access(command.firmware.c_str(), R_OK))
 		throw Error("the firmware image " + command.firmware.string() + " cannot be read");
 	if (options.virtual_clock)
-		command.plugin = options.plugin.empty() ? locate_plugin() : options.plugin;
+		command.plugin = fs::absolute(options.plugin.empty() ? locate_plugin() : options.plugin);
 	command.nand_bytes = hz_nand_image_bytes(&options.config);
 	directory = std::make_unique<RunDirectory>(files_bytes(options, command.nand_bytes));
 	command.run_directory = directory->path();
@@ -108,26 +110,51 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	console_log = options.console_log;
 	if (options.busy_limit.count())
 		stall = StallWatch(options.busy_limit);
-	image_lock = open_image(command.nand_image, command.nand_bytes);
+	open_image();
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
 	region->header().power_cut_op = options.power_cut_op;
 	region->header().power_cut_ns = options.power_cut_ns;
-	std::ofstream(command.run_directory / "cid") << cid << '\n';
 	arguments = command.arguments();
 }
 
-unsigned Machine::Impl::read_cid() const
+// Creates a sparse image or checks the size of an old one, and holds its lock.
+void Machine::Impl::open_image()
 {
-	unsigned value = 0;
-	std::ifstream(command.run_directory / "cid") >> value;
-	return value;
+	const fs::path &image = command.nand_image;
+	const bool exists = fs::exists(image);
+	Descriptor fd(open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	struct stat info{};
+	if (!fd || fstat(fd.get(), &info))
+		throw_errno("cannot open the NAND image " + image.string());
+	if (flock(fd.get(), LOCK_EX | LOCK_NB))
+		throw Error("the NAND image " + image.string() + " is in use by another machine");
+	if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
+		throw Error("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
+			    std::to_string(command.nand_bytes) + ": use the device config it was made with, or another image");
+	image_lock = std::move(fd);
+	image_was_made = !exists;
+	image_was_empty = info.st_size == 0;
+	if (ftruncate(image_lock.get(), static_cast<off_t>(command.nand_bytes)))
+		throw_errno("cannot size the NAND image " + image.string());
+}
+
+// An image that no device has used must not stand in the way of another one.
+void Machine::Impl::undo_image() const
+{
+	if (image_lock && (image_was_made || (image_was_empty && ftruncate(image_lock.get(), 0))))
+		unlink(command.nand_image.c_str());
+}
+
+void Machine::Impl::make_wake()
+{
+	wake = Descriptor(eventfd(0, EFD_CLOEXEC));
+	if (!wake)
+		throw_errno("cannot make an eventfd");
 }
 
 void Machine::Impl::start()
 {
-	wake = eventfd(0, EFD_CLOEXEC);
-	if (wake < 0)
-		throw_errno("cannot make an eventfd");
+	make_wake();
 	watcher = std::thread([this] { watch(); });
 	std::unique_lock hold(lock);
 	while (!changed.wait_for(hold, 50ms, [this] { return started || !failure.empty(); }))
@@ -143,8 +170,10 @@ void Machine::Impl::wait_boot(std::chrono::milliseconds timeout)
 	auto &state = region->header().boot_state;
 	for (;;) {
 		uint32_t now = std::atomic_ref(state).load(std::memory_order_acquire);
-		if (now == HZ_BOOT_READY)
+		if (now == HZ_BOOT_READY) {
+			booted = true;
 			return;
+		}
 		check_waiting();
 		if (std::chrono::steady_clock::now() > until && load_of(qemu_pid).cpu > least_cpu) {
 			std::string words = last_line(read_tail(command.console()));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "session/boot_watch.hpp"
@@ -48,8 +49,9 @@ void Machine::Impl::start_children()
 		throw Error("the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
 			    (daemon.running() ? "it opened no socket within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
 			    " " + last_line(read_tail(command.daemon_log())));
+	Process child = Process::start(arguments, command.qemu_log(), {.folder = command.run_directory});
 	std::lock_guard hold(lock);
-	qemu = Process::start(arguments, command.qemu_log());
+	qemu = std::move(child);
 	qemu_pid = qemu.pid();
 	std::ofstream(command.qemu_pid()) << qemu.pid() << '\n';
 	up = true;
@@ -60,9 +62,9 @@ void Machine::Impl::start_children()
 // True when the daemon listens for QEMU.
 bool Machine::Impl::start_daemon()
 {
-	daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().string(),
-				 "--uds-path=" + command.vsock_path().string()},
-				command.daemon_log());
+	daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().filename().string(),
+				 "--uds-path=" + command.vsock_path().filename().string()},
+				command.daemon_log(), {.folder = command.run_directory});
 	daemon_pid = daemon.pid();
 	for (int i = 0; i < daemon_patience && !leaving.load() && daemon.running(); i++) {
 		if (fs::exists(command.vhost_socket()))
@@ -74,7 +76,7 @@ bool Machine::Impl::start_daemon()
 
 void Machine::Impl::tick()
 {
-	pollfd items[3] = {{wake, POLLIN, 0}, {qemu.pidfd(), POLLIN, 0}, {daemon.pidfd(), POLLIN, 0}};
+	pollfd items[3] = {{wake.get(), POLLIN, 0}, {qemu.pidfd(), POLLIN, 0}, {daemon.pidfd(), POLLIN, 0}};
 	if (!up.load())
 		items[1].fd = items[2].fd = -1;
 	poll(items, 3, tick_ms);
@@ -216,21 +218,16 @@ void Machine::Impl::expect_end()
 Machine::Impl::~Impl()
 {
 	leaving = true;
-	if (wake >= 0) {
-		uint64_t one = 1;
-		if (write(wake, &one, sizeof(one)) < 0)
-			leaving = true;
-	}
+	if (wake)
+		eventfd_write(wake.get(), 1);
 	if (watcher.joinable())
 		watcher.join();
 	if (!console_log.empty() && directory) {
 		std::error_code ignored;
 		fs::copy_file(command.console(), console_log, fs::copy_options::overwrite_existing, ignored);
 	}
-	region.reset();
-	for (int fd : {wake, foreign, image_lock})
-		if (fd >= 0)
-			close(fd);
+	if (!booted && status.code != HZ_POWER_CUT)
+		undo_image();
 }
 
 } // namespace hz

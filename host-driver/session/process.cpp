@@ -10,11 +10,13 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
 
 namespace hz {
@@ -23,14 +25,27 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int end_ms = 5000; // of a killed process; what takes the kernel longer is left to it
+constexpr int end_ms = 5000; // of a killed process, and of an exec; what takes the kernel longer is left to it
+
+constexpr rlim_t most_files = 65536;
 
 struct ChildSetup {
 	char *const *argv;
 	int input, output;
+	int trouble; // gets errno when the program cannot be started
+	const char *folder;
 	pid_t parent;
 	bool dies_with_parent;
 };
+
+void raise_file_limit()
+{
+	rlimit files{};
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= most_files)
+		return;
+	files.rlim_cur = std::min(files.rlim_max, most_files);
+	setrlimit(RLIMIT_NOFILE, &files);
+}
 
 [[noreturn]] void become(const ChildSetup &setup)
 {
@@ -45,8 +60,22 @@ struct ChildSetup {
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
-	execv(setup.argv[0], setup.argv);
+	raise_file_limit();
+	if (!*setup.folder || !chdir(setup.folder))
+		execv(setup.argv[0], setup.argv);
+	const int code = errno;
+	if (write(setup.trouble, &code, sizeof(code)) < 0)
+		_exit(126);
 	_exit(127);
+}
+
+// What the child's last words are: errno, or 0 when the program has been started. A process that another thread forks at this
+// moment may keep the pipe open, hence the limit.
+int trouble_of(int pipe_end)
+{
+	int code = 0;
+	pollfd item{pipe_end, POLLIN, 0};
+	return poll(&item, 1, end_ms) > 0 && read(pipe_end, &code, sizeof(code)) == sizeof(code) ? code : 0;
 }
 
 int open_or_throw(const char *path, int flags)
@@ -82,40 +111,42 @@ Process::~Process()
 		close(pidfd_);
 }
 
-Process Process::start(const std::vector<std::string> &argv, const std::filesystem::path &log, bool dies_with_parent, int input)
+Process Process::start(const std::vector<std::string> &argv, const std::filesystem::path &log) { return start(argv, log, Options()); }
+
+Process Process::start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options)
 {
-	auto program = find_program(argv.at(0));
-	if (program.empty())
-		throw Error("the program " + argv[0] + " is not installed (scripts/setup installs it)");
-	std::string path = program.string();
+	const std::string path = find_program(argv.at(0)).string();
+	if (path.empty())
+		throw Error("the program " + argv[0] + " cannot be started: it is not installed (scripts/setup installs what is needed) or not executable");
 	std::vector<char *> raw;
 	for (const auto &word : argv)
 		raw.push_back(const_cast<char *>(word.c_str()));
-	raw[0] = path.data();
+	raw[0] = const_cast<char *>(path.c_str());
 	raw.push_back(nullptr);
-	int nothing = input < 0 ? open_or_throw("/dev/null", O_RDONLY) : -1;
-	int out = open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
-	ChildSetup setup{raw.data(), input < 0 ? nothing : input, out, getpid(), dies_with_parent};
+	const Descriptor nothing(options.input < 0 ? open_or_throw("/dev/null", O_RDONLY) : -1);
+	const Descriptor out(open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND));
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		throw_errno("cannot make a pipe");
+	const Descriptor heard(ends[0]);
+	Descriptor told(ends[1]);
+	const ChildSetup setup{raw.data(), options.input < 0 ? nothing.get() : options.input, out.get(), told.get(), options.folder.c_str(),
+			       getpid(), options.dies_with_parent};
 	Process child;
 	child.pid_ = fork();
 	if (child.pid_ == 0)
 		become(setup);
-	int code = errno;
-	if (nothing >= 0)
-		close(nothing);
-	close(out);
-	errno = code;
 	if (child.pid_ < 0)
 		throw_errno("cannot start " + path);
+	told = Descriptor();
 	child.pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, child.pid_, 0));
-	if (child.pidfd_ < 0) {
-		code = errno;
-		kill(child.pid_, SIGKILL);
-		waitpid(std::exchange(child.pid_, -1), nullptr, 0);
-		errno = code;
-		throw_errno("cannot watch " + path);
-	}
-	return child;
+	if (child.pidfd_ >= 0 && !(errno = trouble_of(heard.get())))
+		return child;
+	const int code = errno;
+	kill(child.pid_, SIGKILL);
+	waitpid(std::exchange(child.pid_, -1), nullptr, 0);
+	errno = code;
+	throw_errno("cannot start " + path);
 }
 
 bool Process::running()
@@ -155,15 +186,16 @@ void Process::await(int milliseconds) const
 
 std::filesystem::path find_program(const std::string &name)
 {
+	namespace fs = std::filesystem;
+	std::error_code ignored;
+	auto good = [&](const fs::path &file) { return !access(file.c_str(), X_OK) && fs::is_regular_file(file, ignored); };
 	if (name.find('/') != std::string::npos)
-		return access(name.c_str(), X_OK) ? "" : name;
+		return good(name) ? fs::absolute(name) : fs::path();
 	const char *variable = std::getenv("PATH");
 	std::istringstream path(variable ? variable : "/usr/bin:/bin");
-	for (std::string part; std::getline(path, part, ':');) {
-		std::filesystem::path candidate = std::filesystem::path(part) / name;
-		if (!access(candidate.c_str(), X_OK))
-			return candidate;
-	}
+	for (std::string part; std::getline(path, part, ':');)
+		if (good(fs::path(part) / name))
+			return fs::absolute(fs::path(part) / name);
 	return {};
 }
 

@@ -15,11 +15,16 @@ public:
 	// Kills and reaps.
 	~Process();
 
-	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, stdin from /dev/null
-	// or from `input`. With `dies_with_parent` the kernel kills it when the calling thread
-	// or its process ends, so a long-lived thread should start it.
-	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, bool dies_with_parent = true,
-			     int input = -1);
+	struct Options {
+		// The kernel kills it when the calling thread or its process ends, so a long-lived thread should start it.
+		bool dies_with_parent = true;
+		int input = -1;               // its stdin; -1: /dev/null
+		std::filesystem::path folder{}; // where it runs; empty: where the caller does
+	};
+	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, with as many open files as it
+	// may have.
+	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options);
+	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log);
 
 	int pid() const { return pid_; }
 	// Readable when the child has ended; -1 when none was started.
@@ -37,7 +42,7 @@ private:
 	int pid_ = -1, pidfd_ = -1, code_ = 0;
 };
 
-// Path of a program in PATH, or empty.
+// Absolute path of a program in PATH, or of one that is named by a path; empty if it cannot be started.
 std::filesystem::path find_program(const std::string &name);
 
 } // namespace hz

@@ -9,20 +9,38 @@ namespace hz {
 namespace {
 
 // QEMU splits option values at commas; a literal comma is doubled.
-std::string quoted(const std::filesystem::path &path)
+std::string quoted(const std::string &text)
 {
 	std::string result;
-	for (char c : path.string())
+	for (char c : text)
 		result += c == ',' ? std::string(",,") : std::string(1, c);
 	return result;
 }
 
-std::string memory_file(const char *id, uint64_t bytes, const std::filesystem::path &file)
+// As seen from the run directory.
+std::string name(const std::filesystem::path &file) { return file.filename().string(); }
+
+std::string memory_file(const char *id, uint64_t bytes, const std::string &file)
 {
 	return std::string("memory-backend-file,id=") + id + ",size=" + std::to_string(bytes) + ",mem-path=" + quoted(file) + ",share=on";
 }
 
 } // namespace
+
+std::vector<std::string> split_options(const std::string &text)
+{
+	std::vector<std::string> all(1);
+	for (size_t i = 0; i < text.size(); i++) {
+		if (text[i] != ',')
+			all.back() += text[i];
+		else if (i + 1 < text.size() && text[i + 1] == ',')
+			all.back() += text[i++];
+		else
+			all.emplace_back();
+	}
+	std::erase(all, "");
+	return all;
+}
 
 std::vector<std::string> QemuCommand::arguments() const
 {
@@ -30,19 +48,22 @@ std::vector<std::string> QemuCommand::arguments() const
 		qemu_program(), "-M", "virt,memory-backend=ram", "-accel", "tcg,thread=multi", "-smp", std::to_string(harts),
 		"-m", std::to_string(ram_bytes >> 20) + "M", "-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot",
 		"-bios", "none", "-kernel", firmware.string(),
-		"-object", memory_file("ram", ram_bytes, ram()),
-		"-object", memory_file("shm", shm_bytes, shm()), "-device", "ivshmem-plain,memdev=shm,master=on,addr=0x1",
-		"-object", memory_file("nand", nand_bytes, nand_image), "-device", "ivshmem-plain,memdev=nand,master=on,addr=0x2",
-		"-chardev", "file,id=console,path=" + quoted(console()), "-serial", "chardev:console",
+		"-object", memory_file("ram", ram_bytes, name(ram())),
+		"-object", memory_file("shm", shm_bytes, name(shm())), "-device", "ivshmem-plain,memdev=shm,master=on,addr=0x1",
+		"-object", memory_file("nand", nand_bytes, nand_image.string()), "-device", "ivshmem-plain,memdev=nand,master=on,addr=0x2",
+		"-chardev", "file,id=console,path=" + name(console()), "-serial", "chardev:console",
 		"-global", "virtio-mmio.force-legacy=false",
 	};
 	if (kernel_vsock_cid)
 		a.insert(a.end(), {"-device", "vhost-vsock-device,guest-cid=" + std::to_string(kernel_vsock_cid)});
 	else
-		a.insert(a.end(), {"-chardev", "socket,id=vsock,path=" + quoted(vhost_socket()), "-device",
+		a.insert(a.end(), {"-chardev", "socket,id=vsock,path=" + name(vhost_socket()), "-device",
 				   "vhost-user-vsock-device,chardev=vsock"});
-	if (!plugin.empty())
-		a.insert(a.end(), {"-plugin", quoted(plugin) + (plugin_options.empty() ? "" : "," + plugin_options)});
+	if (plugin.empty())
+		return a;
+	a.insert(a.end(), {"-plugin", quoted(plugin.string())});
+	for (const std::string &option : plugin_options)
+		a.back() += "," + quoted(option);
 	return a;
 }
 

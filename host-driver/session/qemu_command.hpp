@@ -1,4 +1,4 @@
-// QemuCommand: the exact command line of the emulated controller.
+// QemuCommand: the exact command line of the emulated controller. It runs in the run directory, whose files it names without a path.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace hz {
 struct QemuCommand {
 	std::filesystem::path firmware, run_directory, nand_image;
 	std::filesystem::path plugin;      // empty: plain QEMU
-	std::string plugin_options;        // key=value,…
+	std::vector<std::string> plugin_options; // key=value each
 	unsigned harts = 3;
 	uint64_t ram_bytes = 0, shm_bytes = 0, nand_bytes = 0;
 	unsigned kernel_vsock_cid = 0;     // 0: user-space daemon at run_directory/v.sock
@@ -29,5 +29,8 @@ struct QemuCommand {
 
 	std::vector<std::string> arguments() const;
 };
+
+// "key=value,key=value" as QEMU splits it: a doubled comma is a comma of the value.
+std::vector<std::string> split_options(const std::string &text);
 
 } // namespace hz

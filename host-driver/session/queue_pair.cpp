@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <thread>
 #include <time.h>
 
@@ -22,7 +23,8 @@ constexpr auto longest_sleep = 100ms;       // then look whether the machine liv
 constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
 constexpr uint64_t page = 4096;
 
-uint64_t list_bytes(uint64_t data_bytes) { return std::max<uint64_t>(page, (data_bytes / page * 8 + page - 1) & ~(page - 1)); }
+constexpr uint64_t most_data = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYTES;
+
 uint64_t rounded(uint64_t bytes) { return (bytes + page - 1) & ~(page - 1); }
 
 template <class Word> Word load(const Word &word)
@@ -59,34 +61,33 @@ uint64_t implied_bytes(const nvme_sqe &sqe)
 
 } // namespace
 
-uint64_t queue_bytes(const QueueOptions &o)
+QueueLayout layout_of(const QueueOptions &o)
 {
-	return rounded(o.depth * sizeof(nvme_sqe)) + rounded(o.depth * sizeof(nvme_cqe)) +
-	       o.depth * (rounded(o.data_bytes) + list_bytes(o.data_bytes));
+	if (o.depth < 2 || o.depth > HZ_MAX_QUEUE_DEPTH)
+		throw Error("a queue has 2 to " + std::to_string(HZ_MAX_QUEUE_DEPTH) + " slots, not " + std::to_string(o.depth));
+	if (!o.data_bytes || o.data_bytes % page || o.data_bytes > most_data)
+		throw Error("a queue's data buffers have 1 to " + std::to_string(HZ_MAX_TRANSFER_SECTORS) + " blocks of 4 KiB, not " +
+			    std::to_string(o.data_bytes) + " bytes");
+	QueueLayout l{};
+	l.list_stride = rounded(o.data_bytes / page * sizeof(uint64_t));
+	l.cq = rounded(o.depth * sizeof(nvme_sqe));
+	l.lists = l.cq + rounded(o.depth * sizeof(nvme_cqe));
+	l.data = l.lists + o.depth * l.list_stride;
+	l.bytes = l.data + o.depth * o.data_bytes;
+	return l;
 }
 
-QueuePair::QueuePair(Machine &machine, unsigned qid, const QueueOptions &options, BusAddress shadow_doorbells)
-	: machine_(machine), region_(machine.region()), qid_(qid), options_(options), virtual_clock_(region_.virtual_clock()),
-	  clock_(region_.queue_clock(qid)), list_stride_(list_bytes(options.data_bytes))
+QueuePair::QueuePair(Machine &machine, const QueueGrant &grant, const QueueOptions &options)
+	: machine_(machine), region_(machine.region()), qid_(grant.qid), options_(options), layout_(layout_of(options)),
+	  virtual_clock_(region_.virtual_clock()), clock_(region_.queue_clock(grant.qid)), memory_(grant.memory),
+	  free_(options.depth), id_(options.depth), arrival_(options.depth)
 {
-	if (qid < 1 || options.depth < 2 || options.depth > HZ_MAX_QUEUE_DEPTH || options.data_bytes % page || options.data_bytes == 0)
-		throw Error("a queue has an id of 1 to 64, 2 to 1024 slots and data buffers of whole 4 KiB");
-	sq_ = region_.allocate(options.depth * sizeof(nvme_sqe));
-	cq_ = region_.allocate(options.depth * sizeof(nvme_cqe));
-	lists_ = region_.allocate(options.depth * list_stride_);
-	data_ = region_.allocate(options.depth * options.data_bytes);
-	auto *bells = reinterpret_cast<uint32_t *>(region_.at(shadow_doorbells, 8 * (qid + 1)));
-	sq_doorbell_ = bells + 2 * qid;
-	cq_doorbell_ = bells + 2 * qid + 1;
-	store(*sq_doorbell_, 0u);
-	store(*cq_doorbell_, 0u);
-	std::memset(static_cast<void *>(&clock_), 0, sizeof(clock_));
+	auto *bells = reinterpret_cast<uint32_t *>(region_.at(grant.doorbells, 4096));
+	sq_doorbell_ = bells + 2 * qid_;
+	cq_doorbell_ = bells + 2 * qid_ + 1;
 	clock_.turnaround_ns = options.turnaround_ns;
-	for (unsigned cid = 0; cid + 1 < options.depth; cid++)
-		free_.push_back(static_cast<uint16_t>(cid));
-	free_.push_back(0);
+	std::iota(free_.begin(), free_.end(), uint16_t(0)); // the last one is room
 	free_tail_ = free_count_ = options.depth - 1;
-	arrival_.resize(options.depth);
 	batch_.reserve(options.depth);
 }
 
@@ -97,20 +98,22 @@ std::optional<uint16_t> QueuePair::acquire()
 	uint16_t cid = free_[free_head_];
 	free_head_ = (free_head_ + 1) % free_.size();
 	free_count_--;
+	id_[cid] = IdState::acquired;
 	return cid;
 }
 
 void QueuePair::release(uint16_t cid)
 {
-	if (cid >= options_.depth - 1 || free_count_ >= options_.depth - 1)
-		throw Error("command id " + std::to_string(cid) + " was released twice or never acquired");
+	if (cid >= id_.size() || id_[cid] != IdState::acquired)
+		throw Error("command id " + std::to_string(cid) + " was released twice, never acquired, or is under way");
+	id_[cid] = IdState::free;
 	free_[free_tail_] = cid;
 	free_tail_ = (free_tail_ + 1) % free_.size();
 	free_count_++;
 }
 
-BusAddress QueuePair::data_bus(uint16_t cid) const { return data_ + cid * options_.data_bytes; }
-BusAddress QueuePair::list_bus(uint16_t cid) const { return lists_ + cid * list_stride_; }
+BusAddress QueuePair::data_bus(uint16_t cid) const { return memory_ + layout_.data + cid * options_.data_bytes; }
+BusAddress QueuePair::list_bus(uint16_t cid) const { return memory_ + layout_.lists + cid * layout_.list_stride; }
 
 std::span<std::byte> QueuePair::data(uint16_t cid) const
 {
@@ -144,35 +147,81 @@ nvme_sqe QueuePair::zone_report(uint64_t start, uint32_t bytes, bool partial)
 	return sqe;
 }
 
+void QueuePair::check_bytes(uint64_t bytes) const
+{
+	if (bytes > options_.data_bytes)
+		throw Error("a command of " + std::to_string(bytes) + " bytes does not fit the queue's buffers of " +
+			    std::to_string(options_.data_bytes));
+}
+
+void QueuePair::check_arrival(uint64_t arrival_ns) const
+{
+	if (!virtual_clock_)
+		return;
+	if (arrival_ns > HZ_ARRIVAL_MOST_NS)
+		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, behind the end of device time at " +
+			    std::to_string(HZ_ARRIVAL_MOST_NS) + " ns (26 days)");
+	if (open_ && horizon_ns_ != UINT64_MAX && arrival_ns < horizon_ns_ && consumed_ == published_)
+		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, before the promised " + std::to_string(horizon_ns_));
+}
+
+void QueuePair::check_horizon(uint64_t horizon_ns) const
+{
+	if (virtual_clock_ && horizon_ns > HZ_ARRIVAL_MOST_NS && horizon_ns != UINT64_MAX)
+		throw Error("a promise until " + std::to_string(horizon_ns) + " ns is behind the end of device time at " +
+			    std::to_string(HZ_ARRIVAL_MOST_NS) + " ns (26 days): promise nothing more instead");
+}
+
+void QueuePair::check_submit(uint16_t cid, uint64_t arrival_ns) const
+{
+	if (cid >= id_.size() || id_[cid] != IdState::acquired)
+		throw Error("command id " + std::to_string(cid) + " is not acquired, or under way already");
+	check_arrival(arrival_ns);
+}
+
 uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t bytes)
 {
 	if (bytes == ~0ull)
 		bytes = implied_bytes(sqe);
-	if (bytes > options_.data_bytes)
-		throw Error("a command of " + std::to_string(bytes) + " bytes does not fit the queue's buffers of " +
-			    std::to_string(options_.data_bytes));
+	check_bytes(bytes);
+	check_submit(cid, arrival_ns);
 	PrpPair pair = build_prps(region_, data_bus(cid), bytes, list_bus(cid));
 	sqe.prp1 = pair.prp1;
 	sqe.prp2 = pair.prp2;
-	return submit_raw(cid, sqe, arrival_ns);
+	return place(cid, sqe, arrival_ns);
 }
 
 uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
-	if (outstanding_ + 1 >= options_.depth)
-		throw Error("the submission queue " + std::to_string(qid_) + " is full");
-	if (virtual_clock_ && open_ && horizon_ns_ != UINT64_MAX && arrival_ns < horizon_ns_ && consumed_ == published_)
-		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, before the promised " + std::to_string(horizon_ns_));
+	check_submit(cid, arrival_ns);
+	return place(cid, sqe, arrival_ns);
+}
+
+uint64_t QueuePair::place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
+{
 	arrival_ns = virtual_clock_ ? std::max(arrival_ns, last_arrival_ns_) : host_ns();
 	last_arrival_ns_ = arrival_ns;
 	size_t slot = submitted_ % options_.depth;
 	sqe.cid = cid;
-	std::memcpy(region_.at(sq_ + slot * sizeof(sqe), sizeof(sqe)), &sqe, sizeof(sqe));
+	std::memcpy(region_.at(sq_base() + slot * sizeof(sqe), sizeof(sqe)), &sqe, sizeof(sqe));
 	store(clock_.arrival_ns[slot], arrival_ns);
 	arrival_[cid] = arrival_ns;
+	id_[cid] = IdState::under_way;
 	submitted_++;
 	outstanding_++;
 	return arrival_ns;
+}
+
+Completion QueuePair::completion_of(const nvme_cqe &cqe, uint16_t status, size_t slot) const
+{
+	Completion c{};
+	c.cid = cqe.cid;
+	c.status = status >> 1 & 0x7ff;
+	c.do_not_retry = status >> 15;
+	c.result = cqe.dw0 | static_cast<uint64_t>(cqe.dw1) << 32;
+	c.arrival_ns = virtual_clock_ ? std::max(arrival_[c.cid], load(clock_.opened_ns)) : arrival_[c.cid];
+	c.completed_ns = virtual_clock_ ? load(clock_.completed_ns[slot]) : host_ns();
+	return c;
 }
 
 std::span<const Completion> QueuePair::reap()
@@ -180,22 +229,16 @@ std::span<const Completion> QueuePair::reap()
 	batch_.clear();
 	while (batch_.size() < options_.depth) {
 		size_t slot = consumed_ % options_.depth;
-		auto *cqe = reinterpret_cast<nvme_cqe *>(region_.at(cq_ + slot * sizeof(nvme_cqe), sizeof(nvme_cqe)));
+		auto *cqe = reinterpret_cast<nvme_cqe *>(region_.at(cq_base() + slot * sizeof(nvme_cqe), sizeof(nvme_cqe)));
 		uint16_t status = load(cqe->status);
 		bool phase = consumed_ / options_.depth % 2 == 0;
 		if ((status & 1) != phase)
 			break;
-		if (cqe->cid >= options_.depth || !outstanding_)
+		if (cqe->cid >= id_.size() || id_[cqe->cid] != IdState::under_way)
 			throw Error("the device completed a command that was never submitted (id " + std::to_string(cqe->cid) + ")");
-		Completion c{};
-		c.cid = cqe->cid;
-		c.status = status >> 1 & 0x7ff;
-		c.do_not_retry = status >> 15;
-		c.result = cqe->dw0 | static_cast<uint64_t>(cqe->dw1) << 32;
-		c.arrival_ns = arrival_[c.cid];
-		c.completed_ns = virtual_clock_ ? load(clock_.completed_ns[slot]) : host_ns();
-		last_completion_ns_ = std::max(last_completion_ns_, c.completed_ns);
-		batch_.push_back(c);
+		batch_.push_back(completion_of(*cqe, status, slot));
+		last_completion_ns_ = std::max(last_completion_ns_, batch_.back().completed_ns);
+		id_[cqe->cid] = IdState::acquired;
 		consumed_++;
 		outstanding_--;
 	}
@@ -208,10 +251,7 @@ std::span<const Completion> QueuePair::wait()
 	for (bool long_wait = false; outstanding_;) {
 		if (auto done = reap(); !done.empty())
 			return done;
-		if (long_wait)
-			machine_.check_waiting();
-		else
-			machine_.check();
+		check_device(long_wait);
 		if (virtual_clock_) {
 			long_wait = !sleep_for_completion();
 		} else {
@@ -224,12 +264,23 @@ std::span<const Completion> QueuePair::wait()
 	return batch_;
 }
 
+void QueuePair::check_device(bool long_wait) const
+{
+	if (long_wait)
+		machine_.check_waiting();
+	else
+		machine_.check();
+	if (load(clock_.broken))
+		throw Error("the device takes no more commands from queue " + std::to_string(qid_) +
+			    ": a doorbell or a time of its was impossible; delete the queue");
+}
+
 // Spins a little, then asks to be woken. `waiters` is stored before `completed` is read again, the HIL does the reverse.
 // False if nothing came for as long as a sleep may last.
 bool QueuePair::sleep_for_completion()
 {
 	for (int i = 0; i < spins_before_sleep; i++) {
-		if (load(clock_.completed) > consumed_)
+		if (load(clock_.completed) > consumed_ || load(clock_.broken))
 			return true;
 		std::this_thread::yield();
 	}
@@ -254,6 +305,9 @@ void QueuePair::publish(uint64_t horizon_ns)
 
 void QueuePair::open(uint64_t first_arrival_ns)
 {
+	if (open_)
+		throw Error("queue " + std::to_string(qid_) + " takes part in device time already");
+	check_horizon(first_arrival_ns);
 	publish(first_arrival_ns);
 	open_ = true;
 	store(clock_.open, 1u);
@@ -262,6 +316,7 @@ void QueuePair::open(uint64_t first_arrival_ns)
 
 void QueuePair::promise_until(uint64_t horizon_ns)
 {
+	check_horizon(horizon_ns);
 	publish(horizon_ns);
 	region_.ring_bell();
 }
@@ -280,12 +335,15 @@ void QueuePair::close()
 
 Completion QueuePair::run(nvme_sqe sqe, std::span<const std::byte> out, std::span<std::byte> in)
 {
-	auto cid = acquire();
-	if (!cid || outstanding_ || open_)
+	if (!can_acquire() || outstanding_ || open_)
 		throw Error("queue " + std::to_string(qid_) + " is busy");
+	const uint64_t arrival_ns = last_completion_ns_ + options_.turnaround_ns;
+	check_bytes(std::max<uint64_t>(implied_bytes(sqe), out.size()));
+	check_arrival(arrival_ns);
+	const auto cid = acquire();
 	auto buffer = data(*cid);
-	std::copy_n(out.begin(), std::min(out.size(), buffer.size()), buffer.begin());
-	submit(*cid, sqe, last_completion_ns_ + options_.turnaround_ns);
+	std::copy(out.begin(), out.end(), buffer.begin());
+	submit(*cid, sqe, arrival_ns);
 	if (virtual_clock_)
 		open(UINT64_MAX);
 	else

@@ -35,32 +35,43 @@ struct Completion {
 	uint16_t status;       // SCT << 8 | SC; 0 is success
 	bool do_not_retry;
 	uint64_t result;       // DW1:DW0; zone append: the assigned LBA
-	uint64_t arrival_ns;   // as submitted
+	uint64_t arrival_ns;   // as submitted; if the device first saw the queue open later than that, then
 	uint64_t completed_ns; // visible to the host, interrupt included; host clock when the clock is real
 	uint64_t latency_ns() const { return completed_ns - arrival_ns; }
 };
 
 struct QueueOptions {
 	unsigned depth = 64;             // slots; at most depth - 1 commands are outstanding
-	uint64_t data_bytes = 128 << 10; // buffer per command id, a multiple of 4096, at most MDTS
+	uint64_t data_bytes = 128 << 10; // buffer per command id: whole 4 KiB, at most 512 KiB
 	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
 };
 
-// Region bytes that such a queue takes.
-uint64_t queue_bytes(const QueueOptions &options);
+// Where the parts of a queue pair lie in its memory; the submission queue is at 0.
+struct QueueLayout {
+	uint64_t cq, lists, list_stride, data, bytes;
+};
+// Throws Error for options that no queue can have.
+QueueLayout layout_of(const QueueOptions &options);
 
+// A queue pair that the device has: its id, its memory, and the page of the shadow doorbells.
+struct QueueGrant {
+	unsigned qid = 0;
+	BusAddress memory = 0, doorbells = 0;
+};
+
+// A call that throws Error has changed nothing, unless the machine died.
 class QueuePair {
 public:
-	// Made by Controller::create_queue.
-	QueuePair(Machine &machine, unsigned qid, const QueueOptions &options, BusAddress shadow_doorbells);
+	// Made by Controller::create_queue, for a queue pair that has just been created: its memory and its record are zero.
+	QueuePair(Machine &machine, const QueueGrant &grant, const QueueOptions &options);
 	QueuePair(const QueuePair &) = delete;
 	QueuePair &operator=(const QueuePair &) = delete;
 
 	unsigned qid() const { return qid_; }
 	unsigned depth() const { return options_.depth; }
 	uint32_t turnaround_ns() const { return options_.turnaround_ns; }
-	BusAddress sq_base() const { return sq_; }
-	BusAddress cq_base() const { return cq_; }
+	BusAddress sq_base() const { return memory_; }
+	BusAddress cq_base() const { return memory_ + layout_.cq; }
 	unsigned outstanding() const { return outstanding_; }
 	bool can_acquire() const { return free_count_ != 0; }
 
@@ -80,8 +91,8 @@ public:
 	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
 	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
 
-	// Places a command. arrival_ns: device time of its doorbell; raised to the latest arrival so far if earlier (a queue is
-	// in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
+	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
+	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
 	// data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or none).
 	uint64_t submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t data_bytes = ~0ull);
 	// The same, PRPs and everything else but the id as the caller made them.
@@ -93,7 +104,8 @@ public:
 	// Under the virtual clock promise first: what is not published is not waited for.
 	std::span<const Completion> wait();
 
-	// Horizon (virtual clock). open(): this queue takes part in time from now on; nothing arrives before first_arrival_ns.
+	// Horizon (virtual clock), at most HZ_ARRIVAL_MOST_NS or UINT64_MAX. open(): this queue takes part in time from now on; nothing arrives
+	// before first_arrival_ns.
 	// A run of several queues opens all of them with 0 before the first promise: until then device time stands.
 	void open(uint64_t first_arrival_ns = 0);
 	void promise_until(uint64_t horizon_ns);
@@ -106,18 +118,27 @@ public:
 	Completion run(nvme_sqe sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {});
 
 private:
+	enum class IdState : uint8_t { free, acquired, under_way };
+
+	void check_submit(uint16_t cid, uint64_t arrival_ns) const;
+	void check_bytes(uint64_t bytes) const;
+	void check_arrival(uint64_t arrival_ns) const;
+	void check_horizon(uint64_t horizon_ns) const;
+	uint64_t place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
+	Completion completion_of(const nvme_cqe &cqe, uint16_t status, size_t slot) const;
 	void publish(uint64_t horizon_ns);
 	bool sleep_for_completion();
+	void check_device(bool long_wait) const;
 	uint64_t host_ns() const;
 
 	Machine &machine_;
 	Region &region_;
 	unsigned qid_;
 	QueueOptions options_;
+	QueueLayout layout_;
 	bool virtual_clock_;
 	hz_queue_clock &clock_;
-	BusAddress sq_, cq_, data_, lists_;
-	uint64_t list_stride_;
+	BusAddress memory_;
 	uint32_t *sq_doorbell_, *cq_doorbell_;
 	uint64_t submitted_ = 0, consumed_ = 0, published_ = 0;
 	uint64_t last_arrival_ns_ = 0, last_completion_ns_ = 0, horizon_ns_ = 0;
@@ -125,6 +146,7 @@ private:
 	size_t free_head_ = 0, free_tail_ = 0;
 	bool open_ = false;
 	std::vector<uint16_t> free_;
+	std::vector<IdState> id_;
 	std::vector<uint64_t> arrival_;
 	std::vector<Completion> batch_;
 };

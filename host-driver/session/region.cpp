@@ -1,4 +1,4 @@
-// Region: create, map and hand out the file behind ivshmem #0.
+// Region: create and map the file behind ivshmem #0.
 #include "session/region.hpp"
 
 #include <atomic>
@@ -10,17 +10,13 @@
 #include <unistd.h>
 #include <utility>
 
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
 #include "session/futex.hpp"
 
 namespace hz {
 
 namespace {
-
-struct Descriptor {
-	int fd;
-	~Descriptor() { close(fd); }
-};
 
 std::byte *map_file(int fd, uint64_t bytes, const std::filesystem::path &file)
 {
@@ -36,11 +32,11 @@ Region Region::create(const std::filesystem::path &file, uint64_t bytes, const h
 {
 	if (!std::has_single_bit(bytes) || bytes < 2 * HZ_SHM_HEAP_OFFSET)
 		throw Error("the shared region must be a power of two of at least 8 MiB, not " + std::to_string(bytes) + " bytes");
-	Descriptor d{open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-	if (d.fd < 0 || ftruncate(d.fd, static_cast<off_t>(bytes)))
+	const Descriptor d(open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	if (!d || ftruncate(d.get(), static_cast<off_t>(bytes)))
 		throw_errno("cannot create " + file.string());
 	Region region;
-	region.base_ = map_file(d.fd, bytes, file);
+	region.base_ = map_file(d.get(), bytes, file);
 	region.bytes_ = bytes;
 	std::memcpy(region.base_ + HZ_SHM_CONFIG_OFFSET, &device, sizeof(device));
 	auto &h = region.header();
@@ -54,15 +50,15 @@ Region Region::create(const std::filesystem::path &file, uint64_t bytes, const h
 
 Region Region::attach(const std::filesystem::path &file)
 {
-	Descriptor d{open(file.c_str(), O_RDWR | O_CLOEXEC)};
+	const Descriptor d(open(file.c_str(), O_RDWR | O_CLOEXEC));
 	struct stat info{};
-	if (d.fd < 0 || fstat(d.fd, &info))
+	if (!d || fstat(d.get(), &info))
 		throw_errno("cannot open " + file.string());
 	if (info.st_size < 2 * HZ_SHM_HEAP_OFFSET)
 		throw Error(file.string() + " is too small to be a device's shared memory");
 	Region region;
 	region.bytes_ = static_cast<uint64_t>(info.st_size);
-	region.base_ = map_file(d.fd, region.bytes_, file);
+	region.base_ = map_file(d.get(), region.bytes_, file);
 	const auto &h = region.header();
 	if (h.magic != HZ_SHM_MAGIC || h.version != HZ_SHM_VERSION || h.region_bytes != region.bytes_)
 		throw Error(file.string() + " is not a device's shared memory of this version");
@@ -70,7 +66,7 @@ Region Region::attach(const std::filesystem::path &file)
 }
 
 Region::Region(Region &&other) noexcept
-	: base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_), next_(other.next_)
+	: base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_)
 {
 }
 
@@ -101,18 +97,17 @@ std::byte *Region::at(BusAddress bus, uint64_t length) const
 	return base_ + bus;
 }
 
-BusAddress Region::allocate(uint64_t length)
+void Region::clear(BusAddress bus, uint64_t length) const
 {
-	uint64_t rounded = (length + 4095) & ~4095ull;
-	if (rounded < length || rounded > bytes_ - next_)
-		throw Error("the shared region of " + std::to_string(bytes_ >> 20) + " MiB is too small for queues and data buffers");
-	BusAddress result = next_;
-	next_ += rounded;
-	std::memset(base_ + result, 0, rounded);
-	return result;
+	constexpr uint64_t page = 4096;
+	static const std::byte zeros[page]{};
+	std::byte *pages = at(bus, length);
+	if (!madvise(pages, length, MADV_REMOVE))
+		return;
+	for (uint64_t i = 0; i < length; i += page) // some file systems have no holes; what was never written stays unwritten
+		if (std::memcmp(pages + i, zeros, page))
+			std::memset(pages + i, 0, page);
 }
-
-void Region::reset_heap() { next_ = HZ_SHM_HEAP_OFFSET; }
 
 void Region::ring_bell() const
 {

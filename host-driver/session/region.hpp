@@ -1,9 +1,8 @@
-// Region: the shared-memory file that the device sees as ivshmem #0, with a deterministic heap for queues and buffers.
+// Region: the shared-memory file that the device sees as ivshmem #0, header and device config at its start.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <span>
 
 #include "device_config.h"
@@ -19,7 +18,7 @@ public:
 	// Creates the file (bytes: a power of two, at least 8 MiB) and fills header and device config.
 	static Region create(const std::filesystem::path &file, uint64_t bytes, const hz_device_config &config,
 			     bool virtual_clock);
-	// Maps a region that another process created; the heap of an attached region starts empty again.
+	// Maps a region that another process created.
 	static Region attach(const std::filesystem::path &file);
 	Region(Region &&other) noexcept;
 	Region(const Region &) = delete;
@@ -35,11 +34,8 @@ public:
 	// Requires that [bus, bus + length) lies inside the region.
 	std::byte *at(BusAddress bus, uint64_t length = 1) const;
 
-	// Control-path heap: bump allocation, page aligned, zeroed. Call from one thread, in a fixed order: addresses then
-	// depend on nothing but that order. Throws Error when the region is too small.
-	BusAddress allocate(uint64_t bytes);
-	// Forgets every allocation; only with no queue alive.
-	void reset_heap();
+	// Zeroes whole pages and gives their memory back to the host.
+	void clear(BusAddress bus, uint64_t length) const;
 
 	// Tells a HIL that sleeps on the host bell that something changed.
 	void ring_bell() const;
@@ -48,7 +44,6 @@ private:
 	Region() = default;
 	std::byte *base_ = nullptr;
 	uint64_t bytes_ = 0;
-	uint64_t next_ = HZ_SHM_HEAP_OFFSET;
 };
 
 } // namespace hz

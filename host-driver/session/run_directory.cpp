@@ -2,7 +2,6 @@
 #include "session/run_directory.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -23,7 +22,8 @@ namespace fs = std::filesystem;
 
 std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
 constexpr int janitor_ms = 2000;
-constexpr const char *unfinished = ".new"; // the name's end until the lock is held
+constexpr int youth_s = 60;                  // how long a directory may be in the making
+constexpr const char *lock_name = "lock";    // appears when its maker holds it
 
 // What every run needs: memory of the emulated machine and queues.
 constexpr uint64_t least_bytes = 32 << 20;
@@ -35,15 +35,15 @@ uint64_t free_bytes(const fs::path &folder)
 	return failed ? 0 : info.available;
 }
 
-// Nobody holds the lock. A directory that is being made is not looked at, unless it is old.
+// A directory of ours that nobody holds. One without a lock is being made, unless it is old.
 bool is_stale(const fs::path &directory)
 {
 	struct stat info{};
-	if (directory.extension() == unfinished && !stat(directory.c_str(), &info) && time(nullptr) - info.st_mtime < 60)
+	if (lstat(directory.c_str(), &info) || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
 		return false;
-	int fd = open((directory / "lock").c_str(), O_RDWR | O_CLOEXEC);
+	int fd = open((directory / lock_name).c_str(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT;
+		return errno == ENOENT && time(nullptr) - info.st_mtime >= youth_s;
 	bool free = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	close(fd);
 	return free;
@@ -53,9 +53,15 @@ bool is_stale(const fs::path &directory)
 
 std::vector<fs::path> RunDirectory::bases()
 {
-	if (const char *variable = std::getenv("HARTZONE_RUN_BASE"))
-		return {variable};
-	return {"/dev/shm", "/tmp"};
+	const char *variable = std::getenv("HARTZONE_RUN_BASE");
+	if (!variable)
+		return {"/dev/shm", "/tmp"};
+	std::error_code ignored;
+	if (!*variable)
+		throw Error("HARTZONE_RUN_BASE is empty: let it name a folder, or unset it");
+	if (!fs::is_directory(variable, ignored))
+		throw Error("HARTZONE_RUN_BASE is " + std::string(variable) + ", which is no folder: make it, or unset the variable");
+	return {fs::absolute(variable)};
 }
 
 fs::path RunDirectory::base(uint64_t wanted)
@@ -84,25 +90,43 @@ unsigned RunDirectory::remove_stale()
 
 RunDirectory::RunDirectory(uint64_t wanted)
 {
-	static std::atomic<unsigned> count{0};
 	remove_stale();
 	const fs::path folder = base(wanted);
-	if (!access(folder.c_str(), W_OK) && free_bytes(folder) < least_bytes)
+	if (access(folder.c_str(), W_OK))
+		throw_errno("cannot write to " + folder.string() + ", where runs live (HARTZONE_RUN_BASE names another folder)");
+	if (free_bytes(folder) < least_bytes)
 		throw Error(folder.string() + " has no room for a run: make some, or name another folder in HARTZONE_RUN_BASE");
-	path_ = folder / (prefix() + std::to_string(getpid()) + "-" + std::to_string(count++));
-	const fs::path young = path_.string() + unfinished;
-	if (mkdir(young.c_str(), 0700))
-		throw_errno("cannot create the run directory " + young.string());
-	lock_ = open((young / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) || rename(young.c_str(), path_.c_str()))
-		throw_errno("cannot lock " + young.string());
+	std::string name = (folder / (prefix() + "XXXXXX")).string();
+	if (!mkdtemp(name.data()))
+		throw_errno("cannot make a run directory in " + folder.string());
+	path_ = name;
+	try {
+		lock();
+		start_janitor();
+	} catch (...) {
+		std::error_code ignored;
+		fs::remove_all(path_, ignored);
+		throw;
+	}
+}
+
+void RunDirectory::lock()
+{
+	const fs::path made = path_ / lock_name, young = made.string() + ".new";
+	lock_ = Descriptor(open(young.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) || rename(young.c_str(), made.c_str()))
+		throw_errno("cannot lock " + path_.string());
+}
+
+void RunDirectory::start_janitor()
+{
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		throw_errno("cannot make a pipe");
-	janitor_pipe_ = ends[1];
+	const Descriptor heard(ends[0]);
+	janitor_pipe_ = Descriptor(ends[1]);
 	janitor_ = Process::start({"/bin/sh", "-c", "while read -r line; do :; done; exec rm -rf -- \"$1\"", "janitor", path_.string()},
-				  "/dev/null", false, ends[0]);
-	close(ends[0]);
+				  "/dev/null", {.dies_with_parent = false, .input = ends[0]});
 }
 
 RunDirectory::~RunDirectory()
@@ -110,13 +134,10 @@ RunDirectory::~RunDirectory()
 	std::error_code failed;
 	fs::remove_all(path_, failed);
 	if (failed)
-		close(janitor_pipe_); // it may have better luck, and needs no owner for that
+		janitor_pipe_ = Descriptor(); // it may have better luck, and needs no owner for that
 	else
 		janitor_.signal(SIGKILL);
 	janitor_.wait(janitor_ms);
-	if (!failed)
-		close(janitor_pipe_);
-	close(lock_);
 }
 
 } // namespace hz

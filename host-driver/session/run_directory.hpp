@@ -1,18 +1,18 @@
-// RunDirectory: every temporary file of one machine in one short-named directory, gone when its owner is gone.
+// RunDirectory: every temporary file of one machine in one directory of an unforeseeable name, gone when its owner is gone.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <vector>
 
+#include "descriptor.hpp"
 #include "process.hpp"
 
 namespace hz {
 
 class RunDirectory {
 public:
-	// In a folder with room for `wanted` bytes where there is one. Removes directories of dead runs first. Short, since a UNIX
-	// socket name has at most 108 bytes.
+	// In a folder with room for `wanted` bytes where there is one, open to this user alone. Removes directories of dead runs first.
 	explicit RunDirectory(uint64_t wanted = 0);
 	RunDirectory(const RunDirectory &) = delete;
 	RunDirectory &operator=(const RunDirectory &) = delete;
@@ -20,7 +20,7 @@ public:
 
 	const std::filesystem::path &path() const { return path_; }
 
-	// Where run directories live: $HARTZONE_RUN_BASE alone, or /dev/shm and /tmp.
+	// Where run directories live: $HARTZONE_RUN_BASE alone, or /dev/shm and /tmp. Throws Error when the variable names no folder.
 	static std::vector<std::filesystem::path> bases();
 	// The first of these with so much room, else the one with most.
 	static std::filesystem::path base(uint64_t wanted);
@@ -28,10 +28,13 @@ public:
 	static unsigned remove_stale();
 
 private:
+	void lock();
+	void start_janitor();
+
 	std::filesystem::path path_;
-	int lock_ = -1;
-	int janitor_pipe_ = -1;
+	Descriptor lock_;
 	Process janitor_;
+	Descriptor janitor_pipe_; // it works when this is closed
 };
 
 } // namespace hz

@@ -16,8 +16,8 @@ AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth)
 {
 	bench.disturb();
 	bench.controller().disable();
-	sq_ = bench.region().allocate(sq_depth * sizeof(nvme_sqe));
-	cq_ = bench.region().allocate(cq_depth * sizeof(nvme_cqe));
+	sq_ = bench.controller().allocate(sq_depth * sizeof(nvme_sqe));
+	cq_ = bench.controller().allocate(cq_depth * sizeof(nvme_cqe));
 	auto &link = bench.link();
 	link.write32(NVME_REG_AQA, (sq_depth - 1) | (cq_depth - 1) << NVME_AQA_ACQS_SHIFT);
 	link.write64(NVME_REG_ASQ, sq_);

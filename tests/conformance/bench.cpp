@@ -125,8 +125,7 @@ void Bench::restart()
 	queue_.reset();
 	controller_->enable();
 	queue_ = controller_->create_queue(1, {.depth = 64, .data_bytes = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES});
-	scratch_ = region().allocate(pages * 4096ull);
-	std::memset(at(scratch_, pages * 4096ull), 0, pages * 4096ull);
+	scratch_ = controller_->allocate(pages * 4096ull);
 	disturbed_ = false;
 }
 

@@ -91,7 +91,7 @@ TEST_F(QueueLimits, AFullCompletionQueueLosesNothing)
 	Bench &b = bench();
 	constexpr unsigned depth = 16, commands = 15;
 	b.controller().enable();
-	hz::BusAddress sq = b.region().allocate(4096), cq = b.region().allocate(4096), data = b.region().allocate(4096);
+	hz::BusAddress sq = b.controller().allocate(4096), cq = b.controller().allocate(4096), data = b.controller().allocate(4096);
 	hz_queue_clock &clock = b.region().queue_clock(1);
 	std::memset(static_cast<void *>(&clock), 0, sizeof(clock));
 	clock.turnaround_ns = 4000;

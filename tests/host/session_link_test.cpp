@@ -13,6 +13,7 @@
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
 #include "session/link.hpp"
+#include "session/unix_socket.hpp"
 
 namespace {
 
@@ -173,13 +174,12 @@ TEST(Link, CtrlCEndsAWait)
 // A UNIX listener that behaves like the daemon while no guest is attached, and later like one with a guest.
 class Daemon {
 public:
-	Daemon(std::vector<std::string> answers) : answers_(std::move(answers))
+	explicit Daemon(std::vector<std::string> answers, std::chrono::milliseconds delay = 0ms) : answers_(std::move(answers)), delay_(delay)
 	{
-		sockaddr_un address{};
-		address.sun_family = AF_UNIX;
-		std::strcpy(address.sun_path, path.c_str());
+		std::filesystem::create_directory(path.parent_path());
+		const hz::UnixAddress address(path.parent_path(), path.filename());
 		listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (bind(listener_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) || listen(listener_, 4))
+		if (bind(listener_, address.get(), address.bytes) || listen(listener_, 4))
 			abort();
 		thread_ = std::thread([this] { serve(); });
 	}
@@ -187,10 +187,11 @@ public:
 	{
 		thread_.join();
 		close(listener_);
-		std::filesystem::remove(path);
+		std::filesystem::remove_all(path.parent_path());
 	}
 
-	std::filesystem::path path = std::filesystem::temp_directory_path() / ("hz-daemon-" + std::to_string(getpid()));
+	// Longer than a socket's name may be.
+	std::filesystem::path path = std::filesystem::temp_directory_path() / ("hz-daemon-" + std::to_string(getpid()) + std::string(150, 'x')) / "vm";
 	std::vector<std::string> greetings;
 
 private:
@@ -202,6 +203,7 @@ private:
 			for (char c; recv(fd, &c, 1, 0) == 1 && c != '\n';)
 				line += c;
 			greetings.push_back(line);
+			std::this_thread::sleep_for(delay_);
 			send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
 			char c;
 			if (answer == answers_.back())
@@ -212,6 +214,7 @@ private:
 	}
 
 	std::vector<std::string> answers_;
+	std::chrono::milliseconds delay_;
 	int listener_;
 	std::thread thread_;
 };
@@ -264,12 +267,22 @@ TEST(LinkConnect, AListenerThatTakesNobodyInHoldsNobody)
 	std::filesystem::remove(path);
 }
 
+// The daemon takes its time: the caller stays, though his own time is up, since a daemon whose caller has left spins.
+TEST(LinkConnect, AnAttemptIsSeenThrough)
+{
+	Daemon daemon({"OK 5000\n"}, 400ms);
+	hz::Link link = hz::Link::connect_daemon(daemon.path, 5000, 50ms);
+	EXPECT_FALSE(link.wait_irq(0, 1ms));
+	link.hang_up();
+	EXPECT_NE(error_of([&] { link.read32(0); }), "");
+}
+
 TEST(LinkConnect, GivesUpWithASentence)
 {
 	auto nowhere = std::filesystem::temp_directory_path() / "hz-nobody-listens-here";
 	EXPECT_NE(error_of([&] { hz::Link::connect_daemon(nowhere, 5000, 100ms); }).find("control port"), std::string::npos);
 	EXPECT_EQ(error_of([&] { hz::Link::connect_daemon(nowhere, 5000, 5s, [] { throw hz::Error("dead"); }); }), "dead");
-	EXPECT_NE(error_of([&] { hz::Link::connect_daemon(std::string(200, 'x'), 5000, 1s); }).find("too long"), std::string::npos);
+	EXPECT_NE(error_of([&] { hz::Link::connect_daemon("/nowhere/at/all", 5000, 1s); }).find("cannot open the folder /nowhere/at"), std::string::npos);
 }
 
 } // namespace

@@ -6,6 +6,10 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <set>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -41,6 +45,16 @@ bool runs(int pid)
 	return stat && state != "Z" && state != "X";
 }
 
+template <class Action> std::string error_of(Action action)
+{
+	try {
+		action();
+	} catch (const hz::Error &e) {
+		return e.what();
+	}
+	return "";
+}
+
 class RunBase : public ::testing::Test {
 protected:
 	fs::path base = fs::temp_directory_path() / ("hz-base-" + std::to_string(getpid()));
@@ -69,6 +83,43 @@ TEST(Process, ReportsExitCodesAndSignals)
 	ASSERT_TRUE(sleeper.wait(5000));
 	EXPECT_EQ(sleeper.exit_code(), 128 + SIGTERM);
 	EXPECT_THROW(hz::Process::start({"hz-no-such-program"}, "/dev/null"), hz::Error);
+}
+
+TEST_F(RunBase, AProgramThatCannotBeStartedIsToldAtOnce)
+{
+	std::ofstream(base / "no-program") << "what is this";
+	std::ofstream(base / "plain") << "#!/bin/sh\n";
+	fs::permissions(base / "no-program", fs::perms::owner_all);
+	fs::create_directory(base / "folder");
+	const std::pair<std::string, const char *> cases[] = {
+		{"no-program", "Exec format error"}, {"plain", "not executable"}, {"folder", "not executable"}, {"nothing", "not installed"}};
+	for (const auto &[name, words] : cases)
+		EXPECT_NE(error_of([&] { hz::Process::start({base / name}, "/dev/null"); }).find(words), std::string::npos) << name;
+	EXPECT_NE(error_of([&] { hz::Process::start({"sh"}, "/dev/null", {.folder = base / "nothing"}); }).find("No such file"), std::string::npos);
+}
+
+// A relative name is the caller's, also for a child that runs in another folder.
+TEST_F(RunBase, ChildrenRunWhereTheyAreToldAndMayOpenFiles)
+{
+	const fs::path here = fs::current_path();
+	fs::current_path(base);
+	std::ofstream(base / "tool") << "#!/bin/sh\npwd\nulimit -n\n";
+	fs::permissions(base / "tool", fs::perms::owner_all);
+	fs::create_directory(base / "else where");
+	rlimit before{}, low{};
+	getrlimit(RLIMIT_NOFILE, &before);
+	low = {40, before.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &low);
+	hz::Process tool = hz::Process::start({"./tool"}, base / "log", {.folder = base / "else where"});
+	setrlimit(RLIMIT_NOFILE, &before);
+	EXPECT_TRUE(tool.wait(5000));
+	fs::current_path(here);
+	std::ifstream log(base / "log");
+	std::string folder, files;
+	std::getline(log, folder);
+	log >> files;
+	EXPECT_EQ(fs::path(folder), fs::canonical(base / "else where"));
+	EXPECT_GE(std::stoul(files), std::min<rlim_t>(before.rlim_max, 65536));
 }
 
 TEST(Process, EndsWithItsOwner)
@@ -107,7 +158,6 @@ TEST_F(RunBase, DirectoryGoesWithItsOwner)
 		hz::RunDirectory directory;
 		path = directory.path();
 		std::ofstream(path / "file") << "x";
-		EXPECT_LT(path.string().size() + 20, 108u);
 		EXPECT_EQ(hz::RunDirectory::remove_stale(), 0u);
 		EXPECT_TRUE(fs::exists(path));
 	}
@@ -128,26 +178,79 @@ TEST_F(RunBase, JanitorCleansUpAfterKillNine)
 
 TEST_F(RunBase, StaleDirectoriesAreRemovedAtTheNextStart)
 {
-	auto dead = base / ("hz-" + std::to_string(getuid()) + "-1-0");
-	fs::create_directory(dead);
+	const std::string prefix = "hz-" + std::to_string(getuid()) + "-";
+	const auto dead = base / (prefix + "deadxx"), old = base / (prefix + "oldxxx"), young = base / (prefix + "youngx");
+	const auto stranger = base / "somebody-else", link = base / (prefix + "linkxx");
+	for (const auto &directory : {dead, old, young, stranger})
+		fs::create_directory(directory);
 	std::ofstream(dead / "lock") << "";
-	auto stranger = base / "somebody-else";
-	fs::create_directory(stranger);
+	std::ofstream(stranger / "file") << "";
+	fs::create_directory_symlink(stranger, link);
+	for (const auto &directory : {old, stranger})
+		fs::last_write_time(directory, fs::file_time_type::clock::now() - 1h);
 	hz::RunDirectory directory;
 	EXPECT_FALSE(fs::exists(dead));
-	EXPECT_TRUE(fs::exists(stranger));
+	EXPECT_FALSE(fs::exists(old)) << "its maker died in between";
+	EXPECT_TRUE(fs::exists(young)) << "is being made";
+	EXPECT_TRUE(fs::exists(stranger / "file") && fs::is_symlink(link));
+	EXPECT_EQ(hz::RunDirectory::remove_stale(), 0u);
+}
+
+TEST_F(RunBase, NamesCannotBeForeseenAndNobodyElseMayLookIn)
+{
+	std::set<std::string> names;
+	for (int i = 0; i < 5; i++) {
+		hz::RunDirectory directory;
+		struct stat info{};
+		ASSERT_EQ(stat(directory.path().c_str(), &info), 0);
+		EXPECT_EQ(info.st_mode & 07777, 0700u);
+		names.insert(directory.path().filename());
+	}
+	EXPECT_EQ(names.size(), 5u);
+	for (const std::string &name : names)
+		EXPECT_EQ(name.find(std::to_string(getpid())), std::string::npos) << name;
+}
+
+TEST_F(RunBase, AnyFolderMayBeTheBase)
+{
+	for (const std::string &name : {std::string("a,b"), std::string("c d=e"), std::string("f'g\"h"), std::string("\u00e4\u6f22"), std::string("$(i)`j`;k"),
+					std::string("--l"), std::string(180, 'm')}) {
+		fs::create_directory(base / name);
+		setenv("HARTZONE_RUN_BASE", (base / name).c_str(), 1);
+		const int child = fork();
+		if (child == 0) {
+			hz::RunDirectory directory;
+			std::ofstream(directory.path() / "file") << "x";
+			kill(getpid(), SIGKILL);
+		}
+		waitpid(child, nullptr, 0);
+		EXPECT_TRUE(within(5s, [&] { return fs::is_empty(base / name); })) << name;
+	}
+	const fs::path here = fs::current_path();
+	fs::current_path(base);
+	setenv("HARTZONE_RUN_BASE", "a,b", 1);
+	hz::RunDirectory relative;
+	fs::current_path(here);
+	EXPECT_TRUE(relative.path().is_absolute() && fs::exists(relative.path() / "lock")) << relative.path();
+}
+
+TEST_F(RunBase, AWrongBaseIsToldWithItsRemedy)
+{
+	std::ofstream(base / "file") << "";
+	setenv("HARTZONE_RUN_BASE", "", 1);
+	EXPECT_EQ(error_of([] { hz::RunDirectory directory; }), "HARTZONE_RUN_BASE is empty: let it name a folder, or unset it");
+	for (const char *name : {"file", "nothing"}) {
+		setenv("HARTZONE_RUN_BASE", (base / name).c_str(), 1);
+		EXPECT_EQ(error_of([] { hz::RunDirectory directory; }),
+			  "HARTZONE_RUN_BASE is " + (base / name).string() + ", which is no folder: make it, or unset the variable");
+	}
 }
 
 TEST_F(RunBase, LiesWhereThereIsRoomAndSaysSoWhereThereIsNone)
 {
 	EXPECT_EQ(hz::RunDirectory::base(UINT64_MAX), base) << "the environment decides alone";
 	setenv("HARTZONE_RUN_BASE", "/proc", 1); // a file system without room
-	std::string words;
-	try {
-		hz::RunDirectory directory;
-	} catch (const hz::Error &e) {
-		words = e.what();
-	}
+	const std::string words = error_of([] { hz::RunDirectory directory; });
 	if (access("/proc", W_OK) == 0) {
 		EXPECT_EQ(words, "/proc has no room for a run: make some, or name another folder in HARTZONE_RUN_BASE");
 	}

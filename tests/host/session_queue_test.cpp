@@ -18,6 +18,7 @@
 #include "session/interrupt.hpp"
 #include "session/machine.hpp"
 #include "session/queue_pair.hpp"
+#include "session/region_heap.hpp"
 
 namespace {
 
@@ -31,11 +32,10 @@ template <class Word> void store(Word &word, Word value) { std::atomic_ref(word)
 
 // A run directory with a region, joined as a machine that another process owns.
 struct Bench {
-	explicit Bench(bool virtual_clock) : directory(make()), owner(hz::Region::create(directory / "shm", 64 << 20, {}, virtual_clock))
+	explicit Bench(bool virtual_clock, uint64_t bytes = 64 << 20)
+		: directory(make()), owner(hz::Region::create(directory / "shm", bytes, {}, virtual_clock)), heap(owner), bells(heap.allocate(4096))
 	{
-		std::ofstream(directory / "cid") << 0;
 		machine = hz::Machine::attach(directory);
-		bells = machine->region().allocate(4096);
 	}
 	~Bench()
 	{
@@ -49,10 +49,17 @@ struct Bench {
 		fs::create_directory(path);
 		return path;
 	}
+	// What the controller does when it creates a queue pair.
+	std::unique_ptr<hz::QueuePair> queue(unsigned qid, const hz::QueueOptions &options)
+	{
+		const hz::QueueGrant grant{qid, heap.allocate(hz::layout_of(options).bytes), bells};
+		return std::make_unique<hz::QueuePair>(*machine, grant, options);
+	}
 	fs::path directory;
 	hz::Region owner;
-	std::unique_ptr<hz::Machine> machine;
+	hz::RegionHeap heap;
 	hz::BusAddress bells;
+	std::unique_ptr<hz::Machine> machine;
 };
 
 // A device with a fixed number of queues, run by one thread: conservative, earliest event first, ties by queue.
@@ -218,7 +225,7 @@ std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_
 	Bench bench(true);
 	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
 	for (unsigned i = 0; i < threads; i++)
-		pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, i + 1, hz::QueueOptions{depth, 16384, 4000}, bench.bells));
+		pairs.push_back(bench.queue(i + 1, {depth, 16384, 4000}));
 	Device device(bench.machine->region(), bench.bells, pairs);
 	for (auto &p : pairs)
 		p->open(0);
@@ -253,7 +260,7 @@ TEST(QueuePair, OpenLoopArrivesAtItsTimestamps)
 {
 	Bench bench(true);
 	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
-	pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, 1, hz::QueueOptions{256, 4096, 4000}, bench.bells));
+	pairs.push_back(bench.queue(1, {256, 4096, 4000}));
 	Device device(bench.machine->region(), bench.bells, pairs);
 	auto &qp = *pairs[0];
 	qp.open(0);
@@ -283,7 +290,8 @@ TEST(QueuePair, OpenLoopArrivesAtItsTimestamps)
 TEST(QueuePair, IdsAndBuffersAreDistinctAndComeBackInOrder)
 {
 	Bench bench(false);
-	hz::QueuePair qp(*bench.machine, 5, {8, 8192, 0}, bench.bells);
+	const auto pair = bench.queue(5, {8, 8192, 0});
+	hz::QueuePair &qp = *pair;
 	std::set<std::byte *> buffers;
 	std::vector<uint16_t> ids;
 	while (auto cid = qp.acquire()) {
@@ -306,7 +314,7 @@ TEST(QueuePair, RunsOneCommandAndReportsStatus)
 {
 	Bench bench(true);
 	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
-	pairs.push_back(std::make_unique<hz::QueuePair>(*bench.machine, 1, hz::QueueOptions{4, 4096, 100}, bench.bells));
+	pairs.push_back(bench.queue(1, {4, 4096, 100}));
 	Device device(bench.machine->region(), bench.bells, pairs);
 	for (uint32_t i = 0; i < 10; i++) {
 		auto c = pairs[0]->run(hz::QueuePair::read(i, 1));
@@ -320,7 +328,8 @@ TEST(QueuePair, RunsOneCommandAndReportsStatus)
 TEST(QueuePair, WaitHearsCtrlC)
 {
 	Bench bench(true);
-	hz::QueuePair qp(*bench.machine, 1, {4, 4096, 0}, bench.bells);
+	const auto pair = bench.queue(1, {4, 4096, 0});
+	hz::QueuePair &qp = *pair;
 	qp.submit(*qp.acquire(), hz::QueuePair::flush(), 0);
 	qp.open(forever);
 	std::thread later([] {
@@ -334,14 +343,11 @@ TEST(QueuePair, WaitHearsCtrlC)
 
 TEST(QueuePair, RefusesWrongShapes)
 {
-	Bench bench(false);
-	EXPECT_THROW(hz::QueuePair(*bench.machine, 0, {8, 4096, 0}, bench.bells), hz::Error);
-	EXPECT_THROW(hz::QueuePair(*bench.machine, 65, {8, 4096, 0}, bench.bells), hz::Error);
-	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {1, 4096, 0}, bench.bells), hz::Error);
-	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {1025, 4096, 0}, bench.bells), hz::Error);
-	EXPECT_THROW(hz::QueuePair(*bench.machine, 1, {8, 1000, 0}, bench.bells), hz::Error);
-	hz::QueuePair qp(*bench.machine, 1, {8, 4096, 0}, bench.bells);
-	EXPECT_THROW(qp.submit(0, hz::QueuePair::read(0, 2), 0), hz::Error);
+	for (const hz::QueueOptions &wrong : {hz::QueueOptions{0, 4096, 0}, {1, 4096, 0}, {1025, 4096, 0}, {~0u, 4096, 0}, {8, 0, 0}, {8, 1000, 0},
+					      {8, 129 * 4096, 0}, {8, ~0ull, 0}, {8, ~0ull << 12, 0}})
+		EXPECT_THROW(hz::layout_of(wrong), hz::Error) << wrong.depth << ", " << wrong.data_bytes;
+	const hz::QueueLayout largest = hz::layout_of({1024, 128 * 4096, 0});
+	EXPECT_EQ(largest.bytes, (64 << 10) + (16 << 10) + 1024 * (4096 + (512ull << 10)));
 }
 
 } // namespace

@@ -1,0 +1,36 @@
+// Control: a running controller as one process may use it, the machine's owner (local_control.hpp) or another (remote_control.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "nvme.h"
+#include "queue_table.hpp"
+
+namespace hz {
+
+struct AdminResult {
+	uint16_t status; // SCT << 8 | SC
+	bool do_not_retry;
+	uint32_t dw0;
+};
+
+// Whatever is refused (Error, or NvmeError where the device refused it) has changed nothing.
+class Control {
+public:
+	virtual ~Control() = default;
+
+	// Runs one admin command as it is, but for its id; data lie where its PRPs say.
+	virtual AdminResult admin(const nvme_sqe &sqe) = 0;
+	// Memory of the region, page aligned and zero, until it is freed or this process leaves.
+	virtual BusAddress allocate(uint64_t bytes) = 0;
+	virtual void free(BusAddress address) = 0;
+	// A queue pair with its memory; qid: 1 to 64, or any_queue. Both are gone after delete_queue, which waits for commands that are in
+	// the device.
+	virtual QueueGrant create_queue(unsigned qid, const QueueOptions &options) = 0;
+	virtual void delete_queue(unsigned qid) = 0;
+};
+
+// Throws NvmeError "<what> failed: <status text>" unless the command succeeded.
+void require_success(const char *what, const AdminResult &result);
+
+} // namespace hz
