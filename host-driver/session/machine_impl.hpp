@@ -44,6 +44,7 @@ struct Machine::Impl {
 	void tick();
 	void watch_foreign(int pid);
 	std::string stalled(int pid);
+	void note_dying_qemu();
 	void note_qemu_end();
 	void fail(const std::string &reason);
 	void tell(const std::string &reason, bool exited = false);
@@ -65,7 +66,7 @@ struct Machine::Impl {
 	mutable std::atomic<StallWatch::Clock::duration> awaited_at{StallWatch::Clock::duration::zero()}; // last check_waiting()
 	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
 
-	mutable std::mutex lock;                 // the fields below; signal_qemu too, so that no reaped process is signalled
+	mutable std::mutex lock;                 // the fields below; nobody who holds it waits for a process or a file
 	std::condition_variable changed;
 	ExitStatus status;
 	std::string failure;
@@ -74,7 +75,7 @@ struct Machine::Impl {
 
 	StallWatch stall;                        // watch thread only
 	Process daemon;                          // watch thread only
-	Process qemu;                            // written by the watch thread under `lock`
+	Process qemu;                            // made under `lock`, so that others may signal it; reaped by the watch thread only
 	Descriptor foreign, owner;               // attached: pidfd of the other process's QEMU, socket to that process
 	std::thread watcher;
 };

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
+constexpr int dying_ms = 500;          // that a death may take before it is told
 constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
 constexpr auto awaited_within = 1s;    // since the last check_waiting()
 constexpr int daemon_patience = 3000;  // × 10 ms: it may be slow on a loaded host, its death is noticed at once
@@ -88,7 +89,7 @@ void Machine::Impl::tick()
 	if (!words.empty())
 		return fail(words);
 	if (load_of(qemu_pid).killed)
-		return fail(end_reason(128 + SIGKILL));
+		return note_dying_qemu();
 	if (items[2].revents || load_of(daemon_pid).killed)
 		return fail("the vsock daemon (process " + std::to_string(daemon_pid) + ") died");
 	words = known_qemu_failure(read_tail(command.qemu_log(), 16384));
@@ -133,21 +134,32 @@ std::string Machine::Impl::end_reason(int code) const
 	return "QEMU ended with code " + std::to_string(code) + (words.empty() ? "" : ": " + words);
 }
 
+// Once it has ended it says more: a thread other than its first may have called exit().
+void Machine::Impl::note_dying_qemu()
+{
+	qemu.await(dying_ms);
+	if (qemu.running())
+		fail(end_reason(128 + SIGKILL));
+	else
+		note_qemu_end();
+}
+
 void Machine::Impl::note_qemu_end()
 {
+	if (qemu.running())
+		return;
+	const ExitStatus end = {true, qemu.exit_code(), end_reason(qemu.exit_code())};
 	bool expected;
 	{
 		std::lock_guard hold(lock);
-		if (qemu.running())
-			return;
-		status = {true, qemu.exit_code(), end_reason(qemu.exit_code())};
+		status = end;
 		qemu_pid = -1;
 		expected = expected_end;
 	}
 	if (expected)
-		tell(status.reason, true);
+		tell(end.reason, true);
 	else
-		fail(status.reason);
+		fail(end.reason);
 }
 
 // The first failure is the one that is told, before anything that may take its time; races that were found until then may be its cause.
@@ -177,12 +189,12 @@ void Machine::Impl::end_qemu()
 {
 	signal_qemu(SIGKILL);
 	qemu.await(end_ms);
+	if (qemu_pid <= 0 || qemu.running())
+		return;
 	std::lock_guard hold(lock);
-	if (qemu_pid > 0 && !qemu.running()) {
-		status = {true, qemu.exit_code(), failure};
-		qemu_pid = -1;
-		changed.notify_all();
-	}
+	status = {true, qemu.exit_code(), failure};
+	qemu_pid = -1;
+	changed.notify_all();
 }
 
 void Machine::Impl::check() const
@@ -205,8 +217,7 @@ void Machine::Impl::check_waiting() const
 void Machine::Impl::signal_qemu(int number)
 {
 	std::lock_guard hold(lock);
-	if (qemu.running())
-		qemu.signal(number);
+	qemu.signal(number);
 }
 
 void Machine::Impl::expect_end()

@@ -1,6 +1,7 @@
 // A whole machine on the real firmware image: boot, commands, dead peers on either side, signals; nothing is left behind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -44,6 +46,22 @@ bool within(std::chrono::milliseconds limit, const std::function<bool()> &condit
 		if (condition())
 			return true;
 	return condition();
+}
+
+// Stops a process and waits until none of its threads runs, which on a busy host takes a moment.
+void freeze(int pid)
+{
+	kill(pid, SIGSTOP);
+	const auto stopped = [](const fs::directory_entry &thread) {
+		std::ifstream stat(thread.path() / "stat");
+		std::string text;
+		std::getline(stat, text);
+		return text.find(") T ") != std::string::npos;
+	};
+	EXPECT_TRUE(within(60s, [&] {
+		const fs::directory_iterator threads("/proc/" + std::to_string(pid) + "/task");
+		return std::all_of(begin(threads), end(threads), stopped);
+	}));
 }
 
 template <class Action> std::string error_of(Action action)
@@ -325,12 +343,70 @@ TEST_P(MachineTest, AStoppedMachineIsToldOnTheRegisterLink)
 {
 	auto machine = hz::Machine::launch(options());
 	hz::Controller controller(*machine);
-	kill(machine->qemu_pid(), SIGSTOP); // which on a busy host may answer for a moment
+	freeze(machine->qemu_pid());
+	const std::string words = error_of([&] { controller.link().read32(NVME_REG_CSTS); });
+	EXPECT_NE(words.find("stopped beating"), std::string::npos) << words;
+}
+
+// Holds a process that is killed at the last moment of its life, as a host does that gives it no CPU: its first thread has taken the
+// signal, but is not gone.
+class Deathbed {
+public:
+	explicit Deathbed(int pid)
+	{
+		int ready[2], end[2];
+		if (pipe(ready) || pipe(end))
+			abort();
+		holder_ = fork();
+		if (holder_ == 0) {
+			char word = ptrace(PTRACE_SEIZE, pid, nullptr, PTRACE_O_TRACEEXIT) ? 'n' : 'y';
+			close(end[1]);
+			alarm(10); // longer than anybody should need
+			int status;
+			if (write(ready[1], &word, 1) == 1 && word == 'y' && waitpid(pid, &status, __WALL) == pid && read(end[0], &word, 1) == 0)
+				_exit(0);
+			_exit(1);
+		}
+		char word = 'n';
+		allowed_ = read(ready[0], &word, 1) == 1 && word == 'y';
+		end_ = end[1];
+		for (int fd : {ready[0], ready[1], end[0]})
+			close(fd);
+	}
+	~Deathbed() { let_go(); }
+	bool allowed() const { return allowed_; }
+	// True if it had been held until now.
+	bool let_go()
+	{
+		int status = 0;
+		if (holder_ > 0) {
+			close(end_);
+			waitpid(std::exchange(holder_, -1), &status, 0);
+		}
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+
+private:
+	int holder_, end_;
+	bool allowed_;
+};
+
+TEST_P(MachineTest, ADyingQemuIsNoticedBeforeItIsDead)
+{
+	auto machine = hz::Machine::launch(options());
+	hz::Controller controller(*machine);
+	controller.enable();
+	auto queue = controller.create_queue(1, {});
+	Deathbed held(machine->qemu_pid());
+	if (!held.allowed())
+		GTEST_SKIP() << "this host lets nobody trace another process";
+	kill(machine->qemu_pid(), SIGKILL);
 	const std::string words = error_of([&] {
 		for (;;)
-			controller.link().read32(NVME_REG_CSTS);
+			queue->run(hz::QueuePair::flush());
 	});
-	EXPECT_NE(words.find("stopped beating"), std::string::npos) << words;
+	EXPECT_EQ(words, "QEMU was killed by signal 9");
+	EXPECT_TRUE(held.let_go()) << "it was heard of only when it was gone";
 }
 
 // Also with the other peer stopped: nothing that is left may be waited for.
@@ -551,7 +627,7 @@ TEST_P(MachineTest, EveryWaitHearsOfADeath)
 			hz::Controller controller(*machine);
 			controller.enable();
 			auto queue = controller.create_queue(1, {});
-			kill(machine->qemu_pid(), SIGSTOP);
+			freeze(machine->qemu_pid());
 			std::jthread killer([&, pid = kill_qemu ? machine->qemu_pid() : machine->daemon_pid()] {
 				std::this_thread::sleep_for(150ms);
 				kill(pid, SIGKILL);
@@ -575,7 +651,7 @@ TEST_P(MachineTest, EveryWaitOfAnAttachedProcessHearsOfADeath)
 		auto machine = hz::Machine::attach(owner->run_directory());
 		hz::Controller controller(*machine);
 		auto queue = controller.create_queue(1, {});
-		kill(owner->qemu_pid(), SIGSTOP);
+		freeze(owner->qemu_pid());
 		std::jthread killer([&] {
 			std::this_thread::sleep_for(150ms);
 			owner->kill();
