@@ -24,13 +24,17 @@ struct Ending {
 
 	void thread_ended(std::exception_ptr why)
 	{
-		std::lock_guard guard(lock);
-		running--;
-		if (why && !failure) {
+		std::unique_lock guard(lock);
+		const bool first = why && !failure;
+		if (first)
 			failure = why;
+		guard.unlock();
+		if (first) {
 			stop = true;
 			abort();
 		}
+		guard.lock();
+		running--;
 		changed.notify_all();
 	}
 };
