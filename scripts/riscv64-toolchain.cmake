@@ -1,11 +1,15 @@
 # Bare-metal RV64 toolchain from Debian (gcc-riscv64-unknown-elf): no libc, libgcc only.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
+unset(ENV{CFLAGS}) # meant for programs of this host; the image must not depend on them
+unset(ENV{CXXFLAGS})
+unset(ENV{ASMFLAGS})
+unset(ENV{LDFLAGS})
 set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
 set(CMAKE_ASM_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-set(CMAKE_C_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffreestanding -nostdlib -fno-builtin-printf -fno-common -O2 -isystem ${CMAKE_CURRENT_LIST_DIR}/../firmware/platform/libc")
+set(CMAKE_C_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffreestanding -nostdlib -fno-builtin-printf -fno-common -O2")
 set(CMAKE_ASM_FLAGS_INIT "-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany")
 # The name of a libgcc variant: with the extensions spelt out gcc would silently take the hard-float one.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-march=rv64imac -mabi=lp64 -nostdlib -static")

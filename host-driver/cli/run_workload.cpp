@@ -8,9 +8,11 @@
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"
 #include "replay/runner.hpp"
+#include "results/software.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
+#include "session/locate.hpp"
 
 namespace hz::cli {
 
@@ -186,8 +188,13 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	options.shm_bytes = shared_bytes(workload);
 	std::error_code ignored;
 	const bool old_image = !options.nand_image.empty() && std::filesystem::exists(options.nand_image, ignored);
+	if (options.firmware.empty())
+		options.firmware = locate_firmware();
+	if (options.plugin.empty() && options.virtual_clock)
+		options.plugin = locate_plugin();
 	auto machine = Machine::launch(options);
 	res::RunFacts facts;
+	facts.software = res::software_info(options.firmware, options.virtual_clock ? options.plugin : "");
 	facts.device = options.config;
 	facts.workload = wl::workload_to_json(workload);
 	facts.virtual_clock = options.virtual_clock;

@@ -267,7 +267,8 @@ json result_json(const RunFacts &f)
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
 		{"read_back", {{"bytes", read_back.verified_bytes}, {"errors", errors_json(read_back.errors)}}},
 		{"verified_bytes", total.verified_bytes + read_back.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
-		{"host", host_info()}, {"failed_commands", failures_json(f)}, {"violations", violations(f)}, {"digest", digest_of(f)},
+		{"software", f.software}, {"host", host_info()},
+		{"failed_commands", failures_json(f)}, {"violations", violations(f)}, {"digest", digest_of(f)},
 	};
 	add_verdict(out, f);
 	out["warnings"] = warnings(out);

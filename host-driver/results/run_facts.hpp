@@ -15,6 +15,7 @@ namespace hz::res {
 struct RunFacts {
 	hz_device_config device{};
 	nlohmann::json workload;             /* echo */
+	nlohmann::json software;             /* what ran: software.hpp */
 	bool virtual_clock = true;
 	uint64_t seed = 0;
 	uint64_t elapsed_ns = 0;             /* first arrival allowed → last completion */

@@ -8,6 +8,7 @@
 
 #include "config/device_config.hpp"
 #include "results/run_facts.hpp"
+#include "results/software.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ res::RunFacts balanced()
 	f.flash.program_sectors[HZ_CAUSE_HOST] = 1;
 	f.flash.program_sectors[HZ_CAUSE_MAP] = 1;
 	f.locks.push_back(hz_lock_entry{});
+	f.software = res::software_info("/dev/null", "/dev/null");
 	return f;
 }
 

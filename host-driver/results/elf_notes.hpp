@@ -1,0 +1,15 @@
+/* What compilers and linkers leave in ELF files. */
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hz::res {
+
+/* Section .comment of a 64-bit ELF file: what the compilers of its parts call themselves, each once; empty if it has none, or is no such file. */
+std::string elf_compiler(std::string_view elf);
+
+/* GNU build id of the running program in hexadecimal digits, or empty. */
+std::string own_build_id();
+
+} // namespace hz::res
