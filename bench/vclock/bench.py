@@ -3,10 +3,10 @@
 import json
 import os
 import pathlib
+import resource
 import statistics
 import sys
 import tempfile
-import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "vclock")]
@@ -15,6 +15,8 @@ import probe_image  # noqa: E402
 from lockbench import Lockbench  # noqa: E402
 from machine import qemu_problem  # noqa: E402
 
+LONGEST_S = 3600     # of one QEMU run
+ATTEMPTS, CLEARLY = 4, 5 # at a difference of two runs, and how often the spread it must be
 OPERATIONS = {
     "random read": {"mapping": "direct", "common": {"read_ratio": 1.0, "prefill": 0.5}},
     "random write": {"mapping": "log", "over_provisioning": 0.25, "common": {"read_ratio": 0.0, "prefill": 0.25}},
@@ -40,12 +42,13 @@ def built(variable, default):
     return str(path)
 
 
-def finished(machine):
-    """Wall seconds of a whole QEMU run."""
-    start = time.perf_counter()
-    if machine.run():
+def cpu_seconds(machine):
+    """CPU time of a whole QEMU run: other load on the host stretches it little, unlike wall-clock time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if machine.run(timeout=LONGEST_S):
         raise runs.StudyError(f"QEMU failed: {machine.output.strip()}")
-    return time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def hand_over_ns(plugin, image, quick):
@@ -53,34 +56,50 @@ def hand_over_ns(plugin, image, quick):
     rows = []
     for _ in range(1 if quick else 3):
         with Lockbench(image, 2, "ticket", 20, 20, duration_ns=200_000 if quick else 4_000_000, plugin=plugin, pin="auto") as m:
-            finished(m)
+            cpu_seconds(m)
             rows.append((m.report()["host"]["wall_ns"], m.report()["host"]["hand_overs"], m.report()["switches"]["total"]))
     if len({switches for _, _, switches in rows}) != 1:
         raise runs.StudyError("equal runs had different numbers of switches")
     return statistics.median(wall / count for wall, count, _ in rows), rows[0][1]
 
 
-def mips(elf, plugin, quick):
-    """Million instructions per second of compiled code on one hart: the slope between a short and a long run, best of three."""
-    rounds = (1_000_000, 11_000_000) if quick else (10_000_000, 210_000_000)
-    retired, best = [], []
-    for count in rounds:
-        walls = []
-        for _ in range(1 if quick else 3):
-            with probe_image.Probe(elf, "speed", 1, rounds=count, plugin=plugin) as m:
-                walls.append(finished(m))
-                if plugin:
-                    retired.append(m.report()["host"]["retired"])
-        best.append(min(walls))
-    return (max(retired) - min(retired) if retired else None), best[1] - best[0]
+def slope(measure, short, long):
+    """(more work, more seconds) between a short and a long run, each the best of three; measure(count) gives work and seconds. Until the
+    difference stands out from the spread of equal runs, the long run is made longer; None if that does not help."""
+    for _ in range(ATTEMPTS):
+        low, high = ([measure(count) for _ in range(3)] for count in (short, long))
+        seconds = [sorted(s for _, s in rows) for rows in (low, high)]
+        noise = max(some[-1] - some[0] for some in seconds)
+        more = seconds[1][0] - seconds[0][0]
+        if more > CLEARLY * noise and more > 0:
+            return high[0][0] - low[0][0], more
+        long *= 4
+    return None
+
+
+def rate(elf, plugin, quick):
+    """Million turns of a loop of compiled code per second of CPU time on one hart, and what the plugin counted; None if not measurable."""
+    counted = []
+
+    def measure(rounds):
+        with probe_image.Probe(elf, "speed", 1, rounds=rounds, plugin=plugin) as m:
+            seconds = cpu_seconds(m)
+            if plugin:
+                counted.append((rounds, m.report()["host"]["retired"]))
+        return rounds, seconds
+
+    found = slope(measure, *((1_000_000, 21_000_000) if quick else (10_000_000, 210_000_000)))
+    return found and found[0] / found[1] / 1e6, counted
 
 
 def speed(plugin, quick):
+    """Million instructions per second of CPU time, with the plugin and without."""
     with tempfile.TemporaryDirectory(prefix="hz-bench-") as folder:
         elf = probe_image.build(folder)
-        instructions, with_plugin = mips(elf, plugin, quick)
-        _, without = mips(elf, None, quick)
-    return {"with_plugin": instructions / with_plugin / 1e6, "without": instructions / without / 1e6}
+        (with_plugin, counted), (without, _) = (rate(elf, one, quick) for one in (plugin, None))
+    (least, few), (most, many) = min(counted), max(counted)
+    per_turn = (many - few) / (most - least)
+    return {name: turns and turns * per_turn for name, turns in (("with_plugin", with_plugin), ("without", without))}
 
 
 def one_run(args, name, workers, ops):
@@ -119,8 +138,11 @@ def io_cost(args, name, workers):
 def show(figures):
     print(f"hand-over, two harts pinned to one core: {figures['hand_over_ns']:,.0f} ns (over {figures['hand_overs']:,} of them)")
     m = figures["mips"]
-    print(f"straight code on one hart: {m['with_plugin']:,.0f} MIPS with the plugin, {m['without']:,.0f} without "
-          f"({100 * m['with_plugin'] / m['without']:.0f} %)\n")
+    if all(m.values()):
+        print(f"straight code on one hart: {m['with_plugin']:,.0f} million instructions per second of CPU time with the plugin, "
+              f"{m['without']:,.0f} without ({100 * m['with_plugin'] / m['without']:.0f} %)\n")
+    else:
+        print("straight code on one hart: not measurable, equal runs differ too much on this host now\n")
     report.table(["4 KiB, queue depth 8", "workers", "I/Os per wall s", "switches/IO", "orders/IO", "parks/IO", "hand-overs/IO",
                   "host waits/IO", "host wakes/IO", "instructions/IO", "frozen/IO", "switches by cause"],
                  [[r["operation"], r["workers"], round(r["ios_per_wall_s"]), r["switches_per_io"], r["orders_per_io"],

@@ -1,25 +1,47 @@
-"""Command line of a study: --out, --quick, --seeds and what the study adds. Every value is checked before anything runs."""
+"""Command line of a study: --out, --quick, --seeds, --resume, --update and what the study adds. Every value is checked before anything
+runs."""
 import argparse
 import pathlib
 
 MOST_SEED = 2 ** 32 - 1
+ANY_TIME = ("out", "resume", "update") # options that do not change what is measured
+
+
+class Formatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Tells defaults, but not that a flag is off."""
+
+    def _get_help_string(self, action):
+        return action.help if action.default is False else super()._get_help_string(action)
 
 
 def parser(name, text, example, word="study"):
     """example: options of a call that a newcomer may try."""
-    p = argparse.ArgumentParser(prog=f"./hartzone {word} {name}", description=text, allow_abbrev=False,
-                                formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    p = argparse.ArgumentParser(prog=f"./hartzone {word} {name}", description=text, allow_abbrev=False, formatter_class=Formatter,
                                 epilog=f"Example: ./hartzone {word} {name} {example}")
     add_path(p, "--out", pathlib.Path("results") / (name if word == "study" else f"{word}-{name}"), "FOLDER",
              "folder for what is measured and each run's result.json")
     return p
 
 
-def study_parser(name, text, example, seeds="1"):
+def study_parser(name, text, example):
     p = parser(name, text, example)
     add_quick(p)
-    add_numbers(p, "--seeds", 1, MOST_SEED, seeds, "comma-separated seeds; figures are means over them")
+    add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
+    p.add_argument("--resume", action="store_true",
+                   help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
+    p.add_argument("--update", action="store_true",
+                   help="make the figures this study's record (measured.json) and write them into the README files; default grid only")
     return p
+
+
+def parsed(p, words=None, recorded=()):
+    """Of the command line, or of these words. `recorded`: further options that --update goes with."""
+    args = p.parse_args(words)
+    default = vars(p.parse_args([]))
+    changed = [key for key, value in vars(args).items() if key not in ANY_TIME + recorded and value != default[key]]
+    if args.update and changed:
+        p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
+    return args
 
 
 def add_quick(p):

@@ -1,10 +1,10 @@
-"""What the studies of ConZone's paper (DATE 2025, section IV) share: its device, its client, and the comparison with its figures."""
-from common import report, runs
+"""What the studies of ConZone's paper (DATE 2025, section IV) share: its device, its client, and figures that several of them need."""
+from common import runs
+from common.report import mean
 
 # What the paper's client costs between two commands: fio with synchronous direct I/O, the kernel's block layer and a wake-up on a 2.2 GHz
-# Xeon Silver 4114, which our device does not contain. Its 20.2 K random reads per second without a cache miss (section IV-D) are
-# 49.5 us each; our device needs 39.6 us for such a read (32 us of flash, 3.8 us of transfers, 2 us of link costs, the rest firmware).
-# The difference, rounded, is the host's, in every study. It is the only figure that the paper's own measurements were used for.
+# Xeon Silver 4114, which our device does not contain. Fitted: the paper's 20.2 K random reads per second without a cache miss (section
+# IV-D) are 49.5 us each, and our device takes 39.6 us for such a read. The difference, rounded, is the client's in every study.
 TURNAROUND = "10us"
 
 
@@ -24,38 +24,12 @@ def workload(name, seed, **keys):
 
 def host_us(result, kind, percentile):
     """What a client measures: the device's latency and the client's own share."""
-    return result["totals"][kind]["latency_ns"][percentile] / 1e3 + turnaround_us(result)
+    return (result["totals"][kind]["latency_ns"][percentile] + result["workload"]["turnaround_ns"]) / 1e3
 
 
-def turnaround_us(result):
-    return result["workload"]["turnaround_ns"] / 1e3
-
-
-def require_verified(result, where):
+def check(result, folder):
     if result["violations"] or not result["verified_bytes"]:
-        raise runs.StudyError(f"the run in {where} verified nothing or broke its own rules")
-
-
-def run(out, device_spec, workload_spec, extra=()):
-    result = runs.run(out, device_spec, workload_spec, extra)
-    require_verified(result, out)
-    return result
-
-
-def mean(values):
-    values = list(values)
-    return sum(values) / len(values)
-
-
-def percent_more(a, b):
-    """How much a is more than b, in %."""
-    return 100 * (a / b - 1)
-
-
-def compare(figures):
-    """The table: the paper's figure beside ours, where it gives one."""
-    report.table(["", "paper", "measured", "unit", "note"],
-                 [[f["name"], f["paper"], float(f["measured"]), f["unit"], f.get("note", "")] for f in figures])
+        raise runs.StudyError(f"the run in {folder} verified nothing or broke its own rules")
 
 
 def flash_mib(result, what="program_bytes"):
@@ -74,3 +48,8 @@ def hart_busy(result):
         busy = (h["work_ns"] + h["spin_ns"]) / h["elapsed_ns"]
         out[h["role"]] = max(out.get(h["role"], 0), busy)
     return out
+
+
+def common_figures(results):
+    """What each point of each study records beside its own figures."""
+    return {"die_busy": mean(die_busy(r) for r in results), "harts_busy": hart_busy(results[0]), "digests": [r["digest"] for r in results]}

@@ -1,4 +1,13 @@
 """PNG plots in one style; matplotlib is loaded only here."""
+from common.runs import StudyError
+
+
+def try_to(draw, points, path):
+    """Draws when everything else is done: without matplotlib only the plot is missing."""
+    try:
+        draw(points, path)
+    except ImportError as error:
+        raise StudyError(f"there is no plot, but the figures are complete: {error} (./hartzone setup installs what is missing)") from None
 
 
 def figure(columns=1, height=3.6):
@@ -23,6 +32,11 @@ def bars(ax, groups, series, title, unit):
     ax.set(title=title, ylabel=unit)
     ax.grid(axis="x", visible=False)
     ax.legend(frameon=False, fontsize=8)
+
+
+def numbers(values):
+    """For line plots: a gap where a point is missing."""
+    return [float("nan") if v is None else v for v in values]
 
 
 def save(fig, path):

@@ -5,11 +5,21 @@ import time
 
 
 def figure(name, measured, unit, paper=None, note=None):
-    """One row of study.json; paper is None where the paper gives no figure."""
+    """One row of study.json; paper is None where the paper gives no figure, measured where a point that it needs is missing."""
     row = {"name": name, "paper": paper, "measured": measured, "unit": unit}
     if note:
         row["note"] = note
     return row
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def percent_more(a, b):
+    """How much a is more than b, in %; None if one of them is missing."""
+    return None if a is None or b is None else 100 * (a / b - 1)
 
 
 def write(out, study, figures, **facts):
@@ -21,12 +31,17 @@ def write(out, study, figures, **facts):
     return path
 
 
+def compare(figures):
+    """The table: the paper's figure beside ours, where it gives one."""
+    table(["", "paper", "measured", "unit", "note"], [[f["name"], f["paper"], f["measured"], f["unit"], f.get("note", "")] for f in figures])
+
+
 def table(header, rows):
     """Plain columns, numbers to the right."""
     cells = [[text(c) for c in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     for number, row in enumerate(cells):
-        print("  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))))
+        print("  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
         if number == 0:
             print("  ".join("-" * w for w in widths))
 

@@ -3,6 +3,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import yaml
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 INTERRUPTED = 130
+END_S = 20 # what an interrupted run has to clean up
 PRCTL = ctypes.CDLL(None).prctl
 PR_SET_PDEATHSIG = 1
 
@@ -45,24 +47,67 @@ def end_with_parent():
     PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def arguments(out, extra=()):
+    return ["run", "--device", str(out / "device.yaml"), "--workload", str(out / "workload.yaml"), "--clock", "virtual", "--out", str(out),
+            *map(str, extra)]
+
+
+def repeat_command(out):
+    """What a user types to have this run again."""
+    return shlex.join(["./hartzone", *arguments(out)])
+
+
+def finished(command, log):
+    """Exit code of a command; when this study is interrupted it has its time to clean up."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, preexec_fn=end_with_parent) as child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            child.terminate()
+            try:
+                child.wait(END_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            raise
+
+
+def texts(device, workload):
+    """file name → content"""
+    return {f"{name}.yaml": yaml.safe_dump(content, sort_keys=False) for name, content in (("device", device), ("workload", workload))}
+
+
+def last_words(log):
+    """What the program said was wrong, else its last lines."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    said = [line.removeprefix("hartzone: ") for line in lines if line.startswith("hartzone: ")]
+    return " / ".join(said or lines[-3:])
+
+
 def run(out, device, workload, extra=()):
     """One run under the virtual clock. Raises StudyError if it fails or if its figures are not repeatable."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, content in (("device", device), ("workload", workload)):
-        (out / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    command = [str(driver()), "run", "--device", str(out / "device.yaml"), "--workload", str(out / "workload.yaml"),
-               "--clock", "virtual", "--out", str(out), *map(str, extra)]
+    for name, content in texts(device, workload).items():
+        (out / name).write_text(content, encoding="utf-8")
     with open(out / "run.log", "w", encoding="utf-8") as log:
-        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False,
-                              preexec_fn=end_with_parent).returncode
+        code = finished([str(driver()), *arguments(out, extra)], log)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code != 0:
-        tail = (out / "run.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
-        raise StudyError(f"run in {out} ended with status {code}: {' / '.join(tail)}")
+        raise StudyError(f"run in {out} ended with status {code}: {last_words(out / 'run.log')}")
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     refuse_unless_deterministic(result, out)
     return result
+
+
+def earlier(out, device, workload):
+    """The result that an earlier call left in this folder, if it is of the same device and workload and can be used; else None."""
+    try:
+        if any((out / name).read_text(encoding="utf-8") != content for name, content in texts(device, workload).items()):
+            return None
+        result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if result.get("deterministic") else None
 
 
 def refuse_unless_deterministic(result, out):
@@ -79,9 +124,9 @@ def main(study, word="study"):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     try:
-        study()
+        code = study()
         sys.stdout.flush()
-        return
+        sys.exit(code)
     except StudyError as error:
         print(f"hartzone {word}: {error}", file=sys.stderr)
         sys.exit(1)

@@ -4,7 +4,9 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, conzone, plot, report, runs  # noqa: E402
+from common import arguments, conzone, frame, plot, report  # noqa: E402
+from common.report import mean, percent_more  # noqa: E402
+from common.sweep import Point  # noqa: E402
 
 NAME = "conzone-fig6a"
 ZONE_MIB = 12
@@ -12,12 +14,12 @@ DEVICES = ["zoned", "legacy"]
 PAPER = {("read", 1): 1, ("read", 4): 10, ("write", 1): 0, ("write", 4): 0}  # zoned against legacy, %; writes are "comparable"
 
 
-def options():
-    p = arguments.study_parser(NAME, __doc__, "--space 96 --passes 1 --seeds 1", seeds="1,2")
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--space 96 --passes 1")
     arguments.add_number(p, "--space", 4 * ZONE_MIB, 1536, 240,
                          f"MiB that all threads together use, a multiple of {4 * ZONE_MIB}: each has whole zones of {ZONE_MIB} MiB")
     arguments.add_number(p, "--passes", 1, 1000, 4, "how often it is read; it is written once")
-    args = p.parse_args()
+    args = arguments.parsed(p, words)
     if args.space % (4 * ZONE_MIB):
         p.error(f"argument --space: '{args.space}' is not a multiple of {4 * ZONE_MIB}")
     if args.quick:
@@ -30,7 +32,7 @@ def device_of(name):
     return conzone.device({"l2p": {"levels": "chunk"}}) if name == "zoned" else conzone.device(name="legacy")
 
 
-def one_run(args, name, kind, threads, seed):
+def workload_of(args, name, kind, threads, seed):
     share = args.space // threads
     passes = args.passes if kind == "read" else 1
     common = {"read_ratio": float(kind == "read"), "pattern": "sequential", "block": "512 KiB", "total_bytes": f"{share * passes} MiB"}
@@ -42,80 +44,74 @@ def one_run(args, name, kind, threads, seed):
     else:
         common |= {"span_bytes": f"{share} MiB"}
         each = []
-    spec = conzone.workload(NAME, seed, threads=threads, common=common, each=each)
-    return conzone.run(args.out / f"{name}-{kind}-{threads}-{seed}", device_of(name), spec)
+    return conzone.workload(NAME, seed, threads=threads, common=common, each=each)
 
 
-def point(results, kind):
+def points(args):
+    return [Point({"kind": kind, "threads": threads, "device": name}, f"{name}, {kind}, {threads} threads",
+                  [(f"{name}-{kind}-{threads}-{seed}", device_of(name), workload_of(args, name, kind, threads, seed)) for seed in args.seeds])
+            for kind, threads in PAPER for name in DEVICES]
+
+
+check = conzone.check
+
+
+def summarize(results):
+    kind = "read" if results[0]["totals"]["read"]["ops"] else "write"
     return {
-        "mib_s": conzone.mean(r["totals"][kind]["mib_s"] for r in results),
-        "mean_us": conzone.mean(conzone.host_us(r, kind, "mean") for r in results),
-        "misses": conzone.mean(sum(r["l2p"]["misses"].values()) for r in results),
-        "fetches": conzone.mean(r["l2p"]["fetches"] for r in results),
-        "evictions": conzone.mean(r["l2p"]["evictions"] for r in results),
+        "mib_s": mean(r["totals"][kind]["mib_s"] for r in results),
+        "mean_us": mean(conzone.host_us(r, kind, "mean") for r in results),
+        "misses": mean(sum(r["l2p"]["misses"].values()) for r in results),
+        "fetches": mean(r["l2p"]["fetches"] for r in results),
+        "evictions": mean(r["l2p"]["evictions"] for r in results),
         "programmed_mib": conzone.flash_mib(results[0]),
         "read_mib": conzone.flash_mib(results[0], "read_bytes"),
-        "die_busy": conzone.mean(conzone.die_busy(r) for r in results),
-        "harts_busy": conzone.hart_busy(results[0]),
-        "digests": [r["digest"] for r in results],
+        **conzone.common_figures(results),
     }
 
 
-def measure(args):
-    progress = report.Progress(len(PAPER) * len(DEVICES) * len(args.seeds))
-    points = {}
-    for kind, threads in PAPER:
-        for name in DEVICES:
-            results = []
-            for seed in args.seeds:
-                progress.step(f"{name}, {kind}, {threads} threads, seed {seed}")
-                results.append(one_run(args, name, kind, threads, seed))
-            points[kind, threads, name] = point(results, kind)
-    progress.end()
-    return points
+def where(kind, threads):
+    return f"{kind}, {threads} thread{'s' if threads > 1 else ''}"
 
 
-def figures(points):
+def figures(_, measured):
     out = []
     for (kind, threads), paper in PAPER.items():
-        zoned, legacy = (points[kind, threads, name]["mib_s"] for name in DEVICES)
-        where = f"{kind}, {threads} thread{'s' if threads > 1 else ''}"
-        out += [report.figure(f"{where}, zoned", zoned, "MiB/s"), report.figure(f"{where}, legacy", legacy, "MiB/s"),
-                report.figure(f"{where}, zoned against legacy", conzone.percent_more(zoned, legacy), "%", paper)]
+        zoned, legacy = (measured.value((kind, threads, name), "mib_s") for name in DEVICES)
+        at = where(kind, threads)
+        out += [report.figure(f"{at}, zoned", zoned, "MiB/s"), report.figure(f"{at}, legacy", legacy, "MiB/s"),
+                report.figure(f"{at}, zoned against legacy", percent_more(zoned, legacy), "%", paper)]
     return out
+
+
+def rows(figure):
+    for (kind, threads), paper in PAPER.items():
+        at = where(kind, threads)
+        yield (f"{at}: zoned against legacy", f"{paper:+} %" if paper else "comparable",
+               f"{figure(f'{at}, zoned against legacy'):+.1f} % ({figure(f'{at}, zoned'):,.0f} against {figure(f'{at}, legacy'):,.0f} MiB/s)")
 
 
 def causes(mib):
     return " ".join(f"{cause} {value:.1f}" for cause, value in mib.items())
 
 
-def print_points(points):
-    print()
+def show(measured):
     report.table(["device", "", "threads", "MiB/s", "us", "L2P misses", "fetches", "evictions", "dies busy %", "programmed MiB", "read MiB"],
                  [[name, kind, threads, p["mib_s"], p["mean_us"], float(p["misses"]), float(p["fetches"]), float(p["evictions"]),
-                   100 * p["die_busy"], causes(p["programmed_mib"]), causes(p["read_mib"])] for (kind, threads, name), p in points.items()])
+                   100 * p["die_busy"], causes(p["programmed_mib"]), causes(p["read_mib"])] for (kind, threads, name), p in measured.items()])
 
 
-def draw(args, points):
+def draw(measured, path):
     fig, (speed,) = plot.figure(1)
     plot.bars(speed, [f"{kind}, {threads} thr." for kind, threads in PAPER],
-              {name: [points[kind, threads, name]["mib_s"] for kind, threads in PAPER] for name in DEVICES},
+              {name: [measured.value((kind, threads, name), "mib_s") for kind, threads in PAPER] for name in DEVICES},
               "512 KiB sequential", "MiB/s")
-    plot.save(fig, args.out / f"{NAME}.png")
+    plot.save(fig, path)
 
 
-def main():
-    args = options()
-    points = measure(args)
-    rows = figures(points)
-    conzone.compare(rows)
-    print_points(points)
-    draw(args, points)
-    path = report.write(args.out, NAME, rows, seeds=args.seeds, clock="virtual", devices=["conzone-paper", "legacy"],
-                        turnaround=conzone.TURNAROUND, space_mib=args.space, passes=args.passes,
-                        points=[{"kind": kind, "threads": threads, "device": name, **p} for (kind, threads, name), p in points.items()])
-    print(f"\nfigures: {path}   plot: {args.out / (NAME + '.png')}")
+def facts(args):
+    return {"devices": ["conzone-paper", "legacy"], "turnaround": conzone.TURNAROUND, "space_mib": args.space, "passes": args.passes}
 
 
 if __name__ == "__main__":
-    runs.main(main)
+    frame.main(sys.modules[__name__])

@@ -4,32 +4,43 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, conzone, plot, report, runs  # noqa: E402
+from common import arguments, conzone, frame, plot, report  # noqa: E402
+from common.report import mean, percent_more  # noqa: E402
+from common.sweep import Point  # noqa: E402
 
 NAME = "conzone-fig7"
 MAPS = {"page": "page", "hybrid": "zone"}  # name in the figure → l2p.levels
 ZONE_MIB = 12
+RANGES = [1, 16, 1024]
 PAPER_KIOPS = {("page", 1): 20.2, ("hybrid", 1): 20.2}
-PAPER_LOSS = {("page", 16): -16.5, ("page", 1024): -33.5}  # against the same map's 1 MiB, in %
+PAPER_LOSS = {("page", 16): -16.5, ("page", 1024): -33.5, ("hybrid", 16): 0, ("hybrid", 1024): 0}  # against the same map's 1 MiB, in %
 PAPER_TAIL_US = 50                                         # of the hybrid map, whatever the range
 
 
-def options():
-    p = arguments.study_parser(NAME, __doc__, "--ranges 1,48 --volume 4 --seeds 1", seeds="1,2,3")
-    arguments.add_numbers(p, "--ranges", 1, 1536, "1,16,1024", "ranges in MiB; the first is what others are compared with")
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--ranges 1,48 --volume 4")
+    arguments.add_numbers(p, "--ranges", 1, 1536, ",".join(map(str, RANGES)), "ranges in MiB; the first is what others are compared with")
     arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
-    args = p.parse_args()
+    args = arguments.parsed(p, words)
     if args.quick:
         args.ranges, args.volume, args.seeds = [1, 48], 4, args.seeds[:1]
     return args
 
 
-def one_run(args, name, mib, seed):
-    device = conzone.device({"l2p": {"levels": MAPS[name]}})
-    spec = conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
+def workload_of(args, mib, seed):
+    return conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
         "read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "zones": -(-mib // ZONE_MIB), "prefill": 1.0,
         "span_bytes": f"{mib} MiB", "total_bytes": f"{args.volume} MiB"})
-    return conzone.run(args.out / f"{name}-{mib}-{seed}", device, spec)
+
+
+def points(args):
+    return [Point({"map": name, "range_mib": mib}, f"{name} map, {mib} MiB",
+                  [(f"{name}-{mib}-{seed}", conzone.device({"l2p": {"levels": MAPS[name]}}), workload_of(args, mib, seed))
+                   for seed in args.seeds])
+            for name in MAPS for mib in args.ranges]
+
+
+check = conzone.check
 
 
 def misses(result):
@@ -37,77 +48,73 @@ def misses(result):
     return missed / (hits + missed)
 
 
-def point(results):
+def summarize(results):
     return {
-        "kiops": conzone.mean(r["totals"]["read"]["iops"] / 1e3 for r in results),
-        **{f"{p}_us": conzone.mean(conzone.host_us(r, "read", p) for r in results) for p in ("mean", "p99", "p999")},
-        "misses": conzone.mean(misses(r) for r in results),
-        "fetches_per_miss": conzone.mean(r["l2p"]["fetches"] / max(1, sum(r["l2p"]["misses"].values())) for r in results),
-        "die_busy": conzone.mean(conzone.die_busy(r) for r in results),
-        "harts_busy": conzone.hart_busy(results[0]),
-        "map_read_mib": conzone.mean(conzone.flash_mib(r, "read_bytes").get("map", 0.0) for r in results),
-        "digests": [r["digest"] for r in results],
+        "kiops": mean(r["totals"]["read"]["iops"] / 1e3 for r in results),
+        **{f"{p}_us": mean(conzone.host_us(r, "read", p) for r in results) for p in ("mean", "p99", "p999")},
+        "misses": mean(misses(r) for r in results),
+        "fetches_per_miss": mean(r["l2p"]["fetches"] / max(1, sum(r["l2p"]["misses"].values())) for r in results),
+        "map_read_mib": mean(conzone.flash_mib(r, "read_bytes").get("map", 0.0) for r in results),
+        **conzone.common_figures(results),
     }
 
 
-def measure(args):
-    progress = report.Progress(len(MAPS) * len(args.ranges) * len(args.seeds))
-    points = {}
-    for name in MAPS:
-        for mib in args.ranges:
-            results = []
-            for seed in args.seeds:
-                progress.step(f"{name} map, {mib} MiB, seed {seed}")
-                results.append(one_run(args, name, mib, seed))
-            points[name, mib] = point(results)
-    progress.end()
-    return points
+def percent(part):
+    return None if part is None else 100 * part
 
 
-def figures(args, points):
+def figures(args, measured):
     out = []
     first = args.ranges[0]
-    for (name, mib), p in points.items():
-        where = f"{name} map, {mib} MiB"
-        out.append(report.figure(f"reads, {where}", p["kiops"], "KIOPS", PAPER_KIOPS.get((name, mib))))
-        if mib != first:
-            loss = conzone.percent_more(p["kiops"], points[name, first]["kiops"])
-            out.append(report.figure(f"reads, {where} against {first} MiB", loss, "%", PAPER_LOSS.get((name, mib))))
-        out += [report.figure(f"p99, {where}", p["p99_us"], "us", PAPER_TAIL_US if name == "hybrid" else None),
-                report.figure(f"p99.9, {where}", p["p999_us"], "us"),
-                report.figure(f"L2P misses, {where}", 100 * p["misses"], "%")]
+    for name in MAPS:
+        for mib in args.ranges:
+            at = f"{name} map, {mib} MiB"
+            kiops, base, p99, p999, missed = (measured.value(key, field) for key, field in (
+                ((name, mib), "kiops"), ((name, first), "kiops"), ((name, mib), "p99_us"), ((name, mib), "p999_us"), ((name, mib), "misses")))
+            out.append(report.figure(f"reads, {at}", kiops, "KIOPS", PAPER_KIOPS.get((name, mib))))
+            if mib != first:
+                out.append(report.figure(f"reads, {at} against {first} MiB", percent_more(kiops, base), "%", PAPER_LOSS.get((name, mib))))
+            out += [report.figure(f"p99, {at}", p99, "us", PAPER_TAIL_US if name == "hybrid" else None),
+                    report.figure(f"p99.9, {at}", p999, "us"), report.figure(f"L2P misses, {at}", percent(missed), "%")]
     return out
 
 
-def print_points(points):
-    print()
+def rows(figure):
+    for name in MAPS:
+        for mib in RANGES:
+            at = f"{name} map, {mib} MiB"
+            missed = f"{figure(f'L2P misses, {at}'):.1f} % misses"
+            if mib == RANGES[0]:
+                yield f"4 KiB random reads, {at}", f"{PAPER_KIOPS[name, mib]} KIOPS", f"{figure(f'reads, {at}'):.1f} KIOPS ({missed})"
+                continue
+            paper = PAPER_LOSS[name, mib]
+            yield (f"{at} against {RANGES[0]} MiB", f"{paper:+} %" if paper else "the same",
+                   f"{figure(f'reads, {at} against {RANGES[0]} MiB'):+.1f} % ({figure(f'reads, {at}'):.1f} KIOPS, {missed})")
+    yield ("hybrid map, 99th percentile, 1, 16 and 1024 MiB", f"about {PAPER_TAIL_US} us",
+           ", ".join(f"{figure(f'p99, hybrid map, {mib} MiB'):.1f}" for mib in RANGES) + " us")
+
+
+def show(measured):
     report.table(["map", "range", "KIOPS", "mean us", "p99 us", "p99.9 us", "misses %", "fetches/miss", "map MiB read", "dies busy %"],
                  [[name, f"{mib} MiB", p["kiops"], p["mean_us"], p["p99_us"], p["p999_us"], 100 * p["misses"], p["fetches_per_miss"],
-                   p["map_read_mib"], 100 * p["die_busy"]] for (name, mib), p in points.items()])
+                   p["map_read_mib"], 100 * p["die_busy"]] for (name, mib), p in measured.items()])
 
 
-def draw(args, points):
+def draw(measured, path):
+    ranges = list(dict.fromkeys(mib for _, mib in measured))
     fig, (speed, tail) = plot.figure(2)
-    groups = [f"{mib} MiB" for mib in args.ranges]
-    paper = [20.2 * (1 + PAPER_LOSS.get(("page", mib), 0) / 100) if mib in (1, 16, 1024) else None for mib in args.ranges]
-    plot.bars(speed, groups, {"page, paper": paper, **{name: [points[name, mib]["kiops"] for mib in args.ranges] for name in MAPS}},
+    groups = [f"{mib} MiB" for mib in ranges]
+    paper = [20.2 * (1 + PAPER_LOSS.get(("page", mib), 0) / 100) if mib in RANGES else None for mib in ranges]
+    plot.bars(speed, groups, {"page, paper": paper, **{name: [measured.value((name, mib), "kiops") for mib in ranges] for name in MAPS}},
               "4 KiB random reads", "KIOPS")
-    plot.bars(tail, groups, {f"{name}, {label}": [points[name, mib][key] for mib in args.ranges]
+    plot.bars(tail, groups, {f"{name}, {label}": [measured.value((name, mib), key) for mib in ranges]
                              for name in MAPS for label, key in (("p99", "p99_us"), ("p99.9", "p999_us"))}, "Tail latency", "us")
-    plot.save(fig, args.out / f"{NAME}.png")
+    plot.save(fig, path)
 
 
-def main():
-    args = options()
-    points = measure(args)
-    rows = figures(args, points)
-    conzone.compare(rows)
-    print_points(points)
-    draw(args, points)
-    path = report.write(args.out, NAME, rows, seeds=args.seeds, clock="virtual", device="conzone-paper", turnaround=conzone.TURNAROUND,
-                        volume_mib=args.volume, points=[{"map": name, "range_mib": mib, **p} for (name, mib), p in points.items()])
-    print(f"\nfigures: {path}   plot: {args.out / (NAME + '.png')}")
+def facts(args):
+    return {"device": "conzone-paper", "turnaround": conzone.TURNAROUND, "volume_mib": args.volume}
 
 
 if __name__ == "__main__":
-    runs.main(main)
+    frame.main(sys.modules[__name__])

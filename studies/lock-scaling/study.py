@@ -4,40 +4,45 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, plot, report, runs  # noqa: E402
+from common import arguments, frame, plot, report, runs  # noqa: E402
+from common.report import mean  # noqa: E402
+from common.sweep import Point  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = ["tas", "ttas", "ticket", "mcs", "clh"]
 
 
-def options():
+def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
-    args = p.parse_args()
+    args = arguments.parsed(p, words)
     if args.quick:
         args.workers, args.locks, args.seeds = args.workers[:2], args.locks[:2], args.seeds[:1]
     return args
 
 
-def one_run(args, kind, workers, seed):
-    device = runs.merged(runs.load_yaml("devices", args.device),
-                         {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
-    workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
-    if args.quick:
-        workload["common"]["total_ops"] = 200
-    return runs.run(args.out / f"{kind}-{workers}-{seed}", device, workload)
+def points(args):
+    def run(kind, workers, seed):
+        device = runs.merged(runs.load_yaml("devices", args.device),
+                             {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+        workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
+        if args.quick:
+            workload["common"]["total_ops"] = 200
+        return f"{kind}-{workers}-{seed}", device, workload
+    return [Point({"lock": kind, "workers": workers}, f"{kind}, {workers} workers", [run(kind, workers, seed) for seed in args.seeds])
+            for kind in args.locks for workers in args.workers]
 
 
-def worker_harts(result):
-    return [h for h in result["harts"] if "worker" in h["role"]]
+def check(*_):
+    """The device keeps times only: there is nothing to verify."""
 
 
 def shares(result):
     """Worker time by use, as parts of elapsed: work, idle, and spin by lock class."""
-    harts = worker_harts(result)
+    harts = [h for h in result["harts"] if "worker" in h["role"]]
     total = sum(h["elapsed_ns"] for h in harts)
     out = {"work": sum(h["work_ns"] for h in harts) / total, "idle": sum(h["idle_ns"] for h in harts) / total}
     for h in harts:
@@ -51,58 +56,28 @@ def contended(result):
     return sum(lock["contended"] for lock in result["locks"]) / taken if taken else 0.0
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
-def point(results):
-    """One (lock kind, worker count), averaged over seeds."""
+def summarize(results):
     totals = [r["totals"] for r in results]
     ops = [t["read"]["ops"] + t["write"]["ops"] for t in totals]
     by_use = [shares(r) for r in results]
     uses = sorted({use for s in by_use for use in s})
     return {
-        "kiops": mean([n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)]),
-        "read_mean_us": mean([t["read"]["latency_ns"]["mean"] / 1e3 for t in totals]),
-        "read_p99_us": mean([t["read"]["latency_ns"]["p99"] / 1e3 for t in totals]),
-        "contended": mean([contended(r) for r in results]),
-        "time": {use: mean([s.get(use, 0.0) for s in by_use]) for use in uses},
+        "kiops": mean(n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)),
+        "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
+        "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
+        "contended": mean(contended(r) for r in results),
+        "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
         "digests": [r["digest"] for r in results],
     }
-
-
-def measure(args):
-    progress = report.Progress(len(args.locks) * len(args.workers) * len(args.seeds))
-    points = {}
-    for kind in args.locks:
-        for workers in args.workers:
-            results = []
-            for seed in args.seeds:
-                progress.step(f"{kind}, {workers} workers, seed {seed}")
-                results.append(one_run(args, kind, workers, seed))
-            points[kind, workers] = point(results)
-    progress.end()
-    return points
 
 
 def lost(p):
     return sum(part for use, part in p["time"].items() if use.startswith("spin"))
 
 
-def print_table(args, points):
-    classes = sorted({use for p in points.values() for use in p["time"] if use.startswith("spin")})
-    header = ["lock", "workers", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes)]
-    rows = []
-    for (kind, workers), p in points.items():
-        time = p["time"]
-        rows.append([kind, workers, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * time["work"],
-                     100 * time["idle"], *(100 * time.get(c, 0.0) for c in classes)])
-    report.table(header, rows)
-
-
-def figures(points):
+def figures(_, measured):
     out = []
-    for (kind, workers), p in points.items():
+    for (kind, workers), p in measured.items():
         where = f"{kind}, {workers} workers"
         out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
                 report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
@@ -111,26 +86,29 @@ def figures(points):
     return out
 
 
-def draw(args, points):
+def show(measured):
+    classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
+    report.table(["lock", "workers", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes)],
+                 [[kind, workers, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * p["time"]["work"],
+                   100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes)] for (kind, workers), p in measured.items()])
+
+
+def draw(measured, path):
     fig, (speed, loss) = plot.figure(2)
-    for kind in args.locks:
-        speed.plot(args.workers, [points[kind, w]["kiops"] for w in args.workers], marker="o", label=kind)
-        loss.plot(args.workers, [100 * lost(points[kind, w]) for w in args.workers], marker="o", label=kind)
+    for kind in dict.fromkeys(kind for kind, _ in measured):
+        line = [(workers, p) for (k, workers), p in measured.items() if k == kind]
+        workers = [w for w, _ in line]
+        speed.plot(workers, [p["kiops"] for _, p in line], marker="o", label=kind)
+        loss.plot(workers, [100 * lost(p) for _, p in line], marker="o", label=kind)
     speed.set(xlabel="FTL workers", ylabel="KIOPS (device time)", ylim=(0, None), title="Throughput")
     loss.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
     speed.legend(frameon=False)
-    plot.save(fig, args.out / "lock-scaling.png")
+    plot.save(fig, path)
 
 
-def main():
-    args = options()
-    points = measure(args)
-    print_table(args, points)
-    draw(args, points)
-    path = report.write(args.out, NAME, figures(points), seeds=args.seeds, clock="virtual", device=args.device, workload=args.workload,
-                        points=[{"lock": kind, "workers": workers, **p} for (kind, workers), p in points.items()])
-    print(f"\nfigures: {path}   plot: {args.out / 'lock-scaling.png'}")
+def facts(args):
+    return {"device": args.device, "workload": args.workload}
 
 
 if __name__ == "__main__":
-    runs.main(main)
+    frame.main(sys.modules[__name__])

@@ -1,4 +1,4 @@
-"""The ./hartzone command and the studies as a user meets them: help, wrong words, folders that cannot be written, signals."""
+"""The program and the studies as a user meets them: wrong words, folders that cannot be written, signals."""
 import json
 import os
 import pathlib
@@ -14,44 +14,14 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "studies"))
 from study_test import MISSING, PYTHON  # noqa: E402
 
+INTERRUPTED = ("hartzone study: interrupted, everything is cleaned up; 3 of 3 points are not measured, the same command with --resume "
+               "goes on\n")
+HANG_S = 900 # longer than any load explains
 UNWRITABLE = "/proc/hartzone-test"
 
 
 def called(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options)
-
-
-class Script(unittest.TestCase):
-    """On a copy, whose build folder may be lost."""
-
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hz command ")
-        self.tree = pathlib.Path(self.folder.name)
-        shutil.copy(TOP / "hartzone", self.tree)
-        (self.tree / "build" / "host").mkdir(parents=True)
-        (self.tree / "studies").mkdir()
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def hartzone(self, *arguments):
-        return called(self.tree / "hartzone", *arguments)
-
-    def test_help_does_nothing_else(self):
-        for command in ("clean", "build"):
-            for word in ("--help", "-h"):
-                run = self.hartzone(command, word)
-                self.assertEqual((run.returncode, run.stdout.splitlines()[0]), (0, f"usage: ./hartzone {command}"), run.stderr)
-        self.assertTrue((self.tree / "build" / "host").exists())
-        self.assertEqual(self.hartzone("clean").returncode, 0)
-        self.assertFalse((self.tree / "build" / "host").exists())
-
-    def test_wrong_words(self):
-        for words in (("nosuch",), ("clean", "all"), ("build", "--fast"), ("test", "--nosuch")):
-            self.assertEqual(self.hartzone(*words).returncode, 2, words)
-        self.assertIn("there is no command 'nosuch'", self.hartzone("nosuch").stderr)
-        self.assertIn("there is no study 'nosuch'", self.hartzone("study", "nosuch").stderr)
-        self.assertTrue((self.tree / "build" / "host").exists())
 
 
 class RecordTrace(unittest.TestCase):
@@ -126,15 +96,30 @@ class Scripts(unittest.TestCase):
                                          env={**os.environ, "HARTZONE_RUN_BASE": str(base)}, stderr=subprocess.PIPE, text=True)
                 self.wait_until(lambda: any(base.iterdir()))
                 study.send_signal(number)
-                _, words = study.communicate(timeout=60)
+                _, words = study.communicate(timeout=HANG_S)
                 self.assertEqual(study.returncode, code, words)
-                self.assertEqual(words, "hartzone study: interrupted, everything is cleaned up\n" if code > 0 else "")
+                self.assertEqual(words, INTERRUPTED if code > 0 else "")
                 self.wait_until(lambda: not any(base.iterdir()))
 
+    def test_an_interrupt_keeps_what_was_measured(self):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            command = [PYTHON, str(TOP / "studies/conzone-fig8/study.py"), "--quick", "--out", folder]
+            study = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.wait_until(lambda: os.path.exists(f"{folder}/multiple-1/run.log"))
+            study.send_signal(signal.SIGINT)
+            text, words = study.communicate(timeout=HANG_S)
+            found = json.loads(pathlib.Path(folder, "study.json").read_text())
+            self.assertEqual((study.returncode, found["interrupted"]), (130, True), words)
+            self.assertEqual([p["strategy"] for p in found["points"]][:1], ["bitmap"])
+            self.assertIn("bitmap ", text)
+            resumed = called(*command, "--resume")
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertIn("were there already", resumed.stdout)
+
     def wait_until(self, condition):
-        end = time.monotonic() + 60
+        end = time.monotonic() + HANG_S
         while not condition():
-            self.assertLess(time.monotonic(), end, "nothing has changed within a minute")
+            self.assertLess(time.monotonic(), end, "nothing changes")
             time.sleep(0.02)
 
 

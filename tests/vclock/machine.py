@@ -9,7 +9,7 @@ import tempfile
 import time
 
 RAM_BASE = 0x80000000
-QEMU = os.environ.get("HZ_QEMU", "qemu-system-riscv64")
+QEMU = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
 MIN_QEMU = (10, 0)
 
 

@@ -1,0 +1,45 @@
+"""What every study does: options, sweep, study.json, tables, plot. A study is a module with
+
+NAME                       its folder's name
+options(words)             parsed arguments, of the command line if words is None
+points(args)               what to run: a list of Point
+check(result, folder)      raises StudyError where a run cannot be used
+summarize(results)         of one point's runs: a dictionary of figures
+figures(args, points)      rows of study.json, made by report.figure
+show(points)               prints a table of the points
+draw(points, path)         the plot, if it has one
+facts(args)                more entries of study.json
+rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
+                           studies of no paper have none
+"""
+from common import plot, readme, report, runs
+from common.sweep import Sweep
+
+
+def run(study):
+    args = study.options()
+    sweep = Sweep(args, study.points(args), study.summarize, study.check).run()
+    rows = study.figures(args, sweep.points)
+    path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts())
+    if any(row["paper"] is not None for row in rows):
+        report.compare(rows)
+        print()
+    study.show(sweep.points)
+    print(f"\nfigures: {path}" + drawn(study, args, sweep.points))
+    code = sweep.end()
+    if args.update and code == 0:
+        readme.update(study.NAME, args.out)
+    return code
+
+
+def drawn(study, args, points):
+    """Draws, if the study has a plot and there is something to draw, and says where."""
+    picture = args.out / f"{study.NAME}.png"
+    if not points or not hasattr(study, "draw"):
+        return ""
+    plot.try_to(study.draw, points, picture)
+    return f"   plot: {picture}"
+
+
+def main(study):
+    runs.main(lambda: run(study))

@@ -1,0 +1,79 @@
+"""The tables of measured figures in README files: written from each study's record, measured.json, and from nothing else."""
+import importlib.util
+import json
+import pathlib
+import re
+
+from common.runs import TOP, StudyError
+
+STUDIES = TOP / "studies"
+
+
+def module(name):
+    """A study as a module; its folder's name need not be one of Python's."""
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), STUDIES / name / "study.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def recorded_studies():
+    return [name for name in sorted(path.parent.name for path in STUDIES.glob("*/study.py")) if hasattr(module(name), "rows")]
+
+
+def record_path(name):
+    return STUDIES / name / "measured.json"
+
+
+def record(name):
+    return json.loads(record_path(name).read_text(encoding="utf-8"))
+
+
+def record_of(found):
+    """study.json → what is kept of it."""
+    return {"study": found["study"], "seeds": found["seeds"], "software": found["software"],
+            "figures": {f["name"]: f["measured"] for f in found["figures"]}, "digests": {point["name"]: point["digests"] for point in found["points"]}}
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def rows_of(name):
+    figures = record(name)["figures"]
+    return [list(row) for row in module(name).rows(figures.__getitem__)]
+
+
+def image_line(names):
+    images = {(r["software"]["firmware"]["sha256"][:12], r["software"]["firmware"]["compiler"]) for r in map(record, names)}
+    return "Measured with " + " and ".join(f"firmware image `{sha}…` ({compiler})" for sha, compiler in sorted(images)) + "."
+
+
+def blocks():
+    """(file, name of the block, its text)"""
+    names = recorded_studies()
+    for name in names:
+        yield STUDIES / name / "README.md", name, markdown(["", "paper", "here"], rows_of(name)) + "\n\n" + image_line([name])
+    for name in (path.parent.name for path in STUDIES.glob("*/measured.json")):
+        if hasattr(module(name), "tables"):
+            yield STUDIES / "README.md", name, module(name).tables(record(name)["figures"]) + "\n\n" + image_line([name])
+    every = [[f"`{name}`", *row] for name in names for row in rows_of(name)]
+    yield TOP / "README.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
+
+
+def replaced(text, name, content, where="the file"):
+    """`text` with what stands between the block's two marks replaced."""
+    marks = re.compile(rf"(<!-- measured: {re.escape(name)} -->\n).*?(<!-- end of measured -->)", re.DOTALL)
+    if not marks.search(text):
+        raise StudyError(f"{where} has no place for what was measured: <!-- measured: {name} --> … <!-- end of measured -->")
+    return marks.sub(lambda m: m[1] + "\n" + content + "\n\n" + m[2], text)
+
+
+def update(name, out):
+    """Makes a finished study's figures its record, and writes every README's table anew."""
+    found = json.loads((pathlib.Path(out) / "study.json").read_text(encoding="utf-8"))
+    record_path(name).write_text(json.dumps(record_of(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for path, block, content in blocks():
+        text = path.read_text(encoding="utf-8")
+        path.write_text(replaced(text, block, content, path), encoding="utf-8")

@@ -1,0 +1,90 @@
+"""The runs of a study, one after the other: a point that fails is told and left out, what was measured is kept, and --resume goes on."""
+import dataclasses
+import sys
+
+from common import report, runs, software
+
+
+@dataclasses.dataclass
+class Point:
+    """One point of a sweep: a mean over its runs, of which all must succeed."""
+    labels: dict # what sets it apart from the others, as in study.json
+    name: str    # for people
+    runs: list   # (folder below --out, device, workload), one for each seed
+
+    @property
+    def key(self):
+        values = tuple(self.labels.values())
+        return values if len(values) > 1 else values[0]
+
+
+class Points(dict):
+    """key → what was measured there. Points that failed, or were not reached, are not in it."""
+
+    def value(self, key, field):
+        return self[key][field] if key in self else None
+
+
+class Sweep:
+    """`check(result, folder)` raises StudyError where a run cannot be used."""
+
+    def __init__(self, args, points, summarize, check=lambda result, folder: None):
+        self.args, self.all, self.summarize, self.check = args, points, summarize, check
+        self.points, self.failed, self.interrupted, self.kept, self.software = Points(), [], False, 0, None
+        self.now = software.present(runs.driver()) if args.resume else None
+
+    def run(self):
+        progress = report.Progress(sum(len(p.runs) for p in self.all))
+        try:
+            for point in self.all:
+                self.measure(point, progress)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        progress.end()
+        return self
+
+    def measure(self, point, progress):
+        results = []
+        for folder, device, workload in point.runs:
+            progress.step(f"{point.name}, {folder}")
+            try:
+                results.append(self.one(self.args.out / folder, device, workload))
+            except runs.StudyError as error:
+                self.fail(point, folder, str(error))
+        if len(results) == len(point.runs):
+            self.points[point.key] = self.summarize(results)
+
+    def one(self, out, device, workload):
+        result = runs.earlier(out, device, workload) if self.args.resume else None
+        if result and software.of(result) == self.now:
+            self.kept += 1
+        else:
+            result = runs.run(out, device, workload)
+        self.check(result, out)
+        if self.software and result["software"] != self.software:
+            raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
+        self.software = result["software"]
+        return result
+
+    def fail(self, point, folder, reason):
+        again = runs.repeat_command(self.args.out / folder)
+        self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
+        print(f"hartzone study: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
+
+    def facts(self):
+        """What study.json says about the sweep and each point."""
+        return {"software": self.software, "interrupted": self.interrupted, "failed": self.failed,
+                "points": [{"name": p.name, **p.labels, **self.points[p.key]} for p in self.all if p.key in self.points]}
+
+    def end(self):
+        """Says what is missing; the exit code."""
+        missing = f"{len(self.all) - len(self.points)} of {len(self.all)} points"
+        if self.kept:
+            print(f"{self.kept} runs were there already")
+        if self.interrupted:
+            print(f"hartzone study: interrupted, everything is cleaned up; {missing} are not measured, the same command with --resume goes on",
+                  file=sys.stderr)
+            return runs.INTERRUPTED
+        if self.failed:
+            print(f"hartzone study: {missing} failed and are missing above; the same command with --resume tries only these", file=sys.stderr)
+        return 1 if self.failed else 0

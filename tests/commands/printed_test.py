@@ -1,0 +1,160 @@
+"""Runs, as printed, every command of a document or of the help texts, and looks for what it promises.
+
+  printed_test.py README.md     the commands of that document which no earlier one prints
+  printed_test.py help          every --help, and the examples in it
+"""
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+from printed import TOP, commands, filled, in_help
+from scratch import Scratch
+
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "studies")]
+from study_test import MISSING, PYTHON  # noqa: E402
+
+if PYTHON and PYTHON != sys.executable:
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+if not MISSING:
+    import figures
+
+# First words of what cannot run inside the suite, and what is done instead.
+NOT_HERE = {
+    "./hartzone test": "it is the suite that runs this; commands.script gives it stand-ins for its tools",
+    "./hartzone setup": "it installs packages; scripts/setup --check only looks",
+    "./hartzone clean": "commands.script calls it where it can do no harm",
+}
+RECORDER = "record-trace"
+
+
+def not_here(command):
+    return next((why for words, why in NOT_HERE.items() if (command + " ").startswith(words + " ")), None)
+
+
+def recording_is_possible():
+    return shutil.which("strace") and subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode == 0
+
+
+def option(words, name, default):
+    return words[words.index(name) + 1] if name in words else default
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Printed(unittest.TestCase):
+    def setUp(self):
+        self.scratch = Scratch()
+        self.addCleanup(self.scratch.close)
+
+    def run_printed(self, command):
+        """One command, to its promises. Whatever it leaves outside its results must be among them."""
+        if RECORDER in command and not recording_is_possible():
+            print(f"passed over, nothing can be recorded here: {command}", file=sys.stderr)
+            return
+        run = self.scratch.run(command)
+        self.assertEqual(run.returncode, 0, f"{command}\n{run.stdout}{run.stderr}")
+        self.assertEqual(set(self.scratch.changed()) - self.kept(shlex.split(command, comments=True)), set(), command)
+        self.assertEqual(list(self.scratch.run_base.iterdir()), [], f"{command} left its run directory behind")
+
+    def kept(self, words):
+        """Checks what this kind of command promises; the files it may leave outside of results/."""
+        if words[:2] == ["./hartzone", "run"]:
+            self.check_run(words)
+        elif words[:2] == ["./hartzone", "study"] and len(words) > 2:
+            self.check_study(words)
+        elif words[:2] == ["./hartzone", "bench"] and len(words) > 2:
+            return self.check_bench(words)
+        elif RECORDER in words[0] + words[1] and "--help" not in words:
+            name = words[words.index(RECORDER) + 1] if RECORDER in words else words[1]
+            return {f"traces/{name}.hzt.xz"}
+        elif words[0] == "cc":
+            return {"a.out"}
+        return set()
+
+    def check_run(self, words):
+        if "--out" in words:
+            result = json.loads((self.scratch.tree / option(words, "--out", "") / "result.json").read_text())
+            self.assertTrue(result["deterministic"], result["deterministic_reason"])
+            self.assertEqual((result["violations"], result["failed_commands"]["count"]), ([], 0))
+
+    def check_study(self, words):
+        name = words[2]
+        out = self.scratch.tree / option(words, "--out", f"results/{name}")
+        found = json.loads((out / "study.json").read_text())
+        self.assertEqual((found["study"], found["failed"], found["interrupted"]), (name, [], False))
+        self.assertTrue(all(f["measured"] is not None for f in found["figures"]))
+        for point in found["points"]:
+            self.assertEqual(len(point["digests"]), len(found["seeds"]))
+        if figures.has_plot(name):
+            self.assertGreater((out / f"{name}.png").stat().st_size, 1000)
+        if set(words[3:]) <= {"--out", option(words, "--out", "")}:
+            self.assertEqual(list(figures.differences(name, found)), [], f"what the README files show of {name} is not what it measures")
+
+    def check_bench(self, words):
+        out = self.scratch.tree / option(words, "--out", f"results/bench-{words[2]}")
+        self.assertTrue(list(out.glob("*.json")), words)
+        return {"bench/ftl/baseline.json"} if "--update" in words else set()
+
+    def test_document(self):
+        for command in commands(DOCUMENT):
+            with self.subTest(command=command):
+                if not_here(command):
+                    self.check_without_running(command)
+                elif command.startswith("cc "):
+                    self.write_program()
+                    self.run_printed(command)
+                else:
+                    self.run_printed(command)
+
+    def check_without_running(self, command):
+        """Its options are known to its own help."""
+        words = shlex.split(command, comments=True)
+        text = self.scratch.run(f"./hartzone {words[1]} --help").stdout
+        for word in words[2:]:
+            if word.startswith("-"):
+                self.assertIn(word, text, command)
+
+    def write_program(self):
+        """The C program that the document shows above the compiler's call."""
+        lines = (TOP / DOCUMENT).read_text().splitlines()
+        first = next(i for i, line in enumerate(lines) if line.strip() == "#include <hartzone.h>")
+        last = next(i for i in range(first, len(lines)) if lines[i] == "    }")
+        (self.scratch.tree / "program.c").write_text("\n".join(line[4:] for line in lines[first:last + 1]) + "\n")
+        self.scratch.changed()
+
+    def test_help(self):
+        texts = {command: self.help_of(command) for command in self.every_command()}
+        examples = dict.fromkeys(filled(line) for text in texts.values() for line in in_help(text))
+        self.assertGreater(len(examples), 4)
+        for command in examples:
+            with self.subTest(command=command):
+                if not not_here(command):
+                    self.run_printed(command)
+
+    def help_of(self, command):
+        run = self.scratch.run(f"{command} --help")
+        self.assertEqual((run.returncode, run.stderr), (0, ""), command)
+        self.assertRegex(run.stdout.lower(), "usage", command)
+        self.assertEqual(self.scratch.changed(), [], f"{command} --help is more than help")
+        return run.stdout
+
+    def every_command(self):
+        """The script's commands, and the names below study and bench, as their own lists say."""
+        listed = re.findall(r"^  ([a-z][a-z-]+) ", self.scratch.run("./hartzone --help").stdout, re.MULTILINE)
+        self.assertLessEqual({"run", "test", "study", "bench", "info"}, set(listed))
+        yield "./hartzone"
+        for command in listed:
+            yield f"./hartzone {command}"
+            if command in ("study", "bench"):
+                names = re.findall(r"^  ([a-z0-9-]+) ", self.scratch.run(f"./hartzone {command}").stdout, re.MULTILINE)
+                self.assertGreater(len(names), 2)
+                yield from (f"./hartzone {command} {name}" for name in names)
+
+
+if __name__ == "__main__":
+    DOCUMENT = sys.argv.pop()
+    unittest.main(verbosity=2, argv=[sys.argv[0], "Printed.test_help" if DOCUMENT == "help" else "Printed.test_document"])

@@ -1,0 +1,52 @@
+"""A copy of the tree in which printed commands run as a reader's would: the build is the suite's, everything else may be spoilt."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+NOT_COPIED = (".git", "build", "results", "__pycache__")
+
+
+class Scratch:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-")
+        self.tree = pathlib.Path(self.folder.name) / "hartzone"
+        self.run_base = pathlib.Path(self.folder.name) / "runs"
+        self.run_base.mkdir()
+        shutil.copytree(TOP, self.tree, symlinks=True, ignore=lambda folder, names: [
+            name for name in names if name in NOT_COPIED and (name == "__pycache__" or pathlib.Path(folder) == TOP)])
+        build = self.tree / "build"
+        build.mkdir()
+        for name in ("host", "firmware", "tools"):
+            (build / name).symlink_to(TOP / "build" / name)
+        for stamp in (".tools", ".built"): # both are there: the suite has built them
+            (build / stamp).touch()
+        self.before = self.files()
+
+    def close(self):
+        self.folder.cleanup()
+
+    def files(self):
+        """path → time of the last change, of everything outside the build and the results"""
+        out = {}
+        for folder, names, files in os.walk(self.tree):
+            names[:] = [name for name in names if name not in ("build", "results", "__pycache__")]
+            for name in files:
+                path = pathlib.Path(folder) / name
+                out[str(path.relative_to(self.tree))] = path.lstat().st_mtime_ns
+        return out
+
+    def run(self, command, **options):
+        """A line of shell, as typed in the tree."""
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base)}
+        return subprocess.run(["bash", "-c", command], cwd=self.tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, **options)
+
+    def changed(self):
+        """Files that are new or different since the last call, results aside."""
+        now = self.files()
+        out = sorted(path for path in now if self.before.get(path) != now[path]) + sorted(path for path in self.before if path not in now)
+        self.before = now
+        return out

@@ -1,0 +1,130 @@
+"""The hartzone script on a copy of itself: help and wrong words, and `test` with stand-ins for cmake, ninja and ctest."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+# Lists the tests of tests.json whose name has the word behind -R; runs them by writing down how each ends. Tells its words to calls.
+CTEST = """#!/usr/bin/env python3
+import json, os, pathlib, sys
+words, here = sys.argv[1:], pathlib.Path(__file__).parent
+with open(here / "calls", "a") as calls:
+    print("ctest", *words, file=calls)
+build = pathlib.Path(words[words.index("--test-dir") + 1]).name
+tests = json.loads((here / "tests.json").read_text()).get(build, {})
+wanted = words[words.index("-R") + 1] if "-R" in words else ""
+tests = {name: end for name, end in tests.items() if wanted in name and not ("-LE" in words and "slow" in end)}
+if "--show-only=json-v1" in words:
+    print(json.dumps({"tests": [{"name": name, "properties": [{"name": "LABELS", "value": end[1:]}]} for name, end in tests.items()]}))
+elif "crash" not in tests:
+    cases = "".join(f'<testcase name="{name}" status="{end[0]}"/>' for name, end in tests.items())
+    pathlib.Path(words[words.index("--output-junit") + 1]).write_text(f"<testsuite>{cases}</testsuite>")
+sys.exit(any(end[0] == "fail" for end in tests.values()))
+"""
+SILENT = "#!/bin/sh\nexit 0\n"
+
+
+class Copy(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hz script ")
+        self.addCleanup(self.folder.cleanup)
+        self.tree = pathlib.Path(self.folder.name)
+        shutil.copy(TOP / "hartzone", self.tree)
+        (self.tree / "build" / "host").mkdir(parents=True)
+        (self.tree / "studies").mkdir()
+
+    def hartzone(self, *words, **environment):
+        return subprocess.run([str(self.tree / "hartzone"), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **environment})
+
+
+class Words(Copy):
+    def test_help_does_nothing_else(self):
+        for command in ("clean", "build"):
+            for word in ("--help", "-h"):
+                run = self.hartzone(command, word)
+                self.assertEqual((run.returncode, run.stdout.splitlines()[0]), (0, f"usage: ./hartzone {command}"), run.stderr)
+        self.assertTrue((self.tree / "build" / "host").exists())
+        self.assertEqual(self.hartzone("clean").returncode, 0)
+        self.assertFalse((self.tree / "build" / "host").exists())
+
+    def test_wrong_words(self):
+        for words, sentence in ((("nosuch",), "there is no command 'nosuch'"), (("clean", "all"), "takes no options"),
+                                (("build", "--fast"), "takes no options"), (("test", "--nosuch"), "usage: ./hartzone test"),
+                                (("test", "--filter"), "--filter takes a value"), (("study", "nosuch"), "there is no study 'nosuch'"),
+                                (("bench", "nosuch"), "there is no bench 'nosuch'")):
+            run = self.hartzone(*words)
+            self.assertEqual(run.returncode, 2, words)
+            self.assertIn(sentence, run.stderr)
+        self.assertTrue((self.tree / "build" / "host").exists())
+
+    def test_jobs_are_a_number(self):
+        for jobs in ("many", "0", "-1", "2 "):
+            run = self.hartzone("build", HARTZONE_JOBS=jobs)
+            self.assertEqual((run.returncode, run.stderr), (2, f"hartzone: HARTZONE_JOBS is the number of parallel jobs, 1 to 9999, not '{jobs}'\n"))
+
+
+class Test(Copy):
+    """`./hartzone test`, which cannot run inside the suite: its options, its choice of tests, its last lines and its exit code."""
+
+    def setUp(self):
+        super().setUp()
+        self.tools = self.tree / "tools"
+        self.tools.mkdir()
+        for name, text in (("cmake", SILENT), ("ninja", SILENT), ("ctest", CTEST)):
+            (self.tools / name).write_text(text)
+            (self.tools / name).chmod(0o755)
+        (self.tree / "build" / ".tools").touch()
+
+    def run_with(self, tests, *words):
+        (self.tools / "tests.json").write_text(json.dumps(tests))
+        (self.tools / "calls").write_text("")
+        run = self.hartzone("test", *words, PATH=f"{self.tools}:{os.environ['PATH']}")
+        return run, [line for line in (self.tools / "calls").read_text().splitlines() if "--show-only" not in line]
+
+    TESTS = {"host": {"e2e.data": ["run", "qemu"], "studies": ["run", "qemu", "slow"]}, "asan": {"unit.a": ["run"]}, "tsan": {"unit.a": ["run"]}}
+
+    def test_all(self):
+        run, calls = self.run_with(self.TESTS)
+        self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
+        self.assertEqual([f"build/{name}" in call for name, call in zip(("host", "asan", "tsan"), calls)], [True] * 3)
+        self.assertIn("-L qemu", calls[0])
+
+    def test_fast_leaves_out_what_is_slow(self):
+        run, calls = self.run_with(self.TESTS, "--fast")
+        self.assertEqual((run.returncode, run.stdout, len(calls)), (0, "2 passed, 0 failed\n", 2), run.stderr)
+        for call in calls:
+            self.assertIn("-LE slow", call)
+
+    def test_list(self):
+        run, calls = self.run_with(self.TESTS, "--list")
+        self.assertEqual(run.stdout.splitlines(), ["host  e2e.data  (qemu)", "host  studies  (qemu, slow)", "asan  unit.a", "tsan  unit.a"])
+        self.assertEqual((run.returncode, calls), (0, []))
+
+    def test_a_filter_that_matches_nothing_says_so(self):
+        for words in (("--filter", "nosuch"), ("--fast", "--filter", "studies"), ("--filter", "nosuch", "--list")):
+            run, calls = self.run_with(self.TESTS, *words)
+            self.assertEqual((run.returncode, calls), (1, []), words)
+            self.assertIn(f"no test matches '{words[words.index('--filter') + 1]}': ./hartzone test", run.stderr)
+
+    def test_a_filter_that_matches_in_one_configuration(self):
+        run, _ = self.run_with(self.TESTS, "--filter", "e2e")
+        self.assertEqual((run.returncode, run.stdout), (0, "1 passed, 0 failed\n"), run.stderr)
+
+    def test_what_failed_is_named_with_its_configuration(self):
+        run, _ = self.run_with({**self.TESTS, "asan": {"unit.a": ["fail"], "unit.b": ["run"], "unit.c": ["notrun"]}})
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stdout.splitlines(), ["failed: asan: unit.a", "1 skipped: unit.c", "4 passed, 1 failed"])
+
+    def test_a_ctest_that_ends_early_is_a_failure(self):
+        run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("failed: tsan: ctest did not run", run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
