@@ -1,0 +1,31 @@
+# What quick rounds (./hartzone test --fast, ctest -LE slow) leave out: everything that takes more than some three seconds, measured
+# on the development host. A test that is not named here is quick, so a new one that takes long belongs here too.
+
+# Of GoogleTest programs: HZ_SLOW_<program> is a filter, as for --gtest_filter.
+set(HZ_SLOW_ftl_mount_test "*")
+set(HZ_SLOW_ftl_page_test "*/PageProperty.*:*/PagePowerCut*:PageFaults.*:PageWaf.*")
+set(HZ_SLOW_ftl_powercut_test "*")
+set(HZ_SLOW_ftl_test "*/PatchProperty.*:*/Property.*:*/SmallestSlc.*:PatchFaults.*:Faults.*")
+set(HZ_SLOW_ftl_threads_test "*")
+set(HZ_SLOW_host_replay "*/LogShimSeeds.*:DirectBlocks.*")
+set(HZ_SLOW_host_trace "*/Compressed.*xz*")
+set(HZ_SLOW_l2p_test "*L2pPowerCut*:*/L2pProperty.*")
+set(HZ_SLOW_platform_test "Stream.RandomTraffic*")
+set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
+set(HZ_SLOW_tsu_test "*/EveryOption.*")
+
+# Of the others, by name.
+set(HZ_SLOW_TESTS
+	bench.ftl bench.vclock build.reproducible studies
+	conformance.registers
+	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.killed e2e.placement e2e.power_cut
+	fuzz.config_yaml fuzz.device_tree fuzz.hil_link fuzz.hil_sqe fuzz.trace_readers fuzz.vsock_stream
+	host_run.RunDefault host_run.RunPresets host_run.RunRaceCheck
+	vclock.accuracy vclock.determinism vclock.stopping vclock.waiting)
+
+# hz_label_slow(TEST): for a test that was just added, in the folder that added it.
+function(hz_label_slow name)
+	if(name IN_LIST HZ_SLOW_TESTS)
+		set_property(TEST ${name} APPEND PROPERTY LABELS slow)
+	endif()
+endfunction()
