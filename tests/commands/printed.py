@@ -40,7 +40,7 @@ def in_sentences(text):
 def in_help(text):
     """Examples of a help text: lines that begin with a command; what stands behind two spaces explains it."""
     for line in text.splitlines():
-        line = line.strip()
+        line = line.strip().removeprefix("Example: ")
         if line.startswith(("./hartzone ", "scripts/")):
             yield re.split(r"\s{2,}", line)[0]
 
