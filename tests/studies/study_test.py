@@ -49,8 +49,8 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(len(points), 4)
         for p in points.values():
             self.assertAlmostEqual(sum(p["time"].values()), 1.0, places=9)
-        self.assertEqual(points["mcs", 1]["contended"], 0)
-        self.assertGreater(points["mcs", 4]["contended"], 0)
+        self.assertLess(points["mcs", 1]["contended"], 0.003) # with who resets and reads the statistics, once each
+        self.assertGreater(points["mcs", 4]["contended"], 0.01)
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
 
     def test_same_figures_again(self):
