@@ -34,11 +34,11 @@ def study_parser(name, text, example):
     return p
 
 
-def parsed(p, words=None, recorded=()):
-    """Of the command line, or of these words. `recorded`: further options that --update goes with."""
+def parsed(p, words=None):
+    """Of the command line, or of these words."""
     args = p.parse_args(words)
     default = vars(p.parse_args([]))
-    changed = [key for key, value in vars(args).items() if key not in ANY_TIME + recorded and value != default[key]]
+    changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
     if args.update and changed:
         p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
     return args

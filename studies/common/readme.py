@@ -17,12 +17,13 @@ def module(name):
     return loaded
 
 
-def recorded_studies():
-    return [name for name in sorted(path.parent.name for path in STUDIES.glob("*/study.py")) if hasattr(module(name), "rows")]
-
-
 def record_path(name):
     return STUDIES / name / "measured.json"
+
+
+def shown_studies(function):
+    """Names of the studies that have this function, which makes what README files show of them."""
+    return [name for name in sorted(path.parent.name for path in STUDIES.glob("*/study.py")) if hasattr(module(name), function)]
 
 
 def record(name):
@@ -51,15 +52,16 @@ def image_line(names):
 
 
 def blocks():
-    """(file, name of the block, its text)"""
-    names = recorded_studies()
+    """(file, name of the block, its text), of the studies that have a record"""
+    names = [name for name in shown_studies("rows") if record_path(name).exists()]
     for name in names:
         yield STUDIES / name / "README.md", name, markdown(["", "paper", "here"], rows_of(name)) + "\n\n" + image_line([name])
-    for name in (path.parent.name for path in STUDIES.glob("*/measured.json")):
-        if hasattr(module(name), "tables"):
+    if names:
+        every = [[f"`{name}`", *row] for name in names for row in rows_of(name)]
+        yield TOP / "README.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
+    for name in shown_studies("tables"):
+        if record_path(name).exists():
             yield STUDIES / "README.md", name, module(name).tables(record(name)["figures"]) + "\n\n" + image_line([name])
-    every = [[f"`{name}`", *row] for name in names for row in rows_of(name)]
-    yield TOP / "README.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
 
 
 def replaced(text, name, content, where="the file"):

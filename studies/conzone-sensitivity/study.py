@@ -36,11 +36,9 @@ def options(words=None):
     known = [parameter.name for parameter in PARAMETERS]
     p = arguments.study_parser(NAME, __doc__, "--parameters buckets --quick")
     arguments.add_names(p, "--parameters", known, ",".join(FEW), "what to halve and double")
-    p.add_argument("--full", action="store_true", help="all parameters: some 20 minutes on a host that does nothing else")
-    args = arguments.parsed(p, words, recorded=("full",))
-    if args.update and not args.full:
-        p.error("--update records all parameters: add --full")
-    if args.full:
+    p.add_argument("--full", action="store_true", help="all parameters: some 20 minutes on a host that does nothing else; --update means them")
+    args = arguments.parsed(p, words)
+    if args.full or args.update:
         args.parameters = known
     if args.quick:
         args.parameters = args.parameters[:1]
