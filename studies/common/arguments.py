@@ -1,5 +1,4 @@
-"""Command line of a study: --out, --quick, --seeds, --resume, --update and what the study adds. Every value is checked before anything
-runs."""
+"""Command line of a study: --out, --quick, --seeds, --resume and what the study adds. Every value is checked before anything runs."""
 import argparse
 import pathlib
 
@@ -29,9 +28,13 @@ def study_parser(name, text, example):
     add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
     p.add_argument("--resume", action="store_true",
                    help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
+    return p
+
+
+def add_update(p):
+    """For studies whose figures README files show."""
     p.add_argument("--update", action="store_true",
                    help="make the figures this study's record (measured.json) and write them into the README files; default grid only")
-    return p
 
 
 def parsed(p, words=None):
@@ -39,7 +42,7 @@ def parsed(p, words=None):
     args = p.parse_args(words)
     default = vars(p.parse_args([]))
     changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
-    if args.update and changed:
+    if getattr(args, "update", False) and changed:
         p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
     return args
 

@@ -11,13 +11,15 @@ draw(points, path)         the plot, if it has one
 facts(args)                more entries of study.json
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
                            studies of no paper have none
+tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
+UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is not told
 """
 from common import plot, readme, report, runs
 from common.sweep import Sweep
 
 
-def run(study):
-    args = study.options()
+def run(study, words=None):
+    args = study.options(words)
     sweep = Sweep(args, study.points(args), study.summarize, study.check).run()
     rows = study.figures(args, sweep.points)
     path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts())
@@ -27,7 +29,7 @@ def run(study):
     study.show(sweep.points)
     print(f"\nfigures: {path}" + drawn(study, args, sweep.points))
     code = sweep.end()
-    if args.update and code == 0:
+    if getattr(args, "update", False) and code == 0:
         readme.update(study.NAME, args.out)
     return code
 

@@ -18,6 +18,7 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--pauses 0,500 --quick")
     arguments.add_numbers(p, "--pauses", 0, 1000000, "0",
                           "mean pauses of the clients before each write, in us, exponentially distributed; 0 is the paper's test")
+    arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.mib = 12
     if args.quick:

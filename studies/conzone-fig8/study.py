@@ -23,6 +23,7 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--cache 512 --quick")
     arguments.add_number(p, "--cache", 64, 64 << 20, CACHE_BYTES, "bytes of the L2P cache, 4 for each entry")
     arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
+    arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
         args.volume, args.seeds = 8, args.seeds[:1]

@@ -37,6 +37,7 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--parameters buckets --quick")
     arguments.add_names(p, "--parameters", known, ",".join(FEW), "what to halve and double")
     p.add_argument("--full", action="store_true", help="all parameters: some 20 minutes on a host that does nothing else; --update means them")
+    arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.full or args.update:
         args.parameters = known

@@ -24,15 +24,15 @@ def differences(name, found):
     if not readme.record_path(name).exists():
         return
     record = readme.record(name)
-    exact = same_programs(found["software"], record["software"])
+    exact, uncertain = same_programs(found["software"], record["software"]), getattr(readme.module(name), "UNCERTAIN", {})
     for figure in found["figures"]:
         here, there = figure["measured"], record["figures"].get(figure["name"])
-        if there is None or not (here == there if exact else near(here, there, figure["unit"])):
+        if there is None or not (here == there if exact else near(here, there, figure["unit"], uncertain.get(figure["name"], 1))):
             yield f"{figure['name']}: {here} {figure['unit']}, but the record says {there}"
     for point in found["points"]:
         if exact and point["digests"] != record["digests"].get(point["name"]):
             yield f"{point['name']}: the digests are others, though the programs are the same"
 
 
-def near(here, there, unit):
-    return abs(here - there) <= max(PERCENT_OF_IT / 100 * abs(there), POINTS if unit == "%" else 0)
+def near(here, there, unit, times):
+    return abs(here - there) <= times * max(PERCENT_OF_IT / 100 * abs(there), POINTS if unit == "%" else 0)

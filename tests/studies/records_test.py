@@ -1,0 +1,94 @@
+"""README files show what the studies' records say, cell by cell; a figure that is not the record's is seen. Nothing runs here."""
+import copy
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+from study_test import PYTHON, TOP
+
+if PYTHON and PYTHON != sys.executable:
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+if PYTHON:
+    import figures
+    from common import readme, runs
+
+STUDY = "conzone-fig6b"
+
+
+def found_like(record):
+    """The study.json of a study that measures its record again."""
+    return {"software": record["software"], "figures": [{"name": name, "measured": value, "unit": "MiB/s"} for name, value in record["figures"].items()],
+            "points": [{"name": name, "digests": digests} for name, digests in record["digests"].items()]}
+
+
+@unittest.skipUnless(PYTHON, "python3-matplotlib and python3-yaml are not installed")
+class Records(unittest.TestCase):
+    def test_every_table_is_the_records(self):
+        for path, name, content in readme.blocks():
+            text = path.read_text(encoding="utf-8")
+            self.assertEqual(readme.replaced(text, name, content, path), text, f"{path}: ./hartzone study --update writes its table {name}")
+
+    def test_every_paper_study_has_a_record_and_every_mark_a_table(self):
+        names = readme.shown_studies("rows")
+        self.assertGreater(len(names), 3)
+        for name in names:
+            self.assertTrue(readme.record_path(name).exists(), f"./hartzone study {name} --update makes its record")
+        known = {(path, name) for path, name, _ in readme.blocks()} | {(TOP / "studies/README.md", name) for name in readme.shown_studies("tables")}
+        marks = {(path, name) for path in [TOP / "README.md", *TOP.glob("studies/**/README.md")]
+                 for name in re.findall(r"<!-- measured: (\S+) -->", path.read_text(encoding="utf-8"))}
+        self.assertEqual(marks, known)
+
+    def test_a_place_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(runs.StudyError, "x.md has no place .*measured: studies"):
+            readme.replaced("no marks", "studies", "table", "x.md")
+
+    def test_equal_programs_must_give_equal_figures(self):
+        record = readme.record(STUDY)
+        found = found_like(record)
+        self.assertEqual(list(figures.differences(STUDY, found)), [])
+        found["figures"][0]["measured"] *= 1.0001
+        found["points"][1]["digests"] = ["0"]
+        sentences = list(figures.differences(STUDY, found))
+        self.assertEqual(len(sentences), 2)
+        self.assertIn(found["figures"][0]["name"], sentences[0])
+        self.assertIn("the digests are others", sentences[1])
+
+    def test_other_programs_must_give_near_figures(self):
+        record = readme.record(STUDY)
+        for factor, far in ((1.02, False), (1.05, True)):
+            found = found_like(copy.deepcopy(record))
+            found["software"]["firmware"]["sha256"] = "0"
+            found["points"][1]["digests"] = ["0"]
+            found["figures"][0]["measured"] *= factor
+            self.assertEqual(bool(list(figures.differences(STUDY, found))), far, factor)
+
+    def test_update_writes_the_record_and_every_table_that_shows_it(self):
+        with tempfile.TemporaryDirectory(prefix="hz-records-") as folder:
+            copied = pathlib.Path(folder)
+            shutil.copytree(TOP / "studies", copied / "studies")
+            shutil.copy(TOP / "README.md", copied)
+            found = found_like(readme.record(STUDY)) | {"study": STUDY, "seeds": [1]}
+            found["figures"] = [f | {"measured": 1234.5} if f["name"] == "bandwidth, buffers apart" else f for f in found["figures"]]
+            (copied / "study.json").write_text(json.dumps(found))
+            with unittest.mock.patch.multiple(readme, TOP=copied, STUDIES=copied / "studies"):
+                readme.update(STUDY, copied)
+                self.assertEqual(readme.record(STUDY)["figures"]["bandwidth, buffers apart"], 1234.5)
+            for path in (copied / "README.md", copied / "studies" / STUDY / "README.md"):
+                self.assertIn("(1234.5 against", path.read_text(encoding="utf-8"))
+
+    def test_update_is_of_the_default_grid(self):
+        run = subprocess.run([sys.executable, str(TOP / "studies" / STUDY / "study.py"), "--update", "--seeds", "1,2"], capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--update records the default grid: leave out --seeds", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
