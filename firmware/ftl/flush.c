@@ -87,7 +87,6 @@ static void give_back(struct ftl_worker *self, struct flush_plan *plan)
 
 static void close_all(struct ftl_worker *self, struct ftl_request *req)
 {
-	io_of(req)->step = 0;
 	io_of(req)->cursor = 0;
 	req->op = FTL_ZONE_CLOSE;
 	req->flags |= FTL_ALL_ZONES;

@@ -236,7 +236,7 @@ static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	if (io->zone != zone && ((zone->op && zone->op->op == FTL_ZONE_RESET) || zone->old_superblock != SUPERBLOCK_NONE)) {
+	if (io->zone != zone && (zone->op == FTL_ZONE_RESET || zone->old_superblock != SUPERBLOCK_NONE)) {
 		io_push(&zone->parked, req);
 		verdict = PARKED;
 	} else if (zone->state == NVME_ZS_OFFLINE) {

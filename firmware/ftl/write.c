@@ -380,7 +380,7 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 	if (!zone->relocate || zone->relocating || zone->failed || !buffer || buffer->in_flight ||
 	    zone->old_superblock != SUPERBLOCK_NONE || buffer->unit[buffer->oldest].state != UNIT_FULL)
 		return;
-	if (zone->op && zone->op->op == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head)
+	if (zone->op == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head)
 		return; /* what is in the buffer will be thrown away */
 	target = superblock_take(zone->ftl, zone, &hopeless);
 	zone->failed = hopeless;

@@ -45,7 +45,8 @@ struct zone {
 	struct io_queue writers;      /* accepted writes whose data have not all landed, in write pointer order */
 	struct io_queue durable;      /* requests that wait for flush_to */
 	struct io_queue parked;       /* arrived while op excludes them; dispatched again afterwards */
-	struct ftl_request *op;       /* running finish or reset */
+	uint8_t op, op_step;          /* running FTL_ZONE_FINISH, _RESET or _OFFLINE, 0 = none; enum op_step */
+	struct ftl_request *op_request; /* to be answered when it ends; NULL: nobody waits for it any more */
 	uint32_t readers;             /* read requests that may have flash reads of this zone under way */
 
 	bool relocate;                /* the superblock cannot be continued: move to a fresh one before the next program */

@@ -11,15 +11,16 @@ enum verdict { DONE, RUNNING, LACKS_BUDGET };
 
 static void op_end(struct zone *zone, uint16_t status)
 {
-	struct ftl_request *req = zone->op;
+	struct ftl_request *req = zone->op_request;
 	struct io_queue parked = zone->parked;
 
-	zone->op = NULL;
+	zone->op = 0;
+	zone->op_request = NULL;
 	zone->parked = (struct io_queue){ NULL, NULL };
-	if (io_of(req)->all && !status) {
+	if (req && io_of(req)->all && !status) {
 		io_of(req)->cursor++;
 		io_resume(req);
-	} else {
+	} else if (req) {
 		io_complete(req, status);
 	}
 	io_resume_all(&parked);
@@ -30,7 +31,7 @@ static void record(struct ftl_worker *self, struct zone *zone, uint32_t generati
 	struct zone_record record = zone_table_record(zone, generation, state);
 
 	record.finish = zone->wp;
-	io_of(zone->op)->step = OP_RECORD;
+	zone->op_step = OP_RECORD;
 	zone->fence = false;
 	zone_table_commit(self, zone, &record);
 }
@@ -50,18 +51,16 @@ static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 /* True: another step may follow at once. */
 static bool finish_step(struct ftl_worker *self, struct zone *zone)
 {
-	struct ftl_io *io = io_of(zone->op);
-
-	switch (io->step) {
+	switch (zone->op_step) {
 	case OP_DRAIN:
 		if (zone->writers.head)
 			return false;
-		io->step = OP_PAD;
+		zone->op_step = OP_PAD;
 		return true;
 	case OP_PAD:
 		if (!finish_pad(self, zone))
 			return false;
-		io->step = OP_PLACE;
+		zone->op_step = OP_PLACE;
 		return true;
 	case OP_PLACE:
 		if (zone->placed != zone->landed || !zone_quiet(zone))
@@ -110,14 +109,14 @@ static void give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place,
 
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 {
-	io_of(zone->op)->step = OP_ERASE;
+	zone->op_step = OP_ERASE;
 	give_up(self, zone, &zone->superblock, &zone->bad_superblock);
 	give_up(self, zone, &zone->patch, &zone->bad_patch);
 }
 
 static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
-	switch (io_of(zone->op)->step) {
+	switch (zone->op_step) {
 	case OP_DRAIN:
 		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
 		    zone->old_superblock != SUPERBLOCK_NONE)
@@ -144,7 +143,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 
 static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
-	if (io_of(zone->op)->step != OP_RECORD) {
+	if (zone->op_step != OP_RECORD) {
 		record(self, zone, zone->generation, ZONE_RECORD_OFFLINE);
 		return true;
 	}
@@ -160,11 +159,11 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 	bool more = true;
 
 	while (more && zone->op) {
-		if (zone->failed && zone->op->op == FTL_ZONE_FINISH) {
+		if (zone->failed && zone->op == FTL_ZONE_FINISH) {
 			op_end(zone, NVME_WRITE_FAULT);
 			return;
 		}
-		switch (zone->op->op) {
+		switch (zone->op) {
 		case FTL_ZONE_FINISH: more = finish_step(self, zone); break;
 		case FTL_ZONE_RESET: more = reset_step(self, zone); break;
 		default: more = offline_step(self, zone); break;
@@ -176,8 +175,9 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 
 static enum verdict op_begin(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	zone->op = req;
-	io_of(req)->step = OP_DRAIN;
+	zone->op = req->op;
+	zone->op_step = OP_DRAIN;
+	zone->op_request = req;
 	io_of(req)->zone = zone;
 	zone_pump(self, zone);
 	return RUNNING;
