@@ -13,7 +13,7 @@ struct ftl_io {
 	struct ftl_worker *worker;   /* whose queue the request came from; its continuations run there */
 	struct ftl_request *next;    /* in exactly one io_queue at a time */
 	struct zone *zone;           /* zone being worked on; read: the zone that is referenced */
-	uint32_t offset;             /* first sector within the zone */
+	uint32_t first;              /* write: done when it came to this zone */
 	uint32_t done;               /* sectors landed (write) or resolved (read) */
 	uint32_t end;                /* write: done when the part in this zone has landed */
 	uint32_t target;             /* zone sectors that must be durable before the request goes on */

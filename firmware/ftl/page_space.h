@@ -98,6 +98,8 @@ bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t s
 /* --- between the zone write path and the page space; lock of the backing zone held --- */
 /* `sectors` of req have been copied to the slots from `oob` on: make their OOB records and map them. */
 void page_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);
+/* They have landed: req.done and zone.landed count them. */
+void page_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
 /* A full backing zone is durable and has given its buffer away. */
 void page_sealed(struct ftl_worker *self, struct zone *zone);
 /* It can be written no more. */

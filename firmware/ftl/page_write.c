@@ -1,5 +1,5 @@
 /* Writes to the page space: a request goes to the open backing zone of its stream, part by part if that fills up, and lands there through
- * the zone write path. The map changes when data land.
+ * the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
  *
  * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform
  * writes an LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot.
@@ -144,25 +144,11 @@ void page_zone_lost(struct ftl_worker *self, struct zone *zone)
 /* Zone lock held. */
 static void accept(struct ftl_worker *self, struct zone *zone, enum page_stream stream, struct ftl_request *req)
 {
-	struct page_space *page = &self->ftl->page;
-	struct ftl_io *io = io_of(req);
-	uint32_t part = req->sectors - io->done, room = page->capacity - zone->wp;
-
-	if (part > room)
-		part = room;
-	io->end = io->done + part;
+	io_of(req)->first = io_of(req)->done;
+	io_of(req)->end = req->sectors;
 	zone->stream = stream;
 	if (!zone_is_open(zone->state))
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
-	zone->wp += part;
-	if (zone->wp == page->capacity) {
-		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
-		lt_store(&zone->page->stream, PAGE_NO_STREAM);
-	}
-	if (stream != PAGE_COLLECT) {
-		self->counters.host_write_sectors += part;
-		lt_add(&page->clock, part);
-	}
 	io_push(&zone->writers, req);
 	zone_pump(self, zone);
 }
@@ -247,6 +233,33 @@ static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, ui
 		page_space_invalidate(ftl, to, UINT64_MAX);
 	}
 	page_space_invalidate(ftl, from, UINT64_MAX);
+}
+
+/* The one that landed last stays, with what it has here as its part; it and the others go on in the stream's next zone. */
+static void filled(struct zone *zone, struct ftl_request *last)
+{
+	struct io_queue rest = zone->writers;
+
+	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+	lt_store(&zone->page->stream, PAGE_NO_STREAM);
+	io_of(last)->end = io_of(last)->done;
+	io_pop(&rest);
+	zone->writers = (struct io_queue){ last, last };
+	io_of(last)->next = NULL;
+	io_resume_all(&rest);
+}
+
+void page_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors)
+{
+	struct page_space *page = &self->ftl->page;
+
+	zone->wp = zone->landed;
+	if (zone->stream != PAGE_COLLECT) {
+		self->counters.host_write_sectors += sectors;
+		lt_add(&page->clock, sectors);
+	}
+	if (zone->wp == page->capacity)
+		filled(zone, req);
 }
 
 void page_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob)

@@ -42,7 +42,6 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, io->budget);
 	io->budget = BUDGET_NONE;
 	io->zone = zone;
-	io->offset = zone->wp;
 	io->end = req->sectors;
 	req->result = zone->start + zone->wp;
 	zone->wp += req->sectors;
@@ -160,6 +159,8 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 		return 0;
 	if (sectors > unit->end - zone->landed)
 		sectors = unit->end - zone->landed;
+	if (sectors > ftl->shape.zone_capacity_sectors - zone->landed)
+		sectors = (uint32_t)(ftl->shape.zone_capacity_sectors - zone->landed);
 	copy_in(self, zone, req, sectors);
 	if (req->op != FTL_WRITE_ZEROES)
 		landed_ns = link_transfer(&ftl->links->to_device, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
@@ -314,6 +315,8 @@ static void land(struct ftl_worker *self, struct zone *zone)
 		if (!sectors)
 			return;
 		io_of(req)->done += sectors;
+		if (zone->backing)
+			page_landed(self, zone, req, sectors);
 		units_program(self, zone);
 		if (io_of(req)->done == io_of(req)->end)
 			landed_all(zone, req);
@@ -391,6 +394,15 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 		relocate_zone(self, zone, target);
 }
 
+/* A write to the page space that has nothing in this zone yet finds another. */
+static void lost_queued(const struct zone *zone, struct ftl_request *req)
+{
+	if (zone->backing && io_of(req)->done == io_of(req)->first)
+		io_resume(req);
+	else
+		io_complete(req, NVME_WRITE_FAULT);
+}
+
 /* Old data that was durable stays readable; what was not is lost, and reads of it say so. */
 static void fail_queued(struct ftl_worker *self, struct zone *zone)
 {
@@ -407,7 +419,7 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 		zone_table_commit(self, zone, &record);
 	}
 	while ((req = io_pop(&zone->writers)))
-		io_complete(req, NVME_WRITE_FAULT);
+		lost_queued(zone, req);
 	if (zone_quiet(zone) && zone->buffer) {
 		staged_keep_prefix(self, zone);
 		zone_discard_buffer(self, zone);

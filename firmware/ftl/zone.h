@@ -17,7 +17,7 @@ struct write_buffer;
 /* The zone's data, by offset in sectors:  0 … placed   in the superblock, durable
  *                                         … staged     in SLC, durable (staged > placed only for the unit that is filling)
  *                                         … landed     in the write buffer
- *                                         … wp         accepted, data still with the host
+ *                                         … wp         accepted, data still with the host; nothing in a backing zone
  * The buffer holds [resident, landed). */
 struct zone {
 	struct lt_lock lock;
@@ -42,7 +42,7 @@ struct zone {
 	bool wants_buffer, wants_superblock;
 	lt_word granted_buffer, granted_superblock; /* index + 1, set by who hands it over; then kick */
 
-	struct io_queue writers;      /* accepted writes whose data have not all landed, in write pointer order */
+	struct io_queue writers;      /* accepted writes whose data have not all landed, in the order of their places */
 	struct io_queue durable;      /* requests that wait for flush_to */
 	struct io_queue parked;       /* arrived while op excludes them; dispatched again afterwards */
 	uint8_t op, op_step;          /* running FTL_ZONE_FINISH, _RESET or _OFFLINE, 0 = none; enum op_step */

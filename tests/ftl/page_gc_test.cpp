@@ -54,11 +54,11 @@ static hz_device_config WafConfig(uint32_t policy)
 struct Waf { double copies, flash; };
 
 // (Host + collector) / host in steady state; `where` draws the sector.
-template <typename F> static Waf Measure(const hz_device_config &cfg, F where)
+template <typename F> static Waf Measure(const hz_device_config &cfg, F where, uint64_t seed = 7)
 {
 	Rig rig(cfg);
 	EXPECT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, 7);
+	PageDriver driver(rig, seed);
 	driver.Fill(48);
 	auto write = [&](uint32_t rounds) {
 		std::vector<PageOp> ops(32);
@@ -107,7 +107,7 @@ TEST(PageWaf, UniformWritesCostWhatTheorySays)
 }
 
 // Nine tenths of the writes go to a tenth of the sectors: apart, hot zones empty themselves. The second stream's open zone is made good by one
-// more spare zone, or a device as small as this would lose by it more than it gains.
+// more spare zone, or a device as small as this would lose by it more than it gains. One seed's figure is 3 % off easily.
 TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 {
 	auto skewed = [](PageDriver &driver) { return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors()); };
@@ -116,8 +116,13 @@ TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 		two.conventional_streams = 2;
 		two.conventional_spare++;
 		two.blocks_per_plane++;
-		Waf together = Measure(one, skewed), apart = Measure(two, skewed);
-		printf("skewed writes, policy %u: one stream %.3f, two %.3f\n", policy, together.copies, apart.copies);
-		EXPECT_LT(apart.copies, together.copies * 0.97);
+		const int seeds = 6;
+		double together = 0, apart = 0;
+		for (int seed = 1; seed <= seeds; seed++) {
+			together += Measure(one, skewed, seed).copies / seeds;
+			apart += Measure(two, skewed, seed).copies / seeds;
+		}
+		printf("skewed writes, policy %u: one stream %.3f, two %.3f\n", policy, together, apart);
+		EXPECT_LT(apart, together * 0.97);
 	}
 }
