@@ -170,15 +170,23 @@ bool l2p_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
 
 /* --- fetches --- */
 
+void l2p_fetches_wake(struct ftl_worker *self)
+{
+	struct ftl_request *next = self->fetches.free ? io_pop(&self->fetches.waiting) : NULL;
+
+	if (!next)
+		return;
+	io_of(next)->woken = 1;
+	io_resume(next);
+}
+
 static void fetch_free(struct map_fetch *fetch)
 {
 	struct map_fetch_pool *pool = &fetch->owner->fetches;
-	struct ftl_request *next = io_pop(&pool->waiting);
 
 	fetch->next = pool->free;
 	pool->free = fetch;
-	if (next)
-		io_resume(next);
+	l2p_fetches_wake(fetch->owner);
 }
 
 static void released(struct lt_event *event)

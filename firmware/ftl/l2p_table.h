@@ -103,6 +103,9 @@ void l2p_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa, uint32
 
 /* The page, which has a copy, for this request: true: req.fetch is ready now; false: the request waits and will be dispatched again. */
 bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t page);
+/* Own worker, no lock: if a fetch is free and a request waits for one, that goes on. Who was woken so (io.woken) calls it once more when it
+ * has run, since it may have needed none. */
+void l2p_fetches_wake(struct ftl_worker *self);
 /* Has the page become void since? */
 bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch);
 /* The request has been served, or wants it no more. */

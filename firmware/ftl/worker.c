@@ -22,13 +22,23 @@ void io_complete(struct ftl_request *req, uint16_t status)
 	lt_post(req->reply_to, &req->event, completed);
 }
 
+static void run_read(struct ftl_worker *self, struct ftl_request *req)
+{
+	bool woken = io_of(req)->woken;
+
+	io_of(req)->queued = io_of(req)->woken = 0;
+	read_run(self, req);
+	if (woken)
+		l2p_fetches_wake(self);
+}
+
 static void dispatch(struct lt_event *event)
 {
 	struct ftl_request *req = request_of(event);
 	struct ftl_worker *self = io_of(req)->worker;
 
 	switch (req->op) {
-	case FTL_READ: io_of(req)->queued = 0; read_run(self, req); break;
+	case FTL_READ: run_read(self, req); break;
 	case FTL_WRITE:
 	case FTL_APPEND:
 	case FTL_WRITE_ZEROES: page_space_holds(&self->ftl->page, req->lba) ? page_write_run(self, req) : write_run(self, req); break;

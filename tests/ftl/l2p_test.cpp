@@ -122,6 +122,29 @@ TEST(L2pFetch, RequestsThatMissTogetherWaitForOneRead)
 	EXPECT_EQ(rig.Check(), "");
 }
 
+// Who waits for a free fetch and then needs none, since another one's has brought the entry, lets the next one go on.
+TEST(L2pFetch, NobodyIsLeftBehindWhoNeedsNoFetchAnyMore)
+{
+	hz_device_config cfg = MapConfig();
+	cfg.blocks_per_plane = 8 + 14;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	const uint32_t fetches = 8, together = 30;
+	ASSERT_GT(rig.shape.zones, fetches);
+	FillAndSettle(rig, 0, fetches + 1, 96);
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	std::vector<std::unique_ptr<Request>> reads;
+	for (uint32_t i = 0; i < fetches + together; i++)
+		reads.push_back(std::make_unique<Request>(FTL_READ, i < fetches ? rig.Lba(i) : rig.Lba(fetches, i), 1));
+	for (auto &read : reads)
+		rig.Submit(*read);
+	lt_host_run_until_idle();
+	for (uint32_t i = 0; i < reads.size(); i++)
+		EXPECT_TRUE(reads[i]->done) << i;
+	EXPECT_LE(rig.Counters().l2p_fetches, fetches + 8u);
+	EXPECT_EQ(rig.Check(), "");
+}
+
 // A large read looks a run up once where one entry or the log covers it, and takes all it needs of a page that it fetched.
 TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsPage)
 {
