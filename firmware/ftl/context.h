@@ -26,6 +26,7 @@ struct ftl_worker {
 	uint32_t cache_candidate;     /* map shard to borrow from next */
 	struct flush_plan *flush_plans; /* free ones */
 	struct io_queue flush_waiting;  /* flushes that wait for one */
+	uint32_t over;                /* lives of the controller up to this one have ended; its own hart */
 	struct hz_log_ftl counters;   /* written on this worker's hart only */
 	struct hz_log_ftl published;  /* of the last ftl_publish */
 };

@@ -104,6 +104,12 @@ static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_re
 	return plan;
 }
 
+void flush_abandon(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (io_of(req)->plan)
+		give_back(self, io_of(req)->plan);
+}
+
 static bool begin(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct flush_plan *plan = plan_take(self, req);

@@ -17,6 +17,7 @@ enum ftl_op {
 	FTL_READ, FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES, FTL_FLUSH,
 	FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
+	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (abandon.c) */
 };
 /* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written: the controller shuts down. */
 enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8, FTL_AT_REST = 16 };
@@ -32,6 +33,7 @@ struct ftl_request {
 	uint8_t queue;           /* submission queue: the stream of reads under the fair schedule */
 	uint32_t sectors;        /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
 	uint64_t lba;            /* first LBA; zone commands and append: zone start (checked by the FTL) */
+	uint32_t life;           /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;
 	/* out */
 	uint16_t status;         /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */

@@ -18,12 +18,12 @@ struct ftl_io {
 	uint32_t end;                /* write: done when the part in this zone has landed */
 	uint32_t target;             /* zone sectors that must be durable before the request goes on */
 	uint32_t pending;            /* flash reads under way */
-	uint32_t cursor;             /* flush: next buffer; all-zones command: next zone */
+	uint32_t cursor;             /* flush: next buffer; all-zones command, abandon: next zone */
 	struct flush_plan *plan;     /* flush: what it waits for */
 	uint64_t since_ns;           /* page space: waits for an erased zone since; 0 = does not */
 	struct map_fetch *fetch;     /* read: table page that it waits for or is being served from; L2P lock of its zone */
 	uint32_t map_page;           /* read: index + 1 of the table page that map_level was learnt for */
-	uint8_t step;                /* flush: enum flush_step */
+	uint8_t step;                /* flush: enum flush_step; abandon: enum abandon_step */
 	uint8_t all;                 /* one of the zones of an all-zones command */
 	uint8_t budget;              /* enum budget_need reserved for this request */
 	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */

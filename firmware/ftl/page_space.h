@@ -95,6 +95,9 @@ void page_write_run(struct ftl_worker *self, struct ftl_request *req);
 /* The part of a read that lies in one conventional zone, `sectors` from req->lba + done on. False: the request is parked. */
 bool page_read_some(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
 
+/* Writes that wait for an erased zone try again; no lock held. */
+void page_space_retry(struct ftl *ftl);
+
 /* --- between the zone write path and the page space; lock of the backing zone held --- */
 /* `sectors` of req have been copied to the slots from `oob` on: make their OOB records and map them. */
 void page_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);

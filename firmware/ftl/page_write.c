@@ -87,12 +87,33 @@ static bool advance(struct ftl_worker *self, enum page_stream stream, uint64_t s
 	return had;
 }
 
+static struct io_queue take_waiting(struct page_space *page)
+{
+	struct io_queue waiting;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&page->lock, &node);
+	waiting = page->waiting;
+	page->waiting = (struct io_queue){ NULL, NULL };
+	lt_lock_release(&page->lock, &node);
+	return waiting;
+}
+
+void page_space_retry(struct ftl *ftl)
+{
+	struct io_queue waiting;
+
+	if (!ftl->page.zones)
+		return;
+	waiting = take_waiting(&ftl->page);
+	io_resume_all(&waiting);
+}
+
 void page_zone_erased(struct ftl *ftl, struct zone *zone)
 {
 	struct page_space *page = &ftl->page;
 	uint32_t number = zone->index - ftl->zone_count, words = (page->capacity + PAGE_VALID_BITS - 1) / PAGE_VALID_BITS;
 	struct page_zone *info = &page->zone[number];
-	struct io_queue waiting;
 	struct lt_lock_node node;
 
 	for (uint32_t i = 0; i < words; i++)
@@ -101,23 +122,15 @@ void page_zone_erased(struct ftl *ftl, struct zone *zone)
 	lt_store(&info->state, PAGE_ERASED);
 	lt_lock_acquire(&page->lock, &node);
 	page_list_erased(page, number);
-	waiting = page->waiting;
-	page->waiting = (struct io_queue){ NULL, NULL };
 	lt_lock_release(&page->lock, &node);
-	io_resume_all(&waiting);
+	page_space_retry(ftl);
 }
 
 void page_space_despair(struct ftl *ftl)
 {
-	struct page_space *page = &ftl->page;
+	struct io_queue waiting = take_waiting(&ftl->page);
 	struct ftl_request *req;
-	struct io_queue waiting;
-	struct lt_lock_node node;
 
-	lt_lock_acquire(&page->lock, &node);
-	waiting = page->waiting;
-	page->waiting = (struct io_queue){ NULL, NULL };
-	lt_lock_release(&page->lock, &node);
 	while ((req = io_pop(&waiting)))
 		io_complete(req, NVME_WRITE_FAULT);
 }

@@ -1,6 +1,7 @@
 /* Read path: resolve, copy from buffers, fetch from flash. */
 #include "read.h"
 
+#include "abandon.h"
 #include "context.h"
 #include "write.h"
 
@@ -306,6 +307,25 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, req->status);
 }
 
+void read_abandon(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->queued = 0;
+	if (io_of(req)->pending)
+		return; /* reads_done comes back */
+	l2p_leave(self, req);
+	drop_reference(self, req);
+	io_complete(req, NVME_ABORT_REQUESTED);
+}
+
+/* Its last flash read has ended, and nothing else will run it. */
+static void go_on(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (io_abandoned(self, req))
+		read_abandon(self, req);
+	else
+		read_run(self, req);
+}
+
 static void reads_done(struct tsu_txn *txn)
 {
 	struct flash_read *read = (struct flash_read *)txn;
@@ -326,7 +346,7 @@ static void reads_done(struct tsu_txn *txn)
 	txn->next = self->reads.free;
 	self->reads.free = txn;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
-		read_run(self, req);
+		go_on(self, req);
 	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
 		io_of(next)->queued = 0;
 		read_run(self, next);

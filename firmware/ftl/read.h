@@ -20,6 +20,8 @@ struct read_pool { struct flash_read *read; struct tsu_txn *free; struct io_queu
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_READ, also its continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
+/* A read that is over ends, as soon as no flash read of it is under way. */
+void read_abandon(struct ftl_worker *self, struct ftl_request *req);
 /* How far a read came: to the end of its part, to an empty pool of flash reads, or to a table page that it waits for. */
 enum read_progress { READ_THROUGH, READ_POOL_DRY, READ_MAP_FETCH };
 /* Zone lock held: `sectors` from zone offset `at` on go to the request's next sectors; flash reads are added to *list, which the

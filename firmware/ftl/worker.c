@@ -1,4 +1,5 @@
 /* Workers: dispatch of requests, completion, and the FTL's construction. */
+#include "abandon.h"
 #include "context.h"
 #include "mount.h"
 #include "write.h"
@@ -32,11 +33,8 @@ static void run_read(struct ftl_worker *self, struct ftl_request *req)
 		l2p_fetches_wake(self);
 }
 
-static void dispatch(struct lt_event *event)
+static void run(struct ftl_worker *self, struct ftl_request *req)
 {
-	struct ftl_request *req = request_of(event);
-	struct ftl_worker *self = io_of(req)->worker;
-
 	switch (req->op) {
 	case FTL_READ: run_read(self, req); break;
 	case FTL_WRITE:
@@ -44,8 +42,20 @@ static void dispatch(struct lt_event *event)
 	case FTL_WRITE_ZEROES: page_space_holds(&self->ftl->page, req->lba) ? page_write_run(self, req) : write_run(self, req); break;
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
+	case FTL_ABANDON: abandon_run(self, req); break;
 	default: zone_op_run(self, req); break;
 	}
+}
+
+static void dispatch(struct lt_event *event)
+{
+	struct ftl_request *req = request_of(event);
+	struct ftl_worker *self = io_of(req)->worker;
+
+	if (io_abandoned(self, req))
+		abandoned_end(self, req);
+	else
+		run(self, req);
 }
 
 void io_resume(struct ftl_request *req)

@@ -1,6 +1,7 @@
 /* Write path: admission, landing data in the buffer, and the zone's pump. */
 #include "write.h"
 
+#include "abandon.h"
 #include "context.h"
 #include "zone_ops.h"
 
@@ -431,6 +432,19 @@ void zone_fail(struct ftl_worker *self, struct zone *zone)
 	zone->failed = true;
 	zone->relocating = false;
 	fail_queued(self, zone);
+}
+
+/* In a backing zone what waits has no place: its write pointer is where the data end already. */
+bool zone_take_back(struct ftl_worker *self, struct zone *zone)
+{
+	bool taken = abandoned_take(self, &zone->writers);
+
+	if (taken && !zone->failed) {
+		zone->wp = zone->landed;
+		if (zone->state == NVME_ZS_FULL && zone->wp < zone->ftl->shape.zone_capacity_sectors)
+			zone_unfill(zone);
+	}
+	return taken;
 }
 
 /* The requests that waited for resources try again, in their order. */

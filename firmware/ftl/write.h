@@ -30,6 +30,8 @@ bool zone_quiet(const struct zone *zone);
 void zone_discard_buffer(struct ftl_worker *self, struct zone *zone);
 /* No superblock can be had, or data cannot be moved: the zone becomes read-only and its queued writes fail. Zone lock held. */
 void zone_fail(struct ftl_worker *self, struct zone *zone);
+/* Zone lock held, at a controller reset: writes that have not landed are released. True if there were any. */
+bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 
 /* Is somebody waiting for the zone's buffer, and is this a fair moment to hand it over? */
 bool zone_gives_way(const struct zone *zone);

@@ -79,6 +79,18 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 	lt_lock_release(&budget->lock, &node);
 }
 
+void zone_unfill(struct zone *zone)
+{
+	struct zone_budget *budget = &zone->ftl->budget;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&budget->lock, &node);
+	drain(budget, zone, false);
+	budget->active++;
+	zone->state = NVME_ZS_CLOSED;
+	lt_lock_release(&budget->lock, &node);
+}
+
 uint8_t budget_need(uint8_t state)
 {
 	if (state == NVME_ZS_EMPTY)

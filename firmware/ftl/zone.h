@@ -99,6 +99,8 @@ bool zone_is_active(uint8_t state);
 bool zone_edge_legal(uint8_t from, uint8_t to);
 /* Zone lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget is balanced. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
+/* Zone lock held: FULL by writes that were taken back before they had landed, so it is CLOSED, as after a power cut. It stays active. */
+void zone_unfill(struct zone *zone);
 
 /* What a zone in this state lacks to be written or opened. */
 uint8_t budget_need(uint8_t state);

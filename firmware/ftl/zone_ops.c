@@ -1,6 +1,7 @@
 /* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by zone_pump. */
 #include "zone_ops.h"
 
+#include "abandon.h"
 #include "context.h"
 #include "write.h"
 
@@ -169,6 +170,21 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 		default: more = offline_step(self, zone); break;
 		}
 	}
+}
+
+bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl_request *req = zone->op_request;
+
+	if (!req || !io_abandoned(self, req))
+		return false;
+	zone->op_request = NULL;
+	io_resume(req);
+	if (zone->op_step < OP_PLACE) {
+		zone->op = 0;
+		io_resume_all(&zone->parked);
+	}
+	return true;
 }
 
 /* --- start of a command --- */

@@ -167,8 +167,20 @@ void hil_ftl_done(struct ftl_request *req)
 {
 	struct command *command = command_of(req);
 
-	if (req->ready_ns > clock_now_ns())
+	if (req->ready_ns > clock_now_ns() && command->hil->life == LIFE_READY)
 		lt_timer_arm(&command->timer, req->ready_ns, on_ready);
 	else
 		hil_complete(command);
+}
+
+void hil_drop_ready(struct hil *hil)
+{
+	for (uint32_t i = 0; i < hil->cfg->inflight_requests; i++) {
+		struct command *command = &hil->command[i];
+
+		if (!command->timer.slot)
+			continue;
+		lt_timer_cancel(&command->timer);
+		hil_command_free(hil, command);
+	}
 }

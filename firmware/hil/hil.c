@@ -40,16 +40,17 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 
 static void make_pool(struct hil *hil, struct arena *arena, uint32_t count)
 {
-	struct command *command = arena_alloc(arena, count + 1, sizeof(*command), "HIL commands");
+	struct command *command = arena_alloc(arena, count + 2, sizeof(*command), "HIL commands");
 
-	for (uint32_t i = 0; i <= count; i++) {
+	for (uint32_t i = 0; i < count + 2; i++) {
 		command[i].hil = hil;
 		command[i].req.reply_to = &hil->thread;
 		command[i].req.done = hil_ftl_done;
 		command[i].next = i < count - 1 ? &command[i + 1] : NULL;
 	}
-	hil->pool = command;
+	hil->command = hil->pool = command;
 	hil->flush = &command[count];
+	hil->abandon = &command[count + 1];
 }
 
 static void make_pings(struct hil *hil, struct arena *arena)

@@ -56,7 +56,7 @@ struct completion_queue {
 enum hil_life {
 	LIFE_DISABLED,      /* CC.EN = 0, nothing in flight */
 	LIFE_READY,
-	LIFE_RESETTING,     /* CC.EN went to 0: commands in flight drain, CSTS.RDY follows */
+	LIFE_RESETTING,     /* CC.EN went to 0: commands in flight are abandoned, CSTS.RDY follows */
 	LIFE_FAILED,        /* CSTS.CFS: enabled with impossible settings */
 };
 enum hil_shutdown { SHUTDOWN_NONE, SHUTDOWN_DRAINING, SHUTDOWN_FLUSHING, SHUTDOWN_COMPLETE };
@@ -86,6 +86,8 @@ struct hil {
 	enum hil_life life;
 	enum hil_shutdown shutdown;
 	bool hung_up;                   /* the host has left since the last register access */
+	uint32_t lives;                 /* how often it was enabled: ftl_request.life */
+	bool abandoning;                /* the FTL has not yet given back everything of the life that ended */
 
 	struct submission_queue sq[QUEUES];
 	struct completion_queue cq[QUEUES];
@@ -105,11 +107,11 @@ struct hil {
 	uint64_t quiet_turns;           /* real clock: turns without work */
 	uint32_t heartbeat;
 
-	struct command *pool;
+	struct command *command, *pool; /* all of them; free ones */
 	uint32_t outstanding;           /* commands out of the pool */
 	uint32_t parked;                /* of these, completions parked before a full queue */
 	uint64_t parked_mask;           /* completion queues (bit = id - 1) with parked commands */
-	struct command *flush;          /* the shutdown's own request, outside the pool */
+	struct command *flush, *abandon; /* requests of a shutdown and of a reset, outside the pool */
 	uint64_t irq_pending[2];        /* bit = vector */
 
 	bool admin_wanted;
@@ -180,7 +182,7 @@ static inline bool hil_has_work(const struct hil *hil)
 /* Nothing of ours is in the device. */
 static inline bool hil_is_quiet(const struct hil *hil)
 {
-	return hil->outstanding == 0 && hil->shutdown != SHUTDOWN_FLUSHING && hil->pings_out == 0;
+	return hil->outstanding == 0 && hil->shutdown != SHUTDOWN_FLUSHING && hil->pings_out == 0 && !hil->abandoning;
 }
 
 /* completion.c */
@@ -188,6 +190,8 @@ void hil_command_free(struct hil *hil, struct command *command);
 void hil_complete(struct command *command);
 void hil_ftl_done(struct ftl_request *req);
 void hil_unpark(struct hil *hil, struct completion_queue *cq);
+/* The controller was reset: commands that only wait for their data to cross the link end now, as those that the FTL gives back later do. */
+void hil_drop_ready(struct hil *hil);
 lt_timer_fn hil_cq_retry;
 /* Posts a CQE now; the caller has checked for room. */
 void hil_post(struct hil *hil, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result);

@@ -1,4 +1,5 @@
-/* Enable, controller reset, shutdown (base spec 3.5, 3.6, 3.7.2): each waits for the commands that are in the device. */
+/* Enable, controller reset, shutdown (base spec 3.5, 3.6, 3.7.2). A shutdown waits for the commands that are in the device; a reset has the
+ * FTL abandon them (ftl/abandon.c), so what is queued does not make it longer. */
 #include "hil_state.h"
 #include "lt/hart.h"
 
@@ -47,6 +48,7 @@ void hil_enable(struct hil *hil)
 	hil->events = (struct async_events){ 0 };
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;
 	tsu_shut_down(hil->tsu, false);
+	hil->lives++;
 	hil_set_life(hil, LIFE_READY);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
@@ -58,6 +60,27 @@ static void retire_all(struct hil *hil)
 			hil_sq_retire(hil, &hil->sq[id]);
 }
 
+static struct hil *hil_of(struct ftl_request *req)
+{
+	return ((struct command *)((char *)req - offsetof(struct command, req)))->hil;
+}
+
+static void on_abandoned(struct ftl_request *req)
+{
+	struct hil *hil = hil_of(req);
+
+	hil->abandoning = false;
+	hil_life_step(hil);
+}
+
+static void abandon_all(struct hil *hil)
+{
+	hil->abandoning = true;
+	hil->abandon->req = (struct ftl_request){ .op = FTL_ABANDON, .lba = hil->lives, .reply_to = &hil->thread, .done = on_abandoned };
+	ftl_submit(hil->ftl, 0, &hil->abandon->req);
+	hil_drop_ready(hil);
+}
+
 void hil_disable(struct hil *hil)
 {
 	if (hil->life == LIFE_FAILED) {
@@ -67,7 +90,7 @@ void hil_disable(struct hil *hil)
 	}
 	retire_all(hil);
 	hil_set_life(hil, LIFE_RESETTING);
-	hil_life_step(hil);
+	abandon_all(hil);
 }
 
 void hil_begin_shutdown(struct hil *hil)
@@ -89,7 +112,7 @@ static void end_run(struct hil *hil)
 /* A flush that fails leaves data behind: no clean stop is claimed, and the controller says that it is not well. */
 static void on_flushed(struct ftl_request *req)
 {
-	struct hil *hil = ((struct command *)((char *)req - offsetof(struct command, req)))->hil;
+	struct hil *hil = hil_of(req);
 
 	hil->shutdown = SHUTDOWN_COMPLETE;
 	hil->reg.csts = (hil->reg.csts & ~(uint32_t)NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_COMPLETE;
@@ -120,7 +143,7 @@ static void finish_reset(struct hil *hil)
 
 void hil_life_step(struct hil *hil)
 {
-	if (hil->outstanding != hil->parked || hil->pings_out)
+	if (hil->outstanding != hil->parked || hil->pings_out || hil->abandoning)
 		return;
 	if (hil->shutdown == SHUTDOWN_DRAINING)
 		flush_everything(hil);

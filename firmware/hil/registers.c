@@ -3,7 +3,8 @@
 
 enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
-/* CAP.TO = CRTO.CRWMT = 40: a reset drains, a shutdown flushes, at most 20 seconds. CRMS: ready with media, the only mode. */
+/* CAP.TO = CRTO.CRWMT = 40, 20 seconds: a reset waits for flash reads only (ftl/abandon.c), whatever is queued. CRMS: ready with media, the
+ * only mode. */
 enum { READY_TIMEOUT = 40 };
 static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR |
 			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |

@@ -265,6 +265,22 @@ TEST_F(BlockData, DataOutliveAControllerReset)
 	EXPECT_EQ(read(77, 5), placed_pattern(77, 5, 6));
 }
 
+// 60 times the device's size of zeroes is queued, some seconds of work; time stands a moment after the commands have come.
+TEST_F(BlockData, ResetDoesNotWaitForWhatIsQueued)
+{
+	hz::QueuePair &queue = bench().queue();
+	uint64_t arrival_ns = 0, begun_ns = bench().controller().log_flash().elapsed_ns;
+	ASSERT_EQ(write(77, 5, 6), NVME_SUCCESS);
+	queue.open(0);
+	for (int i = 0; i < 60; i++)
+		arrival_ns = queue.submit(*queue.acquire(), hz::QueuePair::write_zeroes(0, static_cast<uint32_t>(size())), arrival_ns);
+	queue.promise_until(arrival_ns + 100000);
+	bench().restart();
+	EXPECT_LT(bench().controller().log_flash().elapsed_ns - begun_ns, 50000000u);
+	ASSERT_EQ(write(77, 5, 7), NVME_SUCCESS);
+	EXPECT_EQ(read(77, 5), placed_pattern(77, 5, 7));
+}
+
 TEST_F(BlockData, EveryLengthAtEveryOffset)
 {
 	ASSERT_EQ(write(0, most, 8), NVME_SUCCESS);

@@ -65,7 +65,8 @@ struct Request {
 	std::vector<uint8_t> data;
 	std::vector<uint8_t *> pages;
 	bool done = false;
-	uint64_t done_ns = 0;
+	uint64_t done_ns = 0;     // when the host may know
+	uint64_t answered_ns = 0; // when the FTL gave it back
 	std::function<void(Request &)> then;
 
 	Request(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0, uint32_t bytes = 0)
@@ -82,6 +83,7 @@ struct Request {
 		req.done = [](ftl_request *r) {
 			auto &self = *reinterpret_cast<Request *>(r);
 			self.done = true;
+			self.answered_ns = clock_now_ns();
 			self.done_ns = clock_now_ns() > r->ready_ns ? clock_now_ns() : r->ready_ns;
 			if (self.then)
 				self.then(self);
@@ -135,6 +137,7 @@ public:
 	{
 		r.done = false;
 		r.req.reply_to = &hil_;
+		r.req.life = life;
 		ftl_submit(ftl, worker, &r.req);
 	}
 	uint16_t Run(Request &r, unsigned worker = 0)
@@ -143,6 +146,16 @@ public:
 		lt_host_run_until_idle();
 		EXPECT_TRUE(r.done) << "request of op " << int(r.req.op) << " never completed";
 		return r.status();
+	}
+	// A controller reset: what was submitted since the last one ends. Runs until all of it has, and not longer.
+	template <typename F> void Abandon(F ended)
+	{
+		Request reset(FTL_ABANDON, life++, 0);
+		reset.req.reply_to = &hil_;
+		ftl_submit(ftl, 0, &reset.req);
+		for (uint64_t give_up_ns = clock_now_ns() + 1000000000; !(reset.done && ended()) && clock_now_ns() < give_up_ns;)
+			lt_host_run_until(clock_now_ns() + 500);
+		EXPECT_TRUE(reset.done) << "the FTL did not abandon";
 	}
 	uint64_t Lba(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
 	// tag of sector i of the request = tag + i
@@ -204,6 +217,7 @@ public:
 	link_pair links{};
 	struct ftl *ftl = nullptr;
 	const char *error = nullptr;
+	uint32_t life = 1; // of the controller that all requests are for
 
 private:
 	std::shared_ptr<rig::Image> image_;

@@ -56,6 +56,23 @@ TEST_P(InterleavedZones, EveryCommandSideBySide)
 		EXPECT_EQ(rig.Check(), "");
 	});
 }
+TEST_P(InterleavedZones, TheControllerIsResetInTheMidstOfIt)
+{
+	EachSeed([](uint64_t seed) {
+		hz_device_config cfg = ZoneVariant(GetParam());
+		cfg.max_open = 3;
+		cfg.max_active = 5;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Driver driver(rig, seed);
+		Interleave(seed);
+		for (int i = 0; i < 30 && !testing::Test::HasFailure(); i++) {
+			driver.AbandonedBatch(driver.RandomBatch(12), driver.Roll(400000));
+			lt_host_run_until_idle();
+			driver.Abandoned();
+		}
+	});
+}
 INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, kZoneVariants));
 
 TEST_P(InterleavedPages, QueuesOverwriteUnderTheCollector)
@@ -66,6 +83,22 @@ TEST_P(InterleavedPages, QueuesOverwriteUnderTheCollector)
 		ASSERT_TRUE(rig.Boot()) << rig.error;
 		Interleave(seed);
 		Contest<PageQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+	});
+}
+TEST_P(InterleavedPages, TheControllerIsResetInTheMidstOfIt)
+{
+	EachSeed([](uint64_t seed) {
+		Rig rig(PageVariant(GetParam()));
+		PageDriver driver(rig, seed);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		driver.Fill();
+		Interleave(seed);
+		for (int i = 0; i < 30 && !testing::Test::HasFailure(); i++) {
+			driver.AbandonedBatch(driver.RandomBatch(12), driver.Roll(400000));
+			lt_host_run_until_idle();
+			driver.Abandoned();
+			EXPECT_EQ(rig.Check(), "");
+		}
 	});
 }
 // Power is cut in the midst of it, wherever the harts stand.

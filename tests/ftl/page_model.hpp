@@ -118,22 +118,32 @@ public:
 			running.push_back(Issue(op));
 		lt_host_run_until_idle();
 		bool cut = lt_load(&rig.media.off) != 0;
-		for (Running &run : running)
-			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
-				NoteWrite(run);
-		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
-			if (run.op.kind == FTL_READ)
-				Settle(run, cut);
-		for (Running &run : running)
-			if (run.op.kind != FTL_READ)
-				Settle(run, cut);
+		SettleAll(running, cut);
 		return !cut;
 	}
-	std::vector<PageOp> RandomBatch(uint32_t most = 40)
+	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
+	uint64_t AbandonedBatch(std::vector<PageOp> ops, uint64_t after_ns)
+	{
+		std::vector<Running> running;
+		uint64_t reset_ns, last_ns;
+		batch_++;
+		for (PageOp &op : ops)
+			running.push_back(Issue(op));
+		lt_host_run_until(clock_now_ns() + after_ns);
+		last_ns = reset_ns = clock_now_ns();
+		rig.Abandon([&] { return std::all_of(running.begin(), running.end(), [](const Running &r) { return r.request->done; }); });
+		SettleAll(running, false);
+		for (Running &run : running) {
+			last_ns = std::max(last_ns, run.request->answered_ns);
+			abandoned += run.request->status() == NVME_ABORT_REQUESTED;
+		}
+		return last_ns - reset_ns;
+	}
+	std::vector<PageOp> RandomBatch(uint32_t most = 8)
 	{
 		std::vector<PageOp> ops;
-		for (uint32_t n = 1 + Roll(8); n; n--) {
-			uint32_t dice = Roll(100), count = 1 + Roll(Roll(4) ? 6 : most), lba = Where();
+		for (uint32_t n = 1 + Roll(most); n; n--) {
+			uint32_t dice = Roll(100), count = 1 + Roll(Roll(4) ? 6 : 40), lba = Where();
 			uint8_t fua = Roll(6) ? 0 : FTL_FUA;
 			if (dice < 62)
 				ops.push_back({FTL_WRITE, lba, count, fua});
@@ -149,6 +159,7 @@ public:
 	// Half of the writes go to a tenth of the sectors.
 	uint32_t Where() { return Roll(2) ? Roll(Sectors() / 10) : Roll(Sectors()); }
 
+	void Abandoned() { VerifyAll(); }
 	void VerifyAll()
 	{
 		Each([this](uint32_t at, const uint8_t *page) {
@@ -173,7 +184,7 @@ public:
 	std::mt19937_64 random;
 	uint32_t capacity;
 	std::vector<PageSector> sectors;
-	uint64_t next_tag = 1000;
+	uint64_t next_tag = 1000, abandoned = 0;
 	bool writes_may_fail = false, refused = false;
 
 private:
@@ -201,6 +212,18 @@ private:
 		for (uint32_t i = 0; i < run.op.sectors; i++)
 			sectors[run.op.lba + i].Write(batch_, run.tag ? run.tag + i : 0);
 	}
+	void SettleAll(std::vector<Running> &running, bool cut)
+	{
+		for (Running &run : running)
+			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
+				NoteWrite(run);
+		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
+			if (run.op.kind == FTL_READ)
+				Settle(run, cut);
+		for (Running &run : running)
+			if (run.op.kind != FTL_READ)
+				Settle(run, cut);
+	}
 	void Settle(Running &run, bool cut)
 	{
 		if (!run.request->done) {
@@ -208,17 +231,18 @@ private:
 			return;
 		}
 		uint16_t status = run.request->status();
-		if (run.op.kind == FTL_READ) {
+		bool ended = status == NVME_ABORT_REQUESTED;
+		if (run.op.kind == FTL_READ && !ended) {
 			EXPECT_EQ(status, 0);
 			for (uint32_t i = 0; i < run.op.sectors && !status; i++)
 				EXPECT_TRUE(sectors[run.op.lba + i].MayReadDuring(batch_, run.request->pages[i]))
 					<< "conventional sector " << run.op.lba + i << " reads wrong";
 			return;
 		}
-		EXPECT_TRUE(!status || writes_may_fail) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
+		EXPECT_TRUE(!status || writes_may_fail || ended) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
 		refused = refused || status;
 		if (status) {
-			for (uint32_t i = 0; i < run.op.sectors; i++)
+			for (uint32_t i = 0; i < run.op.sectors && run.op.kind != FTL_READ && run.op.kind != FTL_FLUSH; i++)
 				sectors[run.op.lba + i].Failed(batch_);
 			return;
 		}

@@ -1,6 +1,7 @@
 // Reset, shutdown and deletion with commands in flight.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "rig.hpp"
@@ -9,18 +10,22 @@ namespace hil_test {
 
 constexpr uint32_t cc_ready = NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT;
 
+constexpr uint64_t hour_ns = 3600000000000;
+
 void put_write(Rig &rig, uint32_t offset, uint32_t value)
 {
 	hz_link_message message{HZ_LINK_WRITE, 4, 99, offset, value};
 	rig.send(&message, sizeof(message));
 }
 
-TEST(LifeCycle, ResetWaitsForCommandsInFlight)
+TEST(LifeCycle, ResetWaitsForReadsThatAreUnderWay)
 {
 	Rig rig({.virtual_clock = false});
 	rig.enable();
 	auto queue = rig.make_queue(1, 32);
-	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 50000000}; };
+	rig.fake->script = [](const ftl_request &req) {
+		return req.op == FTL_ABANDON ? Answer{} : Answer{.service_ns = 50000000, .ready_ns = hour_ns, .under_way = true};
+	};
 	for (int i = 0; i < 20; i++)
 		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 2000);
 	put_write(rig, NVME_REG_DOORBELLS + 8, 20);
@@ -42,8 +47,42 @@ TEST(LifeCycle, ResetWaitsForCommandsInFlight)
 	EXPECT_FALSE(rig.peek(queue)) << "nothing is posted after a reset";
 	rig.enable();
 	queue = rig.make_queue(1, 32);
-	EXPECT_EQ(rig.fake->log.size(), 20u);
+	EXPECT_EQ(rig.fake->log.size(), 21u);
 }
+
+// However long they would take: commands at work, commands whose data is crossing the link, completions before a full queue.
+class ResetUnderLoad : public testing::TestWithParam<bool> {};
+TEST_P(ResetUnderLoad, IsDoneAtOnce)
+{
+	Rig rig({.virtual_clock = GetParam()});
+	for (uint32_t life = 1; life <= 3; life++) {
+		rig.enable();
+		auto queue = rig.make_queue(1, 32, 4);
+		rig.fake->script = [n = 0](const ftl_request &req) mutable {
+			if (req.op == FTL_ABANDON)
+				return Answer{};
+			return n++ < 10 ? Answer{.service_ns = 100} : n % 2 ? Answer{.service_ns = hour_ns} : Answer{.ready_ns = hour_ns};
+		};
+		for (int i = 0; i < 30; i++)
+			rig.place(queue, io_sqe(NVME_IO_WRITE_ZEROES), rig.now());
+		rig.open(queue);
+		put_write(rig, NVME_REG_DOORBELLS + 8, 30);
+		rig.run_for(2000000);
+		ASSERT_EQ(rig.clock(1).completed, 3u) << "the others are before a full queue";
+		uint64_t begun_ns = rig.now();
+		put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+		rig.run_for(hour_ns / 2);
+		EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
+		auto is_abandon = [](const Submitted &s) { return s.op == FTL_ABANDON; };
+		auto abandon = std::find_if(rig.fake->log.begin(), rig.fake->log.end(), is_abandon);
+		ASSERT_NE(abandon, rig.fake->log.end());
+		EXPECT_EQ(abandon->lba, life);
+		EXPECT_LT(abandon->at_ns, begun_ns + 1000000);
+		EXPECT_TRUE(rig.fake->serving.empty());
+		rig.fake->log.clear();
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Clock, ResetUnderLoad, testing::Bool());
 
 TEST(LifeCycle, ResetAtAnyInstantUnderLoad)
 {

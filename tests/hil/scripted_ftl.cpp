@@ -3,15 +3,18 @@
 
 #include <cstring>
 
-namespace {
-
 // Lives in ftl_request::work while the request is at its worker.
 struct Service {
 	lt_timer timer;
+	ftl *owner;
 	ftl_request *req;
 	uint64_t delay_ns;
+	unsigned worker;
+	bool under_way;
 };
 static_assert(sizeof(Service) <= sizeof(ftl_request::work));
+
+namespace {
 
 void reply(lt_event *event)
 {
@@ -20,18 +23,52 @@ void reply(lt_event *event)
 }
 static_assert(offsetof(ftl_request, event) == 0);
 
+Service *service_of(lt_event *event) { return reinterpret_cast<Service *>(reinterpret_cast<ftl_request *>(event)->work); }
+
 void on_time(lt_timer *timer)
 {
-	ftl_request *req = reinterpret_cast<Service *>(timer)->req;
+	auto *service = reinterpret_cast<Service *>(timer);
+	ftl_request *req = service->req;
+	if (!std::erase(service->owner->serving, service))
+		return; // abandoned: the event is on its way
 	if (req->ready_ns)
 		req->ready_ns += clock_now_ns();
 	lt_post(req->reply_to, &req->event, reply);
 }
 
+void abandoned(lt_event *event)
+{
+	Service *service = service_of(event);
+	if (service->timer.slot)
+		lt_timer_cancel(&service->timer);
+	service->req->status = NVME_ABORT_REQUESTED;
+	service->req->ready_ns = 0;
+	lt_post(service->req->reply_to, event, reply);
+}
+
+bool is_over(const Service *service)
+{
+	return service->req->life && service->req->life <= service->owner->over && !service->under_way;
+}
+
+void abandon(ftl *f)
+{
+	f->over = f->last->lba;
+	std::erase_if(f->serving, [f](Service *service) {
+		if (is_over(service))
+			lt_post(&f->workers[service->worker], &service->req->event, abandoned);
+		return is_over(service);
+	});
+}
+
 void on_worker(lt_event *event)
 {
-	auto *req = reinterpret_cast<ftl_request *>(event);
-	auto *service = reinterpret_cast<Service *>(req->work);
+	Service *service = service_of(event);
+	if (is_over(service)) {
+		abandoned(event);
+		return;
+	}
+	service->owner->serving.push_back(service);
 	lt_timer_arm(&service->timer, clock_now_ns() + service->delay_ns, on_time);
 }
 
@@ -47,8 +84,9 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 	req->ready_ns = answer.ready_ns;
 	std::memset(req->work, 0, sizeof(req->work));
 	auto *service = reinterpret_cast<Service *>(req->work);
-	service->req = req;
-	service->delay_ns = answer.service_ns;
+	*service = {{}, f, req, answer.service_ns, worker, answer.under_way};
+	if (req->op == FTL_ABANDON)
+		abandon(f);
 	clock_charge_ns(f->hil_cost_ns);
 	f->on_submit();
 	lt_post(&f->workers[worker], &req->event, on_worker);

@@ -23,7 +23,10 @@ struct Answer {
 	uint64_t ready_ns = 0;      // further, until the data has crossed the link
 	uint16_t status = 0;
 	uint64_t result = 0;
+	bool under_way = false;     // a controller reset must wait for it, as for a flash read
 };
+
+struct Service;
 
 struct ftl {
 	std::vector<lt_thread> workers;
@@ -35,4 +38,6 @@ struct ftl {
 	ftl_request *last = nullptr;
 	nand_history history{};
 	int shut_down = -1; // what the HIL last said about it
+	std::vector<Service *> serving;
+	uint64_t over = 0;  // life of the controller that was abandoned last
 };

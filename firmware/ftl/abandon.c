@@ -1,0 +1,106 @@
+/* A controller reset: what its host asked for ends, done or not, and waits for no more than the flash reads that are under way, since those
+ * write to the host's memory.
+ *
+ * One request, FTL_ABANDON, goes from worker to worker. Each learns which life of the controller is over, and from then on ends
+ * such requests when they come to it, with everything that they hold. When all know, nothing new can be parked, and the request takes out
+ * what is, zone after zone.
+ *
+ * What has landed in a buffer stays, and is the device's to bring to flash. A write that waits to land is taken back: its zone's write
+ * pointer returns to where the data end. A zone command that has begun to change its zone goes on as the device's own work, and requests
+ * of the controller's next life wait for it as for any other. */
+#include "abandon.h"
+
+#include "context.h"
+#include "write.h"
+#include "zone_ops.h"
+
+enum { PIECE = 64 /* zones looked at in one event */ };
+
+bool io_abandoned(const struct ftl_worker *self, const struct ftl_request *req)
+{
+	return req->life && req->life <= self->over;
+}
+
+void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (req->op == FTL_READ) {
+		read_abandon(self, req);
+		return;
+	}
+	if (req->op == FTL_FLUSH)
+		flush_abandon(self, req);
+	budget_give_back(self->ftl, io_of(req)->budget);
+	io_complete(req, NVME_ABORT_REQUESTED);
+}
+
+bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)
+{
+	struct io_queue all = *queue;
+	struct ftl_request *req;
+	bool any = false;
+
+	*queue = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&all))) {
+		if (io_abandoned(self, req)) {
+			any = true;
+			io_resume(req);
+		} else {
+			io_push(queue, req);
+		}
+	}
+	return any;
+}
+
+static void tell(struct ftl_worker *self, uint32_t life)
+{
+	self->over = life;
+	io_resume_all(&self->flush_waiting);
+	io_resume_all(&self->fetches.waiting);
+	io_resume_all(&self->reads.waiting);
+}
+
+static void look_at(struct ftl_worker *self, struct zone *zone)
+{
+	struct lt_lock_node node;
+	bool changed;
+
+	lt_lock_acquire(&zone->lock, &node);
+	changed = zone_take_back(self, zone);
+	changed |= zone_op_detach(self, zone);
+	changed |= abandoned_take(self, &zone->durable);
+	changed |= abandoned_take(self, &zone->parked);
+	if (changed)
+		zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+}
+
+/* True: the next worker has the request. */
+static bool told_next(struct ftl_worker *self, struct ftl_request *req)
+{
+	bool last = self + 1 == self->ftl->workers + self->ftl->worker_count;
+
+	tell(self, (uint32_t)req->lba);
+	if (last) {
+		page_space_retry(self->ftl);
+		io_of(req)->step = ABANDON_TOLD;
+		return false;
+	}
+	io_of(req)->worker = self + 1;
+	io_resume(req);
+	return true;
+}
+
+void abandon_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+	struct ftl_io *io = io_of(req);
+
+	if (io->step != ABANDON_TOLD && told_next(self, req))
+		return;
+	for (int i = 0; i < PIECE && io->cursor < ftl->all_zones; i++)
+		look_at(self, &ftl->zones[io->cursor++]);
+	if (io->cursor < ftl->all_zones)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
