@@ -20,6 +20,7 @@ enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
 enum slc_worth { SLC_KEEP, SLC_GAINS, SLC_CHEAP, SLC_EMPTY, SLC_WORTHS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
 enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
+enum { SLC_SCAN_SECTORS = 64 /* that the collector looks at under one acquisition of the lock */ };
 enum { SLC_MAP_WRITES = HZ_MAP_WRITES };
 HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts the heads");
 #define SLC_NONE UINT32_MAX
@@ -63,7 +64,7 @@ struct slc_head {
 
 struct slc_gc {
 	bool busy;                    /* SLC lock; all else belongs to the worker that collects */
-	struct lt_event event;        /* posted when the last pin has gone */
+	struct lt_event event;        /* posted to begin, and when the last pin has gone */
 	struct ftl_worker *worker;
 	uint32_t victim, position;    /* next sector of the victim to look at */
 	uint32_t count, pending;      /* sectors of the batch; transactions under way */

@@ -14,7 +14,12 @@ static uint32_t units_for(const struct slc *slc, uint32_t sectors)
 	return units;
 }
 
-static void gc_batch(struct ftl_worker *self);
+static void next_batch(struct ftl_worker *self);
+
+static void begin(struct lt_event *event)
+{
+	next_batch(((struct slc_gc *)((char *)event - offsetof(struct slc_gc, event)))->worker);
+}
 
 void slc_collect(struct ftl_worker *self)
 {
@@ -30,7 +35,7 @@ void slc_collect(struct ftl_worker *self)
 	gc->position = 0;
 	gc->busy = true;
 	self->counters.slc_gc_runs++;
-	gc_batch(self);
+	lt_post(&self->thread, &gc->event, begin);
 }
 
 static void gc_read(struct ftl_worker *self)
@@ -71,15 +76,6 @@ static void gc_erase(struct ftl_worker *self)
 	tsu_submit_list(ftl->tsu, gc->erase);
 }
 
-/* Everything has moved. Reads that found the old addresses must end before the erase. */
-static void gc_release(struct ftl_worker *self)
-{
-	struct slc *slc = &self->ftl->slc;
-
-	if ((uint32_t)lt_or(&slc->block[slc->gc.victim].pins, SLC_PIN_WAITING) == 0)
-		gc_erase(self);
-}
-
 void slc_gc_unpinned(struct ftl_worker *self)
 {
 	struct lt_lock_node node;
@@ -89,22 +85,44 @@ void slc_gc_unpinned(struct ftl_worker *self)
 	lt_lock_release(&self->ftl->slc.lock, &node);
 }
 
-/* Lock held: collect the next valid sectors, as many whole units as fit the batch. */
-static void gc_batch(struct ftl_worker *self)
+/* Everything has moved. Reads that found the old addresses must end before the erase. */
+static void gc_release(struct ftl_worker *self)
 {
-	struct ftl *ftl = self->ftl;
+	struct slc *slc = &self->ftl->slc;
+
+	if ((uint32_t)lt_or(&slc->block[slc->gc.victim].pins, SLC_PIN_WAITING) == 0)
+		slc_gc_unpinned(self);
+}
+
+/* A few of the victim's sectors: those that are valid join the batch, of at most so many. */
+static void look_on(struct ftl *ftl, uint32_t most)
+{
 	struct slc *slc = &ftl->slc;
 	struct slc_gc *gc = &slc->gc;
-	uint32_t most = SLC_BATCH_SECTORS / slc->unit_sectors * slc->unit_sectors;
 	const uint32_t *tag = &slc->tag[gc->victim * slc->sectors];
+	uint32_t end = gc->position + SLC_SCAN_SECTORS < slc->sectors ? gc->position + SLC_SCAN_SECTORS : slc->sectors;
+	struct lt_lock_node node;
 
-	gc->tries = 0;
-	for (gc->count = 0; gc->count < most && gc->position < slc->sectors; gc->position++) {
+	lt_lock_acquire(&slc->lock, &node);
+	for (; gc->count < most && gc->position < end; gc->position++) {
 		if (tag[gc->position] == SLC_NONE)
 			continue;
 		gc->tag[gc->count] = tag[gc->position];
 		gc->from[gc->count++] = ppa_make(ftl->map, gc->victim, gc->position);
 	}
+	lt_lock_release(&slc->lock, &node);
+}
+
+/* As many whole units as fit the batch. Nothing becomes valid in a sealed superblock, so the lock may be let go in between. */
+static void next_batch(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t most = SLC_BATCH_SECTORS / slc->unit_sectors * slc->unit_sectors;
+
+	gc->tries = 0;
+	for (gc->count = 0; gc->count < most && gc->position < slc->sectors;)
+		look_on(self->ftl, most);
 	if (gc->count)
 		gc_read(self);
 	else
@@ -184,17 +202,13 @@ static void write_done(struct slc_write *write)
 	struct ftl_worker *self = worker_of(&write->txn);
 	struct slc *slc = &self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
-	struct lt_lock_node node;
 	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors, rest = gc->count - first;
 
 	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
 		remap(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
-	if (--gc->pending)
-		return;
-	lt_lock_acquire(&slc->lock, &node);
-	gc_batch(self);
-	lt_lock_release(&slc->lock, &node);
+	if (--gc->pending == 0)
+		next_batch(self);
 }
 
 static void erase_done(struct tsu_txn *txn)

@@ -1,0 +1,39 @@
+"""How long locks are held, measured on the image: docs/locking.md says that it does not grow with the device. A device whose
+superblocks are twice as large keeps every class within the same bounds."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PAPER = (TOP / "configs" / "devices" / "conzone-paper.yaml").read_text()
+# In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. The others: a few words.
+MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000}
+
+
+def longest_holds(times, folder):
+    device = folder / f"{times}.yaml"
+    device.write_text(PAPER.replace("pages_per_block: 96", f"pages_per_block: {96 * times}"))
+    subprocess.run([os.environ["HARTZONE_DRIVER"], "run", "--device", str(device), "--workload", "mixed", "--quick", "--threads", "3",
+                    "--out", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    result = json.loads((folder / "result.json").read_text())
+    holds = {name: 0 for name in MOST}
+    for lock in result["locks"]:
+        holds[lock["class"]] = max(holds[lock["class"]], lock["hold_max_ns"])
+    return result, holds
+
+
+class LockHold(unittest.TestCase):
+    def test_does_not_grow_with_the_device(self):
+        for times in (1, 2):
+            with self.subTest(times=times), tempfile.TemporaryDirectory() as folder:
+                result, holds = longest_holds(times, pathlib.Path(folder))
+                self.assertGreater(result["ftl"]["slc_gc_runs"], 0, "the collector of the SLC log did not run")
+                for name, most in MOST.items():
+                    self.assertLessEqual(holds[name], most, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
