@@ -84,6 +84,23 @@ TEST_P(ResetUnderLoad, IsDoneAtOnce)
 }
 INSTANTIATE_TEST_SUITE_P(Clock, ResetUnderLoad, testing::Bool());
 
+TEST(LifeCycle, ResetOfAFullQueueThatIsClosed)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 32, 4);
+	for (int i = 0; i < 10; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
+	rig.open(queue);
+	rig.run_for(1000000);
+	ASSERT_EQ(rig.clock(1).completed, 3u);
+	rig.close(queue, rig.now());
+	rig.run_for(1000000);
+	put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+	rig.run_for(1000000);
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
+}
+
 TEST(LifeCycle, ResetAtAnyInstantUnderLoad)
 {
 	const uint64_t seed = 11;
