@@ -253,5 +253,7 @@ bool hil_horizon_await_seen(struct hil *hil, struct completion_queue *cq, uint64
 		}
 		if (hil->life != LIFE_READY || !stand(hil, look, bell))
 			return false;
+		if (hil->admin_wanted) /* as in await_move */
+			hil_admin_run(hil);
 	}
 }

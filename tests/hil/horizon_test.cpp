@@ -571,4 +571,23 @@ TEST(HorizonLimits, QueueOpenedBeforeAnotherMovedIsSeenBeforeTimeGoesOn)
 	EXPECT_EQ(rig.fake->log[0].at_ns, 30400u);
 }
 
+// A host of one thread may want its answer before it reads the queue.
+TEST(Horizon, AdminCommandsAreAnsweredWhileACompletionQueueIsFull)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 32, 4);
+	for (int i = 0; i < 10; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
+	rig.place_admin(admin_sqe(NVME_ADMIN_GET_FEATURES, NVME_FEAT_ARBITRATION));
+	hz_link_message ring{HZ_LINK_WRITE, 4, 99, NVME_REG_DOORBELLS, 3};
+	rig.send(&ring, sizeof(ring));
+	rig.open(queue);
+	rig.run_for(1000000);
+	EXPECT_EQ(rig.clock(1).completed, 3u);
+	auto cqe = rig.reap_admin(false);
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->status, 0);
+}
+
 } // namespace hil_test
