@@ -85,15 +85,19 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
 
 	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
-	layout->oob_offset = page_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
-	layout->data_offset = page_aligned(layout->oob_offset + sectors * sizeof(struct hz_oob));
+	layout->blocks_copy_offset = page_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
+	layout->oob_offset = page_aligned(layout->blocks_copy_offset + blocks * sizeof(struct hz_nand_block));
+	layout->oob_copy_offset = page_aligned(layout->oob_offset + sectors * sizeof(struct hz_nand_oob));
+	layout->data_offset = page_aligned(layout->oob_copy_offset + sectors * sizeof(struct hz_nand_oob));
 	layout->data_blocks = cfg->blocks_per_plane;
 	layout->data_sectors = cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
 	if (cfg->media_mode == HZ_MEDIA_TIMING_ONLY) {
 		layout->data_blocks = cfg->slc_blocks_per_plane;
 		layout->data_sectors = cfg->pages_per_block / cfg->cell * (cfg->page_bytes / HZ_SECTOR_BYTES);
 	}
-	layout->image_bytes = layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES;
+	layout->image_bytes = power_of_two_from(layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES +
+						HZ_NAND_HEADER_BYTES);
+	layout->header_copy_offset = layout->image_bytes - HZ_NAND_HEADER_BYTES;
 }
 
 uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg)
@@ -101,5 +105,5 @@ uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg)
 	struct hz_nand_layout layout;
 
 	hz_nand_layout_of(cfg, &layout);
-	return power_of_two_from(layout.image_bytes);
+	return layout.image_bytes;
 }

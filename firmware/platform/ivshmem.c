@@ -1,7 +1,6 @@
 /* The two ivshmem-plain devices (QEMU docs/specs/ivshmem-spec: vendor 1af4, device 1110, memory in BAR 2). */
 #include "platform/ivshmem.h"
 
-#include "nand_image.h"
 #include "shm.h"
 
 enum { IVSHMEM_VENDOR = 0x1af4, IVSHMEM_DEVICE = 0x1110, IVSHMEM_MEMORY_BAR = 2, LEAST_BYTES = 4096 };
@@ -16,10 +15,10 @@ static const char *add_region(struct ivshmem *found, const struct pci_bar *bar)
 	magic = *(volatile uint64_t *)region.base;
 	if (magic == HZ_SHM_MAGIC && !found->shared.base)
 		found->shared = region;
-	else if ((magic == HZ_NAND_MAGIC || magic == 0) && !found->nand.base)
+	else if (!found->nand.base)
 		found->nand = region;
 	else
-		return "ivshmem: a region is neither shared memory nor a NAND image, or there are two of a kind";
+		return "ivshmem: there are more regions than the shared memory and a NAND image";
 	return NULL;
 }
 

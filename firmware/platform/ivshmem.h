@@ -8,10 +8,10 @@ struct ivshmem_region { uint8_t *base; uint64_t bytes; }; /* base NULL: absent *
 
 struct ivshmem {
 	struct ivshmem_region shared;   /* begins with HZ_SHM_MAGIC (protocol/shm.h) */
-	struct ivshmem_region nand;     /* begins with HZ_NAND_MAGIC, or with 0 on a new image (protocol/nand_image.h) */
+	struct ivshmem_region nand;     /* the other one, whatever is in it: the media says what (protocol/nand_image.h) */
 };
 
-/* Told apart by their first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND image is
+/* Told apart by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND image is
  * left to the caller. NULL, or one sentence. */
 const char *ivshmem_find(struct ivshmem *found, const struct pci_bus *bus);
 

@@ -29,17 +29,33 @@ enum nand_status {
 	NAND_POWER_OFF = -5,      /* power was cut: nothing happens any more */
 };
 
+/* A sector's record as firmware and media exchange it; struct hz_nand_oob is what lies in the image. */
+struct hz_oob {
+	uint64_t sequence;       /* device-wide program order; larger is newer; below 2^HZ_OOB_SEQUENCE_BITS */
+	uint32_t lpa;
+	union {
+		uint32_t generation; /* of the zone: raised by every reset, older data are dead */
+		uint32_t host_lba;   /* sectors of backing zones, which have no generations but a fence: the LBA they hold */
+	};
+	uint8_t kind;            /* enum hz_oob_kind */
+	uint8_t stream;
+	uint16_t flags;          /* enum hz_oob_flags */
+};
+
 /* struct hz_nand_header says what each means; powered_ns up to now. */
 struct nand_history { uint64_t power_cycles, unsafe_shutdowns, powered_ns; };
+/* record: number of the firmware's last record of the state of all zones, 0 = none; at_rest: nothing was programmed or erased since. */
+struct nand_rest { uint32_t record; bool at_rest; };
 
 struct nand;
 struct nand_ops {
 	/* Data of `count` sectors of one block from addr.sector on into data at byte `at`, OOB into oob[] (either may be NULL).
-	 * An erased sector reads as zeros with kind ERASED and NAND_OK. NAND_UNCORRECTABLE: at least one sector is lost (torn
-	 * program, read fault); the lost ones have kind ERASED in oob[], the others are good. */
+	 * An erased sector reads as zeros with kind ERASED and NAND_OK. NAND_UNCORRECTABLE: at least one sector is lost, and reads as
+	 * zeros. If its data alone are (the record has an ECC of its own and is there twice), the record says so with HZ_OOB_LOST; if
+	 * the record is lost too (torn program, dead die), its kind is ERASED. The other sectors are good. */
 	enum nand_status (*read)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				 struct hz_oob *oob);
-	/* data NULL = zeros. oob[].checksum is filled in by the media ("ECC engine"). */
+	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one whose data are lost. */
 	enum nand_status (*program)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				    const struct hz_oob *oob);
 	enum nand_status (*erase)(struct nand *nand, struct flash_addr addr);
@@ -57,6 +73,12 @@ struct nand_ops {
 	/* The HIL's hart only. shut_down: done, or no longer true because the controller was enabled again. */
 	void (*history)(struct nand *nand, struct nand_history *out);
 	void (*shut_down)(struct nand *nand, bool done);
+	/* Any hart, with no program or erase under way: everything is as the record says that was just programmed. The first program or
+	 * erase takes that back, before it changes anything. */
+	struct nand_rest (*rest)(struct nand *nand);
+	void (*come_to_rest)(struct nand *nand, uint32_t record);
+	/* How many damaged copies of header, block table and OOB records were repaired from the other copy since the start. */
+	uint64_t (*repaired)(struct nand *nand);
 	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
 };

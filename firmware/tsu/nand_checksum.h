@@ -1,4 +1,4 @@
-/* Checksum of a sector with its OOB: what the ECC engine would know about a torn or damaged sector. */
+/* Checksums of the image: what the ECC engine would know about a torn or damaged sector, record or table entry. */
 #ifndef TSU_NAND_CHECKSUM_H
 #define TSU_NAND_CHECKSUM_H
 
@@ -8,8 +8,14 @@
 extern "C" {
 #endif
 
-/* data: HZ_SECTOR_BYTES bytes, 8-byte aligned, or NULL for a sector programmed without data. */
-uint32_t nand_checksum(const void *data, const struct hz_oob *oob);
+/* hz_nand_oob.data_checksum. data: HZ_SECTOR_BYTES bytes, 8-byte aligned, or NULL for a sector programmed without data. */
+uint32_t nand_data_checksum(const void *data, const struct hz_nand_oob *oob);
+/* hz_nand_oob.checksum; never 0, so that nothing is no good record. number: the record's in the image. */
+uint32_t nand_oob_checksum(const struct hz_nand_oob *oob, uint64_t number);
+/* hz_nand_block.checksum; never 0. number: the flat block number. */
+uint32_t nand_block_checksum(const struct hz_nand_block *block, uint32_t number);
+/* hz_nand_header.checksum, with the device config that lies behind the header. */
+uint32_t nand_header_checksum(const struct hz_nand_header *header);
 /* One well-mixed number from two: the dice of fault injection (splitmix64's finalizer). */
 uint64_t nand_mix(uint64_t a, uint64_t b);
 

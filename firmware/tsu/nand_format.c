@@ -1,8 +1,11 @@
-/* Opening an image: format a new one, refuse one of another geometry or size. */
+/* Opening an image: format a new one, repair an old one, refuse one that is foreign, damaged beyond repair, or of another shape. */
 #include "tsu/nand_format.h"
 
+#include <string.h>
+
 #include "sentence.h"
-#include "tsu/nand_checksum.h"
+#include "tsu/nand_block.h"
+#include "tsu/nand_header.h"
 
 static const char *differs(struct nand_media *media, const char *field, uint64_t image, uint64_t config)
 {
@@ -30,16 +33,18 @@ static const char *too_small(struct nand_media *media, uint64_t bytes, uint64_t 
 	return media->text;
 }
 
+/* "formatting" stands until all is there. */
 static void format(struct nand_media *media, const struct hz_nand_header *wanted)
 {
-	const struct hz_device_config *cfg = media->nand.cfg;
-	uint64_t blocks = (uint64_t)media->nand.map->shape.planes * cfg->blocks_per_plane;
-
-	for (uint64_t b = 0; cfg->factory_bad_ppb && b < blocks; b++)
-		if (nand_mix(nand_mix(cfg->seed, 0xbadull), b) % 1000000000 < cfg->factory_bad_ppb)
-			media->blocks[b].flags = HZ_BLOCK_BAD_FACTORY;
+	clock_freeze();
 	*media->header = *wanted;
-	__atomic_store_n(&media->header->magic, HZ_NAND_MAGIC, __ATOMIC_RELEASE);
+	media->header->formatting = 1;
+	nand_header_store(media);
+	nand_blocks_format(media);
+	nand_crash_order();
+	media->header->formatting = 0;
+	nand_header_store(media);
+	clock_thaw();
 }
 
 /* The image's clock goes on from the last program it knows of. */
@@ -56,10 +61,10 @@ static uint64_t epoch_of(const struct nand_media *media)
 	return latest_ns ? latest_ns + cfg->shelf_hours * 3600000000000ull : 0;
 }
 
-static struct hz_nand_header header_for(const struct hz_device_config *cfg, const struct hz_nand_layout *layout)
+static struct hz_nand_header header_for(const struct hz_device_config *cfg, const struct hz_shape *shape, uint64_t image_bytes)
 {
 	return (struct hz_nand_header){
-		.magic = 0, /* set last */
+		.magic = HZ_NAND_MAGIC,
 		.version = HZ_NAND_VERSION,
 		.header_bytes = sizeof(struct hz_nand_header),
 		.channels = cfg->channels,
@@ -72,20 +77,24 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 		.slc_blocks_per_plane = cfg->slc_blocks_per_plane,
 		.cell = cfg->cell,
 		.media_mode = cfg->media_mode,
-		.blocks_offset = layout->blocks_offset,
-		.oob_offset = layout->oob_offset,
-		.data_offset = layout->data_offset,
-		.image_bytes = layout->image_bytes,
+		.program_pages = cfg->program_pages,
+		.slc_program_sectors = cfg->slc_program_sectors,
+		.plane_scheme = cfg->plane_scheme,
+		.namespace_kind = cfg->namespace_kind,
+		.zones = shape->zones,
+		.conventional_zones = shape->conventional_zones,
+		.backing_zones = shape->backing_zones,
+		.patch_superblocks = shape->patch_superblocks,
+		.zone_size_sectors = shape->zone_size_sectors,
+		.zone_capacity_sectors = shape->zone_capacity_sectors,
+		.image_bytes = image_bytes,
 	};
 }
 
 #define SAME(field) if (old->field != wanted->field) return differs(media, #field, old->field, wanted->field)
 
-static const char *same_header(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
+static const char *same_shape(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
 {
-	if (old->magic != HZ_NAND_MAGIC)
-		return "The NAND image is no image of this program: its magic number is wrong.";
-	SAME(version);
 	SAME(channels);
 	SAME(chips_per_channel);
 	SAME(dies_per_chip);
@@ -96,7 +105,69 @@ static const char *same_header(struct nand_media *media, const struct hz_nand_he
 	SAME(slc_blocks_per_plane);
 	SAME(cell);
 	SAME(media_mode);
+	SAME(program_pages);
+	SAME(slc_program_sectors);
+	SAME(plane_scheme);
+	SAME(namespace_kind);
+	SAME(zones);
+	SAME(conventional_zones);
+	SAME(backing_zones);
+	SAME(patch_superblocks);
+	SAME(zone_size_sectors);
+	SAME(zone_capacity_sectors);
 	SAME(image_bytes);
+	return NULL;
+}
+
+static const char *other_version(struct nand_media *media, uint32_t version)
+{
+	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
+
+	hz_say(&out, "The NAND image has format version ");
+	hz_say_number(&out, version);
+	hz_say(&out, ", but this firmware reads version ");
+	hz_say_number(&out, HZ_NAND_VERSION);
+	hz_say(&out, ": use a new image.");
+	return media->text;
+}
+
+/* The copy is written with the power history, soon. */
+static void repair_header(struct nand_media *media, const struct hz_nand_header *good)
+{
+	const uint8_t *copy = (const uint8_t *)media->header + media->header_copy_offset;
+
+	if (good == media->header && nand_header_good((const struct hz_nand_header *)copy))
+		return;
+	lt_add(&media->repaired, 1);
+	clock_freeze();
+	if (good != media->header)
+		memcpy(media->header, good, HZ_NAND_HEADER_BYTES);
+	clock_thaw();
+}
+
+/* An image of another shape has its second header elsewhere, so the first may be all there is to see. */
+static const char *open_header(struct nand_media *media, uint8_t *base, uint64_t bytes, const struct hz_nand_header *wanted,
+			       const struct hz_nand_layout *layout, bool *is_new)
+{
+	const struct hz_nand_header *header = NULL;
+	uint32_t version = 0;
+
+	switch (nand_header_find(base, bytes, layout->oob_offset, &header, &version)) {
+	case NAND_HEADER_NEW:
+		*is_new = true;
+		return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
+	case NAND_HEADER_FOREIGN: return "The NAND image is no image of this program: its magic number is wrong.";
+	case NAND_HEADER_OTHER: return other_version(media, version);
+	case NAND_HEADER_DAMAGED:
+		return "The NAND image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.";
+	default: break;
+	}
+	if (same_shape(media, header, wanted))
+		return same_shape(media, header, wanted);
+	if (bytes < layout->image_bytes)
+		return too_small(media, bytes, layout->image_bytes);
+	*is_new = header->formatting;
+	repair_header(media, header);
 	return NULL;
 }
 
@@ -104,25 +175,28 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 {
 	struct hz_nand_layout layout;
 	struct hz_nand_header wanted;
+	bool is_new = false;
+	const char *error;
 
 	hz_nand_layout_of(media->nand.cfg, &layout);
-	wanted = header_for(media->nand.cfg, &layout);
+	wanted = header_for(media->nand.cfg, &media->nand.map->shape, layout.image_bytes);
 	media->header = (struct hz_nand_header *)base;
-	if (bytes >= HZ_NAND_HEADER_BYTES && media->header->magic) {
-		const char *error = same_header(media, media->header, &wanted);
-
-		if (error)
-			return error;
-	}
-	if (bytes < layout.image_bytes)
-		return too_small(media, bytes, layout.image_bytes);
+	media->header_copy_offset = layout.header_copy_offset;
+	error = open_header(media, base, bytes, &wanted, &layout, &is_new);
+	if (error)
+		return error;
 	media->blocks = (struct hz_nand_block *)(base + layout.blocks_offset);
-	media->oob = (struct hz_oob *)(base + layout.oob_offset);
+	media->blocks_copy = (struct hz_nand_block *)(base + layout.blocks_copy_offset);
+	media->oob = (struct hz_nand_oob *)(base + layout.oob_offset);
+	media->oob_copy = (struct hz_nand_oob *)(base + layout.oob_copy_offset);
 	media->data = base + layout.data_offset;
 	media->data_blocks = layout.data_blocks;
 	media->data_sectors = layout.data_sectors;
-	if (!media->header->magic)
+	if (is_new)
 		format(media, &wanted);
-	media->epoch_ns = epoch_of(media);
-	return NULL;
+	nand_rest_open(media);
+	error = nand_blocks_open(media);
+	if (!error)
+		media->epoch_ns = epoch_of(media);
+	return error;
 }

@@ -1,4 +1,4 @@
-/* Opening an image: format a new one, refuse one of another geometry or size. */
+/* Opening an image: format a new one, repair an old one, refuse one that is foreign, damaged beyond repair, or of another shape. */
 #ifndef TSU_NAND_FORMAT_H
 #define TSU_NAND_FORMAT_H
 

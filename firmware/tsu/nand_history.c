@@ -1,6 +1,8 @@
 /* Power history of the device. It lies in the image's header, where a controller has a few bytes of EEPROM for it. */
 #include "tsu/nand_history.h"
 
+#include "tsu/nand_header.h"
+
 void nand_history_begin(struct nand_media *media)
 {
 	struct hz_nand_header *header = media->header;
@@ -10,6 +12,7 @@ void nand_history_begin(struct nand_media *media)
 	header->unsafe_shutdowns += header->power_cycles && !header->shut_down;
 	header->shut_down = 0;
 	header->power_cycles++;
+	nand_header_store(media);
 	clock_thaw();
 }
 
@@ -33,5 +36,6 @@ void nand_history_shut_down(struct nand *nand, bool done)
 	clock_freeze();
 	media->header->powered_ns = media->powered_before_ns + clock_now_ns();
 	media->header->shut_down = done;
+	nand_header_store(media);
 	clock_thaw();
 }

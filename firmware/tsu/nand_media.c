@@ -3,28 +3,25 @@
 
 #include <string.h>
 
+#include "tsu/nand_block.h"
 #include "tsu/nand_checksum.h"
 #include "tsu/nand_errors.h"
 #include "tsu/nand_format.h"
+#include "tsu/nand_header.h"
 #include "tsu/nand_history.h"
+#include "tsu/nand_oob.h"
 
 enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR, DICE_BITS };
 enum kind { KIND_PROGRAM, KIND_ERASE, KIND_READ };
 enum { PPB = 1000000000 };
 
-/* One block under the hand: its table entry and the records of its sectors. */
+/* One block under the hand: its table entry, and the first sector's record and data. */
 struct place {
 	struct hz_nand_block *block;
-	struct hz_oob *oob;
-	uint8_t *data;
+	uint64_t oob;             /* number of the record */
+	uint8_t *data;            /* NULL: none is kept */
 	uint32_t flat, region, sector;
 };
-
-/* A killed QEMU has done all stores up to some instruction, and none after it: program order is enough. */
-static void crash_order(void)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
 
 static struct nand_media *media_of(struct nand *nand)
 {
@@ -34,12 +31,11 @@ static struct nand_media *media_of(struct nand *nand)
 static struct place place_of(struct nand_media *media, struct flash_addr addr)
 {
 	uint32_t flat = addr.plane_index * media->nand.cfg->blocks_per_plane + addr.block;
-	uint64_t sector = (uint64_t)flat * media->oob_per_block + addr.sector;
 	uint64_t stored = ((uint64_t)addr.plane_index * media->data_blocks + addr.block) * media->data_sectors + addr.sector;
 
 	return (struct place){
 		.block = &media->blocks[flat],
-		.oob = &media->oob[sector],
+		.oob = (uint64_t)flat * media->oob_per_block + addr.sector,
 		.data = addr.block < media->data_blocks ? media->data + stored * HZ_SECTOR_BYTES : NULL,
 		.flat = flat,
 		.region = addr.block >= media->nand.map->slc_superblocks,
@@ -127,40 +123,45 @@ static const char *program_rule_broken(const struct nand_media *media, const str
 	return NULL;
 }
 
-/* Data first, then OOB, kind last: see the header. */
-static void write_sector(struct place *at, uint32_t i, const struct sgl *data, uint32_t from, const struct hz_oob *wanted)
+/* Data first, then the record: see the header. */
+static void write_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t from,
+			 const struct hz_oob *wanted)
 {
-	struct hz_oob *oob = &at->oob[i], record = *wanted;
 	uint8_t *store = at->data ? at->data + (uint64_t)i * HZ_SECTOR_BYTES : NULL;
+	uint32_t flags = (data && store ? 0 : HZ_OOB_ZERO) | (wanted->flags & HZ_OOB_LOST);
+	struct hz_nand_oob record = {
+		.sequence = wanted->sequence, .kind = wanted->kind, .stream = wanted->stream, .flags = flags,
+		.lpa = wanted->lpa, .generation = wanted->generation,
+	};
 
-	record.flags = data && store ? 0 : HZ_OOB_ZERO;
-	if (!record.flags)
+	if (!(flags & HZ_OOB_ZERO))
 		sgl_read(data, from + i * HZ_SECTOR_BYTES, store, HZ_SECTOR_BYTES);
-	record.checksum = nand_checksum(record.flags ? NULL : store, &record);
-	oob->sequence = record.sequence;
-	oob->lpa = record.lpa;
-	oob->generation = record.generation;
-	oob->checksum = record.checksum;
-	oob->stream = record.stream;
-	oob->flags = record.flags;
-	crash_order();
-	oob->kind = record.kind;
+	record.data_checksum = nand_data_checksum(flags & HZ_OOB_ZERO ? NULL : store, &record);
+	nand_crash_order();
+	nand_oob_store(media, at->oob + i, &record);
 }
 
-/* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with a checksum that cannot match. */
-static void tear_program(struct place *at, uint32_t count, const struct sgl *data, uint32_t from, const struct hz_oob *oob)
+static void raise_write_sector(struct nand_media *media, const struct place *at, uint32_t count)
+{
+	nand_rest_end(media);
+	at->block->write_sector = at->sector + count;
+	nand_block_store(media, at->flat);
+	nand_crash_order();
+}
+
+/* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with records that cannot be right. */
+static void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
+			 const struct hz_oob *oob)
 {
 	uint64_t luck = nand_mix((uint64_t)at->flat << 32 | at->block->erase_count, (uint64_t)DICE_TEAR << 32 | at->sector);
 	uint32_t good = (uint32_t)(luck % (2 * count));
 
-	at->block->write_sector = at->sector + count;
+	raise_write_sector(media, at, count);
 	for (uint32_t i = 0; i < count; i++) {
-		write_sector(at, i, data, from, &oob[i]);
-		if (i >= good)
-			at->oob[i].checksum ^= 0xffffffffu;
+		write_sector(media, at, i, data, from, &oob[i]);
+		if (i >= good || i + 1 == count)
+			nand_oob_spoil(media, at->oob + i);
 	}
-	if (good >= count)
-		at->oob[count - 1].checksum ^= 0xffffffffu;
 }
 
 static enum nand_status program_cells(struct nand_media *media, struct flash_addr addr, struct place *at, uint32_t count,
@@ -171,19 +172,18 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 
 	if (cut != CUT_NONE) {
 		if (cut == CUT_INSIDE)
-			tear_program(at, count, data, from, oob);
+			tear_program(media, at, count, data, from, oob);
 		media_power_off(&media->nand);
 		return NAND_POWER_OFF;
 	}
 	if (is_number(media, KIND_PROGRAM, media->nand.cfg->fail_program_at) || number == media->policy.fail_op ||
 	    die_failed(media, addr) || dice_say(media, DICE_PROGRAM, at, at->sector, media->nand.cfg->program_fail_ppb)) {
-		tear_program(at, count, data, from, oob);
+		tear_program(media, at, count, data, from, oob);
 		return NAND_PROGRAM_FAILED;
 	}
-	at->block->write_sector = at->sector + count;
-	crash_order();
+	raise_write_sector(media, at, count);
 	for (uint32_t i = 0; i < count; i++)
-		write_sector(at, i, data, from, &oob[i]);
+		write_sector(media, at, i, data, from, &oob[i]);
 	return NAND_OK;
 }
 
@@ -205,47 +205,79 @@ static enum nand_status media_program(struct nand *nand, struct flash_addr addr,
 
 /* --- read --- */
 
-static bool sector_lost(const struct place *at, uint32_t i)
-{
-	const struct hz_oob *oob = &at->oob[i];
-
-	if (oob->kind == HZ_OOB_ERASED)
-		return at->sector + i < at->block->write_sector;
-	return nand_checksum(oob->flags & HZ_OOB_ZERO ? NULL : at->data + (uint64_t)i * HZ_SECTOR_BYTES, oob) != oob->checksum;
-}
-
 static bool page_lost(const struct nand_media *media, const struct place *at, uint32_t i)
 {
 	return dice_say(media, DICE_READ, at, (at->sector + i) >> media->page_shift, media->nand.cfg->read_fail_ppb);
 }
 
-static bool read_sector(struct nand_media *media, struct place *at, uint32_t i, const struct sgl *data, uint32_t to,
-			struct hz_oob *oob, bool dead)
-{
-	bool lost = dead || (at->block->flags & HZ_BLOCK_ERASING) || sector_lost(at, i) || page_lost(media, at, i);
+/* What of a read sector is there. */
+enum found { FOUND_ERASED, FOUND_NOTHING, FOUND_RECORD, FOUND_ALL };
 
-	if (oob) {
-		oob[i] = at->oob[i];
-		if (lost)
-			oob[i].kind = HZ_OOB_ERASED;
-	}
-	if (data && (lost || at->oob[i].kind == HZ_OOB_ERASED || (at->oob[i].flags & HZ_OOB_ZERO)))
+static bool data_good(const struct place *at, uint32_t i, const struct hz_nand_oob *record)
+{
+	if (record->flags & HZ_OOB_ZERO)
+		return nand_data_checksum(NULL, record) == record->data_checksum;
+	return at->data && nand_data_checksum(at->data + (uint64_t)i * HZ_SECTOR_BYTES, record) == record->data_checksum;
+}
+
+static enum found look_at_sector(struct nand_media *media, const struct place *at, uint32_t i, struct hz_nand_oob *record)
+{
+	if (at->block->flags & HZ_BLOCK_ERASING)
+		return FOUND_NOTHING;
+	if (at->sector + i >= at->block->write_sector)
+		return FOUND_ERASED;
+	if (!nand_oob_load(media, at->oob + i, record))
+		return FOUND_NOTHING;
+	if (record->flags & HZ_OOB_LOST || page_lost(media, at, i) || !data_good(at, i, record))
+		return FOUND_RECORD;
+	return FOUND_ALL;
+}
+
+static struct hz_oob oob_of(const struct hz_nand_oob *record, enum found found)
+{
+	if (found < FOUND_RECORD)
+		return (struct hz_oob){ .kind = HZ_OOB_ERASED };
+	return (struct hz_oob){
+		.sequence = record->sequence, .lpa = record->lpa, .generation = record->generation, .kind = record->kind,
+		.stream = record->stream, .flags = (uint16_t)(record->flags | (found == FOUND_RECORD ? HZ_OOB_LOST : 0)),
+	};
+}
+
+/* False: lost. A read that fails finds `most` at most. */
+static bool read_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t to,
+			struct hz_oob *oob, enum found most)
+{
+	struct hz_nand_oob record = { .kind = HZ_OOB_ERASED };
+	enum found found = look_at_sector(media, at, i, &record);
+
+	found = found > most ? most : found;
+	if (oob)
+		oob[i] = oob_of(&record, found);
+	if (data && (found != FOUND_ALL || (record.flags & HZ_OOB_ZERO)))
 		sgl_zero(data, to + i * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES);
 	else if (data)
 		sgl_write(data, to + i * HZ_SECTOR_BYTES, at->data + (uint64_t)i * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES);
-	return !lost;
+	return most == FOUND_ALL && (found == FOUND_ALL || found == FOUND_ERASED);
+}
+
+/* A dead die tells nothing; a read that fails by chance loses the data only. */
+static enum found most_readable(struct nand_media *media, struct flash_addr addr)
+{
+	if (is_number(media, KIND_READ, media->nand.cfg->fail_read_at))
+		return FOUND_RECORD;
+	return die_failed(media, addr) ? FOUND_NOTHING : FOUND_ALL;
 }
 
 static enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at, uint32_t count,
 				   const struct sgl *data, uint32_t to, struct hz_oob *oob)
 {
-	bool dead = is_number(media, KIND_READ, media->nand.cfg->fail_read_at) || die_failed(media, addr);
+	enum found most = most_readable(media, addr);
 	enum nand_status status = NAND_OK;
 
 	if (count == 0 || at->sector + count > media->sectors_per_block[at->region])
 		return refuse(media, "Read beyond the end of a block.");
 	for (uint32_t i = 0; i < count; i++)
-		if (!read_sector(media, at, i, data, to, oob, dead))
+		if (!read_sector(media, at, i, data, to, oob, most))
 			status = NAND_UNCORRECTABLE;
 	at->block->read_count++;
 	return status;
@@ -299,7 +331,7 @@ static uint32_t media_read_retries(struct nand *nand, struct flash_addr addr, ui
 	clock_freeze();
 	*lost = false;
 	tries = chance_tries(media, &at);
-	if (nand->cfg->ecc_bits && at.oob->kind != HZ_OOB_ERASED)
+	if (nand->cfg->ecc_bits && addr.sector < at.block->write_sector)
 		tries += error_tries(media, &at, count, at_ns, lost);
 	clock_thaw();
 	return tries;
@@ -307,28 +339,43 @@ static uint32_t media_read_retries(struct nand *nand, struct flash_addr addr, ui
 
 static void media_programmed(struct nand *nand, struct flash_addr addr, uint64_t at_ns)
 {
-	struct hz_nand_block *block = place_of(media_of(nand), addr).block;
+	struct nand_media *media = media_of(nand);
+	struct place at = place_of(media, addr);
 
-	if (!block->program_ns)
-		block->program_ns = media_of(nand)->epoch_ns + at_ns;
+	if (at.block->program_ns)
+		return;
+	clock_freeze();
+	at.block->program_ns = media->epoch_ns + at_ns;
+	nand_block_store(media, at.flat);
+	clock_thaw();
 }
 
 /* --- erase --- */
 
-static void erase_cells(struct place *at)
+static void add_flag(struct nand_media *media, const struct place *at, uint32_t flag)
 {
-	uint32_t used = at->block->write_sector;
+	at->block->flags |= flag;
+	nand_block_store(media, at->flat);
+}
 
-	at->block->flags |= HZ_BLOCK_ERASING;
-	crash_order();
-	memset(at->oob, 0, used * sizeof(*at->oob));
-	crash_order();
+static void begin_erase(struct nand_media *media, const struct place *at)
+{
+	nand_rest_end(media);
+	add_flag(media, at, HZ_BLOCK_ERASING);
+}
+
+static void erase_cells(struct nand_media *media, const struct place *at)
+{
+	begin_erase(media, at);
+	nand_crash_order();
+	nand_oob_erase(media, at->oob, at->block->write_sector);
+	nand_crash_order();
 	at->block->erase_count++;
 	at->block->write_sector = 0;
 	at->block->read_count = 0;
 	at->block->program_ns = 0;
-	crash_order();
 	at->block->flags &= ~(uint32_t)HZ_BLOCK_ERASING;
+	nand_block_store(media, at->flat);
 }
 
 static bool erase_fails(struct nand_media *media, struct flash_addr addr, const struct place *at, uint64_t number)
@@ -351,15 +398,15 @@ static enum nand_status try_erase(struct nand_media *media, struct flash_addr ad
 	cut = count_operation(media, &number);
 	if (cut != CUT_NONE) {
 		if (cut == CUT_INSIDE)
-			at->block->flags |= HZ_BLOCK_ERASING;
+			begin_erase(media, at);
 		media_power_off(&media->nand);
 		return NAND_POWER_OFF;
 	}
 	if (erase_fails(media, addr, at, number)) {
-		at->block->flags |= HZ_BLOCK_ERASING;
+		begin_erase(media, at);
 		return NAND_ERASE_FAILED;
 	}
-	erase_cells(at);
+	erase_cells(media, at);
 	return NAND_OK;
 }
 
@@ -387,8 +434,14 @@ static const struct hz_nand_block *media_block(struct nand *nand, struct flash_a
 
 static void media_retire(struct nand *nand, struct flash_addr addr)
 {
-	if (!lt_load(&media_of(nand)->off))
-		place_of(media_of(nand), addr).block->flags |= HZ_BLOCK_BAD_GROWN;
+	struct nand_media *media = media_of(nand);
+	struct place at = place_of(media, addr);
+
+	if (lt_load(&media->off))
+		return;
+	clock_freeze();
+	add_flag(media, &at, HZ_BLOCK_BAD_GROWN);
+	clock_thaw();
 }
 
 static void media_tear(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t from,
@@ -404,10 +457,15 @@ static void media_tear(struct nand *nand, struct flash_addr addr, uint32_t count
 		return;
 	clock_freeze();
 	if (!count)
-		at.block->flags |= HZ_BLOCK_ERASING;
+		begin_erase(media, &at);
 	else if (!program_rule_broken(media, &at, count, oob))
-		tear_program(&at, count, data, from, oob);
+		tear_program(media, &at, count, data, from, oob);
 	clock_thaw();
+}
+
+static uint64_t media_repaired(struct nand *nand)
+{
+	return lt_load(&media_of(nand)->repaired);
 }
 
 static const struct nand_ops media_ops = {
@@ -421,6 +479,9 @@ static const struct nand_ops media_ops = {
 	.tear = media_tear,
 	.history = nand_history_read,
 	.shut_down = nand_history_shut_down,
+	.rest = nand_rest_read,
+	.come_to_rest = nand_rest_come,
+	.repaired = media_repaired,
 	.power_off = media_power_off,
 };
 

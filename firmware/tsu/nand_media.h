@@ -1,8 +1,9 @@
 /* The media: flash rules, faults and power cuts over an image in memory (layout: protocol/nand_image.h).
  *
- * Crash order: a program raises the block's write_sector first, then writes data, then OOB with `kind` last; an erase flags the block
- * ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a valid OOB over partial data, and a
- * sector below write_sector without OOB is torn. Erased data are never touched: a sector without OOB has no data.
+ * Crash order: a program takes back the rest word, raises the block's write_sector, then writes data, then OOB records with their checksums
+ * last; an erase flags the block ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a good OOB
+ * record over partial data, and a sector below write_sector without one is torn. Erased data are never touched: a sector without OOB has
+ * no data. What is there twice (nand_header.h, nand_block.h, nand_oob.h) is written one copy after the other.
  * Calls run with the clock frozen: the flash itself does this work. Blocks of different channels may be used by different harts. */
 #ifndef TSU_NAND_MEDIA_H
 #define TSU_NAND_MEDIA_H
@@ -31,8 +32,9 @@ struct nand_media {
 	struct nand nand;          /* first: a struct nand * is one of these */
 	struct nand_policy policy;
 	struct hz_nand_header *header;
-	struct hz_nand_block *blocks;
-	struct hz_oob *oob;
+	uint64_t header_copy_offset;
+	struct hz_nand_block *blocks, *blocks_copy;
+	struct hz_nand_oob *oob, *oob_copy;
 	uint8_t *data;
 	uint32_t data_blocks, data_sectors; /* struct hz_nand_layout */
 	uint32_t sectors_per_block[2], unit[2]; /* [0] SLC, [1] normal */
@@ -41,9 +43,14 @@ struct nand_media {
 	uint64_t epoch_ns;         /* powered time of the image at the start of device time, plus shelf_hours */
 	uint64_t powered_before_ns;/* header's powered_ns at the start of device time */
 	lt_word operations, off;
+	lt_word rest;              /* the image's rest word */
+	lt_word repaired;          /* damaged copies that were written again from the other one */
 	lt_word kind_operations[3];/* programs, erases, reads: to fail a chosen one */
 	char text[256];
 };
+
+/* A killed QEMU has done all stores up to some instruction, and none after it: program order is enough. */
+static inline void nand_crash_order(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
 /* Use the image at base: formats a new one (magic 0), keeps an old one. policy may be NULL; it is copied. Returns NULL, or one
  * sentence (static or in media->text) if the image is too small or of another geometry. */

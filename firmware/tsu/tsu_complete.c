@@ -14,13 +14,13 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 	return txn->op != TSU_READ && (nand->ops->block(nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN);
 }
 
-/* ECC gave up: nothing of the page is handed out. */
+/* ECC gave up: no data of the page are handed out. */
 static enum nand_status lose(struct tsu_txn *txn)
 {
 	if (txn->data.page)
 		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
 	for (uint32_t i = 0; txn->oob && i < txn->sectors; i++)
-		txn->oob[i].kind = HZ_OOB_ERASED;
+		txn->oob[i].flags |= HZ_OOB_LOST;
 	return NAND_UNCORRECTABLE;
 }
 

@@ -13,6 +13,7 @@
 extern "C" {
 #include "lt/lock.h"
 }
+#include "damage.hpp"
 #include "flash_rig.hpp"
 #include "ftl.h"
 

@@ -29,18 +29,17 @@ inline hz_device_config WideMapConfig()
 }
 
 // Breaks the newest copy of a table page on flash; returns how many it found.
-inline uint32_t SpoilPage(Rig &rig, uint32_t page)
+inline uint32_t SpoilPage(Rig &device, uint32_t page)
 {
-	uint64_t records = uint64_t(rig.shape.planes) * rig.cfg.blocks_per_plane * rig.cfg.pages_per_block * rig.shape.page_sectors;
-	hz_oob *newest = nullptr;
-	for (uint64_t i = 0; i < records; i++) {
-		hz_oob *oob = &rig.media.oob[i];
-		if (oob->kind == HZ_OOB_MAP && oob->lpa == page && (!newest || oob->sequence > newest->sequence))
-			newest = oob;
+	uint64_t newest = UINT64_MAX;
+	for (uint64_t i = 0; i < rig::Records(device.media); i++) {
+		const hz_nand_oob &oob = device.media.oob[i];
+		if (oob.kind == HZ_OOB_MAP && oob.lpa == page && (newest == UINT64_MAX || oob.sequence > device.media.oob[newest].sequence))
+			newest = i;
 	}
-	if (newest)
-		newest->checksum ^= 1;
-	return newest != nullptr;
+	if (newest != UINT64_MAX)
+		rig::FlipData(device.media, newest);
+	return newest != UINT64_MAX;
 }
 
 inline void Choose(hz_device_config &cfg, int strategy, int eviction, int log_policy)

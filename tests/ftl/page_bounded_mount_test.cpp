@@ -44,13 +44,12 @@ uint64_t Fixed(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * 
 
 uint64_t FullScan(const Rig &rig) { return rig.shape.namespace_sectors / rig.shape.unit_sectors; }
 
-uint32_t Spoil(Rig &rig, uint8_t kind, std::mt19937_64 &dice)
+uint32_t Spoil(Rig &device, uint8_t kind, std::mt19937_64 &dice)
 {
-	uint64_t records = uint64_t(rig.shape.planes) * rig.cfg.blocks_per_plane * rig.cfg.pages_per_block * rig.shape.page_sectors;
 	uint32_t spoilt = 0;
-	for (uint64_t i = 0; i < records; i++)
-		if (rig.media.oob[i].kind == kind && dice() % 3 == 0) {
-			rig.media.oob[i].checksum ^= 1;
+	for (uint64_t i = 0; i < rig::Records(device.media); i++)
+		if (device.media.oob[i].kind == kind && dice() % 3 == 0) {
+			rig::FlipData(device.media, i, static_cast<uint32_t>(dice() % 32768));
 			spoilt++;
 		}
 	return spoilt;

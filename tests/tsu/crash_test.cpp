@@ -35,7 +35,7 @@ struct Buffer {
 			for (uint32_t s = 0; s < 2; s++, sequence++) {
 				for (uint32_t i = 0; i < 512; i++)
 					b.words[s][i] = Word(sequence, i);
-				oob[s] = {sequence, sector + s, block, 0, HZ_OOB_DATA, 0, 0};
+				oob[s] = {sequence, sector + s, {block}, HZ_OOB_DATA, 0, 0};
 			}
 			if (r.media.nand.ops->program(&r.media.nand, r.Addr(0, block, sector), 2, &b.list, 0, oob) != NAND_OK)
 				_exit(1);

@@ -91,7 +91,8 @@ TEST(Errors, RetriesCostTheirLatencyAndThenThePageIsLost)
 	EXPECT_EQ(read.txn.status, NAND_UNCORRECTABLE);
 	EXPECT_EQ(read.took_ns(), rest_ns + 6 * read_ns) << "all retries were made";
 	EXPECT_EQ(read.buffer[100], 0);
-	EXPECT_EQ(read.oob[1].kind, HZ_OOB_ERASED);
+	EXPECT_EQ(read.oob[1].kind, HZ_OOB_DATA) << "the record has an ECC of its own";
+	EXPECT_TRUE(read.oob[1].flags & HZ_OOB_LOST);
 	EXPECT_EQ(r.Run(r.Read(0, 5, 0, 2)).txn.status, NAND_OK) << "an erased page has no data to lose";
 }
 

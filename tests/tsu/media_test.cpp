@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "damage.hpp"
 #include "flash_rig.hpp"
 
 using rig::Rig;
@@ -20,7 +21,7 @@ struct Sectors {
 	{
 		for (uint32_t i = 0; i < count; i++) {
 			pages.push_back(bytes.data() + i * 4096ull);
-			oob[i] = {100 + i, 7 + i, 3, 0, HZ_OOB_DATA, 2, 0};
+			oob[i] = {100 + i, 7 + i, {3}, HZ_OOB_DATA, 2, 0};
 		}
 		list = {pages.data(), 0, static_cast<uint32_t>(bytes.size())};
 	}
@@ -94,6 +95,7 @@ TEST(Media, KeepsThePowerHistoryInTheImage)
 	fourth.media.nand.ops->shut_down(&fourth.media.nand, false);
 	EXPECT_EQ(history_of(*std::make_unique<Rig>(cfg, nullptr, image)).unsafe_shutdowns, 1u) << "nothing is recorded without power";
 	fourth.media.header->powered_ns = 7200000000000ull;
+	nand_header_store(&fourth.media);
 	EXPECT_GE(history_of(*std::make_unique<Rig>(cfg, nullptr, image)).powered_ns, 7200000000000ull);
 }
 
@@ -299,28 +301,64 @@ TEST(Media, AWriterKilledInsideAProgramLeavesATornSector)
 {
 	Rig r(rig::SmallConfig());
 	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
-	// What is in the image when the process dies after the second sector's data but before its kind.
-	hz_nand_layout layout;
-	hz_nand_layout_of(&r.cfg, &layout);
-	auto *oob = reinterpret_cast<hz_oob *>(static_cast<uint8_t *>(r.image()->base()) + layout.oob_offset) + 4 * 32;
-	oob[1].kind = HZ_OOB_ERASED;
+	// What is in the image when the process dies after the second sector's data but before its record.
+	nand_oob_erase(&r.media, rig::RecordOf(r.media, r.Addr(0, 4, 1)), 1);
 	Sectors got(2);
 	EXPECT_EQ(Read(r, 4, 0, 2, &got), NAND_UNCORRECTABLE);
 	EXPECT_EQ(got.oob[0].kind, HZ_OOB_DATA);
 	EXPECT_EQ(got.oob[1].kind, HZ_OOB_ERASED);
 }
 
+// The data are lost, the record is not: who reads learns which sector it was.
 TEST(Media, EveryChangedBitOfASectorIsNoticed)
 {
 	Rig r(rig::SmallConfig());
+	Sectors got(1, 1);
 	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
-	hz_nand_layout layout;
-	hz_nand_layout_of(&r.cfg, &layout);
-	uint8_t *data = static_cast<uint8_t *>(r.image()->base()) + layout.data_offset + 4 * 32 * 4096ull;
+	const uint64_t record = rig::RecordOf(r.media, r.Addr(0, 4, 0));
 	for (uint32_t bit = 0; bit < 4096 * 8; bit += 7) {
-		data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-		ASSERT_EQ(Read(r, 4, 0, 1), NAND_UNCORRECTABLE) << bit;
-		data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+		rig::FlipData(r.media, record, bit);
+		ASSERT_EQ(Read(r, 4, 0, 1, &got), NAND_UNCORRECTABLE) << bit;
+		ASSERT_EQ(got.oob[0].kind, HZ_OOB_DATA);
+		ASSERT_EQ(got.oob[0].lpa, 7u);
+		ASSERT_TRUE(got.oob[0].flags & HZ_OOB_LOST);
+		ASSERT_EQ(got.bytes, std::vector<uint8_t>(4096, 0)) << "no damaged data are handed out";
+		rig::FlipData(r.media, record, bit);
 	}
 	EXPECT_EQ(Read(r, 4, 0, 1), NAND_OK);
+}
+
+// Any bit of either copy of a record: the other one is enough, and the damaged first copy is written again.
+TEST(Media, EveryChangedBitOfARecordIsRepaired)
+{
+	Rig r(rig::SmallConfig());
+	Sectors got(2);
+	ASSERT_EQ(Program(r, 4, 0, 2), NAND_OK);
+	const uint64_t record = rig::RecordOf(r.media, r.Addr(0, 4, 1));
+	for (hz_nand_oob *copies : {r.media.oob, r.media.oob_copy})
+		for (uint32_t bit = 0; bit < sizeof(hz_nand_oob) * 8; bit++) {
+			reinterpret_cast<uint8_t *>(&copies[record])[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+			ASSERT_EQ(Read(r, 4, 0, 2, &got), NAND_OK) << bit;
+			ASSERT_EQ(got.oob[1].lpa, 8u);
+			ASSERT_EQ(got.oob[1].sequence, 101u);
+			copies[record] = (copies == r.media.oob ? r.media.oob_copy : r.media.oob)[record];
+		}
+	EXPECT_EQ(lt_load(&r.media.repaired), sizeof(hz_nand_oob) * 8);
+	rig::LoseRecord(r.media, record);
+	EXPECT_EQ(Read(r, 4, 0, 2, &got), NAND_UNCORRECTABLE);
+	EXPECT_EQ(got.oob[1].kind, HZ_OOB_ERASED);
+}
+
+TEST(Media, ASectorCanBeProgrammedAsLost)
+{
+	Rig r(rig::SmallConfig());
+	Sectors s(2, 0x11), got(2, 1);
+	s.oob[0].flags = HZ_OOB_LOST;
+	ASSERT_EQ(r.media.nand.ops->program(&r.media.nand, r.Addr(0, 4, 0), 2, &s.list, 0, s.oob.data()), NAND_OK);
+	EXPECT_EQ(Read(r, 4, 0, 2, &got), NAND_UNCORRECTABLE);
+	EXPECT_EQ(got.oob[0].kind, HZ_OOB_DATA);
+	EXPECT_EQ(got.oob[0].flags, HZ_OOB_LOST);
+	EXPECT_EQ(got.oob[1].flags, 0);
+	EXPECT_EQ(got.bytes[0], 0);
+	EXPECT_EQ(got.bytes[4096], 0x11);
 }

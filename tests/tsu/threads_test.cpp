@@ -34,7 +34,7 @@ struct Worker : Txn {
 		if (txn.op == TSU_PROGRAM)
 			buffer.assign(buffer.size(), static_cast<uint8_t>(plane * 16 + at));
 		for (auto &record : oob)
-			record = {step, at, 1, 0, HZ_OOB_DATA, 0, 0};
+			record = {step, at, {1}, HZ_OOB_DATA, 0, 0};
 		tsu_submit(rig->tsu, &txn);
 	}
 	void Ended()

@@ -146,7 +146,7 @@ public:
 				self.then(self);
 		};
 		for (uint32_t i = 0; op == TSU_PROGRAM && i < sectors; i++)
-			made.oob[i] = {++sequence_, made.txn.ppa + i, 1, 0, HZ_OOB_DATA, 0, 0};
+			made.oob[i] = {++sequence_, made.txn.ppa + i, {1}, HZ_OOB_DATA, 0, 0};
 		return made;
 	}
 	Txn &Read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)

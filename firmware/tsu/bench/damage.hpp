@@ -1,0 +1,43 @@
+// Damage to a NAND image in a test's memory: what flips, fades or is overwritten while nobody looks.
+#pragma once
+
+extern "C" {
+#include "tsu/nand_block.h"
+#include "tsu/nand_checksum.h"
+#include "tsu/nand_header.h"
+#include "tsu/nand_oob.h"
+}
+
+namespace rig {
+
+// Number of a sector's OOB record; its data lie at Data().
+inline uint64_t RecordOf(const nand_media &media, flash_addr addr)
+{
+	return uint64_t(addr.plane_index * media.nand.cfg->blocks_per_plane + addr.block) * media.oob_per_block + addr.sector;
+}
+inline uint64_t Records(const nand_media &media)
+{
+	return uint64_t(media.nand.map->shape.planes) * media.nand.cfg->blocks_per_plane * media.oob_per_block;
+}
+inline uint8_t *Data(const nand_media &media, uint64_t record)
+{
+	const uint64_t block = record / media.oob_per_block, plane = block / media.nand.cfg->blocks_per_plane;
+	const uint64_t in_plane = block % media.nand.cfg->blocks_per_plane, sector = record % media.oob_per_block;
+
+	return media.data + ((plane * media.data_blocks + in_plane) * media.data_sectors + sector) * HZ_SECTOR_BYTES;
+}
+// One bit of the data: the record still says what the sector was. (Data that were never stored: the record's own word for them.)
+inline void FlipData(nand_media &media, uint64_t record, uint32_t bit = 12345)
+{
+	hz_nand_oob oob = media.oob[record];
+	if (oob.flags & HZ_OOB_ZERO) {
+		oob.data_checksum ^= 1;
+		nand_oob_store(&media, record, &oob);
+		return;
+	}
+	Data(media, record)[bit / 8 % HZ_SECTOR_BYTES] ^= static_cast<uint8_t>(1 << bit % 8);
+}
+// Both copies of the record: nothing is known of the sector any more, as if its program had been torn.
+inline void LoseRecord(nand_media &media, uint64_t record) { nand_oob_spoil(&media, record); }
+
+} // namespace rig

@@ -1,0 +1,105 @@
+/* The block table. */
+#include "tsu/nand_block.h"
+
+#include "sentence.h"
+#include "tsu/nand_checksum.h"
+
+static uint32_t block_count(const struct nand_media *media)
+{
+	return media->nand.map->shape.planes * media->nand.cfg->blocks_per_plane;
+}
+
+void nand_block_store(struct nand_media *media, uint32_t number)
+{
+	struct hz_nand_block *block = &media->blocks[number];
+
+	block->checksum = nand_block_checksum(block, number);
+	nand_crash_order();
+	media->blocks_copy[number] = *block;
+}
+
+static bool good(const struct hz_nand_block *block, uint32_t number)
+{
+	return block->checksum == nand_block_checksum(block, number);
+}
+
+void nand_blocks_format(struct nand_media *media)
+{
+	const struct hz_device_config *cfg = media->nand.cfg;
+
+	for (uint32_t b = 0; b < block_count(media); b++) {
+		bool bad = cfg->factory_bad_ppb && nand_mix(nand_mix(cfg->seed, 0xbadull), b) % 1000000000 < cfg->factory_bad_ppb;
+
+		media->blocks[b] = (struct hz_nand_block){ .flags = bad ? HZ_BLOCK_BAD_FACTORY : 0 };
+		nand_block_store(media, b);
+	}
+}
+
+/* What no media would have written. */
+static const char *impossible(const struct nand_media *media, const struct hz_nand_block *block, uint32_t in_plane)
+{
+	uint32_t region = in_plane >= media->nand.map->slc_superblocks;
+
+	if (block->write_sector > media->sectors_per_block[region])
+		return "its write_sector is beyond the block's end";
+	if (block->write_sector % media->unit[region])
+		return "its write_sector is inside a program unit";
+	return block->flags & ~(uint32_t)HZ_BLOCK_FLAGS ? "its flags are none that exist" : NULL;
+}
+
+static const char *refuse(struct nand_media *media, uint32_t number, const char *why)
+{
+	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
+
+	hz_say(&out, "The NAND image is damaged: block table, entry of block ");
+	hz_say_number(&out, number % media->nand.cfg->blocks_per_plane);
+	hz_say(&out, " of plane ");
+	hz_say_number(&out, number / media->nand.cfg->blocks_per_plane);
+	hz_say(&out, ": ");
+	hz_say(&out, why);
+	hz_say(&out, "; hartzone image check tells what can still be read.");
+	return media->text;
+}
+
+/* read_count is no part of a repair: it is lost. */
+static const char *open_block(struct nand_media *media, uint32_t number, uint32_t in_plane)
+{
+	struct hz_nand_block *block = &media->blocks[number], *copy = &media->blocks_copy[number];
+	const char *why;
+
+	if (!good(block, number) && !good(copy, number))
+		return refuse(media, number, "neither of its two copies has the right checksum");
+	if (!good(block, number) || !good(copy, number) || block->checksum != copy->checksum) {
+		*(good(block, number) ? copy : block) = *(good(block, number) ? block : copy);
+		lt_add(&media->repaired, 1);
+	}
+	why = impossible(media, block, in_plane);
+	return why ? refuse(media, number, why) : NULL;
+}
+
+const char *nand_blocks_open(struct nand_media *media)
+{
+	uint32_t in_plane = 0;
+
+	for (uint32_t b = 0; b < block_count(media); b++) {
+		const char *error = open_block(media, b, in_plane);
+
+		if (error)
+			return error;
+		in_plane = in_plane + 1 == media->nand.cfg->blocks_per_plane ? 0 : in_plane + 1;
+	}
+	return NULL;
+}
+
+uint64_t nand_blocks_lost(const struct nand_media *media, uint32_t *first)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t b = block_count(media); b--;) {
+		if (good(&media->blocks[b], b) || good(&media->blocks_copy[b], b))
+			continue;
+		*first = b;
+		lost++;
+	}
+	return lost;
+}

@@ -1,0 +1,17 @@
+/* The block table of the image: two copies of each entry, and what an entry must be to be believed. */
+#ifndef TSU_NAND_BLOCK_H
+#define TSU_NAND_BLOCK_H
+
+#include "tsu/nand_media.h"
+
+/* After a change of media->blocks[number] (but read_count): checksum and copy. The first copy is written first and whole, so a writer that
+ * is killed leaves one good entry, the new one or the old. */
+void nand_block_store(struct nand_media *media, uint32_t number);
+/* Formatting: all entries are those of blocks that were never used; chance makes some of them bad. */
+void nand_blocks_format(struct nand_media *media);
+/* Start: repairs damaged entries from their copies. NULL, or one sentence about the first entry that is lost or impossible. */
+const char *nand_blocks_open(struct nand_media *media);
+/* Offline check: entries that are good in neither copy; *first is the first of them. */
+uint64_t nand_blocks_lost(const struct nand_media *media, uint32_t *first);
+
+#endif

@@ -1,0 +1,125 @@
+/* Header and rest word. */
+#include "tsu/nand_header.h"
+
+#include <string.h>
+
+#include "tsu/nand_checksum.h"
+
+/* --- header --- */
+
+bool nand_header_good(const struct hz_nand_header *header)
+{
+	return header->magic == HZ_NAND_MAGIC && header->version == HZ_NAND_VERSION && header->header_bytes == sizeof(*header) &&
+	       header->checksum == nand_header_checksum(header);
+}
+
+static bool blank(const uint8_t *at, uint64_t bytes)
+{
+	const uint64_t *word = (const uint64_t *)at;
+	uint64_t seen = 0;
+
+	for (uint64_t i = 0; i < bytes / sizeof(*word) && !seen; i++)
+		seen = word[i];
+	return !seen;
+}
+
+enum nand_header_state nand_header_find(const uint8_t *base, uint64_t bytes, uint64_t formatted, const struct hz_nand_header **header,
+					uint32_t *version)
+{
+	const struct hz_nand_header *first = (const struct hz_nand_header *)base, *copy;
+
+	if (bytes < 2 * HZ_NAND_HEADER_BYTES)
+		return blank(base, bytes) ? NAND_HEADER_NEW : NAND_HEADER_FOREIGN;
+	copy = (const struct hz_nand_header *)(base + bytes - HZ_NAND_HEADER_BYTES);
+	*header = nand_header_good(first) ? first : copy;
+	if (nand_header_good(*header))
+		return NAND_HEADER_GOOD;
+	*version = first->version;
+	if (first->magic == HZ_NAND_MAGIC && first->version != HZ_NAND_VERSION)
+		return NAND_HEADER_OTHER;
+	if (first->magic == HZ_NAND_MAGIC || copy->magic == HZ_NAND_MAGIC)
+		return NAND_HEADER_DAMAGED;
+	if (first->magic)
+		return NAND_HEADER_FOREIGN;
+	if (!blank(base, formatted < bytes ? formatted : bytes) || !blank((const uint8_t *)copy, HZ_NAND_HEADER_BYTES))
+		return NAND_HEADER_DAMAGED;
+	return NAND_HEADER_NEW;
+}
+
+/* While the first copy is being changed its checksum is wrong, and the other one counts. */
+void nand_header_store(struct nand_media *media)
+{
+	uint8_t *first = (uint8_t *)media->header, *copy = first + media->header_copy_offset;
+
+	memset(first + HZ_NAND_CONFIG_OFFSET, 0, HZ_NAND_HEADER_BYTES - HZ_NAND_CONFIG_OFFSET);
+	memcpy(first + HZ_NAND_CONFIG_OFFSET, media->nand.cfg, sizeof(*media->nand.cfg));
+	media->header->checksum = nand_header_checksum(media->header);
+	nand_crash_order();
+	memcpy(copy, first, sizeof(*media->header));
+	memcpy(copy + HZ_NAND_CONFIG_OFFSET, first + HZ_NAND_CONFIG_OFFSET, HZ_NAND_HEADER_BYTES - HZ_NAND_CONFIG_OFFSET);
+}
+
+/* --- rest word --- */
+
+static uint64_t word_of(uint32_t record, uint32_t mark) { return (uint64_t)record << 32 | (record ^ mark); }
+
+static uint64_t *rest_word(const struct nand_media *media, bool copy)
+{
+	return (uint64_t *)((uint8_t *)media->header + (copy ? media->header_copy_offset : 0) + HZ_NAND_REST_OFFSET);
+}
+
+/* To come to rest: the copy first, so that a writer who is killed in between leaves "changed" in the word that counts. */
+static void write_rest(struct nand_media *media, uint32_t record, uint32_t mark)
+{
+	bool copy_first = mark == HZ_NAND_AT_REST;
+
+	__atomic_store_n(rest_word(media, copy_first), word_of(record, mark), __ATOMIC_RELEASE);
+	nand_crash_order();
+	__atomic_store_n(rest_word(media, !copy_first), word_of(record, mark), __ATOMIC_RELEASE);
+	lt_store(&media->rest, word_of(record, mark));
+}
+
+static bool is_at_rest(uint64_t word) { return ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_AT_REST; }
+
+static bool good_word(uint64_t word)
+{
+	return is_at_rest(word) || ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CHANGED;
+}
+
+/* Neither is good: the zones' records are no longer known to be the last word. */
+void nand_rest_open(struct nand_media *media)
+{
+	uint64_t word = *rest_word(media, false);
+
+	if (!good_word(word))
+		word = *rest_word(media, true);
+	if (!good_word(word))
+		word = word_of(0, HZ_NAND_CHANGED);
+	write_rest(media, (uint32_t)(word >> 32), is_at_rest(word) ? HZ_NAND_AT_REST : HZ_NAND_CHANGED);
+}
+
+void nand_rest_end(struct nand_media *media)
+{
+	uint64_t word = lt_load(&media->rest);
+
+	if (is_at_rest(word))
+		write_rest(media, (uint32_t)(word >> 32), HZ_NAND_CHANGED);
+}
+
+struct nand_rest nand_rest_read(struct nand *nand)
+{
+	uint64_t word = lt_load(&((struct nand_media *)nand)->rest);
+
+	return (struct nand_rest){ .record = (uint32_t)(word >> 32), .at_rest = is_at_rest(word) };
+}
+
+void nand_rest_come(struct nand *nand, uint32_t record)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+
+	if (lt_load(&media->off))
+		return;
+	clock_freeze();
+	write_rest(media, record, HZ_NAND_AT_REST);
+	clock_thaw();
+}

@@ -1,0 +1,16 @@
+/* OOB records of the image: two copies of each. */
+#ifndef TSU_NAND_OOB_H
+#define TSU_NAND_OOB_H
+
+#include "tsu/nand_media.h"
+
+/* Writes both copies of record `number`; `checksum` is filled in. */
+void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_nand_oob *record);
+/* The record, from whichever copy is good; a damaged first copy is repaired. False: neither is. */
+bool nand_oob_load(struct nand_media *media, uint64_t number, struct hz_nand_oob *out);
+/* Both copies of `count` records are blank. */
+void nand_oob_erase(struct nand_media *media, uint64_t number, uint32_t count);
+/* What a torn program leaves: neither copy is good. */
+void nand_oob_spoil(struct nand_media *media, uint64_t number);
+
+#endif

@@ -1,0 +1,236 @@
+// What of an image is there twice: any damage to one copy is repaired, damage to both is told, and nothing is ever formatted by mistake.
+#include <gtest/gtest.h>
+
+#include "damage.hpp"
+#include "flash_rig.hpp"
+
+using rig::Rig;
+using rig::Txn;
+
+namespace {
+
+hz_nand_layout LayoutOf(const hz_device_config &cfg)
+{
+	hz_nand_layout layout;
+	hz_nand_layout_of(&cfg, &layout);
+	return layout;
+}
+
+// An image with a little of everything in it: programmed sectors in an SLC and a normal block, an erased block, a power history.
+std::shared_ptr<rig::Image> Used(const hz_device_config &cfg)
+{
+	Rig r(cfg);
+	r.Run(r.Program(0, 4, 0, 2));
+	r.Run(r.Program(0, 0, 0, 1));
+	r.Run(r.Program(0, 5, 0, 2));
+	r.Run(r.Erase(0, 5));
+	r.media.nand.ops->come_to_rest(&r.media.nand, 7);
+	r.media.nand.ops->shut_down(&r.media.nand, true);
+	return r.image();
+}
+
+uint8_t *At(const rig::Image &image, uint64_t offset) { return static_cast<uint8_t *>(image.base()) + offset; }
+
+std::vector<uint8_t> Bytes(const rig::Image &image, uint64_t from, uint64_t bytes) { return {At(image, from), At(image, from + bytes)}; }
+
+// Header without power history, which every start changes; block table; all OOB records.
+void ExpectWhole(Rig &r, const char *what)
+{
+	ASSERT_EQ(r.mount_error, nullptr) << what;
+	nand_history history;
+	r.media.nand.ops->history(&r.media.nand, &history);
+	EXPECT_EQ(history.power_cycles, 2u) << what;
+	EXPECT_EQ(history.unsafe_shutdowns, 0u) << what;
+	EXPECT_EQ(r.media.blocks[4].write_sector, 2u) << what;
+	EXPECT_EQ(r.media.blocks[5].erase_count, 1u) << what;
+	EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK) << what;
+}
+
+} // namespace
+
+// Every bit of the header, the config behind it and the block table, in either copy; and every page of them.
+TEST(Image, OneDamagedCopyIsRepaired)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	const hz_nand_layout layout = LayoutOf(cfg);
+	struct Part { uint64_t offset, bytes; const char *name; };
+	const uint64_t table = 8 * sizeof(hz_nand_block);
+	const Part parts[] = {{0, sizeof(hz_nand_header), "header"}, {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
+			      {HZ_NAND_CONFIG_OFFSET, 64, "config"}, {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
+			      {layout.blocks_offset, table, "block table"}, {layout.blocks_copy_offset, table, "block table's copy"}};
+	auto image = Used(cfg);
+	const auto before = Bytes(*image, 0, image->bytes());
+	for (const Part &part : parts)
+		for (uint64_t bit = 0; bit < part.bytes * 8; bit++) {
+			*At(*image, part.offset + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
+			Rig r(cfg, nullptr, image);
+			ExpectWhole(r, part.name);
+			ASSERT_FALSE(HasFailure()) << "bit " << bit;
+			std::memcpy(image->base(), before.data(), before.size());
+		}
+	for (const Part &part : parts) {
+		std::memset(At(*image, part.offset / 4096 * 4096), 0, 4096);
+		Rig r(cfg, nullptr, image);
+		ExpectWhole(r, part.name);
+		EXPECT_GT(lt_load(&r.media.repaired), 0u);
+		EXPECT_NE(Bytes(*image, part.offset, 8), std::vector<uint8_t>(8)) << part.name << " is there twice again";
+		std::memcpy(image->base(), before.data(), before.size());
+	}
+}
+
+TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	const hz_nand_layout layout = LayoutOf(cfg);
+	for (int byte : {0, 0xa5}) {
+		auto image = Used(cfg);
+		std::memset(image->base(), byte, HZ_NAND_HEADER_BYTES);
+		std::memset(At(*image, layout.header_copy_offset), byte, HZ_NAND_HEADER_BYTES);
+		const auto before = Bytes(*image, 0, image->bytes());
+		Rig r(cfg, nullptr, image);
+		ASSERT_NE(r.mount_error, nullptr);
+		EXPECT_NE(std::string(r.mount_error).find(byte ? "magic number is wrong" : "either of its two copies"), std::string::npos)
+			<< r.mount_error;
+		EXPECT_EQ(Bytes(*image, 0, image->bytes()), before) << "nothing was changed";
+	}
+}
+
+// Both copies of an entry, or entries that no media would have written though their checksums are right.
+TEST(Image, ABlockTableThatCannotBeIsTold)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	struct Case { const char *words; void (*damage)(Rig &r); } const cases[] = {
+		{"block 4 of plane 0: neither of its two copies", [](Rig &r) { r.media.blocks[4].write_sector++, r.media.blocks_copy[4].flags++; }},
+		{"block 0 of plane 0: neither of its two copies", [](Rig &r) {
+			 std::memset(r.media.blocks, 0, sizeof(hz_nand_block) * 8);
+			 std::memset(r.media.blocks_copy, 0, sizeof(hz_nand_block) * 8);
+		 }},
+		{"block 4 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[4].write_sector = 34, nand_block_store(&r.media, 4); }},
+		{"block 4 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[4].write_sector = UINT32_MAX - 1, nand_block_store(&r.media, 4); }},
+		{"block 1 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[1].write_sector = 17, nand_block_store(&r.media, 1); }},
+		{"block 4 of plane 0: its write_sector is inside", [](Rig &r) { r.media.blocks[4].write_sector = 3, nand_block_store(&r.media, 4); }},
+		{"block 4 of plane 0: its flags are none", [](Rig &r) { r.media.blocks[4].flags = 8, nand_block_store(&r.media, 4); }},
+	};
+	for (const Case &c : cases) {
+		auto image = Used(cfg);
+		{
+			Rig r(cfg, nullptr, image);
+			c.damage(r);
+		}
+		Rig r(cfg, nullptr, image);
+		ASSERT_NE(r.mount_error, nullptr) << c.words;
+		EXPECT_NE(std::string(r.mount_error).find(c.words), std::string::npos) << r.mount_error;
+		EXPECT_NE(std::string(r.mount_error).find("hartzone image check"), std::string::npos) << r.mount_error;
+	}
+}
+
+TEST(Image, AnotherFormatVersionIsTold)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
+	auto *header = static_cast<hz_nand_header *>(image->base());
+	header->magic = HZ_NAND_MAGIC;
+	header->version = 2; // which had no checksum and no copy
+	header->header_bytes = 4096;
+	EXPECT_NE(std::string(Rig(cfg, nullptr, image).mount_error).find("format version 2, but this firmware reads version 3"), std::string::npos);
+}
+
+// What lies where depends on these too: an image that was written otherwise is refused, and not taken for an empty one.
+TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
+{
+	hz_device_config base = rig::SmallConfig();
+	base.zones = 4;
+	struct Case { const char *word; void (*change)(hz_device_config &cfg); } const cases[] = {
+		{"plane_scheme", [](hz_device_config &cfg) { cfg.plane_scheme = 3; }},
+		{"slc_program_sectors", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
+		{"program_pages", [](hz_device_config &cfg) { cfg.program_pages = 2; }},
+		{"zones", [](hz_device_config &cfg) { cfg.zones = 3; }},
+		{"zone_size_sectors", [](hz_device_config &cfg) { cfg.zone_size_sectors = 64; }},
+		{"zone_capacity_sectors", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 30; }},
+	};
+	for (const Case &c : cases) {
+		auto image = Used(base);
+		hz_device_config cfg = base;
+		c.change(cfg);
+		Rig r(cfg, nullptr, image);
+		ASSERT_NE(r.mount_error, nullptr) << c.word;
+		EXPECT_NE(std::string(r.mount_error).find(std::string("made for ") + c.word), std::string::npos) << r.mount_error;
+	}
+}
+
+TEST(Image, AFormatThatWasCutBeginsAgain)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
+	{
+		Rig r(cfg, nullptr, image);
+		r.media.header->formatting = 1;
+		nand_header_store(&r.media);
+		std::memset(r.media.blocks + 3, 0, 5 * sizeof(hz_nand_block));
+		std::memset(r.media.blocks_copy, 0, 8 * sizeof(hz_nand_block));
+	}
+	for (int start = 0; start < 2; start++) {
+		Rig r(cfg, nullptr, image);
+		ASSERT_EQ(r.mount_error, nullptr);
+		EXPECT_EQ(r.Run(r.Program(0, 4, 2 * static_cast<uint32_t>(start), 2)).txn.status, NAND_OK);
+	}
+}
+
+// At rest until something is programmed or erased, in whichever way that ends.
+TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand); };
+	void (*const changes[])(Rig &r) = {
+		[](Rig &r) { r.Run(r.Program(0, 4, 2, 2)); },
+		[](Rig &r) { r.Run(r.Erase(0, 4)); },
+		[](Rig &r) { r.media.policy.fail_op = 1, r.Run(r.Program(0, 4, 2, 2)); },
+		[](Rig &r) { r.media.policy.fail_op = 1, r.Run(r.Erase(0, 4)); },
+		[](Rig &r) { r.media.policy.power_cut_op = 1, r.Run(r.Program(0, 4, 2, 2)); },
+		[](Rig &r) { r.media.policy.power_cut_op = 1, r.Run(r.Erase(0, 4)); },
+	};
+	for (auto *change : changes) {
+		auto image = Used(cfg);
+		{
+			Rig r(cfg, nullptr, image);
+			EXPECT_TRUE(rest(r).at_rest);
+			EXPECT_EQ(rest(r).record, 7u);
+			EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK);
+			EXPECT_TRUE(rest(r).at_rest) << "a read changes nothing";
+			change(r);
+			EXPECT_FALSE(rest(r).at_rest);
+		}
+		Rig r(cfg, nullptr, image);
+		EXPECT_FALSE(rest(r).at_rest);
+		EXPECT_EQ(rest(r).record, 7u) << "which record was the last one is still known";
+	}
+}
+
+// One copy of the rest word is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be at rest.
+TEST(Image, OneCopyOfTheRestWordIsEnough)
+{
+	const hz_device_config cfg = rig::SmallConfig();
+	const hz_nand_layout layout = LayoutOf(cfg);
+	const uint64_t words[] = {HZ_NAND_REST_OFFSET, layout.header_copy_offset + HZ_NAND_REST_OFFSET};
+	auto image = Used(cfg);
+	const auto before = Bytes(*image, 0, image->bytes());
+	auto rest_after = [&] {
+		Rig r(cfg, nullptr, image);
+		nand_rest rest = r.media.nand.ops->rest(&r.media.nand);
+		std::memcpy(image->base(), before.data(), before.size());
+		return rest;
+	};
+	for (uint64_t at : words)
+		for (uint32_t bit = 0; bit < 64; bit++) {
+			*At(*image, at + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
+			nand_rest rest = rest_after();
+			ASSERT_TRUE(rest.at_rest) << bit;
+			ASSERT_EQ(rest.record, 7u) << bit;
+		}
+	const uint64_t changed = 7ull << 32 | (7 ^ HZ_NAND_CHANGED);
+	std::memcpy(At(*image, words[0]), &changed, 8);
+	EXPECT_FALSE(rest_after().at_rest);
+	for (uint64_t at : words)
+		std::memset(At(*image, at), 0, 8);
+	EXPECT_FALSE(rest_after().at_rest);
+}
