@@ -64,6 +64,7 @@ static void gc_erase(struct ftl_worker *self)
 	gc->failed = false;
 	gc->pending = slc->planes;
 	slc->block[gc->victim].state = SLC_ERASING;
+	slc->block[gc->victim].unreadable = false;
 	slc_appraise(slc, &slc->block[gc->victim]);
 	lt_store(&slc->block[gc->victim].pins, 0);
 	for (uint32_t i = 0; i < slc->planes; i++) {
@@ -153,7 +154,21 @@ static void gc_write(struct ftl_worker *self)
 	}
 }
 
-/* A valid sector that no retry can read: the superblock stays as it is, the host gets its read error. */
+/* Valid sectors that no retry can read move as lost ones: who reads them gets an error, and the superblock comes free. False: of one
+ * not even the record is known. */
+static bool keep_lost(struct slc_gc *gc)
+{
+	for (uint32_t i = 0; i < gc->count; i++) {
+		if (gc->read[i].status == NAND_OK)
+			continue;
+		if (gc->oob[i].kind == HZ_OOB_ERASED)
+			return false;
+		gc->oob[i].flags |= HZ_OOB_LOST;
+	}
+	return true;
+}
+
+/* The superblock stays as it is as long as anything in it is valid; the host gets its read error. */
 static void give_up(struct ftl_worker *self)
 {
 	struct slc *slc = &self->ftl->slc;
@@ -181,6 +196,8 @@ static void read_done(struct tsu_txn *txn)
 		gc_write(self);
 	else if (++gc->tries < SLC_READ_TRIES)
 		gc_read(self);
+	else if (keep_lost(gc))
+		gc_write(self);
 	else
 		give_up(self);
 }
@@ -189,7 +206,7 @@ static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 {
 	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag;
 
-	if (page < ftl->table.pages)
+	if (page < ftl->table.pages * ZONE_TABLE_COPIES)
 		zone_table_move(ftl, page, from, to);
 	else if (map_page < ftl->l2p.table.all)
 		l2p_table_move(ftl, map_page, from, to);
