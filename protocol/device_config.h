@@ -19,7 +19,8 @@ enum {
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
 	HZ_SLC_HEADS = 3,     /* open superblocks of the SLC log: data, tables, collector */
-	HZ_ZONE_RECORDS_PER_PAGE = 128,
+	HZ_ZONE_RECORDS_PER_PAGE = 64,
+	HZ_ZONE_TABLE_COPIES = 2,
 	HZ_MAP_WRITES = 16,   /* pages of the map that may be on their way to SLC at a time */
 	HZ_PPA_BITS = 30,     /* a physical sector address with two map bits fits 32 bits */
 };

@@ -51,8 +51,8 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 						     HZ_CHECKPOINT_PAGES - 1) / HZ_CHECKPOINT_PAGES);
 }
 
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, current and next
- * copy. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their
+ * copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
  * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
 static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
@@ -61,7 +61,7 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t records = shape->zones + shape->backing_zones;
 	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
 
-	return zones * flush + 2 * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
+	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes

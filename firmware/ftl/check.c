@@ -5,7 +5,8 @@ static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t 
 {
 	struct hz_oob oob;
 
-	tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob);
+	if (tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
+		return NULL; /* lost, which who reads it is told */
 	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || (!zone->backing && oob.generation != zone->generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
@@ -93,8 +94,8 @@ static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag, offset;
 	const struct zone *zone;
 
-	if (page < ftl->table.pages)
-		return ftl->table.page[page].ppa == ppa;
+	if (page < ftl->table.pages * ZONE_TABLE_COPIES)
+		return ftl->table.page[page / ZONE_TABLE_COPIES].ppa[page % ZONE_TABLE_COPIES] == ppa;
 	if (map_page < ftl->l2p.table.all)
 		return ftl->l2p.table.page[map_page].ppa == ppa;
 	zone = zone_at(ftl, tag);

@@ -11,6 +11,7 @@
 #include "page_space.h"
 #include "read.h"
 #include "relocate.h"
+#include "rest.h"
 #include "slc.h"
 #include "staged.h"
 #include "superblock.h"
@@ -43,6 +44,8 @@ struct ftl {
 	uint64_t zone_multiplier;     /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	lt_word sequence;             /* next OOB sequence number */
 	uint64_t mount_sequence;      /* highest one found at mount */
+	struct ftl_damage damage;     /* found at mount */
+	char text[256];               /* why mount failed */
 	uint8_t *zero_page;
 
 	uint32_t zone_count;          /* the namespace's */
@@ -56,6 +59,7 @@ struct ftl {
 	struct superblocks superblocks, patches;
 	struct relocator relocator;
 	struct page_space page;
+	struct rest rest;
 	uint32_t worker_count;
 	struct ftl_worker *workers;
 };
@@ -82,6 +86,14 @@ static inline ppa_t zone_place(const struct zone *zone, uint32_t offset)
 	uint32_t body = zone->ftl->body_sectors;
 
 	return offset < body ? ppa_make(zone->ftl->map, zone->superblock, offset) : ppa_make(zone->ftl->map, zone->patch, offset - body);
+}
+
+/* Where it is on flash, at its place or staged; PPA_NONE: nowhere. Zone lock held, or harts idle. */
+static inline ppa_t zone_where(const struct zone *zone, uint32_t offset)
+{
+	if (offset < zone->placed)
+		return zone_place(zone, offset);
+	return offset < zone->landed ? staged_at(zone, offset) : PPA_NONE;
 }
 
 /* n numbers in program order; returns the first. */

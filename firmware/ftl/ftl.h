@@ -19,7 +19,8 @@ enum ftl_op {
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (abandon.c) */
 };
-/* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written: the controller shuts down. */
+/* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written, and the media is marked as being at rest:
+ * the controller shuts down. One at a time, and no other request beside it. */
 enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8, FTL_AT_REST = 16 };
 
 /* Preallocated by the HIL, one per command in flight. The HIL has checked opcode, nsid, LBA range and PRPs; the FTL checks
@@ -52,9 +53,17 @@ struct ftl;
 /* Timers that the FTL may have armed at once on one hart: what lt_harts_init must allow beside the other threads'. */
 static inline unsigned ftl_timers(const struct hz_device_config *cfg)
 {
-	return cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0;
+	return 2 + (cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0); /* the map's log, coming to rest; buffers */
 }
 struct link_pair { struct link to_host, to_device; };
+/* What mount found lost. What lies at its place is not looked at: who reads it is told. */
+struct ftl_damage {
+	uint64_t lost_sectors;        /* accepted sectors that are nowhere: reads of them end with NVME_UNRECOVERED_READ */
+	uint64_t first_lba;           /* the first of them */
+	uint32_t read_only_zones;     /* that became READ ONLY for it */
+	uint64_t unknown_sectors;     /* conventional ones that are lost with their records: older versions of them may be read */
+};
+void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out);
 /* Builds everything from the arena and mounts: recovers zones from flash (tsu_read_now). Returns NULL and one sentence in *error
  * if the media cannot be mounted. */
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,

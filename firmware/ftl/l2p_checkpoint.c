@@ -32,6 +32,16 @@ uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)
 	return ftl->l2p.table.pages + checkpoints->next++;
 }
 
+void l2p_checkpoint_now(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+
+	if (!ftl->shape.map_checkpoints)
+		return;
+	ftl->l2p.log.checkpoints.unrecorded = L2P_CHECKPOINT_EVERY * ftl->shape.map_checkpoints;
+	l2p_log_flush(self);
+}
+
 /* A copy is either the one that the checkpoint knew, or younger than the checkpoint. If it is neither, that one cannot be found any more. */
 static bool as_new(const struct map_page *page, uint32_t recorded, uint64_t recorded_at)
 {

@@ -14,6 +14,7 @@
 #include "device_config.h"
 
 struct ftl;
+struct ftl_worker;
 
 enum { L2P_CHECKPOINT_EVERY = 4 /* table pages of conventional zones, for each checkpoint */ };
 
@@ -34,6 +35,8 @@ struct l2p_checkpoints {
 void l2p_checkpoint_pass(struct ftl *ftl);
 /* The pass has written every page: makes the next checkpoint's image and returns its index; UINT32_MAX: none is due. */
 uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image);
+/* No L2P lock held: bring the table pages up to date and checkpoint them now. */
+void l2p_checkpoint_now(struct ftl_worker *self);
 /* Mount, copies found: the number below which every sector of a backing zone is known to the copies; 0: nobody can tell. */
 uint64_t l2p_checkpoint_before(struct ftl *ftl, uint8_t *image);
 

@@ -7,9 +7,15 @@
 
 /* --- mount --- */
 
-static ppa_t address_of(const struct zone *zone, uint32_t offset)
+/* False: a sector is lost; its record may be known or, if not, is of kind ERASED. */
+static bool read_records(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
 {
-	return offset < zone->placed ? ppa_make(zone->ftl->map, zone->superblock, offset) : staged_at(zone, offset);
+	ppa_t ppa = zone_where(zone, offset);
+
+	if (ppa != PPA_NONE)
+		return tsu_read_now(zone->ftl->tsu, ppa, count, NULL, 0, oob) == NAND_OK;
+	oob->kind = HZ_OOB_ERASED;
+	return false;
 }
 
 /* Does anything lie there? What a table page names may have been erased since. */
@@ -27,9 +33,9 @@ static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 	const struct zone *zone = zone_of_place(ftl, place);
 	struct hz_oob other;
 
-	if (!zone || page_offset_of(ftl, place) < zone->page->scanned)
+	if (!zone || page_offset_of(ftl, place) < zone->page->scanned || page_offset_of(ftl, place) >= zone->landed)
 		return false;
-	tsu_read_now(ftl->tsu, address_of(zone, page_offset_of(ftl, place)), 1, NULL, 0, &other);
+	read_records(zone, page_offset_of(ftl, place), 1, &other);
 	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
 }
 
@@ -53,32 +59,39 @@ static uint32_t piece_start(const struct zone *zone, uint32_t end)
 	return end - (part ? part : zone->ftl->unit_sectors);
 }
 
-/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a sector cannot be read,
- * and `since` is no help. With `since` 0 such a sector holds nothing. */
-static bool scan_zone(struct zone *zone, uint64_t since, struct hz_oob *oob)
+/* A sector with a record. False: it is older than `since`. */
+static bool see(struct zone *zone, uint64_t since, uint32_t offset, const struct hz_oob *oob)
+{
+	if (lt_load(&zone->page->filled) < oob->sequence)
+		lt_store(&zone->page->filled, oob->sequence);
+	zone->stream = oob->stream;
+	if (oob->sequence < since)
+		return false;
+	found(zone, offset, oob);
+	return true;
+}
+
+/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a record is lost, and `since`
+ * is no help: the sector may be newer, unless it is said to be complete. With `since` 0 nobody knows any more what it was. */
+static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
+	uint64_t lost = zone->wp - zone->landed;
 	bool more = true;
 
-	for (uint32_t end = zone->wp, at; more && end; end = at) {
+	for (uint32_t end = zone->landed, at; more && end; end = at) {
 		at = piece_start(zone, end);
 		zone->page->scanned = at;
-		tsu_read_now(ftl->tsu, address_of(zone, at), end - at, NULL, 0, oob);
-		for (uint32_t i = end - at; i--;) {
-			if (oob[i].kind != HZ_OOB_DATA) {
-				if (since)
-					return false;
-				continue;
-			}
-			if (lt_load(&zone->page->filled) < oob[i].sequence)
-				lt_store(&zone->page->filled, oob[i].sequence);
-			zone->stream = oob[i].stream;
-			more = oob[i].sequence >= since;
-			if (more)
-				found(zone, at + i, &oob[i]);
-		}
+		read_records(zone, at, end - at, oob);
+		for (uint32_t i = end - at; i--;)
+			if (oob[i].kind == HZ_OOB_DATA)
+				more = see(zone, since, at + i, &oob[i]);
+			else
+				lost++;
 	}
-	return true;
+	if (!since)
+		ftl->damage.unknown_sectors += lost;
+	return !lost || !since || complete;
 }
 
 /* What the map says becomes valid. False: it cannot be, a place holds nothing or is named twice. */
@@ -99,12 +112,12 @@ static bool settle_places(struct ftl *ftl)
 	return true;
 }
 
-static bool scan(struct ftl *ftl, uint64_t since, struct hz_oob *unit)
+static bool scan(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
 {
 	for (uint32_t i = 0; i < ftl->page.zones; i++)
 		ftl->page.zone[i].scanned = ftl->page.capacity;
 	for (uint32_t i = 0; i < ftl->page.zones; i++)
-		if (!scan_zone(&ftl->zones[ftl->zone_count + i], since, unit))
+		if (!scan_zone(&ftl->zones[ftl->zone_count + i], since, complete, unit))
 			return false;
 	return settle_places(ftl);
 }
@@ -147,14 +160,14 @@ static void sort_zone(struct page_space *page, struct zone *zone, uint32_t numbe
 	}
 }
 
-void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since)
+void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool complete)
 {
 	struct page_space *page = &ftl->page;
 
-	if (!since || !scan(ftl, since, unit)) {
+	if (!since || !scan(ftl, since, complete, unit)) {
 		if (since)
 			forget_all(ftl);
-		scan(ftl, 0, unit);
+		scan(ftl, 0, false, unit);
 	}
 	for (uint32_t i = 0; i < page->zones; i++)
 		sort_zone(page, &ftl->zones[ftl->zone_count + i], i);
@@ -168,7 +181,7 @@ static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
 	uint32_t offset = page_offset_of(ftl, place);
 	struct hz_oob oob;
 
-	if (zone >= ftl->zones + ftl->all_zones || offset >= zone->landed)
+	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone->failed ? zone->wp : zone->landed))
 		return "a conventional sector is mapped to a place that holds nothing";
 	if (zone->page->lba[offset] != lba)
 		return "a place does not know the conventional sector that is mapped to it";
@@ -176,7 +189,8 @@ static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
 		return "a conventional sector is mapped to an invalid place";
 	if (offset >= zone_durable(zone))
 		return NULL;
-	tsu_read_now(ftl->tsu, address_of(zone, offset), 1, NULL, 0, &oob);
+	if (!read_records(zone, offset, 1, &oob) && oob.kind == HZ_OOB_ERASED)
+		return NULL; /* lost */
 	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || oob.host_lba != lba)
 		return "the OOB record of a conventional sector names another LBA";
 	return NULL;
@@ -225,7 +239,7 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 
 		if (page_space_valid(ftl, page_place(zone->page, o)))
 			continue; /* named by the map, or about to be found obsolete */
-		tsu_read_now(ftl->tsu, address_of(zone, o), 1, NULL, 0, &oob);
+		read_records(zone, o, 1, &oob);
 		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->page.end)
 			continue;
 		place = l2p_page_peek(ftl, oob.host_lba);
@@ -233,7 +247,7 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 			return "a conventional sector is on flash but not mapped";
 		if (page_offset_of(ftl, place) >= zone_durable(page_zone_of(ftl, place)))
 			continue;
-		tsu_read_now(ftl->tsu, address_of(page_zone_of(ftl, place), page_offset_of(ftl, place)), 1, NULL, 0, &other);
+		read_records(page_zone_of(ftl, place), page_offset_of(ftl, place), 1, &other);
 		if (other.kind == HZ_OOB_DATA && (other.host_lba != oob.host_lba || other.sequence < oob.sequence))
 			return "a conventional sector is mapped to a place that is not the newest";
 	}

@@ -26,8 +26,8 @@ static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t l
 	const uint32_t *reverse = &zone->page->lba[offset];
 	uint32_t same = 0;
 
-	if (zone->op || offset + count > zone->landed)
-		return 0;
+	if (zone->op || offset + count > (zone->failed ? zone->wp : zone->landed))
+		return 0; /* what a failed zone has lost still lies there */
 	while (same < count && reverse[same] == (uint32_t)lba + same)
 		same++;
 	return same;

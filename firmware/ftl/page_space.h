@@ -115,8 +115,8 @@ void page_zone_erased(struct ftl *ftl, struct zone *zone);
 void page_space_despair(struct ftl *ftl);
 
 /* Mount, harts idle: finds what the backing zones hold. Zones and SLC are settled. The map knows the sectors with sequence numbers below
- * `since` already. */
-void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since);
+ * `since` already; complete: there are no others. */
+void page_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool complete);
 /* NULL or one sentence. Harts idle. */
 const char *page_check(struct ftl *ftl);
 

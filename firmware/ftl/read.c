@@ -154,10 +154,12 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* What was accepted but lost when the zone failed cannot be read. */
+/* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
-	return zone->state == NVME_ZS_READ_ONLY && zone->failed && offset >= zone_durable(zone) && offset < zone->wp;
+	if (zone->state != NVME_ZS_READ_ONLY || !zone->failed || offset < zone->placed || offset >= zone->wp)
+		return false;
+	return offset >= zone_durable(zone) || staged_at(zone, offset) == PPA_NONE;
 }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,

@@ -301,6 +301,17 @@ static void begin(struct lt_event *event)
 	row_start(mover->worker);
 }
 
+bool relocator_quiet(struct ftl *ftl)
+{
+	struct lt_lock_node node;
+	bool quiet;
+
+	lt_lock_acquire(&ftl->relocator.lock, &node);
+	quiet = !ftl->relocator.zone;
+	lt_lock_release(&ftl->relocator.lock, &node);
+	return quiet;
+}
+
 void relocator_init(struct ftl *ftl, struct arena *arena)
 {
 	struct relocator *mover = &ftl->relocator;

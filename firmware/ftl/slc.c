@@ -303,6 +303,28 @@ void slc_move(struct ftl *ftl, ppa_t from, ppa_t to)
 	lt_lock_release(&ftl->slc.lock, &node);
 }
 
+static bool head_quiet(const struct slc *slc, const struct slc_head *head)
+{
+	for (uint32_t c = 0; c < slc->planes; c++)
+		if (head->lane[c].busy)
+			return false;
+	return true;
+}
+
+bool slc_quiet(struct ftl *ftl)
+{
+	struct slc *slc = &ftl->slc;
+	struct lt_lock_node node;
+	bool quiet;
+
+	lt_lock_acquire(&slc->lock, &node);
+	quiet = !slc->gc.busy && !somebody_waits(slc);
+	for (unsigned i = 0; i < SLC_STREAMS; i++)
+		quiet = quiet && head_quiet(slc, &slc->head[i]);
+	lt_lock_release(&slc->lock, &node);
+	return quiet;
+}
+
 void slc_pin(struct ftl *ftl, ppa_t ppa)
 {
 	lt_add(&slc_block_of(ftl, ppa)->pins, 1);

@@ -44,7 +44,7 @@ struct slc_block {
 	uint8_t state;
 	uint8_t worth;                /* enum slc_worth */
 	bool doomed;                  /* a program failed: retire it instead of erasing it */
-	bool unreadable;              /* a valid sector cannot be read: never collected again */
+	bool unreadable;              /* a valid sector is lost with its record: not collected while anything is valid */
 	uint32_t valid;               /* sectors */
 	uint32_t in_flight;           /* programs */
 	uint64_t opened, youngest;    /* OOB sequence numbers: when it was opened; of its youngest sector */
@@ -102,11 +102,11 @@ struct slc {
 	struct slc_gc gc;
 };
 
-/* Tags: the LBA of a staged sector, a zone table page, or a page of the map (zone * map_pages_per_zone + page). No LBA comes near
- * the others: zones end below HZ_MAX_LBAS. */
+/* Tags: the LBA of a staged sector, a copy of a zone table page (page * ZONE_TABLE_COPIES + copy), or a page of the map (zone *
+ * map_pages_per_zone + page). No LBA comes near the others: zones end below HZ_MAX_LBAS. */
 #define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
 enum { SLC_TABLE_TAGS = 1 << 16 };
-static inline uint32_t slc_table_tag(uint32_t page) { return SLC_NONE - 1 - page; }
+static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
 static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
 
 void slc_init(struct ftl *ftl, struct arena *arena);
@@ -124,6 +124,8 @@ void slc_move(struct ftl *ftl, ppa_t from, ppa_t to);
 /* Under the lock that keeps the address true (a zone's for staged sectors): the sector will be read. */
 void slc_pin(struct ftl *ftl, ppa_t ppa);
 void slc_unpin(struct ftl_worker *self, ppa_t ppa);
+/* Nothing is being programmed, collected or waits for room. SLC lock not held. */
+bool slc_quiet(struct ftl *ftl);
 
 /* Between slc.c and slc_gc.c; SLC lock held. */
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);

@@ -264,6 +264,22 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
 	lt_lock_release(&ftl->superblocks.lock, &node);
 }
 
+static bool pool_quiet(struct superblocks *sbs)
+{
+	struct lt_lock_node node;
+	bool quiet;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	quiet = !erasing(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	return quiet;
+}
+
+bool superblocks_quiet(struct ftl *ftl)
+{
+	return pool_quiet(&ftl->superblocks) && (!ftl->patches.count || pool_quiet(&ftl->patches));
+}
+
 static void pool_sort(struct superblocks *sbs)
 {
 	for (uint32_t i = 0; i < sbs->count; i++) {

@@ -58,5 +58,7 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count);
 void superblocks_sort(struct ftl *ftl);
 /* Start erasing if a job is idle and something is dirty. */
 void superblocks_kick(struct ftl_worker *self);
+/* No superblock is being erased. */
+bool superblocks_quiet(struct ftl *ftl);
 
 #endif

@@ -2,6 +2,7 @@
 #include "abandon.h"
 #include "context.h"
 #include "mount.h"
+#include "rest.h"
 #include "write.h"
 #include "zone_ops.h"
 
@@ -43,6 +44,7 @@ static void run(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;
+	case FTL_REST: rest_run(self, req); break;
 	default: zone_op_run(self, req); break;
 	}
 }
@@ -106,6 +108,11 @@ static void shape_init(struct ftl *ftl)
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;
 	ftl->flush_sectors = ftl->cfg->flush_unit_planes * ftl->unit_sectors;
 	ftl->zone_multiplier = size > 1 ? UINT64_MAX / size + 1 : 0;
+}
+
+void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out)
+{
+	*out = ftl->damage;
 }
 
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,

@@ -3,6 +3,7 @@
 
 #include "abandon.h"
 #include "context.h"
+#include "rest.h"
 #include "write.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_ERASE };
@@ -339,7 +340,10 @@ static void all_zones(struct ftl_worker *self, struct ftl_request *req)
 	for (; !status && io->cursor < self->ftl->zone_count; io->cursor++)
 		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == RUNNING)
 			return;
-	io_complete(req, status);
+	if (req->flags & FTL_AT_REST && !status)
+		rest_begin(self, req);
+	else
+		io_complete(req, status);
 }
 
 void zone_op_run(struct ftl_worker *self, struct ftl_request *req)

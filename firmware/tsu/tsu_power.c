@@ -1,4 +1,5 @@
-/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. And the power history. */
+/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. And what the image knows of power
+ * and rest. */
 #include "tsu/tsu_state.h"
 
 static void tear(struct nand *nand, const struct die_op *op)
@@ -53,4 +54,19 @@ void tsu_history(struct tsu *tsu, struct nand_history *out)
 void tsu_shut_down(struct tsu *tsu, bool done)
 {
 	tsu->nand->ops->shut_down(tsu->nand, done);
+}
+
+struct nand_rest tsu_rest(struct tsu *tsu)
+{
+	return tsu->nand->ops->rest(tsu->nand);
+}
+
+void tsu_come_to_rest(struct tsu *tsu, uint32_t record)
+{
+	tsu->nand->ops->come_to_rest(tsu->nand, record);
+}
+
+uint64_t tsu_repaired(struct tsu *tsu)
+{
+	return tsu->nand->ops->repaired(tsu->nand);
 }

@@ -17,6 +17,9 @@ extern "C" {
 #include "flash_rig.hpp"
 #include "ftl.h"
 
+extern "C" uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
+extern "C" void rig_merge_map(struct ftl *ftl);
+
 namespace ftl_rig {
 
 // TLC, 4 planes, program unit 24 KiB (6 sectors), superpage 24 sectors, superblock (zone) 96 sectors, SLC superblock 32 sectors.
@@ -50,15 +53,13 @@ inline hz_device_config Config()
 // A page full of one tag: 0 is a page of zeros.
 inline void FillPage(uint8_t *page, uint64_t tag)
 {
-	for (size_t i = 0; i < HZ_SECTOR_BYTES / 8; i++)
-		std::memcpy(page + i * 8, &tag, 8);
+	std::memcpy(page, &tag, sizeof tag);
+	for (size_t done = sizeof tag; done < HZ_SECTOR_BYTES; done *= 2)
+		std::memcpy(page + done, page, done);
 }
 inline bool PageIs(const uint8_t *page, uint64_t tag)
 {
-	for (size_t i = 0; i < HZ_SECTOR_BYTES / 8; i++)
-		if (std::memcmp(page + i * 8, &tag, 8) != 0)
-			return false;
-	return true;
+	return std::memcmp(page, &tag, sizeof tag) == 0 && std::memcmp(page, page + sizeof tag, HZ_SECTOR_BYTES - sizeof tag) == 0;
 }
 
 struct Request {
@@ -107,8 +108,20 @@ public:
 		hz_shape_of(&cfg, &shape);
 	}
 
-	// Power on: everything but the image starts anew. False: the mount failed (see error).
+	// Power on, and what mount leaves to do is done: everything but the image starts anew. False: the mount failed (see error). A cut in
+	// what mount leaves to do is one more start, with a later cut.
 	bool Boot(nand_policy policy = {}, bool test_clock = true)
+	{
+		while (Start(policy, test_clock) && test_clock) {
+			lt_host_run_until_idle();
+			if (!lt_load(&media.off))
+				return true;
+			policy.power_cut_op += 7;
+			cuts_in_recovery++;
+		}
+		return ftl != nullptr;
+	}
+	bool Start(nand_policy policy = {}, bool test_clock = true)
 	{
 		if (test_clock)
 			lt_host_clock_test(1000);
@@ -125,6 +138,7 @@ public:
 			fprintf(stderr, "flash rule broken: %s\n", rule);
 		};
 		media = {};
+		ftl = nullptr;
 		error = nand_media_init(&media, &cfg, &map, image_->base(), image_->bytes(), &policy);
 		if (error)
 			return false;
@@ -158,6 +172,8 @@ public:
 			lt_host_run_until(clock_now_ns() + 500);
 		EXPECT_TRUE(reset.done) << "the FTL did not abandon";
 	}
+	uint8_t *Bytes() const { return static_cast<uint8_t *>(image_->base()); }
+	uint64_t ImageBytes() const { return image_->bytes(); }
 	uint64_t Lba(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
 	// tag of sector i of the request = tag + i
 	uint16_t Write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0)
@@ -195,6 +211,25 @@ public:
 			std::memcpy(out.data(), r.data.data() + 64, zones * 64);
 		return out;
 	}
+	// An orderly shutdown.
+	uint16_t ComeToRest()
+	{
+		Request flush(FTL_FLUSH, 0, 0, FTL_AT_REST);
+		return Run(flush);
+	}
+	bool AtRest() { return media.nand.ops->rest(&media.nand).at_rest; }
+	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
+	uint64_t Record(uint32_t zone, uint32_t offset)
+	{
+		uint32_t ppa = rig_place_of(ftl, zone, offset);
+		return ppa == UINT32_MAX ? UINT64_MAX : rig::RecordOf(media, flash_addr_of(&map, ppa));
+	}
+	ftl_damage Damage()
+	{
+		ftl_damage damage;
+		ftl_damage_found(ftl, &damage);
+		return damage;
+	}
 	uint8_t State(uint32_t zone) { return Report()[zone].state >> 4; }
 	hz_log_ftl Counters()
 	{
@@ -219,6 +254,7 @@ public:
 	struct ftl *ftl = nullptr;
 	const char *error = nullptr;
 	uint32_t life = 1; // of the controller that all requests are for
+	uint32_t cuts_in_recovery = 0;
 
 private:
 	std::shared_ptr<rig::Image> image_;

@@ -2,6 +2,11 @@
 #include "context.h"
 #include "inside.h"
 
+uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset)
+{
+	return zone_where(&ftl->zones[number], offset);
+}
+
 void rig_merge_map(struct ftl *ftl)
 {
 	l2p_log_flush(&ftl->workers[0]);

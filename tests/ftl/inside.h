@@ -11,6 +11,8 @@ extern "C" {
 struct ftl;
 struct lt_lock;
 
+/* Where a sector lies, staged or at its place; PPA_NONE: nowhere on flash. Harts idle. */
+uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
 /* The lock of the map's shard. */

@@ -1,0 +1,62 @@
+/* Coming to rest. */
+#include "rest.h"
+
+#include "context.h"
+
+enum { LOOK_NS = 100000 };
+enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
+
+/* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
+static bool quiet(struct ftl *ftl)
+{
+	return !lt_load(&ftl->page.gc.busy) && !lt_load(&ftl->l2p.log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) &&
+	       slc_quiet(ftl);
+}
+
+static void look(struct lt_timer *timer)
+{
+	struct rest *rest = (struct rest *)timer;
+
+	rest_run(io_of(rest->req)->worker, rest->req);
+}
+
+/* Each step ends with what the next one looks at; the log's pass and the record's programs may set the SLC log's collector going. */
+static void step(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	switch (io_of(req)->step++) {
+	case REST_BEGINS:
+		ftl->rest.data_before = lt_load(&ftl->sequence);
+		l2p_checkpoint_now(self);
+		rest_run(self, req);
+		break;
+	case REST_RECORDS:
+		zone_table_record_all(self, req, ftl->rest.data_before);
+		break;
+	default:
+		tsu_come_to_rest(ftl->tsu, ftl->table.number);
+		io_complete(req, NVME_SUCCESS);
+	}
+}
+
+void rest_begin(struct ftl_worker *self, struct ftl_request *req)
+{
+	req->op = FTL_REST;
+	io_of(req)->step = REST_BEGINS;
+	rest_run(self, req);
+}
+
+void rest_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	if (tsu_rest(ftl->tsu).at_rest) {
+		io_complete(req, NVME_SUCCESS); /* nothing has changed since the last time */
+	} else if (quiet(ftl)) {
+		step(self, req);
+	} else {
+		ftl->rest.req = req;
+		lt_timer_arm(&ftl->rest.timer, clock_now_ns() + LOOK_NS, look);
+	}
+}

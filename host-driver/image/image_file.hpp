@@ -1,0 +1,47 @@
+// ImageFile: a NAND image as a private mapping, in which anything may be repaired or written without a trace in the file.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "nand_image.h"
+
+namespace hz {
+
+enum class ImageState {
+	good,     // the header can be believed
+	new_one,  // nothing was ever written
+	foreign,  // no image of this program
+	other,    // of another format version
+	damaged,  // an image, but its header cannot be believed in either copy
+};
+
+class ImageFile {
+public:
+	// Throws Error if the file cannot be read, or is in use by a machine.
+	explicit ImageFile(const std::filesystem::path &file);
+	~ImageFile();
+	ImageFile(const ImageFile &) = delete;
+	ImageFile &operator=(const ImageFile &) = delete;
+
+	ImageState state() const { return state_; }
+	uint32_t version() const { return version_; }                  // of another format version
+	const hz_nand_header &header() const { return *header_; }      // good only
+	// The device config of the last start; nothing if this program does not know such a record. Good only.
+	std::optional<hz_device_config> config() const;
+	// At rest: everything is as it was when the controller was shut down.
+	bool at_rest() const;
+	std::span<std::byte> bytes() const { return {base_, bytes_}; }
+
+private:
+	int fd_ = -1;
+	std::byte *base_ = nullptr;
+	size_t bytes_ = 0;
+	ImageState state_ = ImageState::foreign;
+	uint32_t version_ = 0;
+	const hz_nand_header *header_ = nullptr;
+};
+
+} // namespace hz

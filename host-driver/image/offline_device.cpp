@@ -1,0 +1,54 @@
+// OfflineDevice: construction and mount.
+#include "image/offline_device.hpp"
+
+#include <sys/mman.h>
+
+#include "hil/hil.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+#include "session/error.hpp"
+#include "session/machine.hpp"
+#include "tsu/tsu.h"
+
+namespace hz {
+
+namespace {
+
+// What the image says, without the faults that a run injects.
+hz_device_config without_faults(hz_device_config config)
+{
+	config.program_fail_ppb = config.erase_fail_ppb = config.read_fail_ppb = config.read_retry_ppb = 0;
+	config.fail_program_at = config.fail_erase_at = config.fail_read_at = 0;
+	config.failed_die = config.ecc_bits = 0;
+	return config;
+}
+
+} // namespace
+
+OfflineDevice::OfflineDevice(std::span<std::byte> image, const hz_device_config &config) : config_(without_faults(config))
+{
+	const size_t bytes = ram_bytes_for(config_);
+	void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		throw_errno("cannot get memory for the device's tables");
+	arena_ = {static_cast<uint8_t *>(memory), bytes, 0};
+	mount(image);
+}
+
+OfflineDevice::~OfflineDevice() { munmap(arena_.base, arena_.bytes); }
+
+void OfflineDevice::mount(std::span<std::byte> image)
+{
+	lt_harts_init(&arena_, config_.harts, hil_timers(&config_) + config_.tsu_count + ftl_timers(&config_));
+	lt_locks_init(&arena_, &config_, config_.harts);
+	flash_map_init(&map_, &arena_, &config_);
+	const char *error = nand_media_init(&media_, &config_, &map_, image.data(), image.size(), nullptr);
+	if (!error) {
+		link_init(&links_.to_host, config_.pcie_bytes_per_s);
+		link_init(&links_.to_device, config_.pcie_bytes_per_s);
+		ftl_ = ftl_init(&arena_, &config_, &map_, tsu_init(&arena_, &config_, &map_, &media_.nand), &links_, &error);
+	}
+	error_ = error ? error : "";
+}
+
+} // namespace hz

@@ -1,0 +1,42 @@
+// OfflineDevice: the firmware's own flash layers, linked into this program, mounted on an image in memory. Nothing runs: it can be asked what
+// there is. One at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "device_config.h"
+#include "ftl.h"
+#include "link.h"
+#include "lt/arena.h"
+#include "tsu/nand_media.h"
+
+namespace hz {
+
+class OfflineDevice {
+public:
+	// Mounts; error() says why that failed. The image is repaired where the firmware would do so.
+	OfflineDevice(std::span<std::byte> image, const hz_device_config &config);
+	~OfflineDevice();
+	OfflineDevice(const OfflineDevice &) = delete;
+	OfflineDevice &operator=(const OfflineDevice &) = delete;
+
+	const std::string &error() const { return error_; } // empty: mounted
+	struct ftl *ftl() { return ftl_; }                   // null if not mounted
+	nand_media &media() { return media_; }               // its block table is unset if the header was refused
+	const hz_shape &shape() const { return map_.shape; }
+
+private:
+	void mount(std::span<std::byte> image);
+
+	hz_device_config config_;
+	arena arena_{};
+	flash_map map_{};
+	nand_media media_{};
+	link_pair links_{};
+	struct ftl *ftl_ = nullptr;
+	std::string error_;
+};
+
+} // namespace hz
