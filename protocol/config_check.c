@@ -194,10 +194,6 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (shape.patch_sectors && shape.superpage_sectors % cfg->slc_program_sectors)
 		return broken_limit(out, "slc_program_sectors", cfg->slc_program_sectors,
 				    "divide the sectors of a superpage when zones are patched, ", shape.superpage_sectors);
-	if (shape.patch_sectors && shape.slc_superblocks < shape.patch_superblocks + hz_slc_log_least(cfg, &shape))
-		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
-				    "hold the patches of all zones, the spare ones and the SLC log: at least ",
-				    shape.patch_superblocks + hz_slc_log_least(cfg, &shape));
 	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
 				    shape.zone_capacity_sectors);
@@ -302,14 +298,44 @@ static bool page_times_hold(const struct hz_region_timing *timing, const char *r
 	return true;
 }
 
+/* With less, writers could wait for ever for room in the SLC log (firmware/ftl/slc.h). */
+static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	struct hz_shape shape;
+	uint32_t least;
+
+	hz_shape_of(cfg, &shape);
+	least = shape.patch_superblocks + hz_slc_log_least(cfg, &shape);
+	if (shape.slc_superblocks >= least)
+		return true;
+	return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
+			    shape.patch_sectors ? "hold the patches of all zones, the spare ones and the SLC log: at least "
+						: "hold what all zones may have staged, the tables, and room to collect: at least ", least);
+}
+
+static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
+	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
+	       harts_hold(cfg, out) && locks_hold(cfg, out) &&
+	       page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", out) &&
+	       page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", out);
+}
+
+const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
+{
+	struct hz_sentence out = { text, bytes, 0 };
+
+	if (flash_holds(cfg, &out))
+		return NULL;
+	return bytes ? text : "illegal device config";
+}
+
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
 {
 	struct hz_sentence out = { text, bytes, 0 };
-	bool holds = record_holds(cfg, &out) && limits_hold(cfg, &out) && blocks_hold(cfg, &out) && passes_hold(cfg, &out) && planes_hold(cfg, &out) &&
-		     zones_hold(cfg, &out) && conventional_hold(cfg, &out) && l2p_holds(cfg, &out) && buffers_hold(cfg, &out) &&
-		     harts_hold(cfg, &out) && locks_hold(cfg, &out) &&
-		     page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", &out) &&
-		     page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", &out);
 
-	return holds ? NULL : bytes ? text : "illegal device config";
+	if (flash_holds(cfg, &out) && slc_log_holds(cfg, &out))
+		return NULL;
+	return bytes ? text : "illegal device config";
 }

@@ -248,11 +248,13 @@ extern "C" {
 #endif
 /* NULL if the config is legal, else one sentence that names the field, its value and the rule (static or in text[bytes]). */
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
+/* The same for a device without FTL, whose SLC region may have any size: the flash layer alone. */
+const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
 /* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
 const char *hz_plane_scheme_name(uint32_t scheme);
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
-/* SLC superblocks that the log needs, so that its writers never wait for ever: the FTL mounts with no less (firmware/ftl/slc.h). */
+/* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc.h). */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus
 }

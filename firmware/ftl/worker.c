@@ -126,10 +126,6 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	ftl->links = links;
 	shape_init(ftl);
 	*error = NULL;
-	if (ftl->shape.slc_superblocks < ftl->shape.patch_superblocks + hz_slc_log_least(cfg, &ftl->shape)) {
-		*error = "slc_blocks_per_plane is too small: the SLC region could not stage all zones and still be collected";
-		return NULL;
-	}
 	ftl->zero_page = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "page of zeros");
 	zones_init(ftl, arena);
 	page_space_init(ftl, arena);

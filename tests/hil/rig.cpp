@@ -65,8 +65,9 @@ void Unmap::operator()(uint8_t *p) const { munmap(p, bytes); }
 
 Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_unique<ftl>())
 {
+	fake->damage = o.damage;
 	char text[256];
-	if (const char *error = hz_device_config_check(&cfg, text, sizeof(text)))
+	if (const char *error = hz_flash_config_check(&cfg, text, sizeof(text)))
 		throw std::logic_error(error);
 	lt_host_clock_test(o.start_ns);
 	memory_ = map(arena_bytes);

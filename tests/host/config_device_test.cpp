@@ -185,6 +185,9 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 		  "d.yaml:3: l2p.log_entries is 4000000000, but it must be at most 1048576.");
 	EXPECT_EQ(error_of("zones: {namespace: block, size: 16 MiB}\nconventional: {spare_superblocks: 5}\n"),
 		  "d.yaml:1: zones.size (4 KiB sectors) is 4096, but it must be zones.capacity in a block namespace, 3072.");
+	EXPECT_EQ(error_of("seed: 1\ngeometry:\n  slc_blocks_per_plane: 3\n"),
+		  "d.yaml:3: geometry.slc_blocks_per_plane is 3, but it must hold what all zones may have staged, the tables, and room to collect: "
+		  "at least 6.");
 	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
 	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"),

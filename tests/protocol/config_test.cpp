@@ -22,10 +22,10 @@ hz_device_config Legal()
 	cfg.channels = cfg.chips_per_channel = 2;
 	cfg.dies_per_chip = 1;
 	cfg.planes_per_die = 2;
-	cfg.blocks_per_plane = 20;
+	cfg.blocks_per_plane = 24;
 	cfg.pages_per_block = 48;
 	cfg.page_bytes = 16384;
-	cfg.slc_blocks_per_plane = 4;
+	cfg.slc_blocks_per_plane = 8;
 	cfg.cell = HZ_CELL_TLC;
 	cfg.program_pages = 3;
 	cfg.slc_program_sectors = 1;
@@ -87,7 +87,8 @@ const Rule kRules[] = {
 	{"page_of_bytes", "page_bytes", "5000", SETS(page_bytes, 5000)},
 	{"unit_too_large", "program_pages", "24", SETS(program_pages, 24)},
 	{"cell", "cell", "5", SETS(cell, 5)},
-	{"all_slc", "slc_blocks_per_plane", "20", SETS(slc_blocks_per_plane, 20)},
+	{"all_slc", "slc_blocks_per_plane", "24", SETS(slc_blocks_per_plane, 24)},
+	{"small_slc", "slc_blocks_per_plane", "4", SETS(slc_blocks_per_plane, 4)},
 	{"slc_unit_in_page", "slc_program_sectors", "3", SETS(slc_program_sectors, 3)},
 	{"slc_unit_in_block", "slc_program_sectors", "48", SETS(slc_program_sectors, 48)},
 	{"scheme", "plane_scheme", "24", SETS(plane_scheme, 24)},
@@ -149,7 +150,7 @@ const Rule kRules[] = {
 	{"spare_over_media", "conventional_spare", "9", [](auto &c) { Conventional(c), c.conventional_spare = 9; }},
 	{"patched_conventional", "zone_capacity_sectors", "1600",
 	 [](auto &c) { Conventional(c), c.zone_capacity_sectors = 1600, c.slc_blocks_per_plane += 12, c.blocks_per_plane += 12; }},
-	{"patches_without_slc", "slc_blocks_per_plane", "4", SETS(zone_capacity_sectors, 1600)},
+	{"patches_without_slc", "slc_blocks_per_plane", "8", SETS(zone_capacity_sectors, 1600)},
 	{"holes_in_a_block_namespace", "zone_size_sectors", "2048",
 	 [](auto &c) { Conventional(c), c.namespace_kind = HZ_NS_BLOCK, c.zone_size_sectors = 2048; }},
 	{"conventional_gc", "conventional_gc", "4", SETS(conventional_gc, HZ_GC_POLICIES)},
@@ -235,21 +236,52 @@ TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 	EXPECT_EQ(shape.namespace_sectors, 8u * 1536);
 }
 
-TEST(Config, ImageHoldsTableOobAndDataAndIsAPowerOfTwo)
+TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)
 {
 	hz_device_config cfg = Legal();
 	hz_nand_layout layout;
 	hz_nand_layout_of(&cfg, &layout);
-	const uint64_t blocks = 8 * 20, sectors = blocks * 48 * 4;
-	EXPECT_EQ(layout.blocks_offset, 4096u);
-	EXPECT_GE(layout.oob_offset, 4096 + blocks * 16);
-	EXPECT_GE(layout.data_offset, layout.oob_offset + sectors * 24);
-	EXPECT_EQ(layout.image_bytes, layout.data_offset + sectors * 4096);
-	EXPECT_EQ(layout.oob_offset % 4096 + layout.data_offset % 4096, 0u);
-	uint64_t bytes = hz_nand_image_bytes(&cfg);
-	EXPECT_EQ(bytes & (bytes - 1), 0u);
-	EXPECT_GE(bytes, layout.image_bytes);
-	EXPECT_LT(bytes, layout.image_bytes * 2);
+	const uint64_t blocks = 8 * 24, sectors = blocks * 48 * 4, table = blocks * sizeof(hz_nand_block), oob = sectors * sizeof(hz_nand_oob);
+	const uint64_t parts[][2] = {{0, HZ_NAND_HEADER_BYTES}, {layout.blocks_offset, table}, {layout.blocks_copy_offset, table},
+				     {layout.oob_offset, oob}, {layout.oob_copy_offset, oob}, {layout.data_offset, sectors * 4096},
+				     {layout.header_copy_offset, HZ_NAND_HEADER_BYTES}};
+	uint64_t end = 0;
+	for (const auto &[offset, bytes] : parts) {
+		EXPECT_EQ(offset % 4096, 0u);
+		EXPECT_GE(offset, end) << "the parts follow one another";
+		end = offset + bytes;
+	}
+	EXPECT_EQ(end, layout.image_bytes) << "the last header is found without knowing the device";
+	EXPECT_EQ(hz_nand_image_bytes(&cfg), layout.image_bytes);
+	EXPECT_EQ(layout.image_bytes & (layout.image_bytes - 1), 0u);
+	EXPECT_LT(layout.image_bytes, 2 * (layout.data_offset + sectors * 4096 + HZ_NAND_HEADER_BYTES));
+}
+
+// The least number that the sentence names is enough, and one less is not: for all kinds of devices.
+TEST(Config, TheLeastSlcRegionIsNamed)
+{
+	void (*const kinds[])(hz_device_config &cfg) = {
+		[](hz_device_config &) {}, [](hz_device_config &cfg) { cfg.flush_unit_planes = 8; }, [](hz_device_config &cfg) { Conventional(cfg); },
+		[](hz_device_config &cfg) { Cached(cfg); }, [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 1600; },
+		[](hz_device_config &cfg) { cfg.blocks_per_plane += 2000; },
+	};
+	for (auto *kind : kinds) {
+		hz_device_config cfg = Legal();
+		kind(cfg);
+		const uint32_t normal = cfg.blocks_per_plane - cfg.slc_blocks_per_plane;
+		auto with = [&](uint32_t slc) {
+			char text[256];
+			cfg.slc_blocks_per_plane = slc;
+			cfg.blocks_per_plane = slc + normal;
+			const char *error = hz_device_config_check(&cfg, text, sizeof text);
+			return std::string(error ? error : "");
+		};
+		const std::string said = with(1);
+		ASSERT_TRUE(said.starts_with("slc_blocks_per_plane is 1, but it must hold ")) << said;
+		const uint32_t least = static_cast<uint32_t>(std::stoul(said.substr(said.find("at least ") + 9)));
+		EXPECT_EQ(with(least), "");
+		EXPECT_NE(with(least - 1), "");
+	}
 }
 
 TEST(Config, SchemesAreTheTwentyFourOrdersOfFourLetters)

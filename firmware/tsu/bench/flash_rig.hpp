@@ -102,7 +102,7 @@ public:
 		: cfg(config)
 	{
 		char text[256];
-		if (const char *error = hz_device_config_check(&cfg, text, sizeof text)) {
+		if (const char *error = hz_flash_config_check(&cfg, text, sizeof text)) {
 			fprintf(stderr, "%s\n", error);
 			abort();
 		}

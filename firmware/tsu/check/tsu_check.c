@@ -113,7 +113,7 @@ static void prepare(void)
 
 	dies = wanted_dies();
 	configure();
-	error = hz_device_config_check(&cfg, text, sizeof(text));
+	error = hz_flash_config_check(&cfg, text, sizeof(text));
 	if (error)
 		fail_with("tsu_check: %s", error);
 	bytes = hz_nand_image_bytes(&cfg);
