@@ -128,7 +128,13 @@ enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FE
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
 
 /* Asynchronous event completion DW0: type | information << 8 | log page << 16. */
-enum nvme_async_event { NVME_AEN_ERROR = 0, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1 };
+enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_TYPES };
+enum nvme_async_event {
+	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
+	NVME_AEN_SMART_RELIABILITY = 0,
+};
+/* Critical warning of the SMART log; in feature 0Bh the bits whose setting the host wants to be told. */
+enum nvme_critical_warning { NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
 enum nvme_cns {
 	NVME_CNS_NAMESPACE = 0x00, NVME_CNS_CONTROLLER = 0x01, NVME_CNS_ACTIVE_NAMESPACES = 0x02, NVME_CNS_DESCRIPTORS = 0x03,

@@ -29,7 +29,8 @@ enum hz_boot_state {
 	HZ_BOOT_STARTED = 1,   /* config accepted, mounting */
 	HZ_BOOT_READY = 2,     /* listening on HZ_CONTROL_PORT */
 	HZ_BOOT_STOPPED = 3,   /* clean shutdown: everything durable */
-	HZ_BOOT_FAILED = 4,    /* see error: trap, failed assertion, illegal config, mount failure */
+	HZ_BOOT_FAILED = 4,    /* see error: trap, failed assertion, illegal config */
+	HZ_BOOT_BAD_IMAGE = 5, /* see error: the NAND image is damaged, foreign, or of another shape */
 };
 
 /* Exit code of QEMU, by the firmware's own doing. */
@@ -52,7 +53,7 @@ struct hz_shm_header {
 	uint64_t mount_ns;        /* [fw] device time spent mounting */
 	uint64_t power_cut_op;    /* fault injection: cut power at this flash operation number, 0 = never */
 	uint64_t power_cut_ns;    /* fault injection: cut power at this device time, 0 = never */
-	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED */
+	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
 

@@ -62,6 +62,7 @@ struct ftl_damage {
 	uint64_t first_lba;           /* the first of them */
 	uint32_t read_only_zones;     /* that became READ ONLY for it */
 	uint64_t unknown_sectors;     /* conventional ones that are lost with their records: older versions of them may be read */
+	uint32_t table_copies;        /* lost ones of zone table pages of which the other copy is there; they are written again */
 };
 void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out);
 /* Builds everything from the arena and mounts: recovers zones from flash (tsu_read_now). Returns NULL and one sentence in *error

@@ -252,10 +252,8 @@ static void mend(struct lt_event *event)
 
 void zone_table_mend(struct ftl *ftl)
 {
-	bool any = false;
-
 	for (uint32_t i = 0; i < ftl->table.pages; i++)
-		any |= half_lost(&ftl->table.page[i]);
-	if (any)
+		ftl->damage.table_copies += half_lost(&ftl->table.page[i]);
+	if (ftl->damage.table_copies)
 		lt_post(&ftl->workers[0].thread, &ftl->table.mend, mend);
 }

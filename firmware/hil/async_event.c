@@ -1,4 +1,4 @@
-/* Asynchronous events. Only error events (invalid doorbells) exist, so one mask and one set of pending ones are enough. */
+/* Asynchronous events: errors of the host (invalid doorbells), and critical warnings of the SMART log. */
 #include "async_event.h"
 
 #include "hil_state.h"
@@ -13,28 +13,42 @@ static uint16_t take_request(struct async_events *events, unsigned index)
 	return cid;
 }
 
+static const uint8_t log_page_of[NVME_AEN_TYPES] = { [NVME_AEN_ERROR] = NVME_LOG_ERROR, [NVME_AEN_SMART] = NVME_LOG_SMART };
+
 static void report(struct hil *hil)
 {
 	struct async_events *events = &hil->events;
-	unsigned information;
 
-	if (!events->waiting || !events->pending || events->error_masked)
-		return;
-	information = (unsigned)__builtin_ctz(events->pending);
-	events->pending &= events->pending - 1;
-	events->error_masked = true;
-	hil_admin_answer(hil, take_request(events, 0), NVME_SUCCESS, NVME_AEN_ERROR | information << 8 | NVME_LOG_ERROR << 16);
+	for (unsigned type = 0; type < NVME_AEN_TYPES && events->waiting; type++) {
+		uint32_t *pending = &events->type[type].pending;
+		unsigned information;
+
+		if (!*pending || events->type[type].masked)
+			continue;
+		information = (unsigned)__builtin_ctz(*pending);
+		*pending &= *pending - 1;
+		events->type[type].masked = true;
+		hil_admin_answer(hil, take_request(events, 0), NVME_SUCCESS, type | information << 8 | (uint32_t)log_page_of[type] << 16);
+	}
 }
 
-void async_event_raise(struct hil *hil, enum nvme_async_event information)
+void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information)
 {
-	hil->events.pending |= 1u << information;
+	hil->events.type[type].pending |= 1u << information;
 	report(hil);
 }
 
-void async_event_clear(struct hil *hil)
+void async_event_warn(struct hil *hil, uint32_t warnings)
 {
-	hil->events.error_masked = false;
+	if (hil->warning & warnings & NVME_WARNING_RELIABILITY)
+		async_event_raise(hil, NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY);
+}
+
+void async_event_clear(struct hil *hil, uint8_t log_page)
+{
+	for (unsigned type = 0; type < NVME_AEN_TYPES; type++)
+		if (log_page_of[type] == log_page)
+			hil->events.type[type].masked = false;
 	report(hil);
 }
 

@@ -12,15 +12,19 @@ enum { ASYNC_LIMIT = 4 };  /* AERL + 1 */
 struct async_events {
 	uint16_t cid[ASYNC_LIMIT];  /* requests that wait for an event, oldest first */
 	uint32_t waiting;
-	uint32_t pending;           /* bit = information of an error event that has not been reported */
-	bool error_masked;          /* an error event was reported and its log page has not been read since */
+	struct {
+		uint32_t pending;   /* bit = information of an event that has not been reported */
+		bool masked;        /* one was reported, and the type's log page has not been read since */
+	} type[NVME_AEN_TYPES];
 };
 
 struct hil;
-/* Raises an error event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. */
-void async_event_raise(struct hil *hil, enum nvme_async_event information);
-/* The log page of error events was read without "retain": the type may be reported again. */
-void async_event_clear(struct hil *hil);
+/* Raises an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. */
+void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information);
+/* The host has enabled events of these critical warnings: of one that stands it is told. */
+void async_event_warn(struct hil *hil, uint32_t warnings);
+/* This log page was read without "retain": events of its type may be reported again. */
+void async_event_clear(struct hil *hil, uint8_t log_page);
 /* True if the request was waiting; it completes with Abort Requested. */
 bool async_event_abort(struct hil *hil, uint16_t cid);
 

@@ -15,13 +15,13 @@ void hil_sq_break(struct hil *hil, struct submission_queue *sq)
 	host_store32(&sq->clock->broken, 1);
 	host_fence();
 	hil->port.host_wake(hil->port.ctx, sq->id);
-	async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+	async_event_raise(hil, NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 }
 
 static void cq_break(struct hil *hil, struct completion_queue *cq)
 {
 	if (!cq->broken)
-		async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+		async_event_raise(hil, NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 	cq->broken = true;
 }
 
@@ -34,7 +34,7 @@ static void ring_sq(struct hil *hil, struct submission_queue *sq, uint32_t value
 		if (sq->id)
 			hil_sq_break(hil, sq);
 		else
-			async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+			async_event_raise(hil, NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 		return;
 	}
 	sq->doorbell = value;
@@ -50,7 +50,7 @@ static void ring_cq(struct hil *hil, struct completion_queue *cq, uint32_t value
 		return; /* looked at when room is wanted */
 	if (!completion_ring_free_to(&cq->ring, value)) {
 		cq->doorbell = before;
-		async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+		async_event_raise(hil, NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 	}
 	hil->admin_wanted = true; /* answers may have waited for room */
 }
@@ -60,7 +60,7 @@ void hil_doorbell_register(struct hil *hil, unsigned id, bool is_cq, uint32_t va
 	if (hil->life != LIFE_READY)
 		return;
 	if (is_cq ? !hil->cq[id].live : !hil->sq[id].live)
-		async_event_raise(hil, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
+		async_event_raise(hil, NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
 	else if (is_cq)
 		ring_cq(hil, &hil->cq[id], value);
 	else

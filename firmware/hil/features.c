@@ -15,7 +15,7 @@ static const struct feature features[32] = {
 	[NVME_FEAT_INTERRUPT_COALESCING] = { true, true, 0, 0xffff },
 	[NVME_FEAT_INTERRUPT_VECTOR] = { true, true, 0, 0x1ffff },
 	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, 0, 1 },
-	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, ANY },
+	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS },    /* of notices there are none */
 	[NVME_FEAT_IOCS_PROFILE] = { true, true, 0, 0 },               /* one combination of command sets */
 };
 
@@ -110,6 +110,8 @@ uint16_t hil_admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, str
 	if (id == NVME_FEAT_INTERRUPT_VECTOR)
 		return set_vector(hil, value);
 	hil->feature[id] = value;
+	if (id == NVME_FEAT_ASYNC_EVENT)
+		async_event_warn(hil, value);
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		hil->limits.write_cache = value;
 	return NVME_SUCCESS;

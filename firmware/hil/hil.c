@@ -91,6 +91,7 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	make_pool(hil, arena, cfg->inflight_requests);
 	make_pings(hil, arena);
 	make_buffers(hil, arena);
+	hil_log_damage(hil);
 	lt_hart_set_hook(cfg->hil_hart, hil_turn, hil);
 	return hil;
 }

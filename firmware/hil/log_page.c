@@ -28,6 +28,21 @@ void hil_log_error(struct hil *hil, uint16_t sqid, uint16_t cid, uint16_t status
 	};
 }
 
+/* No command's error: queue and command id are all ones. */
+void hil_log_damage(struct hil *hil)
+{
+	struct ftl_damage damage;
+	uint64_t sectors;
+
+	ftl_damage_found(hil->ftl, &damage);
+	sectors = damage.lost_sectors + damage.unknown_sectors;
+	if (!sectors)
+		return;
+	hil_log_error(hil, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, 1);
+	hil->counters.media_errors = sectors;
+	hil->warning = NVME_WARNING_RELIABILITY;
+}
+
 /* Newest first (base spec 5.16.1.2). */
 static uint32_t error_page(struct hil *hil, void *page)
 {
@@ -52,6 +67,7 @@ static uint32_t smart_page(struct hil *hil, void *page)
 	log->power_cycles[0] = history.power_cycles;
 	log->unsafe_shutdowns[0] = history.unsafe_shutdowns;
 	log->power_on_hours[0] = history.powered_ns / HOUR_NS;
+	log->critical_warning = (uint8_t)hil->warning;
 	log->temperature[0] = TEMPERATURE_K & 0xff;
 	log->temperature[1] = TEMPERATURE_K >> 8;
 	log->available_spare = 100;
@@ -236,8 +252,8 @@ static __attribute__((noinline)) uint16_t send_built(struct hil *hil, const stru
 	if (w->offset > size)
 		return BAD_FIELD;
 	show(w, 0, hil->scratch, size);
-	if ((sqe->cdw10 & 0xff) == NVME_LOG_ERROR && !(sqe->cdw10 & RETAIN_EVENT))
-		async_event_clear(hil);
+	if (!(sqe->cdw10 & RETAIN_EVENT))
+		async_event_clear(hil, sqe->cdw10 & 0xff);
 	return NVME_SUCCESS;
 }
 

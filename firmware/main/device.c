@@ -90,6 +90,16 @@ static const char *open_media(struct device *device)
 	return nand_media_init(&device->media, &device->cfg, &device->map, nand->base, nand->bytes, &policy);
 }
 
+static void tell_damage(const struct device *device)
+{
+	struct ftl_damage damage;
+
+	ftl_damage_found(device->ftl, &damage);
+	if (damage.lost_sectors || damage.unknown_sectors)
+		console_line("hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones",
+			     (unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors);
+}
+
 static const char *mount(struct device *device)
 {
 	struct arena *arena = &device->platform.arena;
@@ -103,6 +113,7 @@ static const char *mount(struct device *device)
 	if (!device->ftl)
 		return error;
 	device->header->mount_ns = clock_now_ns() - begin;
+	tell_damage(device);
 	return NULL;
 }
 
@@ -123,13 +134,14 @@ static const char *listen(struct device *device)
 static const struct step {
 	const char *name;
 	const char *(*run)(struct device *device);   /* NULL, or one sentence */
+	bool about_image;                            /* … about the NAND image */
 } steps[] = {
-	{"shared memory", open_shared_memory},
-	{"config", read_config},
-	{"threads", start_threads},
-	{"media", open_media},
-	{"mount", mount},
-	{"control link", listen},
+	{"shared memory", open_shared_memory, false},
+	{"config", read_config, false},
+	{"threads", start_threads, false},
+	{"media", open_media, true},
+	{"mount", mount, true},
+	{"control link", listen, false},
 };
 
 void device_start(struct device *device, const void *device_tree)
@@ -138,6 +150,8 @@ void device_start(struct device *device, const void *device_tree)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		const char *error = steps[i].run(device);
 
+		if (error && steps[i].about_image)
+			fail_image(error);
 		if (error)
 			fail_with("%s: %s", steps[i].name, error);
 	}

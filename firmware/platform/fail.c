@@ -17,8 +17,8 @@ void fail_attach(struct hz_shm_header *header)
 	host_header = header;
 }
 
-/* The host reads error only after it has seen HZ_BOOT_FAILED. */
-static void tell_host(const char *text)
+/* The host reads error only after it has seen the state. */
+static void tell_host(const char *text, enum hz_boot_state state)
 {
 	size_t length = strlen(text), most = sizeof(host_header->error) - 1;
 
@@ -27,17 +27,26 @@ static void tell_host(const char *text)
 	memcpy(host_header->error, text, length);
 	host_header->error[length] = 0;
 	mmio_fence();
-	*(volatile uint32_t *)&host_header->boot_state = HZ_BOOT_FAILED;
+	*(volatile uint32_t *)&host_header->boot_state = state;
 	mmio_fence();
 }
 
-/* Another hart is reporting already. It may be that the clock stands still here: a hart may be idle then, but not wait. */
-static _Noreturn void stand_aside(void)
+/* If another hart is reporting already, this one is idle for ever: its clock may stand still, so it must not wait. */
+static void be_the_first(void)
 {
 	static lt_word never;
 
-	for (;;)
-		lt_wait_take(&never, LT_FOREVER);
+	if (!lt_cas(&failing, 0, 1))
+		for (;;)
+			lt_wait_take(&never, LT_FOREVER);
+}
+
+static _Noreturn void end(const char *text, enum hz_boot_state state)
+{
+	if (host_header)
+		tell_host(text, state);
+	console_line("hartzone: failed: %s", text);
+	power_off(HZ_POWER_FAILED);
 }
 
 _Noreturn void fail_with(const char *format, ...)
@@ -45,16 +54,19 @@ _Noreturn void fail_with(const char *format, ...)
 	char text[256];
 	va_list args;
 
-	if (!lt_cas(&failing, 0, 1))
-		stand_aside();
+	be_the_first();
 	clock_freeze();
 	va_start(args, format);
 	text_vformat(text, sizeof(text), format, args);
 	va_end(args);
-	if (host_header)
-		tell_host(text);
-	console_line("hartzone: failed: %s", text);
-	power_off(HZ_POWER_FAILED);
+	end(text, HZ_BOOT_FAILED);
+}
+
+_Noreturn void fail_image(const char *text)
+{
+	be_the_first();
+	clock_freeze();
+	end(text, HZ_BOOT_BAD_IMAGE);
 }
 
 void lt_fail(const char *text)

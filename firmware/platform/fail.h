@@ -9,5 +9,7 @@
 void fail_attach(struct hz_shm_header *header);
 /* Any hart; the first one wins, later ones stop where they are. Formats as text_format. */
 _Noreturn void fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for what is wrong with the NAND image: the host can tell it from a failure of the firmware. */
+_Noreturn void fail_image(const char *text);
 
 #endif

@@ -77,8 +77,6 @@ struct nand_ops {
 	 * erase takes that back, before it changes anything. */
 	struct nand_rest (*rest)(struct nand *nand);
 	void (*come_to_rest)(struct nand *nand, uint32_t record);
-	/* How many damaged copies of header, block table and OOB records were repaired from the other copy since the start. */
-	uint64_t (*repaired)(struct nand *nand);
 	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
 };

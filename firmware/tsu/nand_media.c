@@ -463,11 +463,6 @@ static void media_tear(struct nand *nand, struct flash_addr addr, uint32_t count
 	clock_thaw();
 }
 
-static uint64_t media_repaired(struct nand *nand)
-{
-	return lt_load(&media_of(nand)->repaired);
-}
-
 static const struct nand_ops media_ops = {
 	.read = media_read,
 	.program = media_program,
@@ -481,7 +476,6 @@ static const struct nand_ops media_ops = {
 	.shut_down = nand_history_shut_down,
 	.rest = nand_rest_read,
 	.come_to_rest = nand_rest_come,
-	.repaired = media_repaired,
 	.power_off = media_power_off,
 };
 

@@ -71,12 +71,11 @@ enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, cons
 /* State of the block that holds ppa, for mount: write_sector, erase_count, flags. Before the harts run. */
 const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa);
 
-/* The device's power history, rest and repairs, kept by the media; what nand_ops says of them. */
+/* The device's power history and rest, kept by the media; what nand_ops says of them. */
 void tsu_history(struct tsu *tsu, struct nand_history *out);
 void tsu_shut_down(struct tsu *tsu, bool done);
 struct nand_rest tsu_rest(struct tsu *tsu);
 void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
-uint64_t tsu_repaired(struct tsu *tsu);
 
 /* Conservation of device time of one channel's bus or one die: busy + idle = elapsed, each side counted on its own. TSU idle. */
 struct tsu_account { uint64_t busy_ns, idle_ns, elapsed_ns; };

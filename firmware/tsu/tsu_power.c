@@ -65,8 +65,3 @@ void tsu_come_to_rest(struct tsu *tsu, uint32_t record)
 {
 	tsu->nand->ops->come_to_rest(tsu->nand, record);
 }
-
-uint64_t tsu_repaired(struct tsu *tsu)
-{
-	return tsu->nand->ops->repaired(tsu->nand);
-}

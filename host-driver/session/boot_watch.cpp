@@ -59,13 +59,23 @@ std::string races_before(const std::string &qemu_log)
 	return races;
 }
 
+namespace {
+
+uint32_t state_of(const Region &region) { return std::atomic_ref(region.header().boot_state).load(std::memory_order_acquire); }
+
+} // namespace
+
+bool is_image_failure(const Region &region) { return state_of(region) == HZ_BOOT_BAD_IMAGE; }
+
 std::string firmware_failure(const Region &region)
 {
-	auto &header = region.header();
-	if (std::atomic_ref(header.boot_state).load(std::memory_order_acquire) != HZ_BOOT_FAILED)
+	if (state_of(region) != HZ_BOOT_FAILED && !is_image_failure(region))
 		return {};
-	std::string text(header.error, strnlen(header.error, sizeof(header.error)));
-	return text.empty() ? "the firmware failed without a word" : "the firmware failed: " + text;
+	const char *error = region.header().error;
+	std::string text(error, strnlen(error, sizeof(region.header().error)));
+	if (text.empty())
+		return "the firmware failed without a word";
+	return is_image_failure(region) ? text : "the firmware failed: " + text;
 }
 
 std::string last_line(const std::string &text)

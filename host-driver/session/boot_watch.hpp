@@ -21,6 +21,8 @@ std::string races_before(const std::string &qemu_log);
 
 // One sentence if the firmware gave up, else empty.
 std::string firmware_failure(const Region &region);
+// True: what failed is the NAND image.
+bool is_image_failure(const Region &region);
 
 // Last line with letters of a log that tells no race, for "QEMU ended: …".
 std::string last_line(const std::string &text);

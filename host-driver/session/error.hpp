@@ -24,6 +24,12 @@ public:
 	using Error::Error;
 };
 
+// The NAND image is damaged, foreign, or of another device.
+class ImageError : public Error {
+public:
+	using Error::Error;
+};
+
 // A command came back with a status; status is SCT << 8 | SC, without phase, more and do-not-retry bits.
 class NvmeError : public Error {
 public:

@@ -24,6 +24,7 @@ struct MachineOptions {
 	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
 	std::string plugin_options;        // further key=value pairs, comma separated; a comma in a value is doubled
 	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
+	bool format_image = false;         // an old image begins anew, with nothing in it
 	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
 	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
 	uint64_t power_cut_op = 0, power_cut_ns = 0;

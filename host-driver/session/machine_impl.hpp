@@ -27,7 +27,7 @@ struct Machine::Impl {
 	void prepare(const MachineOptions &options);
 	void start();
 	void wait_boot(std::chrono::milliseconds timeout);
-	void open_image();
+	void open_image(bool format);
 	void undo_image() const; // where the launch failed
 	void make_wake();
 

@@ -110,7 +110,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	console_log = options.console_log;
 	if (options.busy_limit.count())
 		stall = StallWatch(options.busy_limit);
-	open_image();
+	open_image(options.format_image);
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
 	region->header().power_cut_op = options.power_cut_op;
 	region->header().power_cut_ns = options.power_cut_ns;
@@ -118,7 +118,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 }
 
 // Creates a sparse image or checks the size of an old one, and holds its lock.
-void Machine::Impl::open_image()
+void Machine::Impl::open_image(bool format)
 {
 	const fs::path &image = command.nand_image;
 	const bool exists = fs::exists(image);
@@ -128,12 +128,14 @@ void Machine::Impl::open_image()
 		throw_errno("cannot open the NAND image " + image.string());
 	if (flock(fd.get(), LOCK_EX | LOCK_NB))
 		throw Error("the NAND image " + image.string() + " is in use by another machine");
-	if (info.st_size != 0 && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
-		throw Error("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
-			    std::to_string(command.nand_bytes) + ": use the device config it was made with, or another image");
+	if (format && ftruncate(fd.get(), 0))
+		throw_errno("cannot empty the NAND image " + image.string());
+	if (!format && info.st_size != 0 && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
+		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
+				 std::to_string(command.nand_bytes) + ": use the device config it was made with, or another image");
 	image_lock = std::move(fd);
 	image_was_made = !exists;
-	image_was_empty = info.st_size == 0;
+	image_was_empty = format || info.st_size == 0;
 	if (ftruncate(image_lock.get(), static_cast<off_t>(command.nand_bytes)))
 		throw_errno("cannot size the NAND image " + image.string());
 }

@@ -205,6 +205,8 @@ void Machine::Impl::check() const
 	std::lock_guard hold(lock);
 	if (status.exited && status.code == HZ_POWER_CUT)
 		throw PowerCut(failure);
+	if (is_image_failure(*region))
+		throw ImageError(failure);
 	throw Error(failure.empty() ? "the machine is not running" : failure);
 }
 

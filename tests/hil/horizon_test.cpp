@@ -254,7 +254,7 @@ TEST_P(HorizonNonsense, BreaksTheQueueOnlyAndTellsItsThread)
 	rig.ring_admin();
 	auto cqe = rig.reap_admin();
 	ASSERT_TRUE(cqe);
-	EXPECT_EQ(cqe->dw0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
+	EXPECT_EQ(cqe->dw0, NVME_AEN_ERROR | NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_SQ, 1)), NVME_SUCCESS);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 1)), NVME_SUCCESS);
 	rig.clock(1).open = 0;

@@ -73,6 +73,44 @@ TEST_F(Log, ErrorPageIsNewestFirst)
 	EXPECT_EQ(entry[63].error_count, 39u);
 }
 
+// What mount found lost is told in every way there is, before any command ran into it.
+TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
+{
+	Options damaged;
+	damaged.damage = {3, 4711, 1, 2, 0};
+	Rig rig(damaged);
+	rig.enable();
+	auto read_log = [&](uint8_t id) {
+		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, id | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	};
+	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	rig.ring_admin();
+	EXPECT_FALSE(rig.reap_admin()) << "events of warnings are asked for";
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY)), 0);
+	auto told = rig.reap_admin();
+	ASSERT_TRUE(told);
+	EXPECT_EQ(told->dw0, NVME_AEN_SMART | NVME_AEN_SMART_RELIABILITY << 8 | NVME_LOG_SMART << 16);
+	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	rig.ring_admin();
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY)), 0);
+	EXPECT_FALSE(rig.reap_admin()) << "masked until the SMART log is read";
+	read_log(NVME_LOG_ERROR);
+	EXPECT_FALSE(rig.reap_admin()) << "the error log is another type's";
+	const auto entry = *rig.at<nvme_error_entry>(rig.buffer());
+	EXPECT_EQ(entry.sqid, 0xffff);
+	EXPECT_EQ(entry.cid, 0xffff);
+	EXPECT_EQ(entry.lba, 4711u);
+	EXPECT_EQ(entry.status_field >> 1, NVME_UNRECOVERED_READ);
+	rig.place_admin(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_SMART | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL));
+	rig.ring_admin();
+	ASSERT_TRUE(rig.reap_admin());
+	EXPECT_TRUE(rig.reap_admin()) << "read: the next one is told";
+	const auto smart = *rig.at<nvme_smart_log>(rig.buffer());
+	EXPECT_EQ(smart.critical_warning, NVME_WARNING_RELIABILITY);
+	EXPECT_EQ(smart.media_errors[0], 5u);
+	EXPECT_EQ(smart.error_entries[0], 1u);
+}
+
 TEST_F(Log, SmartCountsHostCommands)
 {
 	auto queue = rig.make_queue(1, 64);

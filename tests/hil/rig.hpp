@@ -27,6 +27,7 @@ struct Options {
 	bool block = false; // a block namespace instead of a zoned one
 	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;
+	ftl_damage damage{}; // that mount found
 };
 
 hz_device_config small_config(const Options &options);

@@ -92,6 +92,7 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 	lt_post(&f->workers[worker], &req->event, on_worker);
 }
 
+extern "C" void ftl_damage_found(const ftl *f, ftl_damage *out) { *out = f->damage; }
 extern "C" void ftl_publish(ftl *) {}
 extern "C" void ftl_published(ftl *f, hz_log_ftl *out) { *out = f->report; }
 

@@ -37,6 +37,7 @@ struct ftl {
 	hz_log_ftl report{};
 	ftl_request *last = nullptr;
 	nand_history history{};
+	ftl_damage damage{};
 	int shut_down = -1; // what the HIL last said about it
 	std::vector<Service *> serving;
 	uint64_t over = 0;  // life of the controller that was abandoned last

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "config/device_config.hpp"
+#include "nand_image.h"
 #include "session/controller.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
@@ -500,12 +501,16 @@ TEST_P(MachineTest, BootFailuresAreTold)
 		auto machine = hz::Machine::launch(o);
 		EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("in use"), std::string::npos);
 	}
-	{
+	const auto bytes = static_cast<std::streamoff>(fs::file_size(o.nand_image));
+	const auto spoil = [&](std::streamoff at) {
 		std::fstream image(o.nand_image, std::ios::in | std::ios::out);
-		image << "garbage over the header";
-	}
-	std::string words = error_of([&] { hz::Machine::launch(o); });
-	EXPECT_NE(words.find("the firmware failed: "), std::string::npos) << words;
+		image.seekp(at) << "garbage over the header";
+	};
+	spoil(0);
+	EXPECT_EQ(error_of([&] { hz::Machine::launch(o); }), "") << "the other header is enough";
+	spoil(0);
+	spoil(bytes - HZ_NAND_HEADER_BYTES);
+	EXPECT_THROW(hz::Machine::launch(o), hz::ImageError);
 	fs::remove(o.nand_image);
 	o.config.channels = 0;
 	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("channels"), std::string::npos);

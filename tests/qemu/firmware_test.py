@@ -7,7 +7,7 @@ import unittest
 
 from machine import ROOT, Machine, image, plugin, vsock_daemon
 
-BOOT_READY, BOOT_STOPPED, BOOT_FAILED = 2, 3, 4
+BOOT_READY, BOOT_STOPPED, BOOT_FAILED, BOOT_BAD_IMAGE = 2, 3, 4, 5
 MAGIC, VERSION, HEADER_BYTES, VIRTUAL, BOOT_STATE, POWER_CUT_OP, ERROR = 0, 8, 12, 24, 28, 48, 64  # struct hz_shm_header
 DEVICE = os.environ.get("HARTZONE_TEST_DEVICE", "small")  # configs/devices
 LINK_READ, LINK_WRITE, LINK_VALUE, LINK_DONE, LINK_ERROR = 1, 2, 3, 4, 5
@@ -137,13 +137,13 @@ class RunningVirtual(Running):
 
 
 class Refusing(unittest.TestCase):
-    def refuse(self, pattern, in_header=True, **options):
+    def refuse(self, pattern, in_header=True, state=BOOT_FAILED, **options):
         with Device(4, vsock=False, **options) as device:
             self.assertEqual(device.wait(), 1, device.log())
             self.assertRegex(device.console(), "failed: " + pattern)
             if in_header:
                 self.assertRegex(device.error(), "^" + pattern)
-                self.assertEqual(device.state(), BOOT_FAILED)
+                self.assertEqual(device.state(), state)
 
     def test_foreign_region(self):
         self.refuse("ivshmem: a region is neither|shared memory: ivshmem: ", in_header=False, patch=(MAGIC, b"foreign!"))
@@ -161,7 +161,7 @@ class Refusing(unittest.TestCase):
         self.refuse("config: the config's number of harts", qemu_harts=5)
 
     def test_small_image(self):
-        self.refuse("media: ", nand_bytes=1 << 20)
+        self.refuse("The NAND image has 1048576 bytes, but this geometry needs ", state=BOOT_BAD_IMAGE, nand_bytes=1 << 20)
 
     def test_no_vsock(self):
         self.refuse("control link: virtio: no vsock device")
