@@ -77,12 +77,13 @@ static const char *open_block(struct nand_media *media, uint32_t number, uint32_
 	return why ? refuse(media, number, why) : NULL;
 }
 
-const char *nand_blocks_open(struct nand_media *media)
+/* For every block: number and place in its plane. NULL or the first sentence. */
+static const char *each_block(struct nand_media *media, const char *(*look)(struct nand_media *media, uint32_t number, uint32_t in_plane))
 {
 	uint32_t in_plane = 0;
 
 	for (uint32_t b = 0; b < block_count(media); b++) {
-		const char *error = open_block(media, b, in_plane);
+		const char *error = look(media, b, in_plane);
 
 		if (error)
 			return error;
@@ -91,15 +92,23 @@ const char *nand_blocks_open(struct nand_media *media)
 	return NULL;
 }
 
-uint64_t nand_blocks_lost(const struct nand_media *media, uint32_t *first)
+const char *nand_blocks_open(struct nand_media *media)
 {
-	uint64_t lost = 0;
+	return each_block(media, open_block);
+}
 
-	for (uint32_t b = block_count(media); b--;) {
-		if (good(&media->blocks[b], b) || good(&media->blocks_copy[b], b))
-			continue;
-		*first = b;
-		lost++;
-	}
-	return lost;
+static const char *guess_block(struct nand_media *media, uint32_t number, uint32_t in_plane)
+{
+	if (!open_block(media, number, in_plane))
+		return NULL;
+	media->blocks[number] = (struct hz_nand_block){
+		.write_sector = media->sectors_per_block[in_plane >= media->nand.map->slc_superblocks],
+	};
+	nand_block_store(media, number);
+	return NULL;
+}
+
+void nand_blocks_guess(struct nand_media *media)
+{
+	each_block(media, guess_block);
 }

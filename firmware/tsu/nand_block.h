@@ -4,6 +4,10 @@
 
 #include "tsu/nand_media.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* After a change of media->blocks[number] (but read_count): checksum and copy. The first copy is written first and whole, so a writer that
  * is killed leaves one good entry, the new one or the old. */
 void nand_block_store(struct nand_media *media, uint32_t number);
@@ -11,7 +15,11 @@ void nand_block_store(struct nand_media *media, uint32_t number);
 void nand_blocks_format(struct nand_media *media);
 /* Start: repairs damaged entries from their copies. NULL, or one sentence about the first entry that is lost or impossible. */
 const char *nand_blocks_open(struct nand_media *media);
-/* Offline check: entries that are good in neither copy; *first is the first of them. */
-uint64_t nand_blocks_lost(const struct nand_media *media, uint32_t *first);
+/* Offline check, after nand_blocks_open refused: an entry that is lost or impossible becomes that of a fully programmed block, so that its
+ * sectors' records can be looked at. */
+void nand_blocks_guess(struct nand_media *media);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,10 @@
 
 #include "tsu/nand_media.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Writes both copies of record `number`; `checksum` is filled in. */
 void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_nand_oob *record);
 /* The record, from whichever copy is good; a damaged first copy is repaired. False: neither is. */
@@ -13,4 +17,7 @@ void nand_oob_erase(struct nand_media *media, uint64_t number, uint32_t count);
 /* What a torn program leaves: neither copy is good. */
 void nand_oob_spoil(struct nand_media *media, uint64_t number);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,7 @@
 
 namespace hz::cli {
 
+void add_image(CLI::App &app);
 void add_info(CLI::App &app);
 void add_run(CLI::App &app);
 

@@ -24,11 +24,16 @@ int parse(CLI::App &app, int argc, char **argv)
 	try {
 		app.parse(argc, argv);
 		return 0;
+	} catch (const CLI::RuntimeError &e) { // a command's own exit code
+		return e.get_exit_code();
 	} catch (const CLI::ParseError &e) {
 		return app.exit(e) ? 2 : 0;
 	} catch (const hz::Interrupted &e) {
 		std::fprintf(stderr, "hartzone: %s, everything is cleaned up\n", e.what());
 		return 130;
+	} catch (const hz::ImageError &e) {
+		std::fprintf(stderr, "hartzone: %s\n", e.what());
+		return 3;
 	} catch (const std::exception &e) {
 		return fail(e.what());
 	}
@@ -42,9 +47,11 @@ int main(int argc, char **argv)
 	app.require_subcommand(1);
 	app.get_formatter()->column_width(name_column);
 	app.failure_message(hz::cli::usage_sentence);
-	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
+	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the NAND image is damaged or another "
+		   "device's, 130 interrupted.");
 	hz::cli::add_run(app);
 	hz::cli::add_info(app);
+	hz::cli::add_image(app);
 	hz::catch_interrupts();
 	const int code = parse(app, argc, argv);
 	try {

@@ -31,8 +31,6 @@ public:
 	const hz_nand_header &header() const { return *header_; }      // good only
 	// The device config of the last start; nothing if this program does not know such a record. Good only.
 	std::optional<hz_device_config> config() const;
-	// At rest: everything is as it was when the controller was shut down.
-	bool at_rest() const;
 	std::span<std::byte> bytes() const { return {base_, bytes_}; }
 
 private:

@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 
-#include "hil/hil.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
 #include "session/error.hpp"
@@ -39,7 +38,7 @@ OfflineDevice::~OfflineDevice() { munmap(arena_.base, arena_.bytes); }
 
 void OfflineDevice::mount(std::span<std::byte> image)
 {
-	lt_harts_init(&arena_, config_.harts, hil_timers(&config_) + config_.tsu_count + ftl_timers(&config_));
+	lt_harts_init(&arena_, config_.harts, config_.tsu_count + ftl_timers(&config_));
 	lt_locks_init(&arena_, &config_, config_.harts);
 	flash_map_init(&map_, &arena_, &config_);
 	const char *error = nand_media_init(&media_, &config_, &map_, image.data(), image.size(), nullptr);

@@ -1,12 +1,10 @@
 // Damage to a NAND image in a test's memory: what flips, fades or is overwritten while nobody looks.
 #pragma once
 
-extern "C" {
 #include "tsu/nand_block.h"
 #include "tsu/nand_checksum.h"
 #include "tsu/nand_header.h"
 #include "tsu/nand_oob.h"
-}
 
 namespace rig {
 

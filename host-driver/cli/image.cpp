@@ -1,0 +1,46 @@
+// The image command: look at a NAND image without booting a device on it.
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/machine_flags.hpp"
+#include "config/device_config.hpp"
+#include "image/image_check.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+struct CheckFlags {
+	std::string file, device;
+	bool json = false;
+};
+
+void check(const CheckFlags &flags)
+{
+	std::optional<hz_device_config> device;
+	if (!flags.device.empty())
+		device = conf::load_device(find_config(flags.device, "configs/devices"));
+	const ImageReport report = check_image(flags.file, device);
+	std::fputs((flags.json ? json_of(report).dump(2) + "\n" : text_of(report, flags.file)).c_str(), stdout);
+	if (report.verdict != Verdict::sound)
+		throw CLI::RuntimeError(static_cast<int>(report.verdict));
+}
+
+} // namespace
+
+void add_image(CLI::App &app)
+{
+	auto flags = std::make_shared<CheckFlags>();
+	CLI::App *image = app.add_subcommand("image", "Look at a NAND image without booting a device on it");
+	image->require_subcommand(1);
+	CLI::App *command = image->add_subcommand("check", "Say what is in the image and what of it can be read; the file is not changed");
+	command->add_option("file", flags->file, "The image")->required();
+	command->add_option("--device", flags->device, "Device of the image, if it is not to be taken from the image itself");
+	command->add_flag("--json", flags->json, "Print JSON instead of text");
+	command->footer("Exit codes: 0 sound, 1 damaged (what can still be read is said), 2 no image of this program.\n"
+			"Example: ./hartzone image check disk.img");
+	command->callback([flags] { check(*flags); });
+}
+
+} // namespace hz::cli

@@ -1,0 +1,169 @@
+// The offline check on images that were used, damaged, or never were images.
+#include <filesystem>
+#include <fstream>
+
+#include "image/image_check.hpp"
+#include "page_model.hpp"
+#include "session/error.hpp"
+
+using namespace ftl_rig;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Two conventional zones of four beside sequential ones: written, staged, finished; then a file of it.
+struct Image {
+	Image() : rig(PageConfig())
+	{
+		EXPECT_TRUE(rig.Boot());
+		EXPECT_EQ(rig.Write(4, 0, 40, 5000, FTL_FUA), 0);
+		EXPECT_EQ(rig.Write(5, 0, 96, 6000), 0);
+		PageDriver driver(rig, 1);
+		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 0, 30}, {FTL_WRITE, 100, 20}}));
+		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 10, 5}}));
+		Request flush(FTL_FLUSH, 0, 0);
+		EXPECT_EQ(rig.Run(flush), 0);
+	}
+	~Image() { fs::remove(file); }
+	// The check mounts with harts of its own: the rig's device is of no use afterwards, its image is.
+	hz::ImageReport Check(const std::optional<hz_device_config> &device = {})
+	{
+		std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char *>(rig.Bytes()), static_cast<std::streamsize>(rig.ImageBytes()));
+		const auto before = fs::last_write_time(file);
+		const hz::ImageReport report = hz::check_image(file, device);
+		EXPECT_EQ(fs::last_write_time(file), before);
+		EXPECT_FALSE(hz::text_of(report, "f").empty());
+		EXPECT_EQ(hz::json_of(report)["why"], report.why);
+		return report;
+	}
+
+	Rig rig;
+	fs::path file = fs::temp_directory_path() / ("hz-image-" + std::to_string(getpid()) + ".img");
+};
+
+uint64_t LostOf(const hz::ImageReport &report, uint32_t zone) { return report.zones.at(zone).lost; }
+
+} // namespace
+
+TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
+{
+	for (bool rest : {false, true}) {
+		Image image;
+		ASSERT_EQ(rest ? image.rig.ComeToRest() : 0, 0);
+		const hz::ImageReport report = image.Check();
+		EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
+		EXPECT_TRUE(report.mounted);
+		EXPECT_EQ(report.at_rest, rest);
+		EXPECT_EQ(report.power_cycles, 1u);
+		EXPECT_EQ(report.repaired, 0u);
+		ASSERT_EQ(report.zones.size(), 6u);
+		EXPECT_EQ(report.zones[0].state, "conventional");
+		EXPECT_EQ(report.zones[0].written, 30u);
+		EXPECT_EQ(report.zones[1].written, 20u);
+		EXPECT_EQ(report.zones[2].written, 0u);
+		EXPECT_EQ(report.zones[4].state, "closed");
+		EXPECT_EQ(report.zones[4].written, 40u);
+		EXPECT_EQ(report.zones[5].state, "full");
+		EXPECT_EQ(report.flash.programmed, report.flash.readable);
+		EXPECT_GT(report.flash.programmed, 186u);
+		EXPECT_EQ(report.lost_sectors, 0u);
+	}
+	Image image;
+	hz_device_config other = image.rig.cfg;
+	other.zones = 5;
+	const hz::ImageReport report = image.Check(other);
+	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
+	EXPECT_NE(report.why.find("made for zones 6, but the device config says 5"), std::string::npos) << report.why;
+}
+
+TEST(ImageCheck, LostSectorsAreListed)
+{
+	Image image;
+	ASSERT_EQ(image.rig.ComeToRest(), 0);
+	rig::FlipData(image.rig.media, image.rig.Record(5, 95));
+	rig::LoseRecord(image.rig.media, image.rig.Record(5, 7));
+	rig::FlipData(image.rig.media, image.rig.Record(4, 39)); // staged
+	rig::FlipData(image.rig.media, image.rig.Record(6, 3));  // the first backing zone: conventional sector 3, or what it was written with
+	const hz::ImageReport report = image.Check();
+	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
+	EXPECT_EQ(LostOf(report, 5), 2u);
+	EXPECT_EQ(report.zones[5].lost_lbas, (std::vector<uint64_t>{image.rig.Lba(5, 7), image.rig.Lba(5, 95)}));
+	EXPECT_EQ(LostOf(report, 4), 1u);
+	EXPECT_EQ(LostOf(report, 0) + LostOf(report, 1), 1u);
+	EXPECT_EQ(report.lost_sectors, 4u);
+	EXPECT_NE(report.why.find("4 sectors that zones hold cannot be read"), std::string::npos) << report.why;
+	EXPECT_EQ(report.flash.lost, 3u);
+	EXPECT_EQ(report.flash.unknown, 1u);
+}
+
+TEST(ImageCheck, DamagedCopiesAreNoDamage)
+{
+	Image image;
+	ASSERT_EQ(image.rig.ComeToRest(), 0);
+	image.rig.media.oob[image.rig.Record(5, 7)].lpa ^= 1;
+	image.rig.media.blocks[3].erase_count ^= 1;
+	std::memset(image.rig.Bytes(), 0, 4096);
+	const hz::ImageReport report = image.Check();
+	EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
+	EXPECT_EQ(report.repaired, 3u);
+}
+
+// The mount is refused: what is left is told by the records alone.
+TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
+{
+	struct Case { const char *why; void (*damage)(Rig &rig); } const cases[] = {
+		{"block table, entry of block 20 of plane 1", [](Rig &rig) {
+			 uint32_t number = rig.cfg.blocks_per_plane + 20;
+			 rig.media.blocks[number].write_sector = 9999;
+			 nand_block_store(&rig.media, number);
+		 }},
+		{"block table, entry of block 0 of plane 0", [](Rig &rig) {
+			 std::memset(rig.media.blocks, 0, 4096);
+			 std::memset(rig.media.blocks_copy, 0, 4096);
+		 }},
+		{"zone table, page 0", [](Rig &rig) {
+			 for (uint64_t i = 0; i < rig::Records(rig.media); i++)
+				 if (rig.media.oob[i].kind == HZ_OOB_ZONE_TABLE)
+					 rig::FlipData(rig.media, i);
+		 }},
+	};
+	for (const Case &c : cases) {
+		Image image;
+		ASSERT_EQ(image.rig.ComeToRest(), 0);
+		c.damage(image.rig);
+		const hz::ImageReport report = image.Check();
+		EXPECT_EQ(report.verdict, hz::Verdict::damaged);
+		EXPECT_NE(report.why.find(c.why), std::string::npos) << report.why;
+		EXPECT_FALSE(report.mounted);
+		EXPECT_GT(report.flash.readable, 150u);
+		uint64_t written = 0;
+		for (const hz::ZoneReport &zone : report.zones)
+			written += zone.written - zone.lost;
+		EXPECT_GE(written, 96u + 40u + 50u) << "everything that was written is still there";
+	}
+}
+
+TEST(ImageCheck, WhatIsNoImageIsTold)
+{
+	Image image;
+	hz_nand_layout layout;
+	hz_nand_layout_of(&image.rig.cfg, &layout);
+	std::memset(image.rig.Bytes(), 0, HZ_NAND_HEADER_BYTES);
+	std::memset(image.rig.Bytes() + layout.header_copy_offset, 0, HZ_NAND_HEADER_BYTES);
+	EXPECT_EQ(image.Check().verdict, hz::Verdict::damaged) << "zeros over the headers of a used image";
+	std::memset(image.rig.Bytes(), 0x55, HZ_NAND_HEADER_BYTES);
+	EXPECT_EQ(image.Check().verdict, hz::Verdict::no_image);
+	auto *header = reinterpret_cast<hz_nand_header *>(image.rig.Bytes());
+	header->magic = HZ_NAND_MAGIC;
+	header->version = 2;
+	EXPECT_NE(image.Check().why.find("format version 2, this program reads version 3"), std::string::npos);
+	std::memset(image.rig.Bytes(), 0, image.rig.ImageBytes());
+	EXPECT_TRUE(image.Check().is_new);
+	std::ofstream(image.file) << "a few words";
+	EXPECT_EQ(hz::check_image(image.file).verdict, hz::Verdict::no_image);
+	std::ofstream(image.file, std::ios::trunc).close();
+	EXPECT_EQ(hz::check_image(image.file).verdict, hz::Verdict::no_image);
+	fs::remove(image.file);
+	EXPECT_THROW(hz::check_image(image.file), hz::Error);
+	EXPECT_EQ(hz::check_image(fs::temp_directory_path()).verdict, hz::Verdict::no_image);
+}
