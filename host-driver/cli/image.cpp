@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/options.hpp"
 #include "config/device_config.hpp"
 #include "image/image_check.hpp"
 
@@ -20,7 +21,7 @@ void check(const CheckFlags &flags)
 {
 	std::optional<hz_device_config> device;
 	if (!flags.device.empty())
-		device = conf::load_device(find_config(flags.device, "configs/devices"));
+		device = conf::load_device(find_config("--device", flags.device, "configs/devices"));
 	const ImageReport report = check_image(flags.file, device);
 	std::fputs((flags.json ? json_of(report).dump(2) + "\n" : text_of(report, flags.file)).c_str(), stdout);
 	if (report.verdict != Verdict::sound)
@@ -35,9 +36,10 @@ void add_image(CLI::App &app)
 	CLI::App *image = app.add_subcommand("image", "Look at a NAND image without booting a device on it");
 	image->require_subcommand(1);
 	CLI::App *command = image->add_subcommand("check", "Say what is in the image and what of it can be read; the file is not changed");
-	command->add_option("file", flags->file, "The image")->required();
-	command->add_option("--device", flags->device, "Device of the image, if it is not to be taken from the image itself");
-	command->add_flag("--json", flags->json, "Print JSON instead of text");
+	command->add_option("file", flags->file, "The image")->required()->type_name("");
+	add_text(*command, "--device", flags->device, "FILE|NAME",
+		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
+	add_flag(*command, "--json", flags->json, "Print JSON instead of text");
 	command->footer("Exit codes: 0 sound, 1 damaged (what can still be read is said), 2 no image of this program.\n"
 			"Example: ./hartzone image check disk.img");
 	command->callback([flags] { check(*flags); });

@@ -101,6 +101,7 @@ class Imported:
 
 def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
+             "image check": Called(DRIVER, "image", "check", after=["x"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
              "setup": Called(TOP / "scripts" / "setup")}
     for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:

@@ -16,9 +16,7 @@ extern "C" {
 #include "damage.hpp"
 #include "flash_rig.hpp"
 #include "ftl.h"
-
-extern "C" uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
-extern "C" void rig_merge_map(struct ftl *ftl);
+#include "inside.h"
 
 namespace ftl_rig {
 
