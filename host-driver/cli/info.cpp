@@ -85,7 +85,7 @@ void run(const MachineFlags &flags, bool zones)
 		print_zones(controller);
 	controller.shutdown();
 	controller.disconnect();
-	machine->wait_exit(std::chrono::milliseconds(5000));
+	machine->require_exit(std::chrono::milliseconds(60000));
 }
 
 } // namespace

@@ -130,9 +130,7 @@ void shut_down(Device &device)
 {
 	device.controller->shutdown();
 	device.controller->disconnect();
-	const hz::ExitStatus status = device.machine->wait_exit(std::chrono::milliseconds(5000));
-	if (status.exited && status.code != 0)
-		throw hz::Error(status.reason);
+	device.machine->require_exit(std::chrono::milliseconds(60000));
 }
 
 } // namespace

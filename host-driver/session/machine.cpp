@@ -115,6 +115,15 @@ ExitStatus Machine::wait_exit(std::chrono::milliseconds timeout)
 	return impl_->status;
 }
 
+void Machine::require_exit(std::chrono::milliseconds timeout)
+{
+	const ExitStatus end = wait_exit(timeout);
+	if (!end.exited)
+		throw Error("the device was shut down, but the machine did not end within " + std::to_string(timeout.count() / 1000) + " s");
+	if (end.code != HZ_POWER_OK)
+		check();
+}
+
 ExitStatus Machine::stop(std::chrono::milliseconds grace)
 {
 	auto ended = [this] { return impl_->status.exited || !is_ours(); };

@@ -74,6 +74,8 @@ public:
 	bool alive() const;
 	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut).
 	ExitStatus wait_exit(std::chrono::milliseconds timeout);
+	// The same; throws what check() throws if it ended in another way than by the firmware's power off, or not at all.
+	void require_exit(std::chrono::milliseconds timeout);
 	// Asks QEMU to end (SIGTERM), then kills it: results that the plugin writes at exit are kept.
 	ExitStatus stop(std::chrono::milliseconds grace = std::chrono::milliseconds(2000));
 	// Power cut: SIGKILL to QEMU, at once.
