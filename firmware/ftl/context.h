@@ -43,6 +43,7 @@ struct ftl {
 	uint32_t flush_sectors;       /* a flush unit: flush_unit_planes program units */
 	uint64_t zone_multiplier;     /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	lt_word sequence;             /* next OOB sequence number */
+	lt_word losses;               /* zones that failed with accepted data and of which no Flush has told yet */
 	uint64_t mount_sequence;      /* highest one found at mount */
 	struct ftl_damage damage;     /* found at mount */
 	char text[256];               /* why mount failed */

@@ -125,6 +125,12 @@ static bool begin(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
+/* Data that were accepted and then lost by a failing zone are in no buffer any more: the next Flush of the host fails for them, once. */
+static bool tells_loss(struct ftl *ftl, const struct ftl_request *req)
+{
+	return !(req->flags & (FTL_BACKING | FTL_FOR_MAP | FTL_AT_REST)) && lt_load(&ftl->losses) && lt_swap(&ftl->losses, 0);
+}
+
 void flush_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
@@ -138,7 +144,7 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	if (!(req->flags & FTL_FOR_MAP))
 		give_back(self, io->plan);
-	if (io->step == FLUSH_FAILED)
+	if (tells_loss(self->ftl, req) || io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);
 	else if (req->flags & FTL_AT_REST)
 		close_all(self, req);

@@ -242,18 +242,27 @@ static bool have_buffer(struct ftl_worker *self, struct zone *zone)
 	return buffer;
 }
 
+/* With the fence that stale staged copies need: that of this mount, or else the one before. */
+static struct zone_record fenced_record(const struct zone *zone, enum zone_record_state state)
+{
+	const struct zone_record *present = &zone->ftl->table.record[zone->index];
+	struct zone_record record = zone_table_record(zone, zone->generation, state);
+
+	record.fence_offset = zone->fence ? zone->wp_at_mount : present->fence_offset;
+	record.fence_sequence = zone->fence ? zone->ftl->mount_sequence : present->fence_sequence;
+	return record;
+}
+
 /* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
 static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone_record record = zone_table_record(zone, zone->generation, ZONE_RECORD_OPEN);
+	struct zone_record record = fenced_record(zone, ZONE_RECORD_OPEN);
 
 	if (!zone_table_settled(zone->ftl, zone))
 		return false;
 	if (!zone->fence)
 		return true;
 	zone->fence = false;
-	record.fence_offset = zone->wp_at_mount;
-	record.fence_sequence = zone->ftl->mount_sequence;
 	zone_table_commit(self, zone, &record);
 	return false;
 }
@@ -410,8 +419,10 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 	struct ftl_request *req;
 
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY)) {
-		struct zone_record record = zone_table_record(zone, zone->generation, ZONE_RECORD_READ_ONLY);
+		struct zone_record record = fenced_record(zone, ZONE_RECORD_READ_ONLY);
 
+		if (zone->landed > zone_durable(zone))
+			lt_add(&self->ftl->losses, 1);
 		if (zone->backing)
 			page_zone_lost(self, zone);
 		if (zone->drains)

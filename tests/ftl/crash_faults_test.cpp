@@ -1,0 +1,285 @@
+// Power cuts on a device whose programs, erases and reads fail as well, again and again on one image. Nothing that was durable vanishes in
+// silence: it reads as written, or with an error; never as zeros, never as something older. (A conventional sector may be older if mount says that so many may.)
+// Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is one image and eight cuts).
+#include <cstdlib>
+
+#include "l2p_rig.hpp"
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+uint64_t Environment(const char *name, uint64_t otherwise)
+{
+	const char *text = std::getenv(name);
+	return text ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+// Totals of all rounds: a run in which nothing went wrong proves nothing.
+struct Seen {
+	uint64_t cuts = 0, mounts_refused = 0, right = 0, told = 0, write_errors = 0, read_only_zones = 0;
+	uint64_t older = 0; // what mount counts as unknown: a version before the lost one reads
+} seen;
+
+// One zone as the host knows it. After an error nothing more is written to it.
+struct Zone {
+	std::vector<uint64_t> tags; // of all sectors written, by offset
+	uint32_t acked = 0, durable = 0;
+	bool closed = false, reset_pending = false;
+	bool doubtful = false; // a Flush failed: what was not durable then may be lost, whatever is flushed later
+};
+
+// Device and host side, with faults that come and go.
+class Round {
+public:
+	explicit Round(const hz_device_config &cfg, uint64_t seed) : rig(cfg), dice(seed) {}
+
+	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(dice() % n); }
+	void Faults(bool on)
+	{
+		rig.cfg.program_fail_ppb = on && Roll(2) ? 10000000 : 0;
+		rig.cfg.erase_fail_ppb = on && Roll(2) ? 20000000 : 0;
+		rig.cfg.read_fail_ppb = on && Roll(2) ? 10000000 : 0;
+	}
+	// With failures, or if so the mount finds too much damage, without.
+	bool Boot()
+	{
+		nand_policy policy{};
+		policy.power_cut_op = 1 + Roll(250);
+		policy.cut_before = Roll(2);
+		Faults(true);
+		if (!rig.Boot(policy)) {
+			seen.mounts_refused++;
+			EXPECT_EQ(std::string(rig.error).rfind("The NAND image is damaged: ", 0), 0u) << rig.error;
+			rig.cfg.read_fail_ppb = 0;
+			EXPECT_TRUE(rig.Boot(policy)) << rig.error;
+		}
+		return rig.ftl && !testing::Test::HasFailure();
+	}
+	// Looks at everything without failures. visit(index of the sector, its content or null if it is an error).
+	template <typename F> void EachSector(uint64_t lba, uint32_t count, F visit)
+	{
+		for (uint32_t at = 0; at < count; at += 16) {
+			Request read(FTL_READ, lba + at, std::min(16u, count - at));
+			bool good = rig.Run(read) == 0;
+			for (uint32_t i = 0; i < read.req.sectors; i++)
+				good ? visit(at + i, read.pages[i]) : One(lba + at + i, at + i, visit);
+		}
+	}
+
+	Rig rig;
+	std::mt19937_64 dice;
+
+private:
+	template <typename F> void One(uint64_t lba, uint32_t at, F visit)
+	{
+		Request read(FTL_READ, lba, 1);
+		uint16_t status = rig.Run(read);
+		EXPECT_TRUE(status == 0 || status == NVME_UNRECOVERED_READ) << status;
+		visit(at, status ? nullptr : read.pages[0]);
+	}
+};
+
+// --- zones ---
+
+class ZoneRound : public Round {
+public:
+	ZoneRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), zones_(rig.shape.zones) {}
+
+	// One operation per zone, side by side. False: power was cut.
+	bool Batch()
+	{
+		std::vector<std::unique_ptr<Running>> running;
+		for (uint32_t z = 0; z < 5; z++)
+			running.push_back(Issue(z));
+		lt_host_run_until_idle();
+		bool alive = !lt_load(&rig.media.off);
+		for (auto &run : running)
+			Settle(*run, alive);
+		return alive;
+	}
+	void Recovered()
+	{
+		auto report = rig.Report();
+		uint32_t read_fails = rig.cfg.read_fail_ppb;
+		rig.cfg.read_fail_ppb = 0;
+		for (uint32_t z = 0; z < zones_.size(); z++)
+			Look(z, report[z].state >> 4, static_cast<uint32_t>(report[z].write_pointer - report[z].start));
+		rig.cfg.read_fail_ppb = read_fails;
+		EXPECT_EQ(rig.Check(), "");
+	}
+
+private:
+	struct Running {
+		Running(ftl_op op, uint32_t z, uint64_t lba, uint32_t sectors, uint8_t flags) : zone(z), request(op, lba, sectors, flags) {}
+		uint32_t zone;
+		Request request;
+		std::vector<uint32_t> acked; // of all zones, when it was submitted
+	};
+
+	std::unique_ptr<Running> Issue(uint32_t z)
+	{
+		Zone &zone = zones_[z];
+		uint32_t what = Roll(100), room = Capacity() - static_cast<uint32_t>(zone.tags.size());
+		bool write = what < 75 && !zone.closed && room;
+		ftl_op op = write ? FTL_WRITE : what < 85 ? FTL_FLUSH : what < 95 || zone.closed ? FTL_ZONE_RESET : FTL_ZONE_FINISH;
+		uint32_t sectors = write ? 1 + Roll(std::min(room, 30u)) : 0;
+		auto run = std::make_unique<Running>(op, z, rig.Lba(z, write ? static_cast<uint32_t>(zone.tags.size()) : 0), sectors,
+						     static_cast<uint8_t>(write && !Roll(3) ? FTL_FUA : 0));
+		for (uint32_t i = 0; i < sectors; i++) {
+			FillPage(run->request.pages[i], ++tag_);
+			zone.tags.push_back(tag_);
+		}
+		zone.reset_pending |= op == FTL_ZONE_RESET;
+		for (const Zone &other : zones_)
+			run->acked.push_back(other.acked);
+		rig.Submit(run->request, z % rig.cfg.worker_count);
+		return run;
+	}
+	void Settle(Running &run, bool alive)
+	{
+		Zone &zone = zones_[run.zone];
+		EXPECT_TRUE(run.request.done || !alive) << "an operation never completed";
+		if (!run.request.done || run.request.status()) {
+			bool refused = run.request.status() == NVME_TOO_MANY_ACTIVE || run.request.status() == NVME_TOO_MANY_OPEN;
+			if (run.request.done && refused)
+				zone.tags.resize(zone.acked);
+			zone.closed |= run.request.done && !refused;
+			for (Zone &other : zones_)
+				other.doubtful |= run.request.req.op == FTL_FLUSH && other.acked > other.durable;
+			seen.write_errors += run.request.done && !refused;
+			return;
+		}
+		if (run.request.req.op == FTL_WRITE)
+			zone.acked = static_cast<uint32_t>(zone.tags.size());
+		if (run.request.req.op == FTL_ZONE_RESET)
+			zone = Zone();
+		zone.closed |= run.request.req.op == FTL_ZONE_FINISH;
+		if (run.request.req.flags & FTL_FUA || run.request.req.op == FTL_ZONE_FINISH)
+			zone.durable = zone.acked;
+		for (uint32_t z = 0; run.request.req.op == FTL_FLUSH && z < zones_.size(); z++)
+			if (!zones_[z].doubtful)
+				zones_[z].durable = std::max(zones_[z].durable, std::min(run.acked[z], zones_[z].acked));
+	}
+	void Look(uint32_t z, uint8_t state, uint32_t wp)
+	{
+		Zone &zone = zones_[z];
+		bool ended = state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE;
+		seen.read_only_zones += state == NVME_ZS_READ_ONLY;
+		if (zone.reset_pending && state == NVME_ZS_EMPTY)
+			zone = Zone();
+		EXPECT_TRUE(ended || wp >= zone.durable) << "zone " << z << " lost durable sectors: write pointer " << wp << ", " << zone.durable;
+		EXPECT_TRUE(ended || wp <= zone.tags.size()) << "zone " << z << " has sectors that nobody wrote";
+		uint32_t there = 0;
+		EachSector(rig.Lba(z), Capacity(), [&](uint32_t at, const uint8_t *page) {
+			uint64_t tag = at < zone.tags.size() ? zone.tags[at] : 0;
+			bool right = page && PageIs(page, tag), zeros = page && PageIs(page, 0);
+			bool owed = at < zone.durable || (!ended && at < wp);
+			EXPECT_TRUE(right || !page || (zeros && !owed)) << "zone " << z << " sector " << at << " reads wrong, state " << int(state);
+			seen.right += owed && right;
+			seen.told += owed && !page;
+			if (at < zone.tags.size() && (right || !page))
+				there = at + 1;
+		});
+		if (!ended)
+			there = wp;
+		zone.tags.resize(there);
+		zone.acked = zone.durable = there;
+		zone.closed = ended;
+		zone.reset_pending = zone.doubtful = false;
+	}
+	uint32_t Capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
+
+	std::vector<Zone> zones_;
+	uint64_t tag_ = 1000;
+};
+
+// --- sectors that can be overwritten ---
+
+class PageRound : public Round {
+public:
+	PageRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), driver_(rig, seed) { driver_.writes_may_fail = driver_.reads_may_fail = true; }
+
+	bool Batch() { return driver_.Batch(driver_.RandomBatch()); }
+	void Recovered()
+	{
+		uint32_t read_fails = rig.cfg.read_fail_ppb;
+		rig.cfg.read_fail_ppb = 0;
+		uint64_t older = 0;
+		EachSector(0, driver_.Sectors(), [&](uint32_t at, const uint8_t *page) {
+			bool right = page && driver_.sectors[at].Recover(page);
+			older += page && !right && TakeOver(driver_.sectors[at], page);
+			seen.right += right;
+			seen.told += !page;
+		});
+		EXPECT_LE(older, rig.Damage().unknown_sectors) << "sectors of older versions that mount did not tell of";
+		seen.older += older;
+		rig.cfg.read_fail_ppb = read_fails;
+		EXPECT_EQ(rig.Check(), "");
+	}
+
+private:
+	static bool TakeOver(PageSector &sector, const uint8_t *page)
+	{
+		uint64_t tag;
+		std::memcpy(&tag, page, sizeof tag);
+		EXPECT_TRUE(PageIs(page, tag)) << "a sector of nobody's data";
+		sector.groups = {{0, {tag}}};
+		return true;
+	}
+
+	PageDriver driver_;
+};
+
+template <typename R> void EachRound(const char *name, const hz_device_config &cfg, uint64_t usual)
+{
+	uint64_t first = Environment("HARTZONE_TEST_SEED", 1), rounds = Environment("HARTZONE_TEST_ROUNDS", usual);
+	seen = {};
+	for (uint64_t seed = first; seed < first + rounds && !testing::Test::HasFailure(); seed++) {
+		R round(cfg, seed);
+		for (int boot = 0; boot < 8 && !testing::Test::HasFailure(); boot++) {
+			SCOPED_TRACE(testing::Message() << name << " HARTZONE_TEST_SEED=" << seed << " boot " << boot);
+			if (!round.Boot())
+				return;
+			round.Recovered();
+			round.Faults(true);
+			for (int batch = 0; batch < 150 && !testing::Test::HasFailure() && round.Batch(); batch++)
+				;
+			seen.cuts += lt_load(&round.rig.media.off);
+		}
+	}
+	std::printf("%s: %lu rounds, %lu cuts; %lu sectors right, %lu told as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
+		    "%lu sectors in older versions, as mount told\n", name,
+		    rounds, seen.cuts, seen.right, seen.told, seen.write_errors, seen.read_only_zones, seen.mounts_refused, seen.older);
+	EXPECT_GT(seen.right, 100 * rounds);
+	EXPECT_GT(seen.told + seen.older, 0u) << "no failure hit durable data: this proves nothing";
+	EXPECT_GT(seen.cuts, 4 * rounds);
+}
+
+// Blocks enough for what fails.
+hz_device_config WithSpare(hz_device_config cfg)
+{
+	cfg.slc_blocks_per_plane += 20;
+	cfg.spare_superblocks += 20;
+	cfg.blocks_per_plane += 40;
+	return cfg;
+}
+
+hz_device_config Patched()
+{
+	hz_device_config cfg = Config();
+	cfg.zone_capacity_sectors = 110;
+	cfg.zone_size_sectors = 128;
+	cfg.slc_blocks_per_plane = 18;
+	cfg.blocks_per_plane = 28;
+	return WithSpare(cfg);
+}
+
+} // namespace
+
+TEST(CrashFaults, Zones) { EachRound<ZoneRound>("zones", WithSpare(Config()), 6); }
+TEST(CrashFaults, ZonesWithTheMapInFlash) { EachRound<ZoneRound>("zones, map in flash", WithSpare(MapConfig()), 6); }
+TEST(CrashFaults, PatchedZones) { EachRound<ZoneRound>("patched zones", Patched(), 6); }
+TEST(CrashFaults, Blocks) { EachRound<PageRound>("blocks", WithSpare(PageConfig(true)), 6); }
+TEST(CrashFaults, BlocksWithTheMapInFlash) { EachRound<PageRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 6); }
