@@ -28,7 +28,7 @@ void MachineFlags::add_to(CLI::App &command)
 	add_text(command, "--vclock", plugin_options, "KEY=VALUE,...",
 		 "Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
 	add_text(command, "--image", image, "FILE",
-		 "Keep the flash in this file, which is made if it is missing. Default: a temporary one. E.g. --image disk.img");
+		 "Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");
 	add_count(command, "--seed", seed, 1, UINT32_MAX,
 		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
 	add_text(command, "--firmware", firmware, "FILE", "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");

@@ -52,6 +52,7 @@ int main(int argc, char **argv)
 	hz::cli::add_run(app);
 	hz::cli::add_info(app);
 	hz::cli::add_image(app);
+	hz::cli::add_verify(app);
 	hz::catch_interrupts();
 	const int code = parse(app, argc, argv);
 	try {

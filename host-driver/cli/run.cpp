@@ -35,7 +35,7 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
 		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
-					       : ("the next run with --image " + machine.nand_image.string() + " recovers").c_str());
+					       : ("./hartzone verify --image " + machine.nand_image.string() + " recovers and checks what was acknowledged").c_str());
 }
 
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.

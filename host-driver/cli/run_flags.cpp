@@ -70,6 +70,9 @@ void RunFlags::add_to(CLI::App &command)
 	add_trace_options(command);
 	add_check_options(command);
 	machine.add_to(command);
+	add_flag(command, "--format-image", format_image,
+		 "Begin with an empty image: what earlier runs left in the file of --image is erased. Default: it is kept, and zones that are not empty are "
+		 "not used");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --quick\n"
 		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
@@ -121,7 +124,8 @@ void RunFlags::add_check_options(CLI::App &command)
 {
 	command.option_defaults()->group("Results and checks");
 	add_option(command, "--power-cut-at", "NUMBER|TIME",
-		   "Cut the device's power in this flash operation, counted from 1, or at this device time; with --image the next run recovers. "
+		   "Cut the device's power in this flash operation, counted from 1, or at this device time. With --image the next "
+		   "start recovers, and ./hartzone verify checks what. "
 		   "E.g. --power-cut-at 2000, --power-cut-at 5ms",
 		   [this](const std::string &text) { return take_power_cut(text, power_cut); });
 	add_flag(command, "--race-check", race_check, "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
@@ -223,6 +227,9 @@ wl::Workload RunFlags::load() const
 MachineOptions RunFlags::machine_options() const
 {
 	MachineOptions o = machine.options();
+	if (format_image && o.nand_image.empty())
+		throw Error("--format-image empties the file of --image: give --image too");
+	o.format_image = format_image;
 	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
 	const auto tell_plugin = [&o](const char *flag, const std::string &word) {
 		if (!o.virtual_clock)

@@ -13,7 +13,7 @@ struct RunFlags {
 	std::string workload, trace, format, mapping, split, out, power_cut, clock_jitter;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, skip_bad = 0, time_unit_ns = 0;
 	double time_scale = 0;
-	bool timestamps = false, quick = false, no_verify = false, race_check = false;
+	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false;
 
 	void add_to(CLI::App &command);
 	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that

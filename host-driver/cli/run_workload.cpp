@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/run.hpp"
+#include "keep/kept_image.hpp"
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"
 #include "replay/runner.hpp"
@@ -60,21 +61,23 @@ uint64_t shared_bytes(const wl::Workload &w)
 class Run {
 public:
 	Run(Machine &machine, const wl::Workload &workload, std::string title)
-		: machine_(machine), workload_(workload), title_(std::move(title)), controller_(machine)
+		: machine_(machine), workload_(workload), title_(std::move(title)), controller_(machine), pattern_seed_(workload.seed)
 	{
 	}
 
-	void prepare(bool old_image, const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
+	// kept: null if the image ends with the machine.
+	void prepare(KeptImage *kept, const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
 	{
 		controller_.enable();
 		for (size_t i = 0; i < workload_.thread_count(); i++) {
 			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns);
 			queues_.push_back(controller_.create_queue(static_cast<unsigned>(i + 1), options));
-			ports_.emplace_back(*queues_.back());
+			ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 		}
-		if (old_image && machine_.config().namespace_kind == HZ_NS_ZONED)
-			reset_all_zones();
-		plan_ = replay::make_plan(workload_, controller_.namespace_info(*queues_.front()), !old_image, trace);
+		NamespaceInfo device = controller_.namespace_info(*queues_.front());
+		if (kept)
+			device = look_beside(*kept, device, facts);
+		plan_ = plan_for(device, !kept || kept->fresh(), trace, facts.kept_zones);
 		facts.prepared = phase("preparing " + title_, sources());
 		controller_.reset_stats();
 	}
@@ -117,15 +120,34 @@ public:
 			controller_.delete_queue(std::move(queue));
 		controller_.shutdown();
 		controller_.disconnect();
-		machine_.wait_exit(std::chrono::milliseconds(10000));
+		for (auto &port : kept_ports_)
+			port->settle();
+		machine_.require_exit(std::chrono::milliseconds(60000));
 	}
 
 private:
-	void reset_all_zones()
+	replay::Plan plan_for(const NamespaceInfo &device, bool fresh, const std::shared_ptr<const replay::TraceSurvey> &trace, uint64_t kept_zones)
 	{
-		const Completion done = queues_.front()->run(QueuePair::zone_send(0, NVME_ZSA_RESET, true));
-		if (done.status)
-			throw NvmeError("resetting all zones failed: " + status_text(done.status), done.status);
+		try {
+			return replay::make_plan(workload_, device, fresh, trace);
+		} catch (const wl::WorkloadError &e) {
+			if (!kept_zones)
+				throw;
+			throw wl::WorkloadError(std::string(e.what()) + "; " + std::to_string(kept_zones) +
+						" zones of the image hold data of earlier runs: --format-image erases them");
+		}
+	}
+
+	// What is left of the device beside what earlier runs keep there.
+	NamespaceInfo look_beside(KeptImage &kept, const NamespaceInfo &device, res::RunFacts &facts)
+	{
+		const auto zones = device.zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
+		kept.begin(workload_, device, zones, controller_.log_smart().power_cycles[0]);
+		pattern_seed_ = kept.pattern_seed();
+		facts.kept_zones = kept.view().kept_zones();
+		for (auto &port : ports_)
+			kept_ports_.push_back(kept.port(*port));
+		return kept.view().seen(device);
 	}
 
 	std::vector<wl::Source *> sources() const
@@ -142,11 +164,12 @@ private:
 		std::vector<replay::PhaseThread> threads;
 		for (size_t i = 0; i < sources.size(); i++) {
 			replay::ThreadOptions options;
-			options.seed = workload_.seed;
+			options.seed = pattern_seed_;
 			options.start_ns = start_ns;
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
-			threads.push_back({&ports_[i], sources[i], options});
+			replay::Port *port = kept_ports_.empty() ? ports_[i].get() : static_cast<replay::Port *>(kept_ports_[i].get());
+			threads.push_back({port, sources[i], options});
 		}
 		return replay::run_phase(threads, title, [this] { machine_.kill(); });
 	}
@@ -170,9 +193,11 @@ private:
 	const wl::Workload &workload_;
 	std::string title_;
 	Controller controller_;
+	uint64_t pattern_seed_;
 	replay::Plan plan_;
 	std::vector<std::unique_ptr<QueuePair>> queues_;
-	std::vector<replay::QueuePort> ports_;
+	std::vector<std::unique_ptr<replay::Port>> ports_;
+	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, on an image that is kept
 };
 
 } // namespace
@@ -186,8 +211,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	wl::choose_mapping(workload, zoned);
 	const auto trace = workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
 	options.shm_bytes = shared_bytes(workload);
-	std::error_code ignored;
-	const bool old_image = !options.nand_image.empty() && std::filesystem::exists(options.nand_image, ignored);
+	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
 	if (options.firmware.empty())
 		options.firmware = locate_firmware();
 	if (options.plugin.empty() && options.virtual_clock)
@@ -203,7 +227,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	if (trace)
 		facts.trace = trace->to_json(zoned && workload.mapping == wl::Mapping::direct);
 	Run run(*machine, workload, title);
-	run.prepare(old_image, trace, facts);
+	run.prepare(kept.get(), trace, facts);
 	GentleStop gentle; // from here on there is something to keep
 	run.measure(facts);
 	if (workload.verify && facts.interrupted.empty())

@@ -259,7 +259,7 @@ json result_json(const RunFacts &f)
 	json out = {
 		{"schema", "hartzone-result-1"}, {"clock", f.virtual_clock ? "virtual" : "real"},
 		{"device", conf::device_to_json(f.device)}, {"workload", f.workload}, {"workers", f.device.worker_count},
-		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns},
+		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns}, {"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)}, {"queues", queues_json(f)}, {"harts", harts_json(f.harts)},
 		{"nand", nand_json(f.flash)}, {"waf", device_waf(f)}, {"ftl", ftl_json(f.ftl)}, {"l2p", l2p_json(f.ftl)},
 		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)}, {"trace", trace_json(f)},

@@ -20,6 +20,7 @@ struct RunFacts {
 	uint64_t seed = 0;
 	uint64_t elapsed_ns = 0;             /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
+	uint64_t kept_zones = 0;             /* of the image, that hold data of earlier runs and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */
 	std::vector<QueueAccount> read_back; /* of the verification after the measurement */

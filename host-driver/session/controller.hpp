@@ -73,6 +73,7 @@ public:
 	uint32_t set_feature(uint8_t fid, uint32_t cdw11);
 
 	std::vector<std::byte> log_page(uint8_t lid, uint32_t bytes, uint64_t offset = 0, uint32_t nsid = 0xffffffff);
+	nvme_smart_log log_smart();
 	hz_log_harts log_harts();
 	hz_log_flash log_flash();
 	hz_log_ftl log_ftl();

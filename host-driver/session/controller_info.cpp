@@ -107,6 +107,7 @@ std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_
 	return data;
 }
 
+nvme_smart_log Controller::log_smart() { return as<nvme_smart_log>(log_page(NVME_LOG_SMART, sizeof(nvme_smart_log))); }
 hz_log_harts Controller::log_harts() { return as<hz_log_harts>(log_page(HZ_LOG_HARTS, sizeof(hz_log_harts))); }
 hz_log_flash Controller::log_flash() { return as<hz_log_flash>(log_page(HZ_LOG_FLASH, sizeof(hz_log_flash))); }
 hz_log_ftl Controller::log_ftl() { return as<hz_log_ftl>(log_page(HZ_LOG_FTL, sizeof(hz_log_ftl))); }

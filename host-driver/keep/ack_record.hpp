@@ -1,0 +1,62 @@
+// Record of what a NAND image's runs were promised: for each sector that was acknowledged as durable, what it holds. It lies beside the image,
+// in IMAGE.acked, and is written as the acknowledgements come, so it outlives a power cut of the device and the death of the program.
+//
+// A sparse file: a header, then 32 bytes for each sector of the namespace. Every entry is written at once and has a checksum.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+
+#include "workload/source.hpp"
+
+namespace hz {
+
+struct Promise {
+	uint64_t seed = 0; // of the run's data patterns; 0: nothing is promised
+	wl::Stamp stamp;
+};
+
+std::filesystem::path ack_record_of(const std::filesystem::path &image);
+
+// Any thread may call promise and revoke. All throw Error if the file cannot be read or written, or is no such record.
+class AckRecord {
+public:
+	// Makes the file if it is missing. sectors: of the namespace; a record of another number of them is refused. 0: a record that exists, of
+	// whatever number.
+	AckRecord(const std::filesystem::path &file, uint64_t sectors);
+	~AckRecord();
+	AckRecord(const AckRecord &) = delete;
+	AckRecord &operator=(const AckRecord &) = delete;
+
+	uint64_t sectors() const { return header_.sectors; }
+	uint64_t runs() const { return header_.runs; }
+	uint64_t last_start() const { return header_.last_start; } // power cycle of the image in which the last run took place
+	bool overwritable() const { return header_.overwritable; } // a run wrote sectors that can be overwritten
+	void add_run(uint64_t start, bool overwritable);
+
+	// Sectors [lba, lba + stamps) hold these.
+	void promise(uint64_t lba, uint64_t seed, std::span<const wl::Stamp> stamps);
+	// Whatever was promised of [lba, lba + count) no longer counts: a reset is on its way.
+	void revoke(uint64_t lba, uint64_t count);
+	void revoke_all();
+	// Calls visit for each promise in [lba, lba + count), in order, until it says false.
+	void each(uint64_t lba, uint64_t count, const std::function<bool(uint64_t lba, const Promise &)> &visit) const;
+
+private:
+	struct Header {
+		uint64_t magic, sectors, runs, last_start, overwritable, check;
+	};
+	void create(uint64_t sectors);
+	void read_header(uint64_t sectors);
+	void write_header();
+	void write_at(uint64_t offset, std::span<const std::byte> bytes);
+	[[noreturn]] void damaged(const std::string &what) const;
+
+	std::filesystem::path file_;
+	int fd_ = -1;
+	Header header_{};
+};
+
+} // namespace hz

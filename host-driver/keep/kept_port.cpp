@@ -1,0 +1,74 @@
+// KeptPort: translation and acknowledgements.
+#include "keep/kept_port.hpp"
+
+namespace hz {
+
+using wl::Op;
+
+uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns)
+{
+	wl::Request there = request;
+	if (request.op == Op::reset_all && !view_.whole())
+		throw wl::WorkloadError("the workload resets all zones, but some of the image hold data of earlier runs: --format-image erases them");
+	if (request.op != Op::flush)
+		there.lba = view_.to_device(request.lba);
+	if (cid >= commands_.size())
+		commands_.resize(cid + 1u);
+	commands_[cid] = {there.op, {there.lba, {}}, durable_ + volatile_.size()};
+	if (record_ && (there.op == Op::write || there.op == Op::append))
+		commands_[cid].written.stamps = there.stamps;
+	if (record_ && (there.op == Op::reset || there.op == Op::reset_all))
+		note_reset(there.op, there.lba);
+	return queue_.submit(cid, there, arrival_ns);
+}
+
+// It counts from its submission: from then on the zone may be empty.
+void KeptPort::note_reset(Op op, uint64_t lba)
+{
+	const bool all = op == Op::reset_all;
+	all ? record_->revoke_all() : record_->revoke(lba, view_.zone_size());
+	for (Written &write : volatile_)
+		if (all || (write.lba >= lba && write.lba - lba < view_.zone_size()))
+			write.stamps.clear();
+}
+
+void KeptPort::make_durable(uint64_t up_to)
+{
+	for (; durable_ < up_to && !volatile_.empty(); durable_++) {
+		record_->promise(volatile_.front().lba, seed_, volatile_.front().stamps);
+		volatile_.pop_front();
+	}
+}
+
+void KeptPort::note_completed(Command &command, uint64_t result)
+{
+	if (command.op == Op::flush)
+		make_durable(command.completed);
+	if (command.op == Op::append)
+		command.written.lba = result;
+	if (command.op == Op::write || command.op == Op::append)
+		volatile_.push_back(std::move(command.written));
+}
+
+std::span<const Completion> KeptPort::wait()
+{
+	const auto done = queue_.wait();
+	batch_.assign(done.begin(), done.end());
+	for (Completion &completion : batch_) {
+		Command &command = commands_[completion.cid];
+		if (completion.status)
+			continue;
+		if (record_)
+			note_completed(command, completion.result);
+		if (command.op == Op::append)
+			completion.result = view_.from_device(completion.result);
+	}
+	return batch_;
+}
+
+void KeptPort::settle()
+{
+	make_durable(durable_ + volatile_.size());
+}
+
+} // namespace hz

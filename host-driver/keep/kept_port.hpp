@@ -1,0 +1,58 @@
+// KeptPort: a queue on an image that is kept. The run sees the zones of its view only, and what the device acknowledges as durable is written
+// to the image's record.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "keep/ack_record.hpp"
+#include "keep/zone_view.hpp"
+#include "replay/port.hpp"
+
+namespace hz {
+
+class KeptPort : public replay::Port {
+public:
+	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns.
+	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed) : queue_(queue), view_(view), record_(record), seed_(seed) {}
+
+	unsigned qid() const override { return queue_.qid(); }
+	uint32_t turnaround_ns() const override { return queue_.turnaround_ns(); }
+	std::optional<uint16_t> acquire() override { return queue_.acquire(); }
+	void release(uint16_t cid) override { queue_.release(cid); }
+	std::span<std::byte> data(uint16_t cid) override { return queue_.data(cid); }
+	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
+	std::span<const Completion> wait() override;
+	void open(uint64_t first_arrival_ns) override { queue_.open(first_arrival_ns); }
+	void promise() override { queue_.promise(); }
+	void close() override { queue_.close(); }
+
+	// An orderly shutdown is complete: everything that was completed is durable.
+	void settle();
+
+private:
+	struct Written {
+		uint64_t lba = 0;
+		std::vector<wl::Stamp> stamps;
+	};
+	struct Command {
+		wl::Op op = wl::Op::read;
+		Written written;
+		uint64_t completed = 0; // flush: writes that had completed when it was submitted
+	};
+
+	void note_reset(wl::Op op, uint64_t lba);
+	void note_completed(Command &command, uint64_t result);
+	void make_durable(uint64_t up_to);
+
+	replay::Port &queue_;
+	const ZoneView &view_;
+	AckRecord *record_;
+	uint64_t seed_;
+	std::vector<Command> commands_;   // by command id
+	std::vector<Completion> batch_;
+	std::deque<Written> volatile_;    // completed writes that are not durable yet, oldest first
+	uint64_t durable_ = 0;            // writes that completed before the first of them
+};
+
+} // namespace hz

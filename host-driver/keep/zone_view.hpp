@@ -1,0 +1,34 @@
+// ZoneView: the zones of a device that a run may use, numbered without gaps, as if there were no others: conventional ones, and of the
+// sequential ones those that are empty.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nvme.h"
+#include "session/controller.hpp"
+
+namespace hz {
+
+class ZoneView {
+public:
+	ZoneView() = default; // all there is, as it is
+	ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones);
+
+	bool whole() const { return device_zone_.empty(); }
+	// The device as a run sees it: with these zones only, and as many active ones as are left beside those that are active already. Throws
+	// wl::WorkloadError if none is.
+	NamespaceInfo seen(NamespaceInfo device) const;
+	uint64_t zone_size() const { return zone_size_; } // sectors
+	uint64_t kept_zones() const { return kept_; } // sequential ones that hold data
+	uint64_t to_device(uint64_t lba) const;
+	uint64_t from_device(uint64_t lba) const;
+
+private:
+	uint64_t zone_size_ = 1, kept_ = 0;
+	uint32_t active_ = 0;
+	std::vector<uint64_t> device_zone_; // by number in the view; empty: all
+	std::vector<uint64_t> seen_zone_;   // by number on the device
+};
+
+} // namespace hz

@@ -1,0 +1,134 @@
+"""Images that are kept: runs one after the other on one file, power cuts between them, damage, and the check of what was promised."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "studies"))
+from study_test import MISSING  # noqa: E402
+
+DRIVER = os.environ.get("HARTZONE_DRIVER", "")
+HEADER_BYTES, ENTRY_BYTES = 4096, 32
+FLUSHING = """name: flushing
+mapping: direct
+threads: 2
+common: {read_ratio: 0.2, block: 16 KiB, queue_depth: 4, zones: 1, flush_every: 4, total_bytes: 256 KiB}
+"""
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Kept(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hz-image-")
+        self.image = pathlib.Path(self.folder.name) / "disk.img"
+        self.record = pathlib.Path(str(self.image) + ".acked")
+        self.workload = pathlib.Path(self.folder.name) / "flushing.yaml"
+        self.workload.write_text(FLUSHING)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def called(self, *words, code=0, says="", **environment):
+        run = subprocess.run([DRIVER, *map(str, words)], capture_output=True, text=True, check=False, cwd=self.folder.name,
+                             env={**os.environ, **environment})
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        self.assertIn(says, run.stdout + run.stderr)
+        if code:
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        return run.stdout + run.stderr
+
+    def run_on(self, *words, device="small", **wanted):
+        return self.called("run", "--image", self.image, "--device", device, "--workload", self.workload, *words, **wanted)
+
+    def verify(self, **wanted):
+        return self.called("verify", "--image", self.image, **wanted)
+
+    def promised(self, **wanted):
+        return int(re.search(r"of (\d+) sectors? that (\d+) runs", self.verify(**wanted))[1])
+
+    def zones(self):
+        return self.called("info", "--image", self.image, "--device", "small", "--zones").count("zone at ")
+
+    def test_a_second_run_leaves_the_first_ones_data_alone(self):
+        self.run_on()
+        first, zones = self.promised(), self.zones()
+        self.assertGreater(first, 50)
+        self.run_on("--out", self.folder.name, says=f"{zones} zones of the image hold data of earlier runs and were left as they are")
+        self.assertEqual(json.loads((pathlib.Path(self.folder.name) / "result.json").read_text())["kept_zones"], zones)
+        self.assertGreater(self.promised(says="that 2 runs on this image were promised as durable, all hold what they should"), first)
+
+    def test_what_does_not_fit_beside_is_refused_and_a_new_image_is_said_so(self):
+        for _ in range(8):
+            run = subprocess.run([DRIVER, "run", "--image", self.image, "--device", "small", "--workload", self.workload], capture_output=True,
+                                 text=True, check=False)
+            if run.returncode:
+                break
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+        self.assertIn("--format-image", run.stderr)
+        self.promised(says="all hold what they should")
+        self.run_on("--format-image")
+        self.promised(says="that 1 runs")
+
+    def test_sectors_that_can_be_overwritten_are_not(self):
+        self.workload.write_text("name: blocks\ncommon: {read_ratio: 0.2, block: 16 KiB, flush_every: 4, total_bytes: 2 MiB}\n")
+        self.run_on(device="small-legacy")
+        self.run_on(device="small-legacy", code=1, says="would overwrite sectors of earlier runs: --format-image begins")
+        self.promised(says="all hold what they should")
+
+    def test_after_a_power_cut(self):
+        promised = 0
+        for cut in (20, 30, 25):
+            self.run_on("--power-cut-at", cut, says=f"./hartzone verify --image {self.image} recovers and checks")
+            promised, before = self.promised(says="all hold what they should"), promised
+            self.assertGreater(promised, before)
+
+    def test_a_killed_program_leaves_its_promises(self):
+        self.run_on("--power-cut-at", "30")
+        raw = self.record.read_bytes()
+        self.assertEqual((len(raw) - HEADER_BYTES) % ENTRY_BYTES, 0)
+
+    def test_what_is_missing_is_told(self):
+        self.run_on()
+        empty = pathlib.Path(self.folder.name) / "empty.img"
+        self.called("info", "--image", empty, "--device", "small")
+        kept = self.image.read_bytes()
+        self.image.write_bytes(empty.read_bytes())
+        words = self.verify(code=1, says=" cannot be read and ")
+        self.assertIn("should hold key", words)
+        self.assertIn("but holds zeros", words)
+        self.run_on(code=1, says="is empty, but by the record ")
+        self.image.write_bytes(kept)
+        self.verify(says="all hold what they should")
+
+    def test_a_damaged_record_is_told(self):
+        self.run_on()
+        raw = bytearray(self.record.read_bytes())
+        entry = next(at for at in range(HEADER_BYTES, len(raw), ENTRY_BYTES) if any(raw[at:at + ENTRY_BYTES]))
+        raw[entry] ^= 1
+        self.record.write_bytes(raw)
+        self.verify(code=1, says="is damaged: what it says of LBA ")
+        self.record.write_bytes(b"x" * 5000)
+        self.verify(code=1, says="its header cannot be believed")
+
+    def test_nothing_to_verify(self):
+        self.verify(code=1, says="disk.img.acked: No such file")
+        self.assertFalse(self.image.exists())
+        self.called("verify", code=1, says="--image FILE")
+        self.called("run", "--format-image", code=1, says="give --image too")
+
+    def test_the_firmwares_last_words_count(self):
+        qemu = pathlib.Path(self.folder.name) / "qemu"
+        qemu.write_text('#!/bin/sh\n"${REAL_QEMU:-qemu-system-riscv64}" "$@"\necho "what was found at the end"\nexit 1\n')
+        qemu.chmod(0o755)
+        real = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
+        for words in (["run", "--device", "small", "--workload", self.workload], ["info", "--device", "small"]):
+            self.called(*words, code=1, says="what was found at the end", HARTZONE_QEMU=str(qemu), REAL_QEMU=real)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
