@@ -140,7 +140,7 @@ private:
 	void Settle(Running &run, bool alive)
 	{
 		Zone &zone = zones_[run.zone];
-		EXPECT_TRUE(run.request.done || !alive) << "an operation never completed";
+		EXPECT_TRUE(run.request.done || !alive) << "an operation of zone " << run.zone << " never completed";
 		if (!run.request.done || run.request.status()) {
 			bool refused = run.request.status() == NVME_TOO_MANY_ACTIVE || run.request.status() == NVME_TOO_MANY_OPEN;
 			if (run.request.done && refused)
@@ -266,14 +266,15 @@ hz_device_config WithSpare(hz_device_config cfg)
 	return cfg;
 }
 
+// Every zone and spare superblock takes a patch from the SLC region.
 hz_device_config Patched()
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = WithSpare(Config());
 	cfg.zone_capacity_sectors = 110;
 	cfg.zone_size_sectors = 128;
-	cfg.slc_blocks_per_plane = 18;
-	cfg.blocks_per_plane = 28;
-	return WithSpare(cfg);
+	cfg.slc_blocks_per_plane += 32;
+	cfg.blocks_per_plane += 32;
+	return cfg;
 }
 
 } // namespace
