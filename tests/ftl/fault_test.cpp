@@ -77,6 +77,26 @@ TEST(Faults, AWornDeviceEndsReadOnlyAndKeepsItsData)
 	EXPECT_EQ(r.Check(), "");
 }
 
+// A zone that can neither be continued nor moved loses what was only accepted. Nobody waited for it, so the next Flush tells, once.
+TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
+{
+	Rig r(Config());
+	ASSERT_TRUE(r.Boot());
+	ASSERT_EQ(r.Write(0, 0, 24, 1, FTL_FUA), 0);
+	r.cfg.read_fail_ppb = r.cfg.program_fail_ppb = 1000000000;
+	ASSERT_EQ(r.Write(0, 24, 6, 25), 0);
+	r.cfg.read_fail_ppb = r.cfg.program_fail_ppb = 0;
+	ASSERT_EQ(r.State(0), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.Compare(0, 0, 24, 1), "");
+	Request read(FTL_READ, r.Lba(0, 24), 6), first(FTL_FLUSH, 0, 0), second(FTL_FLUSH, 0, 0);
+	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
+	EXPECT_EQ(r.Run(first), NVME_WRITE_FAULT);
+	EXPECT_EQ(r.Run(second), 0);
+	ASSERT_TRUE(r.Boot());
+	EXPECT_EQ(r.Run(second), 0);
+	EXPECT_EQ(r.Compare(0, 0, 24, 1), "");
+}
+
 TEST(Faults, AnUnreadablePageIsReported)
 {
 	hz_device_config cfg = Config();
