@@ -132,7 +132,7 @@ static bool place(struct ftl_worker *self, struct slc_write *write)
 	write->ppa = head_take(self->ftl, head, &write->column);
 	note_age(self->ftl, write);
 	lane = &head->lane[write->column];
-	if (lane->busy) {
+	if (lane->busy || lane->queue.head) { /* the lane may be between two programs, in lane_next */
 		queue_push(&lane->queue, write);
 	} else {
 		lane->busy = true;
