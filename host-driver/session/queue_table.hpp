@@ -20,7 +20,7 @@ class Holder {
 public:
 	virtual ~Holder() = default;
 	virtual std::string name() const = 0; // "process 17"
-	// It has left, and what it holds is about to be given back.
+	// It has left, and what it holds is about to be given back. False again if that has failed.
 	virtual bool gone() const = 0;
 };
 

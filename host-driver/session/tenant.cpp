@@ -56,11 +56,15 @@ void Tenant::start()
 	thread_ = std::thread([self = shared_from_this()] { self->serve(); });
 }
 
+// Whoever closes a connection with something unread in it takes away what he has sent last.
 void Tenant::refuse(const char *why)
 {
 	lease::Reply reply{.tag = 1};
 	set_text(reply, Outcome::refused, why);
 	send(connection_.get(), &reply, sizeof(reply), MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(connection_.get(), SHUT_RDWR);
+	for (lease::Request unread; recv(connection_.get(), &unread, sizeof(unread), MSG_DONTWAIT) > 0;)
+		;
 }
 
 void Tenant::join()
@@ -74,7 +78,7 @@ std::string Tenant::name() const { return "process " + std::to_string(pid_); }
 bool Tenant::gone() const
 {
 	pollfd item{connection_.get(), POLLRDHUP, 0};
-	return poll(&item, 1, 0) > 0;
+	return !finished_ && poll(&item, 1, 0) > 0;
 }
 
 void Tenant::serve()
@@ -87,7 +91,7 @@ void Tenant::serve()
 		}
 		shutdown(connection_.get(), SHUT_RDWR);
 		give_back();
-	} catch (const std::exception &) { // the service or the machine has ended
+	} catch (const std::exception &) { // the service or the machine has ended, or the device refused
 		shutdown(connection_.get(), SHUT_RDWR);
 	}
 	finished_ = true;

@@ -21,7 +21,7 @@ public:
 	void start();
 	// Instead of start(): the answer to hello.
 	void refuse(const char *why);
-	// Its thread has ended, and what it held has been given back unless the service or the machine ended first.
+	// Its thread has ended, and what it held has been given back unless the service or the machine ended first, or the device refused.
 	bool finished() const { return finished_; }
 	void join();
 

@@ -44,9 +44,10 @@ template <class Action> std::string error_of(Action action)
 
 bool eventually(const std::function<bool()> &condition)
 {
-	for (int i = 0; i < 2000 && !condition(); i++)
-		std::this_thread::sleep_for(10ms);
-	return condition();
+	for (int i = 0; i < 2000; i++, std::this_thread::sleep_for(10ms))
+		if (condition())
+			return true;
+	return false;
 }
 
 // A sector that names its place and its turn.

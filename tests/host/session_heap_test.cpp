@@ -242,6 +242,20 @@ TEST(QueueTable, TheWaitForSomebodyWhoHasLeftCanBeGivenUp)
 	EXPECT_EQ(refusal(queues, 5), "the machine is gone");
 }
 
+// His queue could not be taken back: the device refused to delete it, say.
+TEST(QueueTable, TheWaitForSomebodyWhoHasLeftEndsWhenNothingComesBack)
+{
+	Table t;
+	const auto somebody = std::make_shared<Somebody>();
+	t.queues.take(5, {}, somebody);
+	somebody->left = true;
+	std::jthread later([&] {
+		std::this_thread::sleep_for(std::chrono::milliseconds(50));
+		somebody->left = false;
+	});
+	EXPECT_NE(refusal(t.queues, 5).find("open already, in process 17"), std::string::npos);
+}
+
 // Queues of every shape come and go, and some are used; nothing is left, and no address is lost.
 TEST(QueueTable, AMillionLives)
 {
