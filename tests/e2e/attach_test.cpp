@@ -262,7 +262,7 @@ TEST_P(Attach, ARefusedQueueLeavesTheOpenOneAlone)
 TEST_P(Attach, AsManyQueuesWithLargeBuffersAsOneLikes)
 {
 	std::vector<unsigned char> data(size_t(128) * HARTZONE_BLOCK_BYTES, 7);
-	for (unsigned i = 0; i < (GetParam() ? 300 : 1500); i++) {
+	for (unsigned i = 0; i < 300; i++) {
 		hartzone_queue *queue = hartzone_queue_open(device, HARTZONE_ANY_QUEUE, 128);
 		ASSERT_TRUE(queue) << i << ": " << hartzone_error_text(HARTZONE_ERROR);
 		if (i % 100 == 0) {
