@@ -27,11 +27,10 @@ const char *state_name(uint8_t state)
 	}
 }
 
-void print_controller(Controller &controller)
+void print_controller(Controller &controller, const NamespaceInfo &ns)
 {
 	nvme_identify_controller id;
 	std::memcpy(&id, controller.identify(NVME_CNS_CONTROLLER).data(), sizeof(id));
-	NamespaceInfo ns = controller.namespace_info();
 	auto mib = [](uint64_t sectors) { return sectors * HZ_SECTOR_BYTES / 1048576.0; };
 	std::printf("model            %.40s\nserial           %.20s\nfirmware         %.8s\n", id.mn, id.sn, id.fr);
 	if (!ns.zoned) {
@@ -62,16 +61,14 @@ void print_map(const hz_device_config &config)
 		    config.l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, config.l2p_log_entries);
 }
 
-void print_zones(Controller &controller)
+void print_zones(const std::vector<nvme_zone_descriptor> &zones)
 {
-	auto queue = controller.create_queue(1, {});
-	for (const auto &zone : controller.zone_report(*queue)) {
+	for (const auto &zone : zones) {
 		if (zone.state >> 4 == NVME_ZS_EMPTY)
 			continue;
 		std::printf("zone at %-10lu %-16s write pointer %ld\n", static_cast<unsigned long>(zone.start), state_name(zone.state),
 			    static_cast<long>(zone.write_pointer));
 	}
-	controller.delete_queue(std::move(queue));
 }
 
 void run(const MachineFlags &flags, bool zones)
@@ -79,10 +76,13 @@ void run(const MachineFlags &flags, bool zones)
 	auto machine = Machine::launch(flags.options());
 	Controller controller(*machine);
 	controller.enable();
-	print_controller(controller);
+	auto queue = controller.create_queue(1, {});
+	const NamespaceInfo ns = controller.namespace_info(*queue);
+	print_controller(controller, ns);
 	print_map(machine->config());
-	if (zones && controller.namespace_info().zoned)
-		print_zones(controller);
+	if (zones && ns.zoned)
+		print_zones(controller.zone_report(*queue));
+	controller.delete_queue(std::move(queue));
 	controller.shutdown();
 	controller.disconnect();
 	machine->require_exit(std::chrono::milliseconds(60000));

@@ -51,6 +51,12 @@ std::string find_config(const char *option, const std::string &name, const std::
 	throw Error(std::string(option) + ": there is no file " + name + ", and " + folder + " has " + (known.empty() ? "none" : "only " + known));
 }
 
+void require_firmware(const std::string &file)
+{
+	if (!file.empty() && !fs::is_regular_file(file))
+		throw Error("--firmware: there is no file " + file + ": ./hartzone build makes one");
+}
+
 MachineOptions MachineFlags::options() const
 {
 	MachineOptions o;
@@ -63,8 +69,7 @@ MachineOptions MachineFlags::options() const
 	o.virtual_clock = clock == "virtual";
 	if (!o.virtual_clock && !plugin_options.empty())
 		throw Error("--vclock changes the virtual clock: leave it out, or use --clock virtual");
-	if (!firmware.empty() && !fs::is_regular_file(firmware))
-		throw Error("--firmware: there is no file " + firmware + ": ./hartzone build makes one");
+	require_firmware(firmware);
 	require_writable_file("--console", console);
 	o.nand_image = image;
 	o.firmware = firmware;

@@ -18,6 +18,9 @@ struct MachineFlags {
 	MachineOptions options() const;
 };
 
+// --firmware names a file, or is not given.
+void require_firmware(const std::string &file);
+
 // The file that an option names: as given, below the source tree, or NAME.yaml in `folder` of the source tree ("configs/devices").
 std::string find_config(const char *option, const std::string &name, const std::string &folder);
 

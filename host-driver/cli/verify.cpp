@@ -34,12 +34,13 @@ hz_device_config device_of(const VerifyFlags &flags)
 
 MachineOptions machine_of(const VerifyFlags &flags)
 {
+	require_firmware(flags.firmware);
+	require_writable_file("--console", flags.console);
 	MachineOptions o;
 	o.config = device_of(flags);
 	o.nand_image = flags.image;
 	o.firmware = flags.firmware;
 	o.console_log = flags.console;
-	require_writable_file("--console", flags.console);
 	return o;
 }
 
@@ -67,8 +68,9 @@ void verify(const VerifyFlags &flags)
 {
 	if (flags.image.empty())
 		throw Error("verify needs the image: --image FILE");
+	const MachineOptions machine = machine_of(flags);
 	const AckRecord record(ack_record_of(flags.image), 0);
-	const VerifyReport report = read_all(machine_of(flags), record);
+	const VerifyReport report = read_all(machine, record);
 	for (const std::string &problem : report.problems)
 		std::printf("%s\n", problem.c_str());
 	flush_output();

@@ -116,10 +116,16 @@ class Kept(unittest.TestCase):
         self.verify(code=1, says="its header cannot be believed")
 
     def test_nothing_to_verify(self):
-        self.verify(code=1, says="disk.img.acked: No such file")
+        self.verify(code=1, says="cannot open the NAND image ")
         self.assertFalse(self.image.exists())
+        self.called("info", "--image", self.image, "--device", "small")
+        self.verify(code=1, says="disk.img.acked: No such file")
         self.called("verify", code=1, says="--image FILE")
         self.called("run", "--format-image", code=1, says="give --image too")
+
+    def test_info_tells_the_capacity_of_zones_not_their_size(self):
+        self.called("info", "--device", "conzone-paper", says=" 12.0 MiB capacity each, starts 16.0 MiB apart")
+        self.called("info", "--device", "small-mixed", says=" capacity each, starts ")
 
     def test_the_firmwares_last_words_count(self):
         qemu = pathlib.Path(self.folder.name) / "qemu"

@@ -33,6 +33,7 @@ BAD_TEXTS = {
     "REGEX": ["", "["],
     "KEY=VALUE,...": [""],
     "NUMBER|TIME": ["", "0", "-1", "0ns", "1.5", "nan", "5 minutes", "5m", "99999999s"],
+    "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5"],
     "ns|us|ms|s|TIME": ["", "0", "0ns", "2s", "1h", "us us", "-1us", "nan"],
     ("run", "--trace"): ["", "/nonexistent", "/tmp", "/dev/null"],
     ("run", "--out"): ["", UNWRITABLE, "/dev/null/x"],
@@ -101,7 +102,8 @@ class Imported:
 
 def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
-             "image check": Called(DRIVER, "image", "check", after=["x"]),
+             "image check": Called(DRIVER, "image", "check", before=["x"]),
+             "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
              "setup": Called(TOP / "scripts" / "setup")}
     for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:
