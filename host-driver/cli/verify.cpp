@@ -74,8 +74,8 @@ void verify(const VerifyFlags &flags)
 	for (const std::string &problem : report.problems)
 		std::printf("%s\n", problem.c_str());
 	flush_output();
-	const std::string promised = "of " + sectors(report.promised) + " that " + std::to_string(record.runs()) +
-				     " runs on this image were promised as durable";
+	const std::string promised = "of " + sectors(report.promised) + " that " + std::to_string(record.runs()) + (record.runs() == 1 ? " run" : " runs") +
+				     " on this image were promised as durable";
 	if (report.unreadable || report.wrong)
 		throw Error(promised + ", " + sectors(report.unreadable) + " cannot be read and " + sectors(report.wrong) + " hold something else");
 	std::printf("%s, all hold what they should\n", promised.c_str());
@@ -94,7 +94,7 @@ void add_verify(CLI::App &app)
 	add_text(*command, "--console", flags->console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
 	command->footer("A sector is promised when a Flush that began after its write succeeds, or the device was shut down in order.\n"
 			"Examples:\n"
-			"  ./hartzone run --quick --power-cut-at 5ms --image disk.img\n"
+			"  ./hartzone run --quick --power-cut-at 300 --image disk.img\n"
 			"  ./hartzone verify --image disk.img");
 	command->callback([flags] { verify(*flags); });
 }
