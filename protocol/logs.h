@@ -33,9 +33,8 @@ enum hz_cause {
 	HZ_CAUSE_FOLD,   /* SLC data read back to complete a program unit */
 	HZ_CAUSE_GC,     /* migration of valid data */
 	HZ_CAUSE_MAP,    /* zone table, mapping pages, logs */
-	HZ_CAUSE_PAD,    /* filler of finished zones */
+	HZ_CAUSE_PAD,    /* no operations of its own: the sectors of others' programs that are filler */
 	HZ_CAUSE_RECOVERY,
-	HZ_CAUSE_PLP,
 	HZ_CAUSES
 };
 struct hz_log_flash {

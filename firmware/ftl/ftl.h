@@ -21,7 +21,7 @@ enum ftl_op {
 };
 /* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written, and the media is marked as being at rest:
  * the controller shuts down. One at a time, and no other request beside it. */
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_PLP = 8, FTL_AT_REST = 16 };
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_AT_REST = 16 };
 
 /* Preallocated by the HIL, one per command in flight. The HIL has checked opcode, nsid, LBA range and PRPs; the FTL checks
  * everything that depends on zone state and answers with NVMe status codes. */

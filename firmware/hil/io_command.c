@@ -3,7 +3,6 @@
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
-	PLP_FLAG = 1,              /* CDW3 of Write: selective power-loss protection */
 	ZONE_ALL = 1 << 8,         /* CDW13 of Zone Management Send: select all */
 	ZONE_PARTIAL = 1 << 16,    /* CDW13 of Zone Management Receive: partial report */
 	MAX_REPORT_BYTES = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES,
@@ -39,9 +38,7 @@ static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sq
 
 static uint8_t write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe)
 {
-	bool fua = (sqe->cdw12 & NVME_RW_FUA) || !limits->write_cache;
-
-	return (fua ? FTL_FUA : 0) | (sqe->cdw3 & PLP_FLAG ? FTL_PLP : 0);
+	return (sqe->cdw12 & NVME_RW_FUA) || !limits->write_cache ? FTL_FUA : 0;
 }
 
 static uint16_t decode_write(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)

@@ -35,9 +35,20 @@ static enum nand_status apply(struct nand *nand, struct tsu_txn *txn)
 	}
 }
 
+/* Filler stands behind the data of a program. */
+static uint32_t padding_of(const struct tsu_txn *txn)
+{
+	uint32_t data = txn->sectors;
+
+	while (txn->oob && data && txn->oob[data - 1].kind == HZ_OOB_PAD)
+		data--;
+	return txn->sectors - data;
+}
+
 static void count(struct hz_log_flash *counters, const struct tsu_txn *txn)
 {
 	bool failed = txn->status != NAND_OK;
+	uint32_t padding;
 
 	switch (txn->op) {
 	case TSU_READ:
@@ -47,7 +58,9 @@ static void count(struct hz_log_flash *counters, const struct tsu_txn *txn)
 		break;
 	case TSU_PROGRAM:
 		counters->programs[txn->cause]++;
-		counters->program_sectors[txn->cause] += txn->sectors;
+		padding = padding_of(txn);
+		counters->program_sectors[txn->cause] += txn->sectors - padding;
+		counters->program_sectors[HZ_CAUSE_PAD] += padding;
 		counters->failed_programs += failed;
 		break;
 	default:

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view cause_names[] = {"host", "slc", "fold", "gc", "map", "pad", "recovery", "plp"};
+constexpr std::string_view cause_names[] = {"host", "slc", "fold", "gc", "map", "pad", "recovery"};
 static_assert(std::size(cause_names) == HZ_CAUSES);
 
 double per_second(uint64_t amount, uint64_t ns) { return ns ? double(amount) * 1e9 / double(ns) : 0.0; }

@@ -107,6 +107,18 @@ TEST_F(LogContent, SmartCountsHostCommands)
 	EXPECT_EQ(after.critical_warning, 0);
 }
 
+// A program unit has 12 sectors; the filler is counted apart from the data.
+TEST_F(LogContent, FillerOfAFinishedZoneIsCounted)
+{
+	Bench &b = bench();
+	auto before = b.controller().log_flash();
+	ASSERT_EQ(b.write(0, 4), NVME_SUCCESS);
+	ASSERT_EQ(b.send(0, NVME_ZSA_FINISH), NVME_SUCCESS);
+	auto after = b.controller().log_flash();
+	EXPECT_EQ(after.program_sectors[HZ_CAUSE_PAD], before.program_sectors[HZ_CAUSE_PAD] + 8);
+	EXPECT_EQ(after.program_sectors[HZ_CAUSE_HOST], before.program_sectors[HZ_CAUSE_HOST] + 4);
+}
+
 TEST_F(LogContent, PiecesAreTheWholePage)
 {
 	Bench &b = bench();

@@ -49,9 +49,8 @@ TEST_F(IoCommand, FlagsOfWrites)
 {
 	nvme_sqe sqe = io_sqe(NVME_IO_WRITE, 0, 1, heap);
 	sqe.cdw12 |= NVME_RW_FUA;
-	sqe.cdw3 = 1;
 	EXPECT_EQ(decode(sqe), 0);
-	EXPECT_EQ(req.flags, FTL_FUA | FTL_PLP);
+	EXPECT_EQ(req.flags, FTL_FUA);
 	limits.write_cache = false;
 	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES}) {
 		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0);
