@@ -7,7 +7,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 PATTERNS = ["studies/*/README.md", "studies/README.md", "bench/*/README.md", "traces/README.md", "docs/*.md", "README.md"]
 PROGRAMS = ("./", "scripts/", "cc ", "cmake", "ninja", "ctest", "python3", "git ", "sudo", "apt", "pip", "bash", "sh ", "export ", "cd ")
 # A word in capital letters stands for the reader's own; in a block, which is there to be copied, it may not.
-STANDS_FOR = {"DIR": "results", "FILE": "traces/git.hzt.xz", "NAME": "git", "COMMAND": "sh", "...": "-c 'echo text > file'"}
+STANDS_FOR = {"DIR": "results", "FILE": "traces/git.hzt.xz", "NAME": "git", "COMMAND": "sh", "SEED": "7", "...": "-c 'echo text > file'"}
 PLACEHOLDER = re.compile(r"(?<![\w.-])(?:[A-Z]{3,}|\.\.\.|…)(?![\w.-])")
 
 
@@ -50,13 +50,22 @@ def filled(command):
     return PLACEHOLDER.sub(lambda m: STANDS_FOR["..." if m[0] == "…" else m[0]], command)
 
 
+def bare(command):
+    """Without the comment behind it."""
+    return command.partition("  #")[0].rstrip()
+
+
 def commands(document):
     """What this document prints and no earlier one does, in its order."""
     earlier = set()
     for other in documents():
         text = (TOP / other).read_text(encoding="utf-8")
-        found = dict.fromkeys([*in_blocks(text), *map(filled, in_sentences(text))])
+        found = dict.fromkeys(map(bare, [*in_blocks(text), *map(filled, in_sentences(text))]))
         if str(other) == str(document):
             return [command for command in found if command not in earlier]
         earlier.update(found)
     raise ValueError(f"{document} is no document of this project")
+
+
+def all_commands():
+    return {command for document in documents() for command in commands(document)}
