@@ -73,10 +73,14 @@ def erase(_, device, __, factor):
 
 
 def slc_blocks(_, device, __, factor):
+    """Half of them could not stage all open zones: the firmware refuses to mount."""
+    if factor < 1:
+        return False
     geometry = device["geometry"]
     more = scaled(geometry["slc_blocks_per_plane"], factor) - geometry["slc_blocks_per_plane"]
     geometry["slc_blocks_per_plane"] += more
     geometry["blocks_per_plane"] += more
+    return None
 
 
 def spares(_, device, __, factor):
@@ -147,7 +151,7 @@ PARAMETERS = [
               ("conzone-fig6a", "conzone-fig6b", "conzone-fig7")),
     Parameter("page", "flash page; planes of a die that are programmed together", "16 KiB, 2",
               f"{ASSUMED}: the page of section II-A ({PUBLISHED}: 32 KiB, 1)", page),
-    Parameter("slc-blocks", "blocks of each plane that work as SLC", "10", f"{ASSUMED} ({PUBLISHED}: 36)", slc_blocks),
+    Parameter("slc-blocks", "blocks of each plane that work as SLC (half are too few to mount)", "10", f"{ASSUMED} ({PUBLISHED}: 36)", slc_blocks),
     Parameter("spares", "spare superblocks", "2", ASSUMED, spares),
     Parameter("over-provisioning", "superblocks that the legacy device has beyond its capacity", "9 (7 %)",
               f"{PUBLISHED} (7 %, of its block device)", over_provisioning, ("conzone-fig6a",)),
