@@ -162,6 +162,7 @@ def bench():
         raise runs.StudyError(problem)
     plugin = built("HARTZONE_PLUGIN", "host/vclock/libvclock.so")
     image = built("HARTZONE_LOCKBENCH", "firmware/firmware/main/lockbench.elf")
+    args.out.mkdir(parents=True, exist_ok=True)
     progress = report.Progress(2 + len(OPERATIONS) * len(args.workers))
     figures = {"schema": "hartzone-bench-vclock-1", "load": [os.getloadavg()[0]]}
     progress.step("hand-overs")
