@@ -139,13 +139,14 @@ static void was_reset(struct ftl_request *req)
 	next(self);
 }
 
-/* Everything that replaced the victim's sectors is durable. If it cannot be made so, the old data stay. */
+/* Everything that replaced the victim's sectors is durable. If it cannot be made so, the old data stay: the flush fails if a zone fails
+ * under it, and knows nothing of one that failed before, copies included. */
 static void was_flushed(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
 	struct page_gc *gc = &self->ftl->page.gc;
 
-	if (req->status || lt_load(&gc->victim->page->valid)) {
+	if (req->status || lt_load(&gc->victim->page->valid) || lt_load(&self->ftl->page.losses) != gc->losses) {
 		end(self, PAGE_LOST);
 		return;
 	}
@@ -285,6 +286,7 @@ static void collect(struct ftl_worker *self, struct page_zone *victim)
 	lt_store(&victim->state, PAGE_COLLECTING);
 	gc->victim = &self->ftl->zones[self->ftl->zone_count + (uint32_t)(victim - self->ftl->page.zone)];
 	gc->position = 0;
+	gc->losses = lt_load(&self->ftl->page.losses);
 	self->counters.page_gc_runs++;
 	batch(self);
 }

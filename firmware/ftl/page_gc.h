@@ -24,6 +24,7 @@ struct page_gc {
 	uint32_t count;               /* sectors of the batch */
 	uint32_t pending, tries;      /* reads under way */
 	bool failed;
+	uint64_t losses;              /* page_space.losses when the collection began */
 	uint32_t *offset, *lba;       /* by sector of the batch */
 	uint8_t **page;
 	struct tsu_txn *read;

@@ -57,6 +57,7 @@ struct page_space {
 	uint32_t head;                /* oldest in the ring */
 	lt_word free;                 /* how many; a hint outside the lock */
 	struct io_queue waiting;      /* writes without an erased zone */
+	lt_word losses;               /* backing zones that failed with data that were not durable */
 	lt_word resets;               /* backing zones whose reset_sequence has been set */
 	lt_word clock;                /* sectors that the host has written, from hot_age on */
 	uint64_t hot_age;             /* an LBA whose place is younger than so many sectors is hot */

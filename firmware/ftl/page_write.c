@@ -147,6 +147,8 @@ void page_sealed(struct ftl_worker *self, struct zone *zone)
 
 void page_zone_lost(struct ftl_worker *self, struct zone *zone)
 {
+	if (zone->landed > zone_durable(zone))
+		lt_add(&self->ftl->page.losses, 1);
 	lt_store(&zone->page->stream, PAGE_NO_STREAM);
 	lt_store(&zone->page->state, PAGE_LOST);
 	page_gc_kick(self);
