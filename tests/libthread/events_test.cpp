@@ -181,6 +181,8 @@ TEST(Events, NumberOfHartsIsChecked)
 
 	EXPECT_DEATH(lt_harts_init(&bench.mem, 65, 1), "not 1 to 64");
 	EXPECT_DEATH(lt_harts_init(&bench.mem, 0, 1), "not 1 to 64");
+	bench.simulated(64, 0, 1);
+	EXPECT_EQ(lt_harts(), 64u);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "lt/barrier.h"
 
 extern "C" {
+#include "checks.h"
 #include "kinds.h"
 }
 
@@ -278,6 +279,22 @@ void end_an_event_with(lt_lock *lock)
 	lt_host_turn(0);
 }
 
+TEST_P(Locks, AfterAResetTheFirstOwnerIsNoHandOver)
+{
+	lt_lock_node node;
+
+	make();
+	lt_host_set_hart(1);
+	lt_lock_acquire(&lock, &node);
+	lt_lock_release(&lock, &node);
+	lt_lock_stats_reset();
+	lt_host_set_hart(0);
+	lt_lock_acquire(&lock, &node);
+	lt_lock_release(&lock, &node);
+	EXPECT_EQ(entry().acquisitions, 1u);
+	EXPECT_EQ(entry().handovers, 0u);
+}
+
 TEST_P(Locks, ChecksCatchMisuse)
 {
 	lt_lock_node a, b;
@@ -292,6 +309,27 @@ TEST_P(Locks, ChecksCatchMisuse)
 INSTANTIATE_TEST_SUITE_P(Kinds, Locks,
 			 testing::Values(HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH),
 			 [](const auto &param_info) { return kNames[param_info.param]; });
+
+TEST(LockChecks, LookAtEveryLockThatIsHeld)
+{
+	Bench bench;
+	lt_lock locks[9];
+	lt_lock_node nodes[9], again;
+
+	bench.real(1);
+	bench.locks(HZ_LOCK_TICKET, HZ_STATS_OFF, 1);
+	lt_locks_check(true);
+	for (int i = 0; i < 9; i++)
+		lt_lock_init(&locks[i], HZ_LC_TEST, static_cast<uint32_t>(i));
+	for (int i = 0; i < 8; i++)
+		lt_lock_acquire(&locks[i], &nodes[i]);
+	EXPECT_EQ(lt_check_held(0), 8u);
+	for (auto &lock : {&locks[1], &locks[7]})
+		EXPECT_DEATH(lt_lock_acquire(lock, &again), "acquired twice");
+	EXPECT_DEATH(lt_lock_acquire(&locks[8], &nodes[8]), "more than 8 locks held");
+	for (int i = 8; i-- > 0;)
+		lt_lock_release(&locks[i], &nodes[i]);
+}
 
 TEST(LockNone, CountsButDoesNotExclude)
 {
