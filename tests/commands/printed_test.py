@@ -78,6 +78,9 @@ class Printed(unittest.TestCase):
             return {f"traces/{name}.hzt.xz"}
         elif words[0] == "cc":
             return {"a.out"}
+        if "--image" in words:  # a run, or verify's mount after a power cut; and what was promised of it
+            image = words[words.index("--image") + 1]
+            return {image, image + ".acked"}
         return set()
 
     def check_run(self, words):
