@@ -194,8 +194,10 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		const char *error = steps[i].run(&mount);
 
+		tsu_await_reads(ftl->tsu); /* what a step reads depends on what those before have found */
 		if (error)
 			return error;
 	}
+	tsu_mounted(ftl->tsu);
 	return NULL;
 }

@@ -207,7 +207,11 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 
 enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob)
 {
-	return tsu->nand->ops->read(tsu->nand, flash_addr_of(tsu->map, ppa), sectors, data, at, oob);
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+
+	if (!tsu->mounted)
+		mount_read_time(tsu, addr, sectors);
+	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, at, oob);
 }
 
 const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)

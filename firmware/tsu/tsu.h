@@ -66,9 +66,15 @@ void tsu_published(struct tsu *tsu, struct hz_log_flash *out);
 void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
 /* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */
 void tsu_stats_reset(struct tsu *tsu);
-/* Mount time only, before the harts run: synchronous, no timing. */
+/* Synchronous, for one hart while no other runs. Until tsu_mounted the read takes flash time: the call waits until the die is free,
+ * begins the read and returns with its data, without waiting for its end; tsu_await_reads does. From then on it takes no time, for
+ * checks. Of one block. */
 enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob);
-/* State of the block that holds ppa, for mount: write_sector, erase_count, flags. Before the harts run. */
+/* Device time passes until all reads begun so far have ended. */
+void tsu_await_reads(struct tsu *tsu);
+/* The same, and mount is over: before the other harts run. */
+void tsu_mounted(struct tsu *tsu);
+/* State of the block that holds ppa, for mount: write_sector, erase_count, flags. No flash time: the media know it. Before the harts run. */
 const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa);
 
 /* The device's power history and rest, kept by the media; what nand_ops says of them. */

@@ -41,7 +41,7 @@ static uint64_t read_tries(struct tsu *tsu, struct tsu_txn *txn, uint64_t at_ns)
 }
 
 /* Planes work side by side: the slowest counts. Each read retry costs one more array time. */
-static uint64_t group_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns)
+uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns)
 {
 	struct tsu *tsu = die->thread->tsu;
 	uint64_t longest = 0;
@@ -65,7 +65,7 @@ static void await_write_end(struct tsu_die *die)
 
 static void begin_array(struct tsu_die *die, uint64_t at_ns)
 {
-	die->op.array_ns = group_array_ns(die, &die->op, at_ns);
+	die->op.array_ns = die_array_ns(die, &die->op, at_ns);
 	die->op.array_end_ns = at_ns + die->op.array_ns;
 	die->state = DIE_ARRAY;
 	if (is_read(&die->op))

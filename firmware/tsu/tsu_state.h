@@ -47,6 +47,9 @@ struct bus_wait {
 	uint64_t ready_ns;
 };
 
+/* The read that mount has under way on a die; sectors 0: none. */
+struct mount_read { uint64_t began_ns, array_end_ns; uint32_t sectors; };
+
 struct tsu_die {
 	struct wheel_node write_end; /* array end of a program or erase; comes early if the operation was suspended */
 	struct wheel_node read_step; /* array end of a read, or end of its shift */
@@ -58,6 +61,7 @@ struct tsu_die {
 	struct die_queue queue;
 	struct die_op op, cached;
 	struct die_op suspended;     /* members != NULL: a program or erase sleeps while reads run */
+	struct mount_read mount;
 	struct tsu_usage usage;
 	uint8_t state, cache_state;
 	bool write_end_pending;      /* write_end is in the wheel */
@@ -98,6 +102,7 @@ struct tsu {
 	uint8_t channel_thread[HZ_MAX_CHANNELS];
 	uint32_t die_count, dies_per_channel;
 	lt_word cut_threads;         /* threads whose dies have lost power */
+	bool mounted;                /* tsu_read_now takes no time any more */
 };
 
 #define TSU_CONTAINER(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
@@ -127,6 +132,7 @@ bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns);
 /* tsu_die.c: the life of an operation */
 void die_wake(struct tsu_die *die, uint64_t at_ns);           /* something may be ready at at_ns */
 void die_bus_granted(struct bus_wait *wait, uint64_t at_ns);
+uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns); /* with its read retries */
 void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns); /* a program whose data are there */
 void die_write_end(struct wheel_node *node);
 void die_read_step(struct wheel_node *node);
@@ -156,6 +162,9 @@ void die_resume(struct tsu_die *die, uint64_t at_ns);
 
 /* tsu_complete.c: effect on the media, counters, and the way back to the owner */
 void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns);
+
+/* tsu_mount.c: a read of mount begins, once its die is free */
+void mount_read_time(struct tsu *tsu, struct flash_addr addr, uint32_t sectors);
 
 /* tsu_power.c */
 void tsu_power_init(struct tsu_thread *thread);

@@ -144,6 +144,8 @@ public:
 		link_init(&links.to_host, cfg.pcie_bytes_per_s);
 		link_init(&links.to_device, cfg.pcie_bytes_per_s);
 		ftl = ftl_init(&arena_, &cfg, &map, tsu, &links, &error);
+		if (test_clock)
+			lt_host_clock_set(clock_now_ns()); // the other harts begin when the mount has ended
 		return ftl != nullptr;
 	}
 	void Submit(Request &r, unsigned worker = 0)
