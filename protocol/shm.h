@@ -50,7 +50,7 @@ struct hz_shm_header {
 	uint32_t boot_state;      /* [fw] enum hz_boot_state */
 	uint32_t heartbeat;       /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
 	uint32_t host_bell;       /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
-	uint64_t mount_ns;        /* [fw] device time spent mounting */
+	uint64_t mount_ns;        /* [fw] device time spent mounting, flash time of its reads included */
 	uint64_t power_cut_op;    /* fault injection: cut power at this flash operation number, 0 = never */
 	uint64_t power_cut_ns;    /* fault injection: cut power at this device time, 0 = never */
 	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */

@@ -62,6 +62,17 @@ class Kept(unittest.TestCase):
         self.assertEqual(json.loads((pathlib.Path(self.folder.name) / "result.json").read_text())["kept_zones"], zones)
         self.assertGreater(self.promised(says="that 2 runs on this image were promised as durable, all hold what they should"), first)
 
+    def test_a_mount_takes_the_flash_time_of_what_it_reads(self):
+        def mount_ns():
+            self.run_on("--out", self.folder.name)
+            return json.loads((pathlib.Path(self.folder.name) / "result.json").read_text())["mount_ns"]
+
+        first, second = mount_ns(), mount_ns()
+        self.assertGreater(second, 2 * first)
+        self.image.unlink()
+        self.record.unlink()
+        self.assertEqual([mount_ns(), mount_ns()], [first, second])
+
     def test_what_does_not_fit_beside_is_refused_and_a_new_image_is_said_so(self):
         for _ in range(8):
             run = subprocess.run([DRIVER, "run", "--image", self.image, "--device", "small", "--workload", self.workload], capture_output=True,
