@@ -127,12 +127,15 @@ enum nvme_feature {
 enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FEAT_SAVED = 2, NVME_FEAT_CAPABILITIES = 3 };
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
 
-/* Asynchronous event completion DW0: type | information << 8 | log page << 16. */
-enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_TYPES };
+/* Asynchronous event completion DW0: type | information << 8 | log page << 16. DW1: of a notice about a namespace, its NSID. */
+enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_NOTICE = 2, NVME_AEN_TYPES };
 enum nvme_async_event {
 	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
 	NVME_AEN_SMART_RELIABILITY = 0,
+	NVME_AEN_NOTICE_ZONES = 0xef, /* Zone Descriptor Changed */
 };
+/* Which notices there are: OAES of Identify Controller, and feature 0Bh, which enables them. */
+enum nvme_notice { NVME_NOTICE_ZONES = 1 << 27 };
 /* Critical warning of the SMART log; in feature 0Bh the bits whose setting the host wants to be told. */
 enum nvme_critical_warning { NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
@@ -252,7 +255,7 @@ enum nvme_namespace_id_type { NVME_NIDT_EUI64 = 1, NVME_NIDT_NGUID = 2, NVME_NID
 
 enum nvme_log_id {
 	NVME_LOG_SUPPORTED_PAGES = 0x00, NVME_LOG_ERROR = 0x01, NVME_LOG_SMART = 0x02, NVME_LOG_FIRMWARE = 0x03, NVME_LOG_EFFECTS = 0x05,
-	NVME_LOG_FEATURES = 0x12, NVME_LOG_MI_COMMANDS = 0x13,
+	NVME_LOG_FEATURES = 0x12, NVME_LOG_MI_COMMANDS = 0x13, NVME_LOG_CHANGED_ZONES = 0xbf,
 };
 
 struct nvme_error_entry {
@@ -280,6 +283,14 @@ struct nvme_smart_log {
 HZ_ASSERT_SIZE(struct nvme_smart_log, 512);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, data_units_read, 32);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, error_entries, 176);
+
+enum { NVME_CHANGED_ZONES_MOST = 511, NVME_CHANGED_ZONES_MORE = 0xffff }; /* MORE: as `zones`, more than the page has room for */
+struct nvme_changed_zones_log {
+	uint16_t zones;
+	uint8_t reserved2[6];
+	uint64_t start[NVME_CHANGED_ZONES_MOST];  /* first LBAs */
+};
+HZ_ASSERT_SIZE(struct nvme_changed_zones_log, 4096);
 
 struct nvme_firmware_log { uint8_t afi, reserved1[7]; char frs[7][8]; uint8_t reserved64[448]; };
 HZ_ASSERT_SIZE(struct nvme_firmware_log, 512);

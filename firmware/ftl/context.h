@@ -17,6 +17,7 @@
 #include "superblock.h"
 #include "write_buffer.h"
 #include "zone.h"
+#include "zone_changes.h"
 #include "zone_table.h"
 
 struct ftl_worker {
@@ -53,6 +54,7 @@ struct ftl {
 	uint32_t all_zones;           /* with the backing zones, which follow them */
 	struct zone *zones;
 	struct zone_budget budget;
+	struct zone_changes changes;
 	struct zone_table table;
 	struct write_pool buffers;
 	struct l2p l2p;

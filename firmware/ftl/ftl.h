@@ -65,6 +65,18 @@ struct ftl_damage {
 	uint32_t table_copies;        /* lost ones of zone table pages of which the other copy is there; they are written again */
 };
 void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out);
+/* Who is told of zones that the device itself changes. Owned by who gives it. */
+struct ftl_watch {
+	struct lt_event event;
+	const struct lt_thread *thread;
+	void (*changed)(struct ftl_watch *watch);    /* runs on thread's hart after changes, one call for any number of them */
+	lt_word posted;                              /* 1: event is posted */
+};
+/* Before the harts run. Of what mount changed nobody is called. */
+void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch);
+/* Zones that the device has changed to READ ONLY and that have not been taken: how many, and the first LBA of at most `most` of them,
+ * ascending. take: they count as told. Any hart, no lock. */
+uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool take);
 /* Builds everything from the arena and mounts: recovers zones from flash (tsu_read_now). Returns NULL and one sentence in *error
  * if the media cannot be mounted. */
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,

@@ -102,8 +102,10 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 	if (!lost)
 		return;
 	zone->failed = true;
-	if (ftl->table.record[zone->index].state < ZONE_RECORD_READ_ONLY)
+	if (ftl->table.record[zone->index].state < ZONE_RECORD_READ_ONLY) {
 		ftl->table.record[zone->index].state = ZONE_RECORD_READ_ONLY;
+		zone_changed(zone);
+	}
 	if (!ftl->damage.lost_sectors)
 		ftl->damage.first_lba = zone->start + first;
 	ftl->damage.lost_sectors += lost;

@@ -128,6 +128,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	*error = NULL;
 	ftl->zero_page = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "page of zeros");
 	zones_init(ftl, arena);
+	zone_changes_init(ftl, arena);
 	page_space_init(ftl, arena);
 	l2p_init(ftl, arena);
 	slc_init(ftl, arena);

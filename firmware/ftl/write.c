@@ -428,6 +428,7 @@ static void fail_queued(struct ftl_worker *self, struct zone *zone)
 		if (zone->drains)
 			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_READ_ONLY, BUDGET_NONE);
+		zone_changed(zone);
 		zone_table_commit(self, zone, &record);
 	}
 	while ((req = io_pop(&zone->writers)))

@@ -34,7 +34,7 @@ uint16_t hil_admin_send(struct hil *hil, const struct nvme_sqe *sqe, const void 
 }
 
 /* The ring of late answers is as long as everything that may be late: deletions, events, one round over the harts. */
-void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint32_t dw0)
+void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint64_t result)
 {
 	struct admin_answers *answers = &hil->answers;
 	uint32_t capacity = sizeof(answers->cqe) / sizeof(answers->cqe[0]);
@@ -42,7 +42,9 @@ void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint32_t d
 
 	if (answers->count == capacity)
 		lt_fail("hil_admin_answer: more late answers than commands that can be late");
-	answers->cqe[at < capacity ? at : at - capacity] = (struct nvme_cqe){ .cid = cid, .status = status, .dw0 = dw0 };
+	answers->cqe[at < capacity ? at : at - capacity] = (struct nvme_cqe){
+		.cid = cid, .status = status, .dw0 = (uint32_t)result, .dw1 = (uint32_t)(result >> 32),
+	};
 	answers->count++;
 	hil->admin_wanted = true;
 }
@@ -60,7 +62,7 @@ static bool post_late_answers(struct hil *hil)
 	while (answers->count && admin_room(hil)) {
 		const struct nvme_cqe *cqe = &answers->cqe[answers->head];
 
-		hil_post(hil, &hil->sq[0], cqe->cid, cqe->status, cqe->dw0);
+		hil_post(hil, &hil->sq[0], cqe->cid, cqe->status, cqe->dw0 | (uint64_t)cqe->dw1 << 32);
 		answers->head = answers->head + 1 == sizeof(answers->cqe) / sizeof(answers->cqe[0]) ? 0 : answers->head + 1;
 		answers->count--;
 		posted = true;

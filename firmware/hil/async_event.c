@@ -1,4 +1,4 @@
-/* Asynchronous events: errors of the host (invalid doorbells), and critical warnings of the SMART log. */
+/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, zones that the device changed. */
 #include "async_event.h"
 
 #include "hil_state.h"
@@ -13,7 +13,12 @@ static uint16_t take_request(struct async_events *events, unsigned index)
 	return cid;
 }
 
-static const uint8_t log_page_of[NVME_AEN_TYPES] = { [NVME_AEN_ERROR] = NVME_LOG_ERROR, [NVME_AEN_SMART] = NVME_LOG_SMART };
+/* The log page of a type's events, the information of bit 0 in `pending`, and the namespace that they are about. */
+static const struct { uint8_t log_page, first; uint32_t nsid; } types[NVME_AEN_TYPES] = {
+	[NVME_AEN_ERROR] = { NVME_LOG_ERROR, 0, 0 },
+	[NVME_AEN_SMART] = { NVME_LOG_SMART, 0, 0 },
+	[NVME_AEN_NOTICE] = { NVME_LOG_CHANGED_ZONES, NVME_AEN_NOTICE_ZONES, 1 },
+};
 
 static void report(struct hil *hil)
 {
@@ -25,16 +30,17 @@ static void report(struct hil *hil)
 
 		if (!*pending || events->type[type].masked)
 			continue;
-		information = (unsigned)__builtin_ctz(*pending);
+		information = types[type].first + (unsigned)__builtin_ctz(*pending);
 		*pending &= *pending - 1;
 		events->type[type].masked = true;
-		hil_admin_answer(hil, take_request(events, 0), NVME_SUCCESS, type | information << 8 | (uint32_t)log_page_of[type] << 16);
+		hil_admin_answer(hil, take_request(events, 0), NVME_SUCCESS,
+				 type | information << 8 | (uint32_t)types[type].log_page << 16 | (uint64_t)types[type].nsid << 32);
 	}
 }
 
 void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information)
 {
-	hil->events.type[type].pending |= 1u << information;
+	hil->events.type[type].pending |= 1u << (information - types[type].first);
 	report(hil);
 }
 
@@ -44,11 +50,20 @@ void async_event_warn(struct hil *hil, uint32_t warnings)
 		async_event_raise(hil, NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY);
 }
 
+void async_event_zones(struct hil *hil)
+{
+	if (hil->feature[NVME_FEAT_ASYNC_EVENT] & NVME_NOTICE_ZONES && ftl_changed_zones(hil->ftl, NULL, 0, false))
+		async_event_raise(hil, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
+}
+
+/* Whoever has read the changed zones has taken them all: a notice that waits has nothing left to say. */
 void async_event_clear(struct hil *hil, uint8_t log_page)
 {
 	for (unsigned type = 0; type < NVME_AEN_TYPES; type++)
-		if (log_page_of[type] == log_page)
+		if (types[type].log_page == log_page)
 			hil->events.type[type].masked = false;
+	if (log_page == NVME_LOG_CHANGED_ZONES)
+		hil->events.type[NVME_AEN_NOTICE].pending = 0;
 	report(hil);
 }
 

@@ -13,7 +13,7 @@ struct async_events {
 	uint16_t cid[ASYNC_LIMIT];  /* requests that wait for an event, oldest first */
 	uint32_t waiting;
 	struct {
-		uint32_t pending;   /* bit = information of an event that has not been reported */
+		uint32_t pending;   /* bit = information, from the type's first one on, of an event that has not been reported */
 		bool masked;        /* one was reported, and the type's log page has not been read since */
 	} type[NVME_AEN_TYPES];
 };
@@ -23,6 +23,8 @@ struct hil;
 void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information);
 /* The host has enabled events of these critical warnings: of one that stands it is told. */
 void async_event_warn(struct hil *hil, uint32_t warnings);
+/* The host is told of zones that the device has changed, if it asks for that and has not read of them. */
+void async_event_zones(struct hil *hil);
 /* This log page was read without "retain": events of its type may be reported again. */
 void async_event_clear(struct hil *hil, uint8_t log_page);
 /* True if the request was waiting; it completes with Abort Requested. */

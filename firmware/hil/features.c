@@ -15,7 +15,7 @@ static const struct feature features[32] = {
 	[NVME_FEAT_INTERRUPT_COALESCING] = { true, true, 0, 0xffff },
 	[NVME_FEAT_INTERRUPT_VECTOR] = { true, true, 0, 0x1ffff },
 	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, 0, 1 },
-	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS },    /* of notices there are none */
+	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS },    /* and hil_notices() */
 	[NVME_FEAT_IOCS_PROFILE] = { true, true, 0, 0 },               /* one combination of command sets */
 };
 
@@ -27,6 +27,8 @@ void hil_features_reset(struct hil *hil)
 	hil->limits.write_cache = true;
 	hil->burst_left = 0;
 }
+
+uint32_t hil_notices(const struct hil *hil) { return hil->limits.zoned ? NVME_NOTICE_ZONES : 0; }
 
 bool hil_feature_known(unsigned id) { return id < 32 && features[id].known; }
 
@@ -103,15 +105,17 @@ uint16_t hil_admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, str
 		return NVME_FEATURE_NOT_SAVEABLE | NVME_DNR;
 	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL)
 		return NVME_FEATURE_NOT_PER_NAMESPACE | NVME_DNR;
-	if (value & ~feature->valid)
+	if (value & ~(id == NVME_FEAT_ASYNC_EVENT ? feature->valid | hil_notices(hil) : feature->valid))
 		return BAD_FIELD;
 	if (id == NVME_FEAT_NUMBER_OF_QUEUES)
 		return set_queue_count(hil, value, result);
 	if (id == NVME_FEAT_INTERRUPT_VECTOR)
 		return set_vector(hil, value);
 	hil->feature[id] = value;
-	if (id == NVME_FEAT_ASYNC_EVENT)
+	if (id == NVME_FEAT_ASYNC_EVENT) {
 		async_event_warn(hil, value);
+		async_event_zones(hil);
+	}
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		hil->limits.write_cache = value;
 	return NVME_SUCCESS;

@@ -75,6 +75,7 @@ struct hil {
 	struct hz_shm_header *header;
 	struct hz_queue_clock *clock;   /* [QUEUES] */
 	struct ftl *ftl;
+	struct ftl_watch watch;
 	struct tsu *tsu;
 	struct hil_port port;
 	struct lt_thread thread;
@@ -202,8 +203,8 @@ void hil_sq_drained(struct hil *hil, struct submission_queue *sq);
 
 /* admin.c */
 bool hil_admin_run(struct hil *hil);
-/* A completion that comes later than its command (event, deletion, statistics reset, log of harts). */
-void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint32_t dw0);
+/* A completion that comes later than its command (event, deletion, statistics reset, log of harts). result: DW0, and DW1 above it. */
+void hil_admin_answer(struct hil *hil, uint16_t cid, uint16_t status, uint64_t result);
 /* Moves `bytes` to the host memory that the command's PRPs name; charges nothing. Returns an NVMe status. */
 uint16_t hil_admin_send(struct hil *hil, const struct nvme_sqe *sqe, const void *data, uint32_t bytes);
 
@@ -219,6 +220,7 @@ admin_handler hil_admin_identify, hil_admin_get_log, hil_admin_get_features, hil
 /* features.c */
 void hil_features_reset(struct hil *hil);
 bool hil_feature_known(unsigned id);
+uint32_t hil_notices(const struct hil *hil); /* enum nvme_notice: those that this device gives */
 
 /* control_link.c uses these for each register access. False: illegal, nothing happened. */
 bool hil_register_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value);

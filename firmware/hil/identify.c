@@ -31,6 +31,7 @@ static void controller(struct hil *hil, void *page)
 	id->mdts = MDTS;
 	id->cntlid = 1;
 	id->ver = NVME_VERSION_2_0;
+	id->oaes = hil_notices(hil);
 	id->cntrltype = 1; /* I/O controller */
 	id->oacs = NVME_OACS_DBBUF;
 	id->aerl = ASYNC_LIMIT - 1;

@@ -125,18 +125,18 @@ static uint32_t effects_page(void *page, bool zoned)
 	return sizeof(*log);
 }
 
-static bool known_page(unsigned id)
+static bool known_page(const struct hil *hil, unsigned id)
 {
-	return id <= NVME_LOG_FIRMWARE || id == NVME_LOG_EFFECTS || id == NVME_LOG_FEATURES || id == NVME_LOG_MI_COMMANDS ||
+	return (id == NVME_LOG_CHANGED_ZONES && hil->limits.zoned) || id <= NVME_LOG_FIRMWARE || id == NVME_LOG_EFFECTS || id == NVME_LOG_FEATURES || id == NVME_LOG_MI_COMMANDS ||
 	       (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
 }
 
-static uint32_t supported_pages(void *page)
+static uint32_t supported_pages(const struct hil *hil, void *page)
 {
 	struct nvme_supported_pages *log = page;
 
 	for (unsigned id = 0; id < 256; id++)
-		log->page[id] = known_page(id);
+		log->page[id] = known_page(hil, id);
 	return sizeof(*log);
 }
 
@@ -146,6 +146,18 @@ static uint32_t features_page(void *page)
 
 	for (unsigned id = 0; id < 256; id++)
 		log->feature[id] = hil_feature_known(id) ? MANAGES : 0;
+	return sizeof(*log);
+}
+
+/* ZNS 1.1, Changed Zone List. More than there is room for: the host is to ask for all zones, and none is named. */
+static uint32_t changed_zones_page(struct hil *hil, void *page, bool take)
+{
+	struct nvme_changed_zones_log *log = page;
+	uint32_t found = ftl_changed_zones(hil->ftl, log->start, NVME_CHANGED_ZONES_MOST, take);
+
+	if (found > NVME_CHANGED_ZONES_MOST)
+		memset(log->start, 0, sizeof(log->start));
+	log->zones = (uint16_t)(found > NVME_CHANGED_ZONES_MOST ? NVME_CHANGED_ZONES_MORE : found);
 	return sizeof(*log);
 }
 
@@ -195,13 +207,14 @@ static uint32_t build(struct hil *hil, const struct nvme_sqe *sqe)
 {
 	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
 	switch (sqe->cdw10 & 0xff) {
-	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil->scratch);
+	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil, hil->scratch);
 	case NVME_LOG_FEATURES: return features_page(hil->scratch);
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->limits.zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
+	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	default: return ftl_page(hil, hil->scratch);
@@ -311,19 +324,27 @@ static void send_gathered_page(struct hil *hil)
 	hil_admin_answer(hil, hil->ping_sqe.cid, status, 0);
 }
 
+/* Every page but one is about the controller. */
+static bool right_scope(uint8_t id, uint32_t nsid)
+{
+	return id == NVME_LOG_CHANGED_ZONES ? nsid == 1 : nsid == 0 || nsid == NVME_NSID_ALL;
+}
+
 uint16_t hil_admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	uint8_t id = sqe->cdw10 & 0xff, *pages[PRP_MAX_PAGES];
 	struct window w = { 0 };
 	uint16_t status;
 
-	if (!known_page(id))
+	if (!known_page(hil, id))
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
-	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL) /* every page is about the controller */
+	if (!right_scope(id, sqe->nsid))
 		return BAD_FIELD;
 	status = read_window(hil, sqe, pages, &w);
 	if (status)
 		return status;
+	if (id == NVME_LOG_CHANGED_ZONES && w.offset > sizeof(struct nvme_changed_zones_log))
+		return BAD_FIELD; /* before anything is taken */
 	if (gathered_bytes(id))
 		return w.offset > gathered_bytes(id) ? BAD_FIELD : hil_ping_harts(hil, sqe, result, send_gathered_page);
 	return send_page(hil, sqe, &w);

@@ -50,7 +50,9 @@ const CommandCase cases[] = {
 	{"SupportedFeatures", NVME_SUCCESS, page(0x12, 256)},
 	{"ChangedNamespacesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x04, 16)},
 	{"SelfTestIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x06, 16)},
-	{"ChangedZonesIsNotOffered", NVME_LOG_PAGE_INVALID, page(0xbf, 16, 0, 1)},
+	{"ChangedZones", NVME_SUCCESS, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 1)},
+	{"ChangedZonesOfNoNamespace", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 0)},
+	{"ChangedZonesOfAllNamespaces", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, NVME_NSID_ALL)},
 	{"VendorPageAfterTheLast", NVME_LOG_PAGE_INVALID, page(0xc4, 16)},
 	{"LastPage", NVME_LOG_PAGE_INVALID, page(0xff, 16)},
 };
@@ -150,7 +152,8 @@ TEST_F(LogContent, SupportedPagesAreThoseThatCanBeRead)
 {
 	auto data = bench().controller().log_page(0x00, 1024);
 	for (uint32_t lid = 0; lid < 256; lid++) {
-		bool can = bench().controller().admin(page(lid, 1)(bench())).status == NVME_SUCCESS;
+		uint32_t nsid = lid == NVME_LOG_CHANGED_ZONES ? 1 : NVME_NSID_ALL;
+		bool can = bench().controller().admin(page(lid, 1, 0, nsid)(bench())).status == NVME_SUCCESS;
 		EXPECT_EQ(static_cast<unsigned>(data[lid * 4]) & 1, can ? 1u : 0u) << "page " << lid;
 	}
 }

@@ -1,4 +1,6 @@
 // READ ONLY and OFFLINE zones: a device whose blocks stand one erase each, used until there is no flash left.
+#include <cstring>
+
 #include "command_case.hpp"
 
 namespace conform {
@@ -81,6 +83,21 @@ TEST_F(WornZone, FilterFindsIt)
 	Bytes report(128);
 	ASSERT_EQ(b.run(sqe, {}, &report).status, NVME_SUCCESS);
 	EXPECT_GE(static_cast<unsigned>(report[0]), 1u);
+}
+
+// The two zones that wear_out() lost, in the order of their addresses.
+TEST_F(WornZone, ChangedZoneListNamesIt)
+{
+	nvme_sqe sqe = admin_command(*bench_, NVME_ADMIN_GET_LOG_PAGE, 1, NVME_LOG_CHANGED_ZONES | 1023u << 16);
+	ASSERT_EQ(bench_->controller().admin(sqe).status, NVME_SUCCESS);
+	nvme_changed_zones_log log;
+	std::memcpy(&log, bench_->at(bench_->page(0)), sizeof(log));
+	EXPECT_EQ(log.zones, 2u);
+	EXPECT_EQ(log.start[0], bench_->start(0));
+	EXPECT_EQ(log.start[1], bench_->start(1));
+	ASSERT_EQ(bench_->controller().admin(sqe).status, NVME_SUCCESS);
+	std::memcpy(&log, bench_->at(bench_->page(0)), sizeof(log));
+	EXPECT_EQ(log.zones, 0u) << "read, so told";
 }
 
 TEST_F(WornZone, AllZonesCommandsSkipIt)

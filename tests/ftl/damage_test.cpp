@@ -157,6 +157,7 @@ TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 			EXPECT_EQ(nowhere, record && w.rig.State(zone) == NVME_ZS_READ_ONLY);
 			EXPECT_EQ(w.rig.Damage().lost_sectors, nowhere);
 			EXPECT_EQ(w.rig.Damage().read_only_zones, nowhere);
+			EXPECT_EQ(w.rig.Changed().size(), nowhere);
 			EXPECT_EQ(w.Standing().empty(), !nowhere) << w.Standing();
 			EXPECT_EQ(w.rig.Damage().first_lba, nowhere ? w.rig.Lba(zone, at) : 0);
 			EXPECT_EQ(w.Compare({{zone, at}}), "");

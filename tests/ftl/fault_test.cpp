@@ -97,6 +97,46 @@ TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
 	EXPECT_EQ(r.Compare(0, 0, 24, 1), "");
 }
 
+struct Watch {
+	ftl_watch watch{};
+	lt_thread thread{"watch", 0};
+	unsigned calls = 0;
+	explicit Watch(ftl *ftl)
+	{
+		watch.thread = &thread;
+		watch.changed = [](ftl_watch *w) { reinterpret_cast<Watch *>(w)->calls++; };
+		ftl_set_watch(ftl, &watch);
+	}
+};
+static_assert(offsetof(Watch, watch) == 0);
+
+TEST(Faults, AZoneThatTurnsReadOnlyIsTold)
+{
+	using Starts = std::vector<uint64_t>;
+	hz_device_config cfg = Config();
+	cfg.normal.endurance = 1;
+	Rig r(cfg);
+	ASSERT_TRUE(r.Boot());
+	Watch watch(r.ftl);
+	ASSERT_EQ(r.Write(2, 0, 24, 1, FTL_FUA), 0);
+	ASSERT_EQ(r.Op(FTL_ZONE_FINISH, 2), 0);
+	EXPECT_EQ(r.Changed(), Starts()) << "what the host asks for is no change to tell of";
+	for (int i = 0; i < 40 && r.State(1) != NVME_ZS_READ_ONLY; i++) {
+		r.Write(1, 0, 24, 1, FTL_FUA);
+		r.Op(FTL_ZONE_RESET, 1);
+	}
+	r.Write(0, 0, 24, 1, FTL_FUA);
+	for (uint32_t zone : {0u, 1u})
+		ASSERT_EQ(r.State(zone), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(watch.calls, 2u);
+	EXPECT_EQ(r.Changed(), (Starts{r.Lba(0), r.Lba(1)}));
+	EXPECT_EQ(r.Changed(true), (Starts{r.Lba(0), r.Lba(1)}));
+	EXPECT_EQ(r.Changed(), Starts());
+	ASSERT_EQ(r.Op(FTL_ZONE_OFFLINE, 1), 0);
+	EXPECT_EQ(r.Changed(), Starts()) << "by the host";
+	EXPECT_EQ(watch.calls, 2u);
+}
+
 TEST(Faults, AnUnreadablePageIsReported)
 {
 	hz_device_config cfg = Config();

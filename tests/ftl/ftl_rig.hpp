@@ -224,6 +224,13 @@ public:
 		uint32_t ppa = rig_place_of(ftl, zone, offset);
 		return ppa == UINT32_MAX ? UINT64_MAX : rig::RecordOf(media, flash_addr_of(&map, ppa));
 	}
+	// First LBAs of the zones that the device has changed.
+	std::vector<uint64_t> Changed(bool take = false)
+	{
+		std::vector<uint64_t> start(shape.zones);
+		start.resize(ftl_changed_zones(ftl, start.data(), shape.zones, take));
+		return start;
+	}
 	ftl_damage Damage()
 	{
 		ftl_damage damage;

@@ -56,6 +56,7 @@ TEST_F(Admin, IdentifyController)
 	EXPECT_EQ(id.ver, 0x20000u);
 	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF);
 	EXPECT_EQ(id.vwc, 7);
+	EXPECT_EQ(id.oaes, uint32_t{NVME_NOTICE_ZONES});
 	EXPECT_EQ(std::string(id.subnqn, 4), "nqn.");
 }
 
@@ -137,6 +138,7 @@ TEST_F(BlockAdmin, NothingNamesTheZonedCommandSet)
 			EXPECT_EQ(identify(cns, cns == NVME_CNS_CSI_NAMESPACE, csi), dnr(NVME_INVALID_IOCS)) << int(cns) << " " << int(csi);
 	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
 	EXPECT_EQ(std::string(page<nvme_identify_controller>().mn, 18), "Hartzone block SSD");
+	EXPECT_EQ(page<nvme_identify_controller>().oaes, 0u);
 }
 
 TEST_F(BlockAdmin, TheNvmCommandSetHasTheNamespace)

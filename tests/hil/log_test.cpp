@@ -28,7 +28,7 @@ constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
 
 TEST_F(Log, UnknownPagesAndBadWindows)
 {
-	for (unsigned id : {0x04, 0x06, 0x70, 0xbf, 0xc4, 0xff})
+	for (unsigned id : {0x04, 0x06, 0x70, 0xbe, 0xc4, 0xff})
 		EXPECT_EQ(log(static_cast<uint8_t>(id), 512), dnr(NVME_LOG_PAGE_INVALID)) << id;
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 2), bad_field) << "an offset of whole dwords";
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 516), bad_field) << "behind the page";
@@ -38,6 +38,9 @@ TEST_F(Log, UnknownPagesAndBadWindows)
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 0, 0, 1 << 23), bad_field) << "offset type";
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 0, 0, 0, 1), bad_field) << "no page per namespace";
 	EXPECT_EQ(log(HZ_LOG_LOCKS, 512, 1 << 30), bad_field);
+	EXPECT_EQ(log(NVME_LOG_CHANGED_ZONES, 4096, 4100, 0, 0, 1), bad_field) << "behind the page";
+	for (uint32_t nsid : {0u, 2u, NVME_NSID_ALL})
+		EXPECT_EQ(log(NVME_LOG_CHANGED_ZONES, 4096, 0, 0, 0, nsid), bad_field) << "a page of the namespace";
 }
 
 TEST_F(Log, WindowShowsItsPieceAndZerosBehindThePage)
@@ -156,15 +159,125 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 TEST_F(Log, SupportedPagesAndFeatures)
 {
 	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
-	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x05, 0x12, 0x13, 0xc0, 0xc3})
+	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc3})
 		EXPECT_EQ(page<nvme_supported_pages>().page[id], 1u) << id;
-	for (unsigned id : {0x04, 0x06, 0x14, 0xbf, 0xc4, 0xff})
+	for (unsigned id : {0x04, 0x06, 0x14, 0xbe, 0xc4, 0xff})
 		EXPECT_EQ(page<nvme_supported_pages>().page[id], 0u) << id;
 	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
 	EXPECT_TRUE(page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
 	EXPECT_EQ(page<nvme_features_log>().feature[0x0d], 0u);
 	ASSERT_EQ(log(NVME_LOG_MI_COMMANDS, 4096), 0);
 	EXPECT_EQ(page<nvme_mi_commands_log>().command[0], 0u);
+}
+
+struct ZoneNotice : Log {
+	static constexpr uint32_t retain = 1 << 15;
+	void request()
+	{
+		rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+		rig.ring_admin();
+	}
+	uint16_t configure(uint32_t value) { return rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, value)); }
+	void change(uint64_t start)
+	{
+		change_zone(*rig.fake, start);
+		rig.run();
+	}
+	bool told()
+	{
+		auto cqe = rig.reap_admin();
+		if (!cqe)
+			return false;
+		EXPECT_EQ(cqe->status, 0);
+		EXPECT_EQ(cqe->dw0, NVME_AEN_NOTICE | 0xefu << 8 | 0xbfu << 16);
+		EXPECT_EQ(cqe->dw1, 1u) << "the namespace";
+		return true;
+	}
+	const nvme_changed_zones_log &zones(uint32_t extra10 = 0)
+	{
+		EXPECT_EQ(log(NVME_LOG_CHANGED_ZONES, 4096, 0, extra10, 0, 1), 0);
+		return page<nvme_changed_zones_log>();
+	}
+};
+
+TEST_F(ZoneNotice, IsGivenOnceUntilTheListIsRead)
+{
+	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
+	request();
+	EXPECT_FALSE(told()) << "nothing has changed";
+	change(512);
+	EXPECT_TRUE(told());
+	request();
+	change(128);
+	EXPECT_FALSE(told()) << "masked until the list is read";
+	auto retained = zones(retain);
+	EXPECT_EQ(retained.zones, 2u);
+	EXPECT_FALSE(told()) << "read with Retain: still masked";
+	auto list = zones();
+	EXPECT_EQ(list.zones, 2u);
+	EXPECT_EQ(list.start[0], 128u);
+	EXPECT_EQ(list.start[1], 512u);
+	EXPECT_EQ(list.start[2], 0u);
+	EXPECT_FALSE(told()) << "the list told of both";
+	EXPECT_EQ(zones().zones, 0u) << "reading it empties it";
+	change(256);
+	EXPECT_TRUE(told());
+	EXPECT_EQ(zones().start[0], 256u);
+}
+
+TEST_F(ZoneNotice, IsGivenOnlyToWhomAsksForIt)
+{
+	request();
+	change(512);
+	EXPECT_FALSE(told());
+	ASSERT_EQ(configure(NVME_WARNINGS), 0);
+	EXPECT_FALSE(told());
+	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
+	EXPECT_TRUE(told()) << "of what has changed before, too";
+}
+
+TEST_F(ZoneNotice, AControllerResetKeepsTheListButNotTheEvent)
+{
+	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
+	rig.set(NVME_REG_CC, 0);
+	change(512);
+	rig.enable();
+	request();
+	EXPECT_FALSE(told()) << "the feature is back at its default";
+	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
+	EXPECT_TRUE(told());
+	EXPECT_EQ(zones().zones, 1u);
+}
+
+TEST_F(ZoneNotice, AListThatIsTooLongNamesNone)
+{
+	for (uint64_t z = 0; z < 511; z++)
+		change(z * 128);
+	EXPECT_EQ(zones(retain).zones, 511u);
+	EXPECT_EQ(zones(retain).start[510], 510 * 128u);
+	change(511 * 128);
+	EXPECT_EQ(zones().zones, 0xffffu);
+	EXPECT_EQ(page<nvme_changed_zones_log>().start[0], 0u);
+	EXPECT_EQ(page<nvme_changed_zones_log>().start[510], 0u);
+	EXPECT_EQ(zones().zones, 0u);
+}
+
+TEST_F(ZoneNotice, ARefusedReadTakesNothing)
+{
+	change(512);
+	EXPECT_EQ(log(NVME_LOG_CHANGED_ZONES, 4096, 4100, 0, 0, 1), bad_field);
+	EXPECT_EQ(zones().zones, 1u);
+}
+
+TEST(ZoneNoticeOfABlockDevice, IsNotThere)
+{
+	Options block;
+	block.block = true;
+	Rig rig(block);
+	rig.enable();
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 127u << 16, 0, rig.buffer(), 1)),
+		  dnr(NVME_LOG_PAGE_INVALID));
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_ZONES)), bad_field);
 }
 
 TEST_F(Log, HartTimesSumToElapsed)

@@ -72,7 +72,22 @@ void on_worker(lt_event *event)
 	lt_timer_arm(&service->timer, clock_now_ns() + service->delay_ns, on_time);
 }
 
+void watch_run(lt_event *event)
+{
+	auto *watch = reinterpret_cast<ftl_watch *>(event);
+	lt_swap(&watch->posted, 0);
+	watch->changed(watch);
+}
+static_assert(offsetof(ftl_watch, event) == 0);
+
 } // namespace
+
+void change_zone(ftl &f, uint64_t start)
+{
+	f.changed.insert(start);
+	if (lt_cas(&f.watch->posted, 0, 1))
+		lt_post(f.watch->thread, &f.watch->event, watch_run);
+}
 
 extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 {
@@ -93,6 +108,17 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 }
 
 extern "C" void ftl_damage_found(const ftl *f, ftl_damage *out) { *out = f->damage; }
+extern "C" void ftl_set_watch(ftl *f, ftl_watch *watch) { f->watch = watch; }
+extern "C" uint32_t ftl_changed_zones(ftl *f, uint64_t *start, uint32_t most, bool take)
+{
+	uint32_t found = 0;
+	for (uint64_t lba : f->changed)
+		if (found++ < most)
+			start[found - 1] = lba;
+	if (take)
+		f->changed.clear();
+	return found;
+}
 extern "C" void ftl_publish(ftl *) {}
 extern "C" void ftl_published(ftl *f, hz_log_ftl *out) { *out = f->report; }
 

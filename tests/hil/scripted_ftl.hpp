@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 extern "C" {
@@ -38,7 +39,12 @@ struct ftl {
 	ftl_request *last = nullptr;
 	nand_history history{};
 	ftl_damage damage{};
+	std::set<uint64_t> changed; // zones, by first LBA
+	ftl_watch *watch = nullptr;
 	int shut_down = -1; // what the HIL last said about it
 	std::vector<Service *> serving;
 	uint64_t over = 0;  // life of the controller that was abandoned last
 };
+
+// The FTL changes a zone, and tells its watch of it.
+void change_zone(ftl &f, uint64_t start);

@@ -41,6 +41,7 @@ TEST(NvmeVsLibnvme, IdentifyController)
 	SAME(NVME_OACS_DBBUF, NVME_CTRL_OACS_DBBUF_CFG);
 	SAME(NVME_ONCS_WRITE_ZEROES, NVME_CTRL_ONCS_WRITE_ZEROES);
 	SAME(NVME_ONCS_SELECT, NVME_CTRL_ONCS_SAVE_FEATURES);
+	SAME(NVME_NOTICE_ZONES, NVME_CTRL_OAES_ZD);
 	SAME(NVME_VWC_PRESENT, NVME_CTRL_VWC_PRESENT);
 	SAME(NVME_VWC_FLUSH_ALL, NVME_CTRL_VWC_FLUSH);
 	SAME(NVME_LPA_EFFECTS, NVME_CTRL_LPA_CMD_EFFECTS);
@@ -115,6 +116,9 @@ TEST(NvmeVsLibnvme, LogPages)
 	F(parameter_location, parm_error_location); F(lba, lba); F(nsid, nsid); F(vs, vs); F(trtype, trtype); F(cs, cs);
 	F(trtype_info, trtype_spec_info);
 #undef F
+	SAME_SIZE(nvme_changed_zones_log, nvme_zns_changed_zone_log);
+	SAME_FIELD(nvme_changed_zones_log, zones, nvme_zns_changed_zone_log, nrzid);
+	SAME_FIELD(nvme_changed_zones_log, start, nvme_zns_changed_zone_log, zid);
 	SAME_SIZE(nvme_firmware_log, nvme_firmware_slot);
 	SAME_FIELD(nvme_firmware_log, frs, nvme_firmware_slot, frs);
 	SAME_SIZE(nvme_effects_log, nvme_cmd_effects_log);
@@ -124,6 +128,7 @@ TEST(NvmeVsLibnvme, LogPages)
 	SAME(NVME_LOG_ERROR, NVME_LOG_LID_ERROR);
 	SAME(NVME_LOG_SMART, NVME_LOG_LID_SMART);
 	SAME(NVME_LOG_FIRMWARE, NVME_LOG_LID_FW_SLOT);
+	SAME(NVME_LOG_CHANGED_ZONES, NVME_LOG_LID_ZNS_CHANGED_ZONES);
 	SAME(NVME_LOG_EFFECTS, NVME_LOG_LID_CMD_EFFECTS);
 }
 
