@@ -131,13 +131,13 @@ enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAM
 enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_NOTICE = 2, NVME_AEN_TYPES };
 enum nvme_async_event {
 	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
-	NVME_AEN_SMART_RELIABILITY = 0,
+	NVME_AEN_SMART_RELIABILITY = 0, NVME_AEN_SMART_SPARE = 2,
 	NVME_AEN_NOTICE_ZONES = 0xef, /* Zone Descriptor Changed */
 };
 /* Which notices there are: OAES of Identify Controller, and feature 0Bh, which enables them. */
 enum nvme_notice { NVME_NOTICE_ZONES = 1 << 27 };
 /* Critical warning of the SMART log; in feature 0Bh the bits whose setting the host wants to be told. */
-enum nvme_critical_warning { NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
+enum nvme_critical_warning { NVME_WARNING_SPARE = 1, NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
 enum nvme_cns {
 	NVME_CNS_NAMESPACE = 0x00, NVME_CNS_CONTROLLER = 0x01, NVME_CNS_ACTIVE_NAMESPACES = 0x02, NVME_CNS_DESCRIPTORS = 0x03,

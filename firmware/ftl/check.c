@@ -169,7 +169,7 @@ static const char *check_superblocks(struct ftl *ftl, const struct superblocks *
 	}
 	if (used != held)
 		return "a superblock is marked as used but no zone has it";
-	if (free != sbs->free.count || dirty != sbs->dirty.count || bad != sbs->bad)
+	if (free != sbs->free.count || dirty != sbs->dirty.count || bad != lt_load(&sbs->bad))
 		return "the counts of free, dirty or bad superblocks are wrong";
 	return sbs->moving ? "a relocation promised a superblock and did not give it back" : NULL;
 }

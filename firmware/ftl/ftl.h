@@ -65,7 +65,7 @@ struct ftl_damage {
 	uint32_t table_copies;        /* lost ones of zone table pages of which the other copy is there; they are written again */
 };
 void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out);
-/* Who is told of zones that the device itself changes. Owned by who gives it. */
+/* Who is told of zones that the device itself changes, and of superblocks that it retires. Owned by who gives it. */
 struct ftl_watch {
 	struct lt_event event;
 	const struct lt_thread *thread;
@@ -74,6 +74,13 @@ struct ftl_watch {
 };
 /* Before the harts run. Of what mount changed nobody is called. */
 void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch);
+/* Of the superblocks that zones take; the scarcer and the more worn of normal ones and those for patches. */
+struct ftl_health {
+	uint8_t spare_percent;        /* of those beyond what the zones need, how many have not been retired */
+	uint8_t used_percent;         /* mean erases of what a block endures; at most 255; 0 if it endures any number */
+};
+/* Any hart, no lock. */
+void ftl_report_health(const struct ftl *ftl, struct ftl_health *out);
 /* Zones that the device has changed to READ ONLY and that have not been taken: how many, and the first LBA of at most `most` of them,
  * ascending. take: they count as told. Any hart, no lock. */
 uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool take);

@@ -162,6 +162,7 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 {
 	struct superblock *info = info_of(sbs, job->superblock);
 	struct zone *notify, *granted = NULL, *refused;
+	bool failed = job->failed; /* not busy any more, the job is anybody's */
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&sbs->lock, &node);
@@ -169,10 +170,10 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	notify = info->notify;
 	info->notify = NULL;
 	info->erases++;
-	sbs->erases++;
-	if (job->failed) {
+	lt_add(&sbs->erases, 1);
+	if (failed) {
 		info->state = SB_BAD;
-		sbs->bad++;
+		lt_add(&sbs->bad, 1);
 	} else {
 		granted = hand_out(sbs, job->superblock);
 	}
@@ -184,6 +185,8 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	}
 	if (granted)
 		zone_kick(self, granted);
+	if (failed)
+		watch_tell(self->ftl);
 	refuse_waiters(self, refused);
 	pool_kick(self, sbs);
 }
@@ -227,9 +230,10 @@ void superblock_retire(struct ftl_worker *self, uint32_t number)
 
 	lt_lock_acquire(&sbs->lock, &node);
 	info_of(sbs, number)->state = SB_BAD;
-	sbs->bad++;
+	lt_add(&sbs->bad, 1);
 	refused = hopeless_waiters(sbs);
 	lt_lock_release(&sbs->lock, &node);
+	watch_tell(self->ftl);
 	refuse_waiters(self, refused);
 }
 
@@ -259,9 +263,41 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->superblocks.lock, &node);
-	*erases = ftl->superblocks.erases;
+	*erases = lt_load(&ftl->superblocks.erases);
 	*count = ftl->superblocks.count;
 	lt_lock_release(&ftl->superblocks.lock, &node);
+}
+
+/* Of the superblocks beyond those that full zones need, how many are left, in percent. Nothing to spare: 100 until one is missing. */
+static uint8_t spare_percent(const struct superblocks *sbs, uint32_t needed)
+{
+	uint64_t spare = sbs->count - needed, bad = lt_load(&sbs->bad);
+
+	if (!bad)
+		return 100;
+	return bad >= spare ? 0 : (uint8_t)((spare - bad) * 100 / spare);
+}
+
+static uint8_t used_percent(const struct superblocks *sbs, uint32_t endurance)
+{
+	uint64_t used = endurance ? lt_load(&sbs->erases) * 100 / ((uint64_t)sbs->count * endurance) : 0;
+
+	return used < UINT8_MAX ? (uint8_t)used : UINT8_MAX;
+}
+
+void ftl_report_health(const struct ftl *ftl, struct ftl_health *out)
+{
+	const struct superblocks *normal = &ftl->superblocks, *patches = &ftl->patches;
+	uint32_t needed = ftl->all_zones - ftl->shape.conventional_zones;
+
+	out->spare_percent = spare_percent(normal, needed);
+	out->used_percent = used_percent(normal, ftl->cfg->normal.endurance);
+	if (!patches->count)
+		return;
+	if (spare_percent(patches, needed) < out->spare_percent)
+		out->spare_percent = spare_percent(patches, needed);
+	if (used_percent(patches, ftl->cfg->slc.endurance) > out->used_percent)
+		out->used_percent = used_percent(patches, ftl->cfg->slc.endurance);
 }
 
 static bool pool_quiet(struct superblocks *sbs)
@@ -287,8 +323,8 @@ static void pool_sort(struct superblocks *sbs)
 			fifo_push(sbs, &sbs->free, sbs->first + i);
 		else if (sbs->info[i].state == SB_DIRTY)
 			fifo_push(sbs, &sbs->dirty, sbs->first + i);
-		sbs->bad += sbs->info[i].state == SB_BAD;
-		sbs->erases += sbs->info[i].erases;
+		lt_add(&sbs->bad, sbs->info[i].state == SB_BAD);
+		lt_add(&sbs->erases, sbs->info[i].erases);
 	}
 }
 

@@ -36,8 +36,8 @@ struct superblocks {
 	struct superblock *info;      /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct zone *waiting_head, *waiting_tail;
-	uint64_t erases;              /* of all superblocks */
-	uint32_t bad, moving;         /* moving: superblocks that a running relocation will give back */
+	lt_word erases, bad;          /* of all superblocks, counted under the lock; read without it, too */
+	uint32_t moving;              /* superblocks that a running relocation will give back */
 	struct erase_job job[ERASE_JOBS];
 };
 

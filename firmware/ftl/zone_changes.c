@@ -12,8 +12,10 @@ static void watch_run(struct lt_event *event)
 }
 
 /* Post once until it runs: what changes meanwhile is seen then. */
-static void tell(struct ftl_watch *watch)
+void watch_tell(struct ftl *ftl)
 {
+	struct ftl_watch *watch = ftl->changes.watch;
+
 	if (watch && lt_cas(&watch->posted, 0, 1))
 		lt_post(watch->thread, &watch->event, watch_run);
 }
@@ -25,7 +27,7 @@ void zone_changed(struct zone *zone)
 	if (zone->backing)
 		return;
 	lt_or(&changes->map[zone->index >> 6], 1ull << (zone->index & 63));
-	tell(changes->watch);
+	watch_tell(zone->ftl);
 }
 
 void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch)

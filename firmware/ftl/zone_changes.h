@@ -17,5 +17,7 @@ struct zone_changes {
 void zone_changes_init(struct ftl *ftl, struct arena *arena);
 /* The device has changed the zone's state. Any hart, any lock. Backing zones are no host's: no effect. */
 void zone_changed(struct zone *zone);
+/* Something has changed that the watch is told of. Any hart, any lock. */
+void watch_tell(struct ftl *ftl);
 
 #endif

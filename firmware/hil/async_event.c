@@ -40,12 +40,16 @@ static void report(struct hil *hil)
 
 void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information)
 {
+	if (hil->life != LIFE_READY)
+		return;
 	hil->events.type[type].pending |= 1u << (information - types[type].first);
 	report(hil);
 }
 
 void async_event_warn(struct hil *hil, uint32_t warnings)
 {
+	if (hil->warning & warnings & NVME_WARNING_SPARE)
+		async_event_raise(hil, NVME_AEN_SMART, NVME_AEN_SMART_SPARE);
 	if (hil->warning & warnings & NVME_WARNING_RELIABILITY)
 		async_event_raise(hil, NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY);
 }

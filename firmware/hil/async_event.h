@@ -19,7 +19,8 @@ struct async_events {
 };
 
 struct hil;
-/* Raises an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. */
+/* Raises an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. A controller that
+ * is not enabled has nobody to tell. */
 void async_event_raise(struct hil *hil, enum nvme_async_type type, enum nvme_async_event information);
 /* The host has enabled events of these critical warnings: of one that stands it is told. */
 void async_event_warn(struct hil *hil, uint32_t warnings);

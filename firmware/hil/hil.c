@@ -71,8 +71,8 @@ static void on_change(struct ftl_watch *watch)
 {
 	struct hil *hil = (struct hil *)((char *)watch - offsetof(struct hil, watch));
 
-	if (hil->life == LIFE_READY)
-		async_event_zones(hil);
+	hil_check_spare(hil);
+	async_event_zones(hil);
 }
 
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
@@ -100,6 +100,7 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	make_pings(hil, arena);
 	make_buffers(hil, arena);
 	hil_log_damage(hil);
+	hil_check_spare(hil);
 	hil->watch = (struct ftl_watch){ .thread = &hil->thread, .changed = on_change };
 	ftl_set_watch(ftl, &hil->watch);
 	lt_hart_set_hook(cfg->hil_hart, hil_turn, hil);

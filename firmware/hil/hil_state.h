@@ -119,7 +119,6 @@ struct hil {
 	struct admin_answers answers;
 	struct async_events events;
 	uint32_t feature[32];
-	uint64_t vector_masked[2];      /* feature 09h: coalescing disabled, bit = vector; kept for Get Features */
 	struct log_counters counters;
 	uint32_t warning;               /* enum nvme_critical_warning */
 	struct nvme_error_entry *errors;  /* ring of HIL_ERROR_ENTRIES */
@@ -230,5 +229,7 @@ bool hil_register_write(struct hil *hil, uint32_t offset, unsigned size, uint64_
 void hil_log_error(struct hil *hil, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid);
 /* Start: what mount found lost goes into the error log, the count of media errors and the critical warning. */
 void hil_log_damage(struct hil *hil);
+/* Start, and whenever superblocks were retired: the critical warning and its event once too few are left. */
+void hil_check_spare(struct hil *hil);
 
 #endif

@@ -38,8 +38,6 @@ static void controller(struct hil *hil, void *page)
 	id->frmw = 0x03;   /* one slot, read only */
 	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_SUPPORTED_PAGES;
 	id->elpe = HIL_ERROR_ENTRIES - 1;
-	id->wctemp = 0x157;
-	id->cctemp = 0x175;
 	id->sqes = 0x66;
 	id->cqes = 0x44;
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;

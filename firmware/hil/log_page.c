@@ -10,7 +10,7 @@ enum {
 	RETAIN_EVENT = 1 << 15,       /* CDW10 */
 	OFFSET_IS_INDEX = 1 << 23,    /* CDW14 */
 	LOG_VERSION = 1,
-	TEMPERATURE_K = 310,
+	SPARE_THRESHOLD = 10,         /* percent */
 	MEDIA_SCT = 0x200, SCT_MASK = 0x700,
 };
 
@@ -40,7 +40,19 @@ void hil_log_damage(struct hil *hil)
 		return;
 	hil_log_error(hil, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, 1);
 	hil->counters.media_errors = sectors;
-	hil->warning = NVME_WARNING_RELIABILITY;
+	hil->warning |= NVME_WARNING_RELIABILITY;
+}
+
+/* What is retired never comes back, so the warning stands from then on. */
+void hil_check_spare(struct hil *hil)
+{
+	struct ftl_health health;
+
+	ftl_report_health(hil->ftl, &health);
+	if (health.spare_percent >= SPARE_THRESHOLD || hil->warning & NVME_WARNING_SPARE)
+		return;
+	hil->warning |= NVME_WARNING_SPARE;
+	async_event_warn(hil, hil->feature[NVME_FEAT_ASYNC_EVENT] & NVME_WARNING_SPARE);
 }
 
 /* Newest first (base spec 5.16.1.2). */
@@ -62,16 +74,17 @@ static uint32_t smart_page(struct hil *hil, void *page)
 	struct nvme_smart_log *log = page;
 	const struct log_counters *c = &hil->counters;
 	struct nand_history history;
+	struct ftl_health health;
 
+	ftl_report_health(hil->ftl, &health);
 	tsu_history(hil->tsu, &history);
 	log->power_cycles[0] = history.power_cycles;
 	log->unsafe_shutdowns[0] = history.unsafe_shutdowns;
 	log->power_on_hours[0] = history.powered_ns / HOUR_NS;
 	log->critical_warning = (uint8_t)hil->warning;
-	log->temperature[0] = TEMPERATURE_K & 0xff;
-	log->temperature[1] = TEMPERATURE_K >> 8;
-	log->available_spare = 100;
-	log->spare_threshold = 10;
+	log->available_spare = health.spare_percent; /* the temperature stays 0: there is none in this model */
+	log->spare_threshold = SPARE_THRESHOLD;
+	log->percentage_used = health.used_percent;
 	log->data_units_read[0] = data_units(c->read_sectors);
 	log->data_units_written[0] = data_units(c->written_sectors);
 	log->host_reads[0] = c->reads;

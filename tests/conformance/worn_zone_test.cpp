@@ -100,6 +100,14 @@ TEST_F(WornZone, ChangedZoneListNamesIt)
 	EXPECT_EQ(log.zones, 0u) << "read, so told";
 }
 
+TEST_F(WornZone, SmartSaysThatNothingIsLeft)
+{
+	nvme_smart_log log = bench_->controller().log_smart();
+	EXPECT_EQ(log.available_spare, 0);
+	EXPECT_GT(log.percentage_used, 50);
+	EXPECT_TRUE(log.critical_warning & NVME_WARNING_SPARE);
+}
+
 TEST_F(WornZone, AllZonesCommandsSkipIt)
 {
 	Bench &b = *bench_;

@@ -118,6 +118,10 @@ TEST(Faults, AZoneThatTurnsReadOnlyIsTold)
 	Rig r(cfg);
 	ASSERT_TRUE(r.Boot());
 	Watch watch(r.ftl);
+	struct ftl_health health;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.spare_percent, 100);
+	EXPECT_EQ(health.used_percent, 0);
 	ASSERT_EQ(r.Write(2, 0, 24, 1, FTL_FUA), 0);
 	ASSERT_EQ(r.Op(FTL_ZONE_FINISH, 2), 0);
 	EXPECT_EQ(r.Changed(), Starts()) << "what the host asks for is no change to tell of";
@@ -128,13 +132,17 @@ TEST(Faults, AZoneThatTurnsReadOnlyIsTold)
 	r.Write(0, 0, 24, 1, FTL_FUA);
 	for (uint32_t zone : {0u, 1u})
 		ASSERT_EQ(r.State(zone), NVME_ZS_READ_ONLY);
-	EXPECT_EQ(watch.calls, 2u);
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.spare_percent, 0);
+	EXPECT_GT(health.used_percent, 50) << "all but the superblock of zone 2";
+	const unsigned calls = watch.calls;
+	EXPECT_GT(calls, r.cfg.spare_superblocks) << "of each retired superblock, and of the zones";
 	EXPECT_EQ(r.Changed(), (Starts{r.Lba(0), r.Lba(1)}));
 	EXPECT_EQ(r.Changed(true), (Starts{r.Lba(0), r.Lba(1)}));
 	EXPECT_EQ(r.Changed(), Starts());
 	ASSERT_EQ(r.Op(FTL_ZONE_OFFLINE, 1), 0);
 	EXPECT_EQ(r.Changed(), Starts()) << "by the host";
-	EXPECT_EQ(watch.calls, 2u);
+	EXPECT_EQ(watch.calls, calls);
 }
 
 TEST(Faults, AnUnreadablePageIsReported)

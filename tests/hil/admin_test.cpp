@@ -207,11 +207,27 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 1).status, bad_field) << "there is one power state";
 	EXPECT_EQ(set(NVME_FEAT_IOCS_PROFILE, 0).status, 0);
 	EXPECT_EQ(set(NVME_FEAT_IOCS_PROFILE, 1).status, bad_field);
-	EXPECT_EQ(set(NVME_FEAT_INTERRUPT_VECTOR, 1 << 16 | 64).status, 0);
-	EXPECT_EQ(get(NVME_FEAT_INTERRUPT_VECTOR, 0, 64).dw0, 1u << 16 | 64);
-	EXPECT_EQ(get(NVME_FEAT_INTERRUPT_VECTOR, 0, 63).dw0, 63u);
+	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0).status, 0);
+	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0x20).status, bad_field) << "a workload hint would change nothing";
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 7).status, 0);
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 8).status, bad_field) << "a weight, without weighted round robin";
+}
+
+TEST_F(Admin, FeaturesThatHaveNothingToActOnAreNotChangeable)
+{
+	for (uint8_t fid : {NVME_FEAT_TEMPERATURE_THRESHOLD, NVME_FEAT_ERROR_RECOVERY, NVME_FEAT_INTERRUPT_COALESCING, NVME_FEAT_INTERRUPT_VECTOR}) {
+		EXPECT_EQ(get(fid, NVME_FEAT_CAPABILITIES).dw0, 0u) << int(fid);
+		uint32_t value = get(fid).dw0;
+		EXPECT_EQ(get(fid, NVME_FEAT_DEFAULT).dw0, value) << int(fid);
+		EXPECT_EQ(set(fid, 1).status, dnr(NVME_FEATURE_NOT_CHANGEABLE)) << int(fid);
+		EXPECT_EQ(get(fid).dw0, value) << int(fid);
+	}
+	EXPECT_EQ(get(NVME_FEAT_TEMPERATURE_THRESHOLD).dw0, 0xffffu) << "over: never";
+	EXPECT_EQ(get(NVME_FEAT_TEMPERATURE_THRESHOLD, 0, 1 << 20).dw0, 0u) << "under: never";
+	EXPECT_EQ(get(NVME_FEAT_TEMPERATURE_THRESHOLD, 0, 2 << 20).status, bad_field);
+	EXPECT_EQ(get(NVME_FEAT_TEMPERATURE_THRESHOLD, 0, 1 << 16).status, bad_field) << "no further sensor";
+	EXPECT_EQ(get(NVME_FEAT_INTERRUPT_VECTOR, 0, 64).dw0, 1u << 16 | 64) << "no vector's interrupts are held back";
 	EXPECT_EQ(get(NVME_FEAT_INTERRUPT_VECTOR, 0, 65).status, bad_field);
-	EXPECT_EQ(set(NVME_FEAT_INTERRUPT_VECTOR, 65).status, bad_field);
 }
 
 TEST_F(Admin, NumberOfQueues)

@@ -135,6 +135,39 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(smart.error_entries[0], 1u);
 }
 
+TEST_F(Log, SmartTellsWearAndSpare)
+{
+	rig.fake->health = {37, 120};
+	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
+	EXPECT_EQ(page<nvme_smart_log>().available_spare, 37);
+	EXPECT_EQ(page<nvme_smart_log>().spare_threshold, 10);
+	EXPECT_EQ(page<nvme_smart_log>().percentage_used, 120);
+	EXPECT_EQ(page<nvme_smart_log>().critical_warning, 0);
+	EXPECT_EQ(page<nvme_smart_log>().temperature[0] | page<nvme_smart_log>().temperature[1], 0) << "not modelled";
+}
+
+TEST_F(Log, SpareBelowTheThresholdIsAWarningAndAnEvent)
+{
+	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_SPARE)), 0);
+	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	rig.ring_admin();
+	for (uint8_t spare : {10, 9}) {
+		rig.fake->health.spare_percent = spare;
+		tell_watch(*rig.fake);
+		rig.run();
+		auto told = rig.reap_admin();
+		ASSERT_EQ(told.has_value(), spare == 9) << "below, not at it";
+		EXPECT_EQ(told ? told->dw0 : 0, spare == 9 ? NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8 | NVME_LOG_SMART << 16 : 0);
+		ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
+		EXPECT_EQ(page<nvme_smart_log>().critical_warning, spare == 9 ? NVME_WARNING_SPARE : 0);
+	}
+	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	rig.ring_admin();
+	tell_watch(*rig.fake);
+	rig.run();
+	EXPECT_FALSE(rig.reap_admin()) << "told once";
+}
+
 TEST_F(Log, SmartTellsThePowerHistory)
 {
 	rig.fake->history = {12, 3, 2 * 3600000000000ull + 1};

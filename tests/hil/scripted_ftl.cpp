@@ -85,6 +85,11 @@ static_assert(offsetof(ftl_watch, event) == 0);
 void change_zone(ftl &f, uint64_t start)
 {
 	f.changed.insert(start);
+	tell_watch(f);
+}
+
+void tell_watch(ftl &f)
+{
 	if (lt_cas(&f.watch->posted, 0, 1))
 		lt_post(f.watch->thread, &f.watch->event, watch_run);
 }
@@ -108,6 +113,7 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 }
 
 extern "C" void ftl_damage_found(const ftl *f, ftl_damage *out) { *out = f->damage; }
+extern "C" void ftl_report_health(const ftl *f, ftl_health *out) { *out = f->health; }
 extern "C" void ftl_set_watch(ftl *f, ftl_watch *watch) { f->watch = watch; }
 extern "C" uint32_t ftl_changed_zones(ftl *f, uint64_t *start, uint32_t most, bool take)
 {

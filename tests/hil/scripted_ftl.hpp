@@ -41,10 +41,12 @@ struct ftl {
 	ftl_damage damage{};
 	std::set<uint64_t> changed; // zones, by first LBA
 	ftl_watch *watch = nullptr;
+	ftl_health health{100, 0};
 	int shut_down = -1; // what the HIL last said about it
 	std::vector<Service *> serving;
 	uint64_t over = 0;  // life of the controller that was abandoned last
 };
 
-// The FTL changes a zone, and tells its watch of it.
+// The FTL tells its watch that something has changed; or changes a zone, and tells of it.
+void tell_watch(ftl &f);
 void change_zone(ftl &f, uint64_t start);
