@@ -298,7 +298,7 @@ static bool page_times_hold(const struct hz_region_timing *timing, const char *r
 	return true;
 }
 
-/* With less, writers could wait for ever for room in the SLC log (firmware/ftl/slc.h). */
+/* With less, writers could wait for ever for room in the SLC log (firmware/ftl/slc/slc.h). */
 static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	struct hz_shape shape;

@@ -254,7 +254,7 @@ const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text
 const char *hz_plane_scheme_name(uint32_t scheme);
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
-/* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc.h). */
+/* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc/slc.h). */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus
 }

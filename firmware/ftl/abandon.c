@@ -10,9 +10,9 @@
  * of the controller's next life wait for it as for any other. */
 #include "abandon.h"
 
-#include "context.h"
-#include "write.h"
-#include "zone_ops.h"
+#include "base/context.h"
+#include "zone/write.h"
+#include "zone/zone_ops.h"
 
 enum { PIECE = 64 /* zones looked at in one event */ };
 

@@ -2,7 +2,7 @@
 #ifndef FTL_ABANDON_H
 #define FTL_ABANDON_H
 
-#include "io.h"
+#include "request/io.h"
 
 enum abandon_step { ABANDON_NEW, ABANDON_TOLD };
 

@@ -1,6 +1,6 @@
 /* Zone report, and the FTL's counters. */
-#include "context.h"
-#include "zone_ops.h"
+#include "base/context.h"
+#include "zone/zone_ops.h"
 
 /* A conventional zone's type and state are those of ZBC (1h CONVENTIONAL, 0h NOT WRITE POINTER), which ZNS 1.1 leaves reserved: only a
  * report of all zones lists it. ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has

@@ -1,7 +1,7 @@
 /* Coming to rest. */
 #include "rest.h"
 
-#include "context.h"
+#include "base/context.h"
 
 enum { LOOK_NS = 100000 };
 enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };

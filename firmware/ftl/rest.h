@@ -4,7 +4,7 @@
 #ifndef FTL_REST_H
 #define FTL_REST_H
 
-#include "io.h"
+#include "request/io.h"
 
 struct ftl;
 struct ftl_worker;

@@ -1,7 +1,7 @@
 /* Survey of a mounted device. */
 #include "survey.h"
 
-#include "context.h"
+#include "base/context.h"
 
 struct survey {
 	struct ftl_zone_survey *out;

@@ -1,10 +1,10 @@
 /* Workers: dispatch of requests, completion, and the FTL's construction. */
 #include "abandon.h"
-#include "context.h"
-#include "mount.h"
+#include "base/context.h"
+#include "mount/mount.h"
 #include "rest.h"
-#include "write.h"
-#include "zone_ops.h"
+#include "zone/write.h"
+#include "zone/zone_ops.h"
 
 static struct ftl_request *request_of(struct lt_event *event)
 {

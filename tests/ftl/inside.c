@@ -1,5 +1,5 @@
 /* For tests in C++, which cannot read the firmware's own headers. */
-#include "context.h"
+#include "base/context.h"
 #include "inside.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset)

@@ -1,0 +1,363 @@
+/* Free list, eraser and retirement of the superblocks that zones take: normal ones, and SLC ones for patches. */
+#include "block/superblock.h"
+
+#include "base/context.h"
+#include "zone/write.h"
+
+static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
+{
+	return &sbs->info[number - sbs->first];
+}
+
+static struct superblocks *pool_of(struct ftl *ftl, uint32_t number)
+{
+	return number < ftl->superblocks.first ? &ftl->patches : &ftl->superblocks;
+}
+
+static void fifo_push(struct superblocks *sbs, struct superblock_fifo *fifo, uint32_t number)
+{
+	info_of(sbs, number)->next = SUPERBLOCK_NONE;
+	if (fifo->count++)
+		info_of(sbs, fifo->tail)->next = number;
+	else
+		fifo->head = number;
+	fifo->tail = number;
+}
+
+static uint32_t fifo_pop(struct superblocks *sbs, struct superblock_fifo *fifo)
+{
+	uint32_t number = fifo->head;
+
+	if (!fifo->count)
+		return SUPERBLOCK_NONE;
+	fifo->count--;
+	fifo->head = info_of(sbs, number)->next;
+	return number;
+}
+
+static bool erasing(const struct superblocks *sbs)
+{
+	for (unsigned i = 0; i < ERASE_JOBS; i++)
+		if (sbs->job[i].busy)
+			return true;
+	return false;
+}
+
+uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless)
+{
+	struct superblocks *sbs = zone_in_patch(zone) ? &ftl->patches : &ftl->superblocks;
+	struct lt_lock_node node;
+	uint32_t number;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	number = fifo_pop(sbs, &sbs->free);
+	*hopeless = number == SUPERBLOCK_NONE && !sbs->dirty.count && !sbs->moving && !erasing(sbs);
+	if (number != SUPERBLOCK_NONE) {
+		info_of(sbs, number)->state = SB_USED;
+	} else if (!*hopeless) {
+		zone->next_superblock = NULL;
+		*(sbs->waiting_tail ? &sbs->waiting_tail->next_superblock : &sbs->waiting_head) = zone;
+		sbs->waiting_tail = zone;
+	}
+	lt_lock_release(&sbs->lock, &node);
+	return number;
+}
+
+/* Lock held: an erased superblock goes to the zone that waits longest, or to the free list. Returns the zone to kick. */
+static struct zone *hand_out(struct superblocks *sbs, uint32_t number)
+{
+	struct zone *zone = sbs->waiting_head;
+
+	if (!zone) {
+		info_of(sbs, number)->state = SB_FREE;
+		fifo_push(sbs, &sbs->free, number);
+		return NULL;
+	}
+	sbs->waiting_head = zone->next_superblock;
+	if (!sbs->waiting_head)
+		sbs->waiting_tail = NULL;
+	info_of(sbs, number)->state = SB_USED;
+	lt_store(&zone->granted_superblock, number + 1);
+	return zone;
+}
+
+static void erase_start(struct ftl_worker *self, struct erase_job *job)
+{
+	struct ftl *ftl = self->ftl;
+
+	job->failed = false;
+	job->pending = ftl->shape.planes;
+	for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+		struct tsu_txn *txn = &job->txn[i];
+
+		txn->owner = &self->thread;
+		txn->cause = HZ_CAUSE_HOST;
+		txn->ppa = ppa_make(ftl->map, job->superblock, i * pool_of(ftl, job->superblock)->unit_sectors);
+		txn->next = i + 1 < ftl->shape.planes ? txn + 1 : NULL;
+	}
+	tsu_submit_list(ftl->tsu, job->txn);
+}
+
+/* Lock held: the next job to start, marked busy, or NULL. */
+static struct erase_job *next_job(struct superblocks *sbs)
+{
+	for (unsigned i = 0; i < ERASE_JOBS; i++) {
+		struct erase_job *job = &sbs->job[i];
+
+		if (job->busy || !sbs->dirty.count)
+			continue;
+		job->superblock = fifo_pop(sbs, &sbs->dirty);
+		info_of(sbs, job->superblock)->state = SB_ERASING;
+		job->busy = true;
+		return job;
+	}
+	return NULL;
+}
+
+static void pool_kick(struct ftl_worker *self, struct superblocks *sbs)
+{
+	struct erase_job *job;
+
+	do {
+		struct lt_lock_node node;
+
+		lt_lock_acquire(&sbs->lock, &node);
+		job = next_job(sbs);
+		lt_lock_release(&sbs->lock, &node);
+		if (job)
+			erase_start(self, job);
+	} while (job);
+}
+
+void superblocks_kick(struct ftl_worker *self)
+{
+	pool_kick(self, &self->ftl->superblocks);
+	if (self->ftl->patches.count)
+		pool_kick(self, &self->ftl->patches);
+}
+
+/* Nothing can come any more: the zones that wait learn it by their next attempt. Lock held; returns their list. */
+static struct zone *hopeless_waiters(struct superblocks *sbs)
+{
+	struct zone *waiting = sbs->waiting_head;
+
+	if (sbs->free.count || sbs->dirty.count || sbs->moving || erasing(sbs))
+		return NULL;
+	sbs->waiting_head = sbs->waiting_tail = NULL;
+	return waiting;
+}
+
+static void refuse_waiters(struct ftl_worker *self, struct zone *waiting)
+{
+	while (waiting) {
+		struct zone *next = waiting->next_superblock;
+
+		lt_store(&waiting->granted_superblock, UINT32_MAX);
+		zone_kick(self, waiting);
+		waiting = next;
+	}
+}
+
+static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struct erase_job *job)
+{
+	struct superblock *info = info_of(sbs, job->superblock);
+	struct zone *notify, *granted = NULL, *refused;
+	bool failed = job->failed; /* not busy any more, the job is anybody's */
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	job->busy = false;
+	notify = info->notify;
+	info->notify = NULL;
+	info->erases++;
+	lt_add(&sbs->erases, 1);
+	if (failed) {
+		info->state = SB_BAD;
+		lt_add(&sbs->bad, 1);
+	} else {
+		granted = hand_out(sbs, job->superblock);
+	}
+	refused = hopeless_waiters(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	if (notify) {
+		lt_add(&notify->erased, 1);
+		zone_kick(self, notify);
+	}
+	if (granted)
+		zone_kick(self, granted);
+	if (failed)
+		watch_tell(self->ftl);
+	refuse_waiters(self, refused);
+	pool_kick(self, sbs);
+}
+
+static void erase_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct superblocks *sbs = pool_of(self->ftl, ppa_superblock(self->ftl->map, txn->ppa));
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	for (unsigned i = 0; i < ERASE_JOBS; i++) {
+		struct erase_job *job = &sbs->job[i];
+
+		if (txn < job->txn || txn >= job->txn + self->ftl->shape.planes)
+			continue;
+		job->failed |= txn->status != NAND_OK;
+		if (--job->pending == 0)
+			erase_finish(self, sbs, job);
+	}
+}
+
+void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify)
+{
+	struct superblocks *sbs = pool_of(self->ftl, number);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	info_of(sbs, number)->state = SB_DIRTY;
+	info_of(sbs, number)->notify = notify;
+	fifo_push(sbs, &sbs->dirty, number);
+	lt_lock_release(&sbs->lock, &node);
+	pool_kick(self, sbs);
+}
+
+void superblock_retire(struct ftl_worker *self, uint32_t number)
+{
+	struct superblocks *sbs = pool_of(self->ftl, number);
+	struct zone *refused;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	info_of(sbs, number)->state = SB_BAD;
+	lt_add(&sbs->bad, 1);
+	refused = hopeless_waiters(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	watch_tell(self->ftl);
+	refuse_waiters(self, refused);
+}
+
+void superblock_promise(struct ftl *ftl, uint32_t number, int count)
+{
+	struct superblocks *sbs = pool_of(ftl, number);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	sbs->moving += (uint32_t)count;
+	lt_lock_release(&sbs->lock, &node);
+}
+
+uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
+{
+	struct lt_lock_node node;
+	uint32_t erases;
+
+	lt_lock_acquire(&ftl->superblocks.lock, &node);
+	erases = info_of(&ftl->superblocks, number)->erases;
+	lt_lock_release(&ftl->superblocks.lock, &node);
+	return erases;
+}
+
+void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ftl->superblocks.lock, &node);
+	*erases = lt_load(&ftl->superblocks.erases);
+	*count = ftl->superblocks.count;
+	lt_lock_release(&ftl->superblocks.lock, &node);
+}
+
+/* Of the superblocks beyond those that full zones need, how many are left, in percent. Nothing to spare: 100 until one is missing. */
+static uint8_t spare_percent(const struct superblocks *sbs, uint32_t needed)
+{
+	uint64_t spare = sbs->count - needed, bad = lt_load(&sbs->bad);
+
+	if (!bad)
+		return 100;
+	return bad >= spare ? 0 : (uint8_t)((spare - bad) * 100 / spare);
+}
+
+static uint8_t used_percent(const struct superblocks *sbs, uint32_t endurance)
+{
+	uint64_t used = endurance ? lt_load(&sbs->erases) * 100 / ((uint64_t)sbs->count * endurance) : 0;
+
+	return used < UINT8_MAX ? (uint8_t)used : UINT8_MAX;
+}
+
+void ftl_report_health(const struct ftl *ftl, struct ftl_health *out)
+{
+	const struct superblocks *normal = &ftl->superblocks, *patches = &ftl->patches;
+	uint32_t needed = ftl->all_zones - ftl->shape.conventional_zones;
+
+	out->spare_percent = spare_percent(normal, needed);
+	out->used_percent = used_percent(normal, ftl->cfg->normal.endurance);
+	if (!patches->count)
+		return;
+	if (spare_percent(patches, needed) < out->spare_percent)
+		out->spare_percent = spare_percent(patches, needed);
+	if (used_percent(patches, ftl->cfg->slc.endurance) > out->used_percent)
+		out->used_percent = used_percent(patches, ftl->cfg->slc.endurance);
+}
+
+static bool pool_quiet(struct superblocks *sbs)
+{
+	struct lt_lock_node node;
+	bool quiet;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	quiet = !erasing(sbs);
+	lt_lock_release(&sbs->lock, &node);
+	return quiet;
+}
+
+bool superblocks_quiet(struct ftl *ftl)
+{
+	return pool_quiet(&ftl->superblocks) && (!ftl->patches.count || pool_quiet(&ftl->patches));
+}
+
+static void pool_sort(struct superblocks *sbs)
+{
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		if (sbs->info[i].state == SB_FREE)
+			fifo_push(sbs, &sbs->free, sbs->first + i);
+		else if (sbs->info[i].state == SB_DIRTY)
+			fifo_push(sbs, &sbs->dirty, sbs->first + i);
+		lt_add(&sbs->bad, sbs->info[i].state == SB_BAD);
+		lt_add(&sbs->erases, sbs->info[i].erases);
+	}
+}
+
+void superblocks_sort(struct ftl *ftl)
+{
+	pool_sort(&ftl->superblocks);
+	pool_sort(&ftl->patches);
+}
+
+static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *sbs)
+{
+	sbs->info = arena_alloc(arena, sbs->count, sizeof(*sbs->info), "superblocks");
+	for (unsigned j = 0; j < ERASE_JOBS; j++) {
+		sbs->job[j].txn = arena_alloc(arena, ftl->shape.planes, sizeof(struct tsu_txn), "erase transactions");
+		for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+			sbs->job[j].txn[i].op = TSU_ERASE;
+			sbs->job[j].txn[i].done = erase_done;
+		}
+	}
+}
+
+void superblocks_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->superblocks.first = ftl->shape.slc_superblocks;
+	ftl->superblocks.count = ftl->shape.normal_superblocks;
+	ftl->superblocks.unit_sectors = ftl->unit_sectors;
+	lt_lock_init(&ftl->superblocks.lock, HZ_LC_BLOCK, 0);
+	pool_init(ftl, arena, &ftl->superblocks);
+	ftl->patches.first = ftl->shape.slc_superblocks - ftl->shape.patch_superblocks;
+	ftl->patches.count = ftl->shape.patch_superblocks;
+	ftl->patches.unit_sectors = ftl->cfg->slc_program_sectors;
+	if (!ftl->patches.count)
+		return;
+	lt_lock_init(&ftl->patches.lock, HZ_LC_BLOCK, 3);
+	pool_init(ftl, arena, &ftl->patches);
+}

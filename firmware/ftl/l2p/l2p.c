@@ -1,0 +1,153 @@
+/* The map: which implementation the config chooses, and the locks that both have. */
+#include "base/context.h"
+
+static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
+
+static bool by_zone(const struct l2p *l2p, uint32_t zones) { return l2p->shards == zones; }
+
+/* One shard per zone when shards == zones, else a few: then a power of two. */
+uint32_t l2p_shard_of(const struct ftl *ftl, const struct zone *zone)
+{
+	return by_zone(&ftl->l2p, ftl->zone_count) ? zone->index : zone->index & (ftl->l2p.shards - 1);
+}
+
+struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct zone *zone)
+{
+	return &ftl->l2p.shard[l2p_shard_of(ftl, zone)];
+}
+
+static uint32_t power_of_two_up_to(uint32_t value)
+{
+	while (value & (value - 1))
+		value &= value - 1;
+	return value;
+}
+
+/* Flat: any number up to one per zone. Cached: a shard has a cache of its own, so at most one per so many entries. */
+static uint32_t shards_for(const struct ftl *ftl)
+{
+	uint32_t shards = ftl->cfg->lock_shards[HZ_LC_L2P], most = ftl->zone_count;
+	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES;
+
+	if (!in_flash(ftl))
+		return shards && shards < most ? power_of_two_up_to(shards) : most;
+	if (most > entries / L2P_CACHE_SMALLEST_SHARD)
+		most = entries / L2P_CACHE_SMALLEST_SHARD;
+	if (most > L2P_CACHE_SHARDS)
+		most = L2P_CACHE_SHARDS;
+	return power_of_two_up_to(shards && shards < most ? shards : most);
+}
+
+void l2p_init(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p *l2p = &ftl->l2p;
+
+	l2p->ops = in_flash(ftl) ? &l2p_cached : &l2p_flat;
+	l2p->shards = shards_for(ftl);
+	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
+	for (uint32_t i = 0; i < l2p->shards; i++)
+		lt_lock_init(&l2p->shard[i], HZ_LC_L2P, i);
+	l2p->ops->init(ftl, arena);
+}
+
+uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+{
+	return self->ftl->l2p.ops->read(self, req, zone, offset, count, ppa);
+}
+
+void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
+{
+	self->ftl->l2p.ops->leave(self, req);
+}
+
+void l2p_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	self->ftl->l2p.ops->map_run(self, zone, offset, count, ppa);
+}
+
+void l2p_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	self->ftl->l2p.ops->remap_run(self, zone, offset, count, ppa);
+}
+
+void l2p_moved(struct ftl_worker *self, const struct zone *zone)
+{
+	self->ftl->l2p.ops->moved(self, zone);
+}
+
+void l2p_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+{
+	self->ftl->l2p.ops->unmap(self, zone, count);
+}
+
+bool l2p_room(struct ftl_worker *self, struct zone *zone)
+{
+	return self->ftl->l2p.ops->room(self, zone);
+}
+
+bool l2p_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	return self->ftl->l2p.ops->settled(self, req);
+}
+
+void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	ftl->l2p.ops->found(ftl, oob, ppa);
+}
+
+void l2p_mounted(struct ftl *ftl, const struct zone *zone)
+{
+	ftl->l2p.ops->mounted(ftl, zone);
+}
+
+const char *l2p_check(struct ftl *ftl, const struct zone *zone)
+{
+	return ftl->l2p.ops->check(ftl, zone);
+}
+
+/* --- conventional zones --- */
+
+void l2p_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	self->ftl->l2p.ops->page_map(self, lba, count, to, oob);
+}
+
+bool l2p_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	return self->ftl->l2p.ops->page_move(self, lba, from, to, oob);
+}
+
+uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	return self->ftl->l2p.ops->page_read(self, req, lba, count, place);
+}
+
+uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba)
+{
+	return ftl->l2p.ops->page_hint(ftl, lba);
+}
+
+uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
+{
+	return ftl->l2p.ops->page_peek(ftl, lba);
+}
+
+void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	ftl->l2p.ops->page_preset(ftl, lba, place);
+}
+
+uint64_t l2p_page_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	return ftl->l2p.ops->page_scan_begin(ftl, arena);
+}
+
+const char *l2p_page_scan_end(struct ftl *ftl)
+{
+	return ftl->l2p.ops->page_scan_end(ftl);
+}
+
+uint64_t l2p_page_stale(struct ftl *ftl)
+{
+	return ftl->l2p.ops->page_stale(ftl);
+}

@@ -1,0 +1,521 @@
+/* Changed entries of conventional zones: records, and how they get into table pages. */
+#include "l2p/l2p_changes.h"
+
+#include "base/context.h"
+
+enum { CHANGE_PIECE = 64 /* records looked at under one acquisition */ };
+
+/* --- records --- */
+
+/* Neighbours share a row of buckets, one each: one hash finds them all. Other bits of the hash turn the row, so that the same LBA of
+ * many rows does not meet in one bucket. */
+enum { ROW = 64 /* LBAs, buckets */ };
+struct row { uint32_t *bucket; uint32_t turn; };
+
+static struct row row_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
+{
+	uint32_t hash = lba / ROW * 2654435769u; /* 2^32 / golden ratio: Knuth, TAOCP 6.4 */
+	uint32_t index = (uint32_t)((uint64_t)hash >> (32 - changes->bucket_bits));
+
+	return (struct row){ &changes->bucket[shard << changes->bucket_bits | (index & ~(ROW - 1u))], index };
+}
+
+static uint32_t *bucket_in(const struct row *row, uint32_t lba) { return &row->bucket[(row->turn + lba) & (ROW - 1)]; }
+
+static uint32_t *bucket_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
+{
+	struct row row = row_of(changes, shard, lba);
+
+	return bucket_in(&row, lba);
+}
+
+static struct l2p_change *find_in(const struct l2p_changes *changes, const struct row *row, uint32_t lba)
+{
+	uint32_t index = *bucket_in(row, lba);
+
+	while (index != CHANGE_NONE && changes->record[index].lba != lba)
+		index = changes->record[index].chain;
+	return index == CHANGE_NONE ? NULL : &changes->record[index];
+}
+
+struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba)
+{
+	struct row row = row_of(&ftl->l2p.changes, shard, lba);
+
+	return find_in(&ftl->l2p.changes, &row, lba);
+}
+
+uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count)
+{
+	const struct l2p_changes *changes = &ftl->l2p.changes;
+	struct row row = row_of(changes, shard, lba);
+	uint64_t among = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && (lba + i) % ROW == 0)
+			row = row_of(changes, shard, lba + i);
+		among |= (uint64_t)!!find_in(changes, &row, lba + i) << i;
+	}
+	return among;
+}
+
+/* The last of the first `count` free records, as seen; CHANGE_NONE: there are not so many, or others took some meanwhile. */
+static uint32_t free_at(const struct l2p_changes *changes, uint64_t seen, uint32_t count)
+{
+	uint32_t next = (uint32_t)seen, index = CHANGE_NONE;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!next)
+			return CHANGE_NONE;
+		index = next - 1;
+		next = (uint32_t)lt_load(&changes->record[index].free);
+	}
+	return index;
+}
+
+/* A chain of `count` free records. The tag makes every state of the stack another word, so that an old top cannot be taken for the
+ * present one. */
+static uint32_t records_take(struct l2p_changes *changes, uint32_t count)
+{
+	uint64_t seen, next = 0;
+	uint32_t last;
+
+	do {
+		seen = lt_load(&changes->free);
+		last = free_at(changes, seen, count);
+		if (last != CHANGE_NONE)
+			next = lt_load(&changes->record[last].free);
+		else if (lt_load(&changes->free) == seen)
+			lt_fail("the L2P log was given more changes than it admits");
+	} while (last == CHANGE_NONE || !lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | next));
+	return (uint32_t)seen - 1;
+}
+
+static uint32_t next_free(const struct l2p_changes *changes, uint32_t index)
+{
+	return (uint32_t)lt_load(&changes->record[index].free) - 1;
+}
+
+/* A chain of records, linked like free ones. */
+static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t last)
+{
+	uint64_t seen;
+
+	do {
+		seen = lt_load(&changes->free);
+		lt_store(&changes->record[last].free, (uint32_t)seen);
+	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | (first + 1)));
+}
+
+static uint32_t page_of_lba(struct ftl *ftl, uint32_t lba)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+
+	return l2p_page_index(ftl, zone, (uint32_t)(lba - zone->start));
+}
+
+static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t page)
+{
+	struct l2p_change *record = &changes->record[index];
+
+	record->chain = *bucket;
+	*bucket = index;
+	record->next = changes->of_page[page];
+	changes->of_page[page] = index;
+}
+
+static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t index = records_take(changes, 1), page = page_of_lba(ftl, lba);
+	struct l2p_change *record = &changes->record[index];
+
+	record->lba = lba;
+	record->place = place;
+	record->recovered = false;
+	record_link(changes, index, bucket_of(changes, shard, lba), page);
+	l2p_log_add(ftl, 1);
+	l2p_page_dirty(ftl, shard, page);
+	return record;
+}
+
+/* A part of a row, of one table page, whose next place is `place`. */
+struct change_run { struct row row; uint32_t page, lba, count, place; };
+
+static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
+{
+	if (record->place != L2P_UNMAPPED)
+		page_space_invalidate(ftl, record->place, UINT64_MAX);
+	record->place = place;
+}
+
+/* Those that have a record; returns how many do not: bit i of *missing: lba + i. */
+static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint64_t *missing)
+{
+	uint32_t count = 0;
+
+	*missing = 0;
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct l2p_change *record = find_in(&ftl->l2p.changes, &run->row, run->lba + i);
+
+		if (record) {
+			replace(ftl, record, run->place + i);
+			continue;
+		}
+		*missing |= 1ull << i;
+		count++;
+	}
+	return count;
+}
+
+static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t missing, uint32_t count)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t index = records_take(changes, count), next;
+
+	l2p_log_add(ftl, count);
+	for (uint32_t i = 0; missing; i++, missing >>= 1) {
+		if (!(missing & 1))
+			continue;
+		next = next_free(changes, index);
+		changes->record[index].lba = run->lba + i;
+		changes->record[index].place = run->place + i;
+		changes->record[index].recovered = false;
+		record_link(changes, index, bucket_in(&run->row, run->lba + i), run->page);
+		index = next;
+	}
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
+void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place)
+{
+	uint32_t shard = l2p_shard_of(ftl, zone);
+	struct change_run run = { .lba = lba, .place = place };
+
+	for (; count; run.lba += run.count, run.place += run.count, count -= run.count) {
+		uint32_t offset = run.lba - (uint32_t)zone->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
+		uint64_t missing;
+
+		run.count = least(least(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
+		run.page = l2p_page_index(ftl, zone, offset);
+		run.row = row_of(&ftl->l2p.changes, shard, run.lba);
+		l2p_cache_forget(&ftl->l2p.cache, shard, run.lba, index, run.count);
+		added = run_replace(ftl, &run, &missing);
+		if (added)
+			run_add(ftl, &run, missing, added);
+		if (added < run.count)
+			lt_add(&ftl->l2p.log.again, run.count - added);
+		l2p_page_dirty(ftl, shard, run.page);
+	}
+}
+
+/* Out of its bucket. Shard lock held. */
+static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t index)
+{
+	uint32_t *link = bucket_of(changes, shard, changes->record[index].lba);
+
+	while (*link != index)
+		link = &changes->record[*link].chain;
+	*link = changes->record[index].chain;
+}
+
+/* --- into the table page --- */
+
+/* LBA of the page's first entry. */
+static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)l2p_page_zone(ftl, page)->start + l2p_page_first(ftl, page); }
+
+static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
+
+/* The image names this place: it must not be on flash before what lies there. */
+static void note_place(struct ftl *ftl, uint32_t place)
+{
+	if (place != L2P_UNMAPPED && lt_load(&page_zone_of(ftl, place)->page->durable) <= page_offset_of(ftl, place))
+		l2p_log_await(&ftl->l2p.log, page_zone_of(ftl, place)->page, page_offset_of(ftl, place));
+}
+
+static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
+{
+	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
+
+	*entry = entry_of_place(record->place);
+	note_place(ftl, record->place);
+	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
+		page_space_invalidate(ftl, old, item->known);
+}
+
+/* A valid place of a backing zone whose LBA belongs to the page: its entry, unless a record says that it is old news. */
+static void rebuild_place(struct ftl *ftl, struct log_item *item, struct zone *backing, uint32_t offset)
+{
+	uint32_t lba = backing->page->lba[offset], place = page_place(backing->page, offset), shard;
+	const struct l2p_change *record;
+	const struct zone *zone;
+	struct lt_lock_node node;
+
+	if (lba >= ftl->page.end || page_of_lba(ftl, lba) != item->page || !page_space_valid(ftl, place))
+		return;
+	zone = zone_at(ftl, lba);
+	shard = l2p_shard_of(ftl, zone);
+	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	record = l2p_change_of(ftl, shard, lba);
+	if (!record) {
+		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
+		note_place(ftl, place);
+	} else if (record->place != place) {
+		page_space_invalidate(ftl, place, UINT64_MAX);
+	}
+	lt_lock_release(&ftl->l2p.shard[shard], &node);
+}
+
+/* The copy cannot be read: the reverse maps know what it said. Slow, and rare. */
+static void rebuild(struct ftl *ftl, struct log_item *item)
+{
+	for (uint32_t i = 0; i < ftl->page.zones; i++) {
+		struct zone *backing = &ftl->zones[ftl->zone_count + i];
+
+		for (uint32_t o = 0; o < ftl->page.capacity; o += CHANGE_PIECE) {
+			uint32_t end = o + CHANGE_PIECE < ftl->page.capacity ? o + CHANGE_PIECE : ftl->page.capacity;
+			struct lt_lock_node node;
+
+			lt_lock_acquire(&backing->lock, &node);
+			for (uint32_t at = o; at < end && at < backing->landed; at++)
+				rebuild_place(ftl, item, backing, at);
+			lt_lock_release(&backing->lock, &node);
+		}
+	}
+}
+
+void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
+{
+	struct ftl *ftl = self->ftl;
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	struct lt_lock *lock = l2p_lock_of(ftl, l2p_page_zone(ftl, item->page));
+	uint32_t first = first_lba(ftl, item->page), index;
+	struct lt_lock_node node;
+
+	if (!item->reads)
+		memset(item->image, 0xff, HZ_SECTOR_BYTES);
+	if (item->lost)
+		rebuild(ftl, item);
+	lt_lock_acquire(lock, &node);
+	index = changes->of_page[item->page];
+	lt_lock_release(lock, &node);
+	while (index != CHANGE_NONE) {
+		lt_lock_acquire(lock, &node);
+		for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
+			merge_one(ftl, item, first, &changes->record[index]);
+			index = changes->record[index].next;
+		}
+		lt_lock_release(lock, &node);
+	}
+}
+
+/* One piece of the detached chain; returns what is left of it. */
+static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_item *item, uint32_t index, uint32_t *dropped)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t first = first_lba(ftl, item->page), free = CHANGE_NONE, last = CHANGE_NONE;
+
+	for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
+		struct l2p_change *record = &changes->record[index];
+		uint32_t next = record->next;
+
+		if (((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place)) {
+			record_remove(changes, shard, index);
+			lt_store(&record->free, free + 1);
+			last = free == CHANGE_NONE ? index : last;
+			free = index;
+			++*dropped;
+		} else {
+			record->recovered = false; /* the copy names what was true when it was written */
+			record->next = changes->of_page[item->page];
+			changes->of_page[item->page] = index;
+			l2p_page_dirty(ftl, shard, item->page);
+		}
+		index = next;
+	}
+	if (free != CHANGE_NONE)
+		records_give(changes, free, last);
+	return index;
+}
+
+uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t shard = l2p_shard_of(ftl, l2p_page_zone(ftl, item->page)), dropped = 0, index;
+	struct lt_lock *lock = &ftl->l2p.shard[shard];
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	index = ftl->l2p.changes.of_page[item->page];
+	ftl->l2p.changes.of_page[item->page] = CHANGE_NONE;
+	lt_lock_release(lock, &node);
+	while (index != CHANGE_NONE) {
+		lt_lock_acquire(lock, &node);
+		index = drop_piece(ftl, shard, item, index, &dropped);
+		lt_lock_release(lock, &node);
+	}
+	return dropped;
+}
+
+/* --- mount --- */
+
+static uint32_t *scanned(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+{
+	return &ftl->l2p.changes.scan[zone->index * ftl->page.capacity + offset];
+}
+
+void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start);
+
+	*scanned(ftl, zone, offset) = place;
+	ftl->l2p.table.page[l2p_page_index(ftl, zone, offset)].flags |= MAP_CHANGED;
+}
+
+static bool read_copy(struct ftl *ftl, uint32_t index)
+{
+	uint8_t *image = ftl->l2p.log.item[0].image;
+	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
+
+	return tsu_read_now(ftl->tsu, ftl->l2p.table.page[index].ppa, 1, &data, 0, NULL) == NAND_OK;
+}
+
+static bool read_copies(struct ftl *ftl, const struct zone *zone)
+{
+	const struct l2p_table *table = &ftl->l2p.table;
+
+	for (uint32_t i = 0; i < table->per_zone; i++) {
+		uint32_t index = (zone->index << table->zone_shift) + i;
+
+		if (table->page[index].ppa == PPA_NONE)
+			continue;
+		if (!read_copy(ftl, index))
+			return false;
+		memcpy(scanned(ftl, zone, l2p_page_first(ftl, index)), ftl->l2p.log.item[0].image,
+		       l2p_page_entries(ftl, index) * sizeof(uint32_t));
+	}
+	return true;
+}
+
+uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->page.capacity;
+	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p.log.item[0].image);
+
+	changes->scan = arena_alloc(arena, entries, sizeof(uint32_t), "places found at mount");
+	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
+	changes->trusted = before;
+	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
+		changes->trusted = read_copies(ftl, &ftl->zones[z]);
+	if (before && !changes->trusted)
+		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
+	return changes->trusted ? before : 0;
+}
+
+/* False: no record is left for a difference. */
+static bool compare_page(struct ftl *ftl, const struct zone *zone, uint32_t index, const uint32_t *entry)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t first = l2p_page_first(ftl, index), shard = l2p_shard_of(ftl, zone);
+
+	for (uint32_t i = 0; i < l2p_page_entries(ftl, index); i++) {
+		uint32_t place = *scanned(ftl, zone, first + i) & L2P_ADDRESS_MASK;
+
+		if ((entry[i] & L2P_ADDRESS_MASK) == place)
+			continue;
+		if (!(uint32_t)lt_load(&changes->free))
+			return false;
+		record_add(ftl, shard, (uint32_t)zone->start + first + i, place)->recovered = true;
+	}
+	return true;
+}
+
+static bool recover_page(struct ftl *ftl, const struct zone *zone, uint32_t index)
+{
+	struct map_page *page = &ftl->l2p.table.page[index];
+	uint8_t *image = ftl->l2p.log.item[0].image;
+	bool same = ftl->l2p.changes.trusted && !(page->flags & MAP_CHANGED);
+
+	page->flags &= (uint8_t)~MAP_CHANGED;
+	if (page->ppa != PPA_NONE && !same && !read_copy(ftl, index))
+		page->ppa = PPA_NONE;
+	if (page->ppa == PPA_NONE) {
+		page->sequence = 0;
+		memset(image, 0xff, HZ_SECTOR_BYTES);
+	} else {
+		page->merged = (uint16_t)l2p_page_entries(ftl, index);
+		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
+	}
+	return same || compare_page(ftl, zone, index, (const uint32_t *)image);
+}
+
+static void keep_checkpoints(struct ftl *ftl)
+{
+	const struct l2p_table *table = &ftl->l2p.table;
+
+	for (uint32_t i = table->pages; i < table->all; i++)
+		if (table->page[i].ppa != PPA_NONE)
+			slc_validate(ftl, table->page[i].ppa, 1, slc_map_tag(i));
+}
+
+const char *l2p_scan_end(struct ftl *ftl)
+{
+	const struct l2p_table *table = &ftl->l2p.table;
+
+	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
+		for (uint32_t i = 0; i < table->per_zone; i++)
+			if (!recover_page(ftl, &ftl->zones[z], (z << table->zone_shift) + i))
+				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
+	keep_checkpoints(ftl);
+	ftl->l2p.changes.scan = NULL;
+	return NULL;
+}
+
+/* --- construction and check --- */
+
+void l2p_changes_init(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t buckets, pages = ftl->shape.conventional_zones << ftl->l2p.table.zone_shift;
+
+	if (!pages)
+		return;
+	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. */
+	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->superpage_sectors +
+			 2 * HZ_MAP_PAGE_ENTRIES;
+	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
+		changes->bucket_bits++;
+	buckets = ftl->l2p.shards << changes->bucket_bits;
+	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
+	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
+	changes->of_page = arena_alloc(arena, pages, sizeof(uint32_t), "changed mapping entries");
+	changes->peek = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page");
+	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
+	memset(changes->of_page, 0xff, pages * sizeof(uint32_t));
+	for (uint32_t i = 0; i < changes->count; i++)
+		records_give(changes, i, i);
+}
+
+const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
+{
+	struct l2p_changes *changes = &ftl->l2p.changes;
+	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p.table.zone_shift, free = 0;
+
+	*count = 0;
+	for (uint32_t p = 0; p < pages; p++)
+		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next, ++*count) {
+			const struct l2p_change *record = &changes->record[i];
+
+			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p.table.page[p].flags & MAP_DIRTY))
+				return "a changed entry is with the wrong table page, or that is not dirty";
+			if (l2p_change_of(ftl, l2p_shard_of(ftl, zone_at(ftl, record->lba)), record->lba) != record)
+				return "a changed entry is not found by its LBA";
+		}
+	for (uint32_t i = (uint32_t)lt_load(&changes->free); i; i = (uint32_t)lt_load(&changes->record[i - 1].free))
+		free++;
+	return free + *count == changes->count ? NULL : "a changed entry was lost";
+}

@@ -1,0 +1,244 @@
+/* Flat map: the whole table in RAM, rebuilt at mount. */
+#include "base/context.h"
+
+static uint32_t *entry_of(struct l2p *l2p, const struct zone *zone, uint32_t offset)
+{
+	return &l2p->entry[(uint64_t)zone->index * l2p->capacity + offset];
+}
+
+static void flat_init(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p *l2p = &ftl->l2p;
+	uint64_t entries;
+
+	l2p->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
+	entries = (uint64_t)l2p->capacity * ftl->zone_count;
+	l2p->entry = arena_alloc(arena, entries, sizeof(*l2p->entry), "mapping table");
+	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
+}
+
+static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+			  ppa_t *ppa)
+{
+	uint32_t *entry = entry_of(&self->ftl->l2p, zone, offset);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
+	struct lt_lock_node node;
+
+	(void)req;
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
+	lt_lock_release(lock, &node);
+	return count;
+}
+
+static void flat_leave(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+}
+
+/* A piece at a time, so that the lock is never held for long: the callers own the zone. */
+static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
+{
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+
+	while (count) {
+		uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
+		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
+		struct lt_lock_node node;
+
+		lt_lock_acquire(lock, &node);
+		for (uint32_t i = 0; i < part; i++, value += step)
+			entry[i] = value;
+		lt_lock_release(lock, &node);
+		offset += part;
+		count -= part;
+	}
+}
+
+static void flat_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	replace_run(self->ftl, zone, offset, count, ppa, 1);
+}
+
+/* Every row was remapped when it had been moved. */
+static void flat_moved(struct ftl_worker *self, const struct zone *zone)
+{
+	(void)self;
+	(void)zone;
+}
+
+static void flat_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+{
+	replace_run(self->ftl, zone, 0, count, UINT32_MAX, 0);
+}
+
+static bool flat_room(struct ftl_worker *self, struct zone *zone)
+{
+	(void)self;
+	(void)zone;
+	return true;
+}
+
+/* Mount finds everything again from the OOB. */
+static bool flat_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+/* A table page that a device with the map in flash has left behind. */
+static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	(void)ftl;
+	(void)oob;
+	(void)ppa;
+}
+
+static void flat_mounted(struct ftl *ftl, const struct zone *zone)
+{
+	for (uint32_t o = 0; o < zone->placed; o++)
+		*entry_of(&ftl->l2p, zone, o) = zone_place(zone, o);
+}
+
+static const char *flat_check(struct ftl *ftl, const struct zone *zone)
+{
+	if (!zone || zone->index < ftl->shape.conventional_zones) /* page_check compares what a conventional zone maps */
+		return NULL;
+	for (uint32_t o = 0; o < ftl->l2p.capacity; o++) {
+		uint32_t address = *entry_of(&ftl->l2p, zone, o) & L2P_ADDRESS_MASK;
+
+		if (o < zone->placed && address != zone_place(zone, o))
+			return "a placed sector is not at its reserved place";
+		if (o >= zone->placed && address != L2P_UNMAPPED)
+			return "a sector that has no place yet is mapped";
+	}
+	return NULL;
+}
+
+/* --- conventional zones --- */
+
+static const struct zone *zone_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
+{
+	const struct zone *zone = zone_at(ftl, lba);
+
+	*entry = entry_of(&ftl->l2p, zone, (uint32_t)(lba - zone->start));
+	return zone;
+}
+
+/* Lock held. */
+static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
+{
+	uint32_t old = *entry & L2P_ADDRESS_MASK;
+
+	*entry = place;
+	if (old != L2P_UNMAPPED)
+		page_space_invalidate(ftl, old, UINT64_MAX);
+}
+
+static void flat_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	uint64_t sequence;
+
+	lt_lock_acquire(lock, &node);
+	sequence = sequence_take(ftl, count);
+	for (uint32_t i = 0; i < count; i++) {
+		oob[i].sequence = sequence + i;
+		replace_place(ftl, &entry[i], to + i);
+	}
+	lt_lock_release(lock, &node);
+}
+
+static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	bool here;
+
+	lt_lock_acquire(lock, &node);
+	here = (*entry & L2P_ADDRESS_MASK) == from;
+	if (here) {
+		oob->sequence = sequence_take(ftl, 1);
+		replace_place(ftl, entry, to);
+	}
+	lt_lock_release(lock, &node);
+	return here;
+}
+
+static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	(void)req;
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		place[i] = entry[i] & L2P_ADDRESS_MASK;
+	lt_lock_release(lock, &node);
+	return count;
+}
+
+static uint32_t flat_page_hint(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry, place;
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	place = *entry & L2P_ADDRESS_MASK;
+	lt_lock_release(lock, &node);
+	return place;
+}
+
+static uint32_t flat_page_peek(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	zone_of_lba(ftl, lba, &entry);
+	return *entry & L2P_ADDRESS_MASK;
+}
+
+static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	uint32_t *entry;
+
+	zone_of_lba(ftl, lba, &entry);
+	*entry = place;
+}
+
+static uint64_t flat_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	(void)ftl;
+	(void)arena;
+	return 0;
+}
+
+static const char *flat_scan_end(struct ftl *ftl)
+{
+	(void)ftl;
+	return NULL;
+}
+
+static uint64_t flat_stale(struct ftl *ftl)
+{
+	(void)ftl;
+	return 0;
+}
+
+const struct l2p_ops l2p_flat = {
+	.init = flat_init, .read = flat_read, .leave = flat_leave, .map_run = flat_map_run, .remap_run = flat_map_run,
+	.moved = flat_moved, .unmap = flat_unmap, .room = flat_room, .settled = flat_settled, .found = flat_found,
+	.page_map = flat_page_map, .page_move = flat_page_move, .page_read = flat_page_read, .page_hint = flat_page_hint,
+	.page_peek = flat_page_peek, .page_preset = flat_page_preset, .page_scan_begin = flat_scan_begin, .page_scan_end = flat_scan_end,
+	.page_stale = flat_stale,
+	.mounted = flat_mounted, .check = flat_check,
+};

@@ -1,0 +1,623 @@
+/* Flushing the L2P log. */
+#include "l2p/l2p_log.h"
+
+#include "base/context.h"
+
+static void round_begin(struct ftl_worker *self);
+static void round_merge(struct ftl_worker *self);
+static void items_write(struct ftl_worker *self);
+
+/* --- who waits --- */
+
+void l2p_log_add(struct ftl *ftl, uint32_t entries)
+{
+	lt_add(&ftl->l2p.log.used, entries);
+}
+
+void l2p_log_remove(struct ftl *ftl, uint32_t entries)
+{
+	lt_add(&ftl->l2p.log.used, 0 - (uint64_t)entries);
+}
+
+static bool has_room(const struct l2p_log *log)
+{
+	return !lt_load(&log->closed) && lt_load(&log->used) < log->capacity;
+}
+
+static void pass_begin(struct lt_event *event)
+{
+	struct l2p_log *log = (struct l2p_log *)((char *)event - offsetof(struct l2p_log, event));
+
+	log->shard = 0;
+	log->left = UINT32_MAX;
+	lt_store(&log->again, 0);
+	l2p_checkpoint_pass(log->worker->ftl);
+	log->worker->counters.l2p_flushes++;
+	round_begin(log->worker);
+}
+
+void l2p_log_flush(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	if (!lt_cas(&log->running, 0, 1))
+		return;
+	log->worker = self;
+	lt_post(&self->thread, &log->event, pass_begin);
+}
+
+void l2p_log_kick(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	if (lt_load(&log->used) + lt_load(&log->again) < log->threshold)
+		return;
+	if (self->ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING)
+		lt_store(&log->closed, 1);
+	l2p_log_flush(self);
+}
+
+static void zone_waits(struct ftl_worker *self, struct l2p_log *log, struct zone *zone)
+{
+	if (zone->log_queued)
+		return;
+	zone->log_queued = true;
+	zone->next_log = NULL;
+	*(log->waiting_tail ? &log->waiting_tail->next_log : &log->waiting_head) = zone;
+	log->waiting_tail = zone;
+	if (zone->log_since_ns)
+		return;
+	zone->log_since_ns = clock_now_ns();
+	self->counters.l2p_stalls++;
+}
+
+static void stall_ended(struct ftl_worker *self, struct zone *zone)
+{
+	if (!zone->log_since_ns)
+		return;
+	self->counters.l2p_stall_ns += clock_now_ns() - zone->log_since_ns;
+	zone->log_since_ns = 0;
+}
+
+bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	struct lt_lock_node node;
+	bool room = has_room(log);
+
+	if (!room) {
+		lt_lock_acquire(&log->lock, &node);
+		room = has_room(log);
+		if (!room)
+			zone_waits(self, log, zone);
+		lt_lock_release(&log->lock, &node);
+	}
+	if (room)
+		stall_ended(self, zone);
+	else
+		l2p_log_flush(self);
+	return room;
+}
+
+bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	struct lt_lock_node node;
+	bool empty;
+
+	lt_lock_acquire(&log->lock, &node);
+	empty = !lt_load(&log->used);
+	if (!empty)
+		io_push(&log->at_rest, req);
+	lt_lock_release(&log->lock, &node);
+	if (!empty)
+		l2p_log_flush(self);
+	return empty;
+}
+
+static struct zone *next_waiting(struct l2p_log *log)
+{
+	struct zone *zone = log->waiting_head;
+
+	if (!zone || !has_room(log))
+		return NULL;
+	log->waiting_head = zone->next_log;
+	if (!log->waiting_head)
+		log->waiting_tail = NULL;
+	zone->log_queued = false;
+	return zone;
+}
+
+/* Zones go on while there is room. True: somebody still waits. */
+static bool let_in(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	struct io_queue at_rest = { NULL, NULL };
+	struct lt_lock_node node;
+	struct zone *zone;
+	bool waits;
+
+	do {
+		lt_lock_acquire(&log->lock, &node);
+		zone = next_waiting(log);
+		lt_lock_release(&log->lock, &node);
+		if (zone)
+			zone_kick(self, zone);
+	} while (zone);
+	lt_lock_acquire(&log->lock, &node);
+	if (!lt_load(&log->used)) {
+		at_rest = log->at_rest;
+		log->at_rest = (struct io_queue){ NULL, NULL };
+	}
+	waits = log->waiting_head || log->at_rest.head;
+	lt_lock_release(&log->lock, &node);
+	io_resume_all(&at_rest);
+	return waits;
+}
+
+static void pass_end(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	lt_store(&log->closed, 0);
+	lt_store(&log->running, 0);
+	if (let_in(self))
+		l2p_log_flush(self);
+	else
+		l2p_log_kick(self);
+}
+
+/* --- choosing the pages of a round --- */
+
+/* The next dirty page of this pass, or UINT32_MAX. It stays in the list, where only the pass takes pages out: a page that were neither
+ * dirty nor being written for a moment would look as if nothing of it had changed. */
+static uint32_t next_dirty(struct ftl *ftl)
+{
+	struct l2p_log *log = &ftl->l2p.log;
+	uint32_t page = UINT32_MAX;
+
+	while (page == UINT32_MAX && log->shard < ftl->l2p.shards) {
+		struct lt_lock *lock = &ftl->l2p.shard[log->shard];
+		struct lt_lock_node node;
+
+		lt_lock_acquire(lock, &node);
+		if (log->left > ftl->l2p.table.dirty[log->shard].count)
+			log->left = ftl->l2p.table.dirty[log->shard].count;
+		if (log->left)
+			page = l2p_page_oldest_dirty(ftl, log->shard);
+		lt_lock_release(lock, &node);
+		if (page == UINT32_MAX) {
+			log->shard++;
+			log->left = UINT32_MAX;
+		} else {
+			log->left--;
+		}
+	}
+	return page;
+}
+
+/* Zone and shard lock held: what the new copy will hold. False: there is nothing new. */
+static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
+{
+	struct map_page *page = &ftl->l2p.table.page[index];
+	uint32_t first = l2p_page_first(ftl, index), split = ftl->l2p.table.split;
+
+	item->page = index;
+	item->conventional = item->lost = item->checkpoint = false;
+	item->from = page->merged;
+	item->to = l2p_page_placed(ftl, zone, index);
+	item->head = page->flags & MAP_HEAD;
+	if (item->from == item->to && !item->head)
+		return false;
+	item->placed = zone->placed;
+	item->generation = zone->generation;
+	item->base = zone_place(zone, first);
+	item->patch = first < split && zone->placed > split ? zone_place(zone, split) : 0;
+	item->tries = 0;
+	item->reads = page->ppa != PPA_NONE;
+	page->flags = (uint8_t)((page->flags & ~MAP_HEAD) | MAP_WRITING);
+	if (item->reads) {
+		item->txn.ppa = page->ppa;
+		slc_pin(ftl, page->ppa);
+	}
+	return true;
+}
+
+/* Shard lock held. The same for a page of a conventional zone. */
+static bool note_conventional(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
+{
+	struct map_page *page = &ftl->l2p.table.page[index];
+
+	*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .generation = zone->generation,
+				   .conventional = true, .reads = page->ppa != PPA_NONE };
+	if (ftl->l2p.changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
+		return false;
+	page->flags |= MAP_WRITING;
+	if (item->reads) {
+		item->txn.ppa = page->ppa;
+		slc_pin(ftl, page->ppa);
+	}
+	return true;
+}
+
+static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
+{
+	bool (*note_page)(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index);
+	struct zone *zone = l2p_page_zone(ftl, index);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+	struct lt_lock_node zone_node, node;
+	bool taken;
+
+	note_page = l2p_conventional(ftl, zone) ? note_conventional : note;
+	lt_lock_acquire(&zone->lock, &zone_node);
+	lt_lock_acquire(lock, &node);
+	l2p_page_undirty(ftl, l2p_shard_of(ftl, zone));
+	taken = note_page(ftl, zone, item, index);
+	lt_lock_release(lock, &node);
+	lt_lock_release(&zone->lock, &zone_node);
+	return taken;
+}
+
+/* --- reading the old copies --- */
+
+static void read_copy(struct ftl_worker *self, struct log_item *item)
+{
+	item->txn.owner = &self->thread;
+	item->txn.next = NULL;
+	self->counters.l2p_merges++;
+	tsu_submit(self->ftl->tsu, &item->txn);
+}
+
+static void copy_read(struct tsu_txn *txn)
+{
+	struct log_item *item = (struct log_item *)txn;
+	struct ftl_worker *self = worker_of(txn);
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	if (txn->status != NAND_OK && ++item->tries < SLC_READ_TRIES) {
+		read_copy(self, item);
+		return;
+	}
+	slc_unpin(self, txn->ppa);
+	if (txn->status != NAND_OK) {
+		self->counters.l2p_rebuilt++;
+		item->reads = false;
+		item->lost = item->conventional;
+	}
+	if (--log->pending == 0)
+		round_merge(self);
+}
+
+/* Checkpoints are items like table pages, in a round of their own. */
+static bool checkpoint_round(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	for (log->count = 0; log->count < log->most; log->count++) {
+		struct log_item *item = &log->item[log->count];
+		uint32_t index = l2p_checkpoint_next(self->ftl, item->image);
+
+		if (index == UINT32_MAX)
+			break;
+		*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .checkpoint = true };
+	}
+	if (log->count)
+		items_write(self);
+	return log->count;
+}
+
+static void round_begin(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	uint32_t page = 0;
+
+	log->pending = 1;
+	for (log->count = 0; log->count < log->most && (page = next_dirty(self->ftl)) != UINT32_MAX;)
+		log->count += take(self->ftl, &log->item[log->count], page);
+	if (!log->count) {
+		if (!checkpoint_round(self))
+			pass_end(self);
+		return;
+	}
+	for (uint32_t i = 0; i < log->count; i++) {
+		log->pending += log->item[i].reads;
+		if (log->item[i].reads)
+			read_copy(self, &log->item[i]);
+	}
+	if (--log->pending == 0)
+		round_merge(self);
+}
+
+/* --- merging --- */
+
+static ppa_t place_in(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i)
+{
+	uint32_t split = ftl->l2p.table.split;
+
+	if (first < split && first + i >= split)
+		return item->patch + (first + i - split);
+	return item->base + i;
+}
+
+/* End of the entries from i on that have the same level and the same chunk. */
+static uint32_t segment_end(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i)
+{
+	uint32_t end = item->to, split = ftl->l2p.table.split, mask = ftl->cfg->l2p_chunk_sectors - 1;
+	uint32_t chunk_end = ((first + i) | mask) + 1 - first;
+
+	if (ftl->cfg->l2p_levels > HZ_MAP_PAGE && chunk_end < end)
+		end = chunk_end;
+	return first + i < split && split - first < end ? split - first : end;
+}
+
+/* A level's range begins in this page: its first entry says so, even if that is an old one. */
+static void mark_head(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i, uint8_t level)
+{
+	uint32_t *entry = (uint32_t *)item->image;
+	struct map_range range;
+
+	if (l2p_range_at(ftl, level, first + i, &range) && range.head >= first)
+		entry[range.head - first] = place_in(ftl, item, first, range.head - first) | (uint32_t)level << HZ_PPA_BITS;
+}
+
+/* New entries with the map bits they deserve now; of the old ones only those get other bits that lead a range which is complete now. */
+static void merge(const struct ftl *ftl, struct log_item *item)
+{
+	uint32_t first = l2p_page_first(ftl, item->page), *entry = (uint32_t *)item->image, end;
+	struct map_range range;
+	uint8_t level;
+
+	for (uint32_t i = item->reads ? item->from : 0; i < item->to; i = end) {
+		level = l2p_level_at(ftl, item->placed, first + i, &range);
+		if (level > HZ_MAP_PAGE)
+			mark_head(ftl, item, first, i, HZ_MAP_CHUNK);
+		end = segment_end(ftl, item, first, i);
+		for (uint32_t at = i; at < end; at++)
+			entry[at] = place_in(ftl, item, first, at) | (uint32_t)level << HZ_PPA_BITS;
+	}
+	level = l2p_level_at(ftl, item->placed, first, &range);
+	mark_head(ftl, item, first, 0, level);
+	memset(&entry[item->to], 0xff, (HZ_MAP_PAGE_ENTRIES - item->to) * sizeof(*entry));
+}
+
+/* --- writing --- */
+
+static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
+{
+	struct ftl *ftl = self->ftl;
+	struct map_page *page = &ftl->l2p.table.page[item->page];
+	struct lt_lock *lock = l2p_page_lock(ftl, item->page);
+	uint32_t leaves = item->head;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	page->sequence = item->sequence;
+	if (item->checkpoint) {
+		l2p_page_set_copy(self, item->page, ppa, HZ_CHECKPOINT_PAGES, HZ_MAP_PAGE);
+	} else if (item->conventional) {
+		l2p_page_set_copy(self, item->page, ppa, l2p_page_entries(ftl, item->page), HZ_MAP_PAGE);
+		page->flags &= (uint8_t)~MAP_LOST;
+		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
+	} else if (!(page->flags & MAP_FORGOTTEN)) {
+		leaves += item->to - page->merged;
+		l2p_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
+	}
+	page->flags &= (uint8_t)~(MAP_WRITING | MAP_FORGOTTEN);
+	l2p_log_remove(ftl, leaves);
+	lt_lock_release(lock, &node);
+	if (item->conventional)
+		l2p_log_remove(ftl, l2p_changes_drop(self, item));
+	self->counters.l2p_pages_written++;
+}
+
+static void written(struct slc_write *write)
+{
+	struct ftl_worker *self = worker_of(&write->txn);
+	struct l2p_log *log = &self->ftl->l2p.log;
+	uint32_t unit = self->ftl->slc.unit_sectors, first = (uint32_t)(write - log->write) * unit;
+
+	for (uint32_t i = 0; i < unit && first + i < log->count; i++)
+		item_done(self, &log->item[first + i], write->ppa + i);
+	if (--log->pending)
+		return;
+	let_in(self);
+	round_begin(self);
+}
+
+static struct hz_oob oob_of(const struct ftl *ftl, const struct log_item *item)
+{
+	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence,
+			      .generation = item->generation };
+
+	if (item->checkpoint)
+		oob.kind = HZ_OOB_CHECKPOINT;
+	oob.lpa = item->checkpoint ? item->page - ftl->l2p.table.pages : l2p_page_lpa(ftl, item->page);
+	return oob;
+}
+
+static void write_units(struct ftl_worker *self, uint32_t units)
+{
+	struct ftl *ftl = self->ftl;
+	struct l2p_log *log = &ftl->l2p.log;
+	uint32_t unit = ftl->slc.unit_sectors;
+
+	log->pending = units;
+	for (uint32_t u = 0; u < units; u++) {
+		struct slc_write *write = &log->write[u];
+
+		for (uint32_t i = 0; i < unit; i++) {
+			uint32_t at = u * unit + i;
+
+			write->page[i] = at < log->count ? log->item[at].image : ftl->zero_page;
+			write->oob[i] = at < log->count ? oob_of(ftl, &log->item[at]) : (struct hz_oob){ .kind = HZ_OOB_PAD };
+		}
+		write->txn.owner = &self->thread;
+		write->stream = SLC_MAP;
+		write->cause = HZ_CAUSE_MAP;
+		write->done = written;
+		slc_write(self, write);
+	}
+}
+
+static void images_write(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	uint32_t units = 0;
+
+	for (uint32_t done = 0; done < log->count; done += self->ftl->slc.unit_sectors)
+		units++;
+	write_units(self, units);
+}
+
+static void places_flush(struct ftl_worker *self);
+
+/* A zone that failed while it was waited for holds up no second flush; what it lost, mount finds out (page_mount.c). */
+static void places_flushed(struct ftl_request *req)
+{
+	if (req->status)
+		places_flush(io_of(req)->worker);
+	else
+		images_write(io_of(req)->worker);
+}
+
+static void places_flush(struct ftl_worker *self)
+{
+	struct ftl_request *req = &self->ftl->l2p.log.flush;
+
+	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread,
+				     .done = places_flushed };
+	ftl_submit(self->ftl, (unsigned)(self - self->ftl->workers), req);
+}
+
+/* --- the images name durable places only --- */
+
+/* Places become durable by themselves while their writer goes on; a flush in the midst of it costs a partial unit. Patience for a
+ * superpage to be filled and programmed, as long as nobody waits for the log. */
+enum { LOOK_NS = 500000, LOOKS = 16 };
+
+void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset)
+{
+	uint32_t i = 0;
+
+	while (i < log->awaits && log->awaited[i].zone != zone)
+		i++;
+	if (i == L2P_AWAITED) {
+		log->crowded = true;
+		return;
+	}
+	if (i == log->awaits)
+		log->awaited[log->awaits++] = (struct l2p_awaited){ zone, 0 };
+	if (log->awaited[i].to <= offset)
+		log->awaited[i].to = offset + 1;
+}
+
+static bool settled(const struct l2p_log *log)
+{
+	for (uint32_t i = 0; i < log->awaits; i++)
+		if (lt_load(&log->awaited[i].zone->durable) < log->awaited[i].to)
+			return false;
+	return !log->crowded;
+}
+
+static void look(struct lt_timer *timer)
+{
+	struct l2p_log *log = (struct l2p_log *)((char *)timer - offsetof(struct l2p_log, timer));
+
+	if (settled(log))
+		images_write(log->worker);
+	else if (log->crowded || !has_room(log) || log->looks++ == LOOKS)
+		places_flush(log->worker);
+	else
+		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, look);
+}
+
+/* The sequence numbers are taken first: what the images say is true from then on. */
+static void number_items(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	uint64_t sequence = sequence_take(self->ftl, log->count);
+
+	for (uint32_t i = 0; i < log->count; i++)
+		log->item[i].sequence = sequence + i;
+}
+
+static void items_write(struct ftl_worker *self)
+{
+	number_items(self);
+	images_write(self);
+}
+
+static void item_merge(struct ftl_worker *self, struct log_item *item)
+{
+	item->known = item->reads ? item->oob.sequence : item->sequence;
+	if (item->conventional)
+		l2p_changes_merge(self, item);
+	else
+		merge(self->ftl, item);
+}
+
+static void images_merge(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	number_items(self);
+	log->awaits = log->looks = 0;
+	log->crowded = false;
+	for (uint32_t i = 0; i < log->count; i++)
+		item_merge(self, &log->item[i]);
+}
+
+/* An image may name a place only if its number is younger than the place's last reset: else the next merge would take the place for
+ * somebody else's and leave it valid, and the collector would bring old data back. Between number and merge a zone may have been reset
+ * and written anew, so all is done again then. Merging twice does no harm, and a reset takes a collection: the second time is the last. */
+static void round_merge(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+	const lt_word *resets = &self->ftl->page.resets;
+	uint64_t before;
+
+	do {
+		before = lt_load(resets);
+		images_merge(self);
+	} while (lt_load(resets) != before);
+	for (uint32_t i = 0; i < log->count; i++)
+		log->checkpoints.unrecorded += log->item[i].conventional;
+	look(&log->timer);
+}
+
+/* --- construction --- */
+
+static void writes_init(struct ftl *ftl, struct arena *arena, uint32_t unit)
+{
+	struct l2p_log *log = &ftl->l2p.log;
+	uint32_t units = log->most / unit;
+
+	log->write = arena_alloc(arena, units, sizeof(*log->write), "table page writes");
+	for (uint32_t u = 0; u < units; u++) {
+		log->write[u].page = arena_alloc(arena, unit, sizeof(uint8_t *), "table page lists");
+		log->write[u].oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "table page OOB");
+	}
+}
+
+void l2p_log_init(struct ftl *ftl, struct arena *arena)
+{
+	struct l2p_log *log = &ftl->l2p.log;
+	uint32_t unit = ftl->cfg->slc_program_sectors;
+
+	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p.shards + 1);
+	log->checkpoints.next = ftl->shape.map_checkpoints;
+	log->capacity = ftl->cfg->l2p_log_entries;
+	log->threshold = ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING ? log->capacity : log->capacity / 2;
+	log->most = unit > SLC_MAP_WRITES ? unit : SLC_MAP_WRITES / unit * unit;
+	log->item = arena_alloc(arena, log->most, sizeof(*log->item), "table page merges");
+	for (uint32_t i = 0; i < log->most; i++) {
+		struct log_item *item = &log->item[i];
+
+		item->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page merges");
+		item->txn = (struct tsu_txn){ .done = copy_read, .op = TSU_READ, .cause = HZ_CAUSE_MAP, .sectors = 1,
+					      .data = { &item->image, 0, HZ_SECTOR_BYTES }, .oob = &item->oob };
+	}
+	writes_init(ftl, arena, unit);
+}

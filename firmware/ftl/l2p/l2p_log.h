@@ -1,0 +1,91 @@
+/* The L2P log: mapping changes that are in RAM only, and the job that merges them into table pages on flash.
+ *
+ * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
+ * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
+ * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write. What a page of
+ * a conventional zone names is durable before the page is written: the round waits a while, then it flushes the page space's buffers. Now and then
+ * a pass ends with a checkpoint (l2p_checkpoint.h).
+ *
+ * Writes are admitted as long as the log has room; what is being programmed then may exceed it. Nothing that the job needs waits for the
+ * log: SLC space is made by the SLC collector, which changes RAM only. `used` is a shared word, log.lock (class L2P, index: number of
+ * map shards + 1) protects the lists of those who wait; nothing is taken under it. */
+#ifndef FTL_L2P_LOG_H
+#define FTL_L2P_LOG_H
+
+#include "request/io.h"
+#include "l2p/l2p_checkpoint.h"
+#include "lt/lock.h"
+#include "slc/slc.h"
+
+struct ftl;
+struct ftl_worker;
+struct zone;
+struct arena;
+
+/* A table page in the round. */
+struct log_item {
+	struct tsu_txn txn;           /* first: read of the old copy */
+	uint32_t page;
+	uint32_t from, to;            /* entries that are new; [0, from) come from the old copy */
+	uint32_t placed;              /* what the zone had placed then */
+	uint32_t generation;
+	ppa_t base, patch;            /* place of the page's first entry; of the first one in the zone's patch */
+	bool conventional;            /* what is new is in l2p_changes.h */
+	bool lost;                    /* … and so is the old copy: it could not be read */
+	struct hz_oob oob;            /* of the old copy */
+	uint64_t known;               /* conventional: sequence number when the old entries were true */
+	uint8_t tries;
+	bool reads;                   /* has an old copy */
+	bool head;                    /* took the page's MAP_HEAD along */
+	bool checkpoint;              /* not a table page; nothing was read or merged */
+	uint64_t sequence;            /* of the new copy */
+	uint8_t *image;
+};
+
+struct page_zone;
+
+enum { L2P_AWAITED = 8 };
+
+struct l2p_log {
+	lt_word used;                 /* entries */
+	lt_word again;                /* changes since the pass began that took the place of others: `used` does not count them */
+	lt_word running;              /* 1: a pass is under way */
+	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
+	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
+	struct lt_lock lock;
+	struct zone *waiting_head, *waiting_tail; /* by next_log */
+	struct io_queue at_rest;      /* flushes that wait until it is empty */
+	/* of the worker that runs the pass */
+	struct ftl_worker *worker;
+	struct lt_event event;
+	uint32_t shard, left;         /* where the pass is: dirty pages of this shard still to take */
+	uint32_t count, pending;      /* items of the round; flash operations under way */
+	uint32_t most;                /* items of a round: whole SLC program units */
+	struct log_item *item;
+	struct slc_write *write;
+	struct l2p_awaited { const struct page_zone *zone; uint32_t to; } awaited[L2P_AWAITED]; /* sectors that must be durable before the round's images */
+	uint32_t awaits, looks;       /* of them in use; looks taken */
+	bool crowded;                 /* more zones than fit: a flush settles it */
+	struct lt_timer timer;        /* the next look */
+	struct ftl_request flush;     /* … if looking does not help */
+	struct flush_plan *plan;
+	struct l2p_checkpoints checkpoints;
+};
+
+/* The round's images name a place at this offset that is not durable. The job's hart. */
+void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset);
+
+void l2p_log_init(struct ftl *ftl, struct arena *arena);
+/* Any lock: entries come into the log, or leave it (negative: as the two's complement). */
+void l2p_log_add(struct ftl *ftl, uint32_t entries);
+void l2p_log_remove(struct ftl *ftl, uint32_t entries);
+/* Begin a pass if the threshold has been reached and none is under way. No L2P lock held. */
+void l2p_log_kick(struct ftl_worker *self);
+/* Begin a pass if none is under way. */
+void l2p_log_flush(struct ftl_worker *self);
+/* Zone lock held: may another unit be programmed? False: the zone waits and is kicked. */
+bool l2p_log_room(struct ftl_worker *self, struct zone *zone);
+/* True if the log is empty, else the request waits until it is and is dispatched again. */
+bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
+
+#endif

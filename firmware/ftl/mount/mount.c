@@ -1,0 +1,203 @@
+/* Mount as a table of named steps. What it trusts, in this order of authority: the newest zone table page says which generation of each
+ * zone lives, whether it is finished, and how much there was of it when that was recorded. While the media is at rest, that is all there
+ * is. After a power cut the superblock with the longest prefix of units of the zone's generation holds the zone. SLC copies continue the
+ * prefix sector by sector. */
+#include "mount/mount.h"
+
+#include "mount/mount_state.h"
+#include "sentence.h"
+
+struct part mount_body(const struct ftl *ftl, uint32_t superblock)
+{
+	return (struct part){ superblock, 0, ftl->unit_sectors };
+}
+
+struct part mount_patch(const struct ftl *ftl, uint32_t superblock)
+{
+	return (struct part){ superblock, ftl->body_sectors, ftl->cfg->slc_program_sectors };
+}
+
+void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit)
+{
+	struct ftl *ftl = mount->ftl;
+
+	mount->erasing = mount->bad = mount->used = false;
+	mount->erases = 0;
+	for (uint32_t c = 0; c < ftl->shape.planes; c++) {
+		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
+
+		mount->rows[c] = block->write_sector / unit;
+		mount->used |= block->write_sector != 0;
+		mount->erases = block->erase_count > mount->erases ? block->erase_count : mount->erases;
+		mount->erasing |= block->flags & HZ_BLOCK_ERASING;
+		mount->bad |= (block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN)) != 0;
+	}
+}
+
+uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column)
+{
+	uint32_t planes = mount->ftl->shape.planes, units = (sectors + part->unit - 1) / part->unit;
+
+	return units / planes + (column < units % planes);
+}
+
+const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why)
+{
+	struct hz_sentence out = { mount->ftl->text, sizeof(mount->ftl->text), 0 };
+
+	hz_say(&out, "The NAND image is damaged: ");
+	hz_say(&out, what);
+	if (number != UINT32_MAX) {
+		hz_say(&out, " ");
+		hz_say_number(&out, number);
+	}
+	hz_say(&out, ": ");
+	hz_say(&out, why);
+	hz_say(&out, "; hartzone image check tells what can still be read.");
+	return mount->ftl->text;
+}
+
+bool mount_alive(const struct mount *mount, const struct zone *zone, const struct hz_oob *oob)
+{
+	if (zone->backing)
+		return oob->sequence > mount->ftl->table.record[zone->index].reset_sequence;
+	return oob->generation == zone->generation;
+}
+
+bool mount_in_zones(const struct ftl *ftl, uint32_t lpa)
+{
+	return lpa < ftl->all_zones * ftl->shape.zone_size_sectors;
+}
+
+/* --- superblocks --- */
+
+static void note_blocks(struct mount *mount, struct superblocks *sbs)
+{
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		mount_look_at_blocks(mount, sbs->first + i, sbs->unit_sectors);
+		sbs->info[i].erases = mount->erases;
+		sbs->info[i].state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
+	}
+}
+
+/* False: another zone has it. */
+static bool mark_used(struct superblocks *sbs, uint32_t number)
+{
+	bool free = number == SUPERBLOCK_NONE || sbs->info[number - sbs->first].state != SB_USED;
+
+	if (number != SUPERBLOCK_NONE)
+		sbs->info[number - sbs->first].state = SB_USED;
+	return free;
+}
+
+static const char *sort_superblocks(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+
+	note_blocks(mount, &ftl->superblocks);
+	note_blocks(mount, &ftl->patches);
+	for (uint32_t z = 0; z < ftl->all_zones; z++)
+		if (!mark_used(&ftl->superblocks, ftl->zones[z].superblock) || !mark_used(&ftl->patches, ftl->zones[z].patch))
+			return mount_damaged(mount, "zone table, record of zone", z, "its superblock belongs to another zone too");
+	superblocks_sort(ftl);
+	return NULL;
+}
+
+/* --- the rest --- */
+
+/* The map's pages were brought up to date before the device came to rest, and they are all there. */
+static bool map_complete(const struct mount *mount, uint64_t since)
+{
+	const struct ftl *ftl = mount->ftl;
+	bool complete = mount->at_rest;
+
+	for (uint32_t z = ftl->zone_count; z < ftl->all_zones; z++)
+		complete = complete && since >= ftl->table.record[z].data_before;
+	return complete;
+}
+
+static const char *find_places(struct mount *mount)
+{
+	size_t used = mount->arena->used;
+	const char *error;
+	uint64_t since;
+
+	if (!mount->ftl->page.zones)
+		return NULL;
+	since = l2p_page_scan_begin(mount->ftl, mount->arena);
+	page_mount(mount->ftl, mount->oob, since, map_complete(mount, since));
+	error = l2p_page_scan_end(mount->ftl);
+	mount->arena->used = used;
+	return error;
+}
+
+/* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
+static const char *open_slc(struct mount *mount)
+{
+	struct slc *slc = &mount->ftl->slc;
+
+	for (uint32_t b = 0; b < slc->blocks; b++) {
+		struct slc_block *block = &slc->block[b];
+
+		mount_look_at_blocks(mount, b, slc->unit_sectors);
+		block->doomed = mount->bad;
+		block->state = SLC_SEALED;
+		if (mount->bad && !block->valid) {
+			block->state = SLC_BAD;
+		} else if (!mount->used && !mount->erasing) {
+			block->state = SLC_FREE;
+			slc->free++;
+		} else if (!mount->bad && !mount->erasing) {
+			slc_resume_head(mount->ftl, b, mount->rows);
+		}
+	}
+	for (uint32_t b = 0; b < slc->blocks; b++)
+		slc_appraise(slc, &slc->block[b]);
+	return NULL;
+}
+
+static const char *mend(struct mount *mount)
+{
+	zone_table_mend(mount->ftl);
+	return NULL;
+}
+
+static const struct { const char *name; const char *(*run)(struct mount *mount); } steps[] = {
+	{ "find the newest zone table pages", mount_find_tables },
+	{ "load zone records", mount_load_records },
+	{ "after a power cut: scan superblock heads and tails", mount_find_superblocks },
+	{ "at rest: take superblocks from the zone records", mount_take_superblocks },
+	{ "sort superblocks into free, dirty, used", sort_superblocks },
+	{ "scan staged sectors", mount_find_staged },
+	{ "settle write pointers and states", mount_settle_zones },
+	{ "find the newest place of every conventional sector", find_places },
+	{ "continue the SLC log", open_slc },
+	{ "write lost copies of zone table pages again", mend },
+};
+
+const char *mount_run(struct ftl *ftl, struct arena *arena)
+{
+	uint32_t unit = ftl->unit_sectors > ftl->cfg->slc_program_sectors ? ftl->unit_sectors : ftl->cfg->slc_program_sectors;
+	struct mount mount = {
+		.ftl = ftl,
+		.arena = arena,
+		.at_rest = tsu_rest(ftl->tsu).at_rest,
+		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
+		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
+		.table = arena_alloc(arena, ftl->table.pages, sizeof(struct table_found), "mount table"),
+		.beyond = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
+		.lost = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
+		.hole = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.padded = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		const char *error = steps[i].run(&mount);
+
+		tsu_await_reads(ftl->tsu); /* what a step reads depends on what those before have found */
+		if (error)
+			return error;
+	}
+	tsu_mounted(ftl->tsu);
+	return NULL;
+}

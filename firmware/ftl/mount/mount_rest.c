@@ -1,0 +1,94 @@
+/* Mount of a device that was at rest: the zones' records say where everything is, and only that is checked against the block table. What
+ * of it cannot be read is lost, and stays where it is. */
+#include "mount/mount_state.h"
+
+static const char *broken(struct mount *mount, const struct zone *zone, const char *why)
+{
+	return mount_damaged(mount, "zone table, record of zone", zone->index, why);
+}
+
+static bool in_pool(const struct superblocks *sbs, uint32_t number)
+{
+	return number >= sbs->first && number - sbs->first < sbs->count;
+}
+
+/* Are the part's first `sectors` sectors programmed? */
+static const char *check_part(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)
+{
+	bool hole = false;
+
+	mount_look_at_blocks(mount, part->superblock, part->unit);
+	if (mount->erasing)
+		return broken(mount, zone, "its superblock was erased");
+	for (uint32_t c = 0; c < mount->ftl->shape.planes; c++) {
+		uint32_t rows = mount_rows_for(mount, part, sectors, c);
+
+		if (mount->rows[c] < rows)
+			return broken(mount, zone, "it has more sectors than its superblock holds");
+		hole |= mount->rows[c] > rows;
+	}
+	mount->hole[zone->index] = hole;
+	return NULL;
+}
+
+static const char *take_body(struct mount *mount, struct zone *zone, const struct zone_record *record)
+{
+	struct ftl *ftl = mount->ftl;
+	struct part part = mount_body(ftl, record->superblock);
+	uint32_t sectors = record->placed < ftl->body_sectors ? record->placed : ftl->body_sectors;
+	const char *error;
+
+	if (!in_pool(&ftl->superblocks, record->superblock))
+		return broken(mount, zone, "its superblock does not exist");
+	error = check_part(mount, zone, &part, sectors);
+	zone->superblock = record->superblock;
+	zone->bad_superblock = mount->bad;
+	return error;
+}
+
+static const char *take_patch(struct mount *mount, struct zone *zone, const struct zone_record *record)
+{
+	struct ftl *ftl = mount->ftl;
+	struct part part = mount_patch(ftl, record->patch);
+	const char *error;
+
+	if (!in_pool(&ftl->patches, record->patch))
+		return broken(mount, zone, "the SLC superblock of its patch does not exist");
+	error = check_part(mount, zone, &part, record->placed - part.base);
+	zone->patch = record->patch;
+	zone->bad_patch = mount->bad;
+	return error;
+}
+
+/* A zone that will be written on begins at the start of a program unit. */
+static bool aligned(const struct ftl *ftl, const struct zone_record *record)
+{
+	uint32_t base = record->placed > ftl->body_sectors ? ftl->body_sectors : 0;
+	uint32_t unit = base ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+
+	return (record->placed - base) % unit == 0 || record->state != ZONE_RECORD_OPEN || record->placed == ftl->shape.zone_capacity_sectors;
+}
+
+static const char *take_zone(struct mount *mount, struct zone *zone)
+{
+	const struct zone_record *record = &mount->ftl->table.record[zone->index];
+	const char *error = NULL;
+
+	if (!aligned(mount->ftl, record))
+		return broken(mount, zone, "it ends inside a program unit");
+	if (record->placed)
+		error = take_body(mount, zone, record);
+	if (!error && record->placed > mount->ftl->body_sectors)
+		error = take_patch(mount, zone, record);
+	zone->placed = record->placed;
+	return error;
+}
+
+const char *mount_take_superblocks(struct mount *mount)
+{
+	const char *error = NULL;
+
+	for (uint32_t z = 0; z < mount->ftl->all_zones && mount->at_rest && !error; z++)
+		error = take_zone(mount, &mount->ftl->zones[z]);
+	return error;
+}

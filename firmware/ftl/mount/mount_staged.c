@@ -1,0 +1,147 @@
+/* Mount: staged sectors, and with them the write pointer and state of each zone. */
+#include "mount/mount_state.h"
+
+/* --- copies in SLC --- */
+
+static bool fenced(const struct zone_record *record, uint32_t offset, uint64_t sequence)
+{
+	return offset >= record->fence_offset && sequence <= record->fence_sequence;
+}
+
+/* Is this copy better than the one at `present`? The collector leaves equal ones, of which one may be lost. */
+static bool better(struct mount *mount, const struct hz_oob *oob, ppa_t present)
+{
+	struct hz_oob other;
+
+	if (present == PPA_NONE)
+		return true;
+	tsu_read_now(mount->ftl->tsu, present, 1, NULL, 0, &other);
+	if (other.sequence == oob->sequence)
+		return other.flags & HZ_OOB_LOST;
+	return other.sequence < oob->sequence;
+}
+
+static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct ftl *ftl = mount->ftl;
+	const struct zone_record *record;
+	struct zone *zone;
+	uint32_t offset;
+	ppa_t *present;
+
+	if ((oob->kind == HZ_OOB_MAP || oob->kind == HZ_OOB_CHECKPOINT) && !(oob->flags & HZ_OOB_LOST))
+		l2p_found(ftl, oob, ppa);
+	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
+		return;
+	zone = zone_at(ftl, oob->lpa);
+	offset = (uint32_t)(oob->lpa - zone->start);
+	record = &ftl->table.record[zone->index];
+	if (!mount_alive(mount, zone, oob) || offset < zone->placed || mount->padded[zone->index] ||
+	    offset >= ftl->shape.zone_capacity_sectors || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
+		return;
+	if (mount->beyond[zone->index] <= offset)
+		mount->beyond[zone->index] = offset + 1;
+	if (offset - zone->placed >= ftl->superpage_sectors || (mount->at_rest && offset >= record->wp))
+		return;
+	present = staged_candidate(zone, offset);
+	if (better(mount, oob, *present))
+		*present = ppa;
+}
+
+const char *mount_find_staged(struct mount *mount)
+{
+	mount_visit_slc(mount, visit_staged);
+	return NULL;
+}
+
+/* --- write pointers and states --- */
+
+static uint8_t state_of(const struct mount *mount, const struct zone *zone)
+{
+	uint32_t record = mount->ftl->table.record[zone->index].state;
+
+	if (record == ZONE_RECORD_OFFLINE)
+		return NVME_ZS_OFFLINE;
+	if (record == ZONE_RECORD_READ_ONLY || zone->failed)
+		return NVME_ZS_READ_ONLY;
+	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->index] || zone->wp == mount->ftl->shape.zone_capacity_sectors)
+		return NVME_ZS_FULL;
+	return zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Copies that continue the placed sectors: up to the first gap, or as far as the zone's record says that there were any. Returns where
+ * that ends. Those beyond are dead. */
+static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
+{
+	struct ftl *ftl = mount->ftl;
+	uint32_t most = zone->placed + ftl->superpage_sectors, end = zone->placed, to = least(recorded, most);
+
+	while (end < most && (*staged_candidate(zone, end) != PPA_NONE || end < to)) {
+		if (*staged_candidate(zone, end) != PPA_NONE)
+			slc_validate(ftl, *staged_candidate(zone, end), 1, (uint32_t)(zone->start + end));
+		end++;
+	}
+	for (uint32_t o = end; o < most; o++)
+		*staged_candidate(zone, o) = PPA_NONE;
+	return end;
+}
+
+/* Sectors of the zone without a place: nothing can come after them. The zone becomes READ ONLY, in its next record too. */
+static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
+{
+	struct ftl *ftl = mount->ftl;
+	uint32_t lost = zone->wp - end, first = end;
+
+	for (uint32_t o = end; o-- > zone->placed;)
+		if (*staged_candidate(zone, o) == PPA_NONE) {
+			lost++;
+			first = o;
+		}
+	if (!lost)
+		return;
+	zone->failed = true;
+	if (ftl->table.record[zone->index].state < ZONE_RECORD_READ_ONLY) {
+		ftl->table.record[zone->index].state = ZONE_RECORD_READ_ONLY;
+		zone_changed(zone);
+	}
+	if (!ftl->damage.lost_sectors)
+		ftl->damage.first_lba = zone->start + first;
+	ftl->damage.lost_sectors += lost;
+	ftl->damage.read_only_zones += !zone->backing;
+}
+
+static void settle_zone(struct mount *mount, struct zone *zone)
+{
+	struct ftl *ftl = mount->ftl;
+	uint32_t recorded = ftl->table.record[zone->index].wp, end = settle_staged(mount, zone, recorded);
+
+	zone->fence = mount->beyond[zone->index] > end;
+	if (!zone->backing)
+		l2p_mounted(ftl, zone);
+	zone->wp = end > recorded ? end : recorded;
+	zone->landed = zone->resident = zone->staged = zone->wp_at_mount = end;
+	zone->staged_from = zone->placed;
+	zone->landed_slot = end % ftl->superpage_sectors;
+	note_lost(mount, zone, end);
+	zone->state = state_of(mount, zone);
+	zone->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock));
+	ftl->budget.active += !zone->backing && zone_is_active(zone->state);
+}
+
+const char *mount_settle_zones(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+
+	for (uint32_t z = 0; z < ftl->all_zones; z++)
+		settle_zone(mount, &ftl->zones[z]);
+	for (uint32_t i = 0; i < ftl->table.pages * ZONE_TABLE_COPIES; i++) {
+		ppa_t ppa = ftl->table.page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
+
+		if (ppa != PPA_NONE)
+			slc_validate(ftl, ppa, 1, slc_table_tag(i));
+	}
+	lt_store(&ftl->sequence, ftl->mount_sequence + 1);
+	return NULL;
+}

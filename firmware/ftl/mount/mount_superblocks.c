@@ -1,0 +1,150 @@
+/* Mount after a power cut: which zone each superblock holds, and how much of it. What a power cut may have torn is the last program of
+ * each block, unless something was programmed later that had to wait for it; anything else that cannot be read is there, and lost. */
+#include "mount/mount_state.h"
+
+enum unit { UNIT_THERE, UNIT_TORN, UNIT_FOREIGN };
+
+/* Are all records of the unit, as far as they are known, those of this place? *data = sectors before padding, if all are known. */
+static enum unit look_at_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
+{
+	struct ftl *ftl = mount->ftl;
+	enum unit unit = UNIT_THERE;
+	uint32_t known = 0;
+
+	tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), part->unit, NULL, 0, mount->oob);
+	for (uint32_t i = 0; i < part->unit; i++) {
+		const struct hz_oob *oob = &mount->oob[i];
+
+		if (oob->kind == HZ_OOB_ERASED) {
+			unit = UNIT_TORN;
+			continue;
+		}
+		if ((oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD) || !mount_alive(mount, zone, oob) ||
+		    oob->lpa != zone->start + part->base + offset + i)
+			return UNIT_FOREIGN;
+		if (ftl->mount_sequence < oob->sequence)
+			ftl->mount_sequence = oob->sequence;
+		known += oob->kind == HZ_OOB_DATA;
+	}
+	*data = unit == UNIT_THERE ? known : part->unit;
+	return unit;
+}
+
+/* Programs of a block follow one another, and a unit is programmed no earlier than the one a row before it, and all before that, have
+ * succeeded (flush_unit.c, retire_units and units_program). */
+static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
+{
+	for (uint32_t c = column; c < mount->ftl->shape.planes; c++)
+		if (mount->rows[c] > row + 1)
+			return false;
+	return true;
+}
+
+/* How far the part's sectors go without a gap; lost: units of them without all records. */
+struct reach { uint32_t sectors, lost; bool hole, padded; };
+
+/* Sectors that were in this part when the zone's record was made. */
+static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, const struct part *part)
+{
+	const struct zone_record *record = &mount->ftl->table.record[zone->index];
+
+	if (record->placed <= part->base || part->superblock != (part->base ? record->patch : record->superblock))
+		return 0;
+	return record->placed - part->base;
+}
+
+/* From the last two rows before the frontier on: what is before has succeeded. What was recorded is there too, though no record may be left of it. */
+static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
+{
+	uint32_t planes = mount->ftl->shape.planes, row = UINT32_MAX, column = 0, data = 0, recorded = recorded_in(mount, zone, part);
+	struct reach reach = { 0, 0, false, false };
+
+	for (uint32_t c = 0; c < planes; c++)
+		row = mount->rows[c] < row ? mount->rows[c] : row;
+	row = row > 2 ? row - 2 : 0;
+	reach.sectors = row * planes * part->unit;
+	while (!reach.padded && mount->rows[column] > row) {
+		enum unit unit = look_at_unit(mount, zone, part, reach.sectors, &data);
+
+		if (unit == UNIT_FOREIGN || (unit == UNIT_TORN && reach.sectors >= recorded && may_be_torn(mount, row, column)))
+			break;
+		if (unit == UNIT_TORN && reach.sectors < recorded && recorded < reach.sectors + part->unit)
+			data = recorded - reach.sectors; /* the rest was padding */
+		reach.lost += unit == UNIT_TORN;
+		reach.padded = data < part->unit;
+		reach.sectors += data;
+		row += column + 1 == planes;
+		column = column + 1 == planes ? 0 : column + 1;
+	}
+	for (uint32_t c = 0; c < planes && !reach.padded; c++)
+		reach.hole |= mount->rows[c] > row + (c < column);
+	return reach;
+}
+
+/* The zone whose data this superblock claims to hold, or NULL: the first record that is known says it. */
+static struct zone *zone_claimed(struct mount *mount, const struct part *part)
+{
+	struct ftl *ftl = mount->ftl;
+	uint32_t offset = 0, planes = ftl->shape.planes;
+	struct hz_oob *oob = &mount->oob[0];
+	struct zone *zone;
+
+	for (uint32_t row = 0, column = 0; mount->rows[column] > row; offset += part->unit) {
+		tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), 1, NULL, 0, oob);
+		if (oob->kind != HZ_OOB_ERASED)
+			break;
+		row += column + 1 == planes;
+		column = column + 1 == planes ? 0 : column + 1;
+	}
+	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
+		return NULL;
+	zone = zone_at(ftl, oob->lpa);
+	return oob->lpa == zone->start + part->base + offset && mount_alive(mount, zone, oob) ? zone : NULL;
+}
+
+/* The longer prefix wins; of equal ones the one that has lost less, then the one that can be continued. A patch counts if the superblock
+ * before it is complete. */
+static void consider(struct mount *mount, struct zone *zone, const struct part *part)
+{
+	struct reach reach = reach_of(mount, zone, part);
+	uint32_t placed = part->base + reach.sectors;
+
+	if (reach.sectors == 0 || placed < zone->placed || zone->placed < part->base || placed > mount->ftl->shape.zone_capacity_sectors)
+		return;
+	if (placed == zone->placed && (reach.lost > mount->lost[zone->index] || (reach.lost == mount->lost[zone->index] && !mount->hole[zone->index])))
+		return;
+	zone->placed = placed;
+	*(part->base ? &zone->patch : &zone->superblock) = part->superblock;
+	*(part->base ? &zone->bad_patch : &zone->bad_superblock) = mount->bad;
+	mount->lost[zone->index] = reach.lost;
+	mount->hole[zone->index] = reach.hole;
+	mount->padded[zone->index] = reach.padded;
+}
+
+/* What is being erased was given up before. */
+static void scan_pool(struct mount *mount, struct superblocks *sbs, struct part (*part_in)(const struct ftl *ftl, uint32_t superblock))
+{
+	struct ftl *ftl = mount->ftl;
+
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		struct part part = part_in(ftl, sbs->first + i);
+		struct zone *zone;
+
+		mount_look_at_blocks(mount, part.superblock, part.unit);
+		if (!mount->used || mount->erasing)
+			continue;
+		mount->oob[0] = (struct hz_oob){ .kind = HZ_OOB_ERASED };
+		zone = zone_claimed(mount, &part);
+		if (zone)
+			consider(mount, zone, &part);
+	}
+}
+
+const char *mount_find_superblocks(struct mount *mount)
+{
+	if (mount->at_rest)
+		return NULL;
+	scan_pool(mount, &mount->ftl->superblocks, mount_body);
+	scan_pool(mount, &mount->ftl->patches, mount_patch);
+	return NULL;
+}

@@ -1,0 +1,132 @@
+/* Mount: the newest page of each part of the zone table, and whether its records can be true. */
+#include "mount/mount_state.h"
+
+enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */
+
+void mount_visit_slc(struct mount *mount, mount_visit_fn *visit)
+{
+	struct ftl *ftl = mount->ftl;
+	struct slc *slc = &ftl->slc;
+
+	for (uint32_t b = 0; b < slc->blocks; b++) {
+		mount_look_at_blocks(mount, b, slc->unit_sectors);
+		for (uint32_t u = 0; u < slc->units; u++) {
+			ppa_t ppa = ppa_make(ftl->map, b, u * slc->unit_sectors);
+
+			if (u / slc->planes >= mount->rows[u % slc->planes])
+				continue;
+			tsu_read_now(ftl->tsu, ppa, slc->unit_sectors, NULL, 0, mount->oob);
+			for (uint32_t i = 0; i < slc->unit_sectors; i++)
+				visit(mount, &mount->oob[i], ppa + i);
+		}
+	}
+}
+
+/* --- finding --- */
+
+static void note_age(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct slc_block *block = slc_block_of(mount->ftl, ppa);
+
+	if (mount->ftl->mount_sequence < oob->sequence)
+		mount->ftl->mount_sequence = oob->sequence;
+	if (block->youngest < oob->sequence)
+		block->youngest = block->opened = oob->sequence;
+}
+
+/* Two readable copies of the highest number are kept; there may be more, which the collector left. */
+static void note_copy(struct table_page *page, struct table_found *found, uint64_t sequence, ppa_t ppa)
+{
+	if (sequence > found->readable) {
+		found->readable = sequence;
+		page->ppa[0] = ppa;
+		page->ppa[1] = PPA_NONE;
+	} else if (sequence == found->readable && page->ppa[1] == PPA_NONE) {
+		page->ppa[1] = ppa;
+	}
+}
+
+static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct zone_table *table = &mount->ftl->table;
+
+	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
+		return;
+	note_age(mount, oob, ppa);
+	if (oob->kind != HZ_OOB_ZONE_TABLE || oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
+		return;
+	if (mount->table[oob->lpa].known < oob->sequence)
+		mount->table[oob->lpa].known = oob->sequence;
+	if (table->number < oob->generation)
+		table->number = oob->generation;
+	if (!(oob->flags & HZ_OOB_LOST))
+		note_copy(&table->page[oob->lpa], &mount->table[oob->lpa], oob->sequence, ppa);
+}
+
+const char *mount_find_tables(struct mount *mount)
+{
+	mount->ftl->table.number = tsu_rest(mount->ftl->tsu).record;
+	mount_visit_slc(mount, visit_table);
+	if (mount->ftl->mount_sequence >> SANE_SEQUENCE_BITS)
+		return mount_damaged(mount, "SLC log", UINT32_MAX, "a sector claims to have been written after all others that ever will be");
+	return NULL;
+}
+
+/* --- loading --- */
+
+/* What no firmware would have recorded. */
+static const char *impossible(const struct ftl *ftl, const struct zone_record *record)
+{
+	uint32_t capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
+
+	if (record->state > ZONE_RECORD_OFFLINE)
+		return "its state is none that exists";
+	if (record->placed > record->wp || record->wp > capacity || record->finish > capacity)
+		return "it has more sectors than a zone holds";
+	if (record->fence_sequence >> SANE_SEQUENCE_BITS || record->reset_sequence >> SANE_SEQUENCE_BITS)
+		return "it was reset after all that ever will be written";
+	return NULL;
+}
+
+/* Its copies by readable first. A page must be as of the last record of all zones while nothing has changed since; and once there was
+ * such a record there is every page. */
+static const char *load_page(struct mount *mount, uint32_t index)
+{
+	struct ftl *ftl = mount->ftl;
+	struct table_page *page = &ftl->table.page[index];
+	struct table_found *found = &mount->table[index];
+	struct sgl image = { &page->image, 0, HZ_SECTOR_BYTES };
+	struct hz_oob oob = { .kind = HZ_OOB_ERASED };
+
+	if (found->known > found->readable)
+		return mount_damaged(mount, "zone table, page", index, "neither of its two copies can be read");
+	if (page->ppa[0] != PPA_NONE && tsu_read_now(ftl->tsu, page->ppa[0], 1, &image, 0, &oob) != NAND_OK)
+		return mount_damaged(mount, "zone table, page", index, "it could be read before, but not again");
+	if (oob.kind == HZ_OOB_ERASED && tsu_rest(ftl->tsu).record)
+		return mount_damaged(mount, "zone table, page", index, "it cannot be found");
+	if (oob.kind != HZ_OOB_ERASED && mount->at_rest && oob.generation != tsu_rest(ftl->tsu).record)
+		return mount_damaged(mount, "zone table, page", index, "what was recorded when the device was shut down cannot be found");
+	if (oob.kind != HZ_OOB_ERASED)
+		memcpy(&ftl->table.record[index * ZONE_RECORDS_PER_PAGE], page->image, HZ_SECTOR_BYTES);
+	return NULL;
+}
+
+const char *mount_load_records(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+	const char *why = NULL;
+
+	for (uint32_t i = 0; i < ftl->table.pages; i++) {
+		const char *error = load_page(mount, i);
+
+		if (error)
+			return error;
+	}
+	for (uint32_t z = 0; z < ftl->all_zones && !why; z++) {
+		why = impossible(ftl, &ftl->table.record[z]);
+		if (why)
+			return mount_damaged(mount, "zone table, record of zone", z, why);
+		ftl->zones[z].generation = ftl->table.record[z].generation;
+	}
+	return NULL;
+}

@@ -1,0 +1,280 @@
+/* SLC garbage collection: the victim's (slc_victim.c) valid sectors move in batches to the collector's head, then it is erased.
+ *
+ * OOB records move unchanged, sequence number included, so a power cut in the middle leaves two equal copies. One collection at a
+ * time; its worker runs every step. */
+#include "base/context.h"
+#include "slc/slc.h"
+
+static uint32_t units_for(const struct slc *slc, uint32_t sectors)
+{
+	uint32_t units = 0;
+
+	for (uint32_t done = 0; done < sectors; done += slc->unit_sectors)
+		units++;
+	return units;
+}
+
+static void next_batch(struct ftl_worker *self);
+
+static void begin(struct lt_event *event)
+{
+	next_batch(((struct slc_gc *)((char *)event - offsetof(struct slc_gc, event)))->worker);
+}
+
+void slc_collect(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+
+	if (gc->busy)
+		return;
+	gc->victim = slc_victim(self->ftl);
+	if (gc->victim == SLC_NONE)
+		return;
+	gc->worker = self;
+	gc->position = 0;
+	gc->busy = true;
+	self->counters.slc_gc_runs++;
+	lt_post(&self->thread, &gc->event, begin);
+}
+
+static void gc_read(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct slc_gc *gc = &ftl->slc.gc;
+
+	gc->failed = false;
+	gc->pending = gc->count;
+	for (uint32_t i = 0; i < gc->count; i++) {
+		struct tsu_txn *txn = &gc->read[i];
+
+		txn->owner = &self->thread;
+		txn->ppa = gc->from[i];
+		txn->next = i + 1 < gc->count ? txn + 1 : NULL;
+	}
+	tsu_submit_list(ftl->tsu, gc->read);
+}
+
+static void gc_erase(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct slc *slc = &ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+
+	gc->failed = false;
+	gc->pending = slc->planes;
+	slc->block[gc->victim].state = SLC_ERASING;
+	slc->block[gc->victim].unreadable = false;
+	slc_appraise(slc, &slc->block[gc->victim]);
+	lt_store(&slc->block[gc->victim].pins, 0);
+	for (uint32_t i = 0; i < slc->planes; i++) {
+		struct tsu_txn *txn = &gc->erase[i];
+
+		txn->owner = &self->thread;
+		txn->ppa = ppa_make(ftl->map, gc->victim, i * slc->unit_sectors);
+		txn->next = i + 1 < slc->planes ? txn + 1 : NULL;
+	}
+	tsu_submit_list(ftl->tsu, gc->erase);
+}
+
+void slc_gc_unpinned(struct ftl_worker *self)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&self->ftl->slc.lock, &node);
+	gc_erase(self);
+	lt_lock_release(&self->ftl->slc.lock, &node);
+}
+
+/* Everything has moved. Reads that found the old addresses must end before the erase. */
+static void gc_release(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+
+	if ((uint32_t)lt_or(&slc->block[slc->gc.victim].pins, SLC_PIN_WAITING) == 0)
+		slc_gc_unpinned(self);
+}
+
+/* A few of the victim's sectors: those that are valid join the batch, of at most so many. */
+static void look_on(struct ftl *ftl, uint32_t most)
+{
+	struct slc *slc = &ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	const uint32_t *tag = &slc->tag[gc->victim * slc->sectors];
+	uint32_t end = gc->position + SLC_SCAN_SECTORS < slc->sectors ? gc->position + SLC_SCAN_SECTORS : slc->sectors;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	for (; gc->count < most && gc->position < end; gc->position++) {
+		if (tag[gc->position] == SLC_NONE)
+			continue;
+		gc->tag[gc->count] = tag[gc->position];
+		gc->from[gc->count++] = ppa_make(ftl->map, gc->victim, gc->position);
+	}
+	lt_lock_release(&slc->lock, &node);
+}
+
+/* As many whole units as fit the batch. Nothing becomes valid in a sealed superblock, so the lock may be let go in between. */
+static void next_batch(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t most = SLC_BATCH_SECTORS / slc->unit_sectors * slc->unit_sectors;
+
+	gc->tries = 0;
+	for (gc->count = 0; gc->count < most && gc->position < slc->sectors;)
+		look_on(self->ftl, most);
+	if (gc->count)
+		gc_read(self);
+	else
+		gc_release(self);
+}
+
+static void write_done(struct slc_write *write);
+
+static void gc_write(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t units = units_for(slc, gc->count);
+
+	gc->pending = units;
+	for (uint32_t i = gc->count; i < units * slc->unit_sectors; i++)
+		gc->oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
+	for (uint32_t i = 0; i < units; i++) {
+		struct slc_write *write = &gc->write[i];
+
+		write->txn.owner = &self->thread;
+		write->stream = SLC_COLLECT;
+		write->cause = HZ_CAUSE_GC;
+		write->done = write_done;
+		write->page = &gc->page[i * slc->unit_sectors];
+		write->oob = &gc->oob[i * slc->unit_sectors];
+		slc_write(self, write);
+	}
+}
+
+/* Valid sectors that no retry can read move as lost ones: who reads them gets an error, and the superblock comes free. False: of one
+ * not even the record is known. */
+static bool keep_lost(struct slc_gc *gc)
+{
+	for (uint32_t i = 0; i < gc->count; i++) {
+		if (gc->read[i].status == NAND_OK)
+			continue;
+		if (gc->oob[i].kind == HZ_OOB_ERASED)
+			return false;
+		gc->oob[i].flags |= HZ_OOB_LOST;
+	}
+	return true;
+}
+
+/* The superblock stays as it is as long as anything in it is valid; the host gets its read error. */
+static void give_up(struct ftl_worker *self)
+{
+	struct slc *slc = &self->ftl->slc;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	slc->block[slc->gc.victim].unreadable = true;
+	slc_appraise(slc, &slc->block[slc->gc.victim]);
+	slc->gc.busy = false;
+	slc_collect(self);
+	lt_lock_release(&slc->lock, &node);
+}
+
+static void read_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct slc_gc *gc = &self->ftl->slc.gc;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	gc->failed |= txn->status != NAND_OK;
+	if (--gc->pending)
+		return;
+	if (!gc->failed)
+		gc_write(self);
+	else if (++gc->tries < SLC_READ_TRIES)
+		gc_read(self);
+	else if (keep_lost(gc))
+		gc_write(self);
+	else
+		give_up(self);
+}
+
+static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+{
+	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag;
+
+	if (page < ftl->table.pages * ZONE_TABLE_COPIES)
+		zone_table_move(ftl, page, from, to);
+	else if (map_page < ftl->l2p.table.all)
+		l2p_table_move(ftl, map_page, from, to);
+	else
+		staged_move(ftl, tag, from, to);
+}
+
+static void write_done(struct slc_write *write)
+{
+	struct ftl_worker *self = worker_of(&write->txn);
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors, rest = gc->count - first;
+
+	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
+	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
+		remap(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
+	if (--gc->pending == 0)
+		next_batch(self);
+}
+
+static void erase_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct slc *slc = &self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	struct slc_block *block = &slc->block[gc->victim];
+	struct lt_lock_node node;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	gc->failed |= txn->status != NAND_OK;
+	if (--gc->pending)
+		return;
+	lt_lock_acquire(&slc->lock, &node);
+	block->state = gc->failed || block->doomed ? SLC_BAD : SLC_FREE;
+	slc->free += block->state == SLC_FREE;
+	slc_appraise(slc, block);
+	gc->busy = false;
+	slc_start_waiting(self);
+	slc_collect(self);
+	lt_lock_release(&slc->lock, &node);
+}
+
+void slc_gc_init(struct ftl *ftl, struct arena *arena)
+{
+	struct slc_gc *gc = &ftl->slc.gc;
+	uint8_t *data = arena_alloc(arena, SLC_BATCH_SECTORS, HZ_SECTOR_BYTES, "SLC collector data");
+
+	gc->read = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->read), "SLC collector reads");
+	gc->from = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->from), "SLC collector addresses");
+	gc->tag = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->tag), "SLC collector tags");
+	gc->oob = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->oob), "SLC collector OOB");
+	gc->page = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->page), "SLC collector pages");
+	gc->write = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->write), "SLC collector writes");
+	gc->erase = arena_alloc(arena, ftl->slc.planes, sizeof(*gc->erase), "SLC collector erases");
+	for (uint32_t i = 0; i < SLC_BATCH_SECTORS; i++) {
+		gc->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		gc->read[i].op = TSU_READ;
+		gc->read[i].cause = HZ_CAUSE_GC;
+		gc->read[i].sectors = 1;
+		gc->read[i].data = (struct sgl){ &gc->page[i], 0, HZ_SECTOR_BYTES };
+		gc->read[i].oob = &gc->oob[i];
+		gc->read[i].done = read_done;
+	}
+	for (uint32_t i = 0; i < ftl->slc.planes; i++) {
+		gc->erase[i].op = TSU_ERASE;
+		gc->erase[i].cause = HZ_CAUSE_GC;
+		gc->erase[i].done = erase_done;
+	}
+}

@@ -1,0 +1,112 @@
+/* Which SLC superblock the collector takes next: what each one is worth, kept up to date at every change, and the policies that choose.
+ *
+ * The collector is asked after every program; it looks at the superblocks only when one of them qualifies. */
+#include "base/context.h"
+#include "slc/slc.h"
+
+/* Short of space: somebody waits, or the last superblock but the reserve is running out. */
+static bool urgent(const struct slc *slc)
+{
+	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
+	       (slc->free <= 1 && slc->head[SLC_STAGE].room < slc->units / 4);
+}
+
+/* A collection must gain a program unit at least: its copies lie packed. */
+uint8_t slc_worth_of(const struct slc *slc, const struct slc_block *block)
+{
+	if (block->state != SLC_SEALED || block->in_flight || (block->unreadable && block->valid))
+		return SLC_KEEP;
+	if (block->doomed || !block->valid)
+		return SLC_EMPTY;
+	if (block->valid > slc->sectors - slc->unit_sectors)
+		return SLC_KEEP;
+	return block->valid <= slc->cheap_valid ? SLC_CHEAP : SLC_GAINS;
+}
+
+void slc_appraise(struct slc *slc, struct slc_block *block)
+{
+	slc->worth[block->worth]--;
+	block->worth = slc_worth_of(slc, block);
+	slc->worth[block->worth]++;
+}
+
+/* --- policies: is a the better victim? --- */
+
+static bool emptier(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
+{
+	(void)now;
+	(void)slc;
+	return a->valid < b->valid;
+}
+
+/* (1 - u) / 2u * age, age since the youngest data; multiplied out. */
+static bool more_benefit(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
+{
+	unsigned __int128 of_a = (unsigned __int128)(now - a->youngest) * (slc->sectors - a->valid) * b->valid;
+	unsigned __int128 of_b = (unsigned __int128)(now - b->youngest) * (slc->sectors - b->valid) * a->valid;
+
+	return of_a > of_b;
+}
+
+static bool older(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
+{
+	(void)now;
+	(void)slc;
+	return a->opened < b->opened;
+}
+
+static const struct slc_gc_policy policies[] = {
+	[HZ_GC_GREEDY] = { "greedy", emptier },
+	[HZ_GC_COST_BENEFIT] = { "cost-benefit", more_benefit },
+	[HZ_GC_FIFO] = { "fifo", older },
+};
+
+/* Greedy leaves superblocks alone that are more than a quarter full as long as there is no hurry; the other policies have reasons
+ * of their own to take them. */
+void slc_victim_init(struct ftl *ftl)
+{
+	struct slc *slc = &ftl->slc;
+
+	slc->policy = &policies[ftl->cfg->slc_gc];
+	slc->gc_low = ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2;
+	slc->cheap_valid = ftl->cfg->slc_gc == HZ_GC_GREEDY ? slc->sectors / 4 : slc->sectors - slc->unit_sectors;
+	slc->worth[SLC_KEEP] = slc->blocks;
+}
+
+/* Sectors that a collection of the superblock may use. A doomed one gives nothing back, so it must leave the reserve alone. */
+static uint32_t room_for(const struct slc *slc, const struct slc_block *block)
+{
+	uint32_t free = slc->free - (block->doomed && slc->free);
+
+	return (slc->head[SLC_COLLECT].room + free * slc->units) * slc->unit_sectors;
+}
+
+static uint32_t best_of(struct ftl *ftl, uint8_t least)
+{
+	const struct slc *slc = &ftl->slc;
+	uint64_t now = lt_load(&ftl->sequence);
+	const struct slc_block *best = NULL;
+
+	for (uint32_t i = 0; i < slc->blocks; i++) {
+		const struct slc_block *block = &slc->block[i];
+
+		if (block->worth >= least && block->valid <= room_for(slc, block) &&
+		    (!best || slc->policy->better(now, slc, block, best)))
+			best = block;
+	}
+	return best ? (uint32_t)(best - slc->block) : SLC_NONE;
+}
+
+uint32_t slc_victim(struct ftl *ftl)
+{
+	const struct slc *slc = &ftl->slc;
+	uint32_t victim = SLC_NONE;
+
+	if (slc->worth[SLC_EMPTY])
+		victim = best_of(ftl, SLC_EMPTY);
+	if (victim == SLC_NONE && slc->worth[SLC_CHEAP] && slc->free <= slc->gc_low)
+		victim = best_of(ftl, SLC_CHEAP);
+	if (victim == SLC_NONE && slc->worth[SLC_CHEAP] + slc->worth[SLC_GAINS] && urgent(slc))
+		victim = best_of(ftl, SLC_GAINS);
+	return victim;
+}

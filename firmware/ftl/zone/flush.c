@@ -1,0 +1,153 @@
+/* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
+ * With FTL_AT_REST the request goes on as a command that closes all zones, and then comes to rest (rest.h). */
+#include "base/context.h"
+#include "zone/write.h"
+#include "zone/zone_ops.h"
+
+enum { FLUSH_PLANS = 8 };
+
+/* What one flush waits for, noted when it begins: later writes to the same zones must not hold it up. One entry per buffer. */
+struct flush_plan {
+	struct flush_plan *next;
+	struct flush_goal { struct zone *zone; uint32_t landed; } goal[];
+};
+
+static struct flush_plan *plan_make(const struct ftl *ftl, struct arena *arena)
+{
+	return arena_alloc(arena, 1, sizeof(struct flush_plan) + ftl->buffers.count * sizeof(struct flush_goal), "flush plans");
+}
+
+void flush_init(struct ftl_worker *self, struct arena *arena)
+{
+	struct l2p_log *log = &self->ftl->l2p.log;
+
+	for (int i = 0; i < FLUSH_PLANS; i++) {
+		struct flush_plan *plan = plan_make(self->ftl, arena);
+
+		plan->next = self->flush_plans;
+		self->flush_plans = plan;
+	}
+	if (self->ftl->cfg->l2p_cache_bytes && !log->plan)
+		log->plan = plan_make(self->ftl, arena);
+}
+
+/* Data outside the buffers are durable already: a buffer changes hands only then. */
+static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan *plan)
+{
+	struct ftl *ftl = self->ftl;
+
+	for (uint32_t i = first; i < ftl->buffers.count; i++) {
+		struct zone *zone = write_pool_owner(ftl, i);
+		struct lt_lock_node node;
+
+		plan->goal[i].zone = zone;
+		if (!zone)
+			continue;
+		lt_lock_acquire(&zone->lock, &node);
+		plan->goal[i].landed = zone->landed;
+		zone->flush_to = zone->landed;
+		zone_pump(self, zone);
+		lt_lock_release(&zone->lock, &node);
+	}
+}
+
+/* True: the request waits for this goal. A zone that was reset since may have landed less than it had then. */
+static bool wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
+{
+	struct zone *zone = goal->zone;
+	struct lt_lock_node node;
+	uint32_t target;
+	bool waits;
+
+	if (!zone)
+		return false;
+	lt_lock_acquire(&zone->lock, &node);
+	target = goal->landed < zone->landed ? goal->landed : zone->landed;
+	waits = zone_durable(zone) < target && !zone->failed;
+	if (waits) {
+		io_of(req)->target = target;
+		if (zone->flush_to < target)
+			zone->flush_to = target;
+		io_push(&zone->durable, req);
+		zone_pump(self, zone);
+	}
+	lt_lock_release(&zone->lock, &node);
+	return waits;
+}
+
+static void give_back(struct ftl_worker *self, struct flush_plan *plan)
+{
+	struct ftl_request *next = io_pop(&self->flush_waiting);
+
+	plan->next = self->flush_plans;
+	self->flush_plans = plan;
+	if (next)
+		io_resume(next);
+}
+
+static void close_all(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->cursor = 0;
+	req->op = FTL_ZONE_CLOSE;
+	req->flags |= FTL_ALL_ZONES;
+	zone_op_run(self, req);
+}
+
+static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_request *req)
+{
+	struct flush_plan *plan = self->flush_plans;
+
+	if (req->flags & FTL_FOR_MAP)
+		return self->ftl->l2p.log.plan;
+	if (plan)
+		self->flush_plans = plan->next;
+	return plan;
+}
+
+void flush_abandon(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (io_of(req)->plan)
+		give_back(self, io_of(req)->plan);
+}
+
+static bool begin(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct flush_plan *plan = plan_take(self, req);
+
+	if (!plan) {
+		io_push(&self->flush_waiting, req);
+		return false;
+	}
+	io_of(req)->plan = plan;
+	io_of(req)->step = FLUSH_WAITS;
+	io_of(req)->cursor = req->flags & FTL_BACKING ? self->ftl->buffers.shared : 0;
+	start_all(self, io_of(req)->cursor, plan);
+	return true;
+}
+
+/* Data that were accepted and then lost by a failing zone are in no buffer any more: the next Flush of the host fails for them, once. */
+static bool tells_loss(struct ftl *ftl, const struct ftl_request *req)
+{
+	return !(req->flags & (FTL_BACKING | FTL_FOR_MAP | FTL_AT_REST)) && lt_load(&ftl->losses) && lt_swap(&ftl->losses, 0);
+}
+
+void flush_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+
+	if (io->step == FLUSH_NEW && !begin(self, req))
+		return;
+	while (io->step == FLUSH_WAITS && io->cursor < self->ftl->buffers.count)
+		if (wait_for(self, req, &io->plan->goal[io->cursor++]))
+			return;
+	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
+		return;
+	if (!(req->flags & FTL_FOR_MAP))
+		give_back(self, io->plan);
+	if (tells_loss(self->ftl, req) || io->step == FLUSH_FAILED)
+		io_complete(req, NVME_WRITE_FAULT);
+	else if (req->flags & FTL_AT_REST)
+		close_all(self, req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}

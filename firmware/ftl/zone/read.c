@@ -1,0 +1,356 @@
+/* Read path: resolve, copy from buffers, fetch from flash. */
+#include "zone/read.h"
+
+#include "abandon.h"
+#include "base/context.h"
+#include "zone/write.h"
+
+static void reads_done(struct tsu_txn *txn);
+
+void read_pool_init(struct ftl_worker *worker, struct arena *arena)
+{
+	struct read_pool *pool = &worker->reads;
+
+	pool->read = arena_alloc(arena, READS_PER_WORKER, sizeof(*pool->read), "flash reads");
+	for (uint32_t i = 0; i < READS_PER_WORKER; i++) {
+		pool->read[i].txn.next = pool->free;
+		pool->free = &pool->read[i].txn;
+	}
+}
+
+/* Sectors from ppa on that one flash page holds in address order. */
+static uint32_t page_run(struct ftl *ftl, ppa_t ppa)
+{
+	uint32_t run = ftl->page_sectors - (flash_addr_of(ftl->map, ppa).sector & (ftl->page_sectors - 1));
+	uint32_t unit = ftl->cfg->slc_program_sectors, rest;
+
+	if (!slc_holds(ftl->map, ppa) || unit >= ftl->page_sectors)
+		return run;
+	rest = unit - (ppa_offset(ftl->map, ppa) & (unit - 1));
+	return rest < run ? rest : run;
+}
+
+uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
+{
+	uint32_t most = page_run(ftl, ppa[0]), run = 1;
+
+	while (run < count && run < most && ppa[run] == ppa[0] + run)
+		run++;
+	return run;
+}
+
+/* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
+static uint32_t fetch(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+		      bool pinned, struct tsu_txn **list)
+{
+	struct flash_read *read = (struct flash_read *)self->reads.free;
+	uint32_t run = read_together(self->ftl, ppa, count);
+
+	self->reads.free = read->txn.next;
+	read->req = req;
+	read->zone = zone->backing ? zone : NULL;
+	zone->readers += zone->backing;
+	read->pins = pinned ? run : 0;
+	read->txn = (struct tsu_txn){
+		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
+		.stream = req->queue, .sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
+	};
+	*list = &read->txn;
+	io_of(req)->pending++;
+	io_of(req)->done += run;
+	return run;
+}
+
+static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
+{
+	uint64_t end = link_transfer(&self->ftl->links->to_host, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
+
+	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+	io_of(req)->done += sectors;
+}
+
+static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+{
+	uint32_t slot = slot_at(zone, offset);
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, zone->buffer->page[slot], HZ_SECTOR_BYTES);
+		slot = slot + 1 == zone->ftl->superpage_sectors ? 0 : slot + 1;
+	}
+	self->counters.buffer_read_sectors += sectors;
+	answer_now(self, req, sectors);
+}
+
+void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
+{
+	sgl_zero(&req->sgl, io_of(req)->done * HZ_SECTOR_BYTES, sectors * HZ_SECTOR_BYTES);
+	self->counters.unmapped_read_sectors += sectors;
+	answer_now(self, req, sectors);
+}
+
+enum { LOOKUP_SECTORS = 32 };
+
+/* Flash reads for ppa[0 … count), as long as there are transactions; returns how many sectors they cover. */
+static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+			  bool pinned, struct tsu_txn **list)
+{
+	uint32_t at = 0;
+
+	while (at < count && self->reads.free)
+		at += fetch(self, zone, req, &ppa[at], count - at, pinned, list);
+	return at;
+}
+
+/* A backing zone has no map entries: its sectors lie at their offsets. */
+static uint32_t find_placed(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+			    ppa_t *ppa)
+{
+	if (!zone->backing)
+		return l2p_read(self, req, zone, offset, count, ppa);
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = zone_place(zone, offset + i);
+	return count;
+}
+
+/* Sectors [offset, offset + count) at their place. */
+static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+			struct tsu_txn **list)
+{
+	ppa_t ppa[LOOKUP_SECTORS];
+	uint32_t part;
+
+	for (; count; offset += part, count -= part) {
+		if (!self->reads.free) /* before the lookup: what a fetched table page says is used when it is said */
+			return READ_POOL_DRY;
+		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		if (!part)
+			return READ_MAP_FETCH;
+		if (fetch_all(self, zone, req, ppa, part, false, list) < part)
+			return READ_POOL_DRY;
+	}
+	return READ_THROUGH;
+}
+
+/* Staged sectors [offset, offset + count). */
+static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
+			struct tsu_txn **list)
+{
+	ppa_t ppa[LOOKUP_SECTORS];
+	uint32_t part, at;
+
+	for (; count; offset += part, count -= part) {
+		part = staged_read(self->ftl, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		if (!part)
+			return READ_THROUGH; /* lost with the zone: the caller comes to that sector next */
+		at = fetch_all(self, zone, req, ppa, part, true, list);
+		if (at == part)
+			continue;
+		while (at < part)
+			slc_unpin(self, ppa[at++]);
+		return READ_POOL_DRY;
+	}
+	return READ_THROUGH;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
+static bool lost(const struct zone *zone, uint32_t offset)
+{
+	if (zone->state != NVME_ZS_READ_ONLY || !zone->failed || offset < zone->placed || offset >= zone->wp)
+		return false;
+	return offset >= zone_durable(zone) || staged_at(zone, offset) == PPA_NONE;
+}
+
+enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
+			     struct tsu_txn **list)
+{
+	uint32_t end = io_of(req)->done + sectors, buffered = zone->buffer ? zone->resident : zone->landed;
+	enum read_progress progress = READ_THROUGH;
+
+	while (progress == READ_THROUGH && io_of(req)->done < end) {
+		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
+
+		if (lost(zone, now)) {
+			req->status = NVME_UNRECOVERED_READ;
+			io_of(req)->done++;
+		} else if (now >= zone->landed) {
+			read_unmapped(self, req, rest);
+		} else if (now >= buffered) {
+			read_buffered(self, zone, req, now, least(rest, zone->landed - now));
+		} else if (now < zone->placed) {
+			progress = read_placed(self, zone, req, now, least(rest, least(zone->placed, buffered) - now), list);
+		} else {
+			progress = read_staged(self, zone, req, now, least(rest, buffered - now), list);
+		}
+	}
+	return progress;
+}
+
+/* The part of the request that lies in this zone; zone lock held. */
+static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+{
+	uint64_t offset = req->lba + io_of(req)->done - zone->start;
+
+	return read_here(self, zone, req, (uint32_t)offset,
+			 least(req->sectors - io_of(req)->done, (uint32_t)(zone->ftl->shape.zone_size_sectors - offset)), list);
+}
+
+static void forget_reader(struct ftl_worker *self, struct zone *zone)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	if (--zone->readers == 0 && (zone->op || zone->old_superblock != SUPERBLOCK_NONE))
+		zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+}
+
+static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = io_of(req)->zone;
+
+	if (!zone)
+		return;
+	io_of(req)->zone = NULL;
+	forget_reader(self, zone);
+}
+
+enum verdict { GOES_ON, NEEDS_TRANSACTIONS, PARKED };
+
+/* Zone lock held; the request refers to the zone. */
+static enum verdict read_referred(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+{
+	enum read_progress progress = read_zone(self, zone, req, list);
+
+	if (progress == READ_POOL_DRY)
+		return NEEDS_TRANSACTIONS;
+	if (progress == READ_THROUGH)
+		return GOES_ON;
+	io_of(req)->queued = 1;
+	return PARKED;
+}
+
+static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+	enum verdict verdict = GOES_ON;
+	struct tsu_txn *list = NULL;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	if (io->zone != zone && (zone->op == FTL_ZONE_RESET || zone->old_superblock != SUPERBLOCK_NONE)) {
+		io_push(&zone->parked, req);
+		verdict = PARKED;
+	} else if (zone->state == NVME_ZS_OFFLINE) {
+		req->status = NVME_ZONE_OFFLINE;
+		io->done = req->sectors;
+	} else {
+		zone->readers += io->zone != zone;
+		io->zone = zone;
+		verdict = read_referred(self, zone, req, &list);
+	}
+	if (verdict == GOES_ON)
+		l2p_leave(self, req);
+	lt_lock_release(&zone->lock, &node);
+	if (list)
+		tsu_submit_list(self->ftl->tsu, list);
+	return verdict;
+}
+
+void read_wait(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->queued = 1;
+	io_push(&self->reads.waiting, req);
+}
+
+/* The part in one conventional zone; sectors between its capacity and its size are zeros. False: the request waits. */
+static bool read_conventional(struct ftl_worker *self, const struct zone *zone, struct ftl_request *req)
+{
+	const struct hz_shape *shape = &self->ftl->shape;
+	uint64_t offset = req->lba + io_of(req)->done - zone->start;
+	uint32_t rest = least(req->sectors - io_of(req)->done, (uint32_t)(shape->zone_size_sectors - offset));
+
+	if (offset < shape->zone_capacity_sectors)
+		return page_read_some(self, req, least(rest, (uint32_t)(shape->zone_capacity_sectors - offset)));
+	read_unmapped(self, req, rest);
+	return true;
+}
+
+/* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
+void read_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl_io *io = io_of(req);
+
+	while (io->done < req->sectors) {
+		struct zone *zone = zone_at(self->ftl, req->lba + io->done);
+		enum verdict verdict;
+
+		if (page_space_holds(&self->ftl->page, zone->start)) {
+			if (!read_conventional(self, zone, req))
+				return;
+			continue;
+		}
+		if (io->zone && io->zone != zone) {
+			if (io->pending)
+				return;
+			drop_reference(self, req);
+		}
+		verdict = read_some(self, zone, req);
+		if (verdict == NEEDS_TRANSACTIONS)
+			read_wait(self, req);
+		if (verdict != GOES_ON)
+			return;
+	}
+	if (io->pending)
+		return;
+	self->counters.host_read_sectors += req->sectors;
+	drop_reference(self, req);
+	io_complete(req, req->status);
+}
+
+void read_abandon(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->queued = 0;
+	if (io_of(req)->pending)
+		return; /* reads_done comes back */
+	l2p_leave(self, req);
+	drop_reference(self, req);
+	io_complete(req, NVME_ABORT_REQUESTED);
+}
+
+/* Its last flash read has ended, and nothing else will run it. */
+static void go_on(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (io_abandoned(self, req))
+		read_abandon(self, req);
+	else
+		read_run(self, req);
+}
+
+static void reads_done(struct tsu_txn *txn)
+{
+	struct flash_read *read = (struct flash_read *)txn;
+	struct ftl_worker *self = worker_of(txn);
+	struct ftl_request *req = read->req, *next;
+	uint64_t end;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	for (uint32_t i = 0; i < read->pins; i++)
+		slc_unpin(self, txn->ppa);
+	if (read->zone)
+		forget_reader(self, read->zone);
+	if (txn->status != NAND_OK)
+		req->status = NVME_UNRECOVERED_READ;
+	end = link_transfer(&self->ftl->links->to_host, txn->end_ns, txn->sectors * HZ_SECTOR_BYTES);
+	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+	txn->next = self->reads.free;
+	self->reads.free = txn;
+	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
+		go_on(self, req);
+	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
+		io_of(next)->queued = 0;
+		read_run(self, next);
+	}
+}

@@ -1,0 +1,38 @@
+/* Read path: a request is split per flash page; each piece comes from a write buffer, SLC, normal flash, or is unmapped (zeros).
+ *
+ * Flash reads come from a pool per worker; if it is empty the request is parked and goes on when one returns. */
+#ifndef FTL_READ_H
+#define FTL_READ_H
+
+#include "request/io.h"
+#include "tsu/flash_addr.h"
+
+struct ftl;
+struct ftl_worker;
+struct zone;
+struct arena;
+
+enum { READS_PER_WORKER = 256 };
+/* zone: backing zone whose reader count includes this read, or NULL. */
+struct flash_read { struct tsu_txn txn; struct ftl_request *req; struct zone *zone; uint32_t pins; };
+struct read_pool { struct flash_read *read; struct tsu_txn *free; struct io_queue waiting; };
+
+void read_pool_init(struct ftl_worker *worker, struct arena *arena);
+/* FTL_READ, also its continuation after waiting. */
+void read_run(struct ftl_worker *self, struct ftl_request *req);
+/* A read that is over ends, as soon as no flash read of it is under way. */
+void read_abandon(struct ftl_worker *self, struct ftl_request *req);
+/* How far a read came: to the end of its part, to an empty pool of flash reads, or to a table page that it waits for. */
+enum read_progress { READ_THROUGH, READ_POOL_DRY, READ_MAP_FETCH };
+/* Zone lock held: `sectors` from zone offset `at` on go to the request's next sectors; flash reads are added to *list, which the
+ * caller submits after the lock is released. READ_POOL_DRY: the request must wait (read_wait). */
+enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
+			     struct tsu_txn **list);
+/* Sectors from the front of ppa[] that one flash read can fetch. */
+uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count);
+/* Park the request until a flash read returns to the pool; no lock held. */
+void read_wait(struct ftl_worker *self, struct ftl_request *req);
+/* The request's next sectors are zeros. */
+void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
+
+#endif

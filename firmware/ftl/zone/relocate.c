@@ -1,0 +1,332 @@
+/* Moving a zone, or its patch, to a fresh superblock. */
+#include "zone/relocate.h"
+
+#include "base/context.h"
+#include "zone/write.h"
+
+static void row_start(struct ftl_worker *self);
+static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target);
+
+/* --- queue --- */
+
+void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct lt_lock_node node;
+	bool idle;
+
+	lt_lock_acquire(&mover->lock, &node);
+	idle = !mover->zone;
+	if (idle) {
+		mover->zone = zone;
+	} else {
+		zone->move_target = target;
+		zone->next_superblock = NULL;
+		*(mover->queue_tail ? &mover->queue_tail->next_superblock : &mover->queue_head) = zone;
+		mover->queue_tail = zone;
+	}
+	lt_lock_release(&mover->lock, &node);
+	if (idle)
+		move_start(self, zone, target);
+}
+
+/* No zone lock held: the next zone in the queue, if any, begins. */
+static void move_next(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct lt_lock_node node;
+	struct zone *zone;
+
+	lt_lock_acquire(&mover->lock, &node);
+	zone = mover->queue_head;
+	mover->zone = zone;
+	if (zone) {
+		mover->queue_head = zone->next_superblock;
+		if (!mover->queue_head)
+			mover->queue_tail = NULL;
+	}
+	lt_lock_release(&mover->lock, &node);
+	if (!zone)
+		return;
+	lt_lock_acquire(&zone->lock, &node);
+	move_start(self, zone, zone->move_target);
+	lt_lock_release(&zone->lock, &node);
+}
+
+/* --- one move --- */
+
+/* What is being programmed, and therefore moves: the superblock or the patch. */
+static uint32_t *part_of(struct zone *zone) { return zone_in_patch(zone) ? &zone->patch : &zone->superblock; }
+static bool *bad_part(struct zone *zone) { return zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock; }
+
+static void set_part(struct relocator *mover, struct zone *zone)
+{
+	const struct ftl *ftl = zone->ftl;
+	bool patch = zone_in_patch(zone);
+
+	mover->source = *part_of(zone);
+	mover->base = patch ? ftl->body_sectors : 0;
+	mover->unit_sectors = patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
+	mover->most = ftl->shape.planes * mover->unit_sectors;
+}
+
+/* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
+static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target)
+{
+	struct relocator *mover = &self->ftl->relocator;
+
+	mover->worker = self;
+	mover->target = target;
+	mover->offset = mover->tries = 0;
+	set_part(mover, zone);
+	mover->end = zone->placed - mover->base;
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, 1);
+	lt_post(&self->thread, &mover->event, mover->begin);
+}
+
+/* The copy is complete: the zone goes on in the new superblock. */
+static void move_end(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	zone->old_superblock = mover->source;
+	zone->old_bad = *bad_part(zone);
+	*part_of(zone) = mover->target;
+	*bad_part(zone) = zone->relocate = zone->relocating = false;
+	if (!zone->backing)
+		l2p_moved(self, zone);
+	units_restart(zone);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+	move_next(self);
+}
+
+void relocate_settle(struct ftl_worker *self, struct zone *zone)
+{
+	struct io_queue parked = zone->parked;
+
+	if (zone->old_superblock == SUPERBLOCK_NONE || zone->readers)
+		return;
+	if (zone->old_bad) {
+		superblock_retire(self, zone->old_superblock);
+	} else {
+		superblock_release(self, zone->old_superblock, NULL);
+		superblock_promise(self->ftl, zone->old_superblock, -1);
+	}
+	zone->old_superblock = SUPERBLOCK_NONE;
+	if (zone->op)
+		return;
+	zone->parked = (struct io_queue){ NULL, NULL };
+	io_resume_all(&parked);
+}
+
+/* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
+static void remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
+{
+	if (!zone->backing)
+		l2p_remap_run(self, zone, self->ftl->relocator.base + offset, count, ppa_make(self->ftl->map, superblock, offset));
+}
+
+/* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
+static void move_fail(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+
+	superblock_release(self, mover->target, NULL);
+	lt_lock_acquire(&zone->lock, &node);
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, -1);
+	remap(self, zone, 0, mover->offset, mover->source);
+	zone_fail(self, zone);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
+	move_next(self);
+}
+
+/* The new superblock is bad as well: begin again with another. */
+static void move_again(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	struct lt_lock_node node;
+	uint32_t target;
+	bool hopeless;
+
+	lt_lock_acquire(&zone->lock, &node);
+	remap(self, zone, 0, mover->offset, mover->source);
+	if (!*bad_part(zone))
+		superblock_promise(self->ftl, mover->source, -1);
+	superblock_retire(self, mover->target);
+	target = superblock_take(self->ftl, zone, &hopeless);
+	zone->wants_superblock = target == SUPERBLOCK_NONE && !hopeless;
+	if (hopeless) {
+		zone_fail(self, zone);
+		zone_pump(self, zone);
+	} else if (target != SUPERBLOCK_NONE) {
+		move_start(self, zone, target);
+	}
+	lt_lock_release(&zone->lock, &node);
+	if (target == SUPERBLOCK_NONE)
+		move_next(self);
+}
+
+/* --- one row: read, program, remap --- */
+
+static void read_done(struct tsu_txn *txn);
+static void program_done(struct tsu_txn *txn);
+
+static uint32_t padded(const struct relocator *mover, uint32_t sectors)
+{
+	uint32_t units = 0;
+
+	while (units < sectors)
+		units += mover->unit_sectors;
+	return units;
+}
+
+static void row_read(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	uint32_t count = mover->row_sectors, page = mover->read_sectors, reads = count / page;
+
+	mover->failed = false;
+	mover->pending = reads;
+	for (uint32_t i = 0; i < reads; i++)
+		mover->read[i] = (struct tsu_txn){
+			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = read_done,
+			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)page,
+			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
+			.data = { &mover->page[i * page], 0, page * HZ_SECTOR_BYTES },
+			.oob = &mover->oob[i * page],
+		};
+	tsu_submit_list(ftl->tsu, mover->read);
+}
+
+static void row_program(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	uint32_t count = mover->row_sectors, unit = mover->unit_sectors, programs = count / unit;
+	uint64_t sequence = sequence_take(ftl, count);
+
+	for (uint32_t i = 0; i < count && !mover->zone->backing; i++) /* theirs say which sector of an LBA is the newest */
+		mover->oob[i].sequence = sequence + i;
+	mover->pending = programs;
+	for (uint32_t i = 0; i < programs; i++)
+		mover->program[i] = (struct tsu_txn){
+			.next = i + 1 < programs ? &mover->program[i + 1] : NULL, .owner = &self->thread, .done = program_done,
+			.op = TSU_PROGRAM, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)unit,
+			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
+			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES }, .oob = &mover->oob[i * unit],
+		};
+	tsu_submit_list(ftl->tsu, mover->program);
+}
+
+static void row_start(struct ftl_worker *self)
+{
+	struct relocator *mover = &self->ftl->relocator;
+	uint32_t rest = mover->end - mover->offset;
+
+	if (mover->offset >= mover->end) {
+		move_end(self);
+		return;
+	}
+	mover->row_sectors = padded(mover, rest < mover->most ? rest : mover->most);
+	mover->tries = 0;
+	row_read(self);
+}
+
+static void read_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct relocator *mover = &self->ftl->relocator;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	mover->failed |= txn->status != NAND_OK;
+	if (--mover->pending)
+		return;
+	if (!mover->failed)
+		row_program(self);
+	else if (++mover->tries < RELOCATE_TRIES)
+		row_read(self);
+	else
+		move_fail(self);
+}
+
+static void row_remap(struct ftl_worker *self)
+{
+	struct ftl *ftl = self->ftl;
+	struct relocator *mover = &ftl->relocator;
+	struct zone *zone = mover->zone;
+	uint32_t rest = mover->end - mover->offset, count = rest < mover->row_sectors ? rest : mover->row_sectors;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	remap(self, zone, mover->offset, count, mover->target);
+	lt_lock_release(&zone->lock, &node);
+	mover->offset += count;
+}
+
+static void program_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct relocator *mover = &self->ftl->relocator;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	mover->failed |= txn->status != NAND_OK;
+	if (--mover->pending)
+		return;
+	if (mover->failed) {
+		move_again(self);
+		return;
+	}
+	row_remap(self);
+	row_start(self);
+}
+
+static void begin(struct lt_event *event)
+{
+	struct relocator *mover = (struct relocator *)((char *)event - offsetof(struct relocator, event));
+
+	row_start(mover->worker);
+}
+
+bool relocator_quiet(struct ftl *ftl)
+{
+	struct lt_lock_node node;
+	bool quiet;
+
+	lt_lock_acquire(&ftl->relocator.lock, &node);
+	quiet = !ftl->relocator.zone;
+	lt_lock_release(&ftl->relocator.lock, &node);
+	return quiet;
+}
+
+void relocator_init(struct ftl *ftl, struct arena *arena)
+{
+	struct relocator *mover = &ftl->relocator;
+	uint32_t patch_row = ftl->shape.patch_sectors ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
+	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
+	uint8_t *data = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "relocator data");
+
+	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
+	mover->begin = begin;
+	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");
+	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
+	if (ftl->shape.patch_sectors && reads < ftl->shape.planes)
+		reads = ftl->shape.planes;
+	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
+	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
+	for (uint32_t i = 0; i < sectors; i++)
+		mover->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+}

@@ -1,0 +1,66 @@
+/* Zone records that must survive power cuts: generation, finish, read-only/offline, fence; and where each zone stood when the record was
+ * made. Packed into 4 KiB table pages, which are written to the SLC log like any sector (OOB kind ZONE_TABLE, lpa = page number), in two
+ * programs: the highest sequence number wins, one readable copy of it is enough.
+ *
+ * table.lock is of class L2P (index: number of map shards), since a page's place is mapped like a sector's and SLC is taken under it. One write per page at a time; records changed meanwhile go out together with the next. */
+#ifndef FTL_ZONE_TABLE_H
+#define FTL_ZONE_TABLE_H
+
+#include "request/io.h"
+#include "slc/slc.h"
+
+struct ftl_worker;
+struct zone;
+
+enum zone_record_state { ZONE_RECORD_OPEN = 0, ZONE_RECORD_FINISHED = 1, ZONE_RECORD_READ_ONLY = 2, ZONE_RECORD_OFFLINE = 3 };
+struct zone_record {
+	uint32_t generation;
+	uint32_t state;               /* enum zone_record_state */
+	uint32_t finish;              /* FINISHED: sectors written before the finish */
+	uint32_t fence_offset;        /* sectors at or beyond it … */
+	uint64_t fence_sequence;      /* … with a sequence number up to this one are dead */
+	uint64_t reset_sequence;      /* backing zone: data with a sequence number up to this one are dead */
+	uint32_t placed, wp;          /* so many sectors there were: at their place; in all. Fewer can be read, but no fewer are there */
+	uint32_t superblock, patch;   /* where the placed ones were: true while the media is at rest */
+	uint64_t data_before;         /* all sectors had sequence numbers below this one, if the map's pages had been brought up to date since */
+	uint64_t reserved;
+};
+HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
+enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 2, ZONE_TABLE_COPIES = HZ_ZONE_TABLE_COPIES };
+
+struct table_page {
+	uint32_t wanted, writing, durable;  /* versions; wanted > durable: must be written */
+	bool busy;
+	uint32_t pending;             /* copies on their way to flash */
+	ppa_t ppa[ZONE_TABLE_COPIES]; /* valid ones; PPA_NONE before the first was written */
+	struct slc_write write[ZONE_TABLE_COPIES];
+	struct zone *waiting;         /* by next_record */
+	uint8_t *image;               /* what is being written */
+};
+struct zone_table {
+	struct lt_lock lock;
+	uint32_t pages, busy;         /* busy: how many of them */
+	uint32_t number;              /* of the last record of all zones: in the OOB record of every page since */
+	struct table_page *page;
+	struct zone_record *record;   /* by zone */
+	struct io_queue at_rest;      /* requests that wait until no page is busy */
+	struct lt_event mend;
+};
+
+void zone_table_init(struct ftl *ftl, struct arena *arena);
+/* Zone lock held: a record without finish or fence, of what is durable now (of all that was accepted, if the zone can be written no more). */
+struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state);
+/* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
+void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
+/* Zone lock held: has the last commit reached flash? */
+bool zone_table_settled(struct ftl *ftl, struct zone *zone);
+/* Nothing runs but this request, which is dispatched again when it is done: record all zones as they are, under the next number.
+ * data_before: zone_record.data_before. */
+void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before);
+/* The SLC collector has moved sector `index` of the table (page * ZONE_TABLE_COPIES + copy) to `to`; it counts if that still lies at `from`.
+ * SLC lock not held. */
+void zone_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to);
+/* Mount: pages of which one copy only is left are written again as soon as the harts run. */
+void zone_table_mend(struct ftl *ftl);
+
+#endif
