@@ -10,16 +10,14 @@
  * of the controller's next life wait for it as for any other. */
 #include "abandon.h"
 
-#include "base/context.h"
-#include "zone/write.h"
-#include "zone/zone_ops.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "request/life.h"
+#include "zone/flush.h"
+#include "zone/pump.h"
+#include "zone/read.h"
 
 enum { PIECE = 64 /* zones looked at in one event */ };
-
-bool io_abandoned(const struct ftl_worker *self, const struct ftl_request *req)
-{
-	return req->life && req->life <= self->over;
-}
 
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 {
@@ -33,30 +31,12 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, NVME_ABORT_REQUESTED);
 }
 
-bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)
-{
-	struct io_queue all = *queue;
-	struct ftl_request *req;
-	bool any = false;
-
-	*queue = (struct io_queue){ NULL, NULL };
-	while ((req = io_pop(&all))) {
-		if (io_abandoned(self, req)) {
-			any = true;
-			io_resume(req);
-		} else {
-			io_push(queue, req);
-		}
-	}
-	return any;
-}
-
 static void tell(struct ftl_worker *self, uint32_t life)
 {
 	self->over = life;
-	io_resume_all(&self->flush_waiting);
-	io_resume_all(&self->fetches.waiting);
-	io_resume_all(&self->reads.waiting);
+	io_resume_all(&self->flushes->waiting);
+	io_resume_all(&self->fetches->waiting);
+	io_resume_all(&self->reads->waiting);
 }
 
 static void look_at(struct ftl_worker *self, struct zone *zone)
@@ -64,14 +44,14 @@ static void look_at(struct ftl_worker *self, struct zone *zone)
 	struct lt_lock_node node;
 	bool changed;
 
-	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
 	changed = zone_take_back(self, zone);
 	changed |= zone_op_detach(self, zone);
 	changed |= abandoned_take(self, &zone->durable);
 	changed |= abandoned_take(self, &zone->parked);
 	if (changed)
-		zone_pump(self, zone);
-	lt_lock_release(&zone->lock, &node);
+		extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
 }
 
 /* True: the next worker has the request. */
@@ -81,7 +61,7 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 
 	tell(self, (uint32_t)req->lba);
 	if (last) {
-		page_space_retry(self->ftl);
+		conv_retry(self->ftl);
 		io_of(req)->step = ABANDON_TOLD;
 		return false;
 	}

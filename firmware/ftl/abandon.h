@@ -8,11 +8,7 @@ enum abandon_step { ABANDON_NEW, ABANDON_TOLD };
 
 /* FTL_ABANDON, also its continuation. */
 void abandon_run(struct ftl_worker *self, struct ftl_request *req);
-/* On a worker's hart, after it has been told: the request ends instead of being run. */
-bool io_abandoned(const struct ftl_worker *self, const struct ftl_request *req);
 /* Its own worker: gives back what it holds and ends; a read as soon as its last flash read has. */
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req);
-/* Under the queue's lock: out of the queue and to their workers. True if there were any. */
-bool abandoned_take(struct ftl_worker *self, struct io_queue *queue);
 
 #endif

@@ -1,5 +1,14 @@
 /* Whole-state check: every invariant that ties zones, map, SLC, superblocks, buffers and budget together. Harts idle. */
-#include "base/context.h"
+#include "check.h"
+
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+#include "conventional/conv_check.h"
+#include "l2p/l2p.h"
+#include "slc/slc.h"
+#include "slc/slc_victim.h"
+#include "slc/staged.h"
+#include "zone/zone.h"
 
 static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
 {
@@ -7,34 +16,34 @@ static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t 
 
 	if (tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost, which who reads it is told */
-	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || (!zone->backing && oob.generation != zone->generation))
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->ext.start + offset || (!extent_is_backing(&zone->ext) && oob.generation != zone->ext.generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
 }
 
 static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return check_oob(ftl, zone, offset, zone_place(zone, offset));
+	return check_oob(ftl, zone, offset, extent_place(&zone->ext, offset));
 }
 
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	ppa_t ppa = staged_at(zone, offset);
+	ppa_t ppa = staged_at(&zone->ext, offset);
 
 	if (ppa == PPA_NONE)
-		return (zone->buffer && offset >= zone->resident) || zone->failed ? NULL : "a written sector is neither placed, staged nor buffered";
+		return (zone->ext.buffer && offset >= zone->ext.resident) || zone->ext.failed ? NULL : "a written sector is neither placed, staged nor buffered";
 	if (!slc_holds(ftl->map, ppa))
 		return "a staged sector lies outside SLC";
-	if (*slc_tag_of(ftl, ppa) != zone->start + offset)
+	if (*slc_tag_of(ftl, ppa) != zone->ext.start + offset)
 		return "an SLC sector does not know the LBA that is staged there";
 	return check_oob(ftl, zone, offset, ppa);
 }
 
 static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	if (offset < zone->placed)
+	if (offset < zone->ext.placed)
 		return check_placed(ftl, zone, offset);
-	return offset < zone->landed ? check_staged(ftl, zone, offset) : NULL;
+	return offset < zone->ext.landed ? check_staged(ftl, zone, offset) : NULL;
 }
 
 static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
@@ -42,9 +51,9 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 	uint32_t listed = 0;
 
 	for (uint32_t slot = 0; slot < ftl->superpage_sectors; slot++)
-		listed += zone->staged_ppa[slot] != PPA_NONE;
-	for (uint32_t o = zone->placed; o < zone->landed; o++)
-		listed -= staged_at(zone, o) != PPA_NONE;
+		listed += zone->ext.staged_ppa[slot] != PPA_NONE;
+	for (uint32_t o = zone->ext.placed; o < zone->ext.landed; o++)
+		listed -= staged_at(&zone->ext, o) != PPA_NONE;
 	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 
@@ -52,23 +61,21 @@ static const char *check_zone(struct ftl *ftl, const struct zone *zone)
 {
 	const char *error = NULL;
 
-	if (zone->placed > zone->landed || zone->landed > zone->wp || zone->wp > ftl->shape.zone_capacity_sectors)
+	if (zone->ext.placed > zone->ext.landed || zone->ext.landed > zone->ext.wp || zone->ext.wp > ftl->shape.zone_capacity_sectors)
 		return "a zone's placed, landed and write pointer are out of order";
-	if (!zone->writers.head && zone->landed != zone->wp && !zone->failed)
+	if (!zone->writers.head && zone->ext.landed != zone->ext.wp && !zone->ext.failed)
 		return "an idle zone has a write pointer beyond its data";
-	if (zone->buffer ? zone->resident > zone->landed : zone_durable(zone) != zone->landed && !zone->failed)
+	if (zone->ext.buffer ? zone->ext.resident > zone->ext.landed : extent_durable(&zone->ext) != zone->ext.landed && !zone->ext.failed)
 		return "a zone without a buffer has data that are not durable";
-	if (zone->buffer && (zone->buffer->owner != zone || zone->buffer->zone != zone))
-		return "a zone is bound to a buffer that it does not own";
-	if (zone->state == NVME_ZS_EMPTY && (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE || zone->patch != SUPERBLOCK_NONE))
+	if (zone->state == NVME_ZS_EMPTY && (zone->ext.wp || zone->ext.placed || zone->ext.superblock != SUPERBLOCK_NONE || zone->ext.patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";
-	if ((zone->placed && zone->superblock == SUPERBLOCK_NONE) || (zone->placed > ftl->body_sectors && zone->patch == SUPERBLOCK_NONE))
+	if ((zone->ext.placed && zone->ext.superblock == SUPERBLOCK_NONE) || (zone->ext.placed > ftl->body_sectors && zone->ext.patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
 	for (uint32_t o = 0; !error && o < ftl->shape.zone_capacity_sectors; o++)
 		error = check_sector(ftl, zone, o);
 	if (!error)
 		error = check_staged_list(ftl, zone);
-	return error || zone->backing ? error : l2p_check(ftl, zone);
+	return error || extent_is_backing(&zone->ext) ? error : l2p_check(ftl, &zone->ext);
 }
 
 static const char *check_budget(struct ftl *ftl)
@@ -77,41 +84,34 @@ static const char *check_budget(struct ftl *ftl)
 
 	for (uint32_t z = 0; z < ftl->zone_count; z++) {
 		open += zone_is_open(ftl->zones[z].state);
-		active += zone_is_active(ftl->zones[z].state) || ftl->zones[z].drains;
+		active += zone_is_active(ftl->zones[z].state) || ftl->zones[z].budget.drains;
 		implicit += ftl->zones[z].state == NVME_ZS_IMPLICIT_OPEN;
 	}
-	for (struct zone *zone = ftl->budget.oldest; zone; zone = zone->open_next)
+	for (struct zone *zone = ftl->budget->oldest; zone; zone = zone->budget.open_next)
 		listed++;
-	if (open != ftl->budget.open || active != ftl->budget.active)
+	if (open != ftl->budget->open || active != ftl->budget->active)
 		return "the counts of open or active zones are wrong";
-	if (open > ftl->budget.max_open || active > ftl->budget.max_active)
+	if (open > ftl->budget->max_open || active > ftl->budget->max_active)
 		return "more zones are open or active than allowed";
 	return implicit == listed ? NULL : "the list of implicitly opened zones is wrong";
 }
 
 static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 {
-	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag, offset;
-	const struct zone *zone;
+	const struct slc_owner *owner = slc_owner_of(ftl->slc, tag);
 
-	if (page < ftl->table.pages * ZONE_TABLE_COPIES)
-		return ftl->table.page[page / ZONE_TABLE_COPIES].ppa[page % ZONE_TABLE_COPIES] == ppa;
-	if (map_page < ftl->l2p.table.all)
-		return ftl->l2p.table.page[map_page].ppa == ppa;
-	zone = zone_at(ftl, tag);
-	offset = (uint32_t)(tag - zone->start);
-	return offset >= zone->placed && offset < zone->landed && staged_at(zone, offset) == ppa;
+	return owner && owner->lies_at(ftl, tag, ppa);
 }
 
 static const char *check_slc(struct ftl *ftl)
 {
 	uint32_t free = 0, worth[SLC_WORTHS] = { 0 };
 
-	for (uint32_t b = 0; b < ftl->slc.blocks; b++) {
-		const struct slc_block *block = &ftl->slc.block[b];
+	for (uint32_t b = 0; b < ftl->slc->blocks; b++) {
+		const struct slc_block *block = &ftl->slc->block[b];
 		uint32_t valid = 0;
 
-		for (uint32_t o = 0; o < ftl->slc.sectors; o++) {
+		for (uint32_t o = 0; o < ftl->slc->sectors; o++) {
 			ppa_t ppa = ppa_make(ftl->map, b, o);
 			uint32_t tag = *slc_tag_of(ftl, ppa);
 
@@ -125,17 +125,17 @@ static const char *check_slc(struct ftl *ftl)
 			return "a free SLC superblock holds valid sectors";
 		if ((uint32_t)lt_load(&block->pins) || block->in_flight)
 			return "an SLC superblock is pinned or busy though nothing runs";
-		if (block->worth != slc_worth_of(&ftl->slc, block))
+		if (block->worth != slc_worth_of(ftl->slc, block))
 			return "an SLC superblock's worth to the collector is out of date";
 		free += block->state == SLC_FREE;
 		worth[block->worth]++;
 	}
-	if (memcmp(worth, ftl->slc.worth, sizeof(worth)))
+	if (memcmp(worth, ftl->slc->worth, sizeof(worth)))
 		return "the counts of SLC superblocks by worth are wrong";
-	return free == ftl->slc.free ? NULL : "the count of free SLC superblocks is wrong";
+	return free == ftl->slc->free ? NULL : "the count of free SLC superblocks is wrong";
 }
 
-static uint32_t number_of(const struct zone *zone, bool patch) { return patch ? zone->patch : zone->superblock; }
+static uint32_t number_of(const struct zone *zone, bool patch) { return patch ? zone->ext.patch : zone->ext.superblock; }
 
 static const char *check_holders(struct ftl *ftl, const struct superblocks *sbs, bool patch, uint32_t *held)
 {
@@ -174,38 +174,23 @@ static const char *check_superblocks(struct ftl *ftl, const struct superblocks *
 	return sbs->moving ? "a relocation promised a superblock and did not give it back" : NULL;
 }
 
-static const char *check_buffers(struct ftl *ftl)
-{
-	for (uint32_t i = 0; i < ftl->buffers.count; i++) {
-		const struct write_buffer *buffer = &ftl->buffers.buffer[i];
-
-		if (buffer->owner && buffer->owner->buffer != buffer)
-			return "a buffer's owner is not bound to it";
-		if (buffer->waiting_head || lt_load(&buffer->waiting))
-			return "a zone waits for a buffer though nothing runs";
-		if (buffer->owner && (buffer->in_flight || buffer->stage.pending || buffer->fold.pending))
-			return "a buffer has flash operations under way though nothing runs";
-	}
-	return NULL;
-}
-
-const char *ftl_check(struct ftl *ftl)
+const char *whole_check(struct ftl *ftl)
 {
 	const char *error = check_budget(ftl);
 
 	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
-		error = l2p_check(ftl, &ftl->zones[z]);
+		error = l2p_check(ftl, ftl->extent[z]);
 	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
 		error = check_zone(ftl, &ftl->zones[z]);
 	if (!error)
-		error = page_check(ftl);
+		error = conv_check(ftl);
 	if (!error)
 		error = check_slc(ftl);
 	if (!error)
-		error = check_superblocks(ftl, &ftl->superblocks, false);
+		error = check_superblocks(ftl, ftl->superblocks, false);
 	if (!error)
-		error = check_superblocks(ftl, &ftl->patches, true);
+		error = check_superblocks(ftl, ftl->patches, true);
 	if (!error)
 		error = l2p_check(ftl, NULL);
-	return error ? error : check_buffers(ftl);
+	return error ? error : buffers_check(ftl);
 }

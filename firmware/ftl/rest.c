@@ -1,7 +1,13 @@
 /* Coming to rest. */
 #include "rest.h"
 
-#include "base/context.h"
+#include "block/superblock.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "slc/slc.h"
+#include "zone/relocate.h"
+#include "zone/zone_table.h"
 
 enum { LOOK_NS = 100000 };
 enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
@@ -9,7 +15,7 @@ enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
 static bool quiet(struct ftl *ftl)
 {
-	return !lt_load(&ftl->page.gc.busy) && !lt_load(&ftl->l2p.log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) &&
+	return !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) &&
 	       slc_quiet(ftl);
 }
 
@@ -27,24 +33,17 @@ static void step(struct ftl_worker *self, struct ftl_request *req)
 
 	switch (io_of(req)->step++) {
 	case REST_BEGINS:
-		ftl->rest.data_before = lt_load(&ftl->sequence);
+		ftl->rest->data_before = lt_load(&ftl->sequence);
 		l2p_checkpoint_now(self);
 		rest_run(self, req);
 		break;
 	case REST_RECORDS:
-		zone_table_record_all(self, req, ftl->rest.data_before);
+		zone_table_record_all(self, req, ftl->rest->data_before);
 		break;
 	default:
-		tsu_come_to_rest(ftl->tsu, ftl->table.number);
+		tsu_come_to_rest(ftl->tsu, ftl->table->number);
 		io_complete(req, NVME_SUCCESS);
 	}
-}
-
-void rest_begin(struct ftl_worker *self, struct ftl_request *req)
-{
-	req->op = FTL_REST;
-	io_of(req)->step = REST_BEGINS;
-	rest_run(self, req);
 }
 
 void rest_run(struct ftl_worker *self, struct ftl_request *req)
@@ -56,7 +55,12 @@ void rest_run(struct ftl_worker *self, struct ftl_request *req)
 	} else if (quiet(ftl)) {
 		step(self, req);
 	} else {
-		ftl->rest.req = req;
-		lt_timer_arm(&ftl->rest.timer, clock_now_ns() + LOOK_NS, look);
+		ftl->rest->req = req;
+		lt_timer_arm(&ftl->rest->timer, clock_now_ns() + LOOK_NS, look);
 	}
+}
+
+void rest_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->rest = arena_alloc(arena, 1, sizeof(*ftl->rest), "rest");
 }

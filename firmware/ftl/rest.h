@@ -6,15 +6,13 @@
 
 #include "request/io.h"
 
-struct ftl;
-struct ftl_worker;
+struct arena;
 
 /* Of the one request that comes to rest. data_before: all data have sequence numbers below. */
 struct rest { struct lt_timer timer; struct ftl_request *req; uint64_t data_before; };
 
-/* All zones are closed and durable, the map is in flash; goes on with FTL_REST. */
-void rest_begin(struct ftl_worker *self, struct ftl_request *req);
-/* FTL_REST: the next step. */
+void rest_init(struct ftl *ftl, struct arena *arena);
+/* FTL_REST, from the time on when all zones are closed and durable and the map is in flash: the next step. */
 void rest_run(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

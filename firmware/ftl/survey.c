@@ -1,7 +1,10 @@
 /* Survey of a mounted device. */
 #include "survey.h"
 
-#include "base/context.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "slc/staged.h"
+#include "zone/zone.h"
 
 struct survey {
 	struct ftl_zone_survey *out;
@@ -27,17 +30,17 @@ static void note(const struct survey *survey, uint64_t lba, bool found)
 
 static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
-	for (uint32_t o = 0; o < zone->wp; o++)
-		note(survey, zone->start + o, readable(ftl, zone_where(zone, o)));
+	for (uint32_t o = 0; o < zone->ext.wp; o++)
+		note(survey, zone->ext.start + o, readable(ftl, extent_where(&zone->ext, o)));
 }
 
 static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
-	for (uint32_t o = 0; o < ftl->page.capacity; o++) {
-		uint32_t place = l2p_page_peek(ftl, zone->start + o);
+	for (uint32_t o = 0; o < ftl->capacity; o++) {
+		uint32_t place = l2p_conv_peek(ftl, zone->ext.start + o);
 
 		if (place != L2P_UNMAPPED)
-			note(survey, zone->start + o, readable(ftl, zone_where(page_zone_of(ftl, place), page_offset_of(ftl, place))));
+			note(survey, zone->ext.start + o, readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
 	}
 }
 
@@ -50,8 +53,8 @@ void ftl_survey_zone(struct ftl *ftl, uint32_t number, struct ftl_zone_survey *o
 {
 	const struct zone *zone = &ftl->zones[number];
 	const struct survey survey = { out, lost, ctx };
-	bool conventional = page_space_holds(&ftl->page, zone->start);
+	bool conventional = is_conventional(ftl, zone->ext.start);
 
-	*out = (struct ftl_zone_survey){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->start };
+	*out = (struct ftl_zone_survey){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->ext.start };
 	(conventional ? look_at_conventional : look_at_sequential)(ftl, zone, &survey);
 }

@@ -1,10 +1,13 @@
 /* For tests in C++, which cannot read the firmware's own headers. */
-#include "base/context.h"
 #include "inside.h"
+
+#include "l2p/l2p.h"
+#include "places/places.h"
+#include "slc/staged.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset)
 {
-	return zone_where(&ftl->zones[number], offset);
+	return extent_where(ftl->extent[number], offset);
 }
 
 void rig_merge_map(struct ftl *ftl)
@@ -14,15 +17,15 @@ void rig_merge_map(struct ftl *ftl)
 
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba)
 {
-	return l2p_lock_of(ftl, zone_at(ftl, lba));
+	return l2p_lock_of(ftl, extent_at(ftl, lba));
 }
 
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone)
 {
-	return &ftl->zones[zone].lock;
+	return &ftl->extent[zone]->lock;
 }
 
 uint64_t rig_backing_resets(struct ftl *ftl)
 {
-	return lt_load(&ftl->page.resets);
+	return lt_load(&ftl->places->resets);
 }

@@ -10,7 +10,7 @@
 extern "C" {
 #include "lt/arena.h"
 }
-#include "l2p_cache.h"
+#include "l2p/l2p_cache.h"
 
 namespace {
 

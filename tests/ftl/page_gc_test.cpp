@@ -1,4 +1,4 @@
-// The page space's collector: it never stops at the smallest spare, and copies as much as theory says.
+// The collector of conventional zones: it never stops at the smallest spare, and copies as much as theory says.
 #include <cmath>
 
 #include "page_model.hpp"

@@ -1,8 +1,9 @@
 /* Free list, eraser and retirement of the superblocks that zones take: normal ones, and SLC ones for patches. */
 #include "block/superblock.h"
 
-#include "base/context.h"
-#include "zone/write.h"
+#include "base/health.h"
+#include "base/watch.h"
+#include "lt/arena.h"
 
 static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
 {
@@ -11,7 +12,7 @@ static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
 
 static struct superblocks *pool_of(struct ftl *ftl, uint32_t number)
 {
-	return number < ftl->superblocks.first ? &ftl->patches : &ftl->superblocks;
+	return number < ftl->superblocks->first ? ftl->patches : ftl->superblocks;
 }
 
 static void fifo_push(struct superblocks *sbs, struct superblock_fifo *fifo, uint32_t number)
@@ -43,42 +44,36 @@ static bool erasing(const struct superblocks *sbs)
 	return false;
 }
 
-uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless)
+uint32_t superblock_take(struct extent *ext, bool *hopeless)
 {
-	struct superblocks *sbs = zone_in_patch(zone) ? &ftl->patches : &ftl->superblocks;
+	struct superblocks *sbs = extent_in_patch(ext) ? ext->ftl->patches : ext->ftl->superblocks;
 	struct lt_lock_node node;
 	uint32_t number;
 
 	lt_lock_acquire(&sbs->lock, &node);
 	number = fifo_pop(sbs, &sbs->free);
 	*hopeless = number == SUPERBLOCK_NONE && !sbs->dirty.count && !sbs->moving && !erasing(sbs);
-	if (number != SUPERBLOCK_NONE) {
+	if (number != SUPERBLOCK_NONE)
 		info_of(sbs, number)->state = SB_USED;
-	} else if (!*hopeless) {
-		zone->next_superblock = NULL;
-		*(sbs->waiting_tail ? &sbs->waiting_tail->next_superblock : &sbs->waiting_head) = zone;
-		sbs->waiting_tail = zone;
-	}
+	else if (!*hopeless)
+		waiter_push(&sbs->waiting, &ext->for_superblock);
 	lt_lock_release(&sbs->lock, &node);
 	return number;
 }
 
-/* Lock held: an erased superblock goes to the zone that waits longest, or to the free list. Returns the zone to kick. */
-static struct zone *hand_out(struct superblocks *sbs, uint32_t number)
+/* Lock held: an erased superblock goes to the extent that waits longest, or to the free list. Returns the extent to kick. */
+static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 {
-	struct zone *zone = sbs->waiting_head;
+	struct waiter *waiter = waiter_pop(&sbs->waiting);
 
-	if (!zone) {
+	if (!waiter) {
 		info_of(sbs, number)->state = SB_FREE;
 		fifo_push(sbs, &sbs->free, number);
 		return NULL;
 	}
-	sbs->waiting_head = zone->next_superblock;
-	if (!sbs->waiting_head)
-		sbs->waiting_tail = NULL;
 	info_of(sbs, number)->state = SB_USED;
-	lt_store(&zone->granted_superblock, number + 1);
-	return zone;
+	lt_store(&waiter->granted, number + 1);
+	return waiter->ext;
 }
 
 static void erase_start(struct ftl_worker *self, struct erase_job *job)
@@ -131,29 +126,29 @@ static void pool_kick(struct ftl_worker *self, struct superblocks *sbs)
 
 void superblocks_kick(struct ftl_worker *self)
 {
-	pool_kick(self, &self->ftl->superblocks);
-	if (self->ftl->patches.count)
-		pool_kick(self, &self->ftl->patches);
+	pool_kick(self, self->ftl->superblocks);
+	if (self->ftl->patches->count)
+		pool_kick(self, self->ftl->patches);
 }
 
-/* Nothing can come any more: the zones that wait learn it by their next attempt. Lock held; returns their list. */
-static struct zone *hopeless_waiters(struct superblocks *sbs)
+/* Nothing can come any more: those that wait learn it by what they are granted. Lock held; returns their list. */
+static struct waiter *hopeless_waiters(struct superblocks *sbs)
 {
-	struct zone *waiting = sbs->waiting_head;
+	struct waiter *waiting = sbs->waiting.head;
 
 	if (sbs->free.count || sbs->dirty.count || sbs->moving || erasing(sbs))
 		return NULL;
-	sbs->waiting_head = sbs->waiting_tail = NULL;
+	sbs->waiting = (struct waiter_queue){ NULL, NULL };
 	return waiting;
 }
 
-static void refuse_waiters(struct ftl_worker *self, struct zone *waiting)
+static void refuse_waiters(struct ftl_worker *self, struct waiter *waiting)
 {
 	while (waiting) {
-		struct zone *next = waiting->next_superblock;
+		struct waiter *next = waiting->next;
 
-		lt_store(&waiting->granted_superblock, UINT32_MAX);
-		zone_kick(self, waiting);
+		lt_store(&waiting->granted, UINT32_MAX);
+		extent_kick(self, waiting->ext);
 		waiting = next;
 	}
 }
@@ -161,7 +156,8 @@ static void refuse_waiters(struct ftl_worker *self, struct zone *waiting)
 static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struct erase_job *job)
 {
 	struct superblock *info = info_of(sbs, job->superblock);
-	struct zone *notify, *granted = NULL, *refused;
+	struct extent *notify, *granted = NULL;
+	struct waiter *refused;
 	bool failed = job->failed; /* not busy any more, the job is anybody's */
 	struct lt_lock_node node;
 
@@ -181,10 +177,10 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	lt_lock_release(&sbs->lock, &node);
 	if (notify) {
 		lt_add(&notify->erased, 1);
-		zone_kick(self, notify);
+		extent_kick(self, notify);
 	}
 	if (granted)
-		zone_kick(self, granted);
+		extent_kick(self, granted);
 	if (failed)
 		watch_tell(self->ftl);
 	refuse_waiters(self, refused);
@@ -209,7 +205,7 @@ static void erase_done(struct tsu_txn *txn)
 	}
 }
 
-void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify)
+void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify)
 {
 	struct superblocks *sbs = pool_of(self->ftl, number);
 	struct lt_lock_node node;
@@ -225,7 +221,7 @@ void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *n
 void superblock_retire(struct ftl_worker *self, uint32_t number)
 {
 	struct superblocks *sbs = pool_of(self->ftl, number);
-	struct zone *refused;
+	struct waiter *refused;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&sbs->lock, &node);
@@ -252,9 +248,9 @@ uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
 	struct lt_lock_node node;
 	uint32_t erases;
 
-	lt_lock_acquire(&ftl->superblocks.lock, &node);
-	erases = info_of(&ftl->superblocks, number)->erases;
-	lt_lock_release(&ftl->superblocks.lock, &node);
+	lt_lock_acquire(&ftl->superblocks->lock, &node);
+	erases = info_of(ftl->superblocks, number)->erases;
+	lt_lock_release(&ftl->superblocks->lock, &node);
 	return erases;
 }
 
@@ -262,10 +258,10 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->superblocks.lock, &node);
-	*erases = lt_load(&ftl->superblocks.erases);
-	*count = ftl->superblocks.count;
-	lt_lock_release(&ftl->superblocks.lock, &node);
+	lt_lock_acquire(&ftl->superblocks->lock, &node);
+	*erases = lt_load(&ftl->superblocks->erases);
+	*count = ftl->superblocks->count;
+	lt_lock_release(&ftl->superblocks->lock, &node);
 }
 
 /* Of the superblocks beyond those that full zones need, how many are left, in percent. Nothing to spare: 100 until one is missing. */
@@ -285,9 +281,9 @@ static uint8_t used_percent(const struct superblocks *sbs, uint32_t endurance)
 	return used < UINT8_MAX ? (uint8_t)used : UINT8_MAX;
 }
 
-void ftl_report_health(const struct ftl *ftl, struct ftl_health *out)
+void superblocks_health(const struct ftl *ftl, struct ftl_health *out)
 {
-	const struct superblocks *normal = &ftl->superblocks, *patches = &ftl->patches;
+	const struct superblocks *normal = ftl->superblocks, *patches = ftl->patches;
 	uint32_t needed = ftl->all_zones - ftl->shape.conventional_zones;
 
 	out->spare_percent = spare_percent(normal, needed);
@@ -313,7 +309,7 @@ static bool pool_quiet(struct superblocks *sbs)
 
 bool superblocks_quiet(struct ftl *ftl)
 {
-	return pool_quiet(&ftl->superblocks) && (!ftl->patches.count || pool_quiet(&ftl->patches));
+	return pool_quiet(ftl->superblocks) && (!ftl->patches->count || pool_quiet(ftl->patches));
 }
 
 static void pool_sort(struct superblocks *sbs)
@@ -330,8 +326,8 @@ static void pool_sort(struct superblocks *sbs)
 
 void superblocks_sort(struct ftl *ftl)
 {
-	pool_sort(&ftl->superblocks);
-	pool_sort(&ftl->patches);
+	pool_sort(ftl->superblocks);
+	pool_sort(ftl->patches);
 }
 
 static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *sbs)
@@ -346,18 +342,22 @@ static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *
 	}
 }
 
+static struct superblocks *pool_make(struct ftl *ftl, struct arena *arena, uint32_t first, uint32_t count, uint32_t unit_sectors, unsigned lock)
+{
+	struct superblocks *sbs = arena_alloc(arena, 1, sizeof(*sbs), "superblocks");
+
+	*sbs = (struct superblocks){ .first = first, .count = count, .unit_sectors = unit_sectors };
+	if (!count)
+		return sbs;
+	lt_lock_init(&sbs->lock, HZ_LC_BLOCK, lock);
+	pool_init(ftl, arena, sbs);
+	return sbs;
+}
+
 void superblocks_init(struct ftl *ftl, struct arena *arena)
 {
-	ftl->superblocks.first = ftl->shape.slc_superblocks;
-	ftl->superblocks.count = ftl->shape.normal_superblocks;
-	ftl->superblocks.unit_sectors = ftl->unit_sectors;
-	lt_lock_init(&ftl->superblocks.lock, HZ_LC_BLOCK, 0);
-	pool_init(ftl, arena, &ftl->superblocks);
-	ftl->patches.first = ftl->shape.slc_superblocks - ftl->shape.patch_superblocks;
-	ftl->patches.count = ftl->shape.patch_superblocks;
-	ftl->patches.unit_sectors = ftl->cfg->slc_program_sectors;
-	if (!ftl->patches.count)
-		return;
-	lt_lock_init(&ftl->patches.lock, HZ_LC_BLOCK, 3);
-	pool_init(ftl, arena, &ftl->patches);
+	uint32_t patches = ftl->shape.patch_superblocks, slc = ftl->shape.slc_superblocks;
+
+	ftl->superblocks = pool_make(ftl, arena, slc, ftl->shape.normal_superblocks, ftl->unit_sectors, 0);
+	ftl->patches = pool_make(ftl, arena, slc - patches, patches, ftl->cfg->slc_program_sectors, 3);
 }

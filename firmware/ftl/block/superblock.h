@@ -5,13 +5,10 @@
 #ifndef FTL_SUPERBLOCK_H
 #define FTL_SUPERBLOCK_H
 
-#include "lt/lock.h"
-#include "tsu/tsu.h"
+#include "base/extent.h"
 
-struct ftl_worker;
-struct zone;
-struct ftl;
 struct arena;
+struct ftl_health;
 
 enum superblock_state { SB_FREE, SB_USED, SB_DIRTY, SB_ERASING, SB_BAD };
 enum { ERASE_JOBS = 4 };         /* superblocks erased at the same time */
@@ -20,7 +17,7 @@ struct superblock {
 	uint8_t state;
 	uint32_t erases;              /* so far, of its most worn block */
 	uint32_t next;                /* in the free or the dirty FIFO, as index */
-	struct zone *notify;          /* kicked once it is erased or retired */
+	struct extent *notify;        /* kicked once it is erased or retired */
 };
 struct superblock_fifo { uint32_t head, tail, count; };
 struct erase_job {
@@ -35,23 +32,25 @@ struct superblocks {
 	uint32_t unit_sectors;        /* program unit of one plane */
 	struct superblock *info;      /* by number - first */
 	struct superblock_fifo free, dirty;
-	struct zone *waiting_head, *waiting_tail;
+	struct waiter_queue waiting;
 	lt_word erases, bad;          /* of all superblocks, counted under the lock; read without it, too */
 	uint32_t moving;              /* superblocks that a running relocation will give back */
 	struct erase_job job[ERASE_JOBS];
 };
 
 void superblocks_init(struct ftl *ftl, struct arena *arena);
-/* An erased superblock, or SLC superblock if the zone is in its patch; or SUPERBLOCK_NONE: then the zone is queued and kicked when granted_superblock holds one. Zone lock held.
- * *hopeless: none is free and none will be: the zone was not queued. */
-uint32_t superblock_take(struct ftl *ftl, struct zone *zone, bool *hopeless);
+/* Lock held. An erased superblock, or SLC superblock if the extent is in its patch; or SUPERBLOCK_NONE: then it is queued, and kicked when
+ * for_superblock.granted holds one + 1, or UINT32_MAX: there will be none. *hopeless: none is free and none will be: it was not queued. */
+uint32_t superblock_take(struct extent *ext, bool *hopeless);
 /* Back to be erased; notify (may be NULL) has `erased` set and is kicked afterwards. */
-void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify);
+void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify);
 /* A program failed in it: never used again. */
 void superblock_retire(struct ftl_worker *self, uint32_t number);
 /* +1: this used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
 void superblock_promise(struct ftl *ftl, uint32_t number, int count);
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
+/* Spare and wear of those that zones take. Any hart, no lock. */
+void superblocks_health(const struct ftl *ftl, struct ftl_health *out);
 /* Erases of all superblocks, and how many there are. */
 void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count);
 /* Mount: the states and erase counts are known; build the free and dirty lists. */

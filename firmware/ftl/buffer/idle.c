@@ -1,8 +1,7 @@
 /* Flush of idle buffers. */
 #include "buffer/idle.h"
 
-#include "base/context.h"
-#include "zone/write.h"
+#include "buffer/flush_unit.h"
 
 static void idle_run(struct lt_timer *timer);
 
@@ -16,27 +15,27 @@ static void watch(struct ftl_worker *self, struct write_buffer *buffer)
 	lt_timer_arm(&idle->timer, idle->last_ns + self->ftl->cfg->buffer_idle_ns, idle_run);
 }
 
-void idle_touch(struct ftl_worker *self, struct zone *zone)
+void idle_touch(struct ftl_worker *self, struct extent *ext)
 {
-	zone->idle_flush = false;
-	zone->buffer->idle.last_ns = clock_now_ns();
-	watch(self, zone->buffer);
+	ext->idle_flush = false;
+	ext->buffer->idle.last_ns = clock_now_ns();
+	watch(self, ext->buffer);
 }
 
 /* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
-static void look_at(struct ftl_worker *self, struct zone *zone, struct write_buffer *buffer)
+static void look_at(struct ftl_worker *self, struct extent *ext, struct write_buffer *buffer)
 {
-	if (zone_durable(zone) == zone->landed || zone->failed)
+	if (extent_durable(ext) == ext->landed || ext->failed)
 		return;
 	if (clock_now_ns() < buffer->idle.last_ns + self->ftl->cfg->buffer_idle_ns) {
 		watch(self, buffer);
 		return;
 	}
-	if (zone->flush_to >= zone->landed || !units_partial(zone))
+	if (ext->flush_to >= ext->landed || !units_partial(ext))
 		return;
-	zone->flush_to = zone->landed;
-	zone->idle_flush = true;
-	zone_pump(self, zone);
+	ext->flush_to = ext->landed;
+	ext->idle_flush = true;
+	extent_pump(self, ext);
 }
 
 /* From here on data that land arm the timer anew; those that landed before are looked at here. */
@@ -45,14 +44,14 @@ static void idle_run(struct lt_timer *timer)
 	struct write_buffer *buffer = (struct write_buffer *)((char *)timer - offsetof(struct write_buffer, idle));
 	struct ftl_worker *self = buffer->idle.worker;
 	struct lt_lock_node node;
-	struct zone *zone;
+	struct extent *ext;
 
 	lt_swap(&buffer->idle.armed, 0);
-	zone = write_pool_owner(self->ftl, buffer->index);
-	if (!zone)
+	ext = buffer_owner(self->ftl, buffer->index);
+	if (!ext)
 		return;
-	lt_lock_acquire(&zone->lock, &node);
-	if (zone->buffer == buffer)
-		look_at(self, zone, buffer);
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_acquire(&ext->lock, &node);
+	if (ext->buffer == buffer)
+		look_at(self, ext, buffer);
+	lt_lock_release(&ext->lock, &node);
 }

@@ -7,7 +7,7 @@
 
 struct ftl_worker;
 struct write_buffer;
-struct zone;
+struct extent;
 
 /* A timer belongs to the hart that armed it, so it is never moved: data only leave their time in the buffer, and a timer that runs
  * too early arms itself again. */
@@ -19,6 +19,6 @@ struct idle_watch {
 };
 
 /* Zone lock held: data have landed in the zone's buffer. */
-void idle_touch(struct ftl_worker *self, struct zone *zone);
+void idle_touch(struct ftl_worker *self, struct extent *ext);
 
 #endif

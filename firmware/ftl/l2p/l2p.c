@@ -1,19 +1,21 @@
 /* The map: which implementation the config chooses, and the locks that both have. */
-#include "base/context.h"
+#include "l2p/l2p.h"
+
+#include "lt/arena.h"
 
 static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
 
 static bool by_zone(const struct l2p *l2p, uint32_t zones) { return l2p->shards == zones; }
 
 /* One shard per zone when shards == zones, else a few: then a power of two. */
-uint32_t l2p_shard_of(const struct ftl *ftl, const struct zone *zone)
+uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext)
 {
-	return by_zone(&ftl->l2p, ftl->zone_count) ? zone->index : zone->index & (ftl->l2p.shards - 1);
+	return by_zone(ftl->l2p, ftl->zone_count) ? ext->index : ext->index & (ftl->l2p->shards - 1);
 }
 
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct zone *zone)
+struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext)
 {
-	return &ftl->l2p.shard[l2p_shard_of(ftl, zone)];
+	return &ftl->l2p->shard[l2p_shard_of(ftl, ext)];
 }
 
 static uint32_t power_of_two_up_to(uint32_t value)
@@ -40,8 +42,9 @@ static uint32_t shards_for(const struct ftl *ftl)
 
 void l2p_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p *l2p = &ftl->l2p;
+	struct l2p *l2p = arena_alloc(arena, 1, sizeof(*l2p), "map");
 
+	ftl->l2p = l2p;
 	l2p->ops = in_flash(ftl) ? &l2p_cached : &l2p_flat;
 	l2p->shards = shards_for(ftl);
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
@@ -50,104 +53,104 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	l2p->ops->init(ftl, arena);
 }
 
-uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa)
+uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa)
 {
-	return self->ftl->l2p.ops->read(self, req, zone, offset, count, ppa);
+	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
 }
 
 void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 {
-	self->ftl->l2p.ops->leave(self, req);
+	self->ftl->l2p->ops->leave(self, req);
 }
 
-void l2p_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	self->ftl->l2p.ops->map_run(self, zone, offset, count, ppa);
+	self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa);
 }
 
-void l2p_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	self->ftl->l2p.ops->remap_run(self, zone, offset, count, ppa);
+	self->ftl->l2p->ops->remap_run(self, ext, offset, count, ppa);
 }
 
-void l2p_moved(struct ftl_worker *self, const struct zone *zone)
+void l2p_moved(struct ftl_worker *self, const struct extent *ext)
 {
-	self->ftl->l2p.ops->moved(self, zone);
+	self->ftl->l2p->ops->moved(self, ext);
 }
 
-void l2p_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
-	self->ftl->l2p.ops->unmap(self, zone, count);
+	self->ftl->l2p->ops->unmap(self, ext, count);
 }
 
-bool l2p_room(struct ftl_worker *self, struct zone *zone)
+bool l2p_room(struct ftl_worker *self, struct extent *ext)
 {
-	return self->ftl->l2p.ops->room(self, zone);
+	return self->ftl->l2p->ops->room(self, ext);
 }
 
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req)
 {
-	return self->ftl->l2p.ops->settled(self, req);
+	return self->ftl->l2p->ops->settled(self, req);
 }
 
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
-	ftl->l2p.ops->found(ftl, oob, ppa);
+	ftl->l2p->ops->found(ftl, oob, ppa);
 }
 
-void l2p_mounted(struct ftl *ftl, const struct zone *zone)
+void l2p_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	ftl->l2p.ops->mounted(ftl, zone);
+	ftl->l2p->ops->mounted(ftl, ext);
 }
 
-const char *l2p_check(struct ftl *ftl, const struct zone *zone)
+const char *l2p_check(struct ftl *ftl, const struct extent *ext)
 {
-	return ftl->l2p.ops->check(ftl, zone);
+	return ftl->l2p->ops->check(ftl, ext);
 }
 
 /* --- conventional zones --- */
 
-void l2p_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+void l2p_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
-	self->ftl->l2p.ops->page_map(self, lba, count, to, oob);
+	self->ftl->l2p->ops->conv_map(self, lba, count, to, oob);
 }
 
-bool l2p_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
-	return self->ftl->l2p.ops->page_move(self, lba, from, to, oob);
+	return self->ftl->l2p->ops->conv_move(self, lba, from, to, oob);
 }
 
-uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
-	return self->ftl->l2p.ops->page_read(self, req, lba, count, place);
+	return self->ftl->l2p->ops->conv_read(self, req, lba, count, place);
 }
 
-uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba)
+uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba)
 {
-	return ftl->l2p.ops->page_hint(ftl, lba);
+	return ftl->l2p->ops->conv_hint(ftl, lba);
 }
 
-uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba)
+uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba)
 {
-	return ftl->l2p.ops->page_peek(ftl, lba);
+	return ftl->l2p->ops->conv_peek(ftl, lba);
 }
 
-void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
-	ftl->l2p.ops->page_preset(ftl, lba, place);
+	ftl->l2p->ops->conv_preset(ftl, lba, place);
 }
 
-uint64_t l2p_page_scan_begin(struct ftl *ftl, struct arena *arena)
+uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena)
 {
-	return ftl->l2p.ops->page_scan_begin(ftl, arena);
+	return ftl->l2p->ops->conv_scan_begin(ftl, arena);
 }
 
-const char *l2p_page_scan_end(struct ftl *ftl)
+const char *l2p_conv_scan_end(struct ftl *ftl)
 {
-	return ftl->l2p.ops->page_scan_end(ftl);
+	return ftl->l2p->ops->conv_scan_end(ftl);
 }
 
-uint64_t l2p_page_stale(struct ftl *ftl)
+uint64_t l2p_conv_stale(struct ftl *ftl)
 {
-	return ftl->l2p.ops->page_stale(ftl);
+	return ftl->l2p->ops->conv_stale(ftl);
 }

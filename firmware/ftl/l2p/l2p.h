@@ -8,12 +8,12 @@
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 
+#include "base/extent.h"
 #include "l2p/l2p_cache.h"
 #include "l2p/l2p_changes.h"
 #include "l2p/l2p_log.h"
 #include "l2p/l2p_table.h"
-#include "lt/lock.h"
-#include "tsu/flash_addr.h"
+#include "request/io.h"
 
 enum {
 	L2P_UNMAPPED = (1u << HZ_PPA_BITS) - 1,
@@ -21,37 +21,32 @@ enum {
 	L2P_PIECE = 64,               /* most entries changed under one acquisition */
 };
 
-struct zone;
-struct ftl;
-struct ftl_request;
-struct ftl_worker;
-struct hz_oob;
 struct arena;
 
 /* What an implementation does; the functions of the same names below pass calls on. */
 struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
-	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
 	void (*leave)(struct ftl_worker *self, struct ftl_request *req);
-	void (*map_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
-	void (*remap_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
-	void (*moved)(struct ftl_worker *self, const struct zone *zone);
-	void (*unmap)(struct ftl_worker *self, const struct zone *zone, uint32_t count);
-	bool (*room)(struct ftl_worker *self, struct zone *zone);
+	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*remap_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*moved)(struct ftl_worker *self, const struct extent *ext);
+	void (*unmap)(struct ftl_worker *self, const struct extent *ext, uint32_t count);
+	bool (*room)(struct ftl_worker *self, struct extent *ext);
 	bool (*settled)(struct ftl_worker *self, struct ftl_request *req);
-	void (*page_map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
-	bool (*page_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
-	uint32_t (*page_read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
-	uint32_t (*page_hint)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*page_peek)(struct ftl *ftl, uint64_t lba);
-	void (*page_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
-	uint64_t (*page_scan_begin)(struct ftl *ftl, struct arena *arena);
-	const char *(*page_scan_end)(struct ftl *ftl);
-	uint64_t (*page_stale)(struct ftl *ftl);
+	void (*conv_map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
+	bool (*conv_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+	uint32_t (*conv_read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
+	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
+	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
+	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
+	uint64_t (*conv_scan_begin)(struct ftl *ftl, struct arena *arena);
+	const char *(*conv_scan_end)(struct ftl *ftl);
+	uint64_t (*conv_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-	void (*mounted)(struct ftl *ftl, const struct zone *zone);
-	const char *(*check)(struct ftl *ftl, const struct zone *zone);
+	void (*mounted)(struct ftl *ftl, const struct extent *ext);
+	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
 extern const struct l2p_ops l2p_flat, l2p_cached;
 
@@ -74,56 +69,56 @@ void l2p_init(struct ftl *ftl, struct arena *arena);
 
 /* Addresses of [offset, offset + count), all placed, into ppa[]: returns how many from the front are known now; 0: the request waits for a
  * table page and will be dispatched again. Flat: always count. */
-uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t *ppa);
+uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa);
 /* The request wants nothing more for now: what it kept at hand (a table page) may go. */
 void l2p_leave(struct ftl_worker *self, struct ftl_request *req);
 /* Map [offset, offset + count) to consecutive addresses from ppa on. */
-void l2p_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
+void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 /* The same for sectors that are mapped: a zone is on its way to another superblock, or back. */
-void l2p_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
+void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 /* zone->superblock is another one now. */
-void l2p_moved(struct ftl_worker *self, const struct zone *zone);
+void l2p_moved(struct ftl_worker *self, const struct extent *ext);
 /* Forget [0, count) of the zone, which are all it has placed. */
-void l2p_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count);
+void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count);
 /* May another unit be programmed, or must its entries wait for room in the log? Then the zone is kicked later. */
-bool l2p_room(struct ftl_worker *self, struct zone *zone);
+bool l2p_room(struct ftl_worker *self, struct extent *ext);
 /* No lock held: is nothing left that only RAM knows? Else the request is dispatched again when that is so. */
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
 
-/* --- conventional zones: an entry is a place in a backing zone (page_space.h), L2P_UNMAPPED if never written --- */
+/* --- conventional zones: an entry is a place in a backing zone (conventional.h), L2P_UNMAPPED if never written --- */
 /* Lock of the backing zone held. Under the map's lock: gives oob[0 … count) their sequence numbers, ascending, so that for every LBA the
  * order of sequence numbers is the order of mapping; maps [lba, lba + count), all of one zone and at most L2P_PIECE, to the places from
- * `to` on; reports what they replace to page_space_invalidate, now or when the map learns it. */
-void l2p_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
+ * `to` on; reports what they replace to place_invalidate, now or when the map learns it. */
+void l2p_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 /* The same for one sector if the LBA still lies at `from`; false: it does not, nothing has changed. */
-bool l2p_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
 /* Places of [lba, lba + count), all of one zone: returns how many from the front are known; 0: the request waits for a table page and
  * will be dispatched again. No lock held. Nothing is pinned: under the backing zone's lock the reverse map tells whether a place is
- * still the LBA's (page_read.c). */
-uint32_t l2p_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
+ * still the LBA's (conv_read.c). */
+uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
-uint32_t l2p_page_hint(struct ftl *ftl, uint64_t lba);
-uint32_t l2p_page_peek(struct ftl *ftl, uint64_t lba);
-void l2p_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
-/* Harts idle: how many places have lost their LBA without having been reported to page_space_invalidate yet. */
-uint64_t l2p_page_stale(struct ftl *ftl);
+uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
+uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
+void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
+/* Harts idle: how many places have lost their LBA without having been reported to place_invalidate yet. */
+uint64_t l2p_conv_stale(struct ftl *ftl);
 /* Mount: begin and end of the scan that presets conventional sectors; what it took from the arena is no longer needed afterwards.
  * Begin returns the sequence number from which on sectors must be looked at, those before being known; 0: nothing is, all are unmapped.
  * End: NULL, or one sentence why the map cannot be brought up to date. */
-uint64_t l2p_page_scan_begin(struct ftl *ftl, struct arena *arena);
-const char *l2p_page_scan_end(struct ftl *ftl);
+uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena);
+const char *l2p_conv_scan_end(struct ftl *ftl);
 
 /* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 /* Mount: the zone has placed what it has placed. */
-void l2p_mounted(struct ftl *ftl, const struct zone *zone);
+void l2p_mounted(struct ftl *ftl, const struct extent *ext);
 /* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */
-const char *l2p_check(struct ftl *ftl, const struct zone *zone);
+const char *l2p_check(struct ftl *ftl, const struct extent *ext);
 
 /* Between the implementations. */
 /* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
 static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }
-uint32_t l2p_shard_of(const struct ftl *ftl, const struct zone *zone);
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct zone *zone);
+uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext);
+struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext);
 
 #endif

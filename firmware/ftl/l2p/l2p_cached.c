@@ -1,7 +1,7 @@
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "l2p/l2p_conv.h"
 #include "l2p/l2p_lookup.h"
-#include "l2p/l2p_page.h"
 
 /* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
 struct target { struct map_range range; uint32_t page; uint8_t level; };
@@ -13,15 +13,15 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static bool from_log(struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
-	const struct map_page *page = &ftl->l2p.table.page[l2p_page_index(ftl, at->zone, at->offset)];
+	const struct map_page *page = &ftl->l2p->table.page[map_page_index(ftl, at->ext, at->offset)];
 	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), count = least(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index);
 
 	if (index < page->merged)
 		return false;
-	if (at->offset < ftl->l2p.table.split)
-		count = least(count, ftl->l2p.table.split - at->offset);
+	if (at->offset < ftl->l2p->table.split)
+		count = least(count, ftl->l2p->table.split - at->offset);
 	at->self->counters.l2p_log_hits++;
-	l2p_lookup_found(at, zone_place(at->zone, at->offset), count);
+	l2p_lookup_found(at, extent_place(at->ext, at->offset), count);
 	return true;
 }
 
@@ -29,8 +29,8 @@ static bool from_log(struct l2p_lookup *at)
 
 static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
-	struct l2p *l2p = &at->self->ftl->l2p;
-	ppa_t ppa = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->zone->start + range->head, level, at->now_ns);
+	struct l2p *l2p = at->self->ftl->l2p;
+	ppa_t ppa = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->ext->start + range->head, level, at->now_ns);
 
 	if (ppa == PPA_NONE)
 		return false;
@@ -67,7 +67,7 @@ static bool within_a_page(const struct map_range *range)
 
 static const struct map_page *page_of(const struct l2p_lookup *at, uint32_t offset)
 {
-	return &at->self->ftl->l2p.table.page[l2p_page_index(at->self->ftl, at->zone, offset)];
+	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, offset)];
 }
 
 /* Is the first entry of the range in the copy on flash? */
@@ -113,7 +113,7 @@ static struct target target_of(const struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
 	struct ftl_io *io = io_of(at->req);
-	uint32_t own = l2p_page_index(ftl, at->zone, at->offset);
+	uint32_t own = map_page_index(ftl, at->ext, at->offset);
 	struct target target;
 
 	if (io->map_page != own + 1) {
@@ -126,7 +126,7 @@ static struct target target_of(const struct l2p_lookup *at)
 			break;
 	if (target.level == HZ_MAP_PAGE)
 		target.range = (struct map_range){ at->offset, at->offset + 1 };
-	target.page = l2p_page_index(ftl, at->zone, target.range.head);
+	target.page = map_page_index(ftl, at->ext, target.range.head);
 	return target;
 }
 
@@ -172,10 +172,10 @@ static bool from_fetch(struct l2p_lookup *at)
 
 /* --- the operations --- */
 
-static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	struct l2p_lookup at = { .self = self, .req = req, .zone = zone, .offset = offset, .end = offset + count, .place = ppa };
+	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = ppa };
 	struct lt_lock_node node;
 	bool more = true;
 
@@ -196,7 +196,7 @@ static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
 
 	if (!io_of(req)->fetch)
 		return;
-	lock = l2p_lock_of(self->ftl, l2p_page_zone(self->ftl, io_of(req)->fetch->page));
+	lock = l2p_lock_of(self->ftl, map_page_extent(self->ftl, io_of(req)->fetch->page));
 	lt_lock_acquire(lock, &node);
 	l2p_fetch_leave(self, req);
 	lt_lock_release(lock, &node);
@@ -204,69 +204,69 @@ static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* PINNED: an aggregated entry enters the cache when it is made; the entries that it covers leave. Shard lock held. */
-static void pin_range(struct ftl_worker *self, const struct zone *zone, uint32_t shard, uint8_t level, const struct map_range *range)
+static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_t shard, uint8_t level, const struct map_range *range)
 {
 	struct ftl *ftl = self->ftl;
-	struct l2p_cache_new entry = { .lba = (uint32_t)zone->start + range->head, .ppa = zone_place(zone, range->head), .level = level,
-				       .group = l2p_page_index(ftl, zone, range->head), .pin = true };
+	struct l2p_cache_new entry = { .lba = (uint32_t)ext->start + range->head, .ppa = extent_place(ext, range->head), .level = level,
+				       .group = map_page_index(ftl, ext, range->head), .pin = true };
 
-	self->counters.l2p_evictions += l2p_cache_insert(&ftl->l2p.cache, shard, &entry, l2p_cache_now(&ftl->l2p));
+	self->counters.l2p_evictions += l2p_cache_insert(&ftl->l2p->cache, shard, &entry, l2p_cache_now(ftl->l2p));
 	self->counters.l2p_pins_refused += !entry.pin;
 }
 
 /* One table page at a time under the lock. */
-static void drop_covered(struct ftl *ftl, const struct zone *zone, uint8_t level, const struct map_range *range)
+static void drop_covered(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
-	struct lt_lock *lock = l2p_lock_of(ftl, zone);
-	uint32_t shard = l2p_shard_of(ftl, zone);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 
 	for (uint32_t o = range->head & ~(HZ_MAP_PAGE_ENTRIES - 1u); o < range->end; o += HZ_MAP_PAGE_ENTRIES) {
 		struct lt_lock_node node;
 
 		lt_lock_acquire(lock, &node);
-		l2p_cache_drop(&ftl->l2p.cache, shard, l2p_page_index(ftl, zone, o), (uint32_t)zone->start + range->head,
-			       (uint32_t)zone->start + range->end, level);
+		l2p_cache_drop(&ftl->l2p->cache, shard, map_page_index(ftl, ext, o), (uint32_t)ext->start + range->head,
+			       (uint32_t)ext->start + range->end, level);
 		lt_lock_release(lock, &node);
 	}
 }
 
-static void range_made(struct ftl_worker *self, const struct zone *zone, uint8_t level, const struct map_range *range)
+static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
-	uint32_t shard = l2p_shard_of(self->ftl, zone);
+	uint32_t shard = l2p_shard_of(self->ftl, ext);
 	struct lt_lock_node node;
 
 	if (self->ftl->cfg->l2p_strategy != HZ_L2P_PINNED)
 		return;
-	drop_covered(self->ftl, zone, level, range);
-	lt_lock_acquire(&self->ftl->l2p.shard[shard], &node);
-	pin_range(self, zone, shard, level, range);
-	lt_lock_release(&self->ftl->l2p.shard[shard], &node);
+	drop_covered(self->ftl, ext, level, range);
+	lt_lock_acquire(&self->ftl->l2p->shard[shard], &node);
+	pin_range(self, ext, shard, level, range);
+	lt_lock_release(&self->ftl->l2p->shard[shard], &node);
 }
 
 /* The first entry of a range that is complete now leads more sectors than its copy on flash says: that page must be written once more.
  * Not if its own part of the range is still to be written. */
-static void lead(struct ftl *ftl, const struct zone *zone, uint8_t level, const struct map_range *range)
+static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
-	uint32_t index = l2p_page_index(ftl, zone, range->head), shard = l2p_shard_of(ftl, zone);
-	struct map_page *page = &ftl->l2p.table.page[index];
+	uint32_t index = map_page_index(ftl, ext, range->head), shard = l2p_shard_of(ftl, ext);
+	struct map_page *page = &ftl->l2p->table.page[index];
 	struct lt_lock_node node;
 
 	if (within_a_page(range))
 		return;
-	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	if (page->level < level && (page->merged || page->flags & MAP_WRITING) && !(page->flags & MAP_HEAD)) {
 		page->flags |= MAP_HEAD;
 		l2p_log_add(ftl, 1);
-		l2p_page_dirty(ftl, shard, index);
+		map_page_dirty(ftl, shard, index);
 	}
-	lt_lock_release(&ftl->l2p.shard[shard], &node);
+	lt_lock_release(&ftl->l2p->shard[shard], &node);
 }
 
 /* Sectors [from, to) have been placed: which ranges are complete by that? */
-static void find_made(struct ftl_worker *self, const struct zone *zone, uint32_t from, uint32_t to)
+static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_t from, uint32_t to)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t capacity = ftl->l2p.table.capacity, next;
+	uint32_t capacity = ftl->l2p->table.capacity, next;
 	struct map_range range;
 
 	for (uint32_t o = from; ftl->cfg->l2p_levels > HZ_MAP_PAGE && o < to; o = next) {
@@ -275,100 +275,100 @@ static void find_made(struct ftl_worker *self, const struct zone *zone, uint32_t
 		next = range.end;
 		if (!legal || range.end > to)
 			continue;
-		range_made(self, zone, HZ_MAP_CHUNK, &range);
-		lead(ftl, zone, HZ_MAP_CHUNK, &range);
+		range_made(self, ext, HZ_MAP_CHUNK, &range);
+		lead(ftl, ext, HZ_MAP_CHUNK, &range);
 	}
 	if (to == capacity && l2p_range_at(ftl, HZ_MAP_ZONE, 0, &range)) {
-		range_made(self, zone, HZ_MAP_ZONE, &range);
-		lead(ftl, zone, HZ_MAP_ZONE, &range);
+		range_made(self, ext, HZ_MAP_ZONE, &range);
+		lead(ftl, ext, HZ_MAP_ZONE, &range);
 	}
 }
 
 /* [from, to) is the log's, page by page. */
-static void log_run(struct ftl *ftl, const struct zone *zone, uint32_t from, uint32_t to)
+static void log_run(struct ftl *ftl, const struct extent *ext, uint32_t from, uint32_t to)
 {
-	uint32_t shard = l2p_shard_of(ftl, zone);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 	struct lt_lock_node node;
 
 	for (uint32_t o = from; o < to; o = (o | (HZ_MAP_PAGE_ENTRIES - 1)) + 1) {
-		lt_lock_acquire(&ftl->l2p.shard[shard], &node);
-		l2p_page_dirty(ftl, shard, l2p_page_index(ftl, zone, o));
-		lt_lock_release(&ftl->l2p.shard[shard], &node);
+		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
+		map_page_dirty(ftl, shard, map_page_index(ftl, ext, o));
+		lt_lock_release(&ftl->l2p->shard[shard], &node);
 	}
 	l2p_log_add(ftl, to - from);
 }
 
-static void cached_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+static void cached_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	(void)ppa; /* it is the place */
-	log_run(self->ftl, zone, offset, offset + count);
-	find_made(self, zone, offset, offset + count);
+	log_run(self->ftl, ext, offset, offset + count);
+	find_made(self, ext, offset, offset + count);
 	self->counters.l2p_updates += count;
 	l2p_log_kick(self);
 }
 
 /* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log. */
-static void forget(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+static void forget(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, zone);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 	struct lt_lock_node node;
 
 	for (uint32_t o = 0; o < count; o += HZ_MAP_PAGE_ENTRIES) {
-		uint32_t index = l2p_page_index(ftl, zone, o);
-		struct map_page *page = &ftl->l2p.table.page[index];
+		uint32_t index = map_page_index(ftl, ext, o);
+		struct map_page *page = &ftl->l2p->table.page[index];
 
-		lt_lock_acquire(&ftl->l2p.shard[shard], &node);
-		l2p_log_remove(ftl, l2p_page_placed(ftl, zone, index) - page->merged + !!(page->flags & MAP_HEAD));
+		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
+		l2p_log_remove(ftl, map_page_placed(ftl, ext, index) - page->merged + !!(page->flags & MAP_HEAD));
 		page->flags &= (uint8_t)~MAP_HEAD;
 		if (page->flags & MAP_WRITING)
 			page->flags |= MAP_FORGOTTEN;
-		l2p_page_drop_copy(self, page);
-		l2p_cache_drop(&ftl->l2p.cache, shard, index, 0, UINT32_MAX, HZ_MAP_LEVELS);
-		lt_lock_release(&ftl->l2p.shard[shard], &node);
+		map_page_drop_copy(self, page);
+		l2p_cache_drop(&ftl->l2p->cache, shard, index, 0, UINT32_MAX, HZ_MAP_LEVELS);
+		lt_lock_release(&ftl->l2p->shard[shard], &node);
 	}
 }
 
-static void cached_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
-	forget(self, zone, count);
+	forget(self, ext, count);
 }
 
 /* The zone lies in another superblock: all of it is news. */
-static void cached_moved(struct ftl_worker *self, const struct zone *zone)
+static void cached_moved(struct ftl_worker *self, const struct extent *ext)
 {
-	forget(self, zone, zone->placed);
-	cached_map_run(self, zone, 0, zone->placed, zone_place(zone, 0));
+	forget(self, ext, ext->placed);
+	cached_map_run(self, ext, 0, ext->placed, extent_place(ext, 0));
 }
 
 /* Rows on their way: the map follows when all of the zone is there. */
-static void cached_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+static void cached_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	(void)self;
-	(void)zone;
+	(void)ext;
 	(void)offset;
 	(void)count;
 	(void)ppa;
 }
 
-static void cached_mounted(struct ftl *ftl, const struct zone *zone)
+static void cached_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	if (l2p_conventional(ftl, zone))
+	if (l2p_conventional(ftl, ext))
 		return; /* l2p_scan_end does it */
-	l2p_mount_pages(ftl, zone);
-	find_made(&ftl->workers[0], zone, 0, zone->placed);
+	l2p_mount_pages(ftl, ext);
+	find_made(&ftl->workers[0], ext, 0, ext->placed);
 }
 
 static void cached_init(struct ftl *ftl, struct arena *arena)
 {
 	const struct hz_device_config *cfg = ftl->cfg;
 	struct l2p_cache_choice choice = {
-		.entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, .shards = ftl->l2p.shards, .buckets = cfg->l2p_buckets,
+		.entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, .shards = ftl->l2p->shards, .buckets = cfg->l2p_buckets,
 		.window = cfg->l2p_prefetch + 1, .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
 
 	l2p_table_init(ftl, arena);
-	choice.groups = ftl->l2p.table.pages;
-	l2p_cache_init(&ftl->l2p.cache, arena, &choice);
+	choice.groups = ftl->l2p->table.pages;
+	l2p_cache_init(&ftl->l2p->cache, arena, &choice);
 	l2p_log_init(ftl, arena);
 	l2p_changes_init(ftl, arena);
 }
@@ -377,7 +377,7 @@ const struct l2p_ops l2p_cached = {
 	.init = cached_init, .read = cached_read, .leave = cached_leave, .map_run = cached_map_run, .remap_run = cached_remap_run,
 	.moved = cached_moved, .unmap = cached_unmap, .room = l2p_log_room, .settled = l2p_log_settled, .found = l2p_found_page,
 	.mounted = cached_mounted, .check = l2p_cached_check,
-	.page_map = l2p_cached_page_map, .page_move = l2p_cached_page_move, .page_read = l2p_cached_page_read,
-	.page_hint = l2p_cached_page_hint, .page_peek = l2p_cached_page_peek, .page_preset = l2p_scan_preset,
-	.page_scan_begin = l2p_scan_begin, .page_scan_end = l2p_scan_end, .page_stale = l2p_cached_page_stale,
+	.conv_map = l2p_cached_conv_map, .conv_move = l2p_cached_conv_move, .conv_read = l2p_cached_conv_read,
+	.conv_hint = l2p_cached_conv_hint, .conv_peek = l2p_cached_conv_peek, .conv_preset = l2p_scan_preset,
+	.conv_scan_begin = l2p_scan_begin, .conv_scan_end = l2p_scan_end, .conv_stale = l2p_cached_conv_stale,
 };

@@ -1,7 +1,10 @@
 /* Changed entries of conventional zones: records, and how they get into table pages. */
 #include "l2p/l2p_changes.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "places/places.h"
+#include "slc/slc.h"
 
 enum { CHANGE_PIECE = 64 /* records looked at under one acquisition */ };
 
@@ -40,14 +43,14 @@ static struct l2p_change *find_in(const struct l2p_changes *changes, const struc
 
 struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba)
 {
-	struct row row = row_of(&ftl->l2p.changes, shard, lba);
+	struct row row = row_of(&ftl->l2p->changes, shard, lba);
 
-	return find_in(&ftl->l2p.changes, &row, lba);
+	return find_in(&ftl->l2p->changes, &row, lba);
 }
 
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count)
 {
-	const struct l2p_changes *changes = &ftl->l2p.changes;
+	const struct l2p_changes *changes = &ftl->l2p->changes;
 	struct row row = row_of(changes, shard, lba);
 	uint64_t among = 0;
 
@@ -109,9 +112,9 @@ static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t l
 
 static uint32_t page_of_lba(struct ftl *ftl, uint32_t lba)
 {
-	const struct zone *zone = zone_at(ftl, lba);
+	const struct extent *ext = extent_at(ftl, lba);
 
-	return l2p_page_index(ftl, zone, (uint32_t)(lba - zone->start));
+	return map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
 }
 
 static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t page)
@@ -126,7 +129,7 @@ static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *b
 
 static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
+	struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t index = records_take(changes, 1), page = page_of_lba(ftl, lba);
 	struct l2p_change *record = &changes->record[index];
 
@@ -135,7 +138,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 	record->recovered = false;
 	record_link(changes, index, bucket_of(changes, shard, lba), page);
 	l2p_log_add(ftl, 1);
-	l2p_page_dirty(ftl, shard, page);
+	map_page_dirty(ftl, shard, page);
 	return record;
 }
 
@@ -145,7 +148,7 @@ struct change_run { struct row row; uint32_t page, lba, count, place; };
 static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
 {
 	if (record->place != L2P_UNMAPPED)
-		page_space_invalidate(ftl, record->place, UINT64_MAX);
+		place_invalidate(ftl, record->place, UINT64_MAX);
 	record->place = place;
 }
 
@@ -156,7 +159,7 @@ static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint6
 
 	*missing = 0;
 	for (uint32_t i = 0; i < run->count; i++) {
-		struct l2p_change *record = find_in(&ftl->l2p.changes, &run->row, run->lba + i);
+		struct l2p_change *record = find_in(&ftl->l2p->changes, &run->row, run->lba + i);
 
 		if (record) {
 			replace(ftl, record, run->place + i);
@@ -170,7 +173,7 @@ static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint6
 
 static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t missing, uint32_t count)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
+	struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t index = records_take(changes, count), next;
 
 	l2p_log_add(ftl, count);
@@ -189,25 +192,25 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
-void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place)
+void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
 {
-	uint32_t shard = l2p_shard_of(ftl, zone);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 	struct change_run run = { .lba = lba, .place = place };
 
 	for (; count; run.lba += run.count, run.place += run.count, count -= run.count) {
-		uint32_t offset = run.lba - (uint32_t)zone->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
+		uint32_t offset = run.lba - (uint32_t)ext->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
 		uint64_t missing;
 
 		run.count = least(least(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
-		run.page = l2p_page_index(ftl, zone, offset);
-		run.row = row_of(&ftl->l2p.changes, shard, run.lba);
-		l2p_cache_forget(&ftl->l2p.cache, shard, run.lba, index, run.count);
+		run.page = map_page_index(ftl, ext, offset);
+		run.row = row_of(&ftl->l2p->changes, shard, run.lba);
+		l2p_cache_forget(&ftl->l2p->cache, shard, run.lba, index, run.count);
 		added = run_replace(ftl, &run, &missing);
 		if (added)
 			run_add(ftl, &run, missing, added);
 		if (added < run.count)
-			lt_add(&ftl->l2p.log.again, run.count - added);
-		l2p_page_dirty(ftl, shard, run.page);
+			lt_add(&ftl->l2p->log.again, run.count - added);
+		map_page_dirty(ftl, shard, run.page);
 	}
 }
 
@@ -224,15 +227,15 @@ static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t 
 /* --- into the table page --- */
 
 /* LBA of the page's first entry. */
-static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)l2p_page_zone(ftl, page)->start + l2p_page_first(ftl, page); }
+static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page); }
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
 /* The image names this place: it must not be on flash before what lies there. */
 static void note_place(struct ftl *ftl, uint32_t place)
 {
-	if (place != L2P_UNMAPPED && lt_load(&page_zone_of(ftl, place)->page->durable) <= page_offset_of(ftl, place))
-		l2p_log_await(&ftl->l2p.log, page_zone_of(ftl, place)->page, page_offset_of(ftl, place));
+	if (place != L2P_UNMAPPED && lt_load(&place_extent(ftl, place)->places->durable) <= place_offset(ftl, place))
+		l2p_log_await(&ftl->l2p->log, place_extent(ftl, place)->places, place_offset(ftl, place));
 }
 
 static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
@@ -242,40 +245,40 @@ static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t fir
 	*entry = entry_of_place(record->place);
 	note_place(ftl, record->place);
 	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
-		page_space_invalidate(ftl, old, item->known);
+		place_invalidate(ftl, old, item->known);
 }
 
 /* A valid place of a backing zone whose LBA belongs to the page: its entry, unless a record says that it is old news. */
-static void rebuild_place(struct ftl *ftl, struct log_item *item, struct zone *backing, uint32_t offset)
+static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent *backing, uint32_t offset)
 {
-	uint32_t lba = backing->page->lba[offset], place = page_place(backing->page, offset), shard;
+	uint32_t lba = backing->places->lba[offset], place = place_make(backing->places, offset), shard;
 	const struct l2p_change *record;
-	const struct zone *zone;
+	const struct extent *ext;
 	struct lt_lock_node node;
 
-	if (lba >= ftl->page.end || page_of_lba(ftl, lba) != item->page || !page_space_valid(ftl, place))
+	if (lba >= ftl->conventional_end || page_of_lba(ftl, lba) != item->page || !place_valid(ftl, place))
 		return;
-	zone = zone_at(ftl, lba);
-	shard = l2p_shard_of(ftl, zone);
-	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	ext = extent_at(ftl, lba);
+	shard = l2p_shard_of(ftl, ext);
+	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record) {
 		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
 		note_place(ftl, place);
 	} else if (record->place != place) {
-		page_space_invalidate(ftl, place, UINT64_MAX);
+		place_invalidate(ftl, place, UINT64_MAX);
 	}
-	lt_lock_release(&ftl->l2p.shard[shard], &node);
+	lt_lock_release(&ftl->l2p->shard[shard], &node);
 }
 
 /* The copy cannot be read: the reverse maps know what it said. Slow, and rare. */
 static void rebuild(struct ftl *ftl, struct log_item *item)
 {
-	for (uint32_t i = 0; i < ftl->page.zones; i++) {
-		struct zone *backing = &ftl->zones[ftl->zone_count + i];
+	for (uint32_t i = 0; i < ftl->places->zones; i++) {
+		struct extent *backing = ftl->extent[ftl->zone_count + i];
 
-		for (uint32_t o = 0; o < ftl->page.capacity; o += CHANGE_PIECE) {
-			uint32_t end = o + CHANGE_PIECE < ftl->page.capacity ? o + CHANGE_PIECE : ftl->page.capacity;
+		for (uint32_t o = 0; o < ftl->capacity; o += CHANGE_PIECE) {
+			uint32_t end = o + CHANGE_PIECE < ftl->capacity ? o + CHANGE_PIECE : ftl->capacity;
 			struct lt_lock_node node;
 
 			lt_lock_acquire(&backing->lock, &node);
@@ -289,8 +292,8 @@ static void rebuild(struct ftl *ftl, struct log_item *item)
 void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	struct lt_lock *lock = l2p_lock_of(ftl, l2p_page_zone(ftl, item->page));
+	struct l2p_changes *changes = &ftl->l2p->changes;
+	struct lt_lock *lock = l2p_lock_of(ftl, map_page_extent(ftl, item->page));
 	uint32_t first = first_lba(ftl, item->page), index;
 	struct lt_lock_node node;
 
@@ -314,7 +317,7 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 /* One piece of the detached chain; returns what is left of it. */
 static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_item *item, uint32_t index, uint32_t *dropped)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
+	struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t first = first_lba(ftl, item->page), free = CHANGE_NONE, last = CHANGE_NONE;
 
 	for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
@@ -331,7 +334,7 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 			record->recovered = false; /* the copy names what was true when it was written */
 			record->next = changes->of_page[item->page];
 			changes->of_page[item->page] = index;
-			l2p_page_dirty(ftl, shard, item->page);
+			map_page_dirty(ftl, shard, item->page);
 		}
 		index = next;
 	}
@@ -343,13 +346,13 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, l2p_page_zone(ftl, item->page)), dropped = 0, index;
-	struct lt_lock *lock = &ftl->l2p.shard[shard];
+	uint32_t shard = l2p_shard_of(ftl, map_page_extent(ftl, item->page)), dropped = 0, index;
+	struct lt_lock *lock = &ftl->l2p->shard[shard];
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	index = ftl->l2p.changes.of_page[item->page];
-	ftl->l2p.changes.of_page[item->page] = CHANGE_NONE;
+	index = ftl->l2p->changes.of_page[item->page];
+	ftl->l2p->changes.of_page[item->page] = CHANGE_NONE;
 	lt_lock_release(lock, &node);
 	while (index != CHANGE_NONE) {
 		lt_lock_acquire(lock, &node);
@@ -361,84 +364,84 @@ uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
 
 /* --- mount --- */
 
-static uint32_t *scanned(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+static uint32_t *scanned(struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return &ftl->l2p.changes.scan[zone->index * ftl->page.capacity + offset];
+	return &ftl->l2p->changes.scan[ext->index * ftl->capacity + offset];
 }
 
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
-	const struct zone *zone = zone_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - zone->start);
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - ext->start);
 
-	*scanned(ftl, zone, offset) = place;
-	ftl->l2p.table.page[l2p_page_index(ftl, zone, offset)].flags |= MAP_CHANGED;
+	*scanned(ftl, ext, offset) = place;
+	ftl->l2p->table.page[map_page_index(ftl, ext, offset)].flags |= MAP_CHANGED;
 }
 
 static bool read_copy(struct ftl *ftl, uint32_t index)
 {
-	uint8_t *image = ftl->l2p.log.item[0].image;
+	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 
-	return tsu_read_now(ftl->tsu, ftl->l2p.table.page[index].ppa, 1, &data, 0, NULL) == NAND_OK;
+	return tsu_read_now(ftl->tsu, ftl->l2p->table.page[index].ppa, 1, &data, 0, NULL) == NAND_OK;
 }
 
-static bool read_copies(struct ftl *ftl, const struct zone *zone)
+static bool read_copies(struct ftl *ftl, const struct extent *ext)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t i = 0; i < table->per_zone; i++) {
-		uint32_t index = (zone->index << table->zone_shift) + i;
+		uint32_t index = (ext->index << table->zone_shift) + i;
 
 		if (table->page[index].ppa == PPA_NONE)
 			continue;
 		if (!read_copy(ftl, index))
 			return false;
-		memcpy(scanned(ftl, zone, l2p_page_first(ftl, index)), ftl->l2p.log.item[0].image,
-		       l2p_page_entries(ftl, index) * sizeof(uint32_t));
+		memcpy(scanned(ftl, ext, map_page_first(ftl, index)), ftl->l2p->log.item[0].image,
+		       map_page_entries(ftl, index) * sizeof(uint32_t));
 	}
 	return true;
 }
 
 uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->page.capacity;
-	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p.log.item[0].image);
+	struct l2p_changes *changes = &ftl->l2p->changes;
+	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->capacity;
+	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p->log.item[0].image);
 
 	changes->scan = arena_alloc(arena, entries, sizeof(uint32_t), "places found at mount");
 	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
 	changes->trusted = before;
 	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
-		changes->trusted = read_copies(ftl, &ftl->zones[z]);
+		changes->trusted = read_copies(ftl, ftl->extent[z]);
 	if (before && !changes->trusted)
 		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
 	return changes->trusted ? before : 0;
 }
 
 /* False: no record is left for a difference. */
-static bool compare_page(struct ftl *ftl, const struct zone *zone, uint32_t index, const uint32_t *entry)
+static bool compare_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t first = l2p_page_first(ftl, index), shard = l2p_shard_of(ftl, zone);
+	struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t first = map_page_first(ftl, index), shard = l2p_shard_of(ftl, ext);
 
-	for (uint32_t i = 0; i < l2p_page_entries(ftl, index); i++) {
-		uint32_t place = *scanned(ftl, zone, first + i) & L2P_ADDRESS_MASK;
+	for (uint32_t i = 0; i < map_page_entries(ftl, index); i++) {
+		uint32_t place = *scanned(ftl, ext, first + i) & L2P_ADDRESS_MASK;
 
 		if ((entry[i] & L2P_ADDRESS_MASK) == place)
 			continue;
 		if (!(uint32_t)lt_load(&changes->free))
 			return false;
-		record_add(ftl, shard, (uint32_t)zone->start + first + i, place)->recovered = true;
+		record_add(ftl, shard, (uint32_t)ext->start + first + i, place)->recovered = true;
 	}
 	return true;
 }
 
-static bool recover_page(struct ftl *ftl, const struct zone *zone, uint32_t index)
+static bool recover_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p.table.page[index];
-	uint8_t *image = ftl->l2p.log.item[0].image;
-	bool same = ftl->l2p.changes.trusted && !(page->flags & MAP_CHANGED);
+	struct map_page *page = &ftl->l2p->table.page[index];
+	uint8_t *image = ftl->l2p->log.item[0].image;
+	bool same = ftl->l2p->changes.trusted && !(page->flags & MAP_CHANGED);
 
 	page->flags &= (uint8_t)~MAP_CHANGED;
 	if (page->ppa != PPA_NONE && !same && !read_copy(ftl, index))
@@ -447,15 +450,15 @@ static bool recover_page(struct ftl *ftl, const struct zone *zone, uint32_t inde
 		page->sequence = 0;
 		memset(image, 0xff, HZ_SECTOR_BYTES);
 	} else {
-		page->merged = (uint16_t)l2p_page_entries(ftl, index);
+		page->merged = (uint16_t)map_page_entries(ftl, index);
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
-	return same || compare_page(ftl, zone, index, (const uint32_t *)image);
+	return same || compare_page(ftl, ext, index, (const uint32_t *)image);
 }
 
 static void keep_checkpoints(struct ftl *ftl)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t i = table->pages; i < table->all; i++)
 		if (table->page[i].ppa != PPA_NONE)
@@ -464,14 +467,14 @@ static void keep_checkpoints(struct ftl *ftl)
 
 const char *l2p_scan_end(struct ftl *ftl)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
 		for (uint32_t i = 0; i < table->per_zone; i++)
-			if (!recover_page(ftl, &ftl->zones[z], (z << table->zone_shift) + i))
+			if (!recover_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
-	ftl->l2p.changes.scan = NULL;
+	ftl->l2p->changes.scan = NULL;
 	return NULL;
 }
 
@@ -479,8 +482,8 @@ const char *l2p_scan_end(struct ftl *ftl)
 
 void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t buckets, pages = ftl->shape.conventional_zones << ftl->l2p.table.zone_shift;
+	struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t buckets, pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
 
 	if (!pages)
 		return;
@@ -489,7 +492,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 			 2 * HZ_MAP_PAGE_ENTRIES;
 	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
 		changes->bucket_bits++;
-	buckets = ftl->l2p.shards << changes->bucket_bits;
+	buckets = ftl->l2p->shards << changes->bucket_bits;
 	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
 	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
 	changes->of_page = arena_alloc(arena, pages, sizeof(uint32_t), "changed mapping entries");
@@ -502,17 +505,17 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 
 const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 {
-	struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p.table.zone_shift, free = 0;
+	struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift, free = 0;
 
 	*count = 0;
 	for (uint32_t p = 0; p < pages; p++)
 		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next, ++*count) {
 			const struct l2p_change *record = &changes->record[i];
 
-			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p.table.page[p].flags & MAP_DIRTY))
+			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & MAP_DIRTY))
 				return "a changed entry is with the wrong table page, or that is not dirty";
-			if (l2p_change_of(ftl, l2p_shard_of(ftl, zone_at(ftl, record->lba)), record->lba) != record)
+			if (l2p_change_of(ftl, l2p_shard_of(ftl, extent_at(ftl, record->lba)), record->lba) != record)
 				return "a changed entry is not found by its LBA";
 		}
 	for (uint32_t i = (uint32_t)lt_load(&changes->free); i; i = (uint32_t)lt_load(&changes->record[i - 1].free))

@@ -11,8 +11,8 @@
 
 struct ftl;
 struct ftl_worker;
+struct extent;
 struct log_item;
-struct zone;
 
 #define CHANGE_NONE UINT32_MAX
 
@@ -41,7 +41,7 @@ struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count);
 /* Shard lock held: [lba, lba + count) of this zone, 1 to L2P_PIECE, lie at the places from `place` on now. Places that records named
  * before are invalidated. */
-void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place);
+void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place);
 
 /* --- for the flush of the log (l2p_log.c), no lock held --- */
 /* Bring the records of the item's table page into its image; places that they replace there are invalidated. */

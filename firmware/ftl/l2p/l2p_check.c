@@ -1,10 +1,11 @@
 /* Check of the map in flash: log, cache and the bytes on flash against the zones. Harts idle. */
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "slc/slc.h"
 
-static const char *check_copy(struct ftl *ftl, const struct zone *zone, uint32_t index)
+static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p.table.page[index];
-	uint8_t *image = ftl->l2p.log.item[0].image;
+	const struct map_page *page = &ftl->l2p->table.page[index];
+	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 	struct hz_oob oob;
 
@@ -12,17 +13,17 @@ static const char *check_copy(struct ftl *ftl, const struct zone *zone, uint32_t
 		return "an SLC sector does not know the table page that lies there";
 	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, &oob) != NAND_OK)
 		return NULL; /* it will be rebuilt when it is needed */
-	if (oob.kind != HZ_OOB_MAP || oob.lpa != l2p_page_lpa(ftl, index) || oob.generation != zone->generation)
+	if (oob.kind != HZ_OOB_MAP || oob.lpa != map_page_lpa(ftl, index) || oob.generation != ext->generation)
 		return "a table page's OOB record names another page or generation";
-	if (l2p_true_entries(ftl, zone, l2p_page_first(ftl, index), (const uint32_t *)image, page->merged) != page->merged)
+	if (l2p_true_entries(ftl, ext, map_page_first(ftl, index), (const uint32_t *)image, page->merged) != page->merged)
 		return "an entry on flash is wrong";
 	return l2p_entry_level(*(const uint32_t *)image) == page->level ? NULL : "a table page's level is not that of its first entry";
 }
 
-/* page_check compares the entries themselves with the backing zones. */
+/* conv_check compares the entries themselves with the backing zones. */
 static const char *check_conventional(struct ftl *ftl, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p.table.page[index];
+	const struct map_page *page = &ftl->l2p->table.page[index];
 
 	if (page->flags & MAP_WRITING || page->fetch)
 		return "a table page is being read or written though nothing runs";
@@ -31,12 +32,12 @@ static const char *check_conventional(struct ftl *ftl, uint32_t index)
 	return NULL;
 }
 
-static const char *check_page(struct ftl *ftl, const struct zone *zone, uint32_t index)
+static const char *check_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p.table.page[index];
-	uint32_t placed = l2p_page_placed(ftl, zone, index);
+	const struct map_page *page = &ftl->l2p->table.page[index];
+	uint32_t placed = map_page_placed(ftl, ext, index);
 
-	if (l2p_conventional(ftl, zone))
+	if (l2p_conventional(ftl, ext))
 		return check_conventional(ftl, index);
 	if (page->merged > placed)
 		return "a table page holds entries beyond what the zone has placed";
@@ -46,74 +47,74 @@ static const char *check_page(struct ftl *ftl, const struct zone *zone, uint32_t
 		return "a table page has news but is not in the list of dirty ones";
 	if (page->flags & (MAP_WRITING | MAP_FORGOTTEN) || page->fetch)
 		return "a table page is being read or written though nothing runs";
-	return page->ppa == PPA_NONE ? NULL : check_copy(ftl, zone, index);
+	return page->ppa == PPA_NONE ? NULL : check_copy(ftl, ext, index);
 }
 
-static const char *check_entry(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint8_t level, ppa_t ppa, uint32_t group)
+static const char *check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint8_t level, ppa_t ppa, uint32_t group)
 {
 	struct map_range range;
 
-	if (l2p_page_index(ftl, zone, offset) != group)
+	if (map_page_index(ftl, ext, offset) != group)
 		return "a cached entry is in another table page's list";
-	if (l2p_conventional(ftl, zone))
-		return l2p_page_peek(ftl, zone->start + offset) == ppa && level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
+	if (l2p_conventional(ftl, ext))
+		return l2p_conv_peek(ftl, ext->start + offset) == ppa && level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
 	if (!l2p_range_at(ftl, level, offset, &range) || range.head != offset)
 		return "a cached entry does not lead a range";
-	if (offset >= zone->placed || l2p_level_at(ftl, zone->placed, offset, &range) < level)
+	if (offset >= ext->placed || l2p_level_at(ftl, ext->placed, offset, &range) < level)
 		return "a cached entry stands for more than the zone has placed";
-	return ppa == zone_place(zone, offset) ? NULL : "a cached entry names a wrong address";
+	return ppa == extent_place(ext, offset) ? NULL : "a cached entry names a wrong address";
 }
 
-static const char *check_cached(struct ftl *ftl, const struct zone *zone, const struct l2p_cached *node, uint32_t group)
+static const char *check_cached(struct ftl *ftl, const struct extent *ext, const struct l2p_cached *node, uint32_t group)
 {
-	const struct l2p_cache *cache = &ftl->l2p.cache;
-	uint32_t offset = node->lba - (uint32_t)zone->start;
+	const struct l2p_cache *cache = &ftl->l2p->cache;
+	uint32_t offset = node->lba - (uint32_t)ext->start;
 	const char *error = NULL;
 
 	if (node->level != HZ_MAP_PAGE)
-		return check_entry(ftl, zone, offset, node->level, node->ppa, group);
+		return check_entry(ftl, ext, offset, node->level, node->ppa, group);
 	for (uint32_t i = 0; !error && i < l2p_cache_line(cache); i++)
 		if (node->valid >> i & 1)
-			error = check_entry(ftl, zone, offset + i, HZ_MAP_PAGE, cache->place[node->slot + i] & L2P_ADDRESS_MASK, group);
+			error = check_entry(ftl, ext, offset + i, HZ_MAP_PAGE, cache->place[node->slot + i] & L2P_ADDRESS_MASK, group);
 	return error;
 }
 
-static const char *check_zone(struct ftl *ftl, const struct zone *zone)
+static const char *check_zone(struct ftl *ftl, const struct extent *ext)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
-	const struct l2p_cache *cache = &ftl->l2p.cache;
+	const struct l2p_table *table = &ftl->l2p->table;
+	const struct l2p_cache *cache = &ftl->l2p->cache;
 	const char *error = NULL;
 
 	for (uint32_t i = 0; !error && i < table->per_zone; i++) {
-		uint32_t index = (zone->index << table->zone_shift) + i;
+		uint32_t index = (ext->index << table->zone_shift) + i;
 
-		error = check_page(ftl, zone, index);
+		error = check_page(ftl, ext, index);
 		for (uint32_t e = cache->group_first[index]; !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
-			error = check_cached(ftl, zone, &cache->node[e], index);
+			error = check_cached(ftl, ext, &cache->node[e], index);
 	}
 	return error;
 }
 
 static const char *check_log(struct ftl *ftl)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 	uint64_t used = 0, dirty = 0, listed = 0;
 	const char *error = l2p_changes_check(ftl, &used);
 
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < table->pages; i++) {
-		if (!l2p_conventional(ftl, l2p_page_zone(ftl, i)))
-			used += l2p_page_placed(ftl, l2p_page_zone(ftl, i), i) - table->page[i].merged + !!(table->page[i].flags & MAP_HEAD);
+		if (!l2p_conventional(ftl, map_page_extent(ftl, i)))
+			used += map_page_placed(ftl, map_page_extent(ftl, i), i) - table->page[i].merged + !!(table->page[i].flags & MAP_HEAD);
 		dirty += table->page[i].flags & MAP_DIRTY;
 	}
-	for (uint32_t s = 0; s < ftl->l2p.shards; s++)
+	for (uint32_t s = 0; s < ftl->l2p->shards; s++)
 		listed += table->dirty[s].count;
-	if (used != lt_load(&ftl->l2p.log.used))
+	if (used != lt_load(&ftl->l2p->log.used))
 		return "the L2P log's count of entries is wrong";
 	if (dirty != listed)
 		return "the lists of dirty table pages are wrong";
-	if (ftl->l2p.log.waiting_head || ftl->l2p.log.at_rest.head || lt_load(&ftl->l2p.log.running))
+	if (ftl->l2p->log.waiting.head || ftl->l2p->log.at_rest.head || lt_load(&ftl->l2p->log.running))
 		return "somebody waits for the L2P log though nothing runs";
 	return NULL;
 }
@@ -123,21 +124,21 @@ static const char *check_fetches(struct ftl *ftl)
 	for (uint32_t w = 0; w < ftl->worker_count; w++) {
 		uint32_t free = 0;
 
-		for (struct map_fetch *fetch = ftl->workers[w].fetches.free; fetch; fetch = fetch->next)
+		for (struct map_fetch *fetch = ftl->workers[w].fetches->free; fetch; fetch = fetch->next)
 			free++;
-		if (free != L2P_FETCHES_PER_WORKER || ftl->workers[w].fetches.waiting.head)
+		if (free != L2P_FETCHES_PER_WORKER || ftl->workers[w].fetches->waiting.head)
 			return "a fetch of a table page was not given back";
 	}
 	return NULL;
 }
 
-const char *l2p_cached_check(struct ftl *ftl, const struct zone *zone)
+const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext)
 {
 	const char *error;
 
-	if (zone)
-		return check_zone(ftl, zone);
-	error = l2p_cache_check(&ftl->l2p.cache, ftl->l2p.table.pages);
+	if (ext)
+		return check_zone(ftl, ext);
+	error = l2p_cache_check(&ftl->l2p->cache, ftl->l2p->table.pages);
 	if (!error)
 		error = check_log(ftl);
 	return error ? error : check_fetches(ftl);

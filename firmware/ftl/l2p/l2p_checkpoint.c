@@ -1,22 +1,22 @@
 /* Checkpoints of the map of conventional zones: writing and believing them. */
 #include "l2p/l2p_checkpoint.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
 
 static uint32_t conventional_pages(const struct ftl *ftl)
 {
-	return ftl->shape.conventional_zones << ftl->l2p.table.zone_shift;
+	return ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
 }
 
 void l2p_checkpoint_pass(struct ftl *ftl)
 {
-	ftl->l2p.log.checkpoints.before = lt_load(&ftl->sequence);
+	ftl->l2p->log.checkpoints.before = lt_load(&ftl->sequence);
 }
 
 /* Only the log's job writes copies, so it may read their numbers. */
 uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)
 {
-	struct l2p_checkpoints *checkpoints = &ftl->l2p.log.checkpoints;
+	struct l2p_checkpoints *checkpoints = &ftl->l2p->log.checkpoints;
 	struct l2p_checkpoint *checkpoint = (struct l2p_checkpoint *)image;
 	uint32_t count = ftl->shape.map_checkpoints, first, end = conventional_pages(ftl);
 
@@ -28,8 +28,8 @@ uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)
 	first = checkpoints->next * HZ_CHECKPOINT_PAGES;
 	checkpoint->before = checkpoints->before;
 	for (uint32_t i = 0; i < HZ_CHECKPOINT_PAGES; i++)
-		checkpoint->sequence[i] = first + i < end ? (uint32_t)ftl->l2p.table.page[first + i].sequence : 0;
-	return ftl->l2p.table.pages + checkpoints->next++;
+		checkpoint->sequence[i] = first + i < end ? (uint32_t)ftl->l2p->table.page[first + i].sequence : 0;
+	return ftl->l2p->table.pages + checkpoints->next++;
 }
 
 void l2p_checkpoint_now(struct ftl_worker *self)
@@ -38,7 +38,7 @@ void l2p_checkpoint_now(struct ftl_worker *self)
 
 	if (!ftl->shape.map_checkpoints)
 		return;
-	ftl->l2p.log.checkpoints.unrecorded = L2P_CHECKPOINT_EVERY * ftl->shape.map_checkpoints;
+	ftl->l2p->log.checkpoints.unrecorded = L2P_CHECKPOINT_EVERY * ftl->shape.map_checkpoints;
 	l2p_log_flush(self);
 }
 
@@ -52,7 +52,7 @@ static bool as_new(const struct map_page *page, uint32_t recorded, uint64_t reco
 
 uint64_t l2p_checkpoint_before(struct ftl *ftl, uint8_t *image)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 	const struct l2p_checkpoint *checkpoint = (const struct l2p_checkpoint *)image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 	uint64_t before = UINT64_MAX;

@@ -1,14 +1,16 @@
 /* Flat map: the whole table in RAM, rebuilt at mount. */
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "places/places.h"
 
-static uint32_t *entry_of(struct l2p *l2p, const struct zone *zone, uint32_t offset)
+static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
 {
-	return &l2p->entry[(uint64_t)zone->index * l2p->capacity + offset];
+	return &l2p->entry[(uint64_t)ext->index * l2p->capacity + offset];
 }
 
 static void flat_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p *l2p = &ftl->l2p;
+	struct l2p *l2p = ftl->l2p;
 	uint64_t entries;
 
 	l2p->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
@@ -17,11 +19,11 @@ static void flat_init(struct ftl *ftl, struct arena *arena)
 	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
 }
 
-static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
+static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			  ppa_t *ppa)
 {
-	uint32_t *entry = entry_of(&self->ftl->l2p, zone, offset);
-	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
+	uint32_t *entry = entry_of(self->ftl->l2p, ext, offset);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
 	struct lt_lock_node node;
 
 	(void)req;
@@ -39,12 +41,12 @@ static void flat_leave(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* A piece at a time, so that the lock is never held for long: the callers own the zone. */
-static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
+static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
-	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
 
 	while (count) {
-		uint32_t *entry = entry_of(&ftl->l2p, zone, offset);
+		uint32_t *entry = entry_of(ftl->l2p, ext, offset);
 		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
 		struct lt_lock_node node;
 
@@ -57,27 +59,27 @@ static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offse
 	}
 }
 
-static void flat_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
+static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	replace_run(self->ftl, zone, offset, count, ppa, 1);
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
 }
 
 /* Every row was remapped when it had been moved. */
-static void flat_moved(struct ftl_worker *self, const struct zone *zone)
+static void flat_moved(struct ftl_worker *self, const struct extent *ext)
 {
 	(void)self;
-	(void)zone;
+	(void)ext;
 }
 
-static void flat_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
+static void flat_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
-	replace_run(self->ftl, zone, 0, count, UINT32_MAX, 0);
+	replace_run(self->ftl, ext, 0, count, UINT32_MAX, 0);
 }
 
-static bool flat_room(struct ftl_worker *self, struct zone *zone)
+static bool flat_room(struct ftl_worker *self, struct extent *ext)
 {
 	(void)self;
-	(void)zone;
+	(void)ext;
 	return true;
 }
 
@@ -97,22 +99,22 @@ static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	(void)ppa;
 }
 
-static void flat_mounted(struct ftl *ftl, const struct zone *zone)
+static void flat_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	for (uint32_t o = 0; o < zone->placed; o++)
-		*entry_of(&ftl->l2p, zone, o) = zone_place(zone, o);
+	for (uint32_t o = 0; o < ext->placed; o++)
+		*entry_of(ftl->l2p, ext, o) = extent_place(ext, o);
 }
 
-static const char *flat_check(struct ftl *ftl, const struct zone *zone)
+static const char *flat_check(struct ftl *ftl, const struct extent *ext)
 {
-	if (!zone || zone->index < ftl->shape.conventional_zones) /* page_check compares what a conventional zone maps */
+	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares what a conventional zone maps */
 		return NULL;
-	for (uint32_t o = 0; o < ftl->l2p.capacity; o++) {
-		uint32_t address = *entry_of(&ftl->l2p, zone, o) & L2P_ADDRESS_MASK;
+	for (uint32_t o = 0; o < ftl->l2p->capacity; o++) {
+		uint32_t address = *entry_of(ftl->l2p, ext, o) & L2P_ADDRESS_MASK;
 
-		if (o < zone->placed && address != zone_place(zone, o))
+		if (o < ext->placed && address != extent_place(ext, o))
 			return "a placed sector is not at its reserved place";
-		if (o >= zone->placed && address != L2P_UNMAPPED)
+		if (o >= ext->placed && address != L2P_UNMAPPED)
 			return "a sector that has no place yet is mapped";
 	}
 	return NULL;
@@ -120,12 +122,12 @@ static const char *flat_check(struct ftl *ftl, const struct zone *zone)
 
 /* --- conventional zones --- */
 
-static const struct zone *zone_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
+static const struct extent *extent_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
 {
-	const struct zone *zone = zone_at(ftl, lba);
+	const struct extent *ext = extent_at(ftl, lba);
 
-	*entry = entry_of(&ftl->l2p, zone, (uint32_t)(lba - zone->start));
-	return zone;
+	*entry = entry_of(ftl->l2p, ext, (uint32_t)(lba - ext->start));
+	return ext;
 }
 
 /* Lock held. */
@@ -135,14 +137,14 @@ static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
 
 	*entry = place;
 	if (old != L2P_UNMAPPED)
-		page_space_invalidate(ftl, old, UINT64_MAX);
+		place_invalidate(ftl, old, UINT64_MAX);
 }
 
 static void flat_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	uint64_t sequence;
 
@@ -159,7 +161,7 @@ static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	bool here;
 
@@ -176,7 +178,7 @@ static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(self->ftl, extent_of_lba(self->ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	(void)req;
@@ -190,7 +192,7 @@ static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req,
 static uint32_t flat_page_hint(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry, place;
-	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
@@ -203,7 +205,7 @@ static uint32_t flat_page_peek(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry;
 
-	zone_of_lba(ftl, lba, &entry);
+	extent_of_lba(ftl, lba, &entry);
 	return *entry & L2P_ADDRESS_MASK;
 }
 
@@ -211,7 +213,7 @@ static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	uint32_t *entry;
 
-	zone_of_lba(ftl, lba, &entry);
+	extent_of_lba(ftl, lba, &entry);
 	*entry = place;
 }
 
@@ -237,8 +239,8 @@ static uint64_t flat_stale(struct ftl *ftl)
 const struct l2p_ops l2p_flat = {
 	.init = flat_init, .read = flat_read, .leave = flat_leave, .map_run = flat_map_run, .remap_run = flat_map_run,
 	.moved = flat_moved, .unmap = flat_unmap, .room = flat_room, .settled = flat_settled, .found = flat_found,
-	.page_map = flat_page_map, .page_move = flat_page_move, .page_read = flat_page_read, .page_hint = flat_page_hint,
-	.page_peek = flat_page_peek, .page_preset = flat_page_preset, .page_scan_begin = flat_scan_begin, .page_scan_end = flat_scan_end,
-	.page_stale = flat_stale,
+	.conv_map = flat_page_map, .conv_move = flat_page_move, .conv_read = flat_page_read, .conv_hint = flat_page_hint,
+	.conv_peek = flat_page_peek, .conv_preset = flat_page_preset, .conv_scan_begin = flat_scan_begin, .conv_scan_end = flat_scan_end,
+	.conv_stale = flat_stale,
 	.mounted = flat_mounted, .check = flat_check,
 };

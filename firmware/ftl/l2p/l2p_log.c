@@ -1,7 +1,10 @@
 /* Flushing the L2P log. */
 #include "l2p/l2p_log.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "places/places.h"
+#include "slc/slc.h"
 
 static void round_begin(struct ftl_worker *self);
 static void round_merge(struct ftl_worker *self);
@@ -11,12 +14,12 @@ static void items_write(struct ftl_worker *self);
 
 void l2p_log_add(struct ftl *ftl, uint32_t entries)
 {
-	lt_add(&ftl->l2p.log.used, entries);
+	lt_add(&ftl->l2p->log.used, entries);
 }
 
 void l2p_log_remove(struct ftl *ftl, uint32_t entries)
 {
-	lt_add(&ftl->l2p.log.used, 0 - (uint64_t)entries);
+	lt_add(&ftl->l2p->log.used, 0 - (uint64_t)entries);
 }
 
 static bool has_room(const struct l2p_log *log)
@@ -38,7 +41,7 @@ static void pass_begin(struct lt_event *event)
 
 void l2p_log_flush(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	if (!lt_cas(&log->running, 0, 1))
 		return;
@@ -48,7 +51,7 @@ void l2p_log_flush(struct ftl_worker *self)
 
 void l2p_log_kick(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	if (lt_load(&log->used) + lt_load(&log->again) < log->threshold)
 		return;
@@ -57,31 +60,29 @@ void l2p_log_kick(struct ftl_worker *self)
 	l2p_log_flush(self);
 }
 
-static void zone_waits(struct ftl_worker *self, struct l2p_log *log, struct zone *zone)
+static void wait_for_room(struct ftl_worker *self, struct l2p_log *log, struct extent *ext)
 {
-	if (zone->log_queued)
+	if (ext->for_log.queued)
 		return;
-	zone->log_queued = true;
-	zone->next_log = NULL;
-	*(log->waiting_tail ? &log->waiting_tail->next_log : &log->waiting_head) = zone;
-	log->waiting_tail = zone;
-	if (zone->log_since_ns)
+	ext->for_log.queued = true;
+	waiter_push(&log->waiting, &ext->for_log);
+	if (ext->log_since_ns)
 		return;
-	zone->log_since_ns = clock_now_ns();
+	ext->log_since_ns = clock_now_ns();
 	self->counters.l2p_stalls++;
 }
 
-static void stall_ended(struct ftl_worker *self, struct zone *zone)
+static void stall_ended(struct ftl_worker *self, struct extent *ext)
 {
-	if (!zone->log_since_ns)
+	if (!ext->log_since_ns)
 		return;
-	self->counters.l2p_stall_ns += clock_now_ns() - zone->log_since_ns;
-	zone->log_since_ns = 0;
+	self->counters.l2p_stall_ns += clock_now_ns() - ext->log_since_ns;
+	ext->log_since_ns = 0;
 }
 
-bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
+bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	struct lt_lock_node node;
 	bool room = has_room(log);
 
@@ -89,11 +90,11 @@ bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
 		lt_lock_acquire(&log->lock, &node);
 		room = has_room(log);
 		if (!room)
-			zone_waits(self, log, zone);
+			wait_for_room(self, log, ext);
 		lt_lock_release(&log->lock, &node);
 	}
 	if (room)
-		stall_ended(self, zone);
+		stall_ended(self, ext);
 	else
 		l2p_log_flush(self);
 	return room;
@@ -101,7 +102,7 @@ bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
 
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	struct lt_lock_node node;
 	bool empty;
 
@@ -115,41 +116,37 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	return empty;
 }
 
-static struct zone *next_waiting(struct l2p_log *log)
+static struct waiter *next_waiting(struct l2p_log *log)
 {
-	struct zone *zone = log->waiting_head;
+	struct waiter *waiter = has_room(log) ? waiter_pop(&log->waiting) : NULL;
 
-	if (!zone || !has_room(log))
-		return NULL;
-	log->waiting_head = zone->next_log;
-	if (!log->waiting_head)
-		log->waiting_tail = NULL;
-	zone->log_queued = false;
-	return zone;
+	if (waiter)
+		waiter->queued = false;
+	return waiter;
 }
 
-/* Zones go on while there is room. True: somebody still waits. */
+/* Extents go on while there is room. True: somebody still waits. */
 static bool let_in(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	struct io_queue at_rest = { NULL, NULL };
 	struct lt_lock_node node;
-	struct zone *zone;
+	struct waiter *waiter;
 	bool waits;
 
 	do {
 		lt_lock_acquire(&log->lock, &node);
-		zone = next_waiting(log);
+		waiter = next_waiting(log);
 		lt_lock_release(&log->lock, &node);
-		if (zone)
-			zone_kick(self, zone);
-	} while (zone);
+		if (waiter)
+			extent_kick(self, waiter->ext);
+	} while (waiter);
 	lt_lock_acquire(&log->lock, &node);
 	if (!lt_load(&log->used)) {
 		at_rest = log->at_rest;
 		log->at_rest = (struct io_queue){ NULL, NULL };
 	}
-	waits = log->waiting_head || log->at_rest.head;
+	waits = log->waiting.head || log->at_rest.head;
 	lt_lock_release(&log->lock, &node);
 	io_resume_all(&at_rest);
 	return waits;
@@ -157,7 +154,7 @@ static bool let_in(struct ftl_worker *self)
 
 static void pass_end(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	lt_store(&log->closed, 0);
 	lt_store(&log->running, 0);
@@ -173,18 +170,18 @@ static void pass_end(struct ftl_worker *self)
  * dirty nor being written for a moment would look as if nothing of it had changed. */
 static uint32_t next_dirty(struct ftl *ftl)
 {
-	struct l2p_log *log = &ftl->l2p.log;
+	struct l2p_log *log = &ftl->l2p->log;
 	uint32_t page = UINT32_MAX;
 
-	while (page == UINT32_MAX && log->shard < ftl->l2p.shards) {
-		struct lt_lock *lock = &ftl->l2p.shard[log->shard];
+	while (page == UINT32_MAX && log->shard < ftl->l2p->shards) {
+		struct lt_lock *lock = &ftl->l2p->shard[log->shard];
 		struct lt_lock_node node;
 
 		lt_lock_acquire(lock, &node);
-		if (log->left > ftl->l2p.table.dirty[log->shard].count)
-			log->left = ftl->l2p.table.dirty[log->shard].count;
+		if (log->left > ftl->l2p->table.dirty[log->shard].count)
+			log->left = ftl->l2p->table.dirty[log->shard].count;
 		if (log->left)
-			page = l2p_page_oldest_dirty(ftl, log->shard);
+			page = map_page_oldest_dirty(ftl, log->shard);
 		lt_lock_release(lock, &node);
 		if (page == UINT32_MAX) {
 			log->shard++;
@@ -197,22 +194,22 @@ static uint32_t next_dirty(struct ftl *ftl)
 }
 
 /* Zone and shard lock held: what the new copy will hold. False: there is nothing new. */
-static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
+static bool note(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p.table.page[index];
-	uint32_t first = l2p_page_first(ftl, index), split = ftl->l2p.table.split;
+	struct map_page *page = &ftl->l2p->table.page[index];
+	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
 
 	item->page = index;
 	item->conventional = item->lost = item->checkpoint = false;
 	item->from = page->merged;
-	item->to = l2p_page_placed(ftl, zone, index);
+	item->to = map_page_placed(ftl, ext, index);
 	item->head = page->flags & MAP_HEAD;
 	if (item->from == item->to && !item->head)
 		return false;
-	item->placed = zone->placed;
-	item->generation = zone->generation;
-	item->base = zone_place(zone, first);
-	item->patch = first < split && zone->placed > split ? zone_place(zone, split) : 0;
+	item->placed = ext->placed;
+	item->generation = ext->generation;
+	item->base = extent_place(ext, first);
+	item->patch = first < split && ext->placed > split ? extent_place(ext, split) : 0;
 	item->tries = 0;
 	item->reads = page->ppa != PPA_NONE;
 	page->flags = (uint8_t)((page->flags & ~MAP_HEAD) | MAP_WRITING);
@@ -224,13 +221,13 @@ static bool note(struct ftl *ftl, const struct zone *zone, struct log_item *item
 }
 
 /* Shard lock held. The same for a page of a conventional zone. */
-static bool note_conventional(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
+static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p.table.page[index];
+	struct map_page *page = &ftl->l2p->table.page[index];
 
-	*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .generation = zone->generation,
+	*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .generation = ext->generation,
 				   .conventional = true, .reads = page->ppa != PPA_NONE };
-	if (ftl->l2p.changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
+	if (ftl->l2p->changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
 		return false;
 	page->flags |= MAP_WRITING;
 	if (item->reads) {
@@ -242,19 +239,19 @@ static bool note_conventional(struct ftl *ftl, const struct zone *zone, struct l
 
 static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
-	bool (*note_page)(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index);
-	struct zone *zone = l2p_page_zone(ftl, index);
-	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+	bool (*note_page)(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index);
+	struct extent *ext = map_page_extent(ftl, index);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
-	note_page = l2p_conventional(ftl, zone) ? note_conventional : note;
-	lt_lock_acquire(&zone->lock, &zone_node);
+	note_page = l2p_conventional(ftl, ext) ? note_conventional : note;
+	lt_lock_acquire(&ext->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
-	l2p_page_undirty(ftl, l2p_shard_of(ftl, zone));
-	taken = note_page(ftl, zone, item, index);
+	map_page_undirty(ftl, l2p_shard_of(ftl, ext));
+	taken = note_page(ftl, ext, item, index);
 	lt_lock_release(lock, &node);
-	lt_lock_release(&zone->lock, &zone_node);
+	lt_lock_release(&ext->lock, &zone_node);
 	return taken;
 }
 
@@ -272,7 +269,7 @@ static void copy_read(struct tsu_txn *txn)
 {
 	struct log_item *item = (struct log_item *)txn;
 	struct ftl_worker *self = worker_of(txn);
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -293,7 +290,7 @@ static void copy_read(struct tsu_txn *txn)
 /* Checkpoints are items like table pages, in a round of their own. */
 static bool checkpoint_round(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	for (log->count = 0; log->count < log->most; log->count++) {
 		struct log_item *item = &log->item[log->count];
@@ -310,7 +307,7 @@ static bool checkpoint_round(struct ftl_worker *self)
 
 static void round_begin(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	uint32_t page = 0;
 
 	log->pending = 1;
@@ -334,7 +331,7 @@ static void round_begin(struct ftl_worker *self)
 
 static ppa_t place_in(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i)
 {
-	uint32_t split = ftl->l2p.table.split;
+	uint32_t split = ftl->l2p->table.split;
 
 	if (first < split && first + i >= split)
 		return item->patch + (first + i - split);
@@ -344,7 +341,7 @@ static ppa_t place_in(const struct ftl *ftl, const struct log_item *item, uint32
 /* End of the entries from i on that have the same level and the same chunk. */
 static uint32_t segment_end(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i)
 {
-	uint32_t end = item->to, split = ftl->l2p.table.split, mask = ftl->cfg->l2p_chunk_sectors - 1;
+	uint32_t end = item->to, split = ftl->l2p->table.split, mask = ftl->cfg->l2p_chunk_sectors - 1;
 	uint32_t chunk_end = ((first + i) | mask) + 1 - first;
 
 	if (ftl->cfg->l2p_levels > HZ_MAP_PAGE && chunk_end < end)
@@ -365,7 +362,7 @@ static void mark_head(const struct ftl *ftl, const struct log_item *item, uint32
 /* New entries with the map bits they deserve now; of the old ones only those get other bits that lead a range which is complete now. */
 static void merge(const struct ftl *ftl, struct log_item *item)
 {
-	uint32_t first = l2p_page_first(ftl, item->page), *entry = (uint32_t *)item->image, end;
+	uint32_t first = map_page_first(ftl, item->page), *entry = (uint32_t *)item->image, end;
 	struct map_range range;
 	uint8_t level;
 
@@ -387,22 +384,22 @@ static void merge(const struct ftl *ftl, struct log_item *item)
 static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 {
 	struct ftl *ftl = self->ftl;
-	struct map_page *page = &ftl->l2p.table.page[item->page];
-	struct lt_lock *lock = l2p_page_lock(ftl, item->page);
+	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct lt_lock *lock = map_page_lock(ftl, item->page);
 	uint32_t leaves = item->head;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
 	page->sequence = item->sequence;
 	if (item->checkpoint) {
-		l2p_page_set_copy(self, item->page, ppa, HZ_CHECKPOINT_PAGES, HZ_MAP_PAGE);
+		map_page_set_copy(self, item->page, ppa, HZ_CHECKPOINT_PAGES, HZ_MAP_PAGE);
 	} else if (item->conventional) {
-		l2p_page_set_copy(self, item->page, ppa, l2p_page_entries(ftl, item->page), HZ_MAP_PAGE);
+		map_page_set_copy(self, item->page, ppa, map_page_entries(ftl, item->page), HZ_MAP_PAGE);
 		page->flags &= (uint8_t)~MAP_LOST;
 		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
 	} else if (!(page->flags & MAP_FORGOTTEN)) {
 		leaves += item->to - page->merged;
-		l2p_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
+		map_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
 	}
 	page->flags &= (uint8_t)~(MAP_WRITING | MAP_FORGOTTEN);
 	l2p_log_remove(ftl, leaves);
@@ -415,8 +412,8 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 static void written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
-	struct l2p_log *log = &self->ftl->l2p.log;
-	uint32_t unit = self->ftl->slc.unit_sectors, first = (uint32_t)(write - log->write) * unit;
+	struct l2p_log *log = &self->ftl->l2p->log;
+	uint32_t unit = self->ftl->slc->unit_sectors, first = (uint32_t)(write - log->write) * unit;
 
 	for (uint32_t i = 0; i < unit && first + i < log->count; i++)
 		item_done(self, &log->item[first + i], write->ppa + i);
@@ -433,15 +430,15 @@ static struct hz_oob oob_of(const struct ftl *ftl, const struct log_item *item)
 
 	if (item->checkpoint)
 		oob.kind = HZ_OOB_CHECKPOINT;
-	oob.lpa = item->checkpoint ? item->page - ftl->l2p.table.pages : l2p_page_lpa(ftl, item->page);
+	oob.lpa = item->checkpoint ? item->page - ftl->l2p->table.pages : map_page_lpa(ftl, item->page);
 	return oob;
 }
 
 static void write_units(struct ftl_worker *self, uint32_t units)
 {
 	struct ftl *ftl = self->ftl;
-	struct l2p_log *log = &ftl->l2p.log;
-	uint32_t unit = ftl->slc.unit_sectors;
+	struct l2p_log *log = &ftl->l2p->log;
+	uint32_t unit = ftl->slc->unit_sectors;
 
 	log->pending = units;
 	for (uint32_t u = 0; u < units; u++) {
@@ -463,17 +460,17 @@ static void write_units(struct ftl_worker *self, uint32_t units)
 
 static void images_write(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	uint32_t units = 0;
 
-	for (uint32_t done = 0; done < log->count; done += self->ftl->slc.unit_sectors)
+	for (uint32_t done = 0; done < log->count; done += self->ftl->slc->unit_sectors)
 		units++;
 	write_units(self, units);
 }
 
 static void places_flush(struct ftl_worker *self);
 
-/* A zone that failed while it was waited for holds up no second flush; what it lost, mount finds out (page_mount.c). */
+/* A zone that failed while it was waited for holds up no second flush; what it lost, mount finds out (conv_mount.c). */
 static void places_flushed(struct ftl_request *req)
 {
 	if (req->status)
@@ -484,11 +481,11 @@ static void places_flushed(struct ftl_request *req)
 
 static void places_flush(struct ftl_worker *self)
 {
-	struct ftl_request *req = &self->ftl->l2p.log.flush;
+	struct ftl_request *req = &self->ftl->l2p->log.flush;
 
 	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread,
 				     .done = places_flushed };
-	ftl_submit(self->ftl, (unsigned)(self - self->ftl->workers), req);
+	io_submit(self, req);
 }
 
 /* --- the images name durable places only --- */
@@ -497,7 +494,7 @@ static void places_flush(struct ftl_worker *self)
  * superpage to be filled and programmed, as long as nobody waits for the log. */
 enum { LOOK_NS = 500000, LOOKS = 16 };
 
-void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset)
+void l2p_log_await(struct l2p_log *log, const struct place_zone *zone, uint32_t offset)
 {
 	uint32_t i = 0;
 
@@ -536,7 +533,7 @@ static void look(struct lt_timer *timer)
 /* The sequence numbers are taken first: what the images say is true from then on. */
 static void number_items(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 	uint64_t sequence = sequence_take(self->ftl, log->count);
 
 	for (uint32_t i = 0; i < log->count; i++)
@@ -560,7 +557,7 @@ static void item_merge(struct ftl_worker *self, struct log_item *item)
 
 static void images_merge(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
 	number_items(self);
 	log->awaits = log->looks = 0;
@@ -574,8 +571,8 @@ static void images_merge(struct ftl_worker *self)
  * and written anew, so all is done again then. Merging twice does no harm, and a reset takes a collection: the second time is the last. */
 static void round_merge(struct ftl_worker *self)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
-	const lt_word *resets = &self->ftl->page.resets;
+	struct l2p_log *log = &self->ftl->l2p->log;
+	const lt_word *resets = &self->ftl->places->resets;
 	uint64_t before;
 
 	do {
@@ -591,7 +588,7 @@ static void round_merge(struct ftl_worker *self)
 
 static void writes_init(struct ftl *ftl, struct arena *arena, uint32_t unit)
 {
-	struct l2p_log *log = &ftl->l2p.log;
+	struct l2p_log *log = &ftl->l2p->log;
 	uint32_t units = log->most / unit;
 
 	log->write = arena_alloc(arena, units, sizeof(*log->write), "table page writes");
@@ -603,10 +600,10 @@ static void writes_init(struct ftl *ftl, struct arena *arena, uint32_t unit)
 
 void l2p_log_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p_log *log = &ftl->l2p.log;
+	struct l2p_log *log = &ftl->l2p->log;
 	uint32_t unit = ftl->cfg->slc_program_sectors;
 
-	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p.shards + 1);
+	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p->shards + 1);
 	log->checkpoints.next = ftl->shape.map_checkpoints;
 	log->capacity = ftl->cfg->l2p_log_entries;
 	log->threshold = ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING ? log->capacity : log->capacity / 2;

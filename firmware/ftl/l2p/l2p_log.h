@@ -3,7 +3,7 @@
  * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
  * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
  * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write. What a page of
- * a conventional zone names is durable before the page is written: the round waits a while, then it flushes the page space's buffers. Now and then
+ * a conventional zone names is durable before the page is written: the round waits a while, then it flushes the buffers of conventional zones. Now and then
  * a pass ends with a checkpoint (l2p_checkpoint.h).
  *
  * Writes are admitted as long as the log has room; what is being programmed then may exceed it. Nothing that the job needs waits for the
@@ -14,12 +14,9 @@
 
 #include "request/io.h"
 #include "l2p/l2p_checkpoint.h"
-#include "lt/lock.h"
+#include "places/places.h"
 #include "slc/slc.h"
 
-struct ftl;
-struct ftl_worker;
-struct zone;
 struct arena;
 
 /* A table page in the round. */
@@ -42,8 +39,6 @@ struct log_item {
 	uint8_t *image;
 };
 
-struct page_zone;
-
 enum { L2P_AWAITED = 8 };
 
 struct l2p_log {
@@ -53,7 +48,7 @@ struct l2p_log {
 	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
 	struct lt_lock lock;
-	struct zone *waiting_head, *waiting_tail; /* by next_log */
+	struct waiter_queue waiting;
 	struct io_queue at_rest;      /* flushes that wait until it is empty */
 	/* of the worker that runs the pass */
 	struct ftl_worker *worker;
@@ -63,7 +58,7 @@ struct l2p_log {
 	uint32_t most;                /* items of a round: whole SLC program units */
 	struct log_item *item;
 	struct slc_write *write;
-	struct l2p_awaited { const struct page_zone *zone; uint32_t to; } awaited[L2P_AWAITED]; /* sectors that must be durable before the round's images */
+	struct l2p_awaited { const struct place_zone *zone; uint32_t to; } awaited[L2P_AWAITED]; /* sectors that must be durable before the round's images */
 	uint32_t awaits, looks;       /* of them in use; looks taken */
 	bool crowded;                 /* more zones than fit: a flush settles it */
 	struct lt_timer timer;        /* the next look */
@@ -73,7 +68,7 @@ struct l2p_log {
 };
 
 /* The round's images name a place at this offset that is not durable. The job's hart. */
-void l2p_log_await(struct l2p_log *log, const struct page_zone *zone, uint32_t offset);
+void l2p_log_await(struct l2p_log *log, const struct place_zone *zone, uint32_t offset);
 
 void l2p_log_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: entries come into the log, or leave it (negative: as the two's complement). */
@@ -84,7 +79,7 @@ void l2p_log_kick(struct ftl_worker *self);
 /* Begin a pass if none is under way. */
 void l2p_log_flush(struct ftl_worker *self);
 /* Zone lock held: may another unit be programmed? False: the zone waits and is kicked. */
-bool l2p_log_room(struct ftl_worker *self, struct zone *zone);
+bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
 /* True if the log is empty, else the request waits until it is and is dispatched again. */
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
 

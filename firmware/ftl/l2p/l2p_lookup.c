@@ -1,17 +1,17 @@
 /* A look-up in the map on flash: what both kinds of zones have in common. */
 #include "l2p/l2p_lookup.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->self->ftl->l2p.cache; }
+static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->self->ftl->l2p->cache; }
 
 void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node)
 {
-	struct l2p *l2p = &at->self->ftl->l2p;
+	struct l2p *l2p = at->self->ftl->l2p;
 
-	at->shard = l2p_shard_of(at->self->ftl, at->zone);
+	at->shard = l2p_shard_of(at->self->ftl, at->ext);
 	at->now_ns = l2p_cache_now(l2p);
 	at->replaced = false;
 	lt_lock_acquire(&l2p->shard[at->shard], node);
@@ -21,7 +21,7 @@ void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node)
  * inlined, so that look-ups without evictions need not save its registers. */
 static __attribute__((noinline)) void borrow(struct ftl_worker *self, uint32_t shard)
 {
-	struct l2p *l2p = &self->ftl->l2p;
+	struct l2p *l2p = self->ftl->l2p;
 	uint32_t candidate = ++self->cache_candidate & (l2p->shards - 1);
 	uint64_t before_ns = lt_load(&l2p->cache.shard[shard].oldest_ns);
 	struct l2p_cache_loan loan;
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void borrow(struct ftl_worker *self, uint32_t s
 
 void l2p_lookup_end(struct l2p_lookup *at, struct lt_lock_node *node)
 {
-	struct l2p *l2p = &at->self->ftl->l2p;
+	struct l2p *l2p = at->self->ftl->l2p;
 
 	lt_lock_release(&l2p->shard[at->shard], node);
 	if (at->replaced && l2p->shards > 1)
@@ -55,7 +55,7 @@ void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count)
 
 bool l2p_lookup_pages(struct l2p_lookup *at)
 {
-	uint32_t found = l2p_cache_find_pages(cache_of(at), at->shard, (uint32_t)at->zone->start + at->offset,
+	uint32_t found = l2p_cache_find_pages(cache_of(at), at->shard, (uint32_t)at->ext->start + at->offset,
 					      at->offset & (HZ_MAP_PAGE_ENTRIES - 1), at->end - at->offset, at->now_ns, at->place);
 
 	at->self->counters.l2p_hits[HZ_MAP_PAGE] += found;
@@ -72,7 +72,7 @@ static void left(struct l2p_lookup *at, uint32_t entries)
 
 void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa)
 {
-	struct l2p_cache_new range = { .lba = (uint32_t)at->zone->start + head, .ppa = ppa, .group = page, .level = level };
+	struct l2p_cache_new range = { .lba = (uint32_t)at->ext->start + head, .ppa = ppa, .group = page, .level = level };
 
 	left(at, l2p_cache_insert(cache_of(at), at->shard, &range, at->now_ns));
 }
@@ -81,7 +81,7 @@ void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint
 static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint32_t index, uint32_t count, bool changes)
 {
 	struct ftl *ftl = at->self->ftl;
-	uint32_t line = l2p_cache_line(cache_of(at)), first = (uint32_t)at->zone->start + l2p_page_first(ftl, fetch->page), added = 0;
+	uint32_t line = l2p_cache_line(cache_of(at)), first = (uint32_t)at->ext->start + map_page_first(ftl, fetch->page), added = 0;
 	struct l2p_cache_pages pages = { .group = fetch->page };
 
 	for (; count; index += pages.count, count -= pages.count) {

@@ -1,4 +1,4 @@
-/* A look-up in the map on flash, as far as it is the same for sequential (l2p_cached.c) and conventional zones (l2p_page.c): page entries
+/* A look-up in the map on flash, as far as it is the same for sequential (l2p_cached.c) and conventional zones (l2p_conv.c): page entries
  * found in the cache, and taken from a table page that was fetched. */
 #ifndef FTL_L2P_LOOKUP_H
 #define FTL_L2P_LOOKUP_H
@@ -9,7 +9,7 @@
 struct l2p_lookup {
 	struct ftl_worker *self;
 	struct ftl_request *req;
-	const struct zone *zone;
+	const struct extent *ext;
 	uint32_t offset, end;         /* in the zone, still to find */
 	uint32_t *place;              /* where the next one goes */
 	uint32_t no_zone_before, no_chunk_before; /* sequential: offsets below have been looked for on that level in vain */

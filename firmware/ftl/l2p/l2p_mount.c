@@ -1,15 +1,16 @@
 /* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "slc/slc.h"
 
 /* A page of a zone must have the zone's generation; a checkpoint has none. */
 static struct map_page *page_found(struct ftl *ftl, const struct hz_oob *oob)
 {
-	struct l2p_table *table = &ftl->l2p.table;
+	struct l2p_table *table = &ftl->l2p->table;
 	uint32_t number = oob->lpa / table->per_zone;
 
 	if (oob->kind == HZ_OOB_CHECKPOINT)
 		return oob->lpa < ftl->shape.map_checkpoints ? &table->page[table->pages + oob->lpa] : NULL;
-	if (number >= ftl->zone_count || oob->generation != ftl->zones[number].generation)
+	if (number >= ftl->zone_count || oob->generation != ftl->extent[number]->generation)
 		return NULL;
 	return &table->page[(number << table->zone_shift) + oob->lpa % table->per_zone];
 }
@@ -27,7 +28,7 @@ void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 
 /* Map bits that this entry may have: those of the first entry of a range decide what is read through it, so they must be what the
  * configuration of this boot makes of it. */
-static bool bits_right(const struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t end, uint8_t level)
+static bool bits_right(const struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t end, uint8_t level)
 {
 	struct map_range range;
 
@@ -35,31 +36,31 @@ static bool bits_right(const struct ftl *ftl, const struct zone *zone, uint32_t 
 		return false;
 	if (level == HZ_MAP_PAGE || (l2p_range_at(ftl, level, offset, &range) && range.head != offset))
 		return true;
-	return level <= l2p_level_at(ftl, zone->placed, offset, &range);
+	return level <= l2p_level_at(ftl, ext->placed, offset, &range);
 }
 
 /* How many entries of the copy, from its first on, say what the zone says. */
-uint32_t l2p_true_entries(const struct ftl *ftl, const struct zone *zone, uint32_t first, const uint32_t *entry, uint32_t placed)
+uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed)
 {
 	uint32_t i = 0;
 
-	while (i < placed && (entry[i] & L2P_ADDRESS_MASK) == zone_place(zone, first + i))
+	while (i < placed && (entry[i] & L2P_ADDRESS_MASK) == extent_place(ext, first + i))
 		i++;
 	for (uint32_t at = 0; at < i; at++)
-		if (!bits_right(ftl, zone, first + at, first + i, l2p_entry_level(entry[at])))
+		if (!bits_right(ftl, ext, first + at, first + i, l2p_entry_level(entry[at])))
 			return at;
 	return i;
 }
 
-static void look_at_copy(struct ftl *ftl, const struct zone *zone, uint32_t index)
+static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p.table.page[index];
-	uint8_t *image = ftl->l2p.log.item[0].image;
+	struct map_page *page = &ftl->l2p->table.page[index];
+	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 
 	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) == NAND_OK)
-		page->merged = (uint16_t)l2p_true_entries(ftl, zone, l2p_page_first(ftl, index), (const uint32_t *)image,
-							  l2p_page_placed(ftl, zone, index));
+		page->merged = (uint16_t)l2p_true_entries(ftl, ext, map_page_first(ftl, index), (const uint32_t *)image,
+							  map_page_placed(ftl, ext, index));
 	if (page->merged) {
 		page->level = l2p_entry_level(*(const uint32_t *)image);
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
@@ -69,18 +70,18 @@ static void look_at_copy(struct ftl *ftl, const struct zone *zone, uint32_t inde
 }
 
 /* What the copies lack is in the log again. */
-void l2p_mount_pages(struct ftl *ftl, const struct zone *zone)
+void l2p_mount_pages(struct ftl *ftl, const struct extent *ext)
 {
-	struct l2p_table *table = &ftl->l2p.table;
+	struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t i = 0; i < table->per_zone; i++) {
-		uint32_t index = (zone->index << table->zone_shift) + i, placed = l2p_page_placed(ftl, zone, index);
+		uint32_t index = (ext->index << table->zone_shift) + i, placed = map_page_placed(ftl, ext, index);
 
 		if (table->page[index].ppa != PPA_NONE)
-			look_at_copy(ftl, zone, index);
+			look_at_copy(ftl, ext, index);
 		if (table->page[index].merged == placed)
 			continue;
 		l2p_log_add(ftl, placed - table->page[index].merged);
-		l2p_page_dirty(ftl, l2p_shard_of(ftl, zone), index);
+		map_page_dirty(ftl, l2p_shard_of(ftl, ext), index);
 	}
 }

@@ -1,13 +1,15 @@
 /* Table pages: levels, states, lists of dirty ones, and fetches with all who wait for them. */
 #include "l2p/l2p_table.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "slc/slc.h"
 
 /* --- ranges and levels --- */
 
 bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
+	const struct l2p_table *table = &ftl->l2p->table;
 
 	if (level == HZ_MAP_PAGE) {
 		*range = (struct map_range){ offset, offset + 1 };
@@ -28,7 +30,7 @@ bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct 
 
 static bool complete(const struct ftl *ftl, uint8_t level, const struct map_range *range, uint32_t placed)
 {
-	return placed >= (level == HZ_MAP_ZONE ? ftl->l2p.table.capacity : range->end);
+	return placed >= (level == HZ_MAP_ZONE ? ftl->l2p->table.capacity : range->end);
 }
 
 uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, struct map_range *range)
@@ -44,58 +46,58 @@ uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, st
 
 /* --- pages --- */
 
-uint32_t l2p_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t offset)
+uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return zone->index << ftl->l2p.table.zone_shift | offset >> L2P_PAGE_SHIFT;
+	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_PAGE_SHIFT;
 }
 
-bool l2p_conventional(const struct ftl *ftl, const struct zone *zone)
+bool l2p_conventional(const struct ftl *ftl, const struct extent *ext)
 {
-	return zone->index < ftl->shape.conventional_zones;
+	return ext->index < ftl->shape.conventional_zones;
 }
 
-struct zone *l2p_page_zone(struct ftl *ftl, uint32_t page)
+struct extent *map_page_extent(struct ftl *ftl, uint32_t page)
 {
-	return &ftl->zones[page >> ftl->l2p.table.zone_shift];
+	return ftl->extent[page >> ftl->l2p->table.zone_shift];
 }
 
-uint32_t l2p_page_first(const struct ftl *ftl, uint32_t page)
+uint32_t map_page_first(const struct ftl *ftl, uint32_t page)
 {
-	return (page & ((1u << ftl->l2p.table.zone_shift) - 1)) << L2P_PAGE_SHIFT;
+	return (page & ((1u << ftl->l2p->table.zone_shift) - 1)) << L2P_PAGE_SHIFT;
 }
 
-struct lt_lock *l2p_page_lock(struct ftl *ftl, uint32_t page)
+struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page)
 {
-	return page < ftl->l2p.table.pages ? l2p_lock_of(ftl, l2p_page_zone(ftl, page)) : &ftl->l2p.shard[0];
+	return page < ftl->l2p->table.pages ? l2p_lock_of(ftl, map_page_extent(ftl, page)) : &ftl->l2p->shard[0];
 }
 
-uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page)
+uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page)
 {
-	const struct l2p_table *table = &ftl->l2p.table;
-	uint32_t zone = page >> table->zone_shift;
+	const struct l2p_table *table = &ftl->l2p->table;
+	uint32_t ext = page >> table->zone_shift;
 
-	return zone * table->per_zone + (page - (zone << table->zone_shift));
+	return ext * table->per_zone + (page - (ext << table->zone_shift));
 }
 
-uint32_t l2p_page_entries(const struct ftl *ftl, uint32_t page)
+uint32_t map_page_entries(const struct ftl *ftl, uint32_t page)
 {
-	uint32_t rest = ftl->l2p.table.capacity - l2p_page_first(ftl, page);
+	uint32_t rest = ftl->l2p->table.capacity - map_page_first(ftl, page);
 
 	return rest < HZ_MAP_PAGE_ENTRIES ? rest : HZ_MAP_PAGE_ENTRIES;
 }
 
-uint32_t l2p_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page)
+uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page)
 {
-	uint32_t first = l2p_page_first(ftl, page);
+	uint32_t first = map_page_first(ftl, page);
 
-	if (zone->placed <= first)
+	if (ext->placed <= first)
 		return 0;
-	return zone->placed - first < HZ_MAP_PAGE_ENTRIES ? zone->placed - first : HZ_MAP_PAGE_ENTRIES;
+	return ext->placed - first < HZ_MAP_PAGE_ENTRIES ? ext->placed - first : HZ_MAP_PAGE_ENTRIES;
 }
 
-void l2p_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
+void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
 {
-	struct l2p_table *table = &ftl->l2p.table;
+	struct l2p_table *table = &ftl->l2p->table;
 	struct map_list *list = &table->dirty[shard];
 
 	if (table->page[page].flags & MAP_DIRTY)
@@ -108,16 +110,16 @@ void l2p_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
 	list->last = page;
 }
 
-uint32_t l2p_page_oldest_dirty(const struct ftl *ftl, uint32_t shard)
+uint32_t map_page_oldest_dirty(const struct ftl *ftl, uint32_t shard)
 {
-	const struct map_list *list = &ftl->l2p.table.dirty[shard];
+	const struct map_list *list = &ftl->l2p->table.dirty[shard];
 
 	return list->count ? list->first : UINT32_MAX;
 }
 
-void l2p_page_undirty(struct ftl *ftl, uint32_t shard)
+void map_page_undirty(struct ftl *ftl, uint32_t shard)
 {
-	struct l2p_table *table = &ftl->l2p.table;
+	struct l2p_table *table = &ftl->l2p->table;
 	struct map_list *list = &table->dirty[shard];
 	struct map_page *page = &table->page[list->first];
 
@@ -126,7 +128,7 @@ void l2p_page_undirty(struct ftl *ftl, uint32_t shard)
 	page->flags &= (uint8_t)~MAP_DIRTY;
 }
 
-void l2p_page_drop_copy(struct ftl_worker *self, struct map_page *page)
+void map_page_drop_copy(struct ftl_worker *self, struct map_page *page)
 {
 	if (page->ppa != PPA_NONE)
 		slc_invalidate(self, &page->ppa, 1);
@@ -137,9 +139,9 @@ void l2p_page_drop_copy(struct ftl_worker *self, struct map_page *page)
 	page->fetch = NULL;
 }
 
-void l2p_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint32_t merged, uint8_t level)
+void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint32_t merged, uint8_t level)
 {
-	struct map_page *page = &self->ftl->l2p.table.page[index];
+	struct map_page *page = &self->ftl->l2p->table.page[index];
 	ppa_t old = page->ppa;
 
 	page->ppa = ppa;
@@ -151,28 +153,30 @@ void l2p_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint3
 		slc_invalidate(self, &old, 1);
 }
 
-bool l2p_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
+static bool lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 {
-	struct map_page *page = &ftl->l2p.table.page[index];
-	struct lt_lock *lock = l2p_page_lock(ftl, index);
+	return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa;
+}
+
+static void moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+{
+	uint32_t index = SLC_MAP_TAG - tag;
+	struct lt_lock *lock = map_page_lock(ftl, index);
 	struct lt_lock_node node;
-	bool here;
 
 	lt_lock_acquire(lock, &node);
-	here = page->ppa == from;
-	if (here) {
-		page->ppa = to;
+	if (lies_at(ftl, tag, from)) {
+		ftl->l2p->table.page[index].ppa = to;
 		slc_move(ftl, from, to);
 	}
 	lt_lock_release(lock, &node);
-	return here;
 }
 
 /* --- fetches --- */
 
 void l2p_fetches_wake(struct ftl_worker *self)
 {
-	struct ftl_request *next = self->fetches.free ? io_pop(&self->fetches.waiting) : NULL;
+	struct ftl_request *next = self->fetches->free ? io_pop(&self->fetches->waiting) : NULL;
 
 	if (!next)
 		return;
@@ -182,7 +186,7 @@ void l2p_fetches_wake(struct ftl_worker *self)
 
 static void fetch_free(struct map_fetch *fetch)
 {
-	struct map_fetch_pool *pool = &fetch->owner->fetches;
+	struct map_fetch_pool *pool = fetch->owner->fetches;
 
 	fetch->next = pool->free;
 	pool->free = fetch;
@@ -196,13 +200,13 @@ static void released(struct lt_event *event)
 
 bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch)
 {
-	return fetch->epoch != ftl->l2p.table.page[fetch->page].epoch;
+	return fetch->epoch != ftl->l2p->table.page[fetch->page].epoch;
 }
 
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct map_fetch *fetch = io_of(req)->fetch;
-	struct map_page *page = &self->ftl->l2p.table.page[fetch->page];
+	struct map_page *page = &self->ftl->l2p->table.page[fetch->page];
 
 	io_of(req)->fetch = NULL;
 	if (--fetch->refs)
@@ -218,7 +222,7 @@ void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req)
 /* Shard lock held: from where the copy lies now; it stays there until the read has ended. */
 static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 {
-	fetch->txn.ppa = self->ftl->l2p.table.page[fetch->page].ppa;
+	fetch->txn.ppa = self->ftl->l2p->table.page[fetch->page].ppa;
 	slc_pin(self->ftl, fetch->txn.ppa);
 	self->counters.l2p_fetches++;
 	tsu_submit(self->ftl->tsu, &fetch->txn);
@@ -228,27 +232,27 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
  * conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
 static void page_lost(struct ftl_worker *self, uint32_t index)
 {
-	struct l2p_table *table = &self->ftl->l2p.table;
+	struct l2p_table *table = &self->ftl->l2p->table;
 	struct map_page *page = &table->page[index];
-	const struct zone *zone = l2p_page_zone(self->ftl, index);
+	const struct extent *ext = map_page_extent(self->ftl, index);
 
-	if (l2p_conventional(self->ftl, zone)) {
+	if (l2p_conventional(self->ftl, ext)) {
 		page->flags |= MAP_LOST;
 		page->epoch++;
 		page->fetch = NULL;
 	} else {
 		self->counters.l2p_rebuilt++;
 		l2p_log_add(self->ftl, page->merged);
-		l2p_page_drop_copy(self, page);
+		map_page_drop_copy(self, page);
 	}
-	l2p_page_dirty(self->ftl, l2p_shard_of(self->ftl, zone), index);
+	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);
 }
 
 static void fetched(struct tsu_txn *txn)
 {
 	struct map_fetch *fetch = (struct map_fetch *)txn;
 	struct ftl_worker *self = worker_of(txn);
-	struct lt_lock *lock = l2p_lock_of(self->ftl, l2p_page_zone(self->ftl, fetch->page));
+	struct lt_lock *lock = l2p_lock_of(self->ftl, map_page_extent(self->ftl, fetch->page));
 	struct io_queue waiting = { NULL, NULL };
 	struct lt_lock_node node;
 	bool failed;
@@ -267,17 +271,17 @@ static void fetched(struct tsu_txn *txn)
 		waiting = fetch->waiting;
 	}
 	lt_lock_release(lock, &node);
-	if (failed && fetch->ready && l2p_conventional(self->ftl, l2p_page_zone(self->ftl, fetch->page)))
+	if (failed && fetch->ready && l2p_conventional(self->ftl, map_page_extent(self->ftl, fetch->page)))
 		l2p_log_flush(self);
 	io_resume_all(&waiting);
 }
 
 static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index)
 {
-	struct map_page *page = &self->ftl->l2p.table.page[index];
-	struct map_fetch *fetch = self->fetches.free;
+	struct map_page *page = &self->ftl->l2p->table.page[index];
+	struct map_fetch *fetch = self->fetches->free;
 
-	self->fetches.free = fetch->next;
+	self->fetches->free = fetch->next;
 	fetch->page = index;
 	fetch->merged = page->merged;
 	fetch->refs = 0;
@@ -292,10 +296,10 @@ static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index)
 
 bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 {
-	struct map_fetch *fetch = self->ftl->l2p.table.page[index].fetch;
+	struct map_fetch *fetch = self->ftl->l2p->table.page[index].fetch;
 
-	if (!fetch && !self->fetches.free) {
-		io_push(&self->fetches.waiting, req);
+	if (!fetch && !self->fetches->free) {
+		io_push(&self->fetches->waiting, req);
 		return false;
 	}
 	if (fetch)
@@ -312,23 +316,29 @@ bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 
 /* --- construction --- */
 
+static void fetch_init(struct ftl_worker *worker, struct arena *arena, struct map_fetch *fetch)
+{
+	fetch->owner = worker;
+	fetch->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page fetches");
+	fetch->txn = (struct tsu_txn){ .owner = &worker->thread, .done = fetched, .op = TSU_READ, .cause = HZ_CAUSE_MAP,
+				       .sectors = 1, .data = { &fetch->image, 0, HZ_SECTOR_BYTES } };
+	fetch->next = worker->fetches->free;
+	worker->fetches->free = fetch;
+}
+
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena)
 {
-	struct map_fetch *fetch = arena_alloc(arena, L2P_FETCHES_PER_WORKER, sizeof(*fetch), "table page fetches");
+	uint32_t count = worker->ftl->cfg->l2p_cache_bytes ? L2P_FETCHES_PER_WORKER : 0;
+	struct map_fetch *fetch = arena_alloc(arena, count, sizeof(*fetch), "table page fetches");
 
-	for (int i = 0; i < L2P_FETCHES_PER_WORKER; i++, fetch++) {
-		fetch->owner = worker;
-		fetch->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page fetches");
-		fetch->txn = (struct tsu_txn){ .owner = &worker->thread, .done = fetched, .op = TSU_READ, .cause = HZ_CAUSE_MAP,
-					       .sectors = 1, .data = { &fetch->image, 0, HZ_SECTOR_BYTES } };
-		fetch->next = worker->fetches.free;
-		worker->fetches.free = fetch;
-	}
+	worker->fetches = arena_alloc(arena, 1, sizeof(*worker->fetches), "table page fetches");
+	for (uint32_t i = 0; i < count; i++)
+		fetch_init(worker, arena, &fetch[i]);
 }
 
 void l2p_table_init(struct ftl *ftl, struct arena *arena)
 {
-	struct l2p_table *table = &ftl->l2p.table;
+	struct l2p_table *table = &ftl->l2p->table;
 
 	table->per_zone = ftl->shape.map_pages_per_zone;
 	while (1u << table->zone_shift < table->per_zone)
@@ -338,7 +348,9 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->pages = ftl->zone_count << table->zone_shift;
 	table->all = table->pages + ftl->shape.map_checkpoints;
 	table->page = arena_alloc(arena, table->all, sizeof(*table->page), "table pages");
-	table->dirty = arena_alloc(arena, ftl->l2p.shards, sizeof(*table->dirty), "dirty table pages");
+	table->dirty = arena_alloc(arena, ftl->l2p->shards, sizeof(*table->dirty), "dirty table pages");
 	for (uint32_t i = 0; i < table->all; i++)
 		table->page[i].ppa = PPA_NONE;
+	slc_own(ftl->slc, SLC_OWNS_MAP, (struct slc_owner){ .first = slc_map_tag(table->all - 1), .last = slc_map_tag(0), .moved = moved,
+							    .lies_at = lies_at });
 }

@@ -11,12 +11,9 @@
 #ifndef FTL_L2P_TABLE_H
 #define FTL_L2P_TABLE_H
 
+#include "base/extent.h"
 #include "request/io.h"
-#include "tsu/tsu.h"
 
-struct ftl;
-struct ftl_worker;
-struct zone;
 struct arena;
 
 enum {
@@ -80,26 +77,27 @@ uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, st
 static inline uint8_t l2p_entry_level(uint32_t entry) { return (uint8_t)(entry >> HZ_PPA_BITS); }
 
 void l2p_table_init(struct ftl *ftl, struct arena *arena);
+/* Of every worker; with the map in RAM it has none. */
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
-uint32_t l2p_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t offset);
-struct zone *l2p_page_zone(struct ftl *ftl, uint32_t page);
-uint32_t l2p_page_first(const struct ftl *ftl, uint32_t page); /* offset in its zone of the page's first entry */
-struct lt_lock *l2p_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's, also of a checkpoint */
-uint32_t l2p_page_lpa(const struct ftl *ftl, uint32_t page);   /* number on flash: zone * map_pages_per_zone + page of the zone */
-uint32_t l2p_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
+uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
+struct extent *map_page_extent(struct ftl *ftl, uint32_t page);
+uint32_t map_page_first(const struct ftl *ftl, uint32_t page); /* offset in its zone of the page's first entry */
+struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's, also of a checkpoint */
+uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);   /* number on flash: zone * map_pages_per_zone + page of the zone */
+uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
 /* Entries of the page that the zone has placed. Zone lock held. */
-uint32_t l2p_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page);
+uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page);
 
 /* --- shard lock held from here on --- */
-void l2p_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page);
+void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page);
 /* UINT32_MAX if there is none. */
-uint32_t l2p_page_oldest_dirty(const struct ftl *ftl, uint32_t shard);
+uint32_t map_page_oldest_dirty(const struct ftl *ftl, uint32_t shard);
 /* The oldest dirty page, out of the list. */
-void l2p_page_undirty(struct ftl *ftl, uint32_t shard);
+void map_page_undirty(struct ftl *ftl, uint32_t shard);
 /* The copy on flash becomes void. */
-void l2p_page_drop_copy(struct ftl_worker *self, struct map_page *page);
+void map_page_drop_copy(struct ftl_worker *self, struct map_page *page);
 /* A new copy is on flash. */
-void l2p_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa, uint32_t merged, uint8_t level);
+void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa, uint32_t merged, uint8_t level);
 
 /* The page, which has a copy, for this request: true: req.fetch is ready now; false: the request waits and will be dispatched again. */
 bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t page);
@@ -111,16 +109,13 @@ bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch);
 /* The request has been served, or wants it no more. */
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req);
 
-/* SLC garbage collection moved a copy; false: it was stale. No L2P or SLC lock held. */
-bool l2p_table_move(struct ftl *ftl, uint32_t page, ppa_t from, ppa_t to);
-
 /* l2p_check.c */
-const char *l2p_cached_check(struct ftl *ftl, const struct zone *zone);
+const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext);
 /* mount_map.c */
 void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-void l2p_mount_pages(struct ftl *ftl, const struct zone *zone);
-bool l2p_conventional(const struct ftl *ftl, const struct zone *zone);
+void l2p_mount_pages(struct ftl *ftl, const struct extent *ext);
+bool l2p_conventional(const struct ftl *ftl, const struct extent *ext);
 /* How many entries of a copy's bytes, from its first on, say what the zone says, of at most `placed`. */
-uint32_t l2p_true_entries(const struct ftl *ftl, const struct zone *zone, uint32_t first, const uint32_t *entry, uint32_t placed);
+uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed);
 
 #endif

@@ -4,70 +4,19 @@
  * prefix sector by sector. */
 #include "mount/mount.h"
 
-#include "mount/mount_state.h"
-#include "sentence.h"
-
-struct part mount_body(const struct ftl *ftl, uint32_t superblock)
-{
-	return (struct part){ superblock, 0, ftl->unit_sectors };
-}
-
-struct part mount_patch(const struct ftl *ftl, uint32_t superblock)
-{
-	return (struct part){ superblock, ftl->body_sectors, ftl->cfg->slc_program_sectors };
-}
-
-void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit)
-{
-	struct ftl *ftl = mount->ftl;
-
-	mount->erasing = mount->bad = mount->used = false;
-	mount->erases = 0;
-	for (uint32_t c = 0; c < ftl->shape.planes; c++) {
-		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
-
-		mount->rows[c] = block->write_sector / unit;
-		mount->used |= block->write_sector != 0;
-		mount->erases = block->erase_count > mount->erases ? block->erase_count : mount->erases;
-		mount->erasing |= block->flags & HZ_BLOCK_ERASING;
-		mount->bad |= (block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN)) != 0;
-	}
-}
-
-uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column)
-{
-	uint32_t planes = mount->ftl->shape.planes, units = (sectors + part->unit - 1) / part->unit;
-
-	return units / planes + (column < units % planes);
-}
-
-const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why)
-{
-	struct hz_sentence out = { mount->ftl->text, sizeof(mount->ftl->text), 0 };
-
-	hz_say(&out, "The NAND image is damaged: ");
-	hz_say(&out, what);
-	if (number != UINT32_MAX) {
-		hz_say(&out, " ");
-		hz_say_number(&out, number);
-	}
-	hz_say(&out, ": ");
-	hz_say(&out, why);
-	hz_say(&out, "; hartzone image check tells what can still be read.");
-	return mount->ftl->text;
-}
-
-bool mount_alive(const struct mount *mount, const struct zone *zone, const struct hz_oob *oob)
-{
-	if (zone->backing)
-		return oob->sequence > mount->ftl->table.record[zone->index].reset_sequence;
-	return oob->generation == zone->generation;
-}
-
-bool mount_in_zones(const struct ftl *ftl, uint32_t lpa)
-{
-	return lpa < ftl->all_zones * ftl->shape.zone_size_sectors;
-}
+#include "block/superblock.h"
+#include "conventional/conv_mount.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "mount/mount_blocks.h"
+#include "mount/mount_rest.h"
+#include "mount/mount_staged.h"
+#include "mount/mount_superblocks.h"
+#include "mount/mount_tables.h"
+#include "slc/slc.h"
+#include "slc/slc_victim.h"
+#include "zone/zone.h"
 
 /* --- superblocks --- */
 
@@ -94,10 +43,10 @@ static const char *sort_superblocks(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	note_blocks(mount, &ftl->superblocks);
-	note_blocks(mount, &ftl->patches);
+	note_blocks(mount, ftl->superblocks);
+	note_blocks(mount, ftl->patches);
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		if (!mark_used(&ftl->superblocks, ftl->zones[z].superblock) || !mark_used(&ftl->patches, ftl->zones[z].patch))
+		if (!mark_used(ftl->superblocks, ftl->zones[z].ext.superblock) || !mark_used(ftl->patches, ftl->zones[z].ext.patch))
 			return mount_damaged(mount, "zone table, record of zone", z, "its superblock belongs to another zone too");
 	superblocks_sort(ftl);
 	return NULL;
@@ -112,7 +61,7 @@ static bool map_complete(const struct mount *mount, uint64_t since)
 	bool complete = mount->at_rest;
 
 	for (uint32_t z = ftl->zone_count; z < ftl->all_zones; z++)
-		complete = complete && since >= ftl->table.record[z].data_before;
+		complete = complete && since >= ftl->table->record[z].data_before;
 	return complete;
 }
 
@@ -122,11 +71,11 @@ static const char *find_places(struct mount *mount)
 	const char *error;
 	uint64_t since;
 
-	if (!mount->ftl->page.zones)
+	if (!mount->ftl->places->zones)
 		return NULL;
-	since = l2p_page_scan_begin(mount->ftl, mount->arena);
-	page_mount(mount->ftl, mount->oob, since, map_complete(mount, since));
-	error = l2p_page_scan_end(mount->ftl);
+	since = l2p_conv_scan_begin(mount->ftl, mount->arena);
+	conv_mount(mount->ftl, mount->oob, since, map_complete(mount, since));
+	error = l2p_conv_scan_end(mount->ftl);
 	mount->arena->used = used;
 	return error;
 }
@@ -134,7 +83,7 @@ static const char *find_places(struct mount *mount)
 /* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
 static const char *open_slc(struct mount *mount)
 {
-	struct slc *slc = &mount->ftl->slc;
+	struct slc *slc = mount->ftl->slc;
 
 	for (uint32_t b = 0; b < slc->blocks; b++) {
 		struct slc_block *block = &slc->block[b];
@@ -184,7 +133,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.at_rest = tsu_rest(ftl->tsu).at_rest,
 		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
-		.table = arena_alloc(arena, ftl->table.pages, sizeof(struct table_found), "mount table"),
+		.table = arena_alloc(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
 		.beyond = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.lost = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.hole = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),

@@ -1,10 +1,14 @@
 /* Mount of a device that was at rest: the zones' records say where everything is, and only that is checked against the block table. What
  * of it cannot be read is lost, and stays where it is. */
-#include "mount/mount_state.h"
+#include "mount/mount_rest.h"
+
+#include "block/superblock.h"
+#include "mount/mount_blocks.h"
+#include "zone/zone.h"
 
 static const char *broken(struct mount *mount, const struct zone *zone, const char *why)
 {
-	return mount_damaged(mount, "zone table, record of zone", zone->index, why);
+	return mount_damaged(mount, "zone table, record of zone", zone->ext.index, why);
 }
 
 static bool in_pool(const struct superblocks *sbs, uint32_t number)
@@ -27,7 +31,7 @@ static const char *check_part(struct mount *mount, const struct zone *zone, cons
 			return broken(mount, zone, "it has more sectors than its superblock holds");
 		hole |= mount->rows[c] > rows;
 	}
-	mount->hole[zone->index] = hole;
+	mount->hole[zone->ext.index] = hole;
 	return NULL;
 }
 
@@ -38,11 +42,11 @@ static const char *take_body(struct mount *mount, struct zone *zone, const struc
 	uint32_t sectors = record->placed < ftl->body_sectors ? record->placed : ftl->body_sectors;
 	const char *error;
 
-	if (!in_pool(&ftl->superblocks, record->superblock))
+	if (!in_pool(ftl->superblocks, record->superblock))
 		return broken(mount, zone, "its superblock does not exist");
 	error = check_part(mount, zone, &part, sectors);
-	zone->superblock = record->superblock;
-	zone->bad_superblock = mount->bad;
+	zone->ext.superblock = record->superblock;
+	zone->ext.bad_superblock = mount->bad;
 	return error;
 }
 
@@ -52,11 +56,11 @@ static const char *take_patch(struct mount *mount, struct zone *zone, const stru
 	struct part part = mount_patch(ftl, record->patch);
 	const char *error;
 
-	if (!in_pool(&ftl->patches, record->patch))
+	if (!in_pool(ftl->patches, record->patch))
 		return broken(mount, zone, "the SLC superblock of its patch does not exist");
 	error = check_part(mount, zone, &part, record->placed - part.base);
-	zone->patch = record->patch;
-	zone->bad_patch = mount->bad;
+	zone->ext.patch = record->patch;
+	zone->ext.bad_patch = mount->bad;
 	return error;
 }
 
@@ -71,7 +75,7 @@ static bool aligned(const struct ftl *ftl, const struct zone_record *record)
 
 static const char *take_zone(struct mount *mount, struct zone *zone)
 {
-	const struct zone_record *record = &mount->ftl->table.record[zone->index];
+	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
 	const char *error = NULL;
 
 	if (!aligned(mount->ftl, record))
@@ -80,7 +84,7 @@ static const char *take_zone(struct mount *mount, struct zone *zone)
 		error = take_body(mount, zone, record);
 	if (!error && record->placed > mount->ftl->body_sectors)
 		error = take_patch(mount, zone, record);
-	zone->placed = record->placed;
+	zone->ext.placed = record->placed;
 	return error;
 }
 

@@ -1,5 +1,13 @@
 /* Mount: staged sectors, and with them the write pointer and state of each zone. */
-#include "mount/mount_state.h"
+#include "mount/mount_staged.h"
+
+#include "l2p/l2p.h"
+#include "mount/mount_blocks.h"
+#include "mount/mount_visit.h"
+#include "slc/slc.h"
+#include "slc/staged.h"
+#include "zone/zone.h"
+#include "zone/zone_changes.h"
 
 /* --- copies in SLC --- */
 
@@ -34,16 +42,16 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);
-	offset = (uint32_t)(oob->lpa - zone->start);
-	record = &ftl->table.record[zone->index];
-	if (!mount_alive(mount, zone, oob) || offset < zone->placed || mount->padded[zone->index] ||
+	offset = (uint32_t)(oob->lpa - zone->ext.start);
+	record = &ftl->table->record[zone->ext.index];
+	if (!mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[zone->ext.index] ||
 	    offset >= ftl->shape.zone_capacity_sectors || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return;
-	if (mount->beyond[zone->index] <= offset)
-		mount->beyond[zone->index] = offset + 1;
-	if (offset - zone->placed >= ftl->superpage_sectors || (mount->at_rest && offset >= record->wp))
+	if (mount->beyond[zone->ext.index] <= offset)
+		mount->beyond[zone->ext.index] = offset + 1;
+	if (offset - zone->ext.placed >= ftl->superpage_sectors || (mount->at_rest && offset >= record->wp))
 		return;
-	present = staged_candidate(zone, offset);
+	present = staged_candidate(&zone->ext, offset);
 	if (better(mount, oob, *present))
 		*present = ppa;
 }
@@ -58,15 +66,15 @@ const char *mount_find_staged(struct mount *mount)
 
 static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 {
-	uint32_t record = mount->ftl->table.record[zone->index].state;
+	uint32_t record = mount->ftl->table->record[zone->ext.index].state;
 
 	if (record == ZONE_RECORD_OFFLINE)
 		return NVME_ZS_OFFLINE;
-	if (record == ZONE_RECORD_READ_ONLY || zone->failed)
+	if (record == ZONE_RECORD_READ_ONLY || zone->ext.failed)
 		return NVME_ZS_READ_ONLY;
-	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->index] || zone->wp == mount->ftl->shape.zone_capacity_sectors)
+	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == mount->ftl->shape.zone_capacity_sectors)
 		return NVME_ZS_FULL;
-	return zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
+	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -76,15 +84,15 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t most = zone->placed + ftl->superpage_sectors, end = zone->placed, to = least(recorded, most);
+	uint32_t most = zone->ext.placed + ftl->superpage_sectors, end = zone->ext.placed, to = least(recorded, most);
 
-	while (end < most && (*staged_candidate(zone, end) != PPA_NONE || end < to)) {
-		if (*staged_candidate(zone, end) != PPA_NONE)
-			slc_validate(ftl, *staged_candidate(zone, end), 1, (uint32_t)(zone->start + end));
+	while (end < most && (*staged_candidate(&zone->ext, end) != PPA_NONE || end < to)) {
+		if (*staged_candidate(&zone->ext, end) != PPA_NONE)
+			slc_validate(ftl, *staged_candidate(&zone->ext, end), 1, (uint32_t)(zone->ext.start + end));
 		end++;
 	}
 	for (uint32_t o = end; o < most; o++)
-		*staged_candidate(zone, o) = PPA_NONE;
+		*staged_candidate(&zone->ext, o) = PPA_NONE;
 	return end;
 }
 
@@ -92,42 +100,42 @@ static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t r
 static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t lost = zone->wp - end, first = end;
+	uint32_t lost = zone->ext.wp - end, first = end;
 
-	for (uint32_t o = end; o-- > zone->placed;)
-		if (*staged_candidate(zone, o) == PPA_NONE) {
+	for (uint32_t o = end; o-- > zone->ext.placed;)
+		if (*staged_candidate(&zone->ext, o) == PPA_NONE) {
 			lost++;
 			first = o;
 		}
 	if (!lost)
 		return;
-	zone->failed = true;
-	if (ftl->table.record[zone->index].state < ZONE_RECORD_READ_ONLY) {
-		ftl->table.record[zone->index].state = ZONE_RECORD_READ_ONLY;
+	zone->ext.failed = true;
+	if (ftl->table->record[zone->ext.index].state < ZONE_RECORD_READ_ONLY) {
+		ftl->table->record[zone->ext.index].state = ZONE_RECORD_READ_ONLY;
 		zone_changed(zone);
 	}
 	if (!ftl->damage.lost_sectors)
-		ftl->damage.first_lba = zone->start + first;
+		ftl->damage.first_lba = zone->ext.start + first;
 	ftl->damage.lost_sectors += lost;
-	ftl->damage.read_only_zones += !zone->backing;
+	ftl->damage.read_only_zones += !extent_is_backing(&zone->ext);
 }
 
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t recorded = ftl->table.record[zone->index].wp, end = settle_staged(mount, zone, recorded);
+	uint32_t recorded = ftl->table->record[zone->ext.index].wp, end = settle_staged(mount, zone, recorded);
 
-	zone->fence = mount->beyond[zone->index] > end;
-	if (!zone->backing)
-		l2p_mounted(ftl, zone);
-	zone->wp = end > recorded ? end : recorded;
-	zone->landed = zone->resident = zone->staged = zone->wp_at_mount = end;
-	zone->staged_from = zone->placed;
-	zone->landed_slot = end % ftl->superpage_sectors;
+	zone->record.fence = mount->beyond[zone->ext.index] > end;
+	if (!extent_is_backing(&zone->ext))
+		l2p_mounted(ftl, &zone->ext);
+	zone->ext.wp = end > recorded ? end : recorded;
+	zone->ext.landed = zone->ext.resident = zone->ext.staged = zone->record.wp_at_mount = end;
+	zone->ext.staged_from = zone->ext.placed;
+	zone->ext.landed_slot = end % ftl->superpage_sectors;
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
-	zone->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock));
-	ftl->budget.active += !zone->backing && zone_is_active(zone->state);
+	zone->ext.relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->ext.index] || (extent_in_patch(&zone->ext) ? zone->ext.bad_patch : zone->ext.bad_superblock));
+	ftl->budget->active += !extent_is_backing(&zone->ext) && zone_is_active(zone->state);
 }
 
 const char *mount_settle_zones(struct mount *mount)
@@ -136,8 +144,8 @@ const char *mount_settle_zones(struct mount *mount)
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		settle_zone(mount, &ftl->zones[z]);
-	for (uint32_t i = 0; i < ftl->table.pages * ZONE_TABLE_COPIES; i++) {
-		ppa_t ppa = ftl->table.page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
+	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
+		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
 
 		if (ppa != PPA_NONE)
 			slc_validate(ftl, ppa, 1, slc_table_tag(i));

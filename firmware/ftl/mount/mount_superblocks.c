@@ -1,6 +1,10 @@
 /* Mount after a power cut: which zone each superblock holds, and how much of it. What a power cut may have torn is the last program of
  * each block, unless something was programmed later that had to wait for it; anything else that cannot be read is there, and lost. */
-#include "mount/mount_state.h"
+#include "mount/mount_superblocks.h"
+
+#include "block/superblock.h"
+#include "mount/mount_blocks.h"
+#include "zone/zone.h"
 
 enum unit { UNIT_THERE, UNIT_TORN, UNIT_FOREIGN };
 
@@ -19,8 +23,8 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 			unit = UNIT_TORN;
 			continue;
 		}
-		if ((oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD) || !mount_alive(mount, zone, oob) ||
-		    oob->lpa != zone->start + part->base + offset + i)
+		if ((oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD) || !mount_alive(mount, &zone->ext, oob) ||
+		    oob->lpa != zone->ext.start + part->base + offset + i)
 			return UNIT_FOREIGN;
 		if (ftl->mount_sequence < oob->sequence)
 			ftl->mount_sequence = oob->sequence;
@@ -46,7 +50,7 @@ struct reach { uint32_t sectors, lost; bool hole, padded; };
 /* Sectors that were in this part when the zone's record was made. */
 static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, const struct part *part)
 {
-	const struct zone_record *record = &mount->ftl->table.record[zone->index];
+	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
 
 	if (record->placed <= part->base || part->superblock != (part->base ? record->patch : record->superblock))
 		return 0;
@@ -99,7 +103,7 @@ static struct zone *zone_claimed(struct mount *mount, const struct part *part)
 	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
 		return NULL;
 	zone = zone_at(ftl, oob->lpa);
-	return oob->lpa == zone->start + part->base + offset && mount_alive(mount, zone, oob) ? zone : NULL;
+	return oob->lpa == zone->ext.start + part->base + offset && mount_alive(mount, &zone->ext, oob) ? zone : NULL;
 }
 
 /* The longer prefix wins; of equal ones the one that has lost less, then the one that can be continued. A patch counts if the superblock
@@ -109,16 +113,16 @@ static void consider(struct mount *mount, struct zone *zone, const struct part *
 	struct reach reach = reach_of(mount, zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
-	if (reach.sectors == 0 || placed < zone->placed || zone->placed < part->base || placed > mount->ftl->shape.zone_capacity_sectors)
+	if (reach.sectors == 0 || placed < zone->ext.placed || zone->ext.placed < part->base || placed > mount->ftl->shape.zone_capacity_sectors)
 		return;
-	if (placed == zone->placed && (reach.lost > mount->lost[zone->index] || (reach.lost == mount->lost[zone->index] && !mount->hole[zone->index])))
+	if (placed == zone->ext.placed && (reach.lost > mount->lost[zone->ext.index] || (reach.lost == mount->lost[zone->ext.index] && !mount->hole[zone->ext.index])))
 		return;
-	zone->placed = placed;
-	*(part->base ? &zone->patch : &zone->superblock) = part->superblock;
-	*(part->base ? &zone->bad_patch : &zone->bad_superblock) = mount->bad;
-	mount->lost[zone->index] = reach.lost;
-	mount->hole[zone->index] = reach.hole;
-	mount->padded[zone->index] = reach.padded;
+	zone->ext.placed = placed;
+	*(part->base ? &zone->ext.patch : &zone->ext.superblock) = part->superblock;
+	*(part->base ? &zone->ext.bad_patch : &zone->ext.bad_superblock) = mount->bad;
+	mount->lost[zone->ext.index] = reach.lost;
+	mount->hole[zone->ext.index] = reach.hole;
+	mount->padded[zone->ext.index] = reach.padded;
 }
 
 /* What is being erased was given up before. */
@@ -144,7 +148,7 @@ const char *mount_find_superblocks(struct mount *mount)
 {
 	if (mount->at_rest)
 		return NULL;
-	scan_pool(mount, &mount->ftl->superblocks, mount_body);
-	scan_pool(mount, &mount->ftl->patches, mount_patch);
+	scan_pool(mount, mount->ftl->superblocks, mount_body);
+	scan_pool(mount, mount->ftl->patches, mount_patch);
 	return NULL;
 }

@@ -1,26 +1,12 @@
 /* Mount: the newest page of each part of the zone table, and whether its records can be true. */
-#include "mount/mount_state.h"
+#include "mount/mount_tables.h"
+
+#include "mount/mount_blocks.h"
+#include "mount/mount_visit.h"
+#include "slc/slc.h"
+#include "zone/zone.h"
 
 enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */
-
-void mount_visit_slc(struct mount *mount, mount_visit_fn *visit)
-{
-	struct ftl *ftl = mount->ftl;
-	struct slc *slc = &ftl->slc;
-
-	for (uint32_t b = 0; b < slc->blocks; b++) {
-		mount_look_at_blocks(mount, b, slc->unit_sectors);
-		for (uint32_t u = 0; u < slc->units; u++) {
-			ppa_t ppa = ppa_make(ftl->map, b, u * slc->unit_sectors);
-
-			if (u / slc->planes >= mount->rows[u % slc->planes])
-				continue;
-			tsu_read_now(ftl->tsu, ppa, slc->unit_sectors, NULL, 0, mount->oob);
-			for (uint32_t i = 0; i < slc->unit_sectors; i++)
-				visit(mount, &mount->oob[i], ppa + i);
-		}
-	}
-}
 
 /* --- finding --- */
 
@@ -48,7 +34,7 @@ static void note_copy(struct table_page *page, struct table_found *found, uint64
 
 static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
-	struct zone_table *table = &mount->ftl->table;
+	struct zone_table *table = mount->ftl->table;
 
 	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
 		return;
@@ -65,7 +51,7 @@ static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 
 const char *mount_find_tables(struct mount *mount)
 {
-	mount->ftl->table.number = tsu_rest(mount->ftl->tsu).record;
+	mount->ftl->table->number = tsu_rest(mount->ftl->tsu).record;
 	mount_visit_slc(mount, visit_table);
 	if (mount->ftl->mount_sequence >> SANE_SEQUENCE_BITS)
 		return mount_damaged(mount, "SLC log", UINT32_MAX, "a sector claims to have been written after all others that ever will be");
@@ -93,7 +79,7 @@ static const char *impossible(const struct ftl *ftl, const struct zone_record *r
 static const char *load_page(struct mount *mount, uint32_t index)
 {
 	struct ftl *ftl = mount->ftl;
-	struct table_page *page = &ftl->table.page[index];
+	struct table_page *page = &ftl->table->page[index];
 	struct table_found *found = &mount->table[index];
 	struct sgl image = { &page->image, 0, HZ_SECTOR_BYTES };
 	struct hz_oob oob = { .kind = HZ_OOB_ERASED };
@@ -107,7 +93,7 @@ static const char *load_page(struct mount *mount, uint32_t index)
 	if (oob.kind != HZ_OOB_ERASED && mount->at_rest && oob.generation != tsu_rest(ftl->tsu).record)
 		return mount_damaged(mount, "zone table, page", index, "what was recorded when the device was shut down cannot be found");
 	if (oob.kind != HZ_OOB_ERASED)
-		memcpy(&ftl->table.record[index * ZONE_RECORDS_PER_PAGE], page->image, HZ_SECTOR_BYTES);
+		memcpy(&ftl->table->record[index * ZONE_RECORDS_PER_PAGE], page->image, HZ_SECTOR_BYTES);
 	return NULL;
 }
 
@@ -116,17 +102,17 @@ const char *mount_load_records(struct mount *mount)
 	struct ftl *ftl = mount->ftl;
 	const char *why = NULL;
 
-	for (uint32_t i = 0; i < ftl->table.pages; i++) {
+	for (uint32_t i = 0; i < ftl->table->pages; i++) {
 		const char *error = load_page(mount, i);
 
 		if (error)
 			return error;
 	}
 	for (uint32_t z = 0; z < ftl->all_zones && !why; z++) {
-		why = impossible(ftl, &ftl->table.record[z]);
+		why = impossible(ftl, &ftl->table->record[z]);
 		if (why)
 			return mount_damaged(mount, "zone table, record of zone", z, why);
-		ftl->zones[z].generation = ftl->table.record[z].generation;
+		ftl->zones[z].ext.generation = ftl->table->record[z].generation;
 	}
 	return NULL;
 }

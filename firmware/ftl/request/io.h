@@ -2,7 +2,8 @@
 #ifndef FTL_IO_H
 #define FTL_IO_H
 
-#include "ftl.h"
+#include "base/context.h"
+#include "request/ftl_request.h"
 
 struct flush_plan;
 struct map_fetch;
@@ -20,7 +21,7 @@ struct ftl_io {
 	uint32_t pending;            /* flash reads under way */
 	uint32_t cursor;             /* flush: next buffer; all-zones command, abandon: next zone */
 	struct flush_plan *plan;     /* flush: what it waits for */
-	uint64_t since_ns;           /* page space: waits for an erased zone since; 0 = does not */
+	uint64_t since_ns;           /* conventional: waits for an erased zone since; 0 = does not */
 	struct map_fetch *fetch;     /* read: table page that it waits for or is being served from; L2P lock of its zone */
 	uint32_t map_page;           /* read: index + 1 of the table page that map_level was learnt for */
 	uint8_t step;                /* flush: enum flush_step; abandon: enum abandon_step */
@@ -33,7 +34,7 @@ struct ftl_io {
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
-/* ftl_request.flags, internal: a flush of the page space's buffers only; one by the L2P log, which has a plan of its own: the others may
+/* ftl_request.flags, internal: a flush of the buffers of conventional zones only; one by the L2P log, which has a plan of its own: the others may
  * all be held by flushes that wait for the log. */
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: how a flush with FTL_AT_REST goes on (rest.h). */
@@ -66,6 +67,16 @@ static inline struct ftl_request *io_pop(struct io_queue *queue)
 	return req;
 }
 
+/* Any hart: a request that is new to the FTL goes to this worker. */
+void io_submit(struct ftl_worker *worker, struct ftl_request *req);
+/* Its own worker: it goes on as another operation, from that one's first step. */
+static inline void io_become(struct ftl_worker *self, struct ftl_request *req, uint8_t op)
+{
+	req->op = op;
+	io_of(req)->step = 0;
+	io_of(req)->cursor = 0;
+	self->ftl->run(self, req);
+}
 /* Any hart. The request belongs to its owner again. */
 void io_complete(struct ftl_request *req, uint16_t status);
 /* Any hart. Dispatch the request once more on its own worker: what it waited for has happened. */

@@ -1,24 +1,33 @@
 /* SLC log: allocation at the heads, programs in lanes, validity, pins. */
 #include "slc/slc.h"
 
-#include "base/context.h"
+#include "lt/arena.h"
+#include "slc/slc_victim.h"
 
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa)
 {
-	return &ftl->slc.block[ppa_superblock(ftl->map, ppa)];
+	return &ftl->slc->block[ppa_superblock(ftl->map, ppa)];
+}
+
+const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag)
+{
+	for (unsigned i = 0; i < SLC_OWNERS; i++)
+		if (slc->owner[i].moved && tag >= slc->owner[i].first && tag <= slc->owner[i].last)
+			return &slc->owner[i];
+	return NULL;
 }
 
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa)
 {
-	return &ftl->slc.tag[ppa_superblock(ftl->map, ppa) * ftl->slc.sectors + ppa_offset(ftl->map, ppa)];
+	return &ftl->slc->tag[ppa_superblock(ftl->map, ppa) * ftl->slc->sectors + ppa_offset(ftl->map, ppa)];
 }
 
 static void head_reset(struct ftl *ftl, struct slc_head *head, uint32_t block)
 {
 	head->block = block;
 	head->unit = head->row = head->column = 0;
-	head->room = ftl->slc.units;
-	memset(head->column_row, 0, ftl->slc.planes * sizeof(*head->column_row));
+	head->room = ftl->slc->units;
+	memset(head->column_row, 0, ftl->slc->planes * sizeof(*head->column_row));
 }
 
 static void head_seal(struct slc *slc, struct slc_head *head)
@@ -33,7 +42,7 @@ static void head_seal(struct slc *slc, struct slc_head *head)
 
 static uint32_t take_free(struct ftl *ftl)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 
 	while (slc->block[slc->cursor].state != SLC_FREE)
 		slc->cursor = slc->cursor + 1 == slc->blocks ? 0 : slc->cursor + 1;
@@ -47,7 +56,7 @@ static uint32_t take_free(struct ftl *ftl)
 /* Only the collector may take the last free superblock. */
 static bool head_ready(struct ftl *ftl, struct slc_head *head)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	uint32_t reserve = head == &slc->head[SLC_COLLECT] ? 0 : 1;
 
 	if (head->room)
@@ -71,7 +80,7 @@ static void head_step(struct slc *slc, struct slc_head *head)
 /* The next unit of the head, which has room. */
 static ppa_t head_take(struct ftl *ftl, struct slc_head *head, uint32_t *column)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	ppa_t ppa;
 
 	while (head->column_row[head->column] > head->row)
@@ -116,7 +125,7 @@ static void note_age(struct ftl *ftl, const struct slc_write *write)
 {
 	struct slc_block *block = slc_block_of(ftl, write->ppa);
 
-	for (uint32_t i = 0; i < ftl->slc.unit_sectors; i++)
+	for (uint32_t i = 0; i < ftl->slc->unit_sectors; i++)
 		if (write->oob[i].sequence > block->youngest)
 			block->youngest = write->oob[i].sequence;
 }
@@ -124,7 +133,7 @@ static void note_age(struct ftl *ftl, const struct slc_write *write)
 /* Lock held; false: no room. */
 static bool place(struct ftl_worker *self, struct slc_write *write)
 {
-	struct slc_head *head = &self->ftl->slc.head[write->stream];
+	struct slc_head *head = &self->ftl->slc->head[write->stream];
 	struct slc_lane *lane;
 
 	if (!head_ready(self->ftl, head))
@@ -144,7 +153,7 @@ static bool place(struct ftl_worker *self, struct slc_write *write)
 /* Lock held. Each stream queues for itself: the collector's writes are what makes room for the others. */
 static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
-	struct slc_queue *waiting = &self->ftl->slc.waiting[write->stream];
+	struct slc_queue *waiting = &self->ftl->slc->waiting[write->stream];
 
 	if (waiting->head || !place(self, write))
 		queue_push(waiting, write);
@@ -153,7 +162,7 @@ static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 
 static void start_waiting(struct ftl_worker *self, unsigned stream)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 
 	while (slc->waiting[stream].head && head_ready(self->ftl, &slc->head[stream]))
 		place(self, queue_pop(&slc->waiting[stream]));
@@ -162,7 +171,7 @@ static void start_waiting(struct ftl_worker *self, unsigned stream)
 /* Data and tables take turns at a superblock that has come free, so that neither waits for ever behind the other. */
 void slc_start_waiting(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 
 	start_waiting(self, SLC_COLLECT);
 	start_waiting(self, slc->turn);
@@ -176,13 +185,13 @@ static void program_ended(struct ftl *ftl, ppa_t ppa)
 	struct slc_block *block = slc_block_of(ftl, ppa);
 
 	block->in_flight--;
-	slc_appraise(&ftl->slc, block);
+	slc_appraise(ftl->slc, block);
 }
 
 /* A program failed: nothing more goes to this superblock, and it is retired once collected. */
 static void doom(struct ftl *ftl, ppa_t ppa)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	uint32_t block = ppa_superblock(ftl->map, ppa);
 
 	slc->block[block].doomed = true;
@@ -213,7 +222,7 @@ static void write_done(struct tsu_txn *txn)
 {
 	struct slc_write *write = (struct slc_write *)((char *)txn - offsetof(struct slc_write, txn));
 	struct ftl_worker *self = worker_of(txn);
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 	bool good = txn->status == NAND_OK;
 	ppa_t ppa = write->ppa;  /* done may start the next write with the same object */
@@ -240,7 +249,7 @@ static void write_done(struct tsu_txn *txn)
 
 void slc_write(struct ftl_worker *self, struct slc_write *write)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 
 	write->txn.op = TSU_PROGRAM;
@@ -260,12 +269,12 @@ void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag)
 	uint32_t *slot = slc_tag_of(ftl, ppa);
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->slc.lock, &node);
+	lt_lock_acquire(&ftl->slc->lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		slot[i] = tag + i;
 	slc_block_of(ftl, ppa)->valid += count;
-	slc_appraise(&ftl->slc, slc_block_of(ftl, ppa));
-	lt_lock_release(&ftl->slc.lock, &node);
+	slc_appraise(ftl->slc, slc_block_of(ftl, ppa));
+	lt_lock_release(&ftl->slc->lock, &node);
 }
 
 static bool somebody_waits(const struct slc *slc)
@@ -275,7 +284,7 @@ static bool somebody_waits(const struct slc *slc)
 
 void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&slc->lock, &node);
@@ -293,14 +302,14 @@ void slc_move(struct ftl *ftl, ppa_t from, ppa_t to)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->slc.lock, &node);
+	lt_lock_acquire(&ftl->slc->lock, &node);
 	*slc_tag_of(ftl, to) = *slc_tag_of(ftl, from);
 	*slc_tag_of(ftl, from) = SLC_NONE;
 	slc_block_of(ftl, to)->valid++;
 	slc_block_of(ftl, from)->valid--;
-	slc_appraise(&ftl->slc, slc_block_of(ftl, to));
-	slc_appraise(&ftl->slc, slc_block_of(ftl, from));
-	lt_lock_release(&ftl->slc.lock, &node);
+	slc_appraise(ftl->slc, slc_block_of(ftl, to));
+	slc_appraise(ftl->slc, slc_block_of(ftl, from));
+	lt_lock_release(&ftl->slc->lock, &node);
 }
 
 static bool head_quiet(const struct slc *slc, const struct slc_head *head)
@@ -313,7 +322,7 @@ static bool head_quiet(const struct slc *slc, const struct slc_head *head)
 
 bool slc_quiet(struct ftl *ftl)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	struct lt_lock_node node;
 	bool quiet;
 
@@ -340,7 +349,7 @@ static void pins_gone(struct lt_event *event)
 void slc_unpin(struct ftl_worker *self, ppa_t ppa)
 {
 	uint64_t before = lt_add(&slc_block_of(self->ftl, ppa)->pins, (uint64_t)-1);
-	struct slc_gc *gc = &self->ftl->slc.gc;
+	struct slc_gc *gc = &self->ftl->slc->gc;
 
 	if (before == SLC_PIN_WAITING + 1)
 		lt_post(&gc->worker->thread, &gc->event, pins_gone);
@@ -348,7 +357,7 @@ void slc_unpin(struct ftl_worker *self, ppa_t ppa)
 
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	uint32_t room = 0, least = slc->rows;
 	struct slc_head *head = NULL;
 
@@ -372,8 +381,9 @@ void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row
 
 void slc_init(struct ftl *ftl, struct arena *arena)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = arena_alloc(arena, 1, sizeof(*slc), "SLC log");
 
+	ftl->slc = slc;
 	lt_lock_init(&slc->lock, HZ_LC_SLC, 0);
 	slc->blocks = ftl->shape.slc_superblocks - ftl->shape.patch_superblocks;
 	slc->sectors = ftl->shape.slc_superblock_sectors;

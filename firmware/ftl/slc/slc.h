@@ -7,38 +7,22 @@
 #ifndef FTL_SLC_H
 #define FTL_SLC_H
 
+#include "base/context.h"
+#include "gc/victim.h"
 #include "lt/lock.h"
-#include "tsu/tsu.h"
+#include "slc/slc_gc.h"
+#include "slc/slc_write.h"
 
-struct ftl;
-struct ftl_worker;
 struct arena;
 
-enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
 /* What a collection of a superblock would be good for, in ascending order: nothing, or it is not to be touched; room; much room for
  * little work; it has nothing valid or will never be written again. */
 enum slc_worth { SLC_KEEP, SLC_GAINS, SLC_CHEAP, SLC_EMPTY, SLC_WORTHS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
-enum { SLC_BATCH_SECTORS = 64, SLC_READ_TRIES = 4 };
-enum { SLC_SCAN_SECTORS = 64 /* that the collector looks at under one acquisition of the lock */ };
+enum { SLC_READ_TRIES = 4 };
 enum { SLC_MAP_WRITES = HZ_MAP_WRITES };
-HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts the heads");
 #define SLC_NONE UINT32_MAX
 #define SLC_PIN_WAITING (1ull << 32) /* in slc_block.pins: the collector waits for the count below to reach 0 */
-
-/* One program of slc_program_sectors sectors; the caller owns it, and its pages and OOB, until done runs on txn.owner's hart. */
-struct slc_write {
-	struct tsu_txn txn;
-	struct slc_write *next;       /* waits for room, or in its lane */
-	uint32_t column;              /* lane */
-	void (*done)(struct slc_write *write);  /* programmed at ppa; failed programs are repeated elsewhere unseen */
-	void *context;
-	ppa_t ppa;
-	uint8_t stream;               /* enum slc_stream */
-	uint8_t cause;                /* enum hz_cause */
-	uint8_t **page;               /* slc_program_sectors of them */
-	struct hz_oob *oob;
-};
 
 struct slc_block {
 	uint8_t state;
@@ -62,28 +46,21 @@ struct slc_head {
 	struct slc_lane *lane;        /* by column */
 };
 
-struct slc_gc {
-	bool busy;                    /* SLC lock; all else belongs to the worker that collects */
-	struct lt_event event;        /* posted to begin, and when the last pin has gone */
-	struct ftl_worker *worker;
-	uint32_t victim, position;    /* next sector of the victim to look at */
-	uint32_t count, pending;      /* sectors of the batch; transactions under way */
-	uint32_t tries;
-	bool failed;
-	struct tsu_txn *read;         /* by sector of the batch */
-	ppa_t *from;
-	uint32_t *tag;
-	struct hz_oob *oob;
-	uint8_t **page;
-	struct slc_write *write;
-	struct tsu_txn *erase;        /* by plane */
-};
+/* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below HZ_MAX_LBAS),
+ * pages of the map, copies of zone table pages. */
+#define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
+enum { SLC_TABLE_TAGS = 1 << 16 };
+static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
+static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
 
-struct slc;
-struct slc_gc_policy {
-	const char *name;
-	/* SLC lock held: is a the better victim than b? now: next OOB sequence number. */
-	bool (*better)(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b);
+/* Whose sectors have tags from `first` to `last`. */
+enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNERS };
+struct slc_owner {
+	uint32_t first, last;
+	/* No lock held: the collector has copied the sector; it counts (slc_move) if it still lies at `from`. */
+	void (*moved)(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to);
+	/* Harts idle: does it lie there? */
+	bool (*lies_at)(struct ftl *ftl, uint32_t tag, ppa_t ppa);
 };
 
 struct slc {
@@ -96,21 +73,17 @@ struct slc {
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
 	uint8_t turn;                 /* which of SLC_STAGE and SLC_MAP is served first */
-	const struct slc_gc_policy *policy;
+	const struct gc_policy *policy;
 	uint32_t gc_low, cheap_valid; /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
 	uint32_t worth[SLC_WORTHS];   /* superblocks by worth */
 	struct slc_gc gc;
+	struct slc_owner owner[SLC_OWNERS];
 };
 
-/* Tags: the LBA of a staged sector, a copy of a zone table page (page * ZONE_TABLE_COPIES + copy), or a page of the map (zone *
- * map_pages_per_zone + page). No LBA comes near the others: zones end below HZ_MAX_LBAS. */
-#define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
-enum { SLC_TABLE_TAGS = 1 << 16 };
-static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
-static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
-
 void slc_init(struct ftl *ftl, struct arena *arena);
-void slc_gc_init(struct ftl *ftl, struct arena *arena);
+static inline void slc_own(struct slc *slc, enum slc_owners which, struct slc_owner owner) { slc->owner[which] = owner; }
+/* Of a valid sector's tag; NULL: nobody's. */
+const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
 
 /* Program at the head of write->stream, or as soon as there is room. Any lock but SLC may be held. */
@@ -127,17 +100,11 @@ void slc_unpin(struct ftl_worker *self, ppa_t ppa);
 /* Nothing is being programmed, collected or waits for room. SLC lock not held. */
 bool slc_quiet(struct ftl *ftl);
 
-/* Between slc.c and slc_gc.c; SLC lock held. */
+/* SLC lock held. */
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
+/* A superblock has come free: programs that wait for room begin. */
 void slc_start_waiting(struct ftl_worker *self);
-void slc_gc_unpinned(struct ftl_worker *self); /* lock not held */
-void slc_collect(struct ftl_worker *self); /* start the collector if space is short and it is idle */
-/* slc_victim.c. slc_appraise after every change of a superblock's state, validity, programs in flight or flags: O(1). */
-void slc_victim_init(struct ftl *ftl);
-void slc_appraise(struct slc *slc, struct slc_block *block);
-uint8_t slc_worth_of(const struct slc *slc, const struct slc_block *block);
-uint32_t slc_victim(struct ftl *ftl); /* SLC_NONE: nothing need or can be collected */
 /* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
 

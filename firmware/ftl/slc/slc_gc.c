@@ -2,8 +2,8 @@
  *
  * OOB records move unchanged, sequence number included, so a power cut in the middle leaves two equal copies. One collection at a
  * time; its worker runs every step. */
-#include "base/context.h"
-#include "slc/slc.h"
+#include "lt/arena.h"
+#include "slc/slc_victim.h"
 
 static uint32_t units_for(const struct slc *slc, uint32_t sectors)
 {
@@ -23,7 +23,7 @@ static void begin(struct lt_event *event)
 
 void slc_collect(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 
 	if (gc->busy)
@@ -41,7 +41,7 @@ void slc_collect(struct ftl_worker *self)
 static void gc_read(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
-	struct slc_gc *gc = &ftl->slc.gc;
+	struct slc_gc *gc = &ftl->slc->gc;
 
 	gc->failed = false;
 	gc->pending = gc->count;
@@ -58,7 +58,7 @@ static void gc_read(struct ftl_worker *self)
 static void gc_erase(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 
 	gc->failed = false;
@@ -81,15 +81,15 @@ void slc_gc_unpinned(struct ftl_worker *self)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&self->ftl->slc.lock, &node);
+	lt_lock_acquire(&self->ftl->slc->lock, &node);
 	gc_erase(self);
-	lt_lock_release(&self->ftl->slc.lock, &node);
+	lt_lock_release(&self->ftl->slc->lock, &node);
 }
 
 /* Everything has moved. Reads that found the old addresses must end before the erase. */
 static void gc_release(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 
 	if ((uint32_t)lt_or(&slc->block[slc->gc.victim].pins, SLC_PIN_WAITING) == 0)
 		slc_gc_unpinned(self);
@@ -98,7 +98,7 @@ static void gc_release(struct ftl_worker *self)
 /* A few of the victim's sectors: those that are valid join the batch, of at most so many. */
 static void look_on(struct ftl *ftl, uint32_t most)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	const uint32_t *tag = &slc->tag[gc->victim * slc->sectors];
 	uint32_t end = gc->position + SLC_SCAN_SECTORS < slc->sectors ? gc->position + SLC_SCAN_SECTORS : slc->sectors;
@@ -117,7 +117,7 @@ static void look_on(struct ftl *ftl, uint32_t most)
 /* As many whole units as fit the batch. Nothing becomes valid in a sealed superblock, so the lock may be let go in between. */
 static void next_batch(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	uint32_t most = SLC_BATCH_SECTORS / slc->unit_sectors * slc->unit_sectors;
 
@@ -134,7 +134,7 @@ static void write_done(struct slc_write *write);
 
 static void gc_write(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	uint32_t units = units_for(slc, gc->count);
 
@@ -171,7 +171,7 @@ static bool keep_lost(struct slc_gc *gc)
 /* The superblock stays as it is as long as anything in it is valid; the host gets its read error. */
 static void give_up(struct ftl_worker *self)
 {
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&slc->lock, &node);
@@ -185,7 +185,7 @@ static void give_up(struct ftl_worker *self)
 static void read_done(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct slc_gc *gc = &self->ftl->slc.gc;
+	struct slc_gc *gc = &self->ftl->slc->gc;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -202,28 +202,16 @@ static void read_done(struct tsu_txn *txn)
 		give_up(self);
 }
 
-static void remap(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
-{
-	uint32_t page = SLC_NONE - 1 - tag, map_page = SLC_MAP_TAG - tag;
-
-	if (page < ftl->table.pages * ZONE_TABLE_COPIES)
-		zone_table_move(ftl, page, from, to);
-	else if (map_page < ftl->l2p.table.all)
-		l2p_table_move(ftl, map_page, from, to);
-	else
-		staged_move(ftl, tag, from, to);
-}
-
 static void write_done(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors, rest = gc->count - first;
 
 	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
-		remap(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
+		slc_owner_of(slc, gc->tag[first + i])->moved(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
 	if (--gc->pending == 0)
 		next_batch(self);
 }
@@ -231,7 +219,7 @@ static void write_done(struct slc_write *write)
 static void erase_done(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct slc *slc = &self->ftl->slc;
+	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	struct slc_block *block = &slc->block[gc->victim];
 	struct lt_lock_node node;
@@ -253,7 +241,7 @@ static void erase_done(struct tsu_txn *txn)
 
 void slc_gc_init(struct ftl *ftl, struct arena *arena)
 {
-	struct slc_gc *gc = &ftl->slc.gc;
+	struct slc_gc *gc = &ftl->slc->gc;
 	uint8_t *data = arena_alloc(arena, SLC_BATCH_SECTORS, HZ_SECTOR_BYTES, "SLC collector data");
 
 	gc->read = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->read), "SLC collector reads");
@@ -262,7 +250,7 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 	gc->oob = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->oob), "SLC collector OOB");
 	gc->page = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->page), "SLC collector pages");
 	gc->write = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->write), "SLC collector writes");
-	gc->erase = arena_alloc(arena, ftl->slc.planes, sizeof(*gc->erase), "SLC collector erases");
+	gc->erase = arena_alloc(arena, ftl->slc->planes, sizeof(*gc->erase), "SLC collector erases");
 	for (uint32_t i = 0; i < SLC_BATCH_SECTORS; i++) {
 		gc->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 		gc->read[i].op = TSU_READ;
@@ -272,7 +260,7 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 		gc->read[i].oob = &gc->oob[i];
 		gc->read[i].done = read_done;
 	}
-	for (uint32_t i = 0; i < ftl->slc.planes; i++) {
+	for (uint32_t i = 0; i < ftl->slc->planes; i++) {
 		gc->erase[i].op = TSU_ERASE;
 		gc->erase[i].cause = HZ_CAUSE_GC;
 		gc->erase[i].done = erase_done;

@@ -1,8 +1,7 @@
 /* Which SLC superblock the collector takes next: what each one is worth, kept up to date at every change, and the policies that choose.
  *
  * The collector is asked after every program; it looks at the superblocks only when one of them qualifies. */
-#include "base/context.h"
-#include "slc/slc.h"
+#include "slc/slc_victim.h"
 
 /* Short of space: somebody waits, or the last superblock but the reserve is running out. */
 static bool urgent(const struct slc *slc)
@@ -30,44 +29,13 @@ void slc_appraise(struct slc *slc, struct slc_block *block)
 	slc->worth[block->worth]++;
 }
 
-/* --- policies: is a the better victim? --- */
-
-static bool emptier(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
-{
-	(void)now;
-	(void)slc;
-	return a->valid < b->valid;
-}
-
-/* (1 - u) / 2u * age, age since the youngest data; multiplied out. */
-static bool more_benefit(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
-{
-	unsigned __int128 of_a = (unsigned __int128)(now - a->youngest) * (slc->sectors - a->valid) * b->valid;
-	unsigned __int128 of_b = (unsigned __int128)(now - b->youngest) * (slc->sectors - b->valid) * a->valid;
-
-	return of_a > of_b;
-}
-
-static bool older(uint64_t now, const struct slc *slc, const struct slc_block *a, const struct slc_block *b)
-{
-	(void)now;
-	(void)slc;
-	return a->opened < b->opened;
-}
-
-static const struct slc_gc_policy policies[] = {
-	[HZ_GC_GREEDY] = { "greedy", emptier },
-	[HZ_GC_COST_BENEFIT] = { "cost-benefit", more_benefit },
-	[HZ_GC_FIFO] = { "fifo", older },
-};
-
 /* Greedy leaves superblocks alone that are more than a quarter full as long as there is no hurry; the other policies have reasons
  * of their own to take them. */
 void slc_victim_init(struct ftl *ftl)
 {
-	struct slc *slc = &ftl->slc;
+	struct slc *slc = ftl->slc;
 
-	slc->policy = &policies[ftl->cfg->slc_gc];
+	slc->policy = &gc_policies[ftl->cfg->slc_gc];
 	slc->gc_low = ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2;
 	slc->cheap_valid = ftl->cfg->slc_gc == HZ_GC_GREEDY ? slc->sectors / 4 : slc->sectors - slc->unit_sectors;
 	slc->worth[SLC_KEEP] = slc->blocks;
@@ -81,25 +49,37 @@ static uint32_t room_for(const struct slc *slc, const struct slc_block *block)
 	return (slc->head[SLC_COLLECT].room + free * slc->units) * slc->unit_sectors;
 }
 
+static struct gc_candidate candidate_of(const struct slc *slc, uint32_t index)
+{
+	const struct slc_block *block = &slc->block[index];
+
+	return (struct gc_candidate){ .valid = block->valid, .filled = block->opened, .youngest = block->youngest, .order = index };
+}
+
 static uint32_t best_of(struct ftl *ftl, uint8_t least)
 {
-	const struct slc *slc = &ftl->slc;
-	uint64_t now = lt_load(&ftl->sequence);
-	const struct slc_block *best = NULL;
+	const struct slc *slc = ftl->slc;
+	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = slc->sectors };
+	struct gc_candidate best = { 0 };
+	uint32_t found = SLC_NONE;
 
 	for (uint32_t i = 0; i < slc->blocks; i++) {
 		const struct slc_block *block = &slc->block[i];
+		struct gc_candidate candidate = candidate_of(slc, i);
 
-		if (block->worth >= least && block->valid <= room_for(slc, block) &&
-		    (!best || slc->policy->better(now, slc, block, best)))
-			best = block;
+		if (block->worth < least || block->valid > room_for(slc, block))
+			continue;
+		if (found == SLC_NONE || slc->policy->better(&view, &candidate, &best)) {
+			best = candidate;
+			found = i;
+		}
 	}
-	return best ? (uint32_t)(best - slc->block) : SLC_NONE;
+	return found;
 }
 
 uint32_t slc_victim(struct ftl *ftl)
 {
-	const struct slc *slc = &ftl->slc;
+	const struct slc *slc = ftl->slc;
 	uint32_t victim = SLC_NONE;
 
 	if (slc->worth[SLC_EMPTY])

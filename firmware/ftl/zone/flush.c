@@ -1,31 +1,35 @@
 /* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
  * With FTL_AT_REST the request goes on as a command that closes all zones, and then comes to rest (rest.h). */
-#include "base/context.h"
-#include "zone/write.h"
-#include "zone/zone_ops.h"
+#include "zone/flush.h"
+
+#include "buffer/buffer.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "zone/zone.h"
 
 enum { FLUSH_PLANS = 8 };
 
 /* What one flush waits for, noted when it begins: later writes to the same zones must not hold it up. One entry per buffer. */
 struct flush_plan {
 	struct flush_plan *next;
-	struct flush_goal { struct zone *zone; uint32_t landed; } goal[];
+	struct flush_goal { struct extent *ext; uint32_t landed; } goal[];
 };
 
 static struct flush_plan *plan_make(const struct ftl *ftl, struct arena *arena)
 {
-	return arena_alloc(arena, 1, sizeof(struct flush_plan) + ftl->buffers.count * sizeof(struct flush_goal), "flush plans");
+	return arena_alloc(arena, 1, sizeof(struct flush_plan) + buffer_count(ftl) * sizeof(struct flush_goal), "flush plans");
 }
 
 void flush_init(struct ftl_worker *self, struct arena *arena)
 {
-	struct l2p_log *log = &self->ftl->l2p.log;
+	struct l2p_log *log = &self->ftl->l2p->log;
 
+	self->flushes = arena_alloc(arena, 1, sizeof(*self->flushes), "flush plans");
 	for (int i = 0; i < FLUSH_PLANS; i++) {
 		struct flush_plan *plan = plan_make(self->ftl, arena);
 
-		plan->next = self->flush_plans;
-		self->flush_plans = plan;
+		plan->next = self->flushes->free;
+		self->flushes->free = plan;
 	}
 	if (self->ftl->cfg->l2p_cache_bytes && !log->plan)
 		log->plan = plan_make(self->ftl, arena);
@@ -36,71 +40,69 @@ static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan
 {
 	struct ftl *ftl = self->ftl;
 
-	for (uint32_t i = first; i < ftl->buffers.count; i++) {
-		struct zone *zone = write_pool_owner(ftl, i);
+	for (uint32_t i = first; i < buffer_count(ftl); i++) {
+		struct extent *ext = buffer_owner(ftl, i);
 		struct lt_lock_node node;
 
-		plan->goal[i].zone = zone;
-		if (!zone)
+		plan->goal[i].ext = ext;
+		if (!ext)
 			continue;
-		lt_lock_acquire(&zone->lock, &node);
-		plan->goal[i].landed = zone->landed;
-		zone->flush_to = zone->landed;
-		zone_pump(self, zone);
-		lt_lock_release(&zone->lock, &node);
+		lt_lock_acquire(&ext->lock, &node);
+		plan->goal[i].landed = ext->landed;
+		ext->flush_to = ext->landed;
+		extent_pump(self, ext);
+		lt_lock_release(&ext->lock, &node);
 	}
 }
 
 /* True: the request waits for this goal. A zone that was reset since may have landed less than it had then. */
 static bool wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
-	struct zone *zone = goal->zone;
+	struct extent *ext = goal->ext;
 	struct lt_lock_node node;
 	uint32_t target;
 	bool waits;
 
-	if (!zone)
+	if (!ext)
 		return false;
-	lt_lock_acquire(&zone->lock, &node);
-	target = goal->landed < zone->landed ? goal->landed : zone->landed;
-	waits = zone_durable(zone) < target && !zone->failed;
+	lt_lock_acquire(&ext->lock, &node);
+	target = goal->landed < ext->landed ? goal->landed : ext->landed;
+	waits = extent_durable(ext) < target && !ext->failed;
 	if (waits) {
 		io_of(req)->target = target;
-		if (zone->flush_to < target)
-			zone->flush_to = target;
-		io_push(&zone->durable, req);
-		zone_pump(self, zone);
+		if (ext->flush_to < target)
+			ext->flush_to = target;
+		io_push(&zone_of(ext)->durable, req);
+		extent_pump(self, ext);
 	}
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_release(&ext->lock, &node);
 	return waits;
 }
 
 static void give_back(struct ftl_worker *self, struct flush_plan *plan)
 {
-	struct ftl_request *next = io_pop(&self->flush_waiting);
+	struct ftl_request *next = io_pop(&self->flushes->waiting);
 
-	plan->next = self->flush_plans;
-	self->flush_plans = plan;
+	plan->next = self->flushes->free;
+	self->flushes->free = plan;
 	if (next)
 		io_resume(next);
 }
 
 static void close_all(struct ftl_worker *self, struct ftl_request *req)
 {
-	io_of(req)->cursor = 0;
-	req->op = FTL_ZONE_CLOSE;
 	req->flags |= FTL_ALL_ZONES;
-	zone_op_run(self, req);
+	io_become(self, req, FTL_ZONE_CLOSE);
 }
 
 static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_request *req)
 {
-	struct flush_plan *plan = self->flush_plans;
+	struct flush_plan *plan = self->flushes->free;
 
 	if (req->flags & FTL_FOR_MAP)
-		return self->ftl->l2p.log.plan;
+		return self->ftl->l2p->log.plan;
 	if (plan)
-		self->flush_plans = plan->next;
+		self->flushes->free = plan->next;
 	return plan;
 }
 
@@ -115,12 +117,12 @@ static bool begin(struct ftl_worker *self, struct ftl_request *req)
 	struct flush_plan *plan = plan_take(self, req);
 
 	if (!plan) {
-		io_push(&self->flush_waiting, req);
+		io_push(&self->flushes->waiting, req);
 		return false;
 	}
 	io_of(req)->plan = plan;
 	io_of(req)->step = FLUSH_WAITS;
-	io_of(req)->cursor = req->flags & FTL_BACKING ? self->ftl->buffers.shared : 0;
+	io_of(req)->cursor = buffer_first(self->ftl, req->flags & FTL_BACKING);
 	start_all(self, io_of(req)->cursor, plan);
 	return true;
 }
@@ -137,7 +139,7 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 
 	if (io->step == FLUSH_NEW && !begin(self, req))
 		return;
-	while (io->step == FLUSH_WAITS && io->cursor < self->ftl->buffers.count)
+	while (io->step == FLUSH_WAITS && io->cursor < buffer_count(self->ftl))
 		if (wait_for(self, req, &io->plan->goal[io->cursor++]))
 			return;
 	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))

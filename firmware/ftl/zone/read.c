@@ -1,16 +1,21 @@
 /* Read path: resolve, copy from buffers, fetch from flash. */
 #include "zone/read.h"
 
-#include "abandon.h"
-#include "base/context.h"
-#include "zone/write.h"
+#include "buffer/buffer.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "request/life.h"
+#include "slc/slc.h"
+#include "slc/staged.h"
+#include "zone/zone.h"
 
 static void reads_done(struct tsu_txn *txn);
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena)
 {
-	struct read_pool *pool = &worker->reads;
+	struct read_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "flash reads");
 
+	worker->reads = pool;
 	pool->read = arena_alloc(arena, READS_PER_WORKER, sizeof(*pool->read), "flash reads");
 	for (uint32_t i = 0; i < READS_PER_WORKER; i++) {
 		pool->read[i].txn.next = pool->free;
@@ -43,13 +48,13 @@ uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 static uint32_t fetch(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
 		      bool pinned, struct tsu_txn **list)
 {
-	struct flash_read *read = (struct flash_read *)self->reads.free;
+	struct flash_read *read = (struct flash_read *)self->reads->free;
 	uint32_t run = read_together(self->ftl, ppa, count);
 
-	self->reads.free = read->txn.next;
+	self->reads->free = read->txn.next;
 	read->req = req;
-	read->zone = zone->backing ? zone : NULL;
-	zone->readers += zone->backing;
+	read->zone = extent_is_backing(&zone->ext) ? zone : NULL;
+	zone->readers += extent_is_backing(&zone->ext);
 	read->pins = pinned ? run : 0;
 	read->txn = (struct tsu_txn){
 		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
@@ -71,12 +76,7 @@ static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_
 
 static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
 {
-	uint32_t slot = slot_at(zone, offset);
-
-	for (uint32_t i = 0; i < sectors; i++) {
-		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, zone->buffer->page[slot], HZ_SECTOR_BYTES);
-		slot = slot + 1 == zone->ftl->superpage_sectors ? 0 : slot + 1;
-	}
+	buffer_copy_out(&zone->ext, req, offset, sectors);
 	self->counters.buffer_read_sectors += sectors;
 	answer_now(self, req, sectors);
 }
@@ -96,7 +96,7 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 {
 	uint32_t at = 0;
 
-	while (at < count && self->reads.free)
+	while (at < count && self->reads->free)
 		at += fetch(self, zone, req, &ppa[at], count - at, pinned, list);
 	return at;
 }
@@ -105,10 +105,10 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 static uint32_t find_placed(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	if (!zone->backing)
-		return l2p_read(self, req, zone, offset, count, ppa);
+	if (!extent_is_backing(&zone->ext))
+		return l2p_read(self, req, &zone->ext, offset, count, ppa);
 	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = zone_place(zone, offset + i);
+		ppa[i] = extent_place(&zone->ext, offset + i);
 	return count;
 }
 
@@ -120,7 +120,7 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		if (!self->reads.free) /* before the lookup: what a fetched table page says is used when it is said */
+		if (!self->reads->free) /* before the lookup: what a fetched table page says is used when it is said */
 			return READ_POOL_DRY;
 		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
@@ -139,7 +139,7 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	uint32_t part, at;
 
 	for (; count; offset += part, count -= part) {
-		part = staged_read(self->ftl, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		part = staged_read(self->ftl, &zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
 			return READ_THROUGH; /* lost with the zone: the caller comes to that sector next */
 		at = fetch_all(self, zone, req, ppa, part, true, list);
@@ -157,15 +157,15 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 /* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
-	if (zone->state != NVME_ZS_READ_ONLY || !zone->failed || offset < zone->placed || offset >= zone->wp)
+	if (zone->state != NVME_ZS_READ_ONLY || !zone->ext.failed || offset < zone->ext.placed || offset >= zone->ext.wp)
 		return false;
-	return offset >= zone_durable(zone) || staged_at(zone, offset) == PPA_NONE;
+	return offset >= extent_durable(&zone->ext) || staged_at(&zone->ext, offset) == PPA_NONE;
 }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
 			     struct tsu_txn **list)
 {
-	uint32_t end = io_of(req)->done + sectors, buffered = zone->buffer ? zone->resident : zone->landed;
+	uint32_t end = io_of(req)->done + sectors, buffered = zone->ext.buffer ? zone->ext.resident : zone->ext.landed;
 	enum read_progress progress = READ_THROUGH;
 
 	while (progress == READ_THROUGH && io_of(req)->done < end) {
@@ -174,12 +174,12 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 		if (lost(zone, now)) {
 			req->status = NVME_UNRECOVERED_READ;
 			io_of(req)->done++;
-		} else if (now >= zone->landed) {
+		} else if (now >= zone->ext.landed) {
 			read_unmapped(self, req, rest);
 		} else if (now >= buffered) {
-			read_buffered(self, zone, req, now, least(rest, zone->landed - now));
-		} else if (now < zone->placed) {
-			progress = read_placed(self, zone, req, now, least(rest, least(zone->placed, buffered) - now), list);
+			read_buffered(self, zone, req, now, least(rest, zone->ext.landed - now));
+		} else if (now < zone->ext.placed) {
+			progress = read_placed(self, zone, req, now, least(rest, least(zone->ext.placed, buffered) - now), list);
 		} else {
 			progress = read_staged(self, zone, req, now, least(rest, buffered - now), list);
 		}
@@ -190,20 +190,20 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 /* The part of the request that lies in this zone; zone lock held. */
 static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
-	uint64_t offset = req->lba + io_of(req)->done - zone->start;
+	uint64_t offset = req->lba + io_of(req)->done - zone->ext.start;
 
 	return read_here(self, zone, req, (uint32_t)offset,
-			 least(req->sectors - io_of(req)->done, (uint32_t)(zone->ftl->shape.zone_size_sectors - offset)), list);
+			 least(req->sectors - io_of(req)->done, (uint32_t)(zone->ext.ftl->shape.zone_size_sectors - offset)), list);
 }
 
 static void forget_reader(struct ftl_worker *self, struct zone *zone)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->lock, &node);
-	if (--zone->readers == 0 && (zone->op || zone->old_superblock != SUPERBLOCK_NONE))
-		zone_pump(self, zone);
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
+	if (--zone->readers == 0 && (zone->op.code || zone->move.old != SUPERBLOCK_NONE))
+		extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
 }
 
 static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
@@ -216,32 +216,32 @@ static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
 	forget_reader(self, zone);
 }
 
-enum verdict { GOES_ON, NEEDS_TRANSACTIONS, PARKED };
+enum read_verdict { READ_GOES_ON, READ_NEEDS_TRANSACTIONS, READ_PARKED };
 
 /* Zone lock held; the request refers to the zone. */
-static enum verdict read_referred(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
+static enum read_verdict read_referred(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
 	enum read_progress progress = read_zone(self, zone, req, list);
 
 	if (progress == READ_POOL_DRY)
-		return NEEDS_TRANSACTIONS;
+		return READ_NEEDS_TRANSACTIONS;
 	if (progress == READ_THROUGH)
-		return GOES_ON;
+		return READ_GOES_ON;
 	io_of(req)->queued = 1;
-	return PARKED;
+	return READ_PARKED;
 }
 
-static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
-	enum verdict verdict = GOES_ON;
+	enum read_verdict verdict = READ_GOES_ON;
 	struct tsu_txn *list = NULL;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->lock, &node);
-	if (io->zone != zone && (zone->op == FTL_ZONE_RESET || zone->old_superblock != SUPERBLOCK_NONE)) {
+	lt_lock_acquire(&zone->ext.lock, &node);
+	if (io->zone != zone && (zone->op.code == FTL_ZONE_RESET || zone->move.old != SUPERBLOCK_NONE)) {
 		io_push(&zone->parked, req);
-		verdict = PARKED;
+		verdict = READ_PARKED;
 	} else if (zone->state == NVME_ZS_OFFLINE) {
 		req->status = NVME_ZONE_OFFLINE;
 		io->done = req->sectors;
@@ -250,9 +250,9 @@ static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct
 		io->zone = zone;
 		verdict = read_referred(self, zone, req, &list);
 	}
-	if (verdict == GOES_ON)
+	if (verdict == READ_GOES_ON)
 		l2p_leave(self, req);
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_release(&zone->ext.lock, &node);
 	if (list)
 		tsu_submit_list(self->ftl->tsu, list);
 	return verdict;
@@ -261,20 +261,16 @@ static enum verdict read_some(struct ftl_worker *self, struct zone *zone, struct
 void read_wait(struct ftl_worker *self, struct ftl_request *req)
 {
 	io_of(req)->queued = 1;
-	io_push(&self->reads.waiting, req);
+	io_push(&self->reads->waiting, req);
 }
 
-/* The part in one conventional zone; sectors between its capacity and its size are zeros. False: the request waits. */
-static bool read_conventional(struct ftl_worker *self, const struct zone *zone, struct ftl_request *req)
+/* Sectors of the request from its next one on that lie in this zone. */
+static uint32_t rest_in(const struct zone *zone, const struct ftl_request *req)
 {
-	const struct hz_shape *shape = &self->ftl->shape;
-	uint64_t offset = req->lba + io_of(req)->done - zone->start;
-	uint32_t rest = least(req->sectors - io_of(req)->done, (uint32_t)(shape->zone_size_sectors - offset));
+	uint32_t done = io_of((struct ftl_request *)req)->done;
+	uint64_t rest = zone->ext.start + zone->ext.ftl->shape.zone_size_sectors - (req->lba + done);
 
-	if (offset < shape->zone_capacity_sectors)
-		return page_read_some(self, req, least(rest, (uint32_t)(shape->zone_capacity_sectors - offset)));
-	read_unmapped(self, req, rest);
-	return true;
+	return rest < req->sectors - done ? (uint32_t)rest : req->sectors - done;
 }
 
 /* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
@@ -284,10 +280,10 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 
 	while (io->done < req->sectors) {
 		struct zone *zone = zone_at(self->ftl, req->lba + io->done);
-		enum verdict verdict;
+		enum read_verdict verdict;
 
-		if (page_space_holds(&self->ftl->page, zone->start)) {
-			if (!read_conventional(self, zone, req))
+		if (zone->kind) {
+			if (!zone->kind->read(self, req, rest_in(zone, req)))
 				return;
 			continue;
 		}
@@ -297,9 +293,9 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 			drop_reference(self, req);
 		}
 		verdict = read_some(self, zone, req);
-		if (verdict == NEEDS_TRANSACTIONS)
+		if (verdict == READ_NEEDS_TRANSACTIONS)
 			read_wait(self, req);
-		if (verdict != GOES_ON)
+		if (verdict != READ_GOES_ON)
 			return;
 	}
 	if (io->pending)
@@ -345,11 +341,11 @@ static void reads_done(struct tsu_txn *txn)
 		req->status = NVME_UNRECOVERED_READ;
 	end = link_transfer(&self->ftl->links->to_host, txn->end_ns, txn->sectors * HZ_SECTOR_BYTES);
 	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
-	txn->next = self->reads.free;
-	self->reads.free = txn;
+	txn->next = self->reads->free;
+	self->reads->free = txn;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		go_on(self, req);
-	while (self->reads.free && (next = io_pop(&self->reads.waiting))) {
+	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
 		io_of(next)->queued = 0;
 		read_run(self, next);
 	}

@@ -5,12 +5,9 @@
 #define FTL_READ_H
 
 #include "request/io.h"
-#include "tsu/flash_addr.h"
 
-struct ftl;
-struct ftl_worker;
-struct zone;
 struct arena;
+struct zone;
 
 enum { READS_PER_WORKER = 256 };
 /* zone: backing zone whose reader count includes this read, or NULL. */

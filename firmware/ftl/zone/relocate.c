@@ -1,8 +1,11 @@
 /* Moving a zone, or its patch, to a fresh superblock. */
 #include "zone/relocate.h"
 
-#include "base/context.h"
-#include "zone/write.h"
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "zone/zone.h"
 
 static void row_start(struct ftl_worker *self);
 static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target);
@@ -11,7 +14,7 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	struct lt_lock_node node;
 	bool idle;
 
@@ -20,10 +23,9 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 	if (idle) {
 		mover->zone = zone;
 	} else {
-		zone->move_target = target;
-		zone->next_superblock = NULL;
-		*(mover->queue_tail ? &mover->queue_tail->next_superblock : &mover->queue_head) = zone;
-		mover->queue_tail = zone;
+		zone->move.target = target;
+		zone->move.queue.ext = &zone->ext;
+		waiter_push(&mover->queue, &zone->move.queue);
 	}
 	lt_lock_release(&mover->lock, &node);
 	if (idle)
@@ -33,36 +35,32 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 /* No zone lock held: the next zone in the queue, if any, begins. */
 static void move_next(struct ftl_worker *self)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	struct lt_lock_node node;
+	struct waiter *next;
 	struct zone *zone;
 
 	lt_lock_acquire(&mover->lock, &node);
-	zone = mover->queue_head;
-	mover->zone = zone;
-	if (zone) {
-		mover->queue_head = zone->next_superblock;
-		if (!mover->queue_head)
-			mover->queue_tail = NULL;
-	}
+	next = waiter_pop(&mover->queue);
+	zone = mover->zone = next ? zone_of(next->ext) : NULL;
 	lt_lock_release(&mover->lock, &node);
 	if (!zone)
 		return;
-	lt_lock_acquire(&zone->lock, &node);
-	move_start(self, zone, zone->move_target);
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
+	move_start(self, zone, zone->move.target);
+	lt_lock_release(&zone->ext.lock, &node);
 }
 
 /* --- one move --- */
 
 /* What is being programmed, and therefore moves: the superblock or the patch. */
-static uint32_t *part_of(struct zone *zone) { return zone_in_patch(zone) ? &zone->patch : &zone->superblock; }
-static bool *bad_part(struct zone *zone) { return zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock; }
+static uint32_t *part_of(struct zone *zone) { return extent_in_patch(&zone->ext) ? &zone->ext.patch : &zone->ext.superblock; }
+static bool *bad_part(struct zone *zone) { return extent_in_patch(&zone->ext) ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
 
 static void set_part(struct relocator *mover, struct zone *zone)
 {
-	const struct ftl *ftl = zone->ftl;
-	bool patch = zone_in_patch(zone);
+	const struct ftl *ftl = zone->ext.ftl;
+	bool patch = extent_in_patch(&zone->ext);
 
 	mover->source = *part_of(zone);
 	mover->base = patch ? ftl->body_sectors : 0;
@@ -74,13 +72,13 @@ static void set_part(struct relocator *mover, struct zone *zone)
 /* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
 static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 
 	mover->worker = self;
 	mover->target = target;
 	mover->offset = mover->tries = 0;
 	set_part(mover, zone);
-	mover->end = zone->placed - mover->base;
+	mover->end = zone->ext.placed - mover->base;
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, 1);
 	lt_post(&self->thread, &mover->event, mover->begin);
@@ -89,20 +87,20 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 /* The copy is complete: the zone goes on in the new superblock. */
 static void move_end(struct ftl_worker *self)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->lock, &node);
-	zone->old_superblock = mover->source;
-	zone->old_bad = *bad_part(zone);
+	lt_lock_acquire(&zone->ext.lock, &node);
+	zone->move.old = mover->source;
+	zone->move.old_bad = *bad_part(zone);
 	*part_of(zone) = mover->target;
-	*bad_part(zone) = zone->relocate = zone->relocating = false;
-	if (!zone->backing)
-		l2p_moved(self, zone);
-	units_restart(zone);
-	zone_pump(self, zone);
-	lt_lock_release(&zone->lock, &node);
+	*bad_part(zone) = zone->ext.relocate = zone->move.under_way = false;
+	if (!extent_is_backing(&zone->ext))
+		l2p_moved(self, &zone->ext);
+	buffer_restart(&zone->ext);
+	extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
 	move_next(self);
 }
 
@@ -110,16 +108,16 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 {
 	struct io_queue parked = zone->parked;
 
-	if (zone->old_superblock == SUPERBLOCK_NONE || zone->readers)
+	if (zone->move.old == SUPERBLOCK_NONE || zone->readers)
 		return;
-	if (zone->old_bad) {
-		superblock_retire(self, zone->old_superblock);
+	if (zone->move.old_bad) {
+		superblock_retire(self, zone->move.old);
 	} else {
-		superblock_release(self, zone->old_superblock, NULL);
-		superblock_promise(self->ftl, zone->old_superblock, -1);
+		superblock_release(self, zone->move.old, NULL);
+		superblock_promise(self->ftl, zone->move.old, -1);
 	}
-	zone->old_superblock = SUPERBLOCK_NONE;
-	if (zone->op)
+	zone->move.old = SUPERBLOCK_NONE;
+	if (zone->op.code)
 		return;
 	zone->parked = (struct io_queue){ NULL, NULL };
 	io_resume_all(&parked);
@@ -128,51 +126,51 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 /* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
 static void remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
 {
-	if (!zone->backing)
-		l2p_remap_run(self, zone, self->ftl->relocator.base + offset, count, ppa_make(self->ftl->map, superblock, offset));
+	if (!extent_is_backing(&zone->ext))
+		l2p_remap_run(self, &zone->ext, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
 /* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
 static void move_fail(struct ftl_worker *self)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 
 	superblock_release(self, mover->target, NULL);
-	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
 	remap(self, zone, 0, mover->offset, mover->source);
-	zone_fail(self, zone);
-	zone_pump(self, zone);
-	lt_lock_release(&zone->lock, &node);
+	extent_fail(self, &zone->ext);
+	extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
 	move_next(self);
 }
 
 /* The new superblock is bad as well: begin again with another. */
 static void move_again(struct ftl_worker *self)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 	uint32_t target;
 	bool hopeless;
 
-	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
 	remap(self, zone, 0, mover->offset, mover->source);
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
 	superblock_retire(self, mover->target);
-	target = superblock_take(self->ftl, zone, &hopeless);
-	zone->wants_superblock = target == SUPERBLOCK_NONE && !hopeless;
+	target = superblock_take(&zone->ext, &hopeless);
+	zone->ext.for_superblock.queued = target == SUPERBLOCK_NONE && !hopeless;
 	if (hopeless) {
-		zone_fail(self, zone);
-		zone_pump(self, zone);
+		extent_fail(self, &zone->ext);
+		extent_pump(self, &zone->ext);
 	} else if (target != SUPERBLOCK_NONE) {
 		move_start(self, zone, target);
 	}
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_release(&zone->ext.lock, &node);
 	if (target == SUPERBLOCK_NONE)
 		move_next(self);
 }
@@ -194,7 +192,7 @@ static uint32_t padded(const struct relocator *mover, uint32_t sectors)
 static void row_read(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
-	struct relocator *mover = &ftl->relocator;
+	struct relocator *mover = ftl->relocator;
 	uint32_t count = mover->row_sectors, page = mover->read_sectors, reads = count / page;
 
 	mover->failed = false;
@@ -213,11 +211,11 @@ static void row_read(struct ftl_worker *self)
 static void row_program(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
-	struct relocator *mover = &ftl->relocator;
+	struct relocator *mover = ftl->relocator;
 	uint32_t count = mover->row_sectors, unit = mover->unit_sectors, programs = count / unit;
 	uint64_t sequence = sequence_take(ftl, count);
 
-	for (uint32_t i = 0; i < count && !mover->zone->backing; i++) /* theirs say which sector of an LBA is the newest */
+	for (uint32_t i = 0; i < count && !extent_is_backing(&mover->zone->ext); i++) /* theirs say which sector of an LBA is the newest */
 		mover->oob[i].sequence = sequence + i;
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
@@ -232,7 +230,7 @@ static void row_program(struct ftl_worker *self)
 
 static void row_start(struct ftl_worker *self)
 {
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 	uint32_t rest = mover->end - mover->offset;
 
 	if (mover->offset >= mover->end) {
@@ -247,7 +245,7 @@ static void row_start(struct ftl_worker *self)
 static void read_done(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -265,21 +263,21 @@ static void read_done(struct tsu_txn *txn)
 static void row_remap(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
-	struct relocator *mover = &ftl->relocator;
+	struct relocator *mover = ftl->relocator;
 	struct zone *zone = mover->zone;
 	uint32_t rest = mover->end - mover->offset, count = rest < mover->row_sectors ? rest : mover->row_sectors;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
 	remap(self, zone, mover->offset, count, mover->target);
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_release(&zone->ext.lock, &node);
 	mover->offset += count;
 }
 
 static void program_done(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct relocator *mover = &self->ftl->relocator;
+	struct relocator *mover = self->ftl->relocator;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -306,19 +304,20 @@ bool relocator_quiet(struct ftl *ftl)
 	struct lt_lock_node node;
 	bool quiet;
 
-	lt_lock_acquire(&ftl->relocator.lock, &node);
-	quiet = !ftl->relocator.zone;
-	lt_lock_release(&ftl->relocator.lock, &node);
+	lt_lock_acquire(&ftl->relocator->lock, &node);
+	quiet = !ftl->relocator->zone;
+	lt_lock_release(&ftl->relocator->lock, &node);
 	return quiet;
 }
 
 void relocator_init(struct ftl *ftl, struct arena *arena)
 {
-	struct relocator *mover = &ftl->relocator;
+	struct relocator *mover = arena_alloc(arena, 1, sizeof(*mover), "relocator");
 	uint32_t patch_row = ftl->shape.patch_sectors ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
 	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
 	uint8_t *data = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "relocator data");
 
+	ftl->relocator = mover;
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
 	mover->begin = begin;
 	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");

@@ -6,19 +6,30 @@
 #ifndef FTL_RELOCATE_H
 #define FTL_RELOCATE_H
 
+#include "base/waiter.h"
 #include "lt/lock.h"
 #include "tsu/tsu.h"
 
+struct arena;
 struct ftl;
 struct ftl_worker;
 struct zone;
-struct arena;
 
 enum { RELOCATE_TRIES = 4 };
+
+/* A zone's part in it. */
+struct zone_move {
+	bool under_way;               /* or waits for its superblock */
+	uint32_t old;                 /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
+	bool old_bad;                 /* retire it instead of erasing it */
+	uint32_t target;              /* while it waits in the relocator's queue */
+	struct waiter queue;
+};
+
 struct relocator {
 	struct lt_lock lock;
 	struct zone *zone;            /* being moved, or NULL */
-	struct zone *queue_head, *queue_tail; /* by next_superblock: each holds a fresh superblock already */
+	struct waiter_queue queue;    /* each holds a fresh superblock already */
 	struct ftl_worker *worker;
 	struct lt_event event;
 	lt_event_fn *begin;           /* posted: the row work starts without a zone lock */
@@ -35,7 +46,7 @@ struct relocator {
 };
 
 void relocator_init(struct ftl *ftl, struct arena *arena);
-/* Zone lock held; zone->relocating is set and `target` is fresh: start, or queue. */
+/* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held: after a move, give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);

@@ -1,23 +1,25 @@
-/* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by zone_pump. */
+/* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by the zone's pump. */
 #include "zone/zone_ops.h"
 
-#include "abandon.h"
-#include "base/context.h"
-#include "rest.h"
-#include "zone/write.h"
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+#include "l2p/l2p.h"
+#include "request/life.h"
+#include "slc/staged.h"
+#include "zone/resources.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_ERASE };
-enum verdict { DONE, RUNNING, LACKS_BUDGET };
+enum op_verdict { OP_DONE, OP_RUNNING, OP_LACKS_BUDGET };
 
 /* --- single steps of the long commands --- */
 
 static void op_end(struct zone *zone, uint16_t status)
 {
-	struct ftl_request *req = zone->op_request;
+	struct ftl_request *req = zone->op.request;
 	struct io_queue parked = zone->parked;
 
-	zone->op = 0;
-	zone->op_request = NULL;
+	zone->op.code = 0;
+	zone->op.request = NULL;
 	zone->parked = (struct io_queue){ NULL, NULL };
 	if (req && io_of(req)->all && !status) {
 		io_of(req)->cursor++;
@@ -28,53 +30,53 @@ static void op_end(struct zone *zone, uint16_t status)
 	io_resume_all(&parked);
 }
 
-static void record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_state state)
+static void record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_kind kind)
 {
-	struct zone_record record = zone_table_record(zone, generation, state);
+	struct zone_record record = zone_table_record(zone, generation, kind);
 
-	record.finish = zone->wp;
-	zone->op_step = OP_RECORD;
-	zone->fence = false;
+	record.finish = zone->ext.wp;
+	zone->op.step = OP_RECORD;
+	zone->record.fence = false;
 	zone_table_commit(self, zone, &record);
 }
 
 static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->landed == zone->placed)
+	if (zone->ext.landed == zone->ext.placed)
 		return true;
 	if (!zone_can_land(self, zone))
 		return false;
-	if (units_partial(zone))
-		zone_pad(self, zone);
-	zone_kick(self, zone); /* to program it, or to move the zone first */
+	if (buffer_partial(&zone->ext))
+		buffer_pad(self, &zone->ext);
+	extent_kick(self, &zone->ext); /* to program it, or to move the zone first */
 	return true;
 }
 
 /* True: another step may follow at once. */
 static bool finish_step(struct ftl_worker *self, struct zone *zone)
 {
-	switch (zone->op_step) {
+	switch (zone->op.step) {
 	case OP_DRAIN:
 		if (zone->writers.head)
 			return false;
-		zone->op_step = OP_PAD;
+		zone->op.step = OP_PAD;
 		return true;
 	case OP_PAD:
 		if (!finish_pad(self, zone))
 			return false;
-		zone->op_step = OP_PLACE;
+		zone->op.step = OP_PLACE;
 		return true;
 	case OP_PLACE:
-		if (zone->placed != zone->landed || !zone_quiet(zone))
+		if (zone->ext.placed != zone->ext.landed || !zone_quiet(zone))
 			return false;
-		record(self, zone, zone->generation, ZONE_RECORD_FINISHED);
+		record(self, zone, zone->ext.generation, ZONE_RECORD_FINISHED);
 		return true;
 	default:
-		if (!zone_table_settled(zone->ftl, zone))
+		if (!zone_table_settled(zone->ext.ftl, zone))
 			return false;
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 		self->counters.zone_finishes++;
-		zone_discard_buffer(self, zone);
+		buffer_give(self, &zone->ext);
 		op_end(zone, NVME_SUCCESS);
 		return false;
 	}
@@ -83,15 +85,15 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 /* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back. */
 static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
-	zone_discard_buffer(self, zone);
-	staged_drop(self, zone, zone->placed, zone->landed - zone->placed);
-	if (!zone->backing)
-		l2p_unmap(self, zone, zone->placed);
-	zone->generation++;
-	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
-	zone->landed_slot = zone->flush_to = 0;
-	zone->relocate = zone->failed = false;
-	lt_store(&zone->erased, 0);
+	buffer_give(self, &zone->ext);
+	staged_drop(self, &zone->ext, zone->ext.placed, zone->ext.landed - zone->ext.placed);
+	if (!extent_is_backing(&zone->ext))
+		l2p_unmap(self, &zone->ext, zone->ext.placed);
+	zone->ext.generation++;
+	zone->ext.wp = zone->ext.landed = zone->ext.placed = zone->ext.staged = zone->ext.staged_from = zone->ext.resident = 0;
+	zone->ext.landed_slot = zone->ext.flush_to = 0;
+	zone->ext.relocate = zone->ext.failed = false;
+	lt_store(&zone->ext.erased, 0);
 	zone->given_up = 0;
 }
 
@@ -104,37 +106,37 @@ static void give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place,
 		superblock_retire(self, superblock);
 	} else if (superblock != SUPERBLOCK_NONE) {
 		zone->given_up++;
-		superblock_release(self, superblock, zone);
+		superblock_release(self, superblock, &zone->ext);
 	}
 	*bad = false;
 }
 
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 {
-	zone->op_step = OP_ERASE;
-	give_up(self, zone, &zone->superblock, &zone->bad_superblock);
-	give_up(self, zone, &zone->patch, &zone->bad_patch);
+	zone->op.step = OP_ERASE;
+	give_up(self, zone, &zone->ext.superblock, &zone->ext.bad_superblock);
+	give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
 }
 
 static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
-	switch (zone->op_step) {
+	switch (zone->op.step) {
 	case OP_DRAIN:
 		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
-		    zone->old_superblock != SUPERBLOCK_NONE)
+		    zone->move.old != SUPERBLOCK_NONE)
 			return false;
-		record(self, zone, zone->generation + 1, ZONE_RECORD_OPEN);
+		record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;
 	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
-		if (!zone_table_settled(zone->ftl, zone) || zone->durable.head || !zone_quiet(zone))
+		if (!zone_table_settled(zone->ext.ftl, zone) || zone->durable.head || !zone_quiet(zone))
 			return false;
 		reset_contents(self, zone);
 		reset_superblock(self, zone);
 		return true;
 	default:
-		if (lt_load(&zone->erased) < zone->given_up)
+		if (lt_load(&zone->ext.erased) < zone->given_up)
 			return false;
-		if (zone->drains)
+		if (zone->budget.drains)
 			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_EMPTY, BUDGET_NONE);
 		self->counters.zone_resets++;
@@ -145,11 +147,11 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 
 static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->op_step != OP_RECORD) {
-		record(self, zone, zone->generation, ZONE_RECORD_OFFLINE);
+	if (zone->op.step != OP_RECORD) {
+		record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
 		return true;
 	}
-	if (!zone_table_settled(zone->ftl, zone))
+	if (!zone_table_settled(zone->ext.ftl, zone))
 		return false;
 	zone_set_state(zone, NVME_ZS_OFFLINE, BUDGET_NONE);
 	op_end(zone, NVME_SUCCESS);
@@ -160,12 +162,12 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 {
 	bool more = true;
 
-	while (more && zone->op) {
-		if (zone->failed && zone->op == FTL_ZONE_FINISH) {
+	while (more && zone->op.code) {
+		if (zone->ext.failed && zone->op.code == FTL_ZONE_FINISH) {
 			op_end(zone, NVME_WRITE_FAULT);
 			return;
 		}
-		switch (zone->op) {
+		switch (zone->op.code) {
 		case FTL_ZONE_FINISH: more = finish_step(self, zone); break;
 		case FTL_ZONE_RESET: more = reset_step(self, zone); break;
 		default: more = offline_step(self, zone); break;
@@ -175,14 +177,14 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 
 bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 {
-	struct ftl_request *req = zone->op_request;
+	struct ftl_request *req = zone->op.request;
 
 	if (!req || !io_abandoned(self, req))
 		return false;
-	zone->op_request = NULL;
+	zone->op.request = NULL;
 	io_resume(req);
-	if (zone->op_step < OP_PLACE) {
-		zone->op = 0;
+	if (zone->op.step < OP_PLACE) {
+		zone->op.code = 0;
 		io_resume_all(&zone->parked);
 	}
 	return true;
@@ -190,37 +192,37 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 
 /* --- start of a command --- */
 
-static enum verdict op_begin(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	zone->op = req->op;
-	zone->op_step = OP_DRAIN;
-	zone->op_request = req;
+	zone->op.code = req->op;
+	zone->op.step = OP_DRAIN;
+	zone->op.request = req;
 	io_of(req)->zone = zone;
-	zone_pump(self, zone);
-	return RUNNING;
+	extent_pump(self, &zone->ext);
+	return OP_RUNNING;
 }
 
-static enum verdict open_zone(struct zone *zone, struct ftl_request *req, uint16_t *status)
+static enum op_verdict open_zone(struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
 	struct ftl_io *io = io_of(req);
 
 	if (budget_need(zone->state) & (uint8_t)~io->budget)
-		return LACKS_BUDGET;
+		return OP_LACKS_BUDGET;
 	if (zone->state == NVME_ZS_EXPLICIT_OPEN)
-		return DONE;
+		return OP_DONE;
 	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN)) {
 		*status = NVME_ZONE_INVALID_TRANSITION;
-		return DONE;
+		return OP_DONE;
 	}
 	zone_set_state(zone, NVME_ZS_EXPLICIT_OPEN, io->budget);
 	io->budget = BUDGET_NONE;
-	return DONE;
+	return OP_DONE;
 }
 
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
 static uint16_t close_zone(struct zone *zone, const struct ftl_request *req)
 {
-	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
+	uint8_t state = (req->flags & FTL_AT_REST) && !zone->ext.wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
 
 	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
@@ -237,16 +239,16 @@ static uint8_t goal_of(uint8_t op)
 	return op == FTL_ZONE_FINISH ? NVME_ZS_FULL : NVME_ZS_OFFLINE;
 }
 
-static enum verdict long_command(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
+static enum op_verdict long_command(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
 	uint8_t goal = goal_of(req->op);
 	bool dead = zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE;
 
 	if (zone->state == goal)
-		return DONE;
+		return OP_DONE;
 	if (dead != (req->op == FTL_ZONE_OFFLINE)) {
 		*status = NVME_ZONE_INVALID_TRANSITION;
-		return DONE;
+		return OP_DONE;
 	}
 	return op_begin(self, zone, req);
 }
@@ -263,19 +265,19 @@ static bool selected(const struct ftl_request *req, uint8_t state)
 	}
 }
 
-static enum verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
+static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
 {
 	struct lt_lock_node node;
-	enum verdict verdict = DONE;
+	enum op_verdict verdict = OP_DONE;
 
-	lt_lock_acquire(&zone->lock, &node);
+	lt_lock_acquire(&zone->ext.lock, &node);
 	*status = NVME_SUCCESS;
 	*need = budget_need(zone->state);
-	if (zone->op || zone->waits_budget) {
+	if (zone->op.code || zone->budget.waits) {
 		io_push(&zone->parked, req);
-		verdict = RUNNING;
+		verdict = OP_RUNNING;
 	} else if (io_of(req)->all && !selected(req, zone->state)) {
-		verdict = DONE;
+		verdict = OP_DONE;
 	} else if (req->op == FTL_ZONE_OPEN) {
 		verdict = open_zone(zone, req, status);
 	} else if (req->op == FTL_ZONE_CLOSE) {
@@ -283,26 +285,26 @@ static enum verdict op_try(struct ftl_worker *self, struct zone *zone, struct ft
 	} else {
 		verdict = long_command(self, zone, req, status);
 	}
-	lt_lock_release(&zone->lock, &node);
+	lt_lock_release(&zone->ext.lock, &node);
 	return verdict;
 }
 
-/* Runs the command on one zone; RUNNING: it ends later. */
-static enum verdict op_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
+/* Runs the command on one zone; OP_RUNNING: it ends later. */
+static enum op_verdict op_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
-	enum verdict verdict;
+	enum op_verdict verdict;
 	uint8_t need;
 
-	while ((verdict = op_try(self, zone, req, status, &need)) == LACKS_BUDGET) {
+	while ((verdict = op_try(self, zone, req, status, &need)) == OP_LACKS_BUDGET) {
 		bool retry = false;
 
 		*status = budget_for(self->ftl, req, need);
 		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
-			return RUNNING;
+			return OP_RUNNING;
 		if (*status && !retry)
-			return DONE;
+			return OP_DONE;
 	}
-	if (verdict == DONE) {
+	if (verdict == OP_DONE) {
 		budget_give_back(self->ftl, io_of(req)->budget);
 		io_of(req)->budget = BUDGET_NONE;
 	}
@@ -317,13 +319,13 @@ static uint16_t open_all_fits(struct ftl *ftl)
 	uint16_t status;
 
 	for (uint32_t i = ftl->shape.conventional_zones; i < ftl->zone_count; i++) {
-		lt_lock_acquire(&ftl->zones[i].lock, &node);
+		lt_lock_acquire(&ftl->zones[i].ext.lock, &node);
 		closed += ftl->zones[i].state == NVME_ZS_CLOSED;
-		lt_lock_release(&ftl->zones[i].lock, &node);
+		lt_lock_release(&ftl->zones[i].ext.lock, &node);
 	}
-	lt_lock_acquire(&ftl->budget.lock, &node);
-	status = closed > ftl->budget.max_open - ftl->budget.open ? NVME_TOO_MANY_OPEN : NVME_SUCCESS;
-	lt_lock_release(&ftl->budget.lock, &node);
+	lt_lock_acquire(&ftl->budget->lock, &node);
+	status = closed > ftl->budget->max_open - ftl->budget->open ? NVME_TOO_MANY_OPEN : NVME_SUCCESS;
+	lt_lock_release(&ftl->budget->lock, &node);
 	return status;
 }
 
@@ -338,10 +340,10 @@ static void all_zones(struct ftl_worker *self, struct ftl_request *req)
 		io->cursor = self->ftl->shape.conventional_zones;
 	io->all = 1;
 	for (; !status && io->cursor < self->ftl->zone_count; io->cursor++)
-		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == RUNNING)
+		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == OP_RUNNING)
 			return;
 	if (req->flags & FTL_AT_REST && !status)
-		rest_begin(self, req);
+		io_become(self, req, FTL_REST);
 	else
 		io_complete(req, status);
 }
@@ -356,8 +358,8 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	zone = zone_at(self->ftl, req->lba);
-	if (req->lba != zone->start || page_space_holds(&self->ftl->page, req->lba))
+	if (req->lba != zone->ext.start || is_conventional(self->ftl, req->lba))
 		io_complete(req, NVME_INVALID_FIELD);
-	else if (op_zone(self, zone, req, &status) == DONE)
+	else if (op_zone(self, zone, req, &status) == OP_DONE)
 		io_complete(req, status);
 }

@@ -1,8 +1,11 @@
 /* Zone records on flash. */
 #include "zone/zone_table.h"
 
-#include "base/context.h"
-#include "zone/write.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+#include "places/places.h"
+#include "slc/slc.h"
+#include "zone/zone.h"
 
 static void write_init(struct ftl *ftl, struct arena *arena, struct table_page *page, struct slc_write *write)
 {
@@ -17,45 +20,26 @@ static void write_init(struct ftl *ftl, struct arena *arena, struct table_page *
 	}
 }
 
-void zone_table_init(struct ftl *ftl, struct arena *arena)
-{
-	struct zone_table *table = &ftl->table;
-
-	lt_lock_init(&table->lock, HZ_LC_L2P, ftl->l2p.shards);
-	table->pages = (ftl->all_zones + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
-	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "zone table");
-	table->record = arena_alloc(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");
-	for (uint32_t i = 0; i < table->pages; i++) {
-		struct table_page *page = &table->page[i];
-
-		page->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "zone table page");
-		for (unsigned c = 0; c < ZONE_TABLE_COPIES; c++) {
-			page->ppa[c] = PPA_NONE;
-			write_init(ftl, arena, page, &page->write[c]);
-		}
-	}
-}
-
 static void copy_written(struct slc_write *write);
 
 /* Table lock held, page not up to date. Both copies at a time: they lie on different planes, unless the device has one only. */
 static void page_write(struct ftl_worker *self, uint32_t index)
 {
 	struct ftl *ftl = self->ftl;
-	struct table_page *page = &ftl->table.page[index];
+	struct table_page *page = &ftl->table->page[index];
 	uint64_t sequence = sequence_take(ftl, 1);
 
-	ftl->table.busy += !page->busy;
+	ftl->table->busy += !page->busy;
 	page->busy = true;
 	page->writing = page->wanted;
 	page->pending = ZONE_TABLE_COPIES;
 	clock_freeze();
-	memcpy(page->image, &ftl->table.record[index * ZONE_RECORDS_PER_PAGE], HZ_SECTOR_BYTES);
+	memcpy(page->image, &ftl->table->record[index * ZONE_RECORDS_PER_PAGE], HZ_SECTOR_BYTES);
 	clock_thaw();
 	for (unsigned c = 0; c < ZONE_TABLE_COPIES; c++) {
 		struct slc_write *write = &page->write[c];
 
-		write->oob[0] = (struct hz_oob){ .sequence = sequence, .lpa = index, .generation = ftl->table.number,
+		write->oob[0] = (struct hz_oob){ .sequence = sequence, .lpa = index, .generation = ftl->table->number,
 						 .kind = HZ_OOB_ZONE_TABLE, .stream = ZONE_TABLE_VERSION };
 		write->txn.owner = &self->thread;
 		write->stream = SLC_MAP;
@@ -73,16 +57,16 @@ static void replace_copy(struct ftl_worker *self, struct table_page *page, const
 	ppa_t old = page->ppa[copy];
 
 	page->ppa[copy] = write->ppa;
-	slc_validate(self->ftl, write->ppa, 1, slc_table_tag((uint32_t)(page - self->ftl->table.page) * ZONE_TABLE_COPIES + copy));
+	slc_validate(self->ftl, write->ppa, 1, slc_table_tag((uint32_t)(page - self->ftl->table->page) * ZONE_TABLE_COPIES + copy));
 	if (old != PPA_NONE)
 		slc_invalidate(self, &old, 1);
 }
 
 /* Table lock held: all copies are on flash. Returns the zones that wait for that. */
-static struct zone *page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
+static struct zone_record_state *page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
 {
-	struct zone_table *table = &self->ftl->table;
-	struct zone *waiting = page->waiting;
+	struct zone_table *table = self->ftl->table;
+	struct zone_record_state *waiting = page->waiting;
 
 	page->durable = page->writing;
 	page->waiting = NULL;
@@ -101,10 +85,10 @@ static struct zone *page_written(struct ftl_worker *self, struct table_page *pag
 static void copy_written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
-	struct zone_table *table = &self->ftl->table;
+	struct zone_table *table = self->ftl->table;
 	struct table_page *page = write->context;
 	struct io_queue at_rest = { NULL, NULL };
-	struct zone *waiting = NULL;
+	struct zone_record_state *waiting = NULL;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
@@ -113,11 +97,11 @@ static void copy_written(struct slc_write *write)
 		waiting = page_written(self, page, &at_rest);
 	lt_lock_release(&table->lock, &node);
 	while (waiting) {
-		struct zone *next = waiting->next_record;
+		struct zone *zone = (struct zone *)((char *)waiting - offsetof(struct zone, record));
 
-		lt_store(&waiting->record_queued, 0);
-		zone_kick(self, waiting);
-		waiting = next;
+		waiting = waiting->next;
+		lt_store(&zone->record.queued, 0);
+		extent_kick(self, &zone->ext);
 	}
 	io_resume_all(&at_rest);
 }
@@ -125,10 +109,10 @@ static void copy_written(struct slc_write *write)
 /* Zone lock held. Table lock held. A zone is in the list once; copy_written empties the list without the zones' locks. */
 static void wait_for_page(struct table_page *page, struct zone *zone)
 {
-	if (lt_swap(&zone->record_queued, 1))
+	if (lt_swap(&zone->record.queued, 1))
 		return;
-	zone->next_record = page->waiting;
-	page->waiting = zone;
+	zone->record.next = page->waiting;
+	page->waiting = &zone->record;
 }
 
 /* Zone lock held. */
@@ -136,50 +120,50 @@ static void note_place(struct zone_record *record, const struct zone *zone)
 {
 	bool dead = zone->state == NVME_ZS_READ_ONLY || record->state >= ZONE_RECORD_READ_ONLY;
 
-	record->placed = zone->placed;
-	record->wp = dead ? zone->wp : zone_durable(zone);
-	record->superblock = zone->superblock;
-	record->patch = zone->patch;
+	record->placed = zone->ext.placed;
+	record->wp = dead ? zone->ext.wp : extent_durable(&zone->ext);
+	record->superblock = zone->ext.superblock;
+	record->patch = zone->ext.patch;
 }
 
-struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state)
+struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind)
 {
-	struct zone_record record = { .generation = generation, .state = state,
-				      .reset_sequence = zone->backing ? lt_load(&zone->page->reset_sequence) : 0 };
+	struct zone_record record = { .generation = generation, .state = kind,
+				      .reset_sequence = extent_is_backing(&zone->ext) ? lt_load(&zone->ext.places->reset_sequence) : 0 };
 
-	if (generation == zone->generation)
+	if (generation == zone->ext.generation)
 		note_place(&record, zone);
 	return record;
 }
 
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record)
 {
-	struct zone_table *table = &self->ftl->table;
-	struct table_page *page = &table->page[zone->index / ZONE_RECORDS_PER_PAGE];
+	struct zone_table *table = self->ftl->table;
+	struct table_page *page = &table->page[zone->ext.index / ZONE_RECORDS_PER_PAGE];
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
-	table->record[zone->index] = *record;
-	zone->record_ticket = ++page->wanted;
+	table->record[zone->ext.index] = *record;
+	zone->record.ticket = ++page->wanted;
 	wait_for_page(page, zone);
 	if (!page->busy)
-		page_write(self, zone->index / ZONE_RECORDS_PER_PAGE);
+		page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
 	lt_lock_release(&table->lock, &node);
 }
 
 bool zone_table_settled(struct ftl *ftl, struct zone *zone)
 {
-	struct zone_table *table = &ftl->table;
-	struct table_page *page = &table->page[zone->index / ZONE_RECORDS_PER_PAGE];
+	struct zone_table *table = ftl->table;
+	struct table_page *page = &table->page[zone->ext.index / ZONE_RECORDS_PER_PAGE];
 	struct lt_lock_node node;
 	bool settled;
 
-	if (!zone->record_ticket)
+	if (!zone->record.ticket)
 		return true;
 	lt_lock_acquire(&table->lock, &node);
-	settled = (int32_t)(page->durable - zone->record_ticket) >= 0;
+	settled = (int32_t)(page->durable - zone->record.ticket) >= 0;
 	if (settled)
-		zone->record_ticket = 0;
+		zone->record.ticket = 0;
 	else
 		wait_for_page(page, zone);
 	lt_lock_release(&table->lock, &node);
@@ -189,7 +173,7 @@ bool zone_table_settled(struct ftl *ftl, struct zone *zone)
 /* Table lock held. */
 static void want_page(struct ftl_worker *self, uint32_t index)
 {
-	struct table_page *page = &self->ftl->table.page[index];
+	struct table_page *page = &self->ftl->table->page[index];
 
 	page->wanted++;
 	if (!page->busy)
@@ -199,16 +183,16 @@ static void want_page(struct ftl_worker *self, uint32_t index)
 void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before)
 {
 	struct ftl *ftl = self->ftl;
-	struct zone_table *table = &ftl->table;
+	struct zone_table *table = ftl->table;
 	struct lt_lock_node zone_node, node;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		lt_lock_acquire(&ftl->zones[z].lock, &zone_node);
+		lt_lock_acquire(&ftl->zones[z].ext.lock, &zone_node);
 		lt_lock_acquire(&table->lock, &node);
 		note_place(&table->record[z], &ftl->zones[z]);
 		table->record[z].data_before = data_before;
 		lt_lock_release(&table->lock, &node);
-		lt_lock_release(&ftl->zones[z].lock, &zone_node);
+		lt_lock_release(&ftl->zones[z].ext.lock, &zone_node);
 	}
 	lt_lock_acquire(&table->lock, &node);
 	table->number++;
@@ -218,18 +202,25 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	lt_lock_release(&table->lock, &node);
 }
 
-void zone_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to)
+static ppa_t *place_of(struct ftl *ftl, uint32_t tag)
 {
-	struct zone_table *table = &ftl->table;
-	ppa_t *ppa = &table->page[index / ZONE_TABLE_COPIES].ppa[index % ZONE_TABLE_COPIES];
+	uint32_t index = SLC_NONE - 1 - tag;
+
+	return &ftl->table->page[index / ZONE_TABLE_COPIES].ppa[index % ZONE_TABLE_COPIES];
+}
+
+static bool copy_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return *place_of(ftl, tag) == ppa; }
+
+static void copy_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+{
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&table->lock, &node);
-	if (*ppa == from) {
-		*ppa = to;
+	lt_lock_acquire(&ftl->table->lock, &node);
+	if (copy_lies_at(ftl, tag, from)) {
+		*place_of(ftl, tag) = to;
 		slc_move(ftl, from, to);
 	}
-	lt_lock_release(&table->lock, &node);
+	lt_lock_release(&ftl->table->lock, &node);
 }
 
 static bool half_lost(const struct table_page *page)
@@ -240,7 +231,7 @@ static bool half_lost(const struct table_page *page)
 static void mend(struct lt_event *event)
 {
 	struct zone_table *table = (struct zone_table *)((char *)event - offsetof(struct zone_table, mend));
-	struct ftl *ftl = (struct ftl *)((char *)table - offsetof(struct ftl, table));
+	struct ftl *ftl = table->ftl;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
@@ -252,8 +243,31 @@ static void mend(struct lt_event *event)
 
 void zone_table_mend(struct ftl *ftl)
 {
-	for (uint32_t i = 0; i < ftl->table.pages; i++)
-		ftl->damage.table_copies += half_lost(&ftl->table.page[i]);
+	for (uint32_t i = 0; i < ftl->table->pages; i++)
+		ftl->damage.table_copies += half_lost(&ftl->table->page[i]);
 	if (ftl->damage.table_copies)
-		lt_post(&ftl->workers[0].thread, &ftl->table.mend, mend);
+		lt_post(&ftl->workers[0].thread, &ftl->table->mend, mend);
+}
+
+void zone_table_init(struct ftl *ftl, struct arena *arena)
+{
+	struct zone_table *table = arena_alloc(arena, 1, sizeof(*table), "zone table");
+
+	ftl->table = table;
+	table->ftl = ftl;
+	lt_lock_init(&table->lock, HZ_LC_L2P, ftl->l2p->shards);
+	table->pages = (ftl->all_zones + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
+	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "zone table");
+	table->record = arena_alloc(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");
+	for (uint32_t i = 0; i < table->pages; i++) {
+		struct table_page *page = &table->page[i];
+
+		page->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "zone table page");
+		for (unsigned c = 0; c < ZONE_TABLE_COPIES; c++) {
+			page->ppa[c] = PPA_NONE;
+			write_init(ftl, arena, page, &page->write[c]);
+		}
+	}
+	slc_own(ftl->slc, SLC_OWNS_TABLE, (struct slc_owner){ .first = slc_table_tag(table->pages * ZONE_TABLE_COPIES - 1),
+							      .last = slc_table_tag(0), .moved = copy_moved, .lies_at = copy_lies_at });
 }

@@ -6,16 +6,17 @@
 #ifndef FTL_ZONE_TABLE_H
 #define FTL_ZONE_TABLE_H
 
+#include "lt/lock.h"
 #include "request/io.h"
-#include "slc/slc.h"
+#include "slc/slc_write.h"
 
-struct ftl_worker;
+struct arena;
 struct zone;
 
-enum zone_record_state { ZONE_RECORD_OPEN = 0, ZONE_RECORD_FINISHED = 1, ZONE_RECORD_READ_ONLY = 2, ZONE_RECORD_OFFLINE = 3 };
+enum zone_record_kind { ZONE_RECORD_OPEN = 0, ZONE_RECORD_FINISHED = 1, ZONE_RECORD_READ_ONLY = 2, ZONE_RECORD_OFFLINE = 3 };
 struct zone_record {
 	uint32_t generation;
-	uint32_t state;               /* enum zone_record_state */
+	uint32_t state;               /* enum zone_record_kind */
 	uint32_t finish;              /* FINISHED: sectors written before the finish */
 	uint32_t fence_offset;        /* sectors at or beyond it … */
 	uint64_t fence_sequence;      /* … with a sequence number up to this one are dead */
@@ -28,16 +29,26 @@ struct zone_record {
 HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
 enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 2, ZONE_TABLE_COPIES = HZ_ZONE_TABLE_COPIES };
 
+/* A zone's part in it. */
+struct zone_record_state {
+	uint32_t ticket;              /* table version that holds the zone's last record; 0 = none wanted */
+	bool fence;                   /* stale SLC copies beyond wp_at_mount: make a fence durable before data land */
+	uint32_t wp_at_mount;
+	struct zone_record_state *next; /* table lock */
+	lt_word queued;               /* 1: in a table page's waiting list */
+};
+
 struct table_page {
 	uint32_t wanted, writing, durable;  /* versions; wanted > durable: must be written */
 	bool busy;
 	uint32_t pending;             /* copies on their way to flash */
 	ppa_t ppa[ZONE_TABLE_COPIES]; /* valid ones; PPA_NONE before the first was written */
 	struct slc_write write[ZONE_TABLE_COPIES];
-	struct zone *waiting;         /* by next_record */
+	struct zone_record_state *waiting; /* zones that wait for the next version, by next */
 	uint8_t *image;               /* what is being written */
 };
 struct zone_table {
+	struct ftl *ftl;
 	struct lt_lock lock;
 	uint32_t pages, busy;         /* busy: how many of them */
 	uint32_t number;              /* of the last record of all zones: in the OOB record of every page since */
@@ -49,7 +60,7 @@ struct zone_table {
 
 void zone_table_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held: a record without finish or fence, of what is durable now (of all that was accepted, if the zone can be written no more). */
-struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_state state);
+struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
 /* Zone lock held: has the last commit reached flash? */
@@ -57,9 +68,6 @@ bool zone_table_settled(struct ftl *ftl, struct zone *zone);
 /* Nothing runs but this request, which is dispatched again when it is done: record all zones as they are, under the next number.
  * data_before: zone_record.data_before. */
 void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before);
-/* The SLC collector has moved sector `index` of the table (page * ZONE_TABLE_COPIES + copy) to `to`; it counts if that still lies at `from`.
- * SLC lock not held. */
-void zone_table_move(struct ftl *ftl, uint32_t index, ppa_t from, ppa_t to);
 /* Mount: pages of which one copy only is left are written again as soon as the harts run. */
 void zone_table_mend(struct ftl *ftl);
 

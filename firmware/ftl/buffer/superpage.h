@@ -1,18 +1,16 @@
-/* Write buffers: a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the zone it is bound to.
+/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it is
+ * bound to.
  *
- * Class BUFFER protects who owns which buffer and who waits; the content belongs to the owner zone's lock. A buffer is handed over
+ * Class BUFFER protects who owns which buffer and who waits; the content belongs to the owner's lock. A buffer is handed over
  * when everything in it is durable: full units programmed, the partial one staged in SLC. */
-#ifndef FTL_WRITE_BUFFER_H
-#define FTL_WRITE_BUFFER_H
+#ifndef FTL_SUPERPAGE_H
+#define FTL_SUPERPAGE_H
 
+#include "buffer/binding.h"
+#include "buffer/buffer.h"
 #include "buffer/idle.h"
-#include "lt/lock.h"
-#include "slc/slc.h"
-
-struct ftl;
-struct ftl_worker;
-struct zone;
-struct arena;
+#include "places/places.h"
+#include "slc/slc_write.h"
 
 enum unit_state {
 	UNIT_EMPTY,
@@ -50,12 +48,11 @@ struct fold {
 
 struct write_buffer {
 	uint32_t index;
-	struct zone *owner;           /* class BUFFER */
-	struct zone *waiting_head, *waiting_tail; /* class BUFFER */
+	struct extent *owner;         /* class BUFFER */
+	struct waiter_queue queue;    /* class BUFFER: who waits for it */
 	lt_word waiting;              /* how many; a hint outside the lock */
 	lt_word fill;                 /* sectors not yet durable: what eviction policies look at */
-	lt_word draining;             /* 1: the owner is FULL, the buffer comes free by itself */
-	struct zone *zone;            /* owner as long as something is in the buffer; set under its lock */
+	struct extent *ext;           /* owner as long as something is in the buffer; set under its lock */
 	uint8_t **page;               /* by slot */
 	struct hz_oob *oob;           /* by slot */
 	struct flush_unit *unit;
@@ -67,14 +64,7 @@ struct write_buffer {
 	struct idle_watch idle;
 };
 
-struct write_pool;
-/* Chooses the buffer that the zone gets (if free) or waits for. Class BUFFER held. O(1), or O(buffers) where it must compare. */
-struct binding_policy {
-	const char *name;
-	uint32_t (*choose)(const struct write_pool *pool, const struct zone *zone);
-};
-
-struct write_pool {
+struct superpage_pool {
 	struct lt_lock lock;
 	uint32_t count, shared;       /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
 	uint32_t slots, units;        /* of each buffer; units: of the finer grid */
@@ -86,17 +76,9 @@ struct write_pool {
 	struct write_buffer *buffer;
 	const struct binding_policy *policy;
 	uint32_t *home;               /* zone → zone modulo count */
+	uint32_t of_stream[PLACE_STREAMS]; /* backing zones' streams → buffer */
 };
 
-extern const struct binding_policy binding_policies[3]; /* by enum hz_buffer_binding */
-
-void write_pool_init(struct ftl *ftl, struct arena *arena);
-/* Zone lock held: a free buffer, or NULL: the zone waits and is kicked when granted_buffer names one. The present owner, if
- * it must give way, is kicked too. */
-struct write_buffer *write_pool_take(struct ftl_worker *self, struct zone *zone);
-/* Zone lock held: everything in it is durable or void. The next waiting zone gets it. */
-void write_pool_give(struct ftl_worker *self, struct write_buffer *buffer);
-/* The zone that owns the buffer now, or NULL. */
-struct zone *write_pool_owner(struct ftl *ftl, uint32_t buffer);
+extern const struct buffer_ops superpage_buffers;
 
 #endif

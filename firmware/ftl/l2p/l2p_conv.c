@@ -3,14 +3,15 @@
  * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because nothing is cached of an
  * LBA that has a change; and a page that was read becomes void (its epoch) when a new copy takes its place, before the changes in it
  * are dropped. */
-#include "l2p/l2p_page.h"
+#include "l2p/l2p_conv.h"
 
-#include "base/context.h"
+#include "l2p/l2p.h"
 #include "l2p/l2p_lookup.h"
+#include "places/places.h"
 
 static const struct map_page *page_of(const struct l2p_lookup *at)
 {
-	return &at->self->ftl->l2p.table.page[l2p_page_index(at->self->ftl, at->zone, at->offset)];
+	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, at->offset)];
 }
 
 /* A page without either flag has no record but of what its copy says too. */
@@ -21,7 +22,7 @@ static bool from_changes(struct l2p_lookup *at)
 	uint32_t before = at->offset;
 
 	while (at->offset < at->end) {
-		const struct l2p_change *change = l2p_change_of(at->self->ftl, at->shard, (uint32_t)at->zone->start + at->offset);
+		const struct l2p_change *change = l2p_change_of(at->self->ftl, at->shard, (uint32_t)at->ext->start + at->offset);
 
 		if (!change)
 			break;
@@ -42,7 +43,7 @@ static bool from_page(struct l2p_lookup *at, const struct map_page *page, bool c
 	}
 	if (!io->fetch)
 		return false;
-	if (&at->self->ftl->l2p.table.page[io->fetch->page] != page || l2p_fetch_stale(at->self->ftl, io->fetch)) {
+	if (&at->self->ftl->l2p->table.page[io->fetch->page] != page || l2p_fetch_stale(at->self->ftl, io->fetch)) {
 		l2p_fetch_leave(at->self, at->req);
 		return false;
 	}
@@ -60,33 +61,33 @@ static bool look_up(struct l2p_lookup *at)
 	return l2p_lookup_pages(at) || (changes && from_changes(at)) || from_page(at, page, changes);
 }
 
-uint32_t l2p_cached_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
-	const struct zone *zone = zone_at(self->ftl, lba);
-	uint32_t offset = (uint32_t)(lba - zone->start);
-	struct l2p_lookup at = { .self = self, .req = req, .zone = zone, .offset = offset, .end = offset + count, .place = place };
+	const struct extent *ext = extent_at(self->ftl, lba);
+	uint32_t offset = (uint32_t)(lba - ext->start);
+	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = place };
 	struct lt_lock_node node;
 	bool more = true;
 
 	l2p_lookup_begin(&at, &node);
 	while (more && at.offset < at.end)
 		if (!look_up(&at))
-			more = at.offset == offset && l2p_fetch(self, req, l2p_page_index(self->ftl, zone, at.offset));
+			more = at.offset == offset && l2p_fetch(self, req, map_page_index(self->ftl, ext, at.offset));
 	l2p_lookup_end(&at, &node);
 	return at.offset - offset;
 }
 
-void l2p_cached_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	const struct zone *zone = zone_at(ftl, lba);
-	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+	const struct extent *ext = extent_at(ftl, lba);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
 	struct lt_lock_node node;
 	uint64_t sequence;
 
 	lt_lock_acquire(lock, &node);
 	sequence = sequence_take(ftl, count);
-	l2p_change(ftl, zone, (uint32_t)lba, count, to);
+	l2p_change(ftl, ext, (uint32_t)lba, count, to);
 	lt_lock_release(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		oob[i].sequence = sequence + i;
@@ -95,51 +96,51 @@ void l2p_cached_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 }
 
 /* Without a change the copy on flash decides, and it names `from` as long as that is valid: what replaces it there invalidates it. */
-bool l2p_cached_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	const struct zone *zone = zone_at(ftl, lba);
-	uint32_t shard = l2p_shard_of(ftl, zone);
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 	const struct l2p_change *change;
 	struct lt_lock_node node;
 	bool here;
 
-	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	change = l2p_change_of(ftl, shard, (uint32_t)lba);
-	here = change ? change->place == from : page_space_valid(ftl, from);
+	here = change ? change->place == from : place_valid(ftl, from);
 	if (here) {
 		oob->sequence = sequence_take(ftl, 1);
-		l2p_change(ftl, zone, (uint32_t)lba, 1, to);
+		l2p_change(ftl, ext, (uint32_t)lba, 1, to);
 	}
-	lt_lock_release(&ftl->l2p.shard[shard], &node);
+	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	self->counters.l2p_updates += here;
 	l2p_log_kick(self);
 	return here;
 }
 
-uint32_t l2p_cached_page_hint(struct ftl *ftl, uint64_t lba)
+uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 {
-	const struct zone *zone = zone_at(ftl, lba);
-	uint32_t shard = l2p_shard_of(ftl, zone), index = (uint32_t)(lba - zone->start) & (HZ_MAP_PAGE_ENTRIES - 1);
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t shard = l2p_shard_of(ftl, ext), index = (uint32_t)(lba - ext->start) & (HZ_MAP_PAGE_ENTRIES - 1);
 	uint32_t place = L2P_UNMAPPED;
 	const struct l2p_change *change;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->l2p.shard[shard], &node);
+	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	change = l2p_change_of(ftl, shard, (uint32_t)lba);
 	if (change)
 		place = change->place;
 	else
-		l2p_cache_find_pages(&ftl->l2p.cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(&ftl->l2p), &place);
-	lt_lock_release(&ftl->l2p.shard[shard], &node);
+		l2p_cache_find_pages(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place);
+	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	return place;
 }
 
 static uint32_t peek_copy(struct ftl *ftl, uint32_t index, uint32_t offset)
 {
-	uint8_t *image = ftl->l2p.changes.peek;
+	uint8_t *image = ftl->l2p->changes.peek;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
-	ppa_t ppa = ftl->l2p.table.page[index].ppa;
+	ppa_t ppa = ftl->l2p->table.page[index].ppa;
 
 	if (ppa == PPA_NONE)
 		return L2P_UNMAPPED;
@@ -147,34 +148,34 @@ static uint32_t peek_copy(struct ftl *ftl, uint32_t index, uint32_t offset)
 	return ((const uint32_t *)image)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
 }
 
-uint32_t l2p_cached_page_peek(struct ftl *ftl, uint64_t lba)
+uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 {
-	const struct zone *zone = zone_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - zone->start);
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - ext->start);
 	const struct l2p_change *change;
 
-	if (ftl->l2p.changes.scan)
-		return ftl->l2p.changes.scan[zone->index * ftl->page.capacity + offset] & L2P_ADDRESS_MASK;
-	change = l2p_change_of(ftl, l2p_shard_of(ftl, zone), (uint32_t)lba);
-	return change ? change->place : peek_copy(ftl, l2p_page_index(ftl, zone, offset), offset);
+	if (ftl->l2p->changes.scan)
+		return ftl->l2p->changes.scan[ext->index * ftl->capacity + offset] & L2P_ADDRESS_MASK;
+	change = l2p_change_of(ftl, l2p_shard_of(ftl, ext), (uint32_t)lba);
+	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 
 static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 {
-	return place != L2P_UNMAPPED && page_space_valid(ftl, place) && page_zone_of(ftl, place)->page->lba[page_offset_of(ftl, place)] == lba;
+	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
 }
 
 /* What the copies still name although a change says otherwise, and nobody has collected yet. */
-uint64_t l2p_cached_page_stale(struct ftl *ftl)
+uint64_t l2p_cached_conv_stale(struct ftl *ftl)
 {
-	const struct l2p_changes *changes = &ftl->l2p.changes;
-	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p.table.zone_shift;
+	const struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
 	uint64_t stale = 0;
 
 	for (uint32_t p = 0; p < pages; p++)
 		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next) {
 			const struct l2p_change *change = &changes->record[i];
-			uint32_t old = peek_copy(ftl, p, change->lba - (uint32_t)l2p_page_zone(ftl, p)->start);
+			uint32_t old = peek_copy(ftl, p, change->lba - (uint32_t)map_page_extent(ftl, p)->start);
 
 			stale += old != change->place && still_holds(ftl, old, change->lba);
 		}

@@ -1,0 +1,100 @@
+/* An extent: the sectors of a zone, which are written in order, and where they lie on their way to flash. By offset in sectors:
+ *
+ *     0 … placed   in the superblock (and, beyond it, in the patch), durable
+ *       … staged   in SLC, durable (staged > placed only for the unit that is filling)
+ *       … landed   in the write buffer, which holds [resident, landed)
+ *       … wp       accepted, data still with the host; nothing in a backing zone
+ *
+ * What knows only where data lie (SLC log, map, write buffers) works on extents; their owner, the zone (zone/zone.h), is told by the
+ * functions of extent_owner. */
+#ifndef FTL_EXTENT_H
+#define FTL_EXTENT_H
+
+#include "base/context.h"
+#include "base/waiter.h"
+#include "lt/lock.h"
+
+#define SUPERBLOCK_NONE UINT32_MAX
+
+struct extent;
+struct place_zone;
+struct write_buffer;
+
+/* What an extent's owner does when something happens to it. */
+struct extent_owner {
+	/* Any hart, any lock: look at it soon, on the caller's worker. */
+	void (*kick)(struct ftl_worker *self, struct extent *ext);
+	/* Its lock held: look at it now. */
+	void (*pump)(struct ftl_worker *self, struct extent *ext);
+	/* Its lock held: it cannot be written any more. */
+	void (*fail)(struct ftl_worker *self, struct extent *ext);
+};
+
+struct extent {
+	struct lt_lock lock;          /* class ZONE, index = zone number: everything here, its owner's fields, the content of the buffer */
+	struct ftl *ftl;
+	const struct extent_owner *owner;
+	uint32_t index;               /* zone number */
+	uint64_t start;               /* first LBA */
+	struct place_zone *places;    /* of a backing zone (places/places.h), whose sectors are mapped one by one; else NULL */
+	uint8_t stream;               /* backing: enum place_stream that fills it */
+	uint32_t generation;          /* raised by every reset; older data on flash are dead */
+
+	uint32_t superblock;          /* SUPERBLOCK_NONE until the first write needs one */
+	uint32_t patch;               /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
+	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
+	bool relocate;                /* it cannot be continued: move to a fresh one before the next program */
+	bool failed;                  /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
+
+	uint32_t wp, landed, placed, staged, resident;
+	uint32_t staged_from;         /* start of the unit that [.., staged) belongs to */
+	ppa_t *staged_ppa;            /* slc/staged.h */
+	uint32_t landed_slot;         /* buffer slot of sector `landed` */
+	uint32_t flush_to;            /* somebody waits until [0, flush_to) is durable */
+	bool idle_flush;              /* … nobody does, but the buffer was idle */
+	struct write_buffer *buffer;  /* bound, or NULL */
+
+	struct waiter for_superblock, for_buffer, for_log;
+	uint64_t log_since_ns;        /* waits for room in the map's log since then; 0: it does not */
+	lt_word erased;               /* how many of the superblocks that it gave up have been erased or retired; raised before a kick */
+};
+
+/* lba must be inside the namespace or a backing zone. */
+static inline struct extent *extent_at(const struct ftl *ftl, uint64_t lba) { return ftl->extent[zone_number(ftl, lba)]; }
+
+static inline bool extent_is_backing(const struct extent *ext) { return ext->places; }
+
+/* How far it is durable. Lock held. */
+static inline uint32_t extent_durable(const struct extent *ext)
+{
+	return ext->staged > ext->placed && ext->placed >= ext->staged_from ? ext->staged : ext->placed;
+}
+
+/* Lock held. Has it filled its superblock, so that what follows goes to its patch? A patch is begun only when everything before is
+ * placed: at any time either the superblock or the patch is being programmed. */
+static inline bool extent_in_patch(const struct extent *ext)
+{
+	return ext->placed >= ext->ftl->body_sectors && ext->ftl->shape.patch_sectors;
+}
+
+/* Where a sector belongs. */
+static inline ppa_t extent_place(const struct extent *ext, uint32_t offset)
+{
+	uint32_t body = ext->ftl->body_sectors;
+
+	return offset < body ? ppa_make(ext->ftl->map, ext->superblock, offset) : ppa_make(ext->ftl->map, ext->patch, offset - body);
+}
+
+/* Buffer slot of a resident or staged sector, or of `landed`. */
+static inline uint32_t extent_slot(const struct extent *ext, uint32_t offset)
+{
+	uint32_t back = ext->landed - offset;
+
+	return ext->landed_slot >= back ? ext->landed_slot - back : ext->landed_slot + ext->ftl->superpage_sectors - back;
+}
+
+static inline void extent_kick(struct ftl_worker *self, struct extent *ext) { ext->owner->kick(self, ext); }
+static inline void extent_pump(struct ftl_worker *self, struct extent *ext) { ext->owner->pump(self, ext); }
+static inline void extent_fail(struct ftl_worker *self, struct extent *ext) { ext->owner->fail(self, ext); }
+
+#endif

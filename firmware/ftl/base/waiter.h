@@ -1,0 +1,43 @@
+/* An extent in a queue for something that is scarce: a superblock, a buffer, room in the map's log. Each queue belongs to a lock. */
+#ifndef FTL_WAITER_H
+#define FTL_WAITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lt/arch.h"
+
+struct extent;
+
+struct waiter {
+	struct waiter *next;
+	struct extent *ext;           /* kicked when its turn has come */
+	lt_word granted;              /* what it has got, index + 1; set by who hands it over, taken under the extent's lock */
+	bool queued;                  /* for queues that it may be found in already; under the queue's lock */
+};
+struct waiter_queue { struct waiter *head, *tail; };
+
+static inline void waiter_push(struct waiter_queue *queue, struct waiter *waiter)
+{
+	waiter->next = NULL;
+	if (queue->tail)
+		queue->tail->next = waiter;
+	else
+		queue->head = waiter;
+	queue->tail = waiter;
+}
+
+/* NULL: nobody waits. */
+static inline struct waiter *waiter_pop(struct waiter_queue *queue)
+{
+	struct waiter *waiter = queue->head;
+
+	if (waiter) {
+		queue->head = waiter->next;
+		if (!queue->head)
+			queue->tail = NULL;
+	}
+	return waiter;
+}
+
+#endif

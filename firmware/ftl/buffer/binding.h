@@ -1,0 +1,18 @@
+/* Which superpage buffer a zone of the namespace gets. */
+#ifndef FTL_BINDING_H
+#define FTL_BINDING_H
+
+#include <stdint.h>
+
+struct extent;
+struct superpage_pool;
+
+/* The buffer that the extent gets, if it is free, or waits for. Class BUFFER held. O(1), or O(buffers) where it must compare. */
+struct binding_policy {
+	const char *name;
+	uint32_t (*choose)(const struct superpage_pool *pool, const struct extent *ext);
+};
+
+extern const struct binding_policy binding_policies[]; /* by enum hz_buffer_binding */
+
+#endif

@@ -1,0 +1,10 @@
+/* Which policy manages the write buffers. */
+#include "buffer/buffer.h"
+
+#include "buffer/superpage.h"
+
+void buffers_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->buffer_ops = &superpage_buffers;
+	ftl->buffer_ops->init(ftl, arena);
+}

@@ -1,0 +1,78 @@
+/* Folding: staged sectors of a complete unit come back from SLC into the buffer before it is programmed. */
+#include "buffer/fold.h"
+
+#include "slc/slc.h"
+#include "slc/staged.h"
+
+static void fold_read(struct ftl_worker *self, struct extent *ext);
+
+static void fold_end(struct ftl_worker *self, struct extent *ext)
+{
+	struct write_buffer *buffer = ext->buffer;
+	struct flush_unit *unit = &buffer->unit[buffer->oldest];
+
+	unit->state = UNIT_FULL;
+	if (!buffer->fold.failed) {
+		self->counters.fold_sectors += ext->resident - unit->start;
+		ext->resident = unit->start;
+	} else if (++buffer->fold.tries < SLC_READ_TRIES) {
+		fold_read(self, ext);
+		return;
+	} else {
+		extent_fail(self, ext);
+	}
+	extent_pump(self, ext);
+}
+
+static void fold_done(struct tsu_txn *txn)
+{
+	struct buffer_txn *part = (struct buffer_txn *)txn;
+	struct ftl_worker *self = worker_of(txn);
+	struct extent *ext = part->buffer->ext;
+	struct fold *fold = &part->buffer->fold;
+	struct lt_lock_node node;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	slc_unpin(self, txn->ppa);
+	lt_lock_acquire(&ext->lock, &node);
+	fold->failed |= txn->status != NAND_OK;
+	if (--fold->pending == 0)
+		fold_end(self, ext);
+	lt_lock_release(&ext->lock, &node);
+}
+
+/* [unit start, resident) from SLC into the ring. */
+static void fold_read(struct ftl_worker *self, struct extent *ext)
+{
+	struct ftl *ftl = ext->ftl;
+	struct write_buffer *buffer = ext->buffer;
+	struct flush_unit *unit = &buffer->unit[buffer->oldest];
+	struct fold *fold = &buffer->fold;
+	uint32_t count = ext->resident - unit->start, slot = extent_slot(ext, unit->start);
+
+	unit->state = UNIT_FOLDING;
+	fold->failed = false;
+	fold->pending = count;
+	staged_read(ftl, ext, unit->start, count, fold->ppa);
+	for (uint32_t i = 0; i < count; i++, slot++) {
+		struct buffer_txn *part = &fold->txn[i];
+
+		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + unit->start + i),
+						     .generation = ext->generation, .kind = HZ_OOB_DATA };
+		part->buffer = buffer;
+		part->txn = (struct tsu_txn){
+			.owner = &self->thread, .done = fold_done, .op = TSU_READ, .cause = HZ_CAUSE_FOLD, .sectors = 1,
+			.ppa = fold->ppa[i], .data = { &buffer->page[slot], 0, HZ_SECTOR_BYTES },
+			.oob = extent_is_backing(ext) ? &buffer->oob[slot] : NULL,
+			.next = i + 1 < count ? &part[1].txn : NULL,
+		};
+	}
+	tsu_submit_list(ftl->tsu, &fold->txn->txn);
+}
+
+void fold_start(struct ftl_worker *self, struct extent *ext)
+{
+	ext->buffer->fold.tries = 0;
+	fold_read(self, ext);
+}

@@ -1,0 +1,10 @@
+/* Folding staged sectors back into a superpage buffer. */
+#ifndef FTL_FOLD_H
+#define FTL_FOLD_H
+
+#include "buffer/superpage.h"
+
+/* Extent's lock held. The staged sectors of the oldest unit, which is complete, come into the ring; then the extent's pump goes on. */
+void fold_start(struct ftl_worker *self, struct extent *ext);
+
+#endif

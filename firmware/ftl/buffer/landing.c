@@ -1,0 +1,91 @@
+/* Landing: accepted data come into the buffer at the extent's fill position. */
+#include "buffer/landing.h"
+
+#include "buffer/flush_unit.h"
+
+uint32_t landing_room(struct extent *ext)
+{
+	const struct flush_unit *unit = units_fill(ext);
+	uint32_t room;
+
+	if (!unit)
+		return 0;
+	room = unit->end - ext->landed;
+	return room < ext->ftl->capacity - ext->landed ? room : ext->ftl->capacity - ext->landed;
+}
+
+struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+{
+	const struct write_buffer *buffer = ext->buffer;
+	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
+
+	clock_freeze();
+	for (uint32_t i = 0; i < sectors; i++) {
+		uint32_t slot = ext->landed_slot + i;
+
+		if (req->op == FTL_WRITE_ZEROES)
+			memset(buffer->page[slot], 0, HZ_SECTOR_BYTES);
+		else
+			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->page[slot], HZ_SECTOR_BYTES);
+		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
+						     .generation = ext->generation, .kind = HZ_OOB_DATA };
+	}
+	clock_thaw();
+	return &buffer->oob[ext->landed_slot];
+}
+
+/* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. */
+void landing_pad(struct ftl_worker *self, struct extent *ext)
+{
+	struct flush_unit *unit = units_partial(ext);
+	uint32_t slot = ext->landed_slot, program = extent_in_patch(ext) ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
+	bool backing = extent_is_backing(ext);
+	uint64_t sequence;
+
+	unit->state = UNIT_FULL;
+	unit->data_end = ext->landed;
+	unit->end = unit->start;
+	while (unit->end < ext->landed)
+		unit->end += program;
+	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
+	clock_freeze();
+	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
+		memset(ext->buffer->page[slot], 0, HZ_SECTOR_BYTES);
+		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++, .lpa = (uint32_t)(ext->start + at),
+							  .generation = backing ? UINT32_MAX : ext->generation, .kind = HZ_OOB_PAD };
+	}
+	clock_thaw();
+	self->counters.buffer_flushes_finish++;
+}
+
+void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
+{
+	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
+	struct ftl *ftl = ext->ftl;
+
+	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
+	ext->landed += sectors;
+	ext->landed_slot += sectors;
+	if (ext->landed == unit->end) {
+		unit->state = UNIT_FULL;
+		unit->data_end = unit->end;
+	} else if (ext->landed == ftl->capacity) {
+		landing_pad(self, ext);
+	}
+	if (ext->landed_slot == ftl->superpage_sectors)
+		ext->landed_slot = 0;
+	ext->buffer->wrote = true;
+	if (ftl->cfg->buffer_idle_ns)
+		idle_touch(self, ext);
+	lt_store(&ext->buffer->fill, ext->landed - extent_durable(ext));
+}
+
+void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+{
+	uint32_t slot = extent_slot(ext, offset);
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, ext->buffer->page[slot], HZ_SECTOR_BYTES);
+		slot = slot + 1 == ext->ftl->superpage_sectors ? 0 : slot + 1;
+	}
+}

@@ -1,0 +1,83 @@
+/* Staging: the sectors of a unit that is not complete go to the SLC log, because somebody waits for their durability, or for the buffer. */
+#include "buffer/stage.h"
+
+#include "buffer/flush_unit.h"
+#include "slc/slc.h"
+#include "slc/staged.h"
+
+static void piece_done(struct slc_write *piece)
+{
+	struct write_buffer *buffer = piece->context;
+	struct ftl_worker *self = worker_of(&piece->txn);
+	struct extent *ext = buffer->ext;
+	struct stage *stage = &buffer->stage;
+	uint32_t piece_sectors = ext->ftl->cfg->slc_program_sectors;
+	uint32_t at = stage->from + (uint32_t)(piece - stage->piece) * piece_sectors, rest = stage->to - at;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ext->lock, &node);
+	staged_put(ext->ftl, ext, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
+	if (--stage->pending == 0) {
+		ext->staged = stage->to;
+		self->counters.slc_sectors += stage->to - stage->from;
+		units_note_fill(ext);
+		extent_pump(self, ext);
+	}
+	lt_lock_release(&ext->lock, &node);
+}
+
+static void piece_write(struct ftl_worker *self, struct extent *ext, struct slc_write *piece, uint32_t at)
+{
+	struct ftl *ftl = ext->ftl;
+	struct write_buffer *buffer = ext->buffer;
+	uint32_t count = ftl->cfg->slc_program_sectors, slot = extent_slot(ext, at);
+	uint64_t sequence = sequence_take(ftl, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool data = at + i < buffer->stage.to;
+
+		piece->page[i] = data ? buffer->page[slot + i] : ftl->zero_page;
+		piece->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
+		if (data && extent_is_backing(ext)) {
+			piece->oob[i] = buffer->oob[slot + i];
+		} else if (data) {
+			piece->oob[i].lpa = (uint32_t)(ext->start + at + i);
+			piece->oob[i].generation = ext->generation;
+		}
+	}
+	piece->txn.owner = &self->thread;
+	piece->txn.not_before_ns = unit_of(ext, slot)->not_before_ns;
+	piece->stream = SLC_STAGE;
+	piece->cause = place_cause(ext, HZ_CAUSE_SLC);
+	piece->context = buffer;
+	piece->done = piece_done;
+	slc_write(self, piece);
+}
+
+void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
+{
+	struct write_buffer *buffer = ext->buffer;
+	struct flush_unit *unit;
+	uint32_t from, pieces = 0;
+
+	if (!buffer || buffer->stage.pending || ext->failed)
+		return;
+	unit = units_partial(ext);
+	if (!unit)
+		return;
+	from = ext->staged > unit->start ? ext->staged : unit->start;
+	if (from >= ext->landed || (!gives_way && ext->flush_to <= from))
+		return;
+	self->counters.buffer_flushes_host += !gives_way && !ext->idle_flush;
+	self->counters.buffer_flushes_idle += !gives_way && ext->idle_flush;
+	self->counters.buffer_flushes_conflict += gives_way;
+	ext->staged_from = unit->start;
+	unit->staged = true;
+	buffer->stage.from = from;
+	buffer->stage.to = ext->landed;
+	for (uint32_t at = from; at < ext->landed; at += ext->ftl->cfg->slc_program_sectors)
+		pieces++;
+	buffer->stage.pending = pieces;
+	for (uint32_t i = 0; i < pieces; i++)
+		piece_write(self, ext, &buffer->stage.piece[i], from + i * ext->ftl->cfg->slc_program_sectors);
+}

@@ -1,0 +1,119 @@
+/* Whole-state check of conventional zones: map, places, and what is on flash. */
+#include "conventional/conv_check.h"
+
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "slc/staged.h"
+
+/* False: lost; its record may be known or, if not, is of kind ERASED. */
+static bool read_record(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
+{
+	ppa_t ppa = extent_where(&zone->ext, offset);
+
+	if (ppa != PPA_NONE)
+		return tsu_read_now(zone->ext.ftl->tsu, ppa, 1, NULL, 0, oob) == NAND_OK;
+	oob->kind = HZ_OOB_ERASED;
+	return false;
+}
+
+static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	const struct zone *zone = zone_of(place_extent(ftl, place));
+	uint32_t offset = place_offset(ftl, place);
+	struct hz_oob oob;
+
+	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone->ext.failed ? zone->ext.wp : zone->ext.landed))
+		return "a conventional sector is mapped to a place that holds nothing";
+	if (zone->ext.places->lba[offset] != lba)
+		return "a place does not know the conventional sector that is mapped to it";
+	if (!place_valid(ftl, place))
+		return "a conventional sector is mapped to an invalid place";
+	if (offset >= extent_durable(&zone->ext))
+		return NULL;
+	if (!read_record(zone, offset, &oob) && oob.kind == HZ_OOB_ERASED)
+		return NULL; /* lost */
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->ext.start + offset || oob.host_lba != lba)
+		return "the OOB record of a conventional sector names another LBA";
+	return NULL;
+}
+
+static const char *check_zone(struct ftl *ftl, uint32_t number, uint64_t *valid)
+{
+	const struct zone *zone = &ftl->zones[ftl->zone_count + number];
+	const struct backing *info = &ftl->conventional->backing[number];
+	uint64_t state = lt_load(&info->state), bits = 0;
+
+	for (uint32_t o = 0; o < ftl->capacity; o++)
+		bits += place_valid(ftl, place_make(zone->ext.places, o));
+	*valid += bits;
+	if (bits != lt_load(&zone->ext.places->valid))
+		return "a backing zone's count of valid sectors is wrong";
+	if ((state == BACKING_ERASED) != (zone->state == NVME_ZS_EMPTY) && state != BACKING_OPEN)
+		return "an erased backing zone is not EMPTY, or an EMPTY one not in the list";
+	if (state == BACKING_ERASED && (bits || lt_load(&info->stream) != STREAM_NONE))
+		return "an erased backing zone holds valid sectors or belongs to a stream";
+	if (state == BACKING_SEALED && (zone->ext.buffer || extent_durable(&zone->ext) != zone->ext.landed))
+		return "a sealed backing zone is not durable";
+	return state == BACKING_COLLECTING ? "a backing zone is being collected though nothing runs" : NULL;
+}
+
+static const char *check_lists(struct ftl *ftl)
+{
+	const struct conventional *conv = ftl->conventional;
+	uint32_t erased = 0;
+
+	for (uint32_t i = 0; i < conv->zones; i++)
+		erased += lt_load(&conv->backing[i].state) == BACKING_ERASED;
+	if (erased != lt_load(&conv->free))
+		return "the list of erased backing zones is wrong";
+	if (conv->waiting.head)
+		return "a write waits for an erased backing zone though nothing runs";
+	return lt_load(&conv->gc.busy) ? "the page collector is busy though nothing runs" : NULL;
+}
+
+/* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. */
+static const char *check_newest(struct ftl *ftl, const struct zone *zone)
+{
+	for (uint32_t o = 0; o < extent_durable(&zone->ext); o++) {
+		struct hz_oob oob, other;
+		uint32_t place;
+
+		if (place_valid(ftl, place_make(zone->ext.places, o)))
+			continue; /* named by the map, or about to be found obsolete */
+		read_record(zone, o, &oob);
+		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->conventional_end)
+			continue;
+		place = l2p_conv_peek(ftl, oob.host_lba);
+		if (place == L2P_UNMAPPED)
+			return "a conventional sector is on flash but not mapped";
+		if (place_offset(ftl, place) >= extent_durable(place_extent(ftl, place)))
+			continue;
+		read_record(zone_of(place_extent(ftl, place)), place_offset(ftl, place), &other);
+		if (other.kind == HZ_OOB_DATA && (other.host_lba != oob.host_lba || other.sequence < oob.sequence))
+			return "a conventional sector is mapped to a place that is not the newest";
+	}
+	return NULL;
+}
+
+/* Every mapped LBA has a valid place that names it, and there are as many valid places as mapped LBAs: no two share one. */
+const char *conv_check(struct ftl *ftl)
+{
+	const char *error = ftl->places->zones ? check_lists(ftl) : NULL;
+	uint64_t mapped = 0, valid = 0;
+
+	for (uint64_t lba = 0; !error && lba < ftl->conventional_end; lba++) {
+		uint32_t place = place_lba_exists(ftl, lba) ? l2p_conv_peek(ftl, lba) : L2P_UNMAPPED;
+
+		if (place == L2P_UNMAPPED)
+			continue;
+		mapped++;
+		error = check_place(ftl, lba, place);
+	}
+	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
+		error = check_zone(ftl, i, &valid);
+	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
+		error = check_newest(ftl, backing_zone(ftl, i));
+	if (!error && valid != mapped + (ftl->places->zones ? l2p_conv_stale(ftl) : 0))
+		error = "there are more or fewer valid places than mapped conventional sectors";
+	return error;
+}

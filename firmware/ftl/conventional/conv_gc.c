@@ -1,0 +1,271 @@
+/* Collecting backing zones: choice of the victim, copying in batches, flush, reset. */
+#include "conventional/conv_gc.h"
+
+#include "conventional/conv_space.h"
+#include "conventional/conv_victim.h"
+#include "lt/arena.h"
+#include "slc/slc.h"
+#include "slc/staged.h"
+#include "zone/read.h"
+
+static void collect_batch(struct ftl_worker *self);
+static void collect_next(struct ftl_worker *self);
+
+static void collect_end(struct ftl_worker *self, enum backing_state victim_state)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	lt_store(&backing_of(&gc->victim->ext)->state, victim_state);
+	collect_next(self);
+}
+
+/* An internal request; its completion comes back to the collector's worker. */
+static void collector_submit(struct ftl_worker *self, enum ftl_op op, uint8_t flags, void (*done)(struct ftl_request *))
+{
+	struct ftl_request *req = &self->ftl->conventional->gc.request;
+
+	req->op = (uint8_t)op;
+	req->flags = flags;
+	req->reply_to = &self->thread;
+	req->done = done;
+	io_submit(self, req);
+}
+
+static struct ftl_worker *collector_of(struct ftl_request *req) { return io_of(req)->worker; }
+
+/* The zone is EMPTY again. */
+static void list_erased(struct ftl *ftl, struct zone *zone)
+{
+	struct conventional *conv = ftl->conventional;
+	struct lt_lock_node node;
+
+	places_reset(ftl, zone->ext.places);
+	lt_store(&backing_of(&zone->ext)->state, BACKING_ERASED);
+	lt_lock_acquire(&conv->lock, &node);
+	conv_list_erased(conv, backing_number(&zone->ext));
+	lt_lock_release(&conv->lock, &node);
+	conv_retry(ftl);
+}
+
+static void was_reset(struct ftl_request *req)
+{
+	struct ftl_worker *self = collector_of(req);
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	if (req->status) {
+		collect_end(self, BACKING_LOST);
+		return;
+	}
+	list_erased(self->ftl, gc->victim);
+	collect_next(self);
+}
+
+/* Everything that replaced the victim's sectors is durable. If it cannot be made so, the old data stay: the flush fails if a zone fails
+ * under it, and knows nothing of one that failed before, copies included. */
+static void was_flushed(struct ftl_request *req)
+{
+	struct ftl_worker *self = collector_of(req);
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	if (req->status || lt_load(&gc->victim->ext.places->valid) || lt_load(&self->ftl->conventional->losses) != gc->losses) {
+		collect_end(self, BACKING_LOST);
+		return;
+	}
+	lt_store(&gc->victim->ext.places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
+	lt_add(&self->ftl->places->resets, 1);
+	req->lba = gc->victim->ext.start;
+	collector_submit(self, FTL_ZONE_RESET, 0, was_reset);
+}
+
+/* The collector's stream found no zone: what is left stays where it is. */
+static void was_copied(struct ftl_request *req)
+{
+	struct ftl_worker *self = collector_of(req);
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	if (!req->status) {
+		self->counters.page_gc_sectors += gc->count;
+		collect_batch(self);
+		return;
+	}
+	lt_store(&backing_of(&gc->victim->ext)->state, BACKING_SEALED);
+	lt_store(&gc->busy, 0);
+	conv_despair(self->ftl);
+}
+
+static void collect_copy(struct ftl_worker *self)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	gc->request.lba = 0;
+	gc->request.sectors = gc->count;
+	gc->request.sgl = (struct sgl){ gc->page, 0, gc->count * HZ_SECTOR_BYTES };
+	collector_submit(self, FTL_WRITE, 0, was_copied);
+}
+
+static void read_batch(struct ftl_worker *self);
+
+static void read_done(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct lt_lock_node node;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	if (slc_holds(self->ftl->map, txn->ppa))
+		slc_unpin(self, txn->ppa);
+	gc->failed |= txn->status != NAND_OK;
+	if (--gc->pending)
+		return;
+	lt_lock_acquire(&gc->victim->ext.lock, &node);
+	gc->victim->readers--;
+	lt_lock_release(&gc->victim->ext.lock, &node);
+	if (!gc->failed)
+		collect_copy(self);
+	else if (++gc->tries < CONV_GC_READ_TRIES)
+		read_batch(self);
+	else
+		collect_end(self, BACKING_LOST);
+}
+
+/* Staged sectors, which a zone may have that no stream went on with, are pinned. */
+static void locate(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t *ppa)
+{
+	if (offset < zone->ext.placed)
+		*ppa = ppa_make(ftl->map, zone->ext.superblock, offset);
+	else
+		staged_read(ftl, &zone->ext, offset, 1, ppa);
+}
+
+/* One read for each run of sectors that a flash page holds together; the victim's lock is held. */
+static struct tsu_txn *make_reads(struct ftl_worker *self)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct tsu_txn *list = NULL;
+	ppa_t ppa[CONV_GC_BATCH];
+
+	for (uint32_t i = 0; i < gc->count; i++)
+		locate(self->ftl, gc->victim, gc->offset[i], &ppa[i]);
+	gc->pending = 0;
+	for (uint32_t i = 0, run; i < gc->count; i += run) {
+		struct tsu_txn *txn = &gc->read[gc->pending++];
+
+		run = slc_holds(self->ftl->map, ppa[i]) ? 1 : read_together(self->ftl, &ppa[i], gc->count - i);
+		*txn = (struct tsu_txn){
+			.next = list, .owner = &self->thread, .done = read_done, .op = TSU_READ, .cause = HZ_CAUSE_GC,
+			.sectors = (uint16_t)run, .ppa = ppa[i], .data = { &gc->page[i], 0, run * HZ_SECTOR_BYTES },
+		};
+		list = txn;
+	}
+	return list;
+}
+
+static void read_batch(struct ftl_worker *self)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct lt_lock_node node;
+	struct tsu_txn *list;
+
+	gc->failed = false;
+	lt_lock_acquire(&gc->victim->ext.lock, &node);
+	gc->victim->readers++;
+	list = make_reads(self);
+	lt_lock_release(&gc->victim->ext.lock, &node);
+	tsu_submit_list(self->ftl->tsu, list);
+}
+
+/* The next valid sectors, or the end. Nobody writes to a sealed zone: its reverse map may be read. */
+static void collect_batch(struct ftl_worker *self)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+	const struct place_zone *info = gc->victim->ext.places;
+	uint32_t capacity = self->ftl->capacity, at = gc->position;
+
+	for (gc->count = 0; gc->count < CONV_GC_BATCH && at < capacity; at++) {
+		uint64_t bits = lt_load(&info->bits[at / PLACE_BITS]);
+
+		if (!(uint32_t)bits) {
+			at |= PLACE_BITS - 1;
+		} else if (bits >> (at & (PLACE_BITS - 1)) & 1) {
+			gc->offset[gc->count] = at;
+			gc->lba[gc->count++] = info->lba[at];
+		}
+	}
+	gc->position = at;
+	gc->tries = 0;
+	if (gc->count)
+		read_batch(self);
+	else
+		collector_submit(self, FTL_FLUSH, FTL_BACKING, was_flushed);
+}
+
+static void collect(struct ftl_worker *self, struct zone *victim)
+{
+	struct conv_gc *gc = &self->ftl->conventional->gc;
+
+	lt_store(&backing_of(&victim->ext)->state, BACKING_COLLECTING);
+	gc->victim = victim;
+	gc->position = 0;
+	gc->losses = lt_load(&self->ftl->conventional->losses);
+	self->counters.page_gc_runs++;
+	collect_batch(self);
+}
+
+/* `busy` is ours: go on as long as erased zones are short. Who asks from now on either finds it busy and sets `wanted`, or starts
+ * anew. */
+static void collect_next(struct ftl_worker *self)
+{
+	struct conventional *conv = self->ftl->conventional;
+	struct conv_gc *gc = &conv->gc;
+
+	do {
+		bool urgent = lt_load(&conv->free) <= 1, hope = false;
+		struct zone *victim = NULL;
+
+		lt_store(&gc->wanted, 0);
+		if (lt_load(&conv->free) < self->ftl->cfg->conventional_gc_low)
+			victim = conv_victim(self->ftl, urgent, &hope);
+		if (victim) {
+			collect(self, victim);
+			return;
+		}
+		lt_store(&gc->busy, 0);
+		if (urgent && !hope)
+			conv_despair(self->ftl);
+	} while (lt_load(&gc->wanted) && lt_cas(&gc->busy, 0, 1));
+}
+
+static void collect_start(struct lt_event *event)
+{
+	struct conv_gc *gc = (struct conv_gc *)((char *)event - offsetof(struct conv_gc, start));
+
+	collect_next(gc->worker);
+}
+
+void conv_gc_kick(struct ftl_worker *self)
+{
+	struct conventional *conv = self->ftl->conventional;
+	struct conv_gc *gc = &conv->gc;
+
+	if (lt_load(&conv->free) >= self->ftl->cfg->conventional_gc_low)
+		return;
+	lt_store(&gc->wanted, 1);
+	if (!lt_cas(&gc->busy, 0, 1))
+		return;
+	gc->worker = self;
+	lt_post(&self->thread, &gc->start, collect_start);
+}
+
+void conv_gc_init(struct ftl *ftl, struct arena *arena)
+{
+	struct conv_gc *gc = &ftl->conventional->gc;
+	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, HZ_SECTOR_BYTES, "page collector data");
+
+	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "page collector places");
+	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "page collector LBAs");
+	gc->page = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->page), "page collector pages");
+	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "page collector reads");
+	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)
+		gc->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+}

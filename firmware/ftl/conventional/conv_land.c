@@ -1,0 +1,107 @@
+/* What becomes of data in a backing zone: they get places when they land, and the zone goes its way when it is full, or lost. */
+#include "conventional/conv_land.h"
+
+#include "block/superblock.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+
+/* As many sectors as one call of the map takes. */
+static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	const struct zone *host = zone_at(ftl, lba);
+	uint64_t rest = host->ext.start + ftl->shape.zone_capacity_sectors - lba;
+	uint32_t *reverse = &zone->ext.places->lba[offset];
+
+	if (sectors > L2P_PIECE)
+		sectors = L2P_PIECE;
+	if (sectors > rest)
+		sectors = (uint32_t)rest;
+	for (uint32_t i = 0; i < sectors; i++)
+		reverse[i] = oob[i].host_lba = (uint32_t)lba + i;
+	l2p_conv_map(self, lba, sectors, place_make(zone->ext.places, offset), oob);
+	return sectors;
+}
+
+/* A copy whose original was overwritten meanwhile fills its slot for nothing. */
+static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	struct conv_gc *gc = &ftl->conventional->gc;
+	uint32_t from = place_make(gc->victim->ext.places, gc->offset[at]), to = place_make(zone->ext.places, offset);
+	uint32_t *reverse = &zone->ext.places->lba[offset];
+
+	*reverse = oob->host_lba = gc->lba[at];
+	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
+		*reverse = oob->host_lba = UINT32_MAX;
+		oob->sequence = sequence_take(ftl, 1);
+		place_invalidate(ftl, to, UINT64_MAX);
+	}
+	place_invalidate(ftl, from, UINT64_MAX);
+}
+
+/* The one that landed last stays, with what it has here as its part; it and the others go on in the stream's next zone. */
+static void filled(struct zone *zone, struct ftl_request *last)
+{
+	struct io_queue rest = zone->writers;
+
+	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+	lt_store(&backing_of(&zone->ext)->stream, STREAM_NONE);
+	io_of(last)->end = io_of(last)->done;
+	io_pop(&rest);
+	zone->writers = (struct io_queue){ last, last };
+	io_of(last)->next = NULL;
+	io_resume_all(&rest);
+}
+
+void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors)
+{
+	struct conventional *conv = self->ftl->conventional;
+
+	zone->ext.wp = zone->ext.landed;
+	if (zone->ext.stream != STREAM_COLLECT) {
+		self->counters.host_write_sectors += sectors;
+		lt_add(&conv->clock, sectors);
+	}
+	if (zone->ext.wp == self->ftl->capacity)
+		filled(zone, req);
+}
+
+void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob)
+{
+	uint32_t done = io_of(req)->done, at = 0;
+
+	places_mark_valid(&zone->ext, zone->ext.landed, sectors);
+	for (uint32_t i = 0; i < sectors; i++)
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->ext.start + zone->ext.landed + i), .kind = HZ_OOB_DATA,
+					  .stream = zone->ext.stream };
+	while (at < sectors) {
+		uint32_t offset = zone->ext.landed + at;
+
+		if (zone->ext.stream == STREAM_COLLECT) {
+			move_one(self, zone, done + at, offset, &oob[at]);
+			at++;
+		} else {
+			at += map_piece(self, zone, req->lba + done + at, sectors - at, offset, &oob[at]);
+		}
+	}
+}
+
+void conv_sealed(struct ftl_worker *self, struct zone *zone)
+{
+	struct backing *info = backing_of(&zone->ext);
+
+	lt_store(&info->filled, lt_load(&zone->ext.ftl->sequence));
+	lt_store(&info->erases, superblock_erases(zone->ext.ftl, zone->ext.superblock));
+	lt_store(&info->state, BACKING_SEALED);
+	conv_gc_kick(self);
+}
+
+void conv_lost(struct ftl_worker *self, struct zone *zone)
+{
+	if (zone->ext.landed > extent_durable(&zone->ext))
+		lt_add(&self->ftl->conventional->losses, 1);
+	lt_store(&backing_of(&zone->ext)->stream, STREAM_NONE);
+	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);
+	conv_gc_kick(self);
+}

@@ -1,0 +1,176 @@
+/* Mount of conventional zones. Every sector of a backing zone names its LBA in its OOB record; of several places of an
+ * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. Where the map is in
+ * flash, only the sectors are looked at that its copies may not know (l2p_checkpoint.h). A stream goes on in the zone that it was
+ * filling: the OOB records name it. */
+#include "conventional/conv_mount.h"
+
+#include "block/superblock.h"
+#include "conventional/conv_space.h"
+#include "l2p/l2p.h"
+#include "slc/staged.h"
+
+/* False: a sector is lost; its record may be known or, if not, is of kind ERASED. */
+static bool read_records(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
+{
+	ppa_t ppa = extent_where(&zone->ext, offset);
+
+	if (ppa != PPA_NONE)
+		return tsu_read_now(zone->ext.ftl->tsu, ppa, count, NULL, 0, oob) == NAND_OK;
+	oob->kind = HZ_OOB_ERASED;
+	return false;
+}
+
+/* Does anything lie there? What a table page names may have been erased since. */
+static struct zone *zone_of_place(struct ftl *ftl, uint32_t place)
+{
+	struct zone *zone = zone_of(place_extent(ftl, place));
+
+	return zone < ftl->zones + ftl->all_zones && place_offset(ftl, place) < zone->ext.wp ? zone : NULL;
+}
+
+/* Is what lies there a sector of the same LBA, and newer? What the scan does not get to is older; what it has not got to yet will be
+ * compared then. */
+static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
+{
+	const struct zone *zone = zone_of_place(ftl, place);
+	struct hz_oob other;
+
+	if (!zone || place_offset(ftl, place) < backing_of(&zone->ext)->scanned || place_offset(ftl, place) >= zone->ext.landed)
+		return false;
+	read_records(zone, place_offset(ftl, place), 1, &other);
+	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
+}
+
+static void found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	uint32_t present, place = place_make(zone->ext.places, offset);
+
+	if (oob->host_lba >= ftl->conventional_end)
+		return;
+	present = l2p_conv_peek(ftl, oob->host_lba);
+	if (present != place && (present == L2P_UNMAPPED || !newer_at(ftl, present, oob)))
+		l2p_conv_preset(ftl, oob->host_lba, place);
+}
+
+/* The start of what one read brings that ends at `end`: a program unit, or a staged sector. */
+static uint32_t piece_start(const struct zone *zone, uint32_t end)
+{
+	uint32_t part = end > zone->ext.placed ? 1 : end % zone->ext.ftl->unit_sectors;
+
+	return end - (part ? part : zone->ext.ftl->unit_sectors);
+}
+
+/* A sector with a record. False: it is older than `since`. */
+static bool see(struct zone *zone, uint64_t since, uint32_t offset, const struct hz_oob *oob)
+{
+	if (lt_load(&backing_of(&zone->ext)->filled) < oob->sequence)
+		lt_store(&backing_of(&zone->ext)->filled, oob->sequence);
+	zone->ext.stream = oob->stream;
+	if (oob->sequence < since)
+		return false;
+	found(zone, offset, oob);
+	return true;
+}
+
+/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a record is lost, and `since`
+ * is no help: the sector may be newer, unless it is said to be complete. With `since` 0 nobody knows any more what it was. */
+static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	uint64_t lost = zone->ext.wp - zone->ext.landed;
+	bool more = true;
+
+	for (uint32_t end = zone->ext.landed, at; more && end; end = at) {
+		at = piece_start(zone, end);
+		backing_of(&zone->ext)->scanned = at;
+		read_records(zone, at, end - at, oob);
+		for (uint32_t i = end - at; i--;)
+			if (oob[i].kind == HZ_OOB_DATA)
+				more = see(zone, since, at + i, &oob[i]);
+			else
+				lost++;
+	}
+	if (!since)
+		ftl->damage.unknown_sectors += lost;
+	return !lost || !since || complete;
+}
+
+/* What the map says becomes valid. False: it cannot be, a place holds nothing or is named twice. */
+static bool settle_places(struct ftl *ftl)
+{
+	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++) {
+		uint32_t place = place_lba_exists(ftl, lba) ? l2p_conv_peek(ftl, lba) : L2P_UNMAPPED;
+		struct zone *zone;
+
+		if (place == L2P_UNMAPPED)
+			continue;
+		zone = zone_of_place(ftl, place);
+		if (!zone || place_valid(ftl, place))
+			return false;
+		places_mark_valid(&zone->ext, place_offset(ftl, place), 1);
+		zone->ext.places->lba[place_offset(ftl, place)] = (uint32_t)lba;
+	}
+	return true;
+}
+
+static bool scan(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
+{
+	for (uint32_t i = 0; i < ftl->places->zones; i++)
+		ftl->conventional->backing[i].scanned = ftl->capacity;
+	for (uint32_t i = 0; i < ftl->places->zones; i++)
+		if (!scan_zone(backing_zone(ftl, i), since, complete, unit))
+			return false;
+	return settle_places(ftl);
+}
+
+static void forget_all(struct ftl *ftl)
+{
+	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++)
+		if (place_lba_exists(ftl, lba))
+			l2p_conv_preset(ftl, lba, L2P_UNMAPPED);
+	for (uint32_t i = 0; i < ftl->places->zones; i++)
+		places_forget(ftl, &ftl->places->zone[i]);
+}
+
+/* A stream that the configuration no longer has leaves its zone as it is. */
+static bool goes_on(const struct conventional *conv, const struct zone *zone)
+{
+	if (zone->state != NVME_ZS_CLOSED || zone->ext.stream >= PLACE_STREAMS || lt_load(&conv->current[zone->ext.stream]))
+		return false;
+	return zone->ext.stream != STREAM_HOT || zone->ext.ftl->cfg->conventional_streams > 1;
+}
+
+static void sort_zone(struct conventional *conv, struct zone *zone, uint32_t number)
+{
+	struct backing *info = &conv->backing[number];
+
+	lt_store(&zone->ext.places->reset_sequence, zone->ext.ftl->table->record[zone->ext.index].reset_sequence);
+	lt_store(&zone->ext.places->durable, zone->ext.wp);
+	if (zone->state == NVME_ZS_EMPTY) {
+		conv_list_erased(conv, number);
+	} else if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE) {
+		lt_store(&info->state, BACKING_LOST);
+	} else if (goes_on(conv, zone)) {
+		lt_store(&info->state, BACKING_OPEN);
+		lt_store(&info->stream, zone->ext.stream);
+		lt_store(&conv->current[zone->ext.stream], number + 1);
+	} else {
+		lt_store(&info->state, BACKING_SEALED);
+		if (zone->ext.superblock != SUPERBLOCK_NONE)
+			lt_store(&info->erases, superblock_erases(zone->ext.ftl, zone->ext.superblock));
+	}
+}
+
+void conv_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool complete)
+{
+	struct conventional *conv = ftl->conventional;
+
+	if (!since || !scan(ftl, since, complete, unit)) {
+		if (since)
+			forget_all(ftl);
+		scan(ftl, 0, false, unit);
+	}
+	for (uint32_t i = 0; i < conv->zones; i++)
+		sort_zone(conv, backing_zone(ftl, i), i);
+}

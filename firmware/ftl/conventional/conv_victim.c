@@ -1,0 +1,60 @@
+/* Choice of the backing zone that is collected. */
+#include "conventional/conv_victim.h"
+
+#include "block/superblock.h"
+#include "gc/victim.h"
+
+/* Copies that the collector's stream can take without a zone being erased first. */
+static uint64_t room_for_copies(struct ftl *ftl)
+{
+	struct conventional *conv = ftl->conventional;
+	uint64_t current = lt_load(&conv->current[STREAM_COLLECT]), left = 0;
+	struct lt_lock_node node;
+
+	if (current) {
+		struct extent *ext = &backing_zone(ftl, (uint32_t)current - 1)->ext;
+
+		lt_lock_acquire(&ext->lock, &node);
+		if (lt_load(&backing_of(ext)->stream) == STREAM_COLLECT)
+			left = ftl->capacity - ext->wp;
+		lt_lock_release(&ext->lock, &node);
+	}
+	return left + lt_load(&conv->free) * ftl->capacity;
+}
+
+/* Of equals the older one: where a map reports late what is dead, all may seem full, and each must have its turn. */
+static struct gc_candidate candidate_of(const struct ftl *ftl, uint32_t number)
+{
+	const struct backing *info = &ftl->conventional->backing[number];
+	uint64_t filled = lt_load(&info->filled);
+
+	return (struct gc_candidate){ .valid = lt_load(&ftl->places->zone[number].valid), .filled = filled, .youngest = filled,
+				      .erases = lt_load(&info->erases), .order = filled };
+}
+
+struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
+{
+	const struct gc_policy *policy = &gc_policies[ftl->cfg->conventional_gc];
+	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = ftl->capacity };
+	uint64_t most = room_for_copies(ftl);
+	struct gc_candidate best = { 0 };
+	struct zone *victim = NULL;
+
+	*hope = false;
+	superblocks_wear(ftl, &view.wear_total, &view.wear_count);
+	for (uint32_t i = 0; i < ftl->conventional->zones; i++) {
+		const struct backing *info = &ftl->conventional->backing[i];
+		uint64_t state = lt_load(&info->state);
+		struct gc_candidate candidate;
+
+		*hope |= state == BACKING_OPEN && lt_load(&info->stream) == STREAM_NONE;
+		if (state != BACKING_SEALED)
+			continue;
+		candidate = candidate_of(ftl, i);
+		if (candidate.valid <= most && (!victim || policy->better(&view, &candidate, &best))) {
+			best = candidate;
+			victim = backing_zone(ftl, i);
+		}
+	}
+	return urgent || best.valid <= ftl->capacity - ftl->capacity / 8 ? victim : NULL;
+}

@@ -1,0 +1,11 @@
+/* Writes to conventional zones. */
+#ifndef FTL_CONV_WRITE_H
+#define FTL_CONV_WRITE_H
+
+#include "request/io.h"
+
+/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, whose lba is 0; FTL_APPEND,
+ * which is refused. */
+void conv_write_run(struct ftl_worker *self, struct ftl_request *req);
+
+#endif

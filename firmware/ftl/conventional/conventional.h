@@ -1,0 +1,17 @@
+/* Conventional zones, and the whole of a block namespace: sectors that are mapped one by one to places (places/places.h) in backing zones.
+ *
+ * Backing zones are zones (zone/zone.h) beyond the namespace: written by appending through the zone write path, erased by the zone reset
+ * path, but outside the budget, the report and the host's reach. Three streams fill one backing zone each: host writes that look hot,
+ * host writes that look cold, and the collector's copies (conv_space.h). Writing: conv_write.c; landing: conv_land.c; reading: conv_read.c; collecting:
+ * conv_gc.c; mount: conv_mount.c. */
+#ifndef FTL_CONVENTIONAL_H
+#define FTL_CONVENTIONAL_H
+
+#include "base/context.h"
+
+struct arena;
+
+/* At construction, once zones and places are there. */
+void conv_init(struct ftl *ftl, struct arena *arena);
+
+#endif

@@ -1,0 +1,10 @@
+/* Mount after a power cut: the superblocks. */
+#ifndef FTL_MOUNT_SUPERBLOCKS_H
+#define FTL_MOUNT_SUPERBLOCKS_H
+
+#include "mount/mount_state.h"
+
+/* NULL, or one sentence why the media cannot be mounted. */
+const char *mount_find_superblocks(struct mount *mount);
+
+#endif

@@ -1,0 +1,92 @@
+/* Validity of places. */
+#include "places/places.h"
+
+#include "lt/arena.h"
+
+static lt_word *bits_of(const struct ftl *ftl, uint32_t place, uint64_t *bit)
+{
+	uint32_t offset = place_offset(ftl, place);
+
+	*bit = 1ull << (offset & (PLACE_BITS - 1));
+	return &ftl->places->zone[place_number(ftl, place)].bits[offset / PLACE_BITS];
+}
+
+bool place_valid(const struct ftl *ftl, uint32_t place)
+{
+	uint64_t bit;
+	lt_word *word = bits_of(ftl, place, &bit);
+
+	return lt_load(word) & bit;
+}
+
+/* The number of resets in the same word as the bit: a reset between the look at its time and the change makes the change fail. */
+void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known)
+{
+	struct place_zone *zone = &ftl->places->zone[place_number(ftl, place)];
+	uint64_t bit, seen;
+	lt_word *word = bits_of(ftl, place, &bit);
+
+	do {
+		seen = lt_load(word);
+		if (!(seen & bit) || lt_load(&zone->reset_sequence) > known)
+			return;
+	} while (!lt_cas(word, seen, seen & ~bit));
+	lt_add(&zone->valid, (uint64_t)-1);
+}
+
+void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count)
+{
+	struct place_zone *zone = ext->places;
+
+	lt_add(&zone->valid, count);
+	while (count) {
+		uint32_t at = offset & (PLACE_BITS - 1), part = PLACE_BITS - at;
+
+		if (part > count)
+			part = count;
+		lt_or(&zone->bits[offset / PLACE_BITS], ((1ull << part) - 1) << at);
+		offset += part;
+		count -= part;
+	}
+}
+
+static uint32_t words_of(const struct ftl *ftl) { return (ftl->capacity + PLACE_BITS - 1) / PLACE_BITS; }
+
+void places_reset(struct ftl *ftl, struct place_zone *zone)
+{
+	for (uint32_t i = 0; i < words_of(ftl); i++)
+		lt_add(&zone->bits[i], 1ull << PLACE_BITS);
+	lt_store(&zone->durable, 0);
+}
+
+void places_forget(struct ftl *ftl, struct place_zone *zone)
+{
+	for (uint32_t i = 0; i < words_of(ftl); i++)
+		lt_store(&zone->bits[i], 0);
+	lt_store(&zone->valid, 0);
+	memset(zone->lba, 0xff, ftl->capacity * sizeof(*zone->lba));
+}
+
+static void zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
+{
+	struct place_zone *zone = &ftl->places->zone[number];
+
+	ftl->extent[ftl->zone_count + number]->places = zone;
+	zone->base = ppa_make(ftl->map, number, 0);
+	zone->bits = arena_alloc(arena, words_of(ftl), sizeof(*zone->bits), "validity of places");
+	zone->lba = arena_alloc(arena, ftl->capacity, sizeof(*zone->lba), "reverse map");
+	memset(zone->lba, 0xff, ftl->capacity * sizeof(*zone->lba));
+}
+
+void places_init(struct ftl *ftl, struct arena *arena)
+{
+	struct places *places = arena_alloc(arena, 1, sizeof(*places), "places");
+
+	ftl->places = places;
+	places->zones = ftl->shape.backing_zones;
+	if (!places->zones)
+		return;
+	places->zone = arena_alloc(arena, places->zones, sizeof(*places->zone), "backing zones");
+	for (uint32_t i = 0; i < places->zones; i++)
+		zone_init(ftl, arena, i);
+}

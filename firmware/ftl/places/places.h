@@ -1,0 +1,63 @@
+/* Places: where conventional sectors lie. Each is mapped by itself to a place in a backing zone, which takes its sectors in the order in
+ * which they land (conventional/conventional.h fills and collects them).
+ *
+ * A place is valid while the map names it: one bit, and a count per backing zone, in shared words that need no lock. Which LBA lies there
+ * is in the reverse map, under the lock of the backing zone's extent. */
+#ifndef FTL_PLACES_H
+#define FTL_PLACES_H
+
+#include "base/extent.h"
+
+struct arena;
+
+enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, PLACE_STREAMS, STREAM_NONE = PLACE_STREAMS };
+enum { PLACE_BITS = 32 };
+
+struct place_zone {
+	uint32_t base;                /* place of its first sector */
+	lt_word valid;                /* places that the map names */
+	lt_word durable;              /* sectors of it that outlast a power cut; the map in flash names no others */
+	lt_word reset_sequence;       /* sequence number at its last reset */
+	lt_word *bits;                /* by offset / PLACE_BITS: validity below, number of resets above */
+	uint32_t *lba;                /* reverse map by offset; UINT32_MAX: dead, so may be what is not valid. Extent's lock */
+};
+
+struct places {
+	uint32_t zones;               /* backing zones; 0: nothing is conventional */
+	lt_word resets;               /* backing zones whose reset_sequence has been set */
+	struct place_zone *zone;      /* by backing number */
+};
+
+void places_init(struct ftl *ftl, struct arena *arena);
+
+/* A place: backing number << superblock shift | offset, 30 bits like a PPA. */
+static inline uint32_t place_make(const struct place_zone *zone, uint32_t offset) { return zone->base | offset; }
+static inline uint32_t place_number(const struct ftl *ftl, uint32_t place) { return ppa_superblock(ftl->map, place); }
+static inline uint32_t place_offset(const struct ftl *ftl, uint32_t place) { return ppa_offset(ftl->map, place); }
+/* The backing zone's. */
+static inline struct extent *place_extent(const struct ftl *ftl, uint32_t place)
+{
+	return ftl->extent[ftl->zone_count + place_number(ftl, place)];
+}
+
+/* Any lock. The map names the place no longer. `known`: sequence number of the youngest record that says that it did, UINT64_MAX if it did
+ * until now: a place whose zone was reset after `known` belongs to somebody else and is left alone. Repeated calls do nothing. */
+void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
+bool place_valid(const struct ftl *ftl, uint32_t place);
+/* Extent's lock held: places of it that the map is about to name. */
+void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count);
+/* The backing zone is EMPTY again: who knows of its former sectors knows nothing of the next ones. */
+void places_reset(struct ftl *ftl, struct place_zone *zone);
+/* Mount: no place of it is valid. */
+void places_forget(struct ftl *ftl, struct place_zone *zone);
+
+/* Is this conventional LBA below its zone's capacity? */
+static inline bool place_lba_exists(const struct ftl *ftl, uint64_t lba) { return lba - extent_at(ftl, lba)->start < ftl->capacity; }
+
+/* What flash operations of an extent are done for: `cause`, or copying if the collector fills it. */
+static inline uint8_t place_cause(const struct extent *ext, uint8_t cause)
+{
+	return extent_is_backing(ext) && ext->stream == STREAM_COLLECT ? HZ_CAUSE_GC : cause;
+}
+
+#endif

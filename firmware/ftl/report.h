@@ -1,0 +1,10 @@
+/* Zone report. */
+#ifndef FTL_REPORT_H
+#define FTL_REPORT_H
+
+#include "request/io.h"
+
+/* FTL_ZONE_REPORT. */
+void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
+
+#endif

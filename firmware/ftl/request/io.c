@@ -1,0 +1,50 @@
+/* How a request comes to a worker, goes on there, and returns to its owner. */
+#include "request/io.h"
+
+static struct ftl_request *request_of(struct lt_event *event)
+{
+	return (struct ftl_request *)((char *)event - offsetof(struct ftl_request, event));
+}
+
+static void completed(struct lt_event *event)
+{
+	struct ftl_request *req = request_of(event);
+
+	req->done(req);
+}
+
+void io_complete(struct ftl_request *req, uint16_t status)
+{
+	req->status = status;
+	lt_post(req->reply_to, &req->event, completed);
+}
+
+static void dispatched(struct lt_event *event)
+{
+	struct ftl_request *req = request_of(event);
+	struct ftl_worker *self = io_of(req)->worker;
+
+	self->ftl->run(self, req);
+}
+
+void io_resume(struct ftl_request *req)
+{
+	lt_post(&io_of(req)->worker->thread, &req->event, dispatched);
+}
+
+void io_resume_all(struct io_queue *queue)
+{
+	struct ftl_request *req;
+
+	while ((req = io_pop(queue)))
+		io_resume(req);
+}
+
+void io_submit(struct ftl_worker *worker, struct ftl_request *req)
+{
+	memset(req->work, 0, sizeof(struct ftl_io));
+	io_of(req)->worker = worker;
+	req->status = NVME_SUCCESS;
+	req->ready_ns = 0;
+	lt_post(&worker->thread, &req->event, dispatched);
+}

@@ -1,0 +1,12 @@
+/* Workers: where a request goes. */
+#ifndef FTL_WORKER_H
+#define FTL_WORKER_H
+
+#include "base/context.h"
+
+struct arena;
+
+/* At construction, once write buffers and map are there. */
+void workers_init(struct ftl *ftl, struct arena *arena);
+
+#endif

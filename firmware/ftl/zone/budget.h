@@ -1,0 +1,50 @@
+/* The budget of open and active zones, and who waits for it. Class OPEN; taken under a zone's lock. */
+#ifndef FTL_BUDGET_H
+#define FTL_BUDGET_H
+
+#include "base/waiter.h"
+#include "lt/lock.h"
+#include "request/io.h"
+
+struct arena;
+struct zone;
+
+/* Resources a zone must have before it enters a state. */
+enum budget_need { BUDGET_NONE = 0, BUDGET_OPEN = 1, BUDGET_ACTIVE = 2 };
+
+/* A zone's part in it. */
+struct budget_entry {
+	bool drains;                  /* FULL, but not all durable: still counts as active, since a power cut would make it CLOSED */
+	bool waits;                   /* requests are parked until another zone has drained; zone lock */
+	struct waiter queue;          /* of those */
+	struct zone *open_prev, *open_next; /* implicitly opened zones, oldest first */
+	bool open_linked;
+};
+
+struct zone_budget {
+	struct lt_lock lock;
+	uint32_t max_open, max_active;
+	uint32_t open, active;        /* zones in such a state (active: or draining) plus reservations */
+	uint32_t draining;
+	struct waiter_queue waiting;  /* zones that wait until another has drained */
+	struct zone *oldest, *newest; /* implicitly opened */
+};
+
+void budget_init(struct ftl *ftl, struct arena *arena);
+/* What a zone in this state lacks to be written or opened. */
+uint8_t budget_need(uint8_t state);
+/* Zone lock held: the zone goes from one state to another. reserved = what budget_reserve took for this; the budget is balanced. */
+void budget_change(struct zone *zone, uint8_t state, uint8_t reserved);
+/* Zone lock held: FULL by writes that were taken back before they had landed, so it is CLOSED, as after a power cut. It stays active. */
+void budget_undrain(struct zone *zone);
+/* No zone lock held. Takes the resources, closing the oldest implicitly opened zone if that makes room; a request's earlier reservation
+ * is exchanged for this one and kept in io.budget. 0, NVME_TOO_MANY_ACTIVE or NVME_TOO_MANY_OPEN. */
+uint16_t budget_for(struct ftl *ftl, struct ftl_request *req, uint8_t need);
+/* No zone lock held, after NVME_TOO_MANY_ACTIVE: true if req is parked at the zone until a draining zone has drained. False: no zone
+ * drains any more; the refusal stands if it is repeated. */
+bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry);
+/* Zone lock held: a FULL zone's last sector has become durable. */
+void budget_drained(struct ftl_worker *self, struct zone *zone);
+void budget_give_back(struct ftl *ftl, uint8_t need);
+
+#endif

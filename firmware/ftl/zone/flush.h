@@ -1,0 +1,22 @@
+/* Flush: what has landed becomes durable. */
+#ifndef FTL_FLUSH_H
+#define FTL_FLUSH_H
+
+#include "request/io.h"
+
+struct arena;
+
+/* Of a worker: plans for as many flushes at a time. */
+struct flush_pool {
+	struct flush_plan *free;
+	struct io_queue waiting;      /* flushes that wait for one */
+};
+
+/* At construction, after the write buffers. */
+void flush_init(struct ftl_worker *self, struct arena *arena);
+/* FTL_FLUSH, also its continuation. */
+void flush_run(struct ftl_worker *self, struct ftl_request *req);
+/* Gives back what the flush holds. */
+void flush_abandon(struct ftl_worker *self, struct ftl_request *req);
+
+#endif

@@ -1,0 +1,118 @@
+/* Landing of accepted writes, and their end. */
+#include "zone/land.h"
+
+#include "buffer/buffer.h"
+#include "l2p/l2p.h"
+#include "zone/resources.h"
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* As much of the request as there is room for; 0: none, until a program has ended. */
+static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	uint32_t sectors = least(buffer_room(&zone->ext), io_of(req)->end - io_of(req)->done);
+	uint64_t landed_ns = 0;
+	struct hz_oob *oob;
+
+	if (!sectors)
+		return 0;
+	oob = buffer_copy_in(&zone->ext, req, sectors);
+	if (zone->kind)
+		zone->kind->land(self, zone, req, sectors, oob);
+	if (req->op != FTL_WRITE_ZEROES)
+		landed_ns = link_transfer(&self->ftl->links->to_device, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
+	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
+	buffer_landed(self, &zone->ext, sectors, landed_ns);
+	return sectors;
+}
+
+/* Landed, and durable if it had to be. The rest of a request to conventional zones goes to another backing zone. */
+static void part_done(struct ftl_request *req)
+{
+	if (io_of(req)->done < req->sectors)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
+
+static void landed_all(struct zone *zone, struct ftl_request *req)
+{
+	io_pop(&zone->writers);
+	if (!(req->flags & FTL_FUA)) {
+		part_done(req);
+		return;
+	}
+	io_of(req)->target = zone->ext.landed;
+	if (zone->ext.flush_to < io_of(req)->target)
+		zone->ext.flush_to = io_of(req)->target;
+	io_push(&zone->durable, req);
+}
+
+bool zone_gives_way(const struct zone *zone)
+{
+	const struct extent *ext = &zone->ext;
+	struct ftl_request *next = zone->writers.head;
+
+	if (!ext->buffer || zone->op.code || !buffer_wanted(ext))
+		return false;
+	if (zone->kind && zone->state == NVME_ZS_FULL)
+		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
+	return !next || (buffer_used(ext) && io_of(next)->done == 0);
+}
+
+void zone_land(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl_request *req;
+
+	while ((req = zone->writers.head) && !zone->ext.failed) {
+		uint32_t sectors;
+
+		if (!zone_can_land(self, zone) || zone_gives_way(zone))
+			return;
+		if (zone->kind && !l2p_room(self, &zone->ext))
+			return; /* what lands changes the map at once */
+		sectors = land_some(self, zone, req);
+		if (!sectors)
+			return;
+		io_of(req)->done += sectors;
+		if (zone->kind)
+			zone->kind->landed(self, zone, req, sectors);
+		buffer_program(self, &zone->ext);
+		if (io_of(req)->done == io_of(req)->end)
+			landed_all(zone, req);
+	}
+}
+
+bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+
+	if (!ext->buffer || !zone_quiet(zone) || extent_durable(ext) != ext->landed)
+		return false;
+	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
+		return false;
+	buffer_give(self, ext);
+	if (zone->kind && zone->state == NVME_ZS_FULL && ext->landed == ext->wp)
+		zone->kind->sealed(self, zone);
+	return true;
+}
+
+void zone_settle(struct zone *zone)
+{
+	struct io_queue waiting = zone->durable;
+	struct ftl_request *req;
+
+	zone->durable = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&waiting))) {
+		if (!zone->ext.failed && io_of(req)->target > extent_durable(&zone->ext)) {
+			io_push(&zone->durable, req);
+		} else if (req->op == FTL_FLUSH) {
+			io_of(req)->step = zone->ext.failed ? FLUSH_FAILED : FLUSH_WAITS;
+			io_resume(req);
+		} else if (zone->ext.failed) {
+			io_complete(req, NVME_WRITE_FAULT);
+		} else {
+			part_done(req);
+		}
+	}
+}

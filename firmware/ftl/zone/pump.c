@@ -1,0 +1,108 @@
+/* The pump of a zone. */
+#include "zone/pump.h"
+
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+#include "request/life.h"
+#include "zone/fail.h"
+#include "zone/land.h"
+#include "zone/resources.h"
+
+/* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
+static void start_move(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t target;
+	bool hopeless;
+
+	if (!ext->relocate || zone->move.under_way || ext->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(ext))
+		return;
+	if (zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head)
+		return; /* what is in the buffer will be thrown away */
+	target = superblock_take(ext, &hopeless);
+	ext->failed = hopeless;
+	zone->move.under_way = !hopeless;
+	ext->for_superblock.queued = zone->move.under_way && target == SUPERBLOCK_NONE;
+	superblocks_kick(self);
+	if (target != SUPERBLOCK_NONE)
+		relocate_zone(self, zone, target);
+}
+
+/* The requests that waited for resources try again, in their order. */
+static void retry_parked(struct zone *zone)
+{
+	struct io_queue parked = zone->parked;
+
+	zone->budget.waits = false;
+	if (zone->op.code)
+		return;
+	zone->parked = (struct io_queue){ NULL, NULL };
+	io_resume_all(&parked);
+}
+
+static void pump(struct ftl_worker *self, struct extent *ext)
+{
+	struct zone *zone = zone_of(ext);
+
+	if (zone->budget.waits)
+		retry_parked(zone);
+	relocate_settle(self, zone);
+	zone_take_grants(self, zone);
+	do { /* a zone that gave its buffer away may get another at once */
+		zone_land(self, zone);
+		if (ext->buffer) {
+			buffer_program(self, ext);
+			buffer_stage(self, ext, zone_gives_way(zone));
+		}
+	} while (zone_hand_over(self, zone));
+	start_move(self, zone);
+	if (ext->failed)
+		zone_end_writing(self, zone);
+	zone_settle(zone);
+	if (zone->budget.drains && ext->placed == ext->wp)
+		budget_drained(self, zone);
+	if (zone->op.code)
+		zone_op_advance(self, zone);
+}
+
+static void fail(struct ftl_worker *self, struct extent *ext)
+{
+	ext->failed = true;
+	zone_of(ext)->move.under_way = false;
+	zone_end_writing(self, zone_of(ext));
+}
+
+static void kicked(struct lt_event *event)
+{
+	struct zone *zone = (struct zone *)((char *)event - offsetof(struct zone, kick));
+	struct ftl_worker *self = (struct ftl_worker *)(uintptr_t)lt_swap(&zone->kicked, 0);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->ext.lock, &node);
+	pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
+}
+
+static void kick(struct ftl_worker *self, struct extent *ext)
+{
+	struct zone *zone = zone_of(ext);
+
+	if (lt_cas(&zone->kicked, 0, (uintptr_t)self))
+		lt_post(&self->thread, &zone->kick, kicked);
+}
+
+const struct extent_owner zone_owner = { .kick = kick, .pump = pump, .fail = fail };
+
+/* In a backing zone what waits has no place: its write pointer is where the data end already. */
+bool zone_take_back(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	bool taken = abandoned_take(self, &zone->writers);
+
+	if (taken && !ext->failed) {
+		ext->wp = ext->landed;
+		if (zone->state == NVME_ZS_FULL && ext->wp < self->ftl->capacity)
+			budget_undrain(zone);
+	}
+	return taken;
+}

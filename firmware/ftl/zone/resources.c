@@ -1,0 +1,75 @@
+/* Fence, superblock and buffer of a zone that is written. */
+#include "zone/resources.h"
+
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+
+/* The superblock, or the patch, that the next program goes to. */
+static bool have_superblock(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t *place = extent_in_patch(ext) ? &ext->patch : &ext->superblock;
+	bool hopeless;
+
+	if (*place != SUPERBLOCK_NONE)
+		return true;
+	if (ext->for_superblock.queued)
+		return false;
+	*place = superblock_take(ext, &hopeless);
+	ext->failed = hopeless;
+	ext->for_superblock.queued = *place == SUPERBLOCK_NONE && !hopeless;
+	superblocks_kick(self);
+	return *place != SUPERBLOCK_NONE;
+}
+
+struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind)
+{
+	const struct zone_record *present = &zone->ext.ftl->table->record[zone->ext.index];
+	struct zone_record record = zone_table_record(zone, zone->ext.generation, kind);
+
+	record.fence_offset = zone->record.fence ? zone->record.wp_at_mount : present->fence_offset;
+	record.fence_sequence = zone->record.fence ? zone->ext.ftl->mount_sequence : present->fence_sequence;
+	return record;
+}
+
+/* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
+static bool fence_stands(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
+
+	if (!zone_table_settled(zone->ext.ftl, zone))
+		return false;
+	if (!zone->record.fence)
+		return true;
+	zone->record.fence = false;
+	zone_table_commit(self, zone, &record);
+	return false;
+}
+
+void zone_take_grants(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t superblock;
+
+	buffer_granted(ext);
+	superblock = (uint32_t)lt_swap(&ext->for_superblock.granted, 0);
+	if (!superblock)
+		return;
+	ext->for_superblock.queued = false;
+	if (superblock == UINT32_MAX)
+		ext->failed = true;
+	else if (zone->move.under_way)
+		relocate_zone(self, zone, superblock - 1);
+	else if (extent_in_patch(ext))
+		ext->patch = superblock - 1;
+	else
+		ext->superblock = superblock - 1;
+}
+
+/* A backing zone asks for the buffer first, so that zones of one stream get it in the order in which they were filled. */
+bool zone_can_land(struct ftl_worker *self, struct zone *zone)
+{
+	if (extent_is_backing(&zone->ext))
+		return buffer_take(self, &zone->ext) && fence_stands(self, zone) && have_superblock(self, zone);
+	return fence_stands(self, zone) && have_superblock(self, zone) && buffer_take(self, &zone->ext);
+}
