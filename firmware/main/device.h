@@ -6,7 +6,7 @@
 #include "hil/hil.h"
 #include "platform/platform.h"
 #include "platform/vsock.h"
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 #include "tsu/tsu.h"
 
 struct device {

@@ -8,7 +8,7 @@
 #include "logs.h"
 #include "lt/event.h"
 #include "tsu/event_wheel.h"
-#include "tsu/nand.h"
+#include "nand/nand.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include "image/offline_device.hpp"
 #include "nvme.h"
 #include "survey.h"
-#include "tsu/nand_block.h"
+#include "nand/nand_block.h"
 
 namespace hz {
 

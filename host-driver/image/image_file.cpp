@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "session/error.hpp"
-#include "tsu/nand_header.h"
+#include "nand/nand_header.h"
 
 namespace hz {
 

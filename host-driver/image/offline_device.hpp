@@ -10,7 +10,7 @@
 #include "ftl.h"
 #include "link.h"
 #include "lt/arena.h"
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 namespace hz {
 

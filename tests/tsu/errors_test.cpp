@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "flash_rig.hpp"
-#include "tsu/nand_checksum.h"
-#include "tsu/nand_errors.h"
+#include "nand/nand_checksum.h"
+#include "nand/nand_errors.h"
 
 using rig::Rig;
 using rig::Txn;

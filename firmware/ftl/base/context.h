@@ -11,7 +11,7 @@
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"
-#include "tsu/flash_addr.h"
+#include "nand/flash_addr.h"
 #include "tsu/tsu.h"
 
 struct ftl_request;

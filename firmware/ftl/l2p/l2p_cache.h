@@ -11,7 +11,7 @@
 
 #include "lt/arena.h"
 #include "lt/arch.h"
-#include "tsu/flash_addr.h"
+#include "nand/flash_addr.h"
 
 #ifdef __cplusplus
 extern "C" {

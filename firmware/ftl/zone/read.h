@@ -4,6 +4,7 @@
 #ifndef FTL_READ_H
 #define FTL_READ_H
 
+#include "nand/flash_addr.h"
 #include "request/io.h"
 
 struct arena;

@@ -1,10 +1,10 @@
 // Damage to a NAND image in a test's memory: what flips, fades or is overwritten while nobody looks.
 #pragma once
 
-#include "tsu/nand_block.h"
-#include "tsu/nand_checksum.h"
-#include "tsu/nand_header.h"
-#include "tsu/nand_oob.h"
+#include "nand/nand_block.h"
+#include "nand/nand_checksum.h"
+#include "nand/nand_header.h"
+#include "nand/nand_oob.h"
 
 namespace rig {
 

@@ -14,7 +14,7 @@
 #include "lt/hart.h"
 #include "port_arch.h"
 #include "host_clock.h"
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 #include "tsu/tsu.h"
 
 namespace rig {

@@ -10,7 +10,7 @@
 #include "platform/fail.h"
 #include "platform/platform.h"
 #include "platform/power.h"
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 #include "tsu/tsu.h"
 
 enum { ROUNDS = 4, CHANNELS = 4, MAX_DIES = 1024, PAGE_SECTORS = 2 };

@@ -1,6 +1,6 @@
 /* Raw bit errors of a sector: the rate grows with erases, reads and age, and every sector has its own luck. */
-#ifndef TSU_NAND_ERRORS_H
-#define TSU_NAND_ERRORS_H
+#ifndef NAND_ERRORS_H
+#define NAND_ERRORS_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Raw bit errors of a sector. */
-#include "tsu/nand_errors.h"
+#include "nand/nand_errors.h"
 
 #define HOUR_NS 3600000000000ull
 #define TRILLION 1000000000000ull

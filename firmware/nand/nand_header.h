@@ -1,8 +1,8 @@
 /* The header of an image: two copies, of which one is enough, and the rest word beside each. */
-#ifndef TSU_NAND_HEADER_H
-#define TSU_NAND_HEADER_H
+#ifndef NAND_HEADER_H
+#define NAND_HEADER_H
 
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,9 +1,9 @@
 /* Header and rest word. */
-#include "tsu/nand_header.h"
+#include "nand/nand_header.h"
 
 #include <string.h>
 
-#include "tsu/nand_checksum.h"
+#include "nand/nand_checksum.h"
 
 /* --- header --- */
 

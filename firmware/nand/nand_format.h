@@ -1,8 +1,8 @@
 /* Opening an image: format a new one, repair an old one, refuse one that is foreign, damaged beyond repair, or of another shape. */
-#ifndef TSU_NAND_FORMAT_H
-#define TSU_NAND_FORMAT_H
+#ifndef NAND_FORMAT_H
+#define NAND_FORMAT_H
 
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 /* Sets header, blocks, oob and data of media (whose nand.cfg and nand.map are set). NULL or one sentence. */
 const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t bytes);

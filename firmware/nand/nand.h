@@ -6,15 +6,15 @@
  * programmed nor erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED.
  * Timing is the TSU's business: the calls here take effect at once, at the operation's end time.
  * Only the TSU hart that owns the channel may call. */
-#ifndef TSU_NAND_H
-#define TSU_NAND_H
+#ifndef NAND_H
+#define NAND_H
 
 #include <stdbool.h>
 
 #include "device_config.h"
 #include "nand_image.h"
 #include "sgl.h"
-#include "tsu/flash_addr.h"
+#include "nand/flash_addr.h"
 
 #ifdef __cplusplus
 extern "C" {

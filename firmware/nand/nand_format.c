@@ -1,11 +1,11 @@
 /* Opening an image: format a new one, repair an old one, refuse one that is foreign, damaged beyond repair, or of another shape. */
-#include "tsu/nand_format.h"
+#include "nand/nand_format.h"
 
 #include <string.h>
 
 #include "sentence.h"
-#include "tsu/nand_block.h"
-#include "tsu/nand_header.h"
+#include "nand/nand_block.h"
+#include "nand/nand_header.h"
 
 static const char *differs(struct nand_media *media, const char *field, uint64_t image, uint64_t config)
 {

@@ -1,5 +1,5 @@
 /* From a linear physical sector address to channel, die, plane, block and sector, without a division. */
-#include "tsu/flash_addr.h"
+#include "nand/flash_addr.h"
 
 #include "lt/arena.h"
 

@@ -1,8 +1,8 @@
 /* The block table. */
-#include "tsu/nand_block.h"
+#include "nand/nand_block.h"
 
 #include "sentence.h"
-#include "tsu/nand_checksum.h"
+#include "nand/nand_checksum.h"
 
 static uint32_t block_count(const struct nand_media *media)
 {

@@ -4,8 +4,8 @@
  * (block 0 … slc_blocks-1), then normal ones. Within a superblock consecutive program units go round the planes in the order of the
  * plane scheme: offset = (row * planes + column) * unit_sectors + sector in unit; unit = slc_program_sectors in SLC blocks,
  * program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). */
-#ifndef TSU_FLASH_ADDR_H
-#define TSU_FLASH_ADDR_H
+#ifndef FLASH_ADDR_H
+#define FLASH_ADDR_H
 
 #include "device_config.h"
 

@@ -1,8 +1,8 @@
 /* OOB records of the image: two copies of each. */
-#ifndef TSU_NAND_OOB_H
-#define TSU_NAND_OOB_H
+#ifndef NAND_OOB_H
+#define NAND_OOB_H
 
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 #ifdef __cplusplus
 extern "C" {

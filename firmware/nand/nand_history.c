@@ -1,7 +1,7 @@
 /* Power history of the device. It lies in the image's header, where a controller has a few bytes of EEPROM for it. */
-#include "tsu/nand_history.h"
+#include "nand/nand_history.h"
 
-#include "tsu/nand_header.h"
+#include "nand/nand_header.h"
 
 void nand_history_begin(struct nand_media *media)
 {

@@ -1,15 +1,15 @@
 /* The media: flash rules, faults and power cuts over an image in memory. */
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 #include <string.h>
 
-#include "tsu/nand_block.h"
-#include "tsu/nand_checksum.h"
-#include "tsu/nand_errors.h"
-#include "tsu/nand_format.h"
-#include "tsu/nand_header.h"
-#include "tsu/nand_history.h"
-#include "tsu/nand_oob.h"
+#include "nand/nand_block.h"
+#include "nand/nand_checksum.h"
+#include "nand/nand_errors.h"
+#include "nand/nand_format.h"
+#include "nand/nand_header.h"
+#include "nand/nand_history.h"
+#include "nand/nand_oob.h"
 
 enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR, DICE_BITS };
 enum kind { KIND_PROGRAM, KIND_ERASE, KIND_READ };

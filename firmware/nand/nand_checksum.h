@@ -1,6 +1,6 @@
 /* Checksums of the image: what the ECC engine would know about a torn or damaged sector, record or table entry. */
-#ifndef TSU_NAND_CHECKSUM_H
-#define TSU_NAND_CHECKSUM_H
+#ifndef NAND_CHECKSUM_H
+#define NAND_CHECKSUM_H
 
 #include "nand_image.h"
 

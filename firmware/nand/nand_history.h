@@ -1,8 +1,8 @@
 /* The media's side of nand_ops.history and .shut_down (nand.h), and the count of this start. */
-#ifndef TSU_NAND_HISTORY_H
-#define TSU_NAND_HISTORY_H
+#ifndef NAND_HISTORY_H
+#define NAND_HISTORY_H
 
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 /* Once per start, by nand_media_init, on an image that was accepted. */
 void nand_history_begin(struct nand_media *media);

@@ -1,9 +1,9 @@
 /* OOB records. */
-#include "tsu/nand_oob.h"
+#include "nand/nand_oob.h"
 
 #include <string.h>
 
-#include "tsu/nand_checksum.h"
+#include "nand/nand_checksum.h"
 
 /* The checksum comes last: a killed writer leaves no good record over anything that is not there. */
 static void write_copy(struct hz_nand_oob *place, const struct hz_nand_oob *record)

@@ -1,8 +1,8 @@
 /* The block table of the image: two copies of each entry, and what an entry must be to be believed. */
-#ifndef TSU_NAND_BLOCK_H
-#define TSU_NAND_BLOCK_H
+#ifndef NAND_BLOCK_H
+#define NAND_BLOCK_H
 
-#include "tsu/nand_media.h"
+#include "nand/nand_media.h"
 
 #ifdef __cplusplus
 extern "C" {
