@@ -161,7 +161,7 @@ def bench():
     if problem:
         raise runs.StudyError(problem)
     plugin = built("HARTZONE_PLUGIN", "host/vclock/libvclock.so")
-    image = built("HARTZONE_LOCKBENCH", "firmware/firmware/main/lockbench.elf")
+    image = built("HARTZONE_LOCKBENCH", "firmware/firmware/images/lockbench.elf")
     args.out.mkdir(parents=True, exist_ok=True)
     progress = report.Progress(2 + len(OPERATIONS) * len(args.workers))
     figures = {"schema": "hartzone-bench-vclock-1", "load": [os.getloadavg()[0]]}

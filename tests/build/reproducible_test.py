@@ -41,7 +41,8 @@ def firmware_in(folder, environment):
 
 
 def hashes(build_folder):
-    return {path.name: sha256(path) for path in sorted((build_folder / "firmware" / "main").glob("*.elf"))}
+    folder = build_folder / "firmware"
+    return {path.name: sha256(path) for path in [folder / "main" / "firmware.elf", *sorted((folder / "images").glob("*.elf"))]}
 
 
 def sha256(path):

@@ -9,7 +9,7 @@ from machine import Machine, qemu_problem  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = Path(os.environ.get("HARTZONE_FIRMWARE_DIR") or ROOT / "build" / "firmware")
-IMAGE = FIRMWARE / "firmware" / "main" / "thread_check.elf"
+IMAGE = FIRMWARE / "firmware" / "images" / "thread_check.elf"
 PLUGIN = None
 
 

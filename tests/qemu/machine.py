@@ -21,7 +21,7 @@ MIB = 1 << 20
 def image(name):
     """Path of a firmware image; HARTZONE_FIRMWARE_DIR names the build folder, default build/firmware."""
     folder = Path(os.environ.get("HARTZONE_FIRMWARE_DIR") or ROOT / "build" / "firmware")
-    path = folder / "firmware" / "main" / name
+    path = folder / "firmware" / ("main" if name == "firmware.elf" else "images") / name
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: build the firmware first, or set HARTZONE_FIRMWARE_DIR")
     return path

@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--out")
     options = parser.parse_args()
     plugin = os.environ.get("HARTZONE_VCLOCK", "")
-    elf = os.path.join(os.environ.get("HARTZONE_FIRMWARE_DIR", ""), "firmware/main/tsu_check.elf")
+    elf = os.path.join(os.environ.get("HARTZONE_FIRMWARE_DIR", ""), "firmware/images/tsu_check.elf")
     problem = qemu_problem() or next((f"{path or 'a path'} is not built" for path in (plugin, elf) if not os.path.exists(path)), None)
     if problem:
         print(f"skipped: {problem}")

@@ -10,7 +10,7 @@ import probe_image
 
 PLUGIN = os.environ.get("HARTZONE_VCLOCK", "")
 FIRMWARE = os.environ.get("HARTZONE_FIRMWARE_DIR", "")
-LOCKBENCH = os.path.join(FIRMWARE, "firmware/main/lockbench.elf")
+LOCKBENCH = os.path.join(FIRMWARE, "firmware/images/lockbench.elf")
 
 
 def what_is_missing(images):

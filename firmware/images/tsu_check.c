@@ -6,11 +6,11 @@
 
 #include "boot.h"
 #include "lt/hart.h"
+#include "nand/nand_media.h"
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/platform.h"
 #include "platform/power.h"
-#include "nand/nand_media.h"
 #include "tsu/tsu.h"
 
 enum { ROUNDS = 4, CHANNELS = 4, MAX_DIES = 1024, PAGE_SECTORS = 2 };
