@@ -39,7 +39,7 @@ static void tell(struct ftl_worker *self, uint32_t life)
 	io_resume_all(&self->reads->waiting);
 }
 
-static void look_at(struct ftl_worker *self, struct zone *zone)
+static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
 {
 	struct lt_lock_node node;
 	bool changed;
@@ -78,7 +78,7 @@ void abandon_run(struct ftl_worker *self, struct ftl_request *req)
 	if (io->step != ABANDON_TOLD && told_next(self, req))
 		return;
 	for (int i = 0; i < PIECE && io->cursor < ftl->all_zones; i++)
-		look_at(self, &ftl->zones[io->cursor++]);
+		abandon_in_zone(self, &ftl->zones[io->cursor++]);
 	if (io->cursor < ftl->all_zones)
 		io_resume(req);
 	else

@@ -57,7 +57,7 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 
-static const char *check_zone(struct ftl *ftl, const struct zone *zone)
+static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 {
 	const char *error = NULL;
 
@@ -181,7 +181,7 @@ const char *whole_check(struct ftl *ftl)
 	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
 		error = l2p_check(ftl, ftl->extent[z]);
 	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
-		error = check_zone(ftl, &ftl->zones[z]);
+		error = check_sequential(ftl, &ftl->zones[z]);
 	if (!error)
 		error = conv_check(ftl);
 	if (!error)

@@ -13,13 +13,13 @@ enum { LOOK_NS = 100000 };
 enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
-static bool quiet(struct ftl *ftl)
+static bool rest_is_quiet(struct ftl *ftl)
 {
 	return !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) &&
 	       slc_quiet(ftl);
 }
 
-static void look(struct lt_timer *timer)
+static void rest_look(struct lt_timer *timer)
 {
 	struct rest *rest = (struct rest *)timer;
 
@@ -27,7 +27,7 @@ static void look(struct lt_timer *timer)
 }
 
 /* Each step ends with what the next one looks at; the log's pass and the record's programs may set the SLC log's collector going. */
-static void step(struct ftl_worker *self, struct ftl_request *req)
+static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 
@@ -52,11 +52,11 @@ void rest_run(struct ftl_worker *self, struct ftl_request *req)
 
 	if (tsu_rest(ftl->tsu).at_rest) {
 		io_complete(req, NVME_SUCCESS); /* nothing has changed since the last time */
-	} else if (quiet(ftl)) {
-		step(self, req);
+	} else if (rest_is_quiet(ftl)) {
+		rest_step_on(self, req);
 	} else {
 		ftl->rest->req = req;
-		lt_timer_arm(&ftl->rest->timer, clock_now_ns() + LOOK_NS, look);
+		lt_timer_arm(&ftl->rest->timer, clock_now_ns() + LOOK_NS, rest_look);
 	}
 }
 

@@ -19,7 +19,7 @@ static bool readable(struct ftl *ftl, ppa_t ppa)
 	return ppa != PPA_NONE && tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) == NAND_OK;
 }
 
-static void note(const struct survey *survey, uint64_t lba, bool found)
+static void survey_note(const struct survey *survey, uint64_t lba, bool found)
 {
 	survey->out->written++;
 	if (found)
@@ -31,7 +31,7 @@ static void note(const struct survey *survey, uint64_t lba, bool found)
 static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
 	for (uint32_t o = 0; o < zone->ext.wp; o++)
-		note(survey, zone->ext.start + o, readable(ftl, extent_where(&zone->ext, o)));
+		survey_note(survey, zone->ext.start + o, readable(ftl, extent_where(&zone->ext, o)));
 }
 
 static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
@@ -40,7 +40,7 @@ static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const
 		uint32_t place = l2p_conv_peek(ftl, zone->ext.start + o);
 
 		if (place != L2P_UNMAPPED)
-			note(survey, zone->ext.start + o, readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
+			survey_note(survey, zone->ext.start + o, readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
 	}
 }
 

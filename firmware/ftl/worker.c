@@ -46,7 +46,7 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	}
 }
 
-static void run(struct ftl_worker *self, struct ftl_request *req)
+static void worker_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_abandoned(self, req))
 		abandoned_end(self, req);
@@ -56,7 +56,7 @@ static void run(struct ftl_worker *self, struct ftl_request *req)
 
 void workers_init(struct ftl *ftl, struct arena *arena)
 {
-	ftl->run = run;
+	ftl->run = worker_run;
 	ftl->worker_count = ftl->cfg->worker_count;
 	ftl->workers = arena_alloc(arena, ftl->worker_count, sizeof(*ftl->workers), "FTL workers");
 	for (uint32_t i = 0; i < ftl->worker_count; i++) {

@@ -83,6 +83,8 @@ static inline uint32_t zone_number(const struct ftl *ftl, uint64_t lba)
 	return (uint32_t)(ftl->zone_multiplier ? (uint64_t)(((unsigned __int128)lba * ftl->zone_multiplier) >> 64) : lba);
 }
 
+static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 static inline bool is_conventional(const struct ftl *ftl, uint64_t lba) { return lba < ftl->conventional_end; }
 
 #endif

@@ -10,7 +10,7 @@ static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
 	return &sbs->info[number - sbs->first];
 }
 
-static struct superblocks *pool_of(struct ftl *ftl, uint32_t number)
+static struct superblocks *superblocks_of(struct ftl *ftl, uint32_t number)
 {
 	return number < ftl->superblocks->first ? ftl->patches : ftl->superblocks;
 }
@@ -87,7 +87,7 @@ static void erase_start(struct ftl_worker *self, struct erase_job *job)
 
 		txn->owner = &self->thread;
 		txn->cause = HZ_CAUSE_HOST;
-		txn->ppa = ppa_make(ftl->map, job->superblock, i * pool_of(ftl, job->superblock)->unit_sectors);
+		txn->ppa = ppa_make(ftl->map, job->superblock, i * superblocks_of(ftl, job->superblock)->unit_sectors);
 		txn->next = i + 1 < ftl->shape.planes ? txn + 1 : NULL;
 	}
 	tsu_submit_list(ftl->tsu, job->txn);
@@ -187,10 +187,10 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	pool_kick(self, sbs);
 }
 
-static void erase_done(struct tsu_txn *txn)
+static void superblock_erased(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct superblocks *sbs = pool_of(self->ftl, ppa_superblock(self->ftl->map, txn->ppa));
+	struct superblocks *sbs = superblocks_of(self->ftl, ppa_superblock(self->ftl->map, txn->ppa));
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -207,7 +207,7 @@ static void erase_done(struct tsu_txn *txn)
 
 void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify)
 {
-	struct superblocks *sbs = pool_of(self->ftl, number);
+	struct superblocks *sbs = superblocks_of(self->ftl, number);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&sbs->lock, &node);
@@ -220,7 +220,7 @@ void superblock_release(struct ftl_worker *self, uint32_t number, struct extent 
 
 void superblock_retire(struct ftl_worker *self, uint32_t number)
 {
-	struct superblocks *sbs = pool_of(self->ftl, number);
+	struct superblocks *sbs = superblocks_of(self->ftl, number);
 	struct waiter *refused;
 	struct lt_lock_node node;
 
@@ -235,7 +235,7 @@ void superblock_retire(struct ftl_worker *self, uint32_t number)
 
 void superblock_promise(struct ftl *ftl, uint32_t number, int count)
 {
-	struct superblocks *sbs = pool_of(ftl, number);
+	struct superblocks *sbs = superblocks_of(ftl, number);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&sbs->lock, &node);
@@ -337,7 +337,7 @@ static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *
 		sbs->job[j].txn = arena_alloc(arena, ftl->shape.planes, sizeof(struct tsu_txn), "erase transactions");
 		for (uint32_t i = 0; i < ftl->shape.planes; i++) {
 			sbs->job[j].txn[i].op = TSU_ERASE;
-			sbs->job[j].txn[i].done = erase_done;
+			sbs->job[j].txn[i].done = superblock_erased;
 		}
 	}
 }

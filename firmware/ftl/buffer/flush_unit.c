@@ -124,7 +124,7 @@ static void unit_done(struct ftl_worker *self, struct extent *ext, struct flush_
 	extent_pump(self, ext);
 }
 
-static void program_done(struct tsu_txn *txn)
+static void unit_programmed(struct tsu_txn *txn)
 {
 	struct buffer_txn *part = (struct buffer_txn *)txn;
 	struct ftl_worker *self = worker_of(txn);
@@ -157,7 +157,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 		part->buffer = buffer;
 		part->unit = unit;
 		part->txn = (struct tsu_txn){
-			.owner = &self->thread, .done = program_done, .op = TSU_PROGRAM, .cause = place_cause(ext, HZ_CAUSE_HOST),
+			.owner = &self->thread, .done = unit_programmed, .op = TSU_PROGRAM, .cause = place_cause(ext, HZ_CAUSE_HOST),
 			.stream = (uint8_t)ext->index, .sectors = (uint16_t)program, .ppa = extent_place(ext, at),
 			.data = { &buffer->page[slot], 0, program * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,

@@ -5,7 +5,7 @@
 
 static void idle_run(struct lt_timer *timer);
 
-static void watch(struct ftl_worker *self, struct write_buffer *buffer)
+static void idle_arm(struct ftl_worker *self, struct write_buffer *buffer)
 {
 	struct idle_watch *idle = &buffer->idle;
 
@@ -19,16 +19,16 @@ void idle_touch(struct ftl_worker *self, struct extent *ext)
 {
 	ext->idle_flush = false;
 	ext->buffer->idle.last_ns = clock_now_ns();
-	watch(self, ext->buffer);
+	idle_arm(self, ext->buffer);
 }
 
 /* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
-static void look_at(struct ftl_worker *self, struct extent *ext, struct write_buffer *buffer)
+static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct write_buffer *buffer)
 {
 	if (extent_durable(ext) == ext->landed || ext->failed)
 		return;
 	if (clock_now_ns() < buffer->idle.last_ns + self->ftl->cfg->buffer_idle_ns) {
-		watch(self, buffer);
+		idle_arm(self, buffer);
 		return;
 	}
 	if (ext->flush_to >= ext->landed || !units_partial(ext))
@@ -52,6 +52,6 @@ static void idle_run(struct lt_timer *timer)
 		return;
 	lt_lock_acquire(&ext->lock, &node);
 	if (ext->buffer == buffer)
-		look_at(self, ext, buffer);
+		idle_look_at(self, ext, buffer);
 	lt_lock_release(&ext->lock, &node);
 }

@@ -16,7 +16,7 @@ static bool read_record(const struct zone *zone, uint32_t offset, struct hz_oob 
 	return false;
 }
 
-static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
+static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	const struct zone *zone = zone_of(place_extent(ftl, place));
 	uint32_t offset = place_offset(ftl, place);
@@ -37,7 +37,7 @@ static const char *check_place(struct ftl *ftl, uint64_t lba, uint32_t place)
 	return NULL;
 }
 
-static const char *check_zone(struct ftl *ftl, uint32_t number, uint64_t *valid)
+static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *valid)
 {
 	const struct zone *zone = &ftl->zones[ftl->zone_count + number];
 	const struct backing *info = &ftl->conventional->backing[number];
@@ -107,10 +107,10 @@ const char *conv_check(struct ftl *ftl)
 		if (place == L2P_UNMAPPED)
 			continue;
 		mapped++;
-		error = check_place(ftl, lba, place);
+		error = check_mapped(ftl, lba, place);
 	}
 	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
-		error = check_zone(ftl, i, &valid);
+		error = check_backing(ftl, i, &valid);
 	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
 		error = check_newest(ftl, backing_zone(ftl, i));
 	if (!error && valid != mapped + (ftl->places->zones ? l2p_conv_stale(ftl) : 0))

@@ -105,7 +105,7 @@ static void collect_copy(struct ftl_worker *self)
 
 static void read_batch(struct ftl_worker *self);
 
-static void read_done(struct tsu_txn *txn)
+static void copies_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct conv_gc *gc = &self->ftl->conventional->gc;
@@ -153,7 +153,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 
 		run = slc_holds(self->ftl->map, ppa[i]) ? 1 : read_together(self->ftl, &ppa[i], gc->count - i);
 		*txn = (struct tsu_txn){
-			.next = list, .owner = &self->thread, .done = read_done, .op = TSU_READ, .cause = HZ_CAUSE_GC,
+			.next = list, .owner = &self->thread, .done = copies_read, .op = TSU_READ, .cause = HZ_CAUSE_GC,
 			.sectors = (uint16_t)run, .ppa = ppa[i], .data = { &gc->page[i], 0, run * HZ_SECTOR_BYTES },
 		};
 		list = txn;

@@ -41,7 +41,7 @@ static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
 }
 
-static void found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
+static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ext.ftl;
 	uint32_t present, place = place_make(zone->ext.places, offset);
@@ -62,14 +62,14 @@ static uint32_t piece_start(const struct zone *zone, uint32_t end)
 }
 
 /* A sector with a record. False: it is older than `since`. */
-static bool see(struct zone *zone, uint64_t since, uint32_t offset, const struct hz_oob *oob)
+static bool scan_see(struct zone *zone, uint64_t since, uint32_t offset, const struct hz_oob *oob)
 {
 	if (lt_load(&backing_of(&zone->ext)->filled) < oob->sequence)
 		lt_store(&backing_of(&zone->ext)->filled, oob->sequence);
 	zone->ext.stream = oob->stream;
 	if (oob->sequence < since)
 		return false;
-	found(zone, offset, oob);
+	scan_found(zone, offset, oob);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 		read_records(zone, at, end - at, oob);
 		for (uint32_t i = end - at; i--;)
 			if (oob[i].kind == HZ_OOB_DATA)
-				more = see(zone, since, at + i, &oob[i]);
+				more = scan_see(zone, since, at + i, &oob[i]);
 			else
 				lost++;
 	}
@@ -114,7 +114,7 @@ static bool settle_places(struct ftl *ftl)
 	return true;
 }
 
-static bool scan(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
+static bool scan_backing(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
 {
 	for (uint32_t i = 0; i < ftl->places->zones; i++)
 		ftl->conventional->backing[i].scanned = ftl->capacity;
@@ -166,10 +166,10 @@ void conv_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool compl
 {
 	struct conventional *conv = ftl->conventional;
 
-	if (!since || !scan(ftl, since, complete, unit)) {
+	if (!since || !scan_backing(ftl, since, complete, unit)) {
 		if (since)
 			forget_all(ftl);
-		scan(ftl, 0, false, unit);
+		scan_backing(ftl, 0, false, unit);
 	}
 	for (uint32_t i = 0; i < conv->zones; i++)
 		sort_zone(conv, backing_zone(ftl, i), i);

@@ -23,7 +23,7 @@ static uint64_t room_for_copies(struct ftl *ftl)
 }
 
 /* Of equals the older one: where a map reports late what is dead, all may seem full, and each must have its turn. */
-static struct gc_candidate candidate_of(const struct ftl *ftl, uint32_t number)
+static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number)
 {
 	const struct backing *info = &ftl->conventional->backing[number];
 	uint64_t filled = lt_load(&info->filled);
@@ -50,7 +50,7 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 		*hope |= state == BACKING_OPEN && lt_load(&info->stream) == STREAM_NONE;
 		if (state != BACKING_SEALED)
 			continue;
-		candidate = candidate_of(ftl, i);
+		candidate = conv_candidate(ftl, i);
 		if (candidate.valid <= most && (!victim || policy->better(&view, &candidate, &best))) {
 			best = candidate;
 			victim = backing_zone(ftl, i);

@@ -10,7 +10,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 
-static uint16_t write_status(const struct ftl *ftl, const struct ftl_request *req)
+static uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 {
 	const struct hz_shape *shape = &ftl->shape;
 	uint64_t offset;
@@ -47,12 +47,12 @@ static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request
 /* --- space --- */
 
 /* The last erased zone is the collector's. */
-static bool may_take(const struct conventional *conv, enum place_stream stream)
+static bool may_open(const struct conventional *conv, enum place_stream stream)
 {
 	return lt_load(&conv->free) > (stream == STREAM_COLLECT ? 0 : 1);
 }
 
-static void open_zone(struct ftl *ftl, enum place_stream stream)
+static void stream_open_zone(struct ftl *ftl, enum place_stream stream)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t number = conv_take_erased(conv);
@@ -65,7 +65,7 @@ static void open_zone(struct ftl *ftl, enum place_stream stream)
 }
 
 /* The zone `seen` is full: let the stream have another. False: there is none; the request waits, the collector's fails. */
-static bool advance(struct ftl_worker *self, enum place_stream stream, uint64_t seen, struct ftl_request *req)
+static bool stream_advance(struct ftl_worker *self, enum place_stream stream, uint64_t seen, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
 	struct lt_lock_node node;
@@ -73,9 +73,9 @@ static bool advance(struct ftl_worker *self, enum place_stream stream, uint64_t 
 
 	lt_lock_acquire(&conv->lock, &node);
 	if (lt_load(&conv->current[stream]) == seen) {
-		had = may_take(conv, stream);
+		had = may_open(conv, stream);
 		if (had) {
-			open_zone(self->ftl, stream);
+			stream_open_zone(self->ftl, stream);
 		} else if (stream != STREAM_COLLECT) {
 			io_of(req)->since_ns = clock_now_ns();
 			io_push(&conv->waiting, req);
@@ -91,7 +91,7 @@ static bool advance(struct ftl_worker *self, enum place_stream stream, uint64_t 
 /* --- appending --- */
 
 /* Zone lock held. */
-static void accept(struct ftl_worker *self, struct zone *zone, enum place_stream stream, struct ftl_request *req)
+static void stream_accept(struct ftl_worker *self, struct zone *zone, enum place_stream stream, struct ftl_request *req)
 {
 	io_of(req)->first = io_of(req)->done;
 	io_of(req)->end = req->sectors;
@@ -103,7 +103,7 @@ static void accept(struct ftl_worker *self, struct zone *zone, enum place_stream
 }
 
 /* False: the zone takes nothing more. */
-static bool append(struct ftl_worker *self, enum place_stream stream, uint64_t current, struct ftl_request *req)
+static bool stream_append(struct ftl_worker *self, enum place_stream stream, uint64_t current, struct ftl_request *req)
 {
 	struct lt_lock_node node;
 	struct zone *zone;
@@ -115,7 +115,7 @@ static bool append(struct ftl_worker *self, enum place_stream stream, uint64_t c
 	lt_lock_acquire(&zone->ext.lock, &node);
 	fits = lt_load(&backing_of(&zone->ext)->stream) == stream && zone->ext.wp < self->ftl->capacity && !zone->ext.failed;
 	if (fits)
-		accept(self, zone, stream, req);
+		stream_accept(self, zone, stream, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	return fits;
 }
@@ -132,7 +132,7 @@ static void note_stall(struct ftl_worker *self, struct ftl_io *io)
 void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
-	uint16_t status = from_collector(self->ftl, req) ? NVME_SUCCESS : write_status(self->ftl, req);
+	uint16_t status = from_collector(self->ftl, req) ? NVME_SUCCESS : conv_write_status(self->ftl, req);
 	enum place_stream stream;
 	uint64_t current;
 
@@ -144,5 +144,5 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 	stream = choose_stream(self->ftl, req);
 	do
 		current = lt_load(&conv->current[stream]);
-	while (!append(self, stream, current, req) && advance(self, stream, current, req));
+	while (!stream_append(self, stream, current, req) && stream_advance(self, stream, current, req));
 }

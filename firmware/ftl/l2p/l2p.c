@@ -1,22 +1,11 @@
 /* The map: which implementation the config chooses, and the locks that both have. */
 #include "l2p/l2p.h"
 
+#include "l2p/l2p_cached.h"
+#include "l2p/l2p_flat.h"
 #include "lt/arena.h"
 
 static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
-
-static bool by_zone(const struct l2p *l2p, uint32_t zones) { return l2p->shards == zones; }
-
-/* One shard per zone when shards == zones, else a few: then a power of two. */
-uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext)
-{
-	return by_zone(ftl->l2p, ftl->zone_count) ? ext->index : ext->index & (ftl->l2p->shards - 1);
-}
-
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext)
-{
-	return &ftl->l2p->shard[l2p_shard_of(ftl, ext)];
-}
 
 static uint32_t power_of_two_up_to(uint32_t value)
 {

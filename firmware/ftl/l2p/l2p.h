@@ -12,6 +12,7 @@
 #include "l2p/l2p_cache.h"
 #include "l2p/l2p_changes.h"
 #include "l2p/l2p_log.h"
+#include "l2p/l2p_shard.h"
 #include "l2p/l2p_table.h"
 #include "request/io.h"
 
@@ -48,7 +49,6 @@ struct l2p_ops {
 	void (*mounted)(struct ftl *ftl, const struct extent *ext);
 	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
-extern const struct l2p_ops l2p_flat, l2p_cached;
 
 struct l2p {
 	const struct l2p_ops *ops;
@@ -118,7 +118,5 @@ const char *l2p_check(struct ftl *ftl, const struct extent *ext);
 /* Between the implementations. */
 /* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
 static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }
-uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext);
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext);
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t line_of(const struct l2p_cache *cache) { return l2p_cache_line(c
 static uint32_t size_of(const struct l2p_cache *cache, uint8_t level) { return level == HZ_MAP_PAGE ? line_of(cache) : 1; }
 
 /* Bits [first, first + count) of a line; count > 0. */
-static uint64_t bits_of(uint32_t first, uint32_t count) { return UINT64_MAX >> (64 - count) << first; }
+static uint64_t line_bits(uint32_t first, uint32_t count) { return UINT64_MAX >> (64 - count) << first; }
 
 /* Sums in parallel of ever wider fields (Warren, Hacker's Delight 5-1): a core without Zbb has no instruction for it. */
 static uint32_t count_of(uint64_t bits)
@@ -28,7 +28,7 @@ static uint32_t count_of(uint64_t bits)
 }
 
 /* Multiplicative hashing (Knuth, TAOCP 6.4): the top bits of a product with 2^32 / golden ratio. */
-static uint32_t *bucket_of(const struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level)
+static uint32_t *cache_bucket(const struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level)
 {
 	uint32_t hash = (lba + ((uint32_t)level << 30)) * 2654435769u;
 
@@ -41,7 +41,7 @@ static uint32_t lookup(const struct l2p_cache *cache, uint32_t shard, uint32_t l
 
 	if (!cache->shard[shard].by_level[level])
 		return NONE;
-	index = *bucket_of(cache, shard, lba, level);
+	index = *cache_bucket(cache, shard, lba, level);
 	while (index != NONE && (cache->node[index].lba != lba || cache->node[index].level != level))
 		index = cache->node[index].chain;
 	return index;
@@ -137,7 +137,7 @@ static void set_slot_free(struct l2p_cache *cache, struct l2p_cache_shard *shard
 	shard->free_slot = slot;
 }
 
-static uint32_t take_free(const struct l2p_cache *cache, struct l2p_cache_shard *shard)
+static uint32_t node_take_free(const struct l2p_cache *cache, struct l2p_cache_shard *shard)
 {
 	uint32_t index = shard->free;
 
@@ -158,7 +158,7 @@ static void remove_node(struct l2p_cache *cache, uint32_t number, uint32_t index
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
 	struct l2p_cached *node = &cache->node[index];
-	uint32_t *link = bucket_of(cache, number, node->lba, node->level);
+	uint32_t *link = cache_bucket(cache, number, node->lba, node->level);
 
 	while (*link != index)
 		link = &cache->node[*link].chain;
@@ -180,7 +180,7 @@ static void remove_node(struct l2p_cache *cache, uint32_t number, uint32_t index
 static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba, uint32_t group, uint8_t level)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
-	uint32_t *bucket = bucket_of(cache, number, lba, level), index = take_free(cache, shard);
+	uint32_t *bucket = cache_bucket(cache, number, lba, level), index = node_take_free(cache, shard);
 	struct l2p_cached *node = &cache->node[index];
 
 	node->lba = lba;
@@ -198,7 +198,7 @@ static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba,
 }
 
 /* Room for a node of that level; returns how many entries left. Terminates: pins leave a quarter of the shard, a line is at most an eighth. */
-static uint32_t make_room(struct l2p_cache *cache, uint32_t number, uint8_t level, uint64_t now_ns)
+static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_t level, uint64_t now_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
 	uint32_t left = 0;
@@ -220,7 +220,7 @@ static bool may_pin(const struct l2p_cache_shard *shard)
 }
 
 /* A range that is present: pinned from now on, if that is wanted and allowed. */
-static void refresh(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32_t index, struct l2p_cache_new *range, uint64_t now_ns)
+static void node_refresh(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32_t index, struct l2p_cache_new *range, uint64_t now_ns)
 {
 	struct l2p_cached *node = &cache->node[index];
 
@@ -250,10 +250,10 @@ uint32_t l2p_cache_insert(struct l2p_cache *cache, uint32_t number, struct l2p_c
 	uint32_t index = lookup(cache, number, range->lba, range->level), left;
 
 	if (index != NONE) {
-		refresh(cache, shard, index, range, now_ns);
+		node_refresh(cache, shard, index, range, now_ns);
 		return 0;
 	}
-	left = make_room(cache, number, range->level, now_ns);
+	left = cache_make_room(cache, number, range->level, now_ns);
 	index = add_node(cache, number, range->lba, range->group, range->level);
 	cache->node[index].ppa = range->ppa;
 	cache->node[index].valid = 1;
@@ -308,7 +308,7 @@ uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cac
 	if (index != NONE) {
 		touch(cache, shard, index, now_ns);
 	} else {
-		left = make_room(cache, number, HZ_MAP_PAGE, now_ns);
+		left = cache_make_room(cache, number, HZ_MAP_PAGE, now_ns);
 		index = add_node(cache, number, pages->lba, pages->group, HZ_MAP_PAGE);
 		cache->node[index].slot = take_free_slot(cache, shard);
 		order_newest(cache, shard, index, now_ns);
@@ -344,7 +344,7 @@ void l2p_cache_forget(struct l2p_cache *cache, uint32_t number, uint32_t lba, ui
 
 		part = line - from < count ? line - from : count;
 		if (node != NONE)
-			shorten(cache, number, node, bits_of(from, part));
+			shorten(cache, number, node, line_bits(from, part));
 	}
 	publish_oldest(cache, &cache->shard[number]);
 }
@@ -357,7 +357,7 @@ static uint64_t bits_within(const struct l2p_cache *cache, const struct l2p_cach
 
 	if (to > size)
 		to = size;
-	return from < to ? bits_of(from, to - from) : 0;
+	return from < to ? line_bits(from, to - from) : 0;
 }
 
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t number, uint32_t group, uint32_t first, uint32_t end, uint8_t below)
@@ -415,7 +415,7 @@ struct l2p_cache_loan l2p_cache_take(struct l2p_cache *cache, uint32_t number, u
 		cache->place[slot] = loan.slots;
 		loan.slots = slot;
 		for (uint32_t i = 0; i < line_of(cache); i++) {
-			uint32_t index = take_free(cache, shard);
+			uint32_t index = node_take_free(cache, shard);
 
 			cache->node[index].chain = loan.nodes;
 			loan.nodes = index;

@@ -1,12 +1,14 @@
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
+#include "l2p/l2p_cached.h"
+
 #include "l2p/l2p.h"
+#include "l2p/l2p_check.h"
 #include "l2p/l2p_conv.h"
 #include "l2p/l2p_lookup.h"
+#include "l2p/l2p_mount.h"
 
 /* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
 struct target { struct map_range range; uint32_t page; uint8_t level; };
-
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* --- log --- */
 
@@ -14,12 +16,12 @@ static bool from_log(struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
 	const struct map_page *page = &ftl->l2p->table.page[map_page_index(ftl, at->ext, at->offset)];
-	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), count = least(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index);
+	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), count = min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index);
 
 	if (index < page->merged)
 		return false;
 	if (at->offset < ftl->l2p->table.split)
-		count = least(count, ftl->l2p->table.split - at->offset);
+		count = min_u32(count, ftl->l2p->table.split - at->offset);
 	at->self->counters.l2p_log_hits++;
 	l2p_lookup_found(at, extent_place(at->ext, at->offset), count);
 	return true;
@@ -35,7 +37,7 @@ static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *ra
 	if (ppa == PPA_NONE)
 		return false;
 	at->self->counters.l2p_hits[level]++;
-	l2p_lookup_found(at, ppa + (at->offset - range->head), least(at->end, range->end) - at->offset);
+	l2p_lookup_found(at, ppa + (at->offset - range->head), min_u32(at->end, range->end) - at->offset);
 	return true;
 }
 
@@ -65,7 +67,7 @@ static bool within_a_page(const struct map_range *range)
 	return (range->head ^ (range->end - 1)) >> L2P_PAGE_SHIFT == 0;
 }
 
-static const struct map_page *page_of(const struct l2p_lookup *at, uint32_t offset)
+static const struct map_page *target_page(const struct l2p_lookup *at, uint32_t offset)
 {
 	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, offset)];
 }
@@ -73,13 +75,13 @@ static const struct map_page *page_of(const struct l2p_lookup *at, uint32_t offs
 /* Is the first entry of the range in the copy on flash? */
 static bool head_on_flash(const struct l2p_lookup *at, const struct map_range *range)
 {
-	return (range->head & (HZ_MAP_PAGE_ENTRIES - 1)) < page_of(at, range->head)->merged;
+	return (range->head & (HZ_MAP_PAGE_ENTRIES - 1)) < target_page(at, range->head)->merged;
 }
 
 /* BITMAP: RAM knows the map bits. Of a chunk within one page they follow from how much of it has been merged. */
 static bool bits_say(const struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
-	const struct map_page *page = page_of(at, range->head);
+	const struct map_page *page = target_page(at, range->head);
 
 	if (level == HZ_MAP_CHUNK && within_a_page(range))
 		return ((range->end - 1) & (HZ_MAP_PAGE_ENTRIES - 1)) < page->merged;
@@ -135,7 +137,7 @@ static struct target target_of(const struct l2p_lookup *at)
 static void take_range(struct l2p_lookup *at, const struct target *target, ppa_t ppa)
 {
 	l2p_lookup_insert(at, target->level, target->page, target->range.head, ppa);
-	l2p_lookup_found(at, ppa + (at->offset - target->range.head), least(at->end, target->range.end) - at->offset);
+	l2p_lookup_found(at, ppa + (at->offset - target->range.head), min_u32(at->end, target->range.end) - at->offset);
 }
 
 /* The page that the request waited for, or still has, serves it as far as it goes. */
@@ -308,7 +310,7 @@ static void cached_map_run(struct ftl_worker *self, const struct extent *ext, ui
 }
 
 /* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log. */
-static void forget(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t shard = l2p_shard_of(ftl, ext);
@@ -331,13 +333,13 @@ static void forget(struct ftl_worker *self, const struct extent *ext, uint32_t c
 
 static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
-	forget(self, ext, count);
+	forget_entries(self, ext, count);
 }
 
 /* The zone lies in another superblock: all of it is news. */
 static void cached_moved(struct ftl_worker *self, const struct extent *ext)
 {
-	forget(self, ext, ext->placed);
+	forget_entries(self, ext, ext->placed);
 	cached_map_run(self, ext, 0, ext->placed, extent_place(ext, 0));
 }
 

@@ -25,7 +25,7 @@ static struct row row_of(const struct l2p_changes *changes, uint32_t shard, uint
 
 static uint32_t *bucket_in(const struct row *row, uint32_t lba) { return &row->bucket[(row->turn + lba) & (ROW - 1)]; }
 
-static uint32_t *bucket_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
+static uint32_t *change_bucket(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
 {
 	struct row row = row_of(changes, shard, lba);
 
@@ -136,7 +136,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 	record->lba = lba;
 	record->place = place;
 	record->recovered = false;
-	record_link(changes, index, bucket_of(changes, shard, lba), page);
+	record_link(changes, index, change_bucket(changes, shard, lba), page);
 	l2p_log_add(ftl, 1);
 	map_page_dirty(ftl, shard, page);
 	return record;
@@ -189,8 +189,6 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 	}
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
 {
@@ -201,7 +199,7 @@ void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_
 		uint32_t offset = run.lba - (uint32_t)ext->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
 		uint64_t missing;
 
-		run.count = least(least(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
+		run.count = min_u32(min_u32(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
 		run.page = map_page_index(ftl, ext, offset);
 		run.row = row_of(&ftl->l2p->changes, shard, run.lba);
 		l2p_cache_forget(&ftl->l2p->cache, shard, run.lba, index, run.count);
@@ -217,7 +215,7 @@ void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_
 /* Out of its bucket. Shard lock held. */
 static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t index)
 {
-	uint32_t *link = bucket_of(changes, shard, changes->record[index].lba);
+	uint32_t *link = change_bucket(changes, shard, changes->record[index].lba);
 
 	while (*link != index)
 		link = &changes->record[*link].chain;
@@ -232,7 +230,7 @@ static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)map
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
 /* The image names this place: it must not be on flash before what lies there. */
-static void note_place(struct ftl *ftl, uint32_t place)
+static void note_undurable(struct ftl *ftl, uint32_t place)
 {
 	if (place != L2P_UNMAPPED && lt_load(&place_extent(ftl, place)->places->durable) <= place_offset(ftl, place))
 		l2p_log_await(&ftl->l2p->log, place_extent(ftl, place)->places, place_offset(ftl, place));
@@ -243,7 +241,7 @@ static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t fir
 	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
 
 	*entry = entry_of_place(record->place);
-	note_place(ftl, record->place);
+	note_undurable(ftl, record->place);
 	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
 		place_invalidate(ftl, old, item->known);
 }
@@ -264,7 +262,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record) {
 		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
-		note_place(ftl, place);
+		note_undurable(ftl, place);
 	} else if (record->place != place) {
 		place_invalidate(ftl, place, UINT64_MAX);
 	}
@@ -378,7 +376,7 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	ftl->l2p->table.page[map_page_index(ftl, ext, offset)].flags |= MAP_CHANGED;
 }
 
-static bool read_copy(struct ftl *ftl, uint32_t index)
+static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 {
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
@@ -395,7 +393,7 @@ static bool read_copies(struct ftl *ftl, const struct extent *ext)
 
 		if (table->page[index].ppa == PPA_NONE)
 			continue;
-		if (!read_copy(ftl, index))
+		if (!scan_read_copy(ftl, index))
 			return false;
 		memcpy(scanned(ftl, ext, map_page_first(ftl, index)), ftl->l2p->log.item[0].image,
 		       map_page_entries(ftl, index) * sizeof(uint32_t));
@@ -444,7 +442,7 @@ static bool recover_page(struct ftl *ftl, const struct extent *ext, uint32_t ind
 	bool same = ftl->l2p->changes.trusted && !(page->flags & MAP_CHANGED);
 
 	page->flags &= (uint8_t)~MAP_CHANGED;
-	if (page->ppa != PPA_NONE && !same && !read_copy(ftl, index))
+	if (page->ppa != PPA_NONE && !same && !scan_read_copy(ftl, index))
 		page->ppa = PPA_NONE;
 	if (page->ppa == PPA_NONE) {
 		page->sequence = 0;

@@ -1,5 +1,8 @@
 /* Check of the map in flash: log, cache and the bytes on flash against the zones. Harts idle. */
+#include "l2p/l2p_check.h"
+
 #include "l2p/l2p.h"
+#include "l2p/l2p_mount.h"
 #include "slc/slc.h"
 
 static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
@@ -79,7 +82,7 @@ static const char *check_cached(struct ftl *ftl, const struct extent *ext, const
 	return error;
 }
 
-static const char *check_zone(struct ftl *ftl, const struct extent *ext)
+static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 	const struct l2p_cache *cache = &ftl->l2p->cache;
@@ -137,7 +140,7 @@ const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext)
 	const char *error;
 
 	if (ext)
-		return check_zone(ftl, ext);
+		return check_zone_map(ftl, ext);
 	error = l2p_cache_check(&ftl->l2p->cache, ftl->l2p->table.pages);
 	if (!error)
 		error = check_log(ftl);

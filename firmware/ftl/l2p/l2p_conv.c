@@ -9,7 +9,7 @@
 #include "l2p/l2p_lookup.h"
 #include "places/places.h"
 
-static const struct map_page *page_of(const struct l2p_lookup *at)
+static const struct map_page *map_page_at(const struct l2p_lookup *at)
 {
 	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, at->offset)];
 }
@@ -55,7 +55,7 @@ static bool from_page(struct l2p_lookup *at, const struct map_page *page, bool c
 
 static bool look_up(struct l2p_lookup *at)
 {
-	const struct map_page *page = page_of(at);
+	const struct map_page *page = map_page_at(at);
 	bool changes = may_have_changes(page);
 
 	return l2p_lookup_pages(at) || (changes && from_changes(at)) || from_page(at, page, changes);

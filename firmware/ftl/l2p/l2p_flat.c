@@ -1,4 +1,6 @@
 /* Flat map: the whole table in RAM, rebuilt at mount. */
+#include "l2p/l2p_flat.h"
+
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "places/places.h"

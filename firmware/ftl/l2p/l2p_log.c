@@ -116,7 +116,7 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	return empty;
 }
 
-static struct waiter *next_waiting(struct l2p_log *log)
+static struct waiter *log_next_waiting(struct l2p_log *log)
 {
 	struct waiter *waiter = has_room(log) ? waiter_pop(&log->waiting) : NULL;
 
@@ -136,7 +136,7 @@ static bool let_in(struct ftl_worker *self)
 
 	do {
 		lt_lock_acquire(&log->lock, &node);
-		waiter = next_waiting(log);
+		waiter = log_next_waiting(log);
 		lt_lock_release(&log->lock, &node);
 		if (waiter)
 			extent_kick(self, waiter->ext);
@@ -194,7 +194,7 @@ static uint32_t next_dirty(struct ftl *ftl)
 }
 
 /* Zone and shard lock held: what the new copy will hold. False: there is nothing new. */
-static bool note(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
+static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
 	struct map_page *page = &ftl->l2p->table.page[index];
 	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
@@ -237,7 +237,7 @@ static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct 
 	return true;
 }
 
-static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
+static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
 	bool (*note_page)(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index);
 	struct extent *ext = map_page_extent(ftl, index);
@@ -245,7 +245,7 @@ static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
-	note_page = l2p_conventional(ftl, ext) ? note_conventional : note;
+	note_page = l2p_conventional(ftl, ext) ? note_conventional : note_sequential;
 	lt_lock_acquire(&ext->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
 	map_page_undirty(ftl, l2p_shard_of(ftl, ext));
@@ -257,7 +257,7 @@ static bool take(struct ftl *ftl, struct log_item *item, uint32_t index)
 
 /* --- reading the old copies --- */
 
-static void read_copy(struct ftl_worker *self, struct log_item *item)
+static void item_read_copy(struct ftl_worker *self, struct log_item *item)
 {
 	item->txn.owner = &self->thread;
 	item->txn.next = NULL;
@@ -274,7 +274,7 @@ static void copy_read(struct tsu_txn *txn)
 	if (txn->status == NAND_POWER_OFF)
 		return;
 	if (txn->status != NAND_OK && ++item->tries < SLC_READ_TRIES) {
-		read_copy(self, item);
+		item_read_copy(self, item);
 		return;
 	}
 	slc_unpin(self, txn->ppa);
@@ -312,7 +312,7 @@ static void round_begin(struct ftl_worker *self)
 
 	log->pending = 1;
 	for (log->count = 0; log->count < log->most && (page = next_dirty(self->ftl)) != UINT32_MAX;)
-		log->count += take(self->ftl, &log->item[log->count], page);
+		log->count += item_take(self->ftl, &log->item[log->count], page);
 	if (!log->count) {
 		if (!checkpoint_round(self))
 			pass_end(self);
@@ -321,7 +321,7 @@ static void round_begin(struct ftl_worker *self)
 	for (uint32_t i = 0; i < log->count; i++) {
 		log->pending += log->item[i].reads;
 		if (log->item[i].reads)
-			read_copy(self, &log->item[i]);
+			item_read_copy(self, &log->item[i]);
 	}
 	if (--log->pending == 0)
 		round_merge(self);
@@ -423,7 +423,7 @@ static void written(struct slc_write *write)
 	round_begin(self);
 }
 
-static struct hz_oob oob_of(const struct ftl *ftl, const struct log_item *item)
+static struct hz_oob item_oob(const struct ftl *ftl, const struct log_item *item)
 {
 	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence,
 			      .generation = item->generation };
@@ -448,7 +448,7 @@ static void write_units(struct ftl_worker *self, uint32_t units)
 			uint32_t at = u * unit + i;
 
 			write->page[i] = at < log->count ? log->item[at].image : ftl->zero_page;
-			write->oob[i] = at < log->count ? oob_of(ftl, &log->item[at]) : (struct hz_oob){ .kind = HZ_OOB_PAD };
+			write->oob[i] = at < log->count ? item_oob(ftl, &log->item[at]) : (struct hz_oob){ .kind = HZ_OOB_PAD };
 		}
 		write->txn.owner = &self->thread;
 		write->stream = SLC_MAP;
@@ -518,7 +518,7 @@ static bool settled(const struct l2p_log *log)
 	return !log->crowded;
 }
 
-static void look(struct lt_timer *timer)
+static void places_look(struct lt_timer *timer)
 {
 	struct l2p_log *log = (struct l2p_log *)((char *)timer - offsetof(struct l2p_log, timer));
 
@@ -527,7 +527,7 @@ static void look(struct lt_timer *timer)
 	else if (log->crowded || !has_room(log) || log->looks++ == LOOKS)
 		places_flush(log->worker);
 	else
-		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, look);
+		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, places_look);
 }
 
 /* The sequence numbers are taken first: what the images say is true from then on. */
@@ -581,7 +581,7 @@ static void round_merge(struct ftl_worker *self)
 	} while (lt_load(resets) != before);
 	for (uint32_t i = 0; i < log->count; i++)
 		log->checkpoints.unrecorded += log->item[i].conventional;
-	look(&log->timer);
+	places_look(&log->timer);
 }
 
 /* --- construction --- */

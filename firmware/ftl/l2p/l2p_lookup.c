@@ -3,8 +3,6 @@
 
 #include "l2p/l2p.h"
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->self->ftl->l2p->cache; }
 
 void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node)
@@ -86,7 +84,7 @@ static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint
 
 	for (; count; index += pages.count, count -= pages.count) {
 		pages.from = index & (line - 1);
-		pages.count = least(line - pages.from, count);
+		pages.count = min_u32(line - pages.from, count);
 		pages.lba = first + index - pages.from;
 		pages.entry = (const uint32_t *)fetch->image + index;
 		pages.valid = UINT64_MAX >> (64 - pages.count);
@@ -105,13 +103,13 @@ void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool 
 {
 	const uint32_t *entry = (const uint32_t *)fetch->image;
 	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), current = fetch->merged - index;
-	uint32_t wanted = changes ? 1 : least(at->end - at->offset, current), room = l2p_cache_room(cache_of(at), at->shard), count = wanted;
+	uint32_t wanted = changes ? 1 : min_u32(at->end - at->offset, current), room = l2p_cache_room(cache_of(at), at->shard), count = wanted;
 
 	if (first_time && count < 1 + at->self->ftl->cfg->l2p_prefetch)
-		count = least(1 + at->self->ftl->cfg->l2p_prefetch, current);
-	enter(at, fetch, index, least(wanted, room), changes);
+		count = min_u32(1 + at->self->ftl->cfg->l2p_prefetch, current);
+	enter(at, fetch, index, min_u32(wanted, room), changes);
 	if (count > wanted && room > wanted)
-		at->self->counters.l2p_prefetched += enter(at, fetch, index + wanted, least(count, room) - wanted, changes);
+		at->self->counters.l2p_prefetched += enter(at, fetch, index + wanted, min_u32(count, room) - wanted, changes);
 	for (uint32_t i = 0; i < wanted; i++)
 		*at->place++ = entry[index + i] & L2P_ADDRESS_MASK;
 	at->offset += wanted;

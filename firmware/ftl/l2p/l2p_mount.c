@@ -1,4 +1,6 @@
 /* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
+#include "l2p/l2p_mount.h"
+
 #include "l2p/l2p.h"
 #include "slc/slc.h"
 

@@ -153,19 +153,19 @@ void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint3
 		slc_invalidate(self, &old, 1);
 }
 
-static bool lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa)
+static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 {
 	return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa;
 }
 
-static void moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+static void map_page_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 {
 	uint32_t index = SLC_MAP_TAG - tag;
 	struct lt_lock *lock = map_page_lock(ftl, index);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	if (lies_at(ftl, tag, from)) {
+	if (map_page_lies_at(ftl, tag, from)) {
 		ftl->l2p->table.page[index].ppa = to;
 		slc_move(ftl, from, to);
 	}
@@ -230,7 +230,7 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 
 /* The copy cannot be read. Of a sequential zone everything it held can be told from the zone's record, so it is in the log again; a
  * conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
-static void page_lost(struct ftl_worker *self, uint32_t index)
+static void map_page_lost(struct ftl_worker *self, uint32_t index)
 {
 	struct l2p_table *table = &self->ftl->l2p->table;
 	struct map_page *page = &table->page[index];
@@ -266,7 +266,7 @@ static void fetched(struct tsu_txn *txn)
 		fetch_read(self, fetch);
 	} else {
 		if (failed)
-			page_lost(self, fetch->page);
+			map_page_lost(self, fetch->page);
 		fetch->ready = true;
 		waiting = fetch->waiting;
 	}
@@ -351,6 +351,6 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->dirty = arena_alloc(arena, ftl->l2p->shards, sizeof(*table->dirty), "dirty table pages");
 	for (uint32_t i = 0; i < table->all; i++)
 		table->page[i].ppa = PPA_NONE;
-	slc_own(ftl->slc, SLC_OWNS_MAP, (struct slc_owner){ .first = slc_map_tag(table->all - 1), .last = slc_map_tag(0), .moved = moved,
-							    .lies_at = lies_at });
+	slc_own(ftl->slc, SLC_OWNS_MAP, (struct slc_owner){ .first = slc_map_tag(table->all - 1), .last = slc_map_tag(0), .moved = map_page_moved,
+							    .lies_at = map_page_lies_at });
 }

@@ -109,13 +109,6 @@ bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch);
 /* The request has been served, or wants it no more. */
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req);
 
-/* l2p_check.c */
-const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext);
-/* mount_map.c */
-void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-void l2p_mount_pages(struct ftl *ftl, const struct extent *ext);
 bool l2p_conventional(const struct ftl *ftl, const struct extent *ext);
-/* How many entries of a copy's bytes, from its first on, say what the zone says, of at most `placed`. */
-uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed);
 
 #endif

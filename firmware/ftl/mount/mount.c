@@ -105,7 +105,7 @@ static const char *open_slc(struct mount *mount)
 	return NULL;
 }
 
-static const char *mend(struct mount *mount)
+static const char *mend_table(struct mount *mount)
 {
 	zone_table_mend(mount->ftl);
 	return NULL;
@@ -121,7 +121,7 @@ static const struct { const char *name; const char *(*run)(struct mount *mount);
 	{ "settle write pointers and states", mount_settle_zones },
 	{ "find the newest place of every conventional sector", find_places },
 	{ "continue the SLC log", open_slc },
-	{ "write lost copies of zone table pages again", mend },
+	{ "write lost copies of zone table pages again", mend_table },
 };
 
 const char *mount_run(struct ftl *ftl, struct arena *arena)

@@ -6,7 +6,7 @@
 #include "mount/mount_blocks.h"
 #include "zone/zone.h"
 
-static const char *broken(struct mount *mount, const struct zone *zone, const char *why)
+static const char *record_broken(struct mount *mount, const struct zone *zone, const char *why)
 {
 	return mount_damaged(mount, "zone table, record of zone", zone->ext.index, why);
 }
@@ -23,12 +23,12 @@ static const char *check_part(struct mount *mount, const struct zone *zone, cons
 
 	mount_look_at_blocks(mount, part->superblock, part->unit);
 	if (mount->erasing)
-		return broken(mount, zone, "its superblock was erased");
+		return record_broken(mount, zone, "its superblock was erased");
 	for (uint32_t c = 0; c < mount->ftl->shape.planes; c++) {
 		uint32_t rows = mount_rows_for(mount, part, sectors, c);
 
 		if (mount->rows[c] < rows)
-			return broken(mount, zone, "it has more sectors than its superblock holds");
+			return record_broken(mount, zone, "it has more sectors than its superblock holds");
 		hole |= mount->rows[c] > rows;
 	}
 	mount->hole[zone->ext.index] = hole;
@@ -43,7 +43,7 @@ static const char *take_body(struct mount *mount, struct zone *zone, const struc
 	const char *error;
 
 	if (!in_pool(ftl->superblocks, record->superblock))
-		return broken(mount, zone, "its superblock does not exist");
+		return record_broken(mount, zone, "its superblock does not exist");
 	error = check_part(mount, zone, &part, sectors);
 	zone->ext.superblock = record->superblock;
 	zone->ext.bad_superblock = mount->bad;
@@ -57,7 +57,7 @@ static const char *take_patch(struct mount *mount, struct zone *zone, const stru
 	const char *error;
 
 	if (!in_pool(ftl->patches, record->patch))
-		return broken(mount, zone, "the SLC superblock of its patch does not exist");
+		return record_broken(mount, zone, "the SLC superblock of its patch does not exist");
 	error = check_part(mount, zone, &part, record->placed - part.base);
 	zone->ext.patch = record->patch;
 	zone->ext.bad_patch = mount->bad;
@@ -79,7 +79,7 @@ static const char *take_zone(struct mount *mount, struct zone *zone)
 	const char *error = NULL;
 
 	if (!aligned(mount->ftl, record))
-		return broken(mount, zone, "it ends inside a program unit");
+		return record_broken(mount, zone, "it ends inside a program unit");
 	if (record->placed)
 		error = take_body(mount, zone, record);
 	if (!error && record->placed > mount->ftl->body_sectors)

@@ -77,14 +77,12 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* Copies that continue the placed sectors: up to the first gap, or as far as the zone's record says that there were any. Returns where
  * that ends. Those beyond are dead. */
 static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t most = zone->ext.placed + ftl->superpage_sectors, end = zone->ext.placed, to = least(recorded, most);
+	uint32_t most = zone->ext.placed + ftl->superpage_sectors, end = zone->ext.placed, to = min_u32(recorded, most);
 
 	while (end < most && (*staged_candidate(&zone->ext, end) != PPA_NONE || end < to)) {
 		if (*staged_candidate(&zone->ext, end) != PPA_NONE)

@@ -10,7 +10,7 @@ enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all t
 
 /* --- finding --- */
 
-static void note_age(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+static void mount_note_age(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct slc_block *block = slc_block_of(mount->ftl, ppa);
 
@@ -38,7 +38,7 @@ static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 
 	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
 		return;
-	note_age(mount, oob, ppa);
+	mount_note_age(mount, oob, ppa);
 	if (oob->kind != HZ_OOB_ZONE_TABLE || oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
 		return;
 	if (mount->table[oob->lpa].known < oob->sequence)
@@ -61,7 +61,7 @@ const char *mount_find_tables(struct mount *mount)
 /* --- loading --- */
 
 /* What no firmware would have recorded. */
-static const char *impossible(const struct ftl *ftl, const struct zone_record *record)
+static const char *record_impossible(const struct ftl *ftl, const struct zone_record *record)
 {
 	uint32_t capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
 
@@ -109,7 +109,7 @@ const char *mount_load_records(struct mount *mount)
 			return error;
 	}
 	for (uint32_t z = 0; z < ftl->all_zones && !why; z++) {
-		why = impossible(ftl, &ftl->table->record[z]);
+		why = record_impossible(ftl, &ftl->table->record[z]);
 		if (why)
 			return mount_damaged(mount, "zone table, record of zone", z, why);
 		ftl->zones[z].ext.generation = ftl->table->record[z].generation;

@@ -3,7 +3,7 @@
 
 #include "lt/arena.h"
 
-static lt_word *bits_of(const struct ftl *ftl, uint32_t place, uint64_t *bit)
+static lt_word *place_bits(const struct ftl *ftl, uint32_t place, uint64_t *bit)
 {
 	uint32_t offset = place_offset(ftl, place);
 
@@ -14,7 +14,7 @@ static lt_word *bits_of(const struct ftl *ftl, uint32_t place, uint64_t *bit)
 bool place_valid(const struct ftl *ftl, uint32_t place)
 {
 	uint64_t bit;
-	lt_word *word = bits_of(ftl, place, &bit);
+	lt_word *word = place_bits(ftl, place, &bit);
 
 	return lt_load(word) & bit;
 }
@@ -24,7 +24,7 @@ void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known)
 {
 	struct place_zone *zone = &ftl->places->zone[place_number(ftl, place)];
 	uint64_t bit, seen;
-	lt_word *word = bits_of(ftl, place, &bit);
+	lt_word *word = place_bits(ftl, place, &bit);
 
 	do {
 		seen = lt_load(word);
@@ -67,7 +67,7 @@ void places_forget(struct ftl *ftl, struct place_zone *zone)
 	memset(zone->lba, 0xff, ftl->capacity * sizeof(*zone->lba));
 }
 
-static void zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
+static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
 {
 	struct place_zone *zone = &ftl->places->zone[number];
 
@@ -88,5 +88,5 @@ void places_init(struct ftl *ftl, struct arena *arena)
 		return;
 	places->zone = arena_alloc(arena, places->zones, sizeof(*places->zone), "backing zones");
 	for (uint32_t i = 0; i < places->zones; i++)
-		zone_init(ftl, arena, i);
+		place_zone_init(ftl, arena, i);
 }

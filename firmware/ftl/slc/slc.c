@@ -40,7 +40,7 @@ static void head_seal(struct slc *slc, struct slc_head *head)
 	head->room = 0;
 }
 
-static uint32_t take_free(struct ftl *ftl)
+static uint32_t slc_take_free(struct ftl *ftl)
 {
 	struct slc *slc = ftl->slc;
 
@@ -64,7 +64,7 @@ static bool head_ready(struct ftl *ftl, struct slc_head *head)
 	if (slc->free <= reserve)
 		return false;
 	head_seal(slc, head);
-	head_reset(ftl, head, take_free(ftl));
+	head_reset(ftl, head, slc_take_free(ftl));
 	return true;
 }
 
@@ -121,7 +121,7 @@ static struct slc_write *queue_pop(struct slc_queue *queue)
 	return write;
 }
 
-static void note_age(struct ftl *ftl, const struct slc_write *write)
+static void slc_note_age(struct ftl *ftl, const struct slc_write *write)
 {
 	struct slc_block *block = slc_block_of(ftl, write->ppa);
 
@@ -131,7 +131,7 @@ static void note_age(struct ftl *ftl, const struct slc_write *write)
 }
 
 /* Lock held; false: no room. */
-static bool place(struct ftl_worker *self, struct slc_write *write)
+static bool slc_place(struct ftl_worker *self, struct slc_write *write)
 {
 	struct slc_head *head = &self->ftl->slc->head[write->stream];
 	struct slc_lane *lane;
@@ -139,7 +139,7 @@ static bool place(struct ftl_worker *self, struct slc_write *write)
 	if (!head_ready(self->ftl, head))
 		return false;
 	write->ppa = head_take(self->ftl, head, &write->column);
-	note_age(self->ftl, write);
+	slc_note_age(self->ftl, write);
 	lane = &head->lane[write->column];
 	if (lane->busy || lane->queue.head) { /* the lane may be between two programs, in lane_next */
 		queue_push(&lane->queue, write);
@@ -155,7 +155,7 @@ static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
 	struct slc_queue *waiting = &self->ftl->slc->waiting[write->stream];
 
-	if (waiting->head || !place(self, write))
+	if (waiting->head || !slc_place(self, write))
 		queue_push(waiting, write);
 	slc_collect(self);
 }
@@ -165,7 +165,7 @@ static void start_waiting(struct ftl_worker *self, unsigned stream)
 	struct slc *slc = self->ftl->slc;
 
 	while (slc->waiting[stream].head && head_ready(self->ftl, &slc->head[stream]))
-		place(self, queue_pop(&slc->waiting[stream]));
+		slc_place(self, queue_pop(&slc->waiting[stream]));
 }
 
 /* Data and tables take turns at a superblock that has come free, so that neither waits for ever behind the other. */
@@ -218,7 +218,7 @@ static void lane_next(struct ftl_worker *self, struct slc_lane *lane)
 	}
 }
 
-static void write_done(struct tsu_txn *txn)
+static void slc_programmed(struct tsu_txn *txn)
 {
 	struct slc_write *write = (struct slc_write *)((char *)txn - offsetof(struct slc_write, txn));
 	struct ftl_worker *self = worker_of(txn);
@@ -258,7 +258,7 @@ void slc_write(struct ftl_worker *self, struct slc_write *write)
 	write->txn.data = (struct sgl){ write->page, 0, slc->unit_sectors * HZ_SECTOR_BYTES };
 	write->txn.data_at = 0;
 	write->txn.oob = write->oob;
-	write->txn.done = write_done;
+	write->txn.done = slc_programmed;
 	lt_lock_acquire(&slc->lock, &node);
 	place_or_wait(self, write);
 	lt_lock_release(&slc->lock, &node);
@@ -277,7 +277,7 @@ void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag)
 	lt_lock_release(&ftl->slc->lock, &node);
 }
 
-static bool somebody_waits(const struct slc *slc)
+static bool slc_somebody_waits(const struct slc *slc)
 {
 	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head;
 }
@@ -293,7 +293,7 @@ void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
 		slc_block_of(self->ftl, ppa[i])->valid--;
 		slc_appraise(slc, slc_block_of(self->ftl, ppa[i]));
 	}
-	if (somebody_waits(slc))
+	if (slc_somebody_waits(slc))
 		slc_collect(self);
 	lt_lock_release(&slc->lock, &node);
 }
@@ -327,7 +327,7 @@ bool slc_quiet(struct ftl *ftl)
 	bool quiet;
 
 	lt_lock_acquire(&slc->lock, &node);
-	quiet = !slc->gc.busy && !somebody_waits(slc);
+	quiet = !slc->gc.busy && !slc_somebody_waits(slc);
 	for (unsigned i = 0; i < SLC_STREAMS; i++)
 		quiet = quiet && head_quiet(slc, &slc->head[i]);
 	lt_lock_release(&slc->lock, &node);

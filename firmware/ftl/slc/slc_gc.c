@@ -14,11 +14,11 @@ static uint32_t units_for(const struct slc *slc, uint32_t sectors)
 	return units;
 }
 
-static void next_batch(struct ftl_worker *self);
+static void victim_next_batch(struct ftl_worker *self);
 
-static void begin(struct lt_event *event)
+static void victim_begin(struct lt_event *event)
 {
-	next_batch(((struct slc_gc *)((char *)event - offsetof(struct slc_gc, event)))->worker);
+	victim_next_batch(((struct slc_gc *)((char *)event - offsetof(struct slc_gc, event)))->worker);
 }
 
 void slc_collect(struct ftl_worker *self)
@@ -35,7 +35,7 @@ void slc_collect(struct ftl_worker *self)
 	gc->position = 0;
 	gc->busy = true;
 	self->counters.slc_gc_runs++;
-	lt_post(&self->thread, &gc->event, begin);
+	lt_post(&self->thread, &gc->event, victim_begin);
 }
 
 static void gc_read(struct ftl_worker *self)
@@ -96,7 +96,7 @@ static void gc_release(struct ftl_worker *self)
 }
 
 /* A few of the victim's sectors: those that are valid join the batch, of at most so many. */
-static void look_on(struct ftl *ftl, uint32_t most)
+static void victim_look_on(struct ftl *ftl, uint32_t most)
 {
 	struct slc *slc = ftl->slc;
 	struct slc_gc *gc = &slc->gc;
@@ -115,7 +115,7 @@ static void look_on(struct ftl *ftl, uint32_t most)
 }
 
 /* As many whole units as fit the batch. Nothing becomes valid in a sealed superblock, so the lock may be let go in between. */
-static void next_batch(struct ftl_worker *self)
+static void victim_next_batch(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
@@ -123,14 +123,14 @@ static void next_batch(struct ftl_worker *self)
 
 	gc->tries = 0;
 	for (gc->count = 0; gc->count < most && gc->position < slc->sectors;)
-		look_on(self->ftl, most);
+		victim_look_on(self->ftl, most);
 	if (gc->count)
 		gc_read(self);
 	else
 		gc_release(self);
 }
 
-static void write_done(struct slc_write *write);
+static void copies_written(struct slc_write *write);
 
 static void gc_write(struct ftl_worker *self)
 {
@@ -147,7 +147,7 @@ static void gc_write(struct ftl_worker *self)
 		write->txn.owner = &self->thread;
 		write->stream = SLC_COLLECT;
 		write->cause = HZ_CAUSE_GC;
-		write->done = write_done;
+		write->done = copies_written;
 		write->page = &gc->page[i * slc->unit_sectors];
 		write->oob = &gc->oob[i * slc->unit_sectors];
 		slc_write(self, write);
@@ -169,7 +169,7 @@ static bool keep_lost(struct slc_gc *gc)
 }
 
 /* The superblock stays as it is as long as anything in it is valid; the host gets its read error. */
-static void give_up(struct ftl_worker *self)
+static void victim_give_up(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
@@ -182,7 +182,7 @@ static void give_up(struct ftl_worker *self)
 	lt_lock_release(&slc->lock, &node);
 }
 
-static void read_done(struct tsu_txn *txn)
+static void victim_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct slc_gc *gc = &self->ftl->slc->gc;
@@ -199,10 +199,10 @@ static void read_done(struct tsu_txn *txn)
 	else if (keep_lost(gc))
 		gc_write(self);
 	else
-		give_up(self);
+		victim_give_up(self);
 }
 
-static void write_done(struct slc_write *write)
+static void copies_written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
 	struct slc *slc = self->ftl->slc;
@@ -213,10 +213,10 @@ static void write_done(struct slc_write *write)
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
 		slc_owner_of(slc, gc->tag[first + i])->moved(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
 	if (--gc->pending == 0)
-		next_batch(self);
+		victim_next_batch(self);
 }
 
-static void erase_done(struct tsu_txn *txn)
+static void victim_erased(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct slc *slc = self->ftl->slc;
@@ -258,11 +258,11 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 		gc->read[i].sectors = 1;
 		gc->read[i].data = (struct sgl){ &gc->page[i], 0, HZ_SECTOR_BYTES };
 		gc->read[i].oob = &gc->oob[i];
-		gc->read[i].done = read_done;
+		gc->read[i].done = victim_read;
 	}
 	for (uint32_t i = 0; i < ftl->slc->planes; i++) {
 		gc->erase[i].op = TSU_ERASE;
 		gc->erase[i].cause = HZ_CAUSE_GC;
-		gc->erase[i].done = erase_done;
+		gc->erase[i].done = victim_erased;
 	}
 }

@@ -49,14 +49,14 @@ static uint32_t room_for(const struct slc *slc, const struct slc_block *block)
 	return (slc->head[SLC_COLLECT].room + free * slc->units) * slc->unit_sectors;
 }
 
-static struct gc_candidate candidate_of(const struct slc *slc, uint32_t index)
+static struct gc_candidate slc_candidate(const struct slc *slc, uint32_t index)
 {
 	const struct slc_block *block = &slc->block[index];
 
 	return (struct gc_candidate){ .valid = block->valid, .filled = block->opened, .youngest = block->youngest, .order = index };
 }
 
-static uint32_t best_of(struct ftl *ftl, uint8_t least)
+static uint32_t slc_best_of(struct ftl *ftl, uint8_t least)
 {
 	const struct slc *slc = ftl->slc;
 	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = slc->sectors };
@@ -65,7 +65,7 @@ static uint32_t best_of(struct ftl *ftl, uint8_t least)
 
 	for (uint32_t i = 0; i < slc->blocks; i++) {
 		const struct slc_block *block = &slc->block[i];
-		struct gc_candidate candidate = candidate_of(slc, i);
+		struct gc_candidate candidate = slc_candidate(slc, i);
 
 		if (block->worth < least || block->valid > room_for(slc, block))
 			continue;
@@ -83,10 +83,10 @@ uint32_t slc_victim(struct ftl *ftl)
 	uint32_t victim = SLC_NONE;
 
 	if (slc->worth[SLC_EMPTY])
-		victim = best_of(ftl, SLC_EMPTY);
+		victim = slc_best_of(ftl, SLC_EMPTY);
 	if (victim == SLC_NONE && slc->worth[SLC_CHEAP] && slc->free <= slc->gc_low)
-		victim = best_of(ftl, SLC_CHEAP);
+		victim = slc_best_of(ftl, SLC_CHEAP);
 	if (victim == SLC_NONE && slc->worth[SLC_CHEAP] + slc->worth[SLC_GAINS] && urgent(slc))
-		victim = best_of(ftl, SLC_GAINS);
+		victim = slc_best_of(ftl, SLC_GAINS);
 	return victim;
 }

@@ -65,7 +65,7 @@ void staged_keep_prefix(struct ftl_worker *self, struct extent *ext)
 	ext->staged = end;
 }
 
-static bool lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
+static bool staged_lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
 {
 	const struct extent *ext = extent_at(ftl, lba);
 	uint32_t offset = (uint32_t)(lba - ext->start);
@@ -73,13 +73,13 @@ static bool lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
 	return offset >= ext->placed && offset < ext->landed && staged_at(ext, offset) == ppa;
 }
 
-static void moved(struct ftl *ftl, uint32_t lba, ppa_t from, ppa_t to)
+static void staged_moved(struct ftl *ftl, uint32_t lba, ppa_t from, ppa_t to)
 {
 	struct extent *ext = extent_at(ftl, lba);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ext->lock, &node);
-	if (lies_at(ftl, lba, from)) {
+	if (staged_lies_at(ftl, lba, from)) {
 		ext->staged_ppa[extent_slot(ext, (uint32_t)(lba - ext->start))] = to;
 		slc_move(ftl, from, to);
 	}
@@ -101,5 +101,5 @@ void staged_init(struct ftl *ftl, struct arena *arena)
 		ext->staged_ppa = arena_alloc(arena, ftl->superpage_sectors, sizeof(ppa_t), "staged lists");
 		memset(ext->staged_ppa, 0xff, ftl->superpage_sectors * sizeof(ppa_t));
 	}
-	slc_own(ftl->slc, SLC_OWNS_STAGED, (struct slc_owner){ .first = 0, .last = last, .moved = moved, .lies_at = lies_at });
+	slc_own(ftl->slc, SLC_OWNS_STAGED, (struct slc_owner){ .first = 0, .last = last, .moved = staged_moved, .lies_at = staged_lies_at });
 }

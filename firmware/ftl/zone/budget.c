@@ -25,7 +25,7 @@ static void open_list_append(struct zone_budget *budget, struct zone *zone)
 }
 
 /* Lock held. */
-static void drain(struct zone_budget *budget, struct zone *zone, bool drains)
+static void budget_drain(struct zone_budget *budget, struct zone *zone, bool drains)
 {
 	budget->active += (uint32_t)drains - zone->budget.drains;
 	budget->draining += (uint32_t)drains - zone->budget.drains;
@@ -43,7 +43,7 @@ void budget_change(struct zone *zone, uint8_t state, uint8_t reserved)
 	lt_lock_acquire(&budget->lock, &node);
 	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from) - !!(reserved & BUDGET_OPEN);
 	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from) - !!(reserved & BUDGET_ACTIVE);
-	drain(budget, zone, state == NVME_ZS_FULL && zone->ext.placed < zone->ext.wp);
+	budget_drain(budget, zone, state == NVME_ZS_FULL && zone->ext.placed < zone->ext.wp);
 	open_list_remove(budget, zone);
 	if (state == NVME_ZS_IMPLICIT_OPEN)
 		open_list_append(budget, zone);
@@ -57,7 +57,7 @@ void budget_undrain(struct zone *zone)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&budget->lock, &node);
-	drain(budget, zone, false);
+	budget_drain(budget, zone, false);
 	budget->active++;
 	zone->state = NVME_ZS_CLOSED;
 	lt_lock_release(&budget->lock, &node);
@@ -110,7 +110,7 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 	return waits; /* the zone's flag may have changed since its lock was released */
 }
 
-static struct extent *next_waiting(struct zone_budget *budget)
+static struct extent *budget_next_waiting(struct zone_budget *budget)
 {
 	struct lt_lock_node node;
 	struct waiter *waiter;
@@ -130,9 +130,9 @@ void budget_drained(struct ftl_worker *self, struct zone *zone)
 	struct extent *waiting;
 
 	lt_lock_acquire(&budget->lock, &node);
-	drain(budget, zone, false);
+	budget_drain(budget, zone, false);
 	lt_lock_release(&budget->lock, &node);
-	while ((waiting = next_waiting(budget)))
+	while ((waiting = budget_next_waiting(budget)))
 		extent_kick(self, waiting);
 }
 

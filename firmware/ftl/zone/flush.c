@@ -56,7 +56,7 @@ static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan
 }
 
 /* True: the request waits for this goal. A zone that was reset since may have landed less than it had then. */
-static bool wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
+static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
 	struct extent *ext = goal->ext;
 	struct lt_lock_node node;
@@ -79,7 +79,7 @@ static bool wait_for(struct ftl_worker *self, struct ftl_request *req, const str
 	return waits;
 }
 
-static void give_back(struct ftl_worker *self, struct flush_plan *plan)
+static void plan_give_back(struct ftl_worker *self, struct flush_plan *plan)
 {
 	struct ftl_request *next = io_pop(&self->flushes->waiting);
 
@@ -109,10 +109,10 @@ static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_re
 void flush_abandon(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_of(req)->plan)
-		give_back(self, io_of(req)->plan);
+		plan_give_back(self, io_of(req)->plan);
 }
 
-static bool begin(struct ftl_worker *self, struct ftl_request *req)
+static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct flush_plan *plan = plan_take(self, req);
 
@@ -137,15 +137,15 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 
-	if (io->step == FLUSH_NEW && !begin(self, req))
+	if (io->step == FLUSH_NEW && !flush_begin(self, req))
 		return;
 	while (io->step == FLUSH_WAITS && io->cursor < buffer_count(self->ftl))
-		if (wait_for(self, req, &io->plan->goal[io->cursor++]))
+		if (flush_wait_for(self, req, &io->plan->goal[io->cursor++]))
 			return;
 	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
 		return;
 	if (!(req->flags & FTL_FOR_MAP))
-		give_back(self, io->plan);
+		plan_give_back(self, io->plan);
 	if (tells_loss(self->ftl, req) || io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);
 	else if (req->flags & FTL_AT_REST)

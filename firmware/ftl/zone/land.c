@@ -5,12 +5,10 @@
 #include "l2p/l2p.h"
 #include "zone/resources.h"
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* As much of the request as there is room for; 0: none, until a program has ended. */
 static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	uint32_t sectors = least(buffer_room(&zone->ext), io_of(req)->end - io_of(req)->done);
+	uint32_t sectors = min_u32(buffer_room(&zone->ext), io_of(req)->end - io_of(req)->done);
 	uint64_t landed_ns = 0;
 	struct hz_oob *oob;
 

@@ -40,7 +40,7 @@ static void retry_parked(struct zone *zone)
 	io_resume_all(&parked);
 }
 
-static void pump(struct ftl_worker *self, struct extent *ext)
+static void zone_pump(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
@@ -65,33 +65,33 @@ static void pump(struct ftl_worker *self, struct extent *ext)
 		zone_op_advance(self, zone);
 }
 
-static void fail(struct ftl_worker *self, struct extent *ext)
+static void zone_failed(struct ftl_worker *self, struct extent *ext)
 {
 	ext->failed = true;
 	zone_of(ext)->move.under_way = false;
 	zone_end_writing(self, zone_of(ext));
 }
 
-static void kicked(struct lt_event *event)
+static void zone_kicked(struct lt_event *event)
 {
 	struct zone *zone = (struct zone *)((char *)event - offsetof(struct zone, kick));
 	struct ftl_worker *self = (struct ftl_worker *)(uintptr_t)lt_swap(&zone->kicked, 0);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	pump(self, &zone->ext);
+	zone_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
 }
 
-static void kick(struct ftl_worker *self, struct extent *ext)
+static void zone_kick(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
 	if (lt_cas(&zone->kicked, 0, (uintptr_t)self))
-		lt_post(&self->thread, &zone->kick, kicked);
+		lt_post(&self->thread, &zone->kick, zone_kicked);
 }
 
-const struct extent_owner zone_owner = { .kick = kick, .pump = pump, .fail = fail };
+const struct extent_owner zone_owner = { .kick = zone_kick, .pump = zone_pump, .fail = zone_failed };
 
 /* In a backing zone what waits has no place: its write pointer is where the data end already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)

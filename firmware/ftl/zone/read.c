@@ -45,7 +45,7 @@ uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 }
 
 /* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
-static uint32_t fetch(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
 		      bool pinned, struct tsu_txn **list)
 {
 	struct flash_read *read = (struct flash_read *)self->reads->free;
@@ -97,7 +97,7 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 	uint32_t at = 0;
 
 	while (at < count && self->reads->free)
-		at += fetch(self, zone, req, &ppa[at], count - at, pinned, list);
+		at += fetch_pieces(self, zone, req, &ppa[at], count - at, pinned, list);
 	return at;
 }
 
@@ -152,8 +152,6 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	return READ_THROUGH;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
@@ -177,11 +175,11 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 		} else if (now >= zone->ext.landed) {
 			read_unmapped(self, req, rest);
 		} else if (now >= buffered) {
-			read_buffered(self, zone, req, now, least(rest, zone->ext.landed - now));
+			read_buffered(self, zone, req, now, min_u32(rest, zone->ext.landed - now));
 		} else if (now < zone->ext.placed) {
-			progress = read_placed(self, zone, req, now, least(rest, least(zone->ext.placed, buffered) - now), list);
+			progress = read_placed(self, zone, req, now, min_u32(rest, min_u32(zone->ext.placed, buffered) - now), list);
 		} else {
-			progress = read_staged(self, zone, req, now, least(rest, buffered - now), list);
+			progress = read_staged(self, zone, req, now, min_u32(rest, buffered - now), list);
 		}
 	}
 	return progress;
@@ -193,7 +191,7 @@ static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, 
 	uint64_t offset = req->lba + io_of(req)->done - zone->ext.start;
 
 	return read_here(self, zone, req, (uint32_t)offset,
-			 least(req->sectors - io_of(req)->done, (uint32_t)(zone->ext.ftl->shape.zone_size_sectors - offset)), list);
+			 min_u32(req->sectors - io_of(req)->done, (uint32_t)(zone->ext.ftl->shape.zone_size_sectors - offset)), list);
 }
 
 static void forget_reader(struct ftl_worker *self, struct zone *zone)
@@ -316,7 +314,7 @@ void read_abandon(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* Its last flash read has ended, and nothing else will run it. */
-static void go_on(struct ftl_worker *self, struct ftl_request *req)
+static void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_abandoned(self, req))
 		read_abandon(self, req);
@@ -344,7 +342,7 @@ static void reads_done(struct tsu_txn *txn)
 	txn->next = self->reads->free;
 	self->reads->free = txn;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
-		go_on(self, req);
+		read_go_on(self, req);
 	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
 		io_of(next)->queued = 0;
 		read_run(self, next);

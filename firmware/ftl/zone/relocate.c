@@ -124,7 +124,7 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 }
 
 /* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
-static void remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
+static void move_remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
 {
 	if (!extent_is_backing(&zone->ext))
 		l2p_remap_run(self, &zone->ext, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
@@ -141,7 +141,7 @@ static void move_fail(struct ftl_worker *self)
 	lt_lock_acquire(&zone->ext.lock, &node);
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
-	remap(self, zone, 0, mover->offset, mover->source);
+	move_remap(self, zone, 0, mover->offset, mover->source);
 	extent_fail(self, &zone->ext);
 	extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
@@ -158,7 +158,7 @@ static void move_again(struct ftl_worker *self)
 	bool hopeless;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	remap(self, zone, 0, mover->offset, mover->source);
+	move_remap(self, zone, 0, mover->offset, mover->source);
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
 	superblock_retire(self, mover->target);
@@ -177,8 +177,8 @@ static void move_again(struct ftl_worker *self)
 
 /* --- one row: read, program, remap --- */
 
-static void read_done(struct tsu_txn *txn);
-static void program_done(struct tsu_txn *txn);
+static void row_was_read(struct tsu_txn *txn);
+static void row_programmed(struct tsu_txn *txn);
 
 static uint32_t padded(const struct relocator *mover, uint32_t sectors)
 {
@@ -199,7 +199,7 @@ static void row_read(struct ftl_worker *self)
 	mover->pending = reads;
 	for (uint32_t i = 0; i < reads; i++)
 		mover->read[i] = (struct tsu_txn){
-			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = read_done,
+			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = row_was_read,
 			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)page,
 			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
 			.data = { &mover->page[i * page], 0, page * HZ_SECTOR_BYTES },
@@ -220,7 +220,7 @@ static void row_program(struct ftl_worker *self)
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
 		mover->program[i] = (struct tsu_txn){
-			.next = i + 1 < programs ? &mover->program[i + 1] : NULL, .owner = &self->thread, .done = program_done,
+			.next = i + 1 < programs ? &mover->program[i + 1] : NULL, .owner = &self->thread, .done = row_programmed,
 			.op = TSU_PROGRAM, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)unit,
 			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
 			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES }, .oob = &mover->oob[i * unit],
@@ -242,7 +242,7 @@ static void row_start(struct ftl_worker *self)
 	row_read(self);
 }
 
-static void read_done(struct tsu_txn *txn)
+static void row_was_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct relocator *mover = self->ftl->relocator;
@@ -269,12 +269,12 @@ static void row_remap(struct ftl_worker *self)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	remap(self, zone, mover->offset, count, mover->target);
+	move_remap(self, zone, mover->offset, count, mover->target);
 	lt_lock_release(&zone->ext.lock, &node);
 	mover->offset += count;
 }
 
-static void program_done(struct tsu_txn *txn)
+static void row_programmed(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct relocator *mover = self->ftl->relocator;
@@ -292,7 +292,7 @@ static void program_done(struct tsu_txn *txn)
 	row_start(self);
 }
 
-static void begin(struct lt_event *event)
+static void row_begin(struct lt_event *event)
 {
 	struct relocator *mover = (struct relocator *)((char *)event - offsetof(struct relocator, event));
 
@@ -319,7 +319,7 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 
 	ftl->relocator = mover;
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
-	mover->begin = begin;
+	mover->begin = row_begin;
 	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");
 	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
 	if (ftl->shape.patch_sectors && reads < ftl->shape.planes)

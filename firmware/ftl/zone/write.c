@@ -13,7 +13,7 @@ static uint16_t state_status(const struct zone *zone)
 	}
 }
 
-static uint16_t write_status(const struct zone *zone, const struct ftl_request *req)
+static uint16_t zone_write_status(const struct zone *zone, const struct ftl_request *req)
 {
 	uint64_t capacity = zone->ext.ftl->shape.zone_capacity_sectors;
 	uint64_t at = req->op == FTL_APPEND ? zone->ext.wp : req->lba - zone->ext.start;
@@ -57,7 +57,7 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	enum write_verdict verdict = WRITE_ACCEPTED;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	*status = write_status(zone, req);
+	*status = zone_write_status(zone, req);
 	*need = budget_need(zone->state);
 	if (zone->op.code || zone->budget.waits) {
 		*status = NVME_SUCCESS;

@@ -30,7 +30,7 @@ static void op_end(struct zone *zone, uint16_t status)
 	io_resume_all(&parked);
 }
 
-static void record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_kind kind)
+static void op_record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_kind kind)
 {
 	struct zone_record record = zone_table_record(zone, generation, kind);
 
@@ -69,7 +69,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	case OP_PLACE:
 		if (zone->ext.placed != zone->ext.landed || !zone_quiet(zone))
 			return false;
-		record(self, zone, zone->ext.generation, ZONE_RECORD_FINISHED);
+		op_record(self, zone, zone->ext.generation, ZONE_RECORD_FINISHED);
 		return true;
 	default:
 		if (!zone_table_settled(zone->ext.ftl, zone))
@@ -97,7 +97,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	zone->given_up = 0;
 }
 
-static void give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place, bool *bad)
+static void op_give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place, bool *bad)
 {
 	uint32_t superblock = *place;
 
@@ -114,8 +114,8 @@ static void give_up(struct ftl_worker *self, struct zone *zone, uint32_t *place,
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 {
 	zone->op.step = OP_ERASE;
-	give_up(self, zone, &zone->ext.superblock, &zone->ext.bad_superblock);
-	give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
+	op_give_up(self, zone, &zone->ext.superblock, &zone->ext.bad_superblock);
+	op_give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
 }
 
 static bool reset_step(struct ftl_worker *self, struct zone *zone)
@@ -125,7 +125,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
 		    zone->move.old != SUPERBLOCK_NONE)
 			return false;
-		record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
+		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;
 	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
 		if (!zone_table_settled(zone->ext.ftl, zone) || zone->durable.head || !zone_quiet(zone))
@@ -148,7 +148,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
 	if (zone->op.step != OP_RECORD) {
-		record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
+		op_record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
 		return true;
 	}
 	if (!zone_table_settled(zone->ext.ftl, zone))
@@ -202,7 +202,7 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	return OP_RUNNING;
 }
 
-static enum op_verdict open_zone(struct zone *zone, struct ftl_request *req, uint16_t *status)
+static enum op_verdict op_open(struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
 	struct ftl_io *io = io_of(req);
 
@@ -220,7 +220,7 @@ static enum op_verdict open_zone(struct zone *zone, struct ftl_request *req, uin
 }
 
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
-static uint16_t close_zone(struct zone *zone, const struct ftl_request *req)
+static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 {
 	uint8_t state = (req->flags & FTL_AT_REST) && !zone->ext.wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
 
@@ -279,9 +279,9 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 	} else if (io_of(req)->all && !selected(req, zone->state)) {
 		verdict = OP_DONE;
 	} else if (req->op == FTL_ZONE_OPEN) {
-		verdict = open_zone(zone, req, status);
+		verdict = op_open(zone, req, status);
 	} else if (req->op == FTL_ZONE_CLOSE) {
-		*status = close_zone(zone, req);
+		*status = op_close(zone, req);
 	} else {
 		verdict = long_command(self, zone, req, status);
 	}

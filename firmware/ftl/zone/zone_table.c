@@ -116,7 +116,7 @@ static void wait_for_page(struct table_page *page, struct zone *zone)
 }
 
 /* Zone lock held. */
-static void note_place(struct zone_record *record, const struct zone *zone)
+static void note_where(struct zone_record *record, const struct zone *zone)
 {
 	bool dead = zone->state == NVME_ZS_READ_ONLY || record->state >= ZONE_RECORD_READ_ONLY;
 
@@ -132,7 +132,7 @@ struct zone_record zone_table_record(const struct zone *zone, uint32_t generatio
 				      .reset_sequence = extent_is_backing(&zone->ext) ? lt_load(&zone->ext.places->reset_sequence) : 0 };
 
 	if (generation == zone->ext.generation)
-		note_place(&record, zone);
+		note_where(&record, zone);
 	return record;
 }
 
@@ -189,7 +189,7 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
 		lt_lock_acquire(&ftl->zones[z].ext.lock, &zone_node);
 		lt_lock_acquire(&table->lock, &node);
-		note_place(&table->record[z], &ftl->zones[z]);
+		note_where(&table->record[z], &ftl->zones[z]);
 		table->record[z].data_before = data_before;
 		lt_lock_release(&table->lock, &node);
 		lt_lock_release(&ftl->zones[z].ext.lock, &zone_node);
@@ -202,14 +202,14 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	lt_lock_release(&table->lock, &node);
 }
 
-static ppa_t *place_of(struct ftl *ftl, uint32_t tag)
+static ppa_t *copy_place(struct ftl *ftl, uint32_t tag)
 {
 	uint32_t index = SLC_NONE - 1 - tag;
 
 	return &ftl->table->page[index / ZONE_TABLE_COPIES].ppa[index % ZONE_TABLE_COPIES];
 }
 
-static bool copy_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return *place_of(ftl, tag) == ppa; }
+static bool copy_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return *copy_place(ftl, tag) == ppa; }
 
 static void copy_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 {
@@ -217,7 +217,7 @@ static void copy_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 
 	lt_lock_acquire(&ftl->table->lock, &node);
 	if (copy_lies_at(ftl, tag, from)) {
-		*place_of(ftl, tag) = to;
+		*copy_place(ftl, tag) = to;
 		slc_move(ftl, from, to);
 	}
 	lt_lock_release(&ftl->table->lock, &node);
@@ -228,7 +228,7 @@ static bool half_lost(const struct table_page *page)
 	return (page->ppa[0] == PPA_NONE) != (page->ppa[1] == PPA_NONE);
 }
 
-static void mend(struct lt_event *event)
+static void table_mend(struct lt_event *event)
 {
 	struct zone_table *table = (struct zone_table *)((char *)event - offsetof(struct zone_table, mend));
 	struct ftl *ftl = table->ftl;
@@ -246,7 +246,7 @@ void zone_table_mend(struct ftl *ftl)
 	for (uint32_t i = 0; i < ftl->table->pages; i++)
 		ftl->damage.table_copies += half_lost(&ftl->table->page[i]);
 	if (ftl->damage.table_copies)
-		lt_post(&ftl->workers[0].thread, &ftl->table->mend, mend);
+		lt_post(&ftl->workers[0].thread, &ftl->table->mend, table_mend);
 }
 
 void zone_table_init(struct ftl *ftl, struct arena *arena)
