@@ -132,18 +132,34 @@ def _declarator(statement):
 
 
 def _locals(parameters, body):
-    """Names that stand for parameters and local variables: what follows a type."""
+    """Names that stand for parameters and local variables: what follows a type, and what follows that behind a comma."""
     names = {t.word for t, after in zip(parameters, parameters[1:]) if t.kind == "word" and after.word in (",", ")", "[")}
     for i, token in enumerate(body):
-        if token.kind != "word" or i < 1:
-            continue
-        before = body[i - 1]
-        if before.kind == "word" and before.word not in BEFORE_AN_EXPRESSION:
+        if token.kind == "word" and i and _follows_a_type(body, i):
             names.add(token.word)
-        elif before.word in ("*", "&") and i > 1 and (body[i - 2].word in ("*", ",") or body[i - 2].kind == "word"
-                                                      and (i < 3 or body[i - 3].word in ";{}(,:" or body[i - 3].kind == "word")):
-            names.add(token.word)
+            names.update(_further_names(body, i))
     return names
+
+
+def _follows_a_type(body, i):
+    at = i - 1
+    while at and body[at].word in ("*", "&"):
+        at -= 1
+    before = body[at]
+    if before.kind != "word" or before.word in BEFORE_AN_EXPRESSION:
+        return False
+    return at == i - 1 or not at or body[at - 1].word in ";{}(," or body[at - 1].kind == "word"
+
+
+def _further_names(body, i):
+    depth = 0
+    for at in range(i + 1, len(body) - 2):
+        word = body[at].word
+        depth += (word in OPEN) - (word in OPEN.values())
+        if depth < 0 or word == ";":
+            return
+        if word == "," and not depth:
+            yield body[at + 1 if body[at + 1].kind == "word" else at + 2].word
 
 
 def _uses(source, tokens, local):

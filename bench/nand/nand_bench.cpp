@@ -8,6 +8,7 @@
 #include <random>
 
 #include "flash_rig.hpp"
+#include "tsu/tsu_report.h"
 
 using nlohmann::ordered_json;
 using rig::Rig;

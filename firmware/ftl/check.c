@@ -8,6 +8,7 @@
 #include "slc/slc.h"
 #include "slc/slc_victim.h"
 #include "slc/staged.h"
+#include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
 static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)

@@ -6,6 +6,7 @@
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "slc/slc.h"
+#include "tsu/tsu_rest.h"
 #include "zone/relocate.h"
 #include "zone/zone_table.h"
 

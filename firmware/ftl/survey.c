@@ -4,6 +4,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "slc/staged.h"
+#include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
 struct survey {

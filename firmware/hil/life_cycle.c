@@ -2,6 +2,7 @@
  * FTL abandon them (ftl/abandon.c), so what is queued does not make it longer. */
 #include "hil_state.h"
 #include "lt/hart.h"
+#include "tsu/tsu_rest.h"
 
 void hil_set_life(struct hil *hil, enum hil_life life)
 {

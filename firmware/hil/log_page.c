@@ -4,6 +4,8 @@
 #include "hil_state.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
+#include "tsu/tsu_report.h"
+#include "tsu/tsu_rest.h"
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,

@@ -2,6 +2,7 @@
 #include "hil_state.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
+#include "tsu/tsu_report.h"
 
 static void restarted(struct hil *hil)
 {

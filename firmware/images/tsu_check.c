@@ -12,6 +12,7 @@
 #include "platform/platform.h"
 #include "platform/power.h"
 #include "tsu/tsu.h"
+#include "tsu/tsu_report.h"
 
 enum { ROUNDS = 4, CHANNELS = 4, MAX_DIES = 1024, PAGE_SECTORS = 2 };
 

@@ -67,7 +67,7 @@ static void note_write(struct tsu_txn *txn, struct block_order *order)
 	order->erases += txn->op == TSU_ERASE;
 }
 
-static void append(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
+static void lane_append(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
 {
 	struct txn_fifo *fifo = &queue->fifo[txn->lane * rules->planes + txn->addr.plane];
 
@@ -95,7 +95,7 @@ void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, str
 	else
 		note_write(txn, order);
 	txn->urgent = txn->op == TSU_READ && !txn->follows && class_of(txn) <= CLASS_HOST_READ;
-	append(queue, rules, txn);
+	lane_append(queue, rules, txn);
 	queue->urgent_reads += txn->urgent;
 	queue->short_ops += txn->op != TSU_PROGRAM;
 }
@@ -137,7 +137,7 @@ static bool may_run(const struct queue_rules *rules, const struct tsu_txn *txn, 
 	return txn->op != TSU_ERASE || rules->schedule == HZ_SCHED_FIFO || rules->order[txn->flat_block].reads == 0;
 }
 
-static bool may_take(const struct tsu_txn *txn, enum take take)
+static bool txn_allowed(const struct tsu_txn *txn, enum take take)
 {
 	return take != TAKE_WHILE_SUSPENDED || (txn->op == TSU_READ && !txn->follows);
 }
@@ -152,7 +152,7 @@ static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rul
 		struct tsu_txn *head = queue->fifo[lane * rules->planes + lt_lowest_bit(planes)].head;
 
 		queue->steps++;
-		if (may_take(head, take) && may_run(rules, head, now_ns) && (!oldest || head->order < oldest->order))
+		if (txn_allowed(head, take) && may_run(rules, head, now_ns) && (!oldest || head->order < oldest->order))
 			oldest = head;
 	}
 	return oldest;
@@ -173,7 +173,7 @@ static bool goes_before(const struct die_queue *queue, const struct queue_rules 
 }
 
 /* By lane, unless something older has waited too long. */
-static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
+static struct tsu_txn *choose_txn(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
 {
 	struct tsu_txn *best = NULL;
 
@@ -188,7 +188,7 @@ static struct tsu_txn *choose(struct die_queue *queue, const struct queue_rules 
 
 struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take)
 {
-	struct tsu_txn *first = choose(queue, rules, now_ns, take);
+	struct tsu_txn *first = choose_txn(queue, rules, now_ns, take);
 
 	if (!first || (take == TAKE_READ && first->op != TSU_READ) || (take == TAKE_PROGRAM && first->op != TSU_PROGRAM))
 		return NULL;
@@ -207,7 +207,7 @@ static bool may_join(const struct queue_rules *rules, const struct tsu_txn *firs
 }
 
 /* Those that run on the first one's other planes, linked behind it. */
-static void gather(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first, uint64_t now_ns)
+static void gather_planes(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first, uint64_t now_ns)
 {
 	struct tsu_txn *last = first;
 	unsigned others = queue->filled[first->lane] & ~(1u << first->addr.plane);
@@ -224,7 +224,7 @@ static void gather(struct die_queue *queue, const struct queue_rules *rules, str
 }
 
 /* The lane pays for the cells once and for every member's data. */
-static void pay(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first)
+static void charge_lane(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first)
 {
 	const struct tsu_timing *timing = rules->timing;
 	uint64_t *used_ns = &queue->used_ns[first->lane];
@@ -244,8 +244,8 @@ struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules
 	if (!first)
 		return NULL;
 	remove_head(queue, rules, first->lane, first->addr.plane);
-	gather(queue, rules, first, now_ns);
+	gather_planes(queue, rules, first, now_ns);
 	if (rules->schedule == HZ_SCHED_FAIR)
-		pay(queue, rules, first);
+		charge_lane(queue, rules, first);
 	return first;
 }

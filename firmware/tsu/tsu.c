@@ -2,7 +2,9 @@
 #include "tsu/tsu.h"
 
 #include "lt/arena.h"
+#include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
+#include "tsu/tsu_suspend.h"
 
 /* --- running events --- */
 
@@ -54,7 +56,7 @@ static void data_ready(struct wheel_node *node)
 }
 
 /* A list by `chain`: all of it waits in the queues before any die starts. */
-static void receive(struct lt_event *event)
+static void receive_txns(struct lt_event *event)
 {
 	struct tsu_txn *first = TSU_CONTAINER(event, struct tsu_txn, event), *txn;
 	struct tsu_thread *thread = first->thread;
@@ -74,7 +76,7 @@ static void receive(struct lt_event *event)
 	set_timer(thread);
 }
 
-static void prepare(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
+static void prepare_txn(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
 {
 	txn->addr = flash_addr_of(tsu->map, txn->ppa);
 	txn->flat_block = txn->addr.plane_index * tsu->cfg->blocks_per_plane + txn->addr.block;
@@ -87,8 +89,8 @@ static void prepare(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
 
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn)
 {
-	prepare(tsu, txn, clock_now_ns());
-	lt_post(&txn->thread->thread, &txn->event, receive);
+	prepare_txn(tsu, txn, clock_now_ns());
+	lt_post(&txn->thread->thread, &txn->event, receive_txns);
 }
 
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
@@ -99,7 +101,7 @@ void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 	for (struct tsu_txn *txn = first; txn; txn = txn->next) {
 		struct txn_fifo *fifo;
 
-		prepare(tsu, txn, now_ns);
+		prepare_txn(tsu, txn, now_ns);
 		fifo = &chain[txn->thread - tsu->threads];
 		if (fifo->head)
 			fifo->tail->chain = txn;
@@ -109,7 +111,7 @@ void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 	}
 	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
 		if (chain[i].head)
-			lt_post(&tsu->threads[i].thread, &chain[i].head->event, receive);
+			lt_post(&tsu->threads[i].thread, &chain[i].head->event, receive_txns);
 }
 
 /* --- set-up: after lt_harts_init --- */
@@ -119,22 +121,9 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 	struct tsu_channel *channel = &tsu->channels[number];
 
 	tsu->channel_thread[number] = (uint8_t)(number % tsu->cfg->tsu_count);
-	channel->thread = &tsu->threads[tsu->channel_thread[number]];
-	channel->bus_free.fire = channel_bus_free;
-	channel->usage.free_ns = now_ns;
-	for (uint32_t i = 0; i < tsu->dies_per_channel; i++) {
-		struct tsu_die *die = &tsu->dies[number * tsu->dies_per_channel + i];
-
-		die->thread = channel->thread;
-		die->channel = channel;
-		die->write_end.fire = die_write_end;
-		die->read_step.fire = die_read_step;
-		die->move_step.fire = data_step;
-		die->load_step.fire = cache_load_step;
-		die->start_wait.die = die->data_wait.die = die;
-		die->usage.free_ns = now_ns;
-		die_queue_init(&die->queue, arena, &tsu->rules);
-	}
+	channel_init(channel, &tsu->threads[tsu->channel_thread[number]], now_ns);
+	for (uint32_t i = 0; i < tsu->dies_per_channel; i++)
+		die_init(&tsu->dies[number * tsu->dies_per_channel + i], arena, channel, now_ns);
 }
 
 static void init_thread(struct tsu *tsu, uint32_t number, uint64_t now_ns)
@@ -201,20 +190,4 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 	for (uint32_t i = 0; nand->power_cut_ns && i < cfg->tsu_count; i++)
 		lt_post(&tsu->threads[i].thread, &tsu->threads[i].start, first_timer);
 	return tsu;
-}
-
-/* --- mount --- */
-
-enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob)
-{
-	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
-
-	if (!tsu->mounted)
-		mount_read_time(tsu, addr, sectors);
-	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, at, oob);
-}
-
-const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)
-{
-	return tsu->nand->ops->block(tsu->nand, flash_addr_of(tsu->map, ppa));
 }

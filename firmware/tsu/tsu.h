@@ -7,8 +7,8 @@
 
 #include "logs.h"
 #include "lt/event.h"
-#include "tsu/event_wheel.h"
 #include "nand/nand.h"
+#include "tsu/event_wheel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,38 +58,6 @@ void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
 /* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
  * arrived, so that members for different planes of a die become one multi-plane operation. */
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first);
-/* Figures for another hart, in two steps: the TSU threads' harts publish theirs (a hart without one does nothing), then whoever was
- * told so by an event reads the sum. */
-void tsu_publish(struct tsu *tsu);
-void tsu_published(struct tsu *tsu, struct hz_log_flash *out);
-/* Both at once, with the TSU harts idle or stopped. */
-void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
-/* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */
-void tsu_stats_reset(struct tsu *tsu);
-/* Synchronous, for one hart while no other runs. Until tsu_mounted the read takes flash time: the call waits until the die is free,
- * begins the read and returns with its data, without waiting for its end; tsu_await_reads does. From then on it takes no time, for
- * checks. Of one block. */
-enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob);
-/* Device time passes until all reads begun so far have ended. */
-void tsu_await_reads(struct tsu *tsu);
-/* The same, and mount is over: before the other harts run. */
-void tsu_mounted(struct tsu *tsu);
-/* State of the block that holds ppa, for mount: write_sector, erase_count, flags. No flash time: the media know it. Before the harts run. */
-const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa);
-
-/* The device's power history and rest, kept by the media; what nand_ops says of them. */
-void tsu_history(struct tsu *tsu, struct nand_history *out);
-void tsu_shut_down(struct tsu *tsu, bool done);
-struct nand_rest tsu_rest(struct tsu *tsu);
-void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
-
-/* Conservation of device time of one channel's bus or one die: busy + idle = elapsed, each side counted on its own. TSU idle. */
-struct tsu_account { uint64_t busy_ns, idle_ns, elapsed_ns; };
-void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *out);
-void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out);
-/* Loop turns and list steps taken by all scheduling code so far, and transactions done: cost that does not depend on the machine. */
-struct tsu_work { uint64_t steps, transactions; };
-void tsu_work_done(struct tsu *tsu, struct tsu_work *out);
 
 #ifdef __cplusplus
 }

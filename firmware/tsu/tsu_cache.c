@@ -1,9 +1,14 @@
 /* Cached operations: the cells work on the next read or program while the cache register and the channel move data. */
+#include "tsu/tsu_cache.h"
+
+#include "tsu/tsu_data.h"
 #include "tsu/tsu_state.h"
+#include "tsu/tsu_suspend.h"
 
 /* --- reads: page register → cache register, next read, and the data go out meanwhile --- */
 
-bool cache_read_follows(struct tsu_die *die, uint64_t at_ns)
+/* May the next read sense while the data of die->op go out? */
+static bool read_follows(struct tsu_die *die, uint64_t at_ns)
 {
 	enum take take = die->suspended.members ? TAKE_WHILE_SUSPENDED : TAKE_READ;
 
@@ -17,7 +22,7 @@ bool cache_read_follows(struct tsu_die *die, uint64_t at_ns)
 /* The last read of a row goes out as it would alone. */
 void cache_shift(struct tsu_die *die, uint64_t at_ns)
 {
-	if (!cache_read_follows(die, at_ns)) {
+	if (!read_follows(die, at_ns)) {
 		die->state = DIE_IDLE;
 		data_hold(die, false);
 		data_send(die, at_ns);
@@ -42,7 +47,7 @@ static bool may_load(const struct tsu_die *die, uint64_t at_ns)
 {
 	const struct tsu *tsu = die->thread->tsu;
 
-	if (!tsu->cfg->cache_program || die->state != DIE_ARRAY || die->cache_state != CACHE_EMPTY || !is_program(&die->op))
+	if (!tsu->cfg->cache_program || die->state != DIE_ARRAY || die->cache_state != CACHE_EMPTY || !op_is_program(&die->op))
 		return false;
 	/* A program with passes to come needs the register for its own data. */
 	return die->op.pass + 1u >= tsu_passes(&tsu->timing, die->op.members) && at_ns >= die->op.array_end_ns - die->op.array_ns;

@@ -1,9 +1,11 @@
 /* The bus of a channel: one transfer at a time, commands first, then data, each in the order of readiness. */
+#include "tsu/tsu_channel.h"
+
 #include "tsu/tsu_state.h"
 
 uint64_t channel_use(struct tsu_channel *channel, uint64_t start_ns, uint64_t ns)
 {
-	start_ns = later(start_ns, channel->usage.free_ns);
+	start_ns = latest_ns(start_ns, channel->usage.free_ns);
 	usage_add(&channel->usage, start_ns, start_ns + ns);
 	return start_ns;
 }
@@ -27,17 +29,17 @@ static struct bus_wait *dequeue(struct tsu_channel *channel)
 	return wait;
 }
 
-static bool somebody_waits(const struct tsu_channel *channel)
+static bool die_waits(const struct tsu_channel *channel)
 {
 	return channel->waiting[WISH_COMMAND].head || channel->waiting[WISH_DATA].head;
 }
 
 bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns)
 {
-	return somebody_waits(channel) || channel->usage.free_ns > at_ns;
+	return die_waits(channel) || channel->usage.free_ns > at_ns;
 }
 
-static void arm(struct tsu_channel *channel)
+static void arm_bus(struct tsu_channel *channel)
 {
 	channel->armed = true;
 	wheel_add(&channel->thread->wheel, &channel->bus_free, channel->usage.free_ns);
@@ -47,26 +49,33 @@ void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bu
 {
 	wait->ready_ns = ready_ns;
 	if (!channel->armed && channel->usage.free_ns <= ready_ns) {
-		die_bus_granted(wait, ready_ns);
+		wait->granted(wait, ready_ns);
 		return;
 	}
 	enqueue(&channel->waiting[wish], wait);
 	if (!channel->armed)
-		arm(channel);
+		arm_bus(channel);
 }
 
 /* What a die does with the bus is chosen now, not when it began to wait: a read that came meanwhile may go first. */
-void channel_bus_free(struct wheel_node *node)
+static void channel_bus_free(struct wheel_node *node)
 {
 	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
 
-	while (somebody_waits(channel) && channel->usage.free_ns <= node->at_ns) {
+	while (die_waits(channel) && channel->usage.free_ns <= node->at_ns) {
 		struct bus_wait *wait = dequeue(channel);
 
 		channel->thread->steps++;
-		die_bus_granted(wait, later(wait->ready_ns, node->at_ns));
+		wait->granted(wait, latest_ns(wait->ready_ns, node->at_ns));
 	}
 	channel->armed = false;
-	if (somebody_waits(channel))
-		arm(channel);
+	if (die_waits(channel))
+		arm_bus(channel);
+}
+
+void channel_init(struct tsu_channel *channel, struct tsu_thread *thread, uint64_t now_ns)
+{
+	channel->thread = thread;
+	channel->bus_free.fire = channel_bus_free;
+	channel->usage.free_ns = now_ns;
 }

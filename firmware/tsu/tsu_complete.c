@@ -1,4 +1,6 @@
 /* The end of a transaction: its effect on the media, the counters, and the way back to its owner. */
+#include "tsu/tsu_complete.h"
+
 #include "tsu/tsu_state.h"
 
 static void run_done(struct lt_event *event)
@@ -15,7 +17,7 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 }
 
 /* ECC gave up: no data of the page are handed out. */
-static enum nand_status lose(struct tsu_txn *txn)
+static enum nand_status lose_data(struct tsu_txn *txn)
 {
 	if (txn->data.page)
 		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
@@ -24,7 +26,7 @@ static enum nand_status lose(struct tsu_txn *txn)
 	return NAND_UNCORRECTABLE;
 }
 
-static enum nand_status apply(struct nand *nand, struct tsu_txn *txn)
+static enum nand_status apply_txn(struct nand *nand, struct tsu_txn *txn)
 {
 	const struct sgl *data = txn->data.page ? &txn->data : NULL;
 
@@ -45,7 +47,7 @@ static uint32_t padding_of(const struct tsu_txn *txn)
 	return txn->sectors - data;
 }
 
-static void count(struct hz_log_flash *counters, const struct tsu_txn *txn)
+static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 {
 	bool failed = txn->status != NAND_OK;
 	uint32_t padding;
@@ -77,9 +79,9 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 	if (block_is_gone(tsu->nand, txn))
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
-		txn->status = apply(tsu->nand, txn);
+		txn->status = apply_txn(tsu->nand, txn);
 	if (txn->status == NAND_OK && txn->lost)
-		txn->status = lose(txn);
+		txn->status = lose_data(txn);
 	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)
 		tsu->nand->ops->programmed(tsu->nand, txn->addr, end_ns);
 	if (txn->status == NAND_PROGRAM_FAILED || txn->status == NAND_ERASE_FAILED)
@@ -89,7 +91,7 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		return;
 	}
 	die_queue_ended(&tsu->rules, txn);
-	count(&thread->counters, txn);
+	count_txn(&thread->counters, txn);
 	thread->done++;
 	lt_post(txn->owner, &txn->event, run_done);
 }

@@ -1,4 +1,8 @@
 /* Data between the channel and a die's cache register: in one piece, or in parts between which other dies may have the channel. */
+#include "tsu/tsu_data.h"
+
+#include "tsu/tsu_cache.h"
+#include "tsu/tsu_complete.h"
 #include "tsu/tsu_state.h"
 
 /* --- one part --- */
@@ -14,7 +18,7 @@ static uint64_t part_ns(const struct tsu_timing *timing, const struct die_op *op
 	return timing->transfer_ns[to] - timing->transfer_ns[op->moved] + (command ? timing->cfg->command_ns : 0);
 }
 
-static void advance(const struct tsu_timing *timing, struct die_op *op)
+static void part_moved(const struct tsu_timing *timing, struct die_op *op)
 {
 	uint32_t left = op->moving->sectors - op->moved, part = timing->cfg->interleave_sectors;
 
@@ -28,7 +32,7 @@ static void advance(const struct tsu_timing *timing, struct die_op *op)
 }
 
 /* Moves one part, or all of them if nobody may come between; each member learns when its data have crossed. */
-static void move(struct tsu_die *die, uint64_t at_ns)
+static void move_data(struct tsu_die *die, uint64_t at_ns)
 {
 	const struct tsu_timing *timing = &die->thread->tsu->timing;
 	struct die_op *op = &die->cached;
@@ -42,13 +46,13 @@ static void move(struct tsu_die *die, uint64_t at_ns)
 		if (txn->op == TSU_PROGRAM && op->pass == 0 && op->moved == 0)
 			txn->start_ns = op->began_ns;
 		txn->end_ns = die->channel->usage.free_ns;
-		advance(timing, op);
+		part_moved(timing, op);
 		die->thread->steps++;
 	} while (op->moving && !timing->cfg->interleave_sectors);
 }
 
 /* The next part, or a place in the queue if others want the bus. */
-static void go_on(struct tsu_die *die, uint64_t at_ns)
+static void move_on(struct tsu_die *die, uint64_t at_ns)
 {
 	if (channel_is_wanted(die->channel, at_ns)) {
 		die->cached.yielded = true;
@@ -60,7 +64,7 @@ static void go_on(struct tsu_die *die, uint64_t at_ns)
 
 /* --- in --- */
 
-static void loaded(struct tsu_die *die)
+static void data_loaded(struct tsu_die *die)
 {
 	struct die_op *op = &die->cached;
 	uint64_t shift_ns = op->apart ? die->thread->tsu->cfg->cache_busy_ns : 0;
@@ -73,11 +77,11 @@ static void loaded(struct tsu_die *die)
 
 static void load_part(struct tsu_die *die, uint64_t at_ns)
 {
-	move(die, at_ns);
+	move_data(die, at_ns);
 	if (die->cached.moving)
 		wheel_add(&die->thread->wheel, &die->move_step, die->channel->usage.free_ns);
 	else
-		loaded(die);
+		data_loaded(die);
 }
 
 static void begin_load(struct tsu_die *die, uint64_t at_ns)
@@ -129,7 +133,7 @@ void data_send(struct tsu_die *die, uint64_t at_ns)
 static void send_part(struct tsu_die *die, uint64_t at_ns)
 {
 	die->cache_state = CACHE_OUT;
-	move(die, at_ns);
+	move_data(die, at_ns);
 	wheel_add(&die->thread->wheel, &die->move_step, die->cached.members->end_ns);
 }
 
@@ -143,13 +147,13 @@ static void all_sent(struct tsu_die *die, uint64_t at_ns)
 }
 
 /* The first member's data have crossed, or a part of them. */
-static void sent(struct tsu_die *die, uint64_t at_ns)
+static void data_sent(struct tsu_die *die, uint64_t at_ns)
 {
 	struct die_op *op = &die->cached;
 	struct tsu_txn *txn = op->members;
 
 	if (op->moving == txn) {
-		go_on(die, at_ns);
+		move_on(die, at_ns);
 		return;
 	}
 	op->members = txn->next;
@@ -161,7 +165,7 @@ static void sent(struct tsu_die *die, uint64_t at_ns)
 	if (!op->members)
 		all_sent(die, at_ns);
 	else if (op->moving == op->members)
-		go_on(die, at_ns);
+		move_on(die, at_ns);
 }
 
 /* --- steps --- */
@@ -179,7 +183,7 @@ void data_step(struct wheel_node *node)
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, move_step);
 
 	if (die->cache_state == CACHE_IN)
-		go_on(die, node->at_ns);
+		move_on(die, node->at_ns);
 	else
-		sent(die, node->at_ns);
+		data_sent(die, node->at_ns);
 }

@@ -1,6 +1,12 @@
 /* The life of a die's operation: bus, cells, bus again for reads, done. All times are on the media's time line: a phase begins when
  * its resource is free and its cause was there, however late this code runs. */
+#include "tsu/tsu_die.h"
+
+#include "tsu/tsu_cache.h"
+#include "tsu/tsu_complete.h"
+#include "tsu/tsu_data.h"
 #include "tsu/tsu_state.h"
+#include "tsu/tsu_suspend.h"
 
 /* --- choosing --- */
 
@@ -20,7 +26,7 @@ void die_wake(struct tsu_die *die, uint64_t at_ns)
 		return;
 	die->state = DIE_WANTS_BUS;
 	channel_request(die->channel, &die->start_wait, die->queue.short_ops ? WISH_COMMAND : WISH_DATA,
-			later(at_ns, die->usage.free_ns));
+			latest_ns(at_ns, die->usage.free_ns));
 }
 
 void die_next(struct tsu_die *die, uint64_t at_ns)
@@ -51,12 +57,12 @@ uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_
 
 		if (txn->op == TSU_READ)
 			ns *= read_tries(tsu, txn, at_ns);
-		longest = later(longest, ns);
+		longest = latest_ns(longest, ns);
 	}
 	return longest;
 }
 
-static void await_write_end(struct tsu_die *die)
+void die_await_write_end(struct tsu_die *die)
 {
 	if (!die->write_end_pending)
 		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
@@ -68,10 +74,10 @@ static void begin_array(struct tsu_die *die, uint64_t at_ns)
 	die->op.array_ns = die_array_ns(die, &die->op, at_ns);
 	die->op.array_end_ns = at_ns + die->op.array_ns;
 	die->state = DIE_ARRAY;
-	if (is_read(&die->op))
+	if (op_is_read(&die->op))
 		wheel_add(&die->thread->wheel, &die->read_step, die->op.array_end_ns);
 	else
-		await_write_end(die);
+		die_await_write_end(die);
 }
 
 void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
@@ -107,7 +113,7 @@ static void send_commands(struct tsu_die *die, uint64_t at_ns)
 static uint64_t group_ready_ns(const struct tsu_txn *members, uint64_t at_ns)
 {
 	for (const struct tsu_txn *txn = members; txn; txn = txn->next)
-		at_ns = later(at_ns, txn_ready_ns(txn));
+		at_ns = latest_ns(at_ns, txn_ready_ns(txn));
 	return at_ns;
 }
 
@@ -145,13 +151,16 @@ static void start_next(struct tsu_die *die, uint64_t at_ns)
 		die_resume(die, at_ns);
 }
 
-void die_bus_granted(struct bus_wait *wait, uint64_t at_ns)
+static void start_granted(struct bus_wait *wait, uint64_t at_ns)
 {
-	struct tsu_die *die = wait->die;
+	start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns);
+}
 
-	if (wait == &die->start_wait) {
-		start_next(die, at_ns);
-	} else if (die->cache_state != CACHE_WANTS_IN) {
+static void register_granted(struct bus_wait *wait, uint64_t at_ns)
+{
+	struct tsu_die *die = TSU_CONTAINER(wait, struct tsu_die, data_wait);
+
+	if (die->cache_state != CACHE_WANTS_IN) {
 		data_granted(die, at_ns);
 	} else if (die->state == DIE_ARRAY) {
 		cache_choose(die, at_ns);
@@ -165,10 +174,10 @@ void die_bus_granted(struct bus_wait *wait, uint64_t at_ns)
 
 void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
 {
-	usage_add(&die->usage, later(op->began_ns, die->usage.free_ns), until_ns);
+	usage_add(&die->usage, latest_ns(op->began_ns, die->usage.free_ns), until_ns);
 }
 
-void die_read_step(struct wheel_node *node)
+static void die_read_step(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, read_step);
 
@@ -185,7 +194,7 @@ static void after_write(struct tsu_die *die, uint64_t at_ns)
 {
 	switch (die->cache_state) {
 	case CACHE_LOADED:
-		die_run_cells(die, &die->cached, later(at_ns, die->cached.array_end_ns) + die->thread->tsu->cfg->cache_busy_ns);
+		die_run_cells(die, &die->cached, latest_ns(at_ns, die->cached.array_end_ns) + die->thread->tsu->cfg->cache_busy_ns);
 		break;
 	case CACHE_IN:
 		die->state = DIE_LOADING;
@@ -215,17 +224,33 @@ static void complete_write(struct tsu_die *die, uint64_t at_ns)
 	after_write(die, at_ns);
 }
 
-void die_write_end(struct wheel_node *node)
+static void die_write_end(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, write_end);
 
 	die->write_end_pending = false;
-	if (die->state != DIE_ARRAY || is_read(&die->op))
+	if (die->state != DIE_ARRAY || op_is_read(&die->op))
 		return; /* suspended meanwhile: die_resume arms again */
 	if (die->op.array_end_ns > node->at_ns)
-		await_write_end(die);
+		die_await_write_end(die);
 	else if (die->op.pass + 1u < tsu_passes(&die->thread->tsu->timing, die->op.members))
 		data_load_again(die, node->at_ns);
 	else
 		complete_write(die, node->at_ns);
+}
+
+/* --- set-up --- */
+
+void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint64_t now_ns)
+{
+	die->thread = channel->thread;
+	die->channel = channel;
+	die->write_end.fire = die_write_end;
+	die->read_step.fire = die_read_step;
+	die->move_step.fire = data_step;
+	die->load_step.fire = cache_load_step;
+	die->start_wait.granted = start_granted;
+	die->data_wait.granted = register_granted;
+	die->usage.free_ns = now_ns;
+	die_queue_init(&die->queue, arena, &channel->thread->tsu->rules);
 }

@@ -1,5 +1,6 @@
 /* Flash time of mount, before the TSU threads run: one hart reads, synchronously, and has at most one read under way on each die. */
-#include "lt/arch.h"
+#include "tsu/tsu_mount.h"
+
 #include "tsu/tsu_state.h"
 
 /* The die of this channel whose cells will have its read first; NULL: no read is under way. */
@@ -47,7 +48,7 @@ static void await_die(struct tsu *tsu, uint32_t die_index)
 }
 
 /* Of one page. Its data follow when the cells have them: a command for another die of the channel goes first. */
-static void begin_read(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
+static void begin_mount_read(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
 {
 	struct tsu_die *die = &tsu->dies[addr.die_index];
 	struct tsu_txn txn = { .op = TSU_READ, .addr = addr, .sectors = (uint16_t)sectors };
@@ -63,17 +64,31 @@ static void begin_read(struct tsu *tsu, struct flash_addr addr, uint32_t sectors
 	die->mount.sectors = sectors;
 }
 
-void mount_read_time(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
+static void spend_read_time(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
 {
 	uint32_t page_sectors = 1u << tsu->timing.page_shift;
 
 	while (sectors) {
 		uint32_t left = page_sectors - addr.sector % page_sectors, part = sectors < left ? sectors : left;
 
-		begin_read(tsu, addr, part);
+		begin_mount_read(tsu, addr, part);
 		addr.sector += part;
 		sectors -= part;
 	}
+}
+
+enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob)
+{
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+
+	if (!tsu->mounted)
+		spend_read_time(tsu, addr, sectors);
+	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, at, oob);
+}
+
+const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)
+{
+	return tsu->nand->ops->block(tsu->nand, flash_addr_of(tsu->map, ppa));
 }
 
 void tsu_await_reads(struct tsu *tsu)

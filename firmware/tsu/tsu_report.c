@@ -1,4 +1,6 @@
 /* Figures of the TSU: counters, busy times and the conservation of device time. */
+#include "tsu/tsu_report.h"
+
 #include <string.h>
 
 #include "tsu/tsu_state.h"
@@ -36,7 +38,7 @@ static uint64_t busy_since_ns(const struct tsu_die *die)
 		since_ns = die->op.began_ns;
 	if (die->cached.members && die->cached.began_ns < since_ns)
 		since_ns = die->cached.began_ns;
-	return later(since_ns, die->usage.free_ns);
+	return latest_ns(since_ns, die->usage.free_ns);
 }
 
 static void die_at(const struct tsu_die *die, uint64_t now_ns, struct tsu_account *out)
@@ -103,7 +105,7 @@ void tsu_published(struct tsu *tsu, struct hz_log_flash *out)
 		add_counters(out, part);
 		add_all(out->channel_busy_ns, part->channel_busy_ns, 64);
 		out->die_busy_ns_total += part->die_busy_ns_total;
-		out->elapsed_ns = later(out->elapsed_ns, part->elapsed_ns);
+		out->elapsed_ns = latest_ns(out->elapsed_ns, part->elapsed_ns);
 	}
 	clock_thaw();
 }
@@ -120,7 +122,7 @@ void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
 }
 
 /* What was counted up to now no longer counts; the differences wrap as they should. */
-static void forget(struct tsu_usage *usage, const struct tsu_account *account)
+static void forget_usage(struct tsu_usage *usage, const struct tsu_account *account)
 {
 	usage->busy_ns -= account->busy_ns;
 	usage->idle_ns -= account->idle_ns;
@@ -139,13 +141,13 @@ static void reset_thread(struct lt_event *event)
 		if (tsu->channels[i].thread != thread)
 			continue;
 		channel_at(&tsu->channels[i], now_ns, &account);
-		forget(&tsu->channels[i].usage, &account);
+		forget_usage(&tsu->channels[i].usage, &account);
 	}
 	for (uint32_t i = 0; i < tsu->die_count; i++) {
 		if (tsu->dies[i].thread != thread)
 			continue;
 		die_at(&tsu->dies[i], now_ns, &account);
-		forget(&tsu->dies[i].usage, &account);
+		forget_usage(&tsu->dies[i].usage, &account);
 	}
 	thread->since_ns = now_ns;
 	clock_thaw();

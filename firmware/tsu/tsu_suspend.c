@@ -1,4 +1,7 @@
 /* Suspending a program or erase for reads: the cells stop, reads run, the rest of the array time follows. */
+#include "tsu/tsu_suspend.h"
+
+#include "tsu/tsu_cache.h"
 #include "tsu/tsu_state.h"
 
 static bool may_suspend(const struct tsu_die *die, uint64_t at_ns)
@@ -8,7 +11,7 @@ static bool may_suspend(const struct tsu_die *die, uint64_t at_ns)
 	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || die->thread->tsu->rules.schedule == HZ_SCHED_FIFO)
 		return false;
 	/* While the cache register holds the next program's data, there is no room for what a read finds. */
-	if (die->state != DIE_ARRAY || die->suspended.members || is_read(&die->op) || die->cache_state != CACHE_EMPTY)
+	if (die->state != DIE_ARRAY || die->suspended.members || op_is_read(&die->op) || die->cache_state != CACHE_EMPTY)
 		return false;
 	/* An operation that was put off for longer than the age limit runs to its end; one that ends sooner is not worth it. */
 	return at_ns - die->op.first_ns < cfg->read_age_limit_ns && at_ns + cfg->suspend_ns < die->op.array_end_ns;
@@ -16,7 +19,7 @@ static bool may_suspend(const struct tsu_die *die, uint64_t at_ns)
 
 void die_suspend(struct tsu_die *die, uint64_t at_ns)
 {
-	at_ns = later(at_ns, die->op.array_end_ns - die->op.array_ns); /* its data may still cross the bus */
+	at_ns = latest_ns(at_ns, die->op.array_end_ns - die->op.array_ns); /* its data may still cross the bus */
 	if (!may_suspend(die, at_ns))
 		return;
 	die->suspended = die->op;
@@ -34,14 +37,12 @@ bool die_stays_suspended(const struct tsu_die *die, uint64_t at_ns)
 
 void die_resume(struct tsu_die *die, uint64_t at_ns)
 {
-	at_ns = later(at_ns, die->usage.free_ns);
+	at_ns = latest_ns(at_ns, die->usage.free_ns);
 	die->op = die->suspended;
 	die->suspended.members = NULL;
 	die->op.began_ns = at_ns;
 	die->op.array_end_ns = at_ns + die->op.array_ns;
 	die->state = DIE_ARRAY;
-	if (!die->write_end_pending)
-		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
-	die->write_end_pending = true;
+	die_await_write_end(die);
 	cache_wish(die, at_ns);
 }

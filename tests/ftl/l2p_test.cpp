@@ -1,5 +1,6 @@
 // What the map in flash promises, one by one: counts of reads, waiting together, aggregation, stalls, boots, lost pages, power cuts.
 #include "l2p_rig.hpp"
+#include "tsu/tsu_report.h"
 
 using namespace ftl_rig;
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "page_model.hpp"
+#include "tsu/tsu_report.h"
 
 using namespace ftl_rig;
 

@@ -1,5 +1,6 @@
 // The SLC region at its smallest legal size, its collector, and the policies that bind buffers.
 #include "model.hpp"
+#include "tsu/tsu_report.h"
 
 using namespace ftl_rig;
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "flash_rig.hpp"
+#include "tsu/tsu_mount.h"
+#include "tsu/tsu_report.h"
 
 using rig::Rig;
 

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "flash_rig.hpp"
+#include "tsu/tsu_mount.h"
+#include "tsu/tsu_report.h"
 
 using rig::Rig;
 using rig::Txn;

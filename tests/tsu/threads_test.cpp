@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "flash_rig.hpp"
+#include "tsu/tsu_report.h"
 
 using rig::Rig;
 using rig::Txn;

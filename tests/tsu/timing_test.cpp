@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "flash_rig.hpp"
+#include "tsu/tsu_report.h"
 
 using rig::Rig;
 using rig::Txn;

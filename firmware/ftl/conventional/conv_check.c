@@ -4,6 +4,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "slc/staged.h"
+#include "tsu/tsu_mount.h"
 
 /* False: lost; its record may be known or, if not, is of kind ERASED. */
 static bool read_record(const struct zone *zone, uint32_t offset, struct hz_oob *oob)

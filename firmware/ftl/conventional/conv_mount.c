@@ -8,6 +8,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "slc/staged.h"
+#include "tsu/tsu_mount.h"
 
 /* False: a sector is lost; its record may be known or, if not, is of kind ERASED. */
 static bool read_records(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)

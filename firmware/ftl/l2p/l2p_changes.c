@@ -5,6 +5,7 @@
 #include "lt/arena.h"
 #include "places/places.h"
 #include "slc/slc.h"
+#include "tsu/tsu_mount.h"
 
 enum { CHANGE_PIECE = 64 /* records looked at under one acquisition */ };
 

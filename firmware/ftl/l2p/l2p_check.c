@@ -4,6 +4,7 @@
 #include "l2p/l2p.h"
 #include "l2p/l2p_mount.h"
 #include "slc/slc.h"
+#include "tsu/tsu_mount.h"
 
 static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {

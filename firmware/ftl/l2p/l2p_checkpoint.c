@@ -2,6 +2,7 @@
 #include "l2p/l2p_checkpoint.h"
 
 #include "l2p/l2p.h"
+#include "tsu/tsu_mount.h"
 
 static uint32_t conventional_pages(const struct ftl *ftl)
 {

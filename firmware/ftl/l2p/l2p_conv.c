@@ -8,6 +8,7 @@
 #include "l2p/l2p.h"
 #include "l2p/l2p_lookup.h"
 #include "places/places.h"
+#include "tsu/tsu_mount.h"
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
 {

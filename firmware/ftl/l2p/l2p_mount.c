@@ -3,6 +3,7 @@
 
 #include "l2p/l2p.h"
 #include "slc/slc.h"
+#include "tsu/tsu_mount.h"
 
 /* A page of a zone must have the zone's generation; a checkpoint has none. */
 static struct map_page *page_found(struct ftl *ftl, const struct hz_oob *oob)

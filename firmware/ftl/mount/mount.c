@@ -16,6 +16,8 @@
 #include "mount/mount_tables.h"
 #include "slc/slc.h"
 #include "slc/slc_victim.h"
+#include "tsu/tsu_mount.h"
+#include "tsu/tsu_rest.h"
 #include "zone/zone.h"
 
 /* --- superblocks --- */

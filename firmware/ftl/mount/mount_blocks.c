@@ -2,6 +2,7 @@
 #include "mount/mount_blocks.h"
 
 #include "sentence.h"
+#include "tsu/tsu_mount.h"
 #include "zone/zone_table.h"
 
 struct part mount_body(const struct ftl *ftl, uint32_t superblock)

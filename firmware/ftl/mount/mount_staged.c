@@ -6,6 +6,7 @@
 #include "mount/mount_visit.h"
 #include "slc/slc.h"
 #include "slc/staged.h"
+#include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 #include "zone/zone_changes.h"
 

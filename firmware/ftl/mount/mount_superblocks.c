@@ -4,6 +4,7 @@
 
 #include "block/superblock.h"
 #include "mount/mount_blocks.h"
+#include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
 enum unit { UNIT_THERE, UNIT_TORN, UNIT_FOREIGN };

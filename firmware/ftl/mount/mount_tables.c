@@ -4,6 +4,8 @@
 #include "mount/mount_blocks.h"
 #include "mount/mount_visit.h"
 #include "slc/slc.h"
+#include "tsu/tsu_mount.h"
+#include "tsu/tsu_rest.h"
 #include "zone/zone.h"
 
 enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */

@@ -3,6 +3,7 @@
 
 #include "mount/mount_blocks.h"
 #include "slc/slc.h"
+#include "tsu/tsu_mount.h"
 
 void mount_visit_slc(struct mount *mount, mount_visit_fn *visit)
 {

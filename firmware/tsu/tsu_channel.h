@@ -1,0 +1,37 @@
+/* The bus of a channel: one transfer at a time, commands first, then data, each in the order of readiness. */
+#ifndef TSU_CHANNEL_H
+#define TSU_CHANNEL_H
+
+#include "tsu/event_wheel.h"
+#include "tsu/tsu_usage.h"
+
+struct tsu_thread;
+
+/* A command that starts cells goes before data: it takes the bus for an instant and lets another die work meanwhile. Without this,
+ * dies that read in step stay in step and leave the bus idle. No starvation: between two commands of a die lies its transfer. */
+enum bus_wish { WISH_COMMAND, WISH_DATA };
+
+/* A place in a channel's queue. granted: the bus is there, at at_ns; set once, by whoever owns the place. */
+struct bus_wait {
+	struct bus_wait *next;
+	void (*granted)(struct bus_wait *wait, uint64_t at_ns);
+	uint64_t ready_ns;
+};
+
+struct tsu_channel {
+	struct wheel_node bus_free;  /* while dies wait */
+	struct tsu_thread *thread;
+	struct wait_fifo { struct bus_wait *head, *tail; } waiting[2]; /* enum bus_wish: in the order in which they were ready */
+	struct tsu_usage usage;
+	bool armed;
+};
+
+void channel_init(struct tsu_channel *channel, struct tsu_thread *thread, uint64_t now_ns);
+/* wait->granted follows, now or later. */
+void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bus_wish wish, uint64_t ready_ns);
+/* Occupy the bus for ns from start_ns (or when it is free); returns the begin. */
+uint64_t channel_use(struct tsu_channel *channel, uint64_t start_ns, uint64_t ns);
+/* Would a request at at_ns have to wait? */
+bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns);
+
+#endif

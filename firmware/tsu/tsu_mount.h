@@ -1,0 +1,27 @@
+/* Reads before and without the TSU threads: those of mount, which take flash time, and those of checks. */
+#ifndef TSU_MOUNT_H
+#define TSU_MOUNT_H
+
+#include "nand/nand.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tsu;
+
+/* Synchronous, for one hart while no other runs. Until tsu_mounted the read takes flash time: the call waits until the die is free,
+ * begins the read and returns with its data, without waiting for its end; tsu_await_reads does. From then on it takes no time, for
+ * checks. Of one block. */
+enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, uint32_t at, struct hz_oob *oob);
+/* Device time passes until all reads begun so far have ended. */
+void tsu_await_reads(struct tsu *tsu);
+/* The same, and mount is over: before the other harts run. */
+void tsu_mounted(struct tsu *tsu);
+/* State of the block that holds ppa, for mount: write_sector, erase_count, flags. No flash time: the media know it. Before the harts run. */
+const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+/* What the image knows of power and rest, for those who see flash through the TSU. */
+#ifndef TSU_REST_H
+#define TSU_REST_H
+
+#include "nand/nand.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tsu;
+
+/* The device's power history and rest, kept by the media; what nand_ops says of them. */
+void tsu_history(struct tsu *tsu, struct nand_history *out);
+void tsu_shut_down(struct tsu *tsu, bool done);
+struct nand_rest tsu_rest(struct tsu *tsu);
+void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
