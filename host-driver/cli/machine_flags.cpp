@@ -37,7 +37,7 @@ void MachineFlags::add_to(CLI::App &command)
 
 std::string find_config(const char *option, const std::string &name, const std::string &folder)
 {
-	fs::path tree = source_tree();
+	const fs::path tree = data_tree();
 	for (const fs::path &candidate : {fs::path(name), tree / name, tree / folder / (name + ".yaml"), tree / folder / name})
 		if (fs::is_regular_file(candidate))
 			return candidate.string();

@@ -21,7 +21,7 @@ struct MachineFlags {
 // --firmware names a file, or is not given.
 void require_firmware(const std::string &file);
 
-// The file that an option names: as given, below the source tree, or NAME.yaml in `folder` of the source tree ("configs/devices").
+// The file that an option names: as given, below the data tree (session/locate.hpp), or NAME.yaml in `folder` of that tree ("configs/devices").
 std::string find_config(const char *option, const std::string &name, const std::string &folder);
 
 } // namespace hz::cli

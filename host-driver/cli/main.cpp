@@ -1,12 +1,14 @@
 // The hartzone program: parses the command line, runs one command, turns an error into one sentence and an exit code.
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
+#include "version.hpp"
 
 namespace {
 
@@ -16,6 +18,12 @@ int fail(const char *what)
 {
 	std::fprintf(stderr, "hartzone: %s\n", what);
 	return 1;
+}
+
+std::string versions()
+{
+	return std::string("hartzone ") + hz::program_version + "\nlibhartzone " + hz::library_version + "\nresult schema " +
+	       hz::result_schema;
 }
 
 // The commands run inside.
@@ -44,6 +52,7 @@ int parse(CLI::App &app, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "./hartzone");
+	app.set_version_flag("--version", versions(), "Versions of the program, of libhartzone and of the schema of result.json");
 	app.require_subcommand(1);
 	app.get_formatter()->column_width(name_column);
 	app.failure_message(hz::cli::usage_sentence);

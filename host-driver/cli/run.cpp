@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/run_flags.hpp"
 #include "session/error.hpp"
+#include "version.hpp"
 
 namespace hz::cli {
 
@@ -30,7 +31,7 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 	else
 		at["device_ns"] = machine.power_cut_ns;
 	if (!out.empty())
-		res::write_result({{"schema", "hartzone-result-1"}, {"power_cut", at}}, out + "/result.json");
+		res::write_result({{"schema", result_schema}, {"power_cut", at}}, out + "/result.json");
 	std::printf("the power was cut at %s, as asked; %s\n",
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
@@ -44,7 +45,7 @@ void write_failure(const std::string &out, const std::string &why)
 	if (out.empty())
 		return;
 	try {
-		res::write_result({{"schema", "hartzone-result-1"}, {"error", why}}, out + "/result.json");
+		res::write_result({{"schema", result_schema}, {"error", why}}, out + "/result.json");
 	} catch (const std::exception &) {
 	}
 }

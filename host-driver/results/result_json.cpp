@@ -4,6 +4,7 @@
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
 #include "session/error.hpp"
+#include "version.hpp"
 
 #include <algorithm>
 
@@ -257,7 +258,7 @@ json result_json(const RunFacts &f)
 {
 	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared), read_back = sum_of(f.read_back);
 	json out = {
-		{"schema", "hartzone-result-1"}, {"clock", f.virtual_clock ? "virtual" : "real"},
+		{"schema", result_schema}, {"clock", f.virtual_clock ? "virtual" : "real"},
 		{"device", conf::device_to_json(f.device)}, {"workload", f.workload}, {"workers", f.device.worker_count},
 		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns}, {"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)}, {"queues", queues_json(f)}, {"harts", harts_json(f.harts)},

@@ -1,4 +1,5 @@
-// Locate: walks up from the running program, then from libhartzone.so, so that a moved or differently named build folder still works.
+// Locate: walks up from the running program, then from libhartzone.so, so that a moved or differently named build folder, or an
+// installation anywhere, works too.
 #include "session/locate.hpp"
 
 #include <cstdlib>
@@ -68,13 +69,14 @@ fs::path find(const char *variable, std::initializer_list<const char *> names, c
 
 fs::path locate_firmware()
 {
-	return find("HARTZONE_FIRMWARE", {"build/firmware/firmware/main/firmware.elf", "firmware/firmware/main/firmware.elf"},
+	return find("HARTZONE_FIRMWARE", {"build/firmware/firmware/main/firmware.elf", "firmware/firmware/main/firmware.elf", "lib/hartzone/firmware.elf"},
 		    "the firmware image");
 }
 
 fs::path locate_plugin()
 {
-	return find("HARTZONE_PLUGIN", {"vclock/libvclock.so", "host/vclock/libvclock.so"}, "the virtual clock plugin");
+	return find("HARTZONE_PLUGIN", {"vclock/libvclock.so", "host/vclock/libvclock.so", "lib/hartzone/libvclock.so"},
+		    "the virtual clock plugin");
 }
 
 fs::path locate_vsock_daemon()
@@ -83,7 +85,7 @@ fs::path locate_vsock_daemon()
 	if (path.empty())
 		path = find_program("vhost-device-vsock");
 	if (path.empty())
-		path = above_program({"build/tools/bin/vhost-device-vsock", "tools/bin/vhost-device-vsock"});
+		path = above_program({"build/tools/bin/vhost-device-vsock", "tools/bin/vhost-device-vsock", "lib/hartzone/vhost-device-vsock"});
 	if (const char *home = std::getenv("HOME"); path.empty() && home) {
 		fs::path candidate = fs::path(home) / ".cargo/bin/vhost-device-vsock";
 		path = access(candidate.c_str(), X_OK) ? fs::path() : candidate;
@@ -99,9 +101,10 @@ std::string qemu_program()
 	return value ? value : "qemu-system-riscv64";
 }
 
-fs::path source_tree()
+fs::path data_tree()
 {
-	return above_program({"protocol/shm.h"}).parent_path().parent_path();
+	const fs::path device = above_program({"configs/devices/default.yaml", "share/hartzone/configs/devices/default.yaml"});
+	return device.parent_path().parent_path().parent_path();
 }
 
 } // namespace hz

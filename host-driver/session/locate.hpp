@@ -6,15 +6,15 @@
 
 namespace hz {
 
-// $HARTZONE_FIRMWARE, else build/firmware/firmware.elf of the tree that holds the program. Throws Error if there is none.
+// $HARTZONE_FIRMWARE, else the image in build/firmware, or installed, of the tree that holds the program. Throws Error if there is none.
 std::filesystem::path locate_firmware();
-// $HARTZONE_PLUGIN, else build/host/vclock/… of the same tree.
+// $HARTZONE_PLUGIN, else the plugin in build/host, or installed, of the same tree. Throws Error if there is none.
 std::filesystem::path locate_plugin();
-// vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, ~/.cargo/bin. Throws Error if there is none.
+// vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, beside the installed firmware, ~/.cargo/bin. Throws Error if there is none.
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.
 std::string qemu_program();
-// The source tree above the running program (the folder with protocol/shm.h), or empty.
-std::filesystem::path source_tree();
+// The folder with configs/ and traces/: the source tree above the running program, or share/hartzone of an installation; or empty.
+std::filesystem::path data_tree();
 
 } // namespace hz

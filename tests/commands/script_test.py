@@ -14,7 +14,7 @@ import json, os, pathlib, sys
 words, here = sys.argv[1:], pathlib.Path(__file__).parent
 with open(here / "calls", "a") as calls:
     print("ctest", *words, file=calls)
-build = pathlib.Path(words[words.index("--test-dir") + 1]).name
+build = words[words.index("--preset") + 1]
 tests = json.loads((here / "tests.json").read_text()).get(build, {})
 wanted = words[words.index("-R") + 1] if "-R" in words else ""
 tests = {name: end for name, end in tests.items() if wanted in name and not ("-LE" in words and "slow" in end)}
@@ -33,7 +33,8 @@ class Copy(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="hz script ")
         self.addCleanup(self.folder.cleanup)
         self.tree = pathlib.Path(self.folder.name)
-        shutil.copy(TOP / "hartzone", self.tree)
+        for name in ("hartzone", "CMakePresets.json"):
+            shutil.copy(TOP / name, self.tree)
         (self.tree / "build" / "host").mkdir(parents=True)
         (self.tree / "studies").mkdir()
 
@@ -91,8 +92,9 @@ class Test(Copy):
     def test_all(self):
         run, calls = self.run_with(self.TESTS)
         self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
-        self.assertEqual([f"build/{name}" in call for name, call in zip(("host", "asan", "tsan"), calls)], [True] * 3)
-        self.assertIn("-L qemu", calls[0])
+        self.assertEqual([f"--preset {name} " in call for name, call in zip(("host", "asan", "tsan"), calls)], [True] * 3)
+        presets = json.loads((TOP / "CMakePresets.json").read_text())
+        self.assertEqual(next(p for p in presets["testPresets"] if p["name"] == "host")["filter"], {"include": {"label": "qemu"}})
 
     def test_fast_leaves_out_what_is_slow(self):
         run, calls = self.run_with(self.TESTS, "--fast")

@@ -11,7 +11,6 @@ target_compile_definitions(host_results PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 
 # On the real image: in the plain build only, where plugin and firmware are.
 if(NOT HZ_SANITIZE)
-	set(HZ_FIRMWARE_DIR ${CMAKE_SOURCE_DIR}/build/firmware CACHE PATH "Build folder of the firmware that QEMU tests start")
 	add_executable(host_run run_image_test.cpp)
 	target_link_libraries(host_run PRIVATE hz_run GTest::gtest GTest::gtest_main)
 	target_compile_definitions(host_run PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}" HZ_PROGRAM="$<TARGET_FILE:hartzone>")
