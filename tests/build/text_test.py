@@ -1,0 +1,70 @@
+"""What every file of the tree owes its reader: a first line that says what it is, whole lines, and documents whose references exist."""
+import pathlib
+import re
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+WIDTH = 100  # of Markdown lines; rows of tables cannot be broken
+NOT_TEXT = (".xz", ".png")
+OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".ld": ("/* ",),
+           ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
+# A file named in running text: with a folder, or a document.
+NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+
+
+def files():
+    listed = subprocess.run(["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard", "-z"], capture_output=True, check=False)
+    if listed.returncode: # a copy without git
+        return [path for path in sorted(TOP.rglob("*")) if path.is_file() and path.relative_to(TOP).parts[0] not in ("build", "results")]
+    return [TOP / name for name in listed.stdout.decode().split("\0") if name and (TOP / name).is_file()]
+
+
+def documents():
+    return [path for path in files() if path.suffix == ".md"]
+
+
+class Text(unittest.TestCase):
+    def none(self, wrong):
+        self.assertFalse(wrong, "\n" + "\n".join(wrong))
+
+    def test_first_lines_say_what_a_file_is(self):
+        wrong = []
+        for path in files():
+            first = path.read_text(encoding="utf-8").partition("\n")[0] if path.suffix in OPENING else ""
+            if path.suffix in OPENING and not first.startswith(OPENING[path.suffix]):
+                wrong.append(f"{path.relative_to(TOP)} begins with: {first}")
+        self.none(wrong)
+
+    def test_lines_are_whole(self):
+        """As .editorconfig says: no carriage returns, nothing behind the last word, a newline at the end."""
+        wrong = []
+        for path in files():
+            data = b"\n" if path.suffix in NOT_TEXT else path.read_bytes()
+            if data and (b"\r" in data or re.search(rb"[ \t]\n", data) or not data.endswith(b"\n") or data.endswith(b"\n\n")):
+                wrong.append(str(path.relative_to(TOP)))
+        self.none(wrong)
+
+    def test_documents_are_at_most_so_wide(self):
+        self.none([f"{path.relative_to(TOP)}:{number} has {len(line)} characters" for path in documents()
+                   for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+                   if len(line) > WIDTH and not line.startswith("|")])
+
+    def test_what_documents_name_exists(self):
+        """Links from the document's folder; names also from the top, or by the end of a path."""
+        known = ["/" + str(path.relative_to(TOP)) for path in files()]
+        wrong = []
+        for path in documents():
+            text = path.read_text(encoding="utf-8")
+            for link in LINK.findall(text):
+                if "://" not in link and not (path.parent / link).exists():
+                    wrong.append(f"{path.relative_to(TOP)} links to {link}")
+            for name in sorted(set(NAMED.findall(text))):
+                if ("/" in name or name.endswith(".md")) and not any(one.endswith("/" + name) for one in known):
+                    wrong.append(f"{path.relative_to(TOP)} names {name}")
+        self.none(wrong)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
