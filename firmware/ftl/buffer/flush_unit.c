@@ -197,4 +197,3 @@ void units_program(struct ftl_worker *self, struct extent *ext)
 		index = index + 1 == units ? 0 : index + 1;
 	}
 }
-
