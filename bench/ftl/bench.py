@@ -18,9 +18,9 @@ LIMIT = 1.05
 # No coherence costs and nothing for a pause: a nanosecond of hart time is one instruction.
 COUNT_ONLY = "preset=ideal,pause=0,mhz=1000"
 STAGES = [  # first match wins: part of the source path
-    ("HIL fetch and decode", ("hil/fetch", "hil/io_command", "hil/prp", "hil/horizon", "hil/tournament", "hil/doorbells", "hil/hil.c",
-                              "hil_port")),
-    ("HIL completion", ("hil/completion", "hil/")),
+    ("HIL fetch and decode", ("hil/queue/fetch", "hil/queue/io_command", "hil/queue/horizon", "hil/queue/tournament",
+                              "hil/queue/doorbells", "hil/host/", "hil/hil.c", "hil_port")),
+    ("HIL completion", ("hil/",)),
     ("FTL L2P", ("ftl/l2p/",)),
     ("FTL SLC and buffers", ("ftl/slc/", "ftl/buffer/", "ftl/zone/flush", "ftl/block/")),
     ("FTL", ("ftl/",)),

@@ -1,5 +1,5 @@
 /* The HIL's start and its turn in the hart's loop. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 
 /* One call and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and

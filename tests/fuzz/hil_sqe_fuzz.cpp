@@ -5,7 +5,7 @@
 #include <cstring>
 
 extern "C" {
-#include "hil/io_command.h"
+#include "hil/queue/io_command.h"
 }
 
 namespace {

@@ -6,7 +6,7 @@
 #include "rig.hpp"
 
 extern "C" {
-#include "hil/io_command.h"
+#include "hil/queue/io_command.h"
 }
 
 namespace hil_test {

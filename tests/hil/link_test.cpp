@@ -6,7 +6,7 @@
 #include "rig.hpp"
 
 extern "C" {
-#include "hil/control_link.h"
+#include "hil/host/control_link.h"
 }
 
 namespace hil_test {

@@ -7,7 +7,7 @@
 #include <random>
 
 extern "C" {
-#include "hil/prp.h"
+#include "hil/host/prp.h"
 }
 #include "nvme.h"
 

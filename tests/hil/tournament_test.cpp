@@ -5,7 +5,7 @@
 #include <random>
 
 extern "C" {
-#include "hil/tournament.h"
+#include "hil/queue/tournament.h"
 }
 
 TEST(Tournament, FirstIsTheSmallestKeyAndTiesGoToTheLowestLeaf)

@@ -1,5 +1,5 @@
 /* Decoder of the NVM and zoned I/O commands of namespace 1 (NVM Command Set 1.0 section 3, ZNS 1.1 section 3). */
-#include "io_command.h"
+#include "hil/queue/io_command.h"
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,

@@ -1,7 +1,7 @@
 /* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, zones that the device changed. */
-#include "async_event.h"
+#include "hil/controller/async_event.h"
 
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 static uint16_t take_request(struct async_events *events, unsigned index)
 {

@@ -1,7 +1,7 @@
 /* Get Log Page (base spec 5.16) and the statistics behind the vendor pages of protocol/logs.h. */
 #include <string.h>
 
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
 #include "tsu/tsu_report.h"

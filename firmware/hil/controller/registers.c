@@ -1,5 +1,5 @@
 /* Register reads and writes. They run inside freeze: how often a host polls CSTS is no part of device time. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 

@@ -1,7 +1,7 @@
 /* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
 #include <string.h>
 
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum {
 	BAD_NAMESPACE = NVME_INVALID_NAMESPACE | NVME_DNR,

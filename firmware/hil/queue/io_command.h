@@ -3,7 +3,7 @@
 #define HIL_IO_COMMAND_H
 
 #include "ftl/ftl.h"
-#include "prp.h"
+#include "hil/host/prp.h"
 
 struct io_limits {
 	struct host_bus bus;

@@ -9,7 +9,7 @@
  *
  * A message on the register link carries no time. It is acted upon where device time stands by all that the host had said before it
  * sent the message: each look first hears the link, then looks at the queues, and acts only if none of them lets time go on. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 
 enum { SPINS_BEFORE_SLEEP = 64 };

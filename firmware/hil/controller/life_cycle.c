@@ -1,6 +1,6 @@
 /* Enable, controller reset, shutdown (base spec 3.5, 3.6, 3.7.2). A shutdown waits for the commands that are in the device; a reset has the
  * FTL abandon them (ftl/abandon.c), so what is queued does not make it longer. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 #include "tsu/tsu_rest.h"
 

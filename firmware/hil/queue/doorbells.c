@@ -2,7 +2,7 @@
  *
  * A queue whose doorbell or clock record says something impossible is broken: it is reported once and then ignored until it is
  * deleted. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 
 enum { BUSY_TURNS = 200, CALM_TURNS = 2000, NAP_NS = 50000, LONG_NAP_NS = 500000 };

@@ -1,5 +1,5 @@
 /* PRP parser. Every entry is loaded once, checked and used; a host that changes the list meanwhile harms only itself. */
-#include "prp.h"
+#include "hil/host/prp.h"
 
 #include "nvme.h"
 

@@ -2,7 +2,7 @@
 #ifndef HIL_PRP_H
 #define HIL_PRP_H
 
-#include "host_memory.h"
+#include "hil/host/host_memory.h"
 #include "sgl.h"
 
 enum { PRP_MAX_PAGES = HZ_MAX_TRANSFER_SECTORS + 1 }; /* an unaligned transfer of MDTS touches one page more */

@@ -1,5 +1,5 @@
 /* Completions: from the FTL's answer to the entry in the host's completion queue, at the time when the data has crossed the link. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum { RETRY_NS = 100000 }; /* a full queue that is not open: nobody says when it will be read */
 

@@ -1,7 +1,7 @@
 /* Register link. Bytes from the host are untrusted: a record that breaks link.h ends the connection and nothing else. */
 #include <string.h>
 
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 
 enum { TURNS_PER_LOOK = 32 };

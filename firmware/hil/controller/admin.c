@@ -1,5 +1,5 @@
 /* Admin queue: takes commands, sends them to their handlers, posts their completions. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum { BATCH = 8 };
 

@@ -2,14 +2,14 @@
 #ifndef HIL_HIL_STATE_H
 #define HIL_HIL_STATE_H
 
-#include "async_event.h"
-#include "completion_ring.h"
-#include "control_link.h"
-#include "hil.h"
-#include "io_command.h"
-#include "log_page.h"
-#include "registers.h"
-#include "tournament.h"
+#include "hil/controller/async_event.h"
+#include "hil/queue/completion_ring.h"
+#include "hil/host/control_link.h"
+#include "hil/hil.h"
+#include "hil/queue/io_command.h"
+#include "hil/controller/log_page.h"
+#include "hil/controller/registers.h"
+#include "hil/queue/tournament.h"
 
 enum { QUEUES = HZ_MAX_IO_QUEUES + 1, VECTORS = QUEUES };
 

@@ -1,5 +1,5 @@
 /* A round over all harts: each publishes its account and counters, behind everything that was posted to it before. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 #include "tsu/tsu_report.h"
 

@@ -1,5 +1,5 @@
 /* Completion queue ring. */
-#include "completion_ring.h"
+#include "hil/queue/completion_ring.h"
 
 void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t depth)
 {

@@ -1,6 +1,6 @@
 /* Get and Set Features (base spec 5.15, 5.27). Nothing is saveable; values return to their defaults at each controller reset. A feature
  * that the specification asks for but that has nothing to act on here can be read, and is not changeable. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR, ANY = 0xffffffff, QUEUE_COUNT = HZ_MAX_IO_QUEUES - 1,

@@ -1,5 +1,5 @@
 /* Create and delete I/O queues, Doorbell Buffer Config (base spec 5.4 to 5.8). */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 enum { BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR, IOSQES = 6, IOCQES = 4 };
 

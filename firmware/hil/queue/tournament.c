@@ -1,5 +1,5 @@
 /* Tournament tree. */
-#include "tournament.h"
+#include "hil/queue/tournament.h"
 
 static uint8_t contestant(const struct tournament *t, unsigned node)
 {

@@ -1,5 +1,5 @@
 /* Queue objects: creation, deletion, and what a controller reset leaves. Commands validate before they call. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 
 static uint64_t io_bit(unsigned id) { return 1ull << (id - 1); }
 

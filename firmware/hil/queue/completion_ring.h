@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "host_memory.h"
+#include "hil/host/host_memory.h"
 #include "nvme.h"
 
 struct completion_ring {

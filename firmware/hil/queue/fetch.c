@@ -1,7 +1,7 @@
 /* Fetching: round robin over the queues that have commands, with the arbitration burst of feature 01h. */
 #include <string.h>
 
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/bits.h"
 
 enum { BATCH = 8, UNLIMITED_BURST = 7 };

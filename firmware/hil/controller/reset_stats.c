@@ -1,5 +1,5 @@
 /* Vendor command C0h: every statistics account starts again. Complete when each hart has begun a new account. */
-#include "hil_state.h"
+#include "hil/controller/hil_state.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
 #include "tsu/tsu_report.h"
