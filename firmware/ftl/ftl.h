@@ -9,13 +9,15 @@
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"
-#include "tsu/tsu.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct arena;
+struct flash_map;
 struct ftl;
+struct tsu;
 /* Timers that the FTL may have armed at once on one hart: what lt_harts_init must allow beside the other threads'. */
 static inline unsigned ftl_timers(const struct hz_device_config *cfg)
 {

@@ -76,7 +76,7 @@ static void on_change(struct ftl_watch *watch)
 }
 
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
-		     struct ftl *ftl, struct tsu *tsu, const struct hil_port *port)
+		     const struct controller_ops *device, const struct hil_port *port)
 {
 	struct hil *hil = arena_alloc(arena, 1, sizeof(*hil), "HIL");
 	uint8_t *base = region;
@@ -85,8 +85,7 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	hz_shape_of(cfg, &hil->shape);
 	hil->header = region;
 	hil->clock = (struct hz_queue_clock *)(base + HZ_SHM_QUEUES_OFFSET);
-	hil->ftl = ftl;
-	hil->tsu = tsu;
+	hil->device = *device;
 	hil->port = *port;
 	hil->thread = (struct lt_thread){ "hil", cfg->hil_hart };
 	hil->limits = (struct io_limits){
@@ -102,7 +101,7 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	hil_log_damage(hil);
 	hil_check_spare(hil);
 	hil->watch = (struct ftl_watch){ .thread = &hil->thread, .changed = on_change };
-	ftl_set_watch(ftl, &hil->watch);
+	device->set_watch(device->ctx, &hil->watch);
 	lt_hart_set_hook(cfg->hil_hart, hil_turn, hil);
 	return hil;
 }

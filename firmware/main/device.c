@@ -125,8 +125,9 @@ static const char *listen(struct device *device)
 	if (!device->vsock)
 		return error;
 	hil_port_init(&device->port, device->vsock);
+	controller_ops_init(&device->ops, device);
 	device->hil = hil_init(&device->platform.arena, &device->cfg, device->platform.ivshmem.shared.base,
-			       device->header->region_bytes, device->ftl, device->tsu, &device->port);
+			       device->header->region_bytes, &device->ops, &device->port);
 	device_set_state(device, HZ_BOOT_READY);
 	return NULL;
 }

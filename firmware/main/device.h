@@ -20,6 +20,7 @@ struct device {
 	struct ftl *ftl;
 	struct vsock *vsock;
 	struct hil_port port;
+	struct controller_ops ops;
 	struct hil *hil;
 	char text[256];                     /* room for a sentence of hz_device_config_check */
 };
@@ -32,5 +33,7 @@ void device_set_state(struct device *device, enum hz_boot_state state);
 
 /* What the HIL needs of the platform (hil_port.c). */
 void hil_port_init(struct hil_port *port, struct vsock *vsock);
+/* What the HIL needs of FTL and TSU (controller_ops.c); both are there. */
+void controller_ops_init(struct controller_ops *ops, struct device *device);
 
 #endif

@@ -63,7 +63,7 @@ Rig::Memory Rig::map(size_t bytes)
 
 void Unmap::operator()(uint8_t *p) const { munmap(p, bytes); }
 
-Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_unique<ftl>())
+Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_unique<ScriptedFtl>())
 {
 	fake->damage = o.damage;
 	char text[256];
@@ -91,7 +91,8 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 	port.close = [](void *ctx) { static_cast<Rig *>(ctx)->closed_ = true; };
 	port.host_wait = [](void *ctx, uint32_t) { return static_cast<Rig *>(ctx)->on_host_wait(); };
 	port.host_wake = [](void *ctx, unsigned queue) { static_cast<Rig *>(ctx)->on_wake(queue); };
-	hil_ = hil_init(&arena_, &cfg, base_, o.bytes, fake.get(), reinterpret_cast<tsu *>(fake.get()), &port);
+	controller_ops device = scripted_ops(*fake);
+	hil_ = hil_init(&arena_, &cfg, base_, o.bytes, &device, &port);
 	if (region_)
 		buffer_ = allocate(1 << 20);
 }

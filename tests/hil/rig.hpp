@@ -99,7 +99,7 @@ public:
 
 	Options options;
 	hz_device_config cfg;
-	std::unique_ptr<ftl> fake;
+	std::unique_ptr<ScriptedFtl> fake;
 	std::function<bool()> on_host_wait = [] { return false; };
 	std::function<void()> on_poll = [] {};
 	std::function<void(unsigned)> on_wake = [this](unsigned queue) { woken.push_back(queue); };

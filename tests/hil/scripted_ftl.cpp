@@ -1,4 +1,4 @@
-// Bodies of the scripted FTL and TSU: what the HIL links against instead of the real ones.
+// The scripted device.
 #include "scripted_ftl.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@
 // Lives in ftl_request::work while the request is at its worker.
 struct Service {
 	lt_timer timer;
-	ftl *owner;
+	ScriptedFtl *owner;
 	ftl_request *req;
 	uint64_t delay_ns;
 	unsigned worker;
@@ -54,7 +54,7 @@ bool is_over(const Service *service)
 	return service->req->life && service->req->life <= service->owner->over && !service->under_way;
 }
 
-void abandon(ftl *f)
+void abandon(ScriptedFtl *f)
 {
 	f->over = f->last->lba;
 	std::erase_if(f->serving, [f](Service *service) {
@@ -85,20 +85,23 @@ static_assert(offsetof(ftl_watch, event) == 0);
 
 } // namespace
 
-void change_zone(ftl &f, uint64_t start)
+void change_zone(ScriptedFtl &f, uint64_t start)
 {
 	f.changed.insert(start);
 	tell_watch(f);
 }
 
-void tell_watch(ftl &f)
+void tell_watch(ScriptedFtl &f)
 {
 	if (lt_cas(&f.watch->posted, 0, 1))
 		lt_post(f.watch->thread, &f.watch->event, watch_run);
 }
 
-extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
+static ScriptedFtl *scripted(void *ctx) { return static_cast<ScriptedFtl *>(ctx); }
+
+static void submit(void *ctx, unsigned worker, ftl_request *req)
 {
+	ScriptedFtl *f = scripted(ctx);
 	f->log.push_back({clock_now_ns(), worker, req->op, req->flags, req->sectors, req->lba});
 	f->last = req;
 	Answer answer = f->script(*req);
@@ -115,30 +118,40 @@ extern "C" void ftl_submit(ftl *f, unsigned worker, ftl_request *req)
 	lt_post(&f->workers[worker], &req->event, on_worker);
 }
 
-extern "C" void ftl_damage_found(const ftl *f, ftl_damage *out) { *out = f->damage; }
-extern "C" void ftl_report_health(const ftl *f, ftl_health *out) { *out = f->health; }
-extern "C" void ftl_set_watch(ftl *f, ftl_watch *watch) { f->watch = watch; }
-extern "C" uint32_t ftl_changed_zones(ftl *f, uint64_t *start, uint32_t most, bool take)
+static uint32_t changed_zones(void *ctx, uint64_t *start, uint32_t most, bool take)
 {
+	auto &changed = scripted(ctx)->changed;
 	uint32_t found = 0;
-	for (uint64_t lba : f->changed)
+	for (uint64_t lba : changed)
 		if (found++ < most)
 			start[found - 1] = lba;
 	if (take)
-		f->changed.clear();
+		changed.clear();
 	return found;
 }
-extern "C" void ftl_publish(ftl *) {}
-extern "C" void ftl_published(ftl *f, hz_log_ftl *out) { *out = f->report; }
 
-extern "C" void tsu_history(tsu *t, nand_history *out) { *out = reinterpret_cast<ftl *>(t)->history; }
-extern "C" void tsu_shut_down(tsu *t, bool done) { reinterpret_cast<ftl *>(t)->shut_down = done; }
-extern "C" void tsu_publish(tsu *) {}
-extern "C" void tsu_published(tsu *, hz_log_flash *out)
+static void flash_published(void *, hz_log_flash *out)
 {
 	*out = {};
 	out->version = 1;
 	out->channels = 2;
 	out->dies = 4;
 	out->reads[HZ_CAUSE_HOST] = 77;
+}
+
+controller_ops scripted_ops(ScriptedFtl &f)
+{
+	controller_ops ops{};
+	ops.ctx = &f;
+	ops.submit = submit;
+	ops.set_watch = [](void *ctx, ftl_watch *watch) { scripted(ctx)->watch = watch; };
+	ops.changed_zones = changed_zones;
+	ops.damage_found = [](void *ctx, ftl_damage *out) { *out = scripted(ctx)->damage; };
+	ops.health = [](void *ctx, ftl_health *out) { *out = scripted(ctx)->health; };
+	ops.power_history = [](void *ctx, power_history *out) { *out = scripted(ctx)->history; };
+	ops.shut_down = [](void *ctx, bool done) { scripted(ctx)->shut_down = done; };
+	ops.publish = [](void *) {};
+	ops.flash_published = flash_published;
+	ops.ftl_published = [](void *ctx, hz_log_ftl *out) { *out = scripted(ctx)->report; };
+	return ops;
 }

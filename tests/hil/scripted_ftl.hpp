@@ -1,4 +1,4 @@
-// A scripted FTL and TSU under the real HIL: every request is recorded and answered after a time that a test chooses.
+// A scripted device under the real HIL: every request is recorded and answered after a time that a test chooses.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 extern "C" {
-#include "ftl/ftl.h"
+#include "hil/seam/controller_ops.h"
 }
 
 struct Submitted {
@@ -29,7 +29,7 @@ struct Answer {
 
 struct Service;
 
-struct ftl {
+struct ScriptedFtl {
 	std::vector<lt_thread> workers;
 	std::vector<Submitted> log;
 	std::function<Answer(const ftl_request &)> script = [](const ftl_request &) { return Answer{}; };
@@ -37,7 +37,7 @@ struct ftl {
 	uint64_t hil_cost_ns = 0; // charged to the HIL's hart for each submission
 	hz_log_ftl report{};
 	ftl_request *last = nullptr;
-	nand_history history{};
+	power_history history{};
 	ftl_damage damage{};
 	std::set<uint64_t> changed; // zones, by first LBA
 	ftl_watch *watch = nullptr;
@@ -47,6 +47,7 @@ struct ftl {
 	uint64_t over = 0;  // life of the controller that was abandoned last
 };
 
+controller_ops scripted_ops(ScriptedFtl &f);
 // The FTL tells its watch that something has changed; or changes a zone, and tells of it.
-void tell_watch(ftl &f);
-void change_zone(ftl &f, uint64_t start);
+void tell_watch(ScriptedFtl &f);
+void change_zone(ScriptedFtl &f, uint64_t start);

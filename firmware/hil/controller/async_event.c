@@ -56,7 +56,7 @@ void async_event_warn(struct hil *hil, uint32_t warnings)
 
 void async_event_zones(struct hil *hil)
 {
-	if (hil->feature[NVME_FEAT_ASYNC_EVENT] & NVME_NOTICE_ZONES && ftl_changed_zones(hil->ftl, NULL, 0, false))
+	if (hil->feature[NVME_FEAT_ASYNC_EVENT] & NVME_NOTICE_ZONES && hil->device.changed_zones(hil->device.ctx, NULL, 0, false))
 		async_event_raise(hil, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
 }
 

@@ -18,8 +18,7 @@ static void on_ping(struct lt_event *event)
 	struct hil *hil = ((struct hart_ping *)event)->hil;
 
 	lt_hart_times_publish();
-	tsu_publish(hil->tsu);
-	ftl_publish(hil->ftl);
+	hil->device.publish(hil->device.ctx);
 	lt_post(&hil->thread, event, on_pong);
 }
 HZ_STATIC_ASSERT(offsetof(struct hart_ping, event) == 0, "an event is its ping");

@@ -74,9 +74,8 @@ struct hil {
 	struct hz_shape shape;
 	struct hz_shm_header *header;
 	struct hz_queue_clock *clock;   /* [QUEUES] */
-	struct ftl *ftl;
+	struct controller_ops device;
 	struct ftl_watch watch;
-	struct tsu *tsu;
 	struct hil_port port;
 	struct lt_thread thread;
 	struct io_limits limits;

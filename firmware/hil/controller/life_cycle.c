@@ -48,7 +48,7 @@ void hil_enable(struct hil *hil)
 	hil_features_reset(hil);
 	hil->events = (struct async_events){ 0 };
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;
-	tsu_shut_down(hil->tsu, false);
+	hil->device.shut_down(hil->device.ctx, false);
 	hil->lives++;
 	hil_set_life(hil, LIFE_READY);
 	hil->reg.csts |= NVME_CSTS_RDY;
@@ -78,7 +78,7 @@ static void abandon_all(struct hil *hil)
 {
 	hil->abandoning = true;
 	hil->abandon->req = (struct ftl_request){ .op = FTL_ABANDON, .lba = hil->lives, .reply_to = &hil->thread, .done = on_abandoned };
-	ftl_submit(hil->ftl, 0, &hil->abandon->req);
+	hil->device.submit(hil->device.ctx, 0, &hil->abandon->req);
 	hil_drop_ready(hil);
 }
 
@@ -106,7 +106,7 @@ void hil_begin_shutdown(struct hil *hil)
 
 static void end_run(struct hil *hil)
 {
-	tsu_shut_down(hil->tsu, true);
+	hil->device.shut_down(hil->device.ctx, true);
 	host_store32(&hil->header->boot_state, HZ_BOOT_STOPPED);
 }
 
@@ -130,7 +130,7 @@ static void flush_everything(struct hil *hil)
 {
 	hil->shutdown = SHUTDOWN_FLUSHING;
 	hil->flush->req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_AT_REST, .reply_to = &hil->thread, .done = on_flushed };
-	ftl_submit(hil->ftl, 0, &hil->flush->req);
+	hil->device.submit(hil->device.ctx, 0, &hil->flush->req);
 }
 
 static void finish_reset(struct hil *hil)

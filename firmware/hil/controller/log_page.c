@@ -36,7 +36,7 @@ void hil_log_damage(struct hil *hil)
 	struct ftl_damage damage;
 	uint64_t sectors;
 
-	ftl_damage_found(hil->ftl, &damage);
+	hil->device.damage_found(hil->device.ctx, &damage);
 	sectors = damage.lost_sectors + damage.unknown_sectors;
 	if (!sectors)
 		return;
@@ -50,7 +50,7 @@ void hil_check_spare(struct hil *hil)
 {
 	struct ftl_health health;
 
-	ftl_report_health(hil->ftl, &health);
+	hil->device.health(hil->device.ctx, &health);
 	if (health.spare_percent >= SPARE_THRESHOLD || hil->warning & NVME_WARNING_SPARE)
 		return;
 	hil->warning |= NVME_WARNING_SPARE;
@@ -75,11 +75,11 @@ static uint32_t smart_page(struct hil *hil, void *page)
 {
 	struct nvme_smart_log *log = page;
 	const struct log_counters *c = &hil->counters;
-	struct nand_history history;
+	struct power_history history;
 	struct ftl_health health;
 
-	ftl_report_health(hil->ftl, &health);
-	tsu_history(hil->tsu, &history);
+	hil->device.health(hil->device.ctx, &health);
+	hil->device.power_history(hil->device.ctx, &history);
 	log->power_cycles[0] = history.power_cycles;
 	log->unsafe_shutdowns[0] = history.unsafe_shutdowns;
 	log->power_on_hours[0] = history.powered_ns / HOUR_NS;
@@ -168,7 +168,7 @@ static uint32_t features_page(void *page)
 static uint32_t changed_zones_page(struct hil *hil, void *page, bool take)
 {
 	struct nvme_changed_zones_log *log = page;
-	uint32_t found = ftl_changed_zones(hil->ftl, log->start, NVME_CHANGED_ZONES_MOST, take);
+	uint32_t found = hil->device.changed_zones(hil->device.ctx, log->start, NVME_CHANGED_ZONES_MOST, take);
 
 	if (found > NVME_CHANGED_ZONES_MOST)
 		memset(log->start, 0, sizeof(log->start));
@@ -201,7 +201,7 @@ static uint32_t flash_page(struct hil *hil, void *page)
 	struct hz_log_flash *log = page;
 	uint64_t dies;
 
-	tsu_published(hil->tsu, log);
+	hil->device.flash_published(hil->device.ctx, log);
 	dies = log->dies;
 	subtract(log, &hil->base->flash, offsetof(struct hz_log_flash, reads), sizeof(*log));
 	log->dies = dies;
@@ -212,7 +212,7 @@ static uint32_t ftl_page(struct hil *hil, void *page)
 {
 	struct hz_log_ftl *log = page;
 
-	ftl_published(hil->ftl, log);
+	hil->device.ftl_published(hil->device.ctx, log);
 	subtract(log, &hil->base->ftl, offsetof(struct hz_log_ftl, host_read_sectors), sizeof(*log));
 	return sizeof(*log);
 }

@@ -8,8 +8,8 @@ static void restarted(struct hil *hil)
 {
 	lt_lock_stats_reset();
 	clock_freeze();
-	tsu_published(hil->tsu, &hil->base->flash);
-	ftl_published(hil->ftl, &hil->base->ftl);
+	hil->device.flash_published(hil->device.ctx, &hil->base->flash);
+	hil->device.ftl_published(hil->device.ctx, &hil->base->ftl);
 	clock_thaw();
 	if (hil->life == LIFE_READY)
 		hil_admin_answer(hil, hil->ping_sqe.cid, NVME_SUCCESS, 0);

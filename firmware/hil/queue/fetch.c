@@ -53,7 +53,7 @@ static void fetch_one(struct hil *hil, struct submission_queue *sq)
 	command->req.ready_ns = 0;
 	command->req.queue = (uint8_t)sq->id;
 	command->req.life = hil->lives;
-	ftl_submit(hil->ftl, sq->worker, &command->req);
+	hil->device.submit(hil->device.ctx, sq->worker, &command->req);
 }
 
 static bool refresh(struct hil *hil)

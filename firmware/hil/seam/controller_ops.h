@@ -1,0 +1,33 @@
+/* What the HIL asks of the device behind it: requests, news, health and counters. The firmware fills it from the FTL and the TSU, tests
+ * from scripted ones; the HIL knows neither. */
+#ifndef HIL_CONTROLLER_OPS_H
+#define HIL_CONTROLLER_OPS_H
+
+#include "ftl/ftl.h"
+#include "logs.h"
+
+/* Of the media, since they were made. */
+struct power_history { uint64_t power_cycles, unsafe_shutdowns, powered_ns; };
+
+/* Every function takes ctx first and never waits. */
+struct controller_ops {
+	void *ctx;
+	/* HIL hart: hands a request to worker `worker` (0 …). It comes back by req->done. */
+	void (*submit)(void *ctx, unsigned worker, struct ftl_request *req);
+	/* Before the harts run: who is told of changed zones and retired superblocks. */
+	void (*set_watch)(void *ctx, struct ftl_watch *watch);
+	/* Zones that the device has changed and that were not taken: ftl_changed_zones. */
+	uint32_t (*changed_zones)(void *ctx, uint64_t *start, uint32_t most, bool take);
+	void (*damage_found)(void *ctx, struct ftl_damage *out);
+	void (*health)(void *ctx, struct ftl_health *out);
+	void (*power_history)(void *ctx, struct power_history *out);
+	/* The media are told that a shutdown is complete (true), or that the device is in use again. */
+	void (*shut_down)(void *ctx, bool done);
+	/* Any hart: makes what it has counted known to other harts. */
+	void (*publish)(void *ctx);
+	/* Sums of what the harts have published. */
+	void (*flash_published)(void *ctx, struct hz_log_flash *out);
+	void (*ftl_published)(void *ctx, struct hz_log_ftl *out);
+};
+
+#endif
