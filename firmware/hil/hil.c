@@ -1,107 +1,124 @@
 /* The HIL's start and its turn in the hart's loop. */
-#include "hil/controller/hil_state.h"
-#include "lt/hart.h"
+#include "hil/hil.h"
 
-/* One call and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and
+#include "hil/controller/admin.h"
+#include "hil/controller/admin_queues.h"
+#include "hil/controller/hil_state.h"
+#include "hil/controller/life_cycle.h"
+#include "hil/controller/registers.h"
+#include "lt/arena.h"
+
+/* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and
  * code behind it, and device time would tell (tests/vclock/test_freeze.py). */
-static void look_at_link(struct hil *hil, bool idle)
+static void look_at_link(struct host_view *view, bool idle)
 {
 	clock_freeze();
-	control_link_turn(hil, idle);
+	view->listen(view, idle);
 	clock_thaw();
 }
 
-static void wait(struct hil *hil, uint64_t deadline_ns)
+static void rest_turn(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	clock_freeze();
-	if (hil->virtual_clock)
-		hil_horizon_idle(hil, deadline_ns);
-	else
-		hil_doorbells_idle(hil, deadline_ns);
+	view->rest(view, busy, deadline_ns);
 	clock_thaw();
 }
 
 static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 {
 	struct hil *hil = ctx;
+	struct queue_group *group = &hil->group;
 	bool worked = false;
 
-	look_at_link(hil, idle);
-	if (hil->admin_wanted)
-		worked = hil_admin_run(hil);
-	worked = hil_fetch(hil) || worked;
-	/* Virtual clock: the wait ends at once if there is more to do. A turn to find out that there is not would cost as much as an event. */
-	if ((worked || !idle) && !hil->virtual_clock)
-		hil->quiet_turns = 0;
-	else
-		wait(hil, deadline_ns);
-	return worked || hil->admin_wanted;
+	look_at_link(group->view, idle);
+	if (group->queues.admin_wanted)
+		worked = admin_run(hil);
+	worked = fetch_commands(&group->fetch) || worked;
+	rest_turn(group->view, worked || !idle, deadline_ns);
+	return worked || group->queues.admin_wanted;
 }
 
-static void make_pool(struct hil *hil, struct arena *arena, uint32_t count)
-{
-	struct command *command = arena_alloc(arena, count + 2, sizeof(*command), "HIL commands");
+/* What the layers below call: the register link, the queues, a round over the harts. */
 
-	for (uint32_t i = 0; i < count + 2; i++) {
-		command[i].hil = hil;
-		command[i].req.reply_to = &hil->thread;
-		command[i].req.done = hil_ftl_done;
-		command[i].next = i < count - 1 ? &command[i + 1] : NULL;
-	}
-	hil->command = hil->pool = command;
-	hil->flush = &command[count];
-	hil->abandon = &command[count + 1];
+static bool on_read(void *hil, uint32_t offset, unsigned size, uint64_t *value) { return registers_read(hil, offset, size, value); }
+static bool on_write(void *hil, uint32_t offset, unsigned size, uint64_t value) { return registers_write(hil, offset, size, value); }
+static void on_hung_up(void *hil) { life_host_left(hil); }
+static void on_drained(void *hil, struct submission_queue *sq) { admin_sq_drained(hil, sq); }
+static void on_step(void *hil) { life_step(hil); }
+static void on_admin(void *hil) { admin_run(hil); }
+
+static void on_failed(void *ctx, const struct command *command)
+{
+	struct hil *hil = ctx;
+
+	error_log_add(&hil->errors, command->sq->id, command->cid, command->req.status, command->req.lba, 1);
 }
 
-static void make_pings(struct hil *hil, struct arena *arena)
+static void on_misrung(void *ctx, enum nvme_async_event information)
 {
-	hil->ping = arena_alloc(arena, lt_harts(), sizeof(*hil->ping), "HIL pings");
-	for (unsigned i = 0; i < lt_harts(); i++)
-		hil->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .hil = hil };
+	struct hil *hil = ctx;
+
+	async_events_raise(&hil->events, NVME_AEN_ERROR, information);
 }
 
-static void make_buffers(struct hil *hil, struct arena *arena)
+static bool on_has_work(void *ctx)
 {
-	hil->errors = arena_alloc(arena, HIL_ERROR_ENTRIES, sizeof(*hil->errors), "HIL error log");
+	const struct queue_group *group = &((struct hil *)ctx)->group;
+
+	return group->queues.admin_wanted || (group->queues.ready_mask && fetch_possible(&group->fetch));
+}
+
+static bool on_is_quiet(void *ctx)
+{
+	const struct hil *hil = ctx;
+
+	return hil->group.pool.outstanding == 0 && hil->life.shutdown != SHUTDOWN_FLUSHING && hil->pings.out == 0 && !hil->life.abandoning;
+}
+
+static void init_host_side(struct hil *hil, const struct hil_port *port, struct hz_shm_header *header)
+{
+	struct link_client client = { .ctx = hil, .read = on_read, .write = on_write, .hung_up = on_hung_up };
+
+	hil->host = (struct host){ .port = *port, .header = header };
+	control_link_init(&hil->link, &hil->host, &hil->irq, &client);
+}
+
+static void init_queues(struct hil *hil, struct arena *arena, void *region)
+{
+	struct queue_client client = { .ctx = hil, .failed = on_failed, .drained = on_drained, .ebbed = on_step, .misrung = on_misrung,
+				       .run_admin = on_admin, .has_work = on_has_work, .is_quiet = on_is_quiet };
+	struct io_limits limits = { .bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned };
+	struct queue_group_base base = { .cfg = hil->cfg, .device = &hil->device, .host = &hil->host, .link = &hil->link, .irq = &hil->irq,
+					 .life = &hil->life, .limits = &limits, .client = &client, .region = region,
+					 .hart = hil->cfg->hil_hart };
+
+	queue_group_init(&hil->group, arena, &base);
+}
+
+static void init_controller(struct hil *hil, struct arena *arena)
+{
+	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_step);
+	error_log_init(&hil->errors, arena);
 	hil->scratch = arena_alloc(arena, 1, HIL_SCRATCH_BYTES, "HIL scratch page");
-	hil->base = arena_alloc(arena, 1, sizeof(*hil->base), "HIL statistics base");
-}
-
-static void on_change(struct ftl_watch *watch)
-{
-	struct hil *hil = (struct hil *)((char *)watch - offsetof(struct hil, watch));
-
-	hil_check_spare(hil);
-	async_event_zones(hil);
+	statistics_init(&hil->statistics, arena, &hil->device);
+	admin_answers_init(&hil->answers, &hil->group.queues);
+	async_events_init(&hil->events, &hil->answers, &hil->life);
+	health_init(&hil->health, &hil->device, &hil->errors, &hil->events, &hil->group.thread);
 }
 
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
 		     const struct controller_ops *device, const struct hil_port *port)
 {
 	struct hil *hil = arena_alloc(arena, 1, sizeof(*hil), "HIL");
-	uint8_t *base = region;
 
 	hil->cfg = cfg;
 	hz_shape_of(cfg, &hil->shape);
-	hil->header = region;
-	hil->clock = (struct hz_queue_clock *)(base + HZ_SHM_QUEUES_OFFSET);
+	hil->bus = (struct host_bus){ region, region_bytes };
+	hil->zoned = cfg->namespace_kind == HZ_NS_ZONED;
 	hil->device = *device;
-	hil->port = *port;
-	hil->thread = (struct lt_thread){ "hil", cfg->hil_hart };
-	hil->limits = (struct io_limits){
-		.bus = { base, region_bytes }, .namespace_sectors = hil->shape.namespace_sectors,
-		.zoned = cfg->namespace_kind == HZ_NS_ZONED,
-	};
-	hil->virtual_clock = hil->header->virtual_clock;
-	hil->reach_ns = (uint64_t)cfg->doorbell_ns + cfg->fetch_ns;
-	tournament_init(&hil->next);
-	make_pool(hil, arena, cfg->inflight_requests);
-	make_pings(hil, arena);
-	make_buffers(hil, arena);
-	hil_log_damage(hil);
-	hil_check_spare(hil);
-	hil->watch = (struct ftl_watch){ .thread = &hil->thread, .changed = on_change };
-	device->set_watch(device->ctx, &hil->watch);
+	init_host_side(hil, port, region);
+	init_queues(hil, arena, region);
+	init_controller(hil, arena);
 	lt_hart_set_hook(cfg->hil_hart, hil_turn, hil);
 	return hil;
 }

@@ -1,6 +1,11 @@
 /* The HIL's view of the device behind it: the FTL, and the TSU for what the media know. */
 #include "device.h"
 
+#include "tsu/tsu_mount.h"
+#include "tsu/tsu_power.h"
+#include "tsu/tsu_report.h"
+#include "tsu/tsu_rest.h"
+
 static void ops_submit(void *ctx, unsigned worker, struct ftl_request *req)
 {
 	ftl_submit(((struct device *)ctx)->ftl, worker, req);

@@ -1,37 +1,46 @@
-/* A round over all harts: each publishes its account and counters, behind everything that was posted to it before. */
-#include "hil/controller/hil_state.h"
+/* A round over all harts. */
+#include "hil/controller/hart_pings.h"
+
+#include "lt/arena.h"
 #include "lt/hart.h"
-#include "tsu/tsu_report.h"
 
 static void on_pong(struct lt_event *event)
 {
-	struct hil *hil = ((struct hart_ping *)event)->hil;
+	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
 
-	if (--hil->pings_out)
+	if (--pings->out)
 		return;
-	hil->pinged(hil);
-	hil_life_step(hil);
+	pings->pinged(pings->ctx);
+	pings->over(pings->ctx);
 }
 
 static void on_ping(struct lt_event *event)
 {
-	struct hil *hil = ((struct hart_ping *)event)->hil;
+	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
 
 	lt_hart_times_publish();
-	hil->device.publish(hil->device.ctx);
-	lt_post(&hil->thread, event, on_pong);
+	pings->device->publish(pings->device->ctx);
+	lt_post(pings->home, event, on_pong);
 }
 HZ_STATIC_ASSERT(offsetof(struct hart_ping, event) == 0, "an event is its ping");
 
-uint16_t hil_ping_harts(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result, hil_pinged_fn *pinged)
+void hart_pings_init(struct hart_pings *pings, struct arena *arena, const struct controller_ops *device, const struct lt_thread *home,
+		     void *ctx, hart_pings_fn *over)
 {
-	if (hil->pings_out)
-		return NVME_COMMAND_SEQUENCE;
-	hil->ping_sqe = *sqe;
-	hil->pinged = pinged;
-	hil->pings_out = lt_harts();
-	result->later = true;
+	*pings = (struct hart_pings){ .device = device, .home = home, .ctx = ctx, .over = over };
+	pings->ping = arena_alloc(arena, lt_harts(), sizeof(*pings->ping), "HIL pings");
 	for (unsigned i = 0; i < lt_harts(); i++)
-		lt_post(&hil->ping[i].thread, &hil->ping[i].event, on_ping);
+		pings->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .pings = pings };
+}
+
+uint16_t hart_pings_start(struct hart_pings *pings, const struct nvme_sqe *sqe, hart_pings_fn *pinged)
+{
+	if (pings->out)
+		return NVME_COMMAND_SEQUENCE;
+	pings->sqe = *sqe;
+	pings->pinged = pinged;
+	pings->out = lt_harts();
+	for (unsigned i = 0; i < lt_harts(); i++)
+		lt_post(&pings->ping[i].thread, &pings->ping[i].event, on_ping);
 	return NVME_SUCCESS;
 }

@@ -1,4 +1,6 @@
-/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
+/* Identify. */
+#include "hil/controller/identify.h"
+
 #include <string.h>
 
 #include "hil/controller/hil_state.h"
@@ -12,7 +14,7 @@ enum {
 static const uint8_t eui64[8] = { 0x02, 'h', 'z', 0, 0, 0, 0, 1 }; /* locally administered */
 HZ_STATIC_ASSERT(1 << MDTS == HZ_MAX_TRANSFER_SECTORS, "MDTS names the largest transfer");
 
-static void pad(char *field, size_t bytes, const char *text)
+static void pad_field(char *field, size_t bytes, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -20,18 +22,18 @@ static void pad(char *field, size_t bytes, const char *text)
 	memcpy(field, text, length < bytes ? length : bytes);
 }
 
-static void controller(struct hil *hil, void *page)
+static void identify_controller(struct hil *hil, void *page)
 {
 	static const char nqn[] = "nqn.2026-11.org.hartzone:ssd";
 	struct nvme_identify_controller *id = page;
 
-	pad(id->sn, sizeof(id->sn), "HZ1");
-	pad(id->mn, sizeof(id->mn), hil->limits.zoned ? "Hartzone zoned SSD" : "Hartzone block SSD");
-	pad(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
+	pad_field(id->sn, sizeof(id->sn), "HZ1");
+	pad_field(id->mn, sizeof(id->mn), hil->zoned ? "Hartzone zoned SSD" : "Hartzone block SSD");
+	pad_field(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
 	id->mdts = MDTS;
 	id->cntlid = 1;
 	id->ver = NVME_VERSION_2_0;
-	id->oaes = hil_notices(hil);
+	id->oaes = feature_notices(hil->zoned);
 	id->cntrltype = 1; /* I/O controller */
 	id->oacs = NVME_OACS_DBBUF;
 	id->aerl = ASYNC_LIMIT - 1;
@@ -48,7 +50,7 @@ static void controller(struct hil *hil, void *page)
 	id->psd[0].mp = 500; /* 5 W */
 }
 
-static void namespace(struct hil *hil, void *page)
+static void identify_namespace(struct hil *hil, void *page)
 {
 	struct nvme_identify_namespace *id = page;
 
@@ -69,7 +71,7 @@ static void zoned_namespace(struct hil *hil, void *page)
 	id->lbafe[0].zsze = hil->shape.zone_size_sectors;
 }
 
-static uint8_t own_csi(const struct hil *hil) { return hil->limits.zoned ? NVME_CSI_ZNS : NVME_CSI_NVM; }
+static uint8_t own_csi(const struct hil *hil) { return hil->zoned ? NVME_CSI_ZNS : NVME_CSI_NVM; }
 
 static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t bytes)
 {
@@ -87,7 +89,7 @@ static void descriptors(struct hil *hil, void *page)
 	descriptor(at, NVME_NIDT_CSI, &csi, 1);
 }
 
-static void independent(struct hil *hil, void *page)
+static void identify_independent(struct hil *hil, void *page)
 {
 	struct nvme_independent_namespace *id = page;
 
@@ -152,11 +154,11 @@ static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *
 	return NVME_SUCCESS;
 }
 
-static uint16_t build(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+static uint16_t build_identify(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	switch (sqe->cdw10 & 0xff) {
-	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, namespace);
-	case NVME_CNS_CONTROLLER: controller(hil, page); return NVME_SUCCESS;
+	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, identify_namespace);
+	case NVME_CNS_CONTROLLER: identify_controller(hil, page); return NVME_SUCCESS;
 	case NVME_CNS_ACTIVE_NAMESPACES:
 		if (sqe->nsid >= NVME_NSID_ALL - 1)
 			return BAD_NAMESPACE;
@@ -166,18 +168,30 @@ static uint16_t build(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page);
 	case NVME_CNS_CSI_CONTROLLER: return csi_controller(hil, sqe);
 	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(hil, sqe, page);
-	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, independent);
+	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, identify_independent);
 	case NVME_CNS_COMMAND_SETS: command_sets(hil, page); return NVME_SUCCESS;
 	default: return NVME_INVALID_FIELD | NVME_DNR;
 	}
 }
 
-uint16_t hil_admin_identify(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+/* Moves the page to the host memory that the command's PRPs name; charges nothing. */
+static uint16_t send_identify(struct hil *hil, const struct nvme_sqe *sqe)
+{
+	uint8_t *pages[PRP_MAX_PAGES];
+	struct sgl sgl;
+	uint16_t status = prp_parse(&hil->bus, sqe->prp1, sqe->prp2, PAGE, pages, &sgl);
+
+	if (status == NVME_SUCCESS)
+		sgl_write(&sgl, 0, hil->scratch, PAGE);
+	return status;
+}
+
+uint16_t admin_identify(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	uint16_t status;
 
 	(void)result;
 	memset(hil->scratch, 0, PAGE);
-	status = build(hil, sqe, hil->scratch);
-	return status ? status : hil_admin_send(hil, sqe, hil->scratch, PAGE);
+	status = build_identify(hil, sqe, hil->scratch);
+	return status ? status : send_identify(hil, sqe);
 }

@@ -1,5 +1,9 @@
-/* Register reads and writes. They run inside freeze: how often a host polls CSTS is no part of device time. */
+/* Controller registers. */
+#include "hil/controller/registers.h"
+
 #include "hil/controller/hil_state.h"
+#include "hil/controller/life_cycle.h"
+#include "hil/queue/doorbell_registers.h"
 
 enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
@@ -10,12 +14,12 @@ static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES 
 			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |
 			    (uint64_t)(NVME_CAP_CSS_NVM | NVME_CAP_CSS_CSI) << NVME_CAP_CSS;
 
-static uint64_t read_map(const struct hil *hil, uint32_t offset)
+static uint64_t read_register(const struct hil *hil, uint32_t offset)
 {
 	switch (offset & ~7u) {
 	case NVME_REG_CAP: return cap;
-	case NVME_REG_VS: return NVME_VERSION_2_0 | (uint64_t)hil->reg.masked << 32;
-	case NVME_REG_INTMC: return hil->reg.masked | (uint64_t)hil->reg.cc << 32;
+	case NVME_REG_VS: return NVME_VERSION_2_0 | (uint64_t)hil->irq.masked << 32;
+	case NVME_REG_INTMC: return hil->irq.masked | (uint64_t)hil->reg.cc << 32;
 	case 0x18: return (uint64_t)hil->reg.csts << 32;
 	case NVME_REG_NSSR: return (uint64_t)hil->reg.aqa << 32;
 	case NVME_REG_ASQ: return hil->reg.asq;
@@ -30,11 +34,11 @@ static bool wide(uint32_t offset)
 	return offset == NVME_REG_CAP || offset == NVME_REG_ASQ || offset == NVME_REG_ACQ;
 }
 
-bool hil_register_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value)
+bool registers_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value)
 {
 	if (size == 8 && !wide(offset))
 		return false;
-	*value = size == 8 ? read_map(hil, offset) : (uint32_t)(read_map(hil, offset) >> (offset & 4) * 8);
+	*value = size == 8 ? read_register(hil, offset) : (uint32_t)(read_register(hil, offset) >> (offset & 4) * 8);
 	return true;
 }
 
@@ -53,15 +57,15 @@ static bool write_cc(struct hil *hil, uint32_t value)
 {
 	uint32_t changed = hil->reg.cc ^ value;
 
-	if ((value & NVME_CC_EN) && hil->life == LIFE_RESETTING)
+	if ((value & NVME_CC_EN) && hil->life.state == LIFE_RESETTING)
 		return false;
 	hil->reg.cc = value;
 	if ((changed & NVME_CC_EN) && (value & NVME_CC_EN))
-		hil_enable(hil);
+		life_enable(hil);
 	else if (changed & NVME_CC_EN)
-		hil_disable(hil);
+		life_disable(hil);
 	if ((changed >> NVME_CC_SHN_SHIFT & 3) && (value >> NVME_CC_SHN_SHIFT & 3))
-		hil_begin_shutdown(hil);
+		life_shut_down(hil);
 	return true;
 }
 
@@ -77,19 +81,20 @@ static bool write_admin_place(struct hil *hil, uint32_t offset, unsigned size, u
 	}
 }
 
-bool hil_register_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t value)
+bool registers_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t value)
 {
 	if (size == 8 && !wide(offset))
 		return false;
 	if (offset >= NVME_REG_DOORBELLS && offset < DOORBELL_END) {
 		unsigned index = (offset - NVME_REG_DOORBELLS) / 4;
 
-		hil_doorbell_register(hil, index / 2, index & 1, (uint32_t)value);
+		if (life_is_ready(&hil->life))
+			doorbell_write(&hil->group.queues, index / 2, index & 1, (uint32_t)value);
 		return true;
 	}
 	switch (offset) {
-	case NVME_REG_INTMS: hil->reg.masked |= (uint32_t)value; return true;
-	case NVME_REG_INTMC: hil->reg.masked &= ~(uint32_t)value; return true;
+	case NVME_REG_INTMS: hil->irq.masked |= (uint32_t)value; return true;
+	case NVME_REG_INTMC: hil->irq.masked &= ~(uint32_t)value; return true;
 	case NVME_REG_CC: return write_cc(hil, (uint32_t)value);
 	case NVME_REG_AQA:
 	case NVME_REG_ASQ: case NVME_REG_ASQ + 4:

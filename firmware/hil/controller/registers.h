@@ -1,13 +1,13 @@
-/* Controller registers that hold a value (base spec 3.1.3). CAP and VS are constants. */
+/* Register reads and writes. They run inside freeze: how often a host polls CSTS is no part of device time. */
 #ifndef HIL_REGISTERS_H
 #define HIL_REGISTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct registers {
-	uint32_t cc, csts, aqa;
-	uint32_t masked;        /* INTMS/INTMC: bit = vector, 0 … 31 */
-	uint64_t asq, acq;
-};
+struct hil;
+/* False: illegal, nothing happened. A read changes nothing. */
+bool registers_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value);
+bool registers_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t value);
 
 #endif

@@ -21,7 +21,7 @@ void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *c
 	}
 }
 
-static void advance(struct completion_ring *ring, uint32_t entries)
+static void ring_advance(struct completion_ring *ring, uint32_t entries)
 {
 	ring->freed += entries;
 	ring->head += entries;
@@ -35,7 +35,7 @@ bool completion_ring_free_to(struct completion_ring *ring, uint32_t head)
 
 	if (head >= ring->depth || entries > ring->posted - ring->freed)
 		return false;
-	advance(ring, entries);
+	ring_advance(ring, entries);
 	return true;
 }
 
@@ -43,7 +43,7 @@ bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed)
 {
 	if (freed < ring->freed || freed > ring->posted)
 		return false;
-	advance(ring, (uint32_t)(freed - ring->freed));
+	ring_advance(ring, (uint32_t)(freed - ring->freed));
 	return true;
 }
 

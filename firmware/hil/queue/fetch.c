@@ -1,80 +1,89 @@
 /* Fetching: round robin over the queues that have commands, with the arbitration burst of feature 01h. */
+#include "hil/queue/fetch.h"
+
 #include <string.h>
 
-#include "hil/controller/hil_state.h"
 #include "lt/bits.h"
 
-enum { BATCH = 8, UNLIMITED_BURST = 7 };
+enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
 
 /* The queue at `turn` goes on while its burst lasts, then the next ready one in circular order. */
-static unsigned pick(struct hil *hil)
+static unsigned arbitrate(struct fetch *fetch)
 {
-	uint64_t ready = hil->ready_mask, behind = ready & ~(1ull << hil->turn | ((1ull << hil->turn) - 1));
-	uint32_t burst = hil->feature[NVME_FEAT_ARBITRATION] & 7;
+	uint64_t ready = fetch->queues->ready_mask, behind = ready & ~(1ull << fetch->turn | ((1ull << fetch->turn) - 1));
 
-	if ((ready >> hil->turn & 1) && hil->burst_left > 0) {
-		hil->burst_left--;
-		return hil->turn;
+	if ((ready >> fetch->turn & 1) && fetch->burst_left > 0) {
+		fetch->burst_left--;
+		return fetch->turn;
 	}
-	hil->turn = lt_lowest_bit(behind ? behind : ready);
-	hil->burst_left = burst == UNLIMITED_BURST ? UINT32_MAX : (1u << burst) - 1;
-	return hil->turn;
+	fetch->turn = lt_lowest_bit(behind ? behind : ready);
+	fetch->burst_left = fetch->burst == UNLIMITED_BURST ? UINT32_MAX : (1u << fetch->burst) - 1;
+	return fetch->turn;
 }
 
 /* The fetch engine copies the entry; the copy is what is decoded, since the host may change its ring at any time. */
-static void take_entry(struct hil *hil, struct submission_queue *sq, struct nvme_sqe *sqe)
+static void take_entry(struct fetch *fetch, struct submission_queue *sq, struct nvme_sqe *sqe)
 {
 	clock_freeze();
 	memcpy(sqe, &sq->ring[sq->head], sizeof(*sqe));
 	sq->fetched++;
 	sq->head = sq->head + 1 == sq->depth ? 0 : sq->head + 1;
-	hil->ready_mask &= ~(1ull << (sq->id - 1));
-	if (hil->virtual_clock)
-		hil_horizon_update(hil, sq);
+	fetch->queues->ready_mask &= ~queue_bit(sq->id);
+	fetch->view->fetched(fetch->view, sq);
 	clock_thaw();
 }
 
-static void fetch_one(struct hil *hil, struct submission_queue *sq)
+static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
 {
-	struct command *command = hil->pool;
+	struct command *command = command_take(fetch->pool);
 	struct nvme_sqe sqe;
 
-	hil->pool = command->next;
-	hil->outstanding++;
 	sq->outstanding++;
-	take_entry(hil, sq, &sqe);
+	take_entry(fetch, sq, &sqe);
 	command->sq = sq;
 	command->cid = sqe.cid;
-	command->req.status = io_decode(&hil->limits, &sqe, command->page, &command->req);
+	command->req.status = io_decode(&fetch->limits, &sqe, command->page, &command->req);
 	if (command->req.status) {
-		hil_complete(command);
+		completion_end(command);
 		return;
 	}
 	command->req.ready_ns = 0;
 	command->req.queue = (uint8_t)sq->id;
-	command->req.life = hil->lives;
-	hil->device.submit(hil->device.ctx, sq->worker, &command->req);
+	command->req.life = fetch->life->number;
+	fetch->device->submit(fetch->device->ctx, sq->worker, &command->req);
 }
 
-static bool refresh(struct hil *hil)
+static bool find_ready(struct fetch *fetch)
 {
 	bool go_on;
 
 	clock_freeze();
-	go_on = hil->virtual_clock ? hil_horizon_settle(hil) : hil_doorbells_poll(hil);
+	go_on = fetch->view->settle(fetch->view);
 	clock_thaw();
-	return go_on && hil->ready_mask;
+	return go_on && fetch->queues->ready_mask;
 }
 
-bool hil_fetch(struct hil *hil)
+bool fetch_commands(struct fetch *fetch)
 {
 	unsigned taken = 0;
 
-	while (taken < BATCH && hil_may_fetch(hil) && refresh(hil)) {
-		if (!hil_may_fetch(hil))
+	while (taken < FETCH_BATCH && fetch_possible(fetch) && find_ready(fetch)) {
+		if (!fetch_possible(fetch))
 			break;
-		fetch_one(hil, &hil->sq[pick(hil) + 1]);
+		fetch_one(fetch, &fetch->queues->sq[arbitrate(fetch) + 1]);
 		taken++;
 	}
 	return taken > 0;
+}
+
+void fetch_reset(struct fetch *fetch)
+{
+	fetch->limits.write_cache = true;
+	fetch->burst = fetch->burst_left = 0;
+}
+
+void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
+		const struct controller_ops *device, const struct io_limits *limits)
+{
+	*fetch = (struct fetch){ .queues = queues, .pool = pool, .view = queues->view, .life = life, .device = device, .limits = *limits };
 }

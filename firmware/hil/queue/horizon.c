@@ -9,28 +9,34 @@
  *
  * A message on the register link carries no time. It is acted upon where device time stands by all that the host had said before it
  * sent the message: each look first hears the link, then looks at the queues, and acts only if none of them lets time go on. */
-#include "hil/controller/hil_state.h"
+#include "hil/queue/horizon.h"
+
 #include "lt/hart.h"
 
-enum { SPINS_BEFORE_SLEEP = 64 };
+enum { SPINS_BEFORE_SLEEP = 64, TURNS_PER_LOOK = 32 };
+enum { RETRY_NS = 100000 }; /* a full queue that is not open: nobody says when it will be read */
 
-static uint64_t bit_of(const struct submission_queue *sq) { return 1ull << (sq->id - 1); }
-static uint64_t later(uint64_t ns, uint64_t by_ns) { return ns > UINT64_MAX - by_ns ? UINT64_MAX : ns + by_ns; }
+static struct horizon *horizon_of(struct host_view *view) { return (struct horizon *)view; }
+HZ_STATIC_ASSERT(offsetof(struct horizon, view) == 0, "a view is its horizon");
 
-void hil_horizon_detach(struct hil *hil, struct submission_queue *sq)
+static uint64_t later_by(uint64_t ns, uint64_t by_ns) { return ns > UINT64_MAX - by_ns ? UINT64_MAX : ns + by_ns; }
+
+static void horizon_forget(struct host_view *view, struct submission_queue *sq)
 {
-	hil->open_mask &= ~bit_of(sq);
+	struct horizon *h = horizon_of(view);
+
+	h->open_mask &= ~queue_bit(sq->id);
 	sq->pending = false;
-	tournament_set(&hil->next, sq->id - 1, TOURNAMENT_NEVER);
+	tournament_set(&h->next, sq->id - 1, TOURNAMENT_NEVER);
 }
 
-static void close_queue(struct hil *hil, struct submission_queue *sq)
+static void close_queue(struct horizon *h, struct submission_queue *sq)
 {
-	uint64_t horizon_ns = host_load64(&sq->clock->horizon_ns), stand_ns = horizon_ns + hil->reach_ns;
+	uint64_t horizon_ns = host_load64(&sq->clock->horizon_ns), stand_ns = horizon_ns + h->reach_ns;
 
-	if (hil->open_mask & bit_of(sq) && horizon_ns <= HZ_ARRIVAL_MOST_NS && stand_ns > hil->stand_ns)
-		hil->stand_ns = stand_ns;
-	hil_horizon_detach(hil, sq);
+	if (h->open_mask & queue_bit(sq->id) && horizon_ns <= HZ_ARRIVAL_MOST_NS && stand_ns > h->stand_ns)
+		h->stand_ns = stand_ns;
+	horizon_forget(&h->view, sq);
 }
 
 /* The promise: nothing arrives before this time. Behind the end of device time nothing arrives at all, but the host must say so. */
@@ -41,14 +47,14 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 
 	if (seen == ring->posted)
 		return horizon_ns;
-	caused_ns = later(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
+	caused_ns = later_by(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
 			  host_load32(&sq->clock->turnaround_ns));
 	caused_ns = caused_ns < HZ_ARRIVAL_MOST_NS ? caused_ns : HZ_ARRIVAL_MOST_NS;
 	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
 }
 
 /* UINT64_MAX is no time but the promise that nothing comes. */
-static bool possible(const struct submission_queue *sq, uint64_t horizon_ns)
+static bool promise_possible(const struct submission_queue *sq, uint64_t horizon_ns)
 {
 	if (horizon_ns > HZ_ARRIVAL_MOST_NS && horizon_ns != UINT64_MAX)
 		return false;
@@ -58,202 +64,290 @@ static bool possible(const struct submission_queue *sq, uint64_t horizon_ns)
 /* A message that waits for device time to stand (see above) has no place in device time if a host thread goes on without regard to it:
  * what was said before the message is seen at the first look at a queue, so what changes after that look was said later. Then the
  * message need not wait, and must not, since this may go on for ever. */
-static void note_progress(struct hil *hil, struct submission_queue *sq, uint64_t progress)
+static void note_progress(struct horizon *h, struct submission_queue *sq, uint64_t progress)
 {
-	if (control_link_waits(&hil->link) && sq->progress != progress && (hil->seen_since_heard & bit_of(sq)))
-		hil->link.overdue = true;
-	hil->seen_since_heard |= bit_of(sq);
+	if (control_link_waits(h->link) && sq->progress != progress && (h->seen_since_heard & queue_bit(sq->id)))
+		h->link->overdue = true;
+	h->seen_since_heard |= queue_bit(sq->id);
 	sq->progress = progress;
 }
 
 /* The order of the loads is part of the protocol: open, seen, horizon, submitted. */
-void hil_horizon_update(struct hil *hil, struct submission_queue *sq)
+static void horizon_update(struct horizon *h, struct submission_queue *sq)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t seen, horizon_ns, pending, key_ns;
 
 	if (!host_load32(&sq->clock->open)) {
-		close_queue(hil, sq);
+		close_queue(h, sq);
 		return;
 	}
 	seen = host_load64(&sq->cq->clock->seen);
 	horizon_ns = host_load64(&sq->clock->horizon_ns);
 	pending = host_load64(&sq->clock->submitted) - sq->fetched;
-	note_progress(hil, sq, seen + pending + sq->fetched);
+	note_progress(h, sq, seen + pending + sq->fetched);
 	sq->pending = pending != 0;
-	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth || !possible(sq, horizon_ns)) {
-		hil_sq_break(hil, sq);
+	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth || !promise_possible(sq, horizon_ns)) {
+		queues_break_sq(h->queues, sq);
 		return;
 	}
 	key_ns = sq->pending ? host_load64(&sq->clock->arrival_ns[sq->head]) : limit_of(sq, seen, horizon_ns);
-	tournament_set(&hil->next, sq->id - 1, later(key_ns, hil->reach_ns));
+	tournament_set(&h->next, sq->id - 1, later_by(key_ns, h->reach_ns));
 }
 
 /* The host learns what "now" was, in its own time. */
-static void note_opening(struct hil *hil, struct submission_queue *sq)
+static void note_opening(struct horizon *h, struct submission_queue *sq)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	host_store64(&sq->clock->opened_ns, now_ns > hil->reach_ns ? now_ns - hil->reach_ns : 0);
+	host_store64(&sq->clock->opened_ns, now_ns > h->reach_ns ? now_ns - h->reach_ns : 0);
 }
 
 /* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
  * one. Called after each look that may have seen a queue move. */
-static bool find_opened(struct hil *hil)
+static bool find_opened(struct horizon *h)
 {
-	uint64_t found, before = hil->open_mask;
+	uint64_t found, before = h->open_mask;
 
 	do {
 		found = 0;
-		for (uint64_t rest = hil->live_mask & ~hil->open_mask; rest; rest &= rest - 1) {
-			struct submission_queue *sq = &hil->sq[__builtin_ctzll(rest) + 1];
+		for (uint64_t rest = h->queues->live_mask & ~h->open_mask; rest; rest &= rest - 1) {
+			struct submission_queue *sq = &h->queues->sq[__builtin_ctzll(rest) + 1];
 
 			if (!host_load32(&sq->clock->open))
 				continue;
-			hil->open_mask |= bit_of(sq);
-			note_opening(hil, sq);
-			hil_horizon_update(hil, sq);
-			found |= hil->open_mask & bit_of(sq);
+			h->open_mask |= queue_bit(sq->id);
+			note_opening(h, sq);
+			horizon_update(h, sq);
+			found |= h->open_mask & queue_bit(sq->id);
 		}
 	} while (found);
-	return hil->open_mask != before;
+	return h->open_mask != before;
+}
+
+static void hear_link(struct horizon *h)
+{
+	if (!control_link_waits(h->link))
+		h->seen_since_heard = 0;
+	control_link_hear(h->link);
+}
+
+/* A turn's share of the link is to hear; only an overdue message is acted upon, since when that happens must not depend on when it came. */
+static void horizon_listen(struct host_view *view, bool idle)
+{
+	struct horizon *h = horizon_of(view);
+	bool due = host_beat(h->link->host) % TURNS_PER_LOOK == 0;
+
+	(void)idle;
+	if (due || h->link->overdue)
+		hear_link(h);
+	if (h->link->overdue)
+		control_link_act(h->link);
 }
 
 /* Begins a look: what is heard now was sent after the promises that are read next. Returns the bell for stand(). */
-static uint32_t listen(struct hil *hil)
+static uint32_t begin_look(struct horizon *h)
 {
-	uint32_t bell = host_load32(&hil->header->host_bell);
+	uint32_t bell = host_bell(h->link->host);
 
-	host_store32(&hil->header->heartbeat, ++hil->heartbeat);
-	control_link_hear(hil);
+	host_beat(h->link->host);
+	hear_link(h);
 	return bell;
 }
 
 /* Ends a look that saw nothing move. False: the host will not move (see hil_port). */
-static bool stand(struct hil *hil, unsigned look, uint32_t bell)
+static bool stand(struct horizon *h, unsigned look, uint32_t bell)
 {
-	return control_link_act(hil) || hil->admin_wanted || look < SPINS_BEFORE_SLEEP || hil->port.host_wait(hil->port.ctx, bell);
+	return control_link_act(h->link) || h->queues->admin_wanted || look < SPINS_BEFORE_SLEEP || host_wait(h->link->host, bell);
 }
 
-/* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
-static bool await_move(struct hil *hil, struct submission_queue *sq)
+/* The host may want its answer before it moves. */
+static void run_admin(struct horizon *h)
 {
-	uint64_t key_ns = hil->next.key[sq->id - 1];
+	if (h->queues->admin_wanted)
+		h->queues->client->run_admin(h->queues->client->ctx);
+}
+
+static bool has_work(const struct horizon *h) { return h->queues->client->has_work(h->queues->client->ctx); }
+static bool is_quiet(const struct horizon *h) { return h->queues->client->is_quiet(h->queues->client->ctx); }
+
+/* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
+static bool await_move(struct horizon *h, struct submission_queue *sq)
+{
+	uint64_t key_ns = h->next.key[sq->id - 1];
 
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = listen(hil);
+		uint32_t bell = begin_look(h);
 
-		if (hil->live_mask & bit_of(sq))
-			hil_horizon_update(hil, sq);
-		if (sq->pending || hil->next.key[sq->id - 1] != key_ns) {
-			find_opened(hil);
+		if (h->queues->live_mask & queue_bit(sq->id))
+			horizon_update(h, sq);
+		if (sq->pending || h->next.key[sq->id - 1] != key_ns) {
+			find_opened(h);
 			return true;
 		}
-		if (!stand(hil, look, bell))
+		if (!stand(h, look, bell))
 			return false;
-		if (hil->admin_wanted) /* the host may want its answer before it moves */
-			hil_admin_run(hil);
+		run_admin(h);
 	}
 }
 
-bool hil_horizon_settle(struct hil *hil)
+static bool horizon_settle(struct host_view *view)
 {
+	struct horizon *h = horizon_of(view);
 	uint64_t now_ns = clock_now_ns();
 
 	for (;;) {
-		unsigned leaf = tournament_first(&hil->next);
-		struct submission_queue *sq = &hil->sq[leaf + 1];
+		unsigned leaf = tournament_first(&h->next);
+		struct submission_queue *sq = &h->queues->sq[leaf + 1];
 
-		if (hil->next.key[leaf] > now_ns || hil->next.key[leaf] == TOURNAMENT_NEVER)
+		if (h->next.key[leaf] > now_ns || h->next.key[leaf] == TOURNAMENT_NEVER)
 			return true;
 		if (!sq->pending) {
-			if (!await_move(hil, sq))
+			if (!await_move(h, sq))
 				return false;
-		} else if (!find_opened(hil)) {
-			hil->ready_mask |= bit_of(sq);
-			tournament_set(&hil->next, leaf, TOURNAMENT_NEVER);
+		} else if (!find_opened(h)) {
+			h->queues->ready_mask |= queue_bit(sq->id);
+			tournament_set(&h->next, leaf, TOURNAMENT_NEVER);
 		}
 	}
 }
 
 /* The first key may be an old promise: look until it does not move. */
-static uint64_t next_key(struct hil *hil)
+static uint64_t next_key(struct horizon *h)
 {
 	for (;;) {
-		unsigned leaf = tournament_first(&hil->next);
-		uint64_t key_ns = hil->next.key[leaf];
+		unsigned leaf = tournament_first(&h->next);
+		uint64_t key_ns = h->next.key[leaf];
 
 		if (key_ns == TOURNAMENT_NEVER)
 			return key_ns;
-		hil_horizon_update(hil, &hil->sq[leaf + 1]);
-		find_opened(hil);
-		if (tournament_first(&hil->next) == leaf && hil->next.key[leaf] == key_ns)
+		horizon_update(h, &h->queues->sq[leaf + 1]);
+		find_opened(h);
+		if (tournament_first(&h->next) == leaf && h->next.key[leaf] == key_ns)
 			return key_ns;
 	}
 }
 
 /* Nothing in the device, nothing promised: device time stands, the register link is all there is. Each message is acted upon by
  * itself: two that come close together cost what two messages cost. */
-static bool stand_by(struct hil *hil)
+static bool stand_by(struct horizon *h)
 {
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = listen(hil);
+		uint32_t bell = begin_look(h);
 
-		if (hil_has_work(hil) || !hil_is_quiet(hil) || lt_hart_has_mail())
+		if (has_work(h) || !is_quiet(h) || lt_hart_has_mail())
 			return true;
-		find_opened(hil);
-		if (tournament_first_key(&hil->next) != TOURNAMENT_NEVER)
+		find_opened(h);
+		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER)
 			return true;
-		for (uint64_t rest = hil->open_mask; rest; rest &= rest - 1)
-			hil_horizon_update(hil, &hil->sq[__builtin_ctzll(rest) + 1]);
-		if (tournament_first_key(&hil->next) != TOURNAMENT_NEVER || (hil->open_mask == 0 && clock_now_ns() < hil->stand_ns))
+		for (uint64_t rest = h->open_mask; rest; rest &= rest - 1)
+			horizon_update(h, &h->queues->sq[__builtin_ctzll(rest) + 1]);
+		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER || (h->open_mask == 0 && clock_now_ns() < h->stand_ns))
 			return true;
-		if (!stand(hil, look, bell))
+		if (!stand(h, look, bell))
 			return false;
 	}
 }
 
-/* Waits, without leaving the freeze between two waits, until there is something to do other than to look at the host. */
-void hil_horizon_idle(struct hil *hil, uint64_t deadline_ns)
+/* Nothing is due before until_ns: sleeps. False: the turn is over. */
+static bool sleep_until(uint64_t until_ns, uint64_t deadline_ns)
 {
-	for (;;) {
+	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
+	lt_hart_wait(until_ns);
+	return !lt_hart_knows_mail() && clock_now_ns() >= until_ns && until_ns != deadline_ns;
+}
+
+/* Waits, without leaving the freeze between two waits, until there is something to do other than to look at the host. A busy turn waits
+ * too: that ends at once if there is more to do, and a turn to find out that there is not would cost as much as an event. */
+static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
+{
+	struct horizon *h = horizon_of(view);
+	bool go_on = true;
+
+	(void)busy;
+	while (go_on) {
 		uint64_t until_ns;
 
-		if (!hil_horizon_settle(hil) || hil_has_work(hil) || lt_hart_knows_mail())
+		if (!horizon_settle(view) || has_work(h) || lt_hart_knows_mail())
 			return;
-		until_ns = next_key(hil);
+		until_ns = next_key(h);
 		if (until_ns <= clock_now_ns())
 			continue;
-		if (hil_is_quiet(hil) && until_ns == TOURNAMENT_NEVER) {
-			if (hil->open_mask || clock_now_ns() >= hil->stand_ns) {
-				if (!stand_by(hil))
-					return;
-				continue;
-			}
-			until_ns = hil->stand_ns;
-		}
-		until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
-		lt_hart_wait(until_ns);
-		if (lt_hart_knows_mail() || clock_now_ns() < until_ns || until_ns == deadline_ns)
-			return;
+		if (!is_quiet(h) || until_ns != TOURNAMENT_NEVER)
+			go_on = sleep_until(until_ns, deadline_ns);
+		else if (h->open_mask || clock_now_ns() >= h->stand_ns)
+			go_on = stand_by(h);
+		else
+			go_on = sleep_until(h->stand_ns, deadline_ns);
 	}
 }
 
-bool hil_horizon_await_seen(struct hil *hil, struct completion_queue *cq, uint64_t number)
+/* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. A call of
+ * its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
+static __attribute__((noinline)) bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
 	for (unsigned look = 0;; look++) {
-		uint32_t bell = listen(hil);
+		uint32_t bell = begin_look(h);
 		uint64_t seen = host_load64(&cq->clock->seen);
 
 		if (seen > number && seen <= cq->ring.posted)
 			return true;
 		if (!host_load32(&cq->clock->open)) { /* device time goes on from look to look: this is where a message is acted upon */
-			control_link_act(hil);
+			control_link_act(h->link);
 			return false;
 		}
-		if (hil->life != LIFE_READY || !stand(hil, look, bell))
+		if (!life_is_ready(h->life) || !stand(h, look, bell))
 			return false;
-		if (hil->admin_wanted) /* as in await_move */
-			hil_admin_run(hil);
+		run_admin(h);
 	}
+}
+
+static void on_retry(struct lt_timer *timer)
+{
+	struct completion_queue *cq = (struct completion_queue *)((char *)timer - offsetof(struct completion_queue, retry));
+
+	completion_unpark(horizon_of(cq->queues->view)->completion, cq);
+}
+
+/* An entry is free when its host thread can have read it at the earliest, in device time, and really has; so a full queue delays a
+ * completion by the same time on every host. */
+static bool horizon_make_room(struct host_view *view, struct completion_queue *cq)
+{
+	struct horizon *h = horizon_of(view);
+	struct completion_ring *ring = &cq->ring;
+	uint64_t free_ns = host_load64(&cq->clock->completed_ns[ring->head]) + host_load32(&cq->clock->turnaround_ns);
+	bool seen;
+
+	if (free_ns > clock_now_ns() && free_ns <= HZ_ARRIVAL_MOST_NS) { /* it lies in the host's memory: no longer a time, perhaps */
+		lt_timer_arm(&cq->retry, free_ns, on_retry);
+		return false;
+	}
+	clock_freeze();
+	seen = await_seen(h, cq, ring->freed);
+	clock_thaw();
+	if (!seen && life_is_ready(h->life))
+		lt_timer_arm(&cq->retry, clock_now_ns() + RETRY_NS, on_retry);
+	return seen && completion_ring_free_count(ring, ring->freed + 1);
+}
+
+static void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
+
+/* At a ready queue the fetch will look. */
+static void horizon_completed(struct host_view *view, struct submission_queue *sq)
+{
+	struct horizon *h = horizon_of(view);
+
+	if (h->open_mask & ~h->queues->ready_mask & queue_bit(sq->id))
+		horizon_update(h, sq);
+}
+
+void horizon_init(struct horizon *h, struct queues *queues, struct completion *completion, struct control_link *link,
+		  const struct life *life, uint64_t reach_ns)
+{
+	*h = (struct horizon){
+		.view = { .listen = horizon_listen, .settle = horizon_settle, .rest = horizon_rest, .fetched = horizon_fetched,
+			  .completed = horizon_completed, .make_room = horizon_make_room, .forget = horizon_forget },
+		.queues = queues, .completion = completion, .link = link, .life = life, .reach_ns = reach_ns,
+	};
+	tournament_init(&h->next);
 }

@@ -1,14 +1,22 @@
-/* Queue objects: creation, deletion, and what a controller reset leaves. Commands validate before they call. */
-#include "hil/controller/hil_state.h"
+/* Queue objects: creation, deletion, and what a controller reset leaves. */
+#include "hil/queue/queues.h"
 
-static uint64_t io_bit(unsigned id) { return 1ull << (id - 1); }
-
-void hil_cq_create(struct hil *hil, unsigned id, uint8_t *ring, uint32_t depth, bool interrupt, unsigned vector)
+void queues_init(struct queues *queues, void *region, uint32_t workers, struct host *host, struct host_view *view,
+		 const struct queue_client *client)
 {
-	struct completion_queue *cq = &hil->cq[id];
+	queues->clock = (struct hz_queue_clock *)((uint8_t *)region + HZ_SHM_QUEUES_OFFSET);
+	queues->workers = workers;
+	queues->host = host;
+	queues->view = view;
+	queues->client = client;
+}
 
-	*cq = (struct completion_queue){ .clock = &hil->clock[id], .hil = hil, .id = (uint16_t)id, .vector = (uint16_t)vector,
-					 .live = true, .interrupt = interrupt };
+void queues_add_cq(struct queues *queues, unsigned id, uint8_t *ring, uint32_t depth, bool interrupt, unsigned vector)
+{
+	struct completion_queue *cq = &queues->cq[id];
+
+	*cq = (struct completion_queue){ .clock = &queues->clock[id], .queues = queues, .id = (uint16_t)id,
+					 .vector = (uint16_t)vector, .live = true, .interrupt = interrupt };
 	cq->parked_last = &cq->parked_first;
 	completion_ring_init(&cq->ring, ring, depth);
 	clock_freeze();
@@ -16,11 +24,11 @@ void hil_cq_create(struct hil *hil, unsigned id, uint8_t *ring, uint32_t depth, 
 	clock_thaw();
 }
 
-void hil_sq_create(struct hil *hil, unsigned id, unsigned cqid, uint8_t *ring, uint32_t depth)
+void queues_add_sq(struct queues *queues, unsigned id, unsigned cqid, uint8_t *ring, uint32_t depth)
 {
-	struct submission_queue *sq = &hil->sq[id];
+	struct submission_queue *sq = &queues->sq[id];
 
-	*sq = (struct submission_queue){ .ring = (const struct nvme_sqe *)ring, .clock = &hil->clock[id], .cq = &hil->cq[cqid],
+	*sq = (struct submission_queue){ .ring = (const struct nvme_sqe *)ring, .clock = &queues->clock[id], .cq = &queues->cq[cqid],
 					 .depth = depth, .id = (uint16_t)id, .live = true };
 	sq->cq->submission_queues++;
 	if (id == 0)
@@ -28,57 +36,64 @@ void hil_sq_create(struct hil *hil, unsigned id, unsigned cqid, uint8_t *ring, u
 	clock_freeze();
 	host_store32(&sq->clock->broken, 0);
 	clock_thaw();
-	sq->worker = (uint16_t)((id - 1) % hil->cfg->worker_count);
-	hil->live_mask |= io_bit(id);
+	sq->worker = (uint16_t)((id - 1) % queues->workers);
+	queues->live_mask |= queue_bit(id);
 }
 
-/* No further command is taken from it; those in flight go on. */
-void hil_sq_retire(struct hil *hil, struct submission_queue *sq)
+void queues_retire(struct queues *queues, struct submission_queue *sq)
 {
-	hil->live_mask &= ~io_bit(sq->id);
-	hil->ready_mask &= ~io_bit(sq->id);
-	hil_horizon_detach(hil, sq);
+	queues->live_mask &= ~queue_bit(sq->id);
+	queues->ready_mask &= ~queue_bit(sq->id);
+	queues->view->forget(queues->view, sq);
 }
 
-void hil_sq_delete(struct submission_queue *sq)
+void queues_retire_all(struct queues *queues)
+{
+	for (unsigned id = 1; id < QUEUES; id++)
+		if (queues->sq[id].live)
+			queues_retire(queues, &queues->sq[id]);
+}
+
+void queues_remove_sq(struct submission_queue *sq)
 {
 	sq->live = sq->deleting = false;
 	sq->cq->submission_queues--;
 }
 
-void hil_cq_delete(struct hil *hil, struct completion_queue *cq)
+void queues_remove_cq(struct queues *queues, struct completion_queue *cq)
 {
 	lt_timer_cancel(&cq->retry);
-	hil->parked_mask &= cq->id ? ~io_bit(cq->id) : hil->parked_mask;
+	queues->parked_mask &= cq->id ? ~queue_bit(cq->id) : queues->parked_mask;
 	cq->live = false;
 }
 
-static void drop_parked(struct hil *hil, struct completion_queue *cq)
+void queues_clear(struct queues *queues)
 {
-	cq->parked_last = &cq->parked_first;
-	while (cq->parked_first) {
-		struct command *command = cq->parked_first;
-
-		cq->parked_first = command->next;
-		hil->parked--;
-		hil_command_free(hil, command);
+	queues_retire_all(queues);
+	for (unsigned id = 0; id < QUEUES; id++) {
+		queues->sq[id].live = queues->sq[id].deleting = false;
+		if (queues->cq[id].live)
+			queues_remove_cq(queues, &queues->cq[id]);
 	}
+	queues->live_mask = queues->ready_mask = 0;
+	queues->shadow_doorbells = queues->shadow_events = NULL;
+	queues->admin_wanted = false;
 }
 
-/* Nothing is in flight but parked completions, which nobody will fetch any more. */
-void hil_queues_clear(struct hil *hil)
+/* Its host thread may be waiting for a completion that will not come. */
+void queues_break_sq(struct queues *queues, struct submission_queue *sq)
 {
-	for (unsigned id = 0; id < QUEUES; id++) {
-		if (hil->sq[id].live && id)
-			hil_sq_retire(hil, &hil->sq[id]);
-		hil->sq[id].live = hil->sq[id].deleting = false;
-		if (!hil->cq[id].live)
-			continue;
-		drop_parked(hil, &hil->cq[id]);
-		hil_cq_delete(hil, &hil->cq[id]);
-	}
-	hil->live_mask = hil->ready_mask = 0;
-	hil->shadow_doorbells = hil->shadow_events = NULL;
-	hil->admin_wanted = false;
-	hil->answers.count = 0;
+	sq->broken = true;
+	queues_retire(queues, sq);
+	host_store32(&sq->clock->broken, 1);
+	host_fence();
+	host_wake(queues->host, sq->id);
+	queues->client->misrung(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+}
+
+void queues_break_cq(struct queues *queues, struct completion_queue *cq)
+{
+	if (!cq->broken)
+		queues->client->misrung(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+	cq->broken = true;
 }

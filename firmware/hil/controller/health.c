@@ -1,0 +1,69 @@
+/* Health. */
+#include "hil/controller/health.h"
+
+/* Of critical warnings that stand, those in `warnings`. */
+static void tell_warnings(struct health *health, uint32_t warnings)
+{
+	if (health->warning & warnings & NVME_WARNING_SPARE)
+		async_events_raise(health->events, NVME_AEN_SMART, NVME_AEN_SMART_SPARE);
+	if (health->warning & warnings & NVME_WARNING_RELIABILITY)
+		async_events_raise(health->events, NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY);
+}
+
+/* Zones that the device has changed, if the host asks for that and has not read of them. */
+static void tell_zones(struct health *health)
+{
+	if (health->events->enabled & NVME_NOTICE_ZONES && health->device->changed_zones(health->device->ctx, NULL, 0, false))
+		async_events_raise(health->events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
+}
+
+void health_tell(struct health *health)
+{
+	tell_warnings(health, health->events->enabled);
+	tell_zones(health);
+}
+
+/* What mount found lost goes into the error log; no command's error: queue and command id are all ones. */
+static void note_damage(struct health *health)
+{
+	struct ftl_damage damage;
+	uint64_t sectors;
+
+	health->device->damage_found(health->device->ctx, &damage);
+	sectors = damage.lost_sectors + damage.unknown_sectors;
+	if (!sectors)
+		return;
+	error_log_add(health->errors, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, 1);
+	health->errors->media_errors = sectors;
+	health->warning |= NVME_WARNING_RELIABILITY;
+}
+
+/* What is retired never comes back, so the warning stands from then on. */
+static void check_spare(struct health *health)
+{
+	struct ftl_health device;
+
+	health->device->health(health->device->ctx, &device);
+	if (device.spare_percent >= HEALTH_SPARE_THRESHOLD || health->warning & NVME_WARNING_SPARE)
+		return;
+	health->warning |= NVME_WARNING_SPARE;
+	tell_warnings(health, health->events->enabled & NVME_WARNING_SPARE);
+}
+
+static void on_change(struct ftl_watch *watch)
+{
+	struct health *health = (struct health *)((char *)watch - offsetof(struct health, watch));
+
+	check_spare(health);
+	tell_zones(health);
+}
+
+void health_init(struct health *health, const struct controller_ops *device, struct error_log *errors, struct async_events *events,
+		 const struct lt_thread *thread)
+{
+	*health = (struct health){ .watch = { .thread = thread, .changed = on_change }, .device = device, .errors = errors,
+				   .events = events };
+	note_damage(health);
+	check_spare(health);
+	device->set_watch(device->ctx, &health->watch);
+}

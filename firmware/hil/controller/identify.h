@@ -1,0 +1,9 @@
+/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
+#ifndef HIL_IDENTIFY_H
+#define HIL_IDENTIFY_H
+
+#include "hil/controller/admin_command.h"
+
+admin_handler admin_identify;
+
+#endif

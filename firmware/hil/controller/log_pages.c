@@ -1,0 +1,176 @@
+/* Log pages. */
+#include "hil/controller/log_pages.h"
+
+#include <string.h>
+
+#include "hil/controller/hil_state.h"
+
+enum {
+	RETAIN_EVENT = 1 << 15,       /* CDW10 */
+	LOG_VERSION = 1,
+};
+
+static const uint64_t HOUR_NS = 3600000000000ull;
+
+static uint32_t error_page(struct hil *hil, void *page)
+{
+	error_log_copy(&hil->errors, page);
+	return HIL_ERROR_ENTRIES * sizeof(struct nvme_error_entry);
+}
+
+/* Thousands of 512-byte units, rounded up. */
+static uint64_t data_units(uint64_t sectors) { return (sectors * (HZ_SECTOR_BYTES / 512) + 999) / 1000; }
+
+static uint32_t smart_page(struct hil *hil, void *page)
+{
+	struct nvme_smart_log *log = page;
+	const struct io_counts *io = &hil->group.completion.counts;
+	struct power_history history;
+	struct ftl_health health;
+
+	hil->device.health(hil->device.ctx, &health);
+	hil->device.power_history(hil->device.ctx, &history);
+	log->power_cycles[0] = history.power_cycles;
+	log->unsafe_shutdowns[0] = history.unsafe_shutdowns;
+	log->power_on_hours[0] = history.powered_ns / HOUR_NS;
+	log->critical_warning = (uint8_t)hil->health.warning;
+	log->available_spare = health.spare_percent; /* the temperature stays 0: there is none in this model */
+	log->spare_threshold = HEALTH_SPARE_THRESHOLD;
+	log->percentage_used = health.used_percent;
+	log->data_units_read[0] = data_units(io->read_sectors);
+	log->data_units_written[0] = data_units(io->written_sectors);
+	log->host_reads[0] = io->reads;
+	log->host_writes[0] = io->writes;
+	log->media_errors[0] = hil->errors.media_errors;
+	log->error_entries[0] = hil->errors.errors;
+	return sizeof(*log);
+}
+
+static uint32_t firmware_page(struct hil *hil, void *page)
+{
+	struct nvme_firmware_log *log = page;
+
+	(void)hil;
+	log->afi = 1;
+	memset(log->frs[0], ' ', sizeof(log->frs[0]));
+	memcpy(log->frs[0], HIL_FIRMWARE_REVISION, sizeof(HIL_FIRMWARE_REVISION) - 1);
+	return sizeof(*log);
+}
+
+enum {
+	READS = NVME_EFFECT_SUPPORTED | NVME_SCOPE_NAMESPACE,
+	CHANGES = READS | NVME_EFFECT_LBA_CHANGE,
+	MANAGES = NVME_EFFECT_SUPPORTED | NVME_SCOPE_CONTROLLER,
+};
+
+static void zns_effects(struct nvme_effects_log *log)
+{
+	log->iocs[NVME_IO_ZONE_MGMT_SEND] = CHANGES;
+	log->iocs[NVME_IO_ZONE_MGMT_RECV] = READS;
+	log->iocs[NVME_IO_ZONE_APPEND] = CHANGES;
+}
+
+static uint32_t effects_page(void *page, bool zoned)
+{
+	static const uint8_t admin[] = {
+		NVME_ADMIN_DELETE_SQ, NVME_ADMIN_CREATE_SQ, NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ, NVME_ADMIN_CREATE_CQ,
+		NVME_ADMIN_IDENTIFY, NVME_ADMIN_ABORT, NVME_ADMIN_SET_FEATURES, NVME_ADMIN_GET_FEATURES, NVME_ADMIN_ASYNC_EVENT,
+		NVME_ADMIN_DBBUF, NVME_ADMIN_HZ_RESET_STATS,
+	};
+	struct nvme_effects_log *log = page;
+
+	for (unsigned i = 0; i < sizeof(admin); i++)
+		log->acs[admin[i]] = MANAGES;
+	log->iocs[NVME_IO_FLUSH] = READS;
+	log->iocs[NVME_IO_READ] = READS;
+	log->iocs[NVME_IO_WRITE] = CHANGES;
+	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
+	if (zoned)
+		zns_effects(log);
+	return sizeof(*log);
+}
+
+bool log_page_known(const struct hil *hil, unsigned id)
+{
+	switch (id) {
+	case NVME_LOG_EFFECTS: case NVME_LOG_FEATURES: case NVME_LOG_MI_COMMANDS: return true;
+	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
+	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
+	}
+}
+
+static uint32_t supported_pages(const struct hil *hil, void *page)
+{
+	struct nvme_supported_pages *log = page;
+
+	for (unsigned id = 0; id < 256; id++)
+		log->page[id] = log_page_known(hil, id);
+	return sizeof(*log);
+}
+
+static uint32_t features_page(void *page)
+{
+	struct nvme_features_log *log = page;
+
+	for (unsigned id = 0; id < 256; id++)
+		log->feature[id] = feature_find(id) ? MANAGES : 0;
+	return sizeof(*log);
+}
+
+/* ZNS 1.1, Changed Zone List. More than there is room for: the host is to ask for all zones, and none is named. */
+static uint32_t changed_zones_page(struct hil *hil, void *page, bool take)
+{
+	struct nvme_changed_zones_log *log = page;
+	uint32_t found = hil->device.changed_zones(hil->device.ctx, log->start, NVME_CHANGED_ZONES_MOST, take);
+
+	if (found > NVME_CHANGED_ZONES_MOST)
+		memset(log->start, 0, sizeof(log->start));
+	log->zones = (uint16_t)(found > NVME_CHANGED_ZONES_MOST ? NVME_CHANGED_ZONES_MORE : found);
+	return sizeof(*log);
+}
+
+static uint32_t harts_page(struct hil *hil, void *page)
+{
+	struct hz_log_harts *log = page;
+
+	(void)hil;
+	log->version = LOG_VERSION;
+	log->harts = lt_harts();
+	log->now_ns = clock_now_ns();
+	for (unsigned i = 0; i < log->harts; i++)
+		lt_hart_times(i, &log->hart[i]);
+	return sizeof(*log);
+}
+
+static uint32_t flash_page(struct hil *hil, void *page)
+{
+	statistics_flash(&hil->statistics, page);
+	return sizeof(struct hz_log_flash);
+}
+
+static uint32_t ftl_page(struct hil *hil, void *page)
+{
+	statistics_ftl(&hil->statistics, page);
+	return sizeof(struct hz_log_ftl);
+}
+
+uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
+{
+	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
+	switch (sqe->cdw10 & 0xff) {
+	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil, hil->scratch);
+	case NVME_LOG_FEATURES: return features_page(hil->scratch);
+	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
+	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
+	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
+	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
+	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
+	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & RETAIN_EVENT));
+	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
+	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
+	default: return ftl_page(hil, hil->scratch);
+	}
+}
+HZ_STATIC_ASSERT(sizeof(struct hz_log_harts) <= HIL_SCRATCH_BYTES && sizeof(struct hz_log_flash) <= HIL_SCRATCH_BYTES,
+		 "log pages are built in the scratch buffer");
+

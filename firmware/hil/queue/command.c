@@ -1,0 +1,13 @@
+/* Pool of commands. */
+#include "hil/queue/command.h"
+
+#include "lt/arena.h"
+
+void command_pool_init(struct command_pool *pool, struct arena *arena, uint32_t count)
+{
+	struct command *command = arena_alloc(arena, count, sizeof(*command), "HIL commands");
+
+	for (uint32_t i = 0; i + 1 < count; i++)
+		command[i].next = &command[i + 1];
+	*pool = (struct command_pool){ .free = command, .count = count, .all = command };
+}

@@ -1,0 +1,44 @@
+/* Completions: from the device's answer to the entry in the host's completion queue, at the time when the data has crossed the link. */
+#ifndef HIL_COMPLETION_H
+#define HIL_COMPLETION_H
+
+#include "device_config.h"
+#include "hil/host/interrupts.h"
+#include "hil/queue/command.h"
+#include "hil/queue/life.h"
+#include "hil/queue/queues.h"
+
+struct io_counts { uint64_t reads, writes, read_sectors, written_sectors; }; /* successful commands since boot */
+
+struct completion {
+	struct queues *queues;
+	struct command_pool *pool;
+	const struct life *life;
+	struct interrupts *irq;
+	struct host_view *view;
+	const struct queue_client *client;
+	uint64_t delay_ns;              /* from the CQE to the host's interrupt handler */
+	uint32_t parked;                /* of the commands out of the pool, those that wait before a full queue */
+	struct io_counts counts;
+};
+
+/* Makes completion the end of every command of pool; they come back to `thread`. queues is initialized; all must outlive it. */
+void completion_init(struct completion *completion, const struct hz_device_config *cfg, struct queues *queues,
+		     struct command_pool *pool, const struct life *life, struct interrupts *irq, struct lt_thread *thread);
+/* req.status is set: posts the command's CQE, or parks it until there is room, or drops it if nobody will read it. */
+void completion_end(struct command *command);
+/* Posts a CQE now; the caller has checked for room. */
+void completion_post(struct completion *completion, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result);
+/* There may be room: parked completions go on. */
+void completion_unpark(struct completion *completion, struct completion_queue *cq);
+/* The controller was reset: commands that only wait for their data to cross the link end now, as those that come back later do. */
+void completion_drop_ready(struct completion *completion);
+/* Nothing is in flight but parked completions, which nobody will fetch any more. */
+void completion_drop_parked(struct completion *completion);
+/* Commands that a reset or a shutdown must wait for. */
+static inline uint32_t completion_in_flight(const struct completion *completion)
+{
+	return completion->pool->outstanding - completion->parked;
+}
+
+#endif

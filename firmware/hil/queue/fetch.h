@@ -1,0 +1,31 @@
+/* Fetching: takes commands in turn from the queues that have any and hands them to the device. */
+#ifndef HIL_FETCH_H
+#define HIL_FETCH_H
+
+#include "hil/queue/completion.h"
+#include "hil/queue/io_command.h"
+#include "hil/seam/controller_ops.h"
+
+struct fetch {
+	struct queues *queues;
+	struct command_pool *pool;
+	struct host_view *view;
+	const struct life *life;
+	const struct controller_ops *device;
+	struct io_limits limits;
+	unsigned turn;                  /* bit of queues.ready_mask where the round robin goes on */
+	unsigned burst_left;            /* commands that the queue at `turn` may still send */
+	uint32_t burst;                 /* feature 01h: 2^burst commands in a row, 7 without limit */
+};
+
+/* queues is initialized; everything that is named must outlive it, *limits is copied. */
+void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
+		const struct controller_ops *device, const struct io_limits *limits);
+/* The controller was enabled: features have their defaults again. */
+void fetch_reset(struct fetch *fetch);
+/* Takes as many commands as a turn may; true if there was one. */
+bool fetch_commands(struct fetch *fetch);
+
+static inline bool fetch_possible(const struct fetch *fetch) { return fetch->pool->free && life_serves(fetch->life); }
+
+#endif

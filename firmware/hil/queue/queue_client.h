@@ -1,0 +1,30 @@
+/* What the queues tell the controller above them. Given at init, so that nothing here calls upward by name. */
+#ifndef HIL_QUEUE_CLIENT_H
+#define HIL_QUEUE_CLIENT_H
+
+#include <stdbool.h>
+
+#include "nvme.h"
+
+struct command;
+struct submission_queue;
+
+struct queue_client {
+	void *ctx;
+	/* The command's completion, about to be posted, tells an error. */
+	void (*failed)(void *ctx, const struct command *command);
+	/* A queue that is being deleted has sent its last completion. */
+	void (*drained)(void *ctx, struct submission_queue *sq);
+	/* The controller resets or shuts down, and one command less is in the device. */
+	void (*ebbed)(void *ctx);
+	/* The host wrote something impossible to a doorbell or its record. */
+	void (*misrung)(void *ctx, enum nvme_async_event information);
+	/* Device time stands, and the host may want the answer to an admin command before it moves. Clock frozen. */
+	void (*run_admin)(void *ctx);
+	/* Something can be done now without waiting. */
+	bool (*has_work)(void *ctx);
+	/* Nothing of the HIL is in the device. */
+	bool (*is_quiet)(void *ctx);
+};
+
+#endif
