@@ -42,7 +42,7 @@ void units_bind(struct extent *ext, struct write_buffer *buffer)
 	ext->buffer = buffer;
 	ext->resident = ext->landed;
 	buffer->ext = ext;
-	buffer->oldest = grid_of(ext)->slot_unit[ext->landed_slot];
+	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[ext->landed_slot];
 	buffer->wrote = false;
 	if (ext->landed > ext->placed) {
 		unit_open(ext, &buffer->unit[buffer->oldest], ext->placed);
@@ -80,9 +80,14 @@ struct flush_unit *units_partial(const struct extent *ext)
 
 void units_restart(struct extent *ext)
 {
-	for (uint32_t i = 0; ext->buffer && i < grid_of(ext)->units; i++)
-		if (ext->buffer->unit[i].state == UNIT_DONE)
-			ext->buffer->unit[i].state = UNIT_FULL;
+	struct write_buffer *buffer = ext->buffer;
+
+	if (!buffer)
+		return;
+	for (uint32_t i = 0; i < grid_of(ext)->units; i++)
+		if (buffer->unit[i].state == UNIT_DONE)
+			buffer->unit[i].state = UNIT_FULL;
+	buffer->next = buffer->oldest;
 }
 
 /* --- programming --- */
@@ -168,32 +173,29 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	tsu_submit_list(ftl->tsu, &unit->txn->txn);
 }
 
+/* A plane of the patch has one program under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
+ * hart overtakes the others). A superpage has a row only. */
+static uint32_t most_ahead(const struct extent *ext)
+{
+	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : UINT32_MAX;
+}
+
+/* Staged sectors can be those of the oldest unit only. */
 void units_program(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
-	uint32_t index, units = grid_of(ext)->units;
-	/* A plane of the patch has one program under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
-	 * hart overtakes the others). A superpage has a row only. */
-	uint32_t ahead = extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : UINT32_MAX;
+	struct flush_unit *unit;
 
-	if (!buffer || ext->relocate || ext->failed || buffer->stage.pending)
+	if (ext->relocate || ext->failed || buffer->stage.pending)
 		return;
-	index = buffer->oldest;
-	for (uint32_t i = 0; i < units; i++) {
-		struct flush_unit *unit = &buffer->unit[index];
-
-		if (unit->end - ext->placed > ahead)
-			return;
-		if (unit->state == UNIT_EMPTY || unit->state == UNIT_FILLING || unit->state == UNIT_FOLDING)
-			return;
-		if (unit->state == UNIT_FULL && ext->resident > unit->start && index == buffer->oldest) {
+	while ((unit = &buffer->unit[buffer->next])->state == UNIT_FULL && unit->end - ext->placed <= most_ahead(ext)) {
+		if (ext->resident > unit->start && buffer->next == buffer->oldest) {
 			fold_start(self, ext);
 			return;
 		}
-		if (unit->state == UNIT_FULL && !extent_is_backing(ext) && !l2p_room(self, ext))
+		if (!extent_is_backing(ext) && !l2p_room(self, ext))
 			return;
-		if (unit->state == UNIT_FULL)
-			unit_program(self, ext, unit);
-		index = index + 1 == units ? 0 : index + 1;
+		unit_program(self, ext, unit);
+		buffer->next = buffer->next + 1 == grid_of(ext)->units ? 0 : buffer->next + 1;
 	}
 }

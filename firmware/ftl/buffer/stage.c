@@ -60,7 +60,7 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 	struct flush_unit *unit;
 	uint32_t from, pieces = 0;
 
-	if (!buffer || buffer->stage.pending || ext->failed)
+	if (buffer->stage.pending || ext->failed)
 		return;
 	unit = units_partial(ext);
 	if (!unit)

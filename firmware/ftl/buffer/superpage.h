@@ -57,6 +57,7 @@ struct write_buffer {
 	struct hz_oob *oob;           /* by slot */
 	struct flush_unit *unit;
 	uint32_t oldest;              /* unit that becomes durable next */
+	uint32_t next;                /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
 	uint32_t in_flight;           /* units that are being programmed */
 	bool wrote;                   /* a write has landed since the buffer was bound */
 	struct stage stage;

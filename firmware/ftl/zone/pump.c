@@ -46,7 +46,8 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 
 	if (zone->budget.waits)
 		retry_parked(zone);
-	relocate_settle(self, zone);
+	if (zone->move.old != SUPERBLOCK_NONE)
+		relocate_settle(self, zone);
 	zone_take_grants(self, zone);
 	do { /* a zone that gave its buffer away may get another at once */
 		zone_land(self, zone);
@@ -58,7 +59,8 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 	start_move(self, zone);
 	if (ext->failed)
 		zone_end_writing(self, zone);
-	zone_settle(zone);
+	if (zone->durable.head)
+		zone_settle(zone);
 	if (zone->budget.drains && ext->placed == ext->wp)
 		budget_drained(self, zone);
 	if (zone->op.code)

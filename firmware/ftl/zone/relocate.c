@@ -108,7 +108,7 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 {
 	struct io_queue parked = zone->parked;
 
-	if (zone->move.old == SUPERBLOCK_NONE || zone->readers)
+	if (zone->readers)
 		return;
 	if (zone->move.old_bad) {
 		superblock_retire(self, zone->move.old);

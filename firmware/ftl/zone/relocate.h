@@ -48,7 +48,7 @@ struct relocator {
 void relocator_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
-/* Zone lock held: after a move, give the old superblock back once its last readers have gone. */
+/* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);
 /* No zone is being moved or waits for it. */
 bool relocator_quiet(struct ftl *ftl);

@@ -35,12 +35,13 @@ struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_
 /* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
 static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
+	struct zone_record record;
 
-	if (!zone_table_settled(zone->ext.ftl, zone))
+	if (!zone_table_settled(zone))
 		return false;
 	if (!zone->record.fence)
 		return true;
+	record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
 	zone->record.fence = false;
 	zone_table_commit(self, zone, &record);
 	return false;

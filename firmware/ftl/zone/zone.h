@@ -57,6 +57,9 @@ void zones_init(struct ftl *ftl, struct arena *arena, const struct extent_owner 
 static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
 static inline struct zone *zone_of(struct extent *ext) { return (struct zone *)ext; }
 
+/* Lock held: has the zone's last record reached flash? Else it is kicked when it may have. */
+static inline bool zone_table_settled(struct zone *zone) { return !zone->record.ticket || zone_table_reached(zone); }
+
 bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */

@@ -72,7 +72,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 		op_record(self, zone, zone->ext.generation, ZONE_RECORD_FINISHED);
 		return true;
 	default:
-		if (!zone_table_settled(zone->ext.ftl, zone))
+		if (!zone_table_settled(zone))
 			return false;
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 		self->counters.zone_finishes++;
@@ -128,7 +128,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;
 	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
-		if (!zone_table_settled(zone->ext.ftl, zone) || zone->durable.head || !zone_quiet(zone))
+		if (!zone_table_settled(zone) || zone->durable.head || !zone_quiet(zone))
 			return false;
 		reset_contents(self, zone);
 		reset_superblock(self, zone);
@@ -151,7 +151,7 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 		op_record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
 		return true;
 	}
-	if (!zone_table_settled(zone->ext.ftl, zone))
+	if (!zone_table_settled(zone))
 		return false;
 	zone_set_state(zone, NVME_ZS_OFFLINE, BUDGET_NONE);
 	op_end(zone, NVME_SUCCESS);

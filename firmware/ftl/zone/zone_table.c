@@ -151,15 +151,13 @@ void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct 
 	lt_lock_release(&table->lock, &node);
 }
 
-bool zone_table_settled(struct ftl *ftl, struct zone *zone)
+bool zone_table_reached(struct zone *zone)
 {
-	struct zone_table *table = ftl->table;
+	struct zone_table *table = zone->ext.ftl->table;
 	struct table_page *page = &table->page[zone->ext.index / ZONE_RECORDS_PER_PAGE];
 	struct lt_lock_node node;
 	bool settled;
 
-	if (!zone->record.ticket)
-		return true;
 	lt_lock_acquire(&table->lock, &node);
 	settled = (int32_t)(page->durable - zone->record.ticket) >= 0;
 	if (settled)

@@ -63,8 +63,8 @@ void zone_table_init(struct ftl *ftl, struct arena *arena);
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
-/* Zone lock held: has the last commit reached flash? */
-bool zone_table_settled(struct ftl *ftl, struct zone *zone);
+/* Zone lock held: has the last commit reached flash? Else the zone is kicked when it may have. */
+bool zone_table_reached(struct zone *zone);
 /* Nothing runs but this request, which is dispatched again when it is done: record all zones as they are, under the next number.
  * data_before: zone_record.data_before. */
 void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before);
