@@ -1,8 +1,7 @@
 /* The HIL's view of the device behind it: the FTL, and the TSU for what the media know. */
-#include "device.h"
+#include "main/controller_ops.h"
 
-#include "tsu/tsu_mount.h"
-#include "tsu/tsu_power.h"
+#include "device.h"
 #include "tsu/tsu_report.h"
 #include "tsu/tsu_rest.h"
 

@@ -6,6 +6,8 @@
 #include "boot.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
+#include "main/controller_ops.h"
+#include "main/hil_port.h"
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/mmio.h"

@@ -31,9 +31,4 @@ void device_start(struct device *device, const void *device_tree);
 _Noreturn void device_stop(struct device *device);
 void device_set_state(struct device *device, enum hz_boot_state state);
 
-/* What the HIL needs of the platform (hil_port.c). */
-void hil_port_init(struct hil_port *port, struct vsock *vsock);
-/* What the HIL needs of FTL and TSU (controller_ops.c); both are there. */
-void controller_ops_init(struct controller_ops *ops, struct device *device);
-
 #endif

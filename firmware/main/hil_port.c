@@ -1,5 +1,8 @@
 /* The HIL's view of the platform: the vsock stream, and waiting for and waking the host. */
-#include "device.h"
+#include "main/hil_port.h"
+
+#include "lt/arch.h"
+#include "platform/vsock.h"
 #include "vclock_abi.h"
 
 enum { REAL_WAIT_NS = 50000 }; /* plain QEMU has no bell to wait for: look again this much later */

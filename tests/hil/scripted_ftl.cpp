@@ -3,9 +3,6 @@
 
 #include <cstring>
 
-#include "tsu/tsu_report.h"
-#include "tsu/tsu_rest.h"
-
 // Lives in ftl_request::work while the request is at its worker.
 struct Service {
 	lt_timer timer;

@@ -2,7 +2,7 @@
 #ifndef HIL_COMMAND_H
 #define HIL_COMMAND_H
 
-#include "ftl/ftl.h"
+#include "ftl/request/ftl_request.h"
 #include "hil/host/prp.h"
 #include "lt/hart.h"
 

@@ -3,7 +3,10 @@
 #ifndef HIL_CONTROLLER_OPS_H
 #define HIL_CONTROLLER_OPS_H
 
-#include "ftl/ftl.h"
+#include "ftl/base/damage.h"
+#include "ftl/base/health.h"
+#include "ftl/base/watch.h"
+#include "ftl/request/ftl_request.h"
 #include "logs.h"
 
 /* Of the media, since they were made. */

@@ -1,0 +1,11 @@
+/* What the HIL needs of the device behind it, from FTL and TSU. */
+#ifndef MAIN_CONTROLLER_OPS_H
+#define MAIN_CONTROLLER_OPS_H
+
+#include "hil/seam/controller_ops.h"
+
+struct device;
+/* Of a device whose FTL and TSU are there. */
+void controller_ops_init(struct controller_ops *ops, struct device *device);
+
+#endif

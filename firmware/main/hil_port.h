@@ -1,0 +1,10 @@
+/* What the HIL needs of the platform, over a vsock stream. */
+#ifndef MAIN_HIL_PORT_H
+#define MAIN_HIL_PORT_H
+
+#include "hil/seam/hil_port.h"
+
+struct vsock;
+void hil_port_init(struct hil_port *port, struct vsock *vsock);
+
+#endif
