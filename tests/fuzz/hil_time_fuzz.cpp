@@ -67,18 +67,13 @@ private:
 		taken++;
 		return {.service_ns = served_++ % 7 * 3000, .ready_ns = served_ % 3 * 1000, .status = uint16_t(served_ % 5 ? 0 : NVME_WRITE_FAULT)};
 	}
-	void write(uint32_t offset, uint64_t value, uint8_t size = 4)
-	{
-		hz_link_message message{HZ_LINK_WRITE, size, 77, offset, value};
-		rig_.send(&message, sizeof(message));
-	}
 	void publish(Rig::Queue &queue, uint64_t horizon_ns)
 	{
 		rig_.publish(queue, horizon_ns);
 		if (virtual_clock_)
 			return;
-		write(NVME_REG_DOORBELLS + queue.id * 8, queue.submitted % kDepth);
-		write(NVME_REG_DOORBELLS + queue.id * 8 + 4, queue.consumed % kDepth);
+		rig_.post(NVME_REG_DOORBELLS + queue.id * 8, queue.submitted % kDepth);
+		rig_.post(NVME_REG_DOORBELLS + queue.id * 8 + 4, queue.consumed % kDepth);
 	}
 	void start()
 	{
@@ -145,7 +140,7 @@ private:
 			break;
 		case 11: rig_.run_for(in_.take(2)); break;
 		case 12: in_.take(1) & 8 ? again() : lie(clock); break;
-		case 13: write(NVME_REG_DOORBELLS + queue.id * 8 + (in_.take(1) & 4), in_.take(1)); break;
+		case 13: rig_.post(NVME_REG_DOORBELLS + queue.id * 8 + (in_.take(1) & 4), in_.take(1)); break;
 		case 14: rig_.at<uint64_t>(rig_.buffer())[in_.take(2) % (kPages * 512)] = address(); break;
 		case 15: admin(); break;
 		}
@@ -166,7 +161,7 @@ private:
 		nvme_sqe sqe = admin_sqe(opcodes[in_.take(1) % sizeof(opcodes)], static_cast<uint32_t>(in_.take(1) | in_.take(1) << 16),
 					 static_cast<uint32_t>(in_.take(1) | in_.take(1) << 16), address(), static_cast<uint32_t>(in_.take(1) % 3));
 		rig_.place_admin(sqe);
-		write(NVME_REG_DOORBELLS, ++admin_tail_ % 32);
+		rig_.post(NVME_REG_DOORBELLS, ++admin_tail_ % 32);
 		commands++;
 	}
 	// A controller reset, whatever the queues hold and promise.
@@ -176,7 +171,7 @@ private:
 			rig_.clock(queue.id).open = 0;
 			answered += std::min(rig_.clock(queue.id).completed, queue.submitted);
 		}
-		write(NVME_REG_CC, 0);
+		rig_.post(NVME_REG_CC, 0);
 		csts_ = NVME_CSTS_RDY;
 		for (uint64_t ns = 10000; ready() && ns <= 4 * HZ_ARRIVAL_MOST_NS; ns *= 2) /* time stands where a promise ends */
 			rig_.run_for(ns);

@@ -8,7 +8,6 @@
 
 namespace hil_test {
 
-constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
 constexpr uint16_t bad_namespace = NVME_INVALID_NAMESPACE | NVME_DNR;
 
 struct Admin : testing::Test {
@@ -19,9 +18,8 @@ struct Admin : testing::Test {
 		nvme_sqe sqe = admin_sqe(NVME_ADMIN_IDENTIFY, cns, uint32_t{csi} << 24, rig.buffer(), nsid);
 		return rig.status_of(sqe);
 	}
-	template <class T> const T &page() { return *rig.at<T>(rig.buffer()); }
 	Cqe get(uint8_t fid, uint32_t select = 0, uint32_t cdw11 = 0) { return rig.admin(admin_sqe(NVME_ADMIN_GET_FEATURES, select << 8 | fid, cdw11)); }
-	Cqe set(uint8_t fid, uint32_t value, uint32_t nsid = 0) { return rig.admin(admin_sqe(NVME_ADMIN_SET_FEATURES, fid, value, 0, nsid)); }
+	Cqe set(uint8_t fid, uint32_t value, uint32_t nsid = 0) { return rig.set_feature(fid, value, nsid); }
 	Rig rig;
 };
 
@@ -46,7 +44,7 @@ TEST_F(Admin, FusedAndSglCommandsAreRefused)
 TEST_F(Admin, IdentifyController)
 {
 	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
-	auto &id = page<nvme_identify_controller>();
+	auto &id = rig.page<nvme_identify_controller>();
 	EXPECT_EQ(std::string(id.mn, 8), "Hartzone");
 	EXPECT_EQ(id.mn[39], ' ');
 	EXPECT_EQ(id.mdts, 7);
@@ -65,10 +63,10 @@ TEST_F(Admin, IdentifyNamespaces)
 	hz_shape shape;
 	hz_shape_of(&rig.cfg, &shape);
 	ASSERT_EQ(identify(NVME_CNS_NAMESPACE, 1), 0);
-	EXPECT_EQ(page<nvme_identify_namespace>().nsze, shape.namespace_sectors);
-	EXPECT_EQ(page<nvme_identify_namespace>().lbaf[0].lbads, 12);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().nsze, shape.namespace_sectors);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().lbaf[0].lbads, 12);
 	ASSERT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 1, NVME_CSI_ZNS), 0);
-	auto &zns = page<nvme_zns_identify_namespace>();
+	auto &zns = rig.page<nvme_zns_identify_namespace>();
 	EXPECT_EQ(zns.lbafe[0].zsze, shape.zone_size_sectors);
 	EXPECT_EQ(zns.mor, 5u);
 	EXPECT_EQ(zns.mar, 7u);
@@ -84,18 +82,18 @@ TEST_F(Admin, IdentifyLists)
 {
 	for (uint8_t cns : {NVME_CNS_ACTIVE_NAMESPACES, NVME_CNS_CSI_ACTIVE_NAMESPACES}) {
 		ASSERT_EQ(identify(cns, 0, NVME_CSI_ZNS), 0);
-		EXPECT_EQ(page<uint32_t[2]>()[0], 1u);
-		EXPECT_EQ(page<uint32_t[2]>()[1], 0u);
+		EXPECT_EQ(rig.page<uint32_t[2]>()[0], 1u);
+		EXPECT_EQ(rig.page<uint32_t[2]>()[1], 0u);
 		ASSERT_EQ(identify(cns, 1, NVME_CSI_ZNS), 0);
-		EXPECT_EQ(page<uint32_t>(), 0u) << "only ids above the given one";
+		EXPECT_EQ(rig.page<uint32_t>(), 0u) << "only ids above the given one";
 		EXPECT_EQ(identify(cns, 0xfffffffe, NVME_CSI_ZNS), bad_namespace);
 		EXPECT_EQ(identify(cns, 0xffffffff, NVME_CSI_ZNS), bad_namespace);
 	}
 	ASSERT_EQ(identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, NVME_CSI_NVM), 0);
-	EXPECT_EQ(page<uint32_t>(), 0u);
+	EXPECT_EQ(rig.page<uint32_t>(), 0u);
 	EXPECT_EQ(identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, 3), dnr(NVME_INVALID_IOCS));
 	ASSERT_EQ(identify(NVME_CNS_COMMAND_SETS, 0), 0);
-	EXPECT_EQ(page<uint64_t>(), 5u);
+	EXPECT_EQ(rig.page<uint64_t>(), 5u);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_ZNS), 0);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_NVM), 0);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, 1), dnr(NVME_INVALID_IOCS));
@@ -132,13 +130,13 @@ TEST_F(BlockAdmin, NothingNamesTheZonedCommandSet)
 	EXPECT_EQ(rig.at(rig.buffer())[12], NVME_NIDT_CSI);
 	EXPECT_EQ(rig.at(rig.buffer())[16], NVME_CSI_NVM);
 	ASSERT_EQ(identify(NVME_CNS_COMMAND_SETS, 0), 0);
-	EXPECT_EQ(page<uint64_t>(), 1u << NVME_CSI_NVM);
+	EXPECT_EQ(rig.page<uint64_t>(), 1u << NVME_CSI_NVM);
 	for (uint8_t cns : {NVME_CNS_CSI_NAMESPACE, NVME_CNS_CSI_CONTROLLER, NVME_CNS_CSI_ACTIVE_NAMESPACES})
 		for (uint8_t csi : {uint8_t(NVME_CSI_ZNS), uint8_t(1), uint8_t(0x7f)})
 			EXPECT_EQ(identify(cns, cns == NVME_CNS_CSI_NAMESPACE, csi), dnr(NVME_INVALID_IOCS)) << int(cns) << " " << int(csi);
 	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
-	EXPECT_EQ(std::string(page<nvme_identify_controller>().mn, 18), "Hartzone block SSD");
-	EXPECT_EQ(page<nvme_identify_controller>().oaes, 0u);
+	EXPECT_EQ(std::string(rig.page<nvme_identify_controller>().mn, 18), "Hartzone block SSD");
+	EXPECT_EQ(rig.page<nvme_identify_controller>().oaes, 0u);
 }
 
 TEST_F(BlockAdmin, TheNvmCommandSetHasTheNamespace)
@@ -146,14 +144,14 @@ TEST_F(BlockAdmin, TheNvmCommandSetHasTheNamespace)
 	hz_shape shape;
 	hz_shape_of(&rig.cfg, &shape);
 	ASSERT_EQ(identify(NVME_CNS_NAMESPACE, 1), 0);
-	EXPECT_EQ(page<nvme_identify_namespace>().nsze, uint64_t(shape.zones) * shape.zone_capacity_sectors) << "no holes";
-	EXPECT_EQ(page<nvme_identify_namespace>().ncap, shape.namespace_sectors);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().nsze, uint64_t(shape.zones) * shape.zone_capacity_sectors) << "no holes";
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().ncap, shape.namespace_sectors);
 	EXPECT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 1, NVME_CSI_NVM), 0);
 	EXPECT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 2, NVME_CSI_NVM), bad_namespace);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_NVM), 0);
 	ASSERT_EQ(identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, NVME_CSI_NVM), 0);
-	EXPECT_EQ(page<uint32_t[2]>()[0], 1u);
-	EXPECT_EQ(page<uint32_t[2]>()[1], 0u);
+	EXPECT_EQ(rig.page<uint32_t[2]>()[0], 1u);
+	EXPECT_EQ(rig.page<uint32_t[2]>()[1], 0u);
 	EXPECT_EQ(identify(NVME_CNS_INDEPENDENT_NAMESPACE, 1), 0);
 }
 
@@ -163,7 +161,7 @@ TEST_F(BlockAdmin, EffectsLogHasNoZonedCommands)
 		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, 1023u << 16 | NVME_LOG_EFFECTS, 0, rig.buffer());
 		sqe.cdw14 = csi << 24;
 		ASSERT_EQ(rig.status_of(sqe), 0);
-		const auto &log = page<nvme_effects_log>();
+		const auto &log = rig.page<nvme_effects_log>();
 		for (uint8_t opcode : {NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_ZONE_APPEND})
 			EXPECT_EQ(log.iocs[opcode], 0u);
 		EXPECT_NE(log.iocs[NVME_IO_WRITE], 0u);
@@ -385,8 +383,7 @@ TEST_F(Admin, CompletionRaisesAnInterrupt)
 {
 	rig.received();
 	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT, 77));
-	hz_link_message bell{HZ_LINK_WRITE, 4, 9, NVME_REG_DOORBELLS, 1};
-	rig.send(&bell, sizeof(bell));
+	rig.post(NVME_REG_DOORBELLS, 1);
 	rig.run();
 	auto messages = rig.received();
 	ASSERT_EQ(messages.size(), 2u);

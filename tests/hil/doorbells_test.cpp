@@ -17,8 +17,7 @@ struct Doorbells : testing::Test {
 	}
 	void expect_event(unsigned information)
 	{
-		rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-		rig.ring_admin();
+		rig.await_event();
 		auto cqe = rig.reap_admin();
 		ASSERT_TRUE(cqe);
 		EXPECT_EQ(cqe->dw0, information << 8 | NVME_LOG_ERROR << 16);
@@ -62,8 +61,7 @@ TEST_F(Doorbells, NonexistentQueueRaisesAnEvent)
 	rig.set(tail(5), 1);
 	expect_event(NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
 	rig.set(head(64), 1);
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
+	rig.await_event();
 	EXPECT_FALSE(rig.reap_admin()) << "masked until the log page is read";
 	rig.place_admin(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15 << 16 | 1 << 15, 0, rig.buffer(), NVME_NSID_ALL));
 	rig.ring_admin();

@@ -250,8 +250,7 @@ TEST_P(HorizonNonsense, BreaksTheQueueOnlyAndTellsItsThread)
 	EXPECT_EQ(std::count(rig.woken.begin(), rig.woken.end(), 1u), 1);
 	EXPECT_EQ(rig.clock(2).broken, 0u);
 	EXPECT_LT(rig.now(), 1000000u) << "device time has not run away";
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
+	rig.await_event();
 	auto cqe = rig.reap_admin();
 	ASSERT_TRUE(cqe);
 	EXPECT_EQ(cqe->dw0, NVME_AEN_ERROR | NVME_AEN_ERROR_INVALID_DOORBELL_VALUE << 8 | NVME_LOG_ERROR << 16);
@@ -385,8 +384,7 @@ TEST(HorizonLimits, AMessageIsActedUponThoughAnotherHostThreadNeverStops)
 			busy();
 			if (commands >= 100 && !std::exchange(rung, true)) {
 				rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
-				hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 3};
-				rig.send(&ring, sizeof(ring));
+				rig.post(NVME_REG_DOORBELLS, 3);
 			}
 		};
 		rig.on_poll = busy;
@@ -461,8 +459,7 @@ uint64_t admin_after_the_last_close(int moment)
 		rig.peek(b);
 		rig.close(a, done_a + 4000);
 		rig.close(b, done_b + 50000);
-		hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 5};
-		rig.send(&ring, sizeof(ring));
+		rig.post(NVME_REG_DOORBELLS, 5);
 	};
 	rig.on_poll = host;
 	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
@@ -503,8 +500,7 @@ uint64_t admin_after_more_work(int moment)
 		rig.place(b, io_sqe(NVME_IO_READ, 4, 1, rig.buffer()), done_b + 30000);
 		rig.publish(a);
 		rig.publish(b);
-		hz_link_message ring{HZ_LINK_WRITE, 4, 77, NVME_REG_DOORBELLS, 5};
-		rig.send(&ring, sizeof(ring));
+		rig.post(NVME_REG_DOORBELLS, 5);
 	};
 	rig.on_poll = host;
 	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
@@ -529,8 +525,7 @@ TEST(HorizonLimits, MessagesThatComeTogetherAreActedUponOneByOne)
 	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
 	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
 	for (uint32_t tail : {1, 2}) {
-		hz_link_message ring{HZ_LINK_WRITE, 4, 1, NVME_REG_DOORBELLS, tail};
-		rig.send(&ring, sizeof(ring));
+		rig.post(NVME_REG_DOORBELLS, tail);
 	}
 	unsigned polls_between = 0;
 	rig.on_poll = [&] {
@@ -580,8 +575,7 @@ TEST(Horizon, AdminCommandsAreAnsweredWhileACompletionQueueIsFull)
 	for (int i = 0; i < 10; i++)
 		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
 	rig.place_admin(admin_sqe(NVME_ADMIN_GET_FEATURES, NVME_FEAT_ARBITRATION));
-	hz_link_message ring{HZ_LINK_WRITE, 4, 99, NVME_REG_DOORBELLS, 3};
-	rig.send(&ring, sizeof(ring));
+	rig.post(NVME_REG_DOORBELLS, 3);
 	rig.open(queue);
 	rig.run_for(1000000);
 	EXPECT_EQ(rig.clock(1).completed, 3u);

@@ -8,15 +8,7 @@
 
 namespace hil_test {
 
-constexpr uint32_t cc_ready = NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT;
-
 constexpr uint64_t hour_ns = 3600000000000;
-
-void put_write(Rig &rig, uint32_t offset, uint32_t value)
-{
-	hz_link_message message{HZ_LINK_WRITE, 4, 99, offset, value};
-	rig.send(&message, sizeof(message));
-}
 
 TEST(LifeCycle, ResetWaitsForReadsThatAreUnderWay)
 {
@@ -28,18 +20,17 @@ TEST(LifeCycle, ResetWaitsForReadsThatAreUnderWay)
 	};
 	for (int i = 0; i < 20; i++)
 		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 2000);
-	put_write(rig, NVME_REG_DOORBELLS + 8, 20);
+	rig.post(NVME_REG_DOORBELLS + 8, 20);
 	rig.run_for(100000);
 	EXPECT_EQ(rig.fake->log.size(), 20u);
-	put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+	rig.post(NVME_REG_CC, cc_ready & ~1u);
 	hz_link_message read{HZ_LINK_READ, 4, 7, NVME_REG_CSTS, 0};
 	rig.send(&read, sizeof(read));
 	lt_host_turn(0);
 	auto replies = rig.received();
 	ASSERT_GE(replies.size(), 2u);
 	EXPECT_EQ(replies.back().value & NVME_CSTS_RDY, 1u) << "still draining";
-	hz_link_message again{HZ_LINK_WRITE, 4, 8, NVME_REG_CC, cc_ready};
-	rig.send(&again, sizeof(again));
+	rig.post(NVME_REG_CC, cc_ready);
 	lt_host_turn(0);
 	EXPECT_EQ(rig.received().back().type, HZ_LINK_ERROR) << "CC.EN may not come back before CSTS.RDY has gone";
 	rig.run_for(60000000);
@@ -66,11 +57,11 @@ TEST_P(ResetUnderLoad, IsDoneAtOnce)
 		for (int i = 0; i < 30; i++)
 			rig.place(queue, io_sqe(NVME_IO_WRITE_ZEROES), rig.now());
 		rig.open(queue);
-		put_write(rig, NVME_REG_DOORBELLS + 8, 30);
+		rig.post(NVME_REG_DOORBELLS + 8, 30);
 		rig.run_for(2000000);
 		ASSERT_EQ(rig.clock(1).completed, 3u) << "the others are before a full queue";
 		uint64_t begun_ns = rig.now();
-		put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+		rig.post(NVME_REG_CC, cc_ready & ~1u);
 		rig.run_for(hour_ns / 2);
 		EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
 		auto is_abandon = [](const Submitted &s) { return s.op == FTL_ABANDON; };
@@ -96,7 +87,7 @@ TEST(LifeCycle, ResetOfAFullQueueThatIsClosed)
 	ASSERT_EQ(rig.clock(1).completed, 3u);
 	rig.close(queue, rig.now());
 	rig.run_for(1000000);
-	put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+	rig.post(NVME_REG_CC, cc_ready & ~1u);
 	rig.run_for(1000000);
 	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
 }
@@ -125,7 +116,7 @@ TEST(LifeCycle, ResetAtAnyInstantUnderLoad)
 			rig.open(queue);
 		rig.run_for(random() % 60000);
 		if (random() % 2)
-			put_write(rig, NVME_REG_CC, cc_ready & ~1u);
+			rig.post(NVME_REG_CC, cc_ready & ~1u);
 		else
 			rig.hang_up();
 		rig.run();
@@ -156,12 +147,12 @@ TEST(LifeCycle, ShutdownWaitsForCommandsAndTakesNoMore)
 	auto queue = rig.make_queue(1, 32);
 	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.op == FTL_FLUSH ? 10u : 50000000u}; };
 	rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()));
-	put_write(rig, NVME_REG_DOORBELLS + 8, 1);
+	rig.post(NVME_REG_DOORBELLS + 8, 1);
 	rig.run_for(100000);
 	uint64_t begun_ns = rig.now();
 	rig.place(queue, io_sqe(NVME_IO_WRITE, 1, 1, rig.buffer()));
-	put_write(rig, NVME_REG_CC, cc_ready | NVME_CC_SHN_ABRUPT << NVME_CC_SHN_SHIFT);
-	put_write(rig, NVME_REG_DOORBELLS + 8, 2);
+	rig.post(NVME_REG_CC, cc_ready | NVME_CC_SHN_ABRUPT << NVME_CC_SHN_SHIFT);
+	rig.post(NVME_REG_DOORBELLS + 8, 2);
 	rig.run_for(60000000);
 	ASSERT_EQ(rig.fake->log.size(), 2u);
 	EXPECT_EQ(rig.fake->log[1].op, FTL_FLUSH);
@@ -204,7 +195,7 @@ TEST(LifeCycle, HostThatLeavesDuringTheFlushEndsTheRunWhenItIsDone)
 {
 	Rig rig;
 	rig.enable();
-	put_write(rig, NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	rig.post(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
 	lt_host_turn(0);
 	EXPECT_NE(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
 	rig.hang_up();
@@ -221,10 +212,10 @@ TEST(LifeCycle, DeleteWaitsForWhatIsInFlight)
 	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 50000000}; };
 	for (int i = 0; i < 5; i++)
 		rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()), 2000);
-	put_write(rig, NVME_REG_DOORBELLS + 8, 5);
+	rig.post(NVME_REG_DOORBELLS + 8, 5);
 	rig.run_for(100000);
 	rig.place_admin(admin_sqe(NVME_ADMIN_DELETE_SQ, 1));
-	put_write(rig, NVME_REG_DOORBELLS, 3);
+	rig.post(NVME_REG_DOORBELLS, 3);
 	lt_host_turn(0);
 	EXPECT_FALSE(rig.reap_admin(false));
 	rig.run_for(60000000);

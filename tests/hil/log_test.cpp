@@ -21,10 +21,8 @@ struct Log : testing::Test {
 		std::memset(rig.at(rig.buffer()), 0xee, bytes + 64);
 		return rig.status_of(sqe);
 	}
-	template <class T> const T &page() { return *rig.at<T>(rig.buffer()); }
 	Rig rig;
 };
-constexpr uint16_t bad_field = NVME_INVALID_FIELD | NVME_DNR;
 
 TEST_F(Log, UnknownPagesAndBadWindows)
 {
@@ -46,8 +44,8 @@ TEST_F(Log, UnknownPagesAndBadWindows)
 TEST_F(Log, WindowShowsItsPieceAndZerosBehindThePage)
 {
 	ASSERT_EQ(log(NVME_LOG_FIRMWARE, 512), 0);
-	EXPECT_EQ(page<nvme_firmware_log>().afi, 1);
-	EXPECT_EQ(std::string(page<nvme_firmware_log>().frs[0], 8), "1.0     ");
+	EXPECT_EQ(rig.page<nvme_firmware_log>().afi, 1);
+	EXPECT_EQ(std::string(rig.page<nvme_firmware_log>().frs[0], 8), "1.0     ");
 	ASSERT_EQ(log(NVME_LOG_FIRMWARE, 1024, 8), 0);
 	EXPECT_EQ(std::string(rig.at<char>(rig.buffer()), 4), "1.0 ");
 	EXPECT_EQ(rig.at(rig.buffer())[504], 0);
@@ -86,16 +84,14 @@ TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 	auto read_log = [&](uint8_t id) {
 		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, id | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
 	};
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
+	rig.await_event();
 	EXPECT_FALSE(rig.reap_admin()) << "events of warnings are asked for";
-	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY)), 0);
+	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY).status, 0);
 	auto told = rig.reap_admin();
 	ASSERT_TRUE(told);
 	EXPECT_EQ(told->dw0, NVME_AEN_SMART | NVME_AEN_SMART_RELIABILITY << 8 | NVME_LOG_SMART << 16);
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
-	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY)), 0);
+	rig.await_event();
+	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY).status, 0);
 	EXPECT_FALSE(rig.reap_admin()) << "masked until the SMART log is read";
 	read_log(NVME_LOG_ERROR);
 	EXPECT_FALSE(rig.reap_admin()) << "the error log is another type's";
@@ -127,7 +123,7 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 99, 1, prp)).status, NVME_UNRECOVERED_READ);
 	rig.close(queue, rig.now());
 	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
-	auto &smart = page<nvme_smart_log>();
+	auto &smart = rig.page<nvme_smart_log>();
 	EXPECT_EQ(smart.host_reads[0], 5u);
 	EXPECT_EQ(smart.host_writes[0], 2u);
 	EXPECT_EQ(smart.data_units_read[0], 1u) << "80 sectors of 512 bytes, in thousands, rounded up";
@@ -139,18 +135,17 @@ TEST_F(Log, SmartTellsWearAndSpare)
 {
 	rig.fake->health = {37, 120};
 	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
-	EXPECT_EQ(page<nvme_smart_log>().available_spare, 37);
-	EXPECT_EQ(page<nvme_smart_log>().spare_threshold, 10);
-	EXPECT_EQ(page<nvme_smart_log>().percentage_used, 120);
-	EXPECT_EQ(page<nvme_smart_log>().critical_warning, 0);
-	EXPECT_EQ(page<nvme_smart_log>().temperature[0] | page<nvme_smart_log>().temperature[1], 0) << "not modelled";
+	EXPECT_EQ(rig.page<nvme_smart_log>().available_spare, 37);
+	EXPECT_EQ(rig.page<nvme_smart_log>().spare_threshold, 10);
+	EXPECT_EQ(rig.page<nvme_smart_log>().percentage_used, 120);
+	EXPECT_EQ(rig.page<nvme_smart_log>().critical_warning, 0);
+	EXPECT_EQ(rig.page<nvme_smart_log>().temperature[0] | rig.page<nvme_smart_log>().temperature[1], 0) << "not modelled";
 }
 
 TEST_F(Log, SpareBelowTheThresholdIsAWarningAndAnEvent)
 {
-	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_WARNING_SPARE)), 0);
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
+	ASSERT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_SPARE).status, 0);
+	rig.await_event();
 	for (uint8_t spare : {10, 9}) {
 		rig.fake->health.spare_percent = spare;
 		tell_watch(*rig.fake);
@@ -159,10 +154,9 @@ TEST_F(Log, SpareBelowTheThresholdIsAWarningAndAnEvent)
 		ASSERT_EQ(told.has_value(), spare == 9) << "below, not at it";
 		EXPECT_EQ(told ? told->dw0 : 0, spare == 9 ? NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8 | NVME_LOG_SMART << 16 : 0);
 		ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
-		EXPECT_EQ(page<nvme_smart_log>().critical_warning, spare == 9 ? NVME_WARNING_SPARE : 0);
+		EXPECT_EQ(rig.page<nvme_smart_log>().critical_warning, spare == 9 ? NVME_WARNING_SPARE : 0);
 	}
-	rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-	rig.ring_admin();
+	rig.await_event();
 	tell_watch(*rig.fake);
 	rig.run();
 	EXPECT_FALSE(rig.reap_admin()) << "told once";
@@ -172,9 +166,9 @@ TEST_F(Log, SmartTellsThePowerHistory)
 {
 	rig.fake->history = {12, 3, 2 * 3600000000000ull + 1};
 	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
-	EXPECT_EQ(page<nvme_smart_log>().power_cycles[0], 12u);
-	EXPECT_EQ(page<nvme_smart_log>().unsafe_shutdowns[0], 3u);
-	EXPECT_EQ(page<nvme_smart_log>().power_on_hours[0], 2u);
+	EXPECT_EQ(rig.page<nvme_smart_log>().power_cycles[0], 12u);
+	EXPECT_EQ(rig.page<nvme_smart_log>().unsafe_shutdowns[0], 3u);
+	EXPECT_EQ(rig.page<nvme_smart_log>().power_on_hours[0], 2u);
 }
 
 TEST_F(Log, EffectsNameTheCommandsOfEachSet)
@@ -182,35 +176,30 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 	constexpr uint32_t change = NVME_EFFECT_SUPPORTED | NVME_EFFECT_LBA_CHANGE | NVME_SCOPE_NAMESPACE;
 
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096), 0);
-	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_WRITE], change);
-	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
-	EXPECT_EQ(page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 0u + NVME_EFFECT_SUPPORTED + NVME_SCOPE_CONTROLLER);
+	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_WRITE], change);
+	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
+	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 0u + NVME_EFFECT_SUPPORTED + NVME_SCOPE_CONTROLLER);
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096, 0, 0, NVME_CSI_ZNS << 24), 0);
-	EXPECT_EQ(page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], change);
+	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], change);
 }
 
 TEST_F(Log, SupportedPagesAndFeatures)
 {
 	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
 	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc3})
-		EXPECT_EQ(page<nvme_supported_pages>().page[id], 1u) << id;
+		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 1u) << id;
 	for (unsigned id : {0x04, 0x06, 0x14, 0xbe, 0xc4, 0xff})
-		EXPECT_EQ(page<nvme_supported_pages>().page[id], 0u) << id;
+		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 0u) << id;
 	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
-	EXPECT_TRUE(page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
-	EXPECT_EQ(page<nvme_features_log>().feature[0x0d], 0u);
+	EXPECT_TRUE(rig.page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
+	EXPECT_EQ(rig.page<nvme_features_log>().feature[0x0d], 0u);
 	ASSERT_EQ(log(NVME_LOG_MI_COMMANDS, 4096), 0);
-	EXPECT_EQ(page<nvme_mi_commands_log>().command[0], 0u);
+	EXPECT_EQ(rig.page<nvme_mi_commands_log>().command[0], 0u);
 }
 
 struct ZoneNotice : Log {
 	static constexpr uint32_t retain = 1 << 15;
-	void request()
-	{
-		rig.place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
-		rig.ring_admin();
-	}
-	uint16_t configure(uint32_t value) { return rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, value)); }
+	uint16_t configure(uint32_t value) { return rig.set_feature(NVME_FEAT_ASYNC_EVENT, value).status; }
 	void change(uint64_t start)
 	{
 		change_zone(*rig.fake, start);
@@ -229,18 +218,18 @@ struct ZoneNotice : Log {
 	const nvme_changed_zones_log &zones(uint32_t extra10 = 0)
 	{
 		EXPECT_EQ(log(NVME_LOG_CHANGED_ZONES, 4096, 0, extra10, 0, 1), 0);
-		return page<nvme_changed_zones_log>();
+		return rig.page<nvme_changed_zones_log>();
 	}
 };
 
 TEST_F(ZoneNotice, IsGivenOnceUntilTheListIsRead)
 {
 	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
-	request();
+	rig.await_event();
 	EXPECT_FALSE(told()) << "nothing has changed";
 	change(512);
 	EXPECT_TRUE(told());
-	request();
+	rig.await_event();
 	change(128);
 	EXPECT_FALSE(told()) << "masked until the list is read";
 	auto retained = zones(retain);
@@ -260,7 +249,7 @@ TEST_F(ZoneNotice, IsGivenOnceUntilTheListIsRead)
 
 TEST_F(ZoneNotice, IsGivenOnlyToWhomAsksForIt)
 {
-	request();
+	rig.await_event();
 	change(512);
 	EXPECT_FALSE(told());
 	ASSERT_EQ(configure(NVME_WARNINGS), 0);
@@ -275,7 +264,7 @@ TEST_F(ZoneNotice, AControllerResetKeepsTheListButNotTheEvent)
 	rig.set(NVME_REG_CC, 0);
 	change(512);
 	rig.enable();
-	request();
+	rig.await_event();
 	EXPECT_FALSE(told()) << "the feature is back at its default";
 	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
 	EXPECT_TRUE(told());
@@ -290,8 +279,8 @@ TEST_F(ZoneNotice, AListThatIsTooLongNamesNone)
 	EXPECT_EQ(zones(retain).start[510], 510 * 128u);
 	change(511 * 128);
 	EXPECT_EQ(zones().zones, 0xffffu);
-	EXPECT_EQ(page<nvme_changed_zones_log>().start[0], 0u);
-	EXPECT_EQ(page<nvme_changed_zones_log>().start[510], 0u);
+	EXPECT_EQ(rig.page<nvme_changed_zones_log>().start[0], 0u);
+	EXPECT_EQ(rig.page<nvme_changed_zones_log>().start[510], 0u);
 	EXPECT_EQ(zones().zones, 0u);
 }
 
@@ -310,14 +299,14 @@ TEST(ZoneNoticeOfABlockDevice, IsNotThere)
 	rig.enable();
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 127u << 16, 0, rig.buffer(), 1)),
 		  dnr(NVME_LOG_PAGE_INVALID));
-	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_ZONES)), bad_field);
+	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_ZONES).status, bad_field);
 }
 
 TEST_F(Log, HartTimesSumToElapsed)
 {
 	rig.run_for(5000);
 	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
-	auto &harts = page<hz_log_harts>();
+	auto &harts = rig.page<hz_log_harts>();
 	EXPECT_EQ(harts.harts, rig.cfg.harts);
 	EXPECT_EQ(harts.now_ns, rig.now());
 	for (unsigned i = 0; i < harts.harts; i++) {
@@ -340,8 +329,8 @@ TEST_F(Log, LockPageGrowsWithTheLocksAndMayBeReadInPieces)
 	}
 	uint32_t bytes = sizeof(hz_log_locks) + 500 * sizeof(hz_lock_entry);
 	ASSERT_EQ(log(HZ_LOG_LOCKS, bytes), 0);
-	ASSERT_EQ(page<hz_log_locks>().entries, 500u);
-	EXPECT_EQ(page<hz_log_locks>().entry_bytes, sizeof(hz_lock_entry));
+	ASSERT_EQ(rig.page<hz_log_locks>().entries, 500u);
+	EXPECT_EQ(rig.page<hz_log_locks>().entry_bytes, sizeof(hz_lock_entry));
 	std::vector<uint8_t> whole(rig.at(rig.buffer()), rig.at(rig.buffer()) + bytes);
 	auto *entry = reinterpret_cast<const hz_lock_entry *>(whole.data() + sizeof(hz_log_locks));
 	for (unsigned i = 0; i < 500; i++) {
@@ -359,22 +348,22 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 	rig.fake->report.host_read_sectors = 1000;
 	rig.fake->report.version = 1;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
-	EXPECT_EQ(page<hz_log_ftl>().host_read_sectors, 1000u);
+	EXPECT_EQ(rig.page<hz_log_ftl>().host_read_sectors, 1000u);
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
-	EXPECT_EQ(page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
-	EXPECT_EQ(page<hz_log_flash>().dies, 4u);
+	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
+	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
 	rig.fake->report.host_read_sectors = 1500;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
-	EXPECT_EQ(page<hz_log_ftl>().host_read_sectors, 500u);
-	EXPECT_EQ(page<hz_log_ftl>().version, 1u);
+	EXPECT_EQ(rig.page<hz_log_ftl>().host_read_sectors, 500u);
+	EXPECT_EQ(rig.page<hz_log_ftl>().version, 1u);
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
-	EXPECT_EQ(page<hz_log_flash>().reads[HZ_CAUSE_HOST], 0u);
-	EXPECT_EQ(page<hz_log_flash>().dies, 4u) << "not a counter";
+	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 0u);
+	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u) << "not a counter";
 	rig.run_for(700);
 	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
 	for (unsigned i = 0; i < rig.cfg.harts; i++)
-		EXPECT_LE(page<hz_log_harts>().hart[i].elapsed_ns, 701u) << "every hart has begun a new account";
+		EXPECT_LE(rig.page<hz_log_harts>().hart[i].elapsed_ns, 701u) << "every hart has begun a new account";
 }
 
 } // namespace hil_test

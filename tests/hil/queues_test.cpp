@@ -150,7 +150,7 @@ TEST(Queues, ArbitrationBurstIsHonoured)
 {
 	Rig rig({.inflight = 1});
 	rig.enable();
-	rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_ARBITRATION, 2));
+	rig.set_feature(NVME_FEAT_ARBITRATION, 2);
 	auto a = rig.make_queue(1, 64), b = rig.make_queue(2, 64);
 	rig.clock(1).turnaround_ns = rig.clock(2).turnaround_ns = 1000000000; // nobody reads the answers here
 	for (int i = 0; i < 16; i++) {

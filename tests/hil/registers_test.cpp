@@ -65,8 +65,7 @@ TEST(Registers, MaskedVectorIsHeldBack)
 	rig.place_admin(admin_sqe(NVME_ADMIN_ABORT));
 	rig.ring_admin();
 	EXPECT_TRUE(rig.received().empty());
-	hz_link_message unmask{HZ_LINK_WRITE, 4, 1, NVME_REG_INTMC, 1};
-	rig.send(&unmask, sizeof(unmask));
+	rig.post(NVME_REG_INTMC, 1);
 	rig.run();
 	auto messages = rig.received();
 	ASSERT_EQ(messages.size(), 2u);

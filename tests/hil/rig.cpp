@@ -52,6 +52,7 @@ hz_device_config small_config(const Options &options)
 }
 
 constexpr size_t arena_bytes = 8 << 20;
+constexpr uint16_t posted_tag = UINT16_MAX; // no tag of ask()'s
 
 Rig::Memory Rig::map(size_t bytes)
 {
@@ -147,6 +148,12 @@ hz_link_message Rig::ask(uint8_t type, uint32_t offset, uint8_t size, uint64_t v
 	return {};
 }
 
+void Rig::post(uint32_t offset, uint64_t value, uint8_t size)
+{
+	hz_link_message message{HZ_LINK_WRITE, size, posted_tag, offset, value};
+	send(&message, sizeof(message));
+}
+
 void Rig::run()
 {
 	if (options.virtual_clock)
@@ -179,8 +186,7 @@ void Rig::enable(uint32_t slots, uint32_t cc_extra)
 	set(NVME_REG_AQA, (slots - 1) << 16 | (slots - 1));
 	set(NVME_REG_ASQ, asq_, 8);
 	set(NVME_REG_ACQ, acq_, 8);
-	set(NVME_REG_CC, NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT |
-				 cc_extra);
+	set(NVME_REG_CC, cc_ready | cc_extra);
 	if (!(get(NVME_REG_CSTS) & NVME_CSTS_RDY))
 		throw std::logic_error("the controller is not ready");
 }
@@ -217,6 +223,17 @@ Cqe Rig::admin(nvme_sqe sqe)
 		if (auto cqe = reap_admin())
 			return *cqe;
 	throw std::logic_error("the admin command did not complete");
+}
+
+void Rig::await_event()
+{
+	place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	ring_admin();
+}
+
+Cqe Rig::set_feature(uint8_t id, uint32_t value, uint32_t nsid)
+{
+	return admin(admin_sqe(NVME_ADMIN_SET_FEATURES, id, value, 0, nsid));
 }
 
 uint16_t Rig::create_cq(unsigned id, uint32_t depth, uint64_t base, uint32_t flags, uint32_t vector)

@@ -54,6 +54,7 @@ public:
 	hz_link_message ask(uint8_t type, uint32_t offset, uint8_t size, uint64_t value = 0);
 	uint64_t get(uint32_t offset, uint8_t size = 4) { return ask(HZ_LINK_READ, offset, size).value; }
 	hz_link_message set(uint32_t offset, uint64_t value, uint8_t size = 4) { return ask(HZ_LINK_WRITE, offset, size, value); }
+	void post(uint32_t offset, uint64_t value, uint8_t size = 4); // the same, not run: its answer comes later
 	void hang_up() { leave(); run(); }
 	void leave() { hung_up_ = true; } // seen at the next look
 	bool closed() const { return closed_; }
@@ -77,7 +78,10 @@ public:
 	uint64_t admin_completions() const { return acq_; }
 	Cqe admin(nvme_sqe sqe);                 // one command, waits for its completion
 	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
+	void await_event();                      // a request that the next asynchronous event completes
+	Cqe set_feature(uint8_t id, uint32_t value, uint32_t nsid = 0);
 	uint64_t buffer() const { return buffer_; }  // 1 MiB for admin data, page aligned
+	template <class T> const T &page() { return *at<T>(buffer_); }
 
 	// I/O queue pair; the harness plays the host side by hand.
 	struct Queue {
@@ -127,5 +131,7 @@ private:
 nvme_sqe io_sqe(uint8_t opcode, uint64_t lba = 0, uint32_t sectors = 1, uint64_t prp1 = 0, uint64_t prp2 = 0);
 nvme_sqe admin_sqe(uint8_t opcode, uint32_t cdw10 = 0, uint32_t cdw11 = 0, uint64_t prp1 = 0, uint32_t nsid = 0);
 constexpr uint16_t dnr(int status) { return static_cast<uint16_t>(status | NVME_DNR); }
+constexpr uint16_t bad_field = dnr(NVME_INVALID_FIELD);
+constexpr uint32_t cc_ready = NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT;
 
 } // namespace hil_test
