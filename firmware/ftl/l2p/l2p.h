@@ -1,10 +1,14 @@
-/* Logical to physical map, one 4-byte entry per LBA: 30 bits of physical sector address, two map bits that say how far entries are
- * aggregated (enum hz_map_level).
+/* The map from logical to physical addresses, L2P: one entry of 4 bytes for each LBA. 30 bits are the sector's address on flash, two are
+ * map bits: how far the sectors from this one on lie one after another (enum hz_map_level).
  *
- * Holds the sectors that lie at their place in the zone's superblock, [0, placed); what is staged in SLC is in the zone's staged list
- * (staged.h). Two implementations, chosen by the config: l2p_flat.c, a table in RAM that mount rebuilds, and l2p_cached.c, table pages
- * in flash (l2p_table.h) behind a log of changes (l2p_log.h) and a cache (l2p_cache.h). Everything is protected by class L2P, sharded by
- * zone. Under it only class SLC may be taken. */
+ * The map holds what lies at its final place: of a zone, the sectors [0, placed). Sectors that are staged in SLC are in the zone's own
+ * list (slc/staged.h), and those in a write buffer are nowhere else yet.
+ *
+ * The config chooses between two implementations. l2p_flat.c is a table in RAM, which mount rebuilds. l2p_cached.c keeps the table on
+ * flash, in table pages (l2p_table.h). An entry is then looked for in three places, in this order: among the changes that no table page
+ * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read.
+ *
+ * All of it is protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 

@@ -1,11 +1,15 @@
-/* Cache of mapping entries: hash buckets, LRU or CLOCK, pinned entries; in shards that lend each other room.
+/* The cache of map entries: hash buckets, LRU or CLOCK eviction, pinned entries, in shards that lend each other room.
  *
- * What enters and leaves together is a *node*: an entry that stands for a range (chunk or zone: the sectors from `lba` on lie one after
- * another from `ppa` on), or a *line* of page entries, neighbours in one table page, each valid or not. A line has one entry unless the
- * device prefetches: entries that come as a window of neighbours are looked for and leave as neighbours, so 2^line_shift of them share a
- * hash bucket, a place in the order of eviction and a list link. The budget counts entries, pinned ones included, a line as a
- * whole, and is never exceeded. Nodes of one group (a table page) are linked, so that they can be dropped without a search. Every call
- * names a shard whose lock (class L2P) is held; a group belongs to one shard. O(1) but where it says otherwise; no division. */
+ * Entries enter and leave in *nodes*, of two sorts:
+ *   a range   one entry that stands for a chunk or a zone: the sectors from `lba` on lie one after another from `ppa` on
+ *   a line    2^line_shift page entries, neighbours in one table page, each valid or not
+ * Without prefetching a line has one entry. With it, neighbours come together, are read together and leave together, so they share a hash
+ * bucket, a place in the order of eviction and a list link.
+ *
+ * The budget counts entries, pinned ones included, and all entries of a line, valid or not. It is never exceeded. The nodes of a group
+ * (a table page) are linked, so that they can be dropped without a search; a group belongs to one shard.
+ *
+ * Every call names a shard whose lock (class L2P) is held. O(1) but where it says otherwise; no division. */
 #ifndef FTL_L2P_CACHE_H
 #define FTL_L2P_CACHE_H
 

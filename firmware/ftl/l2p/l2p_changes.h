@@ -1,8 +1,9 @@
-/* Changed entries of conventional zones: the part of the L2P log that cannot be derived from a zone. One record per changed LBA, found by
- * its LBA in a hash table and chained for its table page.
+/* Changed entries of conventional zones: the part of the L2P log that needs memory, since it does not follow from a zone. One record for
+ * each changed LBA, found by the LBA in a hash table and chained for its table page.
  *
- * Protected by the L2P lock of the LBA's zone; free records are a stack in one shared word. The log admits writes while it has room;
- * those that land then may exceed it, by a flush unit for each buffer of the conventional zones. */
+ * Records are protected by the L2P lock of the LBA's zone; free ones are a stack in one shared word. There are more of them than the log
+ * counts: data are let into a buffer while the log has room, and those that land then may exceed it, by as much as the buffers of
+ * conventional zones hold. */
 #ifndef FTL_L2P_CHANGES_H
 #define FTL_L2P_CHANGES_H
 

@@ -1,13 +1,16 @@
-/* Checkpoints: sectors of the SLC log from which mount knows how new the table pages of conventional zones are, so that it need not read
- * the OOB of all backing zones.
+/* Checkpoints: how far mount may believe the table pages of conventional zones, so that it need not read the OOB records of all backing
+ * zones.
  *
- * A checkpoint says: when a pass of the log began, the next sequence number was `before`; when the pass had ended, the copies of these table
- * pages had these sequence numbers. A pass takes every page that is dirty when it begins, and what a copy names is durable before the copy
- * is written. So of every sector of a backing zone whose sequence is below `before` a copy that is as new as the checkpoint says
- * knows, or of a newer one of the same LBA. That stays true whatever happens later: an old checkpoint makes mount read more, never wrong.
+ * A checkpoint holds two things: `before`, the next sequence number when a pass of the log began; and, of each table page, the sequence
+ * number that its copy on flash had when the pass had ended.
  *
- * The log's job writes them when it has written a few times as many table pages as there are checkpoints. They lie in SLC like
- * table pages, with indices behind those (l2p_table.all). */
+ * What it promises: take any sector of a backing zone with a sequence number below `before`. The table page of its LBA, in the copy that
+ * the checkpoint recorded or in a younger one, names that sector or a newer version of the LBA. For a pass writes every page that had
+ * changes when it began, and what a copy names is durable before the copy is written. The promise stays true whatever happens later: an
+ * old checkpoint makes mount read more, never wrong.
+ *
+ * Each is a sector of the SLC log, with an index behind those of the table pages (l2p_table.all). The log's job writes them all anew when
+ * it has written L2P_CHECKPOINT_EVERY times as many table pages as there are checkpoints. */
 #ifndef FTL_L2P_CHECKPOINT_H
 #define FTL_L2P_CHECKPOINT_H
 

@@ -1,14 +1,18 @@
-/* The L2P log: mapping changes that are in RAM only, and the job that merges them into table pages on flash.
+/* The L2P log: changes of the map that are in RAM only, and the job that brings them into table pages on flash.
  *
- * Changes of conventional zones are records (l2p_changes.h). For sequential zones the log needs no memory of its own: what it holds of a table page is [merged, placed) of it, and where those
- * sectors lie follows from the zone. Its size still counts in entries, as in a device that writes them down one by one. A pass of
- * the job takes every page that is dirty when it begins, in rounds of a few pages: read the copies, merge, set map bits, write. What a page of
- * a conventional zone names is durable before the page is written: the round waits a while, then it flushes the buffers of conventional zones. Now and then
- * a pass ends with a checkpoint (l2p_checkpoint.h).
+ * Sequential zones need no memory for it. A zone is mapped in order, so what the log holds of one of its table pages is always the entries
+ * [merged, placed), and where those sectors lie follows from the zone. Changes of conventional zones are records (l2p_changes.h). Either
+ * way the log counts entries, as a device does that writes them down one by one.
  *
- * Writes are admitted as long as the log has room; what is being programmed then may exceed it. Nothing that the job needs waits for the
- * log: SLC space is made by the SLC collector, which changes RAM only. `used` is a shared word, log.lock (class L2P, index: number of
- * map shards + 1) protects the lists of those who wait; nothing is taken under it. */
+ * A *pass* of the job takes every page that is dirty when it begins, in *rounds* of a few pages: read the old copies, merge the changes,
+ * set the map bits, write. What a page of a conventional zone names must be durable before the page is written: the round waits for that
+ * a while, then it flushes the buffers of conventional zones. Now and then a pass ends with checkpoints (l2p_checkpoint.h).
+ *
+ * Writes are admitted as long as the log has room; what is being programmed then may exceed it. The job itself waits for nothing that waits
+ * for the log: SLC space is made by the SLC collector, which changes RAM only.
+ *
+ * `used` is a shared word. log.lock (class L2P, index: number of map shards + 1) protects the lists of those who wait; nothing is taken
+ * under it. */
 #ifndef FTL_L2P_LOG_H
 #define FTL_L2P_LOG_H
 

@@ -1,11 +1,12 @@
-/* The mapping table on flash, as far as RAM knows it: which table pages have a copy, how much of it is current, and reads under way.
+/* The map's table on flash, as far as RAM knows it: which table pages have a copy, how much of it is current, and reads under way.
  *
- * A table page is one sector of the SLC log: HZ_MAP_PAGE_ENTRIES entries of HZ_MAP_ENTRY_BYTES, each a 30-bit address and two map
- * bits (enum hz_map_level). Of the entries of a zone's placed sectors, [0, merged) of a page are in its copy on flash; the others, up to
- * what the zone has placed, are the page's part of the log (l2p_log.h). The map bits of an entry say how far the sectors from
- * it on lie together: those of the first entry of a chunk or zone count, others may be older.
+ * A table page is one sector of the SLC log with HZ_MAP_PAGE_ENTRIES entries of HZ_MAP_ENTRY_BYTES: a 30-bit address and two map bits each.
  *
- * A copy of a conventional zone's page holds all its entries (merged); what has changed since is in l2p_changes.h.
+ * Of a sequential zone's page, the first `merged` entries are in the copy on flash. Those behind, up to what the zone has placed, are the
+ * page's part of the log (l2p_log.h). The map bits of an entry say how far the sectors from it on lie together; only those of the first
+ * entry of a chunk or zone are kept up to date.
+ *
+ * Of a conventional zone's page, the copy on flash has all entries (merged); what has changed since is in l2p_changes.h.
  *
  * Protected by the L2P lock of the zone. */
 #ifndef FTL_L2P_TABLE_H
