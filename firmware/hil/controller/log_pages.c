@@ -173,4 +173,3 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 }
 HZ_STATIC_ASSERT(sizeof(struct hz_log_harts) <= HIL_SCRATCH_BYTES && sizeof(struct hz_log_flash) <= HIL_SCRATCH_BYTES,
 		 "log pages are built in the scratch buffer");
-
