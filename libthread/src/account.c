@@ -35,7 +35,7 @@ static void settle(const struct account *a, uint64_t now_ns, struct hz_hart_time
 	out->work_ns = out->elapsed_ns - out->idle_ns - spin;
 }
 
-static void start(unsigned hart, uint32_t roles, uint64_t now_ns)
+static void start_account(unsigned hart, uint32_t roles, uint64_t now_ns)
 {
 	struct account *a = &accounts[hart];
 
@@ -46,12 +46,12 @@ static void start(unsigned hart, uint32_t roles, uint64_t now_ns)
 
 void account_init(unsigned hart, uint64_t start_ns)
 {
-	start(hart, 0, start_ns);
+	start_account(hart, 0, start_ns);
 }
 
 void account_restart(unsigned hart)
 {
-	start(hart, accounts[hart].own.roles, clock_now_ns());
+	start_account(hart, accounts[hart].own.roles, clock_now_ns());
 }
 
 void account_roles(unsigned hart, uint32_t roles)

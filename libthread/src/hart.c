@@ -1,20 +1,11 @@
 /* The hart loop: due timers, one mailbox batch, hook, idle. */
-#include "account.h"
-#include "hart_state.h"
+#include "hart.h"
 
-static struct hart *harts;
+#include "account.h"
+#include "mailbox.h"
+
 static unsigned hart_count;
 static lt_word stopped; /* 1: lt_harts_stop was called */
-
-struct hart *lt_hart_of(unsigned hart)
-{
-	return &harts[hart];
-}
-
-struct hart *lt_hart_self(void)
-{
-	return &harts[lt_hart_id()];
-}
 
 unsigned lt_harts(void)
 {
@@ -27,20 +18,20 @@ void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
 
 	if (count == 0 || count > HZ_MAX_HARTS)
 		lt_fail("lt_harts_init: number of harts is not 1 to 64");
-	harts = arena_alloc(arena, count, sizeof(*harts), "harts");
+	lt_all_harts = arena_alloc(arena, count, sizeof(*lt_all_harts), "harts");
 	hart_count = count;
 	lt_preset(&stopped, 0);
 	for (unsigned i = 0; i < count; i++) {
-		harts[i].id = i;
-		timer_heap_init(&harts[i].timers, arena, timers);
+		lt_all_harts[i].id = i;
+		timer_heap_init(&lt_all_harts[i].timers, arena, timers);
 		account_init(i, now_ns);
 	}
 }
 
 void lt_hart_set_hook(unsigned hart, lt_hook_fn *hook, void *ctx)
 {
-	harts[hart].hook = hook;
-	harts[hart].hook_ctx = ctx;
+	lt_all_harts[hart].hook = hook;
+	lt_all_harts[hart].hook_ctx = ctx;
 }
 
 void lt_hart_set_roles(unsigned hart, uint32_t roles)
@@ -151,7 +142,7 @@ void lt_harts_stop(void)
 	if (lt_swap(&stopped, 1))
 		return;
 	for (unsigned i = 0; i < hart_count; i++)
-		lt_post(&(struct lt_thread){ "stop", i }, &harts[i].stop_event, on_stop);
+		lt_post(&(struct lt_thread){ "stop", i }, &lt_all_harts[i].stop_event, on_stop);
 }
 
 void lt_hart_times(unsigned hart, struct hz_hart_times *out)
@@ -174,6 +165,6 @@ static void on_reset(struct lt_event *ev)
 void lt_hart_times_reset(void)
 {
 	for (unsigned i = 0; i < hart_count; i++)
-		if (!lt_swap(&harts[i].reset_posted, 1))
-			lt_post(&(struct lt_thread){ "reset", i }, &harts[i].reset_event, on_reset);
+		if (!lt_swap(&lt_all_harts[i].reset_posted, 1))
+			lt_post(&(struct lt_thread){ "reset", i }, &lt_all_harts[i].reset_event, on_reset);
 }

@@ -5,8 +5,6 @@
 #include "lt/hart.h"
 #include "timer_heap.h"
 
-enum { TURNS_PER_LOOK = 4 }; /* of a hart that does not come to wait: a wait looks itself */
-
 struct hart {
 	/* Written by any hart: newest event first. */
 	LT_OWN_LINE lt_word mailbox;
@@ -25,18 +23,10 @@ struct hart {
 	struct lt_event stop_event, reset_event;
 };
 
+extern struct hart *lt_all_harts; /* by number; lt_harts_init */
+
+static inline struct hart *lt_hart_of(unsigned hart) { return &lt_all_harts[hart]; }
 /* The calling hart's. */
-struct hart *lt_hart_self(void);
-struct hart *lt_hart_of(unsigned hart);
-/* One turn of the calling hart's loop: true if it did something. */
-bool lt_hart_turn(struct hart *h);
-/* Nothing more will come to this hart before it stops. */
-bool lt_hart_done(struct hart *h);
-/* Run what is on the local list, what was taken, and now and then what is in the mailbox; returns the number of events. */
-unsigned lt_mail_run(struct hart *h);
-/* Empty the mailbox if it has something: one shared load. */
-void lt_mail_take(struct hart *h);
-/* Events are waiting on the local list or are taken. */
-static inline bool lt_mail_known(const struct hart *h) { return h->local_head || h->taken; }
+static inline struct hart *lt_hart_self(void) { return lt_hart_of(lt_hart_id()); }
 
 #endif

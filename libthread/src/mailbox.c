@@ -1,8 +1,9 @@
 /* Posting events and running them: a multi-producer list per hart, taken whole by its owner and turned round into FIFO
  * order. */
+#include "mailbox.h"
+
 #include "account.h"
 #include "checks.h"
-#include "hart_state.h"
 
 static void post_local(struct hart *h, struct lt_event *ev)
 {

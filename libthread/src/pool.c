@@ -38,7 +38,7 @@ static void *object_of(struct lt_pool *pool, struct tag *tag)
 	return (char *)tag - pool->tag_at;
 }
 
-static void fill(struct lt_pool *pool, struct share *share, char *memory, uint32_t objects)
+static void fill_share(struct lt_pool *pool, struct share *share, char *memory, uint32_t objects)
 {
 	for (uint32_t i = 0; i < objects; i++) {
 		struct tag *tag = tag_of(pool, memory + i * (pool->tag_at + sizeof(*tag)));
@@ -56,7 +56,7 @@ struct lt_pool *lt_pool_new(struct arena *arena, unsigned harts, uint32_t per_ha
 	pool->tag_at = stride - sizeof(struct tag);
 	for (unsigned i = 0; i < harts; i++) {
 		pool->share[i].owner = (struct lt_thread){ what, i };
-		fill(pool, &pool->share[i], arena_alloc(arena, per_hart, stride, what), per_hart);
+		fill_share(pool, &pool->share[i], arena_alloc(arena, per_hart, stride, what), per_hart);
 	}
 	return pool;
 }
@@ -71,7 +71,7 @@ static struct tag *pop(struct share *share)
 }
 
 /* Move what other harts gave back to the owner's list. If HUNGRY is gone, wake_remote is on its way and will say so. */
-static void take_over(struct share *share)
+static void take_returned(struct share *share)
 {
 	uint64_t list = lt_swap(&share->returned, NOTHING);
 
@@ -139,7 +139,7 @@ static struct lt_pool *pool_of(struct share *share)
 
 static void serve(struct share *share)
 {
-	take_over(share);
+	take_returned(share);
 	while (share->first && share->free)
 		hand_over(pool_of(share), share);
 	if (share->first)
@@ -153,7 +153,7 @@ void *lt_pool_get(struct lt_pool *pool)
 	if (share->first)
 		return NULL;
 	if (!share->free)
-		take_over(share);
+		take_returned(share);
 	return share->free ? object_of(pool, pop(share)) : NULL;
 }
 

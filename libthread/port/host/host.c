@@ -1,6 +1,4 @@
 /* Host bodies of the architecture header: clock, waiting, waking, failing. */
-#include "host_state.h"
-
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -11,7 +9,9 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "interleave.h"
 #include "lt/arch.h"
+#include "runner.h"
 
 __thread unsigned lt_host_hart;
 __thread unsigned lt_host_frozen;

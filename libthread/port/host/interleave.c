@@ -1,13 +1,14 @@
 /* The interleaver: harts as coroutines, of which a seeded choice lets one go on at each access to a shared word. */
-#include "host_clock.h"
-#include "host_state.h"
+#include "interleave.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include "checks.h"
+#include "host_clock.h"
 #include "lt/hart.h"
+#include "runner.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>

@@ -1,9 +1,11 @@
 /* Test clock and the deterministic single-threaded runner. */
-#include "host_clock.h"
-#include "host_state.h"
+#include "runner.h"
 
 #include "account.h"
-#include "hart_state.h"
+#include "hart.h"
+#include "host_clock.h"
+#include "interleave.h"
+#include "mailbox.h"
 
 static struct {
 	bool active;

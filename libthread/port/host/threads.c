@@ -1,10 +1,9 @@
 /* Real hart threads: a pthread per hart, for tests under ThreadSanitizer and benchmarks. */
-#include "host_clock.h"
-#include "host_state.h"
-
 #include <pthread.h>
 
+#include "host_clock.h"
 #include "lt/hart.h"
+#include "runner.h"
 
 static pthread_t threads[HZ_MAX_HARTS];
 static unsigned running;

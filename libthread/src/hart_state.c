@@ -1,0 +1,4 @@
+/* Where all harts are. */
+#include "hart_state.h"
+
+struct hart *lt_all_harts;

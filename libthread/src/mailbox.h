@@ -1,0 +1,16 @@
+/* Inside libthread only: the owner's side of a mailbox. */
+#ifndef MAILBOX_H
+#define MAILBOX_H
+
+#include "hart_state.h"
+
+enum { TURNS_PER_LOOK = 4 }; /* of a hart that does not come to wait: a wait looks itself */
+
+/* Run what is on the local list, what was taken, and now and then what is in the mailbox; returns the number of events. */
+unsigned lt_mail_run(struct hart *h);
+/* Empty the mailbox if it has something: one shared load. */
+void lt_mail_take(struct hart *h);
+/* Events are waiting on the local list or are taken. */
+static inline bool lt_mail_known(const struct hart *h) { return h->local_head || h->taken; }
+
+#endif
