@@ -13,6 +13,7 @@
 #include "symbol.h"
 #include "token.h"
 #include "translate.h"
+#include "watchdog.h"
 
 QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 
@@ -110,6 +111,7 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info
 		vc.hart[i].index = i;
 		vc.key[i] = VC_NEVER;
 	}
+	vc_token_start(&(struct vc_token_hooks){ .opened = vc_watchdog_start, .ended = vc_report_write });
 	vc_jitter_start();
 	qemu_plugin_register_vcpu_init_cb(id, on_init);
 	qemu_plugin_register_vcpu_idle_cb(id, on_idle);

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "dump.h"
-#include "report.h"
-#include "watchdog.h"
 
 static const char no_more[] = "DEADLOCK: no hart can ever run again";
+static struct vc_token_hooks told;
+
+void vc_token_start(const struct vc_token_hooks *hooks)
+{
+	told = *hooks;
+}
 
 static void sleep_until_go(struct vc_hart *h)
 {
@@ -175,7 +179,7 @@ static void open_gate(void)
 	for (unsigned i = 0; i < vc.harts; i++)
 		vc.hart[i].slot->magic = HZ_VC_MAGIC;
 	vc.phase = VC_RUNNING;
-	vc_watchdog_start();
+	told.opened();
 }
 
 void vc_gate(struct vc_hart *h)
@@ -360,7 +364,7 @@ void vc_end_run(struct vc_hart *h, const char *end)
 	pthread_mutex_lock(&vc.lock);
 	if (!vc.ended) {
 		vc.end = end;
-		vc_report_write();
+		told.ended();
 		vc.ended = true;
 	}
 	if (vc_holds(h))
@@ -372,7 +376,7 @@ void vc_abort_locked(const char *end, int exit_code)
 {
 	vc.end = end;
 	vc.exit_code = exit_code;
-	vc_report_write();
+	told.ended();
 	vc.ended = true;
 	vc.phase = VC_DRAINING;
 	if (vc.holder >= 0)

@@ -5,6 +5,12 @@
 
 #include "order.h"
 
+/* What the token starts and ends. opened: every hart is there, the run begins; ended: it is over, what is measured stands. Both with
+ * vc.lock held. */
+struct vc_token_hooks { void (*opened)(void), (*ended)(void); };
+/* Before any hart runs. */
+void vc_token_start(const struct vc_token_hooks *hooks);
+
 /* First instruction of a hart: blocks until every hart is there. */
 void vc_gate(struct vc_hart *h);
 /* Slow path of vc_order. */
