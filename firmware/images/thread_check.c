@@ -42,7 +42,7 @@ static struct lt_barrier finish_line;
 static LT_OWN_LINE lt_word delivered;
 static LT_OWN_LINE lt_word go;
 
-static uint64_t draw(struct station *s)
+static uint64_t draw_number(struct station *s)
 {
 	s->random ^= s->random >> 12;
 	s->random ^= s->random << 25;
@@ -89,7 +89,7 @@ static void on_parcel(struct lt_event *ev)
 static void send(struct station *s, void *object)
 {
 	struct parcel *parcel = object;
-	struct station *to = &stations[draw(s) % lt_harts()];
+	struct station *to = &stations[draw_number(s) % lt_harts()];
 
 	parcel->number = s->sent++;
 	lt_post(&to->thread, &parcel->event, on_parcel);
@@ -97,7 +97,7 @@ static void send(struct station *s, void *object)
 
 static void on_station(struct lt_event *ev);
 
-static void go_on(struct station *s)
+static void send_more(struct station *s)
 {
 	if (s->sent < PARCELS_PER_HART)
 		lt_post(&s->thread, &s->event, on_station);
@@ -108,7 +108,7 @@ static void on_object(struct lt_pool_waiter *waiter, void *object)
 	struct station *s = (struct station *)((char *)waiter - offsetof(struct station, waiter));
 
 	send(s, object);
-	go_on(s);
+	send_more(s);
 }
 
 static void on_station(struct lt_event *ev)
@@ -121,7 +121,7 @@ static void on_station(struct lt_event *ev)
 		return;
 	}
 	send(s, object);
-	go_on(s);
+	send_more(s);
 }
 
 /* While the others are at work: what is read must be whole, and reading must wait for nobody with the clock frozen. */
@@ -161,7 +161,7 @@ static void on_start(struct lt_event *ev)
 	struct station *s = (struct station *)ev;
 
 	lt_timer_arm(&s->timer, clock_now_ns() + TIMER_NS, on_timer);
-	go_on(s);
+	send_more(s);
 }
 
 static enum hz_lock_stats level(void)

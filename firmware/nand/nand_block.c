@@ -18,7 +18,7 @@ void nand_block_store(struct nand_media *media, uint32_t number)
 	media->blocks_copy[number] = *block;
 }
 
-static bool good(const struct hz_nand_block *block, uint32_t number)
+static bool block_good(const struct hz_nand_block *block, uint32_t number)
 {
 	return block->checksum == nand_block_checksum(block, number);
 }
@@ -47,7 +47,7 @@ static const char *impossible(const struct nand_media *media, const struct hz_na
 	return block->flags & ~(uint32_t)HZ_BLOCK_FLAGS ? "its flags are none that exist" : NULL;
 }
 
-static const char *refuse(struct nand_media *media, uint32_t number, const char *why)
+static const char *refuse_block(struct nand_media *media, uint32_t number, const char *why)
 {
 	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
 
@@ -67,14 +67,14 @@ static const char *open_block(struct nand_media *media, uint32_t number, uint32_
 	struct hz_nand_block *block = &media->blocks[number], *copy = &media->blocks_copy[number];
 	const char *why;
 
-	if (!good(block, number) && !good(copy, number))
-		return refuse(media, number, "neither of its two copies has the right checksum");
-	if (!good(block, number) || !good(copy, number) || block->checksum != copy->checksum) {
-		*(good(block, number) ? copy : block) = *(good(block, number) ? block : copy);
+	if (!block_good(block, number) && !block_good(copy, number))
+		return refuse_block(media, number, "neither of its two copies has the right checksum");
+	if (!block_good(block, number) || !block_good(copy, number) || block->checksum != copy->checksum) {
+		*(block_good(block, number) ? copy : block) = *(block_good(block, number) ? block : copy);
 		lt_add(&media->repaired, 1);
 	}
 	why = impossible(media, block, in_plane);
-	return why ? refuse(media, number, why) : NULL;
+	return why ? refuse_block(media, number, why) : NULL;
 }
 
 /* For every block: number and place in its plane. NULL or the first sentence. */

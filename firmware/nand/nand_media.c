@@ -43,7 +43,7 @@ static struct place place_of(struct nand_media *media, struct flash_addr addr)
 	};
 }
 
-static enum nand_status refuse(struct nand_media *media, const char *rule)
+static enum nand_status refuse_operation(struct nand_media *media, const char *rule)
 {
 	if (!media->policy.refused)
 		lt_fail(rule);
@@ -198,7 +198,7 @@ static enum nand_status media_program(struct nand *nand, struct flash_addr addr,
 	clock_freeze();
 	rule = program_rule_broken(media, &place, count, oob);
 	if (!lt_load(&media->off))
-		status = rule ? refuse(media, rule) : program_cells(media, addr, &place, count, data, at, oob);
+		status = rule ? refuse_operation(media, rule) : program_cells(media, addr, &place, count, data, at, oob);
 	clock_thaw();
 	return status;
 }
@@ -275,7 +275,7 @@ static enum nand_status read_cells(struct nand_media *media, struct flash_addr a
 	enum nand_status status = NAND_OK;
 
 	if (count == 0 || at->sector + count > media->sectors_per_block[at->region])
-		return refuse(media, "Read beyond the end of a block.");
+		return refuse_operation(media, "Read beyond the end of a block.");
 	for (uint32_t i = 0; i < count; i++)
 		if (!read_sector(media, at, i, data, to, oob, most))
 			status = NAND_UNCORRECTABLE;
@@ -394,7 +394,7 @@ static enum nand_status try_erase(struct nand_media *media, struct flash_addr ad
 	enum cut cut;
 
 	if (at->block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN))
-		return refuse(media, "Erase of a bad block.");
+		return refuse_operation(media, "Erase of a bad block.");
 	cut = count_operation(media, &number);
 	if (cut != CUT_NONE) {
 		if (cut == CUT_INSIDE)

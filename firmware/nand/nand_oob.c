@@ -25,7 +25,7 @@ void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_n
 	write_copy(&media->oob_copy[number], &whole);
 }
 
-static bool good(const struct hz_nand_oob *record, uint64_t number)
+static bool record_good(const struct hz_nand_oob *record, uint64_t number)
 {
 	return record->checksum == nand_oob_checksum(record, number) && record->kind != HZ_OOB_ERASED && record->kind < HZ_OOB_KINDS;
 }
@@ -33,10 +33,10 @@ static bool good(const struct hz_nand_oob *record, uint64_t number)
 bool nand_oob_load(struct nand_media *media, uint64_t number, struct hz_nand_oob *out)
 {
 	*out = media->oob[number];
-	if (good(out, number))
+	if (record_good(out, number))
 		return true;
 	*out = media->oob_copy[number];
-	if (!good(out, number))
+	if (!record_good(out, number))
 		return false;
 	write_copy(&media->oob[number], out);
 	lt_add(&media->repaired, 1);

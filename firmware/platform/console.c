@@ -20,7 +20,7 @@ void console_init(uint64_t uart_base)
 	uart = uart_base;
 }
 
-static void put(char c)
+static void put_char(char c)
 {
 	while (!(mmio_read8(uart + UART_LSR) & UART_LSR_THR_EMPTY))
 		;
@@ -37,7 +37,7 @@ void console_line(const char *format, ...)
 	text_vformat(line, sizeof(line), format, args);
 	va_end(args);
 	for (const char *c = line; *c; c++)
-		put(*c);
-	put('\n');
+		put_char(*c);
+	put_char('\n');
 	clock_thaw();
 }

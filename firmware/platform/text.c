@@ -8,7 +8,7 @@
 struct text_out { char *at; size_t left; };
 struct conversion { bool zero, wide; unsigned width; char letter; };
 
-static void put(struct text_out *out, char c)
+static void append_char(struct text_out *out, char c)
 {
 	if (out->left > 1) {
 		*out->at++ = c;
@@ -19,9 +19,9 @@ static void put(struct text_out *out, char c)
 static void put_padded(struct text_out *out, const char *text, size_t length, const struct conversion *conv)
 {
 	for (size_t i = length; i < conv->width; i++)
-		put(out, conv->zero ? '0' : ' ');
+		append_char(out, conv->zero ? '0' : ' ');
 	for (size_t i = 0; i < length; i++)
-		put(out, text[i]);
+		append_char(out, text[i]);
 }
 
 static void put_number(struct text_out *out, uint64_t value, unsigned base, bool negative, const struct conversion *conv)
@@ -81,7 +81,7 @@ static void put_conversion(struct text_out *out, const struct conversion *conv, 
 		put_padded(out, &c, 1, conv);
 		break;
 	default:
-		put(out, conv->letter);
+		append_char(out, conv->letter);
 	}
 }
 
@@ -94,7 +94,7 @@ size_t text_vformat(char *out, size_t room, const char *format, va_list args)
 	va_copy(copy, args);
 	while (*format) {
 		if (*format != '%') {
-			put(&to, *format++);
+			append_char(&to, *format++);
 			continue;
 		}
 		format = parse(format + 1, &conv);

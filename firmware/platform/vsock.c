@@ -24,7 +24,7 @@ static uint64_t guest_cid(const struct vsock *vsock)
 	return virtio_config32(vsock->rx.device, CONFIG_GUEST_CID);
 }
 
-static const char *start(struct vsock *vsock, uintptr_t device, struct arena *arena)
+static const char *start_device(struct vsock *vsock, uintptr_t device, struct arena *arena)
 {
 	const char *error = virtio_begin(device);
 
@@ -42,7 +42,7 @@ struct vsock *vsock_init(struct arena *arena, const struct machine *machine, uin
 	uintptr_t device = virtio_find(machine, VIRTIO_DEVICE_VSOCK);
 	struct vsock *vsock = arena_alloc(arena, 1, sizeof(*vsock), "vsock");
 
-	*error = device ? start(vsock, device, arena) : "virtio: no vsock device (a modern one, on virtio-mmio)";
+	*error = device ? start_device(vsock, device, arena) : "virtio: no vsock device (a modern one, on virtio-mmio)";
 	if (*error)
 		return NULL;
 	vsock_stream_init(&vsock->stream, guest_cid(vsock), port);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint32_t fill(const struct vsock_buffer *buffer)
+static uint32_t filled_bytes(const struct vsock_buffer *buffer)
 {
 	return buffer->tail - buffer->head;
 }
@@ -104,7 +104,7 @@ static bool take_connected(struct vsock_stream *stream, const struct vsock_heade
 		return false;
 	switch (h->op) {
 	case VSOCK_OP_RW:
-		if (h->len > VSOCK_BUFFER_BYTES - fill(&stream->in))
+		if (h->len > VSOCK_BUFFER_BYTES - filled_bytes(&stream->in))
 			return false;
 		buffer_put(&stream->in, data, h->len);
 		return true;
@@ -195,14 +195,14 @@ static uint32_t credit(const struct vsock_stream *stream)
 
 static size_t put_data(struct vsock_stream *stream, uint8_t *packet, size_t room)
 {
-	uint32_t bytes = fill(&stream->out), allowed = credit(stream);
+	uint32_t bytes = filled_bytes(&stream->out), allowed = credit(stream);
 
 	if (bytes > allowed)
 		bytes = allowed;
 	if (bytes > room - VSOCK_HEADER_BYTES)
 		bytes = (uint32_t)(room - VSOCK_HEADER_BYTES);
 	if (bytes == 0) {
-		if (fill(&stream->out) == 0 || stream->asked_credit)
+		if (filled_bytes(&stream->out) == 0 || stream->asked_credit)
 			return 0;
 		stream->asked_credit = true;
 		return put_to_peer(stream, packet, VSOCK_OP_CREDIT_REQUEST, 0);
@@ -233,7 +233,7 @@ size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
 
 int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes)
 {
-	uint32_t n = fill(&stream->in);
+	uint32_t n = filled_bytes(&stream->in);
 
 	if (n == 0 && stream->state == VSOCK_DRAINING) {
 		stream->state = VSOCK_LISTENING;
@@ -251,7 +251,7 @@ int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes)
 
 int vsock_stream_send(struct vsock_stream *stream, const void *data, size_t bytes)
 {
-	uint32_t n = VSOCK_BUFFER_BYTES - fill(&stream->out);
+	uint32_t n = VSOCK_BUFFER_BYTES - filled_bytes(&stream->out);
 
 	if (stream->state != VSOCK_CONNECTED)
 		return -1;
