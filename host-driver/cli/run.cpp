@@ -1,5 +1,5 @@
 // The run command: replay a workload or trace and report what the device did.
-#include "cli/run.hpp"
+#include "cli/run_workload.hpp"
 
 #include <cstdio>
 #include <memory>

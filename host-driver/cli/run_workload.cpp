@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/run.hpp"
+#include "cli/run_workload.hpp"
 #include "keep/kept_image.hpp"
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"

@@ -1,9 +1,10 @@
 // The report of an image check, as text and as JSON.
+#include "image/image_report.hpp"
+
 #include <cstdio>
 #include <map>
 
 #include "config/device_config.hpp"
-#include "image/image_check.hpp"
 
 namespace hz {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/run.hpp"
+#include "cli/run_workload.hpp"
 #include "config/device_config.hpp"
 
 namespace e2e {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/run.hpp"
+#include "cli/run_workload.hpp"
 #include "config/device_config.hpp"
 
 namespace {
