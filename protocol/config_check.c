@@ -279,14 +279,6 @@ static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	return true;
 }
 
-static bool locks_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
-{
-	for (unsigned i = 0; i < HZ_LOCK_CLASSES; i++)
-		if (cfg->lock_kind[i] >= HZ_LOCK_KINDS)
-			return broken_limit(out, "lock_kind", cfg->lock_kind[i], "be below ", HZ_LOCK_KINDS);
-	return true;
-}
-
 static bool page_times_hold(const struct hz_region_timing *timing, const char *read, const char *program, struct hz_sentence *out)
 {
 	for (unsigned i = 0; i < HZ_PAGE_TYPES; i++) {
@@ -317,7 +309,7 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
 	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
-	       harts_hold(cfg, out) && locks_hold(cfg, out) &&
+	       harts_hold(cfg, out) &&
 	       page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", out) &&
 	       page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", out);
 }

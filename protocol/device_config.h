@@ -5,6 +5,7 @@
 #define HZ_PROTOCOL_DEVICE_CONFIG_H
 
 #include "base.h"
+#include "thread_logs.h"
 
 #define HZ_MAX_LBAS (UINT32_MAX - (1u << 22)) /* addresses of all zones, backing ones included; the FTL has tags above */
 #define HZ_CONFIG_MAGIC 0x30474643 /* "CFG0" */
@@ -33,18 +34,10 @@ enum hz_media_mode { HZ_MEDIA_STORE = 0, HZ_MEDIA_TIMING_ONLY = 1 };
  * Numbered as the 24 permutations in lexicographic order of the letters C < D < P < W. */
 enum { HZ_PLANE_SCHEMES = 24 };
 
-enum hz_lock_kind { HZ_LOCK_NONE, HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH, HZ_LOCK_KINDS };
-
 /* Every spin lock belongs to one class; kind and granularity are chosen per class. */
 enum hz_lock_class {
-	HZ_LC_ZONE,      /* zone state, write pointer, zone's stream into its write buffer */
-	HZ_LC_OPEN,      /* open/active zone budget */
-	HZ_LC_BUFFER,    /* write buffer pool */
-	HZ_LC_L2P,       /* mapping table / L2P cache shards */
-	HZ_LC_SLC,       /* SLC region allocation, valid counts, GC state */
-	HZ_LC_BLOCK,     /* free superblocks */
-	HZ_LC_LINK,      /* PCIe link model */
-	HZ_LC_TEST,      /* lock micro-benchmarks */
+#define HZ_LOCK_CLASS(constant, ...) HZ_LC_##constant,
+#include "lock_classes.def"
 	HZ_LOCK_CLASSES
 };
 enum hz_lock_stats { HZ_STATS_OFF, HZ_STATS_CONTENDED, HZ_STATS_ALL };
@@ -162,8 +155,8 @@ struct hz_device_config {
 	uint32_t inflight_requests;         /* request pool; an empty pool leaves commands in their SQ */
 
 	/* Locks */
-	uint8_t lock_kind[16];          /* enum hz_lock_kind by enum hz_lock_class */
-	uint32_t lock_shards[16];       /* instances per class where the class is sharded; 0 = finest (per zone) */
+	uint8_t lock_kind[HZ_MAX_LOCK_CLASSES];   /* enum lt_lock_kind (libthread) by enum hz_lock_class */
+	uint32_t lock_shards[HZ_MAX_LOCK_CLASSES];/* instances per class where the class is sharded; 0 = finest (per zone) */
 	uint32_t lock_stats;            /* enum hz_lock_stats */
 
 	/* Faults: parts per billion per operation, 0 = never */

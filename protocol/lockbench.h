@@ -26,7 +26,7 @@ HZ_ASSERT_SIZE(struct hz_lockbench_hart, 64);
 struct hz_lockbench {
 	uint64_t magic;
 	uint32_t harts;         /* that take part: 0 … harts-1; at most those QEMU was started with */
-	uint32_t lock_kind;     /* enum hz_lock_kind */
+	uint32_t lock_kind;     /* enum lt_lock_kind (libthread) */
 	uint32_t think, think_spread, section; /* loop turns */
 	uint32_t measure_waits; /* 0: the loop reads no clock but once per operation for the end; 1: wait_ns is filled */
 	uint64_t seed;

@@ -3,7 +3,7 @@
 #define HZ_PROTOCOL_LOGS_H
 
 #include "base.h"
-#include "device_config.h"
+#include "thread_logs.h"
 
 enum hz_log_id {
 	HZ_LOG_HARTS = 0xc0,  /* struct hz_log_harts */
@@ -13,13 +13,6 @@ enum hz_log_id {
 };
 enum hz_role { HZ_ROLE_HIL = 1, HZ_ROLE_TSU = 2, HZ_ROLE_WORKER = 4 }; /* bits */
 
-/* Times in device ns since the last statistics reset; work + sum(spin) + idle = elapsed exactly. */
-struct hz_hart_times {
-	uint64_t elapsed_ns, work_ns, idle_ns;
-	uint64_t spin_ns[16];          /* by enum hz_lock_class */
-	uint64_t events;               /* mailbox events run */
-	uint32_t roles, hart;
-};
 struct hz_log_harts {
 	uint32_t version, harts;
 	uint64_t now_ns;
@@ -47,13 +40,6 @@ struct hz_log_flash {
 	uint64_t multi_plane_ops;                                     /* die operations that covered more than one plane */
 };
 
-struct hz_lock_entry {   /* one lock instance */
-	uint32_t lock_class, index, kind, holder_changes_hi;
-	uint64_t acquisitions, contended;
-	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
-	uint64_t handovers;           /* acquisitions whose previous owner was another hart */
-	uint32_t wait_p99_ns, hold_p99_ns;
-};
 struct hz_log_locks {
 	uint32_t version, entries, entry_bytes, reserved;
 	struct hz_lock_entry entry[];

@@ -4,16 +4,16 @@
 #include <stdio.h>
 
 #include "clock.h"
-#include "device_config.h"
 #include "symbol.h"
 
 static const char *lock_name(uint64_t what, char *text, size_t bytes)
 {
-	static const char *const classes[HZ_LOCK_CLASSES] = {
-		"zone", "open", "buffer", "l2p", "slc", "block", "link", "test",
+	static const char *const classes[] = {
+#define HZ_LOCK_CLASS(constant, name, ...) #name,
+#include "lock_classes.def"
 	};
 	uint32_t lock_class = HZ_VC_LOCK_CLASS(what);
-	const char *name = lock_class < HZ_LOCK_CLASSES ? classes[lock_class] : "unknown";
+	const char *name = lock_class < sizeof(classes) / sizeof(classes[0]) ? classes[lock_class] : "unknown";
 
 	if (!what)
 		return "";

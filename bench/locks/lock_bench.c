@@ -16,9 +16,13 @@
 #include "lt/hart.h"
 #include "lt/lock.h"
 
-enum { TRIES = 3, ROWS = HZ_LOCK_KINDS + 1, PTHREAD_ROW = HZ_LOCK_KINDS };
+enum { TRIES = 3, ROWS = LT_LOCK_KINDS + 1, PTHREAD_ROW = LT_LOCK_KINDS };
 
-static const char *const names[ROWS] = { "none", "tas", "ttas", "ticket", "mcs", "clh", "pthread_mutex" };
+static const char *const names[ROWS] = {
+#define LT_LOCK_KIND(constant, name, ...) #name,
+#include "lt/lock_kinds.def"
+	"pthread_mutex",
+};
 
 struct run {
 	unsigned row, threads;
@@ -62,14 +66,13 @@ static void *party_main(void *arg)
 
 static void start(struct run *run, struct arena *arena, unsigned row, unsigned threads)
 {
-	static struct hz_device_config cfg;
+	const struct lt_lock_class only = { .name = "bench", .kind = (uint8_t)(row == PTHREAD_ROW ? LT_LOCK_NONE : row) };
 
 	run->row = row;
 	run->threads = threads;
-	cfg.lock_kind[HZ_LC_TEST] = (uint8_t)(row == PTHREAD_ROW ? HZ_LOCK_NONE : row);
 	lt_harts_init(arena, threads, 1);
-	lt_locks_init(arena, &cfg, threads);
-	lt_lock_init(&run->lock, HZ_LC_TEST, 0);
+	lt_locks_init(arena, &only, 1, LT_STATS_OFF, threads);
+	lt_lock_init(&run->lock, 0, 0);
 	lt_barrier_init(&run->start, threads + 1);
 	lt_preset(&run->stop, 0);
 }

@@ -92,18 +92,16 @@ static void check_block(const struct hz_lockbench *b)
 		fail_with("lockbench: no parameter block at 0x%lx", (unsigned long)HZ_LOCKBENCH_ADDR);
 	if (b->harts == 0 || b->harts > platform.machine.harts)
 		fail_with("lockbench: %u harts wanted, %u there", b->harts, platform.machine.harts);
-	if (b->lock_kind >= HZ_LOCK_KINDS || b->think_spread > b->think)
+	if (b->lock_kind >= LT_LOCK_KINDS || b->think_spread > b->think)
 		fail_with("lockbench: unknown lock kind or think_spread above think");
 }
 
 static void prepare(struct hz_lockbench *b)
 {
-	static struct hz_device_config cfg;
+	const struct lt_lock_class only = { .name = "bench", .kind = (uint8_t)b->lock_kind };
 
-	cfg.lock_kind[HZ_LC_TEST] = (uint8_t)b->lock_kind;
-	cfg.lock_stats = HZ_STATS_OFF;
-	lt_locks_init(&platform.arena, &cfg, b->harts);
-	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	lt_locks_init(&platform.arena, &only, 1, LT_STATS_OFF, b->harts);
+	lt_lock_init(&lock, 0, 0);
 	b->start_ns = clock_now_ns();
 	lt_store(&go, 1);
 }
@@ -119,7 +117,7 @@ static void finish(struct hz_lockbench *b)
 	b->total = lt_load(&left);
 	b->finished = 1;
 	console_line("lockbench: %lu sections by %u harts", (unsigned long)b->total, b->harts);
-	power_off(b->total == protected_sum || b->lock_kind == HZ_LOCK_NONE ? HZ_POWER_OK : HZ_POWER_FAILED);
+	power_off(b->total == protected_sum || b->lock_kind == LT_LOCK_NONE ? HZ_POWER_OK : HZ_POWER_FAILED);
 }
 
 _Noreturn void hart_main(uint64_t hart, const void *device_tree)

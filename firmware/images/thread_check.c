@@ -3,7 +3,7 @@
  * Every hart sends parcels from its pool to harts drawn at random, which count them under locks of every kind and give
  * them back; each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the
  * sums are checked. The lines on the console are a function of device time under the virtual clock, and those of the
- * harts do not depend on the level of lock statistics: boot argument stats=0, 1 or 2 (enum hz_lock_stats), default 2. */
+ * harts do not depend on the level of lock statistics: boot argument stats=0, 1 or 2 (enum lt_stats_level), default 2. */
 #include <string.h>
 
 #include "boot.h"
@@ -17,7 +17,7 @@
 #include "platform/platform.h"
 #include "platform/power.h"
 
-enum { PARCELS_PER_HART = 400, POOL = 4, TIMER_NS = 20000, LOCKS = HZ_LOCK_KINDS - 1 };
+enum { PARCELS_PER_HART = 400, POOL = 4, TIMER_NS = 20000, LOCKS = LT_LOCK_KINDS - 1 };
 
 struct parcel {
 	struct lt_event event;  /* first */
@@ -134,7 +134,7 @@ static void read_statistics(void)
 		uint64_t spin = 0;
 
 		lt_hart_times(i, &t);
-		for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
+		for (unsigned c = 0; c < HZ_MAX_LOCK_CLASSES; c++)
 			spin += t.spin_ns[c];
 		if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
 			fail_with("thread_check: the account of hart %u is torn", i);
@@ -164,31 +164,28 @@ static void on_start(struct lt_event *ev)
 	send_more(s);
 }
 
-static enum hz_lock_stats level(void)
+static enum lt_stats_level level(void)
 {
 	const char *args = platform.machine.bootargs;
 	char digit = memcmp(args, "stats=", 6) == 0 ? args[6] : '2';
 
 	if (digit < '0' || digit > '2')
 		fail_with("thread_check: stats must be 0, 1 or 2");
-	return (enum hz_lock_stats)(digit - '0');
+	return (enum lt_stats_level)(digit - '0');
 }
 
 static void prepare(unsigned harts)
 {
-	static struct hz_device_config cfg;
+	struct lt_lock_class classes[LOCKS + 1] = { [LOCKS] = { .name = "pair" } };
 
 	lt_harts_init(&platform.arena, harts, 2);
-	for (unsigned i = 0; i < LOCKS; i++) {
-		cfg.lock_kind[HZ_LC_TEST] = (uint8_t)(HZ_LOCK_NONE + 1 + i);
-		cfg.lock_kind[i] = cfg.lock_kind[HZ_LC_TEST];
-	}
-	cfg.lock_stats = level();
-	lt_locks_init(&platform.arena, &cfg, harts);
+	for (unsigned i = 0; i < LOCKS; i++)
+		classes[i] = (struct lt_lock_class){ .name = "counter", .kind = (uint8_t)(LT_LOCK_NONE + 1 + i) };
+	lt_locks_init(&platform.arena, classes, LOCKS + 1, level(), harts);
 	lt_locks_check(true);
 	for (unsigned i = 0; i < LOCKS; i++)
-		lt_lock_init(&counter[i].lock, (enum hz_lock_class)i, i);
-	lt_rwlock_init(&rwlock, HZ_LC_TEST);
+		lt_lock_init(&counter[i].lock, i, i);
+	lt_rwlock_init(&rwlock, LOCKS);
 	lt_barrier_init(&finish_line, harts);
 	pool = lt_pool_new(&platform.arena, harts, POOL, sizeof(struct parcel), "parcels");
 	for (unsigned i = 0; i < harts; i++) {
@@ -213,7 +210,7 @@ static void check_locks(void)
 	struct hz_lock_entry entry[LOCKS];
 	unsigned reported = lt_lock_report(entry, 0, LOCKS);
 
-	if (reported != (level() == HZ_STATS_OFF ? 0 : LOCKS))
+	if (reported != (level() == LT_STATS_OFF ? 0 : LOCKS))
 		fail_with("thread_check: %u locks are reported", reported);
 	for (unsigned i = 0; i < reported; i++) {
 		if (entry[i].acquisitions != counter[i].count)
@@ -231,7 +228,7 @@ static void check_hart(unsigned hart)
 	uint64_t spin = 0;
 
 	lt_hart_times(hart, &t);
-	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
+	for (unsigned c = 0; c < HZ_MAX_LOCK_CLASSES; c++)
 		spin += t.spin_ns[c];
 	if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
 		fail_with("thread_check: the account of hart %u does not sum up", hart);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "boot.h"
+#include "ftl/lock_classes.h"
 #include "lt/hart.h"
-#include "lt/lock.h"
 #include "main/controller_ops.h"
 #include "main/hil_port.h"
 #include "platform/console.h"
@@ -66,11 +66,11 @@ static void set_roles(const struct hz_device_config *cfg)
 static const char *start_threads(struct device *device)
 {
 	const struct hz_device_config *cfg = &device->cfg;
+	const char *error = ftl_lock_classes_init(&device->platform.arena, cfg);
 
-	lt_locks_init(&device->platform.arena, cfg, cfg->harts);
 	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count + ftl_timers(cfg));
 	set_roles(cfg);
-	return NULL;
+	return error;
 }
 
 /* An injected power cut: nothing is told, nothing is finished, as with a real one. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_config.h"
+#include "lt/lock_kind.h"
 
 #include <array>
 #include <span>
@@ -15,8 +16,14 @@ inline constexpr std::string_view clock_preset_names[] = {"default", "ideal"};
 inline constexpr std::string_view media_names[] = {"store", "timing-only"};
 inline constexpr std::string_view schedule_names[] = {"priority", "fifo", "fair"};
 inline constexpr std::string_view off_on_names[] = {"off", "on"};
-inline constexpr std::string_view lock_kind_names[] = {"none", "tas", "ttas", "ticket", "mcs", "clh"};
-inline constexpr std::string_view lock_class_names[] = {"zone", "open", "buffer", "l2p", "slc", "block", "link", "test"};
+inline constexpr std::string_view lock_kind_names[] = {
+#define LT_LOCK_KIND(constant, name, ...) #name,
+#include "lt/lock_kinds.def"
+};
+inline constexpr std::string_view lock_class_names[] = {
+#define HZ_LOCK_CLASS(constant, name, ...) #name,
+#include "lock_classes.def"
+};
 inline constexpr std::string_view lock_stats_names[] = {"off", "contended", "all"};
 inline constexpr std::string_view binding_names[] = {"modulo", "first-free", "per-zone"};
 inline constexpr std::string_view namespace_names[] = {"zoned", "block"};
@@ -28,7 +35,6 @@ inline constexpr std::string_view l2p_log_policy_names[] = {"background", "block
 static_assert(std::size(gc_names) == HZ_GC_POLICIES && std::size(map_level_names) == HZ_MAP_LEVELS);
 static_assert(std::size(l2p_strategy_names) == HZ_L2P_STRATEGIES);
 static_assert(std::size(schedule_names) == HZ_SCHEDULES);
-static_assert(std::size(lock_kind_names) == HZ_LOCK_KINDS && std::size(lock_class_names) == HZ_LOCK_CLASSES);
 
 /* The 24 orders CDPW, CDWP, … in the numbering of plane_scheme. */
 std::span<const std::string_view> plane_scheme_names();

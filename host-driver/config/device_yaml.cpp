@@ -315,7 +315,7 @@ hz_device_config device_defaults()
 	cfg.inflight_requests = 512;
 	place_roles(cfg, 1, 4);
 	for (int c = 0; c < HZ_LOCK_CLASSES; c++)
-		cfg.lock_kind[c] = HZ_LOCK_TTAS;
+		cfg.lock_kind[c] = LT_LOCK_TTAS;
 	cfg.lock_stats = HZ_STATS_ALL;
 	cfg.clock = clock_presets[0];
 	return cfg;

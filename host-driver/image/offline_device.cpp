@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 
 #include "host_clock.h"
+#include "lock_classes.h"
 #include "lt/hart.h"
-#include "lt/lock.h"
 #include "session/error.hpp"
 #include "session/machine.hpp"
 #include "tsu/tsu.h"
@@ -41,9 +41,11 @@ void OfflineDevice::mount(std::span<std::byte> image)
 {
 	lt_host_clock_test(0); // nobody waits for the flash time of this mount
 	lt_harts_init(&arena_, config_.harts, config_.tsu_count + ftl_timers(&config_));
-	lt_locks_init(&arena_, &config_, config_.harts);
-	flash_map_init(&map_, &arena_, &config_);
-	const char *error = nand_media_init(&media_, &config_, &map_, image.data(), image.size(), nullptr);
+	const char *error = ftl_lock_classes_init(&arena_, &config_);
+	if (!error) {
+		flash_map_init(&map_, &arena_, &config_);
+		error = nand_media_init(&media_, &config_, &map_, image.data(), image.size(), nullptr);
+	}
 	if (!error) {
 		link_init(&links_.to_host, config_.pcie_bytes_per_s);
 		link_init(&links_.to_device, config_.pcie_bytes_per_s);

@@ -15,7 +15,8 @@ struct lt_lock_ops {
 	void (*release)(struct lt_lock *lock, struct lt_lock_node *node);
 };
 
-extern const struct lt_lock_ops lt_none_ops, lt_tas_ops, lt_ttas_ops, lt_ticket_ops, lt_mcs_ops, lt_clh_ops;
+#define LT_LOCK_KIND(constant, name, ...) extern const struct lt_lock_ops lt_##name##_ops;
+#include "lt/lock_kinds.def"
 
 /* Give each hart the spare cell that CLH needs. */
 void lt_clh_harts_init(struct arena *arena, unsigned harts);

@@ -8,33 +8,42 @@
 #include "kinds.h"
 #include "stats.h"
 
-static const struct lt_lock_ops *const ops_of_kind[HZ_LOCK_KINDS] = {
-	[HZ_LOCK_NONE] = &lt_none_ops, [HZ_LOCK_TAS] = &lt_tas_ops, [HZ_LOCK_TTAS] = &lt_ttas_ops,
-	[HZ_LOCK_TICKET] = &lt_ticket_ops, [HZ_LOCK_MCS] = &lt_mcs_ops, [HZ_LOCK_CLH] = &lt_clh_ops,
+static const struct lt_lock_ops *const ops_of_kind[LT_LOCK_KINDS] = {
+#define LT_LOCK_KIND(constant, name, ...) &lt_##name##_ops,
+#include "lt/lock_kinds.def"
 };
 
 /* Written by lt_locks_init and, for the list, by lt_lock_init, both before first use. */
 static struct {
 	struct arena *arena;
 	unsigned harts;
-	enum hz_lock_stats level;
-	uint8_t kind[HZ_LOCK_CLASSES];
+	enum lt_stats_level level;
+	struct lt_lock_class class[HZ_MAX_LOCK_CLASSES];
+	unsigned classes;
 	struct lt_lock *first, *last;
 } all;
 
-void lt_locks_init(struct arena *arena, const struct hz_device_config *cfg, unsigned harts)
+void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts)
 {
 	all.arena = arena;
 	all.harts = harts;
-	all.level = cfg->lock_stats;
+	all.level = level;
 	all.first = all.last = NULL;
-	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
-		if (cfg->lock_kind[c] >= HZ_LOCK_KINDS)
+	all.classes = count;
+	if (count > HZ_MAX_LOCK_CLASSES)
+		lt_fail("lt_locks_init: too many lock classes");
+	for (unsigned c = 0; c < count; c++) {
+		if (classes[c].kind >= LT_LOCK_KINDS)
 			lt_fail("lt_locks_init: unknown lock kind");
-		all.kind[c] = cfg->lock_kind[c];
+		all.class[c] = classes[c];
 	}
 	lt_clh_harts_init(arena, harts);
 	lt_checks_init();
+}
+
+const char *lt_lock_class_name(unsigned lock_class)
+{
+	return lock_class < all.classes ? all.class[lock_class].name : "unknown";
 }
 
 static void register_lock(struct lt_lock *lock)
@@ -46,12 +55,15 @@ static void register_lock(struct lt_lock *lock)
 	all.last = lock;
 }
 
-void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t index)
+void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index)
 {
+	if (lock_class >= all.classes)
+		lt_fail("lt_lock_init: nobody registered this lock class");
 	memset(lock, 0, sizeof(*lock));
 	lock->index = index;
 	lock->lock_class = (uint8_t)lock_class;
-	lock->kind = all.kind[lock_class];
+	lock->kind = all.class[lock_class].kind;
+	lock->level = all.class[lock_class].level;
 	lock->ops = ops_of_kind[lock->kind];
 	lock->ops->init(lock, all.arena);
 	clock_freeze();

@@ -3,7 +3,7 @@
 
 #include "account.h"
 
-void lt_rwlock_init(struct lt_rwlock *lock, enum hz_lock_class lock_class)
+void lt_rwlock_init(struct lt_rwlock *lock, unsigned lock_class)
 {
 	lt_preset(&lock->next, 0);
 	lt_preset(&lock->read_serving, 0);

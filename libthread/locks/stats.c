@@ -47,15 +47,15 @@ uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent)
 	return 0;
 }
 
-struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum hz_lock_stats level, unsigned harts)
+struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts)
 {
 	struct lt_lock_stats *stats;
 
-	if (level == HZ_STATS_OFF)
+	if (level == LT_STATS_OFF)
 		return NULL;
 	stats = arena_alloc(arena, 1, sizeof(*stats) + harts * sizeof(stats->of_hart[0]), "lock statistics");
 	stats->wait = arena_alloc(arena, 1, sizeof(*stats->wait), "lock wait histogram");
-	if (level == HZ_STATS_ALL)
+	if (level == LT_STATS_ALL)
 		stats->hold = arena_alloc(arena, 1, sizeof(*stats->hold), "lock hold histogram");
 	return stats;
 }

@@ -29,7 +29,7 @@ struct lt_lock_stats {
 	struct lt_lock_counters of_hart[];
 };
 
-struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum hz_lock_stats level, unsigned harts);
+struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */
 void lt_lock_stats_acquired(struct lt_lock_stats *stats);
 void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns);

@@ -20,19 +20,16 @@ struct account {
 
 	LT_OWN_LINE struct hz_hart_times own; /* elapsed and work are computed on reading */
 	uint64_t start_ns;
+	uint64_t spin_ns; /* sum of own.spin_ns */
 };
 
 static struct account accounts[HZ_MAX_HARTS];
 
 static void settle(const struct account *a, uint64_t now_ns, struct hz_hart_times *out)
 {
-	uint64_t spin = 0;
-
 	*out = a->own;
-	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
-		spin += out->spin_ns[c];
 	out->elapsed_ns = now_ns - a->start_ns;
-	out->work_ns = out->elapsed_ns - out->idle_ns - spin;
+	out->work_ns = out->elapsed_ns - out->idle_ns - a->spin_ns;
 }
 
 static void start_account(unsigned hart, uint32_t roles, uint64_t now_ns)
@@ -41,6 +38,7 @@ static void start_account(unsigned hart, uint32_t roles, uint64_t now_ns)
 
 	a->own = (struct hz_hart_times){ .hart = hart, .roles = roles };
 	a->start_ns = now_ns;
+	a->spin_ns = 0;
 	account_publish(hart, now_ns);
 }
 
@@ -68,6 +66,7 @@ void account_events(unsigned hart, unsigned events)
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns)
 {
 	accounts[hart].own.spin_ns[lock_class] += ns;
+	accounts[hart].spin_ns += ns;
 }
 
 void account_idle(unsigned hart, uint64_t ns)

@@ -3,13 +3,15 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "scripts")]
+import schema  # noqa: E402
 from common import arguments, frame, plot, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "lock-scaling"
-KINDS = ["tas", "ttas", "ticket", "mcs", "clh"]
+KINDS = schema.excluding_lock_kinds()
 
 
 def options(words=None):

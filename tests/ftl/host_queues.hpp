@@ -189,7 +189,7 @@ inline void EightHarts(hz_device_config &cfg, int variant)
 	for (uint8_t i = 0; i < 5; i++)
 		cfg.worker_hart[i] = 3 + i;
 	for (uint8_t &kind : cfg.lock_kind)
-		kind = static_cast<uint8_t>(HZ_LOCK_TAS + variant % 5);
+		kind = static_cast<uint8_t>(LT_LOCK_TAS + variant % 5);
 	cfg.slc = {{2000}, {3000}, 9000, 0};
 	cfg.normal = {{2000, 2000, 2000}, {5000}, 12000, 0};
 	cfg.channel_bytes_per_s = 0;

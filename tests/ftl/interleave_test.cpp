@@ -133,7 +133,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 	cfg.l2p_cache_bytes *= 8;
 	cfg.lock_shards[HZ_LC_L2P] = 2;
 	cfg.conventional_gc = HZ_GC_GREEDY;
-	cfg.lock_kind[HZ_LC_L2P] = HZ_LOCK_TICKET;
+	cfg.lock_kind[HZ_LC_L2P] = LT_LOCK_TICKET;
 	cfg.harts = 5; // the last one, without a role, is this test
 	Rig rig(cfg);
 	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
@@ -172,7 +172,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 TEST(InterleavedMap, APageIsReadWhileTheLogChoosesIt)
 {
 	hz_device_config cfg = MappedPageConfig(true);
-	cfg.lock_kind[HZ_LC_ZONE] = HZ_LOCK_TICKET;
+	cfg.lock_kind[HZ_LC_ZONE] = LT_LOCK_TICKET;
 	cfg.harts = 5; // the last one, without a role, is this test
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot()) << rig.error;

@@ -49,7 +49,7 @@ TEST(PatchThreads, RowsReachTheFlashInOrderWhoeverSubmitsThem)
 	cfg.worker_count = 3;
 	cfg.worker_hart[2] = cfg.tsu_hart[0];
 	for (uint8_t &kind : cfg.lock_kind)
-		kind = HZ_LOCK_MCS;
+		kind = LT_LOCK_MCS;
 	cfg.slc.program_ns[0] = 1000;
 	cfg.channel_bytes_per_s = 0;
 	Rig rig(cfg);

@@ -414,7 +414,7 @@ TEST(HorizonLimits, LockStatisticsAreReadWhenTimeGoesOn)
 	static lt_lock lock;
 	Rig rig;
 	rig.enable();
-	lt_lock_init(&lock, HZ_LC_TEST, 3);
+	lt_lock_init(&lock, hil_test::test_lock_class, 3);
 	auto queue = rig.make_queue(1, 8);
 	rig.open(queue, 5000);
 	rig.run();

@@ -323,7 +323,7 @@ TEST_F(Log, LockPageGrowsWithTheLocksAndMayBeReadInPieces)
 	for (unsigned i = 0; i < 500; i++) {
 		lt_lock_node node;
 		locks[i] = lt_lock{};
-		lt_lock_init(&locks[i], HZ_LC_TEST, i);
+		lt_lock_init(&locks[i], hil_test::test_lock_class, i);
 		lt_lock_acquire(&locks[i], &node);
 		lt_lock_release(&locks[i], &node);
 	}

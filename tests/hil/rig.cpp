@@ -41,7 +41,6 @@ hz_device_config small_config(const Options &options)
 	cfg.fetch_ns = 300;
 	cfg.completion_ns = 200;
 	cfg.interrupt_ns = 500;
-	cfg.lock_stats = HZ_STATS_ALL;
 	if (options.block) {
 		cfg.namespace_kind = HZ_NS_BLOCK;
 		cfg.conventional_spare = 6;
@@ -74,7 +73,8 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 	memory_ = map(arena_bytes);
 	arena_ = {memory_.get(), arena_bytes, 0};
 	lt_harts_init(&arena_, cfg.harts, hil_timers(&cfg) + cfg.inflight_requests);
-	lt_locks_init(&arena_, &cfg, cfg.harts);
+	const lt_lock_class classes[] = {{.name = "test", .kind = LT_LOCK_NONE, .level = 0}};
+	lt_locks_init(&arena_, classes, 1, LT_STATS_ALL, cfg.harts);
 	for (unsigned i = 0; i < cfg.worker_count; i++)
 		fake->workers.push_back({"worker", cfg.worker_hart[i]});
 	base_ = o.region;

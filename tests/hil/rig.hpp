@@ -20,6 +20,8 @@ namespace hil_test {
 
 constexpr uint64_t region_bytes = 24 << 20;
 
+constexpr unsigned test_lock_class = 0; // of the rig's one class of locks
+
 struct Options {
 	bool virtual_clock = true;
 	uint32_t inflight = 64, workers = 4, harts = 3;

@@ -234,8 +234,8 @@ TEST(DeviceConfig, SeveralRolesMayShareAHart)
 TEST(DeviceConfig, LockKindsByClass)
 {
 	const hz_device_config cfg = parse_device("locks: {kind: {default: mcs, slc: clh}, shards: {l2p: 8}}\n", "d.yaml");
-	EXPECT_EQ(cfg.lock_kind[HZ_LC_ZONE], HZ_LOCK_MCS);
-	EXPECT_EQ(cfg.lock_kind[HZ_LC_SLC], HZ_LOCK_CLH);
+	EXPECT_EQ(cfg.lock_kind[HZ_LC_ZONE], LT_LOCK_MCS);
+	EXPECT_EQ(cfg.lock_kind[HZ_LC_SLC], LT_LOCK_CLH);
 	EXPECT_EQ(cfg.lock_shards[HZ_LC_L2P], 8u);
 }
 

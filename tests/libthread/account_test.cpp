@@ -7,6 +7,8 @@
 
 namespace {
 
+constexpr uint32_t kRole = 2, kOtherRole = 4;
+
 void expect_identity(const hz_hart_times &t)
 {
 	EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}), t.elapsed_ns);
@@ -21,7 +23,7 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	hz_hart_times t;
 
 	bench.simulated(2, 1000);
-	lt_hart_set_roles(1, HZ_ROLE_TSU);
+	lt_hart_set_roles(1, kRole);
 	lt_timer_arm(&timer, 5000, [](lt_timer *) { clock_charge_ns(70); });
 	EXPECT_EQ(lt_host_run_until_idle(), 5070u);
 	lt_hart_times(0, &t);
@@ -31,7 +33,7 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	lt_hart_times(1, &t);
 	expect_identity(t);
 	EXPECT_EQ(t.idle_ns, 4070u);
-	EXPECT_EQ(t.roles, uint32_t{HZ_ROLE_TSU});
+	EXPECT_EQ(t.roles, kRole);
 	EXPECT_EQ(t.hart, 1u);
 }
 
@@ -41,7 +43,7 @@ TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 	hz_hart_times t;
 
 	bench.simulated(2, 0);
-	lt_hart_set_roles(1, HZ_ROLE_WORKER);
+	lt_hart_set_roles(1, kOtherRole);
 	lt_host_clock_set(700);
 	lt_host_run_until_idle();
 	lt_hart_times_reset();
@@ -53,7 +55,7 @@ TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 		expect_identity(t);
 		EXPECT_EQ(t.elapsed_ns, 300u) << "hart " << i;
 	}
-	EXPECT_EQ(t.roles, uint32_t{HZ_ROLE_WORKER});
+	EXPECT_EQ(t.roles, kOtherRole);
 }
 
 // Hart 0 reads everybody's account while all bounce events.

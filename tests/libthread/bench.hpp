@@ -10,10 +10,20 @@
 #include "lt/hart.h"
 #include "lt/lock.h"
 
+enum { kTest, kMiddle, kInner }; // classes of locks, outermost first
+
+// Every kind that excludes.
+inline std::vector<lt_lock_kind> LockKinds()
+{
+	std::vector<lt_lock_kind> kinds;
+	for (int kind = LT_LOCK_NONE + 1; kind < LT_LOCK_KINDS; kind++)
+		kinds.push_back(static_cast<lt_lock_kind>(kind));
+	return kinds;
+}
+
 struct Bench {
 	std::unique_ptr<uint8_t[]> memory;
 	arena mem{};
-	hz_device_config cfg{};
 
 	explicit Bench(size_t bytes = 8u << 20) : memory(new uint8_t[bytes])
 	{
@@ -33,11 +43,12 @@ struct Bench {
 		lt_harts_init(&mem, harts, timers);
 	}
 
-	void locks(hz_lock_kind kind, hz_lock_stats level, unsigned harts)
+	// Three classes of locks of that kind, and their order.
+	void locks(lt_lock_kind kind, lt_stats_level level, unsigned harts)
 	{
-		cfg.lock_kind[HZ_LC_TEST] = kind;
-		cfg.lock_stats = level;
-		lt_locks_init(&mem, &cfg, harts);
+		const uint8_t number = static_cast<uint8_t>(kind);
+		const lt_lock_class classes[] = {{"test", number, 0}, {"middle", number, 1}, {"inner", number, 2}};
+		lt_locks_init(&mem, classes, std::size(classes), level, harts);
 	}
 
 	// body(hart) on `harts` real threads at once.

@@ -9,16 +9,16 @@
 
 namespace {
 
-class Freeze : public testing::TestWithParam<hz_lock_kind> {
+class Freeze : public testing::TestWithParam<lt_lock_kind> {
 protected:
 	struct Verb { const char *name; std::function<void()> run; };
 
 	void SetUp() override
 	{
 		bench.real(2);
-		bench.locks(GetParam(), HZ_STATS_ALL, 2);
-		lt_lock_init(&lock, HZ_LC_TEST, 0);
-		lt_rwlock_init(&rwlock, HZ_LC_TEST);
+		bench.locks(GetParam(), LT_STATS_ALL, 2);
+		lt_lock_init(&lock, kTest, 0);
+		lt_rwlock_init(&rwlock, kTest);
 		lt_barrier_init(&barrier, 1);
 	}
 
@@ -99,7 +99,7 @@ TEST_P(Freeze, StatisticsWaitForTheHolder)
 	});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Freeze, testing::Values(HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH));
+INSTANTIATE_TEST_SUITE_P(Kinds, Freeze, testing::ValuesIn(LockKinds()));
 
 TEST(FreezeBracket, MustBeClosed)
 {

@@ -19,7 +19,7 @@ struct Race {
 	Race(uint64_t seed, unsigned one_in)
 	{
 		bench.simulated(kHarts);
-		bench.locks(HZ_LOCK_MCS, HZ_STATS_OFF, kHarts);
+		bench.locks(LT_LOCK_MCS, LT_STATS_OFF, kHarts);
 		lt_locks_check(true);
 		lt_host_interleave(seed, one_in);
 	}
@@ -73,14 +73,14 @@ TEST(Interleave, FindsALostUpdate)
 
 TEST(Interleave, EveryKindOfLockExcludes)
 {
-	for (int kind = HZ_LOCK_TAS; kind < HZ_LOCK_KINDS; kind++)
+	for (int kind = LT_LOCK_TAS; kind < LT_LOCK_KINDS; kind++)
 		for (uint64_t seed = 0; seed < 20; seed++) {
 			SCOPED_TRACE(testing::Message() << "kind " << kind << " seed " << seed);
 			Race race(seed, 3);
-			race.bench.locks(static_cast<hz_lock_kind>(kind), HZ_STATS_ALL, Race::kHarts);
+			race.bench.locks(static_cast<lt_lock_kind>(kind), LT_STATS_ALL, Race::kHarts);
 			lt_lock lock;
 			lt_word word{};
-			lt_lock_init(&lock, HZ_LC_TEST, 0);
+			lt_lock_init(&lock, kTest, 0);
 			race.Run([&] {
 				for (int i = 0; i < 10; i++) {
 					lt_lock_node node;
@@ -125,8 +125,9 @@ TEST(Interleave, ADeadlockFailsTheRun)
 	auto crosswise = [] {
 		for (uint64_t seed = 0; seed < 50; seed++) {
 			Race race(seed, 3);
-			lt_lock_init(&first, HZ_LC_TEST, 0);
-			lt_lock_init(&second, HZ_LC_TEST, 1);
+			lt_locks_check(false); // it would not come so far
+			lt_lock_init(&first, kTest, 0);
+			lt_lock_init(&second, kTest, 1);
 			race.Run([] {
 				lt_lock_node a, b;
 				lt_lock *outer = lt_hart_id() % 2 ? &first : &second, *inner = lt_hart_id() % 2 ? &second : &first;

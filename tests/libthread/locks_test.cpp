@@ -16,19 +16,22 @@ extern "C" {
 namespace {
 
 constexpr unsigned kHarts = 8, kRounds = 3000;
-const char *const kNames[] = {"none", "tas", "ttas", "ticket", "mcs", "clh"};
+const char *const kNames[] = {
+#define LT_LOCK_KIND(constant, name, ...) #name,
+#include "lt/lock_kinds.def"
+};
 
-class Locks : public testing::TestWithParam<hz_lock_kind> {
+class Locks : public testing::TestWithParam<lt_lock_kind> {
 protected:
 	Bench bench;
 	lt_lock lock;
 
-	void make(hz_lock_stats level = HZ_STATS_ALL, unsigned harts = kHarts)
+	void make(lt_stats_level level = LT_STATS_ALL, unsigned harts = kHarts)
 	{
 		bench.real(harts);
 		bench.locks(GetParam(), level, harts);
 		lt_locks_check(true);
-		lt_lock_init(&lock, HZ_LC_TEST, 7);
+		lt_lock_init(&lock, kTest, 7);
 	}
 
 	hz_lock_entry entry()
@@ -64,7 +67,7 @@ TEST_P(Locks, TryMixesWithAcquire)
 	lt_lock other;
 
 	make();
-	lt_lock_init(&other, HZ_LC_TEST, 8);
+	lt_lock_init(&other, kTest, 8);
 	lt_word expected[2]{};
 	Bench::in_parallel(kHarts, [&](unsigned hart) {
 		for (unsigned i = 0; i < kRounds; i++) {
@@ -111,7 +114,7 @@ TEST_P(Locks, NestedLocksDoNotMixUpTheirNodes)
 	lt_lock inner;
 
 	make();
-	lt_lock_init(&inner, HZ_LC_TEST, 1);
+	lt_lock_init(&inner, kInner, 1);
 	Bench::in_parallel(4, [&](unsigned) {
 		for (unsigned i = 0; i < kRounds / 4; i++) {
 			lt_lock_node a, b;
@@ -144,7 +147,7 @@ TEST_P(Locks, StatisticsAddUp)
 		lt_hart_times(hart, &t);
 		EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}),
 			  t.elapsed_ns);
-		mine[hart] = t.spin_ns[HZ_LC_TEST];
+		mine[hart] = t.spin_ns[kTest];
 	});
 	elapsed = clock_now_ns() - from;
 	spins = std::accumulate(mine.begin(), mine.end(), uint64_t{0});
@@ -190,11 +193,11 @@ TEST_P(Locks, LevelsCountWhatTheySay)
 	lt_lock_node node;
 	hz_lock_entry e{};
 
-	make(HZ_STATS_OFF);
+	make(LT_STATS_OFF);
 	lt_lock_acquire(&lock, &node);
 	lt_lock_release(&lock, &node);
 	EXPECT_EQ(lt_lock_report(&e, 0, 1), 0u);
-	make(HZ_STATS_CONTENDED);
+	make(LT_STATS_CONTENDED);
 	lt_lock_acquire(&lock, &node);
 	lt_lock_release(&lock, &node);
 	e = entry();
@@ -243,7 +246,7 @@ TEST_P(Locks, FairnessReport)
 	uint64_t counter = 0;
 	lt_barrier start;
 
-	make(HZ_STATS_CONTENDED);
+	make(LT_STATS_CONTENDED);
 	lt_barrier_init(&start, kHarts);
 	Bench::in_parallel(kHarts, [&](unsigned hart) {
 		lt_barrier_wait(&start);
@@ -307,7 +310,7 @@ TEST_P(Locks, ChecksCatchMisuse)
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Locks,
-			 testing::Values(HZ_LOCK_TAS, HZ_LOCK_TTAS, HZ_LOCK_TICKET, HZ_LOCK_MCS, HZ_LOCK_CLH),
+			 testing::ValuesIn(LockKinds()),
 			 [](const auto &param_info) { return kNames[param_info.param]; });
 
 TEST(LockChecks, LookAtEveryLockThatIsHeld)
@@ -317,10 +320,13 @@ TEST(LockChecks, LookAtEveryLockThatIsHeld)
 	lt_lock_node nodes[9], again;
 
 	bench.real(1);
-	bench.locks(HZ_LOCK_TICKET, HZ_STATS_OFF, 1);
+	lt_lock_class classes[9];
+	for (uint8_t i = 0; i < 9; i++)
+		classes[i] = {"one of nine", LT_LOCK_TICKET, i};
+	lt_locks_init(&bench.mem, classes, 9, LT_STATS_OFF, 1);
 	lt_locks_check(true);
-	for (int i = 0; i < 9; i++)
-		lt_lock_init(&locks[i], HZ_LC_TEST, static_cast<uint32_t>(i));
+	for (unsigned i = 0; i < 9; i++)
+		lt_lock_init(&locks[i], i, 0);
 	for (int i = 0; i < 8; i++)
 		lt_lock_acquire(&locks[i], &nodes[i]);
 	EXPECT_EQ(lt_check_held(0), 8u);
@@ -339,8 +345,8 @@ TEST(LockNone, CountsButDoesNotExclude)
 	hz_lock_entry e{};
 
 	bench.real(1);
-	bench.locks(HZ_LOCK_NONE, HZ_STATS_ALL, 1);
-	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	bench.locks(LT_LOCK_NONE, LT_STATS_ALL, 1);
+	lt_lock_init(&lock, kTest, 0);
 	lt_lock_acquire(&lock, &a);
 	EXPECT_TRUE(lt_lock_try(&lock, &b));
 	lt_lock_release(&lock, &b);
@@ -359,8 +365,8 @@ TEST(LockMcs, ReleaseWaitsForALateSuccessor)
 	lt_word releasing{};
 
 	bench.real(2);
-	bench.locks(HZ_LOCK_MCS, HZ_STATS_OFF, 2);
-	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	bench.locks(LT_LOCK_MCS, LT_STATS_OFF, 2);
+	lt_lock_init(&lock, kTest, 0);
 	ASSERT_TRUE(lt_mcs_ops.enter(&lock, &holder));
 	ASSERT_FALSE(lt_mcs_ops.enter(&lock, &late));
 	std::thread other([&] {
@@ -379,29 +385,35 @@ TEST(LockMcs, ReleaseWaitsForALateSuccessor)
 	EXPECT_EQ(lt_load(&lock.word), 0u);
 }
 
-// Zone inside L2P on one hart, L2P inside SLC and SLC inside zone on others: no hart alone has done anything wrong.
-TEST(LockOrder, CycleOverSeveralHartsIsFound)
+// Every pair of classes, on any hart: upwards is legal, a class inside itself or inside a later one fails at once.
+TEST(LockOrder, OnlyHigherLevelsAreTakenUnderALock)
 {
 	Bench bench;
-	lt_lock locks[3];
-	lt_lock_node outer, inner;
-	hz_lock_class classes[3] = {HZ_LC_ZONE, HZ_LC_L2P, HZ_LC_SLC}, in_cycle;
+	lt_lock locks[3], twin[3];
+	const char *const names[] = {"test", "middle", "inner"};
 
+	testing::FLAGS_gtest_death_test_style = "threadsafe";
 	bench.real(3);
-	bench.locks(HZ_LOCK_TICKET, HZ_STATS_OFF, 3);
+	bench.locks(LT_LOCK_TICKET, LT_STATS_OFF, 3);
 	lt_locks_check(true);
-	for (int i = 0; i < 3; i++)
-		lt_lock_init(&locks[i], classes[i], 0);
-	for (unsigned i = 0; i < 3; i++) {
-		EXPECT_FALSE(lt_locks_order_cycle(&in_cycle)) << i;
-		lt_host_set_hart(i);
-		lt_lock_acquire(&locks[i], &outer);
-		lt_lock_acquire(&locks[(i + 1) % 3], &inner);
-		lt_lock_release(&locks[(i + 1) % 3], &inner);
-		lt_lock_release(&locks[i], &outer);
-	}
-	EXPECT_TRUE(lt_locks_order_cycle(&in_cycle));
-	EXPECT_STREQ(lt_lock_class_name(in_cycle), "zone");
+	for (unsigned i = 0; i < 3; i++)
+		lt_lock_init(&locks[i], i, 0), lt_lock_init(&twin[i], i, 1);
+	auto nest = [&](unsigned outer, unsigned inner) {
+		lt_lock_node first, second;
+		lt_lock_acquire(&locks[outer], &first);
+		lt_lock_acquire(&twin[inner], &second);
+		lt_lock_release(&twin[inner], &second);
+		lt_lock_release(&locks[outer], &first);
+	};
+	for (unsigned hart = 0; hart < 3; hart++)
+		for (unsigned outer = 0; outer < 3; outer++)
+			for (unsigned inner = 0; inner < 3; inner++) {
+				lt_host_set_hart(hart);
+				if (inner > outer)
+					nest(outer, inner);
+				else
+					EXPECT_DEATH(nest(outer, inner), std::string("out of order: ") + names[inner] + " while holding " + names[outer]);
+			}
 	lt_host_set_hart(0);
 }
 
@@ -412,9 +424,9 @@ TEST(LockReport, PagesThroughUsedLocksOnly)
 	hz_lock_entry e[4];
 
 	bench.real(1);
-	bench.locks(HZ_LOCK_TICKET, HZ_STATS_CONTENDED, 1);
+	bench.locks(LT_LOCK_TICKET, LT_STATS_CONTENDED, 1);
 	for (uint32_t i = 0; i < 10; i++)
-		lt_lock_init(&locks[i], HZ_LC_TEST, i);
+		lt_lock_init(&locks[i], kTest, i);
 	for (uint32_t i = 0; i < 10; i += 2) {
 		lt_lock_node node;
 		lt_lock_acquire(&locks[i], &node);
@@ -425,12 +437,15 @@ TEST(LockReport, PagesThroughUsedLocksOnly)
 	EXPECT_EQ(e[1].index, 8u);
 }
 
-TEST(LockInit, RefusesUnknownKind)
+TEST(LockInit, RefusesUnknownKindAndClass)
 {
 	Bench bench;
 
 	bench.real(1);
-	EXPECT_DEATH(bench.locks(HZ_LOCK_KINDS, HZ_STATS_OFF, 1), "unknown lock kind");
+	EXPECT_DEATH(bench.locks(LT_LOCK_KINDS, LT_STATS_OFF, 1), "unknown lock kind");
+	lt_lock lock;
+	bench.locks(LT_LOCK_TAS, LT_STATS_OFF, 1);
+	EXPECT_DEATH(lt_lock_init(&lock, kInner + 1, 0), "nobody registered");
 }
 
 } // namespace

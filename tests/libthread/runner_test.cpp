@@ -121,8 +121,8 @@ TEST(Runner, MisuseFails)
 	bench.simulated(1, 100);
 	EXPECT_DEATH(lt_host_clock_set(99), "backwards");
 	EXPECT_DEATH(lt_host_start_harts(), "steady clock");
-	bench.locks(HZ_LOCK_TICKET, HZ_STATS_OFF, 1);
-	lt_lock_init(&lock, HZ_LC_TEST, 0);
+	bench.locks(LT_LOCK_TICKET, LT_STATS_OFF, 1);
+	lt_lock_init(&lock, kTest, 0);
 	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_lock_acquire(&lock, &b); }, "single-threaded runner");
 	lt_hart_set_hook(0, [](void *, bool idle, uint64_t) {
 		if (idle)

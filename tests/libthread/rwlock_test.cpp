@@ -16,7 +16,7 @@ TEST(RwLock, WritersExcludeAllReadersSeeWholeWrites)
 	uint64_t pair[2] = {0, 0};
 
 	bench.real(kHarts);
-	lt_rwlock_init(&lock, HZ_LC_TEST);
+	lt_rwlock_init(&lock, kTest);
 	Bench::in_parallel(kHarts, [&](unsigned hart) {
 		for (unsigned i = 0; i < 2000; i++) {
 			if (hart < 3) {
@@ -42,7 +42,7 @@ TEST(RwLock, ReadersShare)
 	lt_barrier inside;
 
 	bench.real(kHarts);
-	lt_rwlock_init(&lock, HZ_LC_TEST);
+	lt_rwlock_init(&lock, kTest);
 	lt_barrier_init(&inside, kHarts);
 	Bench::in_parallel(kHarts, [&](unsigned) {
 		for (unsigned i = 0; i < 50; i++) {
@@ -62,7 +62,7 @@ TEST(RwLock, WaitingIsSpinTime)
 	hz_hart_times t{};
 
 	bench.real(2);
-	lt_rwlock_init(&lock, HZ_LC_TEST);
+	lt_rwlock_init(&lock, kTest);
 	Bench::in_parallel(2, [&](unsigned hart) {
 		if (hart == 0) {
 			lt_rwlock_read(&lock);
@@ -77,8 +77,8 @@ TEST(RwLock, WaitingIsSpinTime)
 			lt_hart_times(1, &t);
 		}
 	});
-	EXPECT_LE(t.spin_ns[HZ_LC_TEST], t.elapsed_ns);
-	EXPECT_EQ(t.work_ns + t.idle_ns + t.spin_ns[HZ_LC_TEST], t.elapsed_ns);
+	EXPECT_LE(t.spin_ns[kTest], t.elapsed_ns);
+	EXPECT_EQ(t.work_ns + t.idle_ns + t.spin_ns[kTest], t.elapsed_ns);
 }
 
 TEST(Barrier, NobodyPassesBeforeAllHaveCome)

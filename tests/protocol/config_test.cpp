@@ -118,7 +118,6 @@ const Rule kRules[] = {
 	{"no_workers", "worker_count", "0", SETS(worker_count, 0)},
 	{"worker_hart", "worker_hart", "4", SETS(worker_hart[1], 4)},
 	{"no_requests", "inflight_requests", "0", SETS(inflight_requests, 0)},
-	{"lock_kind", "lock_kind", "6", SETS(lock_kind[HZ_LC_ZONE], HZ_LOCK_KINDS)},
 	{"lock_stats", "lock_stats", "3", SETS(lock_stats, 3)},
 	{"program_fail", "program_fail_ppb", "1000000001", SETS(program_fail_ppb, 1000000001)},
 	{"factory_bad", "factory_bad_ppb", "1000000001", SETS(factory_bad_ppb, 1000000001)},

@@ -44,7 +44,7 @@ def row(kind, think, section, options, plugin):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--harts", type=int, nargs="+", default=[1, 2, 4, 8, 16])
-    parser.add_argument("--kinds", nargs="+", default=["tas", "ttas", "ticket", "mcs", "clh"])
+    parser.add_argument("--kinds", nargs="+", default=lockbench.EXCLUDING)
     parser.add_argument("--think", type=int, nargs="+", default=[200, 2000], help="turns of 2 instructions")
     parser.add_argument("--section", type=int, default=50)
     parser.add_argument("--runs", type=int, default=3)

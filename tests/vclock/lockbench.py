@@ -1,11 +1,16 @@
 """Drives lockbench.elf: parameter and result block as in protocol/lockbench.h."""
+import pathlib
 import struct
+import sys
 
-from machine import Machine
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import schema  # noqa: E402
+from machine import Machine  # noqa: E402
 
 ADDRESS = 0x80201000
 MAGIC = 0x30484342434F4C5A
-KINDS = ["none", "tas", "ttas", "ticket", "mcs", "clh"]
+KINDS = schema.lock_kind_names()
+EXCLUDING = schema.excluding_lock_kinds()
 
 
 class Lockbench(Machine):

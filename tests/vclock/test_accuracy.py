@@ -10,7 +10,7 @@ import lockbench
 import model
 from suite import LOCKBENCH, LockbenchCase, PLUGIN, main
 
-KINDS = ("tas", "ttas", "ticket", "mcs", "clh")
+KINDS = lockbench.EXCLUDING
 HARTS = (1, 2, 4, 8, 16, 32)
 # think, spread, section
 WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 200), (20, 10, 10))

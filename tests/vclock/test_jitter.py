@@ -49,7 +49,7 @@ class Jitter(ProbeCase):
 
 class Locks(LockbenchCase):
     def test_every_lock_excludes_under_every_seed(self):
-        for kind in ("tas", "ttas", "ticket", "mcs", "clh"):
+        for kind in lockbench.EXCLUDING:
             totals = set()
             for seed in range(1, 7):
                 with lockbench.Lockbench(LOCKBENCH, 4, kind, 100, 30, 80, 50000, plugin=PLUGIN, options=[f"jitter={seed}:500"]) as m:

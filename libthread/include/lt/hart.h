@@ -4,7 +4,7 @@
 
 #include "lt/arena.h"
 #include "lt/event.h"
-#include "logs.h"
+#include "thread_logs.h"
 
 #ifdef __cplusplus
 extern "C" {

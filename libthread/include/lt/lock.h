@@ -1,35 +1,38 @@
-/* Spin locks: one set of verbs over tas, ttas, ticket, mcs, clh and none; kind chosen per class by configuration; with
- * statistics.
+/* Spin locks: one set of verbs over all kinds of lt/lock_kinds.def; every lock belongs to a class, which has a kind and a place in
+ * the order of acquisition; with statistics.
  *
  * A waiter node is the caller's (on its stack) so that MCS spins locally and each acquisition has its own state; it
- * lives from acquire to release. No lock may be held across a flash operation, an event handler's return or
- * lt_hart_wait. Nothing but lt_lock_try may stand inside clock_freeze: it might wait for another hart. Order of classes:
- * docs/locking.md. Statistics are counted with the clock frozen: device time is the same at every level. */
+ * lives from acquire to release. No lock may be held across an event handler's return or lt_hart_wait. Nothing but
+ * lt_lock_try may stand inside clock_freeze: it might wait for another hart. Statistics are counted with the clock
+ * frozen: device time is the same at every level. */
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
 
-#include "device_config.h"
-#include "logs.h"
 #include "lt/arch.h"
 #include "lt/arena.h"
 #include "lt/lock_impl.h" /* struct lt_lock and struct lt_lock_node: complete, so that they can be members and locals */
+#include "lt/lock_kind.h"
+#include "thread_logs.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Before the harts run: kind per class and the statistics level. Locks of an earlier call must not be used any more. */
-void lt_locks_init(struct arena *arena, const struct hz_device_config *cfg, unsigned harts);
-/* Check recursion, release by the owner and that no event ends with a lock held; a violation fails the run. Default:
- * off. */
+/* What the user of this library says of a class of locks. */
+struct lt_lock_class {
+	const char *name; /* for messages */
+	uint8_t kind;     /* enum lt_lock_kind */
+	uint8_t level;    /* while a lock is held, only locks of a higher level may be acquired */
+};
+/* Before the harts run: the classes, numbered as in the table, at most HZ_MAX_LOCK_CLASSES, and the level of statistics. Locks of an
+ * earlier call must not be used any more. */
+void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts);
+/* Check recursion, the order of levels, release by the owner and that no event ends with a lock held; a violation fails the run.
+ * Default: off. */
 void lt_locks_check(bool on);
-/* With checks on and harts idle: true if the classes were ever acquired inside each other in a cycle (a class inside
- * itself is one), which is a deadlock that needs only the right moment. *in_cycle = one of the classes. */
-bool lt_locks_order_cycle(enum hz_lock_class *in_cycle);
-const char *lt_lock_class_name(enum hz_lock_class lock_class); /* as in configurations: "zone", "l2p"… */
-/* Any time before first use, on one hart. index names the instance within its class (zone number, shard…). Takes memory
+/* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
  * from the arena of lt_locks_init. */
-void lt_lock_init(struct lt_lock *lock, enum hz_lock_class lock_class, uint32_t index);
+void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
 /* Never waits; false leaves no trace. */
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);

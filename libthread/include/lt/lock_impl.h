@@ -24,7 +24,7 @@ struct lt_lock {
 	struct lt_lock_stats *stats; /* NULL: level off */
 	struct lt_lock *registered;  /* next in the list of all locks */
 	uint32_t index;
-	uint8_t lock_class, kind;
+	uint8_t lock_class, kind, level;
 };
 
 #endif

@@ -1,12 +1,11 @@
 /* Fair reader-writer spin lock: requests are served in the order they came; readers that follow each other share.
  *
- * Same rules as lt/lock.h: not across flash operations, an event's end or lt_hart_wait. Not recursive, no upgrade: a
+ * Same rules as lt/lock.h: not across an event's end or lt_hart_wait. Not recursive, no upgrade: a
  * reader that asks again behind a waiting writer would wait for itself. Waiting counts as spin time of the lock's
  * class; no further statistics. */
 #ifndef LT_RWLOCK_H
 #define LT_RWLOCK_H
 
-#include "device_config.h"
 #include "lt/arch.h"
 
 #ifdef __cplusplus
@@ -21,7 +20,7 @@ struct lt_rwlock {
 	uint8_t lock_class;
 };
 
-void lt_rwlock_init(struct lt_rwlock *lock, enum hz_lock_class lock_class);
+void lt_rwlock_init(struct lt_rwlock *lock, unsigned lock_class);
 void lt_rwlock_read(struct lt_rwlock *lock);
 void lt_rwlock_read_end(struct lt_rwlock *lock);
 void lt_rwlock_write(struct lt_rwlock *lock);

@@ -1,0 +1,61 @@
+// The lock classes of a device: every kind of libthread can be chosen for each, another number is refused, and the order is enforced.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "ftl_rig.hpp"
+
+namespace {
+
+using namespace ftl_rig;
+
+struct Class { std::string name; unsigned level; };
+const Class kClasses[] = {
+#define HZ_LOCK_CLASS(constant, name, level, ...) {#name, level},
+#include "lock_classes.def"
+};
+
+TEST(LockClasses, AKindThatDoesNotExistIsRefusedByAnyClass)
+{
+	hz_device_config cfg = Config();
+	std::vector<uint8_t> memory(1 << 20);
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+		arena mem{memory.data(), memory.size(), 0};
+		cfg.lock_kind[c] = LT_LOCK_KINDS - 1;
+		EXPECT_EQ(ftl_lock_classes_init(&mem, &cfg), nullptr) << kClasses[c].name;
+		cfg.lock_kind[c] = LT_LOCK_KINDS;
+		EXPECT_STREQ(ftl_lock_classes_init(&mem, &cfg), "lock_kind has a number that is no kind of lock in this firmware.") << kClasses[c].name;
+		cfg.lock_kind[c] = LT_LOCK_NONE;
+	}
+}
+
+TEST(LockClasses, HaveNamesOfTheirOwnAndZonesAreOutermost)
+{
+	std::set<std::string> names;
+	for (const Class &c : kClasses)
+		EXPECT_TRUE(names.insert(c.name).second) << c.name;
+	EXPECT_EQ(std::size(kClasses), size_t{HZ_LOCK_CLASSES});
+	for (const auto inner : {HZ_LC_OPEN, HZ_LC_BUFFER, HZ_LC_L2P, HZ_LC_SLC, HZ_LC_BLOCK})
+		EXPECT_GT(kClasses[inner].level, kClasses[HZ_LC_ZONE].level) << kClasses[inner].name;
+	EXPECT_GT(kClasses[HZ_LC_SLC].level, kClasses[HZ_LC_L2P].level);
+}
+
+// A device's own harts keep the order: docs/locking.md.
+TEST(LockClasses, AZoneInsideTheMapIsCaught)
+{
+	Rig rig(Config());
+	ASSERT_TRUE(rig.Boot());
+	testing::FLAGS_gtest_death_test_style = "threadsafe";
+	lt_lock zone, map;
+	lt_lock_init(&zone, HZ_LC_ZONE, 1000);
+	lt_lock_init(&map, HZ_LC_L2P, 1000);
+	lt_lock_node outer, inner;
+	lt_lock_acquire(&zone, &outer);
+	lt_lock_acquire(&map, &inner);
+	lt_lock_release(&map, &inner);
+	lt_lock_release(&zone, &outer);
+	EXPECT_DEATH({ lt_lock_acquire(&map, &outer); lt_lock_acquire(&zone, &inner); }, "out of order: zone while holding l2p");
+}
+
+} // namespace
