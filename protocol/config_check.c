@@ -1,9 +1,7 @@
-/* Rules of a device configuration: a table of limits, then the rules that tie fields together. One sentence per broken rule. */
-#include "device_config.h"
-
-#include <stdbool.h>
-
+/* Rules of a device configuration: the limits of device_fields.def, then the rules that tie fields together. One sentence per broken rule. */
+#include "device_fields.h"
 #include "sentence.h"
+#include "slc_log_size.h"
 
 /* "FIELD is VALUE, but it must RULE" */
 static void begin(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
@@ -30,73 +28,23 @@ static bool broken_limit(struct hz_sentence *out, const char *field, uint64_t va
 	return false;
 }
 
-struct limit { const char *field; uint32_t offset, least, most; };
-#define LIMIT(field, least, most) { #field, offsetof(struct hz_device_config, field), least, most }
-
-static const struct limit limits[] = {
-	LIMIT(channels, 1, HZ_MAX_CHANNELS),
-	LIMIT(chips_per_channel, 1, 1024),
-	LIMIT(dies_per_chip, 1, 1024),
-	LIMIT(planes_per_die, 1, HZ_MAX_PLANES_PER_DIE),
-	LIMIT(blocks_per_plane, 2, 1 << 20),
-	LIMIT(pages_per_block, 1, 1 << 16),
-	LIMIT(page_bytes, HZ_SECTOR_BYTES, HZ_MAX_UNIT_SECTORS * HZ_SECTOR_BYTES),
-	LIMIT(cell, HZ_CELL_SLC, HZ_CELL_QLC),
-	LIMIT(program_pages, 1, HZ_MAX_UNIT_SECTORS),
-	LIMIT(slc_program_sectors, 1, HZ_MAX_UNIT_SECTORS),
-	LIMIT(plane_scheme, 0, HZ_PLANE_SCHEMES - 1),
-	LIMIT(media_mode, 0, HZ_MEDIA_TIMING_ONLY),
-	LIMIT(slc.erase_ns, 0, 1000000000),
-	LIMIT(normal.erase_ns, 0, 1000000000),
-	LIMIT(command_ns, 0, 1000000000),
-	LIMIT(suspend_ns, 0, 1000000000),
-	LIMIT(write_buffers, 1, 4096),
-	LIMIT(buffer_binding, 0, HZ_BIND_PER_ZONE),
-	LIMIT(flush_unit_planes, 1, HZ_MAX_PLANES),
-	LIMIT(harts, 1, HZ_MAX_HARTS),
-	LIMIT(tsu_count, 1, HZ_MAX_TSU),
-	LIMIT(worker_count, 1, HZ_MAX_WORKERS),
-	LIMIT(inflight_requests, 1, HZ_MAX_INFLIGHT),
-	LIMIT(lock_stats, 0, HZ_STATS_ALL),
-	LIMIT(program_fail_ppb, 0, 1000000000),
-	LIMIT(erase_fail_ppb, 0, 1000000000),
-	LIMIT(read_fail_ppb, 0, 1000000000),
-	LIMIT(factory_bad_ppb, 0, 1000000000),
-	LIMIT(read_retry_ppb, 0, 1000000000),
-	LIMIT(read_retries, 0, 64),
-	LIMIT(schedule, 0, HZ_SCHEDULES - 1),
-	LIMIT(cache_read, 0, 1),
-	LIMIT(cache_program, 0, 1),
-	LIMIT(cache_busy_ns, 0, 1000000000),
-	LIMIT(interleave_sectors, 0, HZ_MAX_UNIT_SECTORS),
-	LIMIT(program_passes, 0, HZ_PAGE_TYPES),
-	LIMIT(ecc_bits, 0, HZ_SECTOR_BYTES * 8),
-	LIMIT(retry_percent, 0, 100),
-	LIMIT(shelf_hours, 0, 1000000),
-	LIMIT(namespace_kind, 0, HZ_NS_BLOCK),
-	LIMIT(conventional_streams, 0, 2),
-	LIMIT(conventional_buffers, 0, 4),
-	LIMIT(conventional_gc, 0, HZ_GC_POLICIES - 1),
-	LIMIT(slc_gc, 0, HZ_GC_FIFO),
-	LIMIT(buffer_idle_ns, 0, 1000000000),
-	LIMIT(l2p_levels, 0, HZ_MAP_ZONE),
-	LIMIT(l2p_strategy, 0, HZ_L2P_STRATEGIES - 1),
-	LIMIT(l2p_eviction, 0, HZ_L2P_CLOCK),
-	LIMIT(l2p_log_policy, 0, HZ_L2P_LOG_BLOCKING),
-	LIMIT(l2p_cache_bytes, 0, 64 << 20),
-	LIMIT(l2p_buckets, 0, 1 << 20),
-	LIMIT(l2p_log_entries, 0, 1 << 20),
-};
+static bool item_holds(const struct hz_field *field, uint64_t value, struct hz_sentence *out)
+{
+	if (value < field->least)
+		return broken_limit(out, field->member, value, "be at least ", field->least);
+	if (value > field->most)
+		return broken_limit(out, field->member, value, "be at most ", field->most);
+	return true;
+}
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		uint32_t value = *(const uint32_t *)((const char *)cfg + limits[i].offset);
+	for (unsigned i = 0; i < hz_device_field_count; i++) {
+		const struct hz_field *field = &hz_device_fields[i];
 
-		if (value < limits[i].least)
-			return broken_limit(out, limits[i].field, value, "be at least ", limits[i].least);
-		if (value > limits[i].most)
-			return broken_limit(out, limits[i].field, value, "be at most ", limits[i].most);
+		for (unsigned item = 0; item < field->items && field->unit != HZ_UNIT_TEXT; item++)
+			if (!item_holds(field, hz_field_read(field, cfg, item), out))
+				return false;
 	}
 	return true;
 }
@@ -105,8 +53,8 @@ static bool record_holds(const struct hz_device_config *cfg, struct hz_sentence 
 {
 	if (cfg->magic != HZ_CONFIG_MAGIC)
 		return broken_limit(out, "magic", cfg->magic, "be ", HZ_CONFIG_MAGIC);
-	if (cfg->version != HZ_CONFIG_VERSION)
-		return broken_limit(out, "version", cfg->version, "be ", HZ_CONFIG_VERSION);
+	if (cfg->version != hz_config_version())
+		return broken_limit(out, "version", cfg->version, "be ", hz_config_version());
 	if (cfg->bytes != sizeof(*cfg))
 		return broken_limit(out, "bytes", cfg->bytes, "be the record's size, ", sizeof(*cfg));
 	return true;
@@ -162,8 +110,8 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 				    "keep blocks times the superblock's sectors (as a power of two) within ", 1ull << HZ_PPA_BITS);
 	if (cfg->slow_die > chips * cfg->dies_per_chip)
 		return broken_limit(out, "slow_die", cfg->slow_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
-	if (cfg->slow_die && (cfg->slow_percent < 1 || cfg->slow_percent > 100000))
-		return broken(out, "slow_percent", cfg->slow_percent, "be 1 to 100000 when slow_die is set");
+	if (cfg->slow_die && !cfg->slow_percent)
+		return broken(out, "slow_percent", cfg->slow_percent, "be at least 1 when slow_die is set");
 	if (cfg->failed_die > chips * cfg->dies_per_chip)
 		return broken_limit(out, "failed_die", cfg->failed_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
 	if (cfg->flush_unit_planes > planes || planes % cfg->flush_unit_planes)
@@ -213,10 +161,6 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	hz_shape_of(cfg, &shape);
 	if (!shape.conventional_zones)
 		return true;
-	if (cfg->conventional_streams < 1)
-		return broken(out, "conventional_streams", cfg->conventional_streams, "be 1 or 2 when there are conventional zones");
-	if (cfg->conventional_buffers < 1)
-		return broken(out, "conventional_buffers", cfg->conventional_buffers, "be at least 1 when there are conventional zones");
 	if (cfg->conventional_spare < cfg->conventional_streams + 3)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "be at least 3 more than conventional_streams: ", cfg->conventional_streams + 3);
@@ -243,12 +187,8 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 		return true;
 	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)
 		return broken_limit(out, "l2p_cache_bytes", cfg->l2p_cache_bytes, "be 0 or at least ", 16 * HZ_MAP_ENTRY_BYTES);
-	if (chunk < 4 || chunk > 1 << 20 || (chunk & (chunk - 1)))
-		return broken(out, "l2p_chunk_sectors", chunk, "be a power of two from 4 to 1048576");
-	if (cfg->l2p_prefetch >= HZ_MAP_PAGE_ENTRIES)
-		return broken_limit(out, "l2p_prefetch", cfg->l2p_prefetch, "be below the entries of a table page ", HZ_MAP_PAGE_ENTRIES);
-	if (cfg->l2p_log_entries < 256)
-		return broken(out, "l2p_log_entries", cfg->l2p_log_entries, "be at least 256");
+	if (chunk & (chunk - 1))
+		return broken(out, "l2p_chunk_sectors", chunk, "be a power of two");
 	return true;
 }
 
@@ -279,14 +219,20 @@ static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	return true;
 }
 
-static bool page_times_hold(const struct hz_region_timing *timing, const char *read, const char *program, struct hz_sentence *out)
+/* Only where a class can be divided does a number of shards mean anything. */
+static bool shards_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	for (unsigned i = 0; i < HZ_PAGE_TYPES; i++) {
-		if (timing->read_ns[i] > 1000000000)
-			return broken(out, read, timing->read_ns[i], "be at most 1 s");
-		if (timing->program_ns[i] > 1000000000)
-			return broken(out, program, timing->program_ns[i], "be at most 1 s");
-	}
+	static const char *const fixed[HZ_MAX_LOCK_CLASSES] = {
+#define SHARDED(name) NULL
+#define FIXED(name) "lock_shards." #name
+#define UNUSED(name) "lock_shards." #name
+#define HZ_LOCK_CLASS(constant, name, level, shards, ...) [HZ_LC_##constant] = shards(name),
+#include "lock_classes.def"
+	};
+
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
+		if (fixed[c] && cfg->lock_shards[c])
+			return broken(out, fixed[c], cfg->lock_shards[c], "be 0: locks of this class are not divided into shards");
 	return true;
 }
 
@@ -309,9 +255,7 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
 	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
-	       harts_hold(cfg, out) &&
-	       page_times_hold(&cfg->slc, "slc.read_ns", "slc.program_ns", out) &&
-	       page_times_hold(&cfg->normal, "normal.read_ns", "normal.program_ns", out);
+	       harts_hold(cfg, out) && shards_hold(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

@@ -2,16 +2,6 @@
 #include "device_config.h"
 #include "nand_image.h"
 
-static const char *const scheme_names[HZ_PLANE_SCHEMES] = {
-	"CDPW", "CDWP", "CPDW", "CPWD", "CWDP", "CWPD", "DCPW", "DCWP", "DPCW", "DPWC", "DWCP", "DWPC",
-	"PCDW", "PCWD", "PDCW", "PDWC", "PWCD", "PWDC", "WCDP", "WCPD", "WDCP", "WDPC", "WPCD", "WPDC",
-};
-
-const char *hz_plane_scheme_name(uint32_t scheme)
-{
-	return scheme < HZ_PLANE_SCHEMES ? scheme_names[scheme] : NULL;
-}
-
 static uint64_t power_of_two_from(uint64_t value)
 {
 	uint64_t power = 1;
@@ -49,28 +39,6 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	if (cfg->l2p_cache_bytes) /* page numbers in RAM have gaps */
 		shape->map_checkpoints = (uint32_t)((shape->conventional_zones * power_of_two_from(shape->map_pages_per_zone) +
 						     HZ_CHECKPOINT_PAGES - 1) / HZ_CHECKPOINT_PAGES);
-}
-
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their
- * copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
- * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
-static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
-{
-	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
-	uint64_t zones = shape->zones - shape->conventional_zones + shape->backing_zones;
-	uint64_t records = shape->zones + shape->backing_zones;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
-
-	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
-}
-
-/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
- * fewer units than it has. */
-uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
-{
-	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
-
-	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1;
 }
 
 static uint64_t page_aligned(uint64_t bytes)

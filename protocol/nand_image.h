@@ -11,6 +11,11 @@
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
 enum { HZ_NAND_VERSION = 3, HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
+/* Members of struct hz_shape that are kept with an image: X(type, member). */
+#define HZ_NAND_DERIVED(X) \
+	X(uint32_t, zones) X(uint32_t, conventional_zones) X(uint32_t, backing_zones) X(uint32_t, patch_superblocks) \
+	X(uint64_t, zone_size_sectors) X(uint64_t, zone_capacity_sectors)
+
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
  * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word. */
 struct hz_nand_header {
@@ -18,13 +23,17 @@ struct hz_nand_header {
 	uint32_t version, header_bytes;
 	uint32_t checksum;       /* of the rest of this record and the device config */
 	uint32_t formatting;     /* 1: formatting did not end, so it begins again */
-	uint32_t channels, chips_per_channel, dies_per_chip, planes_per_die;
-	uint32_t blocks_per_plane, pages_per_block, page_bytes, slc_blocks_per_plane;
-	uint32_t cell, media_mode;
-	/* How the firmware has laid out what it wrote. */
-	uint32_t program_pages, slc_program_sectors, plane_scheme, namespace_kind;
-	uint32_t zones, conventional_zones, backing_zones, patch_superblocks;
-	uint64_t zone_size_sectors, zone_capacity_sectors;
+	/* What a device must have in common with the image: its SHAPE fields, and what the firmware made of others. */
+#define HZ_SHAPE(type, member) type member;
+#define HZ_FREE(type, member)
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(type, member)
+#define HZ_LIST(...)
+#define HZ_RECORD(...)
+#define HZ_PART(...)
+#include "device_fields.def"
+	HZ_NAND_DERIVED(HZ_SHAPE)
+#undef HZ_SHAPE
+#undef HZ_FREE
 	uint64_t image_bytes;
 	/* Power history. */
 	uint64_t power_cycles;      /* starts on this image, the present one included */
@@ -33,6 +42,7 @@ struct hz_nand_header {
 	uint32_t shut_down;         /* 1: the controller was shut down and not enabled since */
 	uint32_t reserved;
 };
+HZ_ASSERT_SIZE(struct hz_nand_header, 152); /* another size is another HZ_NAND_VERSION */
 
 /* Rest word: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */

@@ -1,4 +1,5 @@
 """The lists that C, C++ and Python share, read from their .def files: kinds and classes of locks, fields of a device."""
+import functools
 import pathlib
 import re
 
@@ -27,8 +28,11 @@ def joined(words):
 
 def calls(path, macros):
     """[macro, argument, …] of every call of one of the macros, in the file's order."""
-    lines = [line for line in (TOP / path).read_text().splitlines() if not line.startswith("#")]
-    tokens = [token for token in TOKEN.findall("\n".join(lines)) if not token.startswith("/*")]
+    return calls_in(re.sub(r"^#.*", "", (TOP / path).read_text(), flags=re.M), macros)
+
+
+def calls_in(text, macros):
+    tokens = [token for token in TOKEN.findall(text) if not token.startswith("/*")]
     found, at = [], 0
     while at < len(tokens):
         name, at = tokens[at], at + 1
@@ -58,3 +62,47 @@ def excluding_lock_kinds():
 
 def lock_classes():
     return rows("protocol/lock_classes.def", "HZ_LOCK_CLASS", ("constant", "name", "level", "shards", "instances", "protects"))
+
+
+FIELD = ("type", "member", "section", "key", "echo", "unit", "least", "most", "default", "image", "text")
+COLUMNS = {"HZ_FIELD": FIELD, "HZ_LIST": (*FIELD[:2], "items", *FIELD[2:]), "HZ_PART": FIELD[1:]}
+
+
+def device_fields():
+    """Lines of protocol/device_fields.def; limits and defaults as numbers."""
+    found = [dict(zip(COLUMNS[macro], arguments)) for macro, *arguments in calls("protocol/device_fields.def", set(COLUMNS))]
+    for field in found:
+        for column in ("least", "most", "default"):
+            field[column] = value_of(field[column])
+    return found
+
+
+def choices(name):
+    """[(word, explanation)] of HZ_name_LIST in protocol/device_choices.h, by number from the list's first on."""
+    text = (TOP / "protocol/device_choices.h").read_text()
+    body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", text)[1]
+    return [(word, note) for _, _, word, note in calls_in(body.replace("\\\n", "\n"), {"X"})]
+
+
+@functools.cache
+def constants():
+    """Names of protocol/*.h that stand for numbers, as the text of their value."""
+    text = "".join((TOP / "protocol" / name).read_text() for name in ("base.h", "thread_logs.h", "device_config.h"))
+    found = dict(re.findall(r"\b(HZ_\w+) = ([^,/}]+)", text))
+    found.update(re.findall(r"#define (HZ_MAX_\w+) (\([^\n/]*\)|\S[^\n/]*)", text))
+    choice_text = (TOP / "protocol/device_choices.h").read_text()
+    for first, name, rest in re.findall(r"enum \w+ \{ (\w+, )?HZ_(\w+)_LIST\(HZ_ENUMERATOR\) ?(\w*) \}", choice_text):
+        body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", choice_text)[1]
+        names = [call[1] for call in calls_in(body.replace("\\\n", "\n"), {"X"})] + [rest]
+        found.update((constant, str(n + bool(first))) for n, constant in enumerate(names))
+    return found
+
+
+def value_of(text):
+    """A constant expression of C: decimal numbers, names, + - * << and brackets."""
+    text = {"UINT8_MAX": "255", "UINT32_MAX": str(2 ** 32 - 1)}.get(text, text)
+    text = re.sub(r"\b(\d+)(?:u|ull)\b", r"\1", text)
+    text = re.sub(r"\b(HZ_\w+|UINT32_MAX)\b", lambda name: f"({value_of(constants().get(name[0], name[0]).strip())})", text)
+    if not re.fullmatch(r"[\d\s()+*<-]+", text):
+        raise ValueError(f"not a constant: {text}")
+    return eval(text)  # nothing but digits and operators

@@ -47,7 +47,7 @@ static uint32_t wanted_dies(void)
 static void configure(void)
 {
 	cfg = (struct hz_device_config){
-		.magic = HZ_CONFIG_MAGIC, .version = HZ_CONFIG_VERSION, .bytes = sizeof(cfg),
+		.magic = HZ_CONFIG_MAGIC, .version = hz_config_version(), .bytes = sizeof(cfg),
 		.channels = CHANNELS, .chips_per_channel = dies / CHANNELS, .dies_per_chip = 1, .planes_per_die = 1,
 		.blocks_per_plane = 8, .pages_per_block = 16, .page_bytes = PAGE_SECTORS * HZ_SECTOR_BYTES,
 		.slc_blocks_per_plane = 2, .cell = HZ_CELL_MLC, .program_pages = 1, .slc_program_sectors = 1,
@@ -56,6 +56,7 @@ static void configure(void)
 		.channel_bytes_per_s = 409600000, .command_ns = 200, .read_age_limit_ns = 10000000,
 		.write_buffers = 1, .flush_unit_planes = 1, .harts = 2, .tsu_count = 1, .tsu_hart = { 1 },
 		.worker_count = 1, .inflight_requests = 1,
+		.conventional_streams = 1, .conventional_buffers = 1, .l2p_chunk_sectors = 1024, .l2p_log_entries = 256, .clock = { .mhz = 1000 },
 	};
 }
 

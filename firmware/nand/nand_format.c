@@ -67,55 +67,32 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 		.magic = HZ_NAND_MAGIC,
 		.version = HZ_NAND_VERSION,
 		.header_bytes = sizeof(struct hz_nand_header),
-		.channels = cfg->channels,
-		.chips_per_channel = cfg->chips_per_channel,
-		.dies_per_chip = cfg->dies_per_chip,
-		.planes_per_die = cfg->planes_per_die,
-		.blocks_per_plane = cfg->blocks_per_plane,
-		.pages_per_block = cfg->pages_per_block,
-		.page_bytes = cfg->page_bytes,
-		.slc_blocks_per_plane = cfg->slc_blocks_per_plane,
-		.cell = cfg->cell,
-		.media_mode = cfg->media_mode,
-		.program_pages = cfg->program_pages,
-		.slc_program_sectors = cfg->slc_program_sectors,
-		.plane_scheme = cfg->plane_scheme,
-		.namespace_kind = cfg->namespace_kind,
-		.zones = shape->zones,
-		.conventional_zones = shape->conventional_zones,
-		.backing_zones = shape->backing_zones,
-		.patch_superblocks = shape->patch_superblocks,
-		.zone_size_sectors = shape->zone_size_sectors,
-		.zone_capacity_sectors = shape->zone_capacity_sectors,
+#define HZ_SHAPE(member) .member = cfg->member,
+#define HZ_FREE(member)
+#define DERIVED(type, member) .member = shape->member,
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)
+#define HZ_LIST(...)
+#define HZ_RECORD(...)
+#define HZ_PART(...)
+#include "device_fields.def"
+		HZ_NAND_DERIVED(DERIVED)
+#undef HZ_SHAPE
 		.image_bytes = image_bytes,
 	};
 }
 
-#define SAME(field) if (old->field != wanted->field) return differs(media, #field, old->field, wanted->field)
-
 static const char *same_shape(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
 {
-	SAME(channels);
-	SAME(chips_per_channel);
-	SAME(dies_per_chip);
-	SAME(planes_per_die);
-	SAME(blocks_per_plane);
-	SAME(pages_per_block);
-	SAME(page_bytes);
-	SAME(slc_blocks_per_plane);
-	SAME(cell);
-	SAME(media_mode);
-	SAME(program_pages);
-	SAME(slc_program_sectors);
-	SAME(plane_scheme);
-	SAME(namespace_kind);
-	SAME(zones);
-	SAME(conventional_zones);
-	SAME(backing_zones);
-	SAME(patch_superblocks);
-	SAME(zone_size_sectors);
-	SAME(zone_capacity_sectors);
-	SAME(image_bytes);
+#define SAME(field) if (old->field != wanted->field) return differs(media, #field, old->field, wanted->field);
+#define HZ_SHAPE(member) SAME(member)
+#define SAME_DERIVED(type, member) SAME(member)
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)
+#define HZ_LIST(...)
+#define HZ_RECORD(...)
+#define HZ_PART(...)
+#include "device_fields.def"
+	HZ_NAND_DERIVED(SAME_DERIVED)
+	SAME(image_bytes)
 	return NULL;
 }
 

@@ -9,84 +9,52 @@ namespace {
 
 using nlohmann::json;
 
-json region_json(const hz_region_timing &t)
+json by_class(const hz_field &field, const hz_device_config &c)
 {
-	return {{"read_ns", t.read_ns}, {"program_ns", t.program_ns}, {"erase_ns", t.erase_ns}, {"endurance", t.endurance}};
-}
-
-json geometry_json(const hz_device_config &c)
-{
-	return {
-		{"channels", c.channels}, {"chips_per_channel", c.chips_per_channel}, {"dies_per_chip", c.dies_per_chip},
-		{"planes_per_die", c.planes_per_die}, {"blocks_per_plane", c.blocks_per_plane},
-		{"pages_per_block", c.pages_per_block}, {"page_bytes", c.page_bytes},
-		{"slc_blocks_per_plane", c.slc_blocks_per_plane}, {"cell", name_of(cell_names, c.cell, HZ_CELL_SLC)},
-		{"program_pages", c.program_pages}, {"slc_program_sectors", c.slc_program_sectors},
-		{"plane_scheme", name_of(plane_scheme_names(), c.plane_scheme)}, {"media", name_of(media_names, c.media_mode)},
-	};
-}
-
-json timing_json(const hz_device_config &c)
-{
-	return {
-		{"slc", region_json(c.slc)}, {"normal", region_json(c.normal)}, {"channel_bytes_per_s", c.channel_bytes_per_s},
-		{"command_ns", c.command_ns}, {"suspend_ns", c.suspend_ns}, {"read_age_limit_ns", c.read_age_limit_ns},
-		{"schedule", name_of(schedule_names, c.schedule)}, {"cache_read", name_of(off_on_names, c.cache_read)},
-		{"cache_program", name_of(off_on_names, c.cache_program)}, {"cache_busy_ns", c.cache_busy_ns},
-		{"interleave_sectors", c.interleave_sectors}, {"program_passes", c.program_passes},
-	};
-}
-
-json faults_json(const hz_device_config &c)
-{
-	return {
-		{"program_fail_ppb", c.program_fail_ppb}, {"erase_fail_ppb", c.erase_fail_ppb}, {"read_fail_ppb", c.read_fail_ppb},
-		{"factory_bad_ppb", c.factory_bad_ppb}, {"read_retry_ppb", c.read_retry_ppb}, {"read_retries", c.read_retries},
-		{"slow_die", c.slow_die}, {"slow_percent", c.slow_percent}, {"failed_die", c.failed_die},
-		{"fail_program_at", c.fail_program_at}, {"fail_erase_at", c.fail_erase_at}, {"fail_read_at", c.fail_read_at},
-		{"ecc_bits", c.ecc_bits}, {"rber_base", c.rber_base}, {"rber_per_erase", c.rber_per_erase},
-		{"rber_per_hour", c.rber_per_hour}, {"rber_per_read", c.rber_per_read}, {"retry_percent", c.retry_percent},
-		{"shelf_hours", c.shelf_hours},
-	};
-}
-
-json harts_json(const hz_device_config &c)
-{
-	json tsu = json::array(), worker = json::array();
-	for (uint32_t i = 0; i < c.tsu_count; i++)
-		tsu.push_back(c.tsu_hart[i]);
-	for (uint32_t i = 0; i < c.worker_count; i++)
-		worker.push_back(c.worker_hart[i]);
-	return {{"count", c.harts}, {"hil", c.hil_hart}, {"tsu", tsu}, {"worker", worker},
-		{"inflight_requests", c.inflight_requests}};
-}
-
-json locks_json(const hz_device_config &c)
-{
-	json kind, shards;
+	json out;
 	for (uint32_t i = 0; i < HZ_LOCK_CLASSES; i++) {
-		kind[std::string(lock_class_names[i])] = name_of(lock_kind_names, c.lock_kind[i]);
-		shards[std::string(lock_class_names[i])] = c.lock_shards[i];
+		const uint64_t value = hz_field_read(&field, &c, i);
+		json &item = out[std::string(lock_class_names()[i])];
+		if (field.unit == HZ_UNIT_KIND_BY_CLASS)
+			item = name_of(lock_kind_names(), value);
+		else
+			item = value;
 	}
-	return {{"kind", kind}, {"shards", shards}, {"stats", name_of(lock_stats_names, c.lock_stats)}};
+	return out;
 }
 
-json l2p_json(const hz_device_config &c)
+json list(const hz_field &field, const hz_device_config &c)
 {
-	return {
-		{"cache_bytes", c.l2p_cache_bytes}, {"levels", name_of(map_level_names, c.l2p_levels)}, {"chunk_sectors", c.l2p_chunk_sectors},
-		{"strategy", name_of(l2p_strategy_names, c.l2p_strategy)}, {"eviction", name_of(l2p_eviction_names, c.l2p_eviction)},
-		{"prefetch", c.l2p_prefetch}, {"buckets", c.l2p_buckets}, {"log_entries", c.l2p_log_entries},
-		{"log_policy", name_of(l2p_log_policy_names, c.l2p_log_policy)},
-	};
+	uint32_t length = field.items;
+	if (field.unit == HZ_UNIT_HARTS)
+		memcpy(&length, reinterpret_cast<const char *>(&c) + field.length_offset, sizeof(length));
+	json out = json::array();
+	for (unsigned i = 0; i < length && i < field.items; i++)
+		out.push_back(hz_field_read(&field, &c, i));
+	return out;
 }
 
-json conventional_json(const hz_device_config &c)
+json echo_of(const hz_field &field, const hz_device_config &c)
 {
-	return {
-		{"zones", c.conventional_zones}, {"spare_superblocks", c.conventional_spare}, {"streams", c.conventional_streams},
-		{"buffers", c.conventional_buffers}, {"gc", name_of(gc_names, c.conventional_gc)}, {"gc_low", c.conventional_gc_low},
-	};
+	const char *text = reinterpret_cast<const char *>(&c) + field.offset;
+	switch (field.unit) {
+	case HZ_UNIT_TEXT: return std::string(text, strnlen(text, field.items));
+	case HZ_UNIT_CHOICE: return name_of(words_of(field), hz_field_read(&field, &c, 0) - field.least);
+	case HZ_UNIT_PAGE_NS:
+	case HZ_UNIT_HARTS: return list(field, c);
+	case HZ_UNIT_KIND_BY_CLASS:
+	case HZ_UNIT_SHARDS_BY_CLASS: return by_class(field, c);
+	default: return hz_field_read(&field, &c, 0);
+	}
+}
+
+/* out["timing"]["slc"] for "timing.slc". */
+json &section_of(json &out, const std::string &path)
+{
+	if (path.empty())
+		return out;
+	const size_t dot = path.find('.');
+	return section_of(out[path.substr(0, dot)], dot == path.npos ? "" : path.substr(dot + 1));
 }
 
 json shape_json(const hz_device_config &c)
@@ -108,22 +76,14 @@ json shape_json(const hz_device_config &c)
 
 json device_to_json(const hz_device_config &c)
 {
-	return {
-		{"name", std::string(c.name, strnlen(c.name, sizeof(c.name)))}, {"seed", c.seed}, {"geometry", geometry_json(c)}, {"timing", timing_json(c)},
-		{"zones", {{"namespace", name_of(namespace_names, c.namespace_kind)}, {"count", c.zones}, {"spare_superblocks", c.spare_superblocks},
-			{"zone_size_sectors", c.zone_size_sectors}, {"zone_capacity_sectors", c.zone_capacity_sectors},
-			{"max_open", c.max_open}, {"max_active", c.max_active}}},
-		{"buffers", {{"count", c.write_buffers}, {"binding", name_of(binding_names, c.buffer_binding)},
-			{"flush_unit_planes", c.flush_unit_planes}, {"idle_ns", c.buffer_idle_ns}}},
-		{"conventional", conventional_json(c)}, {"slc", {{"gc", name_of(gc_names, c.slc_gc)}, {"gc_low", c.slc_gc_low}}}, {"l2p", l2p_json(c)},
-		{"link", {{"bytes_per_s", c.pcie_bytes_per_s}, {"doorbell_ns", c.doorbell_ns}, {"fetch_ns", c.fetch_ns},
-			{"completion_ns", c.completion_ns}, {"interrupt_ns", c.interrupt_ns}}},
-		{"harts", harts_json(c)}, {"locks", locks_json(c)},
-		{"faults", faults_json(c)},
-		{"clock", {{"preset", name_of(clock_preset_names, c.clock.preset)}, {"mhz", c.clock.mhz}, {"insn", c.clock.insn}, {"local", c.clock.local}, {"remote", c.clock.remote},
-			{"occupancy", c.clock.occupancy}, {"wake", c.clock.wake}, {"pause", c.clock.pause}, {"ipi", c.clock.ipi}}},
-		{"shape", shape_json(c)},
-	};
+	json out;
+	for (unsigned i = 0; i < hz_device_field_count; i++) {
+		const hz_field &field = hz_device_fields[i];
+		if (strcmp(field.echo, "_"))
+			section_of(out, field.section)[field.echo] = echo_of(field, c);
+	}
+	out["shape"] = shape_json(c);
+	return out;
 }
 
 } // namespace hz::conf

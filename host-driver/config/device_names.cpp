@@ -1,38 +1,36 @@
-/* Words for the enumerations of the device record. */
+/* Words of device files and of result.json. */
 #include "config/device_names.hpp"
 
-#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace hz::conf {
 namespace {
 
-struct SchemeNames {
-	std::array<std::string, HZ_PLANE_SCHEMES> text;
-	std::array<std::string_view, HZ_PLANE_SCHEMES> view;
-	SchemeNames()
-	{
-		std::string order = "CDPW";
-		for (size_t i = 0; i < text.size(); i++) {
-			text[i] = order;
-			view[i] = text[i];
-			std::next_permutation(order.begin(), order.end());
-		}
-	}
+constexpr std::string_view kinds[] = {
+#define LT_LOCK_KIND(constant, name, ...) #name,
+#include "lt/lock_kinds.def"
+};
+constexpr std::string_view classes[] = {
+#define HZ_LOCK_CLASS(constant, name, ...) #name,
+#include "lock_classes.def"
 };
 
 } // namespace
 
-std::span<const std::string_view> plane_scheme_names()
+std::span<const std::string_view> lock_kind_names() { return kinds; }
+std::span<const std::string_view> lock_class_names() { return classes; }
+
+std::vector<std::string_view> words_of(const hz_field &field)
 {
-	static const SchemeNames names;
-	return names.view;
+	if (field.unit != HZ_UNIT_CHOICE)
+		return {};
+	return {field.words, field.words + (field.most - field.least + 1)};
 }
 
-std::string name_of(std::span<const std::string_view> names, uint32_t value, uint32_t base)
+std::string name_of(std::span<const std::string_view> names, uint64_t value)
 {
-	if (value < base || value - base >= names.size())
-		return std::to_string(value);
-	return std::string(names[value - base]);
+	return value < names.size() ? std::string(names[value]) : std::to_string(value);
 }
 
 } // namespace hz::conf

@@ -78,6 +78,15 @@ std::optional<uint64_t> with_unit(std::string_view text, std::span<const Unit> u
 	return std::nullopt;
 }
 
+std::string in_units(uint64_t value, std::span<const Unit> units)
+{
+	std::string out = std::to_string(value);
+	for (const Unit &unit : units)
+		if (value && value % unit.factor == 0)
+			out = std::to_string(value / unit.factor) + " " + std::string(unit.name);
+	return out;
+}
+
 } // namespace
 
 std::optional<uint64_t> parse_bytes(std::string_view text) { return with_unit(text, byte_units); }
@@ -100,5 +109,9 @@ std::optional<double> parse_real(std::string_view text)
 		return std::nullopt;
 	return value;
 }
+
+std::string bytes_text(uint64_t bytes) { return in_units(bytes, std::span(byte_units).subspan(2, 4)); }
+
+std::string duration_text(uint64_t ns) { return in_units(ns, std::span(time_units).subspan(1)); }
 
 } // namespace hz::conf

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace hz::conf {
@@ -16,6 +17,10 @@ std::optional<uint64_t> parse_duration_ns(std::string_view text);
 
 /* A non-negative integer; underscores may group digits. */
 std::optional<uint64_t> parse_count(std::string_view text);
+
+/* In the largest unit of which it is a whole number: "16 KiB", "937500 ns", "0". */
+std::string bytes_text(uint64_t bytes);
+std::string duration_text(uint64_t ns);
 
 /* A finite decimal number. */
 std::optional<double> parse_real(std::string_view text);

@@ -143,43 +143,55 @@ std::string Fields::scalar(const char *key, const YAML::Node &value, const char 
 	return value.Scalar();
 }
 
-template <typename Parse>
-void Fields::number(const char *key, uint64_t &out, uint64_t low, uint64_t high, Parse parse, const char *expected)
+struct Fields::Quantity {
+	const char *expected;
+	std::optional<uint64_t> (*parse)(std::string_view text);
+	std::string (*text)(uint64_t value);
+};
+const Fields::Quantity Fields::a_count = {"a whole number", parse_count, [](uint64_t value) { return std::to_string(value); }};
+const Fields::Quantity Fields::a_size = {"a size such as 16 KiB", parse_bytes, bytes_text};
+const Fields::Quantity Fields::a_duration = {"a duration such as 937.5us", parse_duration_ns, duration_text};
+
+uint64_t Fields::parsed(const char *key, const YAML::Node &value, uint64_t low, uint64_t high, const Quantity &quantity) const
 {
-	const YAML::Node value = take(key);
-	if (!value.IsDefined())
-		return;
-	const std::string text = scalar(key, value, expected);
-	const auto parsed = parse(text);
-	if (!parsed)
-		fail(key, "'" + text + "' is not " + expected);
-	if (*parsed < low || *parsed > high)
-		fail(key, "'" + text + "' is out of range: " + std::to_string(low) + " to " + std::to_string(high));
-	out = *parsed;
+	const std::string text = scalar(key, value, quantity.expected);
+	const auto number = quantity.parse(text);
+	if (!number)
+		fail(key, "'" + text + "' is not " + quantity.expected);
+	if (*number < low || *number > high)
+		fail(key, "'" + text + "' is out of range: " + quantity.text(low) + " to " + quantity.text(high));
+	return *number;
 }
 
-#define HZ_FIELD_PAIR(method, parse, expected) \
+void Fields::number(const char *key, uint64_t &out, uint64_t low, uint64_t high, const Quantity &quantity)
+{
+	const YAML::Node value = take(key);
+	if (value.IsDefined())
+		out = parsed(key, value, low, high, quantity);
+}
+
+#define HZ_FIELD_PAIR(method, quantity) \
 	void Fields::method(const char *key, uint64_t &out, uint64_t low, uint64_t high) \
 	{ \
-		number(key, out, low, high, parse, expected); \
+		number(key, out, low, high, quantity); \
 	} \
 	void Fields::method(const char *key, uint32_t &out, uint64_t low, uint64_t high) \
 	{ \
 		uint64_t wide = out; \
-		number(key, wide, low, std::min<uint64_t>(high, UINT32_MAX), parse, expected); \
+		number(key, wide, low, std::min<uint64_t>(high, UINT32_MAX), quantity); \
 		out = uint32_t(wide); \
 	}
-HZ_FIELD_PAIR(count, parse_count, "a whole number")
-HZ_FIELD_PAIR(bytes, parse_bytes, "a size such as 16 KiB")
-HZ_FIELD_PAIR(duration, parse_duration_ns, "a duration such as 937.5us")
+HZ_FIELD_PAIR(count, a_count)
+HZ_FIELD_PAIR(bytes, a_size)
+HZ_FIELD_PAIR(duration, a_duration)
 #undef HZ_FIELD_PAIR
 
-void Fields::sectors(const char *key, uint64_t &out)
+void Fields::sectors(const char *key, uint64_t &out, uint64_t low, uint64_t high)
 {
 	uint64_t size = 0;
 	if (!has(key))
 		return;
-	bytes(key, size);
+	bytes(key, size, low * 4096, high * 4096);
 	if (size % 4096)
 		fail(key, "must be a multiple of 4 KiB");
 	out = size / 4096;
@@ -240,8 +252,7 @@ void Fields::choice(const char *key, uint32_t &out, std::span<const std::string_
 	fail(key, "'" + text + "' is not one of " + all);
 }
 
-template <typename Parse>
-void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, Parse parse, const char *expected)
+void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high, const Quantity &quantity)
 {
 	const YAML::Node value = take(key);
 	if (!value.IsDefined())
@@ -254,23 +265,18 @@ void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_ite
 	if (items.empty() || items.size() > max_items)
 		fail(key, "takes one value or a list of up to " + std::to_string(max_items));
 	out.clear();
-	for (const YAML::Node &item : items) {
-		const std::string text = scalar(key, item, expected);
-		const auto parsed = parse(text);
-		if (!parsed)
-			fail(key, "'" + text + "' is not " + expected);
-		out.push_back(*parsed);
-	}
+	for (const YAML::Node &item : items)
+		out.push_back(parsed(key, item, low, high, quantity));
 }
 
-void Fields::durations(const char *key, std::vector<uint64_t> &out, size_t max_items)
+void Fields::durations(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high)
 {
-	numbers(key, out, max_items, parse_duration_ns, "a duration such as 937.5us");
+	numbers(key, out, max_items, low, high, a_duration);
 }
 
-void Fields::counts(const char *key, std::vector<uint64_t> &out, size_t max_items)
+void Fields::counts(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high)
 {
-	numbers(key, out, max_items, parse_count, "a whole number");
+	numbers(key, out, max_items, low, high, a_count);
 }
 
 Fields Fields::child(const char *key)

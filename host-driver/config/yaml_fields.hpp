@@ -33,8 +33,8 @@ public:
 	void count(const char *key, uint32_t &out, uint64_t low = 0, uint64_t high = UINT32_MAX);
 	void bytes(const char *key, uint64_t &out, uint64_t low = 0, uint64_t high = UINT64_MAX);
 	void bytes(const char *key, uint32_t &out, uint64_t low = 0, uint64_t high = UINT32_MAX);
-	/* Bytes in the file, 4 KiB sectors in `out`; must be whole sectors. */
-	void sectors(const char *key, uint64_t &out);
+	/* Bytes in the file, 4 KiB sectors in `out` and in the limits; must be whole sectors. */
+	void sectors(const char *key, uint64_t &out, uint64_t low = 0, uint64_t high = UINT64_MAX / 4096);
 	void duration(const char *key, uint64_t &out, uint64_t low = 0, uint64_t high = UINT64_MAX);
 	void duration(const char *key, uint32_t &out, uint64_t low = 0, uint64_t high = UINT32_MAX);
 	void real(const char *key, double &out, double low, double high);
@@ -43,8 +43,8 @@ public:
 	/* out = index of the value in `names` + base. */
 	void choice(const char *key, uint32_t &out, std::span<const std::string_view> names, uint32_t base = 0);
 	/* A scalar or a list of scalars, each a duration or a count. */
-	void durations(const char *key, std::vector<uint64_t> &out, size_t max_items);
-	void counts(const char *key, std::vector<uint64_t> &out, size_t max_items);
+	void durations(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high);
+	void counts(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high);
 	/* Child mapping (empty if absent) and child list. */
 	Fields child(const char *key);
 	std::vector<Fields> list(const char *key);
@@ -58,10 +58,11 @@ private:
 	YAML::Node take(const char *key);
 	std::string scalar(const char *key, const YAML::Node &value, const char *expected) const;
 	std::string full_name(const char *key) const;
-	template <typename Parse>
-	void number(const char *key, uint64_t &out, uint64_t low, uint64_t high, Parse parse, const char *expected);
-	template <typename Parse>
-	void numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, Parse parse, const char *expected);
+	struct Quantity; /* counts, sizes or durations */
+	uint64_t parsed(const char *key, const YAML::Node &value, uint64_t low, uint64_t high, const Quantity &quantity) const;
+	void number(const char *key, uint64_t &out, uint64_t low, uint64_t high, const Quantity &quantity);
+	void numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high, const Quantity &quantity);
+	static const Quantity a_count, a_size, a_duration;
 
 	YAML::Node node_;
 	std::string file_, path_;

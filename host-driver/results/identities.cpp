@@ -93,7 +93,7 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 {
 	for (const hz_lock_entry &lock : f.locks)
 		if (lock.contended > lock.acquisitions || lock.wait_max_ns > lock.wait_ns || lock.hold_max_ns > lock.hold_ns)
-			out.push_back("lock " + conf::name_of(conf::lock_class_names, lock.lock_class) + " " + number(lock.index) +
+			out.push_back("lock " + conf::name_of(conf::lock_class_names(), lock.lock_class) + " " + number(lock.index) +
 				      " has a part larger than its whole");
 }
 

@@ -93,7 +93,7 @@ json harts_json(const hz_log_harts &log)
 		for (uint32_t c = 0; c < 16; c++) {
 			spin += h.spin_ns[c];
 			if (h.spin_ns[c])
-				by_class[conf::name_of(conf::lock_class_names, c)] = h.spin_ns[c];
+				by_class[conf::name_of(conf::lock_class_names(), c)] = h.spin_ns[c];
 		}
 		out.push_back({{"id", h.hart}, {"role", roles_text(h.roles)}, {"work_ns", h.work_ns}, {"spin_ns", spin},
 			       {"spin_by_class", by_class}, {"idle_ns", h.idle_ns}, {"elapsed_ns", h.elapsed_ns},
@@ -160,8 +160,8 @@ json locks_json(const std::vector<hz_lock_entry> &locks)
 	json out = json::array();
 	for (const hz_lock_entry &l : locks)
 		out.push_back({
-			{"class", conf::name_of(conf::lock_class_names, l.lock_class)}, {"index", l.index},
-			{"kind", conf::name_of(conf::lock_kind_names, l.kind)}, {"acquisitions", l.acquisitions},
+			{"class", conf::name_of(conf::lock_class_names(), l.lock_class)}, {"index", l.index},
+			{"kind", conf::name_of(conf::lock_kind_names(), l.kind)}, {"acquisitions", l.acquisitions},
 			{"contended", l.contended}, {"wait_ns", l.wait_ns}, {"wait_max_ns", l.wait_max_ns},
 			{"wait_p99_ns", l.wait_p99_ns}, {"hold_ns", l.hold_ns}, {"hold_max_ns", l.hold_max_ns},
 			{"hold_p99_ns", l.hold_p99_ns}, {"handovers", l.handovers},

@@ -1,5 +1,6 @@
 // Patched zones: the end of every zone lies in an SLC superblock of its own (aligned zone sizes on media whose superblocks are not).
 #include "model.hpp"
+#include "slc_log_size.h"
 #include "tsu/tsu_report.h"
 
 using namespace ftl_rig;

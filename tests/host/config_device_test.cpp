@@ -1,11 +1,14 @@
 // Device files: presets, defaults, and an error for everything that can be wrong, with file, line and fix.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
 #include "config/quantity.hpp"
+#include "lt/lock_kind.h"
 
 namespace {
 
@@ -171,7 +174,7 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("l2p:\n  prefetch: 1024\n"), "d.yaml:2: l2p.prefetch: '1024' is out of range: 0 to 1023");
 	EXPECT_EQ(error_of("l2p:\n  cach: 12 KiB\n"), "d.yaml:2: l2p: unknown key 'cach': did you mean 'cache'?");
 	EXPECT_EQ(error_of("slc:\n  gc: wear\n"), "d.yaml:2: slc.gc: 'wear' is not one of greedy, cost-benefit, fifo");
-	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:2: buffers.idle (ns) is 2000000000, but it must be at most 1000000000.");
+	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:2: buffers.idle: '2s' is out of range: 0 to 1 s");
 	EXPECT_EQ(error_of("conventional: {zones: 2}\n"),
 		  "d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 3 more than conventional.streams: 4.");
 	EXPECT_EQ(error_of("seed: 1\nzones:\n  count: 20\nconventional:\n  zones: 2\n  spare_superblocks: 4000000000\n"),
@@ -180,9 +183,9 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("seed: 1\nconventional:\n  zones: 2000\n  spare_superblocks: 5\n"),
 		  "d.yaml:3: conventional.zones is 2000, but it must be at most the number of zones 49.");
 	EXPECT_EQ(error_of("l2p:\n  cache: 12 KiB\n  buckets: 4000000000\n"),
-		  "d.yaml:3: l2p.buckets is 4000000000, but it must be at most 1048576.");
+		  "d.yaml:3: l2p.buckets: '4000000000' is out of range: 0 to 1048576");
 	EXPECT_EQ(error_of("l2p:\n  cache: 12 KiB\n  log_entries: 4000000000\n"),
-		  "d.yaml:3: l2p.log_entries is 4000000000, but it must be at most 1048576.");
+		  "d.yaml:3: l2p.log_entries: '4000000000' is out of range: 256 to 1048576");
 	EXPECT_EQ(error_of("zones: {namespace: block, size: 16 MiB}\nconventional: {spare_superblocks: 5}\n"),
 		  "d.yaml:1: zones.size (4 KiB sectors) is 4096, but it must be zones.capacity in a block namespace, 3072.");
 	EXPECT_EQ(error_of("seed: 1\ngeometry:\n  slc_blocks_per_plane: 3\n"),
@@ -190,8 +193,9 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 		  "at least 6.");
 	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
 	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
-	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"),
-		  "d.yaml:1: l2p.chunk (4 KiB sectors) is 3, but it must be a power of two from 4 to 1048576.");
+	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"), "d.yaml:1: l2p.chunk: '12 KiB' is out of range: 16 KiB to 4 GiB");
+	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 20 KiB}\n"),
+		  "d.yaml:1: l2p.chunk (4 KiB sectors) is 5, but it must be a power of two.");
 }
 
 TEST(DeviceConfig, McmqHasTheLatenciesOfTableI)
@@ -218,9 +222,88 @@ TEST(DeviceConfig, ErrorsNameLineAndFix)
 	EXPECT_NE(error_of("a: b: c\n").find("d.yaml:1: this is not YAML"), std::string::npos);
 	EXPECT_EQ(error_of("zones:\n  max_open: 9\n  max_active: 3\n"), "d.yaml:2: zones.max_open is 9, but it must be at most zones.max_active 3.");
 	EXPECT_EQ(error_of("seed: 1\ntiming:\n  command: 1ns\n  normal:\n    read: [20us, 2s]\n"),
-		  "d.yaml:5: timing.normal.read (ns) is 2000000000, but it must be at most 1 s.");
+		  "d.yaml:5: timing.normal.read: '2s' is out of range: 0 to 1 s");
 	EXPECT_NE(error_of("harts:\n  workers: 2\n  worker: [2, 3]\n").find("give either counts"), std::string::npos);
 	EXPECT_EQ(error_of(std::string(100, '[')), "d.yaml:1: lists are nested more than 64 deep");
+}
+
+/* A file with one key, in lines; the key stands in the last. */
+std::string file_with(const hz_field &field, const std::string &value)
+{
+	std::string out, indent, path = field.section;
+	for (size_t at = 0; at < path.size(); at = std::min(path.find('.', at), path.size() - 1) + 1, indent += "  ")
+		out += indent + path.substr(at, path.find('.', at) - at) + ":\n";
+	return out + indent + field.key + ": " + value + "\n";
+}
+
+std::string key_of(const hz_field &field) { return (*field.section ? std::string(field.section) + "." : "") + field.key; }
+
+/* As numbers without units; sizes in bytes. */
+std::string in_the_file(const hz_field &field, uint64_t value)
+{
+	return std::to_string(value * (field.unit == HZ_UNIT_SECTORS ? HZ_SECTOR_BYTES : 1));
+}
+
+TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
+{
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+		SCOPED_TRACE(key_of(field));
+		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
+			continue;
+		const std::string above = in_the_file(field, field.most + 1);
+		const std::string text = file_with(field, above);
+		const std::string place = "d.yaml:" + std::to_string(std::count(text.begin(), text.end(), '\n')) + ": " + key_of(field) + ": '" + above + "'";
+		if (field.unit == HZ_UNIT_CHOICE) {
+			EXPECT_TRUE(error_of(text).starts_with(place + " is not one of " + std::string(words_of(field)[0]))) << error_of(text);
+			continue;
+		}
+		EXPECT_TRUE(error_of(text).starts_with(place + " is out of range: ")) << error_of(text);
+		for (const uint64_t edge : {field.least, field.most}) // relations may refuse it, the limit does not
+			EXPECT_EQ(error_of(file_with(field, in_the_file(field, edge))).find("out of range"), std::string::npos);
+		if (field.least > 0) {
+			EXPECT_NE(error_of(file_with(field, in_the_file(field, field.least - 1))).find(" is out of range: "), std::string::npos);
+		}
+	}
+}
+
+/* What a file says arrives in its field, comes back in the echo, and changes nothing else there. */
+TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
+{
+	const auto usual = device_to_json(device_defaults()).flatten();
+	unsigned seen = 0;
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_KIND_BY_CLASS ||
+		    field.unit == HZ_UNIT_SHARDS_BY_CLASS || !strcmp(field.echo, "_"))
+			continue;
+		for (const uint64_t value : {field.least, field.least + 1, field.fallback + 1, field.fallback * 2, field.most}) {
+			const bool choice = field.unit == HZ_UNIT_CHOICE;
+			if (value < field.least || value > field.most || value == field.fallback)
+				continue;
+			const std::string text = file_with(field, choice ? std::string(words_of(field)[value - field.least]) : in_the_file(field, value));
+			if (error_of(text) != "no error")
+				continue;
+			const hz_device_config cfg = parse_device(text, "d.yaml");
+			EXPECT_EQ(hz_field_read(&field, &cfg, 0), value) << text;
+			std::string pointer = "/" + std::string(field.section) + (*field.section ? "/" : "") + field.echo;
+			std::replace(pointer.begin(), pointer.end(), '.', '/');
+			pointer += field.unit == HZ_UNIT_PAGE_NS ? "/0" : "";
+			EXPECT_NE(device_to_json(cfg).flatten().at(pointer), usual.at(pointer)) << text;
+			seen++;
+			break;
+		}
+	}
+	EXPECT_GE(seen, hz_device_field_count - 20);
+}
+
+TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
+{
+	EXPECT_EQ(error_of("locks:\n  shards:\n    slc: 4\n"),
+		  "d.yaml:3: locks.shards.slc: locks of this class are not divided into shards: remove the key");
+	EXPECT_EQ(error_of("locks:\n  shards: {zone: 0}\n"),
+		  "d.yaml:2: locks.shards.zone: locks of this class are not divided into shards: remove the key");
+	EXPECT_EQ(error_of("locks:\n  kind:\n    link: mcs\n"), "d.yaml:3: locks.kind.link: no lock of a device is of this class: remove the key");
+	EXPECT_EQ(error_of("locks: {shards: {test: 1}}\n"), "d.yaml:1: locks.shards.test: no lock of a device is of this class: remove the key");
+	EXPECT_EQ(error_of("locks: {kind: {default: clh, block: mcs}, shards: {l2p: 8}}\n"), "no error");
 }
 
 TEST(DeviceConfig, SeveralRolesMayShareAHart)
@@ -241,12 +324,16 @@ TEST(DeviceConfig, LockKindsByClass)
 
 TEST(DeviceConfig, SchemesAreNumberedInLexicographicOrder)
 {
-	const auto names = plane_scheme_names();
-	EXPECT_EQ(names.size(), 24u);
-	EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
-	EXPECT_EQ(names[0], "CDPW");
-	EXPECT_EQ(names[23], "WPDC");
-	EXPECT_EQ(names[parse_device("geometry: {plane_scheme: CWDP}", "d").plane_scheme], "CWDP");
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+		if (strcmp(field.member, "plane_scheme"))
+			continue;
+		const auto names = words_of(field);
+		EXPECT_EQ(names.size(), 24u);
+		EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+		EXPECT_EQ(names[0], "CDPW");
+		EXPECT_EQ(names[23], "WPDC");
+		EXPECT_EQ(names[parse_device("geometry: {plane_scheme: CWDP}", "d").plane_scheme], "CWDP");
+	}
 }
 
 TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 
-#include "device_config.h"
+#include "device_fields.h"
 #include "nand_image.h"
 #include "sentence.h"
 
@@ -17,7 +18,7 @@ hz_device_config Legal()
 	hz_device_config cfg;
 	std::memset(&cfg, 0, sizeof cfg);
 	cfg.magic = HZ_CONFIG_MAGIC;
-	cfg.version = HZ_CONFIG_VERSION;
+	cfg.version = hz_config_version();
 	cfg.bytes = sizeof cfg;
 	cfg.channels = cfg.chips_per_channel = 2;
 	cfg.dies_per_chip = 1;
@@ -42,6 +43,10 @@ hz_device_config Legal()
 	cfg.worker_hart[0] = 2;
 	cfg.worker_hart[1] = 3;
 	cfg.inflight_requests = 64;
+	cfg.conventional_streams = cfg.conventional_buffers = 1;
+	cfg.l2p_chunk_sectors = 1024;
+	cfg.l2p_log_entries = 256;
+	cfg.clock.mhz = 1000;
 	return cfg;
 }
 
@@ -85,7 +90,7 @@ const Rule kRules[] = {
 	{"pages_not_cells", "pages_per_block", "47", [](auto &c) { c.pages_per_block = 47, c.program_pages = 1; }},
 	{"page_of_three_sectors", "page_bytes", "12288", SETS(page_bytes, 12288)},
 	{"page_of_bytes", "page_bytes", "5000", SETS(page_bytes, 5000)},
-	{"unit_too_large", "program_pages", "24", SETS(program_pages, 24)},
+	{"unit_too_large", "program_pages", "3", SETS(page_bytes, 131072)},
 	{"cell", "cell", "5", SETS(cell, 5)},
 	{"all_slc", "slc_blocks_per_plane", "24", SETS(slc_blocks_per_plane, 24)},
 	{"small_slc", "slc_blocks_per_plane", "4", SETS(slc_blocks_per_plane, 4)},
@@ -193,6 +198,124 @@ TEST_P(BrokenRule, IsNamedWithItsValue)
 	EXPECT_EQ(std::strlen(small), 7u);
 }
 INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(kRules), [](const auto &rule) { return rule.param.name; });
+
+/* Devices of many kinds, among which every edge of every field is legal somewhere. */
+const std::function<void(hz_device_config &)> kDevices[] = {
+	[](auto &) {},
+	[](auto &c) { Conventional(c), Cached(c); },
+	[](auto &c) { Conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
+	[](auto &c) { c.slow_die = 1, c.slow_percent = 100; },
+	[](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.write_buffers = 6; },
+	/* one plane, one sector a page, one page a unit: what else there is may be many */
+	[](auto &c) {
+		c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = c.program_pages = c.pages_per_block = 1;
+		c.page_bytes = 4096, c.cell = HZ_CELL_SLC, c.slc_blocks_per_plane = 20, c.blocks_per_plane = 40;
+		c.max_open = c.max_active = 0;
+	},
+	[](auto &c) { /* so many blocks that zones, spare ones and their SLC region may be as many */
+		c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
+		c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
+		c.spare_superblocks = 0;
+	},
+	[](auto &c) { c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1; }, /* one plane */
+	[](auto &c) { c.page_bytes = 4096, c.program_pages = 1; },
+	[](auto &c) { c.slc_blocks_per_plane = 1, c.spare_superblocks = 0; },
+	[](auto &c) { c.page_bytes = 65536, c.program_pages = 1; },
+	[](auto &c) { c.program_passes = 2; },
+	[](auto &c) { /* as many dies as there may be */
+		c.channels = 64, c.chips_per_channel = 64, c.planes_per_die = 1, c.flush_unit_planes = 4096, c.slow_percent = 1;
+	},
+	[](auto &c) { c.harts = 1, c.tsu_hart[0] = c.worker_hart[0] = c.worker_hart[1] = 0; },
+	[](auto &c) { c.zones = 1; },
+	[](auto &c) { c.harts = 64, c.channels = 8; },
+};
+
+/* Refused by the limit itself, with its number. */
+bool RefusedBy(const char *error, const hz_field &field, uint64_t value, const char *rule, uint64_t limit)
+{
+	return error && error == std::string(field.member) + " is " + std::to_string(value) + ", but it must " + rule + std::to_string(limit) + ".";
+}
+
+TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
+{
+	char text[512];
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+		if (field.unit == HZ_UNIT_TEXT)
+			continue;
+		for (unsigned item = 0; item < field.items; item++) {
+			SCOPED_TRACE(std::string(field.member) + " item " + std::to_string(item));
+			const uint64_t largest = field.item_bytes == 8 ? UINT64_MAX : (uint64_t{1} << 8 * field.item_bytes) - 1;
+			hz_device_config cfg = Legal();
+			if (field.least > 0) {
+				hz_field_write(&field, &cfg, item, field.least - 1);
+				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.least - 1, "be at least ", field.least)) << text;
+			}
+			if (field.most < largest) {
+				hz_field_write(&field, &cfg, item, field.most + 1);
+				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.most + 1, "be at most ", field.most)) << text;
+			}
+			ASSERT_LE(field.most, largest) << "the member can hold it";
+		}
+	}
+}
+
+/* What ties fields together leaves no limit out of reach: a limit that no device can have is a wrong one. */
+TEST(Config, SomeDeviceHasEveryLimit)
+{
+	char text[512];
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count))
+		for (const uint64_t edge : {field.least, field.most}) {
+			if (field.unit == HZ_UNIT_TEXT || edge == UINT32_MAX || !strcmp(field.member, "zone_capacity_sectors") || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
+				continue;
+			std::string why;
+			bool accepted = false;
+			for (const auto &device : kDevices) {
+				hz_device_config cfg = Legal();
+				device(cfg);
+				hz_field_write(&field, &cfg, 0, edge);
+				const char *error = hz_flash_config_check(&cfg, text, sizeof text);
+				accepted = accepted || !error;
+				why += error ? std::string("\n  ") + error : "";
+			}
+			EXPECT_TRUE(accepted) << field.member << " = " << edge << why;
+		}
+}
+
+TEST(Config, OnlyClassesThatCanBeDividedHaveShards)
+{
+	char text[512];
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+		hz_device_config cfg = Legal();
+		cfg.lock_shards[c] = 4;
+		const char *error = hz_device_config_check(&cfg, text, sizeof text);
+		EXPECT_EQ(error == nullptr, c == HZ_LC_L2P) << c;
+		if (c == HZ_LC_SLC) {
+			EXPECT_STREQ(error, "lock_shards.slc is 4, but it must be 0: locks of this class are not divided into shards.");
+		}
+	}
+}
+
+TEST(Config, AnotherTableIsAnotherVersion)
+{
+	EXPECT_EQ(hz_config_version(), hz_config_version());
+	hz_device_config cfg = Legal();
+	char text[256];
+	cfg.version++;
+	EXPECT_NE(hz_device_config_check(&cfg, text, sizeof text), nullptr);
+}
+
+TEST(Config, ShapeOfAnImageIsThatOfTheTable)
+{
+	// What an image of an earlier start says of itself is where it always was.
+	EXPECT_EQ(offsetof(hz_nand_header, channels), 24u);
+	EXPECT_EQ(offsetof(hz_nand_header, media_mode), 60u);
+	EXPECT_EQ(offsetof(hz_nand_header, namespace_kind), 76u);
+	EXPECT_EQ(offsetof(hz_nand_header, zone_size_sectors), 96u);
+	unsigned kept = 0;
+	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count))
+		kept += field.shape;
+	EXPECT_EQ(kept, (offsetof(hz_nand_header, zones) - offsetof(hz_nand_header, channels)) / sizeof(uint32_t));
+}
 
 TEST(Config, ShapeFollowsFromTheGeometry)
 {

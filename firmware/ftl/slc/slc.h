@@ -12,6 +12,7 @@
 #include "lt/lock.h"
 #include "slc/slc_gc.h"
 #include "slc/slc_write.h"
+#include "slc_log_size.h"
 
 struct arena;
 

@@ -2,6 +2,7 @@
 #ifndef FTL_SLC_WRITE_H
 #define FTL_SLC_WRITE_H
 
+#include "slc_log_size.h"
 #include "tsu/tsu.h"
 
 enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };

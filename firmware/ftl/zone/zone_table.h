@@ -9,6 +9,7 @@
 #include "lt/lock.h"
 #include "request/io.h"
 #include "slc/slc_write.h"
+#include "slc_log_size.h"
 
 struct arena;
 struct zone;

@@ -1,0 +1,90 @@
+/* Fields of a device that name one of a few: for each a list X(constant, word in files and results, explanation), in the order of the
+ * numbers, and its enumeration. scripts/schema.py reads the lists too. */
+#ifndef HZ_PROTOCOL_DEVICE_CHOICES_H
+#define HZ_PROTOCOL_DEVICE_CHOICES_H
+
+#define HZ_ENUMERATOR(constant, word, text) constant,
+
+#define HZ_CELL_LIST(X) \
+	X(HZ_CELL_SLC, "slc", "one bit") \
+	X(HZ_CELL_MLC, "mlc", "two") \
+	X(HZ_CELL_TLC, "tlc", "three") \
+	X(HZ_CELL_QLC, "qlc", "four")
+enum hz_cell { HZ_CELL_NONE, HZ_CELL_LIST(HZ_ENUMERATOR) }; /* the number of bits */
+
+#define HZ_MEDIA_LIST(X) \
+	X(HZ_MEDIA_STORE, "store", "everything") \
+	X(HZ_MEDIA_TIMING_ONLY, "timing-only", "OOB and the data of SLC blocks, where the tables are; those of normal blocks read as zeros, and " \
+	  "verification is off")
+enum hz_media_mode { HZ_MEDIA_LIST(HZ_ENUMERATOR) HZ_MEDIA_MODES };
+
+/* Order in which consecutive program units visit the planes, fastest first: CWDP = channel, way (chip), die, plane. The 24 permutations in
+ * lexicographic order of the letters. */
+#define HZ_PLANE_SCHEME_LIST(X) \
+	X(HZ_SCHEME_CDPW, "CDPW", "") X(HZ_SCHEME_CDWP, "CDWP", "") X(HZ_SCHEME_CPDW, "CPDW", "") X(HZ_SCHEME_CPWD, "CPWD", "") \
+	X(HZ_SCHEME_CWDP, "CWDP", "") X(HZ_SCHEME_CWPD, "CWPD", "") X(HZ_SCHEME_DCPW, "DCPW", "") X(HZ_SCHEME_DCWP, "DCWP", "") \
+	X(HZ_SCHEME_DPCW, "DPCW", "") X(HZ_SCHEME_DPWC, "DPWC", "") X(HZ_SCHEME_DWCP, "DWCP", "") X(HZ_SCHEME_DWPC, "DWPC", "") \
+	X(HZ_SCHEME_PCDW, "PCDW", "") X(HZ_SCHEME_PCWD, "PCWD", "") X(HZ_SCHEME_PDCW, "PDCW", "") X(HZ_SCHEME_PDWC, "PDWC", "") \
+	X(HZ_SCHEME_PWCD, "PWCD", "") X(HZ_SCHEME_PWDC, "PWDC", "") X(HZ_SCHEME_WCDP, "WCDP", "") X(HZ_SCHEME_WCPD, "WCPD", "") \
+	X(HZ_SCHEME_WDCP, "WDCP", "") X(HZ_SCHEME_WDPC, "WDPC", "") X(HZ_SCHEME_WPCD, "WPCD", "") X(HZ_SCHEME_WPDC, "WPDC", "")
+enum hz_plane_scheme { HZ_PLANE_SCHEME_LIST(HZ_ENUMERATOR) HZ_PLANE_SCHEMES };
+
+/* What a die does next. Priority with read_age_limit_ns 0 is FIFO too. */
+#define HZ_SCHEDULE_LIST(X) \
+	X(HZ_SCHED_PRIORITY, "priority", "mapping, host reads, host writes, GC, erases; what waited for `read_age_limit` goes first") \
+	X(HZ_SCHED_FIFO, "fifo", "in order of arrival") \
+	X(HZ_SCHED_FAIR, "fair", "streams take turns by the die time they used; the device's own work is a stream of its own")
+enum hz_schedule { HZ_SCHEDULE_LIST(HZ_ENUMERATOR) HZ_SCHEDULES };
+
+#define HZ_OFF_ON_LIST(X) X(HZ_OFF, "off", "") X(HZ_ON, "on", "")
+enum hz_off_on { HZ_OFF_ON_LIST(HZ_ENUMERATOR) };
+
+#define HZ_NAMESPACE_LIST(X) \
+	X(HZ_NS_ZONED, "zoned", "ZNS: sequential zones, the first `conventional.zones` of them conventional") \
+	X(HZ_NS_BLOCK, "block", "the NVM command set alone: every zone is conventional, the host sees no zones (below)")
+enum hz_namespace_kind { HZ_NAMESPACE_LIST(HZ_ENUMERATOR) HZ_NAMESPACES };
+
+#define HZ_BINDING_LIST(X) \
+	X(HZ_BIND_MODULO, "modulo", "zone number modulo count, as in ConZone's paper") \
+	X(HZ_BIND_FIRST_FREE, "first-free", "any free one; if there is none, the fullest is taken from its zone") \
+	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
+enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
+
+/* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. */
+#define HZ_GC_LIST(X) \
+	X(HZ_GC_GREEDY, "greedy", "fewest valid sectors") \
+	X(HZ_GC_COST_BENEFIT, "cost-benefit", "most (1 − u) / 2u × age, u = valid part") \
+	X(HZ_GC_FIFO, "fifo", "oldest") \
+	X(HZ_GC_WEAR, "wear", "greedy among those not erased more often than the mean")
+enum hz_gc_policy { HZ_GC_LIST(HZ_ENUMERATOR) HZ_GC_POLICIES };
+
+/* How far entries of contiguous sectors are aggregated: the two map bits of an entry (ConZone, section III-C). */
+#define HZ_MAP_LEVEL_LIST(X) X(HZ_MAP_PAGE, "page", "") X(HZ_MAP_CHUNK, "chunk", "") X(HZ_MAP_ZONE, "zone", "")
+enum hz_map_level { HZ_MAP_LEVEL_LIST(HZ_ENUMERATOR) HZ_MAP_LEVELS };
+
+/* How a miss learns which level holds its entry (ConZone, sections III-C and IV-D). */
+#define HZ_L2P_STRATEGY_LIST(X) \
+	X(HZ_L2P_BITMAP, "bitmap", "the map bits of all entries are in RAM: one fetch, of the right level") \
+	X(HZ_L2P_MULTIPLE, "multiple", "fetches the zone's first entry, looks at its bits, then the chunk's, then the page's") \
+	X(HZ_L2P_PINNED, "pinned", "aggregated entries enter the cache when they are made and stay: what misses is a page entry")
+enum hz_l2p_strategy { HZ_L2P_STRATEGY_LIST(HZ_ENUMERATOR) HZ_L2P_STRATEGIES };
+
+#define HZ_L2P_EVICTION_LIST(X) \
+	X(HZ_L2P_LRU, "lru", "the one that was used longest ago") \
+	X(HZ_L2P_CLOCK, "clock", "nearly that: a hit sets a bit instead of moving the entry in a list")
+enum hz_l2p_eviction { HZ_L2P_EVICTION_LIST(HZ_ENUMERATOR) HZ_L2P_EVICTIONS };
+
+#define HZ_L2P_LOG_POLICY_LIST(X) \
+	X(HZ_L2P_LOG_BACKGROUND, "background", "from half full on; writes wait only when it is full") \
+	X(HZ_L2P_LOG_BLOCKING, "blocking", "when it is full; writes wait until it is empty")
+enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICIES };
+
+#define HZ_LOCK_STATS_LIST(X) X(HZ_STATS_OFF, "off", "") X(HZ_STATS_CONTENDED, "contended", "") X(HZ_STATS_ALL, "all", "")
+enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
+
+#define HZ_CLOCK_PRESET_LIST(X) \
+	X(HZ_CLOCK_DEFAULT, "default", "the defaults of this table") \
+	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `occupancy` and `ipi` are 0")
+enum hz_clock_preset { HZ_CLOCK_PRESET_LIST(HZ_ENUMERATOR) HZ_CLOCK_PRESETS };
+
+#endif

@@ -1,0 +1,41 @@
+/* The table of a device's fields (device_fields.def) as the programs see it. */
+#ifndef HZ_PROTOCOL_DEVICE_FIELDS_H
+#define HZ_PROTOCOL_DEVICE_FIELDS_H
+
+#include <stdbool.h>
+
+#include "device_config.h"
+
+/* device_fields.def says what each means. */
+enum hz_unit {
+	HZ_UNIT_COUNT, HZ_UNIT_BYTES, HZ_UNIT_SECTORS, HZ_UNIT_NS, HZ_UNIT_CHOICE, HZ_UNIT_TEXT, HZ_UNIT_PAGE_NS, HZ_UNIT_HARTS,
+	HZ_UNIT_KIND_BY_CLASS, HZ_UNIT_SHARDS_BY_CLASS,
+};
+
+struct hz_field {
+	const char *member;             /* as in C: "channels", "slc.read_ns" */
+	const char *section, *key;      /* in a device file: "timing.slc", "read"; section "" at the top */
+	const char *echo;               /* in result.json; "_": not there */
+	const char *const *words;       /* CHOICE: words[i] means least + i */
+	uint64_t least, most, fallback; /* of every item */
+	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS: of the member that says how many items count */
+	uint16_t items, item_bytes;
+	enum hz_unit unit;
+	bool shape;                     /* an image keeps it */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct hz_field hz_device_fields[];
+extern const unsigned hz_device_field_count;
+
+uint64_t hz_field_read(const struct hz_field *field, const struct hz_device_config *cfg, unsigned item);
+void hz_field_write(const struct hz_field *field, struct hz_device_config *cfg, unsigned item, uint64_t value);
+/* Nothing but magic, version, size and the defaults of the table. */
+void hz_device_defaults(struct hz_device_config *cfg);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+/* The least size of the SLC log. */
+#include "slc_log_size.h"
+
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their
+ * copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
+ * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
+static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
+	uint64_t zones = shape->zones - shape->conventional_zones + shape->backing_zones;
+	uint64_t records = shape->zones + shape->backing_zones;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
+
+	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
+}
+
+/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
+ * fewer units than it has. */
+uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
+
+	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1;
+}

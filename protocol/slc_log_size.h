@@ -1,0 +1,23 @@
+/* What the FTL's SLC log and tables need of the SLC region: both sides refuse a device with less. */
+#ifndef HZ_PROTOCOL_SLC_LOG_SIZE_H
+#define HZ_PROTOCOL_SLC_LOG_SIZE_H
+
+#include "device_config.h"
+
+enum {
+	HZ_SLC_HEADS = 3,     /* open superblocks of the SLC log: data, tables, collector */
+	HZ_ZONE_RECORDS_PER_PAGE = 64,
+	HZ_ZONE_TABLE_COPIES = 2,
+	HZ_MAP_WRITES = 16,   /* pages of the map that may be on their way to SLC at a time */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc/slc.h). */
+uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

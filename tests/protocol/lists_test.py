@@ -1,0 +1,59 @@
+"""The lists that C, C++ and Python share: every entry is used where it says, and the documents show them as they are."""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import schema  # noqa: E402
+
+# Who may give a key its effect: the device itself, what is computed from the config on both sides, and what starts the machine.
+READERS = ["firmware", "protocol/geometry.c", "protocol/slc_log_size.c", "host-driver/session"]
+NO_READERS = {"check", "bench"}  # folders of test images
+
+
+def sources(places):
+    for place in places:
+        path = TOP / place
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.suffix in (".c", ".h", ".cpp", ".hpp") and not NO_READERS & set(file.relative_to(TOP).parts):
+                yield file.read_text()
+
+
+class Lists(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.readers = re.sub(r"/\*.*?\*/|//[^\n]*", "", "\n".join(sources(READERS)), flags=re.S)
+
+    def test_every_key_of_a_device_has_a_reader(self):
+        for field in schema.device_fields():
+            member = field["member"].split(".")[-1]
+            with self.subTest(key=f"{field['section']}.{field['key']}", member=field["member"]):
+                self.assertRegex(self.readers, rf"\b(cfg|config_?|costs|region|timing)(->|\.)(slc\.|normal\.)?{member}\b", "nothing reads it: a file that sets it changes nothing")
+
+    def test_lock_classes_have_locks_and_shards_where_they_say_so(self):
+        for lock_class in schema.lock_classes():
+            with self.subTest(lock_class["name"]):
+                made = re.search(rf"lt_lock_init\([^;]*\bHZ_LC_{lock_class['constant']}\b", self.readers)
+                sharded = f"lock_shards[HZ_LC_{lock_class['constant']}]" in self.readers
+                self.assertEqual(bool(made), lock_class["shards"] != "UNUSED")
+                self.assertEqual(sharded, lock_class["shards"] == "SHARDED")
+
+    def test_every_kind_of_lock_has_its_file(self):
+        for name in schema.lock_kind_names():
+            text = (TOP / "libthread" / "locks" / f"{name}.c").read_text()
+            self.assertIn(f"const struct lt_lock_ops lt_{name}_ops", text)
+
+    def test_libthread_knows_no_device(self):
+        for text in sources(["libthread/include", "libthread/locks", "libthread/src", "libthread/port"]):
+            self.assertNotRegex(text, r"device_config|device_fields|lock_classes|\bHZ_LC_|\blogs\.h")
+
+    def test_the_documents_show_the_lists(self):
+        run = subprocess.run([sys.executable, TOP / "scripts" / "update-docs", "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
