@@ -6,6 +6,7 @@
 #include "ftl/base/health.h"
 #include "ftl/base/watch.h"
 #include "ftl/request/ftl_request.h"
+#include "device_config.h"
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"

@@ -316,7 +316,7 @@ bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 
 /* --- construction --- */
 
-static void fetch_init(struct ftl_worker *worker, struct arena *arena, struct map_fetch *fetch)
+static void map_fetch_init(struct ftl_worker *worker, struct arena *arena, struct map_fetch *fetch)
 {
 	fetch->owner = worker;
 	fetch->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page fetches");
@@ -333,7 +333,7 @@ void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena)
 
 	worker->fetches = arena_alloc(arena, 1, sizeof(*worker->fetches), "table page fetches");
 	for (uint32_t i = 0; i < count; i++)
-		fetch_init(worker, arena, &fetch[i]);
+		map_fetch_init(worker, arena, &fetch[i]);
 }
 
 void l2p_table_init(struct ftl *ftl, struct arena *arena)
