@@ -40,6 +40,12 @@ void set_text(lease::Reply &reply, Outcome outcome, const char *words)
 	std::snprintf(reply.text, sizeof(reply.text), "%s", words);
 }
 
+void require_own(bool own, const std::string &what)
+{
+	if (!own)
+		throw Error(what + " by this process");
+}
+
 } // namespace
 
 Tenant::Tenant(Descriptor connection, int stop, LocalControl &control)
@@ -134,14 +140,12 @@ void Tenant::act(const lease::Request &request, lease::Reply &reply)
 	case Ask::create_queue: return create_queue(request, reply);
 	case Ask::leave: return give_back();
 	case Ask::free:
-		if (!memory_.count(request.value))
-			throw Error("address " + std::to_string(request.value) + " was not allocated by this process");
+		require_own(memory_.count(request.value), "address " + std::to_string(request.value) + " was not allocated");
 		control_.free(request.value);
 		memory_.erase(request.value);
 		return;
 	case Ask::delete_queue:
-		if (!queues_.count(request.qid))
-			throw Error("queue " + std::to_string(request.qid) + " was not opened by this process");
+		require_own(queues_.count(request.qid), "queue " + std::to_string(request.qid) + " was not opened");
 		control_.delete_queue(request.qid);
 		queues_.erase(request.qid);
 		return;

@@ -8,30 +8,45 @@ namespace e2e {
 namespace {
 
 struct Case {
-	const char *name, *device, *workload;
+	const char *name, *device;
+	std::string workload;
 	unsigned workers;
 	bool collects;
 };
 
-// Overwrites in place by all threads, so that the collector moves what others read and write; the map lies in flash.
-constexpr const char *overwrite = R"(
-name: overwrite
+// Six threads of reads and writes at random.
+std::string six_threads(const std::string &more)
+{
+	return R"(
 mapping: direct
 seed: 5
 threads: 6
 common:
   read_ratio: 0.4
   pattern: random
+  queue_depth: 4
+)" + more;
+}
+
+// Overwrites in place by all threads, so that the collector moves what others read and write; the map lies in flash.
+const std::string overwrite = six_threads(R"(
   distribution: zipf
   zipf_theta: 0.9
   blocks:
     - {size: 4 KiB, weight: 3}
     - {size: 16 KiB, weight: 1}
-  queue_depth: 4
   flush_every: 32
   total_ops: 400
-)";
-constexpr const char *both_areas = R"(
+)");
+const std::string zoned = six_threads(R"(
+  zones: 1
+  blocks:
+    - {size: 4 KiB, weight: 2}
+    - {size: 64 KiB, weight: 1}
+  flush_every: 16
+  total_ops: 250
+)");
+const std::string both_areas = R"(
 name: both-areas
 mapping: direct
 seed: 5
@@ -43,23 +58,6 @@ each:
   - {read_ratio: 0.5, zones: 4, open_zones: 2, block: 16 KiB, total_ops: 300}
   - {read_ratio: 0.5, zones: 4, open_zones: 2, block: 32 KiB, total_ops: 200}
 )";
-constexpr const char *zoned = R"(
-name: zoned
-mapping: direct
-seed: 5
-threads: 6
-common:
-  read_ratio: 0.4
-  pattern: random
-  zones: 1
-  blocks:
-    - {size: 4 KiB, weight: 2}
-    - {size: 64 KiB, weight: 1}
-  queue_depth: 4
-  flush_every: 16
-  total_ops: 250
-)";
-
 const Case cases[] = {
 	{"block", "configs/devices/small-legacy.yaml", overwrite, 6, true},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},

@@ -1,20 +1,12 @@
 // Power cuts on a device whose programs, erases and reads fail as well, again and again on one image. Nothing that was durable vanishes in
 // silence: it reads as written, or with an error; never as zeros, never as something older. (A conventional sector may be older if mount says that so many may.)
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is one image and eight cuts).
-#include <cstdlib>
-
 #include "l2p_rig.hpp"
 #include "page_model.hpp"
 
 using namespace ftl_rig;
 
 namespace {
-
-uint64_t Environment(const char *name, uint64_t otherwise)
-{
-	const char *text = std::getenv(name);
-	return text ? std::strtoull(text, nullptr, 0) : otherwise;
-}
 
 // Totals of all rounds: a run in which nothing went wrong proves nothing.
 struct Seen {

@@ -1,20 +1,12 @@
 // Any damage to an image: it is refused in one sentence, or mounted; what is mounted can be read, written, shut down and started again,
 // whatever it holds. Some damage has right checksums, so that it comes as far as the checks of what records say.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
-#include <cstdlib>
-
 #include "l2p_rig.hpp"
 #include "page_model.hpp"
 
 using namespace ftl_rig;
 
 namespace {
-
-uint64_t Environment(const char *name, uint64_t otherwise)
-{
-	const char *text = std::getenv(name);
-	return text ? std::strtoull(text, nullptr, 0) : otherwise;
-}
 
 // A used image, shut down or not.
 class Fuzzed {
@@ -129,21 +121,11 @@ private:
 	bool forged_ = false; // in this round
 };
 
-hz_device_config Patched()
-{
-	hz_device_config cfg = Config();
-	cfg.zone_capacity_sectors = 110;
-	cfg.zone_size_sectors = 128;
-	cfg.slc_blocks_per_plane = 18;
-	cfg.blocks_per_plane = 28;
-	return cfg;
-}
-
 struct Kind { const char *name; hz_device_config (*config)(); };
 const Kind kKinds[] = {
 	{"Zones", [] { return Config(); }},
 	{"MapInFlash", [] { return MapConfig(); }},
-	{"Patched", Patched},
+	{"Patched", PatchedConfig},
 	{"Blocks", [] { return PageConfig(true); }},
 	{"BlocksMapInFlash", [] { return MappedPageConfig(true); }},
 };

@@ -114,21 +114,11 @@ private:
 	}
 };
 
-hz_device_config Patched()
-{
-	hz_device_config cfg = Config();
-	cfg.zone_capacity_sectors = 110;
-	cfg.zone_size_sectors = 128;
-	cfg.slc_blocks_per_plane = 18;
-	cfg.blocks_per_plane = 28;
-	return cfg;
-}
-
 struct Kind { const char *name; hz_device_config (*config)(); };
 const Kind kKinds[] = {
 	{"Plain", [] { return Config(); }},
 	{"TwoPlanesSlcPages", [] { hz_device_config cfg = Config(); cfg.flush_unit_planes = cfg.slc_program_sectors = 2; cfg.slc_blocks_per_plane++; cfg.blocks_per_plane++; return cfg; }},
-	{"Patched", Patched},
+	{"Patched", PatchedConfig},
 	{"MapInFlash", [] { return MapConfig(); }},
 };
 

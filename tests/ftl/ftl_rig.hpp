@@ -48,6 +48,23 @@ inline hz_device_config Config()
 	cfg.inflight_requests = 16;
 	return cfg;
 }
+// The last 14 sectors of a zone lie in an SLC superblock of its own.
+inline hz_device_config PatchedConfig()
+{
+	hz_device_config cfg = Config();
+	cfg.zone_capacity_sectors = 110;
+	cfg.zone_size_sectors = 128;
+	cfg.slc_blocks_per_plane = 18;
+	cfg.blocks_per_plane = 28;
+	return cfg;
+}
+
+// A number from the environment, for tests whose seeds and rounds can be chosen.
+inline uint64_t Environment(const char *name, uint64_t otherwise)
+{
+	const char *text = std::getenv(name);
+	return text ? std::strtoull(text, nullptr, 0) : otherwise;
+}
 
 // A page full of one tag: 0 is a page of zeros.
 inline void FillPage(uint8_t *page, uint64_t tag)

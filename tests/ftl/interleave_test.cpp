@@ -1,8 +1,6 @@
 // The same FTL with its harts interleaved at any access to a shared word, by a seed: what real threads meet once in a thousand runs, or
 // under no load of this machine, comes here in each of them, and again with the same seed.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
-#include <cstdlib>
-
 #include "host_queues.hpp"
 #include "inside.h"
 #include "model.hpp"
@@ -10,12 +8,6 @@
 using namespace ftl_rig;
 
 namespace {
-
-uint64_t Environment(const char *name, uint64_t otherwise)
-{
-	const char *text = std::getenv(name);
-	return text ? std::strtoull(text, nullptr, 0) : otherwise;
-}
 
 // Some harts stand still for a few accesses, some for thousands.
 void Interleave(uint64_t seed) { lt_host_interleave(seed, 4u << seed % 8); }

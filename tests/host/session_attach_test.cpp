@@ -22,33 +22,17 @@
 #include "session/process.hpp"
 #include "session/process_load.hpp"
 #include "session/unix_socket.hpp"
+#include "waiting.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 namespace lease = hz::lease;
+using session_test::error_of, session_test::within;
 
 constexpr uint64_t slow_lba = 700; // soft_machine.cpp
 const std::string program = fs::read_symlink("/proc/self/exe");
-
-template <class Action> std::string error_of(Action action)
-{
-	try {
-		action();
-	} catch (const hz::Error &e) {
-		return e.what();
-	}
-	return "";
-}
-
-bool eventually(const std::function<bool()> &condition)
-{
-	for (int i = 0; i < 2000; i++, std::this_thread::sleep_for(10ms))
-		if (condition())
-			return true;
-	return false;
-}
 
 // A sector that names its place and its turn.
 std::vector<std::byte> pattern(uint64_t lba, uint64_t turn)
@@ -157,7 +141,7 @@ protected:
 	hz::Process ready_tenant(const std::string &role, int number = 0)
 	{
 		hz::Process process = tenant(role, number);
-		EXPECT_TRUE(eventually([&] { return words(number).starts_with("ready"); })) << words(number);
+		EXPECT_TRUE(within(20s, [&] { return words(number).starts_with("ready"); })) << words(number);
 		return process;
 	}
 	// All that a newcomer could get: as many queues as there are, and the longest piece of memory.
@@ -221,7 +205,7 @@ TEST_P(Attach, TheDeathOfOneLeavesTheOthersAlone)
 		EXPECT_TRUE(other.wait(60000));
 		EXPECT_EQ(other.exit_code(), 0) << words(1);
 		controller->delete_queue(std::move(queue));
-		EXPECT_TRUE(eventually([&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
+		EXPECT_TRUE(within(20s, [&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
 	}
 }
 
@@ -237,7 +221,7 @@ TEST_P(Attach, ManyShortLives)
 			guest.leave();
 		guest.namespace_info();
 	}
-	EXPECT_TRUE(eventually([&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
+	EXPECT_TRUE(within(20s, [&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
 }
 
 TEST_P(Attach, RefusalsReachTheOtherProcess)
@@ -303,7 +287,7 @@ TEST_P(Attach, NonsenseEndsItsConnectionOnly)
 	}
 	work(*queue, 5);
 	controller->delete_queue(std::move(queue));
-	EXPECT_TRUE(eventually([&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
+	EXPECT_TRUE(within(20s, [&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
 }
 
 TEST_P(Attach, OnlySoManyAtOnceAndOnlyThisUser)
@@ -323,7 +307,7 @@ TEST_P(Attach, OnlySoManyAtOnceAndOnlyThisUser)
 	EXPECT_EQ(error_of([&] { hz::Controller guest(*another); }), "64 other processes use the device already: end one of them first");
 	guests.pop_back();
 	machines.pop_back();
-	EXPECT_TRUE(eventually([&] {
+	EXPECT_TRUE(within(20s, [&] {
 		auto again = hz::Machine::attach(machine->run_directory());
 		return error_of([&] { hz::Controller guest(*again); }).empty();
 	}));
@@ -351,7 +335,7 @@ TEST_P(Attach, NoResetWhileOthersAreAttached)
 		EXPECT_EQ(error_of([&] { (*controller.*action)(); }), "the controller cannot be reset: 1 other processes are attached to it");
 	EXPECT_GT(controller->namespace_info().zones, 0u);
 	other.signal(SIGKILL);
-	EXPECT_TRUE(eventually([&] { return error_of([&] { controller->enable(); }).empty(); }));
+	EXPECT_TRUE(within(20s, [&] { return error_of([&] { controller->enable(); }).empty(); }));
 	expect_all_free();
 	auto late = hz::Machine::attach(machine->run_directory());
 	EXPECT_NE(error_of([&] { hz::Controller guest(*late); }).find("is not open to other programs"), std::string::npos);

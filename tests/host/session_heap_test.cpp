@@ -1,6 +1,7 @@
 // The region's memory: the list of ranges against a model, the heap, and the table of queue pairs over a million lives.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <random>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "session/queue_table.hpp"
 #include "session/range_list.hpp"
 #include "session_region.hpp"
+#include "waiting.hpp"
 
 namespace {
 
@@ -151,19 +153,30 @@ struct Somebody : hz::Holder {
 };
 
 struct Table {
-	explicit Table(uint64_t bytes = 64 << 20) : file(bytes), queues(file.region, [] {}) { queues.reset(); }
+	explicit Table(uint64_t bytes = 64 << 20, std::function<void()> watch = [] {}) : file(bytes), queues(file.region, std::move(watch)) { queues.reset(); }
+	// Of a process that has left; its queue is still there.
+	std::shared_ptr<Somebody> left_behind(unsigned qid)
+	{
+		auto somebody = std::make_shared<Somebody>();
+		queues.take(qid, {}, somebody);
+		somebody->left = true;
+		return somebody;
+	}
 	RegionFile file;
 	hz::QueueTable queues;
 };
 
+std::jthread soon(std::function<void()> action)
+{
+	return std::jthread([action = std::move(action)] {
+		std::this_thread::sleep_for(std::chrono::milliseconds(50));
+		action();
+	});
+}
+
 std::string refusal(hz::QueueTable &queues, unsigned qid, const hz::QueueOptions &options = {})
 {
-	try {
-		queues.take(qid, options);
-	} catch (const hz::Error &e) {
-		return e.what();
-	}
-	return "";
+	return session_test::error_of([&] { queues.take(qid, options); });
 }
 
 TEST(QueueTable, AnIdIsTakenOnceAndARefusalChangesNothing)
@@ -221,38 +234,24 @@ TEST(QueueTable, AllIdsAndNoMore)
 TEST(QueueTable, TheIdOfSomebodyWhoHasLeftIsWaitedFor)
 {
 	Table t;
-	const auto somebody = std::make_shared<Somebody>();
-	t.queues.take(5, {}, somebody);
-	somebody->left = true;
-	std::jthread later([&] {
-		std::this_thread::sleep_for(std::chrono::milliseconds(50));
-		t.queues.give(5);
-	});
+	t.left_behind(5);
+	const std::jthread later = soon([&] { t.queues.give(5); });
 	EXPECT_EQ(t.queues.take(5, {}).qid, 5u);
 }
 
 TEST(QueueTable, TheWaitForSomebodyWhoHasLeftCanBeGivenUp)
 {
-	RegionFile file;
-	hz::QueueTable queues(file.region, [] { throw hz::Error("the machine is gone"); });
-	queues.reset();
-	const auto somebody = std::make_shared<Somebody>();
-	queues.take(5, {}, somebody);
-	somebody->left = true;
-	EXPECT_EQ(refusal(queues, 5), "the machine is gone");
+	Table t(16 << 20, [] { throw hz::Error("the machine is gone"); });
+	t.left_behind(5);
+	EXPECT_EQ(refusal(t.queues, 5), "the machine is gone");
 }
 
 // His queue could not be taken back: the device refused to delete it, say.
 TEST(QueueTable, TheWaitForSomebodyWhoHasLeftEndsWhenNothingComesBack)
 {
 	Table t;
-	const auto somebody = std::make_shared<Somebody>();
-	t.queues.take(5, {}, somebody);
-	somebody->left = true;
-	std::jthread later([&] {
-		std::this_thread::sleep_for(std::chrono::milliseconds(50));
-		somebody->left = false;
-	});
+	const auto somebody = t.left_behind(5);
+	const std::jthread later = soon([&] { somebody->left = false; });
 	EXPECT_NE(refusal(t.queues, 5).find("open already, in process 17"), std::string::npos);
 }
 

@@ -14,10 +14,12 @@
 #include "session/interrupt.hpp"
 #include "session/link.hpp"
 #include "session/unix_socket.hpp"
+#include "waiting.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using session_test::error_of;
 
 // The firmware's end of a socket pair, run by a script in a thread.
 class Peer {
@@ -58,16 +60,6 @@ private:
 	int fd_;
 	std::thread thread_;
 };
-
-template <class Action> std::string error_of(Action action)
-{
-	try {
-		action();
-	} catch (const hz::Error &e) {
-		return e.what();
-	}
-	return "";
-}
 
 TEST(Link, ReadsAndWritesWithTheRightFields)
 {

@@ -25,29 +25,14 @@
 #include "session/locate.hpp"
 #include "session/machine.hpp"
 #include "session/stall_watch.hpp"
+#include "waiting.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// False for a zombie too: an orphan in a container may have no init that reaps it.
-bool runs(int pid)
-{
-	std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-	std::string id, name, state;
-	stat >> id >> name >> state;
-	return pid > 0 && stat && state != "Z" && state != "X";
-}
-
-bool within(std::chrono::milliseconds limit, const std::function<bool()> &condition)
-{
-	for (auto until = Clock::now() + limit; Clock::now() < until; std::this_thread::sleep_for(10ms))
-		if (condition())
-			return true;
-	return condition();
-}
+using session_test::error_of, session_test::runs, session_test::within;
 
 // Stops a process and waits until none of its threads runs, which on a busy host takes a moment.
 void freeze(int pid)
@@ -63,16 +48,6 @@ void freeze(int pid)
 		const fs::directory_iterator threads("/proc/" + std::to_string(pid) + "/task");
 		return std::all_of(begin(threads), end(threads), stopped);
 	}));
-}
-
-template <class Action> std::string error_of(Action action)
-{
-	try {
-		action();
-	} catch (const hz::Error &e) {
-		return e.what();
-	}
-	return "";
 }
 
 class MachineTest : public ::testing::TestWithParam<bool> {

@@ -19,41 +19,13 @@
 #include "session/boot_watch.hpp"
 #include "session/process.hpp"
 #include "session/run_directory.hpp"
+#include "waiting.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-
-bool within(std::chrono::milliseconds limit, const std::function<bool()> &condition)
-{
-	auto until = std::chrono::steady_clock::now() + limit;
-	while (std::chrono::steady_clock::now() < until) {
-		if (condition())
-			return true;
-		std::this_thread::sleep_for(10ms);
-	}
-	return condition();
-}
-
-// False for a zombie too: an orphan in a container may have no init that reaps it.
-bool runs(int pid)
-{
-	std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-	std::string id, name, state;
-	stat >> id >> name >> state;
-	return stat && state != "Z" && state != "X";
-}
-
-template <class Action> std::string error_of(Action action)
-{
-	try {
-		action();
-	} catch (const hz::Error &e) {
-		return e.what();
-	}
-	return "";
-}
+using session_test::error_of, session_test::runs, session_test::within;
 
 class RunBase : public ::testing::Test {
 protected:
