@@ -124,21 +124,27 @@ static void on_station(struct lt_event *ev)
 	send_more(s);
 }
 
+/* All times of a hart's account sum up, whenever it is read. Returns its spin time. */
+static uint64_t read_account(unsigned hart, struct hz_hart_times *out)
+{
+	uint64_t spin = 0;
+
+	lt_hart_times(hart, out);
+	for (unsigned c = 0; c < HZ_MAX_LOCK_CLASSES; c++)
+		spin += out->spin_ns[c];
+	if (out->work_ns + out->idle_ns + spin != out->elapsed_ns)
+		fail_with("thread_check: the account of hart %u does not sum up", hart);
+	return spin;
+}
+
 /* While the others are at work: what is read must be whole, and reading must wait for nobody with the clock frozen. */
 static void read_statistics(void)
 {
 	struct hz_hart_times t;
 
 	lt_lock_report(NULL, 0, 0);
-	for (unsigned i = 0; i < lt_harts(); i++) {
-		uint64_t spin = 0;
-
-		lt_hart_times(i, &t);
-		for (unsigned c = 0; c < HZ_MAX_LOCK_CLASSES; c++)
-			spin += t.spin_ns[c];
-		if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
-			fail_with("thread_check: the account of hart %u is torn", i);
-	}
+	for (unsigned i = 0; i < lt_harts(); i++)
+		read_account(i, &t);
 }
 
 static void on_timer(struct lt_timer *timer)
@@ -225,13 +231,8 @@ static void check_locks(void)
 static void check_hart(unsigned hart)
 {
 	struct hz_hart_times t;
-	uint64_t spin = 0;
+	uint64_t spin = read_account(hart, &t);
 
-	lt_hart_times(hart, &t);
-	for (unsigned c = 0; c < HZ_MAX_LOCK_CLASSES; c++)
-		spin += t.spin_ns[c];
-	if (t.work_ns + t.idle_ns + spin != t.elapsed_ns)
-		fail_with("thread_check: the account of hart %u does not sum up", hart);
 	if (stations[hart].sent != PARCELS_PER_HART)
 		fail_with("thread_check: hart %u has sent %lu parcels", hart, (unsigned long)stations[hart].sent);
 	console_line("hart %u: elapsed %lu ns, work %lu, spin %lu, idle %lu, %lu events, %lu timers", hart,

@@ -3,34 +3,26 @@
 
 #include <string.h>
 
-#include "sentence.h"
 #include "nand/nand_block.h"
 #include "nand/nand_header.h"
+#include "sentence.h"
 
-static const char *differs(struct nand_media *media, const char *field, uint64_t image, uint64_t config)
+/* "<begin><a><middle><b><end>", in media->text. */
+static const char *say_of_two(struct nand_media *media, const char *begin, uint64_t a, const char *middle, uint64_t b, const char *end)
 {
 	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
 
-	hz_say(&out, "The NAND image was made for ");
-	hz_say(&out, field);
-	hz_say(&out, " ");
-	hz_say_number(&out, image);
-	hz_say(&out, ", but the device config says ");
-	hz_say_number(&out, config);
-	hz_say(&out, ": use its own config or a new image.");
+	hz_say(&out, begin);
+	hz_say_number(&out, a);
+	hz_say(&out, middle);
+	hz_say_number(&out, b);
+	hz_say(&out, end);
 	return media->text;
 }
 
 static const char *too_small(struct nand_media *media, uint64_t bytes, uint64_t needed)
 {
-	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
-
-	hz_say(&out, "The NAND image has ");
-	hz_say_number(&out, bytes);
-	hz_say(&out, " bytes, but this geometry needs ");
-	hz_say_number(&out, needed);
-	hz_say(&out, ".");
-	return media->text;
+	return say_of_two(media, "The NAND image has ", bytes, " bytes, but this geometry needs ", needed, ".");
 }
 
 /* "formatting" stands until all is there. */
@@ -83,7 +75,9 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 
 static const char *same_shape(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
 {
-#define SAME(field) if (old->field != wanted->field) return differs(media, #field, old->field, wanted->field);
+#define SAME(field) if (old->field != wanted->field) \
+		return say_of_two(media, "The NAND image was made for " #field " ", old->field, ", but the device config says ", \
+				  wanted->field, ": use its own config or a new image.");
 #define HZ_SHAPE(member) SAME(member)
 #define SAME_DERIVED(type, member) SAME(member)
 #define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)
@@ -94,18 +88,6 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 	HZ_NAND_DERIVED(SAME_DERIVED)
 	SAME(image_bytes)
 	return NULL;
-}
-
-static const char *other_version(struct nand_media *media, uint32_t version)
-{
-	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
-
-	hz_say(&out, "The NAND image has format version ");
-	hz_say_number(&out, version);
-	hz_say(&out, ", but this firmware reads version ");
-	hz_say_number(&out, HZ_NAND_VERSION);
-	hz_say(&out, ": use a new image.");
-	return media->text;
 }
 
 /* The copy is written with the power history, soon. */
@@ -134,7 +116,9 @@ static const char *open_header(struct nand_media *media, uint8_t *base, uint64_t
 		*is_new = true;
 		return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
 	case NAND_HEADER_FOREIGN: return "The NAND image is no image of this program: its magic number is wrong.";
-	case NAND_HEADER_OTHER: return other_version(media, version);
+	case NAND_HEADER_OTHER:
+		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads version ", HZ_NAND_VERSION,
+				  ": use a new image.");
 	case NAND_HEADER_DAMAGED:
 		return "The NAND image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.";
 	default: break;
