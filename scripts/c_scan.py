@@ -55,6 +55,8 @@ class Source:
 def scan(path, text):
     """path tells the language: .c and .h are C, .S is assembler, everything else C++."""
     source = Source(path, text.count("\n"))
+    if path.endswith(".def"):
+        return source  # a table for macros: what they make of it belongs to the file that includes it
     if path.endswith(".S"):
         source.objects = {m[1]: text.count("\n", 0, m.start()) + 1 for m in LABEL.finditer(text)}
         return source

@@ -104,6 +104,13 @@ class Arrows(unittest.TestCase):
         self.append("low/base.c", '#include "mid/mid.h"\n')
         self.assert_broken("low/base.c:7: includes mid/mid.h, but mid lies above low")
 
+    def test_a_table_that_lies_above(self):
+        self.write("mid/table.def", "MID_FIELD(top_run(), far_run)\n")
+        self.append("mid/mid.c", '#include "mid/table.def"\n')
+        self.assert_clean()
+        self.append("low/base.c", '#include "mid/table.def"\n')
+        self.assert_broken("low/base.c:7: includes mid/table.def, but mid lies above low")
+
     def test_a_call_that_goes_up(self):
         self.append("mid/mid.c", "int far_run(int a);\nint mid_more(void) { return far_run(1); }\n")
         self.assert_broken("mid/mid.c:20: uses far_run of top/far.c, but top lies above mid")
