@@ -213,6 +213,7 @@ class Arrows(unittest.TestCase):
     def test_the_table(self):
         shown = self.arrows().stdout
         self.assertIn("top: 5 files, 30 lines\n    -> low                          2 includes    1 uses\n    -> mid ", shown)
+        self.assertIn("side: 2 files, 7 lines\n    allowed, but not used: low\n", shown)
         self.assertIn("side/side.c:1: includes side/side.h", self.arrows("side/side.c").stdout)
 
     def test_plus_plus(self):
