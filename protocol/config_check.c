@@ -39,7 +39,7 @@ static bool item_holds(const struct hz_field *field, uint64_t value, struct hz_s
 
 static bool limits_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	for (unsigned i = 0; i < hz_device_field_count; i++) {
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++) {
 		const struct hz_field *field = &hz_device_fields[i];
 
 		for (unsigned item = 0; item < field->items && field->unit != HZ_UNIT_TEXT; item++)

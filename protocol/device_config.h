@@ -54,7 +54,7 @@ struct hz_clock_costs {
 HZ_ASSERT_SIZE(struct hz_clock_costs, 36);
 
 struct hz_device_config {
-	uint32_t magic, version, bytes; /* version: hz_config_version() */
+	uint32_t magic, version, bytes; /* version: hz_config_version() of device_fields.h */
 #define HZ_FIELD(type, member, ...) type member;
 #define HZ_LIST(type, member, items, ...) type member[items];
 #define HZ_RECORD(type, member) type member;
@@ -93,10 +93,6 @@ const char *hz_device_config_check(const struct hz_device_config *cfg, char *tex
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
 /* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
 const char *hz_plane_scheme_name(uint32_t scheme);
-/* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
-const char *hz_plane_scheme_name(uint32_t scheme);
-/* Of the table of fields: another table, another number. */
-uint32_t hz_config_version(void);
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ WORDS(CLOCK_PRESET);
 	{ .member = #member_, .offset = AT(member_), .items = items_, .item_bytes = item_bytes_, .section = #section_, .key = #key_, \
 	  .echo = #echo_, UNIT_##unit_, .least = least_, .most = most_, .fallback = default_, .shape = IMAGE_##image_ },
 
-const struct hz_field hz_device_fields[] = {
+const struct hz_field hz_device_fields[HZ_DEVICE_FIELDS] = {
 #define HZ_FIELD(type, member, section, key, echo, unit, least, most, default_, image, text) \
 	ROW(member, 1, sizeof(type), section, key, echo, unit, least, most, default_, image)
 #define HZ_LIST(type, member, items, section, key, echo, unit, least, most, default_, image, text) \
@@ -50,7 +50,6 @@ const struct hz_field hz_device_fields[] = {
 	    least, most, default_, FREE) IN_IMAGE_##image
 #include "device_fields.def"
 };
-const unsigned hz_device_field_count = sizeof(hz_device_fields) / sizeof(hz_device_fields[0]);
 
 /* Each part of the records has its line: together they are as long as the records. */
 enum { PARTS =
@@ -94,7 +93,7 @@ uint32_t hz_config_version(void)
 {
 	uint32_t hash = 0x811c9dc5;
 
-	for (unsigned i = 0; i < hz_device_field_count; i++) {
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++) {
 		for (const char *c = hz_device_fields[i].member; *c; c++)
 			hash = (hash ^ (uint8_t)*c) * 0x01000193;
 		hash = (hash ^ hz_device_fields[i].offset) * 0x01000193;
@@ -108,7 +107,7 @@ void hz_device_defaults(struct hz_device_config *cfg)
 	cfg->magic = HZ_CONFIG_MAGIC;
 	cfg->version = hz_config_version();
 	cfg->bytes = sizeof(*cfg);
-	for (unsigned i = 0; i < hz_device_field_count; i++)
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++)
 		for (unsigned item = 0; item < hz_device_fields[i].items; item++)
 			hz_field_write(&hz_device_fields[i], cfg, item, hz_device_fields[i].fallback);
 }

@@ -24,14 +24,26 @@ struct hz_field {
 	bool shape;                     /* an image keeps it */
 };
 
+enum {
+	HZ_DEVICE_FIELDS = 0
+#define HZ_FIELD(...) + 1
+#define HZ_LIST(...) + 1
+#define HZ_RECORD(...)
+#define HZ_PART(...) + 1
+#include "device_fields.def"
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const struct hz_field hz_device_fields[];
-extern const unsigned hz_device_field_count;
+extern const struct hz_field hz_device_fields[HZ_DEVICE_FIELDS];
 
 uint64_t hz_field_read(const struct hz_field *field, const struct hz_device_config *cfg, unsigned item);
 void hz_field_write(const struct hz_field *field, struct hz_device_config *cfg, unsigned item, uint64_t value);
+/* Of the table: another table, another number. */
+uint32_t hz_config_version(void);
+/* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
+const char *hz_plane_scheme_name(uint32_t scheme);
 /* Nothing but magic, version, size and the defaults of the table. */
 void hz_device_defaults(struct hz_device_config *cfg);
 #ifdef __cplusplus

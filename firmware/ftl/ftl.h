@@ -2,6 +2,7 @@
 #ifndef FTL_FTL_H
 #define FTL_FTL_H
 
+#include "device_config.h"
 #include "ftl/base/damage.h"
 #include "ftl/base/health.h"
 #include "ftl/base/watch.h"

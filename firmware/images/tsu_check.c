@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "device_fields.h"
 #include "lt/hart.h"
 #include "nand/nand_media.h"
 #include "platform/console.h"

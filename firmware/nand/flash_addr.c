@@ -1,6 +1,7 @@
 /* From a linear physical sector address to channel, die, plane, block and sector, without a division. */
 #include "nand/flash_addr.h"
 
+#include "device_fields.h"
 #include "lt/arena.h"
 
 /* floor(value / divisor) for value < 2^30 and divisor < 2^30: the multiplier's error stays below one part in 2^60 / divisor

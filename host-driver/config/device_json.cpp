@@ -77,11 +77,9 @@ json shape_json(const hz_device_config &c)
 json device_to_json(const hz_device_config &c)
 {
 	json out;
-	for (unsigned i = 0; i < hz_device_field_count; i++) {
-		const hz_field &field = hz_device_fields[i];
+	for (const hz_field &field : hz_device_fields)
 		if (strcmp(field.echo, "_"))
 			section_of(out, field.section)[field.echo] = echo_of(field, c);
-	}
 	out["shape"] = shape_json(c);
 	return out;
 }

@@ -10,8 +10,6 @@
 namespace hz::conf {
 namespace {
 
-std::span<const hz_field> all_fields() { return {hz_device_fields, hz_device_field_count}; }
-
 void read_text(Fields &f, const hz_field &field, hz_device_config &cfg)
 {
 	char *at = reinterpret_cast<char *>(&cfg) + field.offset;
@@ -102,7 +100,7 @@ void place_harts(Fields &f, hz_device_config &cfg)
 	const bool lists = f.has("tsu") || f.has("worker") || f.has("hil") || f.has("count");
 	if (lists && (f.has("tsus") || f.has("workers")))
 		f.fail(f.has("tsus") ? "tsus" : "workers", "give either counts (tsus, workers) or lists (hil, tsu, worker, count)");
-	for (const hz_field &field : all_fields())
+	for (const hz_field &field : hz_device_fields)
 		if (!strcmp(field.member, "tsu_count") || !strcmp(field.member, "worker_count"))
 			read_field(f, field, cfg);
 	place_roles(cfg, cfg.tsu_count, cfg.worker_count);
@@ -111,7 +109,7 @@ void place_harts(Fields &f, hz_device_config &cfg)
 /* Single costs change the preset. */
 void take_clock_preset(Fields &f, hz_device_config &cfg)
 {
-	for (const hz_field &field : all_fields())
+	for (const hz_field &field : hz_device_fields)
 		if (!strcmp(field.member, "clock.preset") && choice(f, field, 0) == HZ_CLOCK_IDEAL)
 			cfg.clock.local = cfg.clock.remote = cfg.clock.occupancy = cfg.clock.ipi = 0;
 }
@@ -124,7 +122,7 @@ void read_section(Fields f, std::string_view section, hz_device_config &cfg)
 	if (section == "clock")
 		take_clock_preset(f, cfg);
 	std::vector<std::string> below;
-	for (const hz_field &field : all_fields()) {
+	for (const hz_field &field : hz_device_fields) {
 		const std::string_view path = field.section;
 		const size_t start = section.empty() ? 0 : section.size() + 1;
 		if (path == section)

@@ -4,7 +4,6 @@
 #include "device_fields.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 namespace hz::conf {
@@ -15,7 +14,7 @@ bool part_of_a_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <=
 /* "section.key" of a member, with the class behind it where there is a key for each; empty for what no file has. */
 std::string key_of_member(std::string_view word)
 {
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+	for (const hz_field &field : hz_device_fields) {
 		const std::string_view member = field.member, rest = word.substr(std::min(member.size(), word.size()));
 		const bool by_class = field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_SHARDS_BY_CLASS;
 		if (word == member || (by_class && word.starts_with(member) && rest[0] == '.'))
@@ -26,7 +25,7 @@ std::string key_of_member(std::string_view word)
 
 std::string_view unit_of(std::string_view word)
 {
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count))
+	for (const hz_field &field : hz_device_fields)
 		if (word == field.member)
 			return field.unit == HZ_UNIT_NS || field.unit == HZ_UNIT_PAGE_NS ? " (ns)"
 				: field.unit == HZ_UNIT_SECTORS ? " (4 KiB sectors)" : "";

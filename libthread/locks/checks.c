@@ -31,9 +31,9 @@ static void out_of_order(const struct lt_lock *lock, const struct lt_lock *outer
 	struct hz_sentence out = { text, sizeof(text), 0 };
 
 	hz_say(&out, "locks acquired out of order: ");
-	hz_say(&out, lt_lock_class_name(lock->lock_class));
+	hz_say(&out, lock->described->name);
 	hz_say(&out, " while holding ");
-	hz_say(&out, lt_lock_class_name(outer->lock_class));
+	hz_say(&out, outer->described->name);
 	lt_fail(text);
 }
 
@@ -46,7 +46,7 @@ void lt_check_acquire(const struct lt_lock *lock)
 	for (unsigned i = 0; i < held[hart].count; i++) {
 		if (held[hart].lock[i] == lock)
 			lt_fail("lock acquired twice by the same hart");
-		if (held[hart].lock[i]->level >= lock->level)
+		if (held[hart].lock[i]->described->level >= lock->described->level)
 			out_of_order(lock, held[hart].lock[i]);
 	}
 	if (held[hart].count == MOST_HELD)

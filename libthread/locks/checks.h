@@ -4,7 +4,6 @@
 
 #include "lt/lock.h"
 
-const char *lt_lock_class_name(unsigned lock_class);
 /* All no-ops until lt_locks_check(true). */
 void lt_checks_init(void);
 void lt_check_acquire(const struct lt_lock *lock);  /* before asking */

@@ -41,11 +41,6 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 	lt_checks_init();
 }
 
-const char *lt_lock_class_name(unsigned lock_class)
-{
-	return lock_class < all.classes ? all.class[lock_class].name : "unknown";
-}
-
 static void register_lock(struct lt_lock *lock)
 {
 	if (all.last)
@@ -63,7 +58,7 @@ void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index)
 	lock->index = index;
 	lock->lock_class = (uint8_t)lock_class;
 	lock->kind = all.class[lock_class].kind;
-	lock->level = all.class[lock_class].level;
+	lock->described = &all.class[lock_class];
 	lock->ops = ops_of_kind[lock->kind];
 	lock->ops->init(lock, all.arena);
 	clock_freeze();

@@ -7,6 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "device_fields.h"
+
 namespace hil_test {
 
 hz_device_config small_config(const Options &options)

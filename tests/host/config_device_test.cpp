@@ -246,7 +246,7 @@ std::string in_the_file(const hz_field &field, uint64_t value)
 
 TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 {
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+	for (const hz_field &field : hz_device_fields) {
 		SCOPED_TRACE(key_of(field));
 		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
 			continue;
@@ -271,7 +271,7 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 {
 	const auto usual = device_to_json(device_defaults()).flatten();
 	unsigned seen = 0;
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+	for (const hz_field &field : hz_device_fields) {
 		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_KIND_BY_CLASS ||
 		    field.unit == HZ_UNIT_SHARDS_BY_CLASS || !strcmp(field.echo, "_"))
 			continue;
@@ -292,7 +292,7 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 			break;
 		}
 	}
-	EXPECT_GE(seen, hz_device_field_count - 20);
+	EXPECT_GE(seen, HZ_DEVICE_FIELDS - 20);
 }
 
 TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
@@ -324,7 +324,7 @@ TEST(DeviceConfig, LockKindsByClass)
 
 TEST(DeviceConfig, SchemesAreNumberedInLexicographicOrder)
 {
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+	for (const hz_field &field : hz_device_fields) {
 		if (strcmp(field.member, "plane_scheme"))
 			continue;
 		const auto names = words_of(field);

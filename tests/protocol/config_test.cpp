@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <span>
 #include <string>
 
 #include "device_fields.h"
@@ -239,7 +238,7 @@ bool RefusedBy(const char *error, const hz_field &field, uint64_t value, const c
 TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
 {
 	char text[512];
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count)) {
+	for (const hz_field &field : hz_device_fields) {
 		if (field.unit == HZ_UNIT_TEXT)
 			continue;
 		for (unsigned item = 0; item < field.items; item++) {
@@ -263,7 +262,7 @@ TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
 TEST(Config, SomeDeviceHasEveryLimit)
 {
 	char text[512];
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count))
+	for (const hz_field &field : hz_device_fields)
 		for (const uint64_t edge : {field.least, field.most}) {
 			if (field.unit == HZ_UNIT_TEXT || edge == UINT32_MAX || !strcmp(field.member, "zone_capacity_sectors") || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
 				continue;
@@ -312,7 +311,7 @@ TEST(Config, ShapeOfAnImageIsThatOfTheTable)
 	EXPECT_EQ(offsetof(hz_nand_header, namespace_kind), 76u);
 	EXPECT_EQ(offsetof(hz_nand_header, zone_size_sectors), 96u);
 	unsigned kept = 0;
-	for (const hz_field &field : std::span(hz_device_fields, hz_device_field_count))
+	for (const hz_field &field : hz_device_fields)
 		kept += field.shape;
 	EXPECT_EQ(kept, (offsetof(hz_nand_header, zones) - offsetof(hz_nand_header, channels)) / sizeof(uint32_t));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "device_fields.h"
 #include "lt/hart.h"
 #include "port_arch.h"
 #include "host_clock.h"

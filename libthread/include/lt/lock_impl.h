@@ -5,6 +5,7 @@
 #include "lt/arch.h"
 
 struct lt_clh_cell;
+struct lt_lock_class;
 struct lt_lock_stats;
 
 /* One acquisition. The shared words have a line of their own, since another hart writes them while this one waits. */
@@ -24,7 +25,8 @@ struct lt_lock {
 	struct lt_lock_stats *stats; /* NULL: level off */
 	struct lt_lock *registered;  /* next in the list of all locks */
 	uint32_t index;
-	uint8_t lock_class, kind, level;
+	const struct lt_lock_class *described;
+	uint8_t lock_class, kind;
 };
 
 #endif
