@@ -65,6 +65,12 @@ class Text(unittest.TestCase):
                     wrong.append(f"{path.relative_to(TOP)} names {name}")
         self.none(wrong)
 
+    def test_pictures_have_no_semicolons(self):
+        """Mermaid would take what follows one for another statement."""
+        for path in documents():
+            for picture in re.findall(r"^```mermaid\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
+                self.assertNotIn(";", picture, path)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
