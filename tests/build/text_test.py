@@ -7,7 +7,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 WIDTH = 100  # of Markdown lines; rows of tables cannot be broken
 NOT_TEXT = (".xz", ".png")
-OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".ld": ("/* ",),
+OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".def": ("/* ",), ".ld": ("/* ",),
            ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
