@@ -54,7 +54,7 @@ static void on_failed(void *ctx, const struct command *command)
 	error_log_add(&hil->errors, command->sq->id, command->cid, command->req.status, command->req.lba, 1);
 }
 
-static void on_misrung(void *ctx, enum nvme_async_event information)
+static void on_bad_doorbell(void *ctx, enum nvme_async_event information)
 {
 	struct hil *hil = ctx;
 
@@ -85,8 +85,8 @@ static void init_host_side(struct hil *hil, const struct hil_port *port, struct 
 
 static void init_queues(struct hil *hil, struct arena *arena, void *region)
 {
-	struct queue_client client = { .ctx = hil, .failed = on_failed, .drained = on_drained, .ebbed = on_step, .misrung = on_misrung,
-				       .run_admin = on_admin, .has_work = on_has_work, .is_quiet = on_is_quiet };
+	struct queue_client client = { .ctx = hil, .failed = on_failed, .drained = on_drained, .left = on_step,
+				       .bad_doorbell = on_bad_doorbell, .run_admin = on_admin, .has_work = on_has_work, .is_quiet = on_is_quiet };
 	struct io_limits limits = { .bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned };
 	struct queue_group_base base = { .cfg = hil->cfg, .device = &hil->device, .host = &hil->host, .link = &hil->link, .irq = &hil->irq,
 					 .life = &hil->life, .limits = &limits, .client = &client, .region = region,

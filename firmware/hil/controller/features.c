@@ -19,7 +19,7 @@ static const struct feature table[FEATURES] = {
 	[NVME_FEAT_INTERRUPT_COALESCING] = { true, false, 0, 0 },
 	[NVME_FEAT_INTERRUPT_VECTOR] = { true, false, COALESCING_OFF, 0 },
 	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, 0, 1 },        /* one block is atomic, either way */
-	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS },    /* and feature_notices() */
+	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
 	[NVME_FEAT_IOCS_PROFILE] = { true, true, 0, 0 },           /* one combination of command sets */
 };
 

@@ -7,9 +7,7 @@
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
-	RETAIN_EVENT = 1 << 15,       /* CDW10 */
 	OFFSET_IS_INDEX = 1 << 23,    /* CDW14 */
-	LOG_VERSION = 1,
 };
 
 struct window { struct sgl sgl; uint64_t offset; uint32_t bytes; };
@@ -56,7 +54,7 @@ static __attribute__((noinline)) uint16_t send_built(struct hil *hil, const stru
 	if (w->offset > size)
 		return BAD_FIELD;
 	show_piece(w, 0, hil->scratch, size);
-	if (!(sqe->cdw10 & RETAIN_EVENT))
+	if (!(sqe->cdw10 & LOG_RETAIN_EVENT))
 		async_events_clear(&hil->events, sqe->cdw10 & 0xff);
 	return NVME_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include "hil/seam/controller_ops.h"
 #include "lt/event.h"
+#include "nvme.h"
 
 struct arena;
 struct hart_pings;

@@ -5,11 +5,6 @@
 
 #include "hil/controller/hil_state.h"
 
-enum {
-	RETAIN_EVENT = 1 << 15,       /* CDW10 */
-	LOG_VERSION = 1,
-};
-
 static const uint64_t HOUR_NS = 3600000000000ull;
 
 static uint32_t error_page(struct hil *hil, void *page)
@@ -165,7 +160,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
-	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & RETAIN_EVENT));
+	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	default: return ftl_page(hil, hil->scratch);

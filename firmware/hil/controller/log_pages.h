@@ -1,4 +1,4 @@
-/* Log pages but for the locks' one: what the HIL and the harts count, and what the host must know to read it. */
+/* Log pages, all but that of the locks: from what the HIL and the harts have counted. */
 #ifndef HIL_LOG_PAGES_H
 #define HIL_LOG_PAGES_H
 
@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "nvme.h"
+
+enum { LOG_RETAIN_EVENT = 1 << 15 /* CDW10 */, LOG_VERSION = 1 /* of the vendor pages */ };
 
 struct hil;
 bool log_page_known(const struct hil *hil, unsigned id);

@@ -88,7 +88,7 @@ static void finish_command(struct completion *c, struct command *command)
 	if (sq->deleting && !sq->outstanding)
 		client->drained(client->ctx, sq);
 	if (c->life->shutdown != SHUTDOWN_NONE)
-		client->ebbed(client->ctx);
+		client->left(client->ctx);
 }
 
 /* The controller may be reset while make_room waits for the host. */
@@ -107,7 +107,7 @@ void completion_end(struct command *command)
 	else
 		command_free(c->pool, command); /* nobody reads the answer */
 	if (!life_serves(c->life))
-		c->client->ebbed(c->client->ctx);
+		c->client->left(c->client->ctx);
 }
 
 void completion_unpark(struct completion *c, struct completion_queue *cq)

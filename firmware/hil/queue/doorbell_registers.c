@@ -1,9 +1,9 @@
 /* Doorbell registers. */
 #include "hil/queue/doorbell_registers.h"
 
-static void misrung(struct queues *queues, enum nvme_async_event information)
+static void report_doorbell(struct queues *queues, enum nvme_async_event information)
 {
-	queues->client->misrung(queues->client->ctx, information);
+	queues->client->bad_doorbell(queues->client->ctx, information);
 }
 
 /* Admin queue's tail, or a tail that is checked when it is looked at. */
@@ -15,7 +15,7 @@ static void ring_sq(struct queues *queues, struct submission_queue *sq, uint32_t
 		if (sq->id)
 			queues_break_sq(queues, sq);
 		else
-			misrung(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+			report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 		return;
 	}
 	sq->doorbell = value;
@@ -31,7 +31,7 @@ static void ring_cq(struct queues *queues, struct completion_queue *cq, uint32_t
 		return; /* looked at when room is wanted */
 	if (!completion_ring_free_to(&cq->ring, value)) {
 		cq->doorbell = before;
-		misrung(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+		report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 	}
 	queues->admin_wanted = true; /* answers may have waited for room */
 }
@@ -39,7 +39,7 @@ static void ring_cq(struct queues *queues, struct completion_queue *cq, uint32_t
 void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t value)
 {
 	if (is_cq ? !queues->cq[id].live : !queues->sq[id].live)
-		misrung(queues, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
+		report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
 	else if (is_cq)
 		ring_cq(queues, &queues->cq[id], value);
 	else

@@ -16,9 +16,9 @@ struct queue_client {
 	/* A queue that is being deleted has sent its last completion. */
 	void (*drained)(void *ctx, struct submission_queue *sq);
 	/* The controller resets or shuts down, and one command less is in the device. */
-	void (*ebbed)(void *ctx);
+	void (*left)(void *ctx);
 	/* The host wrote something impossible to a doorbell or its record. */
-	void (*misrung)(void *ctx, enum nvme_async_event information);
+	void (*bad_doorbell)(void *ctx, enum nvme_async_event information);
 	/* Device time stands, and the host may want the answer to an admin command before it moves. Clock frozen. */
 	void (*run_admin)(void *ctx);
 	/* Something can be done now without waiting. */

@@ -88,12 +88,12 @@ void queues_break_sq(struct queues *queues, struct submission_queue *sq)
 	host_store32(&sq->clock->broken, 1);
 	host_fence();
 	host_wake(queues->host, sq->id);
-	queues->client->misrung(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+	queues->client->bad_doorbell(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 }
 
 void queues_break_cq(struct queues *queues, struct completion_queue *cq)
 {
 	if (!cq->broken)
-		queues->client->misrung(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+		queues->client->bad_doorbell(queues->client->ctx, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
 	cq->broken = true;
 }
