@@ -307,18 +307,25 @@ TEST_F(Admin, AllQueuesAtFullDepth)
 	}
 }
 
+// Late answers lie in a ring of 130.
+TEST_F(Admin, LateAnswersAreThoseOfTheirCommandsForEver)
+{
+	for (uint16_t cid = 1000; cid < 1300; cid++) {
+		rig.await_event(cid);
+		EXPECT_EQ(rig.admin(admin_sqe(NVME_ADMIN_ABORT, static_cast<uint32_t>(cid) << 16)).dw0, 0u);
+		auto late = rig.reap_admin();
+		ASSERT_TRUE(late) << cid;
+		EXPECT_EQ(late->cid, cid);
+		EXPECT_EQ(late->status, NVME_ABORT_REQUESTED);
+	}
+}
+
 TEST_F(Admin, AsyncEventsWaitAreLimitedAndAborted)
 {
-	auto event = [&](uint16_t cid) {
-		nvme_sqe sqe = admin_sqe(NVME_ADMIN_ASYNC_EVENT);
-		sqe.cid = cid;
-		rig.place_admin(sqe);
-		rig.ring_admin();
-	};
 	for (uint16_t cid = 100; cid < 104; cid++)
-		event(cid);
+		rig.await_event(cid);
 	EXPECT_FALSE(rig.reap_admin());
-	event(104);
+	rig.await_event(104);
 	auto fifth = rig.reap_admin();
 	ASSERT_TRUE(fifth);
 	EXPECT_EQ(fifth->cid, 104);

@@ -231,9 +231,11 @@ Cqe Rig::admin(nvme_sqe sqe)
 	throw std::logic_error("the admin command did not complete");
 }
 
-void Rig::await_event()
+void Rig::await_event(uint16_t cid)
 {
-	place_admin(admin_sqe(NVME_ADMIN_ASYNC_EVENT));
+	nvme_sqe sqe = admin_sqe(NVME_ADMIN_ASYNC_EVENT);
+	sqe.cid = cid;
+	place_admin(sqe);
 	ring_admin();
 }
 

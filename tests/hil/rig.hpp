@@ -80,7 +80,7 @@ public:
 	uint64_t admin_completions() const { return acq_; }
 	Cqe admin(nvme_sqe sqe);                 // one command, waits for its completion
 	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
-	void await_event();                      // a request that the next asynchronous event completes
+	void await_event(uint16_t cid = 0);      // a request that the next asynchronous event completes
 	Cqe set_feature(uint8_t id, uint32_t value, uint32_t nsid = 0);
 	uint64_t buffer() const { return buffer_; }  // 1 MiB for admin data, page aligned
 	template <class T> const T &page() { return *at<T>(buffer_); }
