@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "cli/run_workload.hpp"
@@ -70,16 +72,24 @@ TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
 	EXPECT_EQ(facts.queues.size(), 8u);
 }
 
+/* What is run on a preset, and which part of it. */
+struct PresetRun { const char *workload; uint64_t divisor; };
+
+PresetRun run_for(const std::string &preset)
+{
+	static const std::map<std::string, PresetRun> others = {{"conzone-f2fs", {"f2fs-like", 32}}, {"conzone-qlc", {"small", 2}},
+		{"conzone-1tb", {"small", 4}}, {"mcmq", {"small", 4}}};
+	const auto other = others.find(preset);
+	return other == others.end() ? PresetRun{"small", 1} : other->second;
+}
+
 /* Every preset boots, runs, and gives its data back where it stores any. */
 TEST(RunPresets, EachServesAShortWorkload)
 {
-	struct { const char *device, *workload; uint64_t divisor; } const presets[] = {
-		{"conzone-paper", "small", 1}, {"conzone-qlc", "small", 2}, {"legacy", "small", 1}, {"small-legacy", "small", 1},
-		{"small-mixed", "small", 1}, {"conzone-f2fs", "f2fs-like", 32}, {"conzone-1tb", "small", 4}, {"mcmq", "small", 4},
-		{"conzone-patched", "small", 1},
-	};
-	for (const auto &[device, workload, divisor] : presets) {
+	for (const auto &file : std::filesystem::directory_iterator(HZ_TREE "/configs/devices")) {
+		const std::string device = file.path().stem();
 		SCOPED_TRACE(device);
+		const auto [workload, divisor] = run_for(device);
 		const res::RunFacts facts = run(device, workload, 1, divisor);
 		if (facts.device.media_mode == HZ_MEDIA_STORE)
 			expect_good(facts);
