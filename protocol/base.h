@@ -1,4 +1,5 @@
 /* Fixed-width types and compile-time layout checks shared by firmware (C) and host driver (C++). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_BASE_H
 #define HZ_PROTOCOL_BASE_H
 

@@ -1,5 +1,6 @@
 /* Fields of a device that name one of a few: for each a list X(constant, word in files and results, explanation), in the order of the
  * numbers, and its enumeration. scripts/schema.py reads the lists too. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_CHOICES_H
 #define HZ_PROTOCOL_DEVICE_CHOICES_H
 

@@ -1,6 +1,7 @@
 /* The whole device as one record: the host parses YAML into it, the firmware reads it at boot and checks it once more.
  *
  * Its members are the lines of device_fields.def, which says what each means. Units are in the names. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_CONFIG_H
 #define HZ_PROTOCOL_DEVICE_CONFIG_H
 

@@ -1,4 +1,5 @@
 /* The table of a device's fields. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "device_fields.h"
 
 #include <string.h>

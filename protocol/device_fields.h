@@ -1,4 +1,5 @@
 /* The table of a device's fields (device_fields.def) as the programs see it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_FIELDS_H
 #define HZ_PROTOCOL_DEVICE_FIELDS_H
 

@@ -1,4 +1,5 @@
 /* Shape of a device: every size that follows from the configured geometry, computed by the same code on both sides. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "device_config.h"
 #include "nand_image.h"
 

@@ -6,6 +6,7 @@
  * Each hart repeats: think, acquire, section, release, until its device time has passed start_ns + duration_ns. think and section
  * are loops of 2 instructions per turn (ADDI, BNEZ). With think_spread, turns of think are drawn per operation from
  * think - think_spread … think + think_spread (xorshift64*, seeded from seed and the hart number). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_LOCKBENCH_H
 #define HZ_PROTOCOL_LOCKBENCH_H
 

@@ -1,4 +1,5 @@
 /* Vendor log pages (NVMe Get Log Page, LID C0h…C3h): every figure of result.json that the device measured. Little-endian. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_LOGS_H
 #define HZ_PROTOCOL_LOGS_H
 

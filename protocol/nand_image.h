@@ -3,6 +3,7 @@
  *
  * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
  * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_NAND_IMAGE_H
 #define HZ_PROTOCOL_NAND_IMAGE_H
 

@@ -1,6 +1,7 @@
 /* NVMe wire structures and codes that both sides use (NVM Express Base 2.0, NVM Command Set 1.0, Zoned Namespace Command Set 1.1).
  *
  * Own packed definitions, since firmware cannot include libnvme; a host test compares sizes, offsets and values with libnvme. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_NVME_H
 #define HZ_PROTOCOL_NVME_H
 

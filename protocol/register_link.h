@@ -8,6 +8,7 @@
  * Under the virtual clock a READ is answered at any time; a WRITE, or the connection's end, is acted upon where device time stands by
  * what the host had said in shm.h before it (docs/virtual-clock.md), so its answer may wait for commands that have been promised.
  * When the connection ends without a shutdown the controller resets itself (CC.EN = 0), so that the next host finds it idle. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_REGISTER_LINK_H
 #define HZ_PROTOCOL_REGISTER_LINK_H
 

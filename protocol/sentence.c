@@ -1,4 +1,5 @@
 /* A bounded sentence. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "sentence.h"
 
 void hz_say(struct hz_sentence *out, const char *words)

@@ -1,4 +1,5 @@
 /* A bounded sentence built from words and numbers: firmware has no snprintf. Too long: cut off, always NUL-terminated. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_SENTENCE_H
 #define HZ_PROTOCOL_SENTENCE_H
 

@@ -2,6 +2,7 @@
  *
  * All NVMe "bus addresses" (queue bases, PRPs, doorbell buffers) are byte offsets into this region. Little-endian.
  * The host creates and fills the region before it starts QEMU; the firmware changes only the fields marked [fw]. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_SHM_H
 #define HZ_PROTOCOL_SHM_H
 

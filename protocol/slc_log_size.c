@@ -1,4 +1,5 @@
 /* The least size of the SLC log. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc_log_size.h"
 
 /* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their

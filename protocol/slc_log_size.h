@@ -1,4 +1,5 @@
 /* What the FTL's SLC log and tables need of the SLC region: both sides refuse a device with less. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_SLC_LOG_SIZE_H
 #define HZ_PROTOCOL_SLC_LOG_SIZE_H
 

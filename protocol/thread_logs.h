@@ -1,4 +1,5 @@
 /* What harts and locks tell of themselves: records of the vendor log pages that libthread fills. Little-endian. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_THREAD_LOGS_H
 #define HZ_PROTOCOL_THREAD_LOGS_H
 

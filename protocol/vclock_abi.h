@@ -2,6 +2,7 @@
  *
  * Without the plugin every hint is a legal RISC-V no-op (SLTI x0,x0,imm: custom HINT space, unprivileged spec 2.9), so one
  * ELF runs on plain QEMU and under the plugin. Operands travel in the hart's slot, in guest RAM shared with the plugin. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_VCLOCK_ABI_H
 #define HZ_PROTOCOL_VCLOCK_ABI_H
 

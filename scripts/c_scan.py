@@ -1,5 +1,6 @@
 """What a C or C++ source file includes, defines, declares and uses. No compiler: a scanner of tokens and braces, made for sources
 that a formatter keeps tidy. It knows no types, so a use is a name: of a call, or of a function or object as a value."""
+# SPDX-License-Identifier: BSD-3-Clause
 import bisect
 import dataclasses
 import re

@@ -1,4 +1,5 @@
 # Bare-metal RV64 toolchain from Debian (gcc-riscv64-unknown-elf): no libc, libgcc only.
+# SPDX-License-Identifier: BSD-3-Clause
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
 unset(ENV{CFLAGS}) # meant for programs of this host; the image must not depend on them

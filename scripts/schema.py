@@ -1,4 +1,5 @@
 """The lists that C, C++ and Python share, read from their .def files: kinds and classes of locks, fields of a device."""
+# SPDX-License-Identifier: BSD-3-Clause
 import functools
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """./hartzone study --update: runs every study whose figures README files show, and writes their tables anew. Runs that an earlier call
 made with the same programs are kept."""
 import sys

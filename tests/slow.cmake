@@ -1,5 +1,6 @@
 # What quick rounds (./hartzone test --fast, ctest -LE slow) leave out: everything that takes more than some three seconds, measured
 # on the development host. A test that is not named here is quick, so a new one that takes long belongs here too.
+# SPDX-License-Identifier: BSD-3-Clause
 
 # Of GoogleTest programs: HZ_SLOW_<program> is a filter, as for --gtest_filter.
 set(HZ_SLOW_ftl_mount_test "*")

@@ -1,4 +1,5 @@
 /* Conversions between cycles and device nanoseconds, and freezing of a hart's clock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock.h"
 
 static const uint64_t max_cycles = (VC_NEVER >> VC_HART_BITS) - 1;

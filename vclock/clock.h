@@ -1,4 +1,5 @@
 /* A hart's clock: cycles from retired instructions and charges; its conversion to device nanoseconds; freezing. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_CLOCK_H
 #define VC_CLOCK_H
 

@@ -1,4 +1,5 @@
 /* The dump of a deadlock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "dump.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Waiting for another hart with a frozen clock: noticed, told, ended. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "frozen.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * While its clock stands still no other hart comes past it, so what it would wait for cannot happen; and where it could, device time
  * would pass in a place that is meant to take none. The run ends with a sentence that names the place. HZ_VC_TAKE is no such
  * wait: the hart is idle, and says with the hint itself that its clock jumps to the end of it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_FROZEN_H
 #define VC_FROZEN_H
 

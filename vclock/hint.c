@@ -1,4 +1,5 @@
 /* Dispatch of synchronisation instructions and hints. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hint.h"
 
 #include "host_wait.h"

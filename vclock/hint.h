@@ -1,4 +1,5 @@
 /* What each synchronisation instruction does to the clock and the order. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_HINT_H
 #define VC_HINT_H
 

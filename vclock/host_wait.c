@@ -1,4 +1,5 @@
 /* Waiting for the host and waking it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "host_wait.h"
 
 #include <limits.h>

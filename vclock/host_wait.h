@@ -1,4 +1,5 @@
 /* The host in the loop: sleeping until the host rings, and waking host threads, by futexes in ivshmem #0. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_HOST_WAIT_H
 #define VC_HOST_WAIT_H
 

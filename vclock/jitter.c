@@ -1,4 +1,5 @@
 /* Random charges at order points. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "jitter.h"
 
 #include "clock.h"

@@ -5,6 +5,7 @@
  * since the last one: on average PERMILLE thousandths of them, mostly much less, and with falling probability up to thousands of
  * times as much, as if something else had needed the core. The draws belong to the seed and the hart, and what happens inside freezes
  * draws nothing, so the run is as repeatable as without. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_JITTER_H
 #define VC_JITTER_H
 

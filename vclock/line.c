@@ -1,4 +1,5 @@
 /* The 64-byte lines that synchronising instructions touched. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "line.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Model: a line is held by a set of harts. A read is local if the hart is in the set, a write if it is alone in
  * it; any other access is a transfer: it starts when the line is free, keeps it busy for `occupancy` and takes
  * `remote`. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_LINE_H
 #define VC_LINE_H
 

@@ -1,4 +1,5 @@
 /* Mapping the files behind the guest's memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* The guest's memory as the plugin sees it: RAM with the slots of the hints, and ivshmem #0. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_MEMORY_H
 #define VC_MEMORY_H
 

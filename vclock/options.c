@@ -1,4 +1,5 @@
 /* Parsing of the plugin's key=value options. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
 #include <errno.h>

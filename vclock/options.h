@@ -1,4 +1,5 @@
 /* Options of the plugin: key=value words on QEMU's -plugin argument, checked once, echoed into the report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_OPTIONS_H
 #define VC_OPTIONS_H
 

@@ -1,4 +1,5 @@
 /* The trace of order points: clock, hart, instruction, pc; one line each. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "order.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* The order of the run: a hash over every order point, and its trace on request. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_ORDER_H
 #define VC_ORDER_H
 

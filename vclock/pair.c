@@ -1,4 +1,5 @@
 /* Which SC succeeds. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pair.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * QEMU compares values instead: its SC stores if the word holds what LR found, also when other harts changed it and changed it back
  * (ABA), or wrote another word of the line. Where the reservation is lost but the value is the same, the word's value is hidden
  * from QEMU while the SC executes; nobody else runs then. In RAM only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_PAIR_H
 #define VC_PAIR_H
 

@@ -1,4 +1,5 @@
 /* Loading: version and options are checked, callbacks registered, files mapped once the machine exists. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

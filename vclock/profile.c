@@ -1,4 +1,5 @@
 /* Profile of counted instructions by segment. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * A line for each segment and hart that ran it: hart, address of the first instruction, number of instructions, how often it ran.
  * The sum of number times how often over a hart's lines is its "counted" of the report, exactly. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_PROFILE_H
 #define VC_PROFILE_H
 

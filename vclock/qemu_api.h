@@ -3,6 +3,7 @@
  * Declared here because distributions do not package the header; QEMU exports the functions and resolves them when
  * it loads the plugin. Written from the API documentation (QEMU manual, "QEMU TCG Plugins"). glib, which QEMU brings
  * along, appears only as the two array types. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_QEMU_API_H
 #define VC_QEMU_API_H
 

@@ -1,4 +1,5 @@
 /* The race check: every access is compared with the last ones of the same word by other harts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "race.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Happens-before by vector clocks: a release on an address hands the hart's knowledge to whoever acquires from
  * that address; the aq and rl bits of the instruction and fences decide, as in the RISC-V memory model. Called by
  * the token holder only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_RACE_H
 #define VC_RACE_H
 

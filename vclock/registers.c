@@ -1,4 +1,5 @@
 /* Integer registers, found by the names that QEMU's description of the CPU gives them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "registers.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The guest's integer registers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_REGISTERS_H
 #define VC_REGISTERS_H
 

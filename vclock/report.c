@@ -1,4 +1,5 @@
 /* Writing the JSON report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
 #include <errno.h>

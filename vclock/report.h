@@ -1,4 +1,5 @@
 /* The result file: parameters, verdict, clocks, order hash, switches by cause, busiest lines. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_REPORT_H
 #define VC_REPORT_H
 

@@ -1,4 +1,5 @@
 /* Shadow pages: a table from guest page to its cells. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "shadow.h"
 
 #include <stdlib.h>

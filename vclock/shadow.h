@@ -1,4 +1,5 @@
 /* Shadow memory of the race check: the last few accesses of every 8-byte word of guest memory that was touched. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_SHADOW_H
 #define VC_SHADOW_H
 

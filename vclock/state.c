@@ -1,4 +1,5 @@
 /* The one instance of the run's state, and the names of its enumerations. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
 #include <stdarg.h>

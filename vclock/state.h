@@ -4,6 +4,7 @@
  * Who writes what: a hart's own thread writes its struct vc_hart while it runs; while it is blocked the token
  * holder may. key[], state, holder, phase and everything about granting change under vc.lock. Line table, order
  * hash and statistics belong to the token holder. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_STATE_H
 #define VC_STATE_H
 

@@ -1,4 +1,5 @@
 /* Symbol lookup in a 64-bit little-endian ELF file, mapped read-only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "symbol.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
 /* Names of addresses from the image's ELF symbol table (option elf=). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_SYMBOL_H
 #define VC_SYMBOL_H
 

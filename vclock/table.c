@@ -1,4 +1,5 @@
 /* Table from tag to entry. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "table.h"
 
 #include <stdlib.h>

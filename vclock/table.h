@@ -1,6 +1,7 @@
 /* Table from tag to entry: open addressing, doubled when half full. Lines, vector clocks and shadow pages live in one each.
  *
  * An entry is a struct that begins with its uint64_t tag; tag 0 marks an unused one. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_TABLE_H
 #define VC_TABLE_H
 

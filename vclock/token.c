@@ -1,4 +1,5 @@
 /* Granting the token: the gate at the start, order points, parking, and letting harts go when QEMU stops. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "token.h"
 

@@ -1,5 +1,6 @@
 /* The token: which hart may run. Guest code runs only in the hart whose key (clock, then index) is smallest at
  * order points. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_TOKEN_H
 #define VC_TOKEN_H
 

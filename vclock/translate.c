@@ -2,6 +2,7 @@
  * instructions are counted by one inline addition at its start, so at the callback the counter includes exactly
  * what ran before and the instruction itself. A block left early (trap, MMIO replay) is counted too far: MMIO
  * belongs inside a freeze, or use count=insn. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
 #include "frozen.h"

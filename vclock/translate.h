@@ -1,4 +1,5 @@
 /* Instrumentation of translated code: instruction counting and callbacks at synchronisation instructions. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_TRANSLATE_H
 #define VC_TRANSLATE_H
 

@@ -1,4 +1,5 @@
 /* Vector clocks of the words that harts synchronise through. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "vector.h"
 
 #include "table.h"

@@ -1,4 +1,5 @@
 /* Vector clocks of the race check: one per hart, and one per address that harts synchronise through. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_VECTOR_H
 #define VC_VECTOR_H
 

@@ -1,5 +1,6 @@
 /* Waiting instructions: a hart that waits is parked, costs no host time, and its clock jumps to the time it is
  * released at. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait.h"
 
 #include "frozen.h"

@@ -1,4 +1,5 @@
 /* Waiting instructions: WRS on a reservation, HZ_VC_WAIT and HZ_VC_WAKE, HZ_VC_TAKE, PAUSE. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_WAIT_H
 #define VC_WAIT_H
 

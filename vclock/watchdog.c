@@ -2,6 +2,7 @@
  * blocked in a callback cannot. The holder then sleeps with its counter standing still: all harts are let go and
  * the run is flagged. And harts that wait while all others are halted by WFI are deadlocked if no interrupt comes
  * for a second. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "watchdog.h"
 
 #include <pthread.h>

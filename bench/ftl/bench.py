@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Instructions per 4 KiB read and write by stage, compared with the committed baseline."""
 import collections
 import json

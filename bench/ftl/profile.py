@@ -1,4 +1,5 @@
 """Instructions by function: the virtual clock's profile of a run, an ELF image's symbols and lines."""
+# SPDX-License-Identifier: BSD-3-Clause
 import collections
 import struct
 import subprocess

@@ -4,6 +4,7 @@
  * usage: lock_bench [--threads N] [--ms N] [--json]
  * Contended figures describe this host's scheduler as much as the lock when there are fewer cores than threads; the
  * firmware's contention is measured under the virtual clock instead. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The flash model against its configuration, and a transaction's instructions against the number of dies."""
 import os
 import pathlib

@@ -1,4 +1,5 @@
 // hz-bench-nand: drives the real TSU and media in simulated time and sets what it measures beside what was configured.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

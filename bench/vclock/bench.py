@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What the virtual clock costs on this host: hand-overs, instructions, and simulated I/Os per wall-clock second."""
 import json
 import os

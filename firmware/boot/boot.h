@@ -1,4 +1,5 @@
 /* What start-up hands to C, and what the linker script says about memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BOOT_BOOT_H
 #define BOOT_BOOT_H
 

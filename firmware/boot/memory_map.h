@@ -1,4 +1,5 @@
 /* Sizes of the per-hart stack area; the addresses are in memory.ld. Read by the assembler too: defines only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BOOT_MEMORY_MAP_H
 #define BOOT_MEMORY_MAP_H
 

@@ -2,6 +2,7 @@
  *
  * Sets gp, tp = mhartid, stack, trap vector and stack guard, waits until hart 0 has cleared .bss, then calls
  * hart_main(hart, device tree). All waiting is LR + WRS.NTO, which the virtual clock parks and plain QEMU spins on. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory_map.h"
 
 #define MHART_LIMIT 64

@@ -1,4 +1,5 @@
 /* Traps: every one is fatal. One sentence with cause, pc, value and hart goes to the console and to the host, then the run ends. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
 /* PCIe link model: the end of the last transfer is one shared word, advanced by compare-and-swap. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
 
 void link_init(struct link *link, uint64_t bytes_per_s)

@@ -1,4 +1,5 @@
 /* Scatter list copies. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "sgl.h"
 
 #include <string.h>

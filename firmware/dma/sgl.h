@@ -1,4 +1,5 @@
 /* Scatter list of 4 KiB pages: how data movement names memory, whether host pages (PRPs) or write-buffer slots. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DMA_SGL_H
 #define DMA_SGL_H
 

@@ -8,6 +8,7 @@
  * What has landed in a buffer stays, and is the device's to bring to flash. A write that waits to land is taken back: its zone's write
  * pointer returns to where the data end. A zone command that has begun to change its zone goes on as the device's own work, and requests
  * of the controller's next life wait for it as for any other. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "abandon.h"
 
 #include "conventional/conv_space.h"

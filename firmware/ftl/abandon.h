@@ -1,4 +1,5 @@
 /* What a controller reset ends: requests of a life of the controller that is over. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ABANDON_H
 #define FTL_ABANDON_H
 

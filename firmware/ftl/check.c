@@ -1,4 +1,5 @@
 /* Whole-state check: every invariant that ties zones, map, SLC, superblocks, buffers and budget together. Harts idle. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
 #include "block/superblock.h"

@@ -1,4 +1,5 @@
 /* Whole-state check. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CHECK_H
 #define FTL_CHECK_H
 

@@ -1,4 +1,5 @@
 /* The FTL as the HIL sees it: construction, and what is asked of it as a whole. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl.h"
 
 #include "block/superblock.h"

@@ -1,4 +1,5 @@
 /* FTL: one request interface for the HIL, run by N worker threads that share zone map, mapping table and write buffers under locks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FTL_H
 #define FTL_FTL_H
 

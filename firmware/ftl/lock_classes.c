@@ -1,4 +1,5 @@
 /* The lock classes of a device, as libthread shall know them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lock_classes.h"
 
 #include "lt/lock.h"

@@ -1,4 +1,5 @@
 /* Registration of the lock classes of protocol/lock_classes.def with libthread. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_LOCK_CLASSES_H
 #define FTL_LOCK_CLASSES_H
 

@@ -1,4 +1,5 @@
 /* Zone report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
 #include "zone/zone.h"

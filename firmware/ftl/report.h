@@ -1,4 +1,5 @@
 /* Zone report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_REPORT_H
 #define FTL_REPORT_H
 

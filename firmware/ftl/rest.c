@@ -1,4 +1,5 @@
 /* Coming to rest. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest.h"
 
 #include "block/superblock.h"

@@ -1,6 +1,7 @@
 /* Coming to rest: the end of a flush with FTL_AT_REST. When nothing goes on in the background any more, the state of all zones is recorded
  * (zone_table.h), and the media is told that everything is as recorded (nand.h). Mount then knows what there must be: what cannot be
  * read is lost, and not a program that a power cut tore. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_REST_H
 #define FTL_REST_H
 

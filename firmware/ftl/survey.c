@@ -1,4 +1,5 @@
 /* Survey of a mounted device. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "survey.h"
 
 #include "conventional/conv_space.h"

@@ -1,4 +1,5 @@
 /* Survey: reads everything that a mounted device holds and says what cannot be read. For the offline check of an image; harts idle. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SURVEY_H
 #define FTL_SURVEY_H
 

@@ -1,4 +1,5 @@
 /* Workers: dispatch of requests. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker.h"
 
 #include "abandon.h"

@@ -1,4 +1,5 @@
 /* Workers: where a request goes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_WORKER_H
 #define FTL_WORKER_H
 

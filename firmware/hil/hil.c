@@ -1,4 +1,5 @@
 /* The HIL's start and its turn in the hart's loop. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/hil.h"
 
 #include "hil/controller/admin.h"

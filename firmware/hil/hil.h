@@ -2,6 +2,7 @@
  *
  * Control (registers, admin doorbells) comes over a byte stream, I/O queues and data lie in the shared region. Under the virtual
  * clock the host takes part by the horizon protocol of protocol/shm.h. Everything here runs on cfg->hil_hart. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HIL_H
 #define HIL_HIL_H
 

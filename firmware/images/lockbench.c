@@ -1,4 +1,5 @@
 /* lockbench.elf: harts take one lock in a loop; parameters and results in protocol/lockbench.h. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lockbench.h"
 
 #include "boot.h"

@@ -1,6 +1,7 @@
 /* platform_check.elf: reports what the platform found, echoes over vsock, or fails in a planted way; for tests/qemu.
  *
  * Kernel command line (-append): "fault=illegal|load|overflow|nested|text" with "hart=N", or "echo", or nothing. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "boot.h"

@@ -4,6 +4,7 @@
  * them back; each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the
  * sums are checked. The lines on the console are a function of device time under the virtual clock, and those of the
  * harts do not depend on the level of lock statistics: boot argument stats=0, 1 or 2 (enum lt_stats_level), default 2. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "boot.h"

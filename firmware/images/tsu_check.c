@@ -2,6 +2,7 @@
  *
  * Boot argument dies=N (4 … 1024, a multiple of 4; default 4). Hart 0 owns programs and reads on every die, hart 1 is the TSU. Under
  * the virtual clock the work of hart 1 is its instructions (and the shared cache lines it fetched); the media's own work is frozen. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "boot.h"

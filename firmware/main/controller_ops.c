@@ -1,4 +1,5 @@
 /* The HIL's view of the device behind it: the FTL, and the TSU for what the media know. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/controller_ops.h"
 
 #include "device.h"

@@ -1,4 +1,5 @@
 /* What the HIL needs of the device behind it, from FTL and TSU. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MAIN_CONTROLLER_OPS_H
 #define MAIN_CONTROLLER_OPS_H
 

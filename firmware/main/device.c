@@ -1,4 +1,5 @@
 /* Bringing the device up and down: a table of named steps; the first that fails ends the run with its sentence. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The device as a whole: every module, in the order in which it is brought up. One instance, owned by main.c. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MAIN_DEVICE_H
 #define MAIN_DEVICE_H
 

@@ -1,4 +1,5 @@
 /* The HIL's view of the platform: the vsock stream, and waiting for and waking the host. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/hil_port.h"
 
 #include "lt/arch.h"

@@ -1,4 +1,5 @@
 /* firmware.elf: hart 0 brings the device up, every hart runs its event loop, hart 0 switches the device off. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "boot.h"
 #include "device.h"
 #include "lt/hart.h"

@@ -1,4 +1,5 @@
 /* From a linear physical sector address to channel, die, plane, block and sector, without a division. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/flash_addr.h"
 
 #include "device_fields.h"

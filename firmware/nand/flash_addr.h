@@ -4,6 +4,7 @@
  * (block 0 … slc_blocks-1), then normal ones. Within a superblock consecutive program units go round the planes in the order of the
  * plane scheme: offset = (row * planes + column) * unit_sectors + sector in unit; unit = slc_program_sectors in SLC blocks,
  * program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FLASH_ADDR_H
 #define FLASH_ADDR_H
 

@@ -6,6 +6,7 @@
  * programmed nor erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED.
  * Timing is the TSU's business: the calls here take effect at once, at the operation's end time.
  * Only the TSU hart that owns the channel may call. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_H
 #define NAND_H
 

@@ -1,4 +1,5 @@
 /* The block table. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_block.h"
 
 #include "sentence.h"

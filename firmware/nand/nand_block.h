@@ -1,4 +1,5 @@
 /* The block table of the image: two copies of each entry, and what an entry must be to be believed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_BLOCK_H
 #define NAND_BLOCK_H
 

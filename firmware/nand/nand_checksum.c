@@ -1,5 +1,6 @@
 /* Checksums. Of a sector: four lanes of xor, rotate, multiply over 64-bit words. Any changed word changes its lane for certain, since each
  * step is a bijection of the lane. Of records: the same in one lane. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_checksum.h"
 
 #define MULTIPLIER 0x9e3779b97f4a7c15ull /* 2^64 / golden ratio, odd */

@@ -1,4 +1,5 @@
 /* Checksums of the image: what the ECC engine would know about a torn or damaged sector, record or table entry. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_CHECKSUM_H
 #define NAND_CHECKSUM_H
 

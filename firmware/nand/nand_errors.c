@@ -1,4 +1,5 @@
 /* Raw bit errors of a sector. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_errors.h"
 
 #define HOUR_NS 3600000000000ull

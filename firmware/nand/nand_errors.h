@@ -1,4 +1,5 @@
 /* Raw bit errors of a sector: the rate grows with erases, reads and age, and every sector has its own luck. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_ERRORS_H
 #define NAND_ERRORS_H
 

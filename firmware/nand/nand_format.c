@@ -1,4 +1,5 @@
 /* Opening an image: format a new one, repair an old one, refuse one that is foreign, damaged beyond repair, or of another shape. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_format.h"
 
 #include <string.h>

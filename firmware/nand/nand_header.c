@@ -1,4 +1,5 @@
 /* Header and rest word. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_header.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The header of an image: two copies, of which one is enough, and the rest word beside each. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_HEADER_H
 #define NAND_HEADER_H
 

@@ -1,4 +1,5 @@
 /* The media's side of nand_ops.history and .shut_down (nand.h), and the count of this start. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_HISTORY_H
 #define NAND_HISTORY_H
 

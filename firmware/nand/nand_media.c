@@ -1,4 +1,5 @@
 /* The media: flash rules, faults and power cuts over an image in memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_media.h"
 
 #include <string.h>

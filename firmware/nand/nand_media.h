@@ -5,6 +5,7 @@
  * record over partial data, and a sector below write_sector without one is torn. Erased data are never touched: a sector without OOB has
  * no data. What is there twice (nand_header.h, nand_block.h, nand_oob.h) is written one copy after the other.
  * Calls run with the clock frozen: the flash itself does this work. Blocks of different channels may be used by different harts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_MEDIA_H
 #define NAND_MEDIA_H
 

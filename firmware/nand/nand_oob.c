@@ -1,4 +1,5 @@
 /* OOB records. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_oob.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* OOB records of the image: two copies of each. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_OOB_H
 #define NAND_OOB_H
 

@@ -1,4 +1,5 @@
 /* Text on the UART. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/console.h"
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Text on the UART (16550), for people and tests: nothing in the product parses it.
  *
  * One hart at a time: hart 0 while it brings the machine up, afterwards only the HIL hart or a failing hart. Costs no device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_CONSOLE_H
 #define PLATFORM_CONSOLE_H
 

@@ -1,4 +1,5 @@
 /* Fatal errors. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/fail.h"
 
 #include <stdarg.h>

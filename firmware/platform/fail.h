@@ -1,4 +1,5 @@
 /* Fatal errors: one sentence to the console and to the host's header, then power-off with an error code. lt_fail ends here too. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_FAIL_H
 #define PLATFORM_FAIL_H
 

@@ -1,4 +1,5 @@
 /* Flattened device tree reader. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/fdt.h"
 
 #include <string.h>

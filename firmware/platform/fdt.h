@@ -1,6 +1,7 @@
 /* Flattened device tree reader (Devicetree Specification 0.4, chapter 5): bounds-checked, never writes, never recurses.
  *
  * The blob is untrusted: any byte string may be given, wrong ones end the walk with FDT_BAD. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_FDT_H
 #define PLATFORM_FDT_H
 

@@ -1,4 +1,5 @@
 /* The two ivshmem-plain devices (QEMU docs/specs/ivshmem-spec: vendor 1af4, device 1110, memory in BAR 2). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/ivshmem.h"
 
 #include "shm.h"

@@ -1,4 +1,5 @@
 /* The two ivshmem-plain devices: shared memory with the host (#0) and the NAND image (#1). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_IVSHMEM_H
 #define PLATFORM_IVSHMEM_H
 

@@ -1,4 +1,5 @@
 /* What the firmware needs to know about the board: one pass over the device tree, nodes recognised by `compatible`. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/machine.h"
 
 #include <string.h>

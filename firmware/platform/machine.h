@@ -1,4 +1,5 @@
 /* What the firmware needs to know about the board, read once from the device tree. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_MACHINE_H
 #define PLATFORM_MACHINE_H
 

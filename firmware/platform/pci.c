@@ -1,4 +1,5 @@
 /* PCI bus 0: scan and BAR assignment (PCI Local Bus Specification 3.0, chapter 6). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/pci.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The board brought up. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
 #include "platform/console.h"

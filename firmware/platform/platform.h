@@ -1,4 +1,5 @@
 /* The board brought up: one call on hart 0 before anything else. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_PLATFORM_H
 #define PLATFORM_PLATFORM_H
 

@@ -1,4 +1,5 @@
 /* The end of a run. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/power.h"
 
 #include "vclock_abi.h"

@@ -1,4 +1,5 @@
 /* The end of a run: SiFive test finisher, which makes QEMU exit with a code. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_POWER_H
 #define PLATFORM_POWER_H
 

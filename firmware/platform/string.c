@@ -1,4 +1,5 @@
 /* memcpy and friends, eight bytes at a time where both sides are aligned alike. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include <stdint.h>

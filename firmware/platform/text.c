@@ -1,4 +1,5 @@
 /* printf-like formatting into a bounded buffer. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/text.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* printf-like formatting into a bounded buffer; no allocation, no locale, no floating point. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_TEXT_H
 #define PLATFORM_TEXT_H
 

@@ -1,4 +1,5 @@
 /* virtio over MMIO with polled split virtqueues. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/virtio_mmio.h"
 
 #include "platform/fail.h"

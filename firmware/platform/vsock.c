@@ -1,4 +1,5 @@
 /* The control link: joins the virtio rings (virtio 1.2, 5.10) to the packet state machine of vsock_stream. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/vsock.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* The control link: a byte stream to the host over virtio-vsock. The firmware listens; one connection at a time; never waits.
  *
  * Every call is for the HIL hart only, with the clock frozen. Messages may arrive in fragments: framing is the caller's. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_VSOCK_H
 #define PLATFORM_VSOCK_H
 

@@ -1,4 +1,5 @@
 /* Listener for one virtio-vsock stream connection. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/vsock_stream.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Packets are untrusted: any bytes may be given. A packet for another port, of another type, or that makes no sense in the present
  * state is answered with RST; a peer that breaks the credit rules is cut off. Sizes: both buffers hold VSOCK_BUFFER_BYTES.
  * One hart. Every call is O(bytes moved). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_VSOCK_STREAM_H
 #define PLATFORM_VSOCK_STREAM_H
 

@@ -1,4 +1,5 @@
 /* Waiting transactions of one die. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/die_queue.h"
 
 #include "lt/arena.h"

@@ -6,6 +6,7 @@
  * has waited longer goes before younger ones of better lanes, so nothing starves; fair lanes do not starve without a limit either.
  * A write (program or erase) joins the lane of the writes already waiting for its block, so their order holds; a read of a sector
  * whose program or erase is still to come queues behind it. All calls are O(lanes * planes of a die). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DIE_QUEUE_H
 #define TSU_DIE_QUEUE_H
 

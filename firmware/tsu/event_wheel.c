@@ -1,4 +1,5 @@
 /* Hierarchical timing wheel. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/event_wheel.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* TSU threads: set-up, the way in for transactions, and the one timer behind all events of a thread. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu.h"
 
 #include "lt/arena.h"

@@ -2,6 +2,7 @@
  *
  * One TSU thread owns channels c with c mod tsu_count = its index, and everything below them; no locks. FTL workers post
  * transactions; each comes back to its owner thread by event, exactly once, at or after its end time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_TSU_H
 #define TSU_TSU_H
 

@@ -1,4 +1,5 @@
 /* Cached operations: the cells work on the next read or program while the cache register and the channel move data. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_CACHE_H
 #define TSU_CACHE_H
 

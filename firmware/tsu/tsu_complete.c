@@ -1,4 +1,5 @@
 /* The end of a transaction: its effect on the media, the counters, and the way back to its owner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_complete.h"
 
 #include "tsu/tsu_state.h"

@@ -1,4 +1,5 @@
 /* The end of a transaction: its effect on the media, the counters, and the way back to its owner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_COMPLETE_H
 #define TSU_COMPLETE_H
 

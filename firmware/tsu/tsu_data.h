@@ -1,4 +1,5 @@
 /* Data between the channel and a die's cache register: in one piece, or in parts between which other dies may have the channel. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DATA_H
 #define TSU_DATA_H
 

@@ -1,5 +1,6 @@
 /* The life of a die's operation: bus, cells, bus again for reads, done. All times are on the media's time line: a phase begins when
  * its resource is free and its cause was there, however late this code runs. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_die.h"
 
 #include "tsu/tsu_cache.h"

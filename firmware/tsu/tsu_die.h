@@ -1,4 +1,5 @@
 /* The life of a die's operation: bus, cells, bus again for reads, done. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DIE_H
 #define TSU_DIE_H
 

@@ -1,4 +1,5 @@
 /* Flash time of mount, before the TSU threads run: one hart reads, synchronously, and has at most one read under way on each die. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_mount.h"
 
 #include "tsu/tsu_state.h"

@@ -1,4 +1,5 @@
 /* Reads before and without the TSU threads: those of mount, which take flash time, and those of checks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_MOUNT_H
 #define TSU_MOUNT_H
 

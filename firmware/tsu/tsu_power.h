@@ -1,4 +1,5 @@
 /* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_POWER_H
 #define TSU_POWER_H
 

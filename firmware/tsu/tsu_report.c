@@ -1,4 +1,5 @@
 /* Figures of the TSU: counters, busy times and the conservation of device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_report.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Figures of the TSU: counters, busy times and the conservation of device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_REPORT_H
 #define TSU_REPORT_H
 

@@ -1,4 +1,5 @@
 /* What the image knows of power and rest: the media's own words. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_rest.h"
 
 #include "tsu/tsu_state.h"

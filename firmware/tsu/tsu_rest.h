@@ -1,4 +1,5 @@
 /* What the image knows of power and rest, for those who see flash through the TSU. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_REST_H
 #define TSU_REST_H
 

@@ -1,4 +1,5 @@
 /* Private state of the TSU: threads own channels, channels own dies. Only the owning thread's hart touches them while it runs. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_STATE_H
 #define TSU_STATE_H
 

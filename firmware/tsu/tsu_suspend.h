@@ -1,4 +1,5 @@
 /* Suspending a program or erase for reads: the cells stop, reads run, the rest of the array time follows. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_SUSPEND_H
 #define TSU_SUSPEND_H
 

@@ -1,4 +1,5 @@
 /* How long each phase of a flash operation takes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_timing.h"
 
 #include "lt/arena.h"

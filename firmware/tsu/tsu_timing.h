@@ -1,4 +1,5 @@
 /* How long each phase of a flash operation takes: the configuration, as tables made once. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_TIMING_H
 #define TSU_TIMING_H
 

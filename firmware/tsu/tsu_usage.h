@@ -1,4 +1,5 @@
 /* Account of one serial resource (a channel's bus, a die) on the media's own time line: busy and idle are counted separately. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_USAGE_H
 #define TSU_USAGE_H
 

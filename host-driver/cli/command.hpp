@@ -1,4 +1,5 @@
 // Command: one subcommand of the program. Each has a file of its own that adds it; callbacks throw on failure.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <CLI/CLI.hpp>

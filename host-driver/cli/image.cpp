@@ -1,4 +1,5 @@
 // The image command: look at a NAND image without booting a device on it.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <memory>
 

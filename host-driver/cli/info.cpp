@@ -1,4 +1,5 @@
 // The info command: boot the device and say what it is.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <cstring>
 #include <memory>

@@ -1,4 +1,5 @@
 // MachineFlags: from command line words to MachineOptions.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/machine_flags.hpp"
 
 #include <filesystem>

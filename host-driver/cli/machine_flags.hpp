@@ -1,4 +1,5 @@
 // MachineFlags: the options that every command which boots a machine understands.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 // The hartzone program: parses the command line, runs one command, turns an error into one sentence and an exit code.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -1,4 +1,5 @@
 // Options: one checker per kind of value.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/options.hpp"
 
 #include <sstream>

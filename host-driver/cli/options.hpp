@@ -1,4 +1,5 @@
 // Options: every value is checked when the command line is read, and the help shows what is allowed.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <CLI/CLI.hpp>

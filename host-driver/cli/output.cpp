@@ -1,4 +1,5 @@
 // Output: trying is the only test that holds for every user and file system.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/output.hpp"
 
 #include <cerrno>

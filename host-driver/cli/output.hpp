@@ -1,4 +1,5 @@
 // Output: where results go is tried before a run starts, and a result that could not be written is no success.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <string>

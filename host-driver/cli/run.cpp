@@ -1,4 +1,5 @@
 // The run command: replay a workload or trace and report what the device did.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_workload.hpp"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // RunFlags: from command line words to a workload and a machine.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_flags.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // RunFlags: the options of the run command.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 // The main job: boot, prepare, measure, read the logs, shut down.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <chrono>
 #include <memory>

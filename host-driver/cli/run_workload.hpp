@@ -1,4 +1,5 @@
 // Run: boot a device, prepare it, replay a workload or trace on it, account for everything.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <string>

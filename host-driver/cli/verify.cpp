@@ -1,4 +1,5 @@
 // The verify command: does an image hold what the runs on it were promised?
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <memory>
 

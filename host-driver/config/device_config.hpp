@@ -1,4 +1,5 @@
 /* A device as YAML, as the record of protocol/device_config.h, and as JSON. docs/config.md names every key. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "config/yaml_fields.hpp"

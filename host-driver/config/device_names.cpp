@@ -1,4 +1,5 @@
 /* Words of device files and of result.json. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/device_names.hpp"
 
 #include <array>

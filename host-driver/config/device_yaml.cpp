@@ -1,4 +1,5 @@
 /* YAML → struct hz_device_config: every key of the table of fields, section by section. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
 #include "config/rule_sentence.hpp"

@@ -1,4 +1,5 @@
 /* The usual placement of roles: one thread per hart. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/device_config.hpp"
 
 #include <algorithm>

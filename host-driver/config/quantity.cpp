@@ -1,4 +1,5 @@
 /* Numbers with units: one decimal scanner, then a table of units per kind. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/quantity.hpp"
 
 #include <charconv>

@@ -1,4 +1,5 @@
 /* Numbers with units as people write them in YAML: sizes (16 KiB), durations (937.5us) and plain counts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 /* Fields of struct hz_device_config and the keys of a device file. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/rule_sentence.hpp"
 
 #include "device_fields.h"

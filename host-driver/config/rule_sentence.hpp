@@ -1,4 +1,5 @@
 /* Sentences of hz_device_config_check in the words of a device file: its keys for the record's fields. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <string>

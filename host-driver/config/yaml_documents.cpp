@@ -1,4 +1,5 @@
 // Where a second document begins in YAML text.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "config/yaml_documents.hpp"
 
 #include <sstream>

@@ -1,4 +1,5 @@
 /* Strict reading of YAML mappings. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/yaml_fields.hpp"
 
 #include "config/quantity.hpp"

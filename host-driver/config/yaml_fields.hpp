@@ -1,4 +1,5 @@
 /* Strict reading of YAML mappings: every key must be known, every error names file, line and fix. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <yaml-cpp/yaml.h>

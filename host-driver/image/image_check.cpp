@@ -1,4 +1,5 @@
 // Offline check: header, then a mount by the firmware's own code, then every sector.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "image/image_check.hpp"
 
 #include <map>

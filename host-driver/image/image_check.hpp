@@ -1,4 +1,5 @@
 // Offline check of a NAND image: what is in it, what can be read, and what cannot. The file is not changed.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

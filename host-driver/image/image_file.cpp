@@ -1,4 +1,5 @@
 // ImageFile: opening and looking at the header.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "image/image_file.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // ImageFile: a NAND image as a private mapping, in which anything may be repaired or written without a trace in the file.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstddef>

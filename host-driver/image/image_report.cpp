@@ -1,4 +1,5 @@
 // The report of an image check, as text and as JSON.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "image/image_report.hpp"
 
 #include <cstdio>

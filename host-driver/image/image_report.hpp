@@ -1,4 +1,5 @@
 // The report of an image check: what was found, as text and as JSON.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // OfflineDevice: construction and mount.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "image/offline_device.hpp"
 
 #include <sys/mman.h>

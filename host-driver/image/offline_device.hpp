@@ -1,5 +1,6 @@
 // OfflineDevice: the firmware's own flash layers, linked into this program, mounted on an image in memory. Nothing runs: it can be asked what
 // there is. One at a time.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstddef>

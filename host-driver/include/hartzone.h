@@ -6,6 +6,7 @@
  * has changed nothing.
  * Threads: calls on one device must not overlap, except that each hartzone_queue may be used by a thread of its own.
  * Only what says so may be NULL. The library installs no signal handlers; a killed program leaves no process and no file behind. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HARTZONE_H
 #define HARTZONE_H
 

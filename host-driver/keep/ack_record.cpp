@@ -1,4 +1,5 @@
 // AckRecord: reading and writing the file.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keep/ack_record.hpp"
 
 #include <algorithm>

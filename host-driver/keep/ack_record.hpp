@@ -2,6 +2,7 @@
 // in IMAGE.acked, and is written as the acknowledgements come, so it outlives a power cut of the device and the death of the program.
 //
 // A sparse file: a header, then 32 bytes for each sector of the namespace. Every entry is written at once and has a checksum.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // KeptImage: what earlier runs left, and the record of this one.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_image.hpp"
 
 #include <algorithm>

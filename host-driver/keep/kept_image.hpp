@@ -1,4 +1,5 @@
 // KeptImage: what a run on an image that outlives it must know of the runs before, and leaves for those after it.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // KeptPort: translation and acknowledgements.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_port.hpp"
 
 namespace hz {

@@ -1,5 +1,6 @@
 // KeptPort: a queue on an image that is kept. The run sees the zones of its view only, and what the device acknowledges as durable is written
 // to the image's record.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <deque>

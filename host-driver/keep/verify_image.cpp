@@ -1,4 +1,5 @@
 // Verify: long reads, and sector by sector where they fail.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keep/verify_image.hpp"
 
 #include "replay/pattern.hpp"

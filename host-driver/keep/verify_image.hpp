@@ -1,4 +1,5 @@
 // Verify: does a device still hold what earlier runs on its image were promised?
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // ZoneView: numbers back and forth.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keep/zone_view.hpp"
 
 #include "workload/source.hpp"

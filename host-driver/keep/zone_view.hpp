@@ -1,5 +1,6 @@
 // ZoneView: the zones of a device that a run may use, numbered without gaps, as if there were no others: conventional ones, and of the
 // sequential ones those that are empty.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

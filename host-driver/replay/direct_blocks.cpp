@@ -1,4 +1,5 @@
 /* Block operations as they are, and what every sector must hold. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/direct_blocks.hpp"
 
 #include <algorithm>

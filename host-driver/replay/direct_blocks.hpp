@@ -3,6 +3,7 @@
  * Every sector carries a version that each write raises. A read must bring a version that was acknowledged when it was issued, or
  * one whose write was under way since: commands of a queue have no order among each other. For the same reason a write waits
  * while another one of the same sectors is under way; what would be left behind is nobody's to say. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/sparse_table.hpp"

@@ -1,4 +1,5 @@
 /* Mapping `log`: garbage collection, greedy, one victim at a time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/log_shim.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 /* Logical → device map of the log mapping. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/sparse_table.hpp"

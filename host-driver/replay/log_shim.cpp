@@ -1,4 +1,5 @@
 /* Mapping `log`: user operations. Garbage collection is in log_gc.cpp. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/log_shim.hpp"
 
 #include <algorithm>

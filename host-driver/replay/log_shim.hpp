@@ -3,6 +3,7 @@
  * Writes go to the write pointer of the user zone, a map remembers where the newest copy of a sector is. When few zones are
  * free, the full zone with the least valid data is the victim: its valid sectors are read, written to the GC zone (so that
  * data that survived a collection is kept apart from fresh data) and the victim is reset. One free zone is kept for that. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/log_map.hpp"

@@ -1,4 +1,5 @@
 /* Data patterns. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/pattern.hpp"
 
 #include "workload/random.hpp"

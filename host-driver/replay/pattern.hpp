@@ -1,4 +1,5 @@
 /* Data patterns: the content of a sector follows from the run's seed and the sector's stamp. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/source.hpp"

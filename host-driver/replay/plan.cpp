@@ -1,4 +1,5 @@
 /* Plan: who gets which zones, and which source runs on them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/plan.hpp"
 
 #include "replay/direct_blocks.hpp"

@@ -1,4 +1,5 @@
 /* Plan: from a workload and a device to one source of commands per thread. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_survey.hpp"

@@ -1,4 +1,5 @@
 /* Port: the queue pair as a replay thread sees it; the device behind it may be a test's. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "session/queue_pair.hpp"

@@ -1,4 +1,5 @@
 /* Progress with ETA. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/progress.hpp"
 
 #include <algorithm>

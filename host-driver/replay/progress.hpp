@@ -1,4 +1,5 @@
 /* Progress with ETA on stderr: a line that changes on a terminal, a line now and then elsewhere. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <chrono>

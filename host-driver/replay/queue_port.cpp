@@ -1,4 +1,5 @@
 /* Requests as NVMe commands. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/port.hpp"
 
 namespace hz::replay {

@@ -1,4 +1,5 @@
 /* Reading back what a replay left behind. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/read_back.hpp"
 
 #include <utility>

@@ -1,4 +1,5 @@
 /* ReadBack: after a replay, reads every sector that it left behind, so that all data are verified whatever the workload reads. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/source.hpp"

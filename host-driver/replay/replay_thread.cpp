@@ -1,4 +1,5 @@
 /* One host thread on one queue pair. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/replay_thread.hpp"
 
 #include "replay/pattern.hpp"

@@ -1,4 +1,5 @@
 /* One host thread on one queue pair: takes commands from its source, keeps the promises of virtual time, checks the data. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/port.hpp"

@@ -1,4 +1,5 @@
 /* Runner: the threads of one phase. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/runner.hpp"
 
 #include "replay/progress.hpp"

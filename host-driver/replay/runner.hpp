@@ -1,4 +1,5 @@
 /* Runner: the threads of one phase, their progress and their end. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/replay_thread.hpp"

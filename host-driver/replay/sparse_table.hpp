@@ -1,4 +1,5 @@
 /* A table over a large index space whose pages exist once touched. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

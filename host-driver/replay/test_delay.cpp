@@ -1,4 +1,5 @@
 /* Random delays of host threads; not seeded, on purpose. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/test_delay.hpp"
 
 #include <chrono>

@@ -1,4 +1,5 @@
 /* TestDelay: slows host threads at random, to show that device time does not notice. A test aid: HARTZONE_TEST_DELAY_US. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <random>

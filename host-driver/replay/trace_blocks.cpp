@@ -1,4 +1,5 @@
 /* A thread's part of a block trace. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_blocks.hpp"
 
 namespace hz::replay {

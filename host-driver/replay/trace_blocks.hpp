@@ -1,4 +1,5 @@
 /* A thread's part of a block trace, folded into the thread's own address space. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_cursor.hpp"

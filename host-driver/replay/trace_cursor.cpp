@@ -1,4 +1,5 @@
 /* The records of a trace. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_cursor.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 /* The records of a trace as a replay needs them: as many as were asked for, as often as it is repeated, with the time of arrival. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_survey.hpp"

@@ -1,4 +1,5 @@
 /* A trace's addresses, divided among the threads. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_cut.hpp"
 
 #include <algorithm>

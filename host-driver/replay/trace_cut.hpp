@@ -1,4 +1,5 @@
 /* Which thread a part of a block trace belongs to, and where in the thread's own address space it lies. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_cursor.hpp"

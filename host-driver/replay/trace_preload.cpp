@@ -1,4 +1,5 @@
 /* Which sectors a trace reads before it writes them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_preload.hpp"
 
 #include "replay/progress.hpp"

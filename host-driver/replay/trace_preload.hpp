@@ -1,4 +1,5 @@
 /* What a trace reads before it writes it: written before the measurement starts, so that reads find data. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_cut.hpp"

@@ -1,4 +1,5 @@
 /* A look through the whole trace. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_survey.hpp"
 
 #include "replay/progress.hpp"

@@ -1,5 +1,6 @@
 /* What a look through the whole trace finds out before the device boots: that every line can be read, how much there is, and how
  * it is best divided among the threads. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "trace/reader.hpp"

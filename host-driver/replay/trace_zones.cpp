@@ -1,4 +1,5 @@
 /* Mapping `direct` for traces. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_zones.hpp"
 
 #include <algorithm>

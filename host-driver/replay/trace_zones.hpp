@@ -1,4 +1,5 @@
 /* Mapping `direct` for traces: zoned operations go to the device as they are. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "replay/trace_cursor.hpp"

@@ -1,4 +1,5 @@
 /* Dealing out the zones: in order, or where the threads say. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/zone_deal.hpp"
 
 #include <algorithm>

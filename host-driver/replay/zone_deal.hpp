@@ -1,4 +1,5 @@
 /* Who gets which zones: the threads of a workload share out a device. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "session/controller.hpp"

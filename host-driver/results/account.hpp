@@ -1,4 +1,5 @@
 /* What a queue did during the measurement. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "results/digest.hpp"

@@ -1,4 +1,5 @@
 /* Digest: FNV-1a with 64 bits. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/digest.hpp"
 
 namespace hz::res {

@@ -1,4 +1,5 @@
 /* Digest: FNV-1a with 64 bits over device-side results, the same on every host that computes it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

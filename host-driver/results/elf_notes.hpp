@@ -1,4 +1,5 @@
 /* What compilers and linkers leave in ELF files. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <string>

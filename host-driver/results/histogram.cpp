@@ -1,4 +1,5 @@
 /* Latency histogram. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/histogram.hpp"
 
 #include <algorithm>

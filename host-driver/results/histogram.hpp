@@ -1,4 +1,5 @@
 /* Latency histogram: log-linear buckets (three significant digits and better), exact mean, minimum and maximum. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 /* Accounting identities: what must add up at the end of every run, and the digest. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
 #include "config/device_names.hpp"

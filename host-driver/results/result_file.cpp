@@ -1,4 +1,5 @@
 /* Writing the result file, and what it says about the host. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
 #include <cstdio>

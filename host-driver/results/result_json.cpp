@@ -1,4 +1,5 @@
 /* RunFacts → result.json. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
 #include "config/device_config.hpp"

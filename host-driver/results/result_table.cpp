@@ -1,4 +1,5 @@
 /* The result as a short table for people. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
 #include <cstdarg>

@@ -1,4 +1,5 @@
 /* Everything that a finished run knows, before it becomes JSON. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "device_config.h"

@@ -1,4 +1,5 @@
 /* SHA-256: whole blocks from the text, then one or two that hold the rest, the bit 1 and the length. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/sha256.hpp"
 
 #include <array>

@@ -1,4 +1,5 @@
 /* SHA-256 (FIPS 180-4), to name files in a result. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <string>

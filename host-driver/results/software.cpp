@@ -1,4 +1,5 @@
 /* Hashes of files, what ELF files say of themselves, and QEMU's word. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/software.hpp"
 
 #include "results/elf_notes.hpp"

@@ -1,4 +1,5 @@
 /* What ran: a result holds for one firmware image, and for the programs around it that shape device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 /* What a reader of the figures should know. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
 #include <cstdio>

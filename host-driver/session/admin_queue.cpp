@@ -1,4 +1,5 @@
 // AdminQueue: whoever waits reaps for all.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/admin_queue.hpp"
 
 #include <cstring>

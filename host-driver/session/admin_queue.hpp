@@ -1,4 +1,5 @@
 // AdminQueue: the admin queue pair over the register link. Several threads may have a command under way.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // BootWatch: the list of failures that QEMU survives was found by running them (docs/design.md).
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/boot_watch.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // BootWatch: what QEMU's and the firmware's words say about a failure.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // C interface: handles around the C++ session, exceptions turned into return values and one sentence per thread.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "hartzone.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // Control: what both kinds have in common.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/control.hpp"
 
 #include <string>

@@ -1,4 +1,5 @@
 // Control: a running controller as one process may use it, the machine's owner (local_control.hpp) or another (remote_control.hpp).
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Controller: typed admin commands over whatever control this process has.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/controller.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Controller: NVMe bring-up and admin commands over a Machine, its owner's or an attached process's. One thread at a time.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // Controller information: namespace shape, zone report and the vendor log pages as C++ values.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // Descriptor: a file descriptor that is closed when its owner goes.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // Errors: texts of errno and of NVMe status codes.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/error.hpp"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // Errors: one sentence for a person, plus the NVMe status where a command failed.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Futex: without the PRIVATE flag, since the waiter may be QEMU.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/futex.hpp"
 
 #include <cerrno>

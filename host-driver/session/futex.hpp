@@ -1,4 +1,5 @@
 // Futex: sleep on and wake a 32-bit word that several processes map.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // Interrupt: a signal is counted, everything else happens outside the handler.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/interrupt.hpp"
 
 #include <atomic>

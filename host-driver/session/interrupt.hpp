@@ -1,4 +1,5 @@
 // Interrupt: SIGINT, SIGTERM and SIGHUP are counted, and every wait of the session looks at the count.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 namespace hz {

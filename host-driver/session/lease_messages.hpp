@@ -3,6 +3,7 @@
 // The socket `control` lies in the run directory. The first request is hello; every request gets one reply, in order.
 // A refusal of the connection itself comes as the reply to hello. When the
 // connection ends, whatever was granted on it goes back to the owner. Both ends are of one build: the version says whether they are.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Link: connect with retries, ask and answer by tag, count interrupts that come in between.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/link.hpp"
 
 #include <algorithm>

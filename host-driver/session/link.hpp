@@ -1,6 +1,7 @@
 // Link: controller registers over the vsock byte stream (protocol/link.h).
 //
 // Any thread may ask; one exchange at a time is under way. IRQ messages that arrive in between are counted per vector.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

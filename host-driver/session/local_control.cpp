@@ -1,4 +1,5 @@
 // LocalControl: the NVMe initialisation sequence (base spec 3.5.1), and the life of queue pairs.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/local_control.hpp"
 
 #include "session/error.hpp"

@@ -1,5 +1,6 @@
 // LocalControl: the controller as the machine's owner uses it: register link, admin queue, and the table of queue pairs and memory. All
 // that another process gets comes from here (service.hpp).
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // Locate: walks up from the running program, then from libhartzone.so, so that a moved or differently named build folder, or an
 // installation anywhere, works too.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/locate.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // Locate: where firmware, plugin and tools are, relative to the running program or named by environment variables.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

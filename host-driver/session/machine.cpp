@@ -1,4 +1,5 @@
 // Machine: the watch thread owns the children; everybody else looks at two atomics.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/machine.hpp"
 
 #include <atomic>

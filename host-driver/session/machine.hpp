@@ -3,6 +3,7 @@
 // A machine has a watch thread that starts the children, notices within two seconds when one of them dies, and later when the
 // firmware stops beating (stall_watch.hpp), and cleans up. Everything temporary lives in one run directory on /dev/shm; a janitor process removes it
 // even when this process is killed, and directories of runs that died without one are removed at the next launch.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

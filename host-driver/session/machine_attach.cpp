@@ -1,4 +1,5 @@
 // Machine attach: a machine of another process. Its owner ends it; this side only notices.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
 #include <csignal>
 #include <fstream>

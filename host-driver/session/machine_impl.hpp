@@ -1,4 +1,5 @@
 // Machine::Impl: state shared between the machine's users and its watch thread. Private to machine*.cpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <atomic>

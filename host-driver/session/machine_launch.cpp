@@ -1,4 +1,5 @@
 // Machine launch: files first, then the watch thread with the children, then the firmware's own state word.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <atomic>
 #include <cstring>

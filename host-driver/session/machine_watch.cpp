@@ -1,4 +1,5 @@
 // Machine watch thread: parent of the children (their death signal is tied to it), first to know that one of them ended.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>

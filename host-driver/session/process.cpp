@@ -1,4 +1,5 @@
 // Process: fork, a few async-signal-safe calls, exec.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/process.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Process: a child that does not outlive its owner.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // ProcessLoad: the state of each thread, the times of the process.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/process_load.hpp"
 
 #include <csignal>

@@ -1,4 +1,5 @@
 // ProcessLoad: what another process does with the host's CPUs, from /proc.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

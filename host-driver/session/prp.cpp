@@ -1,4 +1,5 @@
 // PRP: entries are counted first, so that the list knows where it must chain.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/prp.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // PRP: physical region pages of a command (NVMe base spec 4.1.1), from pages anywhere in the region.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // QemuCommand: guest RAM and both ivshmem regions are shared files; without share=on vhost-user hangs instead of failing.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/qemu_command.hpp"
 
 #include "session/error.hpp"

@@ -1,4 +1,5 @@
 // QemuCommand: the exact command line of the emulated controller. It runs in the run directory, whose files it names without a path.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // QueuePair: submission, completion and the time promises of one queue.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/queue_pair.hpp"
 
 #include <algorithm>

@@ -15,6 +15,7 @@
 //		qp.promise_nothing_more();
 //	}
 //	qp.close();
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

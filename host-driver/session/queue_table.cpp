@@ -1,4 +1,5 @@
 // QueueTable: a slot for each id.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/queue_table.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // QueueTable: which queue ids are taken, by whom, and the region's memory that goes with them.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <array>

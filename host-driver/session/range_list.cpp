@@ -1,4 +1,5 @@
 // RangeList: two maps by address.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/range_list.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // RangeList: which parts of a stretch of addresses are taken. First fit; free neighbours grow together.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Region: create and map the file behind ivshmem #0.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/region.hpp"
 
 #include <atomic>

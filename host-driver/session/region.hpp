@@ -1,4 +1,5 @@
 // Region: the shared-memory file that the device sees as ivshmem #0, header and device config at its start.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // RegionHeap: what is free is always zero, so that handing out costs nothing.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/region_heap.hpp"
 
 #include <string>

@@ -1,4 +1,5 @@
 // RegionHeap: the part of the shared region that queues and data buffers lie in, handed out and taken back by whole pages.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "range_list.hpp"

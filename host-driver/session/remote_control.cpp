@@ -1,4 +1,5 @@
 // RemoteControl: one record out, one record in, and an eye on the machine while it waits.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/remote_control.hpp"
 
 #include <cerrno>

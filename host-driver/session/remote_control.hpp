@@ -1,4 +1,5 @@
 // RemoteControl: the controller as an attached process uses it: it asks the owner for everything (lease_messages.hpp).
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <mutex>

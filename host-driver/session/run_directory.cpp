@@ -1,4 +1,5 @@
 // RunDirectory: a flock says that the owner lives; a janitor removes the directory when the owner's pipe closes.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/run_directory.hpp"
 
 #include <algorithm>

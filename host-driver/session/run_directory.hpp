@@ -1,4 +1,5 @@
 // RunDirectory: every temporary file of one machine in one directory of an unforeseeable name, gone when its owner is gone.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Service: one thread that listens, and one for each tenant.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/service.hpp"
 
 #include <algorithm>

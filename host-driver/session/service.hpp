@@ -2,6 +2,7 @@
 //
 // Each gets queue pairs and memory of its own and has its admin commands run; when it leaves or dies, all that goes back. It costs no
 // CPU while nobody asks.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // StallWatch: two sums since the last beat, time asleep and CPU time.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/stall_watch.hpp"
 
 #include <algorithm>

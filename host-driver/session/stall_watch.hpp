@@ -4,6 +4,7 @@
 // somebody waits for the device means one of three: the guest gets no CPU (a loaded host: patience), it burns CPU without coming
 // round (stuck in a loop), or it does not even ask for CPU (stopped, or all harts asleep for good). CPU time and the state of
 // QEMU's threads tell which; wall time alone never does.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

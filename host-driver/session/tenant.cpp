@@ -1,4 +1,5 @@
 // Tenant: a request, what it does, a reply; and in the end everything back.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/tenant.hpp"
 
 #include <algorithm>

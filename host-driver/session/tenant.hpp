@@ -1,4 +1,5 @@
 // Tenant: one attached process as the owner sees it: its connection, what it holds, and the thread that serves it.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <atomic>

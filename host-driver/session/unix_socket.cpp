@@ -1,4 +1,5 @@
 // UnixSocket: /proc/self/fd leads into the folder.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/unix_socket.hpp"
 
 #include <cstring>

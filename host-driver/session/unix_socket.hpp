@@ -1,4 +1,5 @@
 // UnixSocket: sockets in a folder whose name may be of any length; the kernel takes 107 bytes.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

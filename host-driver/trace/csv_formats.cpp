@@ -1,6 +1,7 @@
 /* Comma-separated traces: MSR Cambridge, Alibaba, Tencent, SPC, vSCSI.
  *
  * Direction codes differ and even contradict each other (Tencent 0 = read, MQSim 0 = write): each parser spells its own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
 namespace hz::trace {

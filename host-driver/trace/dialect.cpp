@@ -1,4 +1,5 @@
 /* Telling the format of a trace and the unit of its times from its first lines. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/dialect.hpp"
 
 #include "trace/time_unit.hpp"

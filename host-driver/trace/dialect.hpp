@@ -1,4 +1,5 @@
 /* How a trace file is to be read: found out once, the same for everyone who reads the file. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "trace/formats.hpp"

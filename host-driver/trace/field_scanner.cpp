@@ -1,4 +1,5 @@
 /* Splitting a line into fields. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/field_scanner.hpp"
 
 #include <charconv>

@@ -1,4 +1,5 @@
 /* Splitting a line into fields and reading numbers from them; errors as sentences. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 /* The table of trace formats and the helpers that their parsers share. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
 namespace hz::trace {

@@ -1,4 +1,5 @@
 /* The trace formats: a parser per line. docs/traces.md describes each with its units and its direction codes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "trace/field_scanner.hpp"

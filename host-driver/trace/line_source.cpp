@@ -1,4 +1,5 @@
 /* Lines of a text file that may be compressed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/line_source.hpp"
 
 #include "trace/record.hpp"

@@ -1,4 +1,5 @@
 /* Lines of a text file that may be compressed; constant memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 /* The native trace format: a header line, then `time stream operation [address [length]]` (docs/traces.md). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
 namespace hz::trace {

@@ -1,4 +1,5 @@
 /* A trace file as a stream of records. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "trace/dialect.hpp"

@@ -1,4 +1,5 @@
 /* One operation of a trace, whatever its format was. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 /* Space-separated traces: MQSim ASCII and fio iolog version 2 and 3. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
 namespace hz::trace {

@@ -1,4 +1,5 @@
 /* What one unit of a vscsi trace's times is. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/time_unit.hpp"
 
 #include "trace/field_scanner.hpp"

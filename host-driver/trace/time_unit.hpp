@@ -1,4 +1,5 @@
 /* What one unit of a trace's times is, for the format whose files differ. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 /* Synthetic block workload of one thread. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/block_generator.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 /* Synthetic block workload of one thread: reads and in-place writes over a flat address space. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/block_op.hpp"

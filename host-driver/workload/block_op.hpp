@@ -1,4 +1,5 @@
 /* Block operations: what an application asks of a conventional disk; a mapping turns them into zoned commands. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 /* Seeded randomness. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/random.hpp"
 
 #include <cmath>

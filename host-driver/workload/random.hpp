@@ -1,4 +1,5 @@
 /* Seeded randomness that gives the same values on every host: integer mixing and basic IEEE arithmetic only, no libm. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <cstdint>

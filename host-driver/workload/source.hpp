@@ -1,4 +1,5 @@
 /* Where a replay thread gets its commands from: generators of zoned operations and mappings of block operations. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 /* A workload as its YAML file describes it (docs/config.md names every key). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "config/yaml_fields.hpp"

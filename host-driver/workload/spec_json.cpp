@@ -1,4 +1,5 @@
 /* Workload → JSON, as echoed into result.json. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/spec.hpp"
 
 namespace hz::wl {

@@ -1,4 +1,5 @@
 /* YAML → Workload. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/spec.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 /* Zipf ranks by rejection inversion: invert the integral of the density's hat, accept almost always. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zipf.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 /* Zipf-distributed ranks over any number of items in constant time and memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/random.hpp"

@@ -1,4 +1,5 @@
 /* Book-keeping of the zones that a direct workload writes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zone_cells.hpp"
 
 namespace hz::wl {

@@ -1,4 +1,5 @@
 /* Book-keeping of the zones that a direct workload writes: what was issued, what is readable, what is under way. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/source.hpp"

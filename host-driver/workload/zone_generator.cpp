@@ -3,6 +3,7 @@
  * A lane is a place for one zone under writing. A full zone leaves its lane; the lane then takes the next empty zone, or the
  * next full zone after resetting it. Which command comes next is drawn once and kept until it can be issued, so that the
  * sequence of draws does not depend on how often next() is asked. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zone_generator.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 /* Synthetic zoned workload of one thread: reads, sequential writes or appends into its own zones, resets, flushes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "workload/random.hpp"

@@ -1,4 +1,5 @@
 /* Executable lock discipline. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "checks.h"
 
 #include <string.h>

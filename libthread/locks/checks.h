@@ -1,4 +1,5 @@
 /* Executable lock discipline: what each hart holds, kept by the hart itself. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_CHECKS_H
 #define LT_LOCK_CHECKS_H
 

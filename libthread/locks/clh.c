@@ -5,6 +5,7 @@
  * for one lock at a time), which it puts into the lock's queue in exchange for its predecessor's. The queue's tail
  * carries the cell's use count in the bits that an address leaves free, so that lt_lock_try cannot mistake a reused
  * cell for the one it looked at. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
 struct lt_clh_cell {

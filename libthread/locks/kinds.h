@@ -1,4 +1,5 @@
 /* What a lock kind provides. Waiting is split off, so that only a contended acquisition pays for reading the clock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_KINDS_H
 #define LT_LOCK_KINDS_H
 

@@ -1,4 +1,5 @@
 /* The verbs: dispatch by kind, statistics and checks around it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/lock.h"
 
 #include <string.h>

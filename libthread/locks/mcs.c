@@ -1,5 +1,6 @@
 /* MCS queue lock (Mellor-Crummey and Scott, TOCS 1991): each waiter spins on its own node; O(1) remote traffic per
  * handover. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
 static struct lt_lock_node *node_of(uint64_t value)

@@ -1,4 +1,5 @@
 /* No lock at all: the control that shows what locking costs. Only for classes whose data one hart uses. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
 static void none_init(struct lt_lock *lock, struct arena *arena)

@@ -1,4 +1,5 @@
 /* Fair reader-writer lock on tickets (after the fair lock of Mellor-Crummey and Scott, PPoPP 1991, without its queue). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/rwlock.h"
 
 #include "account.h"

@@ -1,4 +1,5 @@
 /* Lock statistics. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder
  * only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_STATS_H
 #define LT_LOCK_STATS_H
 

@@ -1,4 +1,5 @@
 /* Ticket lock: draw a number, wait until it is served. First come, first served; all waiters watch one word. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
 static void ticket_init(struct lt_lock *lock, struct arena *arena)

@@ -1,4 +1,5 @@
 /* Test-and-test-and-set: wait by reading, swap only when the lock was seen free. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
 static void ttas_init(struct lt_lock *lock, struct arena *arena)

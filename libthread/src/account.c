@@ -1,4 +1,5 @@
 /* Where each hart's time goes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "account.h"
 
 /* What a hart shows to others, as the 64-bit words in which it is shared. */

@@ -1,4 +1,5 @@
 /* Where each hart's time goes: idle and spin are measured, work is the rest, so that they sum to elapsed exactly. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ACCOUNT_H
 #define LT_ACCOUNT_H
 

@@ -1,4 +1,5 @@
 /* Boot-time bump allocator. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/arena.h"
 
 #include <string.h>

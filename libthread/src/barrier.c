@@ -1,4 +1,5 @@
 /* Barrier on an arrival counter and a round number. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/barrier.h"
 
 void lt_barrier_init(struct lt_barrier *barrier, uint32_t parties)

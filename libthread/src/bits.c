@@ -1,4 +1,5 @@
 /* Table of the de Bruijn bit search. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/bits.h"
 
 const uint8_t lt_bit_of_debruijn[64] = {

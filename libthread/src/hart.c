@@ -1,4 +1,5 @@
 /* The hart loop: due timers, one mailbox batch, hook, idle. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hart.h"
 
 #include "account.h"

@@ -1,4 +1,5 @@
 /* Inside libthread only: a hart's loop in single turns, for the host's runner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HART_H
 #define HART_H
 

@@ -1,4 +1,5 @@
 /* Where all harts are. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hart_state.h"
 
 struct hart *lt_all_harts;

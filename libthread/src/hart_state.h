@@ -1,4 +1,5 @@
 /* Inside libthread only: one hart's mailbox, timers and hook. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_HART_STATE_H
 #define LT_HART_STATE_H
 

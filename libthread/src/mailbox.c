@@ -1,5 +1,6 @@
 /* Posting events and running them: a multi-producer list per hart, taken whole by its owner and turned round into FIFO
  * order. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mailbox.h"
 
 #include "account.h"

@@ -1,4 +1,5 @@
 /* Inside libthread only: the owner's side of a mailbox. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MAILBOX_H
 #define MAILBOX_H
 

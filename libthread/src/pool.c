@@ -1,4 +1,5 @@
 /* Pools with a share for each hart. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/pool.h"
 
 /* At the end of each object's memory, so that the object itself stays cache-line aligned. */

@@ -1,4 +1,5 @@
 /* Binary heap of armed timers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "timer_heap.h"
 
 void timer_heap_init(struct timer_heap *heap, struct arena *arena, uint32_t capacity)

@@ -1,4 +1,5 @@
 /* Binary heap of armed timers, earliest deadline first, then arming order. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_TIMER_HEAP_H
 #define LT_TIMER_HEAP_H
 

@@ -1,4 +1,5 @@
 """Command line of a study: --out, --quick, --seeds, --resume and what the study adds. Every value is checked before anything runs."""
+# SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import pathlib
 

@@ -1,4 +1,5 @@
 """What the studies of ConZone's paper (DATE 2025, section IV) share: its device, its client, and figures that several of them need."""
+# SPDX-License-Identifier: BSD-3-Clause
 from common import runs
 from common.report import mean
 

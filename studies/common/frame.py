@@ -14,6 +14,7 @@ rows(figure)               the table in README files: (what, paper, here) in wor
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
 UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is not told
 """
+# SPDX-License-Identifier: BSD-3-Clause
 from common import plot, readme, report, runs
 from common.sweep import Sweep
 

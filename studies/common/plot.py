@@ -1,4 +1,5 @@
 """PNG plots in one style; matplotlib is loaded only here."""
+# SPDX-License-Identifier: BSD-3-Clause
 from common.runs import StudyError
 
 

@@ -1,4 +1,5 @@
 """The tables of measured figures in README files: written from each study's record, measured.json, and from nothing else."""
+# SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json
 import pathlib

@@ -1,4 +1,5 @@
 """Figures of a study: study.json, the table on the terminal, and progress while it runs."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import sys
 import time

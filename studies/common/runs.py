@@ -1,4 +1,5 @@
 """Run the product on a device and a workload given as dictionaries; hand back its result.json."""
+# SPDX-License-Identifier: BSD-3-Clause
 import ctypes
 import json
 import os

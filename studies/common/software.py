@@ -1,4 +1,5 @@
 """What would run now, in the words of a result's "software": whether an older result is still that of these programs."""
+# SPDX-License-Identifier: BSD-3-Clause
 import hashlib
 import os
 import pathlib

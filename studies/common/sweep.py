@@ -1,4 +1,5 @@
 """The runs of a study, one after the other: a point that fails is told and left out, what was measured is kept, and --resume goes on."""
+# SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import sys
 

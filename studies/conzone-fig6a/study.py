@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """ConZone, figure 6 (a): sequential bandwidth of zoned flash against a legacy device of the same media."""
 import pathlib
 import sys

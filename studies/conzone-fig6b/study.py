@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """ConZone, figure 6 (b): what it costs when two writers' zones share one write buffer."""
 import pathlib
 import sys

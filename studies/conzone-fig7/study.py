@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """ConZone, figure 7: random reads over growing ranges, with a page map and with a hybrid map."""
 import pathlib
 import sys

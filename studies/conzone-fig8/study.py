@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """ConZone, figure 8: what a miss of the L2P cache costs when its level is known, searched for, or pinned."""
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 """What ConZone's paper does not give: each parameter, its value here, where that comes from, and how to halve and double it."""
+# SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import typing
 

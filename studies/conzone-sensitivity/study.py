@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What ConZone's figures do when a parameter that the paper does not give is halved and doubled."""
 import copy
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How far does the firmware scale with FTL workers, and which lock takes the rest?"""
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 """bench vclock --quick: runs, and its figures are possible. Counts per I/O have generous limits, so that a lost optimisation shows."""
+# SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json
 import os

@@ -1,4 +1,5 @@
 """bench ftl: the baseline holds, the figures are the same each time and add up, and what became dearer is named."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

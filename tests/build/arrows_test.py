@@ -1,4 +1,5 @@
 """scripts/arrows: each rule against a planted breach in a small tree, and what must not count as one."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import subprocess
 import sys

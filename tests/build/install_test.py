@@ -1,5 +1,6 @@
 """An installation: a C program builds and runs with what pkg-config says of libhartzone, the installed program runs by itself, and every
 version is told the same everywhere."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

@@ -1,4 +1,5 @@
 """The same sources and compiler give the same firmware images and the same plugin: in other folders, for another user, without ccache."""
+# SPDX-License-Identifier: BSD-3-Clause
 import hashlib
 import os
 import pathlib

@@ -1,14 +1,18 @@
 """What every file of the tree owes its reader: a first line that says what it is, whole lines, and documents whose references exist."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
 import subprocess
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+LICENCE = "SPDX-License-" "Identifier: BSD-3-Clause"  # in two pieces: this line is not the file's own
 WIDTH = 100  # of Markdown lines; rows of tables cannot be broken
 NOT_TEXT = (".xz", ".png")
 OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".def": ("/* ",), ".ld": ("/* ",),
            ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
+SOURCES = (*(suffix for suffix in OPENING if suffix not in (".md", ".txt", ".yaml")), ".in")
+SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "mutate", "record-trace", "arrows", "update-docs", "run")
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
@@ -35,6 +39,16 @@ class Text(unittest.TestCase):
             first = path.read_text(encoding="utf-8").partition("\n")[0] if path.suffix in OPENING else ""
             if path.suffix in OPENING and not first.startswith(OPENING[path.suffix]):
                 wrong.append(f"{path.relative_to(TOP)} begins with: {first}")
+        self.none(wrong)
+
+    def test_sources_name_their_licence(self):
+        """Once, in a line of its own behind the first comment. Documents and data need none."""
+        wrong = []
+        for path in files():
+            if path.suffix not in SOURCES and path.name not in SCRIPTS:
+                continue
+            if len(re.findall(rf"^\W*{LICENCE}\W*$", path.read_text(encoding="utf-8"), re.M)) != 1:
+                wrong.append(str(path.relative_to(TOP)))
         self.none(wrong)
 
     def test_lines_are_whole(self):

@@ -1,4 +1,5 @@
 """The commands that documents and help texts print, found by their form."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
 

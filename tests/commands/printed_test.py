@@ -3,6 +3,7 @@
   printed_test.py README.md     the commands of that document which no earlier one prints
   printed_test.py help          every --help, and the examples in it
 """
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import re

@@ -1,4 +1,5 @@
 """A copy of the tree in which printed commands run as a reader's would: the build is the suite's, everything else may be spoilt."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import pathlib
 import shutil

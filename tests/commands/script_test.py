@@ -1,4 +1,5 @@
 """The hartzone script on a copy of itself: help and wrong words, and `test` with stand-ins for cmake, ninja and ctest."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

@@ -1,4 +1,5 @@
 // AdminRing: base spec 3.5.1 by hand.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "admin_ring.hpp"
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // AdminRing: an admin queue under the case's own control: any size, several commands at once, doorbells by hand.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // Admin commands: illegal opcodes and flags, Asynchronous Event Request (base spec 5.2), Abort (5.1), full queues, bells.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
 #include "admin_ring.hpp"

@@ -1,4 +1,5 @@
 // Bench: boot, restart, and the zone helpers that cases are written with.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bench.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Bench: a small device on the real image, enabled, with one I/O queue; shared by all cases of a program run.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <gtest/gtest.h>

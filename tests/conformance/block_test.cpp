@@ -1,4 +1,5 @@
 // A block namespace (NVM Command Set alone): what it names itself, reads and writes anywhere, and that it knows no zones.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 #include <random>
 

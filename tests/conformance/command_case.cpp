@@ -1,4 +1,5 @@
 // CommandCase: what is checked around every command of the tables.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 
 #include <ostream>

@@ -1,4 +1,5 @@
 // CommandCase: a row of a table: the command, and the status that the specification asks for.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <functional>

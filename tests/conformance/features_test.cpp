@@ -1,4 +1,5 @@
 // Get Features and Set Features (base spec 5.15, 5.27).
+// SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 
 namespace conform {

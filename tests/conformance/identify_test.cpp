@@ -1,4 +1,5 @@
 // Identify (base spec 5.17, ZNS 4.1.5): every CNS, and what is wrong with the others.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <cstring>
 

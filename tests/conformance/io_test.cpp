@@ -1,4 +1,5 @@
 // I/O commands: opcodes, namespaces, flags, ranges (NVM command set 3.2), Flush (base spec 7.1), data read back.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 
 namespace conform {

@@ -1,4 +1,5 @@
 // Get Log Page (base spec 5.16).
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 
 #include "command_case.hpp"

@@ -1,4 +1,5 @@
 // The program: a watch over every case, since a device that never answers would hang its host.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <chrono>

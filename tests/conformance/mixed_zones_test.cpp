@@ -1,4 +1,5 @@
 // Conventional zones before sequential ones: ZBC's meaning of them, since ZNS 1.1 reserves the type. Zones 0 to 2 are conventional.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 #include <random>
 

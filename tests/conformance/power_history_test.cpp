@@ -1,4 +1,5 @@
 // SMART's power history (base spec 5.16.1.3): counted on the image, over lives that end in every way.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 #include <filesystem>
 

@@ -1,4 +1,5 @@
 // PRPs (base spec 4.1.1): faults, and transfers of many shapes byte for byte.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
 #include <random>

@@ -1,4 +1,5 @@
 // I/O queues at their limits: depth 2 and 1024, 64 queues, full completion queues, deletion under load, nonsense.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
 #include <cstring>
 #include <map>

@@ -1,4 +1,5 @@
 // Controller registers (base spec 3.1.3), enable, reset and shutdown (3.5 to 3.7), and the link's refusals.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <thread>
 
 #include "admin_ring.hpp"

@@ -1,4 +1,5 @@
 // READ ONLY and OFFLINE zones: a device whose blocks stand one erase each, used until there is no flash left.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 
 #include "command_case.hpp"

@@ -1,4 +1,5 @@
 // Zone Management Receive (ZNS 3.4.2): report, filters, partial reports, short buffers, illegal fields.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 
 #include "command_case.hpp"

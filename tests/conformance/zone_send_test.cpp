@@ -1,4 +1,5 @@
 // Zone Management Send (ZNS 3.4.3): every action in every state, select all, illegal fields.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 
 #include "command_case.hpp"

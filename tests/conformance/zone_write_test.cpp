@@ -1,4 +1,5 @@
 // Write, Write Zeroes and Zone Append against zone states (ZNS 2.1.1.2.1.1, 3.3.7, 3.3.9, 3.4.1).
+// SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 
 namespace conform {

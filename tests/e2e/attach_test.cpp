@@ -1,5 +1,6 @@
 // One device, several processes, on the real firmware image through the public library: at once, in turn, and killed at work. This
 // program is also the other process: with --guest it does what follows.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // Durability of a block namespace on the real image: random overwrites with flushes, kill -9 of QEMU at any command, again and again.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 """The program and the studies as a user meets them: wrong words, folders that cannot be written, signals."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

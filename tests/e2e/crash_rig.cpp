@@ -1,4 +1,5 @@
 // CrashRig: boot, check, run, die, again.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "crash_rig.hpp"
 
 #include <cstdlib>

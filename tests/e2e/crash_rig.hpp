@@ -1,4 +1,5 @@
 // CrashRig: a NAND image that outlives its machines, four queues with a CrashSource each, and every way to end a machine.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // CrashSource: choosing operations, keeping the model, and the check after a boot.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "crash_source.hpp"
 
 #include <algorithm>

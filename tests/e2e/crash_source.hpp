@@ -1,4 +1,5 @@
 // CrashSource: random zoned operations on a share of zones, with a model of what must and what may survive a power cut.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <gtest/gtest.h>

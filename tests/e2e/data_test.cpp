@@ -1,4 +1,5 @@
 // Data over the public library: more than 1 GiB of mixed zoned I/O from 8 threads on the default device, everything verified.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

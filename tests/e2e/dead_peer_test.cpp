@@ -1,4 +1,5 @@
 // Dead peers and Ctrl-C at any moment of a run of the program: noticed soon, one sentence, nothing is left.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Determinism: neither the digest nor the report of the virtual clock depends on how fast, how loaded or how scheduled the host is.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <sched.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // Durability on the real image: kill -9 of QEMU at any moment, again and again on one image, and orderly shutdowns.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstdlib>

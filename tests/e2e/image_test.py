@@ -1,4 +1,5 @@
 """Images that are kept: runs one after the other on one file, power cuts between them, damage, and the check of what was promised."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

@@ -1,5 +1,6 @@
 """Every option of every command refuses what it cannot use, before anything is built, booted or written. The options and their ranges
 are read from the help texts, so an option that shows no range, and has no bad values here, fails."""
+# SPDX-License-Identifier: BSD-3-Clause
 import contextlib
 import importlib.util
 import io

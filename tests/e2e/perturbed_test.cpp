@@ -1,5 +1,6 @@
 // Perturbed schedules: the harts meet in another order under every seed of the clock's jitter, and the data are right under each. One
 // digest for one configuration would otherwise mean one interleaving tested.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
 #include "run_helper.hpp"

@@ -1,5 +1,6 @@
 // Ends of phases: two queues close and the next admin command follows at once, again and again, while QEMU is stopped at random
 // moments. The device's answers, which carry its time, must not tell how the two raced.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <chrono>

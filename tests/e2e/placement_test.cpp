@@ -1,4 +1,5 @@
 // Placements: from everything on one hart to 16 harts, on both clocks, the data are right.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run_helper.hpp"
 
 namespace e2e {

@@ -1,4 +1,5 @@
 // Runs of the main job as a library call, on the crash device with a chosen placement of roles.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 """Traces as a user meets them: each format on all threads, what the result says of them, what is refused, and Ctrl-C."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

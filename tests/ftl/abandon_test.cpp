@@ -1,4 +1,5 @@
 // A controller reset in the midst of everything: what was queued ends soon, what was acknowledged stays, nothing that a request held is lost.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "host_queues.hpp"
 #include "l2p_rig.hpp"
 

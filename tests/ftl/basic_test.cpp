@@ -1,4 +1,5 @@
 // The data path one step at a time: buffered, staged, folded and placed data read back; finish, reset, capacity, flush.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ftl_rig.hpp"
 
 using namespace ftl_rig;

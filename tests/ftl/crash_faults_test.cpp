@@ -1,6 +1,7 @@
 // Power cuts on a device whose programs, erases and reads fail as well, again and again on one image. Nothing that was durable vanishes in
 // silence: it reads as written, or with an error; never as zeros, never as something older. (A conventional sector may be older if mount says that so many may.)
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is one image and eight cuts).
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "page_model.hpp"
 

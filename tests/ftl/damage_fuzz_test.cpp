@@ -1,6 +1,7 @@
 // Any damage to an image: it is refused in one sentence, or mounted; what is mounted can be read, written, shut down and started again,
 // whatever it holds. Some damage has right checksums, so that it comes as far as the checks of what records say.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "page_model.hpp"
 

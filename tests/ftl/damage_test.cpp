@@ -1,5 +1,6 @@
 // Damage to an image, sector by sector. Shut down in order: whatever cannot be read is an error of exactly that sector, and no write
 // pointer or state changes. After a power cut the same holds, but for what the cut may have torn.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
 #include "l2p_rig.hpp"

@@ -1,4 +1,5 @@
 // Programs, erases and reads that fail: the host loses nothing that it was told is safe.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 using namespace ftl_rig;

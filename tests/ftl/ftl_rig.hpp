@@ -1,4 +1,5 @@
 // A whole FTL over a NAND image in memory: boots (mounts) again and again on the same image, requests with their own buffers.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <gtest/gtest.h>

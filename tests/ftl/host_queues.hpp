@@ -1,4 +1,5 @@
 // Host queues that run side by side on eight harts and know what they must read back: a workload for zones, one for conventional sectors.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <atomic>

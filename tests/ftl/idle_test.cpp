@@ -1,4 +1,5 @@
 // Idle buffers: flushed once they had no new data for buffer_idle_ns of device time, and only then.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 using namespace ftl_rig;

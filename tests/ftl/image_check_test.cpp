@@ -1,4 +1,5 @@
 // The offline check on images that were used, damaged, or never were images.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 #include <fstream>
 

@@ -1,4 +1,5 @@
 /* For tests in C++, which cannot read the firmware's own headers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "inside.h"
 
 #include "l2p/l2p.h"

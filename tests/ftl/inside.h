@@ -1,4 +1,5 @@
 /* What tests reach inside the FTL. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_FTL_INSIDE_H
 #define TEST_FTL_INSIDE_H
 

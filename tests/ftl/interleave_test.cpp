@@ -1,6 +1,7 @@
 // The same FTL with its harts interleaved at any access to a shared word, by a seed: what real threads meet once in a thousand runs, or
 // under no load of this machine, comes here in each of them, and again with the same seed.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "host_queues.hpp"
 #include "inside.h"
 #include "model.hpp"

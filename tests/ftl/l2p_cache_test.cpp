@@ -1,4 +1,5 @@
 // The cache of mapping entries against a slow and simple model of LRU and CLOCK with pins and lines.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

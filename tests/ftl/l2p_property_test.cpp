@@ -1,4 +1,5 @@
 // The whole FTL with its map in flash against the reference model: tiny caches, every strategy, eviction and log policy.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 
 using namespace ftl_rig;

@@ -1,4 +1,5 @@
 // Devices with their map in flash, in all policies, small enough for tests that look at every flash operation.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "model.hpp"

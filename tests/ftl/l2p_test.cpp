@@ -1,4 +1,5 @@
 // What the map in flash promises, one by one: counts of reads, waiting together, aggregation, stalls, boots, lost pages, power cuts.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "tsu/tsu_report.h"
 

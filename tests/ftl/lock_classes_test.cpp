@@ -1,4 +1,5 @@
 // The lock classes of a device: every kind of libthread can be chosen for each, another number is refused, and the order is enforced.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,7 @@
 // A simple reference model of the namespace, and a driver that runs batches of operations against FTL and model, with power cuts.
 //
 // Within a batch every zone's operations go to one worker in order, so their outcome is known; zones run side by side.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Device time that mount takes: that of its reads, none without any.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "page_model.hpp"
 
 using namespace ftl_rig;

@@ -1,5 +1,6 @@
 // Mount of conventional zones with the map in flash: what it reads is bounded, and what it finds is what a scan of everything would find.
 // (Rig::Check compares every durable sector of every backing zone with the map.)
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "inside.h"
 #include "page_model.hpp"

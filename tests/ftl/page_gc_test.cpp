@@ -1,4 +1,5 @@
 // The collector of conventional zones: it never stops at the smallest spare, and copies as much as theory says.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
 #include "page_model.hpp"

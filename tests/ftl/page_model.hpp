@@ -1,5 +1,6 @@
 // A reference model of conventional sectors, and a driver that runs batches of reads, writes and flushes against FTL and model, with power
 // cuts. Operations of a batch run side by side and may overlap: of several writes to a sector any may be the last.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Power cuts under conventional zones: whatever was durable is there, everything else is old or new.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "page_model.hpp"
 
 using namespace ftl_rig;

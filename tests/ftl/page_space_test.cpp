@@ -1,4 +1,5 @@
 // Conventional zones and block namespaces: requests, statuses, reports, and random operations against the model.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "inside.h"
 #include "page_model.hpp"

@@ -1,4 +1,5 @@
 // Power cuts: the same body again and again with the cut at every flash operation, inside it and just before it.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 using namespace ftl_rig;

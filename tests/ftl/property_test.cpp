@@ -1,4 +1,5 @@
 // Random operations against the reference model, several zones and workers side by side, in simulated time.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 using namespace ftl_rig;

@@ -1,4 +1,5 @@
 // The zone state machine: every state against every command, and the open and active budget (ZNS 1.1, Zone State Machine).
+// SPDX-License-Identifier: BSD-3-Clause
 extern "C" {
 #include "lt/lock.h"
 }

@@ -1,4 +1,5 @@
 // The FTL on real threads: eight harts, every worker at once on shared zones, buffers, SLC and map (run it under TSan).
+// SPDX-License-Identifier: BSD-3-Clause
 #include "host_queues.hpp"
 
 using namespace ftl_rig;

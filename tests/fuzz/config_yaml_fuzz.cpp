@@ -1,4 +1,5 @@
 // Any text as a device and as a workload file: a legal record or one sentence with file and line.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 /* Any device tree: the firmware reads one before it can report anything. Each input is read twice: as the raw blob, and as a script
  * that builds a tree with plausible names and values, cut and patched at random, since chance alone does not find "compatible". */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // Fuzz target: any bytes on the register link of a whole HIL, with admin commands in host memory for whoever finds the doorbell.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
 #include "rig.hpp"

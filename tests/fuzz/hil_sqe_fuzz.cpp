@@ -1,4 +1,5 @@
 // Fuzz target: any submission queue entry and any host memory. A request that is let through names only the host's heap.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <sys/mman.h>
 
 #include <cstdlib>

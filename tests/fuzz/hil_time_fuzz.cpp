@@ -1,5 +1,6 @@
 // Fuzz target: a hostile host under either clock. Commands with any PRPs, arrival times, promises, doorbells and counts on three queues of
 // a whole HIL; at the end a controller reset must bring back a device that serves an honest host.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
 # Fuzz targets of the host's text inputs: trace readers and YAML files.
+# SPDX-License-Identifier: BSD-3-Clause
 set(trace_sources host-driver/trace/line_source.cpp host-driver/trace/field_scanner.cpp host-driver/trace/csv_formats.cpp
 	host-driver/trace/space_formats.cpp host-driver/trace/native_format.cpp host-driver/trace/formats.cpp
 	host-driver/trace/time_unit.cpp host-driver/trace/dialect.cpp host-driver/trace/reader.cpp)

@@ -1,4 +1,5 @@
 // Any text as a trace in any format: a record stream or one sentence with file and line, nothing else.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 #include <string_view>
 

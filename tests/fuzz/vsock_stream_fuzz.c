@@ -1,4 +1,5 @@
 /* A hostile peer and a careless user: each input is a script of packets, reads, sends and closes for one vsock stream. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
 

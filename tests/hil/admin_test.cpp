@@ -1,4 +1,5 @@
 // Admin commands: identify, features, queue creation and deletion, abort, events, doorbell buffer; legal and illegal.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Doorbells under the real clock: registers and shadow buffer, EventIdx, nonsense values, completion queue heads.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "rig.hpp"

@@ -1,4 +1,5 @@
 // Horizon protocol: whatever the host's threads do in wall time, the device's history in device time is the same.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

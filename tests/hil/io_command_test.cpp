@@ -1,4 +1,5 @@
 // I/O command decoder: every command legal, every field illegal, with the status of the specification.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

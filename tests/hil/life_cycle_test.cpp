@@ -1,4 +1,5 @@
 // Reset, shutdown and deletion with commands in flight.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

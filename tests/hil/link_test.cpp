@@ -1,4 +1,5 @@
 // Register link: fragments, back-pressure, records that break the protocol, hang-up.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,5 @@
 // Log pages: contents, windows, faults, and the statistics reset.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "rig.hpp"

@@ -1,4 +1,5 @@
 // PRP parser: every alignment and range rule, against a model that builds lists the way a driver does.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstdlib>

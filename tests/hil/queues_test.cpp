@@ -1,4 +1,5 @@
 // I/O queues under the virtual clock: order, wrap, full completion queues, parked commands, arbitration, costs of the link model.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <random>

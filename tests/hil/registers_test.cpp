@@ -1,4 +1,5 @@
 // Controller registers: constants, access rules, enabling with possible and impossible settings.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "rig.hpp"

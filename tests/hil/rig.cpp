@@ -1,4 +1,5 @@
 // Rig: see rig.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "rig.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // Rig: the real HIL over a scripted FTL in the single-threaded runner, and a host that works its registers and queues.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // The scripted device.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "scripted_ftl.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // A scripted device under the real HIL: every request is recorded and answered after a time that a test chooses.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Tournament tree against a linear scan.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Device files: presets, defaults, and an error for everything that can be wrong, with file, line and fix.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

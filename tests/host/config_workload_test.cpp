@@ -1,4 +1,5 @@
 // Workload files.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // FakeDevice: executes in submission order at once, reports completions in the order of their finish times.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fake_device.hpp"
 
 #include <algorithm>

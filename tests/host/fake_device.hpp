@@ -2,6 +2,7 @@
 //
 // It keeps data, checks write pointers, and completes commands in the order of finish times drawn from a seed, so that commands
 // overtake each other across zones and reads overtake writes.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <deque>

@@ -1,5 +1,6 @@
 // FlatDevice: a block device behind the Port interface. A command takes effect at some moment between its arrival and its completion,
 // so commands that are under way together overtake each other in every way that NVMe allows.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <algorithm>

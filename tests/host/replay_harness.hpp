@@ -1,4 +1,5 @@
 // Runs both phases of a source on a fake device, reads back what they left, and hands back the measurement's account.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "fake_device.hpp"

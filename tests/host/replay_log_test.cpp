@@ -1,4 +1,5 @@
 // The log mapping against a flat model: whatever is read is what was last written, whatever the collector moved meanwhile.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,5 @@
 // Plans: which thread gets which zones, and what impossible combinations are told.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <set>

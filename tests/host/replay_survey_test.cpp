@@ -1,4 +1,5 @@
 // The look through a trace before a replay: how it is divided, what is refused, what is counted.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // The replay thread: data checks that can fail, arrival times, errors that count as errors, data patterns.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <array>

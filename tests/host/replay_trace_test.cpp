@@ -1,4 +1,5 @@
 // Traces on zones: the cut into threads, preloading, wrapping, timestamps, and zoned traces as they are.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <filesystem>

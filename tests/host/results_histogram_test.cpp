@@ -1,4 +1,5 @@
 // Histogram against the sorted values themselves.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // result.json: every promised key, the identities that must fail when figures do not add up, and the schema.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <fstream>

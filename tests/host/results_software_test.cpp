@@ -1,4 +1,5 @@
 // What a result says about the programs that made it: hashes, and the notes of compilers and linkers in ELF files.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstring>

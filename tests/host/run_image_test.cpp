@@ -1,4 +1,5 @@
 // The main job on the real firmware image: right data, balanced books, the same digest every time. Needs QEMU.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
 # Session: link, queue pairs, processes and run directories; stuck guests; the machine tests need QEMU and the firmware image.
+# SPDX-License-Identifier: BSD-3-Clause
 hz_gtest(session_heap_test session_heap_test.cpp LIBS hz_session)
 hz_gtest(session_refusal_test session_refusal_test.cpp LIBS hz_session)
 hz_gtest(session_prp_test session_prp_test.cpp LIBS hz_session)

@@ -1,5 +1,6 @@
 // Attached processes on a machine in software: several at once and in turn, refused, killed at any point, and talking nonsense. This
 // program is also the attached process: with --tenant it plays the role that follows.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 /* The C interface used from C: write, append, read back, report, refusals, and a second life of the same image. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <hartzone.h>
 
 #include <stdio.h>

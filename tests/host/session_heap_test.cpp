@@ -1,4 +1,5 @@
 // The region's memory: the list of ranges against a model, the heap, and the table of queue pairs over a million lives.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <functional>

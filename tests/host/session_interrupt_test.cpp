@@ -1,4 +1,5 @@
 // Interrupts: the first signal asks, or ends; the second ends; the third one is the system's.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1,4 +1,5 @@
 // Register link against a scripted peer: records in pieces, interrupts in between, refusals, silence, and a peer that dies.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // A whole machine on the real firmware image: boot, commands, dead peers on either side, signals; nothing is left behind.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

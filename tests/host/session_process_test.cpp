@@ -1,4 +1,5 @@
 // Children and run directories: nothing outlives its owner, however the owner ends.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

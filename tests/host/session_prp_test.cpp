@@ -1,4 +1,5 @@
 // Property tests of PRP building: walking the result as a device does gives the bytes back, whatever offset and length.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

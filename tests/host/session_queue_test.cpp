@@ -1,4 +1,5 @@
 // QueuePair against a scripted device that obeys the time contract of protocol/shm.h: data, ids, promises and repeatability.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

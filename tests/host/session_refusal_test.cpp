@@ -1,5 +1,6 @@
 // Refused calls of a queue pair change nothing: the region stays as it is, byte for byte, and the queue goes on as its twin does, on
 // which nobody ever made a wrong call.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

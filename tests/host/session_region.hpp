@@ -1,4 +1,5 @@
 // A shared region in a file of its own, for tests of what lies in it.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstring>

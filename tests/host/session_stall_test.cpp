@@ -1,4 +1,5 @@
 // A stuck guest against a slow one: made-up looks at a guest, and the CPU use of real processes.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // A machine in software, in place of QEMU and of the vsock daemon: the real HIL over a scripted FTL that keeps what is written, with the
 // run directory's shared region as its host memory and the socket `vm` as its register link. It boots in milliseconds and can run under
 // a sanitizer. HARTZONE_QEMU and HARTZONE_VSOCK_DAEMON name it; which of the two it is, it sees from its arguments.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <chrono>
 #include <cstdio>
 #include <cstring>

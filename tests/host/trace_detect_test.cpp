@@ -1,4 +1,5 @@
 // Detection of formats and compression.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // Real recordings: our own, and those beside the source tree when they are there.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // The only thread's part of a block trace, as a plan makes it.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "replay/trace_blocks.hpp"

@@ -1,4 +1,5 @@
 // What tests of the session ask of the world outside: does it come, does that process run, what was the error.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 # Device and workload files, traces, generators, mappings, replay and results.
+# SPDX-License-Identifier: BSD-3-Clause
 hz_gtest(host_config config_device_test.cpp config_workload_test.cpp LIBS hz_workload)
 target_compile_definitions(host_config PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 hz_gtest(host_trace trace_reader_test.cpp trace_detect_test.cpp trace_real_test.cpp LIBS hz_trace)

@@ -1,4 +1,5 @@
 // The zoned generator on the fake device: legal, verified, deterministic, and as its file says.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,5 @@
 // Randomness: portable arithmetic, distinct seeds, and the shape of the zipf distribution.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // Where a hart's time goes: work + spin + idle = elapsed, exactly, however it is read.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <numeric>

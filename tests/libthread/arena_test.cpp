@@ -1,4 +1,5 @@
 // The boot-time allocator: aligned, zeroed, bounded, with a message that says what was missing.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

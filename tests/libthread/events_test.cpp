@@ -1,4 +1,5 @@
 // Events: run once each, in order per poster, nothing lost, with real threads and in simulated time.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <random>

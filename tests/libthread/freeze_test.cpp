@@ -1,4 +1,5 @@
 // Nothing waits for another hart inside clock_freeze: every verb that might is refused there, whether or not it would have to.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <string>

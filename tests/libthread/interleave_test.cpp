@@ -1,4 +1,5 @@
 // The interleaver: reproducible orders, races and deadlocks that it must find, locks that it must not break.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,5 @@
 // One harness, every lock kind: mutual exclusion, try, statistics identities, fairness report, discipline checks.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

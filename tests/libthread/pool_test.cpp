@@ -1,4 +1,5 @@
 // Pools: bounded, nothing lost or handed out twice, waiters served in order, remote returns.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

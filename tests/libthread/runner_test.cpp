@@ -1,4 +1,5 @@
 // The single-threaded runner: simulated time, hooks, charges, determinism.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "bench.hpp"

@@ -1,4 +1,5 @@
 // Reader-writer lock and barrier on real threads.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "bench.hpp"

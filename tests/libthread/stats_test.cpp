@@ -1,4 +1,5 @@
 // The log-linear histogram behind p99: bounded error against exact percentiles.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 """libthread on QEMU: thread_check.elf with the real clock (WFI and IPIs) and under the virtual clock. Argument 1: the plugin."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import sys
 import unittest

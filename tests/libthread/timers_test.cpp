@@ -1,4 +1,5 @@
 // Timers against a sorted model, at random; order of equal deadlines; capacity.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,5 @@
 """scripts/mutate: what it finds in a text, and a sample of mutants of libthread of which most must be killed."""
+# SPDX-License-Identifier: BSD-3-Clause
 import importlib.machinery
 import importlib.util
 import json

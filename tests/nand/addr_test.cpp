@@ -1,4 +1,5 @@
 // Addresses: every scheme is a bijection between superblock offsets and sectors, and walks the planes in the order its name says.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,5 @@
 // kill -9 of the process that writes the image, at random instants: no sector ever has a valid OOB over partial or foreign data.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 // Retention, read disturb and wear as raw bit errors; retries; faults at a chosen operation.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // What of an image is there twice: any damage to one copy is repaired, damage to both is told, and nothing is ever formatted by mistake.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "damage.hpp"

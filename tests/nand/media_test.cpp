@@ -1,4 +1,5 @@
 // The media: what it stores, what it refuses, and what is left when power goes.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <random>

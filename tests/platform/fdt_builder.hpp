@@ -1,4 +1,5 @@
 // Builds flattened device trees byte by byte, right or wrong, for the tests of fdt.c and machine.c.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // fdt.c: tokens in order, and every way in which a blob can lie about its bounds.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,5 @@
 // machine.c: what is found on a board, and which boards are refused.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstring>

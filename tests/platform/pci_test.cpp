@@ -1,4 +1,5 @@
 // pci.c against a small model of a bus: sizing, placement, alignment, refusal.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <map>

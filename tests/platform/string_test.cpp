@@ -1,4 +1,5 @@
 // string.c (compiled under other names) against the host's libc, for every alignment and length that its paths tell apart.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstring>

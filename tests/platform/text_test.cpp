@@ -1,4 +1,5 @@
 // text.c gives what printf gives, within its room.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // vsock_stream.c against a scripted peer, against a peer model that checks the credit rules, and against noise.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // Every rule of a device config is refused with its field and value named; legal corners pass; geometry follows.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 """The lists that C, C++ and Python share: every entry is used where it says, and the documents show them as they are."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
 import subprocess

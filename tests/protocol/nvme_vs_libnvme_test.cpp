@@ -1,4 +1,5 @@
 // protocol/nvme.h against libnvme: sizes, offsets of fields, opcodes, register offsets, feature and log ids, status codes.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstddef>

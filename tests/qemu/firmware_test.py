@@ -1,4 +1,5 @@
 """firmware.elf on QEMU, with both clocks: boot on every number of harts, refusals in one sentence, control link, shutdown."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import struct
 import subprocess

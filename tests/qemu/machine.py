@@ -2,6 +2,7 @@
 
 Everything a machine makes lies in one short-named folder (AF_UNIX paths are limited to 108 bytes) and goes away with it.
 """
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import shutil
 import socket

@@ -1,5 +1,6 @@
 // make_region DEVICE.yaml HARTS VIRTUAL OUT: writes ivshmem #0 as the host driver would, for tests that are not written in C++.
 // Prints the size of the NAND image that belongs to it.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 """Smoke tests of start-up, device tree, PCI, ivshmem, traps and vsock with platform_check.elf on plain QEMU."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import random

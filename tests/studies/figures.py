@@ -1,4 +1,5 @@
 """A study's figures against its record, which the README files show."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import sys
 

@@ -1,4 +1,5 @@
 """README files show what the studies' records say, cell by cell; a figure that is not the record's is seen. Nothing runs here."""
+# SPDX-License-Identifier: BSD-3-Clause
 import copy
 import json
 import os

@@ -1,5 +1,6 @@
 """Every study runs in its quick form, and its figures are possible, the same each time, and refused where the clock was not exact. A
 point that fails, or an interrupt, takes nothing of the rest with it."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import pathlib

@@ -1,4 +1,5 @@
 // Damage to a NAND image in a test's memory: what flips, fades or is overwritten while nobody looks.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "nand/nand_block.h"

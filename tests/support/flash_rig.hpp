@@ -1,4 +1,5 @@
 // One flash device in a test's memory: config, media, TSU, and transactions that record when and how they ended.
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // Cached reads and programs, programs in passes, interleaved transfers: against formulas derived here from the configuration.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Schedules: shares of fair streams, and the longest wait under each schedule.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "flash_rig.hpp"

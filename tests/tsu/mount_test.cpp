@@ -1,4 +1,5 @@
 // Flash time of reads at mount: one under way on each die, commands and data on the channel's bus, against formulas derived here.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "flash_rig.hpp"

@@ -1,4 +1,5 @@
 // Scheduling: priorities, order within a block, no starvation, suspend, power cut by time, conservation of time, constant work.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Several TSU threads and several submitters on real threads: nothing lost, no rule broken, data right (run it under TSan).
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // Device time of single operations and of composites, against formulas derived here from the configuration alone.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include "flash_rig.hpp"

@@ -2,6 +2,7 @@
 
 Starts tsu_check.elf for each size and prints a table; --out FILE writes it as JSON. Fails if a transaction at 1024 dies costs more
 than 10 % above one at 16, or if two runs differ. Needs HARTZONE_VCLOCK and HARTZONE_FIRMWARE_DIR."""
+# SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import json
 import os

@@ -1,4 +1,5 @@
 // The timing wheel against a sorted list.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -3,6 +3,7 @@
 Both columns run the same lockbench.elf. Numbers are completions per second of the machine's own time, relative to
 one hart; in brackets the spread of the runs, (max - min) / mean. Prints Markdown. Needs HARTZONE_VCLOCK and
 HARTZONE_FIRMWARE_DIR."""
+# SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import os
 import sys

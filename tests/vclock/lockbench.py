@@ -1,4 +1,5 @@
 """Drives lockbench.elf: parameter and result block as in protocol/lockbench.h."""
+# SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import struct
 import sys

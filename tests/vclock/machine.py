@@ -1,4 +1,5 @@
 """Starts QEMU with an image, with or without the virtual clock; parameters and results go through its RAM file."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import shutil

@@ -2,6 +2,7 @@
 
 It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events
 are the synchronising instructions; the event with the smallest (clock, hart) happens next."""
+# SPDX-License-Identifier: BSD-3-Clause
 import heapq
 import struct
 

@@ -1,4 +1,5 @@
 """Builds and drives the probe image: scenes, parameters and results as in probe/probe.c."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import struct
 import subprocess

@@ -2,6 +2,7 @@
 
 The harts share a few lines of several words each, so accesses to different words meet on one line (false sharing). Values are few, so
 a word is often written with what it held (ABA). Times are few and round, so deadlines and wakes often fall on the same cycle."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import random
 import struct

@@ -2,6 +2,7 @@
 
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
 its number of instructions to hart.n and returns the next pc. Nothing here knows about costs, order or QEMU."""
+# SPDX-License-Identifier: BSD-3-Clause
 import re
 import subprocess
 

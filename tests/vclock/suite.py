@@ -1,4 +1,5 @@
 """What the tests share: where plugin and images are, skipping, and one way to compare two runs."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import sys
 import tempfile

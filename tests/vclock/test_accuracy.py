@@ -2,6 +2,7 @@
 
 Compared: the common start, operations, wait time and end of every hart, the total, every hart's clock at the end. The
 suite runs a cross-section; `--full` every combination of the matrix."""
+# SPDX-License-Identifier: BSD-3-Clause
 import itertools
 import struct
 import sys

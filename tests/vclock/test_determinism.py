@@ -1,4 +1,5 @@
 """Determinism: equal runs give equal order hashes, clocks, counts and line statistics, whatever the host does."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import pathlib
 import subprocess

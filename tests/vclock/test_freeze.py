@@ -2,6 +2,7 @@
 
 Inside a freeze the firmware looks at the host, so a branch may go either way by chance. The compiler is free to give each outcome its
 own copy of the THAW and of code behind it; were the copies not equally long, device time would depend on the host."""
+# SPDX-License-Identifier: BSD-3-Clause
 import bisect
 import os
 import subprocess

@@ -1,4 +1,5 @@
 """Perturbed schedules: another order for every seed, the same one for one seed, whatever the host does."""
+# SPDX-License-Identifier: BSD-3-Clause
 import lockbench
 from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
 

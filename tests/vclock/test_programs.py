@@ -1,5 +1,6 @@
 """Random programs on the plugin and on the model: every order point, every value read, every counter of the report is equal. And
 the corners of the rules one by one, in programs that are written down."""
+# SPDX-License-Identifier: BSD-3-Clause
 import sys
 import tempfile
 import time

@@ -1,4 +1,5 @@
 """Race check: planted races are found with both places named; synchronised work is clean."""
+# SPDX-License-Identifier: BSD-3-Clause
 import struct
 
 import lockbench

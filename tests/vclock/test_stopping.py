@@ -1,4 +1,5 @@
 """How runs end: deadlock dumps, signals in every state, perturbed runs and their flags, refused options and QEMUs."""
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
 import signal

@@ -1,4 +1,5 @@
 """Deadlines, wakes, freezing, charging, and the host in the loop, on the probe image."""
+# SPDX-License-Identifier: BSD-3-Clause
 import os
 import random
 import struct

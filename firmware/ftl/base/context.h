@@ -1,5 +1,6 @@
 /* The FTL's one context, first argument everywhere: facts that all modules share, and a directory of the modules' states, of which each
  * looks into its own and those below it only. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONTEXT_H
 #define FTL_CONTEXT_H
 

@@ -1,4 +1,5 @@
 /* What mount found lost. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_DAMAGE_H
 #define FTL_DAMAGE_H
 

@@ -7,6 +7,7 @@
  *
  * What knows only where data lie (SLC log, map, write buffers) works on extents; their owner, the zone (zone/zone.h), is told by the
  * functions of extent_owner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_EXTENT_H
 #define FTL_EXTENT_H
 

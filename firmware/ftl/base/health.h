@@ -1,4 +1,5 @@
 /* How much of the flash is left to live on. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_HEALTH_H
 #define FTL_HEALTH_H
 

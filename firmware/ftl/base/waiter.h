@@ -1,4 +1,5 @@
 /* An extent in a queue for something that is scarce: a superblock, a buffer, room in the map's log. Each queue belongs to a lock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_WAITER_H
 #define FTL_WAITER_H
 

@@ -1,4 +1,5 @@
 /* Telling the watch: one event under way, whatever happens until it runs. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/watch.h"
 
 #include "base/context.h"

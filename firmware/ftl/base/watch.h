@@ -1,4 +1,5 @@
 /* Who is told of zones that the device itself changes, and of superblocks that it retires. Owned by who gives it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_WATCH_H
 #define FTL_WATCH_H
 

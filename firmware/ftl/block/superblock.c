@@ -1,4 +1,5 @@
 /* Free list, eraser and retirement of the superblocks that zones take: normal ones, and SLC ones for patches. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/superblock.h"
 
 #include "base/health.h"

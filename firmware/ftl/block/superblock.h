@@ -2,6 +2,7 @@
  * Two pools: normal superblocks, and the SLC superblocks that hold the patches of zones beyond a superblock.
  *
  * Class BLOCK protects everything here, one lock per pool. A superblock with one bad block is retired whole: zones stay contiguous. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SUPERBLOCK_H
 #define FTL_SUPERBLOCK_H
 

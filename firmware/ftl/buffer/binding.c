@@ -1,4 +1,5 @@
 /* Policies that bind superpage buffers to zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/binding.h"
 
 #include "buffer/superpage.h"

@@ -1,4 +1,5 @@
 /* Which superpage buffer a zone of the namespace gets. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BINDING_H
 #define FTL_BINDING_H
 

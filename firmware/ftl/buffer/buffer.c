@@ -1,4 +1,5 @@
 /* Which policy manages the write buffers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"
 
 #include "buffer/superpage.h"

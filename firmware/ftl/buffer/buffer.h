@@ -3,6 +3,7 @@
  *
  * All take the extent's lock as held. An extent is *bound* while it has buffer space; data then land at `landed`, leave in program units
  * to its place, and, if they must be durable before that, as copies to the SLC log. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BUFFER_H
 #define FTL_BUFFER_H
 

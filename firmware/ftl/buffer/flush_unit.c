@@ -1,4 +1,5 @@
 /* The flush units of a superpage buffer: bound, filled, programmed in order. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/flush_unit.h"
 
 #include "buffer/fold.h"

@@ -1,4 +1,5 @@
 /* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Extent's lock held. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FLUSH_UNIT_H
 #define FTL_FLUSH_UNIT_H
 

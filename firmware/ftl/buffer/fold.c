@@ -1,4 +1,5 @@
 /* Folding: staged sectors of a complete unit come back from SLC into the buffer before it is programmed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/fold.h"
 
 #include "slc/slc.h"

@@ -1,4 +1,5 @@
 /* Folding staged sectors back into a superpage buffer. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FOLD_H
 #define FTL_FOLD_H
 

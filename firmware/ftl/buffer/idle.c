@@ -1,4 +1,5 @@
 /* Flush of idle buffers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/idle.h"
 
 #include "buffer/flush_unit.h"

@@ -1,5 +1,6 @@
 /* Idle buffers: one that holds data which are not durable and has got no new ones for buffer_idle_ns is flushed, as if a host had
  * asked for it. Device time; with buffer_idle_ns 0 no timer is ever armed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_IDLE_H
 #define FTL_IDLE_H
 

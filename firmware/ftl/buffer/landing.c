@@ -1,4 +1,5 @@
 /* Landing: accepted data come into the buffer at the extent's fill position. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/landing.h"
 
 #include "buffer/flush_unit.h"

@@ -1,4 +1,5 @@
 /* What lands in a superpage buffer, and what is read from it. Extent's lock held; see buffer.h, whose functions these are. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_LANDING_H
 #define FTL_LANDING_H
 

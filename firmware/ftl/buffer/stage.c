@@ -1,4 +1,5 @@
 /* Staging: the sectors of a unit that is not complete go to the SLC log, because somebody waits for their durability, or for the buffer. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/stage.h"
 
 #include "buffer/flush_unit.h"

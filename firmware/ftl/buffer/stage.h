@@ -1,4 +1,5 @@
 /* Staging the partial unit of a superpage buffer in SLC. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_STAGE_H
 #define FTL_STAGE_H
 

@@ -1,4 +1,5 @@
 /* The pool of superpage buffers: who has which, and what lands in one. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/superpage.h"
 
 #include "buffer/flush_unit.h"

@@ -3,6 +3,7 @@
  *
  * Class BUFFER protects who owns which buffer and who waits; the content belongs to the owner's lock. A buffer is handed over
  * when everything in it is durable: full units programmed, the partial one staged in SLC. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SUPERPAGE_H
 #define FTL_SUPERPAGE_H
 

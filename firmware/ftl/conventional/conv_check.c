@@ -1,4 +1,5 @@
 /* Whole-state check of conventional zones: map, places, and what is on flash. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_check.h"
 
 #include "conventional/conv_space.h"

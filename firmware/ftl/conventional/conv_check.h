@@ -1,4 +1,5 @@
 /* Check of conventional zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_CHECK_H
 #define FTL_CONV_CHECK_H
 

@@ -1,4 +1,5 @@
 /* Collecting backing zones: choice of the victim, copying in batches, flush, reset. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_gc.h"
 
 #include "conventional/conv_space.h"

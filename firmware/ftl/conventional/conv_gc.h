@@ -2,6 +2,7 @@
  * everything that replaced its sectors is durable, and resets it.
  *
  * One collection at a time; its worker runs every step. `busy` says that one is under way, `wanted` that somebody asked meanwhile. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_GC_H
 #define FTL_CONV_GC_H
 

@@ -1,4 +1,5 @@
 /* What becomes of data in a backing zone: they get places when they land, and the zone goes its way when it is full, or lost. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_land.h"
 
 #include "block/superblock.h"

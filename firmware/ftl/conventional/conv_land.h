@@ -1,4 +1,5 @@
 /* Data landing in backing zones: what their kind (zone/zone.h) does. Lock of the backing zone held. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_LAND_H
 #define FTL_CONV_LAND_H
 

@@ -2,6 +2,7 @@
  * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. Where the map is in
  * flash, only the sectors are looked at that its copies may not know (l2p_checkpoint.h). A stream goes on in the zone that it was
  * filling: the OOB records name it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_mount.h"
 
 #include "block/superblock.h"

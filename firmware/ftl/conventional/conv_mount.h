@@ -1,4 +1,5 @@
 /* Mount of conventional zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_MOUNT_H
 #define FTL_CONV_MOUNT_H
 

@@ -4,6 +4,7 @@
  * pinned against that. Under the lock the reverse map tells whether the place still holds the LBA; if not, the map is asked again,
  * and since the zone is collected once per such failure, that ends. Once flash reads are under way, the zone's reader count keeps them
  * from an erase. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_read.h"
 
 #include "l2p/l2p.h"

@@ -1,4 +1,5 @@
 /* Reads of conventional zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_READ_H
 #define FTL_CONV_READ_H
 

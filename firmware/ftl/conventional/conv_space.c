@@ -1,4 +1,5 @@
 /* Erased backing zones, and who waits for one. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_space.h"
 
 void conv_list_erased(struct conventional *conv, uint32_t number)

@@ -2,6 +2,7 @@
  *
  * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones and the requests that wait for one; nothing is taken
  * under it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_SPACE_H
 #define FTL_CONV_SPACE_H
 

@@ -1,4 +1,5 @@
 /* Choice of the backing zone that is collected. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_victim.h"
 
 #include "block/superblock.h"

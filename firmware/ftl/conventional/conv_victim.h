@@ -1,4 +1,5 @@
 /* Which backing zone the collector takes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_VICTIM_H
 #define FTL_CONV_VICTIM_H
 

@@ -5,6 +5,7 @@
  * writes an LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot.
  * A copy counts as young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The
  * first sector decides for the whole request. What the map does not know at once is cold. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_write.h"
 
 #include "conventional/conv_space.h"

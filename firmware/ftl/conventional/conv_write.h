@@ -1,4 +1,5 @@
 /* Writes to conventional zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONV_WRITE_H
 #define FTL_CONV_WRITE_H
 

@@ -1,4 +1,5 @@
 /* What makes zones conventional. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conventional.h"
 
 #include "conventional/conv_land.h"

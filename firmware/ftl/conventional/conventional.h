@@ -4,6 +4,7 @@
  * path, but outside the budget, the report and the host's reach. Three streams fill one backing zone each: host writes that look hot,
  * host writes that look cold, and the collector's copies (conv_space.h). Writing: conv_write.c; landing: conv_land.c; reading: conv_read.c; collecting:
  * conv_gc.c; mount: conv_mount.c. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONVENTIONAL_H
 #define FTL_CONVENTIONAL_H
 

@@ -1,4 +1,5 @@
 /* Policies of garbage collection. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gc/victim.h"
 
 #include "device_config.h"

@@ -1,4 +1,5 @@
 /* Which of two candidates a garbage collector had better take: one set of policies for the SLC log and for conventional zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_VICTIM_H
 #define FTL_VICTIM_H
 

@@ -1,4 +1,5 @@
 /* The map: which implementation the config chooses, and the locks that both have. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p.h"
 
 #include "l2p/l2p_cached.h"

@@ -9,6 +9,7 @@
  * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read.
  *
  * All of it is protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 

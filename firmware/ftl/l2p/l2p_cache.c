@@ -1,4 +1,5 @@
 /* Cache of mapping entries. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_cache.h"
 
 #include <string.h>

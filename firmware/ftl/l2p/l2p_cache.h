@@ -10,6 +10,7 @@
  * (a table page) are linked, so that they can be dropped without a search; a group belongs to one shard.
  *
  * Every call names a shard whose lock (class L2P) is held. O(1) but where it says otherwise; no division. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CACHE_H
 #define FTL_L2P_CACHE_H
 

@@ -1,4 +1,5 @@
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_cached.h"
 
 #include "l2p/l2p.h"

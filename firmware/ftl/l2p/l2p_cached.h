@@ -1,4 +1,5 @@
 /* The map as table pages in flash, behind a log of changes and a cache. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CACHED_H
 #define FTL_L2P_CACHED_H
 

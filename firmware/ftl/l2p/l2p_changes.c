@@ -1,4 +1,5 @@
 /* Changed entries of conventional zones: records, and how they get into table pages. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_changes.h"
 
 #include "l2p/l2p.h"

@@ -4,6 +4,7 @@
  * Records are protected by the L2P lock of the LBA's zone; free ones are a stack in one shared word. There are more of them than the log
  * counts: data are let into a buffer while the log has room, and those that land then may exceed it, by as much as the buffers of
  * conventional zones hold. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CHANGES_H
 #define FTL_L2P_CHANGES_H
 

@@ -1,4 +1,5 @@
 /* Check of the map in flash: log, cache and the bytes on flash against the zones. Harts idle. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_check.h"
 
 #include "l2p/l2p.h"

@@ -1,4 +1,5 @@
 /* Check of the map in flash. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CHECK_H
 #define FTL_L2P_CHECK_H
 

@@ -1,4 +1,5 @@
 /* Checkpoints of the map of conventional zones: writing and believing them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_checkpoint.h"
 
 #include "l2p/l2p.h"

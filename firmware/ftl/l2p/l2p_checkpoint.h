@@ -11,6 +11,7 @@
  *
  * Each is a sector of the SLC log, with an index behind those of the table pages (l2p_table.all). The log's job writes them all anew when
  * it has written L2P_CHECKPOINT_EVERY times as many table pages as there are checkpoints. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CHECKPOINT_H
 #define FTL_L2P_CHECKPOINT_H
 

@@ -3,6 +3,7 @@
  * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because nothing is cached of an
  * LBA that has a change; and a page that was read becomes void (its epoch) when a new copy takes its place, before the changes in it
  * are dropped. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_conv.h"
 
 #include "l2p/l2p.h"

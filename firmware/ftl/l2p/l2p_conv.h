@@ -1,4 +1,5 @@
 /* Conventional zones' side of the map on flash: the functions of l2p.h for them, and what they share with the rest of it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_CONV_H
 #define FTL_L2P_CONV_H
 

@@ -1,4 +1,5 @@
 /* Flat map: the whole table in RAM, rebuilt at mount. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_flat.h"
 
 #include "l2p/l2p.h"

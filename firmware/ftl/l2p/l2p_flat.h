@@ -1,4 +1,5 @@
 /* The map as a table in RAM that mount rebuilds. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_FLAT_H
 #define FTL_L2P_FLAT_H
 

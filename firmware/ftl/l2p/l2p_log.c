@@ -1,4 +1,5 @@
 /* Flushing the L2P log. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_log.h"
 
 #include "l2p/l2p.h"

@@ -13,6 +13,7 @@
  *
  * `used` is a shared word. log.lock (class L2P, index: number of map shards + 1) protects the lists of those who wait; nothing is taken
  * under it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_LOG_H
 #define FTL_L2P_LOG_H
 

@@ -1,4 +1,5 @@
 /* A look-up in the map on flash: what both kinds of zones have in common. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_lookup.h"
 
 #include "l2p/l2p.h"

@@ -1,5 +1,6 @@
 /* A look-up in the map on flash: the steps that sequential (l2p_cached.c) and conventional zones (l2p_conv.c) have in common. Page entries
  * are found in the cache, or taken from a table page that was fetched. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_LOOKUP_H
 #define FTL_L2P_LOOKUP_H
 

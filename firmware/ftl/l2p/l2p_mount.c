@@ -1,4 +1,5 @@
 /* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_mount.h"
 
 #include "l2p/l2p.h"

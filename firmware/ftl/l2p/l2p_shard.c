@@ -1,4 +1,5 @@
 /* Which shard of the map an extent belongs to. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_shard.h"
 
 #include "l2p/l2p.h"

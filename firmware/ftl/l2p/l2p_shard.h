@@ -1,4 +1,5 @@
 /* Shards of the map: each has a lock (class L2P), under which only class SLC may be taken. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_SHARD_H
 #define FTL_L2P_SHARD_H
 

@@ -1,4 +1,5 @@
 /* Table pages: levels, states, lists of dirty ones, and fetches with all who wait for them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_table.h"
 
 #include "l2p/l2p.h"

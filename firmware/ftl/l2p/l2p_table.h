@@ -9,6 +9,7 @@
  * Of a conventional zone's page, the copy on flash has all entries (merged); what has changed since is in l2p_changes.h.
  *
  * Protected by the L2P lock of the zone. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_TABLE_H
 #define FTL_L2P_TABLE_H
 

@@ -2,6 +2,7 @@
  * zone lives, whether it is finished, and how much there was of it when that was recorded. While the media is at rest, that is all there
  * is. After a power cut the superblock with the longest prefix of units of the zone's generation holds the zone. SLC copies continue the
  * prefix sector by sector. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount.h"
 
 #include "block/superblock.h"

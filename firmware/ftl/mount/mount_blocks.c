@@ -1,4 +1,5 @@
 /* What is programmed where, and whether it lives. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_blocks.h"
 
 #include "sentence.h"

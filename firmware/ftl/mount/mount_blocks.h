@@ -1,4 +1,5 @@
 /* What the steps of mount ask again and again: what is programmed where, and whether it lives. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_BLOCKS_H
 #define FTL_MOUNT_BLOCKS_H
 

@@ -1,5 +1,6 @@
 /* Mount of a device that was at rest: the zones' records say where everything is, and only that is checked against the block table. What
  * of it cannot be read is lost, and stays where it is. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_rest.h"
 
 #include "block/superblock.h"

@@ -1,4 +1,5 @@
 /* Mount of a device that was at rest: the superblocks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_REST_H
 #define FTL_MOUNT_REST_H
 

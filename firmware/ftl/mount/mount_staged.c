@@ -1,4 +1,5 @@
 /* Mount: staged sectors, and with them the write pointer and state of each zone. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_staged.h"
 
 #include "l2p/l2p.h"

@@ -1,4 +1,5 @@
 /* Mount: staged sectors, write pointers and states. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_STAGED_H
 #define FTL_MOUNT_STAGED_H
 

@@ -1,4 +1,5 @@
 /* Inside mount only: what its steps hand on to one another. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_STATE_H
 #define FTL_MOUNT_STATE_H
 

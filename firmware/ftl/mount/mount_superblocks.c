@@ -1,5 +1,6 @@
 /* Mount after a power cut: which zone each superblock holds, and how much of it. What a power cut may have torn is the last program of
  * each block, unless something was programmed later that had to wait for it; anything else that cannot be read is there, and lost. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_superblocks.h"
 
 #include "block/superblock.h"

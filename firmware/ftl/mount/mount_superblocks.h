@@ -1,4 +1,5 @@
 /* Mount after a power cut: the superblocks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_SUPERBLOCKS_H
 #define FTL_MOUNT_SUPERBLOCKS_H
 

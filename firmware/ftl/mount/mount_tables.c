@@ -1,4 +1,5 @@
 /* Mount: the newest page of each part of the zone table, and whether its records can be true. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_tables.h"
 
 #include "mount/mount_blocks.h"

@@ -1,4 +1,5 @@
 /* Mount: the zone table. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_TABLES_H
 #define FTL_MOUNT_TABLES_H
 

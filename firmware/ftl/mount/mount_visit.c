@@ -1,4 +1,5 @@
 /* The walk over the SLC log. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_visit.h"
 
 #include "mount/mount_blocks.h"

@@ -1,4 +1,5 @@
 /* Mount: every sector of the SLC log in turn. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_VISIT_H
 #define FTL_MOUNT_VISIT_H
 

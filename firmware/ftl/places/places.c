@@ -1,4 +1,5 @@
 /* Validity of places. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "places/places.h"
 
 #include "lt/arena.h"

@@ -3,6 +3,7 @@
  *
  * A place is valid while the map names it: one bit, and a count per backing zone, in shared words that need no lock. Which LBA lies there
  * is in the reverse map, under the lock of the backing zone's extent. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_PLACES_H
 #define FTL_PLACES_H
 

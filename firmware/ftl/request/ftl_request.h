@@ -1,4 +1,5 @@
 /* A request to the FTL: what the HIL asks for, and what it is answered. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FTL_REQUEST_H
 #define FTL_FTL_REQUEST_H
 

@@ -1,4 +1,5 @@
 /* How a request comes to a worker, goes on there, and returns to its owner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "request/io.h"
 
 static struct ftl_request *request_of(struct lt_event *event)

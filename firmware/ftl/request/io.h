@@ -1,4 +1,5 @@
 /* A request inside the FTL: its private state (in ftl_request.work), FIFO queues of requests, completion. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_IO_H
 #define FTL_IO_H
 

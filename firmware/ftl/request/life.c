@@ -1,4 +1,5 @@
 /* Taking abandoned requests out of a queue. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "request/life.h"
 
 bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)

@@ -1,4 +1,5 @@
 /* Requests of a life of the controller that is over: they end instead of being run (abandon.h). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_LIFE_H
 #define FTL_LIFE_H
 

@@ -1,4 +1,5 @@
 /* SLC log: allocation at the heads, programs in lanes, validity, pins. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/slc.h"
 
 #include "lt/arena.h"

@@ -4,6 +4,7 @@
  * staged data, tables (zone records, pages of the map), the collector. One erased superblock is kept for the collector: with the
  * size that hz_slc_log_least demands, some sealed superblock always holds room that a collection gains as soon as the programs under
  * way have ended, so no writer waits for ever. A plane has at most one program of a head under way. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_H
 #define FTL_SLC_H
 

@@ -2,6 +2,7 @@
  *
  * OOB records move unchanged, sequence number included, so a power cut in the middle leaves two equal copies. One collection at a
  * time; its worker runs every step. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/arena.h"
 #include "slc/slc_victim.h"
 

@@ -1,4 +1,5 @@
 /* Garbage collection of the SLC log: one at a time, all of it on the worker that began it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_GC_H
 #define FTL_SLC_GC_H
 

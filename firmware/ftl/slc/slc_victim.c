@@ -1,6 +1,7 @@
 /* Which SLC superblock the collector takes next: what each one is worth, kept up to date at every change, and the policies that choose.
  *
  * The collector is asked after every program; it looks at the superblocks only when one of them qualifies. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/slc_victim.h"
 
 /* Short of space: somebody waits, or the last superblock but the reserve is running out. */

@@ -1,4 +1,5 @@
 /* Which SLC superblock the collector takes next, and what each is worth to it. SLC lock held. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_VICTIM_H
 #define FTL_SLC_VICTIM_H
 

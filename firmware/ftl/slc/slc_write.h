@@ -1,4 +1,5 @@
 /* A program of the SLC log, as its owner makes it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_WRITE_H
 #define FTL_SLC_WRITE_H
 

@@ -1,4 +1,5 @@
 /* Staged list of a zone: SLC addresses by buffer slot. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/staged.h"
 
 #include "lt/arena.h"

@@ -3,6 +3,7 @@
  * One SLC address per slot of a write buffer, by slot of the sector, so at most a superpage from `placed` on; PPA_NONE elsewhere. In RAM,
  * rebuilt at mount, protected by the zone's lock; the map (l2p.h) knows nothing of SLC. A reader pins the SLC superblock before it
  * lets the zone's lock go, and the collector moves a sector under that lock, so a pinned address stays readable. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_STAGED_H
 #define FTL_STAGED_H
 

@@ -1,4 +1,5 @@
 /* The budget of open and active zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/budget.h"
 
 #include "lt/arena.h"

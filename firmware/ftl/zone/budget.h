@@ -1,4 +1,5 @@
 /* The budget of open and active zones, and who waits for it. Class OPEN; taken under a zone's lock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BUDGET_H
 #define FTL_BUDGET_H
 

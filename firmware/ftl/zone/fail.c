@@ -1,4 +1,5 @@
 /* The end of a zone's writing: old data that were durable stay readable; what was not is lost, and reads of it say so. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/fail.h"
 
 #include "buffer/buffer.h"

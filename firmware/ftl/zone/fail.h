@@ -1,4 +1,5 @@
 /* A zone that can be written no more. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FAIL_H
 #define FTL_FAIL_H
 

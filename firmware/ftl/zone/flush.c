@@ -1,5 +1,6 @@
 /* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
  * With FTL_AT_REST the request goes on as a command that closes all zones, and then comes to rest (rest.h). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/flush.h"
 
 #include "buffer/buffer.h"

@@ -1,4 +1,5 @@
 /* Flush: what has landed becomes durable. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FLUSH_H
 #define FTL_FLUSH_H
 

@@ -1,4 +1,5 @@
 /* Landing of accepted writes, and their end. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/land.h"
 
 #include "buffer/buffer.h"

@@ -1,4 +1,5 @@
 /* Landing: accepted writes come into the zone's buffer, in their order; and who gets the buffer next. Zone lock held. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_LAND_H
 #define FTL_LAND_H
 

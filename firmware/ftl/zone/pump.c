@@ -1,4 +1,5 @@
 /* The pump of a zone. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/pump.h"
 
 #include "block/superblock.h"

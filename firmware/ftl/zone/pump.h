@@ -1,5 +1,6 @@
 /* The pump of a zone: it looks at the zone and starts whatever can be started. Level-triggered: everything that may change what it would
  * decide ends in a call of extent_pump (lock held) or extent_kick (any lock). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_PUMP_H
 #define FTL_PUMP_H
 

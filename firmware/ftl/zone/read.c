@@ -1,4 +1,5 @@
 /* Read path: resolve, copy from buffers, fetch from flash. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/read.h"
 
 #include "buffer/buffer.h"

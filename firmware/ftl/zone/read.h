@@ -1,6 +1,7 @@
 /* Read path: a request is split per flash page; each piece comes from a write buffer, SLC, normal flash, or is unmapped (zeros).
  *
  * Flash reads come from a pool per worker; if it is empty the request is parked and goes on when one returns. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_READ_H
 #define FTL_READ_H
 

@@ -1,4 +1,5 @@
 /* Moving a zone, or its patch, to a fresh superblock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/relocate.h"
 
 #include "block/superblock.h"

@@ -1,4 +1,5 @@
 /* Fence, superblock and buffer of a zone that is written. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/resources.h"
 
 #include "block/superblock.h"

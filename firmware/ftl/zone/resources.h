@@ -1,4 +1,5 @@
 /* What a zone must have before data can land or be programmed: a fence against stale copies, a superblock, a buffer. Zone lock held. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_RESOURCES_H
 #define FTL_RESOURCES_H
 

@@ -1,4 +1,5 @@
 /* Admission of writes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/write.h"
 
 #include "zone/zone.h"

@@ -1,4 +1,5 @@
 /* Admission of writes: who may write where, and in which order. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_WRITE_H
 #define FTL_WRITE_H
 

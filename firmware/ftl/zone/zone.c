@@ -1,4 +1,5 @@
 /* Zone state machine, and construction of zones. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/zone.h"
 
 #include "lt/arena.h"

@@ -2,6 +2,7 @@
  *
  * The extent's lock (class ZONE, index = zone number) protects every field that no other comment claims. Never two zone locks at once.
  * Taken first; see docs/locking.md. Each part belongs to the file that declares it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_H
 #define FTL_ZONE_H
 

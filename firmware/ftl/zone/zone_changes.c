@@ -1,4 +1,5 @@
 /* Changed zones: one bit each in shared words, since workers set them and the HIL takes them; then the HIL is told. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/zone_changes.h"
 
 #include "base/watch.h"

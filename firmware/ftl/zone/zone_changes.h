@@ -1,4 +1,5 @@
 /* Changed zones: which zones of the namespace the device itself has changed (to READ ONLY), until the host has been told. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_CHANGES_H
 #define FTL_ZONE_CHANGES_H
 

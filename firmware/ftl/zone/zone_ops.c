@@ -1,4 +1,5 @@
 /* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by the zone's pump. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/zone_ops.h"
 
 #include "block/superblock.h"

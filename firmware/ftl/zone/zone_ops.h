@@ -1,4 +1,5 @@
 /* Zone management: open, close, finish, reset, offline, and the all-zones forms. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_OPS_H
 #define FTL_ZONE_OPS_H
 

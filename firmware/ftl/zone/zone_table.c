@@ -1,4 +1,5 @@
 /* Zone records on flash. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/zone_table.h"
 
 #include "l2p/l2p.h"

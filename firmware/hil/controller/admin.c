@@ -1,4 +1,5 @@
 /* Admin queue: takes commands, sends them to their handlers, posts their completions. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin.h"
 
 #include "hil/controller/admin_events.h"

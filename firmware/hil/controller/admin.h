@@ -1,4 +1,5 @@
 /* Admin queue: takes commands, sends them to their handlers, posts their completions. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_H
 #define HIL_ADMIN_H
 

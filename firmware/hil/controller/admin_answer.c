@@ -1,4 +1,5 @@
 /* Late answers: a ring as long as everything that may be late: deletions, events, one round over the harts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin_answer.h"
 
 enum { ANSWERS = sizeof(((struct admin_answers *)0)->cqe) / sizeof(struct nvme_cqe) };

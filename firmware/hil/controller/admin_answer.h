@@ -1,4 +1,5 @@
 /* Late answers of the admin queue: completions that do not follow their command at once (events, deletions, rounds over the harts). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_ANSWER_H
 #define HIL_ADMIN_ANSWER_H
 

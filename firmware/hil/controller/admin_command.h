@@ -1,4 +1,5 @@
 /* Admin commands: what each handler is given, and gives back. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_COMMAND_H
 #define HIL_ADMIN_COMMAND_H
 

@@ -1,4 +1,5 @@
 /* Asynchronous Event Request and Abort. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin_events.h"
 
 #include "hil/controller/hil_state.h"

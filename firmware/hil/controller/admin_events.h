@@ -1,4 +1,5 @@
 /* Asynchronous Event Request and Abort (base spec 5.2, 5.1). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_EVENTS_H
 #define HIL_ADMIN_EVENTS_H
 

@@ -1,4 +1,5 @@
 /* Get and Set Features. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin_features.h"
 
 #include "hil/controller/hil_state.h"

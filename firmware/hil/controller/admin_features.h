@@ -1,4 +1,5 @@
 /* Get and Set Features (base spec 5.15, 5.27). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_FEATURES_H
 #define HIL_ADMIN_FEATURES_H
 

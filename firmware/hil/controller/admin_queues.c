@@ -1,4 +1,5 @@
 /* Create and delete I/O queues, Doorbell Buffer Config. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin_queues.h"
 
 #include "hil/controller/hil_state.h"

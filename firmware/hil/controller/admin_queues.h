@@ -1,4 +1,5 @@
 /* Commands that create and delete I/O queues, and Doorbell Buffer Config (base spec 5.4 to 5.8). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ADMIN_QUEUES_H
 #define HIL_ADMIN_QUEUES_H
 

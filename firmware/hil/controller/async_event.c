@@ -1,4 +1,5 @@
 /* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, zones that the device changed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/async_event.h"
 
 static uint16_t take_request(struct async_events *events, unsigned index)

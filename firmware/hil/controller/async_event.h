@@ -1,4 +1,5 @@
 /* Asynchronous events: what the host asked to be told of, and what waits to be told (base spec 5.2). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ASYNC_EVENT_H
 #define HIL_ASYNC_EVENT_H
 

@@ -1,4 +1,5 @@
 /* Error log. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/error_log.h"
 
 #include "lt/arena.h"

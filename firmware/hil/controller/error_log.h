@@ -1,4 +1,5 @@
 /* Error log: the last errors that the host was told of, and how many there were (base spec 5.16.1.2). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_ERROR_LOG_H
 #define HIL_ERROR_LOG_H
 

@@ -1,4 +1,5 @@
 /* Features: the table. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/features.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Features: which there are, and their values (base spec 5.27). Nothing is saveable; values return to their defaults at each controller
  * reset. A feature that the specification asks for but that has nothing to act on here can be read, and is not changeable. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_FEATURES_H
 #define HIL_FEATURES_H
 

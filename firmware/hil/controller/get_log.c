@@ -1,4 +1,5 @@
 /* Get Log Page: the part of a page that the host asks for, and pages that are made in an event of their own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/get_log.h"
 
 #include "hil/controller/hil_state.h"

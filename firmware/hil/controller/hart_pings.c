@@ -1,4 +1,5 @@
 /* A round over all harts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/hart_pings.h"
 
 #include "lt/arena.h"

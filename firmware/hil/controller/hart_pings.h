@@ -1,4 +1,5 @@
 /* A round over all harts: each publishes its account and counters, behind everything that was posted to it before. One round at a time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HART_PINGS_H
 #define HIL_HART_PINGS_H
 

@@ -1,4 +1,5 @@
 /* Health. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/health.h"
 
 /* Of critical warnings that stand, those in `warnings`. */

@@ -1,4 +1,5 @@
 /* Health: what the device finds about itself (damage at mount, few spare superblocks, changed zones), as critical warnings and events. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HEALTH_H
 #define HIL_HEALTH_H
 

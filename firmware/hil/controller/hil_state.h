@@ -1,4 +1,5 @@
 /* The controller as a whole: its parts, each declared by its owner. For what works on several of them: registers, admin commands, life. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HIL_STATE_H
 #define HIL_HIL_STATE_H
 

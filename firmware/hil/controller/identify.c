@@ -1,4 +1,5 @@
 /* Identify. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/identify.h"
 
 #include <string.h>

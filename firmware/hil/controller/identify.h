@@ -1,4 +1,5 @@
 /* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_IDENTIFY_H
 #define HIL_IDENTIFY_H
 

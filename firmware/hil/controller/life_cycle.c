@@ -1,5 +1,6 @@
 /* Life cycle. A shutdown waits for the commands that are in the device; a reset has the device abandon them (ftl/abandon.c), so what is
  * queued does not make it longer. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/life_cycle.h"
 
 #include "hil/controller/hil_state.h"

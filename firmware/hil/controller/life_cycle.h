@@ -1,4 +1,5 @@
 /* Enable, controller reset, shutdown (base spec 3.5, 3.6, 3.7.2). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_LIFE_CYCLE_H
 #define HIL_LIFE_CYCLE_H
 

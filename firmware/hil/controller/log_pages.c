@@ -1,4 +1,5 @@
 /* Log pages. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/log_pages.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Log pages, all but that of the locks: from what the HIL and the harts have counted. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_LOG_PAGES_H
 #define HIL_LOG_PAGES_H
 

@@ -1,4 +1,5 @@
 /* Controller registers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/registers.h"
 
 #include "hil/controller/hil_state.h"

@@ -1,4 +1,5 @@
 /* Register reads and writes. They run inside freeze: how often a host polls CSTS is no part of device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_REGISTERS_H
 #define HIL_REGISTERS_H
 

@@ -1,4 +1,5 @@
 /* Vendor command C0h: every statistics account starts again. Complete when each hart has begun a new account. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/reset_stats.h"
 
 #include "hil/controller/hil_state.h"

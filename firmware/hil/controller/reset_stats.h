@@ -1,4 +1,5 @@
 /* Vendor command C0h: every statistics account starts again. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_RESET_STATS_H
 #define HIL_RESET_STATS_H
 

@@ -1,4 +1,5 @@
 /* Counters since the last reset. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/statistics.h"
 
 #include "lt/arena.h"

@@ -1,4 +1,5 @@
 /* Counters of flash and FTL since the last statistics reset. They only ever grow; a reset remembers where they stood. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_STATISTICS_H
 #define HIL_STATISTICS_H
 

@@ -1,5 +1,6 @@
 /* Register link: 16-byte records of protocol/register_link.h over a byte stream that may cut them anywhere. Carries them; what a register
  * does is known above. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROL_LINK_H
 #define HIL_CONTROL_LINK_H
 

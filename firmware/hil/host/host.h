@@ -1,4 +1,5 @@
 /* The host as this hart reaches it: the platform's port, the head of the shared region, and the sign of life that it is given. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HOST_H
 #define HIL_HOST_H
 

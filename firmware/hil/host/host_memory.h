@@ -3,6 +3,7 @@
  * Not lt_* accessors: no other hart ever touches these words, so they are no order points of the virtual clock. On bare metal a
  * fence beside a plain access is enough (compiler atomics would become AMOs, which are order points); on the host the compiler's
  * atomics are used, so that ThreadSanitizer sees them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HOST_MEMORY_H
 #define HIL_HOST_MEMORY_H
 

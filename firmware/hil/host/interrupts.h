@@ -1,4 +1,5 @@
 /* Interrupts: raised by completions, masked by registers, sent by the register link. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_INTERRUPTS_H
 #define HIL_INTERRUPTS_H
 

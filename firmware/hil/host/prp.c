@@ -1,4 +1,5 @@
 /* PRP parser. Every entry is loaded once, checked and used; a host that changes the list meanwhile harms only itself. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/host/prp.h"
 
 #include "nvme.h"

@@ -1,4 +1,5 @@
 /* PRP entries to a scatter list of host pages (base spec 4.1.1). Pure: reads host memory, changes only what is named. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_PRP_H
 #define HIL_PRP_H
 

@@ -1,4 +1,5 @@
 /* Pool of commands. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/command.h"
 
 #include "lt/arena.h"

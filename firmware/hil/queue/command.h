@@ -1,4 +1,5 @@
 /* A command in the device, from its fetch to its CQE, and the pool that all of them come from. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_COMMAND_H
 #define HIL_COMMAND_H
 

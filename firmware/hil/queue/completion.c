@@ -1,4 +1,5 @@
 /* Completions: posted, parked, or dropped. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/completion.h"
 
 /* The host sleeps or polls on `completed`; whether it does is no part of device time. */

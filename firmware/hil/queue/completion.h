@@ -1,4 +1,5 @@
 /* Completions: from the device's answer to the entry in the host's completion queue, at the time when the data has crossed the link. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_COMPLETION_H
 #define HIL_COMPLETION_H
 

@@ -1,4 +1,5 @@
 /* Completion queue ring. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/completion_ring.h"
 
 void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t depth)

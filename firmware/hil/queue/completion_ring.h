@@ -1,4 +1,5 @@
 /* A completion queue's ring: slots, phase, and how many entries the host has not consumed. Pure counting over host memory. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_COMPLETION_RING_H
 #define HIL_COMPLETION_RING_H
 

@@ -1,4 +1,5 @@
 /* Doorbell registers. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/doorbell_registers.h"
 
 static void report_doorbell(struct queues *queues, enum nvme_async_event information)

@@ -1,4 +1,5 @@
 /* Doorbells written through registers: tails and heads of the queues, of the admin pair at once, of others when they are looked at. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_DOORBELL_REGISTERS_H
 #define HIL_DOORBELL_REGISTERS_H
 

@@ -1,6 +1,7 @@
 /* Doorbells under the real clock.
  *
  * A queue whose doorbell says something impossible is broken: it is reported once and then ignored until it is deleted. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/doorbells.h"
 
 #include "lt/hart.h"

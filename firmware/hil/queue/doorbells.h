@@ -1,4 +1,5 @@
 /* The host's queues under the real clock: doorbells in registers, or in the shadow buffer (Doorbell Buffer Config, base spec 5.8). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_DOORBELLS_H
 #define HIL_DOORBELLS_H
 

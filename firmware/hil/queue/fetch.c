@@ -1,4 +1,5 @@
 /* Fetching: round robin over the queues that have commands, with the arbitration burst of feature 01h. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/fetch.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Fetching: takes commands in turn from the queues that have any and hands them to the device. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_FETCH_H
 #define HIL_FETCH_H
 

@@ -9,6 +9,7 @@
  *
  * A message on the register link carries no time. It is acted upon where device time stands by all that the host had said before it
  * sent the message: each look first hears the link, then looks at the queues, and acts only if none of them lets time go on. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/horizon.h"
 
 #include "lt/hart.h"

@@ -1,4 +1,5 @@
 /* The host's queues under the virtual clock: how far device time may go, given what the host has promised (protocol/shm.h). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HORIZON_H
 #define HIL_HORIZON_H
 

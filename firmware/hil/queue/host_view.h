@@ -1,5 +1,6 @@
 /* How the HIL knows what the host has done to its queues: by doorbells under the real clock (doorbells.c), by promises under the virtual
  * one (horizon.c). A view is the first member of the struct behind it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HOST_VIEW_H
 #define HIL_HOST_VIEW_H
 

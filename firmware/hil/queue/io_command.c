@@ -1,4 +1,5 @@
 /* Decoder of the NVM and zoned I/O commands of namespace 1 (NVM Command Set 1.0 section 3, ZNS 1.1 section 3). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/io_command.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* I/O commands: from a submission queue entry to an FTL request, or to the status that the specification names. Pure. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_IO_COMMAND_H
 #define HIL_IO_COMMAND_H
 

@@ -1,4 +1,5 @@
 /* The controller's life: which state may follow which. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/life.h"
 
 #include "lt/arch.h"

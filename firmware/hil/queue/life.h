@@ -1,4 +1,5 @@
 /* What the controller is doing about CC.EN and CC.SHN: the queues look at it, controller/life_cycle.c changes it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_LIFE_H
 #define HIL_LIFE_H
 

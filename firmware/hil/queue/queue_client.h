@@ -1,4 +1,5 @@
 /* What the queues tell the controller above them. Given at init, so that nothing here calls upward by name. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUE_CLIENT_H
 #define HIL_QUEUE_CLIENT_H
 

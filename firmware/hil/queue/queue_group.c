@@ -1,4 +1,5 @@
 /* Queue group: puts its parts together. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queue_group.h"
 
 void queue_group_init(struct queue_group *group, struct arena *arena, const struct queue_group_base *base)

@@ -1,5 +1,6 @@
 /* Queue group: the queue pairs that one HIL hart serves, with all that serves them. One group has all queues today; several would share
  * the controller above and deal the pairs out. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUE_GROUP_H
 #define HIL_QUEUE_GROUP_H
 

@@ -1,4 +1,5 @@
 /* Queue objects: creation, deletion, and what a controller reset leaves. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queues.h"
 
 void queues_init(struct queues *queues, void *region, uint32_t workers, struct host *host, struct host_view *view,

@@ -1,5 +1,6 @@
 /* Queue pairs of one HIL hart: what a submission and a completion queue are, and which of them exist, are ready, hold parked completions.
  * Id 0 is the admin pair. One hart touches them, so there are no locks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUES_H
 #define HIL_QUEUES_H
 

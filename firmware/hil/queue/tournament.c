@@ -1,4 +1,5 @@
 /* Tournament tree. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/tournament.h"
 
 static uint8_t contestant(const struct tournament *t, unsigned node)

@@ -1,4 +1,5 @@
 /* Tournament tree: which of 64 queues has the smallest key; ties go to the lowest number. Update 6 steps, query 1. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_TOURNAMENT_H
 #define HIL_TOURNAMENT_H
 

@@ -1,5 +1,6 @@
 /* What the HIL asks of the device behind it: requests, news, health and counters. The firmware fills it from the FTL and the TSU, tests
  * from scripted ones; the HIL knows neither. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROLLER_OPS_H
 #define HIL_CONTROLLER_OPS_H
 

@@ -1,4 +1,5 @@
 /* What the HIL asks of the platform: the control byte stream and the two ways to wait for the host and to wake it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HIL_PORT_H
 #define HIL_HIL_PORT_H
 

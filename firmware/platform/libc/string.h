@@ -1,4 +1,5 @@
 /* The only part of libc that firmware uses: the freestanding compiler brings no string.h of its own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_LIBC_STRING_H
 #define PLATFORM_LIBC_STRING_H
 

@@ -44,6 +44,7 @@
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
  *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
  *                                                   defined by the platform */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ARCH_H
 #define LT_ARCH_H
 

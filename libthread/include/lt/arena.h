@@ -1,5 +1,6 @@
 /* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated
  * later. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ARENA_H
 #define LT_ARENA_H
 

@@ -1,4 +1,5 @@
 /* Barrier: no party goes on before all have come; reusable at once. For boot and tests, not for the I/O path: it spins. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_BARRIER_H
 #define LT_BARRIER_H
 

@@ -1,4 +1,5 @@
 /* Bit search without the library routine that a core without Zbb would call (some 35 instructions). */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_BITS_H
 #define LT_BITS_H
 

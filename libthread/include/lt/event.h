@@ -4,6 +4,7 @@
  * A *hart* owns one mailbox and one timer heap. A *thread* is a named handler context placed on a hart; several threads
  * may share a hart, each event runs to completion. Back-pressure lives in the pools the objects come from, never in the
  * mailbox. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_EVENT_H
 #define LT_EVENT_H
 

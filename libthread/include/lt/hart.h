@@ -1,4 +1,5 @@
 /* Harts: start, main loop, idle, stop, and the account of each hart's time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_HART_H
 #define LT_HART_H
 

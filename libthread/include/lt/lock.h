@@ -5,6 +5,7 @@
  * lives from acquire to release. No lock may be held across an event handler's return or lt_hart_wait. Nothing but
  * lt_lock_try may stand inside clock_freeze: it might wait for another hart. Statistics are counted with the clock
  * frozen: device time is the same at every level. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
 

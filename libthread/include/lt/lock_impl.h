@@ -1,4 +1,5 @@
 /* Memory of a lock and of a waiter. Fields are private to libthread/locks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_IMPL_H
 #define LT_LOCK_IMPL_H
 

@@ -1,4 +1,5 @@
 /* Numbers of the lock kinds and of the levels of lock statistics. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_KIND_H
 #define LT_LOCK_KIND_H
 

@@ -4,6 +4,7 @@
  * its owner's share through a list that the owner takes over when its own is empty, or at once when somebody waits
  * there. An empty share gives NULL; the taker parks a waiter and is handed the next object that comes back, first come,
  * first served. Nothing ever spins. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_POOL_H
 #define LT_POOL_H
 

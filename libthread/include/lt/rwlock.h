@@ -3,6 +3,7 @@
  * Same rules as lt/lock.h: not across an event's end or lt_hart_wait. Not recursive, no upgrade: a
  * reader that asks again behind a waiting writer would wait for itself. Waiting counts as spin time of the lock's
  * class; no further statistics. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_RWLOCK_H
 #define LT_RWLOCK_H
 

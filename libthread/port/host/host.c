@@ -1,4 +1,5 @@
 /* Host bodies of the architecture header: clock, waiting, waking, failing. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>

@@ -2,6 +2,7 @@
  *
  * Steady clock (default): clock_now_ns is the monotonic clock of the machine; for lt_host_start_harts.
  * Test clock: time stands still unless the test or the runner moves it; for everything that runs in one thread. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_HOST_CLOCK_H
 #define LT_HOST_CLOCK_H
 

@@ -1,4 +1,5 @@
 /* The interleaver: harts as coroutines, of which a seeded choice lets one go on at each access to a shared word. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "interleave.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Shared words, time and hart identity on pthreads. Atomic builtins, so that ThreadSanitizer sees every ordering. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_PORT_ARCH_H
 #define LT_PORT_ARCH_H
 

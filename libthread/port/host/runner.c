@@ -1,4 +1,5 @@
 /* Test clock and the deterministic single-threaded runner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "runner.h"
 
 #include "account.h"

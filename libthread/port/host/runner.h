@@ -1,4 +1,5 @@
 /* Inside the host port: what waiting, the clock and the interleaver ask of the single-threaded runner. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef RUNNER_H
 #define RUNNER_H
 

@@ -1,4 +1,5 @@
 /* Real hart threads: a pthread per hart, for tests under ThreadSanitizer and benchmarks. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
 #include "host_clock.h"

@@ -9,6 +9,7 @@
  * Both are RCsc: an .rl followed by an .aq on the same hart stays in order (rule 7).
  *
  * Boot code puts mhartid into tp before any C code runs. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_PORT_ARCH_H
 #define LT_PORT_ARCH_H
 

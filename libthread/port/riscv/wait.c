@@ -1,4 +1,5 @@
 /* A hart that has nothing to do: WRS.STO under the virtual clock, WFI with IPI and timer on plain QEMU. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/arch.h"
 
 #include "vclock_abi.h"

@@ -2,6 +2,7 @@
  *
  * The test writes struct probe_parameters into the guest's RAM file before the start and reads struct
  * probe_results after the end. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 
 #include "vclock_abi.h"

@@ -3,6 +3,7 @@
 # An operation is { address of its code below, a0, a1, 0 }, 32 bytes. Its result, if it has one, goes to the hart's log. A program
 # ends with op_meet, where the harts wait for each other; hart 0 releases whoever is parked until then. The last one ends with
 # op_end. Lists, logs and shared lines: LISTS, LOGS and LINES of programs.py.
+# SPDX-License-Identifier: BSD-3-Clause
 
 #define HINT(n) slti x0, x0, n
 #define NOW 0x101

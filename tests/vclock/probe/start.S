@@ -1,4 +1,5 @@
 # Entry of the probe image: every hart gets 16 KiB of stack and calls probe_main(hart).
+# SPDX-License-Identifier: BSD-3-Clause
 	.section .text.start
 	.globl _start
 _start:
