@@ -15,10 +15,23 @@
 #include "l2p/l2p.h"
 #include "request/life.h"
 #include "zone/flush.h"
+#include "zone/park.h"
 #include "zone/pump.h"
 #include "zone/read.h"
 
 enum { PIECE = 64 /* zones looked at in one event */ };
+
+/* It was on its way back to its zone. */
+static void end_return(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = zone_at(self->ftl, req->lba);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->ext.lock, &node);
+	if (zone_has_returned(zone, req))
+		zone_late_writes(zone);
+	lt_lock_release(&zone->ext.lock, &node);
+}
 
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 {
@@ -28,6 +41,8 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 	}
 	if (req->op == FTL_FLUSH)
 		flush_abandon(self, req);
+	if (io_of(req)->returning)
+		end_return(self, req);
 	budget_give_back(self->ftl, io_of(req)->budget);
 	io_complete(req, NVME_ABORT_REQUESTED);
 }

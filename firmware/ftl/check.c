@@ -65,6 +65,8 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 
 	if (zone->ext.placed > zone->ext.landed || zone->ext.landed > zone->ext.wp || zone->ext.wp > ftl->shape.zone_capacity_sectors)
 		return "a zone's placed, landed and write pointer are out of order";
+	if (zone->parked.head || zone->returning)
+		return "a request waits at a zone though nothing runs";
 	if (!zone->writers.head && zone->ext.landed != zone->ext.wp && !zone->ext.failed)
 		return "an idle zone has a write pointer beyond its data";
 	if (zone->ext.buffer ? zone->ext.resident > zone->ext.landed : extent_durable(&zone->ext) != zone->ext.landed && !zone->ext.failed)

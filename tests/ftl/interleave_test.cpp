@@ -66,6 +66,34 @@ TEST_P(InterleavedZones, TheControllerIsResetInTheMidstOfIt)
 		}
 	});
 }
+// A zone's writes wait for the active budget while another zone drains, and go on while later ones arrive.
+TEST_P(InterleavedZones, WritesKeepTheirOrderWhenTheBudgetComesFree)
+{
+	EachSeed([](uint64_t seed) {
+		hz_device_config cfg = ZoneVariant(GetParam());
+		cfg.max_open = cfg.max_active = 1;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		const auto capacity = static_cast<uint32_t>(rig.shape.zone_capacity_sectors);
+		std::vector<std::unique_ptr<Request>> writes;
+		Request fill(FTL_WRITE, rig.Lba(0), capacity), pace(FTL_ZONE_REPORT, 0, 0, 0, 4096);
+		auto next = [&](Request &) {
+			if (writes.size() == 40)
+				return;
+			writes.push_back(std::make_unique<Request>(FTL_WRITE, rig.Lba(1, static_cast<uint32_t>(writes.size())), 1));
+			rig.Submit(*writes.back(), 1);
+			rig.Submit(pace, 2); // the next write comes when this has been answered
+		};
+		fill.then = pace.then = next;
+		Interleave(seed);
+		rig.Submit(fill);
+		lt_host_run_until_idle();
+		ASSERT_EQ(writes.size(), 40u);
+		for (auto &write : writes)
+			ASSERT_TRUE(write->done && write->status() == 0) << write->status() << " at " << write->req.lba;
+		EXPECT_EQ(rig.Check(), "");
+	});
+}
 INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, kZoneVariants));
 
 TEST_P(InterleavedPages, QueuesOverwriteUnderTheCollector)

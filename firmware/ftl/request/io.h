@@ -31,6 +31,7 @@ struct ftl_io {
 	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;           /* read: levels above have been ruled out by what was fetched */
 	uint8_t missed;              /* read: what it waited for has not served it yet */
+	uint8_t returning;           /* write: was parked at its zone, and is on its way back (zone/park.h) */
 	uint8_t woken;               /* read: it waited for a table page fetch to use, and one is free */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");

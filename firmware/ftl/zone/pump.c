@@ -7,6 +7,7 @@
 #include "request/life.h"
 #include "zone/fail.h"
 #include "zone/land.h"
+#include "zone/park.h"
 #include "zone/resources.h"
 
 /* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
@@ -32,13 +33,9 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 /* The requests that waited for resources try again, in their order. */
 static void retry_parked(struct zone *zone)
 {
-	struct io_queue parked = zone->parked;
-
 	zone->budget.waits = false;
-	if (zone->op.code)
-		return;
-	zone->parked = (struct io_queue){ NULL, NULL };
-	io_resume_all(&parked);
+	if (!zone->op.code)
+		zone_unpark(zone);
 }
 
 static void zone_pump(struct ftl_worker *self, struct extent *ext)

@@ -6,6 +6,7 @@
 #include "buffer/buffer.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "zone/park.h"
 #include "zone/zone.h"
 
 static void row_start(struct ftl_worker *self);
@@ -107,8 +108,6 @@ static void move_end(struct ftl_worker *self)
 
 void relocate_settle(struct ftl_worker *self, struct zone *zone)
 {
-	struct io_queue parked = zone->parked;
-
 	if (zone->readers)
 		return;
 	if (zone->move.old_bad) {
@@ -118,10 +117,8 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 		superblock_promise(self->ftl, zone->move.old, -1);
 	}
 	zone->move.old = SUPERBLOCK_NONE;
-	if (zone->op.code)
-		return;
-	zone->parked = (struct io_queue){ NULL, NULL };
-	io_resume_all(&parked);
+	if (!zone->op.code)
+		zone_unpark(zone);
 }
 
 /* Sectors of backing zones are mapped by their offset, wherever the zone lies. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/write.h"
 
+#include "zone/park.h"
 #include "zone/zone.h"
 
 static uint16_t state_status(const struct zone *zone)
@@ -50,17 +51,25 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 	extent_pump(self, &zone->ext);
 }
 
+/* Beyond the write pointer while earlier writes are on their way back from being parked: they will move it. */
+static bool comes_too_soon(const struct zone *zone, const struct ftl_request *req, uint16_t status)
+{
+	return status == NVME_ZONE_INVALID_WRITE && zone->returning && req->lba - zone->ext.start > zone->ext.wp;
+}
+
 enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_LACKS_BUDGET };
 
 static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
 {
 	struct lt_lock_node node;
 	enum write_verdict verdict = WRITE_ACCEPTED;
+	bool last_returned;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
+	last_returned = zone_has_returned(zone, req);
 	*status = zone_write_status(zone, req);
 	*need = budget_need(zone->state);
-	if (zone->op.code || zone->budget.waits) {
+	if (zone->op.code || zone->budget.waits || comes_too_soon(zone, req, *status)) {
 		*status = NVME_SUCCESS;
 		io_push(&zone->parked, req);
 		verdict = WRITE_PARKED;
@@ -71,6 +80,8 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	} else {
 		write_accept(self, zone, req);
 	}
+	if (last_returned)
+		zone_late_writes(zone);
 	lt_lock_release(&zone->ext.lock, &node);
 	return verdict;
 }

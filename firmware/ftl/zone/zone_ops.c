@@ -7,6 +7,7 @@
 #include "l2p/l2p.h"
 #include "request/life.h"
 #include "slc/staged.h"
+#include "zone/park.h"
 #include "zone/resources.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_ERASE };
@@ -17,18 +18,16 @@ enum op_verdict { OP_DONE, OP_RUNNING, OP_LACKS_BUDGET };
 static void op_end(struct zone *zone, uint16_t status)
 {
 	struct ftl_request *req = zone->op.request;
-	struct io_queue parked = zone->parked;
 
 	zone->op.code = 0;
 	zone->op.request = NULL;
-	zone->parked = (struct io_queue){ NULL, NULL };
 	if (req && io_of(req)->all && !status) {
 		io_of(req)->cursor++;
 		io_resume(req);
 	} else if (req) {
 		io_complete(req, status);
 	}
-	io_resume_all(&parked);
+	zone_unpark(zone);
 }
 
 static void op_record(struct ftl_worker *self, struct zone *zone, uint32_t generation, enum zone_record_kind kind)
@@ -186,7 +185,7 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 	io_resume(req);
 	if (zone->op.step < OP_PLACE) {
 		zone->op.code = 0;
-		io_resume_all(&zone->parked);
+		zone_unpark(zone);
 	}
 	return true;
 }
