@@ -4,6 +4,7 @@
 import copy
 import pathlib
 import sys
+import textwrap
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Path(__file__).resolve().parent)]
 from common import arguments, conzone, frame, readme, report  # noqa: E402
@@ -148,7 +149,7 @@ def tables(figures_recorded):
         rows = [[f"`{p.name}`", *(cell(figures_recorded, p.name, figure, name) for name in shown)] for p in PARAMETERS if figure in p.figures]
         none = [row[0] for row in rows if not any(row[1:])]
         text += "\n\n" + readme.markdown(header, [base, *(row for row in rows if any(row[1:]))])
-        text += f"\n\nNo digit changes with {', '.join(none)}." if none else ""
+        text += "\n\n" + textwrap.fill(f"No digit changes with {', '.join(none)}.", 100, break_on_hyphens=False) if none else ""
     return text
 
 
