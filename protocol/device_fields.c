@@ -102,13 +102,30 @@ uint32_t hz_config_version(void)
 	return hash;
 }
 
-void hz_device_defaults(struct hz_device_config *cfg)
+static void begin_record(struct hz_device_config *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->magic = HZ_CONFIG_MAGIC;
 	cfg->version = hz_config_version();
 	cfg->bytes = sizeof(*cfg);
+}
+
+static void set_all(const struct hz_field *field, struct hz_device_config *cfg, uint64_t value)
+{
+	for (unsigned item = 0; item < field->items; item++)
+		hz_field_write(field, cfg, item, value);
+}
+
+void hz_device_defaults(struct hz_device_config *cfg)
+{
+	begin_record(cfg);
 	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++)
-		for (unsigned item = 0; item < hz_device_fields[i].items; item++)
-			hz_field_write(&hz_device_fields[i], cfg, item, hz_device_fields[i].fallback);
+		set_all(&hz_device_fields[i], cfg, hz_device_fields[i].fallback);
+}
+
+void hz_device_least(struct hz_device_config *cfg)
+{
+	begin_record(cfg);
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++)
+		set_all(&hz_device_fields[i], cfg, hz_device_fields[i].least);
 }

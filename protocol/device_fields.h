@@ -45,8 +45,9 @@ void hz_field_write(const struct hz_field *field, struct hz_device_config *cfg, 
 uint32_t hz_config_version(void);
 /* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
 const char *hz_plane_scheme_name(uint32_t scheme);
-/* Nothing but magic, version, size and the defaults of the table. */
+/* A record of the table's defaults; of the least value of every field, where those begin that say all that matters to them. */
 void hz_device_defaults(struct hz_device_config *cfg);
+void hz_device_least(struct hz_device_config *cfg);
 #ifdef __cplusplus
 }
 #endif

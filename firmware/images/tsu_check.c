@@ -48,18 +48,14 @@ static uint32_t wanted_dies(void)
 /* MLC with the times of MCMQ's Table I, timing only. */
 static void configure(void)
 {
-	cfg = (struct hz_device_config){
-		.magic = HZ_CONFIG_MAGIC, .version = hz_config_version(), .bytes = sizeof(cfg),
-		.channels = CHANNELS, .chips_per_channel = dies / CHANNELS, .dies_per_chip = 1, .planes_per_die = 1,
-		.blocks_per_plane = 8, .pages_per_block = 16, .page_bytes = PAGE_SECTORS * HZ_SECTOR_BYTES,
-		.slc_blocks_per_plane = 2, .cell = HZ_CELL_MLC, .program_pages = 1, .slc_program_sectors = 1,
-		.plane_scheme = 15, .media_mode = HZ_MEDIA_TIMING_ONLY,
-		.normal = { .read_ns = { 56200, 71500 }, .program_ns = { 381200, 1578500 }, .erase_ns = 1200000 },
-		.channel_bytes_per_s = 409600000, .command_ns = 200, .read_age_limit_ns = 10000000,
-		.write_buffers = 1, .flush_unit_planes = 1, .harts = 2, .tsu_count = 1, .tsu_hart = { 1 },
-		.worker_count = 1, .inflight_requests = 1,
-		.conventional_streams = 1, .conventional_buffers = 1, .l2p_chunk_sectors = 1024, .l2p_log_entries = 256, .clock = { .mhz = 1000 },
-	};
+	hz_device_least(&cfg);
+	cfg.channels = CHANNELS, cfg.chips_per_channel = dies / CHANNELS;
+	cfg.blocks_per_plane = 8, cfg.pages_per_block = 16, cfg.page_bytes = PAGE_SECTORS * HZ_SECTOR_BYTES;
+	cfg.slc_blocks_per_plane = 2, cfg.cell = HZ_CELL_MLC;
+	cfg.plane_scheme = HZ_SCHEME_PDWC, cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
+	cfg.normal = (struct hz_region_timing){ .read_ns = { 56200, 71500 }, .program_ns = { 381200, 1578500 }, .erase_ns = 1200000 };
+	cfg.channel_bytes_per_s = 409600000, cfg.command_ns = 200, cfg.read_age_limit_ns = 10000000;
+	cfg.harts = 2, cfg.tsu_hart[0] = 1;
 }
 
 static void next_round(void);

@@ -14,10 +14,8 @@ namespace hil_test {
 
 hz_device_config small_config(const Options &options)
 {
-	hz_device_config cfg{};
-	cfg.magic = HZ_CONFIG_MAGIC;
-	cfg.version = hz_config_version();
-	cfg.bytes = sizeof(cfg);
+	hz_device_config cfg;
+	hz_device_least(&cfg);
 	cfg.channels = 2;
 	cfg.chips_per_channel = cfg.dies_per_chip = 1;
 	cfg.planes_per_die = 2;
@@ -40,10 +38,6 @@ hz_device_config small_config(const Options &options)
 	for (unsigned i = 0; i < options.workers; i++)
 		cfg.worker_hart[i] = static_cast<uint8_t>(options.harts > 1 ? 1 + i % (options.harts - 1) : 0);
 	cfg.inflight_requests = options.inflight;
-	cfg.conventional_streams = cfg.conventional_buffers = 1;
-	cfg.l2p_chunk_sectors = 1024;
-	cfg.l2p_log_entries = 256;
-	cfg.clock.mhz = 1000;
 	cfg.doorbell_ns = 100;
 	cfg.fetch_ns = 300;
 	cfg.completion_ns = 200;

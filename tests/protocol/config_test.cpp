@@ -16,10 +16,7 @@ namespace {
 hz_device_config Legal()
 {
 	hz_device_config cfg;
-	std::memset(&cfg, 0, sizeof cfg);
-	cfg.magic = HZ_CONFIG_MAGIC;
-	cfg.version = hz_config_version();
-	cfg.bytes = sizeof cfg;
+	hz_device_least(&cfg);
 	cfg.channels = cfg.chips_per_channel = 2;
 	cfg.dies_per_chip = 1;
 	cfg.planes_per_die = 2;
@@ -43,10 +40,6 @@ hz_device_config Legal()
 	cfg.worker_hart[0] = 2;
 	cfg.worker_hart[1] = 3;
 	cfg.inflight_requests = 64;
-	cfg.conventional_streams = cfg.conventional_buffers = 1;
-	cfg.l2p_chunk_sectors = 1024;
-	cfg.l2p_log_entries = 256;
-	cfg.clock.mhz = 1000;
 	return cfg;
 }
 

@@ -27,10 +27,7 @@ inline constexpr uint32_t kPlainScheme = 15; // PDWC: stripe column = flat plane
 inline hz_device_config SmallConfig()
 {
 	hz_device_config cfg;
-	std::memset(&cfg, 0, sizeof cfg);
-	cfg.magic = HZ_CONFIG_MAGIC;
-	cfg.version = hz_config_version();
-	cfg.bytes = sizeof cfg;
+	hz_device_least(&cfg);
 	cfg.seed = 1;
 	cfg.channels = cfg.chips_per_channel = cfg.dies_per_chip = cfg.planes_per_die = 1;
 	cfg.blocks_per_plane = 8;
@@ -53,10 +50,6 @@ inline hz_device_config SmallConfig()
 	cfg.tsu_count = cfg.worker_count = 1;
 	cfg.tsu_hart[0] = 1;
 	cfg.inflight_requests = 16;
-	cfg.conventional_streams = cfg.conventional_buffers = 1;
-	cfg.l2p_chunk_sectors = 1024;
-	cfg.l2p_log_entries = 256;
-	cfg.clock.mhz = 1000;
 	return cfg;
 }
 
