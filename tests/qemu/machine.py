@@ -155,7 +155,7 @@ class Machine:
             return file.read(size)
 
     def connect(self, port=CONTROL_PORT, seconds=30):
-        """A stream to a guest port; retries while nobody listens yet, as a host must."""
+        """A stream to a guest port that the firmware listens on, as it has said; retries while another host is leaving."""
         end = time.monotonic() + seconds
         while True:
             stream = self.try_connect(port)
