@@ -18,6 +18,7 @@
 #include "host_clock.h"
 #include "nand/nand_media.h"
 #include "tsu/tsu.h"
+#include "tsu/tsu_report.h"
 
 namespace rig {
 
@@ -192,5 +193,25 @@ private:
 	lt_thread owner_{"owner", 0};
 	uint64_t sequence_ = 0;
 };
+
+// What the TSU did while each die had four programs and four reads, a pair at a time.
+inline tsu_work WorkOfAllDies(uint32_t dies)
+{
+	hz_device_config cfg = SmallConfig();
+	cfg.channels = 4;
+	cfg.chips_per_channel = dies / 4;
+	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
+	Rig r(cfg);
+	for (uint32_t round = 0; round < 4; round++) {
+		for (uint32_t die = 0; die < dies; die++) {
+			r.Submit(r.Program(die, 3, round * 2, 2));
+			r.Submit(r.Read(die, 4, 0, 2));
+		}
+		lt_host_run_until_idle();
+	}
+	tsu_work work;
+	tsu_work_done(r.tsu, &work);
+	return work;
+}
 
 } // namespace rig

@@ -439,20 +439,7 @@ TEST(Schedule, WorkPerTransactionDoesNotDependOnTheNumberOfDies)
 {
 	std::vector<double> steps;
 	for (uint32_t dies : {4u, 16u, 64u, 256u, 1024u}) {
-		hz_device_config cfg = rig::SmallConfig();
-		cfg.channels = 4;
-		cfg.chips_per_channel = dies / 4;
-		cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
-		Rig r(cfg);
-		for (uint32_t round = 0; round < 4; round++) {
-			for (uint32_t die = 0; die < dies; die++) {
-				r.Submit(r.Program(die, 3, round * 2, 2));
-				r.Submit(r.Read(die, 4, 0, 2));
-			}
-			lt_host_run_until_idle();
-		}
-		tsu_work work;
-		tsu_work_done(r.tsu, &work);
+		tsu_work work = rig::WorkOfAllDies(dies);
 		ASSERT_EQ(work.transactions, dies * 8);
 		steps.push_back(static_cast<double>(work.steps) / static_cast<double>(work.transactions));
 		RecordProperty("steps_" + std::to_string(dies), std::to_string(steps.back()));
