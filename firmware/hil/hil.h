@@ -20,8 +20,8 @@ extern "C" {
 struct hil;
 
 /* Before the harts run, after lt_harts_init and mount. region = ivshmem #0 (its struct hz_shm_header first); cfg and what the ctx of
- * device and port name must outlive the run. Sets the hook of cfg->hil_hart. Does not touch boot_state here: the caller sets HZ_BOOT_READY when the stream
- * listens. The HIL sets HZ_BOOT_STOPPED after a shutdown and calls lt_harts_stop when the host has hung up after that. */
+ * device and port name must outlive the run. Sets the hook of cfg->hil_hart. Does not touch boot_state here: the caller sets HZ_BOOT_READY
+ * when the stream listens. The HIL sets HZ_BOOT_STOPPED after a shutdown and calls lt_harts_stop when the host has hung up after that. */
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
 		     const struct controller_ops *device, const struct hil_port *port);
 

@@ -12,8 +12,8 @@ struct ivshmem {
 	struct ivshmem_region nand;     /* the other one, whatever is in it: the media says what (protocol/nand_image.h) */
 };
 
-/* Told apart by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND image is
- * left to the caller. NULL, or one sentence. */
+/* Told apart by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND
+ * image is left to the caller. NULL, or one sentence. */
 const char *ivshmem_find(struct ivshmem *found, const struct pci_bus *bus);
 
 #endif

@@ -283,8 +283,8 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 	}
 }
 
-/* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. A call of
- * its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
+/* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. A call
+ * of its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
 static __attribute__((noinline)) bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
 	for (unsigned look = 0;; look++) {
