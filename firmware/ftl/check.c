@@ -14,11 +14,12 @@
 
 static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
 {
+	const struct extent *ext = &zone->ext;
 	struct hz_oob oob;
 
 	if (tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost, which who reads it is told */
-	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->ext.start + offset || (!extent_is_backing(&zone->ext) && oob.generation != zone->ext.generation))
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != ext->start + offset || (!extent_is_backing(ext) && oob.generation != ext->generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
 }
@@ -30,56 +31,61 @@ static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32
 
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	ppa_t ppa = staged_at(&zone->ext, offset);
+	const struct extent *ext = &zone->ext;
+	ppa_t ppa = staged_at(ext, offset);
 
 	if (ppa == PPA_NONE)
-		return (zone->ext.buffer && offset >= zone->ext.resident) || zone->ext.failed ? NULL : "a written sector is neither placed, staged nor buffered";
+		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL : "a written sector is neither placed, staged nor buffered";
 	if (!slc_holds(ftl->map, ppa))
 		return "a staged sector lies outside SLC";
-	if (*slc_tag_of(ftl, ppa) != zone->ext.start + offset)
+	if (*slc_tag_of(ftl, ppa) != ext->start + offset)
 		return "an SLC sector does not know the LBA that is staged there";
 	return check_oob(ftl, zone, offset, ppa);
 }
 
 static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	if (offset < zone->ext.placed)
+	const struct extent *ext = &zone->ext;
+
+	if (offset < ext->placed)
 		return check_placed(ftl, zone, offset);
-	return offset < zone->ext.landed ? check_staged(ftl, zone, offset) : NULL;
+	return offset < ext->landed ? check_staged(ftl, zone, offset) : NULL;
 }
 
 static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 {
+	const struct extent *ext = &zone->ext;
 	uint32_t listed = 0;
 
 	for (uint32_t slot = 0; slot < ftl->superpage_sectors; slot++)
-		listed += zone->ext.staged_ppa[slot] != PPA_NONE;
-	for (uint32_t o = zone->ext.placed; o < zone->ext.landed; o++)
-		listed -= staged_at(&zone->ext, o) != PPA_NONE;
+		listed += ext->staged_ppa[slot] != PPA_NONE;
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		listed -= staged_at(ext, o) != PPA_NONE;
 	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 
 static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 {
+	const struct extent *ext = &zone->ext;
 	const char *error = NULL;
 
-	if (zone->ext.placed > zone->ext.landed || zone->ext.landed > zone->ext.wp || zone->ext.wp > ftl->shape.zone_capacity_sectors)
+	if (ext->placed > ext->landed || ext->landed > ext->wp || ext->wp > ftl->capacity)
 		return "a zone's placed, landed and write pointer are out of order";
 	if (zone->parked.head || zone->returning)
 		return "a request waits at a zone though nothing runs";
-	if (!zone->writers.head && zone->ext.landed != zone->ext.wp && !zone->ext.failed)
+	if (!zone->writers.head && ext->landed != ext->wp && !ext->failed)
 		return "an idle zone has a write pointer beyond its data";
-	if (zone->ext.buffer ? zone->ext.resident > zone->ext.landed : extent_durable(&zone->ext) != zone->ext.landed && !zone->ext.failed)
+	if (ext->buffer ? ext->resident > ext->landed : extent_durable(ext) != ext->landed && !ext->failed)
 		return "a zone without a buffer has data that are not durable";
-	if (zone->state == NVME_ZS_EMPTY && (zone->ext.wp || zone->ext.placed || zone->ext.superblock != SUPERBLOCK_NONE || zone->ext.patch != SUPERBLOCK_NONE))
+	if (zone->state == NVME_ZS_EMPTY && (ext->wp || ext->placed || ext->superblock != SUPERBLOCK_NONE || ext->patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";
-	if ((zone->ext.placed && zone->ext.superblock == SUPERBLOCK_NONE) || (zone->ext.placed > ftl->body_sectors && zone->ext.patch == SUPERBLOCK_NONE))
+	if ((ext->placed && ext->superblock == SUPERBLOCK_NONE) || (ext->placed > ftl->body_sectors && ext->patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
-	for (uint32_t o = 0; !error && o < ftl->shape.zone_capacity_sectors; o++)
+	for (uint32_t o = 0; !error && o < ftl->capacity; o++)
 		error = check_sector(ftl, zone, o);
 	if (!error)
 		error = check_staged_list(ftl, zone);
-	return error || extent_is_backing(&zone->ext) ? error : l2p_check(ftl, &zone->ext);
+	return error || extent_is_backing(ext) ? error : l2p_check(ftl, ext);
 }
 
 static const char *check_budget(struct ftl *ftl)

@@ -21,14 +21,14 @@ static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
 	uint8_t state;
 
 	if (is_conventional(zone->ext.ftl, zone->ext.start)) {
-		*out = (struct nvme_zone_descriptor){ .type = 1, .capacity = zone->ext.ftl->shape.zone_capacity_sectors,
+		*out = (struct nvme_zone_descriptor){ .type = 1, .capacity = zone->ext.ftl->capacity,
 						      .start = zone->ext.start, .write_pointer = UINT64_MAX };
 		return;
 	}
 	lt_lock_acquire(&zone->ext.lock, &node);
 	state = zone->state;
 	*out = (struct nvme_zone_descriptor){
-		.type = 2, .state = (uint8_t)(state << 4), .capacity = zone->ext.ftl->shape.zone_capacity_sectors,
+		.type = 2, .state = (uint8_t)(state << 4), .capacity = zone->ext.ftl->capacity,
 		.start = zone->ext.start, .write_pointer = zone->ext.start + zone->ext.wp,
 	};
 	if (state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE)

@@ -58,6 +58,7 @@ uint32_t superblock_take(struct extent *ext, bool *hopeless)
 		info_of(sbs, number)->state = SB_USED;
 	else if (!*hopeless)
 		waiter_push(&sbs->waiting, &ext->for_superblock);
+	ext->for_superblock.queued = number == SUPERBLOCK_NONE && !*hopeless;
 	lt_lock_release(&sbs->lock, &node);
 	return number;
 }
@@ -343,7 +344,8 @@ static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *
 	}
 }
 
-static struct superblocks *pool_make(struct ftl *ftl, struct arena *arena, uint32_t first, uint32_t count, uint32_t unit_sectors, unsigned lock)
+static struct superblocks *pool_make(struct ftl *ftl, struct arena *arena, uint32_t first, uint32_t count, uint32_t unit_sectors,
+				     unsigned lock)
 {
 	struct superblocks *sbs = arena_alloc(arena, 1, sizeof(*sbs), "superblocks");
 

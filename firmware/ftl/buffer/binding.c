@@ -45,8 +45,6 @@ static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct 
 	return choose_free_or(pool, fewer_waiting);
 }
 
-const struct binding_policy binding_policies[] = {
-	[HZ_BIND_MODULO] = { "modulo", choose_modulo },
-	[HZ_BIND_FIRST_FREE] = { "first-free", choose_first_free },
-	[HZ_BIND_PER_ZONE] = { "per-zone", choose_per_zone },
+binding_fn *const binding_policies[HZ_BINDINGS] = {
+	[HZ_BIND_MODULO] = choose_modulo, [HZ_BIND_FIRST_FREE] = choose_first_free, [HZ_BIND_PER_ZONE] = choose_per_zone,
 };

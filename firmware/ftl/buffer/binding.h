@@ -9,11 +9,8 @@ struct extent;
 struct superpage_pool;
 
 /* The buffer that the extent gets, if it is free, or waits for. Class BUFFER held. O(1), or O(buffers) where it must compare. */
-struct binding_policy {
-	const char *name;
-	uint32_t (*choose)(const struct superpage_pool *pool, const struct extent *ext);
-};
+typedef uint32_t binding_fn(const struct superpage_pool *pool, const struct extent *ext);
 
-extern const struct binding_policy binding_policies[]; /* by enum hz_buffer_binding */
+extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
 
 #endif

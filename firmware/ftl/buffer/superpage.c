@@ -18,7 +18,7 @@ static struct write_buffer *pool_take(struct ftl_worker *self, struct extent *ex
 	struct extent *owner;
 
 	lt_lock_acquire(&pool->lock, &node);
-	buffer = &pool->buffer[extent_is_backing(ext) ? pool->of_stream[ext->stream] : pool->policy->choose(pool, ext)];
+	buffer = &pool->buffer[extent_is_backing(ext) ? pool->of_stream[ext->stream] : pool->choose(pool, ext)];
 	owner = buffer->owner;
 	if (!owner) {
 		buffer->owner = ext;
@@ -193,14 +193,14 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 	ftl->buffers = pool;
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 0);
 	pool->shared = ftl->cfg->write_buffers;
-	pool->count = pool->shared + (ftl->places->zones ? ftl->cfg->conventional_buffers : 0);
+	pool->count = pool->shared + (ftl->shape.backing_zones ? ftl->cfg->conventional_buffers : 0);
 	pool->slots = ftl->superpage_sectors;
 	grid_init(arena, &pool->grid[0], pool->slots, ftl->flush_sectors);
 	pool->grid[1] = pool->grid[0];
 	if (ftl->shape.patch_sectors)
 		grid_init(arena, &pool->grid[1], pool->slots, ftl->cfg->slc_program_sectors);
 	pool->units = pool->grid[1].units > pool->grid[0].units ? pool->grid[1].units : pool->grid[0].units;
-	pool->policy = &binding_policies[ftl->cfg->buffer_binding];
+	pool->choose = binding_policies[ftl->cfg->buffer_binding];
 	pool->buffer = arena_alloc(arena, pool->count, sizeof(*pool->buffer), "write buffers");
 	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
@@ -215,7 +215,8 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 
 const struct buffer_ops superpage_buffers = {
 	.init = superpage_init, .take = superpage_take, .granted = superpage_granted, .give = superpage_give, .wanted = superpage_wanted,
-	.used = superpage_used, .room = landing_room, .copy_in = landing_copy_in, .landed = landing_landed, .partial = superpage_partial, .pad = landing_pad,
+	.used = superpage_used, .room = landing_room, .copy_in = landing_copy_in, .landed = landing_landed,
+	.partial = superpage_partial, .pad = landing_pad,
 	.program = units_program, .stage = units_stage, .quiet = superpage_quiet, .ready = superpage_ready, .restart = units_restart,
 	.copy_out = landing_copy_out, .first = superpage_first, .count = superpage_count, .owner = superpage_owner, .check = superpage_check,
 };

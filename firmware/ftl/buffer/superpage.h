@@ -76,7 +76,7 @@ struct superpage_pool {
 		uint16_t *slot_in_unit;
 	} grid[2];                    /* [1]: of zones that are in their patch */
 	struct write_buffer *buffer;
-	const struct binding_policy *policy;
+	binding_fn *choose;           /* the policy */
 	uint32_t *home;               /* zone → zone modulo count */
 	uint32_t of_stream[PLACE_STREAMS]; /* backing zones' streams → buffer */
 };

@@ -64,7 +64,7 @@ static const char *check_lists(struct ftl *ftl)
 	const struct conventional *conv = ftl->conventional;
 	uint32_t erased = 0;
 
-	for (uint32_t i = 0; i < conv->zones; i++)
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		erased += lt_load(&conv->backing[i].state) == BACKING_ERASED;
 	if (erased != lt_load(&conv->free))
 		return "the list of erased backing zones is wrong";
@@ -100,7 +100,7 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 /* Every mapped LBA has a valid place that names it, and there are as many valid places as mapped LBAs: no two share one. */
 const char *conv_check(struct ftl *ftl)
 {
-	const char *error = ftl->places->zones ? check_lists(ftl) : NULL;
+	const char *error = ftl->shape.backing_zones ? check_lists(ftl) : NULL;
 	uint64_t mapped = 0, valid = 0;
 
 	for (uint64_t lba = 0; !error && lba < ftl->conventional_end; lba++) {
@@ -111,11 +111,11 @@ const char *conv_check(struct ftl *ftl)
 		mapped++;
 		error = check_mapped(ftl, lba, place);
 	}
-	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
+	for (uint32_t i = 0; !error && i < ftl->shape.backing_zones; i++)
 		error = check_backing(ftl, i, &valid);
-	for (uint32_t i = 0; !error && i < ftl->places->zones; i++)
+	for (uint32_t i = 0; !error && i < ftl->shape.backing_zones; i++)
 		error = check_newest(ftl, backing_zone(ftl, i));
-	if (!error && valid != mapped + (ftl->places->zones ? l2p_conv_stale(ftl) : 0))
+	if (!error && valid != mapped + (ftl->shape.backing_zones ? l2p_conv_stale(ftl) : 0))
 		error = "there are more or fewer valid places than mapped conventional sectors";
 	return error;
 }

@@ -43,7 +43,7 @@ static void list_erased(struct ftl *ftl, struct zone *zone)
 	places_reset(ftl, zone->ext.places);
 	lt_store(&backing_of(&zone->ext)->state, BACKING_ERASED);
 	lt_lock_acquire(&conv->lock, &node);
-	conv_list_erased(conv, backing_number(&zone->ext));
+	conv_list_erased(ftl, backing_number(&zone->ext));
 	lt_lock_release(&conv->lock, &node);
 	conv_retry(ftl);
 }

@@ -11,7 +11,7 @@ static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t l
 {
 	struct ftl *ftl = zone->ext.ftl;
 	const struct zone *host = zone_at(ftl, lba);
-	uint64_t rest = host->ext.start + ftl->shape.zone_capacity_sectors - lba;
+	uint64_t rest = host->ext.start + ftl->capacity - lba;
 	uint32_t *reverse = &zone->ext.places->lba[offset];
 
 	if (sectors > L2P_PIECE)

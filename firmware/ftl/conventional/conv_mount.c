@@ -118,9 +118,9 @@ static bool settle_places(struct ftl *ftl)
 
 static bool scan_backing(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
 {
-	for (uint32_t i = 0; i < ftl->places->zones; i++)
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		ftl->conventional->backing[i].scanned = ftl->capacity;
-	for (uint32_t i = 0; i < ftl->places->zones; i++)
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		if (!scan_zone(backing_zone(ftl, i), since, complete, unit))
 			return false;
 	return settle_places(ftl);
@@ -131,7 +131,7 @@ static void forget_all(struct ftl *ftl)
 	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++)
 		if (place_lba_exists(ftl, lba))
 			l2p_conv_preset(ftl, lba, L2P_UNMAPPED);
-	for (uint32_t i = 0; i < ftl->places->zones; i++)
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		places_forget(ftl, &ftl->places->zone[i]);
 }
 
@@ -143,14 +143,15 @@ static bool goes_on(const struct conventional *conv, const struct zone *zone)
 	return zone->ext.stream != STREAM_HOT || zone->ext.ftl->cfg->conventional_streams > 1;
 }
 
-static void sort_zone(struct conventional *conv, struct zone *zone, uint32_t number)
+static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 {
+	struct conventional *conv = ftl->conventional;
 	struct backing *info = &conv->backing[number];
 
 	lt_store(&zone->ext.places->reset_sequence, zone->ext.ftl->table->record[zone->ext.index].reset_sequence);
 	lt_store(&zone->ext.places->durable, zone->ext.wp);
 	if (zone->state == NVME_ZS_EMPTY) {
-		conv_list_erased(conv, number);
+		conv_list_erased(ftl, number);
 	} else if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE) {
 		lt_store(&info->state, BACKING_LOST);
 	} else if (goes_on(conv, zone)) {
@@ -166,13 +167,11 @@ static void sort_zone(struct conventional *conv, struct zone *zone, uint32_t num
 
 void conv_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool complete)
 {
-	struct conventional *conv = ftl->conventional;
-
 	if (!since || !scan_backing(ftl, since, complete, unit)) {
 		if (since)
 			forget_all(ftl);
 		scan_backing(ftl, 0, false, unit);
 	}
-	for (uint32_t i = 0; i < conv->zones; i++)
-		sort_zone(conv, backing_zone(ftl, i), i);
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
+		sort_zone(ftl, backing_zone(ftl, i), i);
 }

@@ -2,19 +2,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_space.h"
 
-void conv_list_erased(struct conventional *conv, uint32_t number)
+void conv_list_erased(struct ftl *ftl, uint32_t number)
 {
-	uint32_t at = conv->head + (uint32_t)lt_load(&conv->free);
+	struct conventional *conv = ftl->conventional;
+	uint32_t at = conv->head + (uint32_t)lt_load(&conv->free), zones = ftl->shape.backing_zones;
 
-	conv->erased[at < conv->zones ? at : at - conv->zones] = number;
+	conv->erased[at < zones ? at : at - zones] = number;
 	lt_add(&conv->free, 1);
 }
 
-uint32_t conv_take_erased(struct conventional *conv)
+uint32_t conv_take_erased(struct ftl *ftl)
 {
+	struct conventional *conv = ftl->conventional;
 	uint32_t number = conv->erased[conv->head];
 
-	conv->head = conv->head + 1 == conv->zones ? 0 : conv->head + 1;
+	conv->head = conv->head + 1 == ftl->shape.backing_zones ? 0 : conv->head + 1;
 	lt_add(&conv->free, (uint64_t)-1);
 	return number;
 }
@@ -35,7 +37,7 @@ void conv_retry(struct ftl *ftl)
 {
 	struct io_queue waiting;
 
-	if (!ftl->places->zones)
+	if (!ftl->shape.backing_zones)
 		return;
 	waiting = take_waiting(ftl->conventional);
 	io_resume_all(&waiting);

@@ -32,7 +32,6 @@ struct backing {
 
 struct conventional {
 	struct lt_lock lock;
-	uint32_t zones;               /* backing zones; 0: nothing is conventional */
 	struct backing *backing;      /* by backing number */
 	lt_word current[PLACE_STREAMS];/* backing number + 1 of the zone that the stream fills, 0 = none */
 	uint32_t *erased;             /* ring of backing numbers */
@@ -51,8 +50,8 @@ static inline uint32_t backing_number(const struct extent *ext) { return ext->in
 static inline struct backing *backing_of(const struct extent *ext) { return &ext->ftl->conventional->backing[backing_number(ext)]; }
 
 /* Lock held, or harts idle. The ring must not be empty. */
-void conv_list_erased(struct conventional *conv, uint32_t number);
-uint32_t conv_take_erased(struct conventional *conv);
+void conv_list_erased(struct ftl *ftl, uint32_t number);
+uint32_t conv_take_erased(struct ftl *ftl);
 
 /* No lock held. Writes that wait for an erased zone try again. */
 void conv_retry(struct ftl *ftl);

@@ -35,7 +35,7 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 
 struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 {
-	const struct gc_policy *policy = &gc_policies[ftl->cfg->conventional_gc];
+	gc_better_fn *better = gc_policies[ftl->cfg->conventional_gc];
 	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = ftl->capacity };
 	uint64_t most = room_for_copies(ftl);
 	struct gc_candidate best = { 0 };
@@ -43,7 +43,7 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 
 	*hope = false;
 	superblocks_wear(ftl, &view.wear_total, &view.wear_count);
-	for (uint32_t i = 0; i < ftl->conventional->zones; i++) {
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
 		const struct backing *info = &ftl->conventional->backing[i];
 		uint64_t state = lt_load(&info->state);
 		struct gc_candidate candidate;
@@ -52,7 +52,7 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 		if (state != BACKING_SEALED)
 			continue;
 		candidate = conv_candidate(ftl, i);
-		if (candidate.valid <= most && (!victim || policy->better(&view, &candidate, &best))) {
+		if (candidate.valid <= most && (!victim || better(&view, &candidate, &best))) {
 			best = candidate;
 			victim = backing_zone(ftl, i);
 		}

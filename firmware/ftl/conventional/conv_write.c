@@ -1,10 +1,10 @@
-/* Writes to conventional zones: a request goes to the open backing zone of its stream, part by part if that fills up, and lands there through
- * the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
+/* Writes to conventional zones: a request goes to the open backing zone of its stream, part by part if that fills up, and lands there
+ * through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
  *
- * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform
- * writes an LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot.
- * A copy counts as young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The
- * first sector decides for the whole request. What the map does not know at once is cold. */
+ * * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform writes an
+ * LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot. A copy counts as
+ * young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The first sector decides for the
+ * whole request. What the map does not know at once is cold. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_write.h"
 
@@ -56,7 +56,7 @@ static bool may_open(const struct conventional *conv, enum place_stream stream)
 static void stream_open_zone(struct ftl *ftl, enum place_stream stream)
 {
 	struct conventional *conv = ftl->conventional;
-	uint32_t number = conv_take_erased(conv);
+	uint32_t number = conv_take_erased(ftl);
 	struct backing *info = &conv->backing[number];
 
 	lt_store(&info->born, lt_load(&conv->clock));

@@ -15,17 +15,16 @@ void conv_init(struct ftl *ftl, struct arena *arena)
 	struct conventional *conv = arena_alloc(arena, 1, sizeof(*conv), "conventional zones");
 
 	ftl->conventional = conv;
-	conv->zones = ftl->shape.backing_zones;
 	conv->hot_age = ftl->shape.conventional_zones * ftl->shape.zone_capacity_sectors / 2;
 	lt_preset(&conv->clock, conv->hot_age);
-	if (!conv->zones)
+	if (!ftl->shape.backing_zones)
 		return;
 	lt_lock_init(&conv->lock, HZ_LC_BLOCK, 2);
-	conv->backing = arena_alloc(arena, conv->zones, sizeof(*conv->backing), "backing zones");
-	conv->erased = arena_alloc(arena, conv->zones, sizeof(*conv->erased), "erased backing zones");
+	conv->backing = arena_alloc(arena, ftl->shape.backing_zones, sizeof(*conv->backing), "backing zones");
+	conv->erased = arena_alloc(arena, ftl->shape.backing_zones, sizeof(*conv->erased), "erased backing zones");
 	for (uint32_t i = 0; i < ftl->shape.conventional_zones; i++)
 		ftl->zones[i].kind = &host_kind;
-	for (uint32_t i = 0; i < conv->zones; i++) {
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
 		lt_preset(&conv->backing[i].stream, STREAM_NONE);
 		backing_zone(ftl, i)->kind = &backing_kind;
 	}

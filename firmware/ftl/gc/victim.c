@@ -40,9 +40,6 @@ static bool less_worn(const struct gc_view *view, const struct gc_candidate *a, 
 	return spared_a != spared_b ? spared_b : fewer_valid(view, a, b);
 }
 
-const struct gc_policy gc_policies[HZ_GC_POLICIES] = {
-	[HZ_GC_GREEDY] = { "greedy", fewer_valid },
-	[HZ_GC_COST_BENEFIT] = { "cost-benefit", more_benefit },
-	[HZ_GC_FIFO] = { "fifo", filled_before },
-	[HZ_GC_WEAR] = { "wear", less_worn },
+gc_better_fn *const gc_policies[HZ_GC_POLICIES] = {
+	[HZ_GC_GREEDY] = fewer_valid, [HZ_GC_COST_BENEFIT] = more_benefit, [HZ_GC_FIFO] = filled_before, [HZ_GC_WEAR] = less_worn,
 };

@@ -21,11 +21,8 @@ struct gc_view {
 	uint64_t wear_total, wear_count; /* erases of all superblocks, and how many superblocks */
 };
 
-struct gc_policy {
-	const char *name;
-	/* Is a better than b? */
-	bool (*better)(const struct gc_view *view, const struct gc_candidate *a, const struct gc_candidate *b);
-};
-extern const struct gc_policy gc_policies[]; /* by enum hz_gc_policy */
+/* Is a better than b? */
+typedef bool gc_better_fn(const struct gc_view *view, const struct gc_candidate *a, const struct gc_candidate *b);
+extern gc_better_fn *const gc_policies[]; /* by enum hz_gc_policy */
 
 #endif

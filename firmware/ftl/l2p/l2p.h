@@ -61,7 +61,6 @@ struct l2p {
 	uint32_t shards;              /* a power of two, or the number of zones */
 	/* flat */
 	uint32_t *entry;              /* zone index * zone capacity + offset */
-	uint32_t capacity;            /* entries per zone */
 	/* cached */
 	struct l2p_table table;
 	struct l2p_cache cache;

@@ -198,7 +198,8 @@ static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba,
 	return index;
 }
 
-/* Room for a node of that level; returns how many entries left. Terminates: pins leave a quarter of the shard, a line is at most an eighth. */
+/* Room for a node of that level; returns how many entries left. Terminates: pins leave a quarter of the shard, a line is at most an
+ * eighth. */
 static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_t level, uint64_t now_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];

@@ -269,7 +269,7 @@ static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const
 static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_t from, uint32_t to)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t capacity = ftl->l2p->table.capacity, next;
+	uint32_t capacity = ftl->capacity, next;
 	struct map_range range;
 
 	for (uint32_t o = from; ftl->cfg->l2p_levels > HZ_MAP_PAGE && o < to; o = next) {

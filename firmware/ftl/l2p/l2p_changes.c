@@ -227,7 +227,10 @@ static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t 
 /* --- into the table page --- */
 
 /* LBA of the page's first entry. */
-static uint32_t first_lba(struct ftl *ftl, uint32_t page) { return (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page); }
+static uint32_t first_lba(struct ftl *ftl, uint32_t page)
+{
+	return (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page);
+}
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
@@ -274,7 +277,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 /* The copy cannot be read: the reverse maps know what it said. Slow, and rare. */
 static void rebuild(struct ftl *ftl, struct log_item *item)
 {
-	for (uint32_t i = 0; i < ftl->places->zones; i++) {
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
 		struct extent *backing = ftl->extent[ftl->zone_count + i];
 
 		for (uint32_t o = 0; o < ftl->capacity; o += CHANGE_PIECE) {

@@ -8,7 +8,7 @@
 
 static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
 {
-	return &l2p->entry[(uint64_t)ext->index * l2p->capacity + offset];
+	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
 }
 
 static void flat_init(struct ftl *ftl, struct arena *arena)
@@ -16,8 +16,7 @@ static void flat_init(struct ftl *ftl, struct arena *arena)
 	struct l2p *l2p = ftl->l2p;
 	uint64_t entries;
 
-	l2p->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
-	entries = (uint64_t)l2p->capacity * ftl->zone_count;
+	entries = (uint64_t)ftl->capacity * ftl->zone_count;
 	l2p->entry = arena_alloc(arena, entries, sizeof(*l2p->entry), "mapping table");
 	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
 }
@@ -112,7 +111,7 @@ static const char *flat_check(struct ftl *ftl, const struct extent *ext)
 {
 	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares what a conventional zone maps */
 		return NULL;
-	for (uint32_t o = 0; o < ftl->l2p->capacity; o++) {
+	for (uint32_t o = 0; o < ftl->capacity; o++) {
 		uint32_t address = *entry_of(ftl->l2p, ext, o) & L2P_ADDRESS_MASK;
 
 		if (o < ext->placed && address != extent_place(ext, o))

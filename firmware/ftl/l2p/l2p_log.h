@@ -63,7 +63,8 @@ struct l2p_log {
 	uint32_t most;                /* items of a round: whole SLC program units */
 	struct log_item *item;
 	struct slc_write *write;
-	struct l2p_awaited { const struct place_zone *zone; uint32_t to; } awaited[L2P_AWAITED]; /* sectors that must be durable before the round's images */
+	/* Sectors that must be durable before the round's images. */
+	struct l2p_awaited { const struct place_zone *zone; uint32_t to; } awaited[L2P_AWAITED];
 	uint32_t awaits, looks;       /* of them in use; looks taken */
 	bool crowded;                 /* more zones than fit: a flush settles it */
 	struct lt_timer timer;        /* the next look */

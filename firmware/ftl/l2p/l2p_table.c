@@ -24,14 +24,14 @@ bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct 
 	}
 	range->head = offset & ~(ftl->cfg->l2p_chunk_sectors - 1);
 	range->end = range->head + ftl->cfg->l2p_chunk_sectors;
-	if (range->end > table->capacity)
-		range->end = table->capacity;
+	if (range->end > ftl->capacity)
+		range->end = ftl->capacity;
 	return range->end <= table->split || range->head >= table->split;
 }
 
 static bool complete(const struct ftl *ftl, uint8_t level, const struct map_range *range, uint32_t placed)
 {
-	return placed >= (level == HZ_MAP_ZONE ? ftl->l2p->table.capacity : range->end);
+	return placed >= (level == HZ_MAP_ZONE ? ftl->capacity : range->end);
 }
 
 uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, struct map_range *range)
@@ -82,7 +82,7 @@ uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page)
 
 uint32_t map_page_entries(const struct ftl *ftl, uint32_t page)
 {
-	uint32_t rest = ftl->l2p->table.capacity - map_page_first(ftl, page);
+	uint32_t rest = ftl->capacity - map_page_first(ftl, page);
 
 	return rest < HZ_MAP_PAGE_ENTRIES ? rest : HZ_MAP_PAGE_ENTRIES;
 }
@@ -344,8 +344,7 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->per_zone = ftl->shape.map_pages_per_zone;
 	while (1u << table->zone_shift < table->per_zone)
 		table->zone_shift++;
-	table->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
-	table->split = table->capacity < ftl->shape.superblock_sectors ? table->capacity : ftl->shape.superblock_sectors;
+	table->split = min_u32(ftl->capacity, ftl->shape.superblock_sectors);
 	table->pages = ftl->zone_count << table->zone_shift;
 	table->all = table->pages + ftl->shape.map_checkpoints;
 	table->page = arena_alloc(arena, table->all, sizeof(*table->page), "table pages");

@@ -65,7 +65,6 @@ struct l2p_table {
 	uint32_t all;                 /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
 	uint32_t per_zone, zone_shift;
 	uint32_t split;               /* sectors of a zone before its patch: no range reaches across */
-	uint32_t capacity;
 	struct map_page *page;
 	struct map_list *dirty;       /* by shard */
 };

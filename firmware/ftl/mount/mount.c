@@ -74,7 +74,7 @@ static const char *find_places(struct mount *mount)
 	const char *error;
 	uint64_t since;
 
-	if (!mount->ftl->places->zones)
+	if (!mount->ftl->shape.backing_zones)
 		return NULL;
 	since = l2p_conv_scan_begin(mount->ftl, mount->arena);
 	conv_mount(mount->ftl, mount->oob, since, map_complete(mount, since));

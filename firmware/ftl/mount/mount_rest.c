@@ -71,7 +71,7 @@ static bool aligned(const struct ftl *ftl, const struct zone_record *record)
 	uint32_t base = record->placed > ftl->body_sectors ? ftl->body_sectors : 0;
 	uint32_t unit = base ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 
-	return (record->placed - base) % unit == 0 || record->state != ZONE_RECORD_OPEN || record->placed == ftl->shape.zone_capacity_sectors;
+	return (record->placed - base) % unit == 0 || record->state != ZONE_RECORD_OPEN || record->placed == ftl->capacity;
 }
 
 static const char *take_zone(struct mount *mount, struct zone *zone)

@@ -47,7 +47,7 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	offset = (uint32_t)(oob->lpa - zone->ext.start);
 	record = &ftl->table->record[zone->ext.index];
 	if (!mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[zone->ext.index] ||
-	    offset >= ftl->shape.zone_capacity_sectors || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
+	    offset >= ftl->capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return;
 	if (mount->beyond[zone->ext.index] <= offset)
 		mount->beyond[zone->ext.index] = offset + 1;
@@ -74,7 +74,7 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 		return NVME_ZS_OFFLINE;
 	if (record == ZONE_RECORD_READ_ONLY || zone->ext.failed)
 		return NVME_ZS_READ_ONLY;
-	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == mount->ftl->shape.zone_capacity_sectors)
+	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == mount->ftl->capacity)
 		return NVME_ZS_FULL;
 	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
@@ -83,59 +83,63 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
  * that ends. Those beyond are dead. */
 static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
 {
+	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t most = zone->ext.placed + ftl->superpage_sectors, end = zone->ext.placed, to = min_u32(recorded, most);
+	uint32_t most = ext->placed + ftl->superpage_sectors, end = ext->placed, to = min_u32(recorded, most);
 
-	while (end < most && (*staged_candidate(&zone->ext, end) != PPA_NONE || end < to)) {
-		if (*staged_candidate(&zone->ext, end) != PPA_NONE)
-			slc_validate(ftl, *staged_candidate(&zone->ext, end), 1, (uint32_t)(zone->ext.start + end));
+	while (end < most && (*staged_candidate(ext, end) != PPA_NONE || end < to)) {
+		if (*staged_candidate(ext, end) != PPA_NONE)
+			slc_validate(ftl, *staged_candidate(ext, end), 1, (uint32_t)(ext->start + end));
 		end++;
 	}
 	for (uint32_t o = end; o < most; o++)
-		*staged_candidate(&zone->ext, o) = PPA_NONE;
+		*staged_candidate(ext, o) = PPA_NONE;
 	return end;
 }
 
 /* Sectors of the zone without a place: nothing can come after them. The zone becomes READ ONLY, in its next record too. */
 static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 {
+	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t lost = zone->ext.wp - end, first = end;
+	uint32_t lost = ext->wp - end, first = end;
 
-	for (uint32_t o = end; o-- > zone->ext.placed;)
-		if (*staged_candidate(&zone->ext, o) == PPA_NONE) {
+	for (uint32_t o = end; o-- > ext->placed;)
+		if (*staged_candidate(ext, o) == PPA_NONE) {
 			lost++;
 			first = o;
 		}
 	if (!lost)
 		return;
-	zone->ext.failed = true;
-	if (ftl->table->record[zone->ext.index].state < ZONE_RECORD_READ_ONLY) {
-		ftl->table->record[zone->ext.index].state = ZONE_RECORD_READ_ONLY;
+	ext->failed = true;
+	if (ftl->table->record[ext->index].state < ZONE_RECORD_READ_ONLY) {
+		ftl->table->record[ext->index].state = ZONE_RECORD_READ_ONLY;
 		zone_changed(zone);
 	}
 	if (!ftl->damage.lost_sectors)
-		ftl->damage.first_lba = zone->ext.start + first;
+		ftl->damage.first_lba = ext->start + first;
 	ftl->damage.lost_sectors += lost;
-	ftl->damage.read_only_zones += !extent_is_backing(&zone->ext);
+	ftl->damage.read_only_zones += !extent_is_backing(ext);
 }
 
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
+	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t recorded = ftl->table->record[zone->ext.index].wp, end = settle_staged(mount, zone, recorded);
+	uint32_t recorded = ftl->table->record[ext->index].wp, end = settle_staged(mount, zone, recorded);
 
-	zone->record.fence = mount->beyond[zone->ext.index] > end;
-	if (!extent_is_backing(&zone->ext))
-		l2p_mounted(ftl, &zone->ext);
-	zone->ext.wp = end > recorded ? end : recorded;
-	zone->ext.landed = zone->ext.resident = zone->ext.staged = zone->record.wp_at_mount = end;
-	zone->ext.staged_from = zone->ext.placed;
-	zone->ext.landed_slot = end % ftl->superpage_sectors;
+	zone->record.fence = mount->beyond[ext->index] > end;
+	if (!extent_is_backing(ext))
+		l2p_mounted(ftl, ext);
+	ext->wp = end > recorded ? end : recorded;
+	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
+	ext->staged_from = ext->placed;
+	ext->landed_slot = end % ftl->superpage_sectors;
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
-	zone->ext.relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[zone->ext.index] || (extent_in_patch(&zone->ext) ? zone->ext.bad_patch : zone->ext.bad_superblock));
-	ftl->budget->active += !extent_is_backing(&zone->ext) && zone_is_active(zone->state);
+	ext->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[ext->index] ||
+							    (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
+	ftl->budget->active += !extent_is_backing(ext) && zone_is_active(zone->state);
 }
 
 const char *mount_settle_zones(struct mount *mount)

@@ -59,7 +59,8 @@ static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, 
 	return record->placed - part->base;
 }
 
-/* From the last two rows before the frontier on: what is before has succeeded. What was recorded is there too, though no record may be left of it. */
+/* From the last two rows before the frontier on: what is before has succeeded. What was recorded is there too, though no record may be
+ * left of it. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
 	uint32_t planes = mount->ftl->shape.planes, row = UINT32_MAX, column = 0, data = 0, recorded = recorded_in(mount, zone, part);
@@ -112,19 +113,21 @@ static struct zone *zone_claimed(struct mount *mount, const struct part *part)
  * before it is complete. */
 static void consider(struct mount *mount, struct zone *zone, const struct part *part)
 {
+	struct extent *ext = &zone->ext;
 	struct reach reach = reach_of(mount, zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
-	if (reach.sectors == 0 || placed < zone->ext.placed || zone->ext.placed < part->base || placed > mount->ftl->shape.zone_capacity_sectors)
+	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > mount->ftl->capacity)
 		return;
-	if (placed == zone->ext.placed && (reach.lost > mount->lost[zone->ext.index] || (reach.lost == mount->lost[zone->ext.index] && !mount->hole[zone->ext.index])))
+	if (placed == ext->placed && (reach.lost > mount->lost[ext->index] ||
+					(reach.lost == mount->lost[ext->index] && !mount->hole[ext->index])))
 		return;
-	zone->ext.placed = placed;
-	*(part->base ? &zone->ext.patch : &zone->ext.superblock) = part->superblock;
-	*(part->base ? &zone->ext.bad_patch : &zone->ext.bad_superblock) = mount->bad;
-	mount->lost[zone->ext.index] = reach.lost;
-	mount->hole[zone->ext.index] = reach.hole;
-	mount->padded[zone->ext.index] = reach.padded;
+	ext->placed = placed;
+	*(part->base ? &ext->patch : &ext->superblock) = part->superblock;
+	*(part->base ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;
+	mount->lost[ext->index] = reach.lost;
+	mount->hole[ext->index] = reach.hole;
+	mount->padded[ext->index] = reach.padded;
 }
 
 /* What is being erased was given up before. */

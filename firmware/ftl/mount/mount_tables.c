@@ -66,7 +66,7 @@ const char *mount_find_tables(struct mount *mount)
 /* What no firmware would have recorded. */
 static const char *record_impossible(const struct ftl *ftl, const struct zone_record *record)
 {
-	uint32_t capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
+	uint32_t capacity = ftl->capacity;
 
 	if (record->state > ZONE_RECORD_OFFLINE)
 		return "its state is none that exists";

@@ -84,10 +84,7 @@ void places_init(struct ftl *ftl, struct arena *arena)
 	struct places *places = arena_alloc(arena, 1, sizeof(*places), "places");
 
 	ftl->places = places;
-	places->zones = ftl->shape.backing_zones;
-	if (!places->zones)
-		return;
-	places->zone = arena_alloc(arena, places->zones, sizeof(*places->zone), "backing zones");
-	for (uint32_t i = 0; i < places->zones; i++)
+	places->zone = arena_alloc(arena, ftl->shape.backing_zones, sizeof(*places->zone), "backing zones");
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		place_zone_init(ftl, arena, i);
 }

@@ -24,7 +24,6 @@ struct place_zone {
 };
 
 struct places {
-	uint32_t zones;               /* backing zones; 0: nothing is conventional */
 	lt_word resets;               /* backing zones whose reset_sequence has been set */
 	struct place_zone *zone;      /* by backing number */
 };

@@ -36,8 +36,8 @@ struct ftl_io {
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
-/* ftl_request.flags, internal: a flush of the buffers of conventional zones only; one by the L2P log, which has a plan of its own: the others may
- * all be held by flushes that wait for the log. */
+/* ftl_request.flags, internal: a flush of the buffers of conventional zones only; one by the L2P log, which has a plan of its own: the
+ * others may all be held by flushes that wait for the log. */
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: how a flush with FTL_AT_REST goes on (rest.h). */
 enum { FTL_REST = FTL_ABANDON + 1 };

@@ -48,8 +48,8 @@ struct slc_head {
 	struct slc_lane *lane;        /* by column */
 };
 
-/* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below HZ_MAX_LBAS),
- * pages of the map, copies of zone table pages. */
+/* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below
+ * HZ_MAX_LBAS), pages of the map, copies of zone table pages. */
 #define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
 enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
@@ -75,7 +75,7 @@ struct slc {
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
 	uint8_t turn;                 /* which of SLC_STAGE and SLC_MAP is served first */
-	const struct gc_policy *policy;
+	gc_better_fn *better;         /* the collector's policy */
 	uint32_t gc_low, cheap_valid; /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
 	uint32_t worth[SLC_WORTHS];   /* superblocks by worth */
 	struct slc_gc gc;

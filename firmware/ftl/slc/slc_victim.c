@@ -36,7 +36,7 @@ void slc_victim_init(struct ftl *ftl)
 {
 	struct slc *slc = ftl->slc;
 
-	slc->policy = &gc_policies[ftl->cfg->slc_gc];
+	slc->better = gc_policies[ftl->cfg->slc_gc];
 	slc->gc_low = ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2;
 	slc->cheap_valid = ftl->cfg->slc_gc == HZ_GC_GREEDY ? slc->sectors / 4 : slc->sectors - slc->unit_sectors;
 	slc->worth[SLC_KEEP] = slc->blocks;
@@ -70,7 +70,7 @@ static uint32_t slc_best_of(struct ftl *ftl, uint8_t least)
 
 		if (block->worth < least || block->valid > room_for(slc, block))
 			continue;
-		if (found == SLC_NONE || slc->policy->better(&view, &candidate, &best)) {
+		if (found == SLC_NONE || slc->better(&view, &candidate, &best)) {
 			best = candidate;
 			found = i;
 		}

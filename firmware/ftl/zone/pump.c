@@ -24,7 +24,6 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 	target = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;
 	zone->move.under_way = !hopeless;
-	ext->for_superblock.queued = zone->move.under_way && target == SUPERBLOCK_NONE;
 	superblocks_kick(self);
 	if (target != SUPERBLOCK_NONE)
 		relocate_zone(self, zone, target);

@@ -161,7 +161,6 @@ static void move_again(struct ftl_worker *self)
 		superblock_promise(self->ftl, mover->source, -1);
 	superblock_retire(self, mover->target);
 	target = superblock_take(&zone->ext, &hopeless);
-	zone->ext.for_superblock.queued = target == SUPERBLOCK_NONE && !hopeless;
 	if (hopeless) {
 		extent_fail(self, &zone->ext);
 		extent_pump(self, &zone->ext);

@@ -1,8 +1,9 @@
-/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn unit.
+/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn
+ * unit.
  *
- * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete,
- * so a power cut in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue;
- * the rest belongs to the worker that runs the move. */
+ * * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete, so a power cut
+ * in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue; the rest belongs
+ * to the worker that runs the move. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_RELOCATE_H
 #define FTL_RELOCATE_H

@@ -18,7 +18,6 @@ static bool have_superblock(struct ftl_worker *self, struct zone *zone)
 		return false;
 	*place = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;
-	ext->for_superblock.queued = *place == SUPERBLOCK_NONE && !hopeless;
 	superblocks_kick(self);
 	return *place != SUPERBLOCK_NONE;
 }

@@ -17,7 +17,7 @@ static uint16_t state_status(const struct zone *zone)
 
 static uint16_t zone_write_status(const struct zone *zone, const struct ftl_request *req)
 {
-	uint64_t capacity = zone->ext.ftl->shape.zone_capacity_sectors;
+	uint64_t capacity = zone->ext.ftl->capacity;
 	uint64_t at = req->op == FTL_APPEND ? zone->ext.wp : req->lba - zone->ext.start;
 	uint16_t status = state_status(zone);
 
@@ -33,22 +33,23 @@ static uint16_t zone_write_status(const struct zone *zone, const struct ftl_requ
 /* Zone lock held, everything checked: the write owns its range from here on. */
 static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
+	struct extent *ext = &zone->ext;
 	struct ftl_io *io = io_of(req);
 
 	if (zone_is_open(zone->state))
-		budget_give_back(zone->ext.ftl, io->budget);
+		budget_give_back(ext->ftl, io->budget);
 	else
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, io->budget);
 	io->budget = BUDGET_NONE;
 	io->zone = zone;
 	io->end = req->sectors;
-	req->result = zone->ext.start + zone->ext.wp;
-	zone->ext.wp += req->sectors;
-	if (zone->ext.wp == zone->ext.ftl->shape.zone_capacity_sectors)
+	req->result = ext->start + ext->wp;
+	ext->wp += req->sectors;
+	if (ext->wp == ext->ftl->capacity)
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 	io_push(&zone->writers, req);
 	self->counters.host_write_sectors += req->sectors;
-	extent_pump(self, &zone->ext);
+	extent_pump(self, ext);
 }
 
 /* Beyond the write pointer while earlier writes are on their way back from being parked: they will move it. */

@@ -66,7 +66,8 @@ bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */
 bool zone_edge_legal(uint8_t from, uint8_t to);
-/* Lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget is balanced. */
+/* Lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget
+ * is balanced. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
 
 #endif

@@ -85,15 +85,17 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 /* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back. */
 static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
-	buffer_give(self, &zone->ext);
-	staged_drop(self, &zone->ext, zone->ext.placed, zone->ext.landed - zone->ext.placed);
-	if (!extent_is_backing(&zone->ext))
-		l2p_unmap(self, &zone->ext, zone->ext.placed);
-	zone->ext.generation++;
-	zone->ext.wp = zone->ext.landed = zone->ext.placed = zone->ext.staged = zone->ext.staged_from = zone->ext.resident = 0;
-	zone->ext.landed_slot = zone->ext.flush_to = 0;
-	zone->ext.relocate = zone->ext.failed = false;
-	lt_store(&zone->ext.erased, 0);
+	struct extent *ext = &zone->ext;
+
+	buffer_give(self, ext);
+	staged_drop(self, ext, ext->placed, ext->landed - ext->placed);
+	if (!extent_is_backing(ext))
+		l2p_unmap(self, ext, ext->placed);
+	ext->generation++;
+	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
+	ext->landed_slot = ext->flush_to = 0;
+	ext->relocate = ext->failed = false;
+	lt_store(&ext->erased, 0);
 	zone->given_up = 0;
 }
 

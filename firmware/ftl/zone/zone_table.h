@@ -2,7 +2,8 @@
  * made. Packed into 4 KiB table pages, which are written to the SLC log like any sector (OOB kind ZONE_TABLE, lpa = page number), in two
  * programs: the highest sequence number wins, one readable copy of it is enough.
  *
- * table.lock is of class L2P (index: number of map shards), since a page's place is mapped like a sector's and SLC is taken under it. One write per page at a time; records changed meanwhile go out together with the next. */
+ * * table.lock is of class L2P (index: number of map shards), since a page's place is mapped like a sector's and SLC is taken under it.
+ * One write per page at a time; records changed meanwhile go out together with the next. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_TABLE_H
 #define FTL_ZONE_TABLE_H
