@@ -64,11 +64,16 @@ TEST_F(RunBase, AProgramThatCannotBeStartedIsToldAtOnce)
 	std::ofstream(base / "plain") << "#!/bin/sh\n";
 	fs::permissions(base / "no-program", fs::perms::owner_all);
 	fs::create_directory(base / "folder");
-	const std::pair<std::string, const char *> cases[] = {
-		{"no-program", "Exec format error"}, {"plain", "not executable"}, {"folder", "not executable"}, {"nothing", "not installed"}};
+	const std::pair<std::string, const char *> cases[] = {{"no-program", "Exec format error"},
+							      {"plain", "not executable"},
+							      {"folder", "not executable"},
+							      {"nothing", "not installed"}};
 	for (const auto &[name, words] : cases)
-		EXPECT_NE(error_of([&] { hz::Process::start({base / name}, "/dev/null"); }).find(words), std::string::npos) << name;
-	EXPECT_NE(error_of([&] { hz::Process::start({"sh"}, "/dev/null", {.folder = base / "nothing"}); }).find("No such file"), std::string::npos);
+		EXPECT_NE(error_of([&, program = base / name] { hz::Process::start({program}, "/dev/null"); }).find(words),
+			  std::string::npos)
+			<< name;
+	EXPECT_NE(error_of([&] { hz::Process::start({"sh"}, "/dev/null", {.folder = base / "nothing"}); }).find("No such file"),
+		  std::string::npos);
 }
 
 // A relative name is the caller's, also for a child that runs in another folder.
@@ -174,7 +179,7 @@ TEST_F(RunBase, NamesCannotBeForeseenAndNobodyElseMayLookIn)
 	std::set<std::string> names;
 	for (int i = 0; i < 5; i++) {
 		hz::RunDirectory directory;
-		struct stat info{};
+		struct stat info {};
 		ASSERT_EQ(stat(directory.path().c_str(), &info), 0);
 		EXPECT_EQ(info.st_mode & 07777, 0700u);
 		names.insert(directory.path().filename());
@@ -186,8 +191,8 @@ TEST_F(RunBase, NamesCannotBeForeseenAndNobodyElseMayLookIn)
 
 TEST_F(RunBase, AnyFolderMayBeTheBase)
 {
-	for (const std::string &name : {std::string("a,b"), std::string("c d=e"), std::string("f'g\"h"), std::string("\u00e4\u6f22"), std::string("$(i)`j`;k"),
-					std::string("--l"), std::string(180, 'm')}) {
+	for (const std::string &name : {std::string("a,b"), std::string("c d=e"), std::string("f'g\"h"), std::string("\u00e4\u6f22"),
+					std::string("$(i)`j`;k"), std::string("--l"), std::string(180, 'm')}) {
 		fs::create_directory(base / name);
 		setenv("HARTZONE_RUN_BASE", (base / name).c_str(), 1);
 		const int child = fork();
@@ -232,7 +237,8 @@ TEST_F(RunBase, LiesWhereThereIsRoomAndSaysSoWhereThereIsNone)
 	for (const fs::path &folder : hz::RunDirectory::bases())
 		if (!access(folder.c_str(), W_OK))
 			most = std::max<uint64_t>(most, fs::space(folder).available);
-	EXPECT_EQ(fs::space(hz::RunDirectory::base(UINT64_MAX)).available / (64 << 20), most / (64 << 20)) << "no room for all: the largest";
+	EXPECT_EQ(fs::space(hz::RunDirectory::base(UINT64_MAX)).available / (64 << 20), most / (64 << 20))
+		<< "no room for all: the largest";
 	EXPECT_EQ(hz::RunDirectory::base(1), access("/dev/shm", W_OK) || !fs::space("/dev/shm").available ? "/tmp" : "/dev/shm");
 }
 
