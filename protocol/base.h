@@ -14,15 +14,14 @@
 
 /* Every record that crosses the host/firmware border states its size and the offset of fields that matter. */
 #define HZ_ASSERT_SIZE(type, bytes) HZ_STATIC_ASSERT(sizeof(type) == (bytes), #type " must be " #bytes " bytes")
-#define HZ_ASSERT_OFFSET(type, field, bytes) \
-	HZ_STATIC_ASSERT(offsetof(type, field) == (bytes), #type "." #field " must be at " #bytes)
+#define HZ_ASSERT_OFFSET(type, field, bytes) HZ_STATIC_ASSERT(offsetof(type, field) == (bytes), #type "." #field " must be at " #bytes)
 
 enum {
-	HZ_SECTOR_BYTES = 4096,  /* mapping unit, logical block and flash sector are all 4 KiB */
+	HZ_SECTOR_BYTES = 4096, /* mapping unit, logical block and flash sector are all 4 KiB */
 	HZ_SECTOR_SHIFT = 12,
 	HZ_MAX_HARTS = 64,
-	HZ_MAX_MHZ = 100000,     /* of a hart under the virtual clock */
-	HZ_MAX_IO_QUEUES = 64,   /* I/O queue pairs; queue id 0 is the admin pair */
+	HZ_MAX_MHZ = 100000,   /* of a hart under the virtual clock */
+	HZ_MAX_IO_QUEUES = 64, /* I/O queue pairs; queue id 0 is the admin pair */
 	HZ_MAX_QUEUE_DEPTH = 1024,
 	HZ_MAX_TRANSFER_SECTORS = 128, /* MDTS: 512 KiB */
 };

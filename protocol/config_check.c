@@ -72,16 +72,14 @@ static bool blocks_hold(const struct hz_device_config *cfg, struct hz_sentence *
 		return broken_limit(out, "program_pages", cfg->program_pages,
 				    "keep the program unit (program_pages * page_bytes / 4096) within ", HZ_MAX_UNIT_SECTORS);
 	if (cfg->pages_per_block % cfg->program_pages)
-		return broken_limit(out, "pages_per_block", cfg->pages_per_block, "be a multiple of program_pages ",
-				    cfg->program_pages);
+		return broken_limit(out, "pages_per_block", cfg->pages_per_block, "be a multiple of program_pages ", cfg->program_pages);
 	if (cfg->pages_per_block % cfg->cell)
 		return broken_limit(out, "pages_per_block", cfg->pages_per_block, "be a multiple of cell (bits) ", cfg->cell);
 	if (cfg->slc_blocks_per_plane >= cfg->blocks_per_plane)
-		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
-				    "leave normal blocks: below blocks_per_plane ", cfg->blocks_per_plane);
+		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane, "leave normal blocks: below blocks_per_plane ",
+				    cfg->blocks_per_plane);
 	if (page_sectors % unit && unit % page_sectors)
-		return broken_limit(out, "slc_program_sectors", unit, "divide, or be a multiple of, the sectors of a page ",
-				    page_sectors);
+		return broken_limit(out, "slc_program_sectors", unit, "divide, or be a multiple of, the sectors of a page ", page_sectors);
 	if (cfg->pages_per_block / cfg->cell * page_sectors % unit)
 		return broken_limit(out, "slc_program_sectors", unit, "divide the sectors of an SLC block ",
 				    cfg->pages_per_block / cfg->cell * page_sectors);
@@ -169,14 +167,14 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock when there are conventional zones: at most ", shape.superblock_sectors);
 	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
-		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors,
-				    "be zone_capacity_sectors in a block namespace, ", shape.zone_capacity_sectors);
+		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be zone_capacity_sectors in a block namespace, ",
+				    shape.zone_capacity_sectors);
 	if (shape.zones + cfg->conventional_spare > normal - cfg->spare_superblocks)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "fit the normal superblocks beside zones and spare_superblocks ", normal);
 	if (cfg->conventional_gc_low < 2 || cfg->conventional_gc_low >= cfg->conventional_spare)
-		return broken_limit(out, "conventional_gc_low", cfg->conventional_gc_low,
-				    "be 2 or more and below conventional_spare ", cfg->conventional_spare);
+		return broken_limit(out, "conventional_gc_low", cfg->conventional_gc_low, "be 2 or more and below conventional_spare ",
+				    cfg->conventional_spare);
 	return true;
 }
 
@@ -200,8 +198,8 @@ static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence 
 	if (!cfg->max_active)
 		return broken(out, "max_active", 0, "be set when buffer_binding is per zone");
 	if (cfg->write_buffers < cfg->max_active)
-		return broken_limit(out, "write_buffers", cfg->write_buffers,
-				    "be at least max_active when buffer_binding is per zone, ", cfg->max_active);
+		return broken_limit(out, "write_buffers", cfg->write_buffers, "be at least max_active when buffer_binding is per zone, ",
+				    cfg->max_active);
 	return true;
 }
 
@@ -249,7 +247,8 @@ static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence
 		return true;
 	return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
 			    shape.patch_sectors ? "hold the patches of all zones, the spare ones and the SLC log: at least "
-						: "hold what all zones may have staged, the tables, and room to collect: at least ", least);
+						: "hold what all zones may have staged, the tables, and room to collect: at least ",
+			    least);
 }
 
 static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *out)

@@ -15,12 +15,14 @@ enum hz_cell { HZ_CELL_NONE, HZ_CELL_LIST(HZ_ENUMERATOR) }; /* the number of bit
 
 #define HZ_MEDIA_LIST(X) \
 	X(HZ_MEDIA_STORE, "store", "everything") \
-	X(HZ_MEDIA_TIMING_ONLY, "timing-only", "OOB and the data of SLC blocks, where the tables are; those of normal blocks read as zeros, and " \
+	X(HZ_MEDIA_TIMING_ONLY, "timing-only", \
+	  "OOB and the data of SLC blocks, where the tables are; those of normal blocks read as zeros, and " \
 	  "verification is off")
 enum hz_media_mode { HZ_MEDIA_LIST(HZ_ENUMERATOR) HZ_MEDIA_MODES };
 
 /* Order in which consecutive program units visit the planes, fastest first: CWDP = channel, way (chip), die, plane. The 24 permutations in
  * lexicographic order of the letters. */
+/* clang-format off */
 #define HZ_PLANE_SCHEME_LIST(X) \
 	X(HZ_SCHEME_CDPW, "CDPW", "") X(HZ_SCHEME_CDWP, "CDWP", "") X(HZ_SCHEME_CPDW, "CPDW", "") X(HZ_SCHEME_CPWD, "CPWD", "") \
 	X(HZ_SCHEME_CWDP, "CWDP", "") X(HZ_SCHEME_CWPD, "CWPD", "") X(HZ_SCHEME_DCPW, "DCPW", "") X(HZ_SCHEME_DCWP, "DCWP", "") \
@@ -28,6 +30,7 @@ enum hz_media_mode { HZ_MEDIA_LIST(HZ_ENUMERATOR) HZ_MEDIA_MODES };
 	X(HZ_SCHEME_PCDW, "PCDW", "") X(HZ_SCHEME_PCWD, "PCWD", "") X(HZ_SCHEME_PDCW, "PDCW", "") X(HZ_SCHEME_PDWC, "PDWC", "") \
 	X(HZ_SCHEME_PWCD, "PWCD", "") X(HZ_SCHEME_PWDC, "PWDC", "") X(HZ_SCHEME_WCDP, "WCDP", "") X(HZ_SCHEME_WCPD, "WCPD", "") \
 	X(HZ_SCHEME_WDCP, "WDCP", "") X(HZ_SCHEME_WDPC, "WDPC", "") X(HZ_SCHEME_WPCD, "WPCD", "") X(HZ_SCHEME_WPDC, "WPDC", "")
+/* clang-format on */
 enum hz_plane_scheme { HZ_PLANE_SCHEME_LIST(HZ_ENUMERATOR) HZ_PLANE_SCHEMES };
 
 /* What a die does next. Priority with read_age_limit_ns 0 is FIFO too. */

@@ -37,8 +37,18 @@ WORDS(CLOCK_PRESET);
 #define IN_IMAGE_FREE /* there is no IN_IMAGE_SHAPE: lists and parts are not kept */
 
 #define ROW(member_, items_, item_bytes_, section_, key_, echo_, unit_, least_, most_, default_, image_) \
-	{ .member = #member_, .offset = AT(member_), .items = items_, .item_bytes = item_bytes_, .section = #section_, .key = #key_, \
-	  .echo = #echo_, UNIT_##unit_, .least = least_, .most = most_, .fallback = default_, .shape = IMAGE_##image_ },
+	{ .member = #member_, \
+	  .offset = AT(member_), \
+	  .items = items_, \
+	  .item_bytes = item_bytes_, \
+	  .section = #section_, \
+	  .key = #key_, \
+	  .echo = #echo_, \
+	  UNIT_##unit_, \
+	  .least = least_, \
+	  .most = most_, \
+	  .fallback = default_, \
+	  .shape = IMAGE_##image_ },
 
 const struct hz_field hz_device_fields[HZ_DEVICE_FIELDS] = {
 #define HZ_FIELD(type, member, section, key, echo, unit, least, most, default_, image, text) \
@@ -47,25 +57,24 @@ const struct hz_field hz_device_fields[HZ_DEVICE_FIELDS] = {
 	ROW(member, items, sizeof(type), section, key, echo, unit, least, most, default_, FREE) IN_IMAGE_##image
 #define HZ_RECORD(type, member)
 #define HZ_PART(member, section, key, echo, unit, least, most, default_, image, text) \
-	ROW(member, sizeof(((struct hz_device_config *)0)->member) / sizeof(uint32_t), sizeof(uint32_t), section, key, echo, unit, \
-	    least, most, default_, FREE) IN_IMAGE_##image
+	ROW(member, sizeof(((struct hz_device_config *)0)->member) / sizeof(uint32_t), sizeof(uint32_t), section, key, echo, unit, least, \
+	    most, default_, FREE) \
+	IN_IMAGE_##image
 #include "device_fields.def"
 };
 
 /* Each part of the records has its line: together they are as long as the records. */
-enum { PARTS =
+enum {
+	PARTS =
 #define HZ_FIELD(...)
 #define HZ_LIST(...)
-#define HZ_RECORD(type, member) - (int)sizeof(type)
-#define HZ_PART(member, ...) + (int)sizeof(((struct hz_device_config *)0)->member)
+#define HZ_RECORD(type, member) -(int)sizeof(type)
+#define HZ_PART(member, ...) +(int)sizeof(((struct hz_device_config *)0)->member)
 #include "device_fields.def"
 };
 HZ_STATIC_ASSERT(PARTS == 0, "device_fields.def has a line for each part of a record, once");
 
-const char *hz_plane_scheme_name(uint32_t scheme)
-{
-	return scheme < HZ_PLANE_SCHEMES ? PLANE_SCHEME_words[scheme] : NULL;
-}
+const char *hz_plane_scheme_name(uint32_t scheme) { return scheme < HZ_PLANE_SCHEMES ? PLANE_SCHEME_words[scheme] : NULL; }
 
 uint64_t hz_field_read(const struct hz_field *field, const struct hz_device_config *cfg, unsigned item)
 {

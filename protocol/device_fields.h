@@ -9,8 +9,16 @@
 
 /* device_fields.def says what each means. */
 enum hz_unit {
-	HZ_UNIT_COUNT, HZ_UNIT_BYTES, HZ_UNIT_SECTORS, HZ_UNIT_NS, HZ_UNIT_CHOICE, HZ_UNIT_TEXT, HZ_UNIT_PAGE_NS, HZ_UNIT_HARTS,
-	HZ_UNIT_KIND_BY_CLASS, HZ_UNIT_SHARDS_BY_CLASS,
+	HZ_UNIT_COUNT,
+	HZ_UNIT_BYTES,
+	HZ_UNIT_SECTORS,
+	HZ_UNIT_NS,
+	HZ_UNIT_CHOICE,
+	HZ_UNIT_TEXT,
+	HZ_UNIT_PAGE_NS,
+	HZ_UNIT_HARTS,
+	HZ_UNIT_KIND_BY_CLASS,
+	HZ_UNIT_SHARDS_BY_CLASS,
 };
 
 struct hz_field {
@@ -22,15 +30,15 @@ struct hz_field {
 	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS: of the member that says how many items count */
 	uint16_t items, item_bytes;
 	enum hz_unit unit;
-	bool shape;                     /* an image keeps it */
+	bool shape; /* an image keeps it */
 };
 
 enum {
 	HZ_DEVICE_FIELDS = 0
-#define HZ_FIELD(...) + 1
-#define HZ_LIST(...) + 1
+#define HZ_FIELD(...) +1
+#define HZ_LIST(...) +1
 #define HZ_RECORD(...)
-#define HZ_PART(...) + 1
+#define HZ_PART(...) +1
 #include "device_fields.def"
 };
 

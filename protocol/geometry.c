@@ -28,24 +28,23 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->zone_size_sectors = cfg->zone_size_sectors;
 	if (!shape->zone_size_sectors) /* a block namespace has no holes between its zones */
 		shape->zone_size_sectors = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zone_capacity_sectors
-			: power_of_two_from(shape->zone_capacity_sectors);
+									      : power_of_two_from(shape->zone_capacity_sectors);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
 	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
 	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;
 	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
-		? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors) : 0;
+				       ? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors)
+				       : 0;
 	shape->patch_superblocks = shape->patch_sectors ? shape->zones + cfg->spare_superblocks : 0;
 	shape->map_pages_per_zone = (uint32_t)((shape->zone_capacity_sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES);
 	shape->map_checkpoints = 0;
 	if (cfg->l2p_cache_bytes) /* page numbers in RAM have gaps */
-		shape->map_checkpoints = (uint32_t)((shape->conventional_zones * power_of_two_from(shape->map_pages_per_zone) +
-						     HZ_CHECKPOINT_PAGES - 1) / HZ_CHECKPOINT_PAGES);
+		shape->map_checkpoints =
+			(uint32_t)((shape->conventional_zones * power_of_two_from(shape->map_pages_per_zone) + HZ_CHECKPOINT_PAGES - 1) /
+				   HZ_CHECKPOINT_PAGES);
 }
 
-static uint64_t page_aligned(uint64_t bytes)
-{
-	return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1);
-}
+static uint64_t page_aligned(uint64_t bytes) { return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1); }
 
 void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout)
 {
@@ -64,8 +63,8 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 		layout->data_blocks = cfg->slc_blocks_per_plane;
 		layout->data_sectors = cfg->pages_per_block / cfg->cell * (cfg->page_bytes / HZ_SECTOR_BYTES);
 	}
-	layout->image_bytes = power_of_two_from(layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES +
-						HZ_NAND_HEADER_BYTES);
+	layout->image_bytes = power_of_two_from(
+		layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES + HZ_NAND_HEADER_BYTES);
 	layout->header_copy_offset = layout->image_bytes - HZ_NAND_HEADER_BYTES;
 }
 

@@ -16,20 +16,20 @@
 #define HZ_LOCKBENCH_MAGIC 0x30484342434f4c5aull
 
 struct hz_lockbench_hart {
-	uint64_t operations;    /* completed before the end of the window */
-	uint64_t wait_ns;       /* sum over operations: lock_acquire called → held */
+	uint64_t operations; /* completed before the end of the window */
+	uint64_t wait_ns;    /* sum over operations: lock_acquire called → held */
 	uint64_t wait_max_ns;
-	uint64_t end_ns;        /* device time at which the hart left the loop */
+	uint64_t end_ns; /* device time at which the hart left the loop */
 	uint64_t reserved[4];
 };
 HZ_ASSERT_SIZE(struct hz_lockbench_hart, 64);
 
 struct hz_lockbench {
 	uint64_t magic;
-	uint32_t harts;         /* that take part: 0 … harts-1; at most those QEMU was started with */
-	uint32_t lock_kind;     /* enum lt_lock_kind (libthread) */
+	uint32_t harts;                        /* that take part: 0 … harts-1; at most those QEMU was started with */
+	uint32_t lock_kind;                    /* enum lt_lock_kind (libthread) */
 	uint32_t think, think_spread, section; /* loop turns */
-	uint32_t measure_waits; /* 0: the loop reads no clock but once per operation for the end; 1: wait_ns is filled */
+	uint32_t measure_waits;                /* 0: the loop reads no clock but once per operation for the end; 1: wait_ns is filled */
 	uint64_t seed;
 	uint64_t duration_ns;
 	/* results */

@@ -7,10 +7,10 @@
 #include "thread_logs.h"
 
 enum hz_log_id {
-	HZ_LOG_HARTS = 0xc0,  /* struct hz_log_harts */
-	HZ_LOG_FLASH = 0xc1,  /* struct hz_log_flash */
-	HZ_LOG_LOCKS = 0xc2,  /* struct hz_log_locks + entries */
-	HZ_LOG_FTL = 0xc3,    /* struct hz_log_ftl */
+	HZ_LOG_HARTS = 0xc0, /* struct hz_log_harts */
+	HZ_LOG_FLASH = 0xc1, /* struct hz_log_flash */
+	HZ_LOG_LOCKS = 0xc2, /* struct hz_log_locks + entries */
+	HZ_LOG_FTL = 0xc3,   /* struct hz_log_ftl */
 };
 enum hz_role { HZ_ROLE_HIL = 1, HZ_ROLE_TSU = 2, HZ_ROLE_WORKER = 4 }; /* bits */
 
@@ -22,23 +22,23 @@ struct hz_log_harts {
 
 /* Why a flash operation was done. */
 enum hz_cause {
-	HZ_CAUSE_HOST,   /* user data to or from its place in normal flash */
-	HZ_CAUSE_SLC,    /* premature flush: user data staged in SLC */
-	HZ_CAUSE_FOLD,   /* SLC data read back to complete a program unit */
-	HZ_CAUSE_GC,     /* migration of valid data */
-	HZ_CAUSE_MAP,    /* zone table, mapping pages, logs */
-	HZ_CAUSE_PAD,    /* no operations of its own: the sectors of others' programs that are filler */
+	HZ_CAUSE_HOST, /* user data to or from its place in normal flash */
+	HZ_CAUSE_SLC,  /* premature flush: user data staged in SLC */
+	HZ_CAUSE_FOLD, /* SLC data read back to complete a program unit */
+	HZ_CAUSE_GC,   /* migration of valid data */
+	HZ_CAUSE_MAP,  /* zone table, mapping pages, logs */
+	HZ_CAUSE_PAD,  /* no operations of its own: the sectors of others' programs that are filler */
 	HZ_CAUSE_RECOVERY,
 	HZ_CAUSES
 };
 struct hz_log_flash {
 	uint32_t version, channels;
-	uint64_t reads[16], programs[16], erases[16];                 /* transactions by cause */
-	uint64_t read_sectors[16], program_sectors[16];               /* 4 KiB sectors by cause */
+	uint64_t reads[16], programs[16], erases[16];   /* transactions by cause */
+	uint64_t read_sectors[16], program_sectors[16]; /* 4 KiB sectors by cause */
 	uint64_t failed_programs, failed_erases, failed_reads;
 	uint64_t channel_busy_ns[64];
 	uint64_t die_busy_ns_total, dies, elapsed_ns;
-	uint64_t multi_plane_ops;                                     /* die operations that covered more than one plane */
+	uint64_t multi_plane_ops; /* die operations that covered more than one plane */
 };
 
 struct hz_log_locks {
@@ -52,23 +52,23 @@ struct hz_log_ftl {
 	uint64_t buffer_flushes_full, buffer_flushes_conflict, buffer_flushes_host, buffer_flushes_finish; /* superpage parts by reason */
 	uint64_t slc_sectors, fold_sectors, buffer_read_sectors, unmapped_read_sectors;
 	uint64_t zone_resets, zone_finishes, slc_gc_runs;
-	uint64_t l2p_hits[3], l2p_misses[3];   /* page, chunk, zone level */
-	uint64_t waits_buffer;                 /* requests parked for a write buffer */
-	uint64_t buffer_flushes_idle;          /* superpage parts: the buffer had no new data for buffer_idle_ns */
-	uint64_t slc_gc_sectors;               /* sectors the SLC collector moved */
+	uint64_t l2p_hits[3], l2p_misses[3]; /* page, chunk, zone level */
+	uint64_t waits_buffer;               /* requests parked for a write buffer */
+	uint64_t buffer_flushes_idle;        /* superpage parts: the buffer had no new data for buffer_idle_ns */
+	uint64_t slc_gc_sectors;             /* sectors the SLC collector moved */
 	/* Map in flash (l2p_cache_bytes > 0). An entry is looked up in the log, then in the cache, then fetched. */
 	uint64_t l2p_log_hits;
-	uint64_t l2p_fetches, l2p_joined;      /* table page reads for misses; misses that waited for a read already under way */
+	uint64_t l2p_fetches, l2p_joined; /* table page reads for misses; misses that waited for a read already under way */
 	uint64_t l2p_prefetched, l2p_evictions;
-	uint64_t l2p_updates;                  /* entries changed in the log */
+	uint64_t l2p_updates;                    /* entries changed in the log */
 	uint64_t l2p_flushes, l2p_pages_written; /* of the log; table pages */
-	uint64_t l2p_stalls, l2p_stall_ns;     /* zones or requests that waited for room in the log */
-	uint64_t l2p_merges;                   /* table page reads of log flushes */
-	uint64_t l2p_rebuilt;                  /* table pages that could not be read and were made anew from the zone's record */
-	uint64_t l2p_pins_refused;             /* aggregated entries that entered the cache unpinned: pins had their share of it */
+	uint64_t l2p_stalls, l2p_stall_ns;       /* zones or requests that waited for room in the log */
+	uint64_t l2p_merges;                     /* table page reads of log flushes */
+	uint64_t l2p_rebuilt;                    /* table pages that could not be read and were made anew from the zone's record */
+	uint64_t l2p_pins_refused;               /* aggregated entries that entered the cache unpinned: pins had their share of it */
 	/* Conventional zones */
 	uint64_t page_gc_runs, page_gc_sectors; /* backing superblocks collected; sectors moved */
-	uint64_t page_stalls, page_stall_ns;   /* writes that waited for an erased backing superblock */
+	uint64_t page_stalls, page_stall_ns;    /* writes that waited for an erased backing superblock */
 };
 
 #endif

@@ -13,17 +13,20 @@
 enum { HZ_NAND_VERSION = 3, HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
 /* Members of struct hz_shape that are kept with an image: X(type, member). */
+/* clang-format off */
 #define HZ_NAND_DERIVED(X) \
 	X(uint32_t, zones) X(uint32_t, conventional_zones) X(uint32_t, backing_zones) X(uint32_t, patch_superblocks) \
 	X(uint64_t, zone_size_sectors) X(uint64_t, zone_capacity_sectors)
+/* clang-format on */
 
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
  * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word. */
 struct hz_nand_header {
-	uint64_t magic;          /* 0, in both copies and with nothing behind them: a new image, which the media formats (all blocks erased) */
+	uint64_t magic; /* 0, in both copies and with nothing behind them: a new image, which the media formats (all blocks erased) */
 	uint32_t version, header_bytes;
-	uint32_t checksum;       /* of the rest of this record and the device config */
-	uint32_t formatting;     /* 1: formatting did not end, so it begins again */
+	uint32_t checksum;   /* of the rest of this record and the device config */
+	uint32_t formatting; /* 1: formatting did not end, so it begins again */
+
 	/* What a device must have in common with the image: its SHAPE fields, and what the firmware made of others. */
 #define HZ_SHAPE(type, member) type member;
 #define HZ_FREE(type, member)
@@ -37,10 +40,10 @@ struct hz_nand_header {
 #undef HZ_FREE
 	uint64_t image_bytes;
 	/* Power history. */
-	uint64_t power_cycles;      /* starts on this image, the present one included */
-	uint64_t unsafe_shutdowns;  /* starts, the first one aside, that found no shutdown before them */
-	uint64_t powered_ns;        /* device time of all runs up to their shutdown */
-	uint32_t shut_down;         /* 1: the controller was shut down and not enabled since */
+	uint64_t power_cycles;     /* starts on this image, the present one included */
+	uint64_t unsafe_shutdowns; /* starts, the first one aside, that found no shutdown before them */
+	uint64_t powered_ns;       /* device time of all runs up to their shutdown */
+	uint32_t shut_down;        /* 1: the controller was shut down and not enabled since */
 	uint32_t reserved;
 };
 HZ_ASSERT_SIZE(struct hz_nand_header, 152); /* another size is another HZ_NAND_VERSION */
@@ -49,20 +52,33 @@ HZ_ASSERT_SIZE(struct hz_nand_header, 152); /* another size is another HZ_NAND_V
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */
 enum { HZ_NAND_AT_REST = 0x52455354, HZ_NAND_CHANGED = 0x43484744 };
 
-enum hz_block_flags { HZ_BLOCK_BAD_FACTORY = 1, HZ_BLOCK_BAD_GROWN = 2, HZ_BLOCK_ERASING = 4 /* cut inside an erase */, HZ_BLOCK_FLAGS = 7 };
+enum hz_block_flags {
+	HZ_BLOCK_BAD_FACTORY = 1,
+	HZ_BLOCK_BAD_GROWN = 2,
+	HZ_BLOCK_ERASING = 4 /* cut inside an erase */,
+	HZ_BLOCK_FLAGS = 7
+};
 struct hz_nand_block {
 	uint32_t erase_count;
-	uint32_t write_sector;   /* first sector not programmed since the erase: programs go strictly upward */
-	uint32_t flags;          /* enum hz_block_flags */
-	uint32_t checksum;       /* of the fields above, program_ns and the block's number */
-	uint64_t program_ns;     /* powered time of the image at the first program since the erase: retention */
-	uint32_t read_count;     /* since the erase: read disturb. Not in the checksum, and true in the first copy only */
+	uint32_t write_sector; /* first sector not programmed since the erase: programs go strictly upward */
+	uint32_t flags;        /* enum hz_block_flags */
+	uint32_t checksum;     /* of the fields above, program_ns and the block's number */
+	uint64_t program_ns;   /* powered time of the image at the first program since the erase: retention */
+	uint32_t read_count;   /* since the erase: read disturb. Not in the checksum, and true in the first copy only */
 	uint32_t reserved;
 };
 HZ_ASSERT_SIZE(struct hz_nand_block, 32);
 
 /* What a sector holds. lpa is an LBA for user data, a table page number for metadata. */
-enum hz_oob_kind { HZ_OOB_ERASED = 0, HZ_OOB_DATA = 1, HZ_OOB_PAD = 2, HZ_OOB_ZONE_TABLE = 3, HZ_OOB_MAP = 4, HZ_OOB_CHECKPOINT = 5, HZ_OOB_KINDS };
+enum hz_oob_kind {
+	HZ_OOB_ERASED = 0,
+	HZ_OOB_DATA = 1,
+	HZ_OOB_PAD = 2,
+	HZ_OOB_ZONE_TABLE = 3,
+	HZ_OOB_MAP = 4,
+	HZ_OOB_CHECKPOINT = 5,
+	HZ_OOB_KINDS
+};
 enum hz_oob_flags {
 	HZ_OOB_ZERO = 1, /* programmed without data: reads as zeros, nothing is stored in the data area; set by the media */
 	HZ_OOB_LOST = 2, /* the sector's data are lost, only the record is known: programmed so by who moved it, or found so by a read */
@@ -72,13 +88,13 @@ enum { HZ_OOB_SEQUENCE_BITS = 48 };
 /* All zero: erased, or a program that did not come so far. A sector below write_sector none of whose two records is good is torn or lost. */
 struct hz_nand_oob {
 	uint64_t sequence : HZ_OOB_SEQUENCE_BITS; /* device-wide program order; larger is newer */
-	uint64_t kind : 4;       /* enum hz_oob_kind */
+	uint64_t kind : 4;                        /* enum hz_oob_kind */
 	uint64_t stream : 4;
-	uint64_t flags : 8;      /* enum hz_oob_flags */
+	uint64_t flags : 8; /* enum hz_oob_flags */
 	uint32_t lpa;
-	uint32_t generation;     /* of the zone: raised by every reset, older data are dead. Sectors of backing zones: the LBA they hold */
-	uint32_t data_checksum;  /* of the sector's data and the fields above but flags */
-	uint32_t checksum;       /* of the fields above and the record's number */
+	uint32_t generation;    /* of the zone: raised by every reset, older data are dead. Sectors of backing zones: the LBA they hold */
+	uint32_t data_checksum; /* of the sector's data and the fields above but flags */
+	uint32_t checksum;      /* of the fields above and the record's number */
 };
 HZ_ASSERT_SIZE(struct hz_nand_oob, 24);
 

@@ -9,7 +9,7 @@
 
 struct nvme_sqe {
 	uint8_t opcode;
-	uint8_t flags;        /* FUSE 1:0, PSDT 7:6 (0 = PRP) */
+	uint8_t flags; /* FUSE 1:0, PSDT 7:6 (0 = PRP) */
 	uint16_t cid;
 	uint32_t nsid;
 	uint32_t cdw2, cdw3;
@@ -19,111 +19,208 @@ struct nvme_sqe {
 HZ_ASSERT_SIZE(struct nvme_sqe, 64);
 
 struct nvme_cqe {
-	uint32_t dw0, dw1;    /* zone append: assigned LBA (ALBA) */
+	uint32_t dw0, dw1; /* zone append: assigned LBA (ALBA) */
 	uint16_t sq_head, sq_id, cid;
-	uint16_t status;      /* bit 0 phase, 8:1 SC, 11:9 SCT, 13:12 CRD, 14 M, 15 DNR */
+	uint16_t status; /* bit 0 phase, 8:1 SC, 11:9 SCT, 13:12 CRD, 14 M, 15 DNR */
 };
 HZ_ASSERT_SIZE(struct nvme_cqe, 16);
 
 enum nvme_admin_opcode {
-	NVME_ADMIN_DELETE_SQ = 0x00, NVME_ADMIN_CREATE_SQ = 0x01, NVME_ADMIN_GET_LOG_PAGE = 0x02, NVME_ADMIN_DELETE_CQ = 0x04,
-	NVME_ADMIN_CREATE_CQ = 0x05, NVME_ADMIN_IDENTIFY = 0x06, NVME_ADMIN_ABORT = 0x08, NVME_ADMIN_SET_FEATURES = 0x09,
-	NVME_ADMIN_GET_FEATURES = 0x0a, NVME_ADMIN_ASYNC_EVENT = 0x0c, NVME_ADMIN_DBBUF = 0x7c,
+	NVME_ADMIN_DELETE_SQ = 0x00,
+	NVME_ADMIN_CREATE_SQ = 0x01,
+	NVME_ADMIN_GET_LOG_PAGE = 0x02,
+	NVME_ADMIN_DELETE_CQ = 0x04,
+	NVME_ADMIN_CREATE_CQ = 0x05,
+	NVME_ADMIN_IDENTIFY = 0x06,
+	NVME_ADMIN_ABORT = 0x08,
+	NVME_ADMIN_SET_FEATURES = 0x09,
+	NVME_ADMIN_GET_FEATURES = 0x0a,
+	NVME_ADMIN_ASYNC_EVENT = 0x0c,
+	NVME_ADMIN_DBBUF = 0x7c,
 	NVME_ADMIN_HZ_RESET_STATS = 0xc0, /* vendor: restart every statistics account; completes when all harts have done so */
 };
 enum nvme_io_opcode {
-	NVME_IO_FLUSH = 0x00, NVME_IO_WRITE = 0x01, NVME_IO_READ = 0x02, NVME_IO_WRITE_ZEROES = 0x08,
-	NVME_IO_ZONE_MGMT_SEND = 0x79, NVME_IO_ZONE_MGMT_RECV = 0x7a, NVME_IO_ZONE_APPEND = 0x7d,
+	NVME_IO_FLUSH = 0x00,
+	NVME_IO_WRITE = 0x01,
+	NVME_IO_READ = 0x02,
+	NVME_IO_WRITE_ZEROES = 0x08,
+	NVME_IO_ZONE_MGMT_SEND = 0x79,
+	NVME_IO_ZONE_MGMT_RECV = 0x7a,
+	NVME_IO_ZONE_APPEND = 0x7d,
 };
-enum nvme_zone_send_action { /* ZNS 3.4.3, CDW13 7:0 */
-	NVME_ZSA_CLOSE = 1, NVME_ZSA_FINISH = 2, NVME_ZSA_OPEN = 3, NVME_ZSA_RESET = 4, NVME_ZSA_OFFLINE = 5, NVME_ZSA_SET_EXTENSION = 0x10,
+/* ZNS 3.4.3, CDW13 7:0. */
+enum nvme_zone_send_action {
+	NVME_ZSA_CLOSE = 1,
+	NVME_ZSA_FINISH = 2,
+	NVME_ZSA_OPEN = 3,
+	NVME_ZSA_RESET = 4,
+	NVME_ZSA_OFFLINE = 5,
+	NVME_ZSA_SET_EXTENSION = 0x10,
 };
 /* ZNS 1.1 knows type 2 only. Conventional zones are reported as ZBC and ZAC do: type 1, state 0, no valid write pointer. */
 enum nvme_zone_type { NVME_ZT_CONVENTIONAL = 1, NVME_ZT_SEQUENTIAL = 2 };
-enum nvme_zone_state { /* ZNS zone descriptor ZS, value in bits 7:4 */
+/* ZNS zone descriptor ZS, value in bits 7:4. */
+enum nvme_zone_state {
 	NVME_ZS_NOT_WP = 0, /* conventional */
-	NVME_ZS_EMPTY = 1, NVME_ZS_IMPLICIT_OPEN = 2, NVME_ZS_EXPLICIT_OPEN = 3, NVME_ZS_CLOSED = 4,
-	NVME_ZS_READ_ONLY = 0xd, NVME_ZS_FULL = 0xe, NVME_ZS_OFFLINE = 0xf,
+	NVME_ZS_EMPTY = 1,
+	NVME_ZS_IMPLICIT_OPEN = 2,
+	NVME_ZS_EXPLICIT_OPEN = 3,
+	NVME_ZS_CLOSED = 4,
+	NVME_ZS_READ_ONLY = 0xd,
+	NVME_ZS_FULL = 0xe,
+	NVME_ZS_OFFLINE = 0xf,
 };
 enum nvme_csi { NVME_CSI_NVM = 0, NVME_CSI_ZNS = 2 };
 
 /* Status codes as SCT << 8 | SC. Or with NVME_DNR where a retry cannot help. */
 enum nvme_status {
 	NVME_SUCCESS = 0x000,
-	NVME_INVALID_OPCODE = 0x001, NVME_INVALID_FIELD = 0x002, NVME_CID_CONFLICT = 0x003, NVME_DATA_TRANSFER_ERROR = 0x004,
-	NVME_INTERNAL_ERROR = 0x006, NVME_ABORT_REQUESTED = 0x007, NVME_ABORT_SQ_DELETED = 0x008, NVME_INVALID_NAMESPACE = 0x00b,
-	NVME_COMMAND_SEQUENCE = 0x00c, NVME_PRP_OFFSET_INVALID = 0x013, NVME_INVALID_IOCS = 0x02c, NVME_LBA_OUT_OF_RANGE = 0x080, NVME_CAPACITY_EXCEEDED = 0x081,
+	NVME_INVALID_OPCODE = 0x001,
+	NVME_INVALID_FIELD = 0x002,
+	NVME_CID_CONFLICT = 0x003,
+	NVME_DATA_TRANSFER_ERROR = 0x004,
+	NVME_INTERNAL_ERROR = 0x006,
+	NVME_ABORT_REQUESTED = 0x007,
+	NVME_ABORT_SQ_DELETED = 0x008,
+	NVME_INVALID_NAMESPACE = 0x00b,
+	NVME_COMMAND_SEQUENCE = 0x00c,
+	NVME_PRP_OFFSET_INVALID = 0x013,
+	NVME_INVALID_IOCS = 0x02c,
+	NVME_LBA_OUT_OF_RANGE = 0x080,
+	NVME_CAPACITY_EXCEEDED = 0x081,
 	NVME_NAMESPACE_NOT_READY = 0x082,
-	NVME_CQ_INVALID = 0x100, NVME_QID_INVALID = 0x101, NVME_QUEUE_SIZE = 0x102, NVME_ABORT_LIMIT = 0x103,
-	NVME_ASYNC_LIMIT = 0x105, NVME_INTERRUPT_VECTOR = 0x108, NVME_LOG_PAGE_INVALID = 0x109, NVME_QUEUE_DELETION = 0x10c,
-	NVME_FEATURE_NOT_SAVEABLE = 0x10d, NVME_FEATURE_NOT_CHANGEABLE = 0x10e,
-	NVME_FEATURE_NOT_PER_NAMESPACE = 0x10f, NVME_IOCS_NOT_SUPPORTED = 0x129,
-	NVME_ZONE_BOUNDARY = 0x1b8, NVME_ZONE_FULL = 0x1b9, NVME_ZONE_READ_ONLY = 0x1ba, NVME_ZONE_OFFLINE = 0x1bb,
-	NVME_ZONE_INVALID_WRITE = 0x1bc, NVME_TOO_MANY_ACTIVE = 0x1bd, NVME_TOO_MANY_OPEN = 0x1be, NVME_ZONE_INVALID_TRANSITION = 0x1bf,
-	NVME_WRITE_FAULT = 0x280, NVME_UNRECOVERED_READ = 0x281,
+	NVME_CQ_INVALID = 0x100,
+	NVME_QID_INVALID = 0x101,
+	NVME_QUEUE_SIZE = 0x102,
+	NVME_ABORT_LIMIT = 0x103,
+	NVME_ASYNC_LIMIT = 0x105,
+	NVME_INTERRUPT_VECTOR = 0x108,
+	NVME_LOG_PAGE_INVALID = 0x109,
+	NVME_QUEUE_DELETION = 0x10c,
+	NVME_FEATURE_NOT_SAVEABLE = 0x10d,
+	NVME_FEATURE_NOT_CHANGEABLE = 0x10e,
+	NVME_FEATURE_NOT_PER_NAMESPACE = 0x10f,
+	NVME_IOCS_NOT_SUPPORTED = 0x129,
+	NVME_ZONE_BOUNDARY = 0x1b8,
+	NVME_ZONE_FULL = 0x1b9,
+	NVME_ZONE_READ_ONLY = 0x1ba,
+	NVME_ZONE_OFFLINE = 0x1bb,
+	NVME_ZONE_INVALID_WRITE = 0x1bc,
+	NVME_TOO_MANY_ACTIVE = 0x1bd,
+	NVME_TOO_MANY_OPEN = 0x1be,
+	NVME_ZONE_INVALID_TRANSITION = 0x1bf,
+	NVME_WRITE_FAULT = 0x280,
+	NVME_UNRECOVERED_READ = 0x281,
 	NVME_DNR = 0x4000,
 };
 
 struct nvme_zone_descriptor {
-	uint8_t type;         /* enum nvme_zone_type */
-	uint8_t state;        /* enum nvme_zone_state << 4 */
+	uint8_t type;  /* enum nvme_zone_type */
+	uint8_t state; /* enum nvme_zone_state << 4 */
 	uint8_t attributes, attributes_info;
 	uint32_t reserved0;
-	uint64_t capacity, start, write_pointer;   /* write_pointer: all ones where it is not valid (FULL, READ ONLY, OFFLINE) */
+	uint64_t capacity, start, write_pointer; /* write_pointer: all ones where it is not valid (FULL, READ ONLY, OFFLINE) */
 	uint64_t reserved1[4];
 };
 HZ_ASSERT_SIZE(struct nvme_zone_descriptor, 64);
 
 /* Zone Management Receive: header, then descriptors. */
-struct nvme_zone_report { uint64_t zones; uint64_t reserved[7]; struct nvme_zone_descriptor zone[]; };
+struct nvme_zone_report {
+	uint64_t zones;
+	uint64_t reserved[7];
+	struct nvme_zone_descriptor zone[];
+};
 HZ_ASSERT_SIZE(struct nvme_zone_report, 64);
 
 enum nvme_zone_receive_action { NVME_ZRA_REPORT = 0, NVME_ZRA_EXTENDED_REPORT = 1 }; /* ZNS 3.4.2, CDW13 7:0 */
-enum nvme_zone_report_filter { /* ZRASF, CDW13 15:8 */
-	NVME_ZRASF_ALL = 0, NVME_ZRASF_EMPTY = 1, NVME_ZRASF_IMPLICIT_OPEN = 2, NVME_ZRASF_EXPLICIT_OPEN = 3, NVME_ZRASF_CLOSED = 4,
-	NVME_ZRASF_FULL = 5, NVME_ZRASF_READ_ONLY = 6, NVME_ZRASF_OFFLINE = 7, NVME_ZRASF_ATTRIBUTES = 9,
+/* ZRASF, CDW13 15:8. */
+enum nvme_zone_report_filter {
+	NVME_ZRASF_ALL = 0,
+	NVME_ZRASF_EMPTY = 1,
+	NVME_ZRASF_IMPLICIT_OPEN = 2,
+	NVME_ZRASF_EXPLICIT_OPEN = 3,
+	NVME_ZRASF_CLOSED = 4,
+	NVME_ZRASF_FULL = 5,
+	NVME_ZRASF_READ_ONLY = 6,
+	NVME_ZRASF_OFFLINE = 7,
+	NVME_ZRASF_ATTRIBUTES = 9,
 };
 
 /* Fields of command dwords that more than one command shares. */
 #define NVME_NSID_ALL UINT32_MAX
 enum { NVME_SQE_FUSE_MASK = 0x03, NVME_SQE_PSDT_MASK = 0xc0 };
-enum nvme_queue_flags { /* Create I/O queue, CDW11 */
-	NVME_QUEUE_CONTIGUOUS = 1, NVME_QUEUE_INTERRUPT = 2,
+/* Create I/O queue, CDW11. */
+enum nvme_queue_flags {
+	NVME_QUEUE_CONTIGUOUS = 1,
+	NVME_QUEUE_INTERRUPT = 2,
 };
 #define NVME_RW_FUA (1u << 30) /* CDW12 of Read, Write, Append */
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
-	NVME_REG_CAP = 0x00, NVME_REG_VS = 0x08, NVME_REG_INTMS = 0x0c, NVME_REG_INTMC = 0x10, NVME_REG_CC = 0x14,
-	NVME_REG_CSTS = 0x1c, NVME_REG_NSSR = 0x20, NVME_REG_AQA = 0x24, NVME_REG_ASQ = 0x28, NVME_REG_ACQ = 0x30,
-	NVME_REG_CMBLOC = 0x38, NVME_REG_CMBSZ = 0x3c, NVME_REG_CRTO = 0x68, NVME_REG_DOORBELLS = 0x1000,
+	NVME_REG_CAP = 0x00,
+	NVME_REG_VS = 0x08,
+	NVME_REG_INTMS = 0x0c,
+	NVME_REG_INTMC = 0x10,
+	NVME_REG_CC = 0x14,
+	NVME_REG_CSTS = 0x1c,
+	NVME_REG_NSSR = 0x20,
+	NVME_REG_AQA = 0x24,
+	NVME_REG_ASQ = 0x28,
+	NVME_REG_ACQ = 0x30,
+	NVME_REG_CMBLOC = 0x38,
+	NVME_REG_CMBSZ = 0x3c,
+	NVME_REG_CRTO = 0x68,
+	NVME_REG_DOORBELLS = 0x1000,
 };
 enum { NVME_VERSION_2_0 = 0x00020000 };
 
 /* CAP: first bit of each field. */
 enum nvme_cap {
-	NVME_CAP_MQES = 0, NVME_CAP_CQR = 16, NVME_CAP_AMS = 17, NVME_CAP_TO = 24, NVME_CAP_DSTRD = 32, NVME_CAP_CSS = 37,
-	NVME_CAP_MPSMIN = 48, NVME_CAP_MPSMAX = 52, NVME_CAP_CRMS = 59,
+	NVME_CAP_MQES = 0,
+	NVME_CAP_CQR = 16,
+	NVME_CAP_AMS = 17,
+	NVME_CAP_TO = 24,
+	NVME_CAP_DSTRD = 32,
+	NVME_CAP_CSS = 37,
+	NVME_CAP_MPSMIN = 48,
+	NVME_CAP_MPSMAX = 52,
+	NVME_CAP_CRMS = 59,
 };
 enum nvme_cap_css { NVME_CAP_CSS_NVM = 0x01, NVME_CAP_CSS_CSI = 0x40, NVME_CAP_CSS_ADMIN = 0x80 };
 
 enum nvme_cc {
-	NVME_CC_EN = 1, NVME_CC_CSS_SHIFT = 4, NVME_CC_MPS_SHIFT = 7, NVME_CC_AMS_SHIFT = 11, NVME_CC_SHN_SHIFT = 14,
-	NVME_CC_IOSQES_SHIFT = 16, NVME_CC_IOCQES_SHIFT = 20,
+	NVME_CC_EN = 1,
+	NVME_CC_CSS_SHIFT = 4,
+	NVME_CC_MPS_SHIFT = 7,
+	NVME_CC_AMS_SHIFT = 11,
+	NVME_CC_SHN_SHIFT = 14,
+	NVME_CC_IOSQES_SHIFT = 16,
+	NVME_CC_IOCQES_SHIFT = 20,
 };
 enum nvme_cc_css { NVME_CC_CSS_NVM = 0, NVME_CC_CSS_CSI = 6, NVME_CC_CSS_ADMIN = 7 };
 enum nvme_cc_shn { NVME_CC_SHN_NONE = 0, NVME_CC_SHN_NORMAL = 1, NVME_CC_SHN_ABRUPT = 2 };
 enum nvme_csts {
-	NVME_CSTS_RDY = 1, NVME_CSTS_CFS = 2, NVME_CSTS_SHST_MASK = 0x0c, NVME_CSTS_SHST_OCCURRING = 0x04,
+	NVME_CSTS_RDY = 1,
+	NVME_CSTS_CFS = 2,
+	NVME_CSTS_SHST_MASK = 0x0c,
+	NVME_CSTS_SHST_OCCURRING = 0x04,
 	NVME_CSTS_SHST_COMPLETE = 0x08,
 };
 enum nvme_aqa { NVME_AQA_ASQS_MASK = 0x0fff, NVME_AQA_ACQS_SHIFT = 16 }; /* both 0's based */
 
 enum nvme_feature {
-	NVME_FEAT_ARBITRATION = 0x01, NVME_FEAT_POWER_MANAGEMENT = 0x02, NVME_FEAT_TEMPERATURE_THRESHOLD = 0x04,
-	NVME_FEAT_ERROR_RECOVERY = 0x05, NVME_FEAT_VOLATILE_WRITE_CACHE = 0x06, NVME_FEAT_NUMBER_OF_QUEUES = 0x07,
-	NVME_FEAT_INTERRUPT_COALESCING = 0x08, NVME_FEAT_INTERRUPT_VECTOR = 0x09, NVME_FEAT_WRITE_ATOMICITY = 0x0a,
-	NVME_FEAT_ASYNC_EVENT = 0x0b, NVME_FEAT_IOCS_PROFILE = 0x19,
+	NVME_FEAT_ARBITRATION = 0x01,
+	NVME_FEAT_POWER_MANAGEMENT = 0x02,
+	NVME_FEAT_TEMPERATURE_THRESHOLD = 0x04,
+	NVME_FEAT_ERROR_RECOVERY = 0x05,
+	NVME_FEAT_VOLATILE_WRITE_CACHE = 0x06,
+	NVME_FEAT_NUMBER_OF_QUEUES = 0x07,
+	NVME_FEAT_INTERRUPT_COALESCING = 0x08,
+	NVME_FEAT_INTERRUPT_VECTOR = 0x09,
+	NVME_FEAT_WRITE_ATOMICITY = 0x0a,
+	NVME_FEAT_ASYNC_EVENT = 0x0b,
+	NVME_FEAT_IOCS_PROFILE = 0x19,
 };
 enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FEAT_SAVED = 2, NVME_FEAT_CAPABILITIES = 3 };
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
@@ -131,8 +228,10 @@ enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAM
 /* Asynchronous event completion DW0: type | information << 8 | log page << 16. DW1: of a notice about a namespace, its NSID. */
 enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_NOTICE = 2, NVME_AEN_TYPES };
 enum nvme_async_event {
-	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
-	NVME_AEN_SMART_RELIABILITY = 0, NVME_AEN_SMART_SPARE = 2,
+	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0,
+	NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
+	NVME_AEN_SMART_RELIABILITY = 0,
+	NVME_AEN_SMART_SPARE = 2,
 	NVME_AEN_NOTICE_ZONES = 0xef, /* Zone Descriptor Changed */
 };
 /* Which notices there are: OAES of Identify Controller, and feature 0Bh, which enables them. */
@@ -141,9 +240,15 @@ enum nvme_notice { NVME_NOTICE_ZONES = 1 << 27 };
 enum nvme_critical_warning { NVME_WARNING_SPARE = 1, NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
 enum nvme_cns {
-	NVME_CNS_NAMESPACE = 0x00, NVME_CNS_CONTROLLER = 0x01, NVME_CNS_ACTIVE_NAMESPACES = 0x02, NVME_CNS_DESCRIPTORS = 0x03,
-	NVME_CNS_CSI_NAMESPACE = 0x05, NVME_CNS_CSI_CONTROLLER = 0x06, NVME_CNS_CSI_ACTIVE_NAMESPACES = 0x07,
-	NVME_CNS_INDEPENDENT_NAMESPACE = 0x08, NVME_CNS_COMMAND_SETS = 0x1c,
+	NVME_CNS_NAMESPACE = 0x00,
+	NVME_CNS_CONTROLLER = 0x01,
+	NVME_CNS_ACTIVE_NAMESPACES = 0x02,
+	NVME_CNS_DESCRIPTORS = 0x03,
+	NVME_CNS_CSI_NAMESPACE = 0x05,
+	NVME_CNS_CSI_CONTROLLER = 0x06,
+	NVME_CNS_CSI_ACTIVE_NAMESPACES = 0x07,
+	NVME_CNS_INDEPENDENT_NAMESPACE = 0x08,
+	NVME_CNS_COMMAND_SETS = 0x1c,
 };
 
 struct nvme_power_state {
@@ -158,11 +263,12 @@ struct nvme_power_state {
 };
 HZ_ASSERT_SIZE(struct nvme_power_state, 32);
 
-struct nvme_identify_controller { /* base spec figure "Identify Controller Data Structure"; fields that we leave 0 are grouped */
+/* Base spec figure "Identify Controller Data Structure"; fields that we leave 0 are grouped. */
+struct nvme_identify_controller {
 	uint16_t vid, ssvid;
-	char sn[20], mn[40], fr[8];   /* ASCII, space padded, no NUL */
+	char sn[20], mn[40], fr[8]; /* ASCII, space padded, no NUL */
 	uint8_t rab, ieee[3], cmic;
-	uint8_t mdts;                 /* 2^mdts * 4 KiB */
+	uint8_t mdts; /* 2^mdts * 4 KiB */
 	uint16_t cntlid;
 	uint32_t ver, rtd3r, rtd3e, oaes, ctratt;
 	uint16_t rrls;
@@ -196,10 +302,20 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
-enum { NVME_OACS_DBBUF = 0x100, NVME_ONCS_WRITE_ZEROES = 0x08, NVME_ONCS_SELECT = 0x10, NVME_LPA_EFFECTS = 0x02, NVME_LPA_EXTENDED = 0x04, NVME_LPA_SUPPORTED_PAGES = 0x20 };
+enum {
+	NVME_OACS_DBBUF = 0x100,
+	NVME_ONCS_WRITE_ZEROES = 0x08,
+	NVME_ONCS_SELECT = 0x10,
+	NVME_LPA_EFFECTS = 0x02,
+	NVME_LPA_EXTENDED = 0x04,
+	NVME_LPA_SUPPORTED_PAGES = 0x20
+};
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
 
-struct nvme_lba_format { uint16_t ms; uint8_t lbads, rp; };
+struct nvme_lba_format {
+	uint16_t ms;
+	uint8_t lbads, rp;
+};
 struct nvme_identify_namespace {
 	uint64_t nsze, ncap, nuse;
 	uint8_t nsfeat, nlbaf, flbas, mc, dpc, dps, nmic, rescap, fpi, dlfeat;
@@ -219,10 +335,13 @@ HZ_ASSERT_SIZE(struct nvme_identify_namespace, 4096);
 HZ_ASSERT_OFFSET(struct nvme_identify_namespace, nguid, 104);
 HZ_ASSERT_OFFSET(struct nvme_identify_namespace, lbaf, 128);
 
-struct nvme_zns_lba_format { uint64_t zsze; uint8_t zdes, reserved[7]; };
+struct nvme_zns_lba_format {
+	uint64_t zsze;
+	uint8_t zdes, reserved[7];
+};
 struct nvme_zns_identify_namespace {
 	uint16_t zoc, ozcs;
-	uint32_t mar, mor;            /* 0's based; all ones = no limit */
+	uint32_t mar, mor; /* 0's based; all ones = no limit */
 	uint32_t rrl, frl, rrl_more[3], frl_more[3], numzrwa;
 	uint16_t zrwafg, zrwas;
 	uint8_t zrwacap, reserved53[2763];
@@ -233,7 +352,9 @@ HZ_ASSERT_SIZE(struct nvme_zns_identify_namespace, 4096);
 HZ_ASSERT_OFFSET(struct nvme_zns_identify_namespace, lbafe, 2816);
 enum { NVME_ZNS_OZCS_READ_ACROSS = 1 };
 
-struct nvme_zns_identify_controller { uint8_t zasl, reserved[4095]; };
+struct nvme_zns_identify_controller {
+	uint8_t zasl, reserved[4095];
+};
 HZ_ASSERT_SIZE(struct nvme_zns_identify_controller, 4096);
 struct nvme_nvm_identify_controller {
 	uint8_t vsl, wzsl, wusl, dmrl;
@@ -251,16 +372,25 @@ struct nvme_independent_namespace {
 };
 HZ_ASSERT_SIZE(struct nvme_independent_namespace, 4096);
 
-struct nvme_namespace_descriptor { uint8_t nidt, nidl; uint16_t reserved; }; /* nidl bytes follow */
+struct nvme_namespace_descriptor {
+	uint8_t nidt, nidl;
+	uint16_t reserved;
+}; /* nidl bytes follow */
 enum nvme_namespace_id_type { NVME_NIDT_EUI64 = 1, NVME_NIDT_NGUID = 2, NVME_NIDT_UUID = 3, NVME_NIDT_CSI = 4 };
 
 enum nvme_log_id {
-	NVME_LOG_SUPPORTED_PAGES = 0x00, NVME_LOG_ERROR = 0x01, NVME_LOG_SMART = 0x02, NVME_LOG_FIRMWARE = 0x03, NVME_LOG_EFFECTS = 0x05,
-	NVME_LOG_FEATURES = 0x12, NVME_LOG_MI_COMMANDS = 0x13, NVME_LOG_CHANGED_ZONES = 0xbf,
+	NVME_LOG_SUPPORTED_PAGES = 0x00,
+	NVME_LOG_ERROR = 0x01,
+	NVME_LOG_SMART = 0x02,
+	NVME_LOG_FIRMWARE = 0x03,
+	NVME_LOG_EFFECTS = 0x05,
+	NVME_LOG_FEATURES = 0x12,
+	NVME_LOG_MI_COMMANDS = 0x13,
+	NVME_LOG_CHANGED_ZONES = 0xbf,
 };
 
 struct nvme_error_entry {
-	uint64_t error_count;         /* 1… over the controller's life; 0 = unused entry */
+	uint64_t error_count; /* 1… over the controller's life; 0 = unused entry */
 	uint16_t sqid, cid, status_field, parameter_location;
 	uint64_t lba;
 	uint32_t nsid;
@@ -289,23 +419,41 @@ enum { NVME_CHANGED_ZONES_MOST = 511, NVME_CHANGED_ZONES_MORE = 0xffff }; /* MOR
 struct nvme_changed_zones_log {
 	uint16_t zones;
 	uint8_t reserved2[6];
-	uint64_t start[NVME_CHANGED_ZONES_MOST];  /* first LBAs */
+	uint64_t start[NVME_CHANGED_ZONES_MOST]; /* first LBAs */
 };
 HZ_ASSERT_SIZE(struct nvme_changed_zones_log, 4096);
 
-struct nvme_firmware_log { uint8_t afi, reserved1[7]; char frs[7][8]; uint8_t reserved64[448]; };
+struct nvme_firmware_log {
+	uint8_t afi, reserved1[7];
+	char frs[7][8];
+	uint8_t reserved64[448];
+};
 HZ_ASSERT_SIZE(struct nvme_firmware_log, 512);
 
-struct nvme_effects_log { uint32_t acs[256], iocs[256]; uint8_t reserved[2048]; };
+struct nvme_effects_log {
+	uint32_t acs[256], iocs[256];
+	uint8_t reserved[2048];
+};
 HZ_ASSERT_SIZE(struct nvme_effects_log, 4096);
-enum nvme_effect { /* of commands and, without LBA_CHANGE, of features; the scope is one of bits 31:20 */
-	NVME_EFFECT_SUPPORTED = 1, NVME_EFFECT_LBA_CHANGE = 2, NVME_SCOPE_NAMESPACE = 1 << 20, NVME_SCOPE_CONTROLLER = 1 << 21,
+/* Of commands and, without LBA_CHANGE, of features; the scope is one of bits 31:20. */
+enum nvme_effect {
+	NVME_EFFECT_SUPPORTED = 1,
+	NVME_EFFECT_LBA_CHANGE = 2,
+	NVME_SCOPE_NAMESPACE = 1 << 20,
+	NVME_SCOPE_CONTROLLER = 1 << 21,
 };
 
 /* LID 00h, 12h, 13h: an entry for every log page, feature, and management command; bit 0 = supported. */
-struct nvme_supported_pages { uint32_t page[256]; };
-struct nvme_features_log { uint32_t feature[256]; };
-struct nvme_mi_commands_log { uint32_t command[256]; uint8_t reserved[3072]; };
+struct nvme_supported_pages {
+	uint32_t page[256];
+};
+struct nvme_features_log {
+	uint32_t feature[256];
+};
+struct nvme_mi_commands_log {
+	uint32_t command[256];
+	uint8_t reserved[3072];
+};
 HZ_ASSERT_SIZE(struct nvme_mi_commands_log, 4096);
 
 #endif

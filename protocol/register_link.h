@@ -15,19 +15,19 @@
 #include "base.h"
 
 enum hz_link_type {
-	HZ_LINK_READ = 1,     /* host: read `size` bytes of register `offset` */
-	HZ_LINK_WRITE = 2,    /* host: write `value`; doorbells at 0x1000 + (2*qid + is_cq)*4 too */
-	HZ_LINK_VALUE = 3,    /* firmware: answer to READ */
-	HZ_LINK_DONE = 4,     /* firmware: answer to WRITE */
-	HZ_LINK_ERROR = 5,    /* firmware: answer to a READ or WRITE of an illegal register; nothing happened */
-	HZ_LINK_IRQ = 6,      /* firmware: vector `offset` fired */
+	HZ_LINK_READ = 1,  /* host: read `size` bytes of register `offset` */
+	HZ_LINK_WRITE = 2, /* host: write `value`; doorbells at 0x1000 + (2*qid + is_cq)*4 too */
+	HZ_LINK_VALUE = 3, /* firmware: answer to READ */
+	HZ_LINK_DONE = 4,  /* firmware: answer to WRITE */
+	HZ_LINK_ERROR = 5, /* firmware: answer to a READ or WRITE of an illegal register; nothing happened */
+	HZ_LINK_IRQ = 6,   /* firmware: vector `offset` fired */
 };
 
 struct hz_link_message {
-	uint8_t type;      /* enum hz_link_type */
-	uint8_t size;      /* 4 or 8 for READ and WRITE */
-	uint16_t tag;      /* chosen by the asker, echoed */
-	uint32_t offset;   /* register offset in BAR0 terms (NVMe base spec 3.1.3), or vector */
+	uint8_t type;    /* enum hz_link_type */
+	uint8_t size;    /* 4 or 8 for READ and WRITE */
+	uint16_t tag;    /* chosen by the asker, echoed */
+	uint32_t offset; /* register offset in BAR0 terms (NVMe base spec 3.1.3), or vector */
 	uint64_t value;
 };
 HZ_ASSERT_SIZE(struct hz_link_message, 16);

@@ -8,7 +8,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-struct hz_sentence { char *text; size_t bytes, used; };
+struct hz_sentence {
+	char *text;
+	size_t bytes, used;
+};
 
 void hz_say(struct hz_sentence *out, const char *words);
 void hz_say_number(struct hz_sentence *out, uint64_t number);

@@ -12,17 +12,18 @@
 enum {
 	HZ_SHM_VERSION = 1,
 	HZ_SHM_HEADER_OFFSET = 0,
-	HZ_SHM_CONFIG_OFFSET = 4096,   /* struct hz_device_config */
-	HZ_SHM_QUEUES_OFFSET = 16384,  /* struct hz_queue_clock [HZ_MAX_IO_QUEUES + 1], index = queue id */
-	HZ_SHM_HEAP_OFFSET = 4 << 20,  /* first byte the host may hand out; everything below is refused as a PRP */
-	HZ_CONTROL_PORT = 5000,        /* vsock port the firmware listens on */
+	HZ_SHM_CONFIG_OFFSET = 4096,  /* struct hz_device_config */
+	HZ_SHM_QUEUES_OFFSET = 16384, /* struct hz_queue_clock [HZ_MAX_IO_QUEUES + 1], index = queue id */
+	HZ_SHM_HEAP_OFFSET = 4 << 20, /* first byte the host may hand out; everything below is refused as a PRP */
+	HZ_CONTROL_PORT = 5000,       /* vsock port the firmware listens on */
 };
 
 /* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. What goes beyond
  * breaks its queue. The virtual clock compares cycles << 6 | hart, so it counts 2^58 cycles; at the highest frequency a fifth of them is
  * left behind this moment for what the device still has to do. */
 #define HZ_ARRIVAL_MOST_NS (1ull << 51)
-HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4, "device time must fit into the clock's keys");
+HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4,
+		 "device time must fit into the clock's keys");
 
 /* Firmware life cycle as the host sees it; only ever moves forward within one boot. */
 enum hz_boot_state {
@@ -36,10 +37,10 @@ enum hz_boot_state {
 
 /* Exit code of QEMU, by the firmware's own doing. */
 enum hz_power_code {
-	HZ_POWER_OK = 0,       /* the host asked for it */
-	HZ_POWER_FAILED = 1,   /* see boot_state and error */
-	HZ_POWER_ABORTED = 2,  /* a trap inside the report of a failure: no sentence */
-	HZ_POWER_CUT = 9,      /* power_cut_op or power_cut_ns was reached: the device went dark at once */
+	HZ_POWER_OK = 0,      /* the host asked for it */
+	HZ_POWER_FAILED = 1,  /* see boot_state and error */
+	HZ_POWER_ABORTED = 2, /* a trap inside the report of a failure: no sentence */
+	HZ_POWER_CUT = 9,     /* power_cut_op or power_cut_ns was reached: the device went dark at once */
 };
 
 struct hz_shm_header {
@@ -47,14 +48,14 @@ struct hz_shm_header {
 	uint32_t version;
 	uint32_t header_bytes;
 	uint64_t region_bytes;
-	uint32_t virtual_clock;   /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
-	uint32_t boot_state;      /* [fw] enum hz_boot_state */
-	uint32_t heartbeat;       /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
-	uint32_t host_bell;       /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
-	uint64_t mount_ns;        /* [fw] device time spent mounting, flash time of its reads included */
-	uint64_t power_cut_op;    /* fault injection: cut power at this flash operation number, 0 = never */
-	uint64_t power_cut_ns;    /* fault injection: cut power at this device time, 0 = never */
-	char error[256];          /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
+	uint32_t virtual_clock; /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
+	uint32_t boot_state;    /* [fw] enum hz_boot_state */
+	uint32_t heartbeat;     /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
+	uint32_t host_bell;     /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
+	uint64_t mount_ns;      /* [fw] device time spent mounting, flash time of its reads included */
+	uint64_t power_cut_op;  /* fault injection: cut power at this flash operation number, 0 = never */
+	uint64_t power_cut_ns;  /* fault injection: cut power at this device time, 0 = never */
+	char error[256];        /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
 
@@ -91,10 +92,10 @@ struct hz_queue_clock {
 	uint32_t open;
 	uint32_t turnaround_ns;
 	uint64_t pad_host[4];
-	uint64_t completed;    /* [fw] */
-	uint32_t waiters;      /* written by both: host 1, fw 0 */
-	uint32_t broken;       /* [fw] */
-	uint64_t opened_ns;    /* [fw] */
+	uint64_t completed; /* [fw] */
+	uint32_t waiters;   /* written by both: host 1, fw 0 */
+	uint32_t broken;    /* [fw] */
+	uint64_t opened_ns; /* [fw] */
 	uint64_t pad_fw[5];
 	uint64_t arrival_ns[HZ_MAX_QUEUE_DEPTH];
 	uint64_t completed_ns[HZ_MAX_QUEUE_DEPTH]; /* [fw] */

@@ -10,7 +10,8 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
 	uint64_t zones = shape->zones - shape->conventional_zones + shape->backing_zones;
 	uint64_t records = shape->zones + shape->backing_zones;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES : 0;
+	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES
+					    : 0;
 
 	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map;
 }

@@ -6,10 +6,10 @@
 #include "device_config.h"
 
 enum {
-	HZ_SLC_HEADS = 3,     /* open superblocks of the SLC log: data, tables, collector */
+	HZ_SLC_HEADS = 3, /* open superblocks of the SLC log: data, tables, collector */
 	HZ_ZONE_RECORDS_PER_PAGE = 64,
 	HZ_ZONE_TABLE_COPIES = 2,
-	HZ_MAP_WRITES = 16,   /* pages of the map that may be on their way to SLC at a time */
+	HZ_MAP_WRITES = 16, /* pages of the map that may be on their way to SLC at a time */
 };
 
 #ifdef __cplusplus

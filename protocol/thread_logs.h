@@ -16,11 +16,12 @@ struct hz_hart_times {
 };
 HZ_ASSERT_SIZE(struct hz_hart_times, 168);
 
-struct hz_lock_entry {   /* one lock instance */
+/* One lock instance. */
+struct hz_lock_entry {
 	uint32_t lock_class, index, kind, holder_changes_hi;
 	uint64_t acquisitions, contended;
 	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
-	uint64_t handovers;           /* acquisitions whose previous owner was another hart */
+	uint64_t handovers; /* acquisitions whose previous owner was another hart */
 	uint32_t wait_p99_ns, hold_p99_ns;
 };
 HZ_ASSERT_SIZE(struct hz_lock_entry, 80);

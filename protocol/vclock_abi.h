@@ -8,24 +8,24 @@
 
 #include "base.h"
 
-#define HZ_RAM_BASE 0x80000000ull     /* QEMU virt */
-#define HZ_VC_SLOTS_ADDR 0x80200000ull /* 64 slots of 64 bytes; the linker script reserves the page */
+#define HZ_RAM_BASE 0x80000000ull         /* QEMU virt */
+#define HZ_VC_SLOTS_ADDR 0x80200000ull    /* 64 slots of 64 bytes; the linker script reserves the page */
 #define HZ_VC_MAGIC 0x315f4b434f4c4356ull /* "VCLOCK_1", set in every slot by the plugin before any hart runs past its first hint */
 
 /* imm of SLTI x0,x0,imm */
 enum hz_vc_hint {
-	HZ_VC_SYNC = 0x100,       /* order point: go on only as the hart with the smallest clock */
-	HZ_VC_NOW = 0x101,        /* slot.now_ns = this hart's device time */
-	HZ_VC_WAIT = 0x102,       /* park until slot.arg0 (ns) or a HZ_VC_WAKE aimed at this hart */
-	HZ_VC_WAKE = 0x103,       /* wake hart slot.arg0 from HZ_VC_WAIT; one that comes later than the deadline is remembered, one at most */
-	HZ_VC_FREEZE = 0x104,     /* from here this hart's clock stands still (nests); sync instructions still order but cost nothing, and
+	HZ_VC_SYNC = 0x100,   /* order point: go on only as the hart with the smallest clock */
+	HZ_VC_NOW = 0x101,    /* slot.now_ns = this hart's device time */
+	HZ_VC_WAIT = 0x102,   /* park until slot.arg0 (ns) or a HZ_VC_WAKE aimed at this hart */
+	HZ_VC_WAKE = 0x103,   /* wake hart slot.arg0 from HZ_VC_WAIT; one that comes later than the deadline is remembered, one at most */
+	HZ_VC_FREEZE = 0x104, /* from here this hart's clock stands still (nests); sync instructions still order but cost nothing, and
 				     nothing but HZ_VC_TAKE may wait */
-	HZ_VC_THAW = 0x105,       /* end of HZ_VC_FREEZE */
-	HZ_VC_HOST_WAIT = 0x106,  /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
-	HZ_VC_CHARGE = 0x107,     /* advance this hart's clock by slot.arg0 ns */
-	HZ_VC_HOST_WAKE = 0x108,  /* wake host threads that sleep on the completion doorbell of queue slot.arg0 */
-	HZ_VC_TAKE = 0x109,       /* sleep until the word at slot.arg1 is not 0 or until slot.arg0 (ns); slot.arg1 = the word, word = 0 */
-	HZ_VC_END = 0x1ff,        /* the run is over: the next instruction powers the machine off */
+	HZ_VC_THAW = 0x105,   /* end of HZ_VC_FREEZE */
+	HZ_VC_HOST_WAIT = 0x106, /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
+	HZ_VC_CHARGE = 0x107,    /* advance this hart's clock by slot.arg0 ns */
+	HZ_VC_HOST_WAKE = 0x108, /* wake host threads that sleep on the completion doorbell of queue slot.arg0 */
+	HZ_VC_TAKE = 0x109,      /* sleep until the word at slot.arg1 is not 0 or until slot.arg0 (ns); slot.arg1 = the word, word = 0 */
+	HZ_VC_END = 0x1ff,       /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run
  * the hart. The word is 8-byte aligned and in RAM.
@@ -36,11 +36,11 @@ enum hz_vc_hint {
 #define HZ_VC_LOCK_INDEX(what) ((uint32_t)(what))
 
 struct hz_vc_slot {
-	uint64_t magic;   /* HZ_VC_MAGIC under the plugin, else 0: this is how firmware knows which clock it has */
+	uint64_t magic; /* HZ_VC_MAGIC under the plugin, else 0: this is how firmware knows which clock it has */
 	uint64_t now_ns;
 	uint64_t arg0;
 	uint64_t arg1;
-	uint64_t waiting_for; /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
+	uint64_t waiting_for;      /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
 	uint64_t waiting_since_ns; /* device time at which that wait began: a hart that PAUSEs too long in it ends the run */
 	uint64_t reserved[2];
 };

@@ -4,10 +4,7 @@
 
 static const uint64_t max_cycles = (VC_NEVER >> VC_HART_BITS) - 1;
 
-uint64_t vc_cycles_to_ns(uint64_t cycles)
-{
-	return (uint64_t)((unsigned __int128)cycles * 1000 / vc.options.mhz);
-}
+uint64_t vc_cycles_to_ns(uint64_t cycles) { return (uint64_t)((unsigned __int128)cycles * 1000 / vc.options.mhz); }
 
 uint64_t vc_deadline_cycles(uint64_t ns)
 {
@@ -16,10 +13,7 @@ uint64_t vc_deadline_cycles(uint64_t ns)
 	return cycles > max_cycles ? VC_NEVER : (uint64_t)cycles;
 }
 
-uint64_t vc_duration_cycles(uint64_t ns)
-{
-	return (uint64_t)(((unsigned __int128)ns * vc.options.mhz + 500) / 1000);
-}
+uint64_t vc_duration_cycles(uint64_t ns) { return (uint64_t)(((unsigned __int128)ns * vc.options.mhz + 500) / 1000); }
 
 void vc_freeze(struct vc_hart *h)
 {
@@ -39,7 +33,4 @@ void vc_thaw(struct vc_hart *h)
 	h->mark = *h->retired;
 }
 
-uint64_t vc_counted(const struct vc_hart *h)
-{
-	return (h->frozen ? h->mark : *h->retired) - h->skipped;
-}
+uint64_t vc_counted(const struct vc_hart *h) { return (h->frozen ? h->mark : *h->retired) - h->skipped; }

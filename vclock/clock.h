@@ -10,10 +10,7 @@ static inline uint64_t vc_clock(const struct vc_hart *h)
 	return h->frozen ? h->base : h->base + (*h->retired - h->mark) * vc.options.cost.insn;
 }
 
-static inline uint64_t vc_key(const struct vc_hart *h)
-{
-	return vc_clock(h) << VC_HART_BITS | h->index;
-}
+static inline uint64_t vc_key(const struct vc_hart *h) { return vc_clock(h) << VC_HART_BITS | h->index; }
 
 /* Modelled cost of an instruction: nothing inside a freeze. */
 static inline void vc_charge(struct vc_hart *h, uint64_t cycles)

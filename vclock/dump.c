@@ -30,15 +30,14 @@ static void dump_parked(const struct vc_hart *h)
 	if (h->wait_kind == VC_WAIT)
 		vc_say("  hart %u: waits for a wake since %llu ns at %s", h->index, now, vc_symbol(h->wait_pc, pc, sizeof(pc)));
 	else
-		vc_say("  hart %u: waits for %s%s since %llu ns at %s", h->index,
-		       vc_symbol(h->reserved_address, word, sizeof(word)),
+		vc_say("  hart %u: waits for %s%s since %llu ns at %s", h->index, vc_symbol(h->reserved_address, word, sizeof(word)),
 		       lock_name(h->slot->waiting_for, lock, sizeof(lock)), now, vc_symbol(h->wait_pc, pc, sizeof(pc)));
 }
 
 void vc_dump_harts(const char *title)
 {
-	static const char *const states[] = { "not started", "ready", "running", "ready", "parked", "halted by WFI", "stopped",
-					      "running without the token" };
+	static const char *const states[] = { "not started", "ready",         "running", "ready",
+					      "parked",      "halted by WFI", "stopped", "running without the token" };
 	char pc[160], lock[64];
 
 	vc_say("%s", title);

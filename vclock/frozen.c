@@ -13,8 +13,9 @@ static void end_run(const struct vc_hart *h, enum vc_kind kind)
 {
 	char title[480], pc[160], since[160];
 
-	snprintf(title, sizeof(title), "FROZEN WAIT: hart %u would have to wait for another hart at %s (%s), but its clock is frozen since %s",
-		 h->index, vc_symbol(h->wait_pc, pc, sizeof(pc)), vc_kind_name(kind), vc_symbol(h->freeze_pc, since, sizeof(since)));
+	snprintf(title, sizeof(title),
+		 "FROZEN WAIT: hart %u would have to wait for another hart at %s (%s), but its clock is frozen since %s", h->index,
+		 vc_symbol(h->wait_pc, pc, sizeof(pc)), vc_kind_name(kind), vc_symbol(h->freeze_pc, since, sizeof(since)));
 	vc_give_up("frozen-wait", title);
 }
 

@@ -15,9 +15,6 @@ bool vc_frozen_wait(struct vc_hart *h, enum vc_kind kind);
 void vc_frozen_access(struct vc_hart *h, enum vc_kind kind, uint64_t address);
 
 /* Something else happened in the freeze. */
-static inline void vc_frozen_progress(struct vc_hart *h)
-{
-	h->looks = 0;
-}
+static inline void vc_frozen_progress(struct vc_hart *h) { h->looks = 0; }
 
 #endif

@@ -9,10 +9,7 @@
 #include "token.h"
 #include "wait.h"
 
-static void show_now(struct vc_hart *h)
-{
-	h->slot->now_ns = vc_cycles_to_ns(vc_clock(h));
-}
+static void show_now(struct vc_hart *h) { h->slot->now_ns = vc_cycles_to_ns(vc_clock(h)); }
 
 /* Succeed or fail, the reservation is used up. */
 static void store_conditional(struct vc_hart *h)
@@ -29,45 +26,26 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
 		vc_jitter(h, kind);
 	switch (kind) {
-	case VC_SC:
-		vc_order(h, kind);
-		return store_conditional(h);
+	case VC_SC: vc_order(h, kind); return store_conditional(h);
 	case VC_AMO:
 	case VC_LR:
-	case VC_SYNC:
-		return vc_order(h, kind);
+	case VC_SYNC: return vc_order(h, kind);
 	case VC_WRS_NTO:
-	case VC_WRS_STO:
-		return vc_wait_reservation(h, kind);
-	case VC_PAUSE:
-		return vc_pause(h);
-	case VC_NOW:
-		return show_now(h);
-	case VC_WAIT:
-		return vc_wait_for_wake(h);
-	case VC_WAKE:
-		return vc_wake(h);
-	case VC_FREEZE:
-		return vc_freeze(h);
-	case VC_THAW:
-		return vc_thaw(h);
-	case VC_HOST_WAIT:
-		return vc_host_wait(h);
-	case VC_CHARGE:
-		h->base += vc_duration_cycles(h->slot->arg0);
-		return;
-	case VC_HOST_WAKE:
-		return vc_host_wake(h);
-	case VC_TAKE:
-		return vc_take(h);
-	case VC_END:
-		return vc_end_run(h, "end");
-	case VC_GATE:
-		return vc_gate(h);
-	case VC_FENCE:
-		return vc_race_fence(h);
+	case VC_WRS_STO: return vc_wait_reservation(h, kind);
+	case VC_PAUSE: return vc_pause(h);
+	case VC_NOW: return show_now(h);
+	case VC_WAIT: return vc_wait_for_wake(h);
+	case VC_WAKE: return vc_wake(h);
+	case VC_FREEZE: return vc_freeze(h);
+	case VC_THAW: return vc_thaw(h);
+	case VC_HOST_WAIT: return vc_host_wait(h);
+	case VC_CHARGE: h->base += vc_duration_cycles(h->slot->arg0); return;
+	case VC_HOST_WAKE: return vc_host_wake(h);
+	case VC_TAKE: return vc_take(h);
+	case VC_END: return vc_end_run(h, "end");
+	case VC_GATE: return vc_gate(h);
+	case VC_FENCE: return vc_race_fence(h);
 	case VC_WFI_INSN:
-	case VC_PLAIN:
-		return;
+	case VC_PLAIN: return;
 	}
 }

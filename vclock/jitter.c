@@ -41,10 +41,8 @@ static bool is_order_point(enum vc_kind kind)
 	case VC_SYNC:
 	case VC_WAIT:
 	case VC_WAKE:
-	case VC_TAKE:
-		return true;
-	default:
-		return false;
+	case VC_TAKE: return true;
+	default: return false;
 	}
 }
 

@@ -9,10 +9,7 @@
 
 static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
-static struct vc_line *find(uint64_t address)
-{
-	return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1);
-}
+static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
 static void transfer(struct vc_hart *h, struct vc_line *line)
 {
@@ -52,10 +49,7 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 }
 
 /* A hart in HZ_VC_WAIT may still have the reservation of an earlier LR. */
-static bool waits_for_line(const struct vc_hart *h)
-{
-	return h->state == VC_PARKED && h->wait_kind != VC_WAIT;
-}
+static bool waits_for_line(const struct vc_hart *h) { return h->state == VC_PARKED && h->wait_kind != VC_WAIT; }
 
 void vc_line_write(struct vc_hart *h, uint64_t address)
 {
@@ -80,10 +74,7 @@ void vc_line_write(struct vc_hart *h, uint64_t address)
 	}
 }
 
-void vc_line_count_park(const struct vc_hart *h)
-{
-	find(h->reserved_address)->parks += !h->frozen;
-}
+void vc_line_count_park(const struct vc_hart *h) { find(h->reserved_address)->parks += !h->frozen; }
 
 static int compare(const void *a, const void *b)
 {

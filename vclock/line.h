@@ -12,9 +12,9 @@
 enum { VC_LINE_SHIFT = 6 };
 
 struct vc_line {
-	uint64_t tag;        /* address >> VC_LINE_SHIFT, plus 1; 0 = unused entry */
-	uint64_t holders;    /* bit per hart */
-	uint64_t watchers;   /* harts with a reservation (bits may be stale: reserved_line decides) */
+	uint64_t tag;      /* address >> VC_LINE_SHIFT, plus 1; 0 = unused entry */
+	uint64_t holders;  /* bit per hart */
+	uint64_t watchers; /* harts with a reservation (bits may be stale: reserved_line decides) */
 	uint64_t busy_until;
 	uint64_t accesses, transfers, queue_cycles, parks, wakes; /* outside freezes */
 };
@@ -27,9 +27,6 @@ void vc_line_count_park(const struct vc_hart *h);
 /* The `count` lines with most transfers (ties: lower address first) of those accessed outside freezes; returns how many there are. */
 unsigned vc_line_top(struct vc_line *out, unsigned count);
 
-static inline uint64_t vc_line_address(const struct vc_line *line)
-{
-	return (line->tag - 1) << VC_LINE_SHIFT;
-}
+static inline uint64_t vc_line_address(const struct vc_line *line) { return (line->tag - 1) << VC_LINE_SHIFT; }
 
 #endif

@@ -18,7 +18,7 @@ struct key {
 };
 
 #define FIELD(f) offsetof(struct vc_options, f)
-#define COST_KEY(c) { #c, NUMBER, FIELD(cost.c), 0, 1000000 }
+#define COST_KEY(c) #c, NUMBER, FIELD(cost.c), 0, 1000000
 static const struct key keys[] = {
 	{ "harts", SMALL, FIELD(harts), 1, 64 },
 	{ "ram", TEXT, FIELD(ram), 0, 0 },
@@ -29,7 +29,13 @@ static const struct key keys[] = {
 	{ "profile", TEXT, FIELD(profile), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, HZ_MAX_MHZ },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
-	COST_KEY(insn), COST_KEY(local), COST_KEY(remote), COST_KEY(occupancy), COST_KEY(wake), COST_KEY(pause), COST_KEY(ipi),
+	{ COST_KEY(insn) },
+	{ COST_KEY(local) },
+	{ COST_KEY(remote) },
+	{ COST_KEY(occupancy) },
+	{ COST_KEY(wake) },
+	{ COST_KEY(pause) },
+	{ COST_KEY(ipi) },
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
@@ -40,7 +46,13 @@ static const struct key keys[] = {
 };
 
 static const struct vc_costs default_costs = {
-	.insn = 1, .local = 2, .remote = 40, .occupancy = 20, .wake = 0, .pause = 10, .ipi = 100,
+	.insn = 1,
+	.local = 2,
+	.remote = 40,
+	.occupancy = 20,
+	.wake = 0,
+	.pause = 10,
+	.ipi = 100,
 };
 static const struct vc_costs ideal_costs = { .insn = 1, .pause = 10 };
 
@@ -98,9 +110,7 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 
 	switch (key->kind) {
 	case TEXT:
-	case PRESET:
-		*(const char **)field = value;
-		return *value != 0;
+	case PRESET: *(const char **)field = value; return *value != 0;
 	case NUMBER:
 		good = parse_number(value, key, &number);
 		*(uint64_t *)field = number;
@@ -109,14 +119,10 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 		good = parse_number(value, key, &number);
 		*(unsigned *)field = (unsigned)number;
 		return good;
-	case SWITCH:
-		return parse_choice(value, "off", "on", field);
-	case COUNT:
-		return parse_choice(value, "segment", "insn", field);
-	case PIN:
-		return parse_pin(value, key, field);
-	case JITTER:
-		return parse_jitter(value, key, field);
+	case SWITCH: return parse_choice(value, "off", "on", field);
+	case COUNT: return parse_choice(value, "segment", "insn", field);
+	case PIN: return parse_pin(value, key, field);
+	case JITTER: return parse_jitter(value, key, field);
 	}
 	return false;
 }
@@ -149,8 +155,7 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .spin_limit = 20000000,
-					 .watchdog_ms = 300, .lines = 16 };
+	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {

@@ -26,23 +26,23 @@ struct vc_jitter_option {
 };
 
 struct vc_options {
-	unsigned harts;          /* 0: as many as QEMU has */
-	const char *ram;         /* file behind the guest's RAM, required */
-	const char *shm;         /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
-	const char *elf;         /* image, for names in dumps and reports */
-	const char *report;      /* JSON result file */
-	const char *trace;       /* text file with every order point that the hash covers, to find where two runs part */
-	const char *profile;     /* text file with how often each segment of code ran outside freezes */
-	uint64_t mhz;            /* frequency of every hart's clock */
-	const char *preset;      /* "default" or "ideal" */
+	unsigned harts;      /* 0: as many as QEMU has */
+	const char *ram;     /* file behind the guest's RAM, required */
+	const char *shm;     /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
+	const char *elf;     /* image, for names in dumps and reports */
+	const char *report;  /* JSON result file */
+	const char *trace;   /* text file with every order point that the hash covers, to find where two runs part */
+	const char *profile; /* text file with how often each segment of code ran outside freezes */
+	uint64_t mhz;        /* frequency of every hart's clock */
+	const char *preset;  /* "default" or "ideal" */
 	struct vc_costs cost;
-	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
-	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
+	int pin;         /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	bool count_each; /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool race_check;
 	struct vc_jitter_option jitter; /* jitter.h */
-	uint64_t spin_limit;     /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
-	unsigned watchdog_ms;    /* a token holder that sleeps this long is taken for stuck */
-	unsigned lines;          /* how many lines the report lists */
+	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
+	unsigned watchdog_ms;           /* a token holder that sleeps this long is taken for stuck */
+	unsigned lines;                 /* how many lines the report lists */
 };
 
 /* Fills options from argv; unknown keys and bad values are refused: false, with one sentence in text. */

@@ -40,10 +40,7 @@ static uint64_t address_of_store(const struct vc_hart *h)
 	return vc_register(h->index, insn >> 15 & 31);
 }
 
-static void write(const struct vc_pair *pair, uint64_t value)
-{
-	memcpy(vc_guest(pair->address, pair->bytes), &value, pair->bytes);
-}
+static void write(const struct vc_pair *pair, uint64_t value) { memcpy(vc_guest(pair->address, pair->bytes), &value, pair->bytes); }
 
 void vc_pair_decide(struct vc_hart *h)
 {

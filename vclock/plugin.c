@@ -68,8 +68,10 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void *unused)
 static bool check_machine(const qemu_info_t *info, char *text, size_t bytes)
 {
 	if (info->version.min > VC_API_VERSION || info->version.cur < VC_API_VERSION)
-		snprintf(text, bytes, "this QEMU serves plugin API versions %d to %d, but version %d is needed: "
-			 "use QEMU 10.0 or later", info->version.min, info->version.cur, VC_API_VERSION);
+		snprintf(text, bytes,
+			 "this QEMU serves plugin API versions %d to %d, but version %d is needed: "
+			 "use QEMU 10.0 or later",
+			 info->version.min, info->version.cur, VC_API_VERSION);
 	else if (strcmp(info->target_name, "riscv64") || !info->system_emulation)
 		snprintf(text, bytes, "this is %s of target %s: use qemu-system-riscv64",
 			 info->system_emulation ? "system emulation" : "user emulation", info->target_name);

@@ -24,10 +24,14 @@ struct qemu_plugin_register;
 
 typedef struct qemu_info_t {
 	const char *target_name;
-	struct { int min, cur; } version;
+	struct {
+		int min, cur;
+	} version;
 	bool system_emulation;
 	union {
-		struct { int smp_vcpus, max_vcpus; } system;
+		struct {
+			int smp_vcpus, max_vcpus;
+		} system;
 	};
 } qemu_info_t;
 
@@ -66,12 +70,12 @@ uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t cb,
-					    enum qemu_plugin_cb_flags flags, void *udata);
-void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, enum qemu_plugin_op op,
-							 qemu_plugin_u64 entry, uint64_t imm);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
-				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *udata);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t cb, enum qemu_plugin_cb_flags flags,
+					    void *udata);
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, enum qemu_plugin_op op, qemu_plugin_u64 entry,
+							 uint64_t imm);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb, enum qemu_plugin_cb_flags flags,
+				      enum qemu_plugin_mem_rw rw, void *udata);
 
 /* Memory accesses. */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
@@ -80,8 +84,14 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, ui
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
 
 /* Registers. The array of descriptors is the caller's, its entries are QEMU's. */
-typedef struct { char *data; unsigned int len; } GArray;
-typedef struct { uint8_t *data; unsigned int len; } GByteArray;
+typedef struct {
+	char *data;
+	unsigned int len;
+} GArray;
+typedef struct {
+	uint8_t *data;
+	unsigned int len;
+} GByteArray;
 typedef struct {
 	struct qemu_plugin_register *handle;
 	const char *name, *feature;

@@ -86,8 +86,8 @@ static void found(const struct race *race)
 
 static bool conflicts(const struct vc_cell *cell, const struct vc_cell *now)
 {
-	return cell->epoch && cell->hart != now->hart && (cell->bytes & now->bytes) &&
-	       ((cell->access | now->access) & VC_RACE_STORE) && !(cell->access & now->access & VC_RACE_ATOMIC);
+	return cell->epoch && cell->hart != now->hart && (cell->bytes & now->bytes) && ((cell->access | now->access) & VC_RACE_STORE) &&
+	       !(cell->access & now->access & VC_RACE_ATOMIC);
 }
 
 /* The cell to overwrite: one that the new access makes superfluous, else a free one, else by turns. */
@@ -111,8 +111,7 @@ static void access_word(uint64_t word, const struct vc_cell *now)
 		const struct vc_cell *cell = &cells[i];
 
 		if (conflicts(cell, now) && cell->epoch > clocks[now->hart].at[cell->hart])
-			found(&(struct race){ word, { cell->pc, now->pc }, { cell->hart, now->hart },
-					      { cell->access, now->access } });
+			found(&(struct race){ word, { cell->pc, now->pc }, { cell->hart, now->hart }, { cell->access, now->access } });
 	}
 	*victim(cells, now) = *now;
 }
@@ -131,10 +130,7 @@ void vc_race_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned b
 	}
 }
 
-unsigned vc_race_count(void)
-{
-	return race_count;
-}
+unsigned vc_race_count(void) { return race_count; }
 
 void vc_race_write_json(FILE *out)
 {

@@ -19,12 +19,12 @@ static void write_parameters(FILE *out)
 {
 	const struct vc_options *o = &vc.options;
 
-	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64
-		", \"local\": %" PRIu64 ", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64
-		", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
-		", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
-		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake,
-		o->cost.pause, o->cost.ipi, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
+	fprintf(out,
+		"  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64 ", \"local\": %" PRIu64
+		", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64 ", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64
+		", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
+		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake, o->cost.pause,
+		o->cost.ipi, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
 	else
@@ -67,8 +67,8 @@ static void write_harts(FILE *out)
 	for (unsigned i = 0; i < vc.harts; i++) {
 		const struct vc_hart *h = &vc.hart[i];
 
-		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64 "}",
-			i ? "," : "", i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
+		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64 "}", i ? "," : "",
+			i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
 	}
 	fprintf(out, "\n  ],\n");
 }
@@ -81,9 +81,10 @@ static void write_lines(FILE *out)
 
 	fprintf(out, "  \"lines\": [");
 	for (unsigned i = 0; i < n; i++)
-		fprintf(out, "%s\n    {\"line\": \"%s\", \"accesses\": %" PRIu64 ", \"transfers\": %" PRIu64
-			", \"queue_cycles\": %" PRIu64 ", \"parks\": %" PRIu64 ", \"wakes\": %" PRIu64 "}", i ? "," : "",
-			vc_symbol(vc_line_address(&lines[i]), name, sizeof(name)), lines[i].accesses, lines[i].transfers,
+		fprintf(out,
+			"%s\n    {\"line\": \"%s\", \"accesses\": %" PRIu64 ", \"transfers\": %" PRIu64 ", \"queue_cycles\": %" PRIu64
+			", \"parks\": %" PRIu64 ", \"wakes\": %" PRIu64 "}",
+			i ? "," : "", vc_symbol(vc_line_address(&lines[i]), name, sizeof(name)), lines[i].accesses, lines[i].transfers,
 			lines[i].queue_cycles, lines[i].parks, lines[i].wakes);
 	fprintf(out, "\n  ],\n");
 	free(lines);
@@ -99,9 +100,10 @@ static void write_host(FILE *out)
 	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - vc.started_host_ns;
 	for (unsigned i = 0; i < vc.harts && vc.hart[i].retired; i++)
 		retired += *vc.hart[i].retired;
-	fprintf(out, "  \"host\": {\"wall_ns\": %" PRIu64 ", \"retired\": %" PRIu64 ", \"host_waits\": %" PRIu64
-		", \"host_wakes\": %" PRIu64 ", \"hand_overs\": %" PRIu64 "}\n", vc.started_host_ns ? ns : 0, retired, vc.host_waits,
-		vc.host_wakes, vc.hand_overs);
+	fprintf(out,
+		"  \"host\": {\"wall_ns\": %" PRIu64 ", \"retired\": %" PRIu64 ", \"host_waits\": %" PRIu64 ", \"host_wakes\": %" PRIu64
+		", \"hand_overs\": %" PRIu64 "}\n",
+		vc.started_host_ns ? ns : 0, retired, vc.host_waits, vc.host_wakes, vc.hand_overs);
 }
 
 void vc_report_write(void)

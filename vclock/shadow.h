@@ -8,10 +8,10 @@
 enum { VC_SHADOW_CELLS = 4 };
 
 struct vc_cell {
-	uint32_t epoch;      /* 0: empty */
+	uint32_t epoch; /* 0: empty */
 	uint8_t hart;
-	uint8_t bytes;       /* mask of the word's bytes */
-	uint8_t access;      /* enum vc_race_access */
+	uint8_t bytes;  /* mask of the word's bytes */
+	uint8_t access; /* enum vc_race_access */
 	uint8_t reserved;
 	uint64_t pc;
 };

@@ -38,12 +38,38 @@ enum vc_phase {
 
 /* Kinds of synchronisation instruction, also the causes of switches. Values enter the order hash: append only. */
 enum vc_kind {
-	VC_AMO, VC_LR, VC_SC, VC_WRS_NTO, VC_WRS_STO, VC_PAUSE, VC_SYNC, VC_NOW, VC_WAIT, VC_WAKE, VC_FREEZE, VC_THAW,
-	VC_HOST_WAIT, VC_CHARGE, VC_HOST_WAKE, VC_END, VC_WFI_INSN, VC_GATE, VC_FENCE, VC_TAKE, VC_KINDS, VC_PLAIN = VC_KINDS,
+	VC_AMO,
+	VC_LR,
+	VC_SC,
+	VC_WRS_NTO,
+	VC_WRS_STO,
+	VC_PAUSE,
+	VC_SYNC,
+	VC_NOW,
+	VC_WAIT,
+	VC_WAKE,
+	VC_FREEZE,
+	VC_THAW,
+	VC_HOST_WAIT,
+	VC_CHARGE,
+	VC_HOST_WAKE,
+	VC_END,
+	VC_WFI_INSN,
+	VC_GATE,
+	VC_FENCE,
+	VC_TAKE,
+	VC_KINDS,
+	VC_PLAIN = VC_KINDS,
 };
 
-enum vc_flag { /* why a run is no measurement */
-	VC_FLAG_STOPPED, VC_FLAG_FLUSHED, VC_FLAG_RESCUED, VC_FLAG_WFI_WOKE, VC_FLAG_RESET, VC_FLAG_UNFROZEN_HOST_WAIT,
+/* Why a run is no measurement. */
+enum vc_flag {
+	VC_FLAG_STOPPED,
+	VC_FLAG_FLUSHED,
+	VC_FLAG_RESCUED,
+	VC_FLAG_WFI_WOKE,
+	VC_FLAG_RESET,
+	VC_FLAG_UNFROZEN_HOST_WAIT,
 	VC_FLAGS,
 };
 
@@ -51,41 +77,41 @@ enum vc_flag { /* why a run is no measurement */
 struct vc_pair {
 	uint64_t address, found; /* the LR's word, and what it held */
 	unsigned bytes;
-	bool open;               /* QEMU lets an SC to that word try */
-	bool stores;             /* this SC stores */
-	bool hidden;             /* the word holds ~found until it has executed */
+	bool open;   /* QEMU lets an SC to that word try */
+	bool stores; /* this SC stores */
+	bool hidden; /* the word holds ~found until it has executed */
 };
 
 struct vc_hart {
 	_Alignas(64) const uint64_t *retired; /* QEMU's inline counter */
-	uint64_t base, mark;    /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
-	uint64_t skipped;       /* instructions retired inside freezes before mark: they are not counted */
-	_Atomic uint64_t limit; /* smallest key of all others: below it the holder needs nobody's leave */
-	uint32_t frozen;        /* depth of HZ_VC_FREEZE */
+	uint64_t base, mark;                  /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
+	uint64_t skipped;                     /* instructions retired inside freezes before mark: they are not counted */
+	_Atomic uint64_t limit;               /* smallest key of all others: below it the holder needs nobody's leave */
+	uint32_t frozen;                      /* depth of HZ_VC_FREEZE */
 	uint32_t index;
 	enum vc_hart_state state;
-	bool reserved;          /* LR reservation intact on reserved_line */
-	bool wake_pending;      /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
-	bool in_wfi;            /* the last synchronisation instruction was WFI */
-	bool woke;              /* from a WFI that halted it */
-	bool drained;           /* was let go by a drain or rescue: wake was spurious */
+	bool reserved;     /* LR reservation intact on reserved_line */
+	bool wake_pending; /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
+	bool in_wfi;       /* the last synchronisation instruction was WFI */
+	bool woke;         /* from a WFI that halted it */
+	bool drained;      /* was let go by a drain or rescue: wake was spurious */
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	struct vc_pair pair;
 	uint64_t wake_at;
-	uint64_t deadline;      /* of the wait it is parked in, in cycles; VC_NEVER: none */
-	uint64_t *word;         /* of HZ_VC_TAKE, in guest RAM */
+	uint64_t deadline;                /* of the wait it is parked in, in cycles; VC_NEVER: none */
+	uint64_t *word;                   /* of HZ_VC_TAKE, in guest RAM */
 	bool (*ready)(struct vc_hart *h); /* VC_LOOKING: called with the lock, while nobody holds the token */
-	uint64_t wait_pc;       /* last instruction it blocked at */
+	uint64_t wait_pc;                 /* last instruction it blocked at */
 	enum vc_kind wait_kind;
 	struct hz_vc_slot *slot;
-	uint64_t freeze_pc;     /* where the freeze began that it stands in */
-	uint64_t looked_at;     /* while frozen: address of the last synchronising access, */
-	uint32_t looks;         /* and how often it was made in a row */
-	uint64_t random;        /* option jitter: state of the hart's draws, */
-	uint64_t jittered;      /* and instructions counted at the last one */
+	uint64_t freeze_pc; /* where the freeze began that it stands in */
+	uint64_t looked_at; /* while frozen: address of the last synchronising access, */
+	uint32_t looks;     /* and how often it was made in a row */
+	uint64_t random;    /* option jitter: state of the hart's draws, */
+	uint64_t jittered;  /* and instructions counted at the last one */
 	int tid;
-	uint64_t retired_seen;  /* watchdog's last look */
+	uint64_t retired_seen; /* watchdog's last look */
 	_Alignas(64) _Atomic uint32_t go;
 };
 
@@ -94,20 +120,20 @@ struct vclock {
 	unsigned harts, inited, entered;
 	pthread_mutex_t lock;
 	enum vc_phase phase;
-	bool ended;             /* END, deadlock or a fatal error: nothing is measured any more */
-	int holder;             /* hart with the token or -1 */
-	int exit_code;          /* of QEMU, if not 0 */
-	const char *end;        /* how the run ended, for the report */
+	bool ended;                 /* END, deadlock or a fatal error: nothing is measured any more */
+	int holder;                 /* hart with the token or -1 */
+	int exit_code;              /* of QEMU, if not 0 */
+	const char *end;            /* how the run ended, for the report */
 	uint64_t key[VC_MAX_HARTS]; /* clock << VC_HART_BITS | hart; VC_NEVER: cannot be granted */
 	struct vc_hart hart[VC_MAX_HARTS];
-	void *ram;              /* guest RAM */
+	void *ram; /* guest RAM */
 	uint64_t ram_bytes;
-	void *shm;              /* ivshmem #0 or NULL */
+	void *shm; /* ivshmem #0 or NULL */
 	uint64_t shm_bytes;
 	uint64_t order_hash, orders;
-	int last;               /* hart of the last order point, -1: none yet */
+	int last;                    /* hart of the last order point, -1: none yet */
 	uint64_t switches[VC_KINDS]; /* order points that followed one of another hart */
-	uint64_t parks, wakes;  /* outside freezes */
+	uint64_t parks, wakes;       /* outside freezes */
 	uint64_t hand_overs, host_waits, host_wakes;
 	uint64_t started_host_ns;
 	_Atomic uint64_t flags[VC_FLAGS];

@@ -19,10 +19,7 @@ static uint64_t symbol_count;
 static const char *names;
 static uint64_t names_bytes;
 
-static bool inside(uint64_t offset, uint64_t bytes)
-{
-	return offset <= image_bytes && bytes <= image_bytes - offset;
-}
+static bool inside(uint64_t offset, uint64_t bytes) { return offset <= image_bytes && bytes <= image_bytes - offset; }
 
 static void find_table(const Elf64_Ehdr *header)
 {
@@ -89,8 +86,8 @@ const char *vc_symbol(uint64_t address, char *text, size_t bytes)
 	const Elf64_Sym *s = nearest(address);
 
 	if (s && address - s->st_value < 1 << 20)
-		snprintf(text, bytes, "%s+0x%llx (0x%llx)", names + s->st_name,
-			 (unsigned long long)(address - s->st_value), (unsigned long long)address);
+		snprintf(text, bytes, "%s+0x%llx (0x%llx)", names + s->st_name, (unsigned long long)(address - s->st_value),
+			 (unsigned long long)address);
 	else
 		snprintf(text, bytes, "0x%llx", (unsigned long long)address);
 	return text;

@@ -16,10 +16,7 @@
 static const char no_more[] = "DEADLOCK: no hart can ever run again";
 static struct vc_token_hooks told;
 
-void vc_token_start(const struct vc_token_hooks *hooks)
-{
-	told = *hooks;
-}
+void vc_token_start(const struct vc_token_hooks *hooks) { told = *hooks; }
 
 static void sleep_until_go(struct vc_hart *h)
 {
@@ -34,10 +31,7 @@ static void let_go(struct vc_hart *h)
 	syscall(SYS_futex, &h->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static bool is_blocked(const struct vc_hart *h)
-{
-	return h->state == VC_READY || h->state == VC_LOOKING || h->state == VC_PARKED;
-}
+static bool is_blocked(const struct vc_hart *h) { return h->state == VC_READY || h->state == VC_LOOKING || h->state == VC_PARKED; }
 
 /* Smallest key of all harts, and the one after it. */
 static int pick(uint64_t *second)
@@ -228,15 +222,9 @@ static void wait_turn(struct vc_hart *h, enum vc_kind kind, enum vc_hart_state b
 	hand_over(h);
 }
 
-void vc_order_wait(struct vc_hart *h, enum vc_kind kind)
-{
-	wait_turn(h, kind, VC_READY);
-}
+void vc_order_wait(struct vc_hart *h, enum vc_kind kind) { wait_turn(h, kind, VC_READY); }
 
-void vc_look(struct vc_hart *h, enum vc_kind kind)
-{
-	wait_turn(h, kind, VC_LOOKING);
-}
+void vc_look(struct vc_hart *h, enum vc_kind kind) { wait_turn(h, kind, VC_LOOKING); }
 
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind)
 {
@@ -289,10 +277,7 @@ void vc_give_up(const char *end, const char *title)
 		let_go(next);
 }
 
-void vc_deadlock(void)
-{
-	vc_give_up("deadlock", no_more);
-}
+void vc_deadlock(void) { vc_give_up("deadlock", no_more); }
 
 void vc_rescue(void)
 {

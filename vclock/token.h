@@ -8,7 +8,9 @@
 
 /* What the token starts and ends. opened: every hart is there, the run begins; ended: it is over, what is measured stands. Both with
  * vc.lock held. */
-struct vc_token_hooks { void (*opened)(void), (*ended)(void); };
+struct vc_token_hooks {
+	void (*opened)(void), (*ended)(void);
+};
 /* Before any hart runs. */
 void vc_token_start(const struct vc_token_hooks *hooks);
 
@@ -41,10 +43,7 @@ void vc_end_run(struct vc_hart *h, const char *end);
 /* Ends the run with an exit code of QEMU; vc.lock is held by the caller. */
 void vc_abort_locked(const char *end, int exit_code);
 
-static inline bool vc_holds(const struct vc_hart *h)
-{
-	return h->state == VC_RUN;
-}
+static inline bool vc_holds(const struct vc_hart *h) { return h->state == VC_RUN; }
 
 /* Order point: returns once the hart has the smallest key (or order is suspended: then vc_holds may be false). */
 static inline void vc_order(struct vc_hart *h, enum vc_kind kind)

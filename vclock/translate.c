@@ -36,15 +36,9 @@ static void *site(uint64_t pc, enum vc_kind kind, uint32_t word)
 	return (void *)(uintptr_t)(pc << 8 | bits << 6 | kind);
 }
 
-static uint64_t site_pc(const void *udata)
-{
-	return (uintptr_t)udata >> 8;
-}
+static uint64_t site_pc(const void *udata) { return (uintptr_t)udata >> 8; }
 
-static enum vc_kind site_kind(const void *udata)
-{
-	return (enum vc_kind)((uintptr_t)udata & SITE_KIND);
-}
+static enum vc_kind site_kind(const void *udata) { return (enum vc_kind)((uintptr_t)udata & SITE_KIND); }
 
 static void before(unsigned int vcpu, void *udata)
 {
@@ -102,19 +96,16 @@ static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 static enum vc_kind atomic_kind(uint32_t word)
 {
 	switch (word >> 27) {
-	case 2:
-		return VC_LR;
-	case 3:
-		return VC_SC;
-	default:
-		return VC_AMO;
+	case 2: return VC_LR;
+	case 3: return VC_SC;
+	default: return VC_AMO;
 	}
 }
 
 static enum vc_kind hint_kind(uint32_t imm)
 {
-	static const uint8_t kinds[] = { VC_SYNC, VC_NOW, VC_WAIT, VC_WAKE, VC_FREEZE, VC_THAW, VC_HOST_WAIT, VC_CHARGE,
-					 VC_HOST_WAKE, VC_TAKE };
+	static const uint8_t kinds[] = { VC_SYNC, VC_NOW,       VC_WAIT,   VC_WAKE,      VC_FREEZE,
+					 VC_THAW, VC_HOST_WAIT, VC_CHARGE, VC_HOST_WAKE, VC_TAKE };
 
 	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
@@ -130,14 +121,10 @@ static enum vc_kind decode(uint32_t word)
 	if ((word & 0xfffff) == 0x02013) /* SLTI x0, x0, imm */
 		return hint_kind(word >> 20);
 	switch (word) {
-	case 0x00d00073:
-		return VC_WRS_NTO;
-	case 0x01d00073:
-		return VC_WRS_STO;
-	case 0x0100000f:
-		return VC_PAUSE;
-	case 0x10500073:
-		return VC_WFI_INSN;
+	case 0x00d00073: return VC_WRS_NTO;
+	case 0x01d00073: return VC_WRS_STO;
+	case 0x0100000f: return VC_PAUSE;
+	case 0x10500073: return VC_WFI_INSN;
 	}
 	return vc.options.race_check && (word & 0x707f) == 0x000f ? VC_FENCE : VC_PLAIN;
 }

@@ -11,7 +11,4 @@ struct entry {
 
 static struct vc_table words = { .entry_bytes = sizeof(struct entry) };
 
-struct vc_vector *vc_vector_of(uint64_t address)
-{
-	return &((struct entry *)vc_table_at(&words, (address >> 3) + 1))->clock;
-}
+struct vc_vector *vc_vector_of(uint64_t address) { return &((struct entry *)vc_table_at(&words, (address >> 3) + 1))->clock; }

@@ -7,7 +7,9 @@
 
 #include "state.h"
 
-struct vc_vector { uint32_t at[VC_MAX_HARTS]; };
+struct vc_vector {
+	uint32_t at[VC_MAX_HARTS];
+};
 
 static inline void vc_vector_join(struct vc_vector *into, const struct vc_vector *from)
 {

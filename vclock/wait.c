@@ -10,10 +10,7 @@
 #include "race.h"
 
 /* HZ_VC_WAKE and HZ_VC_WAIT synchronise like a release and an acquire of a word nobody else has. */
-static uint64_t wake_word(uint64_t hart)
-{
-	return hart * 8;
-}
+static uint64_t wake_word(uint64_t hart) { return hart * 8; }
 
 /* A waiter that retries (test-and-set) never parks, so that a lock nobody will release shows as a wait without end. */
 static bool spins_for_ever(const struct vc_hart *h)

@@ -30,11 +30,15 @@ struct run {
 	struct lt_lock lock;
 	pthread_mutex_t mutex;
 	struct lt_barrier start;
-	volatile uint64_t sum;  /* the critical section's work; lost updates are expected with `none` */
+	volatile uint64_t sum; /* the critical section's work; lost updates are expected with `none` */
 	LT_OWN_LINE lt_word stop;
 	uint64_t operations[HZ_MAX_HARTS]; /* written by each party at its end */
 };
-struct party { struct run *run; unsigned hart; pthread_t thread; };
+struct party {
+	struct run *run;
+	unsigned hart;
+	pthread_t thread;
+};
 
 static void operate(struct run *run)
 {
@@ -67,7 +71,7 @@ static void *party_main(void *arg)
 
 static void start(struct run *run, struct arena *arena, unsigned row, unsigned threads)
 {
-	const struct lt_lock_class only = { .name = "bench", .kind = (uint8_t)(row == PTHREAD_ROW ? LT_LOCK_NONE : row) };
+	const struct lt_lock_class only = {.name = "bench", .kind = (uint8_t)(row == PTHREAD_ROW ? LT_LOCK_NONE : row)};
 
 	run->row = row;
 	run->threads = threads;
@@ -86,7 +90,7 @@ static double measure_once(struct run *run, struct arena arena, unsigned row, un
 
 	start(run, &arena, row, threads);
 	for (unsigned i = 0; i < threads; i++) {
-		parties[i] = (struct party){ .run = run, .hart = i };
+		parties[i] = (struct party){.run = run, .hart = i};
 		if (pthread_create(&parties[i].thread, NULL, party_main, &parties[i]))
 			lt_fail("pthread_create failed");
 	}
@@ -140,9 +144,9 @@ static void print(unsigned row, double alone, double contended, uint64_t threads
 
 int main(int argc, char **argv)
 {
-	static struct run run = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+	static struct run run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 	static uint8_t memory[1 << 20];
-	struct arena arena = { memory, sizeof(memory), 0 };
+	struct arena arena = {memory, sizeof(memory), 0};
 	uint64_t threads = 4, ms = 40;
 	bool json = false;
 

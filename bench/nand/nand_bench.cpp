@@ -17,7 +17,10 @@ using rig::Txn;
 
 namespace {
 
-struct Preset { const char *name, *source; hz_device_config cfg; };
+struct Preset {
+	const char *name, *source;
+	hz_device_config cfg;
+};
 
 // MCMQ Table I; ConZone's TLC and QLC (its section on latencies; units of 96 and 64 KiB).
 std::vector<Preset> Presets()
@@ -42,10 +45,7 @@ std::vector<Preset> Presets()
 
 const char *const kPageTypes[] = {"LSB", "CSB", "MSB", "TSB"};
 
-const char *PageType(const hz_device_config &cfg, uint32_t type)
-{
-	return cfg.cell == HZ_CELL_MLC && type == 1 ? "MSB" : kPageTypes[type];
-}
+const char *PageType(const hz_device_config &cfg, uint32_t type) { return cfg.cell == HZ_CELL_MLC && type == 1 ? "MSB" : kPageTypes[type]; }
 
 // One kind of operation: how often, and the spread of what it took.
 struct Series {
@@ -60,9 +60,14 @@ struct Series {
 			mean += static_cast<double>(ns) / static_cast<double>(took.size());
 		for (uint64_t ns : took)
 			square += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
-		return {{"op", op}, {"page", page}, {"count", took.size()},
-			{"configured_array_ns", array_ns}, {"configured_bus_ns", bus_ns}, {"configured_ns", array_ns + bus_ns},
-			{"measured_mean_ns", mean}, {"measured_min_ns", *std::min_element(took.begin(), took.end())},
+		return {{"op", op},
+			{"page", page},
+			{"count", took.size()},
+			{"configured_array_ns", array_ns},
+			{"configured_bus_ns", bus_ns},
+			{"configured_ns", array_ns + bus_ns},
+			{"measured_mean_ns", mean},
+			{"measured_min_ns", *std::min_element(took.begin(), took.end())},
 			{"measured_max_ns", *std::max_element(took.begin(), took.end())},
 			{"measured_sigma_ns", std::sqrt(square / static_cast<double>(took.size()))}};
 	}
@@ -71,7 +76,10 @@ struct Series {
 // The TSU's hart is kept busy for a random while, so that it comes late to most events.
 void Disturb(std::mt19937_64 &random)
 {
-	static struct { lt_event event; uint64_t ns; } busy;
+	static struct {
+		lt_event event;
+		uint64_t ns;
+	} busy;
 	static const lt_thread tsu_hart{"busy", 1};
 	busy.ns = random() % 200000;
 	lt_post(&tsu_hart, &busy.event, [](lt_event *) { clock_charge_ns(busy.ns); });
@@ -123,7 +131,10 @@ ordered_json Audit(Rig &r)
 {
 	ordered_json out = ordered_json::array();
 	auto add = [&](const std::string &name, const tsu_account &a) {
-		out.push_back({{"resource", name}, {"busy_ns", a.busy_ns}, {"idle_ns", a.idle_ns}, {"elapsed_ns", a.elapsed_ns},
+		out.push_back({{"resource", name},
+			       {"busy_ns", a.busy_ns},
+			       {"idle_ns", a.idle_ns},
+			       {"elapsed_ns", a.elapsed_ns},
 			       {"conserved", a.busy_ns + a.idle_ns == a.elapsed_ns}});
 	};
 	hz_log_flash log;
@@ -153,7 +164,9 @@ ordered_json Utilisation(uint32_t dies)
 	double period = std::max(cycle, dies * bus);
 	hz_log_flash log;
 	tsu_report(r.tsu, &log);
-	return {{"dies_per_channel", dies}, {"reads", rounds * dies}, {"elapsed_ns", elapsed},
+	return {{"dies_per_channel", dies},
+		{"reads", rounds * dies},
+		{"elapsed_ns", elapsed},
 		{"formula_elapsed_ns", rounds * period},
 		{"channel_utilisation", static_cast<double>(log.channel_busy_ns[0]) / elapsed},
 		{"formula_channel_utilisation", dies * bus / period},
@@ -172,8 +185,9 @@ ordered_json MultiPlane(tsu_op op, const char *name, uint32_t planes)
 		Rig r(cfg);
 		std::vector<Txn *> list;
 		for (uint32_t plane = 0; plane < planes; plane++)
-			list.push_back(op == TSU_READ ? &r.Read(plane, 3, 0, 2) : op == TSU_PROGRAM ? &r.Program(plane, 3, 0, 2) :
-						&r.Erase(plane, 3));
+			list.push_back(op == TSU_READ      ? &r.Read(plane, 3, 0, 2)
+				       : op == TSU_PROGRAM ? &r.Program(plane, 3, 0, 2)
+							   : &r.Erase(plane, 3));
 		uint64_t begin = clock_now_ns();
 		if (together)
 			r.SubmitList(list);
@@ -187,13 +201,22 @@ ordered_json MultiPlane(tsu_op op, const char *name, uint32_t planes)
 		bus = cfg.command_ns + (op == TSU_ERASE ? 0 : r.TransferNs(2));
 		array = op == TSU_READ ? cfg.normal.read_ns[0] : op == TSU_PROGRAM ? cfg.normal.program_ns[0] : cfg.normal.erase_ns;
 	}
-	return {{"op", name}, {"planes", planes}, {"single_ns", took[0]}, {"together_ns", took[1]},
+	return {{"op", name},
+		{"planes", planes},
+		{"single_ns", took[0]},
+		{"together_ns", took[1]},
 		{"gain", static_cast<double>(took[0]) / static_cast<double>(took[1])},
 		{"formula_gain", static_cast<double>(planes * (bus + array)) / static_cast<double>(planes * bus + array)}};
 }
 
 // Rows of one kind of operation on one die with and without cache, and programs in passes.
-struct Row { const char *op; tsu_op kind; bool cached; uint32_t passes; uint32_t interleave; };
+struct Row {
+	const char *op;
+	tsu_op kind;
+	bool cached;
+	uint32_t passes;
+	uint32_t interleave;
+};
 
 // With c command, x transfer, a array, b shift, over p passes. Derived from the configuration alone.
 double RowFormula(const hz_device_config &cfg, const Row &row, uint32_t n, double x)
@@ -223,9 +246,14 @@ ordered_json Rows(const Row &row)
 		list.push_back(row.kind == TSU_READ ? &r.Read(0, 3, 0, sectors) : &r.Program(0, 3, i * sectors, sectors));
 	r.SubmitList(list);
 	lt_host_run_until_idle();
-	return {{"op", row.op}, {"cached", row.cached}, {"passes", row.passes}, {"interleave_sectors", row.interleave}, {"count", n},
+	return {{"op", row.op},
+		{"cached", row.cached},
+		{"passes", row.passes},
+		{"interleave_sectors", row.interleave},
+		{"count", n},
 		{"measured_ns", list.back()->took_ns()},
-		{"formula_ns", RowFormula(cfg, row, n, static_cast<double>(r.TransferNs(sectors)))}, {"audit", Audit(r)}};
+		{"formula_ns", RowFormula(cfg, row, n, static_cast<double>(r.TransferNs(sectors)))},
+		{"audit", Audit(r)}};
 }
 
 ordered_json AllRows()
@@ -263,14 +291,16 @@ ordered_json Shares(uint32_t schedule, const char *name)
 			next(stream);
 	lt_host_run_until_idle();
 	const double all = static_cast<double>(done[0] + done[1] + done[2]);
-	return {{"schedule", name}, {"depths", depth},
+	return {{"schedule", name},
+		{"depths", depth},
 		{"shares", {static_cast<double>(done[0]) / all, static_cast<double>(done[1]) / all, static_cast<double>(done[2]) / all}}};
 }
 
 ordered_json Scale(uint32_t dies)
 {
 	tsu_work work = rig::WorkOfAllDies(dies);
-	return {{"dies", dies}, {"transactions", work.transactions},
+	return {{"dies", dies},
+		{"transactions", work.transactions},
 		{"steps_per_transaction", static_cast<double>(work.steps) / static_cast<double>(work.transactions)}};
 }
 

@@ -6,8 +6,8 @@
 #include "platform/fail.h"
 
 static const char *const cause_names[] = {
-	"instruction address misaligned", "instruction access fault", "illegal instruction", "breakpoint",
-	"load address misaligned", "load access fault", "store address misaligned", "store access fault",
+	"instruction address misaligned", "instruction access fault", "illegal instruction",      "breakpoint",
+	"load address misaligned",        "load access fault",        "store address misaligned", "store access fault",
 };
 
 static const char *cause_name(uint64_t cause)
@@ -21,7 +21,6 @@ _Noreturn void trap_report(uint64_t cause, uint64_t pc, uint64_t value, uint64_t
 
 void trap_report(uint64_t cause, uint64_t pc, uint64_t value, uint64_t sp, uint64_t ra)
 {
-	fail_with("trap: cause %lu (%s) mepc 0x%lx mtval 0x%lx hart %u ra 0x%lx sp 0x%lx", (unsigned long)cause,
-		  cause_name(cause), (unsigned long)pc, (unsigned long)value, lt_hart_id(), (unsigned long)ra,
-		  (unsigned long)sp);
+	fail_with("trap: cause %lu (%s) mepc 0x%lx mtval 0x%lx hart %u ra 0x%lx sp 0x%lx", (unsigned long)cause, cause_name(cause),
+		  (unsigned long)pc, (unsigned long)value, lt_hart_id(), (unsigned long)ra, (unsigned long)sp);
 }

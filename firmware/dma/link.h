@@ -9,8 +9,13 @@
 extern "C" {
 #endif
 
-struct link { lt_word free_ns; uint64_t ps_per_byte; };
-struct link_pair { struct link to_host, to_device; };
+struct link {
+	lt_word free_ns;
+	uint64_t ps_per_byte;
+};
+struct link_pair {
+	struct link to_host, to_device;
+};
 
 void link_init(struct link *link, uint64_t bytes_per_s); /* 0 = infinitely fast */
 /* Any hart. Reserves the link for `bytes` from max(now, end of the last transfer) on; returns the end in device ns. Lock-free. */

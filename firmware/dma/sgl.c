@@ -36,12 +36,6 @@ void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t byt
 	sgl_walk(sgl, at, (uint8_t *)(uintptr_t)src, bytes, COPY_IN);
 }
 
-void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes)
-{
-	sgl_walk(sgl, at, dst, bytes, COPY_OUT);
-}
+void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes) { sgl_walk(sgl, at, dst, bytes, COPY_OUT); }
 
-void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes)
-{
-	sgl_walk(sgl, at, NULL, bytes, COPY_ZERO);
-}
+void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes) { sgl_walk(sgl, at, NULL, bytes, COPY_ZERO); }

@@ -13,7 +13,7 @@ extern "C" {
 /* Byte i of the list is page[(offset + i) / 4096][(offset + i) % 4096]. */
 struct sgl {
 	uint8_t **page;
-	uint32_t offset;   /* into the first page, < 4096 */
+	uint32_t offset; /* into the first page, < 4096 */
 	uint32_t bytes;
 };
 

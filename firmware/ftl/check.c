@@ -35,7 +35,8 @@ static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32
 	ppa_t ppa = staged_at(ext, offset);
 
 	if (ppa == PPA_NONE)
-		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL : "a written sector is neither placed, staged nor buffered";
+		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL
+									       : "a written sector is neither placed, staged nor buffered";
 	if (!slc_holds(ftl->map, ppa))
 		return "a staged sector lies outside SLC";
 	if (*slc_tag_of(ftl, ppa) != ext->start + offset)

@@ -71,30 +71,15 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	return *error ? NULL : ftl;
 }
 
-void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req)
-{
-	io_submit(&ftl->workers[worker], req);
-}
+void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req) { io_submit(&ftl->workers[worker], req); }
 
-void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out)
-{
-	*out = ftl->damage;
-}
+void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out) { *out = ftl->damage; }
 
-void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch)
-{
-	ftl->watch = watch;
-}
+void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch) { ftl->watch = watch; }
 
-uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool take)
-{
-	return zone_changes_take(ftl, start, most, take);
-}
+uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool take) { return zone_changes_take(ftl, start, most, take); }
 
-void ftl_report_health(const struct ftl *ftl, struct ftl_health *out)
-{
-	superblocks_health(ftl, out);
-}
+void ftl_report_health(const struct ftl *ftl, struct ftl_health *out) { superblocks_health(ftl, out); }
 
 void ftl_publish(struct ftl *ftl)
 {
@@ -124,7 +109,4 @@ void ftl_report(struct ftl *ftl, struct hz_log_ftl *out)
 	ftl_published(ftl, out);
 }
 
-const char *ftl_check(struct ftl *ftl)
-{
-	return whole_check(ftl);
-}
+const char *ftl_check(struct ftl *ftl) { return whole_check(ftl); }

@@ -6,7 +6,8 @@
 
 HZ_STATIC_ASSERT((int)HZ_LOCK_CLASSES <= (int)HZ_MAX_LOCK_CLASSES, "statistics have room for every class");
 HZ_STATIC_ASSERT((int)HZ_STATS_OFF == (int)LT_STATS_OFF && (int)HZ_STATS_CONTENDED == (int)LT_STATS_CONTENDED &&
-		 (int)HZ_STATS_ALL == (int)LT_STATS_ALL, "the config's levels are libthread's");
+			 (int)HZ_STATS_ALL == (int)LT_STATS_ALL,
+		 "the config's levels are libthread's");
 
 const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_config *cfg)
 {

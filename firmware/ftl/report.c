@@ -9,8 +9,14 @@
  * (ZNS 1.1, Zone Management Receive). */
 static bool matches(uint8_t filter, uint8_t state)
 {
-	static const uint8_t wanted[] = { 0, NVME_ZS_EMPTY, NVME_ZS_IMPLICIT_OPEN, NVME_ZS_EXPLICIT_OPEN, NVME_ZS_CLOSED,
-					  NVME_ZS_FULL, NVME_ZS_READ_ONLY, NVME_ZS_OFFLINE };
+	static const uint8_t wanted[] = { 0,
+					  NVME_ZS_EMPTY,
+					  NVME_ZS_IMPLICIT_OPEN,
+					  NVME_ZS_EXPLICIT_OPEN,
+					  NVME_ZS_CLOSED,
+					  NVME_ZS_FULL,
+					  NVME_ZS_READ_ONLY,
+					  NVME_ZS_OFFLINE };
 
 	return filter == 0 || (filter < sizeof(wanted) && wanted[filter] == state);
 }
@@ -21,15 +27,19 @@ static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
 	uint8_t state;
 
 	if (is_conventional(zone->ext.ftl, zone->ext.start)) {
-		*out = (struct nvme_zone_descriptor){ .type = 1, .capacity = zone->ext.ftl->capacity,
-						      .start = zone->ext.start, .write_pointer = UINT64_MAX };
+		*out = (struct nvme_zone_descriptor){
+			.type = 1, .capacity = zone->ext.ftl->capacity, .start = zone->ext.start, .write_pointer = UINT64_MAX
+		};
 		return;
 	}
 	lt_lock_acquire(&zone->ext.lock, &node);
 	state = zone->state;
 	*out = (struct nvme_zone_descriptor){
-		.type = 2, .state = (uint8_t)(state << 4), .capacity = zone->ext.ftl->capacity,
-		.start = zone->ext.start, .write_pointer = zone->ext.start + zone->ext.wp,
+		.type = 2,
+		.state = (uint8_t)(state << 4),
+		.capacity = zone->ext.ftl->capacity,
+		.start = zone->ext.start,
+		.write_pointer = zone->ext.start + zone->ext.wp,
 	};
 	if (state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE)
 		out->write_pointer = UINT64_MAX;

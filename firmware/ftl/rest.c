@@ -17,8 +17,8 @@ enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
 static bool rest_is_quiet(struct ftl *ftl)
 {
-	return !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) &&
-	       slc_quiet(ftl);
+	return !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) && relocator_quiet(ftl) &&
+	       superblocks_quiet(ftl) && slc_quiet(ftl);
 }
 
 static void rest_look(struct lt_timer *timer)
@@ -39,12 +39,8 @@ static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 		l2p_checkpoint_now(self);
 		rest_run(self, req);
 		break;
-	case REST_RECORDS:
-		zone_table_record_all(self, req, ftl->rest->data_before);
-		break;
-	default:
-		tsu_come_to_rest(ftl->tsu, ftl->table->number);
-		io_complete(req, NVME_SUCCESS);
+	case REST_RECORDS: zone_table_record_all(self, req, ftl->rest->data_before); break;
+	default: tsu_come_to_rest(ftl->tsu, ftl->table->number); io_complete(req, NVME_SUCCESS);
 	}
 }
 
@@ -62,7 +58,4 @@ void rest_run(struct ftl_worker *self, struct ftl_request *req)
 	}
 }
 
-void rest_init(struct ftl *ftl, struct arena *arena)
-{
-	ftl->rest = arena_alloc(arena, 1, sizeof(*ftl->rest), "rest");
-}
+void rest_init(struct ftl *ftl, struct arena *arena) { ftl->rest = arena_alloc(arena, 1, sizeof(*ftl->rest), "rest"); }

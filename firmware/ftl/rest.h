@@ -10,7 +10,11 @@
 struct arena;
 
 /* Of the one request that comes to rest. data_before: all data have sequence numbers below. */
-struct rest { struct lt_timer timer; struct ftl_request *req; uint64_t data_before; };
+struct rest {
+	struct lt_timer timer;
+	struct ftl_request *req;
+	uint64_t data_before;
+};
 
 void rest_init(struct ftl *ftl, struct arena *arena);
 /* FTL_REST, from the time on when all zones are closed and durable and the map is in flash: the next step. */

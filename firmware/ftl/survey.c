@@ -42,14 +42,12 @@ static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const
 		uint32_t place = l2p_conv_peek(ftl, zone->ext.start + o);
 
 		if (place != L2P_UNMAPPED)
-			survey_note(survey, zone->ext.start + o, readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
+			survey_note(survey, zone->ext.start + o,
+				    readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
 	}
 }
 
-uint32_t ftl_survey_zones(const struct ftl *ftl)
-{
-	return ftl->zone_count;
-}
+uint32_t ftl_survey_zones(const struct ftl *ftl) { return ftl->zone_count; }
 
 void ftl_survey_zone(struct ftl *ftl, uint32_t number, struct ftl_zone_survey *out, void (*lost)(void *ctx, uint64_t lba), void *ctx)
 {

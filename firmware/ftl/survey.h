@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 struct ftl_zone_survey {
-	uint8_t state;                /* enum nvme_zone_state; 0 (NOT WRITE POINTER): conventional */
-	uint64_t start, written;      /* first LBA; sectors that hold something, readable or not */
-	uint64_t lost;                /* of these, those that cannot be read */
+	uint8_t state;           /* enum nvme_zone_state; 0 (NOT WRITE POINTER): conventional */
+	uint64_t start, written; /* first LBA; sectors that hold something, readable or not */
+	uint64_t lost;           /* of these, those that cannot be read */
 };
 uint32_t ftl_survey_zones(const struct ftl *ftl); /* of the namespace */
 /* Calls lost() for each LBA that cannot be read, ascending. */

@@ -86,11 +86,24 @@ static void init_host_side(struct hil *hil, const struct hil_port *port, struct 
 
 static void init_queues(struct hil *hil, struct arena *arena, void *region)
 {
-	struct queue_client client = { .ctx = hil, .failed = on_failed, .drained = on_drained, .left = on_step,
-				       .bad_doorbell = on_bad_doorbell, .run_admin = on_admin, .has_work = on_has_work, .is_quiet = on_is_quiet };
+	struct queue_client client = { .ctx = hil,
+				       .failed = on_failed,
+				       .drained = on_drained,
+				       .left = on_step,
+				       .bad_doorbell = on_bad_doorbell,
+				       .run_admin = on_admin,
+				       .has_work = on_has_work,
+				       .is_quiet = on_is_quiet };
 	struct io_limits limits = { .bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned };
-	struct queue_group_base base = { .cfg = hil->cfg, .device = &hil->device, .host = &hil->host, .link = &hil->link, .irq = &hil->irq,
-					 .life = &hil->life, .limits = &limits, .client = &client, .region = region,
+	struct queue_group_base base = { .cfg = hil->cfg,
+					 .device = &hil->device,
+					 .host = &hil->host,
+					 .link = &hil->link,
+					 .irq = &hil->irq,
+					 .life = &hil->life,
+					 .limits = &limits,
+					 .client = &client,
+					 .region = region,
 					 .hart = hil->cfg->hil_hart };
 
 	queue_group_init(&hil->group, arena, &base);

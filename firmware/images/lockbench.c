@@ -17,10 +17,7 @@ static lt_word go __attribute__((aligned(64)));
 static lt_word arrived __attribute__((aligned(64)));
 static lt_word left __attribute__((aligned(64)));
 
-static struct hz_lockbench *block(void)
-{
-	return (struct hz_lockbench *)HZ_LOCKBENCH_ADDR;
-}
+static struct hz_lockbench *block(void) { return (struct hz_lockbench *)HZ_LOCKBENCH_ADDR; }
 
 /* Two instructions per turn, so that an independent model can count them. */
 static inline void spend(uint64_t turns)

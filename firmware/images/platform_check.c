@@ -78,8 +78,8 @@ static void report(void)
 	const struct machine *m = &platform.machine;
 
 	console_line("check: harts %u, ram %lu MiB, heap %lu MiB, timebase %lu Hz, virtual clock %d", m->harts,
-		     (unsigned long)(m->ram.bytes >> 20), (unsigned long)(platform.arena.bytes >> 20),
-		     (unsigned long)m->timebase_hz, clock_is_virtual());
+		     (unsigned long)(m->ram.bytes >> 20), (unsigned long)(platform.arena.bytes >> 20), (unsigned long)m->timebase_hz,
+		     clock_is_virtual());
 	for (uint32_t i = 0; i < platform.pci.count; i++) {
 		const struct pci_function *f = &platform.pci.function[i];
 

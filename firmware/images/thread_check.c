@@ -21,7 +21,7 @@
 enum { PARCELS_PER_HART = 400, POOL = 4, TIMER_NS = 20000, LOCKS = LT_LOCK_KINDS - 1 };
 
 struct parcel {
-	struct lt_event event;  /* first */
+	struct lt_event event; /* first */
 	uint64_t number;
 };
 
@@ -36,9 +36,12 @@ struct station {
 static struct platform platform;
 static struct lt_pool *pool;
 static struct station stations[HZ_MAX_HARTS];
-static struct { LT_OWN_LINE struct lt_lock lock; uint64_t count; } counter[LOCKS]; /* each kind but none; count guarded by lock */
+static struct {
+	LT_OWN_LINE struct lt_lock lock;
+	uint64_t count;
+} counter[LOCKS]; /* each kind but none; count guarded by lock */
 static struct lt_rwlock rwlock;
-static uint64_t pair[2];    /* guarded by rwlock: always equal */
+static uint64_t pair[2]; /* guarded by rwlock: always equal */
 static struct lt_barrier finish_line;
 static LT_OWN_LINE lt_word delivered;
 static LT_OWN_LINE lt_word go;
@@ -224,8 +227,8 @@ static void check_locks(void)
 			fail_with("thread_check: lock kind %u lost a count", entry[i].kind);
 		console_line("lock kind %u: %lu acquisitions, %lu contended, wait %lu ns, hold %lu ns, p99 %u and %u ns, %lu handovers",
 			     entry[i].kind, (unsigned long)entry[i].acquisitions, (unsigned long)entry[i].contended,
-			     (unsigned long)entry[i].wait_ns, (unsigned long)entry[i].hold_ns, entry[i].wait_p99_ns,
-			     entry[i].hold_p99_ns, (unsigned long)entry[i].handovers);
+			     (unsigned long)entry[i].wait_ns, (unsigned long)entry[i].hold_ns, entry[i].wait_p99_ns, entry[i].hold_p99_ns,
+			     (unsigned long)entry[i].handovers);
 	}
 }
 
@@ -236,9 +239,9 @@ static void check_hart(unsigned hart)
 
 	if (stations[hart].sent != PARCELS_PER_HART)
 		fail_with("thread_check: hart %u has sent %lu parcels", hart, (unsigned long)stations[hart].sent);
-	console_line("hart %u: elapsed %lu ns, work %lu, spin %lu, idle %lu, %lu events, %lu timers", hart,
-		     (unsigned long)t.elapsed_ns, (unsigned long)t.work_ns, (unsigned long)spin, (unsigned long)t.idle_ns,
-		     (unsigned long)t.events, (unsigned long)stations[hart].ticks);
+	console_line("hart %u: elapsed %lu ns, work %lu, spin %lu, idle %lu, %lu events, %lu timers", hart, (unsigned long)t.elapsed_ns,
+		     (unsigned long)t.work_ns, (unsigned long)spin, (unsigned long)t.idle_ns, (unsigned long)t.events,
+		     (unsigned long)stations[hart].ticks);
 }
 
 _Noreturn void hart_main(uint64_t hart, const void *device_tree)

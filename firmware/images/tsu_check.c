@@ -18,7 +18,10 @@
 
 enum { ROUNDS = 4, CHANNELS = 4, MAX_DIES = 1024, PAGE_SECTORS = 2 };
 
-struct job { struct tsu_txn txn; struct hz_oob oob[PAGE_SECTORS]; };
+struct job {
+	struct tsu_txn txn;
+	struct hz_oob oob[PAGE_SECTORS];
+};
 
 static struct platform platform;
 static struct hz_device_config cfg;
@@ -29,7 +32,9 @@ static struct job jobs[MAX_DIES][2]; /* a program and a read for each die */
 static const struct lt_thread owner = { "owner", 0 };
 static struct lt_event start;
 static uint32_t dies, round_number, left, done;
-static struct { LT_OWN_LINE lt_word word; } go;
+static struct {
+	LT_OWN_LINE lt_word word;
+} go;
 
 static uint32_t wanted_dies(void)
 {
@@ -74,8 +79,11 @@ static void submit(uint32_t die, uint8_t op)
 	struct job *job = &jobs[die][op];
 	uint32_t block = op == TSU_PROGRAM ? 3 : 4, row = op == TSU_PROGRAM ? round_number : 0;
 
-	job->txn = (struct tsu_txn){ .owner = (struct lt_thread *)(uintptr_t)&owner, .done = job_done, .op = op,
-				     .sectors = PAGE_SECTORS, .oob = job->oob,
+	job->txn = (struct tsu_txn){ .owner = (struct lt_thread *)(uintptr_t)&owner,
+				     .done = job_done,
+				     .op = op,
+				     .sectors = PAGE_SECTORS,
+				     .oob = job->oob,
 				     .ppa = ppa_make(&map, block, (row * map.shape.planes + die) * PAGE_SECTORS) };
 	for (uint32_t i = 0; i < PAGE_SECTORS; i++)
 		job->oob[i] = (struct hz_oob){ .sequence = done + 1, .kind = HZ_OOB_DATA };

@@ -53,7 +53,7 @@ static const char *read_config(struct device *device)
 
 static void set_roles(const struct hz_device_config *cfg)
 {
-	uint32_t roles[HZ_MAX_HARTS] = {0};
+	uint32_t roles[HZ_MAX_HARTS] = { 0 };
 
 	roles[cfg->hil_hart] |= HZ_ROLE_HIL;
 	for (uint32_t i = 0; i < cfg->tsu_count; i++)
@@ -84,8 +84,9 @@ static void power_lost(void *ctx)
 static const char *open_media(struct device *device)
 {
 	const struct ivshmem_region *nand = &device->platform.ivshmem.nand;
-	struct nand_policy policy = {.power_cut_op = device->header->power_cut_op,
-				     .power_cut_ns = device->header->power_cut_ns, .power_lost = power_lost};
+	struct nand_policy policy = { .power_cut_op = device->header->power_cut_op,
+				      .power_cut_ns = device->header->power_cut_ns,
+				      .power_lost = power_lost };
 
 	if (!nand->base)
 		return "there is no NAND image (second ivshmem device)";
@@ -99,8 +100,9 @@ static void tell_damage(const struct device *device)
 
 	ftl_damage_found(device->ftl, &damage);
 	if (damage.lost_sectors || damage.unknown_sectors)
-		console_line("hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones",
-			     (unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors);
+		console_line(
+			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones",
+			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors);
 }
 
 static const char *mount(struct device *device)
@@ -129,23 +131,23 @@ static const char *listen(struct device *device)
 		return error;
 	hil_port_init(&device->port, device->vsock);
 	controller_ops_init(&device->ops, device);
-	device->hil = hil_init(&device->platform.arena, &device->cfg, device->platform.ivshmem.shared.base,
-			       device->header->region_bytes, &device->ops, &device->port);
+	device->hil = hil_init(&device->platform.arena, &device->cfg, device->platform.ivshmem.shared.base, device->header->region_bytes,
+			       &device->ops, &device->port);
 	device_set_state(device, HZ_BOOT_READY);
 	return NULL;
 }
 
 static const struct step {
 	const char *name;
-	const char *(*run)(struct device *device);   /* NULL, or one sentence */
-	bool about_image;                            /* … about the NAND image */
+	const char *(*run)(struct device *device); /* NULL, or one sentence */
+	bool about_image;                          /* … about the NAND image */
 } steps[] = {
-	{"shared memory", open_shared_memory, false},
-	{"config", read_config, false},
-	{"threads", start_threads, false},
-	{"media", open_media, true},
-	{"mount", mount, true},
-	{"control link", listen, false},
+	{ "shared memory", open_shared_memory, false },
+	{ "config", read_config, false },
+	{ "threads", start_threads, false },
+	{ "media", open_media, true },
+	{ "mount", mount, true },
+	{ "control link", listen, false },
 };
 
 void device_start(struct device *device, const void *device_tree)

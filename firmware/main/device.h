@@ -12,8 +12,8 @@
 
 struct device {
 	struct platform platform;
-	struct hz_shm_header *header;       /* in ivshmem #0 */
-	struct hz_device_config cfg;        /* copied: the host cannot change it under a running device */
+	struct hz_shm_header *header; /* in ivshmem #0 */
+	struct hz_device_config cfg;  /* copied: the host cannot change it under a running device */
 	struct flash_map map;
 	struct nand_media media;
 	struct link_pair links;
@@ -23,7 +23,7 @@ struct device {
 	struct hil_port port;
 	struct controller_ops ops;
 	struct hil *hil;
-	char text[256];                     /* room for a sentence of hz_device_config_check */
+	char text[256]; /* room for a sentence of hz_device_config_check */
 };
 
 /* Hart 0: brings everything up, ends with HZ_BOOT_READY. Any error ends the run through fail_with. */

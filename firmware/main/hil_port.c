@@ -8,20 +8,11 @@
 
 enum { REAL_WAIT_NS = 50000 }; /* plain QEMU has no bell to wait for: look again this much later */
 
-static int port_recv(void *ctx, void *data, size_t bytes)
-{
-	return vsock_recv(ctx, data, bytes);
-}
+static int port_recv(void *ctx, void *data, size_t bytes) { return vsock_recv(ctx, data, bytes); }
 
-static int port_send(void *ctx, const void *data, size_t bytes)
-{
-	return vsock_send(ctx, data, bytes);
-}
+static int port_send(void *ctx, const void *data, size_t bytes) { return vsock_send(ctx, data, bytes); }
 
-static void port_close(void *ctx)
-{
-	vsock_close(ctx);
-}
+static void port_close(void *ctx) { vsock_close(ctx); }
 
 static bool port_host_wait(void *ctx, uint32_t bell)
 {
@@ -46,6 +37,10 @@ static void port_host_wake(void *ctx, unsigned queue)
 
 void hil_port_init(struct hil_port *port, struct vsock *vsock)
 {
-	*port = (struct hil_port){.ctx = vsock, .recv = port_recv, .send = port_send, .close = port_close,
-				  .host_wait = port_host_wait, .host_wake = port_host_wake};
+	*port = (struct hil_port){ .ctx = vsock,
+				   .recv = port_recv,
+				   .send = port_send,
+				   .close = port_close,
+				   .host_wait = port_host_wait,
+				   .host_wake = port_host_wake };
 }

@@ -31,16 +31,28 @@ static void place_columns(struct flash_map *map, const struct hz_device_config *
 			uint32_t radix, *place;
 
 			switch (scheme[digit]) {
-			case 'C': radix = cfg->channels; place = &channel; break;
-			case 'W': radix = cfg->chips_per_channel; place = &chip; break;
-			case 'D': radix = cfg->dies_per_chip; place = &die; break;
-			default: radix = cfg->planes_per_die; place = &plane; break;
+			case 'C':
+				radix = cfg->channels;
+				place = &channel;
+				break;
+			case 'W':
+				radix = cfg->chips_per_channel;
+				place = &chip;
+				break;
+			case 'D':
+				radix = cfg->dies_per_chip;
+				place = &die;
+				break;
+			default:
+				radix = cfg->planes_per_die;
+				place = &plane;
+				break;
 			}
 			*place = rest % radix;
 			rest /= radix;
 		}
-		map->column_plane[column] = (uint16_t)(((channel * cfg->chips_per_channel + chip) * cfg->dies_per_chip + die) *
-						       cfg->planes_per_die + plane);
+		map->column_plane[column] =
+			(uint16_t)(((channel * cfg->chips_per_channel + chip) * cfg->dies_per_chip + die) * cfg->planes_per_die + plane);
 	}
 }
 

@@ -15,25 +15,28 @@ extern "C" {
 #endif
 
 typedef uint32_t ppa_t;
-#define PPA_NONE UINT32_MAX   /* the two top bits of a mapping entry are map bits: a PPA is below 2^30 */
+#define PPA_NONE UINT32_MAX /* the two top bits of a mapping entry are map bits: a PPA is below 2^30 */
 
 struct flash_addr {
-	uint16_t plane_index;  /* flat: ((channel * chips + chip) * dies + die) * planes + plane */
+	uint16_t plane_index; /* flat: ((channel * chips + chip) * dies + die) * planes + plane */
 	uint16_t channel;
-	uint16_t die_index;    /* flat over the device: (channel * chips + chip) * dies + die */
-	uint16_t plane;        /* within its die */
-	uint32_t block;        /* within its plane */
-	uint32_t sector;       /* within its block: page * page_sectors + sector in page */
+	uint16_t die_index; /* flat over the device: (channel * chips + chip) * dies + die */
+	uint16_t plane;     /* within its die */
+	uint32_t block;     /* within its plane */
+	uint32_t sector;    /* within its block: page * page_sectors + sector in page */
 };
 
-struct reciprocal { uint64_t multiplier; uint32_t divisor; };
+struct reciprocal {
+	uint64_t multiplier;
+	uint32_t divisor;
+};
 
 struct flash_map {
 	struct hz_shape shape;
-	uint32_t superblock_shift;     /* log2 of the largest superblock's sectors, rounded up */
+	uint32_t superblock_shift; /* log2 of the largest superblock's sectors, rounded up */
 	uint32_t slc_superblocks;
 	struct reciprocal by_unit[2], by_planes; /* [0] SLC, [1] normal */
-	uint16_t *column_plane;        /* stripe column → flat plane index, by plane scheme */
+	uint16_t *column_plane;                  /* stripe column → flat plane index, by plane scheme */
 	uint16_t *plane_channel, *plane_die;
 	uint8_t *plane_in_die;
 };
@@ -47,10 +50,7 @@ static inline ppa_t ppa_make(const struct flash_map *map, uint32_t superblock, u
 	return superblock << map->superblock_shift | offset;
 }
 static inline uint32_t ppa_superblock(const struct flash_map *map, ppa_t ppa) { return ppa >> map->superblock_shift; }
-static inline uint32_t ppa_offset(const struct flash_map *map, ppa_t ppa)
-{
-	return ppa & ((1u << map->superblock_shift) - 1);
-}
+static inline uint32_t ppa_offset(const struct flash_map *map, ppa_t ppa) { return ppa & ((1u << map->superblock_shift) - 1); }
 
 #ifdef __cplusplus
 }

@@ -32,21 +32,26 @@ enum nand_status {
 
 /* A sector's record as firmware and media exchange it; struct hz_nand_oob is what lies in the image. */
 struct hz_oob {
-	uint64_t sequence;       /* device-wide program order; larger is newer; below 2^HZ_OOB_SEQUENCE_BITS */
+	uint64_t sequence; /* device-wide program order; larger is newer; below 2^HZ_OOB_SEQUENCE_BITS */
 	uint32_t lpa;
 	union {
 		uint32_t generation; /* of the zone: raised by every reset, older data are dead */
 		uint32_t host_lba;   /* sectors of backing zones, which have no generations but a fence: the LBA they hold */
 	};
-	uint8_t kind;            /* enum hz_oob_kind */
+	uint8_t kind; /* enum hz_oob_kind */
 	uint8_t stream;
-	uint16_t flags;          /* enum hz_oob_flags */
+	uint16_t flags; /* enum hz_oob_flags */
 };
 
 /* struct hz_nand_header says what each means; powered_ns up to now. */
-struct nand_history { uint64_t power_cycles, unsafe_shutdowns, powered_ns; };
+struct nand_history {
+	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
+};
 /* record: number of the firmware's last record of the state of all zones, 0 = none; at_rest: nothing was programmed or erased since. */
-struct nand_rest { uint32_t record; bool at_rest; };
+struct nand_rest {
+	uint32_t record;
+	bool at_rest;
+};
 
 struct nand;
 struct nand_ops {
@@ -85,7 +90,7 @@ struct nand {
 	const struct nand_ops *ops;
 	const struct hz_device_config *cfg;
 	const struct flash_map *map;
-	uint64_t power_cut_ns;   /* device time at which the TSU cuts power; 0 = never */
+	uint64_t power_cut_ns; /* device time at which the TSU cuts power; 0 = never */
 };
 
 #ifdef __cplusplus

@@ -5,10 +5,7 @@
 #include "sentence.h"
 #include "nand/nand_checksum.h"
 
-static uint32_t block_count(const struct nand_media *media)
-{
-	return media->nand.map->shape.planes * media->nand.cfg->blocks_per_plane;
-}
+static uint32_t block_count(const struct nand_media *media) { return media->nand.map->shape.planes * media->nand.cfg->blocks_per_plane; }
 
 void nand_block_store(struct nand_media *media, uint32_t number)
 {
@@ -19,10 +16,7 @@ void nand_block_store(struct nand_media *media, uint32_t number)
 	media->blocks_copy[number] = *block;
 }
 
-static bool block_good(const struct hz_nand_block *block, uint32_t number)
-{
-	return block->checksum == nand_block_checksum(block, number);
-}
+static bool block_good(const struct hz_nand_block *block, uint32_t number) { return block->checksum == nand_block_checksum(block, number); }
 
 void nand_blocks_format(struct nand_media *media)
 {
@@ -93,10 +87,7 @@ static const char *each_block(struct nand_media *media, const char *(*look)(stru
 	return NULL;
 }
 
-const char *nand_blocks_open(struct nand_media *media)
-{
-	return each_block(media, open_block);
-}
+const char *nand_blocks_open(struct nand_media *media) { return each_block(media, open_block); }
 
 static const char *guess_block(struct nand_media *media, uint32_t number, uint32_t in_plane)
 {
@@ -109,7 +100,4 @@ static const char *guess_block(struct nand_media *media, uint32_t number, uint32
 	return NULL;
 }
 
-void nand_blocks_guess(struct nand_media *media)
-{
-	each_block(media, guess_block);
-}
+void nand_blocks_guess(struct nand_media *media) { each_block(media, guess_block); }

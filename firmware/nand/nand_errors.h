@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { NAND_ERROR_FRACTION = 256 };   /* bit errors are counted in 256ths */
+enum { NAND_ERROR_FRACTION = 256 }; /* bit errors are counted in 256ths */
 
 /* Rate in 10^-12 at now_ns of the image's powered time: base + per_erase * e + (e + 1) * (per_hour * hours + per_read * reads), at
  * most one half. The terms are those of Kim, Choi and Min (FAST 2019), with all exponents 1. */

@@ -70,13 +70,14 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 #include "device_fields.def"
 		HZ_NAND_DERIVED(DERIVED)
 #undef HZ_SHAPE
-		.image_bytes = image_bytes,
+			.image_bytes = image_bytes,
 	};
 }
 
 static const char *same_shape(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
 {
-#define SAME(field) if (old->field != wanted->field) \
+#define SAME(field) \
+	if (old->field != wanted->field) \
 		return say_of_two(media, "The NAND image was made for " #field " ", old->field, ", but the device config says ", \
 				  wanted->field, ": use its own config or a new image.");
 #define HZ_SHAPE(member) SAME(member)
@@ -113,13 +114,11 @@ static const char *open_header(struct nand_media *media, uint8_t *base, uint64_t
 	uint32_t version = 0;
 
 	switch (nand_header_find(base, bytes, layout->oob_offset, &header, &version)) {
-	case NAND_HEADER_NEW:
-		*is_new = true;
-		return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
+	case NAND_HEADER_NEW: *is_new = true; return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
 	case NAND_HEADER_FOREIGN: return "The NAND image is no image of this program: its magic number is wrong.";
 	case NAND_HEADER_OTHER:
-		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads version ", HZ_NAND_VERSION,
-				  ": use a new image.");
+		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads version ",
+				  HZ_NAND_VERSION, ": use a new image.");
 	case NAND_HEADER_DAMAGED:
 		return "The NAND image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.";
 	default: break;

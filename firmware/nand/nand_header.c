@@ -82,10 +82,7 @@ static void write_rest(struct nand_media *media, uint32_t record, uint32_t mark)
 
 static bool is_at_rest(uint64_t word) { return ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_AT_REST; }
 
-static bool good_word(uint64_t word)
-{
-	return is_at_rest(word) || ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CHANGED;
-}
+static bool good_word(uint64_t word) { return is_at_rest(word) || ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CHANGED; }
 
 /* Neither is good: the zones' records are no longer known to be the last word. */
 void nand_rest_open(struct nand_media *media)

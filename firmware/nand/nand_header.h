@@ -11,10 +11,10 @@ extern "C" {
 
 enum nand_header_state {
 	NAND_HEADER_GOOD,
-	NAND_HEADER_NEW,      /* nothing was ever written: to be formatted */
-	NAND_HEADER_FOREIGN,  /* no image of this program */
-	NAND_HEADER_OTHER,    /* of another format version: *version */
-	NAND_HEADER_DAMAGED,  /* neither copy can be believed */
+	NAND_HEADER_NEW,     /* nothing was ever written: to be formatted */
+	NAND_HEADER_FOREIGN, /* no image of this program */
+	NAND_HEADER_OTHER,   /* of another format version: *version */
+	NAND_HEADER_DAMAGED, /* neither copy can be believed */
 };
 /* Looks at both copies in an image of `bytes` bytes; changes nothing. Good: *header is the one that counts. A new image has nothing but
  * zeros up to `formatted` bytes, which is where formatting writes. */

@@ -19,15 +19,12 @@ enum { PPB = 1000000000 };
 /* One block under the hand: its table entry, and the first sector's record and data. */
 struct place {
 	struct hz_nand_block *block;
-	uint64_t oob;             /* number of the record */
-	uint8_t *data;            /* NULL: none is kept */
+	uint64_t oob;  /* number of the record */
+	uint8_t *data; /* NULL: none is kept */
 	uint32_t flat, region, sector;
 };
 
-static struct nand_media *media_of(struct nand *nand)
-{
-	return (struct nand_media *)nand;
-}
+static struct nand_media *media_of(struct nand *nand) { return (struct nand_media *)nand; }
 
 static struct place place_of(struct nand_media *media, struct flash_addr addr)
 {
@@ -97,8 +94,7 @@ static enum cut count_operation(struct nand_media *media, uint64_t *number)
 
 /* --- program --- */
 
-static const char *program_rule_broken(const struct nand_media *media, const struct place *at, uint32_t count,
-				       const struct hz_oob *oob)
+static const char *program_rule_broken(const struct nand_media *media, const struct place *at, uint32_t count, const struct hz_oob *oob)
 {
 	uint32_t unit = media->unit[at->region], page = 1u << media->page_shift;
 
@@ -131,8 +127,12 @@ static void write_sector(struct nand_media *media, const struct place *at, uint3
 	uint8_t *store = at->data ? at->data + (uint64_t)i * HZ_SECTOR_BYTES : NULL;
 	uint32_t flags = (data && store ? 0 : HZ_OOB_ZERO) | (wanted->flags & HZ_OOB_LOST);
 	struct hz_nand_oob record = {
-		.sequence = wanted->sequence, .kind = wanted->kind, .stream = wanted->stream, .flags = flags,
-		.lpa = wanted->lpa, .generation = wanted->generation,
+		.sequence = wanted->sequence,
+		.kind = wanted->kind,
+		.stream = wanted->stream,
+		.flags = flags,
+		.lpa = wanted->lpa,
+		.generation = wanted->generation,
 	};
 
 	if (!(flags & HZ_OOB_ZERO))
@@ -188,8 +188,8 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 	return NAND_OK;
 }
 
-static enum nand_status media_program(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data,
-				      uint32_t at, const struct hz_oob *oob)
+static enum nand_status media_program(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
+				      const struct hz_oob *oob)
 {
 	struct nand_media *media = media_of(nand);
 	struct place place = place_of(media, addr);
@@ -239,8 +239,12 @@ static struct hz_oob oob_of(const struct hz_nand_oob *record, enum found found)
 	if (found < FOUND_RECORD)
 		return (struct hz_oob){ .kind = HZ_OOB_ERASED };
 	return (struct hz_oob){
-		.sequence = record->sequence, .lpa = record->lpa, .generation = record->generation, .kind = record->kind,
-		.stream = record->stream, .flags = (uint16_t)(record->flags | (found == FOUND_RECORD ? HZ_OOB_LOST : 0)),
+		.sequence = record->sequence,
+		.lpa = record->lpa,
+		.generation = record->generation,
+		.kind = record->kind,
+		.stream = record->stream,
+		.flags = (uint16_t)(record->flags | (found == FOUND_RECORD ? HZ_OOB_LOST : 0)),
 	};
 }
 
@@ -317,8 +321,8 @@ static uint32_t chance_tries(const struct nand_media *media, const struct place 
 	const struct hz_device_config *cfg = media->nand.cfg;
 	uint32_t tries = 0;
 
-	while (tries < cfg->read_retries && dice_say(media, DICE_RETRY, at, (uint64_t)at->block->read_count << 32 | at->sector << 4 | tries,
-						     cfg->read_retry_ppb))
+	while (tries < cfg->read_retries &&
+	       dice_say(media, DICE_RETRY, at, (uint64_t)at->block->read_count << 32 | at->sector << 4 | tries, cfg->read_retry_ppb))
 		tries++;
 	return tries;
 }
@@ -385,8 +389,7 @@ static bool erase_fails(struct nand_media *media, struct flash_addr addr, const 
 	uint32_t endurance = at->region ? cfg->normal.endurance : cfg->slc.endurance;
 
 	return is_number(media, KIND_ERASE, cfg->fail_erase_at) || number == media->policy.fail_op || die_failed(media, addr) ||
-	       (endurance && at->block->erase_count >= endurance) ||
-	       dice_say(media, DICE_ERASE, at, 0, cfg->erase_fail_ppb);
+	       (endurance && at->block->erase_count >= endurance) || dice_say(media, DICE_ERASE, at, 0, cfg->erase_fail_ppb);
 }
 
 static enum nand_status try_erase(struct nand_media *media, struct flash_addr addr, struct place *at)
@@ -428,10 +431,7 @@ static enum nand_status media_erase(struct nand *nand, struct flash_addr addr)
 
 /* --- the rest --- */
 
-static const struct hz_nand_block *media_block(struct nand *nand, struct flash_addr addr)
-{
-	return place_of(media_of(nand), addr).block;
-}
+static const struct hz_nand_block *media_block(struct nand *nand, struct flash_addr addr) { return place_of(media_of(nand), addr).block; }
 
 static void media_retire(struct nand *nand, struct flash_addr addr)
 {
@@ -480,8 +480,8 @@ static const struct nand_ops media_ops = {
 	.power_off = media_power_off,
 };
 
-const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map,
-			    void *base, uint64_t bytes, const struct nand_policy *policy)
+const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map, void *base,
+			    uint64_t bytes, const struct nand_policy *policy)
 {
 	const struct hz_shape *shape = &map->shape;
 	const char *error;
@@ -505,7 +505,4 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 	return error;
 }
 
-uint64_t nand_media_operations(const struct nand_media *media)
-{
-	return lt_load(&media->operations);
-}
+uint64_t nand_media_operations(const struct nand_media *media) { return lt_load(&media->operations); }

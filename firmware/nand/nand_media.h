@@ -20,33 +20,33 @@ extern "C" {
 /* What goes wrong, and whom to tell. All zero: nothing, and a refusal stops the run (lt_fail). Operations = programs and erases,
  * numbered from 1 since nand_media_init. */
 struct nand_policy {
-	uint64_t power_cut_op;     /* power goes in this operation; 0 = never */
-	uint64_t power_cut_ns;     /* power goes at this device time; 0 = never */
-	uint64_t fail_op;          /* this operation fails; 0 = none */
-	uint32_t cut_before;       /* with power_cut_op: 1 = power goes just before the operation, which leaves no trace */
-	void (*power_lost)(void *ctx);                  /* once, on the hart that saw it; NULL = nobody */
-	void (*refused)(void *ctx, const char *text);   /* NULL = lt_fail */
+	uint64_t power_cut_op;         /* power goes in this operation; 0 = never */
+	uint64_t power_cut_ns;         /* power goes at this device time; 0 = never */
+	uint64_t fail_op;              /* this operation fails; 0 = none */
+	uint32_t cut_before;           /* with power_cut_op: 1 = power goes just before the operation, which leaves no trace */
+	void (*power_lost)(void *ctx); /* once, on the hart that saw it; NULL = nobody */
+	void (*refused)(void *ctx, const char *text); /* NULL = lt_fail */
 	void *ctx;
 };
 
 struct nand_media {
-	struct nand nand;          /* first: a struct nand * is one of these */
+	struct nand nand; /* first: a struct nand * is one of these */
 	struct nand_policy policy;
 	struct hz_nand_header *header;
 	uint64_t header_copy_offset;
 	struct hz_nand_block *blocks, *blocks_copy;
 	struct hz_nand_oob *oob, *oob_copy;
 	uint8_t *data;
-	uint32_t data_blocks, data_sectors; /* struct hz_nand_layout */
+	uint32_t data_blocks, data_sectors;     /* struct hz_nand_layout */
 	uint32_t sectors_per_block[2], unit[2]; /* [0] SLC, [1] normal */
-	uint32_t page_shift;       /* log2 of sectors per page */
+	uint32_t page_shift;                    /* log2 of sectors per page */
 	uint32_t oob_per_block;
-	uint64_t epoch_ns;         /* powered time of the image at the start of device time, plus shelf_hours */
-	uint64_t powered_before_ns;/* header's powered_ns at the start of device time */
+	uint64_t epoch_ns;          /* powered time of the image at the start of device time, plus shelf_hours */
+	uint64_t powered_before_ns; /* header's powered_ns at the start of device time */
 	lt_word operations, off;
-	lt_word rest;              /* the image's rest word */
-	lt_word repaired;          /* damaged copies that were written again from the other one */
-	lt_word kind_operations[3];/* programs, erases, reads: to fail a chosen one */
+	lt_word rest;               /* the image's rest word */
+	lt_word repaired;           /* damaged copies that were written again from the other one */
+	lt_word kind_operations[3]; /* programs, erases, reads: to fail a chosen one */
 	char text[256];
 };
 
@@ -55,8 +55,8 @@ static inline void nand_crash_order(void) { __atomic_signal_fence(__ATOMIC_SEQ_C
 
 /* Use the image at base: formats a new one (magic 0), keeps an old one. policy may be NULL; it is copied. Returns NULL, or one
  * sentence (static or in media->text) if the image is too small or of another geometry. */
-const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map,
-			    void *base, uint64_t bytes, const struct nand_policy *policy);
+const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map, void *base,
+			    uint64_t bytes, const struct nand_policy *policy);
 /* Programs and erases so far, refused ones not counted. */
 uint64_t nand_media_operations(const struct nand_media *media);
 

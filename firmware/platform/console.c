@@ -9,17 +9,15 @@
 
 enum {
 	QEMU_VIRT_UART = 0x10000000,
-	UART_THR = 0, UART_LSR = 5,       /* NS16550A: transmit holding register, line status register */
+	UART_THR = 0,
+	UART_LSR = 5, /* NS16550A: transmit holding register, line status register */
 	UART_LSR_THR_EMPTY = 0x20,
 	LINE_BYTES = 512,
 };
 
 static uintptr_t uart = QEMU_VIRT_UART;
 
-void console_init(uint64_t uart_base)
-{
-	uart = uart_base;
-}
+void console_init(uint64_t uart_base) { uart = uart_base; }
 
 static void put_char(char c)
 {

@@ -13,10 +13,7 @@
 static struct hz_shm_header *host_header;
 static lt_word failing __attribute__((aligned(64)));
 
-void fail_attach(struct hz_shm_header *header)
-{
-	host_header = header;
-}
+void fail_attach(struct hz_shm_header *header) { host_header = header; }
 
 /* The host reads error only after it has seen the state. */
 static void tell_host(const char *text, enum hz_boot_state state)
@@ -70,7 +67,4 @@ _Noreturn void fail_image(const char *text)
 	end(text, HZ_BOOT_BAD_IMAGE);
 }
 
-void lt_fail(const char *text)
-{
-	fail_with("%s (hart %u)", text, lt_hart_id());
-}
+void lt_fail(const char *text) { fail_with("%s (hart %u)", text, lt_hart_id()); }

@@ -5,19 +5,19 @@
 #include <string.h>
 
 enum {
-	FDT_MAGIC = 0xd00dfeed, FDT_HEADER_BYTES = 40, FDT_LAST_COMPATIBLE = 17,
-	FDT_TAG_BEGIN_NODE = 1, FDT_TAG_END_NODE = 2, FDT_TAG_PROP = 3, FDT_TAG_NOP = 4, FDT_TAG_END = 9,
+	FDT_MAGIC = 0xd00dfeed,
+	FDT_HEADER_BYTES = 40,
+	FDT_LAST_COMPATIBLE = 17,
+	FDT_TAG_BEGIN_NODE = 1,
+	FDT_TAG_END_NODE = 2,
+	FDT_TAG_PROP = 3,
+	FDT_TAG_NOP = 4,
+	FDT_TAG_END = 9,
 };
 
-static uint32_t big32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
+static uint32_t big32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
 
-static bool inside(uint32_t offset, uint32_t bytes, uint32_t limit)
-{
-	return offset <= limit && bytes <= limit - offset;
-}
+static bool inside(uint32_t offset, uint32_t bytes, uint32_t limit) { return offset <= limit && bytes <= limit - offset; }
 
 const char *fdt_open(struct fdt *fdt, const void *blob, size_t readable)
 {
@@ -75,7 +75,7 @@ static bool skip_padded(struct fdt *fdt, uint32_t bytes)
 
 static struct fdt_item take_node(struct fdt *fdt)
 {
-	struct fdt_item item = {.token = FDT_NODE};
+	struct fdt_item item = { .token = FDT_NODE };
 	uint32_t length;
 
 	item.name = text_at(fdt->structure, fdt->at, fdt->structure_bytes, &length);
@@ -86,11 +86,11 @@ static struct fdt_item take_node(struct fdt *fdt)
 
 static struct fdt_item take_property(struct fdt *fdt)
 {
-	struct fdt_item item = {.token = FDT_PROPERTY};
+	struct fdt_item item = { .token = FDT_PROPERTY };
 	uint32_t name, length;
 
 	if (!take_cell(fdt, &item.bytes) || !take_cell(fdt, &name))
-		return (struct fdt_item){.token = FDT_BAD};
+		return (struct fdt_item){ .token = FDT_BAD };
 	item.name = text_at(fdt->strings, name, fdt->strings_bytes, &length);
 	item.data = fdt->structure + fdt->at;
 	if (!item.name || !skip_padded(fdt, item.bytes))
@@ -100,7 +100,7 @@ static struct fdt_item take_property(struct fdt *fdt)
 
 struct fdt_item fdt_next(struct fdt *fdt)
 {
-	struct fdt_item item = {.token = FDT_BAD};
+	struct fdt_item item = { .token = FDT_BAD };
 	uint32_t start, tag;
 
 	do {
@@ -109,18 +109,10 @@ struct fdt_item fdt_next(struct fdt *fdt)
 			return item;
 	} while (tag == FDT_TAG_NOP);
 	switch (tag) {
-	case FDT_TAG_BEGIN_NODE:
-		item = take_node(fdt);
-		break;
-	case FDT_TAG_END_NODE:
-		item.token = FDT_NODE_END;
-		break;
-	case FDT_TAG_PROP:
-		item = take_property(fdt);
-		break;
-	case FDT_TAG_END:
-		item.token = FDT_DONE;
-		break;
+	case FDT_TAG_BEGIN_NODE: item = take_node(fdt); break;
+	case FDT_TAG_END_NODE: item.token = FDT_NODE_END; break;
+	case FDT_TAG_PROP: item = take_property(fdt); break;
+	case FDT_TAG_END: item.token = FDT_DONE; break;
 	}
 	if (item.token == FDT_BAD || item.token == FDT_DONE)
 		fdt->at = start;

@@ -16,15 +16,15 @@ extern "C" {
 struct fdt {
 	const uint8_t *structure, *strings;
 	uint32_t structure_bytes, strings_bytes;
-	uint32_t at;               /* cursor into structure */
+	uint32_t at; /* cursor into structure */
 };
 
 enum fdt_token { FDT_BAD, FDT_NODE, FDT_NODE_END, FDT_PROPERTY, FDT_DONE };
 
 struct fdt_item {
 	enum fdt_token token;
-	const char *name;          /* NODE: with unit address; PROPERTY: property name; NUL inside the blob is guaranteed */
-	const uint8_t *data;       /* PROPERTY */
+	const char *name;    /* NODE: with unit address; PROPERTY: property name; NUL inside the blob is guaranteed */
+	const uint8_t *data; /* PROPERTY */
 	uint32_t bytes;
 };
 

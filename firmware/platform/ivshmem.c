@@ -8,7 +8,7 @@ enum { IVSHMEM_VENDOR = 0x1af4, IVSHMEM_DEVICE = 0x1110, IVSHMEM_MEMORY_BAR = 2,
 
 static const char *add_region(struct ivshmem *found, const struct pci_bar *bar)
 {
-	struct ivshmem_region region = {(uint8_t *)(uintptr_t)bar->base, bar->bytes};
+	struct ivshmem_region region = { (uint8_t *)(uintptr_t)bar->base, bar->bytes };
 	uint64_t magic;
 
 	if (bar->bytes < LEAST_BYTES)
@@ -25,7 +25,7 @@ static const char *add_region(struct ivshmem *found, const struct pci_bar *bar)
 
 const char *ivshmem_find(struct ivshmem *found, const struct pci_bus *bus)
 {
-	*found = (struct ivshmem){{0, 0}, {0, 0}};
+	*found = (struct ivshmem){ { 0, 0 }, { 0, 0 } };
 	for (uint32_t i = 0; i < bus->count; i++) {
 		const struct pci_function *f = &bus->function[i];
 		const char *error = NULL;

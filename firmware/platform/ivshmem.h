@@ -5,11 +5,14 @@
 
 #include "platform/pci.h"
 
-struct ivshmem_region { uint8_t *base; uint64_t bytes; }; /* base NULL: absent */
+struct ivshmem_region {
+	uint8_t *base;
+	uint64_t bytes;
+}; /* base NULL: absent */
 
 struct ivshmem {
-	struct ivshmem_region shared;   /* begins with HZ_SHM_MAGIC (protocol/shm.h) */
-	struct ivshmem_region nand;     /* the other one, whatever is in it: the media says what (protocol/nand_image.h) */
+	struct ivshmem_region shared; /* begins with HZ_SHM_MAGIC (protocol/shm.h) */
+	struct ivshmem_region nand;   /* the other one, whatever is in it: the media says what (protocol/nand_image.h) */
 };
 
 /* Told apart by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND

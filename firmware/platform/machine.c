@@ -13,13 +13,13 @@ enum { MAX_DEPTH = 8, PCI_SPACE_MEM32 = 2, PCI_SPACE_MEM64 = 3, PCI_ADDRESS_CELL
 struct node {
 	const char *name;
 	struct fdt_item compatible, device_type, reg, ranges, bootargs, timebase;
-	uint32_t address_cells, size_cells;  /* for its children */
+	uint32_t address_cells, size_cells; /* for its children */
 	uint8_t complete;
 };
 
 struct walk {
 	struct machine *machine;
-	struct node node[MAX_DEPTH + 1];     /* node[0] stands for the parent of the root */
+	struct node node[MAX_DEPTH + 1]; /* node[0] stands for the parent of the root */
 	uint32_t depth;
 	uint64_t hart_mask;
 	const char *error;
@@ -48,7 +48,7 @@ static void keep_property(struct node *node, const struct fdt_item *item)
 /* First (address, size) pair of a node's reg. */
 static struct machine_range reg_of(struct walk *walk, const struct node *node, const struct node *parent)
 {
-	struct machine_range range = {0, 0};
+	struct machine_range range = { 0, 0 };
 	uint32_t cells = parent->address_cells + parent->size_cells;
 
 	if (parent->address_cells > 2 || parent->size_cells > 2 || cells == 0 || node->reg.bytes / 4 < cells) {
@@ -161,7 +161,7 @@ static void enter_node(struct walk *walk, const char *name)
 		return;
 	}
 	/* Defaults where a node does not say: Devicetree Specification 2.3.5. */
-	walk->node[++walk->depth] = (struct node){.name = name, .address_cells = 2, .size_cells = 1};
+	walk->node[++walk->depth] = (struct node){ .name = name, .address_cells = 2, .size_cells = 1 };
 }
 
 static void leave_node(struct walk *walk)
@@ -192,7 +192,7 @@ static const char *check(const struct walk *walk)
 
 const char *machine_read(struct machine *machine, const void *blob, size_t readable)
 {
-	struct walk walk = {.machine = machine};
+	struct walk walk = { .machine = machine };
 	struct fdt fdt;
 	const char *error = fdt_open(&fdt, blob, readable);
 

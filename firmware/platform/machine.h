@@ -12,11 +12,15 @@ extern "C" {
 
 enum { MACHINE_MAX_VIRTIO = 32, MACHINE_BOOTARGS_BYTES = 128 };
 
-struct machine_range { uint64_t base, bytes; };                 /* bytes = 0: absent */
-struct machine_window { uint64_t cpu_base, pci_base, bytes; };  /* PCI memory window */
+struct machine_range {
+	uint64_t base, bytes;
+}; /* bytes = 0: absent */
+struct machine_window {
+	uint64_t cpu_base, pci_base, bytes;
+}; /* PCI memory window */
 
 struct machine {
-	uint32_t harts;               /* cpu nodes; hart ids are 0 … harts-1 (checked) */
+	uint32_t harts; /* cpu nodes; hart ids are 0 … harts-1 (checked) */
 	uint32_t virtio_count;
 	uint64_t timebase_hz;
 	struct machine_range ram, clint, uart, finisher, ecam;

@@ -39,9 +39,6 @@ static inline void mmio_write32(uintptr_t address, uint32_t value)
 }
 
 /* Orders memory shared with a device (rings) against device registers, both ways. */
-static inline void mmio_fence(void)
-{
-	__asm__ volatile("fence iorw, iorw" ::: "memory");
-}
+static inline void mmio_fence(void) { __asm__ volatile("fence iorw, iorw" ::: "memory"); }
 
 #endif

@@ -5,17 +5,23 @@
 #include <string.h>
 
 enum {
-	PCI_ID = 0x00, PCI_COMMAND = 0x04, PCI_HEADER = 0x0c, PCI_BAR0 = 0x10,
-	PCI_COMMAND_MEMORY = 2, PCI_COMMAND_MASTER = 4,
-	PCI_HEADER_TYPE_SHIFT = 16, PCI_HEADER_MULTI = 0x80, PCI_HEADER_LAYOUT = 0x7f,
-	PCI_BAR_IO = 1, PCI_BAR_TYPE = 6, PCI_BAR_64 = 4,
-	PCI_DEVICES = 32, PCI_FUNCTIONS = 8,
+	PCI_ID = 0x00,
+	PCI_COMMAND = 0x04,
+	PCI_HEADER = 0x0c,
+	PCI_BAR0 = 0x10,
+	PCI_COMMAND_MEMORY = 2,
+	PCI_COMMAND_MASTER = 4,
+	PCI_HEADER_TYPE_SHIFT = 16,
+	PCI_HEADER_MULTI = 0x80,
+	PCI_HEADER_LAYOUT = 0x7f,
+	PCI_BAR_IO = 1,
+	PCI_BAR_TYPE = 6,
+	PCI_BAR_64 = 4,
+	PCI_DEVICES = 32,
+	PCI_FUNCTIONS = 8,
 };
 
-static uint32_t get(const struct pci_bus *bus, uint32_t config, uint32_t reg)
-{
-	return bus->access.read(bus->access.ctx, config + reg);
-}
+static uint32_t get(const struct pci_bus *bus, uint32_t config, uint32_t reg) { return bus->access.read(bus->access.ctx, config + reg); }
 
 static void set(const struct pci_bus *bus, uint32_t config, uint32_t reg, uint32_t value)
 {
@@ -58,7 +64,7 @@ static void add_function(struct pci_bus *bus, uint32_t config)
 
 	if ((id & 0xffff) == 0xffff || bus->count == PCI_MAX_FUNCTIONS)
 		return;
-	*f = (struct pci_function){.config = config, .vendor = (uint16_t)id, .device = (uint16_t)(id >> 16)};
+	*f = (struct pci_function){ .config = config, .vendor = (uint16_t)id, .device = (uint16_t)(id >> 16) };
 	bus->count++;
 	if ((header & PCI_HEADER_LAYOUT) != 0)
 		return;
@@ -81,19 +87,22 @@ static void scan(struct pci_bus *bus)
 	}
 }
 
-struct place { struct pci_function *function; unsigned bar; };
+struct place {
+	struct pci_function *function;
+	unsigned bar;
+};
 
 /* The largest BAR that has no address yet. */
 static struct place largest_unplaced(struct pci_bus *bus)
 {
-	struct place best = {NULL, 0};
+	struct place best = { NULL, 0 };
 
 	for (uint32_t i = 0; i < bus->count; i++)
 		for (unsigned b = 0; b < PCI_BARS; b++) {
 			struct pci_bar *bar = &bus->function[i].bar[b];
 
 			if (bar->bytes && !bar->base && (!best.function || bar->bytes > best.function->bar[best.bar].bytes))
-				best = (struct place){&bus->function[i], b};
+				best = (struct place){ &bus->function[i], b };
 		}
 	return best;
 }

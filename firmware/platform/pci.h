@@ -24,9 +24,12 @@ struct pci_access {
 	void *ctx;
 };
 
-struct pci_bar { uint64_t base, bytes; bool wide; }; /* CPU address; bytes = 0: no memory BAR here */
+struct pci_bar {
+	uint64_t base, bytes;
+	bool wide;
+}; /* CPU address; bytes = 0: no memory BAR here */
 struct pci_function {
-	uint32_t config;            /* ECAM offset */
+	uint32_t config; /* ECAM offset */
 	uint16_t vendor, device;
 	struct pci_bar bar[PCI_BARS];
 };

@@ -9,15 +9,9 @@
 
 enum { NS_PER_SECOND = 1000000000, DEVICE_TREE_LIMIT = 2 << 20 }; /* QEMU virt aligns the tree to 2 MiB below the end of RAM */
 
-static uint32_t ecam_read(void *ctx, uint32_t offset)
-{
-	return mmio_read32((uintptr_t)ctx + offset);
-}
+static uint32_t ecam_read(void *ctx, uint32_t offset) { return mmio_read32((uintptr_t)ctx + offset); }
 
-static void ecam_write(void *ctx, uint32_t offset, uint32_t value)
-{
-	mmio_write32((uintptr_t)ctx + offset, value);
-}
+static void ecam_write(void *ctx, uint32_t offset, uint32_t value) { mmio_write32((uintptr_t)ctx + offset, value); }
 
 static void find_memory(struct platform *platform, uint8_t *heap_base)
 {
@@ -26,12 +20,12 @@ static void find_memory(struct platform *platform, uint8_t *heap_base)
 
 	if (heap < ram->base || heap - ram->base >= ram->bytes)
 		fail_with("machine: %lu MiB of RAM are less than the firmware image needs", (unsigned long)(ram->bytes >> 20));
-	platform->arena = (struct arena){heap_base, ram->bytes - (heap - ram->base), 0};
+	platform->arena = (struct arena){ heap_base, ram->bytes - (heap - ram->base), 0 };
 }
 
 static void find_pci(struct platform *platform)
 {
-	struct pci_access access = {ecam_read, ecam_write, (void *)(uintptr_t)platform->machine.ecam.base};
+	struct pci_access access = { ecam_read, ecam_write, (void *)(uintptr_t)platform->machine.ecam.base };
 	const char *error;
 
 	if (!platform->machine.ecam.bytes)

@@ -46,10 +46,7 @@ static void *copy_up(void *dst, const void *src, size_t bytes)
 	return dst;
 }
 
-void *memcpy(void *restrict dst, const void *restrict src, size_t bytes)
-{
-	return copy_up(dst, src, bytes);
-}
+void *memcpy(void *restrict dst, const void *restrict src, size_t bytes) { return copy_up(dst, src, bytes); }
 
 void *memmove(void *dst, const void *src, size_t bytes)
 {

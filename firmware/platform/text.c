@@ -6,8 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
-struct text_out { char *at; size_t left; };
-struct conversion { bool zero, wide; unsigned width; char letter; };
+struct text_out {
+	char *at;
+	size_t left;
+};
+struct conversion {
+	bool zero, wide;
+	unsigned width;
+	char letter;
+};
 
 static void append_char(struct text_out *out, char c)
 {
@@ -42,7 +49,7 @@ static void put_number(struct text_out *out, uint64_t value, unsigned base, bool
 /* Reads flags, width and size after '%'; returns the first character behind the conversion. */
 static const char *parse(const char *format, struct conversion *conv)
 {
-	*conv = (struct conversion){.zero = *format == '0'};
+	*conv = (struct conversion){ .zero = *format == '0' };
 	while (*format >= '0' && *format <= '9')
 		conv->width = conv->width * 10 + (unsigned)(*format++ - '0');
 	while (*format == 'l' || *format == 'z') {
@@ -64,15 +71,9 @@ static void put_conversion(struct text_out *out, const struct conversion *conv, 
 		number = conv->wide ? va_arg(*args, long) : va_arg(*args, int);
 		put_number(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, 10, number < 0, conv);
 		break;
-	case 'u':
-		put_number(out, conv->wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 10, false, conv);
-		break;
-	case 'x':
-		put_number(out, conv->wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 16, false, conv);
-		break;
-	case 'p':
-		put_number(out, (uintptr_t)va_arg(*args, void *), 16, false, conv);
-		break;
+	case 'u': put_number(out, conv->wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 10, false, conv); break;
+	case 'x': put_number(out, conv->wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), 16, false, conv); break;
+	case 'p': put_number(out, (uintptr_t)va_arg(*args, void *), 16, false, conv); break;
 	case 's':
 		text = va_arg(*args, const char *);
 		put_padded(out, text ? text : "(null)", text ? strlen(text) : 6, conv);
@@ -81,14 +82,13 @@ static void put_conversion(struct text_out *out, const struct conversion *conv, 
 		c = (char)va_arg(*args, int);
 		put_padded(out, &c, 1, conv);
 		break;
-	default:
-		append_char(out, conv->letter);
+	default: append_char(out, conv->letter);
 	}
 }
 
 size_t text_vformat(char *out, size_t room, const char *format, va_list args)
 {
-	struct text_out to = {out, room};
+	struct text_out to = { out, room };
 	struct conversion conv;
 	va_list copy;
 

@@ -5,15 +5,36 @@
 #include "platform/fail.h"
 #include "platform/mmio.h"
 
-enum { /* virtio 1.2, 4.2.2 */
-	REG_MAGIC = 0x00, REG_VERSION = 0x04, REG_DEVICE = 0x08, REG_DEVICE_FEATURES = 0x10, REG_DEVICE_FEATURES_SEL = 0x14,
-	REG_DRIVER_FEATURES = 0x20, REG_DRIVER_FEATURES_SEL = 0x24, REG_QUEUE_SEL = 0x30, REG_QUEUE_MAX = 0x34, REG_QUEUE_NUM = 0x38,
-	REG_QUEUE_READY = 0x44, REG_QUEUE_NOTIFY = 0x50, REG_STATUS = 0x70, REG_QUEUE_DESC = 0x80, REG_QUEUE_DRIVER = 0x90,
-	REG_QUEUE_DEVICE = 0xa0, REG_CONFIG = 0x100,
-	MAGIC = 0x74726976, VERSION_MODERN = 2,
-	STATUS_ACKNOWLEDGE = 1, STATUS_DRIVER = 2, STATUS_DRIVER_OK = 4, STATUS_FEATURES_OK = 8, STATUS_NEEDS_RESET = 64,
-	FEATURES_HIGH = 1, FEATURE_VERSION_1 = 1, /* bit 32 */
-	DESCRIPTOR_WRITE = 2, AVAILABLE_NO_INTERRUPT = 1,
+/* Virtio 1.2, 4.2.2. */
+enum {
+	REG_MAGIC = 0x00,
+	REG_VERSION = 0x04,
+	REG_DEVICE = 0x08,
+	REG_DEVICE_FEATURES = 0x10,
+	REG_DEVICE_FEATURES_SEL = 0x14,
+	REG_DRIVER_FEATURES = 0x20,
+	REG_DRIVER_FEATURES_SEL = 0x24,
+	REG_QUEUE_SEL = 0x30,
+	REG_QUEUE_MAX = 0x34,
+	REG_QUEUE_NUM = 0x38,
+	REG_QUEUE_READY = 0x44,
+	REG_QUEUE_NOTIFY = 0x50,
+	REG_STATUS = 0x70,
+	REG_QUEUE_DESC = 0x80,
+	REG_QUEUE_DRIVER = 0x90,
+	REG_QUEUE_DEVICE = 0xa0,
+	REG_CONFIG = 0x100,
+	MAGIC = 0x74726976,
+	VERSION_MODERN = 2,
+	STATUS_ACKNOWLEDGE = 1,
+	STATUS_DRIVER = 2,
+	STATUS_DRIVER_OK = 4,
+	STATUS_FEATURES_OK = 8,
+	STATUS_NEEDS_RESET = 64,
+	FEATURES_HIGH = 1,
+	FEATURE_VERSION_1 = 1, /* bit 32 */
+	DESCRIPTOR_WRITE = 2,
+	AVAILABLE_NO_INTERRUPT = 1,
 };
 
 uintptr_t virtio_find(const struct machine *machine, uint32_t device_type)
@@ -28,10 +49,7 @@ uintptr_t virtio_find(const struct machine *machine, uint32_t device_type)
 	return 0;
 }
 
-static void add_status(uintptr_t device, uint32_t bits)
-{
-	mmio_write32(device + REG_STATUS, mmio_read32(device + REG_STATUS) | bits);
-}
+static void add_status(uintptr_t device, uint32_t bits) { mmio_write32(device + REG_STATUS, mmio_read32(device + REG_STATUS) | bits); }
 
 const char *virtio_begin(uintptr_t device)
 {
@@ -62,8 +80,9 @@ static void write_address(uintptr_t reg, const volatile void *address)
 const char *virtio_queue_init(struct virtio_queue *queue, uintptr_t device, uint16_t number, uint32_t size, uint32_t buffer_bytes,
 			      bool device_writes, struct arena *arena)
 {
-	*queue = (struct virtio_queue){.size = size, .buffer_bytes = buffer_bytes, .number = number,
-				       .device_writes = device_writes, .device = device};
+	*queue = (struct virtio_queue){
+		.size = size, .buffer_bytes = buffer_bytes, .number = number, .device_writes = device_writes, .device = device
+	};
 	mmio_write32(device + REG_QUEUE_SEL, number);
 	if (mmio_read32(device + REG_QUEUE_MAX) < size)
 		return "virtio: a queue of the device is too short";
@@ -89,17 +108,14 @@ const char *virtio_ready(uintptr_t device)
 	return NULL;
 }
 
-uint8_t *virtio_buffer(const struct virtio_queue *queue, uint32_t id)
-{
-	return queue->buffers + (size_t)id * queue->buffer_bytes;
-}
+uint8_t *virtio_buffer(const struct virtio_queue *queue, uint32_t id) { return queue->buffers + (size_t)id * queue->buffer_bytes; }
 
 void virtio_give(struct virtio_queue *queue, uint32_t id, uint32_t bytes)
 {
 	volatile struct virtio_available *available = queue->available;
 
-	queue->descriptors[id] = (struct virtio_descriptor){(uintptr_t)virtio_buffer(queue, id), bytes,
-							    queue->device_writes ? DESCRIPTOR_WRITE : 0, 0};
+	queue->descriptors[id] = (struct virtio_descriptor){ (uintptr_t)virtio_buffer(queue, id), bytes,
+							     queue->device_writes ? DESCRIPTOR_WRITE : 0, 0 };
 	available->ring[available->index & (queue->size - 1)] = (uint16_t)id;
 	mmio_fence();
 	available->index = (uint16_t)(available->index + 1);
@@ -126,7 +142,4 @@ bool virtio_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes)
 	return true;
 }
 
-uint32_t virtio_config32(uintptr_t device, uint32_t offset)
-{
-	return mmio_read32(device + REG_CONFIG + offset);
-}
+uint32_t virtio_config32(uintptr_t device, uint32_t offset) { return mmio_read32(device + REG_CONFIG + offset); }

@@ -9,10 +9,21 @@
 #include "lt/arena.h"
 #include "platform/machine.h"
 
-struct virtio_descriptor { uint64_t address; uint32_t bytes; uint16_t flags, next; };
-struct virtio_available { uint16_t flags, index, ring[]; };
-struct virtio_used_entry { uint32_t id, bytes; };
-struct virtio_used { uint16_t flags, index; struct virtio_used_entry ring[]; };
+struct virtio_descriptor {
+	uint64_t address;
+	uint32_t bytes;
+	uint16_t flags, next;
+};
+struct virtio_available {
+	uint16_t flags, index, ring[];
+};
+struct virtio_used_entry {
+	uint32_t id, bytes;
+};
+struct virtio_used {
+	uint16_t flags, index;
+	struct virtio_used_entry ring[];
+};
 
 /* A queue of `size` buffers of equal size, buffer i behind descriptor i: one descriptor per packet is enough for vsock. */
 struct virtio_queue {
@@ -21,7 +32,7 @@ struct virtio_queue {
 	volatile struct virtio_used *used;
 	uint8_t *buffers;
 	uint32_t size, buffer_bytes;
-	uint16_t number, taken;      /* taken: used entries seen so far */
+	uint16_t number, taken; /* taken: used entries seen so far */
 	bool device_writes;
 	uintptr_t device;
 };

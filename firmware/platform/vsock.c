@@ -8,22 +8,25 @@
 #include "platform/vsock_stream.h"
 
 enum {
-	VIRTIO_DEVICE_VSOCK = 19, CONFIG_GUEST_CID = 0,
-	QUEUE_RX = 0, QUEUE_TX = 1, QUEUE_EVENT = 2,
-	PACKETS = 32, PACKET_BYTES = 4096 + VSOCK_HEADER_BYTES, EVENTS = 4, EVENT_BYTES = 8,
+	VIRTIO_DEVICE_VSOCK = 19,
+	CONFIG_GUEST_CID = 0,
+	QUEUE_RX = 0,
+	QUEUE_TX = 1,
+	QUEUE_EVENT = 2,
+	PACKETS = 32,
+	PACKET_BYTES = 4096 + VSOCK_HEADER_BYTES,
+	EVENTS = 4,
+	EVENT_BYTES = 8,
 };
 
 struct vsock {
 	struct virtio_queue rx, tx, event;
 	uint32_t free_count;
-	uint32_t free_packet[PACKETS];  /* transmit buffers that the device does not hold */
+	uint32_t free_packet[PACKETS]; /* transmit buffers that the device does not hold */
 	struct vsock_stream stream;
 };
 
-static uint64_t guest_cid(const struct vsock *vsock)
-{
-	return virtio_config32(vsock->rx.device, CONFIG_GUEST_CID);
-}
+static uint64_t guest_cid(const struct vsock *vsock) { return virtio_config32(vsock->rx.device, CONFIG_GUEST_CID); }
 
 static const char *start_device(struct vsock *vsock, uintptr_t device, struct arena *arena)
 {

@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-static uint32_t filled_bytes(const struct vsock_buffer *buffer)
-{
-	return buffer->tail - buffer->head;
-}
+static uint32_t filled_bytes(const struct vsock_buffer *buffer) { return buffer->tail - buffer->head; }
 
 static void buffer_put(struct vsock_buffer *buffer, const uint8_t *data, uint32_t bytes)
 {
@@ -53,10 +50,7 @@ void vsock_stream_init(struct vsock_stream *stream, uint64_t cid, uint32_t port)
 	stream->port = port;
 }
 
-bool vsock_stream_can_take(const struct vsock_stream *stream)
-{
-	return stream->resets < VSOCK_RESETS;
-}
+bool vsock_stream_can_take(const struct vsock_stream *stream) { return stream->resets < VSOCK_RESETS; }
 
 void vsock_stream_reset(struct vsock_stream *stream, uint64_t cid)
 {
@@ -78,7 +72,7 @@ void vsock_stream_close(struct vsock_stream *stream)
 static void accept_peer(struct vsock_stream *stream, const struct vsock_header *h)
 {
 	stream->state = VSOCK_CONNECTED;
-	stream->peer = (struct vsock_peer){h->src_cid, h->src_port};
+	stream->peer = (struct vsock_peer){ h->src_cid, h->src_port };
 	stream->fwd_cnt = stream->told_fwd_cnt = stream->tx_cnt = stream->peer_fwd_cnt = 0;
 	stream->peer_alloc = h->buf_alloc;
 	stream->owe_response = true;
@@ -109,16 +103,12 @@ static bool take_connected(struct vsock_stream *stream, const struct vsock_heade
 			return false;
 		buffer_put(&stream->in, data, h->len);
 		return true;
-	case VSOCK_OP_CREDIT_UPDATE:
-		return true;
-	case VSOCK_OP_CREDIT_REQUEST:
-		stream->owe_credit = true;
-		return true;
+	case VSOCK_OP_CREDIT_UPDATE: return true;
+	case VSOCK_OP_CREDIT_REQUEST: stream->owe_credit = true; return true;
 	case VSOCK_OP_SHUTDOWN:
 		/* Either direction closed ends a question-and-answer link; the RST confirms it (virtio 1.2, 5.10.6.6). */
 		return !(h->flags & (VSOCK_SHUTDOWN_RECEIVE | VSOCK_SHUTDOWN_SEND));
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -153,7 +143,7 @@ void vsock_stream_take(struct vsock_stream *stream, const void *packet, size_t b
 			drain(stream);
 	}
 	if (!legal)
-		queue_reset(stream, (struct vsock_peer){h.src_cid, h.src_port}, h.dst_port);
+		queue_reset(stream, (struct vsock_peer){ h.src_cid, h.src_port }, h.dst_port);
 }
 
 /* Fills in everything but op, len and addresses. */
@@ -170,8 +160,12 @@ static size_t put_header(struct vsock_stream *stream, void *packet, struct vsock
 static size_t put_to_peer(struct vsock_stream *stream, void *packet, enum vsock_op op, uint32_t len)
 {
 	stream->told_fwd_cnt = stream->fwd_cnt;
-	return put_header(stream, packet, (struct vsock_header){.dst_cid = stream->peer.cid, .src_port = stream->port,
-		.dst_port = stream->peer.port, .op = (uint16_t)op, .len = len});
+	return put_header(stream, packet,
+			  (struct vsock_header){ .dst_cid = stream->peer.cid,
+						 .src_port = stream->port,
+						 .dst_port = stream->peer.port,
+						 .op = (uint16_t)op,
+						 .len = len });
 }
 
 static size_t put_reset(struct vsock_stream *stream, void *packet)
@@ -183,7 +177,7 @@ static size_t put_reset(struct vsock_stream *stream, void *packet)
 	memmove(stream->reset, stream->reset + 1, stream->resets * sizeof(stream->reset[0]));
 	memmove(stream->reset_from, stream->reset_from + 1, stream->resets * sizeof(stream->reset_from[0]));
 	return put_header(stream, packet,
-		(struct vsock_header){.dst_cid = to.cid, .src_port = from, .dst_port = to.port, .op = VSOCK_OP_RST});
+			  (struct vsock_header){ .dst_cid = to.cid, .src_port = from, .dst_port = to.port, .op = VSOCK_OP_RST });
 }
 
 /* Bytes that the peer still has room for. */

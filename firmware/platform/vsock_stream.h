@@ -18,18 +18,25 @@ extern "C" {
 #endif
 
 enum {
-	VSOCK_BUFFER_BYTES = 65536,   /* power of two; also our announced credit */
-	VSOCK_RESETS = 16,            /* answers to strangers that may wait for room in the transmit ring */
+	VSOCK_BUFFER_BYTES = 65536, /* power of two; also our announced credit */
+	VSOCK_RESETS = 16,          /* answers to strangers that may wait for room in the transmit ring */
 	VSOCK_HEADER_BYTES = 44,
 };
 
 enum vsock_op {
-	VSOCK_OP_INVALID = 0, VSOCK_OP_REQUEST = 1, VSOCK_OP_RESPONSE = 2, VSOCK_OP_RST = 3, VSOCK_OP_SHUTDOWN = 4, VSOCK_OP_RW = 5,
-	VSOCK_OP_CREDIT_UPDATE = 6, VSOCK_OP_CREDIT_REQUEST = 7,
+	VSOCK_OP_INVALID = 0,
+	VSOCK_OP_REQUEST = 1,
+	VSOCK_OP_RESPONSE = 2,
+	VSOCK_OP_RST = 3,
+	VSOCK_OP_SHUTDOWN = 4,
+	VSOCK_OP_RW = 5,
+	VSOCK_OP_CREDIT_UPDATE = 6,
+	VSOCK_OP_CREDIT_REQUEST = 7,
 };
 enum { VSOCK_TYPE_STREAM = 1, VSOCK_SHUTDOWN_RECEIVE = 1, VSOCK_SHUTDOWN_SEND = 2 };
 
-struct vsock_header { /* struct virtio_vsock_hdr, little-endian */
+/* struct virtio_vsock_hdr, little-endian. */
+struct vsock_header {
 	uint64_t src_cid, dst_cid;
 	uint32_t src_port, dst_port, len;
 	uint16_t type, op;
@@ -38,13 +45,19 @@ struct vsock_header { /* struct virtio_vsock_hdr, little-endian */
 HZ_STATIC_ASSERT(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "virtio 1.2, 5.10.6");
 
 enum vsock_state {
-	VSOCK_LISTENING,   /* no peer */
+	VSOCK_LISTENING, /* no peer */
 	VSOCK_CONNECTED,
-	VSOCK_DRAINING,    /* the peer has gone; what it sent before, and the news itself, have not been read yet */
+	VSOCK_DRAINING, /* the peer has gone; what it sent before, and the news itself, have not been read yet */
 };
 
-struct vsock_peer { uint64_t cid; uint32_t port; };  /* port 0 is a port like any other */
-struct vsock_buffer { uint32_t head, tail; uint8_t byte[VSOCK_BUFFER_BYTES]; }; /* free-running indices, tail - head = fill */
+struct vsock_peer {
+	uint64_t cid;
+	uint32_t port;
+}; /* port 0 is a port like any other */
+struct vsock_buffer {
+	uint32_t head, tail;
+	uint8_t byte[VSOCK_BUFFER_BYTES];
+}; /* free-running indices, tail - head = fill */
 
 struct vsock_stream {
 	uint64_t cid;
@@ -56,7 +69,7 @@ struct vsock_stream {
 	bool owe_response, owe_credit, asked_credit;
 	uint32_t resets;
 	struct vsock_peer reset[VSOCK_RESETS];
-	uint32_t reset_from[VSOCK_RESETS];         /* our port in that answer */
+	uint32_t reset_from[VSOCK_RESETS]; /* our port in that answer */
 	struct vsock_buffer in, out;
 };
 

@@ -45,8 +45,7 @@ static bool reads_the_future(const struct queue_rules *rules, const struct tsu_t
 {
 	if (order->erases)
 		return true;
-	return order->writes &&
-	       rules->nand->ops->block(rules->nand, txn->addr)->write_sector < (uint32_t)txn->addr.sector + txn->sectors;
+	return order->writes && rules->nand->ops->block(rules->nand, txn->addr)->write_sector < (uint32_t)txn->addr.sector + txn->sectors;
 }
 
 static void note_read(const struct queue_rules *rules, struct tsu_txn *txn, struct block_order *order)
@@ -121,7 +120,7 @@ static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_r
 
 	fifo->head = txn->next;
 	if (!fifo->head) {
-		queue->filled[lane] &= (uint16_t)~(1u << plane);
+		queue->filled[lane] &= (uint16_t) ~(1u << plane);
 		if (!queue->filled[lane])
 			queue->busy_lanes &= ~(1u << lane);
 	}
@@ -144,8 +143,7 @@ static bool txn_allowed(const struct tsu_txn *txn, enum take take)
 }
 
 /* Oldest head of the lane that may run. */
-static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, uint64_t now_ns,
-				 enum take take)
+static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, uint64_t now_ns, enum take take)
 {
 	struct tsu_txn *oldest = NULL;
 
@@ -165,8 +163,8 @@ static bool is_overdue(const struct queue_rules *rules, const struct tsu_txn *tx
 }
 
 /* a before b, both the oldest of their lanes? b comes of a lane with a smaller number: the better class, or first among equals. */
-static bool goes_before(const struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *a,
-			const struct tsu_txn *b, uint64_t now_ns)
+static bool goes_before(const struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *a, const struct tsu_txn *b,
+			uint64_t now_ns)
 {
 	if (is_overdue(rules, a, now_ns) || is_overdue(rules, b, now_ns))
 		return is_overdue(rules, a, now_ns) && a->order < b->order;

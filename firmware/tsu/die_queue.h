@@ -20,30 +20,35 @@ enum { FAIR_READ_LANES = 7, FAIR_WRITE_LANES = 8, TSU_MAX_LANES = 1 + FAIR_READ_
 /* What else the die is doing decides what may be taken. A cached operation follows only one of its own kind. */
 enum take { TAKE_ANY, TAKE_READ, TAKE_PROGRAM, TAKE_WHILE_SUSPENDED };
 
-struct txn_fifo { struct tsu_txn *head, *tail; };
+struct txn_fifo {
+	struct tsu_txn *head, *tail;
+};
 /* Submitted and not ended. reads: those that an erase must await; followers: those that wait for a write in its lane, behind which
  * later writes must queue even when that write has ended. */
-struct block_order { uint16_t writes, reads, followers; uint8_t erases, write_lane; };
+struct block_order {
+	uint16_t writes, reads, followers;
+	uint8_t erases, write_lane;
+};
 
 /* What the queues of all dies share. */
 struct queue_rules {
 	const struct tsu_timing *timing;
 	struct nand *nand;
-	struct block_order *order;     /* by flat block */
-	uint64_t age_limit_ns;         /* UINT64_MAX = none */
+	struct block_order *order; /* by flat block */
+	uint64_t age_limit_ns;     /* UINT64_MAX = none */
 	uint32_t planes, blocks_per_plane;
 	uint32_t lanes;
-	uint8_t schedule;              /* enum hz_schedule */
+	uint8_t schedule; /* enum hz_schedule */
 };
 struct die_queue {
-	struct txn_fifo *fifo;         /* [lane * planes + plane] */
-	uint32_t busy_lanes;           /* bit per lane that holds something */
-	uint16_t filled[TSU_MAX_LANES];/* bit per plane */
+	struct txn_fifo *fifo;           /* [lane * planes + plane] */
+	uint32_t busy_lanes;             /* bit per lane that holds something */
+	uint16_t filled[TSU_MAX_LANES];  /* bit per plane */
 	uint64_t used_ns[TSU_MAX_LANES]; /* fair: die time on the common virtual clock */
-	uint64_t virtual_ns;           /* fair: used_ns of the lane that went last, before it went */
-	uint32_t short_ops;            /* waiting reads and erases: a command without data */
-	uint32_t urgent_reads;         /* waiting reads for which a program may be suspended */
-	uint64_t steps;                /* list heads looked at */
+	uint64_t virtual_ns;             /* fair: used_ns of the lane that went last, before it went */
+	uint32_t short_ops;              /* waiting reads and erases: a command without data */
+	uint32_t urgent_reads;           /* waiting reads for which a program may be suspended */
+	uint64_t steps;                  /* list heads looked at */
 };
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules);
@@ -56,10 +61,7 @@ struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules
 /* The transaction has ended: its block's order is released. */
 void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn);
 
-static inline bool txn_is_urgent(const struct tsu_txn *txn)
-{
-	return txn->urgent;
-}
+static inline bool txn_is_urgent(const struct tsu_txn *txn) { return txn->urgent; }
 static inline uint64_t txn_ready_ns(const struct tsu_txn *txn)
 {
 	return txn->not_before_ns > txn->submit_ns ? txn->not_before_ns : txn->submit_ns;

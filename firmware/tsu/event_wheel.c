@@ -48,10 +48,7 @@ void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_n
 	wheel_place(wheel, node);
 }
 
-uint64_t wheel_next_ns(const struct event_wheel *wheel)
-{
-	return wheel->levels ? wheel->next_ns : UINT64_MAX;
-}
+uint64_t wheel_next_ns(const struct event_wheel *wheel) { return wheel->levels ? wheel->next_ns : UINT64_MAX; }
 
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
 static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)

@@ -23,12 +23,15 @@ struct wheel_node {
 	void (*fire)(struct wheel_node *node);
 };
 
-struct wheel_slot { struct wheel_node *head, *tail; uint64_t earliest_ns; };
+struct wheel_slot {
+	struct wheel_node *head, *tail;
+	uint64_t earliest_ns;
+};
 struct event_wheel {
-	uint64_t now_ns;      /* time of the last node taken out */
-	uint64_t next_ns;     /* time of the earliest node, while there is one */
-	uint64_t steps;       /* nodes placed, for the proof of constant work */
-	uint32_t levels;      /* bit per level that holds nodes */
+	uint64_t now_ns;  /* time of the last node taken out */
+	uint64_t next_ns; /* time of the earliest node, while there is one */
+	uint64_t steps;   /* nodes placed, for the proof of constant work */
+	uint32_t levels;  /* bit per level that holds nodes */
 	uint64_t filled[WHEEL_LEVELS];
 	struct wheel_slot slot[WHEEL_LEVELS][WHEEL_SLOTS];
 };

@@ -37,10 +37,7 @@ static void run_due(struct lt_timer *timer)
 
 /* --- submission --- */
 
-static struct tsu_die *die_of(const struct tsu_txn *txn)
-{
-	return &txn->thread->tsu->dies[txn->addr.die_index];
-}
+static struct tsu_die *die_of(const struct tsu_txn *txn) { return &txn->thread->tsu->dies[txn->addr.die_index]; }
 
 static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
 {
@@ -51,10 +48,7 @@ static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
 	die_wake(die, at_ns);
 }
 
-static void data_ready(struct wheel_node *node)
-{
-	wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns);
-}
+static void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns); }
 
 /* A list by `chain`: all of it waits in the queues before any die starts. */
 static void receive_txns(struct lt_event *event)
@@ -140,10 +134,7 @@ static void init_thread(struct tsu *tsu, uint32_t number, uint64_t now_ns)
 }
 
 /* A timer belongs to the hart that arms it, so the one of a power cut is armed by an event. */
-static void first_timer(struct lt_event *event)
-{
-	set_timer(TSU_CONTAINER(event, struct tsu_thread, start));
-}
+static void first_timer(struct lt_event *event) { set_timer(TSU_CONTAINER(event, struct tsu_thread, start)); }
 
 static struct queue_rules rules_of(struct tsu *tsu)
 {

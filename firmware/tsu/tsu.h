@@ -16,36 +16,36 @@ extern "C" {
 #endif
 
 enum tsu_op { TSU_READ, TSU_PROGRAM, TSU_ERASE };
-enum { TSU_TXN_SECTORS = HZ_MAX_UNIT_SECTORS };  /* most sectors one transaction may carry (a program unit of one plane) */
+enum { TSU_TXN_SECTORS = HZ_MAX_UNIT_SECTORS }; /* most sectors one transaction may carry (a program unit of one plane) */
 
 /* Filled by the caller and owned by the TSU from tsu_submit until done runs on the owner's hart. */
 struct tsu_txn {
 	struct lt_event event;
-	struct tsu_txn *next;           /* caller's list for tsu_submit_list, then die queue */
+	struct tsu_txn *next; /* caller's list for tsu_submit_list, then die queue */
 	struct lt_thread *owner;
 	void (*done)(struct tsu_txn *txn);
-	uint8_t op;                     /* enum tsu_op */
-	uint8_t cause;                  /* enum hz_cause: counters and priority */
-	uint16_t sectors;               /* read: 1 … within one flash page; program: one unit; erase: 0 */
-	ppa_t ppa;                      /* first sector; erase: any sector of the block on the wanted plane */
-	struct flash_addr addr;         /* computed by tsu_submit */
-	struct sgl data;                /* read: destination, program: source; page NULL: no data, zeros */
-	uint32_t data_at;               /* byte in data of the first sector */
-	struct hz_oob *oob;             /* program: one record per sector (kind, lpa, generation, sequence, stream); read: filled, or NULL */
-	uint64_t not_before_ns;         /* data is not in the buffer earlier; 0 = at once */
-	uint8_t stream;                 /* reads: queue, programs: zone; fair schedule only */
+	uint8_t op;             /* enum tsu_op */
+	uint8_t cause;          /* enum hz_cause: counters and priority */
+	uint16_t sectors;       /* read: 1 … within one flash page; program: one unit; erase: 0 */
+	ppa_t ppa;              /* first sector; erase: any sector of the block on the wanted plane */
+	struct flash_addr addr; /* computed by tsu_submit */
+	struct sgl data;        /* read: destination, program: source; page NULL: no data, zeros */
+	uint32_t data_at;       /* byte in data of the first sector */
+	struct hz_oob *oob;     /* program: one record per sector (kind, lpa, generation, sequence, stream); read: filled, or NULL */
+	uint64_t not_before_ns; /* data is not in the buffer earlier; 0 = at once */
+	uint8_t stream;         /* reads: queue, programs: zone; fair schedule only */
 	enum nand_status status;
-	uint64_t submit_ns, start_ns, end_ns;   /* device time: queued, die began, data at hand */
+	uint64_t submit_ns, start_ns, end_ns; /* device time: queued, die began, data at hand */
 	/* private to the TSU */
 	struct tsu_thread *thread;
-	struct tsu_txn *chain;          /* members of one tsu_submit_list on one thread */
-	struct wheel_node ready;        /* fires at not_before_ns */
-	uint64_t order;                 /* submission number within its TSU thread */
+	struct tsu_txn *chain;   /* members of one tsu_submit_list on one thread */
+	struct wheel_node ready; /* fires at not_before_ns */
+	uint64_t order;          /* submission number within its TSU thread */
 	uint32_t flat_block;
 	uint8_t lane;
-	bool follows;                   /* a read that must see a write queued before it */
-	bool urgent;                    /* a program may be suspended for it */
-	bool lost;                      /* a read with more bit errors than ECC corrects */
+	bool follows; /* a read that must see a write queued before it */
+	bool urgent;  /* a program may be suspended for it */
+	bool lost;    /* a read with more bit errors than ECC corrects */
 };
 
 /* After NAND_PROGRAM_FAILED or NAND_ERASE_FAILED the TSU has retired the block (HZ_BLOCK_BAD_GROWN, also after a restart): programs

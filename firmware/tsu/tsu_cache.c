@@ -75,7 +75,4 @@ void cache_choose(struct tsu_die *die, uint64_t at_ns)
 		die_suspend(die, at_ns);
 }
 
-void cache_load_step(struct wheel_node *node)
-{
-	cache_wish(TSU_CONTAINER(node, struct tsu_die, load_step), node->at_ns);
-}
+void cache_load_step(struct wheel_node *node) { cache_wish(TSU_CONTAINER(node, struct tsu_die, load_step), node->at_ns); }

@@ -30,15 +30,9 @@ static struct bus_wait *dequeue(struct tsu_channel *channel)
 	return wait;
 }
 
-static bool die_waits(const struct tsu_channel *channel)
-{
-	return channel->waiting[WISH_COMMAND].head || channel->waiting[WISH_DATA].head;
-}
+static bool die_waits(const struct tsu_channel *channel) { return channel->waiting[WISH_COMMAND].head || channel->waiting[WISH_DATA].head; }
 
-bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns)
-{
-	return die_waits(channel) || channel->usage.free_ns > at_ns;
-}
+bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns) { return die_waits(channel) || channel->usage.free_ns > at_ns; }
 
 static void arm_bus(struct tsu_channel *channel)
 {

@@ -20,9 +20,11 @@ struct bus_wait {
 };
 
 struct tsu_channel {
-	struct wheel_node bus_free;  /* while dies wait */
+	struct wheel_node bus_free; /* while dies wait */
 	struct tsu_thread *thread;
-	struct wait_fifo { struct bus_wait *head, *tail; } waiting[2]; /* enum bus_wish: in the order in which they were ready */
+	struct wait_fifo {
+		struct bus_wait *head, *tail;
+	} waiting[2]; /* enum bus_wish: in the order in which they were ready */
 	struct tsu_usage usage;
 	bool armed;
 };

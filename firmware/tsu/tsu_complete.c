@@ -66,9 +66,7 @@ static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 		counters->program_sectors[HZ_CAUSE_PAD] += padding;
 		counters->failed_programs += failed;
 		break;
-	default:
-		counters->erases[txn->cause]++;
-		counters->failed_erases += failed;
+	default: counters->erases[txn->cause]++; counters->failed_erases += failed;
 	}
 }
 

@@ -96,7 +96,10 @@ static void begin_load(struct tsu_die *die, uint64_t at_ns)
 void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
 	die->cached = (struct die_op){
-		.members = members, .moving = members, .began_ns = UINT64_MAX, .apart = die->state == DIE_ARRAY,
+		.members = members,
+		.moving = members,
+		.began_ns = UINT64_MAX,
+		.apart = die->state == DIE_ARRAY,
 	};
 	if (members->next)
 		die->thread->counters.multi_plane_ops++;
@@ -126,10 +129,7 @@ void data_hold(struct tsu_die *die, bool apart)
 	die->op.members = NULL;
 }
 
-void data_send(struct tsu_die *die, uint64_t at_ns)
-{
-	channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns);
-}
+void data_send(struct tsu_die *die, uint64_t at_ns) { channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns); }
 
 static void send_part(struct tsu_die *die, uint64_t at_ns)
 {

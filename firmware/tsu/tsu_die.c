@@ -152,10 +152,7 @@ static void start_next(struct tsu_die *die, uint64_t at_ns)
 		die_resume(die, at_ns);
 }
 
-static void start_granted(struct bus_wait *wait, uint64_t at_ns)
-{
-	start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns);
-}
+static void start_granted(struct bus_wait *wait, uint64_t at_ns) { start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns); }
 
 static void register_granted(struct bus_wait *wait, uint64_t at_ns)
 {
@@ -197,15 +194,9 @@ static void after_write(struct tsu_die *die, uint64_t at_ns)
 	case CACHE_LOADED:
 		die_run_cells(die, &die->cached, latest_ns(at_ns, die->cached.array_end_ns) + die->thread->tsu->cfg->cache_busy_ns);
 		break;
-	case CACHE_IN:
-		die->state = DIE_LOADING;
-		break;
-	case CACHE_WANTS_IN:
-		die->state = DIE_WANTS_BUS;
-		break;
-	default:
-		die->state = DIE_IDLE;
-		die_next(die, at_ns);
+	case CACHE_IN: die->state = DIE_LOADING; break;
+	case CACHE_WANTS_IN: die->state = DIE_WANTS_BUS; break;
+	default: die->state = DIE_IDLE; die_next(die, at_ns);
 	}
 }
 

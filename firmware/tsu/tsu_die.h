@@ -19,25 +19,30 @@ enum die_state {
 };
 enum cache_state {
 	CACHE_EMPTY,
-	CACHE_WANTS_OUT, CACHE_OUT,  /* data of a read */
-	CACHE_WANTS_IN, CACHE_IN,    /* a program's data; wanting: which one is chosen when the bus is free, unless cached is there */
-	CACHE_LOADED,                /* the program waits for the cells */
+	CACHE_WANTS_OUT,
+	CACHE_OUT, /* data of a read */
+	CACHE_WANTS_IN,
+	CACHE_IN,     /* a program's data; wanting: which one is chosen when the bus is free, unless cached is there */
+	CACHE_LOADED, /* the program waits for the cells */
 };
 
 struct die_op {
-	struct tsu_txn *members;    /* list by next, one per plane */
-	uint64_t began_ns;          /* first on the bus; a resumed operation: when it went on */
+	struct tsu_txn *members;         /* list by next, one per plane */
+	uint64_t began_ns;               /* first on the bus; a resumed operation: when it went on */
 	uint64_t array_ns, array_end_ns; /* cells work until array_end_ns; suspended: array_ns are left */
-	uint64_t first_ns;          /* when the operation began for the first time */
-	struct tsu_txn *moving;     /* whose data cross the bus next */
-	uint16_t moved;             /* its sectors that have crossed */
-	uint8_t pass;               /* of a multi-pass program */
-	bool yielded;               /* the bus went to others in the middle of the data */
-	bool apart;                 /* it took the cache register while the cells could do something else */
+	uint64_t first_ns;               /* when the operation began for the first time */
+	struct tsu_txn *moving;          /* whose data cross the bus next */
+	uint16_t moved;                  /* its sectors that have crossed */
+	uint8_t pass;                    /* of a multi-pass program */
+	bool yielded;                    /* the bus went to others in the middle of the data */
+	bool apart;                      /* it took the cache register while the cells could do something else */
 };
 
 /* The read that mount has under way on a die; sectors 0: none. */
-struct mount_read { uint64_t began_ns, array_end_ns; uint32_t sectors; };
+struct mount_read {
+	uint64_t began_ns, array_end_ns;
+	uint32_t sectors;
+};
 
 struct tsu_die {
 	struct wheel_node write_end; /* array end of a program or erase; comes early if the operation was suspended */
@@ -50,21 +55,15 @@ struct tsu_die {
 	struct tsu_channel *channel;
 	struct die_queue queue;
 	struct die_op op, cached;
-	struct die_op suspended;     /* members != NULL: a program or erase sleeps while reads run */
+	struct die_op suspended; /* members != NULL: a program or erase sleeps while reads run */
 	struct mount_read mount;
 	struct tsu_usage usage;
 	uint8_t state, cache_state;
-	bool write_end_pending;      /* write_end is in the wheel */
+	bool write_end_pending; /* write_end is in the wheel */
 };
 
-static inline bool op_is_read(const struct die_op *op)
-{
-	return op->members && op->members->op == TSU_READ;
-}
-static inline bool op_is_program(const struct die_op *op)
-{
-	return op->members && op->members->op == TSU_PROGRAM;
-}
+static inline bool op_is_read(const struct die_op *op) { return op->members && op->members->op == TSU_READ; }
+static inline bool op_is_program(const struct die_op *op) { return op->members && op->members->op == TSU_PROGRAM; }
 
 /* arena: of the queue. */
 void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint64_t now_ns);

@@ -53,10 +53,7 @@ void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *
 	channel_at(&tsu->channels[channel], clock_now_ns(), out);
 }
 
-void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out)
-{
-	die_at(&tsu->dies[die_index], clock_now_ns(), out);
-}
+void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out) { die_at(&tsu->dies[die_index], clock_now_ns(), out); }
 
 /* The figures of one thread, its channels and dies, where other harts may read them later. */
 static void publish(struct tsu_thread *thread, uint64_t now_ns)

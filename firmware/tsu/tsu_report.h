@@ -20,11 +20,15 @@ void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
 /* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */
 void tsu_stats_reset(struct tsu *tsu);
 /* Conservation of device time of one channel's bus or one die: busy + idle = elapsed, each side counted on its own. TSU idle. */
-struct tsu_account { uint64_t busy_ns, idle_ns, elapsed_ns; };
+struct tsu_account {
+	uint64_t busy_ns, idle_ns, elapsed_ns;
+};
 void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *out);
 void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out);
 /* Loop turns and list steps taken by all scheduling code so far, and transactions done: cost that does not depend on the machine. */
-struct tsu_work { uint64_t steps, transactions; };
+struct tsu_work {
+	uint64_t steps, transactions;
+};
 void tsu_work_done(struct tsu *tsu, struct tsu_work *out);
 
 #ifdef __cplusplus

@@ -9,14 +9,14 @@
 
 struct tsu_thread {
 	struct lt_thread thread;
-	struct lt_timer timer;       /* at the wheel's next event */
+	struct lt_timer timer; /* at the wheel's next event */
 	uint64_t armed_ns;
 	struct lt_event start, reset;
 	struct wheel_node power_cut;
 	struct tsu *tsu;
 	uint64_t submitted, done, steps;
-	uint64_t since_ns;           /* begin of the statistics */
-	bool dead;                   /* power is off: nothing happens any more */
+	uint64_t since_ns; /* begin of the statistics */
+	bool dead;         /* power is off: nothing happens any more */
 	struct hz_log_flash counters;
 	struct hz_log_flash published; /* of the last tsu_publish */
 	struct event_wheel wheel;
@@ -33,15 +33,12 @@ struct tsu {
 	struct tsu_die *dies;
 	uint8_t channel_thread[HZ_MAX_CHANNELS];
 	uint32_t die_count, dies_per_channel;
-	lt_word cut_threads;         /* threads whose dies have lost power */
-	bool mounted;                /* tsu_read_now takes no time any more */
+	lt_word cut_threads; /* threads whose dies have lost power */
+	bool mounted;        /* tsu_read_now takes no time any more */
 };
 
-#define TSU_CONTAINER(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define TSU_CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
-static inline uint64_t latest_ns(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
+static inline uint64_t latest_ns(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 #endif

@@ -7,8 +7,7 @@
 static void fill_transfers(struct tsu_timing *timing, uint64_t bytes_per_s)
 {
 	for (uint64_t sectors = 0; bytes_per_s && sectors <= TSU_TXN_SECTORS; sectors++)
-		timing->transfer_ns[sectors] =
-			(uint32_t)((sectors * HZ_SECTOR_BYTES * 1000000000ull + bytes_per_s / 2) / bytes_per_s);
+		timing->transfer_ns[sectors] = (uint32_t)((sectors * HZ_SECTOR_BYTES * 1000000000ull + bytes_per_s / 2) / bytes_per_s);
 }
 
 void tsu_timing_init(struct tsu_timing *timing, struct arena *arena, const struct hz_device_config *cfg, const struct hz_shape *shape)

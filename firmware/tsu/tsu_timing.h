@@ -7,11 +7,11 @@
 
 struct tsu_timing {
 	const struct hz_device_config *cfg;
-	uint8_t *page_type;          /* page number in a normal block → LSB, CSB, MSB, TSB */
-	uint32_t page_shift;         /* log2 of sectors per page */
+	uint8_t *page_type;  /* page number in a normal block → LSB, CSB, MSB, TSB */
+	uint32_t page_shift; /* log2 of sectors per page */
 	uint32_t slc_blocks;
 	bool one_shot;
-	uint32_t passes;             /* of a program in normal blocks */
+	uint32_t passes;                           /* of a program in normal blocks */
 	uint32_t transfer_ns[TSU_TXN_SECTORS + 1]; /* sectors → time on the bus, rounded to the nearest ns */
 };
 

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-struct tsu_usage { uint64_t free_ns, busy_ns, idle_ns; };
+struct tsu_usage {
+	uint64_t free_ns, busy_ns, idle_ns;
+};
 
 /* The resource worked from start_ns (>= free_ns) to end_ns. */
 static inline void usage_add(struct tsu_usage *usage, uint64_t start_ns, uint64_t end_ns)

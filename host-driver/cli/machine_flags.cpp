@@ -19,20 +19,25 @@ void MachineFlags::add_to(CLI::App &command)
 {
 	static constexpr std::string_view clocks[] = {"virtual", "real"};
 	command.option_defaults()->group("The device");
-	add_text(command, "--device", device, "FILE|NAME",
-		 "Device to build: a YAML file, or the name of one in configs/devices (docs/config.md has every key). Default: default, 48 zones of "
-		 "12 MiB TLC. E.g. --device conzone-paper");
+	add_text(
+		command, "--device", device, "FILE|NAME",
+		"Device to build: a YAML file, or the name of one in configs/devices (docs/config.md has every key). Default: default, 48 zones of "
+		"12 MiB TLC. E.g. --device conzone-paper");
 	add_count(command, "--workers", workers, 1, HZ_MAX_WORKERS,
 		  "FTL worker harts instead of the device file's, each on a hart of its own. E.g. --workers 8");
-	add_choice(command, "--clock", clock, clocks,
-		   "virtual (default): device time, the same on any host. real: plain emulation in wall-clock time, for a quick look or a debugger");
-	add_text(command, "--vclock", plugin_options, "KEY=VALUE,...",
-		 "Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
-	add_text(command, "--image", image, "FILE",
-		 "Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");
+	add_choice(
+		command, "--clock", clock, clocks,
+		"virtual (default): device time, the same on any host. real: plain emulation in wall-clock time, for a quick look or a debugger");
+	add_text(
+		command, "--vclock", plugin_options, "KEY=VALUE,...",
+		"Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
+	add_text(
+		command, "--image", image, "FILE",
+		"Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");
 	add_count(command, "--seed", seed, 1, UINT32_MAX,
 		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
-	add_text(command, "--firmware", firmware, "FILE", "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
+	add_text(command, "--firmware", firmware, "FILE",
+		 "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
 	add_text(command, "--console", console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
 }
 
@@ -49,7 +54,8 @@ std::string find_config(const char *option, const std::string &name, const std::
 	std::string known;
 	for (const std::string &one : names)
 		known += (known.empty() ? "" : ", ") + one;
-	throw Error(std::string(option) + ": there is no file " + name + ", and " + folder + " has " + (known.empty() ? "none" : "only " + known));
+	throw Error(std::string(option) + ": there is no file " + name + ", and " + folder + " has " +
+		    (known.empty() ? "none" : "only " + known));
 }
 
 void require_firmware(const std::string &file)

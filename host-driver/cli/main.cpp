@@ -57,8 +57,9 @@ int main(int argc, char **argv)
 	app.require_subcommand(1);
 	app.get_formatter()->column_width(name_column);
 	app.failure_message(hz::cli::usage_sentence);
-	app.footer("Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the NAND image is damaged or another "
-		   "device's, 130 interrupted.");
+	app.footer(
+		"Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the NAND image is damaged or another "
+		"device's, 130 interrupted.");
 	hz::cli::add_run(app);
 	hz::cli::add_info(app);
 	hz::cli::add_image(app);

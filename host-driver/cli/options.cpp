@@ -27,10 +27,7 @@ std::string joined(std::span<const std::string_view> words, const char *between)
 	return text;
 }
 
-std::string range(uint64_t low, uint64_t high)
-{
-	return std::to_string(low) + ".." + (high == most_count ? "" : std::to_string(high));
-}
+std::string range(uint64_t low, uint64_t high) { return std::to_string(low) + ".." + (high == most_count ? "" : std::to_string(high)); }
 
 // Words between spaces, broken into lines.
 std::string in_lines(const std::string &text)

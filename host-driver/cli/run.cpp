@@ -36,8 +36,10 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 	std::printf("the power was cut at %s, as asked; %s\n",
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
-		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
-					       : ("./hartzone verify --image " + machine.nand_image.string() + " recovers and checks what was acknowledged").c_str());
+		    machine.nand_image.empty()
+			    ? "the temporary image is gone, --image keeps one"
+			    : ("./hartzone verify --image " + machine.nand_image.string() + " recovers and checks what was acknowledged")
+				      .c_str());
 }
 
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
@@ -58,10 +60,11 @@ void report(const res::RunFacts &facts, const std::string &out)
 	if (!out.empty())
 		res::write_result(result, out + "/result.json");
 	if (!result["violations"].empty())
-		throw Error("the run broke " + std::to_string(result["violations"].size()) + " of its own rules: " +
-			    result["violations"][0].get<std::string>());
+		throw Error("the run broke " + std::to_string(result["violations"].size()) +
+			    " of its own rules: " + result["violations"][0].get<std::string>());
 	if (const uint64_t failed = result["failed_commands"]["count"].get<uint64_t>())
-		throw Error(std::to_string(failed) + " commands failed, the first: " + result["failed_commands"]["first"].get<std::string>());
+		throw Error(std::to_string(failed) +
+			    " commands failed, the first: " + result["failed_commands"]["first"].get<std::string>());
 }
 
 void report_races(const res::RunFacts &facts)
@@ -94,7 +97,8 @@ void run(RunFlags flags)
 	}
 	report(facts, flags.out);
 	if (!facts.interrupted.empty())
-		throw Interrupted("interrupted; the result so far is " + (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
+		throw Interrupted("interrupted; the result so far is " +
+				  (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
 	if (flags.race_check)
 		report_races(facts);
 	if (!flags.power_cut.empty())
@@ -106,7 +110,8 @@ void run(RunFlags flags)
 void add_run(CLI::App &app)
 {
 	auto flags = std::make_shared<RunFlags>();
-	CLI::App *command = app.add_subcommand("run", "Boot a device, replay a workload or a recorded trace on it, read everything back, and report");
+	CLI::App *command = app.add_subcommand(
+		"run", "Boot a device, replay a workload or a recorded trace on it, read everything back, and report");
 	flags->add_to(*command);
 	command->callback([flags] { run(*flags); });
 }

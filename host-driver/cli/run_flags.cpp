@@ -47,7 +47,8 @@ std::string take_power_cut(const std::string &text, std::string &out)
 	const auto operation = conf::parse_count(text), time = conf::parse_duration_ns(text);
 	const bool legal = operation ? *operation >= 1 : time && *time >= 1 && *time <= HZ_ARRIVAL_MOST_NS;
 	if (!legal)
-		return "takes the number of a flash operation from 1 on, or a device time from 1ns to 26 days such as 5ms, not '" + text + "'";
+		return "takes the number of a flash operation from 1 on, or a device time from 1ns to 26 days such as 5ms, not '" + text +
+		       "'";
 	out = text;
 	return {};
 }
@@ -71,9 +72,10 @@ void RunFlags::add_to(CLI::App &command)
 	add_trace_options(command);
 	add_check_options(command);
 	machine.add_to(command);
-	add_flag(command, "--format-image", format_image,
-		 "Begin with an empty image: what earlier runs left in the file of --image is erased. Default: it is kept, and zones that are not empty are "
-		 "not used");
+	add_flag(
+		command, "--format-image", format_image,
+		"Begin with an empty image: what earlier runs left in the file of --image is erased. Default: it is kept, and zones that are not empty are "
+		"not used");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --quick\n"
 		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
@@ -86,36 +88,42 @@ void RunFlags::add_workload_options(CLI::App &command)
 {
 	static constexpr std::string_view mappings[] = {"log", "direct"};
 	command.option_defaults()->group("What to do");
-	add_text(command, "--workload", workload, "FILE|NAME",
-		 "What to do: a YAML file, or the name of one in configs/workloads (docs/config.md has every key). Default: default, a recording of "
-		 "SQLite. E.g. --workload mixed");
+	add_text(
+		command, "--workload", workload, "FILE|NAME",
+		"What to do: a YAML file, or the name of one in configs/workloads (docs/config.md has every key). Default: default, a recording of "
+		"SQLite. E.g. --workload mixed");
 	add_text(command, "--trace", trace, "FILE",
 		 "Replay this recording instead, plain or compressed by xz, gzip or zstd (docs/traces.md). E.g. --trace traces/git.hzt.xz");
 	add_count(command, "--threads", threads, 1, HZ_MAX_IO_QUEUES,
 		  "Host threads, one NVMe queue pair each. Default: the workload's, 4 for a trace. E.g. --threads 2");
 	add_count(command, "--queue-depth", queue_depth, 1, HZ_MAX_QUEUE_DEPTH - 1,
 		  "Commands under way per thread. Default: the workload's, 8 for a trace. E.g. --queue-depth 32");
-	add_choice(command, "--mapping", mapping, mappings,
-		   "direct: commands go to the device as they are. log: block operations go to a log of zones that this program keeps and collects. "
-		   "Default: the workload's; for a trace log on zones, direct on a block device");
+	add_choice(
+		command, "--mapping", mapping, mappings,
+		"direct: commands go to the device as they are. log: block operations go to a log of zones that this program keeps and collects. "
+		"Default: the workload's; for a trace log on zones, direct on a block device");
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
-	add_flag(command, "--no-verify", no_verify, "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
+	add_flag(command, "--no-verify", no_verify,
+		 "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
 }
 
 void RunFlags::add_trace_options(CLI::App &command)
 {
 	static constexpr std::string_view splits[] = {"auto", "address", "stream"};
 	command.option_defaults()->group("Traces");
-	add_choice(command, "--format", format, format_words(), "Format of the trace. Default: auto, told by its first lines. E.g. --format mqsim");
+	add_choice(command, "--format", format, format_words(),
+		   "Format of the trace. Default: auto, told by its first lines. E.g. --format mqsim");
 	add_option(command, "--time-unit", "ns|us|ms|s|TIME",
 		   "What one unit of the trace's times is, where it is not the format's usual one. E.g. --time-unit us, --time-unit 100ns",
 		   [this](const std::string &text) { return take_time_unit(text, time_unit_ns); });
-	add_count(command, "--skip-bad", skip_bad, 0, most_count,
-		  "Pass over as many lines that cannot be read, count and name them; the next one ends the run. Default: 0. E.g. --skip-bad 10");
+	add_count(
+		command, "--skip-bad", skip_bad, 0, most_count,
+		"Pass over as many lines that cannot be read, count and name them; the next one ends the run. Default: 0. E.g. --skip-bad 10");
 	add_count(command, "--max-ops", max_ops, 1, most_count, "Replay only so many records. Default: all. E.g. --max-ops 1000");
-	add_choice(command, "--split", split, splits,
-		   "How records are divided among the threads. stream: each process, disk or file of the trace has one thread. address: each part of the "
-		   "address space has one. Default: auto, by stream if that occupies all threads. E.g. --split stream");
+	add_choice(
+		command, "--split", split, splits,
+		"How records are divided among the threads. stream: each process, disk or file of the trace has one thread. address: each part of the "
+		"address space has one. Default: auto, by stream if that occupies all threads. E.g. --split stream");
 	add_flag(command, "--timestamps", timestamps, "Replay by the trace's timestamps. Default: as fast as the queue depth allows");
 	add_real(command, "--time-scale", time_scale, 1e-6, 1e6,
 		 "Device time per trace time, with --timestamps: 0.1 is ten times as fast as recorded. Default: 1. E.g. --time-scale 0.1");
@@ -129,13 +137,16 @@ void RunFlags::add_check_options(CLI::App &command)
 		   "start recovers, and ./hartzone verify checks what. "
 		   "E.g. --power-cut-at 2000, --power-cut-at 5ms",
 		   [this](const std::string &text) { return take_power_cut(text, power_cut); });
-	add_flag(command, "--race-check", race_check, "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
-	add_option(command, "--clock-jitter", "SEED[:PERMILLE]",
-		   "Perturb the schedule: delay each hart at random by 100 (PERMILLE) thousandths of its own time on average. Another seed, another "
-		   "interleaving; the same seed, the same run. For tests, not for figures. E.g. --clock-jitter 7, --clock-jitter 7:500",
-		   [this](const std::string &text) { return take_clock_jitter(text, clock_jitter); });
-	add_text(command, "--out", out, "FOLDER",
-		 "Write result.json there (docs/results.md), and make the folder if it is missing. Default: only the table. E.g. --out results");
+	add_flag(command, "--race-check", race_check,
+		 "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
+	add_option(
+		command, "--clock-jitter", "SEED[:PERMILLE]",
+		"Perturb the schedule: delay each hart at random by 100 (PERMILLE) thousandths of its own time on average. Another seed, another "
+		"interleaving; the same seed, the same run. For tests, not for figures. E.g. --clock-jitter 7, --clock-jitter 7:500",
+		[this](const std::string &text) { return take_clock_jitter(text, clock_jitter); });
+	add_text(
+		command, "--out", out, "FOLDER",
+		"Write result.json there (docs/results.md), and make the folder if it is missing. Default: only the table. E.g. --out results");
 }
 
 // Without --workload a trace is replayed as an empty `trace:` section says.
@@ -188,11 +199,13 @@ void RunFlags::refuse_without_trace() const
 	const struct {
 		bool given;
 		const char *name;
-	} options[] = {{!format.empty(), "--format"}, {time_unit_ns != 0, "--time-unit"}, {skip_bad != 0, "--skip-bad"}, {max_ops != 0, "--max-ops"},
-		       {!split.empty(), "--split"}, {timestamps, "--timestamps"}, {time_scale > 0, "--time-scale"}};
+	} options[] = {{!format.empty(), "--format"},   {time_unit_ns != 0, "--time-unit"}, {skip_bad != 0, "--skip-bad"},
+		       {max_ops != 0, "--max-ops"},     {!split.empty(), "--split"},        {timestamps, "--timestamps"},
+		       {time_scale > 0, "--time-scale"}};
 	for (const auto &option : options)
 		if (option.given)
-			throw Error(std::string(option.name) + " is for traces, and the workload " + workload + " replays none: leave it out");
+			throw Error(std::string(option.name) + " is for traces, and the workload " + workload +
+				    " replays none: leave it out");
 }
 
 void RunFlags::apply_threads(wl::Workload &w) const

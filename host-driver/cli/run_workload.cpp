@@ -54,7 +54,8 @@ uint64_t shared_bytes(const wl::Workload &w)
 	if (bytes > most_shared_bytes)
 		throw wl::WorkloadError(w.file + ": the queues of " + std::to_string(w.thread_count()) + " threads need " +
 					std::to_string(bytes >> 30) + " GiB of memory that the host shares with the device, and " +
-					std::to_string(most_shared_bytes >> 30) + " GiB is the most: use fewer threads or a smaller queue depth");
+					std::to_string(most_shared_bytes >> 30) +
+					" GiB is the most: use fewer threads or a smaller queue depth");
 	return bytes;
 }
 
@@ -127,7 +128,8 @@ public:
 	}
 
 private:
-	replay::Plan plan_for(const NamespaceInfo &device, bool fresh, const std::shared_ptr<const replay::TraceSurvey> &trace, uint64_t kept_zones)
+	replay::Plan plan_for(const NamespaceInfo &device, bool fresh, const std::shared_ptr<const replay::TraceSurvey> &trace,
+			      uint64_t kept_zones)
 	{
 		try {
 			return replay::make_plan(workload_, device, fresh, trace);

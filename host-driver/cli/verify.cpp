@@ -75,10 +75,11 @@ void verify(const VerifyFlags &flags)
 	for (const std::string &problem : report.problems)
 		std::printf("%s\n", problem.c_str());
 	flush_output();
-	const std::string promised = "of " + sectors(report.promised) + " that " + std::to_string(record.runs()) + (record.runs() == 1 ? " run" : " runs") +
-				     " on this image were promised as durable";
+	const std::string promised = "of " + sectors(report.promised) + " that " + std::to_string(record.runs()) +
+				     (record.runs() == 1 ? " run" : " runs") + " on this image were promised as durable";
 	if (report.unreadable || report.wrong)
-		throw Error(promised + ", " + sectors(report.unreadable) + " cannot be read and " + sectors(report.wrong) + " hold something else");
+		throw Error(promised + ", " + sectors(report.unreadable) + " cannot be read and " + sectors(report.wrong) +
+			    " hold something else");
 	std::printf("%s, all hold what they should\n", promised.c_str());
 }
 
@@ -87,11 +88,14 @@ void verify(const VerifyFlags &flags)
 void add_verify(CLI::App &app)
 {
 	auto flags = std::make_shared<VerifyFlags>();
-	CLI::App *command = app.add_subcommand("verify", "Boot the device of an image and check what the runs on it were promised as durable");
-	add_text(*command, "--image", flags->image, "FILE", "The image, as given to run. What was promised is in FILE.acked. E.g. --image disk.img");
+	CLI::App *command = app.add_subcommand("verify",
+					       "Boot the device of an image and check what the runs on it were promised as durable");
+	add_text(*command, "--image", flags->image, "FILE",
+		 "The image, as given to run. What was promised is in FILE.acked. E.g. --image disk.img");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
-	add_text(*command, "--firmware", flags->firmware, "FILE", "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
+	add_text(*command, "--firmware", flags->firmware, "FILE",
+		 "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
 	add_text(*command, "--console", flags->console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
 	command->footer("A sector is promised when a Flush that began after its write succeeds, or the device was shut down in order.\n"
 			"Examples:\n"

@@ -63,12 +63,21 @@ json shape_json(const hz_device_config &c)
 	hz_shape s{};
 	hz_shape_of(&c, &s);
 	return {
-		{"planes", s.planes}, {"page_sectors", s.page_sectors}, {"unit_sectors", s.unit_sectors},
-		{"superpage_sectors", s.superpage_sectors}, {"superblock_sectors", s.superblock_sectors},
-		{"slc_superblock_sectors", s.slc_superblock_sectors}, {"slc_superblocks", s.slc_superblocks},
-		{"normal_superblocks", s.normal_superblocks}, {"zones", s.zones}, {"zone_size_sectors", s.zone_size_sectors},
-		{"zone_capacity_sectors", s.zone_capacity_sectors}, {"namespace_sectors", s.namespace_sectors},
-		{"conventional_zones", s.conventional_zones}, {"backing_zones", s.backing_zones}, {"patch_sectors", s.patch_sectors},
+		{"planes", s.planes},
+		{"page_sectors", s.page_sectors},
+		{"unit_sectors", s.unit_sectors},
+		{"superpage_sectors", s.superpage_sectors},
+		{"superblock_sectors", s.superblock_sectors},
+		{"slc_superblock_sectors", s.slc_superblock_sectors},
+		{"slc_superblocks", s.slc_superblocks},
+		{"normal_superblocks", s.normal_superblocks},
+		{"zones", s.zones},
+		{"zone_size_sectors", s.zone_size_sectors},
+		{"zone_capacity_sectors", s.zone_capacity_sectors},
+		{"namespace_sectors", s.namespace_sectors},
+		{"conventional_zones", s.conventional_zones},
+		{"backing_zones", s.backing_zones},
+		{"patch_sectors", s.patch_sectors},
 		{"map_pages_per_zone", s.map_pages_per_zone},
 	};
 }

@@ -143,7 +143,8 @@ int line_of_key(YAML::Node node, const std::string &key)
 	int line = 0;
 	for (size_t at = 0; at < key.size() && node.IsMap(); at = std::min(key.find('.', at), key.size()) + 1) {
 		const std::string part = key.substr(at, key.find('.', at) - at);
-		const auto found = std::find_if(node.begin(), node.end(), [&](const auto &item) { return item.first.IsScalar() && item.first.Scalar() == part; });
+		const auto found = std::find_if(node.begin(), node.end(),
+						[&](const auto &item) { return item.first.IsScalar() && item.first.Scalar() == part; });
 		if (found == node.end())
 			break;
 		line = found->first.Mark().line;
@@ -159,7 +160,8 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	read_section(Fields(std::move(root), file, ""), "", cfg);
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
-		throw ConfigError(file + ":" + std::to_string(line_of_key(tree, key_of(sentence)) + 1) + ": " + in_words_of_the_file(sentence));
+		throw ConfigError(file + ":" + std::to_string(line_of_key(tree, key_of(sentence)) + 1) + ": " +
+				  in_words_of_the_file(sentence));
 	return cfg;
 }
 
@@ -184,9 +186,6 @@ void require_legal(const hz_device_config &cfg, const std::string &file)
 
 hz_device_config load_device(const std::string &path) { return read_device(load_yaml_file(path), path); }
 
-hz_device_config parse_device(const std::string &text, const std::string &name)
-{
-	return read_device(load_yaml_text(text, name), name);
-}
+hz_device_config parse_device(const std::string &text, const std::string &name) { return read_device(load_yaml_text(text, name), name); }
 
 } // namespace hz::conf

@@ -29,7 +29,8 @@ std::string_view unit_of(std::string_view word)
 	for (const hz_field &field : hz_device_fields)
 		if (word == field.member)
 			return field.unit == HZ_UNIT_NS || field.unit == HZ_UNIT_PAGE_NS ? " (ns)"
-				: field.unit == HZ_UNIT_SECTORS ? " (4 KiB sectors)" : "";
+			       : field.unit == HZ_UNIT_SECTORS                           ? " (4 KiB sectors)"
+											 : "";
 	return "";
 }
 
@@ -59,9 +60,6 @@ std::string in_words_of_the_file(const std::string &sentence)
 	return out;
 }
 
-std::string key_of(const std::string &sentence)
-{
-	return key_of_member(std::string_view(sentence).substr(0, end_of_word(sentence, 0)));
-}
+std::string key_of(const std::string &sentence) { return key_of_member(std::string_view(sentence).substr(0, end_of_word(sentence, 0))); }
 
 } // namespace hz::conf

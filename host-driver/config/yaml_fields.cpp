@@ -14,15 +14,9 @@
 namespace hz::conf {
 namespace {
 
-std::string place(const std::string &file, int line)
-{
-	return file + ":" + std::to_string(line + 1) + ": ";
-}
+std::string place(const std::string &file, int line) { return file + ":" + std::to_string(line + 1) + ": "; }
 
-int line_of(const YAML::Node &node)
-{
-	return node.IsDefined() && node.Mark().line >= 0 ? node.Mark().line : 0;
-}
+int line_of(const YAML::Node &node) { return node.IsDefined() && node.Mark().line >= 0 ? node.Mark().line : 0; }
 
 /* Letters that differ at the same or a shifted place: enough to suggest a key for a typing slip. */
 size_t edit_distance(std::string_view a, std::string_view b)
@@ -64,10 +58,12 @@ YAML::Node only_document(const std::string &text, const std::string &name)
 {
 	if (const auto line = second_document_line(text))
 		throw ConfigError(place(name, *line) + "the YAML document ends here, and nobody would read what follows: remove the second "
-				  "document with its '---', or the stray comma");
+						       "document with its '---', or the stray comma");
 	YAML::Node node = YAML::Load(text);
 	if (node.IsNull())
-		throw ConfigError(name + ":1: the file says nothing: write 'key: value' lines (docs/config.md), or leave the option out for the default");
+		throw ConfigError(
+			name +
+			":1: the file says nothing: write 'key: value' lines (docs/config.md), or leave the option out for the default");
 	return node;
 }
 
@@ -86,7 +82,8 @@ YAML::Node load_yaml_text(const std::string &text, const std::string &name)
 	try {
 		return only_document(text, name);
 	} catch (const YAML::DeepRecursion &error) {
-		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "the nesting is too deep: no file of ours nests deeper than four levels");
+		throw ConfigError(place(name, std::max(error.mark.line, 0)) +
+				  "the nesting is too deep: no file of ours nests deeper than four levels");
 	} catch (const YAML::Exception &error) {
 		throw ConfigError(place(name, std::max(error.mark.line, 0)) + "this is not YAML: " + error.msg);
 	}
@@ -101,18 +98,14 @@ YAML::Node load_yaml_file(const std::string &path)
 	return load_yaml_text(text, path);
 }
 
-Fields::Fields(YAML::Node node, std::string file, std::string path)
-	: node_(std::move(node)), file_(std::move(file)), path_(std::move(path))
+Fields::Fields(YAML::Node node, std::string file, std::string path) : node_(std::move(node)), file_(std::move(file)), path_(std::move(path))
 {
 	if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap())
 		throw ConfigError(place(file_, line_of(node_)) + (path_.empty() ? "the file" : "'" + path_ + "'") +
 				  " must hold 'key: value' lines");
 }
 
-std::string Fields::full_name(const char *key) const
-{
-	return path_.empty() ? key : path_ + "." + key;
-}
+std::string Fields::full_name(const char *key) const { return path_.empty() ? key : path_ + "." + key; }
 
 void Fields::fail(const char *key, const std::string &sentence) const
 {
@@ -132,10 +125,7 @@ YAML::Node Fields::take(const char *key)
 	return static_cast<const YAML::Node &>(node_)[key];
 }
 
-bool Fields::has(const char *key)
-{
-	return take(key).IsDefined();
-}
+bool Fields::has(const char *key) { return take(key).IsDefined(); }
 
 std::string Fields::scalar(const char *key, const YAML::Node &value, const char *expected) const
 {
@@ -172,10 +162,7 @@ void Fields::number(const char *key, uint64_t &out, uint64_t low, uint64_t high,
 }
 
 #define HZ_FIELD_PAIR(method, quantity) \
-	void Fields::method(const char *key, uint64_t &out, uint64_t low, uint64_t high) \
-	{ \
-		number(key, out, low, high, quantity); \
-	} \
+	void Fields::method(const char *key, uint64_t &out, uint64_t low, uint64_t high) { number(key, out, low, high, quantity); } \
 	void Fields::method(const char *key, uint32_t &out, uint64_t low, uint64_t high) \
 	{ \
 		uint64_t wide = out; \

@@ -118,8 +118,9 @@ void judge(ImageReport &report, const ftl_damage &damage)
 	}
 	report.verdict = Verdict::damaged;
 	report.why = "The image is damaged: " + std::to_string(report.lost_sectors) + " sectors that zones hold cannot be read" +
-		     (report.unknown_sectors ? ", and of " + std::to_string(report.unknown_sectors) +
-						       " conventional sectors older versions may be read" : "") +
+		     (report.unknown_sectors
+			      ? ", and of " + std::to_string(report.unknown_sectors) + " conventional sectors older versions may be read"
+			      : "") +
 		     "; all others can.";
 }
 
@@ -172,17 +173,23 @@ ImageReport check_image(const std::filesystem::path &file, const std::optional<h
 	case ImageState::new_one: report.is_new = true; return report;
 	case ImageState::foreign: return refused(Verdict::no_image, "The file is no NAND image of this program.", report.bytes);
 	case ImageState::other:
-		return refused(Verdict::no_image, "The image has format version " + std::to_string(image.version()) + ", this program reads version " +
-					  std::to_string(HZ_NAND_VERSION) + ".", report.bytes);
-	case ImageState::damaged:
-		return refused(Verdict::damaged, "The image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.",
+		return refused(Verdict::no_image,
+			       "The image has format version " + std::to_string(image.version()) + ", this program reads version " +
+				       std::to_string(HZ_NAND_VERSION) + ".",
 			       report.bytes);
+	case ImageState::damaged:
+		return refused(
+			Verdict::damaged,
+			"The image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.",
+			report.bytes);
 	case ImageState::good: break;
 	}
 	look_at_header(image, report);
 	report.device = device ? device : image.config();
 	if (!report.device)
-		return refused(Verdict::no_image, "The image was last used by a program with other device configs: name the device with --device.", report.bytes);
+		return refused(Verdict::no_image,
+			       "The image was last used by a program with other device configs: name the device with --device.",
+			       report.bytes);
 	look_at_device(image, report);
 	return report;
 }

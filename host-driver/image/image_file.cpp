@@ -34,7 +34,7 @@ constexpr uint64_t formatted_at_least = HZ_NAND_HEADER_BYTES + sizeof(hz_nand_bl
 
 ImageFile::ImageFile(const std::filesystem::path &file)
 {
-	struct stat info{};
+	struct stat info {};
 	fd_ = open(file.c_str(), O_RDONLY | O_CLOEXEC);
 	if (fd_ < 0 || fstat(fd_, &info))
 		throw_errno("cannot open the NAND image " + file.string());

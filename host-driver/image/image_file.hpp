@@ -12,11 +12,11 @@
 namespace hz {
 
 enum class ImageState {
-	good,     // the header can be believed
-	new_one,  // nothing was ever written
-	foreign,  // no image of this program
-	other,    // of another format version
-	damaged,  // an image, but its header cannot be believed in either copy
+	good,    // the header can be believed
+	new_one, // nothing was ever written
+	foreign, // no image of this program
+	other,   // of another format version
+	damaged, // an image, but its header cannot be believed in either copy
 };
 
 class ImageFile {
@@ -28,8 +28,8 @@ public:
 	ImageFile &operator=(const ImageFile &) = delete;
 
 	ImageState state() const { return state_; }
-	uint32_t version() const { return version_; }                  // of another format version
-	const hz_nand_header &header() const { return *header_; }      // good only
+	uint32_t version() const { return version_; }             // of another format version
+	const hz_nand_header &header() const { return *header_; } // good only
 	// The device config of the last start; nothing if this program does not know such a record. Good only.
 	std::optional<hz_device_config> config() const;
 	std::span<std::byte> bytes() const { return {base_, bytes_}; }

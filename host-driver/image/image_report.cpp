@@ -30,7 +30,8 @@ std::string power_text(const ImageReport &report)
 {
 	char hours[48];
 	std::snprintf(hours, sizeof(hours), "%.6f s of device time", static_cast<double>(report.powered_ns) / 1e9);
-	return count(report.power_cycles, "start") + ", " + std::to_string(report.unsafe_shutdowns) + " of them after a power cut, " + hours;
+	return count(report.power_cycles, "start") + ", " + std::to_string(report.unsafe_shutdowns) + " of them after a power cut, " +
+	       hours;
 }
 
 std::string flash_text(const FlashReport &flash)
@@ -63,8 +64,8 @@ std::string zone_text(const ZoneReport &zone)
 
 nlohmann::json zone_json(const ZoneReport &zone)
 {
-	return {{"number", zone.number}, {"state", zone.state}, {"start_lba", zone.start}, {"written_sectors", zone.written},
-		{"lost_sectors", zone.lost}, {"lost_lbas", zone.lost_lbas}};
+	return {{"number", zone.number},           {"state", zone.state},       {"start_lba", zone.start},
+		{"written_sectors", zone.written}, {"lost_sectors", zone.lost}, {"lost_lbas", zone.lost_lbas}};
 }
 
 const char *verdict_name(Verdict verdict)
@@ -80,8 +81,11 @@ std::string text_of(const ImageReport &report, const std::string &file)
 	if (report.device) {
 		text += line("device", report.device->name);
 		text += line("power", power_text(report));
-		text += line("left", report.at_rest ? "at rest, after an orderly shutdown" : "running: the power was cut, or a start was not shut down");
-		text += line("repairs", report.repaired ? count(report.repaired, "damaged copy") + "; the next start repairs from the other copies" : "none needed");
+		text += line("left", report.at_rest ? "at rest, after an orderly shutdown"
+						    : "running: the power was cut, or a start was not shut down");
+		text += line("repairs", report.repaired
+						? count(report.repaired, "damaged copy") + "; the next start repairs from the other copies"
+						: "none needed");
 		text += line("flash", flash_text(report.flash));
 		text += line("zones", states_text(report));
 		for (const ZoneReport &zone : report.zones)
@@ -93,17 +97,24 @@ std::string text_of(const ImageReport &report, const std::string &file)
 
 nlohmann::json json_of(const ImageReport &report)
 {
-	nlohmann::json json = {{"schema", "hartzone-image-1"}, {"verdict", verdict_name(report.verdict)}, {"why", report.why},
-			       {"new", report.is_new}, {"bytes", report.bytes}};
+	nlohmann::json json = {{"schema", "hartzone-image-1"},
+			       {"verdict", verdict_name(report.verdict)},
+			       {"why", report.why},
+			       {"new", report.is_new},
+			       {"bytes", report.bytes}};
 	if (!report.device)
 		return json;
 	json["device"] = conf::device_to_json(*report.device);
-	json["power"] = {{"starts", report.power_cycles}, {"after_power_cuts", report.unsafe_shutdowns}, {"powered_ns", report.powered_ns},
+	json["power"] = {{"starts", report.power_cycles},
+			 {"after_power_cuts", report.unsafe_shutdowns},
+			 {"powered_ns", report.powered_ns},
 			 {"at_rest", report.at_rest}};
 	json["mounted"] = report.mounted;
 	json["copies_to_repair"] = report.repaired;
-	json["flash"] = {{"programmed_sectors", report.flash.programmed}, {"readable_sectors", report.flash.readable},
-			 {"lost_sectors", report.flash.lost}, {"unknown_sectors", report.flash.unknown}};
+	json["flash"] = {{"programmed_sectors", report.flash.programmed},
+			 {"readable_sectors", report.flash.readable},
+			 {"lost_sectors", report.flash.lost},
+			 {"unknown_sectors", report.flash.unknown}};
 	json["lost_sectors"] = report.lost_sectors;
 	json["unknown_sectors"] = report.unknown_sectors;
 	json["zones"] = nlohmann::json::array();

@@ -16,33 +16,33 @@ enum class Verdict { sound = 0, damaged = 1, no_image = 2 }; // the check's exit
 
 struct ZoneReport {
 	uint32_t number = 0;
-	std::string state;                 // "conventional", "empty", "closed", "full", "read only", "offline"
-	uint64_t start = 0, written = 0;   // first LBA; sectors that hold something
-	uint64_t lost = 0;                 // of them
-	std::vector<uint64_t> lost_lbas;   // the first few
+	std::string state;               // "conventional", "empty", "closed", "full", "read only", "offline"
+	uint64_t start = 0, written = 0; // first LBA; sectors that hold something
+	uint64_t lost = 0;               // of them
+	std::vector<uint64_t> lost_lbas; // the first few
 };
 
 // Of the sectors that were programmed and not erased since, whatever they are.
 struct FlashReport {
 	uint64_t programmed = 0, readable = 0;
-	uint64_t lost = 0;                 // the data cannot be read, the record says what it was
-	uint64_t unknown = 0;              // torn by a power cut, or lost with the record
+	uint64_t lost = 0;    // the data cannot be read, the record says what it was
+	uint64_t unknown = 0; // torn by a power cut, or lost with the record
 };
 
 struct ImageReport {
 	Verdict verdict = Verdict::sound;
-	std::string why;                   // one sentence
-	bool is_new = false;               // nothing was ever written; nothing below is set. So it is with Verdict::no_image
+	std::string why;     // one sentence
+	bool is_new = false; // nothing was ever written; nothing below is set. So it is with Verdict::no_image
 	uint64_t bytes = 0;
 	std::optional<hz_device_config> device;
 	uint64_t power_cycles = 0, unsafe_shutdowns = 0, powered_ns = 0;
 	bool at_rest = false;
-	uint64_t repaired = 0;             // damaged copies of which the other one is good: the next start repairs them
-	bool mounted = false;              // else the zones are what the records alone say
+	uint64_t repaired = 0; // damaged copies of which the other one is good: the next start repairs them
+	bool mounted = false;  // else the zones are what the records alone say
 	FlashReport flash;
-	std::vector<ZoneReport> zones;     // mounted: all; else those of which something is left
-	uint64_t lost_sectors = 0;         // of all zones
-	uint64_t unknown_sectors = 0;      // conventional ones lost with their records: older versions of them may be read
+	std::vector<ZoneReport> zones; // mounted: all; else those of which something is left
+	uint64_t lost_sectors = 0;     // of all zones
+	uint64_t unknown_sectors = 0;  // conventional ones lost with their records: older versions of them may be read
 };
 
 std::string text_of(const ImageReport &report, const std::string &file);

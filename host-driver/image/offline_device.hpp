@@ -24,8 +24,8 @@ public:
 	OfflineDevice &operator=(const OfflineDevice &) = delete;
 
 	const std::string &error() const { return error_; } // empty: mounted
-	struct ftl *ftl() { return ftl_; }                   // null if not mounted
-	nand_media &media() { return media_; }               // its block table is unset if the header was refused
+	struct ftl *ftl() { return ftl_; }                  // null if not mounted
+	nand_media &media() { return media_; }              // its block table is unset if the header was refused
 	const hz_shape &shape() const { return map_.shape; }
 
 private:

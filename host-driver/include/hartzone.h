@@ -23,33 +23,38 @@ typedef struct hartzone_device hartzone_device;
 typedef struct hartzone_queue hartzone_queue;
 
 struct hartzone_options {
-	const char *device_file;  /* YAML device description; NULL: the built-in shape */
-	const char *image_file;   /* NAND image, made if missing, kept; NULL: a temporary one */
-	const char *firmware;     /* NULL: $HARTZONE_FIRMWARE, or found beside the library's build */
-	int real_clock;           /* 0: virtual clock, latencies in device time; 1: plain emulation */
-	uint32_t workers;         /* FTL worker harts, 1 to 60, each hart with one role; 0: as the device file says */
+	const char *device_file; /* YAML device description; NULL: the built-in shape */
+	const char *image_file;  /* NAND image, made if missing, kept; NULL: a temporary one */
+	const char *firmware;    /* NULL: $HARTZONE_FIRMWARE, or found beside the library's build */
+	int real_clock;          /* 0: virtual clock, latencies in device time; 1: plain emulation */
+	uint32_t workers;        /* FTL worker harts, 1 to 60, each hart with one role; 0: as the device file says */
 };
 
 struct hartzone_info {
-	uint64_t blocks;          /* of the namespace; with zones: zones * zone_blocks, holes behind their capacity included */
+	uint64_t blocks; /* of the namespace; with zones: zones * zone_blocks, holes behind their capacity included */
 	/* All 0 on a block device, which has no zones: */
-	uint64_t zone_blocks;     /* distance of zone starts */
-	uint64_t zone_capacity;   /* writable blocks of a zone */
-	uint64_t zones;           /* conventional ones, which come first, included */
-	uint32_t max_open, max_active;      /* 0: no limit */
-	uint32_t max_append;      /* blocks per command */
+	uint64_t zone_blocks;          /* distance of zone starts */
+	uint64_t zone_capacity;        /* writable blocks of a zone */
+	uint64_t zones;                /* conventional ones, which come first, included */
+	uint32_t max_open, max_active; /* 0: no limit */
+	uint32_t max_append;           /* blocks per command */
 	/* On every device: */
-	uint32_t max_transfer;    /* blocks per command */
+	uint32_t max_transfer; /* blocks per command */
 };
 
 enum hartzone_zone_state {
 	HARTZONE_CONVENTIONAL = 0, /* read and written anywhere; has no other state */
-	HARTZONE_EMPTY = 1, HARTZONE_IMPLICIT_OPEN = 2, HARTZONE_EXPLICIT_OPEN = 3, HARTZONE_CLOSED = 4,
-	HARTZONE_READ_ONLY = 13, HARTZONE_FULL = 14, HARTZONE_OFFLINE = 15
+	HARTZONE_EMPTY = 1,
+	HARTZONE_IMPLICIT_OPEN = 2,
+	HARTZONE_EXPLICIT_OPEN = 3,
+	HARTZONE_CLOSED = 4,
+	HARTZONE_READ_ONLY = 13,
+	HARTZONE_FULL = 14,
+	HARTZONE_OFFLINE = 15
 };
 struct hartzone_zone {
 	uint64_t start, capacity;
-	uint64_t write_pointer;   /* UINT64_MAX where the state has none */
+	uint64_t write_pointer; /* UINT64_MAX where the state has none */
 	enum hartzone_zone_state state;
 };
 

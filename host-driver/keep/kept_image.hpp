@@ -17,12 +17,16 @@ public:
 	KeptImage(std::filesystem::path image, bool format);
 	// The device has started for the `starts`th time on this image. Throws wl::WorkloadError, which says how to go on, if the workload cannot run
 	// beside what is there.
-	void begin(const wl::Workload &workload, const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones, uint64_t starts);
+	void begin(const wl::Workload &workload, const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones,
+		   uint64_t starts);
 
 	const ZoneView &view() const { return view_; }
-	bool fresh() const { return fresh_; }             // sectors that can be overwritten never were written
-	uint64_t pattern_seed() const { return seed_; }   // of this run's data: another one for each run
-	std::unique_ptr<KeptPort> port(replay::Port &queue) { return std::make_unique<KeptPort>(queue, view_, patterns_ ? record_.get() : nullptr, seed_); }
+	bool fresh() const { return fresh_; }           // sectors that can be overwritten never were written
+	uint64_t pattern_seed() const { return seed_; } // of this run's data: another one for each run
+	std::unique_ptr<KeptPort> port(replay::Port &queue)
+	{
+		return std::make_unique<KeptPort>(queue, view_, patterns_ ? record_.get() : nullptr, seed_);
+	}
 
 private:
 	void refuse_unless_beside(const wl::Workload &workload, const NamespaceInfo &device) const;

@@ -10,7 +10,8 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 {
 	wl::Request there = request;
 	if (request.op == Op::reset_all && !view_.whole())
-		throw wl::WorkloadError("the workload resets all zones, but some of the image hold data of earlier runs: --format-image erases them");
+		throw wl::WorkloadError(
+			"the workload resets all zones, but some of the image hold data of earlier runs: --format-image erases them");
 	if (request.op != Op::flush)
 		there.lba = view_.to_device(request.lba);
 	if (cid >= commands_.size())
@@ -67,9 +68,6 @@ std::span<const Completion> KeptPort::wait()
 	return batch_;
 }
 
-void KeptPort::settle()
-{
-	make_durable(durable_ + volatile_.size());
-}
+void KeptPort::settle() { make_durable(durable_ + volatile_.size()); }
 
 } // namespace hz

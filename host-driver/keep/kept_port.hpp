@@ -15,7 +15,10 @@ namespace hz {
 class KeptPort : public replay::Port {
 public:
 	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns.
-	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed) : queue_(queue), view_(view), record_(record), seed_(seed) {}
+	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed)
+		: queue_(queue), view_(view), record_(record), seed_(seed)
+	{
+	}
 
 	unsigned qid() const override { return queue_.qid(); }
 	uint32_t turnaround_ns() const override { return queue_.turnaround_ns(); }
@@ -50,10 +53,10 @@ private:
 	const ZoneView &view_;
 	AckRecord *record_;
 	uint64_t seed_;
-	std::vector<Command> commands_;   // by command id
+	std::vector<Command> commands_; // by command id
 	std::vector<Completion> batch_;
-	std::deque<Written> volatile_;    // completed writes that are not durable yet, oldest first
-	uint64_t durable_ = 0;            // writes that completed before the first of them
+	std::deque<Written> volatile_; // completed writes that are not durable yet, oldest first
+	uint64_t durable_ = 0;         // writes that completed before the first of them
 };
 
 } // namespace hz

@@ -13,7 +13,10 @@ constexpr size_t problems_told = 8;
 
 class Verifier {
 public:
-	Verifier(QueuePair &queue, const NamespaceInfo &device) : queue_(queue), device_(device), most_(queue.data(0).size() / replay::sector_bytes) {}
+	Verifier(QueuePair &queue, const NamespaceInfo &device)
+		: queue_(queue), device_(device), most_(queue.data(0).size() / replay::sector_bytes)
+	{
+	}
 
 	// In ascending order.
 	void add(uint64_t lba, const Promise &promise)
@@ -45,7 +48,9 @@ private:
 			if (done.status)
 				read(lba + i, promises.subspan(i, 1));
 			else
-				check(lba + i, promises[i], std::span<const std::byte, replay::sector_bytes>(&data_[i * replay::sector_bytes], replay::sector_bytes));
+				check(lba + i, promises[i],
+				      std::span<const std::byte, replay::sector_bytes>(&data_[i * replay::sector_bytes],
+										       replay::sector_bytes));
 	}
 	// A sector that can be overwritten may hold something newer that was not acknowledged before the run ended.
 	void check(uint64_t lba, const Promise &promise, std::span<const std::byte, replay::sector_bytes> sector)

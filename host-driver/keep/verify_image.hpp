@@ -12,10 +12,10 @@
 namespace hz {
 
 struct VerifyReport {
-	uint64_t promised = 0, right = 0;      // sectors
-	uint64_t unreadable = 0;               // the device says so, by a status
-	uint64_t wrong = 0;                    // it does not
-	std::vector<std::string> problems;     // the first few, a sentence each
+	uint64_t promised = 0, right = 0;  // sectors
+	uint64_t unreadable = 0;           // the device says so, by a status
+	uint64_t wrong = 0;                // it does not
+	std::vector<std::string> problems; // the first few, a sentence each
 };
 
 // Reads every sector that the record names. Throws Error when the machine dies or the record is damaged.

@@ -28,7 +28,8 @@ NamespaceInfo ZoneView::seen(NamespaceInfo device) const
 	if (whole())
 		return device;
 	if (device.max_active && active_ >= device.max_active)
-		throw wl::WorkloadError("earlier runs left " + std::to_string(active_) + " zones of the image partly written, and the device allows no more "
+		throw wl::WorkloadError("earlier runs left " + std::to_string(active_) +
+					" zones of the image partly written, and the device allows no more "
 					"active ones: --format-image erases them, another --image has none");
 	device.zones = device_zone_.size();
 	device.size_sectors = device.zones * zone_size_;

@@ -21,7 +21,7 @@ public:
 	// wl::WorkloadError if none is.
 	NamespaceInfo seen(NamespaceInfo device) const;
 	uint64_t zone_size() const { return zone_size_; } // sectors
-	uint64_t kept_zones() const { return kept_; } // sequential ones that hold data
+	uint64_t kept_zones() const { return kept_; }     // sequential ones that hold data
 	uint64_t to_device(uint64_t lba) const;
 	uint64_t from_device(uint64_t lba) const;
 

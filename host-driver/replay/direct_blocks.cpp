@@ -21,10 +21,7 @@ void DirectBlocks::begin_measurement()
 	overlap_waits_ = trims_ = 0;
 }
 
-uint32_t DirectBlocks::progress_ppm() const
-{
-	return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm();
-}
+uint32_t DirectBlocks::progress_ppm() const { return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm(); }
 
 /* The next operation that is a command; trims are none for this device. */
 bool DirectBlocks::load_op()
@@ -94,15 +91,9 @@ Step DirectBlocks::issue(Request &request)
 	return Step::issue;
 }
 
-Step DirectBlocks::next(Request &request)
-{
-	return load_op() ? issue(request) : Step::done;
-}
+Step DirectBlocks::next(Request &request) { return load_op() ? issue(request) : Step::done; }
 
-uint64_t DirectBlocks::newest_version(const Request &request, uint32_t index)
-{
-	return sectors_[request.tag + index].issued;
-}
+uint64_t DirectBlocks::newest_version(const Request &request, uint32_t index) { return sectors_[request.tag + index].issued; }
 
 void DirectBlocks::complete(const Request &request, uint16_t status, uint64_t)
 {

@@ -10,10 +10,7 @@ using wl::Cause;
 using wl::Op;
 using wl::Request;
 
-bool LogShim::gc_needed() const
-{
-	return victim_ != none || free_.size() < options_.gc_low_zones;
-}
+bool LogShim::gc_needed() const { return victim_ != none || free_.size() < options_.gc_low_zones; }
 
 /* The full zone with the least valid data, if it holds any garbage at all. */
 bool LogShim::choose_victim()

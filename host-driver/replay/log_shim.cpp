@@ -21,8 +21,8 @@ uint64_t LogShim::space_of(const wl::ZoneShare &share, double over_provisioning)
 }
 
 LogShim::LogShim(const wl::ZoneShare &share, const LogOptions &options, std::unique_ptr<wl::BlockSource> blocks)
-	: share_(share), options_(options), blocks_(std::move(blocks)), space_(space_of(share, options.over_provisioning)),
-	  map_(space_), zones_(share.zones)
+	: share_(share), options_(options), blocks_(std::move(blocks)), space_(space_of(share, options.over_provisioning)), map_(space_),
+	  zones_(share.zones)
 {
 	if (share.zones < 4)
 		throw wl::WorkloadError("the log mapping needs 4 zones per thread, this device has " + std::to_string(share.zones) +
@@ -31,10 +31,7 @@ LogShim::LogShim(const wl::ZoneShare &share, const LogOptions &options, std::uni
 		free_.push_back(zone);
 }
 
-wl::Stamp LogShim::stamp(uint64_t lba, uint64_t version) const
-{
-	return {uint64_t(share_.first_zone) << 40 | lba, version};
-}
+wl::Stamp LogShim::stamp(uint64_t lba, uint64_t version) const { return {uint64_t(share_.first_zone) << 40 | lba, version}; }
 
 void LogShim::begin_measurement()
 {
@@ -43,10 +40,7 @@ void LogShim::begin_measurement()
 	count_ = {};
 }
 
-uint32_t LogShim::progress_ppm() const
-{
-	return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm();
-}
+uint32_t LogShim::progress_ppm() const { return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm(); }
 
 std::vector<wl::LiveSector> LogShim::live()
 {
@@ -308,12 +302,19 @@ nlohmann::json LogShim::cost() const
 	const uint64_t written = c.user_written_sectors + c.gc_copied_sectors;
 	nlohmann::json out = blocks_->cost();
 	out.update({
-		{"user_reads", c.user_reads}, {"user_writes", c.user_writes}, {"user_trims", c.user_trims},
-		{"user_flushes", c.user_flushes}, {"user_read_bytes", c.user_read_sectors * 4096},
+		{"user_reads", c.user_reads},
+		{"user_writes", c.user_writes},
+		{"user_trims", c.user_trims},
+		{"user_flushes", c.user_flushes},
+		{"user_read_bytes", c.user_read_sectors * 4096},
 		{"user_written_bytes", c.user_written_sectors * 4096},
-		{"unmapped_read_bytes", c.unmapped_read_sectors * 4096}, {"gc_runs", c.gc_runs},
-		{"gc_read_bytes", c.gc_read_sectors * 4096}, {"gc_copied_bytes", c.gc_copied_sectors * 4096},
-		{"zone_resets", c.zone_resets}, {"failed_writes", c.failed_writes}, {"address_space_bytes", space_ * 4096},
+		{"unmapped_read_bytes", c.unmapped_read_sectors * 4096},
+		{"gc_runs", c.gc_runs},
+		{"gc_read_bytes", c.gc_read_sectors * 4096},
+		{"gc_copied_bytes", c.gc_copied_sectors * 4096},
+		{"zone_resets", c.zone_resets},
+		{"failed_writes", c.failed_writes},
+		{"address_space_bytes", space_ * 4096},
 		{"host_waf", c.user_written_sectors ? double(written) / double(c.user_written_sectors) : 1.0},
 	});
 	return out;
@@ -334,8 +335,8 @@ std::string LogShim::check()
 	}
 	for (size_t zone = 0; zone < zones_.size(); zone++)
 		if (valid[zone] != zones_[zone].valid)
-			return "zone " + std::to_string(zone) + " counts " + std::to_string(zones_[zone].valid) + " valid sectors, the map has " +
-			       std::to_string(valid[zone]);
+			return "zone " + std::to_string(zone) + " counts " + std::to_string(zones_[zone].valid) +
+			       " valid sectors, the map has " + std::to_string(valid[zone]);
 	return {};
 }
 

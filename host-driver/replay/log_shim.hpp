@@ -17,8 +17,8 @@ namespace hz::replay {
 
 struct LogOptions {
 	double over_provisioning = 0.2;
-	uint32_t gc_low_zones = 2;   /* collect while fewer zones are free */
-	uint32_t gc_window = 4;      /* GC commands under way at most */
+	uint32_t gc_low_zones = 2; /* collect while fewer zones are free */
+	uint32_t gc_window = 4;    /* GC commands under way at most */
 };
 
 class LogShim : public wl::Source {
@@ -47,7 +47,7 @@ private:
 		uint32_t reads = 0, writes = 0;
 		std::vector<uint64_t> owner; /* logical sector written at each place */
 	};
-	struct Moved {                       /* a valid sector on its way out of the victim */
+	struct Moved { /* a valid sector on its way out of the victim */
 		uint64_t lba, from, version;
 	};
 	struct Counters {

@@ -17,8 +17,7 @@ struct Pattern {
 	uint64_t base;
 
 	Pattern(uint64_t seed, const wl::Stamp &stamp)
-		: head{mark, stamp.key, stamp.version, seed},
-		  base(wl::mix64(stamp.key ^ wl::mix64(stamp.version ^ wl::mix64(seed))))
+		: head{mark, stamp.key, stamp.version, seed}, base(wl::mix64(stamp.key ^ wl::mix64(stamp.version ^ wl::mix64(seed))))
 	{
 	}
 	/* Consecutive words are independent of each other, so the loop runs several at a time. */

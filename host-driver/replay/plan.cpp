@@ -38,7 +38,8 @@ std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const wl::Workload &
 	std::vector<std::unique_ptr<wl::BlockSource>> out;
 	if (!workload.trace) {
 		for (size_t i = 0; i < spaces.size(); i++)
-			out.push_back(std::make_unique<wl::BlockGenerator>(workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i)));
+			out.push_back(
+				std::make_unique<wl::BlockGenerator>(workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i)));
 		return out;
 	}
 	std::vector<TraceCut> cuts;
@@ -59,8 +60,8 @@ std::vector<std::unique_ptr<wl::Source>> log_sources(const wl::Workload &workloa
 	std::vector<uint64_t> spaces;
 	for (const wl::ZoneShare &share : shares) {
 		if (share.zones < 4)
-			throw wl::WorkloadError("the log mapping needs 4 zones per thread, this device offers " + std::to_string(share.zones) +
-						": use fewer threads or a device with more zones");
+			throw wl::WorkloadError("the log mapping needs 4 zones per thread, this device offers " +
+						std::to_string(share.zones) + ": use fewer threads or a device with more zones");
 		spaces.push_back(LogShim::space_of(share, workload.over_provisioning));
 	}
 	std::vector<std::unique_ptr<wl::BlockSource>> blocks = block_sources(workload, spaces, survey);
@@ -72,7 +73,8 @@ std::vector<std::unique_ptr<wl::Source>> log_sources(const wl::Workload &workloa
 
 std::unique_ptr<wl::Source> conventional_source(const wl::Workload &workload, const wl::ZoneShare &share, size_t index, bool fresh)
 {
-	const FlatSpace space{share.start_of(share.first_zone), share.zone_capacity, share.zone_size, share.zones, share.max_transfer, fresh};
+	const FlatSpace space{
+		share.start_of(share.first_zone), share.zone_capacity, share.zone_size, share.zones, share.max_transfer, fresh};
 	return std::make_unique<DirectBlocks>(space, std::make_unique<wl::BlockGenerator>(workload.threads[index], space.sectors(),
 											  wl::thread_seed(workload.seed, index)));
 }
@@ -90,7 +92,8 @@ std::vector<std::unique_ptr<wl::Source>> zoned_sources(const wl::Workload &workl
 		else if (workload.threads[i].area == wl::Area::conventional)
 			out.push_back(conventional_source(workload, shares[i], i, fresh));
 		else
-			out.push_back(std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], wl::thread_seed(workload.seed, i)));
+			out.push_back(
+				std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], wl::thread_seed(workload.seed, i)));
 	return out;
 }
 

@@ -29,7 +29,6 @@ public:
 
 class QueuePort : public Port {
 public:
-
 	explicit QueuePort(QueuePair &queue) : queue_(queue) {}
 	unsigned qid() const override { return queue_.qid(); }
 	uint32_t turnaround_ns() const override { return queue_.turnaround_ns(); }

@@ -6,15 +6,11 @@
 
 namespace hz::replay {
 
-ReadBack::ReadBack(std::vector<wl::LiveSector> sectors, uint32_t max_transfer)
-	: sectors_(std::move(sectors)), max_transfer_(max_transfer)
+ReadBack::ReadBack(std::vector<wl::LiveSector> sectors, uint32_t max_transfer) : sectors_(std::move(sectors)), max_transfer_(max_transfer)
 {
 }
 
-uint32_t ReadBack::progress_ppm() const
-{
-	return sectors_.empty() ? 1000000 : uint32_t(double(next_) / double(sectors_.size()) * 1e6);
-}
+uint32_t ReadBack::progress_ppm() const { return sectors_.empty() ? 1000000 : uint32_t(double(next_) / double(sectors_.size()) * 1e6); }
 
 wl::Step ReadBack::next(wl::Request &request)
 {

@@ -82,7 +82,8 @@ void ReplayThread::pump(uint64_t cause_ns)
 			return;
 		const auto cid = port_.acquire();
 		if (!cid)
-			throw wl::WorkloadError("internal: queue depth " + std::to_string(options_.queue_depth) + " exceeds the queue's ids");
+			throw wl::WorkloadError("internal: queue depth " + std::to_string(options_.queue_depth) +
+						" exceeds the queue's ids");
 		if (*cid >= requests_.size())
 			requests_.resize(*cid + 1u);
 		std::swap(requests_[*cid], spare_);

@@ -12,9 +12,9 @@
 namespace hz::replay {
 
 struct ThreadOptions {
-	uint64_t seed = 1;           /* of the data patterns, the same for all threads of a run */
-	uint64_t start_ns = 0;       /* device time of the first arrival */
-	unsigned queue_depth = 8;    /* commands under way at most */
+	uint64_t seed = 1;        /* of the data patterns, the same for all threads of a run */
+	uint64_t start_ns = 0;    /* device time of the first arrival */
+	unsigned queue_depth = 8; /* commands under way at most */
 	bool verify = true;
 };
 

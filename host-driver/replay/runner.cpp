@@ -73,8 +73,7 @@ void watch(Ending &ending, const std::vector<std::unique_ptr<ReplayThread>> &thr
 
 } // namespace
 
-std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &parts, const std::string &title,
-					 std::function<void()> abort)
+std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &parts, const std::string &title, std::function<void()> abort)
 {
 	Ending ending;
 	ending.abort = std::move(abort);

@@ -8,8 +8,7 @@
 
 namespace hz::replay {
 
-template <typename Entry>
-class SparseTable {
+template <typename Entry> class SparseTable {
 public:
 	explicit SparseTable(uint64_t entries) : pages_((entries + page_entries - 1) / page_entries) {}
 

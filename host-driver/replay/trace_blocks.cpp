@@ -11,8 +11,10 @@ namespace {
 
 BlockVerb verb_of(trace::Op op)
 {
-	return op == trace::Op::read ? BlockVerb::read : op == trace::Op::write ? BlockVerb::write :
-	       op == trace::Op::trim ? BlockVerb::trim : BlockVerb::flush;
+	return op == trace::Op::read    ? BlockVerb::read
+	       : op == trace::Op::write ? BlockVerb::write
+	       : op == trace::Op::trim  ? BlockVerb::trim
+					: BlockVerb::flush;
 }
 
 } // namespace
@@ -68,7 +70,10 @@ bool TraceBlocks::next(BlockOp &op)
 
 nlohmann::json TraceBlocks::cost() const
 {
-	return {{"trace_records", records_}, {"unaligned_records", unaligned_}, {"ignored_records", ignored_}, {"wrapped_records", wrapped_}};
+	return {{"trace_records", records_},
+		{"unaligned_records", unaligned_},
+		{"ignored_records", ignored_},
+		{"wrapped_records", wrapped_}};
 }
 
 } // namespace hz::replay

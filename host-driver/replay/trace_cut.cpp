@@ -38,7 +38,8 @@ bool TraceCut::cut(const TraceCursor &trace, const trace::Record &record, std::v
 bool TraceCut::divide(const trace::Record &record, std::vector<BlockOp> &pieces) const
 {
 	uint64_t first = record.offset / 4096, sectors = (record.offset + record.bytes + 4095) / 4096 - first;
-	const uint64_t number = record.shared_space ? 0 : record.stream, chunk_sectors = survey->chunk_sectors, threads = survey->spec.threads;
+	const uint64_t number = record.shared_space ? 0 : record.stream, chunk_sectors = survey->chunk_sectors,
+		       threads = survey->spec.threads;
 	if (survey->split == wl::Split::stream)
 		return survey->thread_of_stream(record.stream) == thread && place(number, first, sectors, pieces);
 	bool folded = false;

@@ -11,7 +11,7 @@ namespace {
 
 using wl::BlockOp;
 
-constexpr uint64_t look_every = 1024; /* records between looks at the user */
+constexpr uint64_t look_every = 1024;  /* records between looks at the user */
 constexpr uint64_t most_sectors = 128; /* of a preloading write */
 
 /* A thread's sectors. */

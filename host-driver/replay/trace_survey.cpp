@@ -44,9 +44,11 @@ void note_time(TraceSurvey &survey, const trace::Reader &reader, uint64_t time_n
 	survey.span_ns = std::max(survey.span_ns, time_ns > survey.first_ns ? time_ns - survey.first_ns : 0);
 	const double wanted = double(survey.span_ns) * survey.spec.time_scale * survey.spec.repeat;
 	if (survey.spec.timing == wl::Timing::open && wanted > double(longest_replay_ns))
-		reader.lines().fail("the request would arrive " + std::to_string(uint64_t(std::min(wanted / 1e9, 1e18))) +
-				    " s after the first one: a replay by timestamps lasts 24 days at most; use a smaller --time-scale, --max-ops, "
-				    "or another --time-unit (now " + std::to_string(survey.dialect.time_unit_ns) + " ns)");
+		reader.lines().fail(
+			"the request would arrive " + std::to_string(uint64_t(std::min(wanted / 1e9, 1e18))) +
+			" s after the first one: a replay by timestamps lasts 24 days at most; use a smaller --time-scale, --max-ops, "
+			"or another --time-unit (now " +
+			std::to_string(survey.dialect.time_unit_ns) + " ns)");
 }
 
 void rank_streams(TraceSurvey &survey)
@@ -132,11 +134,20 @@ nlohmann::json TraceSurvey::to_json(bool by_zone) const
 {
 	const bool by_address = !by_zone && split == wl::Split::address;
 	return {
-		{"file", spec.file}, {"format", dialect.format->name}, {"format_from", known_name(dialect.format_from)},
-		{"time_unit_ns", dialect.time_unit_ns}, {"time_unit_from", known_name(dialect.unit_from)}, {"records", records},
-		{"span_ns", span_ns}, {"streams", streams.empty() ? nlohmann::json() : nlohmann::json(streams.size())},
-		{"split", by_zone ? "zone" : by_address ? "address" : "stream"},
-		{"split_from", by_zone ? "mapping" : spec.split == wl::Split::automatic ? "detected" : "given"},
+		{"file", spec.file},
+		{"format", dialect.format->name},
+		{"format_from", known_name(dialect.format_from)},
+		{"time_unit_ns", dialect.time_unit_ns},
+		{"time_unit_from", known_name(dialect.unit_from)},
+		{"records", records},
+		{"span_ns", span_ns},
+		{"streams", streams.empty() ? nlohmann::json() : nlohmann::json(streams.size())},
+		{"split", by_zone      ? "zone"
+			  : by_address ? "address"
+				       : "stream"},
+		{"split_from", by_zone                              ? "mapping"
+			       : spec.split == wl::Split::automatic ? "detected"
+								    : "given"},
 		{"chunk_bytes", by_address ? nlohmann::json(chunk_sectors * 4096) : nlohmann::json()},
 		{"skipped", {{"count", skipped}, {"first", skipped_lines}}},
 	};

@@ -20,11 +20,11 @@ struct TraceSurvey {
 	};
 	wl::TraceSpec spec;
 	trace::Dialect dialect;
-	uint64_t records = 0;           /* of one pass; spec.max_ops at most */
+	uint64_t records = 0;               /* of one pass; spec.max_ops at most */
 	uint64_t first_ns = 0, span_ns = 0; /* time of the first record; from there to the latest one */
 	bool shared_space = false;
 	uint64_t first_sector = UINT64_MAX, end_sector = 0, most_sectors = 0; /* of the addresses in use, of one request */
-	std::map<uint64_t, Stream> streams; /* by number; empty if there are more than most_streams */
+	std::map<uint64_t, Stream> streams;                                   /* by number; empty if there are more than most_streams */
 	uint64_t skipped = 0;
 	std::vector<std::string> skipped_lines;
 	wl::Split split = wl::Split::address; /* as decided */

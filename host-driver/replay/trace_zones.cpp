@@ -17,8 +17,9 @@ TraceZones::TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::Zone
 {
 	const std::string &key = survey->spec.block_key;
 	if (!key.empty())
-		throw wl::WorkloadError(key + ": a trace that is replayed directly on zones is divided by zone, needs nothing written before, and "
-				"leaves no empty zones to go on with: remove it, or use mapping: log");
+		throw wl::WorkloadError(
+			key + ": a trace that is replayed directly on zones is divided by zone, needs nothing written before, and "
+			      "leaves no empty zones to go on with: remove it, or use mapping: log");
 }
 
 /* zone: as the trace counts them. */
@@ -106,8 +107,8 @@ void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
 
 Step TraceZones::next(Request &request)
 {
-	static constexpr wl::Op ops[] = {wl::Op::read, wl::Op::write, wl::Op::append, wl::Op::flush, wl::Op::flush,
-					 wl::Op::reset, wl::Op::finish, wl::Op::open, wl::Op::close};
+	static constexpr wl::Op ops[] = {wl::Op::read,  wl::Op::write,  wl::Op::append, wl::Op::flush, wl::Op::flush,
+					 wl::Op::reset, wl::Op::finish, wl::Op::open,   wl::Op::close};
 	if (preparing_ || !fetch())
 		return Step::done;
 	Part &part = parts_[part_];
@@ -164,9 +165,6 @@ void TraceZones::complete(const Request &request, uint16_t status, uint64_t resu
 		cell.state = CellState::open;
 }
 
-nlohmann::json TraceZones::cost() const
-{
-	return {{"trace_records", records_}, {"ignored_records", ignored_}};
-}
+nlohmann::json TraceZones::cost() const { return {{"trace_records", records_}, {"ignored_records", ignored_}}; }
 
 } // namespace hz::replay

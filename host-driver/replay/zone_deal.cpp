@@ -58,11 +58,12 @@ void claim(std::vector<size_t> &owner, const wl::ZoneShare &share, size_t thread
 	for (uint32_t i = 0; i < share.zones; i++) {
 		const uint64_t zone = share.first_zone + uint64_t(i) * share.step;
 		if (zone < region.first || zone >= owner.size())
-			throw wl::WorkloadError("first_zone: thread " + number(thread) + " names zone " + number(zone) + ", but only zones " +
-						number(region.first) + " to " + number(owner.size() - 1) + " are sequential zones of this device");
+			throw wl::WorkloadError("first_zone: thread " + number(thread) + " names zone " + number(zone) +
+						", but only zones " + number(region.first) + " to " + number(owner.size() - 1) +
+						" are sequential zones of this device");
 		if (owner[zone] != SIZE_MAX)
-			throw wl::WorkloadError("first_zone: zone " + number(zone) + " belongs to the threads " + number(owner[zone]) + " and " +
-						number(thread) + ": give each its own");
+			throw wl::WorkloadError("first_zone: zone " + number(zone) + " belongs to the threads " + number(owner[zone]) +
+						" and " + number(thread) + ": give each its own");
 		owner[zone] = thread;
 	}
 }
@@ -99,7 +100,8 @@ void deal_conventional(const wl::Workload &workload, const NamespaceInfo &device
 	if (region.threads.empty())
 		return;
 	if (!region.count)
-		throw wl::WorkloadError("area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
+		throw wl::WorkloadError(
+			"area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
 	if (workload.mapping == wl::Mapping::log)
 		throw wl::WorkloadError("area: the log mapping writes sequential zones only: remove the key, or use mapping: direct");
 	deal_in_order(workload, device, region, shares);

@@ -31,11 +31,11 @@ struct QueueAccount {
 	uint64_t submitted = 0, completed = 0, appends = 0;
 	uint64_t verified_bytes = 0, mismatched_sectors = 0;
 	std::string first_mismatch;
-	uint64_t failures = 0;       /* errors that the workload did not provoke */
+	uint64_t failures = 0; /* errors that the workload did not provoke */
 	std::string first_failure;
 	uint64_t first_arrival_ns = UINT64_MAX, last_completion_ns = 0;
-	uint64_t late_arrivals = 0;  /* open loop: arrived later than the trace says, because the queue was full or data depended */
-	bool interrupted = false;    /* the user stopped it before its end */
+	uint64_t late_arrivals = 0; /* open loop: arrived later than the trace says, because the queue was full or data depended */
+	bool interrupted = false;   /* the user stopped it before its end */
 	Digest digest;
 
 	KindAccount &of(Kind k) { return kind[size_t(k)]; }

@@ -81,8 +81,8 @@ std::string own_build_id()
 		for (int i = 0; i < info->dlpi_phnum; i++) {
 			const auto &part = info->dlpi_phdr[i];
 			if (part.p_type == PT_NOTE && static_cast<std::string *>(out)->empty())
-				*static_cast<std::string *>(out) =
-					build_id_among(reinterpret_cast<const uint8_t *>(info->dlpi_addr + part.p_vaddr), part.p_memsz);
+				*static_cast<std::string *>(out) = build_id_among(
+					reinterpret_cast<const uint8_t *>(info->dlpi_addr + part.p_vaddr), part.p_memsz);
 		}
 		return 1;
 	};

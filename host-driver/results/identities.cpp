@@ -43,8 +43,8 @@ void check_queue(const QueueAccount &q, std::vector<std::string> &out)
 	if (by_status != errors)
 		out.push_back("queue " + number(q.qid) + " counted " + number(errors) + " errors, but " + number(by_status) + " by status");
 	if (q.mismatched_sectors)
-		out.push_back("queue " + number(q.qid) + " read " + number(q.mismatched_sectors) + " wrong sectors, the first: " +
-			      q.first_mismatch);
+		out.push_back("queue " + number(q.qid) + " read " + number(q.mismatched_sectors) +
+			      " wrong sectors, the first: " + q.first_mismatch);
 }
 
 /* Without errors the device must have moved exactly what the host asked for. */
@@ -98,10 +98,7 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 				      " has a part larger than its whole");
 }
 
-std::span<const std::byte> raw(const auto &record)
-{
-	return {reinterpret_cast<const std::byte *>(&record), sizeof(record)};
-}
+std::span<const std::byte> raw(const auto &record) { return {reinterpret_cast<const std::byte *>(&record), sizeof(record)}; }
 
 } // namespace
 

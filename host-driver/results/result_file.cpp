@@ -26,7 +26,9 @@ nlohmann::json host_info()
 {
 	utsname names{};
 	uname(&names);
-	return {{"cpu", cpu_model()}, {"cores", std::thread::hardware_concurrency()}, {"machine", names.machine},
+	return {{"cpu", cpu_model()},
+		{"cores", std::thread::hardware_concurrency()},
+		{"machine", names.machine},
 		{"kernel", names.release}};
 }
 

@@ -22,16 +22,21 @@ double per_second(uint64_t amount, uint64_t ns) { return ns ? double(amount) * 1
 json latency_json(const Histogram &h)
 {
 	return {
-		{"mean", h.mean()}, {"min", h.min()}, {"p50", h.quantile(0.5)}, {"p90", h.quantile(0.9)}, {"p99", h.quantile(0.99)},
-		{"p999", h.quantile(0.999)}, {"max", h.max()},
+		{"mean", h.mean()},       {"min", h.min()},          {"p50", h.quantile(0.5)},
+		{"p90", h.quantile(0.9)}, {"p99", h.quantile(0.99)}, {"p999", h.quantile(0.999)},
+		{"max", h.max()},
 	};
 }
 
 json kind_json(const KindAccount &k, uint64_t elapsed_ns)
 {
 	return {
-		{"ops", k.ops}, {"bytes", k.bytes}, {"errors", k.errors}, {"iops", per_second(k.ops, elapsed_ns)},
-		{"mib_s", per_second(k.bytes, elapsed_ns) / (1 << 20)}, {"latency_ns", latency_json(k.latency)},
+		{"ops", k.ops},
+		{"bytes", k.bytes},
+		{"errors", k.errors},
+		{"iops", per_second(k.ops, elapsed_ns)},
+		{"mib_s", per_second(k.bytes, elapsed_ns) / (1 << 20)},
+		{"latency_ns", latency_json(k.latency)},
 	};
 }
 
@@ -96,8 +101,13 @@ json harts_json(const hz_log_harts &log)
 			if (h.spin_ns[c])
 				by_class[conf::name_of(conf::lock_class_names(), c)] = h.spin_ns[c];
 		}
-		out.push_back({{"id", h.hart}, {"role", roles_text(h.roles)}, {"work_ns", h.work_ns}, {"spin_ns", spin},
-			       {"spin_by_class", by_class}, {"idle_ns", h.idle_ns}, {"elapsed_ns", h.elapsed_ns},
+		out.push_back({{"id", h.hart},
+			       {"role", roles_text(h.roles)},
+			       {"work_ns", h.work_ns},
+			       {"spin_ns", spin},
+			       {"spin_by_class", by_class},
+			       {"idle_ns", h.idle_ns},
+			       {"elapsed_ns", h.elapsed_ns},
 			       {"events", h.events}});
 	}
 	return out;
@@ -108,30 +118,50 @@ json nand_json(const hz_log_flash &log)
 	json causes = json::object(), channels = json::array();
 	for (uint32_t c = 0; c < HZ_CAUSES; c++)
 		causes[std::string(cause_names[c])] = {
-			{"reads", log.reads[c]}, {"programs", log.programs[c]}, {"erases", log.erases[c]},
-			{"read_bytes", log.read_sectors[c] * HZ_SECTOR_BYTES}, {"program_bytes", log.program_sectors[c] * HZ_SECTOR_BYTES},
+			{"reads", log.reads[c]},
+			{"programs", log.programs[c]},
+			{"erases", log.erases[c]},
+			{"read_bytes", log.read_sectors[c] * HZ_SECTOR_BYTES},
+			{"program_bytes", log.program_sectors[c] * HZ_SECTOR_BYTES},
 		};
 	for (uint32_t c = 0; c < log.channels && c < 64; c++)
 		channels.push_back(log.channel_busy_ns[c]);
 	return {
-		{"by_cause", causes}, {"channel_busy_ns", channels}, {"die_busy_ns_total", log.die_busy_ns_total},
-		{"dies", log.dies}, {"elapsed_ns", log.elapsed_ns}, {"multi_plane_ops", log.multi_plane_ops},
-		{"failed_reads", log.failed_reads}, {"failed_programs", log.failed_programs}, {"failed_erases", log.failed_erases},
+		{"by_cause", causes},
+		{"channel_busy_ns", channels},
+		{"die_busy_ns_total", log.die_busy_ns_total},
+		{"dies", log.dies},
+		{"elapsed_ns", log.elapsed_ns},
+		{"multi_plane_ops", log.multi_plane_ops},
+		{"failed_reads", log.failed_reads},
+		{"failed_programs", log.failed_programs},
+		{"failed_erases", log.failed_erases},
 	};
 }
 
 json ftl_json(const hz_log_ftl &l)
 {
 	return {
-		{"host_read_bytes", l.host_read_sectors * HZ_SECTOR_BYTES}, {"host_write_bytes", l.host_write_sectors * HZ_SECTOR_BYTES},
-		{"buffer_flushes", {{"full", l.buffer_flushes_full}, {"conflict", l.buffer_flushes_conflict},
-			{"host", l.buffer_flushes_host}, {"finish", l.buffer_flushes_finish}, {"idle", l.buffer_flushes_idle}}},
-		{"slc_bytes", l.slc_sectors * HZ_SECTOR_BYTES}, {"fold_bytes", l.fold_sectors * HZ_SECTOR_BYTES},
+		{"host_read_bytes", l.host_read_sectors * HZ_SECTOR_BYTES},
+		{"host_write_bytes", l.host_write_sectors * HZ_SECTOR_BYTES},
+		{"buffer_flushes",
+		 {{"full", l.buffer_flushes_full},
+		  {"conflict", l.buffer_flushes_conflict},
+		  {"host", l.buffer_flushes_host},
+		  {"finish", l.buffer_flushes_finish},
+		  {"idle", l.buffer_flushes_idle}}},
+		{"slc_bytes", l.slc_sectors * HZ_SECTOR_BYTES},
+		{"fold_bytes", l.fold_sectors * HZ_SECTOR_BYTES},
 		{"buffer_read_bytes", l.buffer_read_sectors * HZ_SECTOR_BYTES},
-		{"unmapped_read_bytes", l.unmapped_read_sectors * HZ_SECTOR_BYTES}, {"zone_resets", l.zone_resets},
-		{"zone_finishes", l.zone_finishes}, {"slc_gc_runs", l.slc_gc_runs},
-		{"slc_gc_bytes", l.slc_gc_sectors * HZ_SECTOR_BYTES}, {"page_gc_runs", l.page_gc_runs},
-		{"page_gc_bytes", l.page_gc_sectors * HZ_SECTOR_BYTES}, {"page_stalls", l.page_stalls}, {"page_stall_ns", l.page_stall_ns},
+		{"unmapped_read_bytes", l.unmapped_read_sectors * HZ_SECTOR_BYTES},
+		{"zone_resets", l.zone_resets},
+		{"zone_finishes", l.zone_finishes},
+		{"slc_gc_runs", l.slc_gc_runs},
+		{"slc_gc_bytes", l.slc_gc_sectors * HZ_SECTOR_BYTES},
+		{"page_gc_runs", l.page_gc_runs},
+		{"page_gc_bytes", l.page_gc_sectors * HZ_SECTOR_BYTES},
+		{"page_stalls", l.page_stalls},
+		{"page_stall_ns", l.page_stall_ns},
 		{"waits_buffer", l.waits_buffer},
 	};
 }
@@ -148,11 +178,22 @@ json l2p_json(const hz_log_ftl &l)
 		missed += l.l2p_misses[i];
 	}
 	return {
-		{"hits", hits}, {"misses", misses}, {"hit_ratio", hit + missed ? json(double(hit) / double(hit + missed)) : json()},
-		{"log_hits", l.l2p_log_hits}, {"fetches", l.l2p_fetches}, {"joined", l.l2p_joined}, {"prefetched", l.l2p_prefetched},
-		{"evictions", l.l2p_evictions}, {"updates", l.l2p_updates}, {"flushes", l.l2p_flushes},
-		{"pages_written", l.l2p_pages_written}, {"merges", l.l2p_merges}, {"rebuilt", l.l2p_rebuilt},
-		{"pins_refused", l.l2p_pins_refused}, {"stalls", l.l2p_stalls}, {"stall_ns", l.l2p_stall_ns},
+		{"hits", hits},
+		{"misses", misses},
+		{"hit_ratio", hit + missed ? json(double(hit) / double(hit + missed)) : json()},
+		{"log_hits", l.l2p_log_hits},
+		{"fetches", l.l2p_fetches},
+		{"joined", l.l2p_joined},
+		{"prefetched", l.l2p_prefetched},
+		{"evictions", l.l2p_evictions},
+		{"updates", l.l2p_updates},
+		{"flushes", l.l2p_flushes},
+		{"pages_written", l.l2p_pages_written},
+		{"merges", l.l2p_merges},
+		{"rebuilt", l.l2p_rebuilt},
+		{"pins_refused", l.l2p_pins_refused},
+		{"stalls", l.l2p_stalls},
+		{"stall_ns", l.l2p_stall_ns},
 	};
 }
 
@@ -161,11 +202,18 @@ json locks_json(const std::vector<hz_lock_entry> &locks)
 	json out = json::array();
 	for (const hz_lock_entry &l : locks)
 		out.push_back({
-			{"class", conf::name_of(conf::lock_class_names(), l.lock_class)}, {"index", l.index},
-			{"kind", conf::name_of(conf::lock_kind_names(), l.kind)}, {"acquisitions", l.acquisitions},
-			{"contended", l.contended}, {"wait_ns", l.wait_ns}, {"wait_max_ns", l.wait_max_ns},
-			{"wait_p99_ns", l.wait_p99_ns}, {"hold_ns", l.hold_ns}, {"hold_max_ns", l.hold_max_ns},
-			{"hold_p99_ns", l.hold_p99_ns}, {"handovers", l.handovers},
+			{"class", conf::name_of(conf::lock_class_names(), l.lock_class)},
+			{"index", l.index},
+			{"kind", conf::name_of(conf::lock_kind_names(), l.kind)},
+			{"acquisitions", l.acquisitions},
+			{"contended", l.contended},
+			{"wait_ns", l.wait_ns},
+			{"wait_max_ns", l.wait_max_ns},
+			{"wait_p99_ns", l.wait_p99_ns},
+			{"hold_ns", l.hold_ns},
+			{"hold_max_ns", l.hold_max_ns},
+			{"hold_p99_ns", l.hold_p99_ns},
+			{"handovers", l.handovers},
 		});
 	return out;
 }
@@ -259,18 +307,36 @@ json result_json(const RunFacts &f)
 {
 	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared), read_back = sum_of(f.read_back);
 	json out = {
-		{"schema", result_schema}, {"clock", f.virtual_clock ? "virtual" : "real"},
-		{"device", conf::device_to_json(f.device)}, {"workload", f.workload}, {"workers", f.device.worker_count},
-		{"seed", f.seed}, {"elapsed_ns", f.elapsed_ns}, {"mount_ns", f.mount_ns}, {"kept_zones", f.kept_zones},
-		{"totals", account_json(total, f.elapsed_ns)}, {"queues", queues_json(f)}, {"harts", harts_json(f.harts)},
-		{"nand", nand_json(f.flash)}, {"waf", device_waf(f)}, {"ftl", ftl_json(f.ftl)}, {"l2p", l2p_json(f.ftl)},
-		{"locks", locks_json(f.locks)}, {"mapping", mapping_json(f.mapping)}, {"trace", trace_json(f)},
+		{"schema", result_schema},
+		{"clock", f.virtual_clock ? "virtual" : "real"},
+		{"device", conf::device_to_json(f.device)},
+		{"workload", f.workload},
+		{"workers", f.device.worker_count},
+		{"seed", f.seed},
+		{"elapsed_ns", f.elapsed_ns},
+		{"mount_ns", f.mount_ns},
+		{"kept_zones", f.kept_zones},
+		{"totals", account_json(total, f.elapsed_ns)},
+		{"queues", queues_json(f)},
+		{"harts", harts_json(f.harts)},
+		{"nand", nand_json(f.flash)},
+		{"waf", device_waf(f)},
+		{"ftl", ftl_json(f.ftl)},
+		{"l2p", l2p_json(f.ftl)},
+		{"locks", locks_json(f.locks)},
+		{"mapping", mapping_json(f.mapping)},
+		{"trace", trace_json(f)},
 		{"interrupted", f.interrupted.empty() ? json() : json(f.interrupted)},
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},
 		{"read_back", {{"bytes", read_back.verified_bytes}, {"errors", errors_json(read_back.errors)}}},
-		{"verified_bytes", total.verified_bytes + read_back.verified_bytes}, {"wall_s", f.wall_s}, {"replay_wall_s", f.replay_wall_s},
-		{"software", f.software}, {"host", host_info()},
-		{"failed_commands", failures_json(f)}, {"violations", violations(f)}, {"digest", digest_of(f)},
+		{"verified_bytes", total.verified_bytes + read_back.verified_bytes},
+		{"wall_s", f.wall_s},
+		{"replay_wall_s", f.replay_wall_s},
+		{"software", f.software},
+		{"host", host_info()},
+		{"failed_commands", failures_json(f)},
+		{"violations", violations(f)},
+		{"digest", digest_of(f)},
 	};
 	add_verdict(out, f);
 	out["warnings"] = warnings(out);

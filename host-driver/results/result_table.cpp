@@ -25,9 +25,9 @@ double us(const json &ns) { return ns.get<double>() / 1000; }
 std::string kind_line(const char *name, const json &k)
 {
 	const json &l = k["latency_ns"];
-	return print("%-9s %9llu %10.0f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %7llu\n", name,
-		     (unsigned long long)k["ops"].get<uint64_t>(), k["iops"].get<double>(), k["mib_s"].get<double>(), us(l["mean"]),
-		     us(l["p50"]), us(l["p99"]), us(l["p999"]), us(l["max"]), (unsigned long long)k["errors"].get<uint64_t>());
+	return print("%-9s %9llu %10.0f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %7llu\n", name, (unsigned long long)k["ops"].get<uint64_t>(),
+		     k["iops"].get<double>(), k["mib_s"].get<double>(), us(l["mean"]), us(l["p50"]), us(l["p99"]), us(l["p999"]),
+		     us(l["max"]), (unsigned long long)k["errors"].get<uint64_t>());
 }
 
 std::string hart_line(const json &h)
@@ -64,9 +64,9 @@ std::string trace_line(const json &t)
 	if (!t.is_object())
 		return "";
 	const auto from = [](const json &known) { return known == "format" ? std::string() : " (" + known.get<std::string>() + ")"; };
-	std::string out = print("trace: %s%s, times in %s%s, %llu records", t["format"].get<std::string>().c_str(), from(t["format_from"]).c_str(),
-				in_units(t["time_unit_ns"].get<uint64_t>()).c_str(), from(t["time_unit_from"]).c_str(),
-				(unsigned long long)t["records"].get<uint64_t>());
+	std::string out = print("trace: %s%s, times in %s%s, %llu records", t["format"].get<std::string>().c_str(),
+				from(t["format_from"]).c_str(), in_units(t["time_unit_ns"].get<uint64_t>()).c_str(),
+				from(t["time_unit_from"]).c_str(), (unsigned long long)t["records"].get<uint64_t>());
 	if (t["streams"].is_number())
 		out += print(" of %llu streams", (unsigned long long)t["streams"].get<uint64_t>());
 	return out + print(", divided by %s%s\n", t["split"].get<std::string>().c_str(), from(t["split_from"]).c_str());
@@ -86,10 +86,12 @@ std::string map_line(const json &r)
 		return "";
 	return print("map: %.1f %% of %llu lookups in the cache (page %llu, chunk %llu, zone %llu), ",
 		     m["hit_ratio"].is_number() ? 100 * m["hit_ratio"].get<double>() : 100.0, (unsigned long long)lookups,
-		     (unsigned long long)count(hits["page"]), (unsigned long long)count(hits["chunk"]), (unsigned long long)count(hits["zone"])) +
-	       print("%llu in the log, %llu fetches, %llu joined, %llu pages written, %llu stalls\n", (unsigned long long)count(m["log_hits"]),
-		     (unsigned long long)count(m["fetches"]), (unsigned long long)count(m["joined"]),
-		     (unsigned long long)count(m["pages_written"]), (unsigned long long)count(m["stalls"]));
+		     (unsigned long long)count(hits["page"]), (unsigned long long)count(hits["chunk"]),
+		     (unsigned long long)count(hits["zone"])) +
+	       print("%llu in the log, %llu fetches, %llu joined, %llu pages written, %llu stalls\n",
+		     (unsigned long long)count(m["log_hits"]), (unsigned long long)count(m["fetches"]),
+		     (unsigned long long)count(m["joined"]), (unsigned long long)count(m["pages_written"]),
+		     (unsigned long long)count(m["stalls"]));
 }
 
 /* Only where the device collects conventional zones. */
@@ -97,15 +99,18 @@ std::string collector_line(const json &r)
 {
 	if (!count(r["ftl"]["page_gc_runs"]))
 		return "";
-	return print("collector: %llu backing superblocks, %.1f MiB moved, %llu writes waited\n", (unsigned long long)count(r["ftl"]["page_gc_runs"]),
-		     r["ftl"]["page_gc_bytes"].get<double>() / (1 << 20), (unsigned long long)count(r["ftl"]["page_stalls"]));
+	return print("collector: %llu backing superblocks, %.1f MiB moved, %llu writes waited\n",
+		     (unsigned long long)count(r["ftl"]["page_gc_runs"]), r["ftl"]["page_gc_bytes"].get<double>() / (1 << 20),
+		     (unsigned long long)count(r["ftl"]["page_stalls"]));
 }
 
 // A run for a test, not for its figures.
 std::string jitter_words(const json &r)
 {
 	const json jitter = r.value("/vclock/parameters/jitter"_json_pointer, json());
-	return jitter.is_object() ? ", schedule perturbed by seed " + jitter["seed"].dump() + " (" + jitter["permille"].dump() + " permille)" : "";
+	return jitter.is_object()
+		       ? ", schedule perturbed by seed " + jitter["seed"].dump() + " (" + jitter["permille"].dump() + " permille)"
+		       : "";
 }
 
 } // namespace

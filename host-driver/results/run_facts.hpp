@@ -15,11 +15,11 @@ namespace hz::res {
 
 struct RunFacts {
 	hz_device_config device{};
-	nlohmann::json workload;             /* echo */
-	nlohmann::json software;             /* what ran: software.hpp */
+	nlohmann::json workload; /* echo */
+	nlohmann::json software; /* what ran: software.hpp */
 	bool virtual_clock = true;
 	uint64_t seed = 0;
-	uint64_t elapsed_ns = 0;             /* first arrival allowed → last completion */
+	uint64_t elapsed_ns = 0; /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
 	uint64_t kept_zones = 0;             /* of the image, that hold data of earlier runs and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
@@ -32,7 +32,7 @@ struct RunFacts {
 	hz_log_flash flash{};
 	hz_log_ftl ftl{};
 	std::vector<hz_lock_entry> locks;
-	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */
+	std::string plugin_report; /* JSON text of the virtual clock plugin, or empty */
 	double wall_s = 0, replay_wall_s = 0;
 };
 

@@ -21,8 +21,8 @@ std::string mib(const json &bytes)
 
 std::string skipped(const json &trace)
 {
-	return number(trace["skipped"]["count"]) + " lines of the trace could not be read and were skipped, the first: " +
-	       trace["skipped"]["first"][0].get<std::string>();
+	return number(trace["skipped"]["count"]) +
+	       " lines of the trace could not be read and were skipped, the first: " + trace["skipped"]["first"][0].get<std::string>();
 }
 
 std::string idle(const json &trace)
@@ -37,8 +37,8 @@ std::string idle(const json &trace)
 std::string wrapped(const json &mapping)
 {
 	return number(mapping["wrapped_records"]) + " of " + number(mapping["trace_records"]) + " records lie beyond the " +
-	       mib(mapping["address_space_bytes"]) + " that the replay offers and were folded into it, onto addresses of others: " +
-	       "use a larger device to keep them apart";
+	       mib(mapping["address_space_bytes"]) +
+	       " that the replay offers and were folded into it, onto addresses of others: " + "use a larger device to keep them apart";
 }
 
 std::string late(const json &totals)

@@ -43,7 +43,8 @@ AdminResult AdminQueue::run(nvme_sqe sqe, std::chrono::seconds limit, const Mean
 				meanwhile();
 			link_.wait_irq(0, 20ms);
 			if (Clock::now() > until)
-				throw Error("the controller did not answer an admin command within " + std::to_string(limit.count()) + " s");
+				throw Error("the controller did not answer an admin command within " + std::to_string(limit.count()) +
+					    " s");
 		}
 	} catch (...) {
 		if (cid)

@@ -37,7 +37,7 @@ public:
 private:
 	struct Command {
 		std::optional<AdminResult> answer;
-		bool abandoned = false;          // its caller has given up
+		bool abandoned = false; // its caller has given up
 	};
 	std::optional<uint16_t> submit(nvme_sqe sqe);
 	std::optional<AdminResult> take(uint16_t cid);
@@ -47,12 +47,12 @@ private:
 
 	Region &region_;
 	Link &link_;
-	std::mutex lock_;                        // the fields below, and the order of doorbells; a thread that holds it may ask the link
+	std::mutex lock_; // the fields below, and the order of doorbells; a thread that holds it may ask the link
 	BusAddress sq_ = 0, cq_ = 0;
 	unsigned tail_ = 0, head_ = 0, unanswered_ = 0;
 	bool phase_ = true;
 	uint16_t next_cid_ = 0;
-	std::map<uint16_t, Command> under_way_;  // by command id
+	std::map<uint16_t, Command> under_way_; // by command id
 	std::atomic<bool> closed_{false};
 };
 

@@ -23,7 +23,7 @@ class Service;
 
 struct NamespaceInfo {
 	uint64_t size_sectors = 0;
-	bool zoned = true;                     // false: a block namespace, all about zones is 0
+	bool zoned = true;                                         // false: a block namespace, all about zones is 0
 	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: NCAP per zone, unless a zone report was asked
 	uint64_t zones = 0;
 	uint64_t conventional_zones = 0;       // the first so many; 0 unless a zone report was asked
@@ -95,11 +95,11 @@ private:
 	void end_service();
 
 	Machine &machine_;
-	std::unique_ptr<LocalControl> local_;   // one of the two
+	std::unique_ptr<LocalControl> local_; // one of the two
 	std::unique_ptr<RemoteControl> remote_;
 	std::unique_ptr<Service> service_;
-	bool thrown_out_ = false;               // somebody was attached at the shutdown, and may not have noticed yet
-	BusAddress buffer_ = 0;                 // of admin data, with a PRP list behind it; made at its first use
+	bool thrown_out_ = false; // somebody was attached at the shutdown, and may not have noticed yet
+	BusAddress buffer_ = 0;   // of admin data, with a PRP list behind it; made at its first use
 };
 
 } // namespace hz

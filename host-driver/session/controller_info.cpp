@@ -78,15 +78,16 @@ std::vector<nvme_zone_descriptor> Controller::zone_report(QueuePair &queue)
 	NamespaceInfo info = namespace_info();
 	std::vector<std::byte> data(queue.data(0).size());
 	while (zones.size() < info.zones) {
-		Completion c = queue.run(QueuePair::zone_report(zones.size() * info.zone_size_sectors, static_cast<uint32_t>(data.size())), {},
-					 data);
+		Completion c = queue.run(QueuePair::zone_report(zones.size() * info.zone_size_sectors, static_cast<uint32_t>(data.size())),
+					 {}, data);
 		if (c.status)
 			throw NvmeError("Zone Management Receive failed: " + status_text(c.status), c.status);
 		auto header = as<nvme_zone_report>(data);
 		size_t room = (data.size() - sizeof(nvme_zone_report)) / sizeof(nvme_zone_descriptor);
 		size_t count = std::min<uint64_t>(header.zones, room);
 		if (count == 0)
-			throw Error("the zone report ends after " + std::to_string(zones.size()) + " of " + std::to_string(info.zones) + " zones");
+			throw Error("the zone report ends after " + std::to_string(zones.size()) + " of " + std::to_string(info.zones) +
+				    " zones");
 		auto *first = reinterpret_cast<const nvme_zone_descriptor *>(data.data() + sizeof(nvme_zone_report));
 		zones.insert(zones.end(), first, first + count);
 	}

@@ -26,7 +26,7 @@ void on_signal(int number)
 
 void catch_interrupts()
 {
-	struct sigaction action{};
+	struct sigaction action {};
 	action.sa_handler = on_signal;
 	sigemptyset(&action.sa_mask);
 	for (int number : {SIGINT, SIGTERM, SIGHUP})
@@ -34,10 +34,7 @@ void catch_interrupts()
 	signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted()
-{
-	return signals.load(std::memory_order_relaxed) >= (gentle.load(std::memory_order_relaxed) ? hard : 1);
-}
+bool interrupted() { return signals.load(std::memory_order_relaxed) >= (gentle.load(std::memory_order_relaxed) ? hard : 1); }
 
 void set_interrupted(bool value) { signals.store(value ? hard : 0, std::memory_order_relaxed); }
 
@@ -50,9 +47,6 @@ void check_interrupted()
 GentleStop::GentleStop() { gentle.store(true, std::memory_order_relaxed); }
 GentleStop::~GentleStop() { gentle.store(false, std::memory_order_relaxed); }
 
-bool stop_asked()
-{
-	return gentle.load(std::memory_order_relaxed) && signals.load(std::memory_order_relaxed) > 0;
-}
+bool stop_asked() { return gentle.load(std::memory_order_relaxed) && signals.load(std::memory_order_relaxed) > 0; }
 
 } // namespace hz

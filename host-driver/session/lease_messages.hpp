@@ -27,7 +27,7 @@ enum class Ask : uint32_t {
 
 struct Request {
 	Ask ask{};
-	uint32_t tag = 0;       // echoed; 1 for hello, then one more each time
+	uint32_t tag = 0; // echoed; 1 for hello, then one more each time
 	uint32_t qid = 0, depth = 0;
 	uint64_t value = 0;
 	nvme_sqe sqe{};
@@ -40,9 +40,9 @@ struct Reply {
 	uint32_t tag = 0;
 	uint32_t qid = 0, dw0 = 0;
 	uint64_t value = 0, doorbells = 0;
-	uint16_t status = 0;    // of admin and nvme_error: SCT << 8 | SC
+	uint16_t status = 0; // of admin and nvme_error: SCT << 8 | SC
 	uint16_t do_not_retry = 0;
-	char text[476]{};       // refused, nvme_error: one sentence, NUL-terminated
+	char text[476]{}; // refused, nvme_error: one sentence, NUL-terminated
 };
 static_assert(sizeof(Request) == 88 && sizeof(Reply) == 512);
 

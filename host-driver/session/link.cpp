@@ -25,9 +25,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto slice = 100ms;       // how often a wait looks at its Check
+constexpr auto slice = 100ms; // how often a wait looks at its Check
 constexpr auto retry_pause = 20ms;
-constexpr auto dial_limit = 2s;     // for an attempt, at least
+constexpr auto dial_limit = 2s;         // for an attempt, at least
 constexpr int looks_after_a_loss = 180; // and not a time: where this thread gets no CPU, the watch thread gets none either
 
 bool ready(int fd, short events, std::chrono::milliseconds timeout)
@@ -90,8 +90,7 @@ bool shake_hands(int fd, unsigned port, Clock::time_point until, const Link::Che
 }
 
 // Calls attempt() until it gives a descriptor.
-template <class Attempt>
-int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
+template <class Attempt> int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
 {
 	for (;;) {
 		if (Descriptor fd = attempt())
@@ -240,10 +239,7 @@ hz_link_message Link::ask(hz_link_message message)
 	}
 }
 
-uint32_t Link::read32(uint32_t offset)
-{
-	return static_cast<uint32_t>(ask({HZ_LINK_READ, 4, 0, offset, 0}).value);
-}
+uint32_t Link::read32(uint32_t offset) { return static_cast<uint32_t>(ask({HZ_LINK_READ, 4, 0, offset, 0}).value); }
 
 uint64_t Link::read64(uint32_t offset) { return ask({HZ_LINK_READ, 8, 0, offset, 0}).value; }
 void Link::write32(uint32_t offset, uint32_t value) { ask({HZ_LINK_WRITE, 4, 0, offset, value}); }

@@ -22,8 +22,7 @@ public:
 
 	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`. An attempt that was
 	// begun is seen through: a daemon whose caller leaves before the answer spins for ever.
-	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout,
-				   Check check = {});
+	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check = {});
 	// Kernel vhost-vsock: AF_VSOCK.
 	static Link connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check = {});
 	// Takes over a connected stream socket.

@@ -61,8 +61,8 @@ fs::path find(const char *variable, std::initializer_list<const char *> names, c
 	if (path.empty())
 		path = above_program(names);
 	if (path.empty() || access(path.c_str(), R_OK))
-		throw Error(std::string(what) + (path.empty() ? "" : " " + path.string()) + " was not found: build it with ./hartzone build or set " +
-			    variable);
+		throw Error(std::string(what) + (path.empty() ? "" : " " + path.string()) +
+			    " was not found: build it with ./hartzone build or set " + variable);
 	return path;
 }
 
@@ -70,7 +70,8 @@ fs::path find(const char *variable, std::initializer_list<const char *> names, c
 
 fs::path locate_firmware()
 {
-	return find("HARTZONE_FIRMWARE", {"build/firmware/firmware/main/firmware.elf", "firmware/firmware/main/firmware.elf", "lib/hartzone/firmware.elf"},
+	return find("HARTZONE_FIRMWARE",
+		    {"build/firmware/firmware/main/firmware.elf", "firmware/firmware/main/firmware.elf", "lib/hartzone/firmware.elf"},
 		    "the firmware image");
 }
 
@@ -86,7 +87,8 @@ fs::path locate_vsock_daemon()
 	if (path.empty())
 		path = find_program("vhost-device-vsock");
 	if (path.empty())
-		path = above_program({"build/tools/bin/vhost-device-vsock", "tools/bin/vhost-device-vsock", "lib/hartzone/vhost-device-vsock"});
+		path = above_program(
+			{"build/tools/bin/vhost-device-vsock", "tools/bin/vhost-device-vsock", "lib/hartzone/vhost-device-vsock"});
 	if (const char *home = std::getenv("HOME"); path.empty() && home) {
 		fs::path candidate = fs::path(home) / ".cargo/bin/vhost-device-vsock";
 		path = access(candidate.c_str(), X_OK) ? fs::path() : candidate;

@@ -49,8 +49,9 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
 	const uint64_t map_bytes = config.l2p_cache_bytes ? zones * shape.map_pages_per_zone * page_state_bytes
 							  : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
-	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio + config.l2p_buckets * bucket_bytes +
-								 config.l2p_log_entries * record_bytes : 0;
+	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio +
+								 config.l2p_buckets * bucket_bytes + config.l2p_log_entries * record_bytes
+						       : 0;
 	const uint64_t bytes = map_bytes + cached + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
 	return least + bytes / step * step;
 }
@@ -120,7 +121,8 @@ void Machine::require_exit(std::chrono::milliseconds timeout)
 {
 	const ExitStatus end = wait_exit(timeout);
 	if (!end.exited)
-		throw Error("the device was shut down, but the machine did not end within " + std::to_string(timeout.count() / 1000) + " s");
+		throw Error("the device was shut down, but the machine did not end within " + std::to_string(timeout.count() / 1000) +
+			    " s");
 	if (end.code != HZ_POWER_OK)
 		check();
 }

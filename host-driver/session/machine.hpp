@@ -31,7 +31,7 @@ struct MachineOptions {
 	uint64_t power_cut_op = 0, power_cut_ns = 0;
 	std::chrono::milliseconds boot_timeout{30000};
 	std::chrono::milliseconds busy_limit{0}; // of QEMU's CPU time without a turn of the host interface; 0: StallWatch's
-	std::filesystem::path console_log; // where to keep the guest console; empty: run directory only
+	std::filesystem::path console_log;       // where to keep the guest console; empty: run directory only
 };
 
 // Smallest legal region for this many bytes of queues and data buffers.
@@ -40,9 +40,9 @@ uint64_t shm_bytes_for(uint64_t heap_bytes);
 uint64_t ram_bytes_for(const hz_device_config &config);
 
 struct ExitStatus {
-	bool exited = false;     // QEMU is gone
-	int code = 0;            // exit code, or 128 + signal
-	std::string reason;      // one sentence
+	bool exited = false; // QEMU is gone
+	int code = 0;        // exit code, or 128 + signal
+	std::string reason;  // one sentence
 };
 
 class Machine {

@@ -60,24 +60,24 @@ struct Machine::Impl {
 	unsigned cid = 0;
 	Descriptor image_lock;
 	bool image_was_made = false, image_was_empty = false, booted = false;
-	Descriptor wake;                         // eventfd: the destructor calls the watch thread
+	Descriptor wake; // eventfd: the destructor calls the watch thread
 
-	std::atomic<bool> up{false};             // QEMU runs and nothing failed
+	std::atomic<bool> up{false}; // QEMU runs and nothing failed
 	std::atomic<bool> leaving{false};
 	mutable std::atomic<StallWatch::Clock::duration> awaited_at{StallWatch::Clock::duration::zero()}; // last check_waiting()
 	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
 
-	mutable std::mutex lock;                 // the fields below; nobody who holds it waits for a process or a file
+	mutable std::mutex lock; // the fields below; nobody who holds it waits for a process or a file
 	std::condition_variable changed;
 	ExitStatus status;
 	std::string failure;
 	bool expected_end = false;
 	bool started = false;
 
-	StallWatch stall;                        // watch thread only
-	Process daemon;                          // watch thread only
-	Process qemu;                            // made under `lock`, so that others may signal it; reaped by the watch thread only
-	Descriptor foreign, owner;               // attached: pidfd of the other process's QEMU, socket to that process
+	StallWatch stall;          // watch thread only
+	Process daemon;            // watch thread only
+	Process qemu;              // made under `lock`, so that others may signal it; reaped by the watch thread only
+	Descriptor foreign, owner; // attached: pidfd of the other process's QEMU, socket to that process
 	std::thread watcher;
 };
 

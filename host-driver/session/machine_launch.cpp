@@ -48,8 +48,14 @@ unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 +
 void add_costs(std::vector<std::string> &options, const hz_clock_costs &costs)
 {
 	const std::pair<const char *, uint32_t> all[] = {
-		{"mhz", costs.mhz}, {"insn", costs.insn}, {"local", costs.local}, {"remote", costs.remote},
-		{"occupancy", costs.occupancy}, {"wake", costs.wake}, {"pause", costs.pause}, {"ipi", costs.ipi},
+		{"mhz", costs.mhz},
+		{"insn", costs.insn},
+		{"local", costs.local},
+		{"remote", costs.remote},
+		{"occupancy", costs.occupancy},
+		{"wake", costs.wake},
+		{"pause", costs.pause},
+		{"ipi", costs.ipi},
 	};
 	options.push_back(costs.preset == HZ_CLOCK_IDEAL ? "preset=ideal" : "preset=default");
 	for (const auto &[key, value] : all)
@@ -69,7 +75,8 @@ std::string seen_from_here(const std::string &option)
 std::vector<std::string> plugin_options(const QemuCommand &command, const hz_clock_costs &costs, const std::string &more)
 {
 	const std::vector<std::string> added = split_options(more);
-	const bool preset = std::any_of(added.begin(), added.end(), [](const std::string &option) { return option.starts_with("preset="); });
+	const bool preset = std::any_of(added.begin(), added.end(),
+					[](const std::string &option) { return option.starts_with("preset="); });
 	std::vector<std::string> options = {"ram=" + command.ram().filename().string(), "shm=" + command.shm().filename().string(),
 					    "elf=" + command.firmware.string(), "report=" + command.plugin_report().filename().string()};
 	if (!preset)
@@ -124,7 +131,7 @@ void Machine::Impl::open_image(bool format)
 	const fs::path &image = command.nand_image;
 	const bool exists = fs::exists(image);
 	Descriptor fd(open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-	struct stat info{};
+	struct stat info {};
 	if (!fd || fstat(fd.get(), &info))
 		throw_errno("cannot open the NAND image " + image.string());
 	if (flock(fd.get(), LOCK_EX | LOCK_NB))
@@ -132,8 +139,9 @@ void Machine::Impl::open_image(bool format)
 	if (format && ftruncate(fd.get(), 0))
 		throw_errno("cannot empty the NAND image " + image.string());
 	if (!format && info.st_size != 0 && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
-		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) + " bytes, but this device needs " +
-				 std::to_string(command.nand_bytes) + ": use the device config it was made with, or another image");
+		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) +
+				 " bytes, but this device needs " + std::to_string(command.nand_bytes) +
+				 ": use the device config it was made with, or another image");
 	image_lock = std::move(fd);
 	image_was_made = !exists;
 	image_was_empty = format || info.st_size == 0;

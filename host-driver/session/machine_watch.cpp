@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
-constexpr int dying_ms = 500;          // that a death may take before it is told
-constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
-constexpr auto awaited_within = 1s;    // since the last check_waiting()
-constexpr int daemon_patience = 3000;  // × 10 ms: it may be slow on a loaded host, its death is noticed at once
-constexpr size_t last_words = 65536;   // of QEMU: the plugin tells each of 64 harts
+constexpr int dying_ms = 500;         // that a death may take before it is told
+constexpr int end_ms = 5000;          // a killed process ends as soon as the kernel gets round to it
+constexpr auto awaited_within = 1s;   // since the last check_waiting()
+constexpr int daemon_patience = 3000; // × 10 ms: it may be slow on a loaded host, its death is noticed at once
+constexpr size_t last_words = 65536;  // of QEMU: the plugin tells each of 64 harts
 }
 
 void Machine::Impl::watch()
@@ -49,7 +49,8 @@ void Machine::Impl::start_children()
 {
 	if (!cid && !start_daemon())
 		throw Error("the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
-			    (daemon.running() ? "it opened no socket within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
+			    (daemon.running() ? "it opened no socket within 30 s"
+					      : "it ended with code " + std::to_string(daemon.exit_code())) +
 			    " " + last_line(read_tail(command.daemon_log())));
 	Process child = Process::start(arguments, command.qemu_log(), {.folder = command.run_directory});
 	std::lock_guard hold(lock);
@@ -123,8 +124,8 @@ std::string Machine::Impl::end_reason(int code) const
 		return "the power was cut, as injected";
 	const std::string log = read_tail(command.qemu_log(), last_words);
 	if (code == 128 + SIGBUS)
-		return "QEMU could not write its memory or the NAND image: there is no room left in " + command.run_directory.parent_path().string() +
-		       " (HARTZONE_RUN_BASE names another folder) or beside the image";
+		return "QEMU could not write its memory or the NAND image: there is no room left in " +
+		       command.run_directory.parent_path().string() + " (HARTZONE_RUN_BASE names another folder) or beside the image";
 	if (code >= 128)
 		return "QEMU was killed by signal " + std::to_string(code - 128);
 	words = plugin_failure(log);

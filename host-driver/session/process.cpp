@@ -118,7 +118,8 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 {
 	const std::string path = find_program(argv.at(0)).string();
 	if (path.empty())
-		throw Error("the program " + argv[0] + " cannot be started: it is not installed (scripts/setup installs what is needed) or not executable");
+		throw Error("the program " + argv[0] +
+			    " cannot be started: it is not installed (scripts/setup installs what is needed) or not executable");
 	std::vector<char *> raw;
 	for (const auto &word : argv)
 		raw.push_back(const_cast<char *>(word.c_str()));
@@ -131,8 +132,13 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 		throw_errno("cannot make a pipe");
 	const Descriptor heard(ends[0]);
 	Descriptor told(ends[1]);
-	const ChildSetup setup{raw.data(), options.input < 0 ? nothing.get() : options.input, out.get(), told.get(), options.folder.c_str(),
-			       getpid(), options.dies_with_parent};
+	const ChildSetup setup{raw.data(),
+			       options.input < 0 ? nothing.get() : options.input,
+			       out.get(),
+			       told.get(),
+			       options.folder.c_str(),
+			       getpid(),
+			       options.dies_with_parent};
 	Process child;
 	child.pid_ = fork();
 	if (child.pid_ == 0)

@@ -19,7 +19,7 @@ public:
 	struct Options {
 		// The kernel kills it when the calling thread or its process ends, so a long-lived thread should start it.
 		bool dies_with_parent = true;
-		int input = -1;               // its stdin; -1: /dev/null
+		int input = -1;                 // its stdin; -1: /dev/null
 		std::filesystem::path folder{}; // where it runs; empty: where the caller does
 	};
 	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, with as many open files as it

@@ -13,10 +13,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 
-void put(const Region &region, BusAddress where, uint64_t value)
-{
-	std::memcpy(region.at(where, sizeof(value)), &value, sizeof(value));
-}
+void put(const Region &region, BusAddress where, uint64_t value) { std::memcpy(region.at(where, sizeof(value)), &value, sizeof(value)); }
 
 // The last entry of a list page points to the next list page when more than one data entry is left.
 void write_list(const Region &region, std::span<const BusAddress> entries, BusAddress list)

@@ -46,20 +46,47 @@ std::vector<std::string> split_options(const std::string &text)
 std::vector<std::string> QemuCommand::arguments() const
 {
 	std::vector<std::string> a = {
-		qemu_program(), "-M", "virt,memory-backend=ram", "-accel", "tcg,thread=multi", "-smp", std::to_string(harts),
-		"-m", std::to_string(ram_bytes >> 20) + "M", "-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot",
-		"-bios", "none", "-kernel", firmware.string(),
-		"-object", memory_file("ram", ram_bytes, name(ram())),
-		"-object", memory_file("shm", shm_bytes, name(shm())), "-device", "ivshmem-plain,memdev=shm,master=on,addr=0x1",
-		"-object", memory_file("nand", nand_bytes, nand_image.string()), "-device", "ivshmem-plain,memdev=nand,master=on,addr=0x2",
-		"-chardev", "file,id=console,path=" + name(console()), "-serial", "chardev:console",
-		"-global", "virtio-mmio.force-legacy=false",
+		qemu_program(),
+		"-M",
+		"virt,memory-backend=ram",
+		"-accel",
+		"tcg,thread=multi",
+		"-smp",
+		std::to_string(harts),
+		"-m",
+		std::to_string(ram_bytes >> 20) + "M",
+		"-nodefaults",
+		"-display",
+		"none",
+		"-monitor",
+		"none",
+		"-no-reboot",
+		"-bios",
+		"none",
+		"-kernel",
+		firmware.string(),
+		"-object",
+		memory_file("ram", ram_bytes, name(ram())),
+		"-object",
+		memory_file("shm", shm_bytes, name(shm())),
+		"-device",
+		"ivshmem-plain,memdev=shm,master=on,addr=0x1",
+		"-object",
+		memory_file("nand", nand_bytes, nand_image.string()),
+		"-device",
+		"ivshmem-plain,memdev=nand,master=on,addr=0x2",
+		"-chardev",
+		"file,id=console,path=" + name(console()),
+		"-serial",
+		"chardev:console",
+		"-global",
+		"virtio-mmio.force-legacy=false",
 	};
 	if (kernel_vsock_cid)
 		a.insert(a.end(), {"-device", "vhost-vsock-device,guest-cid=" + std::to_string(kernel_vsock_cid)});
 	else
-		a.insert(a.end(), {"-chardev", "socket,id=vsock,path=" + name(vhost_socket()), "-device",
-				   "vhost-user-vsock-device,chardev=vsock"});
+		a.insert(a.end(),
+			 {"-chardev", "socket,id=vsock,path=" + name(vhost_socket()), "-device", "vhost-user-vsock-device,chardev=vsock"});
 	if (plugin.empty())
 		return a;
 	a.insert(a.end(), {"-plugin", quoted(plugin.string())});

@@ -11,11 +11,11 @@ namespace hz {
 
 struct QemuCommand {
 	std::filesystem::path firmware, run_directory, nand_image;
-	std::filesystem::path plugin;      // empty: plain QEMU
+	std::filesystem::path plugin;            // empty: plain QEMU
 	std::vector<std::string> plugin_options; // key=value each
 	unsigned harts = 3;
 	uint64_t ram_bytes = 0, shm_bytes = 0, nand_bytes = 0;
-	unsigned kernel_vsock_cid = 0;     // 0: user-space daemon at run_directory/v.sock
+	unsigned kernel_vsock_cid = 0; // 0: user-space daemon at run_directory/v.sock
 
 	// Files in the run directory.
 	std::filesystem::path ram() const { return run_directory / "ram"; }

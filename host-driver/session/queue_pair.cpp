@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int spins_before_sleep = 64;
-constexpr auto longest_sleep = 100ms;       // then look whether the machine lives
+constexpr auto longest_sleep = 100ms;                    // then look whether the machine lives
 constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
 constexpr uint64_t page = 4096;
 
@@ -28,10 +28,7 @@ constexpr uint64_t most_data = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYT
 
 uint64_t rounded(uint64_t bytes) { return (bytes + page - 1) & ~(page - 1); }
 
-template <class Word> Word load(const Word &word)
-{
-	return std::atomic_ref(const_cast<Word &>(word)).load(std::memory_order_acquire);
-}
+template <class Word> Word load(const Word &word) { return std::atomic_ref(const_cast<Word &>(word)).load(std::memory_order_acquire); }
 template <class Word> void store(Word &word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
 
 nvme_sqe io(uint8_t opcode, uint64_t lba, uint32_t sectors)
@@ -51,12 +48,9 @@ uint64_t implied_bytes(const nvme_sqe &sqe)
 	switch (sqe.opcode) {
 	case NVME_IO_READ:
 	case NVME_IO_WRITE:
-	case NVME_IO_ZONE_APPEND:
-		return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
-	case NVME_IO_ZONE_MGMT_RECV:
-		return (sqe.cdw12 + 1ull) * 4;
-	default:
-		return 0;
+	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
+	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	default: return 0;
 	}
 }
 
@@ -80,8 +74,8 @@ QueueLayout layout_of(const QueueOptions &o)
 
 QueuePair::QueuePair(Machine &machine, const QueueGrant &grant, const QueueOptions &options)
 	: machine_(machine), region_(machine.region()), qid_(grant.qid), options_(options), layout_(layout_of(options)),
-	  virtual_clock_(region_.virtual_clock()), clock_(region_.queue_clock(grant.qid)), memory_(grant.memory),
-	  free_(options.depth), id_(options.depth), arrival_(options.depth)
+	  virtual_clock_(region_.virtual_clock()), clock_(region_.queue_clock(grant.qid)), memory_(grant.memory), free_(options.depth),
+	  id_(options.depth), arrival_(options.depth)
 {
 	auto *bells = reinterpret_cast<uint32_t *>(region_.at(grant.doorbells, 4096));
 	sq_doorbell_ = bells + 2 * qid_;
@@ -116,10 +110,7 @@ void QueuePair::release(uint16_t cid)
 BusAddress QueuePair::data_bus(uint16_t cid) const { return memory_ + layout_.data + cid * options_.data_bytes; }
 BusAddress QueuePair::list_bus(uint16_t cid) const { return memory_ + layout_.lists + cid * layout_.list_stride; }
 
-std::span<std::byte> QueuePair::data(uint16_t cid) const
-{
-	return {region_.at(data_bus(cid), options_.data_bytes), options_.data_bytes};
-}
+std::span<std::byte> QueuePair::data(uint16_t cid) const { return {region_.at(data_bus(cid), options_.data_bytes), options_.data_bytes}; }
 
 nvme_sqe QueuePair::read(uint64_t lba, uint32_t sectors) { return io(NVME_IO_READ, lba, sectors); }
 nvme_sqe QueuePair::append(uint64_t start, uint32_t sectors) { return io(NVME_IO_ZONE_APPEND, start, sectors); }
@@ -163,7 +154,8 @@ void QueuePair::check_arrival(uint64_t arrival_ns) const
 		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, behind the end of device time at " +
 			    std::to_string(HZ_ARRIVAL_MOST_NS) + " ns (26 days)");
 	if (open_ && horizon_ns_ != UINT64_MAX && arrival_ns < horizon_ns_ && consumed_ == published_)
-		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, before the promised " + std::to_string(horizon_ns_));
+		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, before the promised " +
+			    std::to_string(horizon_ns_));
 }
 
 void QueuePair::check_horizon(uint64_t horizon_ns) const

@@ -33,7 +33,7 @@ class Machine;
 
 struct Completion {
 	uint16_t cid;
-	uint16_t status;       // SCT << 8 | SC; 0 is success
+	uint16_t status; // SCT << 8 | SC; 0 is success
 	bool do_not_retry;
 	uint64_t result;       // DW1:DW0; zone append: the assigned LBA
 	uint64_t arrival_ns;   // as submitted; if the device first saw the queue open later than that, then

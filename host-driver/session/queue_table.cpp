@@ -62,7 +62,8 @@ unsigned QueueTable::choose(unsigned qid, std::unique_lock<std::mutex> &hold)
 		check_();
 	}
 	if (slot.taken)
-		throw Error("queue " + std::to_string(qid) + " is open already, in " + (slot.holder ? slot.holder->name() : "the device's owner") +
+		throw Error("queue " + std::to_string(qid) + " is open already, in " +
+			    (slot.holder ? slot.holder->name() : "the device's owner") +
 			    ": take another id, or 0 for the lowest that is free");
 	return qid;
 }
@@ -99,10 +100,7 @@ void QueueTable::play_user(unsigned qid) const
 }
 
 // Tail and head.
-uint32_t *QueueTable::bells(unsigned qid) const
-{
-	return reinterpret_cast<uint32_t *>(region_.at(doorbells_, 4096)) + 2 * qid;
-}
+uint32_t *QueueTable::bells(unsigned qid) const { return reinterpret_cast<uint32_t *>(region_.at(doorbells_, 4096)) + 2 * qid; }
 
 void QueueTable::wipe(unsigned qid) const
 {

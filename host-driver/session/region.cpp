@@ -52,7 +52,7 @@ Region Region::create(const std::filesystem::path &file, uint64_t bytes, const h
 Region Region::attach(const std::filesystem::path &file)
 {
 	const Descriptor d(open(file.c_str(), O_RDWR | O_CLOEXEC));
-	struct stat info{};
+	struct stat info {};
 	if (!d || fstat(d.get(), &info))
 		throw_errno("cannot open " + file.string());
 	if (info.st_size < 2 * HZ_SHM_HEAP_OFFSET)
@@ -66,10 +66,7 @@ Region Region::attach(const std::filesystem::path &file)
 	return region;
 }
 
-Region::Region(Region &&other) noexcept
-	: base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_)
-{
-}
+Region::Region(Region &&other) noexcept : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
 
 Region::~Region()
 {
@@ -79,10 +76,7 @@ Region::~Region()
 
 hz_shm_header &Region::header() const { return *reinterpret_cast<hz_shm_header *>(base_); }
 
-const hz_device_config &Region::config() const
-{
-	return *reinterpret_cast<const hz_device_config *>(base_ + HZ_SHM_CONFIG_OFFSET);
-}
+const hz_device_config &Region::config() const { return *reinterpret_cast<const hz_device_config *>(base_ + HZ_SHM_CONFIG_OFFSET); }
 
 hz_queue_clock &Region::queue_clock(unsigned qid) const
 {

@@ -17,8 +17,7 @@ using BusAddress = uint64_t;
 class Region {
 public:
 	// Creates the file (bytes: a power of two, at least 8 MiB) and fills header and device config.
-	static Region create(const std::filesystem::path &file, uint64_t bytes, const hz_device_config &config,
-			     bool virtual_clock);
+	static Region create(const std::filesystem::path &file, uint64_t bytes, const hz_device_config &config, bool virtual_clock);
 	// Maps a region that another process created.
 	static Region attach(const std::filesystem::path &file);
 	Region(Region &&other) noexcept;

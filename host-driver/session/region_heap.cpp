@@ -17,7 +17,8 @@ BusAddress RegionHeap::allocate(uint64_t bytes)
 	if (!start)
 		throw Error("the shared region of " + std::to_string(region_.bytes() >> 20) + " MiB has no room for " +
 			    std::to_string((bytes >> 10) + (bytes % 1024 != 0)) + " KiB of queues and data buffers (at most " +
-			    std::to_string(ranges_.largest_free() >> 10) + " KiB): close queues, or open them with fewer or smaller buffers");
+			    std::to_string(ranges_.largest_free() >> 10) +
+			    " KiB): close queues, or open them with fewer or smaller buffers");
 	return *start;
 }
 

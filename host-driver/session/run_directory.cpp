@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 std::string prefix() { return "hz-" + std::to_string(getuid()) + "-"; }
 constexpr int janitor_ms = 2000;
-constexpr int youth_s = 60;                  // how long a directory may be in the making
-constexpr const char *lock_name = "lock";    // appears when its maker holds it
+constexpr int youth_s = 60;               // how long a directory may be in the making
+constexpr const char *lock_name = "lock"; // appears when its maker holds it
 
 // What every run needs: memory of the emulated machine and queues.
 constexpr uint64_t least_bytes = 32 << 20;
@@ -39,7 +39,7 @@ uint64_t free_bytes(const fs::path &folder)
 // A directory of ours that nobody holds. One without a lock is being made, unless it is old.
 bool is_stale(const fs::path &directory)
 {
-	struct stat info{};
+	struct stat info {};
 	if (lstat(directory.c_str(), &info) || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
 		return false;
 	int fd = open((directory / lock_name).c_str(), O_RDWR | O_CLOEXEC);

@@ -25,7 +25,8 @@ Descriptor listen_in(const std::filesystem::path &folder)
 	const UnixAddress address(folder, lease::socket_name);
 	Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	// The mode of the descriptor is the most that the name gets.
-	if (!listener || fchmod(listener.get(), 0600) || bind(listener.get(), address.get(), address.bytes) || listen(listener.get(), SOMAXCONN))
+	if (!listener || fchmod(listener.get(), 0600) || bind(listener.get(), address.get(), address.bytes) ||
+	    listen(listener.get(), SOMAXCONN))
 		throw_errno("cannot open " + (folder / lease::socket_name).string() + " to other processes");
 	return listener;
 }
@@ -43,7 +44,8 @@ template <class Action> void without_signals(Action action)
 } // namespace
 
 Service::Service(const std::filesystem::path &run_directory, LocalControl &control)
-	: control_(control), socket_(run_directory / lease::socket_name), listener_(listen_in(run_directory)), stop_(eventfd(0, EFD_CLOEXEC))
+	: control_(control), socket_(run_directory / lease::socket_name), listener_(listen_in(run_directory)),
+	  stop_(eventfd(0, EFD_CLOEXEC))
 {
 	if (!stop_)
 		throw_errno("cannot make an eventfd");

@@ -19,7 +19,7 @@ class StallWatch {
 public:
 	using Clock = std::chrono::steady_clock;
 
-	static constexpr std::chrono::milliseconds idle_limit{5000}; // of QEMU sleeping without a beat
+	static constexpr std::chrono::milliseconds idle_limit{5000};  // of QEMU sleeping without a beat
 	static constexpr std::chrono::milliseconds busy_limit{20000}; // of CPU time of QEMU without a beat
 	static constexpr std::chrono::milliseconds longest_step{500}; // a longer gap between looks: the host stood, not the guest
 

@@ -26,12 +26,9 @@ bool for_the_owner_alone(const nvme_sqe &sqe)
 	case NVME_ADMIN_DELETE_SQ:
 	case NVME_ADMIN_DELETE_CQ:
 	case NVME_ADMIN_DBBUF:
-	case NVME_ADMIN_ASYNC_EVENT:
-		return true;
-	case NVME_ADMIN_SET_FEATURES:
-		return (sqe.cdw10 & 0xff) == NVME_FEAT_NUMBER_OF_QUEUES;
-	default:
-		return false;
+	case NVME_ADMIN_ASYNC_EVENT: return true;
+	case NVME_ADMIN_SET_FEATURES: return (sqe.cdw10 & 0xff) == NVME_FEAT_NUMBER_OF_QUEUES;
+	default: return false;
 	}
 }
 
@@ -49,8 +46,7 @@ void require_own(bool own, const std::string &what)
 
 } // namespace
 
-Tenant::Tenant(Descriptor connection, int stop, LocalControl &control)
-	: connection_(std::move(connection)), stop_(stop), control_(control)
+Tenant::Tenant(Descriptor connection, int stop, LocalControl &control) : connection_(std::move(connection)), stop_(stop), control_(control)
 {
 	ucred peer{};
 	socklen_t bytes = sizeof(peer);
@@ -166,7 +162,8 @@ void Tenant::admin(const nvme_sqe &sqe, lease::Reply &reply)
 
 void Tenant::create_queue(const lease::Request &request, lease::Reply &reply)
 {
-	const QueueGrant grant = control_.lease_queue(request.qid, {.depth = request.depth, .data_bytes = request.value}, shared_from_this());
+	const QueueGrant grant = control_.lease_queue(request.qid, {.depth = request.depth, .data_bytes = request.value},
+						      shared_from_this());
 	queues_.insert(grant.qid);
 	reply.qid = grant.qid;
 	reply.value = grant.memory;

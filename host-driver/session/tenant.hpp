@@ -41,7 +41,7 @@ private:
 	Descriptor connection_;
 	int stop_, pid_ = 0;
 	LocalControl &control_;
-	std::set<unsigned> queues_;    // its thread only, as the next two
+	std::set<unsigned> queues_; // its thread only, as the next two
 	std::set<BusAddress> memory_;
 	bool greeted_ = false;
 	std::atomic<bool> finished_{false};

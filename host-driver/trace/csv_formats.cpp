@@ -58,8 +58,7 @@ Parsed parse_alibaba(std::string_view line, ParseState &state, Record &r, std::s
 		return wrong_field(f, 0, "a device number", why);
 	if (!take_letter(f, 1, r))
 		return wrong_field(f, 1, "R or W", why);
-	const bool ok = take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) &&
-			take_time(f, 4, state, r.time_ns, why);
+	const bool ok = take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) && take_time(f, 4, state, r.time_ns, why);
 	return ok ? Parsed::record : Parsed::error;
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint64_t us = 1000, s = 1000000000;
 constexpr Format table[] = {
-	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native, "hartzone-trace", 1, true},
+	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native, "hartzone-trace", 1,
+	 true},
 	{"fio2", "'file action [offset length]' after 'fio version 2 iolog'", parse_fio_v2, "fio version 2 iolog", us, false},
 	{"fio3", "'time file action [offset length]' after 'fio version 3 iolog'", parse_fio_v3, "fio version 3 iolog", us, false},
 	{"mqsim", "'arrival device lba sectors type', type 0 = write, 1 = read", parse_mqsim, nullptr, 1, false},

@@ -15,11 +15,11 @@ namespace hz::trace {
 
 /* What a parser remembers between the lines of one file. */
 struct ParseState {
-	uint64_t time_unit_ns = 1;   /* of the times in the lines; native lines are always in nanoseconds */
-	uint64_t address_unit = 4096;/* native: bytes per address unit */
-	bool shared_space = false;   /* native: all streams use one address space */
+	uint64_t time_unit_ns = 1;    /* of the times in the lines; native lines are always in nanoseconds */
+	uint64_t address_unit = 4096; /* native: bytes per address unit */
+	bool shared_space = false;    /* native: all streams use one address space */
 	bool header_seen = false;
-	uint64_t clock_ns = 0;       /* fio v2: sum of the waits */
+	uint64_t clock_ns = 0;                              /* fio v2: sum of the waits */
 	std::map<std::string, uint64_t, std::less<>> names; /* host names, files and such → stream number */
 
 	uint64_t stream_of(std::string_view name);
@@ -30,12 +30,12 @@ enum class Parsed { record, skip, error };
 
 struct Format {
 	std::string_view name;
-	const char *expected;   /* one sentence: what a line looks like */
+	const char *expected; /* one sentence: what a line looks like */
 	/* Parses one non-empty line. error: `why` says which field is wrong. */
 	Parsed (*parse)(std::string_view line, ParseState &state, Record &record, std::string &why);
-	const char *header;     /* the first line starts with this; nullptr: the format has none */
-	uint64_t time_unit_ns;  /* what its times usually count; 0: files differ (time_unit.hpp) */
-	bool unit_is_fixed;     /* no file of this format counts in another unit */
+	const char *header;    /* the first line starts with this; nullptr: the format has none */
+	uint64_t time_unit_ns; /* what its times usually count; 0: files differ (time_unit.hpp) */
+	bool unit_is_fixed;    /* no file of this format counts in another unit */
 };
 
 std::span<const Format> formats();

@@ -24,7 +24,9 @@ struct Magic {
 	std::string_view bytes;
 };
 constexpr Magic magics[] = {
-	{"xz", std::string_view("\xfd" "7zXZ\0", 6)},
+	{"xz", std::string_view("\xfd"
+				"7zXZ\0",
+				6)},
 	{"gzip", std::string_view("\x1f\x8b", 2)},
 	{"zstd", std::string_view("\x28\xb5\x2f\xfd", 4)},
 };
@@ -46,7 +48,7 @@ LineSource::LineSource(const std::string &path) : name_(path), buffer_(1 << 16)
 	fd_ = file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without waiting for the writer of a FIFO */
 	if (fd_ < 0)
 		throw TraceError(path + ":1: the trace cannot be opened: " + strerror(errno));
-	struct stat status{};
+	struct stat status {};
 	const bool regular = !fstat(fd_, &status) && S_ISREG(status.st_mode);
 	file_bytes_ = uint64_t(status.st_size);
 	std::string problem;
@@ -74,10 +76,7 @@ LineSource::~LineSource()
 	}
 }
 
-void LineSource::fail(const std::string &sentence) const
-{
-	throw TraceError(name_ + ":" + std::to_string(line_number_) + ": " + sentence);
-}
+void LineSource::fail(const std::string &sentence) const { throw TraceError(name_ + ":" + std::to_string(line_number_) + ": " + sentence); }
 
 /* The tool shares our position in the file. */
 uint32_t LineSource::progress_ppm() const

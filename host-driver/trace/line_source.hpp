@@ -37,8 +37,8 @@ private:
 	void finish_tool();
 
 	std::string name_;
-	int fd_ = -1;      /* of the text: the file, or the pipe that the tool writes to */
-	int file_ = -1;    /* of the file */
+	int fd_ = -1;   /* of the text: the file, or the pipe that the tool writes to */
+	int file_ = -1; /* of the file */
 	uint64_t file_bytes_ = 0;
 	int tool_pid_ = -1;
 	const char *tool_ = nullptr;

@@ -13,9 +13,9 @@ struct Verb {
 	bool address, length;
 };
 constexpr Verb verbs[] = {
-	{"read", Op::read, true, true}, {"write", Op::write, true, true}, {"append", Op::append, true, true},
-	{"trim", Op::trim, true, true}, {"flush", Op::flush, false, false}, {"reset", Op::reset, true, false},
-	{"finish", Op::finish, true, false}, {"open", Op::open, true, false}, {"close", Op::close, true, false},
+	{"read", Op::read, true, true},      {"write", Op::write, true, true},   {"append", Op::append, true, true},
+	{"trim", Op::trim, true, true},      {"flush", Op::flush, false, false}, {"reset", Op::reset, true, false},
+	{"finish", Op::finish, true, false}, {"open", Op::open, true, false},    {"close", Op::close, true, false},
 };
 
 /* "unit=BYTES" or "space=shared" */

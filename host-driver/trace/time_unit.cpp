@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t second = 1000000000, microsecond = 1000;
 constexpr uint64_t year_2100_s = 4102444800; /* as Unix time */
-constexpr uint64_t least_requests = 16; /* for an average */
+constexpr uint64_t least_requests = 16;      /* for an average */
 constexpr double shortest_gap_us = 1.0, longest_gap_s = 60.0;
 
 struct Times {

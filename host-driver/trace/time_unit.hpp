@@ -10,8 +10,8 @@ namespace hz::trace {
 
 struct UnitGuess {
 	uint64_t unit_ns;
-	bool certain;     /* else the other unit is as likely */
-	std::string why;  /* what in the lines says so */
+	bool certain;    /* else the other unit is as likely */
+	std::string why; /* what in the lines says so */
 };
 
 /* vscsi: the driver that records these traces counts microseconds, but conversions in circulation count whole seconds. `lines`: the

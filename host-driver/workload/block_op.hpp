@@ -23,8 +23,8 @@ struct BlockOp {
 class BlockSource {
 public:
 	virtual ~BlockSource() = default;
-	virtual bool prepare(BlockOp &op) = 0; /* false: prepared */
-	virtual bool next(BlockOp &op) = 0;    /* false: the end */
+	virtual bool prepare(BlockOp &op) = 0;     /* false: prepared */
+	virtual bool next(BlockOp &op) = 0;        /* false: the end */
 	virtual uint32_t progress_ppm() const = 0; /* of the measured operations */
 	virtual nlohmann::json cost() const { return nlohmann::json::object(); }
 };

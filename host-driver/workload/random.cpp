@@ -19,10 +19,7 @@ uint64_t mix64(uint64_t value)
 	return value ^ (value >> 31);
 }
 
-uint64_t thread_seed(uint64_t seed, uint64_t index)
-{
-	return mix64(mix64(seed + golden) + (index + 1) * golden);
-}
+uint64_t thread_seed(uint64_t seed, uint64_t index) { return mix64(mix64(seed + golden) + (index + 1) * golden); }
 
 uint64_t Random::next()
 {
@@ -30,20 +27,11 @@ uint64_t Random::next()
 	return mix64(state_);
 }
 
-uint64_t Random::below(uint64_t bound)
-{
-	return uint64_t(((unsigned __int128)next() * bound) >> 64);
-}
+uint64_t Random::below(uint64_t bound) { return uint64_t(((unsigned __int128)next() * bound) >> 64); }
 
-double Random::unit()
-{
-	return double(next() >> 11) * 0x1p-53;
-}
+double Random::unit() { return double(next() >> 11) * 0x1p-53; }
 
-uint64_t Random::exponential(uint64_t mean)
-{
-	return uint64_t(-portable_log(1.0 - unit()) * double(mean) + 0.5);
-}
+uint64_t Random::exponential(uint64_t mean) { return uint64_t(-portable_log(1.0 - unit()) * double(mean) + 0.5); }
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh((m-1)/(m+1)) as a series in its square (< 0.0295). */
 double portable_log(double x)
@@ -73,9 +61,6 @@ double portable_exp(double x)
 	return std::ldexp(sum, int(n));
 }
 
-double portable_pow(double base, double exponent)
-{
-	return portable_exp(portable_log(base) * exponent);
-}
+double portable_pow(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
 } // namespace hz::wl

@@ -33,13 +33,13 @@ struct Stamp {
 struct Request {
 	Op op = Op::read;
 	Cause cause = Cause::user;
-	uint64_t lba = 0;            /* zone commands and append: zone start */
-	uint32_t sectors = 0;        /* read, write, append */
-	bool fua = false;            /* write: durable when it completes */
-	uint64_t think_ns = 0;       /* the thread pauses this long before it submits */
-	uint64_t not_before_ns = 0;  /* earliest arrival, counted from the start of the phase */
-	uint64_t tag = 0;            /* the source's own */
-	std::vector<Stamp> stamps;   /* write, append: what to write; read: what must come back, or
+	uint64_t lba = 0;           /* zone commands and append: zone start */
+	uint32_t sectors = 0;       /* read, write, append */
+	bool fua = false;           /* write: durable when it completes */
+	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
+	uint64_t not_before_ns = 0; /* earliest arrival, counted from the start of the phase */
+	uint64_t tag = 0;           /* the source's own */
+	std::vector<Stamp> stamps;  /* write, append: what to write; read: what must come back, or
 	                                newer (newest_version). One per sector */
 };
 

@@ -39,41 +39,41 @@ struct ThreadSpec {
 	uint32_t queue_depth = 8;
 	Think think = Think::constant;
 	uint64_t think_ns = 0;
-	Area area = Area::sequential; /* which of a device's zones; block namespaces have no areas */
-	uint32_t zones = 0;          /* 0 = an equal share of the device */
+	Area area = Area::sequential;   /* which of a device's zones; block namespaces have no areas */
+	uint32_t zones = 0;             /* 0 = an equal share of the device */
 	uint32_t first_zone = any_zone; /* device number of the first of them; needs zones */
-	uint32_t zone_step = 1;      /* distance of their numbers, with first_zone */
-	uint32_t open_zones = 1;     /* zones written side by side (mapping direct) */
-	uint32_t zone_depth = 0;     /* writes in flight per zone; 0 = no limit */
+	uint32_t zone_step = 1;         /* distance of their numbers, with first_zone */
+	uint32_t open_zones = 1;        /* zones written side by side (mapping direct) */
+	uint32_t zone_depth = 0;        /* writes in flight per zone; 0 = no limit */
 	bool reset_when_full = true;
 	bool append = false;
-	uint32_t flush_every = 0;    /* writes between flushes; 0 = never */
+	uint32_t flush_every = 0;                  /* writes between flushes; 0 = never */
 	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
-	double span = 1.0;           /* used part of the thread's space; zones: reads only */
-	uint64_t span_sectors = 0;   /* the same as a size; 0 = not given */
-	double prefill = 0.0;        /* part of the address space that is written before the measurement */
+	double span = 1.0;                         /* used part of the thread's space; zones: reads only */
+	uint64_t span_sectors = 0;                 /* the same as a size; 0 = not given */
+	double prefill = 0.0;                      /* part of the address space that is written before the measurement */
 };
 
 struct TraceSpec {
 	std::string file;
 	std::string format = "auto";
-	uint64_t time_unit_ns = 0;   /* 0 = the format's usual one, or what the lines show */
-	uint64_t skip_bad = 0;       /* broken lines to pass over */
+	uint64_t time_unit_ns = 0; /* 0 = the format's usual one, or what the lines show */
+	uint64_t skip_bad = 0;     /* broken lines to pass over */
 	Timing timing = Timing::closed;
-	double time_scale = 1.0;     /* open: device time per trace time */
+	double time_scale = 1.0; /* open: device time per trace time */
 	uint32_t threads = 4, queue_depth = 8;
 	Split split = Split::automatic;
 	Fit fit = Fit::wrap;
-	bool preload = true;         /* write what the trace reads before it writes it, before the measurement */
-	uint64_t max_ops = 0;        /* records to replay; 0 = all */
+	bool preload = true;  /* write what the trace reads before it writes it, before the measurement */
+	uint64_t max_ops = 0; /* records to replay; 0 = all */
 	uint32_t repeat = 1;
-	std::string block_key;       /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
+	std::string block_key; /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
 };
 
 struct Workload {
 	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
-	bool mapping_given = false;      /* else choose_mapping decides */
+	bool mapping_given = false; /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
 	uint32_t turnaround_ns = 4000;

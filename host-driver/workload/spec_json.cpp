@@ -15,24 +15,49 @@ json thread_json(const ThreadSpec &t)
 	for (const BlockSize &block : t.blocks)
 		blocks.push_back({{"size_bytes", block.sectors * 4096}, {"weight", block.weight}});
 	return {
-		{"read_pattern", word(t.read_pattern)}, {"write_pattern", word(t.write_pattern)}, {"read_ratio", t.read_ratio},
-		{"blocks", blocks}, {"distribution", t.distribution == Distribution::zipf ? "zipf" : "uniform"},
-		{"zipf_theta", t.zipf_theta}, {"queue_depth", t.queue_depth}, {"think_ns", t.think_ns},
-		{"think_distribution", t.think == Think::exponential ? "exponential" : "constant"}, {"area", t.area == Area::conventional ? "conventional" : "sequential"}, {"zones", t.zones},
-		{"first_zone", t.first_zone == any_zone ? json() : json(t.first_zone)}, {"zone_step", t.zone_step},
-		{"open_zones", t.open_zones}, {"zone_depth", t.zone_depth}, {"reset_when_full", t.reset_when_full},
-		{"append", t.append}, {"flush_every", t.flush_every}, {"total_ops", t.total_ops},
-		{"total_bytes", t.total_sectors * 4096}, {"span", t.span}, {"span_bytes", t.span_sectors * 4096}, {"prefill", t.prefill},
+		{"read_pattern", word(t.read_pattern)},
+		{"write_pattern", word(t.write_pattern)},
+		{"read_ratio", t.read_ratio},
+		{"blocks", blocks},
+		{"distribution", t.distribution == Distribution::zipf ? "zipf" : "uniform"},
+		{"zipf_theta", t.zipf_theta},
+		{"queue_depth", t.queue_depth},
+		{"think_ns", t.think_ns},
+		{"think_distribution", t.think == Think::exponential ? "exponential" : "constant"},
+		{"area", t.area == Area::conventional ? "conventional" : "sequential"},
+		{"zones", t.zones},
+		{"first_zone", t.first_zone == any_zone ? json() : json(t.first_zone)},
+		{"zone_step", t.zone_step},
+		{"open_zones", t.open_zones},
+		{"zone_depth", t.zone_depth},
+		{"reset_when_full", t.reset_when_full},
+		{"append", t.append},
+		{"flush_every", t.flush_every},
+		{"total_ops", t.total_ops},
+		{"total_bytes", t.total_sectors * 4096},
+		{"span", t.span},
+		{"span_bytes", t.span_sectors * 4096},
+		{"prefill", t.prefill},
 	};
 }
 
 json trace_json(const TraceSpec &t)
 {
 	return {
-		{"file", t.file}, {"format", t.format}, {"time_unit_ns", t.time_unit_ns},
-		{"timing", t.timing == Timing::open ? "open" : "closed"}, {"time_scale", t.time_scale}, {"threads", t.threads},
-		{"queue_depth", t.queue_depth}, {"split", t.split == Split::automatic ? "auto" : t.split == Split::stream ? "stream" : "address"}, {"skip_bad", t.skip_bad},
-		{"offsets", t.fit == Fit::refuse ? "refuse" : "wrap"}, {"preload", t.preload}, {"max_ops", t.max_ops},
+		{"file", t.file},
+		{"format", t.format},
+		{"time_unit_ns", t.time_unit_ns},
+		{"timing", t.timing == Timing::open ? "open" : "closed"},
+		{"time_scale", t.time_scale},
+		{"threads", t.threads},
+		{"queue_depth", t.queue_depth},
+		{"split", t.split == Split::automatic ? "auto"
+			  : t.split == Split::stream  ? "stream"
+						      : "address"},
+		{"skip_bad", t.skip_bad},
+		{"offsets", t.fit == Fit::refuse ? "refuse" : "wrap"},
+		{"preload", t.preload},
+		{"max_ops", t.max_ops},
 		{"repeat", t.repeat},
 	};
 }
@@ -42,8 +67,11 @@ json trace_json(const TraceSpec &t)
 json workload_to_json(const Workload &w)
 {
 	json out = {
-		{"name", w.name}, {"mapping", w.mapping == Mapping::log ? "log" : "direct"}, {"seed", w.seed},
-		{"verify", w.verify}, {"turnaround_ns", w.turnaround_ns},
+		{"name", w.name},
+		{"mapping", w.mapping == Mapping::log ? "log" : "direct"},
+		{"seed", w.seed},
+		{"verify", w.verify},
+		{"turnaround_ns", w.turnaround_ns},
 	};
 	if (w.mapping == Mapping::log) {
 		out["over_provisioning"] = w.over_provisioning;

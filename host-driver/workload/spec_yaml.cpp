@@ -21,8 +21,7 @@ constexpr std::string_view area_names[] = {"sequential", "conventional"};
 constexpr uint32_t max_threads = 64;
 constexpr uint64_t max_block_sectors = 128; /* HZ_MAX_TRANSFER_SECTORS */
 
-template <typename Enum>
-void choice(Fields &f, const char *key, Enum &out, std::span<const std::string_view> names)
+template <typename Enum> void choice(Fields &f, const char *key, Enum &out, std::span<const std::string_view> names)
 {
 	uint32_t value = uint32_t(out);
 	f.choice(key, value, names);
@@ -198,10 +197,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 
 } // namespace
 
-Workload parse_workload(const std::string &text, const std::string &name)
-{
-	return read_workload(conf::load_yaml_text(text, name), name);
-}
+Workload parse_workload(const std::string &text, const std::string &name) { return read_workload(conf::load_yaml_text(text, name), name); }
 
 Workload load_workload(const std::string &path)
 {

@@ -15,7 +15,7 @@ public:
 	uint64_t draw(Random &random) const;
 
 private:
-	double integral(double x) const;         /* of x^-theta, up to a constant */
+	double integral(double x) const; /* of x^-theta, up to a constant */
 	double integral_inverse(double y) const;
 	double density(double x) const;
 

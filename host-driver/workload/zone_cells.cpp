@@ -4,9 +4,7 @@
 
 namespace hz::wl {
 
-ZoneCells::ZoneCells(const ZoneShare &share, bool appends) : share_(share), appends_(appends), cells_(share.zones)
-{
-}
+ZoneCells::ZoneCells(const ZoneShare &share, bool appends) : share_(share), appends_(appends), cells_(share.zones) {}
 
 Stamp ZoneCells::stamp(uint32_t index, uint64_t offset) const
 {

@@ -13,12 +13,12 @@ enum class CellState : uint8_t { empty, open, full, resetting, lost };
 /* One zone. Offsets are sectors from the zone start. */
 struct ZoneCell {
 	CellState state = CellState::empty;
-	uint64_t issued = 0;      /* sectors handed out to writes and appends */
-	uint64_t readable = 0;    /* contiguous prefix whose writes completed */
-	uint32_t writes = 0, reads = 0; /* commands under way */
-	uint64_t generation = 1;  /* of the data: raised by every reset */
-	size_t listed = SIZE_MAX; /* place in the list of readable zones */
-	std::map<uint64_t, uint64_t> ahead;  /* completed beyond `readable`: offset → sectors */
+	uint64_t issued = 0;                  /* sectors handed out to writes and appends */
+	uint64_t readable = 0;                /* contiguous prefix whose writes completed */
+	uint32_t writes = 0, reads = 0;       /* commands under way */
+	uint64_t generation = 1;              /* of the data: raised by every reset */
+	size_t listed = SIZE_MAX;             /* place in the list of readable zones */
+	std::map<uint64_t, uint64_t> ahead;   /* completed beyond `readable`: offset → sectors */
 	std::vector<uint64_t> append_version; /* per sector, only with appends */
 };
 

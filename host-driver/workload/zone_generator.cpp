@@ -40,8 +40,8 @@ ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uin
 	span_sectors_ = spec.span_sectors ? spec.span_sectors : uint64_t(double(space) * spec.span);
 	prefill_sectors_ = uint64_t(double(space) * spec.prefill);
 	if (span_sectors_ < block || span_sectors_ > space)
-		throw WorkloadError("span_bytes: a span of " + std::to_string(span_sectors_ * 4) + " KiB must hold a block and fit the thread's zones of " +
-				    std::to_string(space * 4) + " KiB");
+		throw WorkloadError("span_bytes: a span of " + std::to_string(span_sectors_ * 4) +
+				    " KiB must hold a block and fit the thread's zones of " + std::to_string(space * 4) + " KiB");
 	if (span_sectors_ < space && spec.read_ratio > 0 && prefill_sectors_ < span_sectors_)
 		throw WorkloadError("prefill: reads are to stay in a span of " + std::to_string(span_sectors_ * 4) + " KiB, but only " +
 				    std::to_string(prefill_sectors_ * 4) + " KiB are written before: give it a larger prefill");

@@ -53,10 +53,10 @@ private:
 	bool preparing_ = true;
 	uint64_t prefill_sectors_;
 
-	Choice pending_ = Choice::none;  /* drawn, not issued yet */
+	Choice pending_ = Choice::none; /* drawn, not issued yet */
 	uint32_t pending_block_ = 0;
-	std::vector<uint32_t> lanes_;    /* zone that each open place writes, or none; an idle lane may wait for one reset */
-	size_t turn_ = 0;                /* sequential writing goes round the lanes */
+	std::vector<uint32_t> lanes_; /* zone that each open place writes, or none; an idle lane may wait for one reset */
+	size_t turn_ = 0;             /* sequential writing goes round the lanes */
 	uint32_t empty_hint_ = 0, full_hint_ = 0, draining_;
 	uint32_t read_zone_ = 0;
 	uint64_t read_offset_ = 0;

@@ -20,10 +20,7 @@ void lt_checks_init(void)
 	memset(held, 0, sizeof(held));
 }
 
-void lt_locks_check(bool on)
-{
-	checking = on;
-}
+void lt_locks_check(bool on) { checking = on; }
 
 /* Where every hart goes up, none can wait in a circle. */
 static void out_of_order(const struct lt_lock *lock, const struct lt_lock *outer)
@@ -82,7 +79,4 @@ void lt_check_none_held(void)
 		lt_fail("an event ended with a lock held");
 }
 
-unsigned lt_check_held(unsigned hart)
-{
-	return checking ? held[hart].count : 0;
-}
+unsigned lt_check_held(unsigned hart) { return checking ? held[hart].count : 0; }

@@ -7,7 +7,7 @@
 
 /* All no-ops until lt_locks_check(true). */
 void lt_checks_init(void);
-void lt_check_acquire(const struct lt_lock *lock);  /* before asking */
+void lt_check_acquire(const struct lt_lock *lock); /* before asking */
 void lt_check_acquired(const struct lt_lock *lock);
 void lt_check_release(const struct lt_lock *lock);
 /* An event has ended on the calling hart. */

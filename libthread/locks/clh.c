@@ -13,14 +13,13 @@ struct lt_clh_cell {
 	uint64_t uses;            /* by its present owner only */
 };
 
-static struct { LT_OWN_LINE struct lt_clh_cell *cell; } spare[HZ_MAX_HARTS];
+static struct {
+	LT_OWN_LINE struct lt_clh_cell *cell;
+} spare[HZ_MAX_HARTS];
 
 #define ADDRESS_MASK (((1ull << 48) - 1) & ~(uint64_t)(LT_CACHE_LINE - 1))
 
-static struct lt_clh_cell *cell_of(uint64_t tail)
-{
-	return (struct lt_clh_cell *)(uintptr_t)(tail & ADDRESS_MASK);
-}
+static struct lt_clh_cell *cell_of(uint64_t tail) { return (struct lt_clh_cell *)(uintptr_t)(tail & ADDRESS_MASK); }
 
 /* 22 bits of use count: 16 above the address, 6 below. */
 static uint64_t tail_of(struct lt_clh_cell *cell)

@@ -3,10 +3,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static struct lt_lock_node *node_of(uint64_t value)
-{
-	return (struct lt_lock_node *)(uintptr_t)value;
-}
+static struct lt_lock_node *node_of(uint64_t value) { return (struct lt_lock_node *)(uintptr_t)value; }
 
 static void mcs_init(struct lt_lock *lock, struct arena *arena)
 {

@@ -46,15 +46,9 @@ void lt_rwlock_read(struct lt_rwlock *lock)
 }
 
 /* Readers leave in any order; a writer waits until as many have left as came before it. */
-void lt_rwlock_read_end(struct lt_rwlock *lock)
-{
-	lt_add(&lock->write_serving, 1);
-}
+void lt_rwlock_read_end(struct lt_rwlock *lock) { lt_add(&lock->write_serving, 1); }
 
-void lt_rwlock_write(struct lt_rwlock *lock)
-{
-	lock->writer = draw_and_wait(lock, &lock->write_serving);
-}
+void lt_rwlock_write(struct lt_rwlock *lock) { lock->writer = draw_and_wait(lock, &lock->write_serving); }
 
 void lt_rwlock_write_end(struct lt_rwlock *lock)
 {

@@ -29,10 +29,7 @@ static uint64_t upper_edge(unsigned bucket)
 	return ((uint64_t)(bucket - (shift << LT_HISTOGRAM_SUB_BITS) + 1) << shift) - 1;
 }
 
-void lt_histogram_add(struct lt_histogram *h, uint64_t ns)
-{
-	h->count[bucket_of(ns)]++;
-}
+void lt_histogram_add(struct lt_histogram *h, uint64_t ns) { h->count[bucket_of(ns)]++; }
 
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent)
 {

@@ -9,7 +9,9 @@
 /* Log-linear: values below 8 exactly, then 8 buckets per power of two up to 2^22 ns (4 ms); the last bucket takes the
  * rest. */
 enum { LT_HISTOGRAM_SUB_BITS = 3, LT_HISTOGRAM_BITS = 22, LT_HISTOGRAM_BUCKETS = ((22 - 3 + 1) << 3) + 1 };
-struct lt_histogram { uint32_t count[LT_HISTOGRAM_BUCKETS]; };
+struct lt_histogram {
+	uint32_t count[LT_HISTOGRAM_BUCKETS];
+};
 
 void lt_histogram_add(struct lt_histogram *h, uint64_t ns);
 /* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives

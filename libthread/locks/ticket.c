@@ -30,9 +30,6 @@ static bool ticket_try(struct lt_lock *lock, struct lt_lock_node *node)
 	return lt_cas(&lock->word, node->value, node->value + 1);
 }
 
-static void ticket_release(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	lt_store(&lock->serving, node->value + 1);
-}
+static void ticket_release(struct lt_lock *lock, struct lt_lock_node *node) { lt_store(&lock->serving, node->value + 1); }
 
 const struct lt_lock_ops lt_ticket_ops = { ticket_init, ticket_enter, ticket_wait, ticket_try, ticket_release };

@@ -43,15 +43,9 @@ static void start_account(unsigned hart, uint32_t roles, uint64_t now_ns)
 	account_publish(hart, now_ns);
 }
 
-void account_init(unsigned hart, uint64_t start_ns)
-{
-	start_account(hart, 0, start_ns);
-}
+void account_init(unsigned hart, uint64_t start_ns) { start_account(hart, 0, start_ns); }
 
-void account_restart(unsigned hart)
-{
-	start_account(hart, accounts[hart].own.roles, clock_now_ns());
-}
+void account_restart(unsigned hart) { start_account(hart, accounts[hart].own.roles, clock_now_ns()); }
 
 void account_roles(unsigned hart, uint32_t roles)
 {
@@ -59,10 +53,7 @@ void account_roles(unsigned hart, uint32_t roles)
 	account_publish(hart, accounts[hart].start_ns);
 }
 
-void account_events(unsigned hart, unsigned events)
-{
-	accounts[hart].own.events += events;
-}
+void account_events(unsigned hart, unsigned events) { accounts[hart].own.events += events; }
 
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns)
 {
@@ -70,10 +61,7 @@ void account_spin(unsigned hart, unsigned lock_class, uint64_t ns)
 	accounts[hart].spin_ns += ns;
 }
 
-void account_idle(unsigned hart, uint64_t ns)
-{
-	accounts[hart].own.idle_ns += ns;
-}
+void account_idle(unsigned hart, uint64_t ns) { accounts[hart].own.idle_ns += ns; }
 
 void account_publish(unsigned hart, uint64_t now_ns)
 {

@@ -6,7 +6,10 @@
 
 #include "lt/arch.h"
 
-struct message { char text[160]; size_t used; };
+struct message {
+	char text[160];
+	size_t used;
+};
 
 static void say(struct message *m, const char *text)
 {

@@ -8,10 +8,7 @@
 static unsigned hart_count;
 static lt_word stopped; /* 1: lt_harts_stop was called */
 
-unsigned lt_harts(void)
-{
-	return hart_count;
-}
+unsigned lt_harts(void) { return hart_count; }
 
 void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
 {
@@ -35,10 +32,7 @@ void lt_hart_set_hook(unsigned hart, lt_hook_fn *hook, void *ctx)
 	lt_all_harts[hart].hook_ctx = ctx;
 }
 
-void lt_hart_set_roles(unsigned hart, uint32_t roles)
-{
-	account_roles(hart, roles);
-}
+void lt_hart_set_roles(unsigned hart, uint32_t roles) { account_roles(hart, roles); }
 
 void lt_timer_arm(struct lt_timer *timer, uint64_t deadline_ns, lt_timer_fn *run)
 {
@@ -65,10 +59,7 @@ bool lt_hart_has_mail(void)
 	return lt_mail_known(h);
 }
 
-bool lt_hart_knows_mail(void)
-{
-	return lt_mail_known(lt_hart_self());
-}
+bool lt_hart_knows_mail(void) { return lt_mail_known(lt_hart_self()); }
 
 void lt_hart_wait(uint64_t deadline_ns)
 {
@@ -109,10 +100,7 @@ bool lt_hart_turn(struct hart *h)
 	return after_events(h, worked);
 }
 
-bool lt_hart_done(struct hart *h)
-{
-	return h->stopping && !lt_mail_known(h) && lt_load(&h->mailbox) == 0;
-}
+bool lt_hart_done(struct hart *h) { return h->stopping && !lt_mail_known(h) && lt_load(&h->mailbox) == 0; }
 
 void lt_hart_run(void)
 {

@@ -14,7 +14,7 @@ struct hart {
 	/* Everything below belongs to the hart itself. */
 	LT_OWN_LINE struct lt_event *local_head; /* posted by this hart to itself, oldest first */
 	struct lt_event *local_tail;
-	struct lt_event *taken;  /* out of the mailbox, newest first */
+	struct lt_event *taken; /* out of the mailbox, newest first */
 	struct timer_heap timers;
 	lt_hook_fn *hook;
 	void *hook_ctx;

@@ -13,31 +13,25 @@ struct tag {
 enum { NOTHING = 0, HUNGRY = 1 /* nothing, and the owner wants wake_remote posted with the next object */ };
 
 struct share {
-	LT_OWN_LINE lt_word returned;   /* given back by other harts */
+	LT_OWN_LINE lt_word returned; /* given back by other harts */
 
 	/* The owner's. */
 	LT_OWN_LINE struct tag *free;
 	struct lt_pool_waiter *first, *last;
-	bool local_wake;                /* wake_local is posted */
-	bool hungry;                    /* HUNGRY was stored, and its end not yet seen */
+	bool local_wake; /* wake_local is posted */
+	bool hungry;     /* HUNGRY was stored, and its end not yet seen */
 	struct lt_event wake_local, wake_remote;
 	struct lt_thread owner;
 };
 
 struct lt_pool {
-	size_t tag_at;                  /* offset of the tag in an object's memory */
+	size_t tag_at; /* offset of the tag in an object's memory */
 	struct share share[];
 };
 
-static struct tag *tag_of(struct lt_pool *pool, void *object)
-{
-	return (struct tag *)((char *)object + pool->tag_at);
-}
+static struct tag *tag_of(struct lt_pool *pool, void *object) { return (struct tag *)((char *)object + pool->tag_at); }
 
-static void *object_of(struct lt_pool *pool, struct tag *tag)
-{
-	return (char *)tag - pool->tag_at;
-}
+static void *object_of(struct lt_pool *pool, struct tag *tag) { return (char *)tag - pool->tag_at; }
 
 static void fill_share(struct lt_pool *pool, struct share *share, char *memory, uint32_t objects)
 {

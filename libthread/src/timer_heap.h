@@ -7,9 +7,9 @@
 #include "lt/event.h"
 
 struct timer_heap {
-	struct lt_timer **at;   /* at[1 … count] */
+	struct lt_timer **at; /* at[1 … count] */
 	uint32_t count, capacity;
-	uint32_t order;         /* of the next timer to be armed; compared modulo 2^32 */
+	uint32_t order; /* of the next timer to be armed; compared modulo 2^32 */
 };
 
 void timer_heap_init(struct timer_heap *heap, struct arena *arena, uint32_t capacity);
@@ -18,9 +18,6 @@ void timer_heap_remove(struct timer_heap *heap, struct lt_timer *timer);
 /* Run the timers due now, but none that they arm; returns how many. Reads the clock only if a timer is armed. */
 unsigned timer_heap_run_due(struct timer_heap *heap);
 /* Earliest deadline, LT_FOREVER if nothing is armed. */
-static inline uint64_t timer_heap_deadline(const struct timer_heap *heap)
-{
-	return heap->count ? heap->at[1]->deadline_ns : LT_FOREVER;
-}
+static inline uint64_t timer_heap_deadline(const struct timer_heap *heap) { return heap->count ? heap->at[1]->deadline_ns : LT_FOREVER; }
 
 #endif

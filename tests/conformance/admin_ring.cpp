@@ -12,8 +12,7 @@ namespace conform {
 
 using namespace std::chrono_literals;
 
-AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth)
-	: bench_(bench), sq_depth_(sq_depth), cq_depth_(cq_depth)
+AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth) : bench_(bench), sq_depth_(sq_depth), cq_depth_(cq_depth)
 {
 	bench.disturb();
 	bench.controller().disable();
@@ -23,8 +22,8 @@ AdminRing::AdminRing(Bench &bench, unsigned sq_depth, unsigned cq_depth)
 	link.write32(NVME_REG_AQA, (sq_depth - 1) | (cq_depth - 1) << NVME_AQA_ACQS_SHIFT);
 	link.write64(NVME_REG_ASQ, sq_);
 	link.write64(NVME_REG_ACQ, cq_);
-	link.write32(NVME_REG_CC, NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6u << NVME_CC_IOSQES_SHIFT |
-					  4u << NVME_CC_IOCQES_SHIFT);
+	link.write32(NVME_REG_CC,
+		     NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6u << NVME_CC_IOSQES_SHIFT | 4u << NVME_CC_IOCQES_SHIFT);
 	if (!(link.read32(NVME_REG_CSTS) & NVME_CSTS_RDY))
 		throw hz::Error("the controller did not become ready");
 }

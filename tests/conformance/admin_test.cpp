@@ -67,15 +67,18 @@ TEST_F(AdminQueue, AbortEndsAWaitingEventRequest)
 	uint16_t event_status = 0;
 	uint32_t not_aborted = 1;
 	for (const auto &cqe : ring.reap(2))
-		(cqe.cid == waiting ? event_status : reinterpret_cast<uint16_t &>(not_aborted)) =
-			cqe.cid == waiting ? status_of(cqe) : static_cast<uint16_t>(cqe.dw0);
+		(cqe.cid == waiting ? event_status : reinterpret_cast<uint16_t &>(not_aborted)) = cqe.cid == waiting
+													  ? status_of(cqe)
+													  : static_cast<uint16_t>(cqe.dw0);
 	EXPECT_EQ(event_status, NVME_ABORT_REQUESTED);
 	EXPECT_EQ(not_aborted & 1, 0u);
 }
 
 TEST_F(AdminQueue, AbortOfNothingSucceedsAndSaysSo)
 {
-	struct { uint32_t sqid, cid; } targets[] = {{0, 1234}, {1, 0}, {64, 0}, {0xffff, 0xffff}};
+	struct {
+		uint32_t sqid, cid;
+	} targets[] = {{0, 1234}, {1, 0}, {64, 0}, {0xffff, 0xffff}};
 	for (auto [sqid, cid] : targets) {
 		auto result = bench().controller().admin(command(NVME_ADMIN_ABORT, sqid | cid << 16));
 		EXPECT_EQ(result.status, NVME_SUCCESS);

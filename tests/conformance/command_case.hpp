@@ -11,8 +11,8 @@ namespace conform {
 
 struct CommandCase {
 	const char *name;
-	uint16_t status;                                   // SCT << 8 | SC
-	std::function<nvme_sqe(Bench &)> make;             // data pages start at bench.page(0), unless the case says otherwise
+	uint16_t status;                       // SCT << 8 | SC
+	std::function<nvme_sqe(Bench &)> make; // data pages start at bench.page(0), unless the case says otherwise
 };
 
 std::ostream &operator<<(std::ostream &out, const CommandCase &c);

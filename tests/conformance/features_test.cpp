@@ -69,8 +69,14 @@ class FeatureValues : public Device {};
 
 TEST_F(FeatureValues, StayAsSetUntilAControllerReset)
 {
-	struct { uint8_t fid; uint32_t value; } values[] = {
-		{NVME_FEAT_ARBITRATION, 4}, {NVME_FEAT_VOLATILE_WRITE_CACHE, 0}, {NVME_FEAT_WRITE_ATOMICITY, 1}, {NVME_FEAT_ASYNC_EVENT, 0x7},
+	struct {
+		uint8_t fid;
+		uint32_t value;
+	} values[] = {
+		{NVME_FEAT_ARBITRATION, 4},
+		{NVME_FEAT_VOLATILE_WRITE_CACHE, 0},
+		{NVME_FEAT_WRITE_ATOMICITY, 1},
+		{NVME_FEAT_ASYNC_EVENT, 0x7},
 	};
 	auto &controller = bench().controller();
 	bench().disturb();

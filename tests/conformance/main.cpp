@@ -25,10 +25,7 @@ public:
 	}
 
 private:
-	void OnTestStart(const ::testing::TestInfo &info) override
-	{
-		set(std::string(info.test_suite_name()) + "." + info.name());
-	}
+	void OnTestStart(const ::testing::TestInfo &info) override { set(std::string(info.test_suite_name()) + "." + info.name()); }
 	void OnTestEnd(const ::testing::TestInfo &) override { set(""); }
 
 	void set(const std::string &name, bool leave = false)

@@ -228,7 +228,9 @@ TEST_F(MixedData, RandomOverwritesBesideSequentialWrites)
 		ASSERT_EQ(write(lba, sectors, round), NVME_SUCCESS);
 		std::fill_n(salt.begin() + static_cast<long>(lba), sectors, round);
 		if (pointer + 2 <= 6 * b.capacity() && round % 2) {
-			ASSERT_EQ(write(b.start(first_sequential + static_cast<uint32_t>(pointer / b.capacity())) + pointer % b.capacity(), 2, 1), NVME_SUCCESS);
+			ASSERT_EQ(write(b.start(first_sequential + static_cast<uint32_t>(pointer / b.capacity())) + pointer % b.capacity(),
+					2, 1),
+				  NVME_SUCCESS);
 			pointer += 2;
 		}
 	}

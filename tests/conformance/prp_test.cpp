@@ -36,39 +36,50 @@ const CommandCase cases[] = {
 	{"Prp2WithOffset", NVME_PRP_OFFSET_INVALID, read(2, [](Bench &, nvme_sqe &s) { s.prp2 += 8; })},
 	{"Prp2Outside", NVME_DATA_TRANSFER_ERROR, read(2, [](Bench &, nvme_sqe &s) { s.prp2 = 1ull << 40; })},
 	{"Prp2NeededByOffset", NVME_SUCCESS, read(1, [](Bench &, nvme_sqe &s) { s.prp1 += 4; })},
-	{"Prp2NeededByOffsetOutside", NVME_DATA_TRANSFER_ERROR,
-	 read(1, [](Bench &, nvme_sqe &s) { s.prp1 += 4, s.prp2 = 0; })},
+	{"Prp2NeededByOffsetOutside", NVME_DATA_TRANSFER_ERROR, read(1, [](Bench &, nvme_sqe &s) { s.prp1 += 4, s.prp2 = 0; })},
 	{"List", NVME_SUCCESS, read(3, [](Bench &b, nvme_sqe &s) { s.prp2 = b.page(list); })},
 	{"ListNotQwordAligned", NVME_PRP_OFFSET_INVALID, read(3, [](Bench &b, nvme_sqe &s) { s.prp2 = b.page(list) + 4; })},
 	{"ListOutside", NVME_DATA_TRANSFER_ERROR, read(3, [](Bench &, nvme_sqe &s) { s.prp2 = 1ull << 40; })},
 	{"ListInTheHeader", NVME_DATA_TRANSFER_ERROR, read(3, [](Bench &, nvme_sqe &s) { s.prp2 = 4096; })},
-	{"ListEntryWithOffset", NVME_PRP_OFFSET_INVALID, read(3, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list);
-		 b.write64(b.page(list) + 8, b.page(5) + 512);
-	 })},
-	{"ListEntryOutside", NVME_DATA_TRANSFER_ERROR, read(3, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list);
-		 b.write64(b.page(list) + 8, b.region().bytes());
-	 })},
-	{"ListEntryZero", NVME_DATA_TRANSFER_ERROR, read(128, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list);
-		 b.write64(b.page(list) + 126 * 8, 0);
-	 })},
-	{"ListCrossesItsPage", NVME_SUCCESS, read(5, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list) + 4096 - 16;
-		 b.write64(b.page(list) + 4096 - 8, b.page(list + 1));
-		 for (unsigned i = 0; i < 4; i++)
-			 b.write64(b.page(list + 1) + i * 8, b.page(10 + i));
-	 })},
+	{"ListEntryWithOffset", NVME_PRP_OFFSET_INVALID,
+	 read(3,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list);
+		      b.write64(b.page(list) + 8, b.page(5) + 512);
+	      })},
+	{"ListEntryOutside", NVME_DATA_TRANSFER_ERROR,
+	 read(3,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list);
+		      b.write64(b.page(list) + 8, b.region().bytes());
+	      })},
+	{"ListEntryZero", NVME_DATA_TRANSFER_ERROR,
+	 read(128,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list);
+		      b.write64(b.page(list) + 126 * 8, 0);
+	      })},
+	{"ListCrossesItsPage", NVME_SUCCESS,
+	 read(5,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list) + 4096 - 16;
+		      b.write64(b.page(list) + 4096 - 8, b.page(list + 1));
+		      for (unsigned i = 0; i < 4; i++)
+			      b.write64(b.page(list + 1) + i * 8, b.page(10 + i));
+	      })},
 	{"ListLastEntryIsData", NVME_SUCCESS, read(3, [](Bench &b, nvme_sqe &s) { s.prp2 = b.page(list) + 4096 - 16; })},
-	{"ListPointerWithOffset", NVME_PRP_OFFSET_INVALID, read(5, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list) + 4096 - 16;
-		 b.write64(b.page(list) + 4096 - 8, b.page(list + 1) + 8);
-	 })},
-	{"ListPointerOutside", NVME_DATA_TRANSFER_ERROR, read(5, [](Bench &b, nvme_sqe &s) {
-		 s.prp2 = b.page(list) + 4096 - 16;
-		 b.write64(b.page(list) + 4096 - 8, 1ull << 40);
-	 })},
+	{"ListPointerWithOffset", NVME_PRP_OFFSET_INVALID,
+	 read(5,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list) + 4096 - 16;
+		      b.write64(b.page(list) + 4096 - 8, b.page(list + 1) + 8);
+	      })},
+	{"ListPointerOutside", NVME_DATA_TRANSFER_ERROR,
+	 read(5,
+	      [](Bench &b, nvme_sqe &s) {
+		      s.prp2 = b.page(list) + 4096 - 16;
+		      b.write64(b.page(list) + 4096 - 8, 1ull << 40);
+	      })},
 };
 class Prp : public IoCommand {};
 TEST_P(Prp, Status) { check(); }
@@ -140,19 +151,19 @@ TEST_P(PrpShape, WritesAndReadsBack)
 }
 
 const Shape shapes[] = {
-	{1, 0, 0, Shape::Rising}, {1, 4, 0, Shape::Rising}, {1, 2048, 0, Shape::Falling},
-	{1, 4092, 0, Shape::Rising}, {2, 0, 0, Shape::Rising}, {2, 0, 0, Shape::Falling},
-	{2, 4, 0, Shape::Shuffled}, {2, 4092, 8, Shape::Falling}, {3, 0, 0, Shape::Rising},
-	{3, 512, 4088, Shape::Falling}, {3, 0, 4080, Shape::Shuffled}, {4, 2052, 4072, Shape::Shuffled},
-	{7, 0, 4088, Shape::Falling}, {12, 4, 0, Shape::Shuffled}, {16, 4092, 4000, Shape::Falling},
-	{31, 0, 2048, Shape::Shuffled}, {33, 1024, 4064, Shape::Shuffled}, {64, 0, 0, Shape::Falling},
-	{95, 4, 3600, Shape::Shuffled}, {96, 0, 4088, Shape::Rising}, {96, 2048, 3328, Shape::Shuffled},
+	{1, 0, 0, Shape::Rising},         {1, 4, 0, Shape::Rising},          {1, 2048, 0, Shape::Falling},
+	{1, 4092, 0, Shape::Rising},      {2, 0, 0, Shape::Rising},          {2, 0, 0, Shape::Falling},
+	{2, 4, 0, Shape::Shuffled},       {2, 4092, 8, Shape::Falling},      {3, 0, 0, Shape::Rising},
+	{3, 512, 4088, Shape::Falling},   {3, 0, 4080, Shape::Shuffled},     {4, 2052, 4072, Shape::Shuffled},
+	{7, 0, 4088, Shape::Falling},     {12, 4, 0, Shape::Shuffled},       {16, 4092, 4000, Shape::Falling},
+	{31, 0, 2048, Shape::Shuffled},   {33, 1024, 4064, Shape::Shuffled}, {64, 0, 0, Shape::Falling},
+	{95, 4, 3600, Shape::Shuffled},   {96, 0, 4088, Shape::Rising},      {96, 2048, 3328, Shape::Shuffled},
 	{96, 4092, 3320, Shape::Falling},
 };
 INSTANTIATE_TEST_SUITE_P(All, PrpShape, ::testing::ValuesIn(shapes), [](const auto &i) {
 	const Shape &s = i.param;
-	return std::to_string(s.sectors) + "SectorsAt" + std::to_string(s.offset) + "ListAt" + std::to_string(s.list_offset) +
-	       "Order" + std::to_string(s.order);
+	return std::to_string(s.sectors) + "SectorsAt" + std::to_string(s.offset) + "ListAt" + std::to_string(s.list_offset) + "Order" +
+	       std::to_string(s.order);
 });
 
 } // namespace

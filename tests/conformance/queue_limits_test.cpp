@@ -189,11 +189,10 @@ TEST_P(DoorbellNonsense, BreaksItsQueueOnly)
 	EXPECT_EQ(queue->run(hz::QueuePair::read(0, 1)).status, NVME_SUCCESS) << "made anew";
 }
 const Nonsense nonsense[] = {
-	{"TailOneTooFar", 16, 0}, {"TailFarTooFar", 1ull << 40, 0}, {"TailAllOnes", ~0ull, 0}, {"HeadOfNothing", 0, 1},
-	{"HeadFarTooFar", 0, 1ull << 40}, {"HeadAllOnes", 0, ~0ull}, {"BothAllOnes", ~0ull, ~0ull},
+	{"TailOneTooFar", 16, 0},         {"TailFarTooFar", 1ull << 40, 0}, {"TailAllOnes", ~0ull, 0},     {"HeadOfNothing", 0, 1},
+	{"HeadFarTooFar", 0, 1ull << 40}, {"HeadAllOnes", 0, ~0ull},        {"BothAllOnes", ~0ull, ~0ull},
 };
-INSTANTIATE_TEST_SUITE_P(All, DoorbellNonsense, ::testing::ValuesIn(nonsense),
-			 [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, DoorbellNonsense, ::testing::ValuesIn(nonsense), [](const auto &i) { return i.param.name; });
 
 class DoorbellRegisters : public Device {};
 

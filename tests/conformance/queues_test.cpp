@@ -23,8 +23,7 @@ auto create_cq(uint32_t id, uint32_t entries = 16, uint32_t cdw11 = contiguous, 
 	};
 }
 // Completion queue 2 exists.
-auto create_sq(uint32_t id, uint32_t entries = 16, uint32_t cqid = 2, uint32_t flags = contiguous,
-	       uint64_t prp_offset = 0)
+auto create_sq(uint32_t id, uint32_t entries = 16, uint32_t cqid = 2, uint32_t flags = contiguous, uint64_t prp_offset = 0)
 {
 	return [=](Bench &b) {
 		if (b.controller().admin(create_cq(2)(b)).status)

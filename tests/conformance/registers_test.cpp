@@ -170,8 +170,7 @@ const BadSetting bad_settings[] = {
 	{"AdminSqOutside", csi | sizes, aqa16, 1ull << 40, 0},
 	{"AdminCqOutside", csi | sizes, aqa16, 0, 1ull << 40},
 };
-INSTANTIATE_TEST_SUITE_P(All, RegistersBadSetting, ::testing::ValuesIn(bad_settings),
-			 [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, RegistersBadSetting, ::testing::ValuesIn(bad_settings), [](const auto &i) { return i.param.name; });
 
 TEST_F(Registers, QueueEntrySizesAreCheckedWhenAQueueIsMade)
 {
@@ -216,8 +215,7 @@ const BadAccess bad_accesses[] = {
 	{"ReadWideConfiguration", NVME_REG_INTMC, 8, false},
 	{"ReadWideDoorbell", NVME_REG_DOORBELLS, 8, false},
 };
-INSTANTIATE_TEST_SUITE_P(All, RegistersBadAccess, ::testing::ValuesIn(bad_accesses),
-			 [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, RegistersBadAccess, ::testing::ValuesIn(bad_accesses), [](const auto &i) { return i.param.name; });
 
 class RegistersShutdown : public ZonedDevice {
 protected:

@@ -7,8 +7,8 @@
 namespace conform {
 namespace {
 
-constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN,
-	       closed = NVME_ZS_CLOSED, full = NVME_ZS_FULL;
+constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN, closed = NVME_ZS_CLOSED,
+	       full = NVME_ZS_FULL;
 
 struct Step {
 	const char *name;

@@ -10,17 +10,17 @@ struct WriteCase {
 	const char *name;
 	nvme_zone_state state;
 	uint8_t opcode;
-	int64_t at;        // offset in the zone; append: added to the zone's start
+	int64_t at; // offset in the zone; append: added to the zone's start
 	uint32_t sectors;
 	uint16_t status;
 	nvme_zone_state after;
-	uint64_t filled;   // where the state has a write pointer
+	uint64_t filled; // where the state has a write pointer
 };
 std::ostream &operator<<(std::ostream &out, const WriteCase &c) { return out << c.name; }
 
 constexpr uint8_t write = NVME_IO_WRITE, zeroes = NVME_IO_WRITE_ZEROES, append = NVME_IO_ZONE_APPEND;
-constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN,
-	       closed = NVME_ZS_CLOSED, full = NVME_ZS_FULL;
+constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN, closed = NVME_ZS_CLOSED,
+	       full = NVME_ZS_FULL;
 
 const WriteCase cases[] = {
 	{"WriteEmpty", empty, write, 0, 1, NVME_SUCCESS, implicit, 1},

@@ -63,7 +63,10 @@ public:
 	uint64_t capacity() const { return info_.zone_capacity / blocks * blocks; }
 
 	void reset(uint64_t zone) { good(hartzone_zone_reset(queue_, start(zone)), "reset"); }
-	void write(uint64_t block, uint64_t salt) { good(hartzone_write(queue_, block, blocks, pattern(block, blocks, salt).data()), "write"); }
+	void write(uint64_t block, uint64_t salt)
+	{
+		good(hartzone_write(queue_, block, blocks, pattern(block, blocks, salt).data()), "write");
+	}
 	void check(uint64_t block, uint64_t salt)
 	{
 		std::vector<unsigned char> in(size_t(blocks) * HARTZONE_BLOCK_BYTES);

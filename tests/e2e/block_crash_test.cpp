@@ -31,7 +31,7 @@ struct Block {
 
 struct Command {
 	uint64_t lba = 0;
-	uint32_t sectors = 0; // 0: a flush
+	uint32_t sectors = 0;         // 0: a flush
 	std::vector<uint64_t> covers; // of a flush: every block's acked version when it was issued
 };
 
@@ -114,10 +114,7 @@ public:
 	uint64_t lost = 0, flushes = 0;
 
 private:
-	static uint64_t word(uint64_t lba, uint64_t version, uint64_t w)
-	{
-		return (lba * 0x9e3779b97f4a7c15ull ^ version) * (2 * w + 1);
-	}
+	static uint64_t word(uint64_t lba, uint64_t version, uint64_t w) { return (lba * 0x9e3779b97f4a7c15ull ^ version) * (2 * w + 1); }
 	static void fill(std::byte *sector, uint64_t lba, uint64_t version)
 	{
 		for (uint64_t w = 0; w < words_per_sector; w++) {

@@ -117,8 +117,8 @@ INSTANTIATE_TEST_SUITE_P(Clock, Data, ::testing::Bool(), [](const auto &i) { ret
 TEST_P(Data, AGibibyteFromEightThreads)
 {
 	const std::string file = std::string(HZ_TREE) + "/tests/e2e/data.yaml";
-	const hartzone_options options{.device_file = file.c_str(), .image_file = nullptr, .firmware = nullptr,
-				       .real_clock = !GetParam(), .workers = 0};
+	const hartzone_options options{
+		.device_file = file.c_str(), .image_file = nullptr, .firmware = nullptr, .real_clock = !GetParam(), .workers = 0};
 	hartzone_device *device = hartzone_launch(&options);
 	ASSERT_NE(device, nullptr) << hartzone_error_text(HARTZONE_ERROR);
 	hartzone_info info;

@@ -105,8 +105,8 @@ public:
 			freopen((base_.string() + ".err").c_str(), "w", stderr);
 			const std::string device = std::string(HZ_TREE) + "/configs/devices/" + device_name + ".yaml";
 			const std::string load = std::string(HZ_TREE) + "/configs/workloads/" + load_name + ".yaml";
-			execl(HZ_PROGRAM, "hartzone", "run", "--device", device.c_str(), "--workload", load.c_str(), "--clock", clock.c_str(),
-			      nullptr);
+			execl(HZ_PROGRAM, "hartzone", "run", "--device", device.c_str(), "--workload", load.c_str(), "--clock",
+			      clock.c_str(), nullptr);
 			_exit(127);
 		}
 	}

@@ -15,9 +15,9 @@ namespace {
 // What one run is exposed to.
 struct Host {
 	const char *name;
-	bool pinned;             // QEMU and the host threads on one core
-	unsigned hogs_per_core;  // busy threads
-	unsigned delay_us;       // of host threads, at random
+	bool pinned;            // QEMU and the host threads on one core
+	unsigned hogs_per_core; // busy threads
+	unsigned delay_us;      // of host threads, at random
 };
 
 class Hogs {
@@ -75,8 +75,11 @@ std::string outcome_under(const Host &host, const hz::MachineOptions &machine, c
 }
 
 constexpr Host hosts[] = {
-	{"again", false, 0, 0}, {"pinned to one core", true, 0, 0}, {"hogs on all cores", false, 1, 0},
-	{"host threads slowed", false, 0, 300}, {"all at once", true, 1, 300},
+	{"again", false, 0, 0},
+	{"pinned to one core", true, 0, 0},
+	{"hogs on all cores", false, 1, 0},
+	{"host threads slowed", false, 0, 300},
+	{"all at once", true, 1, 300},
 };
 
 void expect_one_outcome(const hz::MachineOptions &machine, const hz::wl::Workload &workload)

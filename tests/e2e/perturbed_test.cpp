@@ -75,7 +75,8 @@ protected:
 		machine.config = hz::conf::load_device(std::string(HZ_TREE) + "/" + GetParam().device);
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
 		machine.plugin_options = std::string("jitter=") + seed;
-		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name), seed);
+		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),
+								      seed);
 		const nlohmann::json result = hz::res::result_json(facts);
 		EXPECT_EQ(result["violations"], nlohmann::json::array());
 		EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());

@@ -83,8 +83,8 @@ TEST(PhaseEnd, TimeDoesNotTellHowCloselyTheNextCommandFollowed)
 	for (int round = 0; round < 4; round++) {
 		const std::vector<uint64_t> disturbed = times_after_phases(true);
 		const auto differ = std::mismatch(quiet.begin(), quiet.end(), disturbed.begin());
-		ASSERT_TRUE(differ.first == quiet.end()) << "after phase " << differ.first - quiet.begin() << " of round " << round
-							  << ": " << *differ.second << " instead of " << *differ.first;
+		ASSERT_TRUE(differ.first == quiet.end()) << "after phase " << differ.first - quiet.begin() << " of round " << round << ": "
+							 << *differ.second << " instead of " << *differ.first;
 	}
 }
 

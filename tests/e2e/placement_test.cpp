@@ -22,12 +22,9 @@ std::vector<uint8_t> range(uint8_t first, uint8_t count)
 class Placement : public ::testing::TestWithParam<std::tuple<Place, bool>> {};
 
 INSTANTIATE_TEST_SUITE_P(Harts, Placement,
-			 ::testing::Combine(::testing::Values(Place{"AllOnOne", 1, {0}, {0, 0}},
-							      Place{"AllOnTwo", 2, {1}, {0, 1}},
-							      Place{"WorkersShareTwo", 3, {0}, {1, 2, 1, 2}},
-							      Place{"Three", 3, {1}, {2}},
-							      Place{"Four", 4, {1}, {2, 3}},
-							      Place{"Eight", 8, {1, 2}, range(3, 5)},
+			 ::testing::Combine(::testing::Values(Place{"AllOnOne", 1, {0}, {0, 0}}, Place{"AllOnTwo", 2, {1}, {0, 1}},
+							      Place{"WorkersShareTwo", 3, {0}, {1, 2, 1, 2}}, Place{"Three", 3, {1}, {2}},
+							      Place{"Four", 4, {1}, {2, 3}}, Place{"Eight", 8, {1, 2}, range(3, 5)},
 							      Place{"Sixteen", 16, {1, 2}, range(3, 13)}),
 					    ::testing::Bool()),
 			 [](const auto &i) {

@@ -25,7 +25,8 @@ common:
   flush_every: 16
   think: 2us
   think_distribution: exponential
-  total_ops: )" + std::to_string(operations) + "\n", "churn");
+  total_ops: )" + std::to_string(operations) + "\n",
+				      "churn");
 }
 
 inline hz::MachineOptions crash_machine()

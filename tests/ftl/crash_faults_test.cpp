@@ -162,14 +162,16 @@ private:
 		seen.read_only_zones += state == NVME_ZS_READ_ONLY;
 		if (zone.reset_pending && state == NVME_ZS_EMPTY)
 			zone = Zone();
-		EXPECT_TRUE(ended || wp >= zone.durable) << "zone " << z << " lost durable sectors: write pointer " << wp << ", " << zone.durable;
+		EXPECT_TRUE(ended || wp >= zone.durable)
+			<< "zone " << z << " lost durable sectors: write pointer " << wp << ", " << zone.durable;
 		EXPECT_TRUE(ended || wp <= zone.tags.size()) << "zone " << z << " has sectors that nobody wrote";
 		uint32_t there = 0;
 		EachSector(rig.Lba(z), Capacity(), [&](uint32_t at, const uint8_t *page) {
 			uint64_t tag = at < zone.tags.size() ? zone.tags[at] : 0;
 			bool right = page && PageIs(page, tag), zeros = page && PageIs(page, 0);
 			bool owed = at < zone.durable || (!ended && at < wp);
-			EXPECT_TRUE(right || !page || (zeros && !owed)) << "zone " << z << " sector " << at << " reads wrong, state " << int(state);
+			EXPECT_TRUE(right || !page || (zeros && !owed))
+				<< "zone " << z << " sector " << at << " reads wrong, state " << int(state);
 			seen.right += owed && right;
 			seen.told += owed && !page;
 			if (at < zone.tags.size() && (right || !page))
@@ -192,7 +194,10 @@ private:
 
 class PageRound : public Round {
 public:
-	PageRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), driver_(rig, seed) { driver_.writes_may_fail = driver_.reads_may_fail = true; }
+	PageRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), driver_(rig, seed)
+	{
+		driver_.writes_may_fail = driver_.reads_may_fail = true;
+	}
 
 	bool Batch() { return driver_.Batch(driver_.RandomBatch()); }
 	void Recovered()
@@ -246,9 +251,10 @@ template <typename R> void EachRound(const char *name, const hz_device_config &c
 	seen = {};
 	for (uint64_t seed = first; seed < first + rounds && !testing::Test::HasFailure(); seed++)
 		OneRound<R>(name, cfg, seed);
-	std::printf("%s: %lu rounds, %lu cuts; %lu sectors right, %lu told as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
-		    "%lu sectors in older versions, as mount told\n", name,
-		    rounds, seen.cuts, seen.right, seen.told, seen.write_errors, seen.read_only_zones, seen.mounts_refused, seen.older);
+	std::printf(
+		"%s: %lu rounds, %lu cuts; %lu sectors right, %lu told as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
+		"%lu sectors in older versions, as mount told\n",
+		name, rounds, seen.cuts, seen.right, seen.told, seen.write_errors, seen.read_only_zones, seen.mounts_refused, seen.older);
 	if (rounds < usual)
 		return;
 	EXPECT_GT(seen.right, 100 * rounds);

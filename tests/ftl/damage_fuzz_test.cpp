@@ -53,7 +53,10 @@ private:
 		forged_ |= what == 3 || what == 4;
 		switch (what) {
 		case 0: rig.Bytes()[at % HZ_NAND_HEADER_BYTES] ^= static_cast<uint8_t>(1 << dice() % 8); break;
-		case 1: reinterpret_cast<uint8_t *>(&(dice() % 2 ? media.oob : media.oob_copy)[used])[at % sizeof(hz_nand_oob)] ^= static_cast<uint8_t>(dice()); break;
+		case 1:
+			reinterpret_cast<uint8_t *>(
+				&(dice() % 2 ? media.oob : media.oob_copy)[used])[at % sizeof(hz_nand_oob)] ^= static_cast<uint8_t>(dice());
+			break;
 		case 2: rig::Data(media, used)[at % HZ_SECTOR_BYTES] ^= static_cast<uint8_t>(1 + dice() % 255); break;
 		case 3: Resealed(used, dice); break;
 		case 4: ResealedBlock(static_cast<uint32_t>(used / media.oob_per_block), dice); break;
@@ -122,7 +125,10 @@ private:
 	bool forged_ = false; // in this round
 };
 
-struct Kind { const char *name; hz_device_config (*config)(); };
+struct Kind {
+	const char *name;
+	hz_device_config (*config)();
+};
 const Kind kKinds[] = {
 	{"Zones", [] { return Config(); }},
 	{"MapInFlash", [] { return MapConfig(); }},

@@ -18,11 +18,11 @@ struct Written {
 	{
 		EXPECT_TRUE(rig.Boot());
 		capacity = static_cast<uint32_t>(rig.shape.zone_capacity_sectors);
-		Fill(0, capacity);                 // FULL
-		Fill(1, 40);                       // 36 in their place, 4 staged
-		Fill(2, 15);                       // finished
-		Fill(3, 3);                        // staged only
-		Fill(4, 24);                       // a superpage
+		Fill(0, capacity); // FULL
+		Fill(1, 40);       // 36 in their place, 4 staged
+		Fill(2, 15);       // finished
+		Fill(3, 3);        // staged only
+		Fill(4, 24);       // a superpage
 		Fill(5, capacity - 2);
 		Request flush(FTL_FLUSH, 0, 0);
 		EXPECT_EQ(rig.Run(flush), 0);
@@ -115,10 +115,20 @@ private:
 	}
 };
 
-struct Kind { const char *name; hz_device_config (*config)(); };
+struct Kind {
+	const char *name;
+	hz_device_config (*config)();
+};
 const Kind kKinds[] = {
 	{"Plain", [] { return Config(); }},
-	{"TwoPlanesSlcPages", [] { hz_device_config cfg = Config(); cfg.flush_unit_planes = cfg.slc_program_sectors = 2; cfg.slc_blocks_per_plane++; cfg.blocks_per_plane++; return cfg; }},
+	{"TwoPlanesSlcPages",
+	 [] {
+		 hz_device_config cfg = Config();
+		 cfg.flush_unit_planes = cfg.slc_program_sectors = 2;
+		 cfg.slc_blocks_per_plane++;
+		 cfg.blocks_per_plane++;
+		 return cfg;
+	 }},
 	{"Patched", PatchedConfig},
 	{"MapInFlash", [] { return MapConfig(); }},
 };
@@ -144,7 +154,8 @@ TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 			SCOPED_TRACE(testing::Message() << "zone " << zone << " sector " << at << (record ? " record" : " data"));
 			record ? rig::LoseRecord(w.rig.media, number) : rig::FlipData(w.rig.media, number);
 			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			bool nowhere = w.rig.Record(zone, at) == UINT64_MAX; // a staged sector of which nothing is known: nothing can follow it
+			bool nowhere = w.rig.Record(zone, at) ==
+				       UINT64_MAX; // a staged sector of which nothing is known: nothing can follow it
 			EXPECT_EQ(nowhere, record && w.rig.State(zone) == NVME_ZS_READ_ONLY);
 			EXPECT_EQ(w.rig.Damage().lost_sectors, nowhere);
 			EXPECT_EQ(w.rig.Damage().read_only_zones, nowhere);
@@ -175,7 +186,8 @@ TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 			ASSERT_EQ(w.Compare(lost), "") << "start " << start;
 			uint8_t state = w.rig.State(zone);
 			EXPECT_TRUE(state == w.wps[zone].first || state == NVME_ZS_READ_ONLY) << int(state);
-			ASSERT_EQ(w.rig.Write(7, static_cast<uint32_t>(start), 1, Written::Tag(7, static_cast<uint32_t>(start)), FTL_FUA), 0);
+			ASSERT_EQ(w.rig.Write(7, static_cast<uint32_t>(start), 1, Written::Tag(7, static_cast<uint32_t>(start)), FTL_FUA),
+				  0);
 			w.sectors[7] = static_cast<uint32_t>(start) + 1;
 			ASSERT_EQ(start < 2 ? w.rig.ComeToRest() : 0, 0);
 		}
@@ -198,7 +210,8 @@ TEST_P(Damage, AfterACutOnlyTheLastProgramOfABlockMayVanish)
 			auto [zone, at] = place;
 			SCOPED_TRACE(testing::Message() << "zone " << zone << " sector " << at << (record ? " record" : " data"));
 			const hz_nand_block &block = w.rig.media.blocks[number / w.rig.media.oob_per_block];
-			uint32_t unit = w.rig.media.unit[number / w.rig.media.oob_per_block % w.rig.cfg.blocks_per_plane >= w.rig.cfg.slc_blocks_per_plane];
+			uint32_t unit = w.rig.media.unit[number / w.rig.media.oob_per_block % w.rig.cfg.blocks_per_plane >=
+							 w.rig.cfg.slc_blocks_per_plane];
 			bool staged = unit == w.rig.cfg.slc_program_sectors && at < w.rig.shape.superblock_sectors;
 			bool last = number % w.rig.media.oob_per_block + unit >= block.write_sector;
 			record ? rig::LoseRecord(w.rig.media, number) : rig::FlipData(w.rig.media, number);
@@ -276,7 +289,8 @@ std::vector<uint64_t> TableCopies(Rig &device)
 	std::vector<uint64_t> copies;
 	uint64_t newest = 0;
 	for (uint64_t i = 0; i < rig::Records(device.media); i++)
-		if (device.media.oob[i].kind == HZ_OOB_ZONE_TABLE && device.media.oob[i].lpa == 0 && device.media.oob[i].sequence >= newest) {
+		if (device.media.oob[i].kind == HZ_OOB_ZONE_TABLE && device.media.oob[i].lpa == 0 &&
+		    device.media.oob[i].sequence >= newest) {
 			if (device.media.oob[i].sequence > newest)
 				copies.clear();
 			newest = device.media.oob[i].sequence;

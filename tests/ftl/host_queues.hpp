@@ -127,9 +127,7 @@ private:
 	void Forget()
 	{
 		own_full_ = false;
-		std::erase_if(written_, [this](auto &w) {
-			return w.first >= rig_->Lba(index_) && w.first < rig_->Lba(index_ + 1);
-		});
+		std::erase_if(written_, [this](auto &w) { return w.first >= rig_->Lba(index_) && w.first < rig_->Lba(index_ + 1); });
 	}
 
 	std::vector<std::pair<uint64_t, uint64_t>> written_; // LBA, tag

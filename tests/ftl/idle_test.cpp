@@ -49,7 +49,11 @@ TEST(IdleBuffer, NewDataPostponeIt)
 	ASSERT_TRUE(r.Boot());
 	std::deque<Request> writes;
 	uint64_t next_ns = 0;
-	struct Later { lt_timer timer; Rig *rig; std::deque<Request> *writes; } later{{}, &r, &writes};
+	struct Later {
+		lt_timer timer;
+		Rig *rig;
+		std::deque<Request> *writes;
+	} later{{}, &r, &writes};
 	auto fire = [](lt_timer *timer) {
 		auto *l = reinterpret_cast<Later *>(timer);
 		size_t n = l->writes->size();
@@ -72,7 +76,7 @@ TEST(IdleBuffer, NothingIsFlushedTwiceOrWithoutNeed)
 {
 	Rig r(IdleConfig());
 	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 6, 1), 0);  // a whole unit
+	EXPECT_EQ(r.Write(0, 0, 6, 1), 0); // a whole unit
 	EXPECT_EQ(r.Counters().buffer_flushes_idle, 0u);
 	EXPECT_EQ(r.Write(0, 6, 2, 7, FTL_FUA), 0);
 	EXPECT_EQ(r.Counters().buffer_flushes_idle, 0u);

@@ -29,7 +29,8 @@ struct Image {
 	// The check mounts with harts of its own: the rig's device is of no use afterwards, its image is.
 	hz::ImageReport Check(const std::optional<hz_device_config> &device = {})
 	{
-		std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char *>(rig.Bytes()), static_cast<std::streamsize>(rig.ImageBytes()));
+		std::ofstream(file, std::ios::binary)
+			.write(reinterpret_cast<const char *>(rig.Bytes()), static_cast<std::streamsize>(rig.ImageBytes()));
 		const auto before = fs::last_write_time(file);
 		const hz::ImageReport report = hz::check_image(file, device);
 		EXPECT_EQ(fs::last_write_time(file), before);
@@ -84,7 +85,8 @@ TEST(ImageCheck, LostSectorsAreListed)
 	rig::FlipData(image.rig.media, image.rig.Record(5, 95));
 	rig::LoseRecord(image.rig.media, image.rig.Record(5, 7));
 	rig::FlipData(image.rig.media, image.rig.Record(4, 39)); // staged
-	rig::FlipData(image.rig.media, image.rig.Record(6, 3));  // the first backing zone: conventional sector 3, or what it was written with
+	rig::FlipData(image.rig.media,
+		      image.rig.Record(6, 3)); // the first backing zone: conventional sector 3, or what it was written with
 	const hz::ImageReport report = image.Check();
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
 	EXPECT_EQ(LostOf(report, 5), 2u);
@@ -112,17 +114,23 @@ TEST(ImageCheck, DamagedCopiesAreNoDamage)
 // The mount is refused: what is left is told by the records alone.
 TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 {
-	struct Case { const char *why; void (*damage)(Rig &rig); } const cases[] = {
-		{"block table, entry of block 20 of plane 1", [](Rig &rig) {
+	struct Case {
+		const char *why;
+		void (*damage)(Rig &rig);
+	} const cases[] = {
+		{"block table, entry of block 20 of plane 1",
+		 [](Rig &rig) {
 			 uint32_t number = rig.cfg.blocks_per_plane + 20;
 			 rig.media.blocks[number].write_sector = 9999;
 			 nand_block_store(&rig.media, number);
 		 }},
-		{"block table, entry of block 0 of plane 0", [](Rig &rig) {
+		{"block table, entry of block 0 of plane 0",
+		 [](Rig &rig) {
 			 std::memset(rig.media.blocks, 0, 4096);
 			 std::memset(rig.media.blocks_copy, 0, 4096);
 		 }},
-		{"zone table, page 0", [](Rig &rig) {
+		{"zone table, page 0",
+		 [](Rig &rig) {
 			 for (uint64_t i = 0; i < rig::Records(rig.media); i++)
 				 if (rig.media.oob[i].kind == HZ_OOB_ZONE_TABLE)
 					 rig::FlipData(rig.media, i);

@@ -6,27 +6,12 @@
 #include "places/places.h"
 #include "slc/staged.h"
 
-uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset)
-{
-	return extent_where(ftl->extent[number], offset);
-}
+uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
 
-void rig_merge_map(struct ftl *ftl)
-{
-	l2p_log_flush(&ftl->workers[0]);
-}
+void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 
-struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba)
-{
-	return l2p_lock_of(ftl, extent_at(ftl, lba));
-}
+struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba) { return l2p_lock_of(ftl, extent_at(ftl, lba)); }
 
-struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone)
-{
-	return &ftl->extent[zone]->lock;
-}
+struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone) { return &ftl->extent[zone]->lock; }
 
-uint64_t rig_backing_resets(struct ftl *ftl)
-{
-	return lt_load(&ftl->places->resets);
-}
+uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }

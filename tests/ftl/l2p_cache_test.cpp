@@ -82,8 +82,14 @@ public:
 		auto it = At(lba / line_ * line_, HZ_MAP_PAGE);
 		return it == order_.end() ? nullptr : &it->entries;
 	}
-	size_t Used() const { return Sum([&](const ModelNode &node) { return Size(node.level); }); }
-	size_t Pinned() const { return Sum([](const ModelNode &node) { return node.pinned; }); }
+	size_t Used() const
+	{
+		return Sum([&](const ModelNode &node) { return Size(node.level); });
+	}
+	size_t Pinned() const
+	{
+		return Sum([](const ModelNode &node) { return node.pinned; });
+	}
 	const std::list<ModelNode> &Nodes() const { return order_; }
 
 private:
@@ -131,7 +137,10 @@ private:
 
 enum { GROUPS = 8 };
 
-struct Choice { uint32_t entries, buckets, window, line; bool clock; };
+struct Choice {
+	uint32_t entries, buckets, window, line;
+	bool clock;
+};
 
 // One shard and its model do the same at random. Lines of group g lie in [g, g + 1) * span, as those of a table page would.
 class Pair {
@@ -148,9 +157,14 @@ public:
 		switch (dice_() % 16) {
 		case 0: Drop(lba); break;
 		case 1: Forget(lba); break;
-		case 2: case 3: case 4: Insert(lba, i); break;
-		case 5: case 6: case 7: Fill(lba, i); break;
-		case 8: case 9: FindRange(lba); break;
+		case 2:
+		case 3:
+		case 4: Insert(lba, i); break;
+		case 5:
+		case 6:
+		case 7: Fill(lba, i); break;
+		case 8:
+		case 9: FindRange(lba); break;
 		default: FindPages(lba); break;
 		}
 		ASSERT_EQ(cache_.shard[0].used, model_.Used());

@@ -267,9 +267,14 @@ TEST(L2pFaults, APageThatCannotBeReadIsMadeAnew)
 // --- power cuts ---
 
 static const std::vector<std::vector<Op>> kFlushes = {
-	{{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}}, {{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}},
-	{{FTL_WRITE, 2, 96, 0}}, {{FTL_ZONE_RESET, 0, 0, 0}}, {{FTL_WRITE, 0, 60, 0}, {FTL_WRITE, 3, 50, 0}},
-	{{FTL_FLUSH, 0, 0, 0}}, {{FTL_WRITE, 3, 40, 0}}, {{FTL_WRITE, 0, 10, FTL_FUA}},
+	{{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}},
+	{{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}},
+	{{FTL_WRITE, 2, 96, 0}},
+	{{FTL_ZONE_RESET, 0, 0, 0}},
+	{{FTL_WRITE, 0, 60, 0}, {FTL_WRITE, 3, 50, 0}},
+	{{FTL_FLUSH, 0, 0, 0}},
+	{{FTL_WRITE, 3, 40, 0}},
+	{{FTL_WRITE, 0, 10, FTL_FUA}},
 };
 
 // False when the cut lies beyond the end.

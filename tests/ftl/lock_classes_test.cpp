@@ -11,7 +11,10 @@ namespace {
 
 using namespace ftl_rig;
 
-struct Class { std::string name; unsigned level; };
+struct Class {
+	std::string name;
+	unsigned level;
+};
 const Class kClasses[] = {
 #define HZ_LOCK_CLASS(constant, name, level, ...) {#name, level},
 #include "lock_classes.def"
@@ -26,7 +29,8 @@ TEST(LockClasses, AKindThatDoesNotExistIsRefusedByAnyClass)
 		cfg.lock_kind[c] = LT_LOCK_KINDS - 1;
 		EXPECT_EQ(ftl_lock_classes_init(&mem, &cfg), nullptr) << kClasses[c].name;
 		cfg.lock_kind[c] = LT_LOCK_KINDS;
-		EXPECT_STREQ(ftl_lock_classes_init(&mem, &cfg), "lock_kind has a number that is no kind of lock in this firmware.") << kClasses[c].name;
+		EXPECT_STREQ(ftl_lock_classes_init(&mem, &cfg), "lock_kind has a number that is no kind of lock in this firmware.")
+			<< kClasses[c].name;
 		cfg.lock_kind[c] = LT_LOCK_NONE;
 	}
 }
@@ -56,7 +60,12 @@ TEST(LockClasses, AZoneInsideTheMapIsCaught)
 	lt_lock_acquire(&map, &inner);
 	lt_lock_release(&map, &inner);
 	lt_lock_release(&zone, &outer);
-	EXPECT_DEATH({ lt_lock_acquire(&map, &outer); lt_lock_acquire(&zone, &inner); }, "out of order: zone while holding l2p");
+	EXPECT_DEATH(
+		{
+			lt_lock_acquire(&map, &outer);
+			lt_lock_acquire(&zone, &inner);
+		},
+		"out of order: zone while holding l2p");
 }
 
 } // namespace

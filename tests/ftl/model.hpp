@@ -13,13 +13,13 @@
 namespace ftl_rig {
 
 struct ModelZone {
-	std::vector<uint64_t> tags;   // content of every accepted sector, by offset
-	uint32_t accepted = 0;        // where the next write of the batch goes
-	uint32_t acked = 0;           // sectors of completed writes
-	uint32_t durable = 0;         // sectors that must survive a power cut
+	std::vector<uint64_t> tags; // content of every accepted sector, by offset
+	uint32_t accepted = 0;      // where the next write of the batch goes
+	uint32_t acked = 0;         // sectors of completed writes
+	uint32_t durable = 0;       // sectors that must survive a power cut
 	bool full = false, finish_pending = false, reset_pending = false;
 	bool explicit_open = false;
-	bool unsure = false;          // an operation of the batch was cut off: those behind it may have found nothing done of it
+	bool unsure = false; // an operation of the batch was cut off: those behind it may have found nothing done of it
 };
 
 struct Op {
@@ -56,7 +56,8 @@ public:
 			Issue(op);
 		lt_host_run_until(clock_now_ns() + after_ns);
 		last_ns = reset_ns = clock_now_ns();
-		rig.Abandon([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
+		rig.Abandon(
+			[this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
 		for (Running &run : running_) {
 			EXPECT_TRUE(run.request->done) << "op " << run.op.kind << " of zone " << run.op.zone << " was forgotten";
 			last_ns = std::max(last_ns, run.request->answered_ns);
@@ -109,8 +110,8 @@ private:
 		Op op;
 		std::unique_ptr<Request> request;
 		uint32_t offset;
-		std::vector<uint32_t> acked;  // flush: what it must make durable
-		std::vector<uint64_t> tags;   // of the sectors it writes
+		std::vector<uint32_t> acked; // flush: what it must make durable
+		std::vector<uint64_t> tags;  // of the sectors it writes
 	};
 
 	void RandomOps(std::vector<Op> &ops)
@@ -178,7 +179,9 @@ private:
 			return;
 		}
 		switch (run.op.kind) {
-		case FTL_WRITE: case FTL_APPEND: case FTL_WRITE_ZEROES: SettleWrite(run, zone); break;
+		case FTL_WRITE:
+		case FTL_APPEND:
+		case FTL_WRITE_ZEROES: SettleWrite(run, zone); break;
 		case FTL_READ: SettleRead(run, zone); break;
 		case FTL_FLUSH:
 			EXPECT_EQ(request.status(), 0);
@@ -197,9 +200,7 @@ private:
 				zone.durable = zone.acked;
 			zone.full = true;
 			break;
-		default:
-			EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION);
-			break;
+		default: EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION); break;
 		}
 	}
 	void Accept(ModelZone &zone, uint32_t end)

@@ -53,7 +53,9 @@ static hz_device_config WafConfig(uint32_t policy)
 	return cfg;
 }
 
-struct Waf { double copies, flash; };
+struct Waf {
+	double copies, flash;
+};
 
 // (Host + collector) / host in steady state; `where` draws the sector.
 template <typename F> static Waf Measure(const hz_device_config &cfg, F where, uint64_t seed = 7)
@@ -112,7 +114,9 @@ TEST(PageWaf, UniformWritesCostWhatTheorySays)
 // more spare zone, or a device as small as this would lose by it more than it gains. One seed's figure is 3 % off easily.
 TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 {
-	auto skewed = [](PageDriver &driver) { return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors()); };
+	auto skewed = [](PageDriver &driver) {
+		return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors());
+	};
 	for (hz_gc_policy policy : {HZ_GC_GREEDY, HZ_GC_COST_BENEFIT}) {
 		hz_device_config one = WafConfig(policy), two = one;
 		two.conventional_streams = 2;

@@ -50,7 +50,10 @@ struct PageOp {
 
 // What a sector may hold: groups of tags by batch, oldest first; the first one is as old as it may be after a power cut.
 struct PageSector {
-	struct Group { uint64_t batch; std::vector<uint64_t> tags; };
+	struct Group {
+		uint64_t batch;
+		std::vector<uint64_t> tags;
+	};
 	std::vector<Group> groups{{0, {0}}};
 
 	void Write(uint64_t batch, uint64_t tag)

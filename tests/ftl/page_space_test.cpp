@@ -43,7 +43,7 @@ TEST(PageSpace, KnowsItsBoundaries)
 	cfg.zone_size_sectors = 96;
 	Rig r(cfg);
 	ASSERT_TRUE(r.Boot()) << r.error;
-	WriteAt(r, 90, 12, 100); // from zone 0 into zone 1
+	WriteAt(r, 90, 12, 100);                     // from zone 0 into zone 1
 	WriteAt(r, 380, 8, 100, NVME_ZONE_BOUNDARY); // from the last conventional zone into a sequential one
 	WriteAt(r, 380, 4, 200);
 	WriteAt(r, 384, 4, 204);
@@ -214,33 +214,96 @@ TEST(PageMap, ALostTablePageIsRebuilt)
 	EXPECT_EQ(r.Check(), "");
 }
 
-struct Variant { const char *name; void (*change)(hz_device_config &); };
+struct Variant {
+	const char *name;
+	void (*change)(hz_device_config &);
+};
 
 static const Variant kVariants[] = {
 	{"Zoned", [](hz_device_config &) {}},
 	{"Block", [](hz_device_config &cfg) { cfg = PageConfig(true); }},
-	{"Greedy", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc_low = 2; }},
-	{"CostBenefit", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_COST_BENEFIT; }},
-	{"Fifo", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_FIFO; }},
-	{"Wear", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.conventional_gc = HZ_GC_WEAR; }},
-	{"OneStream", [](hz_device_config &cfg) { cfg.conventional_streams = 1; cfg.conventional_spare = 4; }},
+	{"Greedy",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.conventional_gc_low = 2;
+	 }},
+	{"CostBenefit",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.conventional_gc = HZ_GC_COST_BENEFIT;
+	 }},
+	{"Fifo",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.conventional_gc = HZ_GC_FIFO;
+	 }},
+	{"Wear",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.conventional_gc = HZ_GC_WEAR;
+	 }},
+	{"OneStream",
+	 [](hz_device_config &cfg) {
+		 cfg.conventional_streams = 1;
+		 cfg.conventional_spare = 4;
+	 }},
 	{"OneBuffer", [](hz_device_config &cfg) { cfg.conventional_buffers = 1; }},
-	{"TwoBuffers", [](hz_device_config &cfg) { cfg.conventional_buffers = 2; cfg.write_buffers = 1; }},
+	{"TwoBuffers",
+	 [](hz_device_config &cfg) {
+		 cfg.conventional_buffers = 2;
+		 cfg.write_buffers = 1;
+	 }},
 	{"OddCapacity", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; }},
-	{"OddBlock", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77; }},
+	{"OddBlock",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77;
+	 }},
 	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
-	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
-	{"ProgramsFail", [](hz_device_config &cfg) { cfg = PageConfig(true); cfg.program_fail_ppb = 1000000; cfg.spare_superblocks = 12;
-						     cfg.blocks_per_plane += 10; }},
+	{"OneHart",
+	 [](hz_device_config &cfg) {
+		 cfg.harts = 1;
+		 cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0;
+	 }},
+	{"ProgramsFail",
+	 [](hz_device_config &cfg) {
+		 cfg = PageConfig(true);
+		 cfg.program_fail_ppb = 1000000;
+		 cfg.spare_superblocks = 12;
+		 cfg.blocks_per_plane += 10;
+	 }},
 	{"Mapped", [](hz_device_config &cfg) { cfg = MappedPageConfig(); }},
 	{"MappedBlock", [](hz_device_config &cfg) { cfg = MappedPageConfig(true, HZ_L2P_LOG_BLOCKING); }},
-	{"MappedShards", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.l2p_cache_bytes = 512; cfg.l2p_eviction = HZ_L2P_CLOCK; }},
-	{"MappedPrefetch", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.l2p_cache_bytes = 400; cfg.l2p_prefetch = 1023;
-						       cfg.lock_shards[HZ_LC_L2P] = 1; }},
-	{"MappedPinned", [](hz_device_config &cfg) { cfg = MappedPageConfig(); cfg.l2p_strategy = HZ_L2P_PINNED; cfg.l2p_prefetch = 4; }},
-	{"MappedOdd", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77; }},
-	{"MappedSlcPages", [](hz_device_config &cfg) { cfg = MappedPageConfig(true); cfg.slc_program_sectors = 2; }},
+	{"MappedShards",
+	 [](hz_device_config &cfg) {
+		 cfg = MappedPageConfig(true);
+		 cfg.l2p_cache_bytes = 512;
+		 cfg.l2p_eviction = HZ_L2P_CLOCK;
+	 }},
+	{"MappedPrefetch",
+	 [](hz_device_config &cfg) {
+		 cfg = MappedPageConfig(true);
+		 cfg.l2p_cache_bytes = 400;
+		 cfg.l2p_prefetch = 1023;
+		 cfg.lock_shards[HZ_LC_L2P] = 1;
+	 }},
+	{"MappedPinned",
+	 [](hz_device_config &cfg) {
+		 cfg = MappedPageConfig();
+		 cfg.l2p_strategy = HZ_L2P_PINNED;
+		 cfg.l2p_prefetch = 4;
+	 }},
+	{"MappedOdd",
+	 [](hz_device_config &cfg) {
+		 cfg = MappedPageConfig(true);
+		 cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77;
+	 }},
+	{"MappedSlcPages",
+	 [](hz_device_config &cfg) {
+		 cfg = MappedPageConfig(true);
+		 cfg.slc_program_sectors = 2;
+	 }},
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
 };
 

@@ -14,17 +14,30 @@ static const Op kFlush{FTL_FLUSH, 0, 0, 0};
 static const std::vector<std::pair<const char *, Body>> kBodies = {
 	{"FlushPartial", {{W(0, 3)}, {kFlush}, {W(0, 5)}, {kFlush}, {W(0, 9)}, {kFlush}, {W(0, 1, FTL_FUA)}}},
 	{"TwoZonesOneBuffer", {{W(0, 4), W(2, 3)}, {W(0, 5), W(2, 7)}, {kFlush}, {W(2, 20), W(0, 2)}, {kFlush}}},
-	{"FillAndReset", {{W(1, 40)}, {W(1, 56)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 30, FTL_FUA)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 7)}, {kFlush}}},
-	{"Finish", {{W(3, 8)}, {Z(FTL_ZONE_FINISH, 3)}, {W(4, 12)}, {Z(FTL_ZONE_FINISH, 4)}, {Z(FTL_ZONE_FINISH, 5)},
-		    {Z(FTL_ZONE_RESET, 3)}, {W(3, 5, FTL_FUA)}}},
+	{"FillAndReset",
+	 {{W(1, 40)}, {W(1, 56)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 30, FTL_FUA)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 7)}, {kFlush}}},
+	{"Finish",
+	 {{W(3, 8)},
+	  {Z(FTL_ZONE_FINISH, 3)},
+	  {W(4, 12)},
+	  {Z(FTL_ZONE_FINISH, 4)},
+	  {Z(FTL_ZONE_FINISH, 5)},
+	  {Z(FTL_ZONE_RESET, 3)},
+	  {W(3, 5, FTL_FUA)}}},
 	{"ManyUnitsInFlight", {{W(0, 64), W(1, 50)}, {kFlush}, {W(0, 30), W(1, 40)}, {kFlush}}},
-	{"SmallForced", {{W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)}, {W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
-			 {W(0, 1, FTL_FUA), W(0, 1), W(0, 2, FTL_FUA)}}},
-	{"NearTheEnd", {{W(0, 93), W(1, 40)}, {W(0, 2, FTL_FUA)}, {W(0, 1), W(2, 3)}, {W(0, 14)}, {kFlush}, {Z(FTL_ZONE_RESET, 0)}, {W(0, 2, FTL_FUA)}}},
+	{"SmallForced",
+	 {{W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
+	  {W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
+	  {W(0, 1, FTL_FUA), W(0, 1), W(0, 2, FTL_FUA)}}},
+	{"NearTheEnd",
+	 {{W(0, 93), W(1, 40)}, {W(0, 2, FTL_FUA)}, {W(0, 1), W(2, 3)}, {W(0, 14)}, {kFlush}, {Z(FTL_ZONE_RESET, 0)}, {W(0, 2, FTL_FUA)}}},
 };
 
 // Policies side by side; each body is cut at each of its operations under each of them.
-struct Policy { const char *name; void (*change)(hz_device_config &); };
+struct Policy {
+	const char *name;
+	void (*change)(hz_device_config &);
+};
 
 static void Patch(hz_device_config &cfg)
 {
@@ -39,15 +52,18 @@ static const Policy kPolicies[] = {
 	{"TwoPlanes", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
 	{"TwoPlanesSlcPages", [](hz_device_config &cfg) { cfg.flush_unit_planes = cfg.slc_program_sectors = 2; }},
-	{"FirstFreeCostBenefit", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE, cfg.slc_gc = HZ_GC_COST_BENEFIT,
-							     cfg.slc_gc_low = 6; }},
-	{"PerZoneFifoIdle", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_PER_ZONE, cfg.write_buffers = cfg.max_active,
-							cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6, cfg.buffer_idle_ns = 200000; }},
+	{"FirstFreeCostBenefit",
+	 [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE, cfg.slc_gc = HZ_GC_COST_BENEFIT, cfg.slc_gc_low = 6; }},
+	{"PerZoneFifoIdle",
+	 [](hz_device_config &cfg) {
+		 cfg.buffer_binding = HZ_BIND_PER_ZONE, cfg.write_buffers = cfg.max_active, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6,
+		 cfg.buffer_idle_ns = 200000;
+	 }},
 	{"PatchedIdle", [](hz_device_config &cfg) { Patch(cfg), cfg.buffer_idle_ns = 1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
 	{"PatchedSlowDie", [](hz_device_config &cfg) { Patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
-	{"PatchedSlcPagesFifo", [](hz_device_config &cfg) { Patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO,
-							    cfg.slc_gc_low = 6; }},
+	{"PatchedSlcPagesFifo",
+	 [](hz_device_config &cfg) { Patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6; }},
 };
 
 // Once more after the crash: go on writing, flush, pull the plug without a cut inside an operation, look again.
@@ -106,10 +122,10 @@ TEST_P(PowerCut, EveryOperation)
 		EXPECT_GT(cut, 8u) << "the body must do something";
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Bodies, PowerCut, testing::Combine(testing::Range(0, int(std::size(kBodies))), testing::Range(0, int(std::size(kPolicies)))),
+INSTANTIATE_TEST_SUITE_P(Bodies, PowerCut,
+			 testing::Combine(testing::Range(0, int(std::size(kBodies))), testing::Range(0, int(std::size(kPolicies)))),
 			 [](const auto &test) {
-				 return std::string(kBodies[std::get<0>(test.param)].first) + "_" +
-					kPolicies[std::get<1>(test.param)].name;
+				 return std::string(kBodies[std::get<0>(test.param)].first) + "_" + kPolicies[std::get<1>(test.param)].name;
 			 });
 
 class PowerCutRandom : public testing::TestWithParam<int> {};

@@ -4,20 +4,44 @@
 
 using namespace ftl_rig;
 
-struct Variant { const char *name; void (*change)(hz_device_config &); };
+struct Variant {
+	const char *name;
+	void (*change)(hz_device_config &);
+};
 
 static const Variant kVariants[] = {
 	{"Plain", [](hz_device_config &) {}},
 	{"FirstFree", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE; }},
-	{"PerZone", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_PER_ZONE; cfg.write_buffers = 5; }},
+	{"PerZone",
+	 [](hz_device_config &cfg) {
+		 cfg.buffer_binding = HZ_BIND_PER_ZONE;
+		 cfg.write_buffers = 5;
+	 }},
 	{"OneBuffer", [](hz_device_config &cfg) { cfg.write_buffers = 1; }},
-	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; cfg.slc_blocks_per_plane = 8; cfg.blocks_per_plane = 18; }},
-	{"WholeSuperpage", [](hz_device_config &cfg) { cfg.flush_unit_planes = 4; cfg.slc_blocks_per_plane = 12;
-						       cfg.blocks_per_plane = 22; }},
+	{"WideUnits",
+	 [](hz_device_config &cfg) {
+		 cfg.flush_unit_planes = 2;
+		 cfg.slc_blocks_per_plane = 8;
+		 cfg.blocks_per_plane = 18;
+	 }},
+	{"WholeSuperpage",
+	 [](hz_device_config &cfg) {
+		 cfg.flush_unit_planes = 4;
+		 cfg.slc_blocks_per_plane = 12;
+		 cfg.blocks_per_plane = 22;
+	 }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
 	{"OddCapacity", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; }},
-	{"NativeSize", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; cfg.zone_size_sectors = 77; }},
-	{"OneHart", [](hz_device_config &cfg) { cfg.harts = 1; cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0; }},
+	{"NativeSize",
+	 [](hz_device_config &cfg) {
+		 cfg.zone_capacity_sectors = 77;
+		 cfg.zone_size_sectors = 77;
+	 }},
+	{"OneHart",
+	 [](hz_device_config &cfg) {
+		 cfg.harts = 1;
+		 cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0;
+	 }},
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
 };
 

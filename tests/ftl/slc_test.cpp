@@ -101,10 +101,11 @@ TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 		}
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc, testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u)),
+INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc,
+			 testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u)),
 			 [](const auto &test) {
-				 return std::string(kPolicies[std::get<2>(test.param)]) + "_Planes" + std::to_string(std::get<0>(test.param)) +
-					"_Unit" + std::to_string(std::get<1>(test.param));
+				 return std::string(kPolicies[std::get<2>(test.param)]) + "_Planes" +
+					std::to_string(std::get<0>(test.param)) + "_Unit" + std::to_string(std::get<1>(test.param));
 			 });
 
 // Every zone completes one staged unit after another, with a sector that is slow to come over the link, and stages zeros of the next: SLC fills
@@ -119,7 +120,12 @@ TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 	cfg.max_open = cfg.max_active = cfg.write_buffers = 16;
 	Rig r(cfg);
 	ASSERT_TRUE(r.Boot()) << r.error;
-	struct Steps { lt_timer timer; Rig *rig; std::deque<Request> writes; uint32_t end; } steps{{}, &r, {}, 5};
+	struct Steps {
+		lt_timer timer;
+		Rig *rig;
+		std::deque<Request> writes;
+		uint32_t end;
+	} steps{{}, &r, {}, 5};
 	lt_timer_arm(&steps.timer, 0, [](lt_timer *timer) {
 		auto *s = reinterpret_cast<Steps *>(timer);
 		for (uint32_t z = 1; z < 16; z++) {

@@ -13,21 +13,36 @@ enum Command { kWrite, kAppend, kOpen, kClose, kFinish, kReset, kOffline, kComma
 const ftl_op kOps[] = {FTL_WRITE, FTL_APPEND, FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE};
 const char *kNames[] = {"write", "append", "open", "close", "finish", "reset", "offline"};
 
-struct Outcome { uint16_t status; uint8_t state; };
+struct Outcome {
+	uint16_t status;
+	uint8_t state;
+};
 const uint16_t kBad = NVME_ZONE_INVALID_TRANSITION;
 
 // Rows: state before; columns: commands. A state of 0 means unchanged.
 const std::map<uint8_t, std::array<Outcome, kCommands>> kTable = {
-	{NVME_ZS_EMPTY, {{{0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_EXPLICIT_OPEN}, {kBad, 0},
-			  {0, NVME_ZS_FULL}, {0, 0}, {kBad, 0}}}},
-	{NVME_ZS_IMPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL},
-				  {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_EMPTY,
+	 {{{0, NVME_ZS_IMPLICIT_OPEN},
+	   {0, NVME_ZS_IMPLICIT_OPEN},
+	   {0, NVME_ZS_EXPLICIT_OPEN},
+	   {kBad, 0},
+	   {0, NVME_ZS_FULL},
+	   {0, 0},
+	   {kBad, 0}}}},
+	{NVME_ZS_IMPLICIT_OPEN,
+	 {{{0, 0}, {0, 0}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
 	{NVME_ZS_EXPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, 0}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
-	{NVME_ZS_CLOSED, {{{0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_IMPLICIT_OPEN}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, 0},
-			   {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	{NVME_ZS_CLOSED,
+	 {{{0, NVME_ZS_IMPLICIT_OPEN},
+	   {0, NVME_ZS_IMPLICIT_OPEN},
+	   {0, NVME_ZS_EXPLICIT_OPEN},
+	   {0, 0},
+	   {0, NVME_ZS_FULL},
+	   {0, NVME_ZS_EMPTY},
+	   {kBad, 0}}}},
 	{NVME_ZS_FULL, {{{NVME_ZONE_FULL, 0}, {NVME_ZONE_FULL, 0}, {kBad, 0}, {kBad, 0}, {0, 0}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
-	{NVME_ZS_READ_ONLY, {{{NVME_ZONE_READ_ONLY, 0}, {NVME_ZONE_READ_ONLY, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0},
-			      {0, NVME_ZS_OFFLINE}}}},
+	{NVME_ZS_READ_ONLY,
+	 {{{NVME_ZONE_READ_ONLY, 0}, {NVME_ZONE_READ_ONLY, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {0, NVME_ZS_OFFLINE}}}},
 	{NVME_ZS_OFFLINE, {{{NVME_ZONE_OFFLINE, 0}, {NVME_ZONE_OFFLINE, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {0, 0}}}},
 };
 

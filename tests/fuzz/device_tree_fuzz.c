@@ -10,11 +10,17 @@ enum { HEADER_BYTES = 40, MOST = 16384 };
 
 static const char strings[] = "compatible\0device_type\0reg\0ranges\0bootargs\0timebase-frequency\0#address-cells\0#size-cells\0x";
 static const uint8_t string_offset[] = {0, 11, 23, 27, 34, 43, 62, 77, 89};
-static const char *const values[] = {"cpu", "memory", "virtio,mmio", "pci-host-ecam-generic", "ns16550a", "sifive,clint0",
-				     "sifive,test0", ""};
+static const char *const values[] = {"cpu",      "memory",        "virtio,mmio",  "pci-host-ecam-generic",
+				     "ns16550a", "sifive,clint0", "sifive,test0", ""};
 
-struct script { const uint8_t *at; size_t left; };
-struct blob { uint8_t byte[MOST]; uint32_t bytes; };
+struct script {
+	const uint8_t *at;
+	size_t left;
+};
+struct blob {
+	uint8_t byte[MOST];
+	uint32_t bytes;
+};
 
 static uint8_t take(struct script *script)
 {
@@ -67,14 +73,9 @@ static void add_token(struct blob *blob, struct script *script)
 		add32(blob, 1);
 		add(blob, "n", 2);
 		break;
-	case 1:
-		add32(blob, 2);
-		break;
-	case 2:
-		add32(blob, take(script));
-		break;
-	default:
-		add_property(blob, script);
+	case 1: add32(blob, 2); break;
+	case 2: add32(blob, take(script)); break;
+	default: add_property(blob, script);
 	}
 }
 

@@ -14,7 +14,8 @@ void fill_admin_queue(Rig &rig, const uint8_t *data, size_t size)
 	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x7c, 0xc0};
 	for (size_t i = 0; i + 8 <= size; i += 8) {
 		nvme_sqe sqe = admin_sqe(opcodes[data[i] % sizeof(opcodes)], data[i + 1] | static_cast<uint32_t>(data[i + 2]) << 16,
-					 data[i + 3] | static_cast<uint32_t>(data[i + 4] % 4) << 16, rig.buffer() + data[i + 5] * 4096, data[i + 6] % 3);
+					 data[i + 3] | static_cast<uint32_t>(data[i + 4] % 4) << 16, rig.buffer() + data[i + 5] * 4096,
+					 data[i + 6] % 3);
 		sqe.prp2 = rig.buffer() + data[i + 7] * 512;
 		sqe.cid = static_cast<uint16_t>(i + 1);
 		rig.place_admin(sqe);

@@ -61,12 +61,15 @@ private:
 	{
 		for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
 			auto offset = static_cast<uint64_t>(req.sgl.page[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - rig_.at(0));
-			require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes, "a request names memory that is not the host's");
+			require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes,
+				"a request names memory that is not the host's");
 		}
 		if (req.op == FTL_ABANDON)
 			return {};
 		taken++;
-		return {.service_ns = served_++ % 7 * 3000, .ready_ns = served_ % 3 * 1000, .status = uint16_t(served_ % 5 ? 0 : NVME_WRITE_FAULT)};
+		return {.service_ns = served_++ % 7 * 3000,
+			.ready_ns = served_ % 3 * 1000,
+			.status = uint16_t(served_ % 5 ? 0 : NVME_WRITE_FAULT)};
 	}
 	void publish(Rig::Queue &queue, uint64_t horizon_ns)
 	{
@@ -87,7 +90,8 @@ private:
 			std::memset(rig_.at(queue.cq), 0, 4096);
 			std::memset(static_cast<void *>(&rig_.clock(id)), 0, sizeof(hz_queue_clock));
 			rig_.clock(id).turnaround_ns = 4000;
-			require(rig_.create_cq(id, kDepth, queue.cq) == 0 && rig_.create_sq(id, kDepth, queue.sq, id) == 0, "an honest queue is refused");
+			require(rig_.create_cq(id, kDepth, queue.cq) == 0 && rig_.create_sq(id, kDepth, queue.sq, id) == 0,
+				"an honest queue is refused");
 			queues_.push_back(queue);
 		}
 		for (auto &queue : queues_)
@@ -160,7 +164,8 @@ private:
 	{
 		static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x7c, 0xc0};
 		nvme_sqe sqe = admin_sqe(opcodes[in_.take(1) % sizeof(opcodes)], static_cast<uint32_t>(in_.take(1) | in_.take(1) << 16),
-					 static_cast<uint32_t>(in_.take(1) | in_.take(1) << 16), address(), static_cast<uint32_t>(in_.take(1) % 3));
+					 static_cast<uint32_t>(in_.take(1) | in_.take(1) << 16), address(),
+					 static_cast<uint32_t>(in_.take(1) % 3));
 		rig_.place_admin(sqe);
 		rig_.post(NVME_REG_DOORBELLS, ++admin_tail_ % 32);
 		commands++;

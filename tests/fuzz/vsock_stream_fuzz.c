@@ -7,7 +7,10 @@
 
 enum { CID = 7, PORT = 5000, PACKET_ROOM = 300 };
 
-struct script { const uint8_t *at; size_t left; };
+struct script {
+	const uint8_t *at;
+	size_t left;
+};
 
 static uint8_t take(struct script *script)
 {
@@ -65,12 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vsock_stream_init(&stream, CID, PORT);
 	while (script.left) {
 		switch (take(&script) % 8) {
-		case 0:
-			vsock_stream_recv(&stream, user, take32(&script) * 100u % sizeof(user));
-			break;
-		case 1:
-			vsock_stream_send(&stream, user, take32(&script) * 100u % sizeof(user));
-			break;
+		case 0: vsock_stream_recv(&stream, user, take32(&script) * 100u % sizeof(user)); break;
+		case 1: vsock_stream_send(&stream, user, take32(&script) * 100u % sizeof(user)); break;
 		case 2:
 			vsock_stream_next(&stream, packet, VSOCK_HEADER_BYTES + 1 + take(&script) % (PACKET_ROOM - VSOCK_HEADER_BYTES));
 			break;
@@ -78,8 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (take(&script) % 4 == 0)
 				vsock_stream_close(&stream);
 			break;
-		default:
-			give_packet(&stream, &script);
+		default: give_packet(&stream, &script);
 		}
 		check(&stream);
 	}

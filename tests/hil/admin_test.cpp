@@ -19,7 +19,10 @@ struct Admin : testing::Test {
 		nvme_sqe sqe = admin_sqe(NVME_ADMIN_IDENTIFY, cns, uint32_t{csi} << 24, rig.buffer(), nsid);
 		return rig.status_of(sqe);
 	}
-	Cqe get(uint8_t fid, uint32_t select = 0, uint32_t cdw11 = 0) { return rig.admin(admin_sqe(NVME_ADMIN_GET_FEATURES, select << 8 | fid, cdw11)); }
+	Cqe get(uint8_t fid, uint32_t select = 0, uint32_t cdw11 = 0)
+	{
+		return rig.admin(admin_sqe(NVME_ADMIN_GET_FEATURES, select << 8 | fid, cdw11));
+	}
 	Cqe set(uint8_t fid, uint32_t value, uint32_t nsid = 0) { return rig.set_feature(fid, value, nsid); }
 	Rig rig;
 };
@@ -214,7 +217,8 @@ TEST_F(Admin, Features)
 
 TEST_F(Admin, FeaturesThatHaveNothingToActOnAreNotChangeable)
 {
-	for (uint8_t fid : {NVME_FEAT_TEMPERATURE_THRESHOLD, NVME_FEAT_ERROR_RECOVERY, NVME_FEAT_INTERRUPT_COALESCING, NVME_FEAT_INTERRUPT_VECTOR}) {
+	for (uint8_t fid :
+	     {NVME_FEAT_TEMPERATURE_THRESHOLD, NVME_FEAT_ERROR_RECOVERY, NVME_FEAT_INTERRUPT_COALESCING, NVME_FEAT_INTERRUPT_VECTOR}) {
 		EXPECT_EQ(get(fid, NVME_FEAT_CAPABILITIES).dw0, 0u) << int(fid);
 		uint32_t value = get(fid).dw0;
 		EXPECT_EQ(get(fid, NVME_FEAT_DEFAULT).dw0, value) << int(fid);

@@ -23,7 +23,10 @@ struct Doorbells : testing::Test {
 		ASSERT_TRUE(cqe);
 		EXPECT_EQ(cqe->dw0, information << 8 | NVME_LOG_ERROR << 16);
 	}
-	void clear_events() { EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15 << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0); }
+	void clear_events()
+	{
+		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15 << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	}
 	static constexpr uint32_t tail(unsigned q) { return 0x1000 + q * 8; }
 	static constexpr uint32_t head(unsigned q) { return 0x1004 + q * 8; }
 	Rig rig;

@@ -126,7 +126,9 @@ History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t infli
 	rig.fake->hil_cost_ns = 250;
 	rig.fake->script = [&](const ftl_request &req) {
 		uint64_t mix = (req.lba * 2654435761u + work) % 9973;
-		return Answer{.service_ns = 3000 + mix * 7, .ready_ns = mix % 3 ? mix : 0, .status = static_cast<uint16_t>(mix % 97 ? 0 : NVME_UNRECOVERED_READ)};
+		return Answer{.service_ns = 3000 + mix * 7,
+			      .ready_ns = mix % 3 ? mix : 0,
+			      .status = static_cast<uint16_t>(mix % 97 ? 0 : NVME_UNRECOVERED_READ)};
 	};
 	std::vector<HostThread> threads;
 	for (unsigned id = 1; id <= queues; id++)
@@ -142,8 +144,14 @@ History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t infli
 	for (auto &thread : threads)
 		thread.begin();
 	rig.on_poll = [&] { some_step(); };
-	rig.fake->on_submit = [&] { if (scheduler() % 2) some_step(); };
-	rig.on_host_wait = [&] { some_step(); return unfinished(); };
+	rig.fake->on_submit = [&] {
+		if (scheduler() % 2)
+			some_step();
+	};
+	rig.on_host_wait = [&] {
+		some_step();
+		return unfinished();
+	};
 	for (int i = 0; i < 1000 && unfinished(); i++)
 		rig.run();
 	EXPECT_FALSE(unfinished()) << "the replay did not end";
@@ -261,13 +269,17 @@ TEST_P(HorizonNonsense, BreaksTheQueueOnlyAndTellsItsThread)
 	ASSERT_EQ(rig.create_cq(1, 8, bad.cq) | rig.create_sq(1, 8, bad.sq, 1), NVME_SUCCESS);
 	EXPECT_EQ(rig.clock(1).broken, 0u) << "made anew";
 }
-INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense, testing::Values(
-	Nonsense{"TailAtTheDepth", 8, 0, 0, 0}, Nonsense{"TailAllOnes", ~0ull, 0, 0, 0}, Nonsense{"HeadOfNothing", 0, 1, 0, 0},
-	Nonsense{"HeadAllOnes", 0, ~0ull, 0, 0}, Nonsense{"PromiseBeyondTheEnd", 0, 0, HZ_ARRIVAL_MOST_NS + 1, 0},
-	Nonsense{"PromiseFarBeyondTheEnd", 0, 0, 1ull << 62, 0}, Nonsense{"PromiseAlmostForEver", 0, 0, UINT64_MAX - 1, 0},
-	Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_ARRIVAL_MOST_NS + 1}, Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
-	Nonsense{"ArrivalAlmostForEver", 1, 0, UINT64_MAX, UINT64_MAX - 1}, Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX}),
-	[](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense,
+			 testing::Values(Nonsense{"TailAtTheDepth", 8, 0, 0, 0}, Nonsense{"TailAllOnes", ~0ull, 0, 0, 0},
+					 Nonsense{"HeadOfNothing", 0, 1, 0, 0}, Nonsense{"HeadAllOnes", 0, ~0ull, 0, 0},
+					 Nonsense{"PromiseBeyondTheEnd", 0, 0, HZ_ARRIVAL_MOST_NS + 1, 0},
+					 Nonsense{"PromiseFarBeyondTheEnd", 0, 0, 1ull << 62, 0},
+					 Nonsense{"PromiseAlmostForEver", 0, 0, UINT64_MAX - 1, 0},
+					 Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_ARRIVAL_MOST_NS + 1},
+					 Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
+					 Nonsense{"ArrivalAlmostForEver", 1, 0, UINT64_MAX, UINT64_MAX - 1},
+					 Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX}),
+			 [](const auto &i) { return i.param.name; });
 
 TEST(HorizonLimits, DeviceTimeMayRunToItsEnd)
 {
@@ -463,7 +475,11 @@ uint64_t admin_after_the_last_close(int moment)
 		rig.post(NVME_REG_DOORBELLS, 5);
 	};
 	rig.on_poll = host;
-	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
+	rig.on_host_wait = [&] {
+		bool early = chances < moment;
+		host();
+		return early;
+	};
 	rig.run();
 	rig.on_poll = [] {};
 	EXPECT_TRUE(rig.reap_admin(false));
@@ -504,7 +520,11 @@ uint64_t admin_after_more_work(int moment)
 		rig.post(NVME_REG_DOORBELLS, 5);
 	};
 	rig.on_poll = host;
-	rig.on_host_wait = [&] { bool early = chances < moment; host(); return early; };
+	rig.on_host_wait = [&] {
+		bool early = chances < moment;
+		host();
+		return early;
+	};
 	rig.run();
 	rig.on_poll = [] {};
 	EXPECT_TRUE(rig.reap_admin(false));
@@ -530,7 +550,8 @@ TEST(HorizonLimits, MessagesThatComeTogetherAreActedUponOneByOne)
 	}
 	unsigned polls_between = 0;
 	rig.on_poll = [&] {
-		bool one = rig.at<nvme_cqe>(rig.admin_completions())[0].status & 1, two = rig.at<nvme_cqe>(rig.admin_completions())[1].status & 1;
+		bool one = rig.at<nvme_cqe>(rig.admin_completions())[0].status & 1,
+		     two = rig.at<nvme_cqe>(rig.admin_completions())[1].status & 1;
 		polls_between += one && !two;
 	};
 	rig.run();

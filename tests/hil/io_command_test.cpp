@@ -103,8 +103,8 @@ TEST_F(IoCommand, NamespaceAndFlags)
 
 TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 {
-	const uint8_t known[] = {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
-				 NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV};
+	const uint8_t known[] = {NVME_IO_READ,        NVME_IO_WRITE,          NVME_IO_FLUSH,         NVME_IO_WRITE_ZEROES,
+				 NVME_IO_ZONE_APPEND, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV};
 	for (unsigned opcode = 0; opcode < 256; opcode++) {
 		nvme_sqe sqe = io_sqe(static_cast<uint8_t>(opcode), 0, 1, heap);
 		sqe.nsid = 77;
@@ -128,8 +128,11 @@ TEST_F(IoCommand, ABlockNamespaceKnowsNoZones)
 
 TEST_F(IoCommand, ZoneSend)
 {
-	const std::pair<uint32_t, uint8_t> actions[] = {{NVME_ZSA_CLOSE, FTL_ZONE_CLOSE}, {NVME_ZSA_FINISH, FTL_ZONE_FINISH},
-		{NVME_ZSA_OPEN, FTL_ZONE_OPEN}, {NVME_ZSA_RESET, FTL_ZONE_RESET}, {NVME_ZSA_OFFLINE, FTL_ZONE_OFFLINE}};
+	const std::pair<uint32_t, uint8_t> actions[] = {{NVME_ZSA_CLOSE, FTL_ZONE_CLOSE},
+							{NVME_ZSA_FINISH, FTL_ZONE_FINISH},
+							{NVME_ZSA_OPEN, FTL_ZONE_OPEN},
+							{NVME_ZSA_RESET, FTL_ZONE_RESET},
+							{NVME_ZSA_OFFLINE, FTL_ZONE_OFFLINE}};
 	for (auto [action, op] : actions) {
 		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_SEND, 4096);
 		sqe.cdw13 = action;

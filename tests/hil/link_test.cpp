@@ -15,8 +15,8 @@ namespace hil_test {
 TEST(Link, RecordsMayComeInAnyPieces)
 {
 	Rig rig;
-	hz_link_message asks[3] = {{HZ_LINK_READ, 4, 1, NVME_REG_VS, 0}, {HZ_LINK_READ, 8, 2, NVME_REG_CAP, 0},
-				   {HZ_LINK_WRITE, 4, 3, NVME_REG_AQA, 0x10001}};
+	hz_link_message asks[3] = {
+		{HZ_LINK_READ, 4, 1, NVME_REG_VS, 0}, {HZ_LINK_READ, 8, 2, NVME_REG_CAP, 0}, {HZ_LINK_WRITE, 4, 3, NVME_REG_AQA, 0x10001}};
 	auto *bytes = reinterpret_cast<const uint8_t *>(asks);
 	for (size_t i = 0; i < sizeof(asks); i++) {
 		rig.send(bytes + i, 1);
@@ -62,13 +62,15 @@ TEST_P(LinkBroken, ClosesTheConnectionAndTheDeviceStays)
 	rig.enable();
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Records, LinkBroken, testing::Values(
-	hz_link_message{0, 4, 0, 0, 0}, hz_link_message{HZ_LINK_VALUE, 4, 0, 0, 0}, hz_link_message{HZ_LINK_IRQ, 4, 0, 0, 0},
-	hz_link_message{255, 4, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 0, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 2, 0, 0, 0},
-	hz_link_message{HZ_LINK_READ, 16, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 2, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 0x6c, 0},
-	hz_link_message{HZ_LINK_READ, 8, 0, 0x68, 0}, hz_link_message{HZ_LINK_WRITE, 4, 0, 0xffc, 0},
-	hz_link_message{HZ_LINK_WRITE, 4, 0, 0x1208, 0}, hz_link_message{HZ_LINK_WRITE, 8, 0, 0x1204, 0},
-	hz_link_message{HZ_LINK_WRITE, 4, 0, 0xfffffffc, 0}));
+INSTANTIATE_TEST_SUITE_P(Records, LinkBroken,
+			 testing::Values(hz_link_message{0, 4, 0, 0, 0}, hz_link_message{HZ_LINK_VALUE, 4, 0, 0, 0},
+					 hz_link_message{HZ_LINK_IRQ, 4, 0, 0, 0}, hz_link_message{255, 4, 0, 0, 0},
+					 hz_link_message{HZ_LINK_READ, 0, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 2, 0, 0, 0},
+					 hz_link_message{HZ_LINK_READ, 16, 0, 0, 0}, hz_link_message{HZ_LINK_READ, 4, 0, 2, 0},
+					 hz_link_message{HZ_LINK_READ, 4, 0, 0x6c, 0}, hz_link_message{HZ_LINK_READ, 8, 0, 0x68, 0},
+					 hz_link_message{HZ_LINK_WRITE, 4, 0, 0xffc, 0}, hz_link_message{HZ_LINK_WRITE, 4, 0, 0x1208, 0},
+					 hz_link_message{HZ_LINK_WRITE, 8, 0, 0x1204, 0},
+					 hz_link_message{HZ_LINK_WRITE, 4, 0, 0xfffffffc, 0}));
 
 TEST(Link, HangUpResetsAndTheNextHostFindsAnIdleController)
 {
@@ -93,7 +95,8 @@ TEST(Link, RandomBytesNeverCrash)
 		Rig rig;
 		for (int i = 0; i < 200; i++) {
 			hz_link_message m{static_cast<uint8_t>(1 + random() % 2), static_cast<uint8_t>(4 << random() % 2), 0,
-					  static_cast<uint32_t>(random() % 3 ? random() % 16 * 4 : 0x1000 + random() % 130 * 4), random() % 70};
+					  static_cast<uint32_t>(random() % 3 ? random() % 16 * 4 : 0x1000 + random() % 130 * 4),
+					  random() % 70};
 			if (random() % 50 == 0)
 				m.offset = static_cast<uint32_t>(random());
 			if (random() % 4 == 0)

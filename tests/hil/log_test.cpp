@@ -8,7 +8,8 @@ namespace hil_test {
 
 struct Log : testing::Test {
 	Log() { rig.enable(); }
-	uint16_t log(uint8_t id, uint32_t bytes, uint64_t offset = 0, uint32_t extra10 = 0, uint32_t cdw14 = 0, uint32_t nsid = NVME_NSID_ALL)
+	uint16_t log(uint8_t id, uint32_t bytes, uint64_t offset = 0, uint32_t extra10 = 0, uint32_t cdw14 = 0,
+		     uint32_t nsid = NVME_NSID_ALL)
 	{
 		uint32_t dwords = bytes / 4 - 1;
 		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, id | dwords << 16 | extra10, dwords >> 16, rig.buffer(), nsid);

@@ -18,7 +18,10 @@ constexpr uint64_t region = 16 << 20, heap = HZ_SHM_HEAP_OFFSET, page = 4096;
 constexpr uint16_t bad_offset = NVME_PRP_OFFSET_INVALID | NVME_DNR;
 
 struct Prp : testing::Test {
-	Prp() : memory(static_cast<uint8_t *>(std::aligned_alloc(page, region)), std::free), bus{memory.get(), region} { std::memset(memory.get(), 0, region); }
+	Prp() : memory(static_cast<uint8_t *>(std::aligned_alloc(page, region)), std::free), bus{memory.get(), region}
+	{
+		std::memset(memory.get(), 0, region);
+	}
 	uint16_t parse(uint64_t prp1, uint64_t prp2, uint32_t bytes) { return prp_parse(&bus, prp1, prp2, bytes, pages, &sgl); }
 	void entry(uint64_t at, uint64_t value) { std::memcpy(memory.get() + at, &value, 8); }
 	uint64_t bus_of(unsigned i) const { return static_cast<uint64_t>(pages[i] - memory.get()); }
@@ -26,7 +29,7 @@ struct Prp : testing::Test {
 	std::unique_ptr<uint8_t, decltype(&std::free)> memory;
 	host_bus bus;
 	uint8_t *pages[PRP_MAX_PAGES];
-	struct sgl sgl{};
+	struct sgl sgl {};
 };
 
 TEST_F(Prp, OnePageNeedsOnlyPrp1)

@@ -54,7 +54,9 @@ TEST(Queues, CompletionsAreInOrderOfTheirTimes)
 	auto queue = rig.make_queue(1, 64);
 	const uint64_t seed = 3;
 	std::mt19937_64 random(seed);
-	rig.fake->script = [&](const ftl_request &) { return Answer{.service_ns = random() % 30000, .ready_ns = random() % 2 * random() % 30000}; };
+	rig.fake->script = [&](const ftl_request &) {
+		return Answer{.service_ns = random() % 30000, .ready_ns = random() % 2 * random() % 30000};
+	};
 	for (int i = 0; i < 60; i++)
 		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 10000 + random() % 1000);
 	rig.open(queue);
@@ -118,7 +120,10 @@ TEST(Queues, FullCompletionQueueParksCompletionsUntilTheHostCanHaveRead)
 		};
 		rig.open(queue);
 		rig.on_poll = host;
-		rig.on_host_wait = [&] { host(); return times[slow].size() < 20; };
+		rig.on_host_wait = [&] {
+			host();
+			return times[slow].size() < 20;
+		};
 		for (int i = 0; i < 40 && times[slow].size() < 20; i++)
 			rig.run();
 		ASSERT_EQ(times[slow].size(), 20u);

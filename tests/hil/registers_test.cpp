@@ -96,13 +96,18 @@ TEST_P(RegistersBadEnable, EndsInFatalStatusAndDisableHeals)
 }
 
 constexpr uint64_t heap = HZ_SHM_HEAP_OFFSET;
-INSTANTIATE_TEST_SUITE_P(Settings, RegistersBadEnable, testing::Values(
-	BadEnable{"page size", 0x61 | 1 << 7, 0x1f001f, heap, heap + 4096}, BadEnable{"arbitration", 0x61 | 1 << 11, 0x1f001f, heap, heap + 4096},
-	BadEnable{"command set", 0x11, 0x1f001f, heap, heap + 4096}, BadEnable{"admin only", 0x71, 0x1f001f, heap, heap + 4096},
-	BadEnable{"one SQ slot", 0x61, 0x1f0000, heap, heap + 4096}, BadEnable{"one CQ slot", 0x61, 0x00001f, heap, heap + 4096},
-	BadEnable{"SQ unaligned", 0x61, 0x1f001f, heap + 64, heap + 4096}, BadEnable{"CQ below heap", 0x61, 0x1f001f, heap, 4096},
-	BadEnable{"SQ beyond", 0x61, 0x1f001f, region_bytes, heap}, BadEnable{"SQ wraps", 0x61, 0x1f001f, ~4095ull, heap},
-	BadEnable{"CQ end beyond", 0x61, 0xfff001f, heap, region_bytes - 4096}));
+INSTANTIATE_TEST_SUITE_P(Settings, RegistersBadEnable,
+			 testing::Values(BadEnable{"page size", 0x61 | 1 << 7, 0x1f001f, heap, heap + 4096},
+					 BadEnable{"arbitration", 0x61 | 1 << 11, 0x1f001f, heap, heap + 4096},
+					 BadEnable{"command set", 0x11, 0x1f001f, heap, heap + 4096},
+					 BadEnable{"admin only", 0x71, 0x1f001f, heap, heap + 4096},
+					 BadEnable{"one SQ slot", 0x61, 0x1f0000, heap, heap + 4096},
+					 BadEnable{"one CQ slot", 0x61, 0x00001f, heap, heap + 4096},
+					 BadEnable{"SQ unaligned", 0x61, 0x1f001f, heap + 64, heap + 4096},
+					 BadEnable{"CQ below heap", 0x61, 0x1f001f, heap, 4096},
+					 BadEnable{"SQ beyond", 0x61, 0x1f001f, region_bytes, heap},
+					 BadEnable{"SQ wraps", 0x61, 0x1f001f, ~4095ull, heap},
+					 BadEnable{"CQ end beyond", 0x61, 0xfff001f, heap, region_bytes - 4096}));
 
 TEST(Registers, ReadingCostsNoDeviceTime)
 {

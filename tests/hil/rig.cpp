@@ -234,10 +234,7 @@ void Rig::await_event(uint16_t cid)
 	ring_admin();
 }
 
-Cqe Rig::set_feature(uint8_t id, uint32_t value, uint32_t nsid)
-{
-	return admin(admin_sqe(NVME_ADMIN_SET_FEATURES, id, value, 0, nsid));
-}
+Cqe Rig::set_feature(uint8_t id, uint32_t value, uint32_t nsid) { return admin(admin_sqe(NVME_ADMIN_SET_FEATURES, id, value, 0, nsid)); }
 
 uint16_t Rig::create_cq(unsigned id, uint32_t depth, uint64_t base, uint32_t flags, uint32_t vector)
 {
@@ -275,7 +272,12 @@ std::optional<Cqe> Rig::peek(Queue &queue, uint32_t cq_depth)
 	const nvme_cqe &raw = at<nvme_cqe>(queue.cq)[queue.consumed % depth];
 	if ((raw.status & 1) == (queue.consumed / depth & 1))
 		return {};
-	Cqe cqe{raw.dw0, raw.dw1, raw.sq_head, raw.sq_id, raw.cid, static_cast<uint16_t>(raw.status >> 1),
+	Cqe cqe{raw.dw0,
+		raw.dw1,
+		raw.sq_head,
+		raw.sq_id,
+		raw.cid,
+		static_cast<uint16_t>(raw.status >> 1),
 		clock(queue.id).completed_ns[queue.consumed % depth]};
 	queue.consumed++;
 	return cqe;

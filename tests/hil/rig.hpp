@@ -27,7 +27,7 @@ struct Options {
 	bool virtual_clock = true;
 	uint32_t inflight = 64, workers = 4, harts = 3;
 	uint64_t start_ns = 1000;
-	bool block = false; // a block namespace instead of a zoned one
+	bool block = false;        // a block namespace instead of a zoned one
 	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;
 	ftl_damage damage{}; // that mount found
@@ -58,7 +58,11 @@ public:
 	uint64_t get(uint32_t offset, uint8_t size = 4) { return ask(HZ_LINK_READ, offset, size).value; }
 	hz_link_message set(uint32_t offset, uint64_t value, uint8_t size = 4) { return ask(HZ_LINK_WRITE, offset, size, value); }
 	void post(uint32_t offset, uint64_t value, uint8_t size = 4); // the same, not run: its answer comes later
-	void hang_up() { leave(); run(); }
+	void hang_up()
+	{
+		leave();
+		run();
+	}
 	void leave() { hung_up_ = true; } // seen at the next look
 	bool closed() const { return closed_; }
 
@@ -75,15 +79,15 @@ public:
 
 	// Admin
 	void enable(uint32_t slots = 32, uint32_t cc_extra = 0);
-	void place_admin(nvme_sqe sqe);          // into the ring, not rung
+	void place_admin(nvme_sqe sqe); // into the ring, not rung
 	void ring_admin();
 	std::optional<Cqe> reap_admin(bool free_slot = true);
 	uint64_t admin_completions() const { return acq_; }
-	Cqe admin(nvme_sqe sqe);                 // one command, waits for its completion
+	Cqe admin(nvme_sqe sqe); // one command, waits for its completion
 	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
-	void await_event(uint16_t cid = 0);      // a request that the next asynchronous event completes
+	void await_event(uint16_t cid = 0); // a request that the next asynchronous event completes
 	Cqe set_feature(uint8_t id, uint32_t value, uint32_t nsid = 0);
-	uint64_t buffer() const { return buffer_; }  // 1 MiB for admin data, page aligned
+	uint64_t buffer() const { return buffer_; } // 1 MiB for admin data, page aligned
 	template <class T> const T &page() { return *at<T>(buffer_); }
 
 	// I/O queue pair; the harness plays the host side by hand.
@@ -99,7 +103,7 @@ public:
 	void place(Queue &queue, nvme_sqe sqe, uint64_t arrival_ns = 0);
 	std::optional<Cqe> peek(Queue &queue, uint32_t cq_depth = 0); // takes the entry, tells nobody
 	void open(Queue &queue, uint64_t horizon_ns = UINT64_MAX);
-	void publish(Queue &queue, uint64_t horizon_ns = UINT64_MAX);  // submitted, horizon, seen and the doorbells
+	void publish(Queue &queue, uint64_t horizon_ns = UINT64_MAX); // submitted, horizon, seen and the doorbells
 	void close(Queue &queue, uint64_t horizon_ns);
 	// One command to its completion on a queue that is open.
 	Cqe io(Queue &queue, nvme_sqe sqe);

@@ -47,10 +47,7 @@ void abandoned(lt_event *event)
 	lt_post(service->req->reply_to, event, reply);
 }
 
-bool is_over(const Service *service)
-{
-	return service->req->life && service->req->life <= service->owner->over && !service->under_way;
-}
+bool is_over(const Service *service) { return service->req->life && service->req->life <= service->owner->over && !service->under_way; }
 
 void abandon(ScriptedFtl *f)
 {

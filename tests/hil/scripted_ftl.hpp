@@ -25,7 +25,7 @@ struct Answer {
 	uint64_t ready_ns = 0;      // further, until the data has crossed the link
 	uint16_t status = 0;
 	uint64_t result = 0;
-	bool under_way = false;     // a controller reset must wait for it, as for a flash read
+	bool under_way = false; // a controller reset must wait for it, as for a flash read
 };
 
 struct Service;
@@ -45,7 +45,7 @@ struct ScriptedFtl {
 	ftl_health health{100, 0};
 	int shut_down = -1; // what the HIL last said about it
 	std::vector<Service *> serving;
-	uint64_t over = 0;  // life of the controller that was abandoned last
+	uint64_t over = 0; // life of the controller that was abandoned last
 };
 
 controller_ops scripted_ops(ScriptedFtl &f);

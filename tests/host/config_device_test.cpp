@@ -132,10 +132,12 @@ TEST(DeviceConfig, OneTebibyteHasTheTablesThatItsFileSays)
 /* Every key of the sections for conventional zones, the SLC region, the map and idle buffers arrives in its field. */
 TEST(DeviceConfig, MapAndNamespaceKeysArrive)
 {
-	const hz_device_config c = parse_device("zones: {namespace: zoned, count: 20}\nbuffers: {idle: 320us}\n"
-						"conventional: {zones: 4, spare_superblocks: 6, streams: 2, buffers: 3, gc: cost-benefit, gc_low: 4}\n"
-						"slc: {gc: fifo, gc_low: 3}\nl2p: {cache: 12 KiB, levels: chunk, chunk: 1 MiB, strategy: multiple,\n"
-						"  eviction: clock, prefetch: 7, buckets: 64, log_entries: 512, log_policy: blocking}\n", "d.yaml");
+	const hz_device_config c = parse_device(
+		"zones: {namespace: zoned, count: 20}\nbuffers: {idle: 320us}\n"
+		"conventional: {zones: 4, spare_superblocks: 6, streams: 2, buffers: 3, gc: cost-benefit, gc_low: 4}\n"
+		"slc: {gc: fifo, gc_low: 3}\nl2p: {cache: 12 KiB, levels: chunk, chunk: 1 MiB, strategy: multiple,\n"
+		"  eviction: clock, prefetch: 7, buckets: 64, log_entries: 512, log_policy: blocking}\n",
+		"d.yaml");
 	EXPECT_EQ(c.buffer_idle_ns, 320000u);
 	EXPECT_EQ(c.conventional_zones, 4u);
 	EXPECT_EQ(c.conventional_spare, 6u);
@@ -189,9 +191,10 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 		  "d.yaml:3: l2p.log_entries: '4000000000' is out of range: 256 to 1048576");
 	EXPECT_EQ(error_of("zones: {namespace: block, size: 16 MiB}\nconventional: {spare_superblocks: 5}\n"),
 		  "d.yaml:1: zones.size (4 KiB sectors) is 4096, but it must be zones.capacity in a block namespace, 3072.");
-	EXPECT_EQ(error_of("seed: 1\ngeometry:\n  slc_blocks_per_plane: 3\n"),
-		  "d.yaml:3: geometry.slc_blocks_per_plane is 3, but it must hold what all zones may have staged, the tables, and room to collect: "
-		  "at least 6.");
+	EXPECT_EQ(
+		error_of("seed: 1\ngeometry:\n  slc_blocks_per_plane: 3\n"),
+		"d.yaml:3: geometry.slc_blocks_per_plane is 3, but it must hold what all zones may have staged, the tables, and room to collect: "
+		"at least 6.");
 	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
 	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"), "d.yaml:1: l2p.chunk: '12 KiB' is out of range: 16 KiB to 4 GiB");
@@ -223,7 +226,8 @@ TEST(DeviceConfig, ErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("geometry: 5\n"), "d.yaml:1: geometry: expected 'key: value' lines below it");
 	EXPECT_NE(error_of("geometry:\n  cell: [tlc]\n").find("d.yaml:2: geometry.cell: expected a name"), std::string::npos);
 	EXPECT_NE(error_of("a: b: c\n").find("d.yaml:1: this is not YAML"), std::string::npos);
-	EXPECT_EQ(error_of("zones:\n  max_open: 9\n  max_active: 3\n"), "d.yaml:2: zones.max_open is 9, but it must be at most zones.max_active 3.");
+	EXPECT_EQ(error_of("zones:\n  max_open: 9\n  max_active: 3\n"),
+		  "d.yaml:2: zones.max_open is 9, but it must be at most zones.max_active 3.");
 	EXPECT_EQ(error_of("seed: 1\ntiming:\n  command: 1ns\n  normal:\n    read: [20us, 2s]\n"),
 		  "d.yaml:5: timing.normal.read: '2s' is out of range: 0 to 1 s");
 	EXPECT_NE(error_of("harts:\n  workers: 2\n  worker: [2, 3]\n").find("give either counts"), std::string::npos);
@@ -255,16 +259,19 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 			continue;
 		const std::string above = in_the_file(field, field.most + 1);
 		const std::string text = file_with(field, above);
-		const std::string place = "d.yaml:" + std::to_string(std::count(text.begin(), text.end(), '\n')) + ": " + key_of(field) + ": '" + above + "'";
+		const std::string place = "d.yaml:" + std::to_string(std::count(text.begin(), text.end(), '\n')) + ": " + key_of(field) +
+					  ": '" + above + "'";
 		if (field.unit == HZ_UNIT_CHOICE) {
-			EXPECT_TRUE(error_of(text).starts_with(place + " is not one of " + std::string(words_of(field)[0]))) << error_of(text);
+			EXPECT_TRUE(error_of(text).starts_with(place + " is not one of " + std::string(words_of(field)[0])))
+				<< error_of(text);
 			continue;
 		}
 		EXPECT_TRUE(error_of(text).starts_with(place + " is out of range: ")) << error_of(text);
 		for (const uint64_t edge : {field.least, field.most}) // relations may refuse it, the limit does not
 			EXPECT_EQ(error_of(file_with(field, in_the_file(field, edge))).find("out of range"), std::string::npos);
 		if (field.least > 0) {
-			EXPECT_NE(error_of(file_with(field, in_the_file(field, field.least - 1))).find(" is out of range: "), std::string::npos);
+			EXPECT_NE(error_of(file_with(field, in_the_file(field, field.least - 1))).find(" is out of range: "),
+				  std::string::npos);
 		}
 	}
 }
@@ -282,7 +289,8 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 			const bool choice = field.unit == HZ_UNIT_CHOICE;
 			if (value < field.least || value > field.most || value == field.fallback)
 				continue;
-			const std::string text = file_with(field, choice ? std::string(words_of(field)[value - field.least]) : in_the_file(field, value));
+			const std::string text = file_with(field, choice ? std::string(words_of(field)[value - field.least])
+									 : in_the_file(field, value));
 			if (error_of(text) != "no error")
 				continue;
 			const hz_device_config cfg = parse_device(text, "d.yaml");
@@ -304,8 +312,10 @@ TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
 		  "d.yaml:3: locks.shards.slc: locks of this class are not divided into shards: remove the key");
 	EXPECT_EQ(error_of("locks:\n  shards: {zone: 0}\n"),
 		  "d.yaml:2: locks.shards.zone: locks of this class are not divided into shards: remove the key");
-	EXPECT_EQ(error_of("locks:\n  kind:\n    link: mcs\n"), "d.yaml:3: locks.kind.link: no lock of a device is of this class: remove the key");
-	EXPECT_EQ(error_of("locks: {shards: {test: 1}}\n"), "d.yaml:1: locks.shards.test: no lock of a device is of this class: remove the key");
+	EXPECT_EQ(error_of("locks:\n  kind:\n    link: mcs\n"),
+		  "d.yaml:3: locks.kind.link: no lock of a device is of this class: remove the key");
+	EXPECT_EQ(error_of("locks: {shards: {test: 1}}\n"),
+		  "d.yaml:1: locks.shards.test: no lock of a device is of this class: remove the key");
 	EXPECT_EQ(error_of("locks: {kind: {default: clh, block: mcs}, shards: {l2p: 8}}\n"), "no error");
 }
 

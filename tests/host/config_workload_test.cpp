@@ -29,7 +29,8 @@ TEST(WorkloadConfig, EveryPresetIsLegal)
 
 TEST(WorkloadConfig, CommonAndEach)
 {
-	const Workload w = parse_workload("threads: 3\ncommon: {total_ops: 10, block: 8 KiB}\neach:\n  - {}\n  - {read_ratio: 1.0, prefill: 0.5}\n", "w");
+	const Workload w = parse_workload(
+		"threads: 3\ncommon: {total_ops: 10, block: 8 KiB}\neach:\n  - {}\n  - {read_ratio: 1.0, prefill: 0.5}\n", "w");
 	ASSERT_EQ(w.threads.size(), 3u);
 	EXPECT_EQ(w.threads[1].read_ratio, 1.0);
 	EXPECT_EQ(w.threads[2].read_ratio, 0.5);
@@ -49,12 +50,15 @@ TEST(WorkloadConfig, Errors)
 	EXPECT_EQ(error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
 	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  span: 0.5\n  span_bytes: 1 MiB\n"),
 		  "w.yaml:4: common.span_bytes: give either span or span_bytes");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  first_zone: 3\n"), "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
+	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  first_zone: 3\n"),
+		  "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
 	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  zone_step: 2\n"), "w.yaml:3: common.zone_step: goes with first_zone: give both");
 	for (const char *key : {"append: true", "open_zones: 2", "zone_depth: 3"})
 		EXPECT_NE(error_of("common:\n  total_ops: 5\n  area: conventional\n  " + std::string(key) + "\n")
 				  .find("w.yaml:4: common." + std::string(key).substr(0, std::string(key).find(':')) +
-					": goes with sequential zones: remove it, or area: conventional"), std::string::npos) << key;
+					": goes with sequential zones: remove it, or area: conventional"),
+			  std::string::npos)
+			<< key;
 	EXPECT_NE(error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"), std::string::npos);
 }
 

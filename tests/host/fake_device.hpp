@@ -17,8 +17,8 @@ namespace hz::replay {
 class FakeDevice : public Port {
 public:
 	struct Faults {
-		uint64_t fail_write;    // number of the write that fails, from 1
-		uint64_t corrupt_read;  // number of the read that gets a flipped bit, from 1
+		uint64_t fail_write;   // number of the write that fails, from 1
+		uint64_t corrupt_read; // number of the read that gets a flipped bit, from 1
 	};
 	FakeDevice(const wl::ZoneShare &zones, unsigned depth, uint64_t seed) : FakeDevice(zones, depth, seed, Faults{0, 0}) {}
 	FakeDevice(const wl::ZoneShare &zones, unsigned depth, uint64_t seed, Faults faults);
@@ -65,6 +65,5 @@ private:
 	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0;
 	size_t batch_ = SIZE_MAX;
 };
-
 
 } // namespace hz::replay

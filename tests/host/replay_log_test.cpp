@@ -24,7 +24,10 @@ public:
 			return false;
 		const uint64_t roll = random_() % 100;
 		op = wl::BlockOp{};
-		op.verb = roll < 55 ? wl::BlockVerb::write : roll < 90 ? wl::BlockVerb::read : roll < 97 ? wl::BlockVerb::trim : wl::BlockVerb::flush;
+		op.verb = roll < 55   ? wl::BlockVerb::write
+			  : roll < 90 ? wl::BlockVerb::read
+			  : roll < 97 ? wl::BlockVerb::trim
+				      : wl::BlockVerb::flush;
 		if (op.verb == wl::BlockVerb::flush)
 			return true;
 		op.sectors = 1 + random_() % (roll % 5 ? 4 : 50);

@@ -49,8 +49,10 @@ TEST(Plan, ThreadsThatNameNothingShareEqually)
 
 TEST(Plan, ThreadsMayNameTheirZones)
 {
-	const wl::Workload w = wl::parse_workload("threads: 2\ncommon: {total_ops: 9, read_ratio: 0.0, zones: 3, zone_step: 2, first_zone: 1}\n"
-						  "each:\n  - {first_zone: 4}\n", "w");
+	const wl::Workload w = wl::parse_workload(
+		"threads: 2\ncommon: {total_ops: 9, read_ratio: 0.0, zones: 3, zone_step: 2, first_zone: 1}\n"
+		"each:\n  - {first_zone: 4}\n",
+		"w");
 	const auto shares = deal_zones(w, zoned(12));
 	EXPECT_EQ(shares[0].first_zone, 4u);
 	EXPECT_EQ(shares[1].first_zone, 1u);
@@ -123,8 +125,10 @@ uint64_t first_lba(Plan &plan, size_t thread)
 
 TEST(Plan, AreasAreDealtApart)
 {
-	const wl::Workload w = wl::parse_workload("threads: 4\ncommon: {total_ops: 9, read_ratio: 0.0}\n"
-						  "each:\n  - {}\n  - {area: conventional, zones: 1}\n  - {area: conventional, write_pattern: sequential}\n", "w");
+	const wl::Workload w = wl::parse_workload(
+		"threads: 4\ncommon: {total_ops: 9, read_ratio: 0.0}\n"
+		"each:\n  - {}\n  - {area: conventional, zones: 1}\n  - {area: conventional, write_pattern: sequential}\n",
+		"w");
 	const auto shares = deal_zones(w, mixed());
 	EXPECT_EQ(shares[0].first_zone, 4u);
 	EXPECT_EQ(shares[0].zones, 4u);
@@ -158,7 +162,8 @@ TEST(Plan, ABlockNamespaceIsDealtInEqualParts)
 
 TEST(Plan, ATraceChoosesItsMappingByTheDevice)
 {
-	wl::Workload trace = wl::parse_workload("trace: {file: a}\n", "w"), log = wl::parse_workload("mapping: log\ntrace: {file: a}\n", "w");
+	wl::Workload trace = wl::parse_workload("trace: {file: a}\n", "w"),
+		     log = wl::parse_workload("mapping: log\ntrace: {file: a}\n", "w");
 	wl::choose_mapping(trace, false);
 	EXPECT_EQ(trace.mapping, wl::Mapping::direct);
 	wl::choose_mapping(trace, true);

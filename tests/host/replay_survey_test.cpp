@@ -76,7 +76,8 @@ TEST_F(Survey, TheDefaultSplitUsesAllThreadsOfEveryFormat)
 	} files[] = {
 		{"native, a process", "hartzone-trace 1\n" + lines(200, "# 0 write # 1"), wl::Split::address},
 		{"native, four disks", "hartzone-trace 1\n" + lines(200, "# $ write # 1", 4), wl::Split::stream},
-		{"native, four processes on a disk", "hartzone-trace 1 space=shared\n" + lines(200, "# $ write # 1", 4), wl::Split::address},
+		{"native, four processes on a disk", "hartzone-trace 1 space=shared\n" + lines(200, "# $ write # 1", 4),
+		 wl::Split::address},
 		{"fio2", "fio version 2 iolog\n" + lines(200, "/dev/x write #000 4096"), wl::Split::address},
 		{"fio3, a file per job", "fio version 3 iolog\n" + lines(200, "# file$ write #000 4096", 5), wl::Split::stream},
 		{"mqsim", lines(200, "#000 0 #8 8 0"), wl::Split::address},
@@ -96,8 +97,9 @@ TEST_F(Survey, TheDefaultSplitUsesAllThreadsOfEveryFormat)
 TEST_F(Survey, StreamNumbersNeedNotBeDense)
 {
 	spec_.split = wl::Split::stream;
-	EXPECT_EQ(busy_threads("hartzone-trace 1\n" + lines(10, "0 0 write 0 1") + lines(10, "0 4 write 0 1") + lines(10, "0 400 write 0 1") +
-			       lines(10, "0 8 write 0 1")), 4u);
+	EXPECT_EQ(busy_threads("hartzone-trace 1\n" + lines(10, "0 0 write 0 1") + lines(10, "0 4 write 0 1") +
+			       lines(10, "0 400 write 0 1") + lines(10, "0 8 write 0 1")),
+		  4u);
 }
 
 TEST_F(Survey, OneBusyStreamIsNotOneThread)
@@ -126,16 +128,27 @@ TEST_F(Survey, CountsWhatIsThere)
 	spec_.max_ops = 4;
 	const auto survey = of("5,1,512,R,0.5\nx\n7,1,512,R,0.7\n5,9,512,W,3.5\n\n5,9,512,W\n5,9,512,W,0.1\n5,9,512,W,99\n");
 	const std::string spc = " (spc lines are 'asu,lba,size_bytes,R|W,time')";
-	const nlohmann::json first = {spec_.file + ":2: the line has 1 fields instead of 5" + spc, spec_.file + ":6: the line has 4 fields instead of 5" + spc};
-	EXPECT_EQ(survey->to_json(false), nlohmann::json({{"file", spec_.file}, {"format", "spc"}, {"format_from", "detected"},
-		{"time_unit_ns", 1000000000}, {"time_unit_from", "format"}, {"records", 4}, {"span_ns", 3000000000}, {"streams", 2},
-		{"split", "address"}, {"split_from", "detected"}, {"chunk_bytes", 4096}, {"skipped", {{"count", 2}, {"first", first}}}}));
+	const nlohmann::json first = {spec_.file + ":2: the line has 1 fields instead of 5" + spc,
+				      spec_.file + ":6: the line has 4 fields instead of 5" + spc};
+	EXPECT_EQ(survey->to_json(false), nlohmann::json({{"file", spec_.file},
+							  {"format", "spc"},
+							  {"format_from", "detected"},
+							  {"time_unit_ns", 1000000000},
+							  {"time_unit_from", "format"},
+							  {"records", 4},
+							  {"span_ns", 3000000000},
+							  {"streams", 2},
+							  {"split", "address"},
+							  {"split_from", "detected"},
+							  {"chunk_bytes", 4096},
+							  {"skipped", {{"count", 2}, {"first", first}}}}));
 }
 
 TEST_F(Survey, ArrivalTimesHaveABound)
 {
 	const std::string text = "hartzone-trace 1\n7 0 write 0 1\n" + std::to_string(longest_replay_ns + 7) + " 0 write 0 1\n",
-			  late = text + std::to_string(longest_replay_ns + 2000000007) + " 0 write 0 1\n", never = text + "18446744073709551615 0 write 0 1\n";
+			  late = text + std::to_string(longest_replay_ns + 2000000007) + " 0 write 0 1\n",
+			  never = text + "18446744073709551615 0 write 0 1\n";
 	EXPECT_EQ(error_of(late), "no error") << "as fast as possible there are no times";
 	spec_.timing = wl::Timing::open;
 	EXPECT_EQ(error_of(text), "no error");

@@ -224,14 +224,17 @@ TEST_F(TraceFile, ErrorsNameTheLine)
 	wl::TraceSpec beyond = write("hartzone-trace 1\n0 0 write 90 10\n1 0 write 91 10\n");
 	EXPECT_EQ(error_of(beyond), "no error");
 	beyond.fit = wl::Fit::refuse;
-	EXPECT_EQ(error_of(beyond), ":3: the address lies beyond the 409600 bytes that a thread has: choose offsets: wrap, a larger device, "
-				    "or fewer threads");
+	EXPECT_EQ(error_of(beyond),
+		  ":3: the address lies beyond the 409600 bytes that a thread has: choose offsets: wrap, a larger device, "
+		  "or fewer threads");
 	EXPECT_EQ(error_of(write("hartzone-trace 1\n# nothing\n")), ":1: the trace holds no requests");
 }
 
 TEST_F(TraceFile, ZonesThatTheDeviceLacksAreNamed)
 {
-	struct { const char *line, *error; } const cases[] = {
+	struct {
+		const char *line, *error;
+	} const cases[] = {
 		{"write z9 1", "zone 9 does not exist: the device has 4 sequential zones"},
 		{"write z4294967295 1", "zone 4294967295 does not exist: the device has 4 sequential zones"},
 		{"write 256 1", "zone 4 does not exist: the device has 4 sequential zones"},
@@ -280,12 +283,12 @@ TEST_F(TraceFile, ARequestIsCutAtTheEndsOfZones)
 TEST_F(TraceFile, WhatAReplayCannotDoIsCounted)
 {
 	const auto cost = [](wl::BlockSource &source) {
-		for (wl::BlockOp op; source.next(op);) {
-		}
+		for (wl::BlockOp op; source.next(op);) {}
 		return source.cost();
 	};
 	const auto folded = blocks_of(write("hartzone-trace 1\n0 0 write 1 1\n1 0 write 99 3\n2 0 read 500 1\n3 0 reset 1\n"), 100);
-	EXPECT_EQ(cost(*folded), nlohmann::json({{"trace_records", 3}, {"unaligned_records", 0}, {"ignored_records", 1}, {"wrapped_records", 2}}));
+	EXPECT_EQ(cost(*folded),
+		  nlohmann::json({{"trace_records", 3}, {"unaligned_records", 0}, {"ignored_records", 1}, {"wrapped_records", 2}}));
 	wl::TraceSpec spec = write("hartzone-trace 1 unit=512\n0 0 write 1 1\n0 1 reset 8\n0 2 reset 8\n");
 	spec.threads = 2;
 	const auto survey = survey_trace(spec);

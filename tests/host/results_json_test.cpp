@@ -50,11 +50,23 @@ res::RunFacts balanced()
 res::RunFacts balanced_trace()
 {
 	res::RunFacts f = balanced();
-	f.trace = {{"file", "t"}, {"format", "vscsi"}, {"format_from", "detected"}, {"time_unit_ns", 1000000000}, {"time_unit_from", "detected"},
-		   {"records", 2}, {"span_ns", 5}, {"streams", 1}, {"split", "address"}, {"split_from", "detected"}, {"chunk_bytes", 1048576},
+	f.trace = {{"file", "t"},
+		   {"format", "vscsi"},
+		   {"format_from", "detected"},
+		   {"time_unit_ns", 1000000000},
+		   {"time_unit_from", "detected"},
+		   {"records", 2},
+		   {"span_ns", 5},
+		   {"streams", 1},
+		   {"split", "address"},
+		   {"split_from", "detected"},
+		   {"chunk_bytes", 1048576},
 		   {"skipped", {{"count", 0}, {"first", json::array()}}}};
 	for (int thread = 0; thread < 2; thread++)
-		f.mapping.push_back({{"trace_records", 1u}, {"wrapped_records", 0u}, {"unaligned_records", 0u}, {"ignored_records", 0u},
+		f.mapping.push_back({{"trace_records", 1u},
+				     {"wrapped_records", 0u},
+				     {"unaligned_records", 0u},
+				     {"ignored_records", 0u},
 				     {"address_space_bytes", 1u << 20}});
 	return f;
 }
@@ -62,8 +74,9 @@ res::RunFacts balanced_trace()
 TEST(ResultJson, HasEveryPromisedKey)
 {
 	const json r = res::result_json(balanced());
-	for (const char *key : {"schema", "clock", "device", "workload", "workers", "elapsed_ns", "totals", "queues", "harts", "nand",
-				"waf", "verified_bytes", "wall_s", "digest", "locks", "ftl", "l2p", "seed", "host", "deterministic", "mapping"})
+	for (const char *key : {"schema", "clock", "device", "workload", "workers",        "elapsed_ns",    "totals",
+				"queues", "harts", "nand",   "waf",      "verified_bytes", "wall_s",        "digest",
+				"locks",  "ftl",   "l2p",    "seed",     "host",           "deterministic", "mapping"})
 		EXPECT_TRUE(r.contains(key)) << key;
 	for (const char *kind : {"read", "write"})
 		for (const char *key : {"ops", "bytes", "errors", "iops", "mib_s"})
@@ -138,8 +151,10 @@ TEST(ResultJson, ATraceIsExplained)
 	EXPECT_EQ(r["trace"]["thread_records"], json({1, 1}));
 	EXPECT_EQ(r["trace"]["idle_threads"], 0);
 	EXPECT_EQ(r["warnings"], json::array());
-	EXPECT_NE(res::result_table(r).find("trace: vscsi (detected), times in s (detected), 2 records of 1 streams, divided by address (detected)\n"),
-		  std::string::npos) << res::result_table(r);
+	EXPECT_NE(res::result_table(r).find(
+			  "trace: vscsi (detected), times in s (detected), 2 records of 1 streams, divided by address (detected)\n"),
+		  std::string::npos)
+		<< res::result_table(r);
 	EXPECT_EQ(res::result_table(r).find("warning"), std::string::npos);
 }
 
@@ -153,8 +168,11 @@ TEST(ResultJson, EachWarningHasItsCause)
 		EXPECT_EQ(r["warnings"][0].get<std::string>().substr(0, words.size()), words);
 		EXPECT_NE(res::result_table(r).find("warning: " + words), std::string::npos) << res::result_table(r);
 	};
-	warned([](res::RunFacts &f) { f.trace["skipped"] = {{"count", 3}, {"first", {"t:2: x", "t:4: y"}}}; },
-	       "3 lines of the trace could not be read and were skipped, the first: t:2: x");
+	warned(
+		[](res::RunFacts &f) {
+			f.trace["skipped"] = {{"count", 3}, {"first", {"t:2: x", "t:4: y"}}};
+		},
+		"3 lines of the trace could not be read and were skipped, the first: t:2: x");
 	warned([](res::RunFacts &f) { f.mapping[0]["wrapped_records"] = 1u; },
 	       "1 of 2 records lie beyond the 2.0 MiB that the replay offers and were folded into it");
 	warned([](res::RunFacts &f) { f.queues[0].late_arrivals = 1; }, "1 of 2 commands arrived later than the trace says");
@@ -162,7 +180,8 @@ TEST(ResultJson, EachWarningHasItsCause)
 	       "1 of 2 threads replayed nothing: the trace touches too few addresses; use fewer threads");
 	warned([](res::RunFacts &f) { f.mapping[1]["trace_records"] = 0u, f.trace["split"] = "stream"; },
 	       "1 of 2 threads replayed nothing: the trace has too few streams; use --split address, or fewer threads");
-	warned([](res::RunFacts &f) { f.trace["time_unit_from"] = "assumed"; }, "the times of the trace may be in seconds or in microseconds");
+	warned([](res::RunFacts &f) { f.trace["time_unit_from"] = "assumed"; },
+	       "the times of the trace may be in seconds or in microseconds");
 	warned([](res::RunFacts &f) { f.interrupted = "verification"; }, "interrupted while the data were read back");
 }
 
@@ -201,7 +220,9 @@ TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
 	EXPECT_EQ(r["waf"], 5.0) << "table pages are writes too";
 	const std::string table = res::result_table(r);
 	EXPECT_NE(table.find("map: 70.0 % of 10 lookups in the cache (page 6, chunk 0, zone 1), 10 in the log, 2 fetches, 1 joined, "
-			     "4 pages written, 5 stalls"), std::string::npos) << table;
+			     "4 pages written, 5 stalls"),
+		  std::string::npos)
+		<< table;
 }
 
 TEST(ResultJson, ThePluginsVerdictIsPassedOn)

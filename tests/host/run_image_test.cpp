@@ -74,12 +74,15 @@ TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
 }
 
 /* What is run on a preset, and which part of it. */
-struct PresetRun { const char *workload; uint64_t divisor; };
+struct PresetRun {
+	const char *workload;
+	uint64_t divisor;
+};
 
 PresetRun run_for(const std::string &preset)
 {
-	static const std::map<std::string, PresetRun> others = {{"conzone-f2fs", {"f2fs-like", 32}}, {"conzone-qlc", {"small", 2}},
-		{"conzone-1tb", {"small", 4}}, {"mcmq", {"small", 4}}};
+	static const std::map<std::string, PresetRun> others = {
+		{"conzone-f2fs", {"f2fs-like", 32}}, {"conzone-qlc", {"small", 2}}, {"conzone-1tb", {"small", 4}}, {"mcmq", {"small", 4}}};
 	const auto other = others.find(preset);
 	return other == others.end() ? PresetRun{"small", 1} : other->second;
 }
@@ -103,7 +106,8 @@ TEST(RunPresets, EachServesAShortWorkload)
 TEST(RunPresets, PatchedZonesAreFilledAndReadBack)
 {
 	const wl::Workload fill = wl::parse_workload("name: fill\nmapping: direct\nthreads: 2\ncommon: {read_ratio: 0.2, block: 256 KiB, "
-						     "queue_depth: 4, zones: 3, total_bytes: 80 MiB}\n", "fill");
+						     "queue_depth: 4, zones: 3, total_bytes: 80 MiB}\n",
+						     "fill");
 	MachineOptions machine;
 	machine.config = conf::load_device(HZ_TREE "/configs/devices/conzone-patched.yaml");
 	const res::RunFacts facts = cli::run_workload(machine, fill, "fill");
@@ -126,7 +130,8 @@ TEST(RunPresets, AFailedCommandIsAnExitCodeWithASentence)
 {
 	const std::string folder = testing::TempDir(), device = folder + "/faulty.yaml", out = folder + "/faulty.txt";
 	std::ofstream(device) << "name: faulty\nfaults: {read_fail_ppb: 20000000}\n";
-	const std::string command = std::string(HZ_PROGRAM) + " run --device " + device + " --workload random-read --quick >/dev/null 2>" + out;
+	const std::string command = std::string(HZ_PROGRAM) + " run --device " + device + " --workload random-read --quick >/dev/null 2>" +
+				    out;
 	EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 	std::stringstream said;
 	said << std::ifstream(out).rdbuf();
@@ -137,8 +142,13 @@ TEST(RunPresets, AFailedCommandIsAnExitCodeWithASentence)
 /* Zones, buffers, SLC and budgets change hands all the time: more zones are written than there are buffers. */
 TEST(RunRaceCheck, TheFirmwareIsFreeOfDataRaces)
 {
-	struct { const char *device, *workload; uint64_t divisor; } const runs[] = {
-		{"small", "small", 1}, {"small", "append", 16}, {"default", "mixed", 64},
+	struct {
+		const char *device, *workload;
+		uint64_t divisor;
+	} const runs[] = {
+		{"small", "small", 1},
+		{"small", "append", 16},
+		{"default", "mixed", 64},
 	};
 	for (const auto &[device, workload, divisor] : runs)
 		for (uint64_t seed : {1, 4}) {

@@ -197,7 +197,8 @@ TEST_P(Attach, TheDeathOfOneLeavesTheOthersAlone)
 		auto queue = controller->create_queue(1, {});
 		work(*queue, 5);
 		hz::Process victim = ready_tenant(role);
-		EXPECT_NE(error_of([&] { controller->create_queue(2, {}); }).find("process " + std::to_string(victim.pid())), std::string::npos);
+		EXPECT_NE(error_of([&] { controller->create_queue(2, {}); }).find("process " + std::to_string(victim.pid())),
+			  std::string::npos);
 		victim.signal(SIGKILL);
 		ASSERT_TRUE(victim.wait(5000));
 		work(*queue, 20);
@@ -206,7 +207,8 @@ TEST_P(Attach, TheDeathOfOneLeavesTheOthersAlone)
 		EXPECT_TRUE(other.wait(60000));
 		EXPECT_EQ(other.exit_code(), 0) << words(1);
 		controller->delete_queue(std::move(queue));
-		EXPECT_TRUE(within(20s, [&] { return error_of([&] { expect_all_free(); }).empty(); })) << error_of([&] { expect_all_free(); });
+		EXPECT_TRUE(within(20s, [&] { return error_of([&] { expect_all_free(); }).empty(); }))
+			<< error_of([&] { expect_all_free(); });
 	}
 }
 
@@ -238,7 +240,8 @@ TEST_P(Attach, RefusalsReachTheOtherProcess)
 	EXPECT_NE(refused([&] { guest.allocate(1ull << 40); }).find("has no room"), std::string::npos);
 	EXPECT_NE(refused([&] { guest.free(HZ_SHM_HEAP_OFFSET); }).find("not allocated by this process"), std::string::npos);
 	const auto about_owner = [&](auto action) { return refused(action).find("only the process that launched the device may") == 0; };
-	EXPECT_TRUE(about_owner([&] { guest.enable(); }) && about_owner([&] { guest.disable(); }) && about_owner([&] { guest.shutdown(); }));
+	EXPECT_TRUE(about_owner([&] { guest.enable(); }) && about_owner([&] { guest.disable(); }) &&
+		    about_owner([&] { guest.shutdown(); }));
 	EXPECT_TRUE(about_owner([&] { guest.serve(); }) && about_owner([&] { guest.link(); }) && about_owner([&] { guest.disconnect(); }));
 	nvme_sqe sqe{};
 	for (uint8_t opcode : {NVME_ADMIN_CREATE_SQ, NVME_ADMIN_CREATE_CQ, NVME_ADMIN_DELETE_SQ, NVME_ADMIN_DELETE_CQ, NVME_ADMIN_DBBUF,
@@ -257,7 +260,8 @@ TEST_P(Attach, RefusalsReachTheOtherProcess)
 	auto theirs = guest.create_queue(2, {});
 	auto third = hz::Machine::attach(machine->run_directory());
 	EXPECT_EQ(refused([&] { hz::Controller(*third).create_queue(2, {}); }),
-		  "queue 2 is open already, in process " + std::to_string(getpid()) + ": take another id, or 0 for the lowest that is free");
+		  "queue 2 is open already, in process " + std::to_string(getpid()) +
+			  ": take another id, or 0 for the lowest that is free");
 	work(*queue, 5);
 	work(*theirs, 5);
 }
@@ -293,7 +297,7 @@ TEST_P(Attach, NonsenseEndsItsConnectionOnly)
 
 TEST_P(Attach, OnlySoManyAtOnceAndOnlyThisUser)
 {
-	struct stat info{};
+	struct stat info {};
 	ASSERT_EQ(stat((machine->run_directory() / lease::socket_name).c_str(), &info), 0);
 	EXPECT_EQ(info.st_mode & 0777, 0600u);
 	ASSERT_EQ(stat(machine->run_directory().c_str(), &info), 0);
@@ -333,7 +337,8 @@ TEST_P(Attach, NoResetWhileOthersAreAttached)
 {
 	hz::Process other = ready_tenant("busy");
 	for (auto action : {&hz::Controller::enable, &hz::Controller::disable})
-		EXPECT_EQ(error_of([&] { (*controller.*action)(); }), "the controller cannot be reset: 1 other processes are attached to it");
+		EXPECT_EQ(error_of([&] { (*controller.*action)(); }),
+			  "the controller cannot be reset: 1 other processes are attached to it");
 	EXPECT_GT(controller->namespace_info().zones, 0u);
 	other.signal(SIGKILL);
 	EXPECT_TRUE(within(20s, [&] { return error_of([&] { controller->enable(); }).empty(); }));
@@ -384,8 +389,16 @@ TEST_P(Attach, TheMachinesEndIsHeard)
 	machine->kill();
 	EXPECT_TRUE(other.wait(10000));
 	EXPECT_EQ(other.exit_code(), 1) << words(0);
-	EXPECT_NE(error_of([&] { for (;;) guest.namespace_info(); }), "");
-	EXPECT_NE(error_of([&] { for (;;) controller->namespace_info(); }), "");
+	EXPECT_NE(error_of([&] {
+			  for (;;)
+				  guest.namespace_info();
+		  }),
+		  "");
+	EXPECT_NE(error_of([&] {
+			  for (;;)
+				  controller->namespace_info();
+		  }),
+		  "");
 }
 
 } // namespace

@@ -19,11 +19,15 @@ static void require(int ok, const char *what, int code)
 	exit(1);
 }
 
-#define SUCCEEDS(call) do { int code_ = (call); require(code_ == 0, #call, code_); } while (0)
+#define SUCCEEDS(call) \
+	do { \
+		int code_ = (call); \
+		require(code_ == 0, #call, code_); \
+	} while (0)
 
 static hartzone_device *launch(const char *image)
 {
-	struct hartzone_options options = { .image_file = image, .workers = 2 };
+	struct hartzone_options options = {.image_file = image, .workers = 2};
 	hartzone_device *device = hartzone_launch(&options);
 	const char *text = hartzone_error_text(HARTZONE_ERROR);
 
@@ -82,7 +86,7 @@ static void second_life(const char *image)
 /* A block device, and one with conventional zones: what the header says of the information and of zone commands there. */
 static hartzone_device *launch_preset(const char *file)
 {
-	struct hartzone_options options = { .device_file = file, .workers = 2 };
+	struct hartzone_options options = {.device_file = file, .workers = 2};
 	hartzone_device *device = hartzone_launch(&options);
 
 	require(device != NULL, file, HARTZONE_ERROR);
@@ -132,14 +136,16 @@ static void conventional_zones(void)
 
 static void wrong_arguments(void)
 {
-	struct hartzone_options many = { .workers = 61 }, nowhere = { .device_file = "/nowhere.yaml" };
+	struct hartzone_options many = {.workers = 61}, nowhere = {.device_file = "/nowhere.yaml"};
 	hartzone_device *device = launch(NULL);
 	hartzone_queue *queue = hartzone_queue_open(device, 64, 0);
 
 	require(queue && hartzone_latency_ns(queue) == 0, "no latency before the first command", HARTZONE_ERROR);
 	require(!hartzone_queue_open(device, 65, 0) && strstr(hartzone_error_text(HARTZONE_ERROR), "1 to 64"), "queue ids", 0);
-	require(!hartzone_queue_open(device, 64, 0) && strstr(hartzone_error_text(HARTZONE_ERROR), "open already"), "a queue is open once", 0);
-	require(hartzone_read(queue, 0, 0, in) == HARTZONE_ERROR && strstr(hartzone_error_text(HARTZONE_ERROR), "0 blocks"), "no blocks", 0);
+	require(!hartzone_queue_open(device, 64, 0) && strstr(hartzone_error_text(HARTZONE_ERROR), "open already"), "a queue is open once",
+		0);
+	require(hartzone_read(queue, 0, 0, in) == HARTZONE_ERROR && strstr(hartzone_error_text(HARTZONE_ERROR), "0 blocks"), "no blocks",
+		0);
 	SUCCEEDS(hartzone_write(queue, 0, 1, out));
 	SUCCEEDS(hartzone_queue_close(queue));
 	SUCCEEDS(hartzone_queue_close(NULL));

@@ -141,8 +141,9 @@ TEST(RegionHeap, RefusalsNameCauseAndFixAndChangeNothing)
 	try {
 		heap.allocate(7 << 20);
 	} catch (const hz::Error &e) {
-		EXPECT_STREQ(e.what(), "the shared region of 16 MiB has no room for 7168 KiB of queues and data buffers (at most 6144 KiB): "
-				       "close queues, or open them with fewer or smaller buffers");
+		EXPECT_STREQ(e.what(),
+			     "the shared region of 16 MiB has no room for 7168 KiB of queues and data buffers (at most 6144 KiB): "
+			     "close queues, or open them with fewer or smaller buffers");
 	}
 	EXPECT_EQ(heap.allocate(6 << 20), a + (6 << 20));
 }
@@ -154,7 +155,12 @@ struct Somebody : hz::Holder {
 };
 
 struct Table {
-	explicit Table(uint64_t bytes = 64 << 20, std::function<void()> watch = [] {}) : file(bytes), queues(file.region, std::move(watch)) { queues.reset(); }
+	explicit Table(
+		uint64_t bytes = 64 << 20, std::function<void()> watch = [] {})
+		: file(bytes), queues(file.region, std::move(watch))
+	{
+		queues.reset();
+	}
 	// Of a process that has left; its queue is still there.
 	std::shared_ptr<Somebody> left_behind(unsigned qid)
 	{
@@ -192,7 +198,8 @@ TEST(QueueTable, AnIdIsTakenOnceAndARefusalChangesNothing)
 	t.file.region.at(one.doorbells + 8)[0] = std::byte(5);
 	std::memset(t.file.region.at(one.memory, 4096), 0x77, 4096);
 	const auto content = t.file.content();
-	EXPECT_EQ(refusal(t.queues, 1), "queue 1 is open already, in the device's owner: take another id, or 0 for the lowest that is free");
+	EXPECT_EQ(refusal(t.queues, 1),
+		  "queue 1 is open already, in the device's owner: take another id, or 0 for the lowest that is free");
 	EXPECT_EQ(refusal(t.queues, 7), "queue 7 is open already, in process 17: take another id, or 0 for the lowest that is free");
 	EXPECT_NE(refusal(t.queues, 65).find("one of 1 to 64"), std::string::npos);
 	EXPECT_NE(refusal(t.queues, ~0u).find("one of 1 to 64"), std::string::npos);

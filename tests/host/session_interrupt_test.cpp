@@ -51,7 +51,13 @@ TEST_F(Interrupts, WhatWasAskedForIsDueWhenTheOfferEnds)
 TEST_F(Interrupts, TheThirdOneKills)
 {
 	GTEST_FLAG_SET(death_test_style, "threadsafe");
-	EXPECT_EXIT({ raise(SIGINT); raise(SIGINT); raise(SIGINT); }, testing::KilledBySignal(SIGINT), "");
+	EXPECT_EXIT(
+		{
+			raise(SIGINT);
+			raise(SIGINT);
+			raise(SIGINT);
+		},
+		testing::KilledBySignal(SIGINT), "");
 }
 
 } // namespace

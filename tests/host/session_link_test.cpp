@@ -167,7 +167,8 @@ TEST(Link, CtrlCEndsAWait)
 // A UNIX listener that behaves like the daemon while no guest is attached, and later like one with a guest.
 class Daemon {
 public:
-	explicit Daemon(std::vector<std::string> answers, std::chrono::milliseconds delay = 0ms) : answers_(std::move(answers)), delay_(delay)
+	explicit Daemon(std::vector<std::string> answers, std::chrono::milliseconds delay = 0ms)
+		: answers_(std::move(answers)), delay_(delay)
 	{
 		std::filesystem::create_directory(path.parent_path());
 		const hz::UnixAddress address(path.parent_path(), path.filename());
@@ -184,7 +185,8 @@ public:
 	}
 
 	// Longer than a socket's name may be.
-	std::filesystem::path path = std::filesystem::temp_directory_path() / ("hz-daemon-" + std::to_string(getpid()) + std::string(150, 'x')) / "vm";
+	std::filesystem::path path = std::filesystem::temp_directory_path() /
+				     ("hz-daemon-" + std::to_string(getpid()) + std::string(150, 'x')) / "vm";
 	std::vector<std::string> greetings;
 
 private:
@@ -275,7 +277,8 @@ TEST(LinkConnect, GivesUpWithASentence)
 	auto nowhere = std::filesystem::temp_directory_path() / "hz-nobody-listens-here";
 	EXPECT_NE(error_of([&] { hz::Link::connect_daemon(nowhere, 5000, 100ms); }).find("control port"), std::string::npos);
 	EXPECT_EQ(error_of([&] { hz::Link::connect_daemon(nowhere, 5000, 5s, [] { throw hz::Error("dead"); }); }), "dead");
-	EXPECT_NE(error_of([&] { hz::Link::connect_daemon("/nowhere/at/all", 5000, 1s); }).find("cannot open the folder /nowhere/at"), std::string::npos);
+	EXPECT_NE(error_of([&] { hz::Link::connect_daemon("/nowhere/at/all", 5000, 1s); }).find("cannot open the folder /nowhere/at"),
+		  std::string::npos);
 }
 
 } // namespace

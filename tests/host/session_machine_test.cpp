@@ -340,7 +340,8 @@ public:
 			close(end[1]);
 			alarm(10); // longer than anybody should need
 			int status;
-			if (write(ready[1], &word, 1) == 1 && word == 'y' && waitpid(pid, &status, __WALL) == pid && read(end[0], &word, 1) == 0)
+			if (write(ready[1], &word, 1) == 1 && word == 'y' && waitpid(pid, &status, __WALL) == pid &&
+			    read(end[0], &word, 1) == 0)
 				_exit(0);
 			_exit(1);
 		}
@@ -501,8 +502,8 @@ TEST_P(MachineTest, BootFailuresAreTold)
 // The firmware, the plugin, the vsock daemon, the image, the run directory and the user's files may lie anywhere.
 TEST_P(MachineTest, AnyPathWorks)
 {
-	for (const std::string &name : {std::string("a,b=c d,,e"), std::string("'f'\"g\\h"), std::string("\u00fc\u6f22$(i);%s"), std::string(140, 'k') + "/" +
-					std::string(140, 'l')}) {
+	for (const std::string &name : {std::string("a,b=c d,,e"), std::string("'f'\"g\\h"), std::string("\u00fc\u6f22$(i);%s"),
+					std::string(140, 'k') + "/" + std::string(140, 'l')}) {
 		SCOPED_TRACE(name);
 		const fs::path odd = base / name;
 		fs::create_directories(odd / "runs");
@@ -584,12 +585,25 @@ struct Wait {
 	std::function<void(hz::Machine &, hz::Controller &, hz::QueuePair &)> act;
 };
 const Wait waits[] = {
-	{"for a register", [](auto &, auto &c, auto &) { for (;;) c.link().read32(NVME_REG_CSTS); }},
-	{"for an admin command", [](auto &, auto &c, auto &) { for (;;) c.namespace_info(); }},
-	{"for a command", [](auto &, auto &, auto &q) { for (;;) q.run(hz::QueuePair::flush()); }},
+	{"for a register",
+	 [](auto &, auto &c, auto &) {
+		 for (;;)
+			 c.link().read32(NVME_REG_CSTS);
+	 }},
+	{"for an admin command",
+	 [](auto &, auto &c, auto &) {
+		 for (;;)
+			 c.namespace_info();
+	 }},
+	{"for a command",
+	 [](auto &, auto &, auto &q) {
+		 for (;;)
+			 q.run(hz::QueuePair::flush());
+	 }},
 	{"for a new queue", [](auto &, auto &c, auto &) { c.create_queue(hz::any_queue, {}); }},
 	{"for the shutdown", [](auto &, auto &c, auto &) { c.shutdown(); }},
-	{"for the end", [](auto &m, auto &c, auto &) {
+	{"for the end",
+	 [](auto &m, auto &c, auto &) {
 		 c.disconnect();
 		 if (!m.wait_exit(60s).exited)
 			 throw hz::Error("QEMU has not ended");
@@ -640,7 +654,9 @@ TEST_P(MachineTest, EveryWaitOfAnAttachedProcessHearsOfADeath)
 		const auto start = Clock::now();
 		const std::string words = error_of([&] {
 			for (;;)
-				what == 0 ? void(controller.namespace_info()) : what == 1 ? void(queue->run(hz::QueuePair::flush())) : controller.leave();
+				what == 0   ? void(controller.namespace_info())
+				: what == 1 ? void(queue->run(hz::QueuePair::flush()))
+					    : controller.leave();
 		});
 		EXPECT_NE(words, "");
 		EXPECT_LT(Clock::now() - start, 30s) << "the link alone would wait for 60 s";

@@ -34,7 +34,8 @@ template <class Word> void store(Word &word, Word value) { std::atomic_ref(word)
 // A run directory with a region, joined as a machine that another process owns.
 struct Bench {
 	explicit Bench(bool virtual_clock, uint64_t bytes = 64 << 20)
-		: directory(make()), owner(hz::Region::create(directory / "shm", bytes, {}, virtual_clock)), heap(owner), bells(heap.allocate(4096))
+		: directory(make()), owner(hz::Region::create(directory / "shm", bytes, {}, virtual_clock)), heap(owner),
+		  bells(heap.allocate(4096))
 	{
 		machine = hz::Machine::attach(directory);
 	}
@@ -163,8 +164,8 @@ private:
 
 	void note(size_t index, const char *what, const nvme_sqe &sqe)
 	{
-		log.push_back(std::to_string(now_) + " q" + std::to_string(index) + " " + what + " id " + std::to_string(sqe.cid) + " lba " +
-			      std::to_string(sqe.cdw10) + " prp " + std::to_string(sqe.prp1) + "," + std::to_string(sqe.prp2));
+		log.push_back(std::to_string(now_) + " q" + std::to_string(index) + " " + what + " id " + std::to_string(sqe.cid) +
+			      " lba " + std::to_string(sqe.cdw10) + " prp " + std::to_string(sqe.prp1) + "," + std::to_string(sqe.prp2));
 	}
 
 	void post(Queue &q, const nvme_sqe &sqe)
@@ -344,8 +345,15 @@ TEST(QueuePair, WaitHearsCtrlC)
 
 TEST(QueuePair, RefusesWrongShapes)
 {
-	for (const hz::QueueOptions &wrong : {hz::QueueOptions{0, 4096, 0}, {1, 4096, 0}, {1025, 4096, 0}, {~0u, 4096, 0}, {8, 0, 0}, {8, 1000, 0},
-					      {8, 129 * 4096, 0}, {8, ~0ull, 0}, {8, ~0ull << 12, 0}})
+	for (const hz::QueueOptions &wrong : {hz::QueueOptions{0, 4096, 0},
+					      {1, 4096, 0},
+					      {1025, 4096, 0},
+					      {~0u, 4096, 0},
+					      {8, 0, 0},
+					      {8, 1000, 0},
+					      {8, 129 * 4096, 0},
+					      {8, ~0ull, 0},
+					      {8, ~0ull << 12, 0}})
 		EXPECT_THROW(hz::layout_of(wrong), hz::Error) << wrong.depth << ", " << wrong.data_bytes;
 	const hz::QueueLayout largest = hz::layout_of({1024, 128 * 4096, 0});
 	EXPECT_EQ(largest.bytes, (64 << 10) + (16 << 10) + 1024 * (4096 + (512ull << 10)));

@@ -22,7 +22,7 @@ public:
 	// Memory that the file takes on its host.
 	uint64_t disk_bytes() const
 	{
-		struct stat info{};
+		struct stat info {};
 		stat((folder() / "shm").c_str(), &info);
 		return static_cast<uint64_t>(info.st_blocks) * 512;
 	}

@@ -109,9 +109,10 @@ int act_as_daemon()
 int act_as_machine()
 {
 	const Descriptor shm(open("shm", O_RDWR | O_CLOEXEC));
-	struct stat info{};
+	struct stat info {};
 	fstat(shm.get(), &info);
-	auto *region = static_cast<uint8_t *>(mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, shm.get(), 0));
+	auto *region = static_cast<uint8_t *>(
+		mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, shm.get(), 0));
 	if (region == MAP_FAILED)
 		return 1;
 	auto &header = *reinterpret_cast<hz_shm_header *>(region);
@@ -142,7 +143,4 @@ int act_as_machine()
 
 } // namespace
 
-int main(int argc, char **argv)
-{
-	return argc > 1 && std::string(argv[1]).starts_with("--guest-cid") ? act_as_daemon() : act_as_machine();
-}
+int main(int argc, char **argv) { return argc > 1 && std::string(argv[1]).starts_with("--guest-cid") ? act_as_daemon() : act_as_machine(); }

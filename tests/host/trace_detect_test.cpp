@@ -77,11 +77,11 @@ TEST(TraceUnit, VscsiCountsSecondsOrMicroseconds)
 		uint64_t unit_ns;
 		Known from;
 	} const files[] = {
-		{vscsi(100), 1000000000, Known::detected},            /* ten requests a second; no disk does ten million */
-		{vscsi(250000), 1000, Known::detected},               /* one in four minutes; or in 250 us */
-		{vscsi(20000), 1000000000, Known::assumed},           /* one in 20 s, or in 20 us? */
-		{vscsi(2000, 5633898611441), 1000, Known::detected},  /* 178,000 years after anything */
-		{vscsi(100, 33898, 5), 1000000000, Known::assumed},   /* five requests prove nothing */
+		{vscsi(100), 1000000000, Known::detected},           /* ten requests a second; no disk does ten million */
+		{vscsi(250000), 1000, Known::detected},              /* one in four minutes; or in 250 us */
+		{vscsi(20000), 1000000000, Known::assumed},          /* one in 20 s, or in 20 us? */
+		{vscsi(2000, 5633898611441), 1000, Known::detected}, /* 178,000 years after anything */
+		{vscsi(100, 33898, 5), 1000000000, Known::assumed},  /* five requests prove nothing */
 		{"1,33898.5,2a,4096,8\n", 1000000000, Known::detected},
 	};
 	for (const auto &file : files) {
@@ -149,8 +149,7 @@ TEST_P(Compressed, IsReadThroughItsTool)
 	EXPECT_THROW(
 		{
 			Reader cut(packed.string(), ReaderOptions{"native", 0, 0});
-			while (cut.next(r)) {
-			}
+			while (cut.next(r)) {}
 		},
 		TraceError);
 }

@@ -65,7 +65,8 @@ TEST(TraceReader, Msr)
 
 TEST(TraceReader, AlibabaAndItsHeader)
 {
-	const auto r = all("device_id,opcode,offset,length,timestamp\n419,W,8792731648,16384,1577808000000626\n725,R,4096,4096,1577808000000673\n");
+	const auto r = all(
+		"device_id,opcode,offset,length,timestamp\n419,W,8792731648,16384,1577808000000626\n725,R,4096,4096,1577808000000673\n");
 	ASSERT_EQ(r.size(), 2u);
 	expect(r[0], 1577808000000626000ull, Op::write, 8792731648, 16384, 419);
 	EXPECT_EQ(r[1].op, Op::read);
@@ -110,7 +111,8 @@ TEST(TraceReader, FioVersion2)
 
 TEST(TraceReader, FioWaitsAddUpToATimeThatExists)
 {
-	EXPECT_NE(error_of("fio version 2 iolog\nf wait 18446744073709551\nf wait 18446744073709551\n", "fio2").find("t:3: field 3"), std::string::npos);
+	EXPECT_NE(error_of("fio version 2 iolog\nf wait 18446744073709551\nf wait 18446744073709551\n", "fio2").find("t:3: field 3"),
+		  std::string::npos);
 }
 
 TEST(TraceReader, EveryFormatTakesAnotherTimeUnitButNative)
@@ -136,8 +138,9 @@ TEST(TraceReader, BrokenLinesArePassedOverAsOftenAsAllowed)
 		rest_of(strict);
 		FAIL() << "the third one ends the reading";
 	} catch (const TraceError &e) {
-		EXPECT_STREQ(e.what(), "t:6: field 3 '0': expected a size above 0 and up to 1 GiB (spc lines are 'asu,lba,size_bytes,R|W,time'), "
-				       "after 2 such lines that --skip-bad let pass");
+		EXPECT_STREQ(e.what(),
+			     "t:6: field 3 '0': expected a size above 0 and up to 1 GiB (spc lines are 'asu,lba,size_bytes,R|W,time'), "
+			     "after 2 such lines that --skip-bad let pass");
 	}
 }
 
@@ -167,8 +170,9 @@ TEST(TraceReader, FioVersion3CountsMicroseconds)
 
 TEST(TraceReader, NativeHasZoneOperations)
 {
-	const auto r = all("# a comment first\nhartzone-trace 1\n0 0 write z3+128 16 # data\n\n5 1 append z4 2\n6 1 reset z4\n7 0 read 4096 1\n"
-			   "8 0 flush\n9 0 finish z3\n10 0 open z1\n11 0 close z1\n12 0 trim 8 8\n");
+	const auto r = all(
+		"# a comment first\nhartzone-trace 1\n0 0 write z3+128 16 # data\n\n5 1 append z4 2\n6 1 reset z4\n7 0 read 4096 1\n"
+		"8 0 flush\n9 0 finish z3\n10 0 open z1\n11 0 close z1\n12 0 trim 8 8\n");
 	ASSERT_EQ(r.size(), 9u);
 	EXPECT_TRUE(r[0].zoned);
 	EXPECT_EQ(r[0].zone, 3u);
@@ -199,14 +203,12 @@ TEST(TraceReader, NativeErrors)
 
 TEST(TraceReader, NumbersThatDoNotFitAreRefused)
 {
-	for (const char *line : {"1,1,99999999999999999999,R,1", "1,1,2147483648,R,1", "1,9223372036854775807,1,R,1", "1,1,1,R,99999999999999"})
+	for (const char *line :
+	     {"1,1,99999999999999999999,R,1", "1,1,2147483648,R,1", "1,9223372036854775807,1,R,1", "1,1,1,R,99999999999999"})
 		EXPECT_NE(error_of(std::string(line) + "\n", "spc"), "no error") << line;
 }
 
-TEST(TraceReader, WindowsLineEndsAndNoFinalNewline)
-{
-	EXPECT_EQ(all("0,1,512,R,0.1\r\n0,1,512,W,0.2").size(), 2u);
-}
+TEST(TraceReader, WindowsLineEndsAndNoFinalNewline) { EXPECT_EQ(all("0,1,512,R,0.1\r\n0,1,512,W,0.2").size(), 2u); }
 
 TEST(TraceReader, LongLinesAndBinaryDataAreRefused)
 {

@@ -16,7 +16,7 @@ struct Note {
 
 struct Sink {
 	lt_thread thread;
-	std::vector<uint64_t> next;     // expected number by poster
+	std::vector<uint64_t> next; // expected number by poster
 	uint64_t received = 0;
 };
 

@@ -12,7 +12,10 @@ namespace {
 
 class Freeze : public testing::TestWithParam<lt_lock_kind> {
 protected:
-	struct Verb { const char *name; std::function<void()> run; };
+	struct Verb {
+		const char *name;
+		std::function<void()> run;
+	};
 
 	void SetUp() override
 	{
@@ -27,9 +30,21 @@ protected:
 	std::vector<Verb> verbs()
 	{
 		return {
-			{"lt_lock_acquire", [this] { lt_lock_acquire(&lock, &node); lt_lock_release(&lock, &node); }},
-			{"a reader-writer lock", [this] { lt_rwlock_read(&rwlock); lt_rwlock_read_end(&rwlock); }},
-			{"a reader-writer lock", [this] { lt_rwlock_write(&rwlock); lt_rwlock_write_end(&rwlock); }},
+			{"lt_lock_acquire",
+			 [this] {
+				 lt_lock_acquire(&lock, &node);
+				 lt_lock_release(&lock, &node);
+			 }},
+			{"a reader-writer lock",
+			 [this] {
+				 lt_rwlock_read(&rwlock);
+				 lt_rwlock_read_end(&rwlock);
+			 }},
+			{"a reader-writer lock",
+			 [this] {
+				 lt_rwlock_write(&rwlock);
+				 lt_rwlock_write_end(&rwlock);
+			 }},
 			{"lt_barrier_wait", [this] { lt_barrier_wait(&barrier); }},
 			{"lt_spin_while", [this] { lt_spin_while(&word, 1); }},
 			{"lt_wait_while", [this] { lt_wait_while(&word, 1, 0); }},
@@ -50,9 +65,27 @@ protected:
 TEST_P(Freeze, RefusesWhatMayWait)
 {
 	for (const Verb &verb : verbs())
-		EXPECT_DEATH({ clock_freeze(); verb.run(); }, verb.name + std::string(" with the clock frozen: it may have to wait"));
-	EXPECT_DEATH({ clock_freeze(); clock_freeze(); clock_thaw(); lt_relax(); }, "with the clock frozen");
-	EXPECT_DEATH({ lt_lock_acquire(&lock, &node); clock_freeze(); lt_lock_release(&lock, &node); }, "lt_lock_release with the clock");
+		EXPECT_DEATH(
+			{
+				clock_freeze();
+				verb.run();
+			},
+			verb.name + std::string(" with the clock frozen: it may have to wait"));
+	EXPECT_DEATH(
+		{
+			clock_freeze();
+			clock_freeze();
+			clock_thaw();
+			lt_relax();
+		},
+		"with the clock frozen");
+	EXPECT_DEATH(
+		{
+			lt_lock_acquire(&lock, &node);
+			clock_freeze();
+			lt_lock_release(&lock, &node);
+		},
+		"lt_lock_release with the clock");
 }
 
 TEST_P(Freeze, RefusesNothingOutside)
@@ -110,7 +143,12 @@ TEST(FreezeBracket, MustBeClosed)
 
 	bench.simulated(1);
 	EXPECT_DEATH(clock_thaw(), "clock_thaw without clock_freeze");
-	EXPECT_DEATH({ lt_post(&here, &ev, [](lt_event *) { clock_freeze(); }); lt_host_turn(0); }, "ended with the clock frozen");
+	EXPECT_DEATH(
+		{
+			lt_post(&here, &ev, [](lt_event *) { clock_freeze(); });
+			lt_host_turn(0);
+		},
+		"ended with the clock frozen");
 }
 
 } // namespace

@@ -146,8 +146,7 @@ TEST_P(Locks, StatisticsAddUp)
 		}
 		hz_hart_times t;
 		lt_hart_times(hart, &t);
-		EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}),
-			  t.elapsed_ns);
+		EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}), t.elapsed_ns);
 		mine[hart] = t.spin_ns[kTest];
 	});
 	elapsed = clock_now_ns() - from;
@@ -305,14 +304,23 @@ TEST_P(Locks, ChecksCatchMisuse)
 
 	testing::FLAGS_gtest_death_test_style = "threadsafe";
 	make();
-	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_lock_acquire(&lock, &b); }, "acquired twice");
-	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_host_set_hart(1); lt_lock_release(&lock, &a); }, "does not hold");
+	EXPECT_DEATH(
+		{
+			lt_lock_acquire(&lock, &a);
+			lt_lock_acquire(&lock, &b);
+		},
+		"acquired twice");
+	EXPECT_DEATH(
+		{
+			lt_lock_acquire(&lock, &a);
+			lt_host_set_hart(1);
+			lt_lock_release(&lock, &a);
+		},
+		"does not hold");
 	EXPECT_DEATH(end_an_event_with(&lock), "event ended with a lock held");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Locks,
-			 testing::ValuesIn(LockKinds()),
-			 [](const auto &param_info) { return kNames[param_info.param]; });
+INSTANTIATE_TEST_SUITE_P(Kinds, Locks, testing::ValuesIn(LockKinds()), [](const auto &param_info) { return kNames[param_info.param]; });
 
 TEST(LockChecks, LookAtEveryLockThatIsHeld)
 {
@@ -413,7 +421,8 @@ TEST(LockOrder, OnlyHigherLevelsAreTakenUnderALock)
 				if (inner > outer)
 					nest(outer, inner);
 				else
-					EXPECT_DEATH(nest(outer, inner), std::string("out of order: ") + names[inner] + " while holding " + names[outer]);
+					EXPECT_DEATH(nest(outer, inner),
+						     std::string("out of order: ") + names[inner] + " while holding " + names[outer]);
 			}
 	lt_host_set_hart(0);
 }

@@ -124,12 +124,20 @@ TEST(Runner, MisuseFails)
 	EXPECT_DEATH(lt_host_start_harts(), "steady clock");
 	bench.locks(LT_LOCK_TICKET, LT_STATS_OFF, 1);
 	lt_lock_init(&lock, kTest, 0);
-	EXPECT_DEATH({ lt_lock_acquire(&lock, &a); lt_lock_acquire(&lock, &b); }, "single-threaded runner");
-	lt_hart_set_hook(0, [](void *, bool idle, uint64_t) {
-		if (idle)
-			lt_hart_wait(50);
-		return false;
-	}, nullptr);
+	EXPECT_DEATH(
+		{
+			lt_lock_acquire(&lock, &a);
+			lt_lock_acquire(&lock, &b);
+		},
+		"single-threaded runner");
+	lt_hart_set_hook(
+		0,
+		[](void *, bool idle, uint64_t) {
+			if (idle)
+				lt_hart_wait(50);
+			return false;
+		},
+		nullptr);
 	EXPECT_DEATH(lt_host_run_until_idle(), "does nothing");
 }
 

@@ -16,10 +16,7 @@ struct Alarm {
 
 std::vector<std::pair<uint64_t, unsigned>> fired; // (time, id)
 
-void on_alarm(lt_timer *timer)
-{
-	fired.emplace_back(clock_now_ns(), reinterpret_cast<Alarm *>(timer)->id);
-}
+void on_alarm(lt_timer *timer) { fired.emplace_back(clock_now_ns(), reinterpret_cast<Alarm *>(timer)->id); }
 
 class TimersProperty : public testing::TestWithParam<uint64_t> {};
 

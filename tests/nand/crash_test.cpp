@@ -28,7 +28,7 @@ struct Buffer {
 {
 	Buffer b;
 	hz_oob oob[2];
-	for (uint64_t sequence = 1;; ) {
+	for (uint64_t sequence = 1;;) {
 		uint32_t block = 2 + static_cast<uint32_t>(sequence % 5);
 		if (r.media.nand.ops->erase(&r.media.nand, r.Addr(0, block, 0)) != NAND_OK)
 			_exit(1);

@@ -25,10 +25,7 @@ hz_device_config WithErrors(uint32_t base, uint32_t ecc_bits)
 	return cfg;
 }
 
-const hz_nand_block &Block(Rig &r, uint32_t block)
-{
-	return *r.media.nand.ops->block(&r.media.nand, r.Addr(0, block, 0));
-}
+const hz_nand_block &Block(Rig &r, uint32_t block) { return *r.media.nand.ops->block(&r.media.nand, r.Addr(0, block, 0)); }
 
 } // namespace
 
@@ -68,8 +65,15 @@ TEST(Errors, CountsSpreadLikeTheBinomial)
 TEST(Errors, RetriesCostTheirLatencyAndThenThePageIsLost)
 {
 	const uint64_t read_ns = 56200, rest_ns = 200 + 20000;
-	struct { uint32_t ecc_bits; uint64_t least, most; nand_status status; } cases[] = {
-		{100, 0, 0, NAND_OK}, {25, 0, 2, NAND_OK}, {12, 1, 3, NAND_OK}, {5, 2, 4, NAND_OK},
+	struct {
+		uint32_t ecc_bits;
+		uint64_t least, most;
+		nand_status status;
+	} cases[] = {
+		{100, 0, 0, NAND_OK},
+		{25, 0, 2, NAND_OK},
+		{12, 1, 3, NAND_OK},
+		{5, 2, 4, NAND_OK},
 	};
 	for (auto &c : cases) {
 		Rig r(WithErrors(1000000000, c.ecc_bits));

@@ -54,11 +54,15 @@ TEST(Image, OneDamagedCopyIsRepaired)
 {
 	const hz_device_config cfg = rig::SmallConfig();
 	const hz_nand_layout layout = LayoutOf(cfg);
-	struct Part { uint64_t offset, bytes; const char *name; };
+	struct Part {
+		uint64_t offset, bytes;
+		const char *name;
+	};
 	const uint64_t table = 8 * sizeof(hz_nand_block);
-	const Part parts[] = {{0, sizeof(hz_nand_header), "header"}, {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
-			      {HZ_NAND_CONFIG_OFFSET, 64, "config"}, {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
-			      {layout.blocks_offset, table, "block table"}, {layout.blocks_copy_offset, table, "block table's copy"}};
+	const Part parts[] = {
+		{0, sizeof(hz_nand_header), "header"},        {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
+		{HZ_NAND_CONFIG_OFFSET, 64, "config"},        {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
+		{layout.blocks_offset, table, "block table"}, {layout.blocks_copy_offset, table, "block table's copy"}};
 	auto image = Used(cfg);
 	const auto before = Bytes(*image, 0, image->bytes());
 	for (const Part &part : parts)
@@ -100,16 +104,25 @@ TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
 TEST(Image, ABlockTableThatCannotBeIsTold)
 {
 	const hz_device_config cfg = rig::SmallConfig();
-	struct Case { const char *words; void (*damage)(Rig &r); } const cases[] = {
-		{"block 4 of plane 0: neither of its two copies", [](Rig &r) { r.media.blocks[4].write_sector++, r.media.blocks_copy[4].flags++; }},
-		{"block 0 of plane 0: neither of its two copies", [](Rig &r) {
+	struct Case {
+		const char *words;
+		void (*damage)(Rig &r);
+	} const cases[] = {
+		{"block 4 of plane 0: neither of its two copies",
+		 [](Rig &r) { r.media.blocks[4].write_sector++, r.media.blocks_copy[4].flags++; }},
+		{"block 0 of plane 0: neither of its two copies",
+		 [](Rig &r) {
 			 std::memset(r.media.blocks, 0, sizeof(hz_nand_block) * 8);
 			 std::memset(r.media.blocks_copy, 0, sizeof(hz_nand_block) * 8);
 		 }},
-		{"block 4 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[4].write_sector = 34, nand_block_store(&r.media, 4); }},
-		{"block 4 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[4].write_sector = UINT32_MAX - 1, nand_block_store(&r.media, 4); }},
-		{"block 1 of plane 0: its write_sector is beyond", [](Rig &r) { r.media.blocks[1].write_sector = 17, nand_block_store(&r.media, 1); }},
-		{"block 4 of plane 0: its write_sector is inside", [](Rig &r) { r.media.blocks[4].write_sector = 3, nand_block_store(&r.media, 4); }},
+		{"block 4 of plane 0: its write_sector is beyond",
+		 [](Rig &r) { r.media.blocks[4].write_sector = 34, nand_block_store(&r.media, 4); }},
+		{"block 4 of plane 0: its write_sector is beyond",
+		 [](Rig &r) { r.media.blocks[4].write_sector = UINT32_MAX - 1, nand_block_store(&r.media, 4); }},
+		{"block 1 of plane 0: its write_sector is beyond",
+		 [](Rig &r) { r.media.blocks[1].write_sector = 17, nand_block_store(&r.media, 1); }},
+		{"block 4 of plane 0: its write_sector is inside",
+		 [](Rig &r) { r.media.blocks[4].write_sector = 3, nand_block_store(&r.media, 4); }},
 		{"block 4 of plane 0: its flags are none", [](Rig &r) { r.media.blocks[4].flags = 8, nand_block_store(&r.media, 4); }},
 	};
 	for (const Case &c : cases) {
@@ -133,7 +146,8 @@ TEST(Image, AnotherFormatVersionIsTold)
 	header->magic = HZ_NAND_MAGIC;
 	header->version = 2; // which had no checksum and no copy
 	header->header_bytes = 4096;
-	EXPECT_NE(std::string(Rig(cfg, nullptr, image).mount_error).find("format version 2, but this firmware reads version 3"), std::string::npos);
+	EXPECT_NE(std::string(Rig(cfg, nullptr, image).mount_error).find("format version 2, but this firmware reads version 3"),
+		  std::string::npos);
 }
 
 // What lies where depends on these too: an image that was written otherwise is refused, and not taken for an empty one.
@@ -141,7 +155,10 @@ TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
 {
 	hz_device_config base = rig::SmallConfig();
 	base.zones = 4;
-	struct Case { const char *word; void (*change)(hz_device_config &cfg); } const cases[] = {
+	struct Case {
+		const char *word;
+		void (*change)(hz_device_config &cfg);
+	} const cases[] = {
 		{"plane_scheme", [](hz_device_config &cfg) { cfg.plane_scheme = 3; }},
 		{"slc_program_sectors", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
 		{"program_pages", [](hz_device_config &cfg) { cfg.program_pages = 2; }},
@@ -182,7 +199,7 @@ TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 {
 	const hz_device_config cfg = rig::SmallConfig();
 	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand); };
-	void (*const changes[])(Rig &r) = {
+	void (*const changes[])(Rig & r) = {
 		[](Rig &r) { r.Run(r.Program(0, 4, 2, 2)); },
 		[](Rig &r) { r.Run(r.Erase(0, 4)); },
 		[](Rig &r) { r.media.policy.fail_op = 1, r.Run(r.Program(0, 4, 2, 2)); },

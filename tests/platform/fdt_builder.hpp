@@ -127,8 +127,8 @@ inline FdtBuilder virt_board(unsigned harts, const std::string &bootargs = "")
 	b.cells("#size-cells", {2});
 	b.text("compatible", "pci-host-ecam-generic");
 	b.cells("reg", {0, 0x30000000, 0, 0x10000000});
-	b.cells("ranges", {0x1000000, 0, 0, 0, 0x3000000, 0, 0x10000, 0x2000000, 0, 0x40000000, 0, 0x40000000, 0, 0x40000000,
-			   0x3000000, 4, 0, 4, 0, 4, 0});
+	b.cells("ranges", {0x1000000,  0, 0,          0,         0x3000000, 0, 0x10000, 0x2000000, 0, 0x40000000, 0,
+			   0x40000000, 0, 0x40000000, 0x3000000, 4,         0, 4,       0,         4, 0});
 	b.end();
 	b.end();
 	b.end();

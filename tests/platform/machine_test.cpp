@@ -9,10 +9,7 @@
 
 namespace {
 
-const char *read(const std::vector<uint8_t> &blob, machine *m)
-{
-	return machine_read(m, blob.data(), blob.size());
-}
+const char *read(const std::vector<uint8_t> &blob, machine *m) { return machine_read(m, blob.data(), blob.size()); }
 
 std::string refusal(FdtBuilder b)
 {
@@ -50,10 +47,7 @@ TEST(Machine, CutsLongBootargs)
 	EXPECT_EQ(strlen(m.bootargs), sizeof(m.bootargs) - 1);
 }
 
-TEST(Machine, RefusesTooManyHarts)
-{
-	EXPECT_NE(refusal(virt_board(65)).find("below 64"), std::string::npos);
-}
+TEST(Machine, RefusesTooManyHarts) { EXPECT_NE(refusal(virt_board(65)).find("below 64"), std::string::npos); }
 
 TEST(Machine, RefusesAnEmptyTree)
 {

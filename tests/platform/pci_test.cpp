@@ -12,7 +12,10 @@ namespace {
 // Configuration space whose BAR registers behave as hardware: the low bits are fixed, address bits below the size read as zero.
 class Bus {
 public:
-	struct Bar { uint64_t bytes; bool wide, io; };
+	struct Bar {
+		uint64_t bytes;
+		bool wide, io;
+	};
 	void add(uint32_t device, uint16_t vendor, uint16_t id, std::vector<Bar> bars, uint32_t function = 0, bool multi = false)
 	{
 		uint32_t config = device << 15 | function << 12;
@@ -58,7 +61,9 @@ machine board(uint64_t high_bytes = 16ull << 30)
 	return m;
 }
 
-struct Range { uint64_t base, bytes; };
+struct Range {
+	uint64_t base, bytes;
+};
 
 std::vector<Range> placed(const pci_bus &bus)
 {
@@ -140,7 +145,8 @@ TEST(Pci, RandomBusesNeverOverlap)
 	for (int turn = 0; turn < 500; turn++) {
 		Bus hardware;
 		for (uint32_t device = 0; device < 8; device++)
-			hardware.add(device, 1, 1, {{1ull << (4 + random() % 16), false, false}, {1ull << (12 + random() % 20), true, false}});
+			hardware.add(device, 1, 1,
+				     {{1ull << (4 + random() % 16), false, false}, {1ull << (12 + random() % 20), true, false}});
 		pci_bus bus;
 		pci_access access = hardware.access();
 		machine m = board();

@@ -66,7 +66,8 @@ TEST(String, ComparesAtEveryAlignmentAndDifference)
 				Pair a(3);
 				if (differs < bytes)
 					a.theirs[at + differs] ^= 0x80;
-				ASSERT_EQ(sign(fw_memcmp(a.ours + at, a.theirs + at, bytes)), sign(memcmp(a.ours + at, a.theirs + at, bytes)));
+				ASSERT_EQ(sign(fw_memcmp(a.ours + at, a.theirs + at, bytes)),
+					  sign(memcmp(a.ours + at, a.theirs + at, bytes)));
 			}
 	EXPECT_EQ(fw_strlen(""), 0u);
 	EXPECT_EQ(fw_strlen("abc"), 3u);

@@ -17,13 +17,17 @@ constexpr uint64_t guest = 7, host = 2;
 constexpr uint32_t port = 5000;
 constexpr size_t room = 4096 + VSOCK_HEADER_BYTES;
 
-struct Packet { vsock_header h; std::string data; };
+struct Packet {
+	vsock_header h;
+	std::string data;
+};
 
 class Stream : public testing::Test {
 protected:
 	Stream() : s(std::make_unique<vsock_stream>()) { vsock_stream_init(s.get(), guest, port); }
 
-	void give(uint16_t op, const std::string &data = "", uint32_t from = 0, uint32_t flags = 0, uint32_t fwd = 0, uint32_t alloc = 65536)
+	void give(uint16_t op, const std::string &data = "", uint32_t from = 0, uint32_t flags = 0, uint32_t fwd = 0,
+		  uint32_t alloc = 65536)
 	{
 		vsock_header h = {host, guest, from, port, static_cast<uint32_t>(data.size()), VSOCK_TYPE_STREAM, op, flags, alloc, fwd};
 		give_raw(h, data);
@@ -283,17 +287,22 @@ TEST_F(Stream, NoiseIsHarmless)
 	std::mt19937_64 random(seed);
 	for (int turn = 0; turn < 200000; turn++) {
 		std::string data(random() % 50, 'n');
-		vsock_header h = {host, guest, static_cast<uint32_t>(random() % 3), port + static_cast<uint32_t>(random() % 8 == 0),
-				  static_cast<uint32_t>(random() % 8 ? data.size() : random()), VSOCK_TYPE_STREAM,
-				  static_cast<uint16_t>(random() % 9), static_cast<uint32_t>(random() % 4),
-				  static_cast<uint32_t>(random()), static_cast<uint32_t>(random() % 4 ? 0 : random())};
+		vsock_header h = {host,
+				  guest,
+				  static_cast<uint32_t>(random() % 3),
+				  port + static_cast<uint32_t>(random() % 8 == 0),
+				  static_cast<uint32_t>(random() % 8 ? data.size() : random()),
+				  VSOCK_TYPE_STREAM,
+				  static_cast<uint16_t>(random() % 9),
+				  static_cast<uint32_t>(random() % 4),
+				  static_cast<uint32_t>(random()),
+				  static_cast<uint32_t>(random() % 4 ? 0 : random())};
 		give_raw(h, data);
 		if (random() % 3 == 0)
 			recv(&got, random() % 200);
 		if (random() % 3 == 0)
 			send(data);
-		while (next()) {
-		}
+		while (next()) {}
 		ASSERT_LE(s->in.tail - s->in.head, static_cast<uint32_t>(VSOCK_BUFFER_BYTES)) << "seed " << seed << " turn " << turn;
 		ASSERT_LE(s->out.tail - s->out.head, static_cast<uint32_t>(VSOCK_BUFFER_BYTES)) << "seed " << seed << " turn " << turn;
 	}

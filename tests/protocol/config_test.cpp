@@ -139,7 +139,8 @@ const Rule kRules[] = {
 	{"many_streams", "conventional_streams", "3", SETS(conventional_streams, 3)},
 	{"no_conventional_buffers", "conventional_buffers", "0", [](auto &c) { Conventional(c), c.conventional_buffers = 0; }},
 	{"many_conventional_buffers", "conventional_buffers", "5", SETS(conventional_buffers, 5)},
-	{"conventional_beyond_all", "conventional_zones", "4000000000", [](auto &c) { Conventional(c), c.conventional_zones = 4000000000; }},
+	{"conventional_beyond_all", "conventional_zones", "4000000000",
+	 [](auto &c) { Conventional(c), c.conventional_zones = 4000000000; }},
 	{"spare_beyond_all", "conventional_spare", "4000000000",
 	 [](auto &c) { Conventional(c), c.zones = 0, c.conventional_spare = 4000000000; }},
 	{"no_zone_left", "conventional_spare", "14", [](auto &c) { Conventional(c), c.zones = 0, c.conventional_spare = 14; }},
@@ -206,9 +207,9 @@ const std::function<void(hz_device_config &)> kDevices[] = {
 		c.max_open = c.max_active = 0;
 	},
 	[](auto &c) { /* so many blocks that zones, spare ones and their SLC region may be as many */
-		c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
-		c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
-		c.spare_superblocks = 0;
+		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
+		      c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
+		      c.spare_superblocks = 0;
 	},
 	[](auto &c) { c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1; }, /* one plane */
 	[](auto &c) { c.page_bytes = 4096, c.program_pages = 1; },
@@ -216,7 +217,7 @@ const std::function<void(hz_device_config &)> kDevices[] = {
 	[](auto &c) { c.page_bytes = 65536, c.program_pages = 1; },
 	[](auto &c) { c.program_passes = 2; },
 	[](auto &c) { /* as many dies as there may be */
-		c.channels = 64, c.chips_per_channel = 64, c.planes_per_die = 1, c.flush_unit_planes = 4096, c.slow_percent = 1;
+		      c.channels = 64, c.chips_per_channel = 64, c.planes_per_die = 1, c.flush_unit_planes = 4096, c.slow_percent = 1;
 	},
 	[](auto &c) { c.harts = 1, c.tsu_hart[0] = c.worker_hart[0] = c.worker_hart[1] = 0; },
 	[](auto &c) { c.zones = 1; },
@@ -226,7 +227,8 @@ const std::function<void(hz_device_config &)> kDevices[] = {
 /* Refused by the limit itself, with its number. */
 bool RefusedBy(const char *error, const hz_field &field, uint64_t value, const char *rule, uint64_t limit)
 {
-	return error && error == std::string(field.member) + " is " + std::to_string(value) + ", but it must " + rule + std::to_string(limit) + ".";
+	return error &&
+	       error == std::string(field.member) + " is " + std::to_string(value) + ", but it must " + rule + std::to_string(limit) + ".";
 }
 
 TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
@@ -241,11 +243,15 @@ TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
 			hz_device_config cfg = Legal();
 			if (field.least > 0) {
 				hz_field_write(&field, &cfg, item, field.least - 1);
-				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.least - 1, "be at least ", field.least)) << text;
+				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.least - 1,
+						      "be at least ", field.least))
+					<< text;
 			}
 			if (field.most < largest) {
 				hz_field_write(&field, &cfg, item, field.most + 1);
-				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.most + 1, "be at most ", field.most)) << text;
+				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.most + 1, "be at most ",
+						      field.most))
+					<< text;
 			}
 			ASSERT_LE(field.most, largest) << "the member can hold it";
 		}
@@ -258,7 +264,8 @@ TEST(Config, SomeDeviceHasEveryLimit)
 	char text[512];
 	for (const hz_field &field : hz_device_fields)
 		for (const uint64_t edge : {field.least, field.most}) {
-			if (field.unit == HZ_UNIT_TEXT || edge == UINT32_MAX || !strcmp(field.member, "zone_capacity_sectors") || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
+			if (field.unit == HZ_UNIT_TEXT || edge == UINT32_MAX || !strcmp(field.member, "zone_capacity_sectors") ||
+			    field.unit == HZ_UNIT_SHARDS_BY_CLASS)
 				continue;
 			std::string why;
 			bool accepted = false;
@@ -356,9 +363,14 @@ TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)
 	hz_device_config cfg = Legal();
 	hz_nand_layout layout;
 	hz_nand_layout_of(&cfg, &layout);
-	const uint64_t blocks = 8 * 24, sectors = blocks * 48 * 4, table = blocks * sizeof(hz_nand_block), oob = sectors * sizeof(hz_nand_oob);
-	const uint64_t parts[][2] = {{0, HZ_NAND_HEADER_BYTES}, {layout.blocks_offset, table}, {layout.blocks_copy_offset, table},
-				     {layout.oob_offset, oob}, {layout.oob_copy_offset, oob}, {layout.data_offset, sectors * 4096},
+	const uint64_t blocks = 8 * 24, sectors = blocks * 48 * 4, table = blocks * sizeof(hz_nand_block),
+		       oob = sectors * sizeof(hz_nand_oob);
+	const uint64_t parts[][2] = {{0, HZ_NAND_HEADER_BYTES},
+				     {layout.blocks_offset, table},
+				     {layout.blocks_copy_offset, table},
+				     {layout.oob_offset, oob},
+				     {layout.oob_copy_offset, oob},
+				     {layout.data_offset, sectors * 4096},
 				     {layout.header_copy_offset, HZ_NAND_HEADER_BYTES}};
 	uint64_t end = 0;
 	for (const auto &[offset, bytes] : parts) {
@@ -375,9 +387,12 @@ TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)
 // The least number that the sentence names is enough, and one less is not: for all kinds of devices.
 TEST(Config, TheLeastSlcRegionIsNamed)
 {
-	void (*const kinds[])(hz_device_config &cfg) = {
-		[](hz_device_config &) {}, [](hz_device_config &cfg) { cfg.flush_unit_planes = 8; }, [](hz_device_config &cfg) { Conventional(cfg); },
-		[](hz_device_config &cfg) { Cached(cfg); }, [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 1600; },
+	void (*const kinds[])(hz_device_config & cfg) = {
+		[](hz_device_config &) {},
+		[](hz_device_config &cfg) { cfg.flush_unit_planes = 8; },
+		[](hz_device_config &cfg) { Conventional(cfg); },
+		[](hz_device_config &cfg) { Cached(cfg); },
+		[](hz_device_config &cfg) { cfg.zone_capacity_sectors = 1600; },
 		[](hz_device_config &cfg) { cfg.blocks_per_plane += 2000; },
 	};
 	for (auto *kind : kinds) {

@@ -18,10 +18,10 @@ namespace ours { // both define names like nvme_status; the include guard of bas
 namespace {
 
 #define SAME_SIZE(mine, theirs) EXPECT_EQ(sizeof(ours::mine), sizeof(struct ::theirs)) << #mine
-#define SAME_FIELD(mine, field, theirs, their_field)                                                                            \
-	do {                                                                                                                    \
-		EXPECT_EQ(offsetof(ours::mine, field), offsetof(struct ::theirs, their_field)) << #mine "." #field;             \
-		EXPECT_EQ(sizeof(ours::mine::field), sizeof(::theirs::their_field)) << #mine "." #field;                        \
+#define SAME_FIELD(mine, field, theirs, their_field) \
+	do { \
+		EXPECT_EQ(offsetof(ours::mine, field), offsetof(struct ::theirs, their_field)) << #mine "." #field; \
+		EXPECT_EQ(sizeof(ours::mine::field), sizeof(::theirs::their_field)) << #mine "." #field; \
 	} while (0)
 #define SAME(mine, theirs) EXPECT_EQ(static_cast<unsigned>(ours::mine), static_cast<unsigned>(::theirs)) << #mine
 
@@ -29,15 +29,76 @@ TEST(NvmeVsLibnvme, IdentifyController)
 {
 	SAME_SIZE(nvme_identify_controller, nvme_id_ctrl);
 #define F(field) SAME_FIELD(nvme_identify_controller, field, nvme_id_ctrl, field)
-	F(vid); F(ssvid); F(sn); F(mn); F(fr); F(rab); F(ieee); F(cmic); F(mdts); F(cntlid); F(ver); F(rtd3r); F(rtd3e); F(oaes);
-	F(ctratt); F(rrls); F(cntrltype); F(fguid); F(nvmsr); F(vwci); F(mec); F(oacs); F(acl); F(aerl); F(frmw); F(lpa); F(elpe);
-	F(npss); F(avscc); F(apsta); F(wctemp); F(cctemp); F(mtfa); F(hmpre); F(hmmin); F(tnvmcap); F(unvmcap); F(sqes); F(cqes);
-	F(maxcmd); F(nn); F(oncs); F(fuses); F(fna); F(vwc); F(awun); F(awupf); F(icsvscc); F(nwpc); F(acwu); F(sgls); F(mnan);
-	F(subnqn); F(psd); F(vs);
+	F(vid);
+	F(ssvid);
+	F(sn);
+	F(mn);
+	F(fr);
+	F(rab);
+	F(ieee);
+	F(cmic);
+	F(mdts);
+	F(cntlid);
+	F(ver);
+	F(rtd3r);
+	F(rtd3e);
+	F(oaes);
+	F(ctratt);
+	F(rrls);
+	F(cntrltype);
+	F(fguid);
+	F(nvmsr);
+	F(vwci);
+	F(mec);
+	F(oacs);
+	F(acl);
+	F(aerl);
+	F(frmw);
+	F(lpa);
+	F(elpe);
+	F(npss);
+	F(avscc);
+	F(apsta);
+	F(wctemp);
+	F(cctemp);
+	F(mtfa);
+	F(hmpre);
+	F(hmmin);
+	F(tnvmcap);
+	F(unvmcap);
+	F(sqes);
+	F(cqes);
+	F(maxcmd);
+	F(nn);
+	F(oncs);
+	F(fuses);
+	F(fna);
+	F(vwc);
+	F(awun);
+	F(awupf);
+	F(icsvscc);
+	F(nwpc);
+	F(acwu);
+	F(sgls);
+	F(mnan);
+	F(subnqn);
+	F(psd);
+	F(vs);
 #undef F
 	SAME_SIZE(nvme_power_state, nvme_id_psd);
 #define F(field) SAME_FIELD(nvme_power_state, field, nvme_id_psd, field)
-	F(mp); F(flags); F(enlat); F(exlat); F(rrt); F(rrl); F(rwt); F(rwl); F(idlp); F(ips); F(actp); F(apws);
+	F(mp);
+	F(flags);
+	F(enlat);
+	F(exlat);
+	F(rrt);
+	F(rrl);
+	F(rwt);
+	F(rwl);
+	F(idlp);
+	F(ips);
+	F(actp);
+	F(apws);
 #undef F
 	SAME(NVME_OACS_DBBUF, NVME_CTRL_OACS_DBBUF_CFG);
 	SAME(NVME_ONCS_WRITE_ZEROES, NVME_CTRL_ONCS_WRITE_ZEROES);
@@ -56,16 +117,59 @@ TEST(NvmeVsLibnvme, IdentifyNamespace)
 {
 	SAME_SIZE(nvme_identify_namespace, nvme_id_ns);
 #define F(field) SAME_FIELD(nvme_identify_namespace, field, nvme_id_ns, field)
-	F(nsze); F(ncap); F(nuse); F(nsfeat); F(nlbaf); F(flbas); F(mc); F(dpc); F(dps); F(nmic); F(rescap); F(fpi); F(dlfeat);
-	F(nawun); F(nawupf); F(nacwu); F(nabsn); F(nabo); F(nabspf); F(noiob); F(nvmcap); F(npwg); F(npwa); F(npdg); F(npda);
-	F(nows); F(mssrl); F(mcl); F(msrc); F(anagrpid); F(nsattr); F(nvmsetid); F(endgid); F(nguid); F(eui64); F(lbaf);
+	F(nsze);
+	F(ncap);
+	F(nuse);
+	F(nsfeat);
+	F(nlbaf);
+	F(flbas);
+	F(mc);
+	F(dpc);
+	F(dps);
+	F(nmic);
+	F(rescap);
+	F(fpi);
+	F(dlfeat);
+	F(nawun);
+	F(nawupf);
+	F(nacwu);
+	F(nabsn);
+	F(nabo);
+	F(nabspf);
+	F(noiob);
+	F(nvmcap);
+	F(npwg);
+	F(npwa);
+	F(npdg);
+	F(npda);
+	F(nows);
+	F(mssrl);
+	F(mcl);
+	F(msrc);
+	F(anagrpid);
+	F(nsattr);
+	F(nvmsetid);
+	F(endgid);
+	F(nguid);
+	F(eui64);
+	F(lbaf);
 #undef F
 	SAME_SIZE(nvme_lba_format, nvme_lbaf);
 	SAME_FIELD(nvme_lba_format, ms, nvme_lbaf, ms);
 	SAME_FIELD(nvme_lba_format, lbads, nvme_lbaf, ds);
 	SAME_SIZE(nvme_zns_identify_namespace, nvme_zns_id_ns);
 #define F(field) SAME_FIELD(nvme_zns_identify_namespace, field, nvme_zns_id_ns, field)
-	F(zoc); F(ozcs); F(mar); F(mor); F(rrl); F(frl); F(numzrwa); F(zrwafg); F(zrwacap); F(lbafe); F(vs);
+	F(zoc);
+	F(ozcs);
+	F(mar);
+	F(mor);
+	F(rrl);
+	F(frl);
+	F(numzrwa);
+	F(zrwafg);
+	F(zrwacap);
+	F(lbafe);
+	F(vs);
 #undef F
 	SAME_FIELD(nvme_zns_identify_namespace, zrwas, nvme_zns_id_ns, zrwasz);
 	SAME_SIZE(nvme_zns_lba_format, nvme_zns_lbafe);
@@ -78,11 +182,24 @@ TEST(NvmeVsLibnvme, OtherIdentifyPages)
 	SAME_SIZE(nvme_zns_identify_controller, nvme_zns_id_ctrl);
 	SAME_SIZE(nvme_nvm_identify_controller, nvme_id_ctrl_nvm);
 #define F(field) SAME_FIELD(nvme_nvm_identify_controller, field, nvme_id_ctrl_nvm, field)
-	F(vsl); F(wzsl); F(wusl); F(dmrl); F(dmrsl); F(dmsl);
+	F(vsl);
+	F(wzsl);
+	F(wusl);
+	F(dmrl);
+	F(dmrsl);
+	F(dmsl);
 #undef F
 	SAME_SIZE(nvme_independent_namespace, nvme_id_independent_id_ns);
 #define F(field) SAME_FIELD(nvme_independent_namespace, field, nvme_id_independent_id_ns, field)
-	F(nsfeat); F(nmic); F(rescap); F(fpi); F(anagrpid); F(nsattr); F(nvmsetid); F(endgid); F(nstat);
+	F(nsfeat);
+	F(nmic);
+	F(rescap);
+	F(fpi);
+	F(anagrpid);
+	F(nsattr);
+	F(nvmsetid);
+	F(endgid);
+	F(nstat);
 #undef F
 	SAME_FIELD(nvme_namespace_descriptor, nidt, nvme_ns_id_desc, nidt);
 	SAME_FIELD(nvme_namespace_descriptor, nidl, nvme_ns_id_desc, nidl);
@@ -106,17 +223,36 @@ TEST(NvmeVsLibnvme, LogPages)
 {
 	SAME_SIZE(nvme_smart_log, nvme_smart_log);
 #define F(field, theirs) SAME_FIELD(nvme_smart_log, field, nvme_smart_log, theirs)
-	F(critical_warning, critical_warning); F(temperature, temperature); F(available_spare, avail_spare);
-	F(spare_threshold, spare_thresh); F(percentage_used, percent_used); F(data_units_read, data_units_read);
-	F(data_units_written, data_units_written); F(host_reads, host_reads); F(host_writes, host_writes);
-	F(busy_minutes, ctrl_busy_time); F(power_cycles, power_cycles); F(power_on_hours, power_on_hours);
-	F(unsafe_shutdowns, unsafe_shutdowns); F(media_errors, media_errors); F(error_entries, num_err_log_entries);
-	F(warning_temperature_time, warning_temp_time); F(temperature_sensor, temp_sensor);
+	F(critical_warning, critical_warning);
+	F(temperature, temperature);
+	F(available_spare, avail_spare);
+	F(spare_threshold, spare_thresh);
+	F(percentage_used, percent_used);
+	F(data_units_read, data_units_read);
+	F(data_units_written, data_units_written);
+	F(host_reads, host_reads);
+	F(host_writes, host_writes);
+	F(busy_minutes, ctrl_busy_time);
+	F(power_cycles, power_cycles);
+	F(power_on_hours, power_on_hours);
+	F(unsafe_shutdowns, unsafe_shutdowns);
+	F(media_errors, media_errors);
+	F(error_entries, num_err_log_entries);
+	F(warning_temperature_time, warning_temp_time);
+	F(temperature_sensor, temp_sensor);
 #undef F
 	SAME_SIZE(nvme_error_entry, nvme_error_log_page);
 #define F(field, theirs) SAME_FIELD(nvme_error_entry, field, nvme_error_log_page, theirs)
-	F(error_count, error_count); F(sqid, sqid); F(cid, cmdid); F(status_field, status_field);
-	F(parameter_location, parm_error_location); F(lba, lba); F(nsid, nsid); F(vs, vs); F(trtype, trtype); F(cs, cs);
+	F(error_count, error_count);
+	F(sqid, sqid);
+	F(cid, cmdid);
+	F(status_field, status_field);
+	F(parameter_location, parm_error_location);
+	F(lba, lba);
+	F(nsid, nsid);
+	F(vs, vs);
+	F(trtype, trtype);
+	F(cs, cs);
 	F(trtype_info, trtype_spec_info);
 #undef F
 	SAME_SIZE(nvme_changed_zones_log, nvme_zns_changed_zone_log);
@@ -139,7 +275,13 @@ TEST(NvmeVsLibnvme, Zones)
 {
 	SAME_SIZE(nvme_zone_descriptor, nvme_zns_desc);
 #define F(field, theirs) SAME_FIELD(nvme_zone_descriptor, field, nvme_zns_desc, theirs)
-	F(type, zt); F(state, zs); F(attributes, za); F(attributes_info, zai); F(capacity, zcap); F(start, zslba); F(write_pointer, wp);
+	F(type, zt);
+	F(state, zs);
+	F(attributes, za);
+	F(attributes_info, zai);
+	F(capacity, zcap);
+	F(start, zslba);
+	F(write_pointer, wp);
 #undef F
 	SAME_SIZE(nvme_zone_report, nvme_zone_report);
 	SAME(NVME_ZS_EMPTY, NVME_ZNS_ZS_EMPTY);

@@ -53,7 +53,10 @@ TEST(Cached, SingleOperationsTakeWhatTheyTakeWithoutCache)
 }
 
 // n reads over p planes: the first one senses, then each costs a shift, its commands, and the longer of sensing and transfer.
-struct ReadCase { uint32_t planes; uint64_t bytes_per_s; };
+struct ReadCase {
+	uint32_t planes;
+	uint64_t bytes_per_s;
+};
 class CachedReads : public testing::TestWithParam<ReadCase> {};
 
 TEST_P(CachedReads, MatchTheFormula)

@@ -115,7 +115,11 @@ TEST(Fair, ALatecomerHasNoClaimToThePast)
 }
 
 // The longest wait of any kind of transaction against reads of seven queues without end.
-struct Bound { hz_schedule schedule; uint32_t age_limit_ns; uint64_t most_ns; };
+struct Bound {
+	hz_schedule schedule;
+	uint32_t age_limit_ns;
+	uint64_t most_ns;
+};
 class NoStarvation : public testing::TestWithParam<Bound> {};
 
 TEST_P(NoStarvation, EveryWaitIsBounded)
@@ -148,7 +152,8 @@ TEST(Fair, KeepsTheOrderOfABlock)
 {
 	for (hz_schedule schedule : {HZ_SCHED_PRIORITY, HZ_SCHED_FIFO, HZ_SCHED_FAIR}) {
 		Rig r(Scheduled(schedule, 5000000));
-		std::vector<Txn *> txns = {&r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &r.Program(0, 4, 2, 2, HZ_CAUSE_MAP), &r.Program(0, 4, 4, 2)};
+		std::vector<Txn *> txns = {&r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &r.Program(0, 4, 2, 2, HZ_CAUSE_MAP),
+					   &r.Program(0, 4, 4, 2)};
 		for (size_t i = 0; i < txns.size(); i++)
 			txns[i]->txn.stream = static_cast<uint8_t>(i);
 		r.Submit(r.Read(0, 7, 0, 1));

@@ -29,8 +29,8 @@ static std::vector<const Txn *> StartOrder(Rig &r, std::vector<Txn *> waiting)
 TEST(Schedule, GoesByCauseThenByAge)
 {
 	Rig r(rig::SmallConfig());
-	Txn &erase = r.Erase(0, 3), &gc = r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &write = r.Program(0, 5, 0, 2),
-	    &read = r.Read(0, 6, 0, 1), &read2 = r.Read(0, 6, 1, 1), &map = r.Read(0, 1, 0, 1, HZ_CAUSE_MAP);
+	Txn &erase = r.Erase(0, 3), &gc = r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &write = r.Program(0, 5, 0, 2), &read = r.Read(0, 6, 0, 1),
+	    &read2 = r.Read(0, 6, 1, 1), &map = r.Read(0, 1, 0, 1, HZ_CAUSE_MAP);
 	EXPECT_EQ(StartOrder(r, {&erase, &gc, &write, &read, &read2, &map}),
 		  (std::vector<const Txn *>{&map, &read, &read2, &write, &gc, &erase}));
 }
@@ -386,7 +386,8 @@ static void CutAtTime(uint64_t cut_ns, uint32_t threads)
 TEST(Schedule, PowerCutAtADeviceTimeTearsWhatTheCellsWereDoing)
 {
 	for (uint32_t threads : {1u, 2u})
-		for (uint64_t cut : {1100u, 1200u, 20000u, 21300u, 300000u, 402401u, 410000u, 430000u, 1201100u, 1201201u, 1500000u, 3000000u})
+		for (uint64_t cut :
+		     {1100u, 1200u, 20000u, 21300u, 300000u, 402401u, 410000u, 430000u, 1201100u, 1201201u, 1500000u, 3000000u})
 			CutAtTime(cut, threads);
 }
 

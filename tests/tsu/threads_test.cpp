@@ -76,8 +76,7 @@ TEST(Threads, ManyOwnersAndThreadsKeepEveryRule)
 		w.txn.owner = &w.thread;
 		w.txn.done = [](tsu_txn *txn) { static_cast<Worker *>(reinterpret_cast<Txn *>(txn))->Ended(); };
 		// The event is the first thing in a transaction, and the transaction the first in a worker.
-		lt_post(&w.thread, &w.txn.event,
-			[](lt_event *event) { static_cast<Worker *>(reinterpret_cast<Txn *>(event))->Next(); });
+		lt_post(&w.thread, &w.txn.event, [](lt_event *event) { static_cast<Worker *>(reinterpret_cast<Txn *>(event))->Next(); });
 	}
 	lt_host_start_harts();
 	lt_host_join_harts();

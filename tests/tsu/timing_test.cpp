@@ -164,7 +164,9 @@ TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
 	Txn &program = r.Program(0, 3, 0, 2), &second = r.Program(0, 3, 2, 2);
 	r.Submit(program);
 	r.Submit(second);
-	struct Busy { lt_event event; } busy{};
+	struct Busy {
+		lt_event event;
+	} busy{};
 	lt_thread tsu_hart{"busy", 1};
 	lt_post(&tsu_hart, &busy.event, [](lt_event *) { clock_charge_ns(5000000); });
 	lt_host_run_until_idle();

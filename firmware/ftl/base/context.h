@@ -19,12 +19,12 @@ struct ftl_request;
 
 /* One thread of the FTL on a hart of its own or shared. What it points to is touched on its hart only. */
 struct ftl_worker {
-	struct lt_thread thread;      /* first: a transaction's owner leads back to its worker */
+	struct lt_thread thread; /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
-	uint32_t over;                /* lives of the controller up to this one have ended (request/life.h) */
-	uint32_t cache_candidate;     /* map shard to borrow from next (l2p/l2p_cache.h) */
-	struct hz_log_ftl counters;   /* written on this worker's hart only */
-	struct hz_log_ftl published;  /* of the last ftl_publish */
+	uint32_t over;               /* lives of the controller up to this one have ended (request/life.h) */
+	uint32_t cache_candidate;    /* map shard to borrow from next (l2p/l2p_cache.h) */
+	struct hz_log_ftl counters;  /* written on this worker's hart only */
+	struct hz_log_ftl published; /* of the last ftl_publish */
 	struct map_fetch_pool *fetches;
 	struct flush_pool *flushes;
 	struct read_pool *reads;
@@ -37,26 +37,26 @@ struct ftl {
 	struct tsu *tsu;
 	struct link_pair *links;
 	uint32_t page_sectors, unit_sectors, superpage_sectors;
-	uint32_t body_sectors;        /* of a superblock: where a patched zone goes on in its patch */
-	uint32_t flush_sectors;       /* a flush unit: flush_unit_planes program units */
-	uint32_t capacity;            /* sectors of a zone */
-	uint64_t zone_multiplier;     /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
-	uint64_t conventional_end;    /* LBAs [0, conventional_end) are conventional */
-	uint32_t zone_count;          /* the namespace's */
-	uint32_t all_zones;           /* with the backing zones, which follow them */
+	uint32_t body_sectors;     /* of a superblock: where a patched zone goes on in its patch */
+	uint32_t flush_sectors;    /* a flush unit: flush_unit_planes program units */
+	uint32_t capacity;         /* sectors of a zone */
+	uint64_t zone_multiplier;  /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
+	uint64_t conventional_end; /* LBAs [0, conventional_end) are conventional */
+	uint32_t zone_count;       /* the namespace's */
+	uint32_t all_zones;        /* with the backing zones, which follow them */
 	uint8_t *zero_page;
-	lt_word sequence;             /* next OOB sequence number */
-	lt_word losses;               /* zones that failed with accepted data and of which no Flush has told yet */
-	uint64_t mount_sequence;      /* highest one found at mount */
-	struct ftl_damage damage;     /* found at mount */
-	char text[256];               /* why mount failed */
-	struct ftl_watch *watch;      /* NULL: nobody is to be told */
+	lt_word sequence;         /* next OOB sequence number */
+	lt_word losses;           /* zones that failed with accepted data and of which no Flush has told yet */
+	uint64_t mount_sequence;  /* highest one found at mount */
+	struct ftl_damage damage; /* found at mount */
+	char text[256];           /* why mount failed */
+	struct ftl_watch *watch;  /* NULL: nobody is to be told */
 	uint32_t worker_count;
 	struct ftl_worker *workers;
 	/* Dispatches a request on its worker: again, when what it waited for has happened. */
 	void (*run)(struct ftl_worker *self, struct ftl_request *req);
 
-	struct extent **extent;       /* by zone */
+	struct extent **extent; /* by zone */
 	struct superblocks *superblocks, *patches;
 	struct slc *slc;
 	struct places *places;

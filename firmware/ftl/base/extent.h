@@ -32,32 +32,32 @@ struct extent_owner {
 };
 
 struct extent {
-	struct lt_lock lock;          /* class ZONE, index = zone number: everything here, its owner's fields, the content of the buffer */
+	struct lt_lock lock; /* class ZONE, index = zone number: everything here, its owner's fields, the content of the buffer */
 	struct ftl *ftl;
 	const struct extent_owner *owner;
-	uint32_t index;               /* zone number */
-	uint64_t start;               /* first LBA */
-	struct place_zone *places;    /* of a backing zone (places/places.h), whose sectors are mapped one by one; else NULL */
-	uint8_t stream;               /* backing: enum place_stream that fills it */
-	uint32_t generation;          /* raised by every reset; older data on flash are dead */
+	uint32_t index;            /* zone number */
+	uint64_t start;            /* first LBA */
+	struct place_zone *places; /* of a backing zone (places/places.h), whose sectors are mapped one by one; else NULL */
+	uint8_t stream;            /* backing: enum place_stream that fills it */
+	uint32_t generation;       /* raised by every reset; older data on flash are dead */
 
-	uint32_t superblock;          /* SUPERBLOCK_NONE until the first write needs one */
-	uint32_t patch;               /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
+	uint32_t superblock;            /* SUPERBLOCK_NONE until the first write needs one */
+	uint32_t patch;                 /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
 	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
-	bool relocate;                /* it cannot be continued: move to a fresh one before the next program */
-	bool failed;                  /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
+	bool relocate;                  /* it cannot be continued: move to a fresh one before the next program */
+	bool failed;                    /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
 
 	uint32_t wp, landed, placed, staged, resident;
-	uint32_t staged_from;         /* start of the unit that [.., staged) belongs to */
-	ppa_t *staged_ppa;            /* slc/staged.h */
-	uint32_t landed_slot;         /* buffer slot of sector `landed` */
-	uint32_t flush_to;            /* somebody waits until [0, flush_to) is durable */
-	bool idle_flush;              /* … nobody does, but the buffer was idle */
-	struct write_buffer *buffer;  /* bound, or NULL */
+	uint32_t staged_from;        /* start of the unit that [.., staged) belongs to */
+	ppa_t *staged_ppa;           /* slc/staged.h */
+	uint32_t landed_slot;        /* buffer slot of sector `landed` */
+	uint32_t flush_to;           /* somebody waits until [0, flush_to) is durable */
+	bool idle_flush;             /* … nobody does, but the buffer was idle */
+	struct write_buffer *buffer; /* bound, or NULL */
 
 	struct waiter for_superblock, for_buffer, for_log;
-	uint64_t log_since_ns;        /* waits for room in the map's log since then; 0: it does not */
-	lt_word erased;               /* how many of the superblocks that it gave up have been erased or retired; raised before a kick */
+	uint64_t log_since_ns; /* waits for room in the map's log since then; 0: it does not */
+	lt_word erased;        /* how many of the superblocks that it gave up have been erased or retired; raised before a kick */
 };
 
 /* lba must be inside the namespace or a backing zone. */

@@ -12,12 +12,14 @@ struct extent;
 
 struct waiter {
 	struct waiter *next;
-	struct extent *ext;           /* kicked when its turn has come */
-	lt_word granted;              /* what it has got, index + 1; set by who hands it over, taken under the extent's lock */
+	struct extent *ext; /* kicked when its turn has come */
+	lt_word granted;    /* what it has got, index + 1; set by who hands it over, taken under the extent's lock */
 	/* Superblock, buffer: under the extent's lock, until what was granted is taken up. Map log, budget: under the queue's, until the kick. */
 	bool queued;
 };
-struct waiter_queue { struct waiter *head, *tail; };
+struct waiter_queue {
+	struct waiter *head, *tail;
+};
 
 static inline void waiter_push(struct waiter_queue *queue, struct waiter *waiter)
 {

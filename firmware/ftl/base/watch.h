@@ -11,8 +11,8 @@ struct ftl;
 struct ftl_watch {
 	struct lt_event event;
 	const struct lt_thread *thread;
-	void (*changed)(struct ftl_watch *watch);    /* runs on thread's hart after changes, one call for any number of them */
-	lt_word posted;                              /* 1: event is posted */
+	void (*changed)(struct ftl_watch *watch); /* runs on thread's hart after changes, one call for any number of them */
+	lt_word posted;                           /* 1: event is posted */
 };
 
 /* Something has changed that the watch is told of. Any hart, any lock. */

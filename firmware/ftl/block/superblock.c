@@ -6,10 +6,7 @@
 #include "base/watch.h"
 #include "lt/arena.h"
 
-static struct superblock *info_of(struct superblocks *sbs, uint32_t number)
-{
-	return &sbs->info[number - sbs->first];
-}
+static struct superblock *info_of(struct superblocks *sbs, uint32_t number) { return &sbs->info[number - sbs->first]; }
 
 static struct superblocks *superblocks_of(struct ftl *ftl, uint32_t number)
 {
@@ -309,10 +306,7 @@ static bool pool_quiet(struct superblocks *sbs)
 	return quiet;
 }
 
-bool superblocks_quiet(struct ftl *ftl)
-{
-	return pool_quiet(ftl->superblocks) && (!ftl->patches->count || pool_quiet(ftl->patches));
-}
+bool superblocks_quiet(struct ftl *ftl) { return pool_quiet(ftl->superblocks) && (!ftl->patches->count || pool_quiet(ftl->patches)); }
 
 static void pool_sort(struct superblocks *sbs)
 {

@@ -12,30 +12,32 @@ struct arena;
 struct ftl_health;
 
 enum superblock_state { SB_FREE, SB_USED, SB_DIRTY, SB_ERASING, SB_BAD };
-enum { ERASE_JOBS = 4 };         /* superblocks erased at the same time */
+enum { ERASE_JOBS = 4 }; /* superblocks erased at the same time */
 
 struct superblock {
 	uint8_t state;
-	uint32_t erases;              /* so far, of its most worn block */
-	uint32_t next;                /* in the free or the dirty FIFO, as index */
-	struct extent *notify;        /* kicked once it is erased or retired */
+	uint32_t erases;       /* so far, of its most worn block */
+	uint32_t next;         /* in the free or the dirty FIFO, as index */
+	struct extent *notify; /* kicked once it is erased or retired */
 };
-struct superblock_fifo { uint32_t head, tail, count; };
+struct superblock_fifo {
+	uint32_t head, tail, count;
+};
 struct erase_job {
-	struct tsu_txn *txn;          /* one per plane */
+	struct tsu_txn *txn; /* one per plane */
 	uint32_t superblock, pending;
 	bool failed, busy;
 };
 
 struct superblocks {
 	struct lt_lock lock;
-	uint32_t first, count;        /* superblock numbers first … first + count - 1 */
-	uint32_t unit_sectors;        /* program unit of one plane */
-	struct superblock *info;      /* by number - first */
+	uint32_t first, count;   /* superblock numbers first … first + count - 1 */
+	uint32_t unit_sectors;   /* program unit of one plane */
+	struct superblock *info; /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct waiter_queue waiting;
-	lt_word erases, bad;          /* of all superblocks, counted under the lock; read without it, too */
-	uint32_t moving;              /* superblocks that a running relocation will give back */
+	lt_word erases, bad; /* of all superblocks, counted under the lock; read without it, too */
+	uint32_t moving;     /* superblocks that a running relocation will give back */
 	struct erase_job job[ERASE_JOBS];
 };
 

@@ -4,10 +4,7 @@
 
 #include "buffer/superpage.h"
 
-static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext)
-{
-	return pool->home[ext->index];
-}
+static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext) { return pool->home[ext->index]; }
 
 static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct write_buffer *, struct write_buffer *))
 {
@@ -46,5 +43,7 @@ static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct 
 }
 
 binding_fn *const binding_policies[HZ_BINDINGS] = {
-	[HZ_BIND_MODULO] = choose_modulo, [HZ_BIND_FIRST_FREE] = choose_first_free, [HZ_BIND_PER_ZONE] = choose_per_zone,
+	[HZ_BIND_MODULO] = choose_modulo,
+	[HZ_BIND_FIRST_FREE] = choose_first_free,
+	[HZ_BIND_PER_ZONE] = choose_per_zone,
 };

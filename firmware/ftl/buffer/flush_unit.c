@@ -16,15 +16,9 @@ void units_note_fill(struct extent *ext)
 }
 
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
-static const struct unit_grid *grid_of(const struct extent *ext)
-{
-	return &ext->ftl->buffers->grid[extent_in_patch(ext)];
-}
+static const struct unit_grid *grid_of(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
 
-struct flush_unit *unit_of(const struct extent *ext, uint32_t slot)
-{
-	return &ext->buffer->unit[grid_of(ext)->slot_unit[slot]];
-}
+struct flush_unit *unit_of(const struct extent *ext, uint32_t slot) { return &ext->buffer->unit[grid_of(ext)->slot_unit[slot]]; }
 
 static void unit_open(struct extent *ext, struct flush_unit *unit, uint32_t start)
 {
@@ -163,9 +157,15 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 		part->buffer = buffer;
 		part->unit = unit;
 		part->txn = (struct tsu_txn){
-			.owner = &self->thread, .done = unit_programmed, .op = TSU_PROGRAM, .cause = place_cause(ext, HZ_CAUSE_HOST),
-			.stream = (uint8_t)ext->index, .sectors = (uint16_t)program, .ppa = extent_place(ext, at),
-			.data = { &buffer->page[slot], 0, program * HZ_SECTOR_BYTES }, .oob = &buffer->oob[slot],
+			.owner = &self->thread,
+			.done = unit_programmed,
+			.op = TSU_PROGRAM,
+			.cause = place_cause(ext, HZ_CAUSE_HOST),
+			.stream = (uint8_t)ext->index,
+			.sectors = (uint16_t)program,
+			.ppa = extent_place(ext, at),
+			.data = { &buffer->page[slot], 0, program * HZ_SECTOR_BYTES },
+			.oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
 			.next = at + program < unit->end ? &part[1].txn : NULL,
 		};

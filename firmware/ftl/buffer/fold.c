@@ -60,11 +60,17 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 		struct buffer_txn *part = &fold->txn[i];
 
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + unit->start + i),
-						     .generation = ext->generation, .kind = HZ_OOB_DATA };
+						     .generation = ext->generation,
+						     .kind = HZ_OOB_DATA };
 		part->buffer = buffer;
 		part->txn = (struct tsu_txn){
-			.owner = &self->thread, .done = fold_done, .op = TSU_READ, .cause = HZ_CAUSE_FOLD, .sectors = 1,
-			.ppa = fold->ppa[i], .data = { &buffer->page[slot], 0, HZ_SECTOR_BYTES },
+			.owner = &self->thread,
+			.done = fold_done,
+			.op = TSU_READ,
+			.cause = HZ_CAUSE_FOLD,
+			.sectors = 1,
+			.ppa = fold->ppa[i],
+			.data = { &buffer->page[slot], 0, HZ_SECTOR_BYTES },
 			.oob = extent_is_backing(ext) ? &buffer->oob[slot] : NULL,
 			.next = i + 1 < count ? &part[1].txn : NULL,
 		};

@@ -29,7 +29,8 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 		else
 			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->page[slot], HZ_SECTOR_BYTES);
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
-						     .generation = ext->generation, .kind = HZ_OOB_DATA };
+						     .generation = ext->generation,
+						     .kind = HZ_OOB_DATA };
 	}
 	clock_thaw();
 	return &buffer->oob[ext->landed_slot];
@@ -52,8 +53,10 @@ void landing_pad(struct ftl_worker *self, struct extent *ext)
 	clock_freeze();
 	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
 		memset(ext->buffer->page[slot], 0, HZ_SECTOR_BYTES);
-		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++, .lpa = (uint32_t)(ext->start + at),
-							  .generation = backing ? UINT32_MAX : ext->generation, .kind = HZ_OOB_PAD };
+		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
+							  .lpa = (uint32_t)(ext->start + at),
+							  .generation = backing ? UINT32_MAX : ext->generation,
+							  .kind = HZ_OOB_PAD };
 	}
 	clock_thaw();
 	self->counters.buffer_flushes_finish++;

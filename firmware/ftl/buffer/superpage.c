@@ -164,7 +164,8 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 	for (uint32_t i = 0; i < pool->slots; i++)
 		buffer->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 	for (uint32_t i = 0; i < units; i++)
-		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn), "flush transactions");
+		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn),
+						  "flush transactions");
 	buffer->stage.piece = arena_alloc(arena, pieces, sizeof(struct slc_write), "staging writes");
 	for (uint32_t i = 0; i < pieces; i++) {
 		buffer->stage.piece[i].page = arena_alloc(arena, piece, sizeof(uint8_t *), "staging pages");
@@ -214,9 +215,25 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 }
 
 const struct buffer_ops superpage_buffers = {
-	.init = superpage_init, .take = superpage_take, .granted = superpage_granted, .give = superpage_give, .wanted = superpage_wanted,
-	.used = superpage_used, .room = landing_room, .copy_in = landing_copy_in, .landed = landing_landed,
-	.partial = superpage_partial, .pad = landing_pad,
-	.program = units_program, .stage = units_stage, .quiet = superpage_quiet, .ready = superpage_ready, .restart = units_restart,
-	.copy_out = landing_copy_out, .first = superpage_first, .count = superpage_count, .owner = superpage_owner, .check = superpage_check,
+	.init = superpage_init,
+	.take = superpage_take,
+	.granted = superpage_granted,
+	.give = superpage_give,
+	.wanted = superpage_wanted,
+	.used = superpage_used,
+	.room = landing_room,
+	.copy_in = landing_copy_in,
+	.landed = landing_landed,
+	.partial = superpage_partial,
+	.pad = landing_pad,
+	.program = units_program,
+	.stage = units_stage,
+	.quiet = superpage_quiet,
+	.ready = superpage_ready,
+	.restart = units_restart,
+	.copy_out = landing_copy_out,
+	.first = superpage_first,
+	.count = superpage_count,
+	.owner = superpage_owner,
+	.check = superpage_check,
 };

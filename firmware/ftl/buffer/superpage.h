@@ -16,51 +16,55 @@
 enum unit_state {
 	UNIT_EMPTY,
 	UNIT_FILLING,
-	UNIT_FULL,         /* complete, or padded; waits for its turn to be programmed */
-	UNIT_FOLDING,      /* its first sectors are read back from SLC */
+	UNIT_FULL,    /* complete, or padded; waits for its turn to be programmed */
+	UNIT_FOLDING, /* its first sectors are read back from SLC */
 	UNIT_PROGRAMMING,
-	UNIT_DONE,         /* programmed; an earlier unit is not yet */
+	UNIT_DONE, /* programmed; an earlier unit is not yet */
 };
 struct write_buffer;
 struct flush_unit;
-struct buffer_txn { struct tsu_txn txn; struct write_buffer *buffer; struct flush_unit *unit; };
+struct buffer_txn {
+	struct tsu_txn txn;
+	struct write_buffer *buffer;
+	struct flush_unit *unit;
+};
 struct flush_unit {
 	uint8_t state;
 	bool failed;
-	bool staged;                  /* some of its sectors have copies in SLC */
-	uint16_t pending;             /* programs under way */
-	uint32_t start, data_end, end;/* zone offsets; padding from data_end on */
-	uint64_t not_before_ns;       /* when the last data will have crossed the link */
-	struct buffer_txn *txn;       /* one per plane of the unit; a patch's unit is one program */
+	bool staged;                   /* some of its sectors have copies in SLC */
+	uint16_t pending;              /* programs under way */
+	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
+	uint64_t not_before_ns;        /* when the last data will have crossed the link */
+	struct buffer_txn *txn;        /* one per plane of the unit; a patch's unit is one program */
 };
 
 /* Premature flush: [from, to) of the filling unit on its way to SLC. */
 struct stage {
-	uint32_t from, to, pending;   /* pending: programs under way; 0 = idle */
+	uint32_t from, to, pending; /* pending: programs under way; 0 = idle */
 	struct slc_write *piece;
 };
 /* Read back of staged sectors into the ring. */
 struct fold {
-	uint32_t pending, tries;      /* pending: reads under way; 0 = idle */
+	uint32_t pending, tries; /* pending: reads under way; 0 = idle */
 	bool failed;
-	struct buffer_txn *txn;       /* one per sector */
+	struct buffer_txn *txn; /* one per sector */
 	ppa_t *ppa;
 };
 
 struct write_buffer {
 	uint32_t index;
-	struct extent *owner;         /* class BUFFER */
-	struct waiter_queue queue;    /* class BUFFER: who waits for it */
-	lt_word waiting;              /* how many; a hint outside the lock */
-	lt_word fill;                 /* sectors not yet durable: what eviction policies look at */
-	struct extent *ext;           /* owner as long as something is in the buffer; set under its lock */
-	uint8_t **page;               /* by slot */
-	struct hz_oob *oob;           /* by slot */
+	struct extent *owner;      /* class BUFFER */
+	struct waiter_queue queue; /* class BUFFER: who waits for it */
+	lt_word waiting;           /* how many; a hint outside the lock */
+	lt_word fill;              /* sectors not yet durable: what eviction policies look at */
+	struct extent *ext;        /* owner as long as something is in the buffer; set under its lock */
+	uint8_t **page;            /* by slot */
+	struct hz_oob *oob;        /* by slot */
 	struct flush_unit *unit;
-	uint32_t oldest;              /* unit that becomes durable next */
-	uint32_t next;                /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
-	uint32_t in_flight;           /* units that are being programmed */
-	bool wrote;                   /* a write has landed since the buffer was bound */
+	uint32_t oldest;    /* unit that becomes durable next */
+	uint32_t next;      /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
+	uint32_t in_flight; /* units that are being programmed */
+	bool wrote;         /* a write has landed since the buffer was bound */
 	struct stage stage;
 	struct fold fold;
 	struct idle_watch idle;
@@ -68,16 +72,16 @@ struct write_buffer {
 
 struct superpage_pool {
 	struct lt_lock lock;
-	uint32_t count, shared;       /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
-	uint32_t slots, units;        /* of each buffer; units: of the finer grid */
+	uint32_t count, shared; /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
+	uint32_t slots, units;  /* of each buffer; units: of the finer grid */
 	struct unit_grid {
-		uint32_t units, sectors;      /* flush units of a buffer, and how long one is */
-		uint16_t *slot_unit;          /* slot → flush unit */
+		uint32_t units, sectors; /* flush units of a buffer, and how long one is */
+		uint16_t *slot_unit;     /* slot → flush unit */
 		uint16_t *slot_in_unit;
-	} grid[2];                    /* [1]: of zones that are in their patch */
+	} grid[2]; /* [1]: of zones that are in their patch */
 	struct write_buffer *buffer;
-	binding_fn *choose;           /* the policy */
-	uint32_t *home;               /* zone → zone modulo count */
+	binding_fn *choose;                /* the policy */
+	uint32_t *home;                    /* zone → zone modulo count */
 	uint32_t of_stream[PLACE_STREAMS]; /* backing zones' streams → buffer */
 };
 

@@ -154,8 +154,14 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 
 		run = slc_holds(self->ftl->map, ppa[i]) ? 1 : read_together(self->ftl, &ppa[i], gc->count - i);
 		*txn = (struct tsu_txn){
-			.next = list, .owner = &self->thread, .done = copies_read, .op = TSU_READ, .cause = HZ_CAUSE_GC,
-			.sectors = (uint16_t)run, .ppa = ppa[i], .data = { &gc->page[i], 0, run * HZ_SECTOR_BYTES },
+			.next = list,
+			.owner = &self->thread,
+			.done = copies_read,
+			.op = TSU_READ,
+			.cause = HZ_CAUSE_GC,
+			.sectors = (uint16_t)run,
+			.ppa = ppa[i],
+			.data = { &gc->page[i], 0, run * HZ_SECTOR_BYTES },
 		};
 		list = txn;
 	}

@@ -17,17 +17,17 @@ enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };
 struct conv_gc {
 	lt_word busy, wanted;
 	struct ftl_worker *worker;
-	struct lt_event start;        /* posted by whoever set `busy` */
+	struct lt_event start; /* posted by whoever set `busy` */
 	struct zone *victim;
-	uint32_t position;            /* next sector of the victim to look at */
-	uint32_t count;               /* sectors of the batch */
-	uint32_t pending, tries;      /* reads under way */
+	uint32_t position;       /* next sector of the victim to look at */
+	uint32_t count;          /* sectors of the batch */
+	uint32_t pending, tries; /* reads under way */
 	bool failed;
-	uint64_t losses;              /* conventional.losses when the collection began */
-	uint32_t *offset, *lba;       /* by sector of the batch */
+	uint64_t losses;        /* conventional.losses when the collection began */
+	uint32_t *offset, *lba; /* by sector of the batch */
 	uint8_t **page;
 	struct tsu_txn *read;
-	struct ftl_request request;   /* the batch's write, then flush, then reset */
+	struct ftl_request request; /* the batch's write, then flush, then reset */
 };
 
 void conv_gc_init(struct ftl *ftl, struct arena *arena);

@@ -74,7 +74,8 @@ void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 
 	places_mark_valid(&zone->ext, zone->ext.landed, sectors);
 	for (uint32_t i = 0; i < sectors; i++)
-		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->ext.start + zone->ext.landed + i), .kind = HZ_OOB_DATA,
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->ext.start + zone->ext.landed + i),
+					  .kind = HZ_OOB_DATA,
 					  .stream = zone->ext.stream };
 	while (at < sectors) {
 		uint32_t offset = zone->ext.landed + at;

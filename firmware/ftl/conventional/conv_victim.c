@@ -29,8 +29,11 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 	const struct backing *info = &ftl->conventional->backing[number];
 	uint64_t filled = lt_load(&info->filled);
 
-	return (struct gc_candidate){ .valid = lt_load(&ftl->places->zone[number].valid), .filled = filled, .youngest = filled,
-				      .erases = lt_load(&info->erases), .order = filled };
+	return (struct gc_candidate){ .valid = lt_load(&ftl->places->zone[number].valid),
+				      .filled = filled,
+				      .youngest = filled,
+				      .erases = lt_load(&info->erases),
+				      .order = filled };
 }
 
 struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)

@@ -41,5 +41,8 @@ static bool less_worn(const struct gc_view *view, const struct gc_candidate *a, 
 }
 
 gc_better_fn *const gc_policies[HZ_GC_POLICIES] = {
-	[HZ_GC_GREEDY] = fewer_valid, [HZ_GC_COST_BENEFIT] = more_benefit, [HZ_GC_FIFO] = filled_before, [HZ_GC_WEAR] = less_worn,
+	[HZ_GC_GREEDY] = fewer_valid,
+	[HZ_GC_COST_BENEFIT] = more_benefit,
+	[HZ_GC_FIFO] = filled_before,
+	[HZ_GC_WEAR] = less_worn,
 };

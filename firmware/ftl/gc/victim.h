@@ -8,16 +8,16 @@
 
 /* What is known of a candidate. Sequence numbers are the collector's clock: they grow with every sector written. */
 struct gc_candidate {
-	uint64_t valid;               /* sectors that would have to be copied */
-	uint64_t filled;              /* sequence number from which on it took data: the order of FIFO */
-	uint64_t youngest;            /* of its youngest data: their age is what they have been left alone for */
+	uint64_t valid;    /* sectors that would have to be copied */
+	uint64_t filled;   /* sequence number from which on it took data: the order of FIFO */
+	uint64_t youngest; /* of its youngest data: their age is what they have been left alone for */
 	uint64_t erases;
-	uint64_t order;               /* of candidates that the policy finds equal, the one with the lower order wins */
+	uint64_t order; /* of candidates that the policy finds equal, the one with the lower order wins */
 };
 /* What is the same for all. */
 struct gc_view {
-	uint64_t now;                 /* next sequence number */
-	uint64_t capacity;            /* sectors of a candidate */
+	uint64_t now;                    /* next sequence number */
+	uint64_t capacity;               /* sectors of a candidate */
 	uint64_t wear_total, wear_count; /* erases of all superblocks, and how many superblocks */
 };
 

@@ -48,10 +48,7 @@ uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct
 	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
 }
 
-void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
-{
-	self->ftl->l2p->ops->leave(self, req);
-}
+void l2p_leave(struct ftl_worker *self, struct ftl_request *req) { self->ftl->l2p->ops->leave(self, req); }
 
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
@@ -63,40 +60,19 @@ void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t o
 	self->ftl->l2p->ops->remap_run(self, ext, offset, count, ppa);
 }
 
-void l2p_moved(struct ftl_worker *self, const struct extent *ext)
-{
-	self->ftl->l2p->ops->moved(self, ext);
-}
+void l2p_moved(struct ftl_worker *self, const struct extent *ext) { self->ftl->l2p->ops->moved(self, ext); }
 
-void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
-{
-	self->ftl->l2p->ops->unmap(self, ext, count);
-}
+void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count) { self->ftl->l2p->ops->unmap(self, ext, count); }
 
-bool l2p_room(struct ftl_worker *self, struct extent *ext)
-{
-	return self->ftl->l2p->ops->room(self, ext);
-}
+bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l2p->ops->room(self, ext); }
 
-bool l2p_settled(struct ftl_worker *self, struct ftl_request *req)
-{
-	return self->ftl->l2p->ops->settled(self, req);
-}
+bool l2p_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->settled(self, req); }
 
-void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
-{
-	ftl->l2p->ops->found(ftl, oob, ppa);
-}
+void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa) { ftl->l2p->ops->found(ftl, oob, ppa); }
 
-void l2p_mounted(struct ftl *ftl, const struct extent *ext)
-{
-	ftl->l2p->ops->mounted(ftl, ext);
-}
+void l2p_mounted(struct ftl *ftl, const struct extent *ext) { ftl->l2p->ops->mounted(ftl, ext); }
 
-const char *l2p_check(struct ftl *ftl, const struct extent *ext)
-{
-	return ftl->l2p->ops->check(ftl, ext);
-}
+const char *l2p_check(struct ftl *ftl, const struct extent *ext) { return ftl->l2p->ops->check(ftl, ext); }
 
 /* --- conventional zones --- */
 
@@ -115,32 +91,14 @@ uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 	return self->ftl->l2p->ops->conv_read(self, req, lba, count, place);
 }
 
-uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba)
-{
-	return ftl->l2p->ops->conv_hint(ftl, lba);
-}
+uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_hint(ftl, lba); }
 
-uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba)
-{
-	return ftl->l2p->ops->conv_peek(ftl, lba);
-}
+uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_peek(ftl, lba); }
 
-void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
-{
-	ftl->l2p->ops->conv_preset(ftl, lba, place);
-}
+void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 
-uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena)
-{
-	return ftl->l2p->ops->conv_scan_begin(ftl, arena);
-}
+uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena) { return ftl->l2p->ops->conv_scan_begin(ftl, arena); }
 
-const char *l2p_conv_scan_end(struct ftl *ftl)
-{
-	return ftl->l2p->ops->conv_scan_end(ftl);
-}
+const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->ops->conv_scan_end(ftl); }
 
-uint64_t l2p_conv_stale(struct ftl *ftl)
-{
-	return ftl->l2p->ops->conv_stale(ftl);
-}
+uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->ops->conv_stale(ftl); }

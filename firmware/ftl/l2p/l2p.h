@@ -24,7 +24,7 @@
 enum {
 	L2P_UNMAPPED = (1u << HZ_PPA_BITS) - 1,
 	L2P_ADDRESS_MASK = (1u << HZ_PPA_BITS) - 1,
-	L2P_PIECE = 64,               /* most entries changed under one acquisition */
+	L2P_PIECE = 64, /* most entries changed under one acquisition */
 };
 
 struct arena;
@@ -58,9 +58,9 @@ struct l2p_ops {
 struct l2p {
 	const struct l2p_ops *ops;
 	struct lt_lock *shard;
-	uint32_t shards;              /* a power of two, or the number of zones */
+	uint32_t shards; /* a power of two, or the number of zones */
 	/* flat */
-	uint32_t *entry;              /* zone index * zone capacity + offset */
+	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */
 	struct l2p_table table;
 	struct l2p_cache cache;

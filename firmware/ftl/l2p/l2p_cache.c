@@ -216,13 +216,11 @@ static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_
 
 /* --- ranges --- */
 
-static bool may_pin(const struct l2p_cache_shard *shard)
-{
-	return shard->pinned + 1 + (shard->own + 3) / 4 <= shard->own;
-}
+static bool may_pin(const struct l2p_cache_shard *shard) { return shard->pinned + 1 + (shard->own + 3) / 4 <= shard->own; }
 
 /* A range that is present: pinned from now on, if that is wanted and allowed. */
-static void node_refresh(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32_t index, struct l2p_cache_new *range, uint64_t now_ns)
+static void node_refresh(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32_t index, struct l2p_cache_new *range,
+			 uint64_t now_ns)
 {
 	struct l2p_cached *node = &cache->node[index];
 
@@ -473,7 +471,8 @@ static uint32_t line_shift_for(const struct l2p_cache_choice *choice)
 {
 	uint32_t shift = 0;
 
-	while ((2u << shift) <= L2P_CACHE_LONGEST_LINE && (32u << shift) <= choice->window && (choice->shards * 32) << shift <= choice->entries)
+	while ((2u << shift) <= L2P_CACHE_LONGEST_LINE && (32u << shift) <= choice->window &&
+	       (choice->shards * 32) << shift <= choice->entries)
 		shift++;
 	return shift;
 }

@@ -24,52 +24,55 @@ extern "C" {
 
 #define L2P_CACHE_NONE UINT32_MAX
 enum {
-	L2P_CACHE_SHARDS = 8,         /* at most */
-	L2P_CACHE_SMALLEST_SHARD = 16,/* entries */
-	L2P_CACHE_LONGEST_LINE = 64,  /* entries: bits of a word */
-	L2P_CACHE_LOAN = 64,          /* most entries that change shards at a time */
+	L2P_CACHE_SHARDS = 8,          /* at most */
+	L2P_CACHE_SMALLEST_SHARD = 16, /* entries */
+	L2P_CACHE_LONGEST_LINE = 64,   /* entries: bits of a word */
+	L2P_CACHE_LOAN = 64,           /* most entries that change shards at a time */
 };
 
 struct l2p_cached {
-	uint32_t lba;                 /* first of the range or line */
-	union { ppa_t ppa; uint32_t slot; }; /* of the range; of a line: index of its first entry in l2p_cache.place */
-	uint64_t valid;               /* line: bit i: the entry of lba + i is here. Never 0. Range: 1 */
-	uint32_t chain;               /* next in its bucket; free: next free one */
-	uint32_t older, newer;        /* eviction order; pinned ones are not in it */
-	uint32_t group, before, after;/* list of the group */
-	uint64_t used_ns;             /* inserted, or moved to the newest end */
-	uint8_t level;                /* enum hz_map_level; a line: HZ_MAP_PAGE */
+	uint32_t lba; /* first of the range or line */
+	union {
+		ppa_t ppa;
+		uint32_t slot;
+	};                             /* of the range; of a line: index of its first entry in l2p_cache.place */
+	uint64_t valid;                /* line: bit i: the entry of lba + i is here. Never 0. Range: 1 */
+	uint32_t chain;                /* next in its bucket; free: next free one */
+	uint32_t older, newer;         /* eviction order; pinned ones are not in it */
+	uint32_t group, before, after; /* list of the group */
+	uint64_t used_ns;              /* inserted, or moved to the newest end */
+	uint8_t level;                 /* enum hz_map_level; a line: HZ_MAP_PAGE */
 	bool pinned;
-	bool hit;                     /* CLOCK: since the hand came by */
+	bool hit; /* CLOCK: since the hand came by */
 };
 
 struct l2p_cache_shard {
 	uint32_t *bucket;
 	uint32_t free, newest, oldest;
-	uint32_t free_slot;           /* of a line; the slot's first word names the next one */
-	uint32_t own;                 /* entries it may hold */
-	uint32_t used, pinned;        /* entries it holds, lines counted whole; pinned ones among them */
-	uint32_t held;                /* nodes */
+	uint32_t free_slot;    /* of a line; the slot's first word names the next one */
+	uint32_t own;          /* entries it may hold */
+	uint32_t used, pinned; /* entries it holds, lines counted whole; pinned ones among them */
+	uint32_t held;         /* nodes */
 	uint32_t by_level[HZ_MAP_LEVELS];
-	LT_OWN_LINE lt_word oldest_ns;/* used_ns of its oldest node, or LT_FOREVER; a hint for other shards */
+	LT_OWN_LINE lt_word oldest_ns; /* used_ns of its oldest node, or LT_FOREVER; a hint for other shards */
 };
 
 struct l2p_cache {
 	uint32_t entries, shards, bucket_bits;
 	uint32_t line_shift;
-	bool clock;                   /* CLOCK, else LRU */
+	bool clock; /* CLOCK, else LRU */
 	struct l2p_cached *node;
-	uint32_t *place;              /* entries of lines, as in their table page */
+	uint32_t *place; /* entries of lines, as in their table page */
 	struct l2p_cache_shard *shard;
-	uint32_t *group_first;        /* by group */
+	uint32_t *group_first; /* by group */
 };
 
 struct l2p_cache_choice {
-	uint32_t entries;             /* budget */
-	uint32_t shards;              /* a power of two; at most one per L2P_CACHE_SMALLEST_SHARD entries */
-	uint32_t buckets;             /* of each shard; 0 = one per 4 entries */
+	uint32_t entries; /* budget */
+	uint32_t shards;  /* a power of two; at most one per L2P_CACHE_SMALLEST_SHARD entries */
+	uint32_t buckets; /* of each shard; 0 = one per 4 entries */
 	uint32_t groups;
-	uint32_t window;              /* page entries that come at a time */
+	uint32_t window; /* page entries that come at a time */
 	bool clock;
 };
 void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l2p_cache_choice *choice);
@@ -82,8 +85,8 @@ struct l2p_cache_new {
 	uint32_t lba;
 	ppa_t ppa;
 	uint32_t group;
-	uint8_t level;                /* above HZ_MAP_PAGE */
-	bool pin;                     /* never evicted; in: wanted, out: granted. A quarter of a shard always stays without pins */
+	uint8_t level; /* above HZ_MAP_PAGE */
+	bool pin;      /* never evicted; in: wanted, out: granted. A quarter of a shard always stays without pins */
 };
 /* The range that begins at lba on this level: its address, and it counts as used now; PPA_NONE: it is not there. */
 ppa_t l2p_cache_find(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level, uint64_t now_ns);
@@ -97,11 +100,11 @@ uint32_t l2p_cache_find_pages(struct l2p_cache *cache, uint32_t shard, uint32_t 
 /* Entries [from, from + count) of one line, of which those that are `valid` shall enter. Others among them that are in the cache
  * take what `entry` says. */
 struct l2p_cache_pages {
-	uint32_t lba, group;          /* of the line's first entry */
+	uint32_t lba, group; /* of the line's first entry */
 	uint32_t from, count;
-	const uint32_t *entry;        /* the first of them in its table page; map bits are ignored */
-	uint64_t valid;               /* bit i: entry `i` of the line; not 0 */
-	uint32_t added;               /* out: how many were not there before */
+	const uint32_t *entry; /* the first of them in its table page; map bits are ignored */
+	uint64_t valid;        /* bit i: entry `i` of the line; not 0 */
+	uint32_t added;        /* out: how many were not there before */
 };
 /* Returns how many entries had to leave. O(count), a copy. */
 uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_pages *pages, uint64_t now_ns);
@@ -113,7 +116,9 @@ void l2p_cache_drop(struct l2p_cache *cache, uint32_t shard, uint32_t group, uin
 
 /* Lending, in three steps, each under at most one shard's lock: which shard, to judge by the hints, has the older nodes (`shard`
  * itself: none); take room for up to `most` entries away from it while its oldest is older than before_ns; give it. O(most). */
-struct l2p_cache_loan { uint32_t nodes, slots, count; }; /* chains of free ones; entries */
+struct l2p_cache_loan {
+	uint32_t nodes, slots, count;
+}; /* chains of free ones; entries */
 uint32_t l2p_cache_lender(const struct l2p_cache *cache, uint32_t shard, uint32_t candidate);
 struct l2p_cache_loan l2p_cache_take(struct l2p_cache *cache, uint32_t shard, uint64_t before_ns, uint32_t most);
 void l2p_cache_give(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_loan loan);

@@ -9,7 +9,11 @@
 #include "l2p/l2p_mount.h"
 
 /* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
-struct target { struct map_range range; uint32_t page; uint8_t level; };
+struct target {
+	struct map_range range;
+	uint32_t page;
+	uint8_t level;
+};
 
 /* --- log --- */
 
@@ -63,10 +67,7 @@ static bool from_cache(struct l2p_lookup *at)
 
 /* --- what to fetch --- */
 
-static bool within_a_page(const struct map_range *range)
-{
-	return (range->head ^ (range->end - 1)) >> L2P_PAGE_SHIFT == 0;
-}
+static bool within_a_page(const struct map_range *range) { return (range->head ^ (range->end - 1)) >> L2P_PAGE_SHIFT == 0; }
 
 static const struct map_page *target_page(const struct l2p_lookup *at, uint32_t offset)
 {
@@ -210,8 +211,11 @@ static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
 static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_t shard, uint8_t level, const struct map_range *range)
 {
 	struct ftl *ftl = self->ftl;
-	struct l2p_cache_new entry = { .lba = (uint32_t)ext->start + range->head, .ppa = extent_place(ext, range->head), .level = level,
-				       .group = map_page_index(ftl, ext, range->head), .pin = true };
+	struct l2p_cache_new entry = { .lba = (uint32_t)ext->start + range->head,
+				       .ppa = extent_place(ext, range->head),
+				       .level = level,
+				       .group = map_page_index(ftl, ext, range->head),
+				       .pin = true };
 
 	self->counters.l2p_evictions += l2p_cache_insert(&ftl->l2p->cache, shard, &entry, l2p_cache_now(ftl->l2p));
 	self->counters.l2p_pins_refused += !entry.pin;
@@ -332,10 +336,7 @@ static void forget_entries(struct ftl_worker *self, const struct extent *ext, ui
 	}
 }
 
-static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
-{
-	forget_entries(self, ext, count);
-}
+static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count) { forget_entries(self, ext, count); }
 
 /* The zone lies in another superblock: all of it is news. */
 static void cached_moved(struct ftl_worker *self, const struct extent *ext)
@@ -365,9 +366,11 @@ static void cached_mounted(struct ftl *ftl, const struct extent *ext)
 static void cached_init(struct ftl *ftl, struct arena *arena)
 {
 	const struct hz_device_config *cfg = ftl->cfg;
-	struct l2p_cache_choice choice = {
-		.entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, .shards = ftl->l2p->shards, .buckets = cfg->l2p_buckets,
-		.window = cfg->l2p_prefetch + 1, .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
+	struct l2p_cache_choice choice = { .entries = cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES,
+					   .shards = ftl->l2p->shards,
+					   .buckets = cfg->l2p_buckets,
+					   .window = cfg->l2p_prefetch + 1,
+					   .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
 
 	l2p_table_init(ftl, arena);
 	choice.groups = ftl->l2p->table.pages;
@@ -377,10 +380,25 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 }
 
 const struct l2p_ops l2p_cached = {
-	.init = cached_init, .read = cached_read, .leave = cached_leave, .map_run = cached_map_run, .remap_run = cached_remap_run,
-	.moved = cached_moved, .unmap = cached_unmap, .room = l2p_log_room, .settled = l2p_log_settled, .found = l2p_found_page,
-	.mounted = cached_mounted, .check = l2p_cached_check,
-	.conv_map = l2p_cached_conv_map, .conv_move = l2p_cached_conv_move, .conv_read = l2p_cached_conv_read,
-	.conv_hint = l2p_cached_conv_hint, .conv_peek = l2p_cached_conv_peek, .conv_preset = l2p_scan_preset,
-	.conv_scan_begin = l2p_scan_begin, .conv_scan_end = l2p_scan_end, .conv_stale = l2p_cached_conv_stale,
+	.init = cached_init,
+	.read = cached_read,
+	.leave = cached_leave,
+	.map_run = cached_map_run,
+	.remap_run = cached_remap_run,
+	.moved = cached_moved,
+	.unmap = cached_unmap,
+	.room = l2p_log_room,
+	.settled = l2p_log_settled,
+	.found = l2p_found_page,
+	.mounted = cached_mounted,
+	.check = l2p_cached_check,
+	.conv_map = l2p_cached_conv_map,
+	.conv_move = l2p_cached_conv_move,
+	.conv_read = l2p_cached_conv_read,
+	.conv_hint = l2p_cached_conv_hint,
+	.conv_peek = l2p_cached_conv_peek,
+	.conv_preset = l2p_scan_preset,
+	.conv_scan_begin = l2p_scan_begin,
+	.conv_scan_end = l2p_scan_end,
+	.conv_stale = l2p_cached_conv_stale,
 };

@@ -15,7 +15,10 @@ enum { CHANGE_PIECE = 64 /* records looked at under one acquisition */ };
 /* Neighbours share a row of buckets, one each: one hash finds them all. Other bits of the hash turn the row, so that the same LBA of
  * many rows does not meet in one bucket. */
 enum { ROW = 64 /* LBAs, buckets */ };
-struct row { uint32_t *bucket; uint32_t turn; };
+struct row {
+	uint32_t *bucket;
+	uint32_t turn;
+};
 
 static struct row row_of(const struct l2p_changes *changes, uint32_t shard, uint32_t lba)
 {
@@ -59,7 +62,7 @@ uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		if (i && (lba + i) % ROW == 0)
 			row = row_of(changes, shard, lba + i);
-		among |= (uint64_t)!!find_in(changes, &row, lba + i) << i;
+		among |= (uint64_t) !!find_in(changes, &row, lba + i) << i;
 	}
 	return among;
 }
@@ -96,10 +99,7 @@ static uint32_t records_take(struct l2p_changes *changes, uint32_t count)
 	return (uint32_t)seen - 1;
 }
 
-static uint32_t next_free(const struct l2p_changes *changes, uint32_t index)
-{
-	return (uint32_t)lt_load(&changes->record[index].free) - 1;
-}
+static uint32_t next_free(const struct l2p_changes *changes, uint32_t index) { return (uint32_t)lt_load(&changes->record[index].free) - 1; }
 
 /* A chain of records, linked like free ones. */
 static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t last)
@@ -145,7 +145,10 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 }
 
 /* A part of a row, of one table page, whose next place is `place`. */
-struct change_run { struct row row; uint32_t page, lba, count, place; };
+struct change_run {
+	struct row row;
+	uint32_t page, lba, count, place;
+};
 
 static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
 {

@@ -19,21 +19,21 @@ struct log_item;
 #define CHANGE_NONE UINT32_MAX
 
 struct l2p_change {
-	uint32_t lba, place;          /* L2P_UNMAPPED: the copy on flash names a place whose data a power cut took */
-	uint32_t chain;               /* next in its bucket */
-	uint32_t next;                /* next of its table page */
-	bool recovered;               /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
-	lt_word free;                 /* free records: index + 1 of the next one */
+	uint32_t lba, place; /* L2P_UNMAPPED: the copy on flash names a place whose data a power cut took */
+	uint32_t chain;      /* next in its bucket */
+	uint32_t next;       /* next of its table page */
+	bool recovered;      /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
+	lt_word free;        /* free records: index + 1 of the next one */
 };
 struct l2p_changes {
 	uint32_t count, bucket_bits;
 	struct l2p_change *record;
-	uint32_t *bucket;             /* by shard << bucket_bits | hash */
-	uint32_t *of_page;            /* by table page, those of conventional zones: first record */
-	lt_word free;                 /* tag << 32 | index + 1 of the first free record */
-	uint8_t *peek;                /* harts idle: a table page that was looked at */
-	uint32_t *scan;               /* mount: place by zone * capacity + offset; else NULL */
-	bool trusted;                 /* mount: what the scan does not find is as the copies say */
+	uint32_t *bucket;  /* by shard << bucket_bits | hash */
+	uint32_t *of_page; /* by table page, those of conventional zones: first record */
+	lt_word free;      /* tag << 32 | index + 1 of the first free record */
+	uint8_t *peek;     /* harts idle: a table page that was looked at */
+	uint32_t *scan;    /* mount: place by zone * capacity + offset; else NULL */
+	bool trusted;      /* mount: what the scan does not find is as the copies say */
 };
 
 void l2p_changes_init(struct ftl *ftl, struct arena *arena);

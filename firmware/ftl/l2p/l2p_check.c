@@ -110,7 +110,8 @@ static const char *check_log(struct ftl *ftl)
 		return error;
 	for (uint32_t i = 0; i < table->pages; i++) {
 		if (!l2p_conventional(ftl, map_page_extent(ftl, i)))
-			used += map_page_placed(ftl, map_page_extent(ftl, i), i) - table->page[i].merged + !!(table->page[i].flags & MAP_HEAD);
+			used += map_page_placed(ftl, map_page_extent(ftl, i), i) - table->page[i].merged +
+				!!(table->page[i].flags & MAP_HEAD);
 		dirty += table->page[i].flags & MAP_DIRTY;
 	}
 	for (uint32_t s = 0; s < ftl->l2p->shards; s++)

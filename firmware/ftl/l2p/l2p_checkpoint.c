@@ -5,15 +5,9 @@
 #include "l2p/l2p.h"
 #include "tsu/tsu_mount.h"
 
-static uint32_t conventional_pages(const struct ftl *ftl)
-{
-	return ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
-}
+static uint32_t conventional_pages(const struct ftl *ftl) { return ftl->shape.conventional_zones << ftl->l2p->table.zone_shift; }
 
-void l2p_checkpoint_pass(struct ftl *ftl)
-{
-	ftl->l2p->log.checkpoints.before = lt_load(&ftl->sequence);
-}
+void l2p_checkpoint_pass(struct ftl *ftl) { ftl->l2p->log.checkpoints.before = lt_load(&ftl->sequence); }
 
 /* Only the log's job writes copies, so it may read their numbers. */
 uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)

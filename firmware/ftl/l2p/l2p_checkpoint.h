@@ -30,9 +30,9 @@ HZ_ASSERT_SIZE(struct l2p_checkpoint, HZ_SECTOR_BYTES);
 
 /* Of the log's job. */
 struct l2p_checkpoints {
-	uint64_t before;              /* next sequence number when the pass began */
-	uint32_t unrecorded;          /* table pages written since the last checkpoints */
-	uint32_t next;                /* the next one to be written; as many as there are: none is */
+	uint64_t before;     /* next sequence number when the pass began */
+	uint32_t unrecorded; /* table pages written since the last checkpoints */
+	uint32_t next;       /* the next one to be written; as many as there are: none is */
 };
 
 /* A pass begins. */

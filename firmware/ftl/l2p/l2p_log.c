@@ -13,20 +13,11 @@ static void items_write(struct ftl_worker *self);
 
 /* --- who waits --- */
 
-void l2p_log_add(struct ftl *ftl, uint32_t entries)
-{
-	lt_add(&ftl->l2p->log.used, entries);
-}
+void l2p_log_add(struct ftl *ftl, uint32_t entries) { lt_add(&ftl->l2p->log.used, entries); }
 
-void l2p_log_remove(struct ftl *ftl, uint32_t entries)
-{
-	lt_add(&ftl->l2p->log.used, 0 - (uint64_t)entries);
-}
+void l2p_log_remove(struct ftl *ftl, uint32_t entries) { lt_add(&ftl->l2p->log.used, 0 - (uint64_t)entries); }
 
-static bool has_room(const struct l2p_log *log)
-{
-	return !lt_load(&log->closed) && lt_load(&log->used) < log->capacity;
-}
+static bool has_room(const struct l2p_log *log) { return !lt_load(&log->closed) && lt_load(&log->used) < log->capacity; }
 
 static void pass_begin(struct lt_event *event)
 {
@@ -226,8 +217,12 @@ static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct 
 {
 	struct map_page *page = &ftl->l2p->table.page[index];
 
-	*item = (struct log_item){ .txn = item->txn, .image = item->image, .page = index, .generation = ext->generation,
-				   .conventional = true, .reads = page->ppa != PPA_NONE };
+	*item = (struct log_item){ .txn = item->txn,
+				   .image = item->image,
+				   .page = index,
+				   .generation = ext->generation,
+				   .conventional = true,
+				   .reads = page->ppa != PPA_NONE };
 	if (ftl->l2p->changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
 		return false;
 	page->flags |= MAP_WRITING;
@@ -240,7 +235,7 @@ static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct 
 
 static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
-	bool (*note_page)(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index);
+	bool (*note_page)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
 	struct extent *ext = map_page_extent(ftl, index);
 	struct lt_lock *lock = l2p_lock_of(ftl, ext);
 	struct lt_lock_node zone_node, node;
@@ -402,7 +397,7 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 		leaves += item->to - page->merged;
 		map_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
 	}
-	page->flags &= (uint8_t)~(MAP_WRITING | MAP_FORGOTTEN);
+	page->flags &= (uint8_t) ~(MAP_WRITING | MAP_FORGOTTEN);
 	l2p_log_remove(ftl, leaves);
 	lt_lock_release(lock, &node);
 	if (item->conventional)
@@ -426,8 +421,7 @@ static void written(struct slc_write *write)
 
 static struct hz_oob item_oob(const struct ftl *ftl, const struct log_item *item)
 {
-	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence,
-			      .generation = item->generation };
+	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence, .generation = item->generation };
 
 	if (item->checkpoint)
 		oob.kind = HZ_OOB_CHECKPOINT;
@@ -484,8 +478,9 @@ static void places_flush(struct ftl_worker *self)
 {
 	struct ftl_request *req = &self->ftl->l2p->log.flush;
 
-	*req = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread,
-				     .done = places_flushed };
+	*req = (struct ftl_request){
+		.op = FTL_FLUSH, .flags = FTL_BACKING | FTL_FOR_MAP, .reply_to = &self->thread, .done = places_flushed
+	};
 	io_submit(self, req);
 }
 
@@ -614,8 +609,12 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena)
 		struct log_item *item = &log->item[i];
 
 		item->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page merges");
-		item->txn = (struct tsu_txn){ .done = copy_read, .op = TSU_READ, .cause = HZ_CAUSE_MAP, .sectors = 1,
-					      .data = { &item->image, 0, HZ_SECTOR_BYTES }, .oob = &item->oob };
+		item->txn = (struct tsu_txn){ .done = copy_read,
+					      .op = TSU_READ,
+					      .cause = HZ_CAUSE_MAP,
+					      .sectors = 1,
+					      .data = { &item->image, 0, HZ_SECTOR_BYTES },
+					      .oob = &item->oob };
 	}
 	writes_init(ftl, arena, unit);
 }

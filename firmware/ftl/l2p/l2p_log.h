@@ -26,21 +26,21 @@ struct arena;
 
 /* A table page in the round. */
 struct log_item {
-	struct tsu_txn txn;           /* first: read of the old copy */
+	struct tsu_txn txn; /* first: read of the old copy */
 	uint32_t page;
-	uint32_t from, to;            /* entries that are new; [0, from) come from the old copy */
-	uint32_t placed;              /* what the zone had placed then */
+	uint32_t from, to; /* entries that are new; [0, from) come from the old copy */
+	uint32_t placed;   /* what the zone had placed then */
 	uint32_t generation;
-	ppa_t base, patch;            /* place of the page's first entry; of the first one in the zone's patch */
-	bool conventional;            /* what is new is in l2p_changes.h */
-	bool lost;                    /* … and so is the old copy: it could not be read */
-	struct hz_oob oob;            /* of the old copy */
-	uint64_t known;               /* conventional: sequence number when the old entries were true */
+	ppa_t base, patch; /* place of the page's first entry; of the first one in the zone's patch */
+	bool conventional; /* what is new is in l2p_changes.h */
+	bool lost;         /* … and so is the old copy: it could not be read */
+	struct hz_oob oob; /* of the old copy */
+	uint64_t known;    /* conventional: sequence number when the old entries were true */
 	uint8_t tries;
-	bool reads;                   /* has an old copy */
-	bool head;                    /* took the page's MAP_HEAD along */
-	bool checkpoint;              /* not a table page; nothing was read or merged */
-	uint64_t sequence;            /* of the new copy */
+	bool reads;        /* has an old copy */
+	bool head;         /* took the page's MAP_HEAD along */
+	bool checkpoint;   /* not a table page; nothing was read or merged */
+	uint64_t sequence; /* of the new copy */
 	uint8_t *image;
 };
 
@@ -54,21 +54,24 @@ struct l2p_log {
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
 	struct lt_lock lock;
 	struct waiter_queue waiting;
-	struct io_queue at_rest;      /* flushes that wait until it is empty */
+	struct io_queue at_rest; /* flushes that wait until it is empty */
 	/* of the worker that runs the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;
-	uint32_t shard, left;         /* where the pass is: dirty pages of this shard still to take */
-	uint32_t count, pending;      /* items of the round; flash operations under way */
-	uint32_t most;                /* items of a round: whole SLC program units */
+	uint32_t shard, left;    /* where the pass is: dirty pages of this shard still to take */
+	uint32_t count, pending; /* items of the round; flash operations under way */
+	uint32_t most;           /* items of a round: whole SLC program units */
 	struct log_item *item;
 	struct slc_write *write;
 	/* Sectors that must be durable before the round's images. */
-	struct l2p_awaited { const struct place_zone *zone; uint32_t to; } awaited[L2P_AWAITED];
-	uint32_t awaits, looks;       /* of them in use; looks taken */
-	bool crowded;                 /* more zones than fit: a flush settles it */
-	struct lt_timer timer;        /* the next look */
-	struct ftl_request flush;     /* … if looking does not help */
+	struct l2p_awaited {
+		const struct place_zone *zone;
+		uint32_t to;
+	} awaited[L2P_AWAITED];
+	uint32_t awaits, looks;   /* of them in use; looks taken */
+	bool crowded;             /* more zones than fit: a flush settles it */
+	struct lt_timer timer;    /* the next look */
+	struct ftl_request flush; /* … if looking does not help */
 	struct flush_plan *plan;
 	struct l2p_checkpoints checkpoints;
 };

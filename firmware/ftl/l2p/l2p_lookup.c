@@ -104,7 +104,8 @@ void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool 
 {
 	const uint32_t *entry = (const uint32_t *)fetch->image;
 	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), current = fetch->merged - index;
-	uint32_t wanted = changes ? 1 : min_u32(at->end - at->offset, current), room = l2p_cache_room(cache_of(at), at->shard), count = wanted;
+	uint32_t wanted = changes ? 1 : min_u32(at->end - at->offset, current), room = l2p_cache_room(cache_of(at), at->shard),
+		 count = wanted;
 
 	if (first_time && count < 1 + at->self->ftl->cfg->l2p_prefetch)
 		count = min_u32(1 + at->self->ftl->cfg->l2p_prefetch, current);

@@ -11,13 +11,13 @@ struct l2p_lookup {
 	struct ftl_worker *self;
 	struct ftl_request *req;
 	const struct extent *ext;
-	uint32_t offset, end;         /* in the zone, still to find */
-	uint32_t *place;              /* where the next one goes */
+	uint32_t offset, end;                     /* in the zone, still to find */
+	uint32_t *place;                          /* where the next one goes */
 	uint32_t no_zone_before, no_chunk_before; /* sequential: offsets below have been looked for on that level in vain */
 	/* of begin */
 	uint32_t shard;
 	uint64_t now_ns;
-	bool replaced;                /* an insertion made other entries leave */
+	bool replaced; /* an insertion made other entries leave */
 };
 
 void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node);

@@ -12,7 +12,4 @@ uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext)
 	return by_zone(ftl->l2p, ftl->zone_count) ? ext->index : ext->index & (ftl->l2p->shards - 1);
 }
 
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext)
-{
-	return &ftl->l2p->shard[l2p_shard_of(ftl, ext)];
-}
+struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->shard[l2p_shard_of(ftl, ext)]; }

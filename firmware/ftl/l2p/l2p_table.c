@@ -52,15 +52,9 @@ uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_
 	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_PAGE_SHIFT;
 }
 
-bool l2p_conventional(const struct ftl *ftl, const struct extent *ext)
-{
-	return ext->index < ftl->shape.conventional_zones;
-}
+bool l2p_conventional(const struct ftl *ftl, const struct extent *ext) { return ext->index < ftl->shape.conventional_zones; }
 
-struct extent *map_page_extent(struct ftl *ftl, uint32_t page)
-{
-	return ftl->extent[page >> ftl->l2p->table.zone_shift];
-}
+struct extent *map_page_extent(struct ftl *ftl, uint32_t page) { return ftl->extent[page >> ftl->l2p->table.zone_shift]; }
 
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page)
 {
@@ -154,10 +148,7 @@ void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint3
 		slc_invalidate(self, &old, 1);
 }
 
-static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa)
-{
-	return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa;
-}
+static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa; }
 
 static void map_page_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 {
@@ -194,10 +185,7 @@ static void fetch_free(struct map_fetch *fetch)
 	l2p_fetches_wake(fetch->owner);
 }
 
-static void released(struct lt_event *event)
-{
-	fetch_free((struct map_fetch *)((char *)event - offsetof(struct map_fetch, released)));
-}
+static void released(struct lt_event *event) { fetch_free((struct map_fetch *)((char *)event - offsetof(struct map_fetch, released))); }
 
 bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch)
 {
@@ -321,8 +309,12 @@ static void map_fetch_init(struct ftl_worker *worker, struct arena *arena, struc
 {
 	fetch->owner = worker;
 	fetch->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page fetches");
-	fetch->txn = (struct tsu_txn){ .owner = &worker->thread, .done = fetched, .op = TSU_READ, .cause = HZ_CAUSE_MAP,
-				       .sectors = 1, .data = { &fetch->image, 0, HZ_SECTOR_BYTES } };
+	fetch->txn = (struct tsu_txn){ .owner = &worker->thread,
+				       .done = fetched,
+				       .op = TSU_READ,
+				       .cause = HZ_CAUSE_MAP,
+				       .sectors = 1,
+				       .data = { &fetch->image, 0, HZ_SECTOR_BYTES } };
 	fetch->next = worker->fetches->free;
 	worker->fetches->free = fetch;
 }
@@ -351,6 +343,9 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->dirty = arena_alloc(arena, ftl->l2p->shards, sizeof(*table->dirty), "dirty table pages");
 	for (uint32_t i = 0; i < table->all; i++)
 		table->page[i].ppa = PPA_NONE;
-	slc_own(ftl->slc, SLC_OWNS_MAP, (struct slc_owner){ .first = slc_map_tag(table->all - 1), .last = slc_map_tag(0), .moved = map_page_moved,
-							    .lies_at = map_page_lies_at });
+	slc_own(ftl->slc, SLC_OWNS_MAP,
+		(struct slc_owner){ .first = slc_map_tag(table->all - 1),
+				    .last = slc_map_tag(0),
+				    .moved = map_page_moved,
+				    .lies_at = map_page_lies_at });
 }

@@ -19,58 +19,65 @@
 struct arena;
 
 enum {
-	L2P_PAGE_SHIFT = 10,          /* log2 of HZ_MAP_PAGE_ENTRIES */
+	L2P_PAGE_SHIFT = 10, /* log2 of HZ_MAP_PAGE_ENTRIES */
 	L2P_FETCHES_PER_WORKER = 8,
-	L2P_TABLE_VERSION = 1,        /* OOB stream of a table page */
+	L2P_TABLE_VERSION = 1, /* OOB stream of a table page */
 };
 
 enum map_page_flags {
-	MAP_DIRTY = 1,                /* in its shard's list */
-	MAP_WRITING = 2,              /* a new copy is on its way to flash */
-	MAP_FORGOTTEN = 4,            /* … and is void: the zone was reset or moved meanwhile */
-	MAP_LOST = 16,                /* of a conventional zone: its copy cannot be read, the next pass rebuilds it */
-	MAP_CHANGED = 32,             /* mount: an entry of a conventional zone's page may differ from its copy */
-	MAP_HEAD = 8,                 /* its first entry leads a larger range than its copy says; counts as one entry of the log */
+	MAP_DIRTY = 1,     /* in its shard's list */
+	MAP_WRITING = 2,   /* a new copy is on its way to flash */
+	MAP_FORGOTTEN = 4, /* … and is void: the zone was reset or moved meanwhile */
+	MAP_LOST = 16,     /* of a conventional zone: its copy cannot be read, the next pass rebuilds it */
+	MAP_CHANGED = 32,  /* mount: an entry of a conventional zone's page may differ from its copy */
+	MAP_HEAD = 8,      /* its first entry leads a larger range than its copy says; counts as one entry of the log */
 };
 struct map_page {
-	ppa_t ppa;                    /* copy on flash, or PPA_NONE */
-	uint64_t sequence;            /* of the copy; the log's job */
+	ppa_t ppa;         /* copy on flash, or PPA_NONE */
+	uint64_t sequence; /* of the copy; the log's job */
 	uint16_t merged;
-	uint8_t level;                /* map bits of the first entry of the copy */
+	uint8_t level; /* map bits of the first entry of the copy */
 	uint8_t flags;
-	uint32_t next;                /* dirty list */
-	uint32_t epoch;               /* raised when everything that was read of it so far becomes void */
-	struct map_fetch *fetch;      /* read under way, or at hand for those who wait for it */
+	uint32_t next;           /* dirty list */
+	uint32_t epoch;          /* raised when everything that was read of it so far becomes void */
+	struct map_fetch *fetch; /* read under way, or at hand for those who wait for it */
 };
 
 /* A read of a table page. From the first miss until everybody who waited has been served, so nobody has to come again. */
 struct map_fetch {
-	struct tsu_txn txn;           /* first */
+	struct tsu_txn txn; /* first */
 	struct lt_event released;
 	struct ftl_worker *owner;
-	struct map_fetch *next;       /* owner's free list */
+	struct map_fetch *next; /* owner's free list */
 	uint32_t page, epoch;
-	uint32_t merged;              /* entries [0, merged) of the bytes are current */
-	uint32_t refs;                /* requests that wait or have not been served yet */
+	uint32_t merged; /* entries [0, merged) of the bytes are current */
+	uint32_t refs;   /* requests that wait or have not been served yet */
 	uint8_t tries;
-	bool ready;                   /* the bytes are here, if they could be read */
+	bool ready; /* the bytes are here, if they could be read */
 	struct io_queue waiting;
 	uint8_t *image;
 };
-struct map_fetch_pool { struct map_fetch *free; struct io_queue waiting; }; /* of a worker; its hart only */
+struct map_fetch_pool {
+	struct map_fetch *free;
+	struct io_queue waiting;
+}; /* of a worker; its hart only */
 
-struct map_list { uint32_t first, last, count; };
+struct map_list {
+	uint32_t first, last, count;
+};
 struct l2p_table {
-	uint32_t pages;               /* indices: zone << zone_shift | page of the zone */
-	uint32_t all;                 /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
+	uint32_t pages; /* indices: zone << zone_shift | page of the zone */
+	uint32_t all;   /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
 	uint32_t per_zone, zone_shift;
-	uint32_t split;               /* sectors of a zone before its patch: no range reaches across */
+	uint32_t split; /* sectors of a zone before its patch: no range reaches across */
 	struct map_page *page;
-	struct map_list *dirty;       /* by shard */
+	struct map_list *dirty; /* by shard */
 };
 
 /* A range of a zone's sectors that one entry can stand for. */
-struct map_range { uint32_t head, end; };
+struct map_range {
+	uint32_t head, end;
+};
 /* The range of that level around an offset; false: the config or the zone's shape has none there. */
 bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range);
 /* The highest level whose range around `offset` is complete when `placed` sectors are. */
@@ -82,9 +89,9 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena);
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
 uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
 struct extent *map_page_extent(struct ftl *ftl, uint32_t page);
-uint32_t map_page_first(const struct ftl *ftl, uint32_t page); /* offset in its zone of the page's first entry */
+uint32_t map_page_first(const struct ftl *ftl, uint32_t page);   /* offset in its zone of the page's first entry */
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's, also of a checkpoint */
-uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);   /* number on flash: zone * map_pages_per_zone + page of the zone */
+uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);     /* number on flash: zone * map_pages_per_zone + page of the zone */
 uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
 /* Entries of the page that the zone has placed. Zone lock held. */
 uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page);

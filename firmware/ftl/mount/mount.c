@@ -114,7 +114,10 @@ static const char *mend_table(struct mount *mount)
 	return NULL;
 }
 
-static const struct { const char *name; const char *(*run)(struct mount *mount); } steps[] = {
+static const struct {
+	const char *name;
+	const char *(*run)(struct mount *mount);
+} steps[] = {
 	{ "find the newest zone table pages", mount_find_tables },
 	{ "load zone records", mount_load_records },
 	{ "after a power cut: scan superblock heads and tails", mount_find_superblocks },

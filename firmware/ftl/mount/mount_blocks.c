@@ -6,10 +6,7 @@
 #include "tsu/tsu_mount.h"
 #include "zone/zone_table.h"
 
-struct part mount_body(const struct ftl *ftl, uint32_t superblock)
-{
-	return (struct part){ superblock, 0, ftl->unit_sectors };
-}
+struct part mount_body(const struct ftl *ftl, uint32_t superblock) { return (struct part){ superblock, 0, ftl->unit_sectors }; }
 
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock)
 {
@@ -63,7 +60,4 @@ bool mount_alive(const struct mount *mount, const struct extent *ext, const stru
 	return oob->generation == ext->generation;
 }
 
-bool mount_in_zones(const struct ftl *ftl, uint32_t lpa)
-{
-	return lpa < ftl->all_zones * ftl->shape.zone_size_sectors;
-}
+bool mount_in_zones(const struct ftl *ftl, uint32_t lpa) { return lpa < ftl->all_zones * ftl->shape.zone_size_sectors; }

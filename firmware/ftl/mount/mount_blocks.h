@@ -7,7 +7,9 @@
 #include "mount/mount_state.h"
 
 /* What a zone has programmed in one piece: [base, …) of it, in a superblock, or the SLC superblock of its patch. */
-struct part { uint32_t superblock, base, unit; };
+struct part {
+	uint32_t superblock, base, unit;
+};
 struct part mount_body(const struct ftl *ftl, uint32_t superblock);
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
 

@@ -12,10 +12,7 @@ static const char *record_broken(struct mount *mount, const struct zone *zone, c
 	return mount_damaged(mount, "zone table, record of zone", zone->ext.index, why);
 }
 
-static bool in_pool(const struct superblocks *sbs, uint32_t number)
-{
-	return number >= sbs->first && number - sbs->first < sbs->count;
-}
+static bool in_pool(const struct superblocks *sbs, uint32_t number) { return number >= sbs->first && number - sbs->first < sbs->count; }
 
 /* Are the part's first `sectors` sectors programmed? */
 static const char *check_part(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)

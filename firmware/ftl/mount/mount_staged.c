@@ -137,8 +137,8 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	ext->landed_slot = end % ftl->superpage_sectors;
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
-	ext->relocate = zone->state == NVME_ZS_CLOSED && (mount->hole[ext->index] ||
-							    (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
+	ext->relocate = zone->state == NVME_ZS_CLOSED &&
+			(mount->hole[ext->index] || (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
 	ftl->budget->active += !extent_is_backing(ext) && zone_is_active(zone->state);
 }
 

@@ -9,22 +9,22 @@ struct arena;
 
 /* What is known of a page of the zone table. */
 struct table_found {
-	uint64_t known;               /* highest sequence number of a copy, whether it can be read or not */
-	uint64_t readable;            /* … of one that can */
+	uint64_t known;    /* highest sequence number of a copy, whether it can be read or not */
+	uint64_t readable; /* … of one that can */
 };
 
 struct mount {
 	struct ftl *ftl;
 	struct arena *arena;
-	bool at_rest;                 /* nothing was programmed or erased since all zones were recorded */
-	struct hz_oob *oob;           /* one unit */
-	uint32_t *rows;               /* by column: units programmed in the block at hand */
-	bool erasing, bad, used;      /* of the superblock at hand */
-	uint32_t erases;              /* of its most worn block */
-	struct table_found *table;    /* by table page */
-	uint32_t *beyond;             /* by zone: end of the last staged copy */
-	uint32_t *lost;               /* by zone: units at the end of its superblock without all records */
-	bool *hole, *padded;          /* by zone: what it holds cannot be continued; it ends in padding */
+	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
+	struct hz_oob *oob;        /* one unit */
+	uint32_t *rows;            /* by column: units programmed in the block at hand */
+	bool erasing, bad, used;   /* of the superblock at hand */
+	uint32_t erases;           /* of its most worn block */
+	struct table_found *table; /* by table page */
+	uint32_t *beyond;          /* by zone: end of the last staged copy */
+	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
+	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */
 };
 
 #endif

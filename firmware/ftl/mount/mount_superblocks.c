@@ -47,7 +47,10 @@ static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column
 }
 
 /* How far the part's sectors go without a gap; lost: units of them without all records. */
-struct reach { uint32_t sectors, lost; bool hole, padded; };
+struct reach {
+	uint32_t sectors, lost;
+	bool hole, padded;
+};
 
 /* Sectors that were in this part when the zone's record was made. */
 static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, const struct part *part)
@@ -119,8 +122,8 @@ static void consider(struct mount *mount, struct zone *zone, const struct part *
 
 	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > mount->ftl->capacity)
 		return;
-	if (placed == ext->placed && (reach.lost > mount->lost[ext->index] ||
-					(reach.lost == mount->lost[ext->index] && !mount->hole[ext->index])))
+	if (placed == ext->placed &&
+	    (reach.lost > mount->lost[ext->index] || (reach.lost == mount->lost[ext->index] && !mount->hole[ext->index])))
 		return;
 	ext->placed = placed;
 	*(part->base ? &ext->patch : &ext->superblock) = part->superblock;

@@ -57,7 +57,8 @@ const char *mount_find_tables(struct mount *mount)
 	mount->ftl->table->number = tsu_rest(mount->ftl->tsu).record;
 	mount_visit_slc(mount, visit_table);
 	if (mount->ftl->mount_sequence >> SANE_SEQUENCE_BITS)
-		return mount_damaged(mount, "SLC log", UINT32_MAX, "a sector claims to have been written after all others that ever will be");
+		return mount_damaged(mount, "SLC log", UINT32_MAX,
+				     "a sector claims to have been written after all others that ever will be");
 	return NULL;
 }
 

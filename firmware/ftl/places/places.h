@@ -15,17 +15,17 @@ enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, PLACE_STREAMS, STRE
 enum { PLACE_BITS = 32 };
 
 struct place_zone {
-	uint32_t base;                /* place of its first sector */
-	lt_word valid;                /* places that the map names */
-	lt_word durable;              /* sectors of it that outlast a power cut; the map in flash names no others */
-	lt_word reset_sequence;       /* sequence number at its last reset */
-	lt_word *bits;                /* by offset / PLACE_BITS: validity below, number of resets above */
-	uint32_t *lba;                /* reverse map by offset; UINT32_MAX: dead, so may be what is not valid. Extent's lock */
+	uint32_t base;          /* place of its first sector */
+	lt_word valid;          /* places that the map names */
+	lt_word durable;        /* sectors of it that outlast a power cut; the map in flash names no others */
+	lt_word reset_sequence; /* sequence number at its last reset */
+	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
+	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: dead, so may be what is not valid. Extent's lock */
 };
 
 struct places {
-	lt_word resets;               /* backing zones whose reset_sequence has been set */
-	struct place_zone *zone;      /* by backing number */
+	lt_word resets;          /* backing zones whose reset_sequence has been set */
+	struct place_zone *zone; /* by backing number */
 };
 
 void places_init(struct ftl *ftl, struct arena *arena);

@@ -9,8 +9,16 @@
 #include "sgl.h"
 
 enum ftl_op {
-	FTL_READ, FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES, FTL_FLUSH,
-	FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE,
+	FTL_READ,
+	FTL_WRITE,
+	FTL_APPEND,
+	FTL_WRITE_ZEROES,
+	FTL_FLUSH,
+	FTL_ZONE_OPEN,
+	FTL_ZONE_CLOSE,
+	FTL_ZONE_FINISH,
+	FTL_ZONE_RESET,
+	FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (abandon.c) */
 };
@@ -23,23 +31,23 @@ enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_AT_
 struct ftl_request {
 	struct lt_event event;
 	/* in */
-	uint8_t op;              /* enum ftl_op */
+	uint8_t op; /* enum ftl_op */
 	uint8_t flags;
-	uint8_t report_filter;   /* ZRASF, FTL_ZONE_REPORT */
-	uint8_t queue;           /* submission queue: the stream of reads under the fair schedule */
-	uint32_t sectors;        /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
-	uint64_t lba;            /* first LBA; zone commands and append: zone start (checked by the FTL) */
-	uint32_t life;           /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
+	uint8_t report_filter; /* ZRASF, FTL_ZONE_REPORT */
+	uint8_t queue;         /* submission queue: the stream of reads under the fair schedule */
+	uint32_t sectors;      /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
+	uint64_t lba;          /* first LBA; zone commands and append: zone start (checked by the FTL) */
+	uint32_t life;         /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;
 	/* out */
-	uint16_t status;         /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
+	uint16_t status; /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
 	uint16_t reserved_out;
 	uint32_t reserved_out2;
-	uint64_t result;         /* append: LBA written */
-	uint64_t ready_ns;       /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
+	uint64_t result;   /* append: LBA written */
+	uint64_t ready_ns; /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
 	/* owner */
-	struct lt_thread *reply_to;                  /* HIL thread */
-	void (*done)(struct ftl_request *req);       /* runs on reply_to's hart */
+	struct lt_thread *reply_to;            /* HIL thread */
+	void (*done)(struct ftl_request *req); /* runs on reply_to's hart */
 	/* private to the FTL between submit and done */
 	uint64_t work[24];
 };

@@ -28,10 +28,7 @@ static void dispatched(struct lt_event *event)
 	self->ftl->run(self, req);
 }
 
-void io_resume(struct ftl_request *req)
-{
-	lt_post(&io_of(req)->worker->thread, &req->event, dispatched);
-}
+void io_resume(struct ftl_request *req) { lt_post(&io_of(req)->worker->thread, &req->event, dispatched); }
 
 void io_resume_all(struct io_queue *queue)
 {

@@ -12,27 +12,27 @@ struct ftl_worker;
 struct zone;
 
 struct ftl_io {
-	struct ftl_worker *worker;   /* whose queue the request came from; its continuations run there */
-	struct ftl_request *next;    /* in exactly one io_queue at a time */
-	struct zone *zone;           /* zone being worked on; read: the zone that is referenced */
-	uint32_t first;              /* write: done when it came to this zone */
-	uint32_t done;               /* sectors landed (write) or resolved (read) */
-	uint32_t end;                /* write: done when the part in this zone has landed */
-	uint32_t target;             /* zone sectors that must be durable before the request goes on */
-	uint32_t pending;            /* flash reads under way */
-	uint32_t cursor;             /* flush: next buffer; all-zones command, abandon: next zone */
-	struct flush_plan *plan;     /* flush: what it waits for */
-	uint64_t since_ns;           /* conventional: waits for an erased zone since; 0 = does not */
-	struct map_fetch *fetch;     /* read: table page that it waits for or is being served from; L2P lock of its zone */
-	uint32_t map_page;           /* read: index + 1 of the table page that map_level was learnt for */
-	uint8_t step;                /* flush: enum flush_step; abandon: enum abandon_step */
-	uint8_t all;                 /* one of the zones of an all-zones command */
-	uint8_t budget;              /* enum budget_need reserved for this request */
-	uint8_t queued;              /* read: parked for a flash read or by a zone; its own reads must not run it */
-	uint8_t map_level;           /* read: levels above have been ruled out by what was fetched */
-	uint8_t missed;              /* read: what it waited for has not served it yet */
-	uint8_t returning;           /* write: was parked at its zone, and is on its way back (zone/park.h) */
-	uint8_t woken;               /* read: it waited for a table page fetch to use, and one is free */
+	struct ftl_worker *worker; /* whose queue the request came from; its continuations run there */
+	struct ftl_request *next;  /* in exactly one io_queue at a time */
+	struct zone *zone;         /* zone being worked on; read: the zone that is referenced */
+	uint32_t first;            /* write: done when it came to this zone */
+	uint32_t done;             /* sectors landed (write) or resolved (read) */
+	uint32_t end;              /* write: done when the part in this zone has landed */
+	uint32_t target;           /* zone sectors that must be durable before the request goes on */
+	uint32_t pending;          /* flash reads under way */
+	uint32_t cursor;           /* flush: next buffer; all-zones command, abandon: next zone */
+	struct flush_plan *plan;   /* flush: what it waits for */
+	uint64_t since_ns;         /* conventional: waits for an erased zone since; 0 = does not */
+	struct map_fetch *fetch;   /* read: table page that it waits for or is being served from; L2P lock of its zone */
+	uint32_t map_page;         /* read: index + 1 of the table page that map_level was learnt for */
+	uint8_t step;              /* flush: enum flush_step; abandon: enum abandon_step */
+	uint8_t all;               /* one of the zones of an all-zones command */
+	uint8_t budget;            /* enum budget_need reserved for this request */
+	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
+	uint8_t map_level;         /* read: levels above have been ruled out by what was fetched */
+	uint8_t missed;            /* read: what it waited for has not served it yet */
+	uint8_t returning;         /* write: was parked at its zone, and is on its way back (zone/park.h) */
+	uint8_t woken;             /* read: it waited for a table page fetch to use, and one is free */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
@@ -45,7 +45,9 @@ enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
 
-struct io_queue { struct ftl_request *head, *tail; };
+struct io_queue {
+	struct ftl_request *head, *tail;
+};
 
 static inline void io_push(struct io_queue *queue, struct ftl_request *req)
 {

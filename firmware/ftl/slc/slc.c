@@ -5,10 +5,7 @@
 #include "lt/arena.h"
 #include "slc/slc_victim.h"
 
-struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa)
-{
-	return &ftl->slc->block[ppa_superblock(ftl->map, ppa)];
-}
+struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa) { return &ftl->slc->block[ppa_superblock(ftl->map, ppa)]; }
 
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag)
 {
@@ -226,7 +223,7 @@ static void slc_programmed(struct tsu_txn *txn)
 	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 	bool good = txn->status == NAND_OK;
-	ppa_t ppa = write->ppa;  /* done may start the next write with the same object */
+	ppa_t ppa = write->ppa; /* done may start the next write with the same object */
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -335,10 +332,7 @@ bool slc_quiet(struct ftl *ftl)
 	return quiet;
 }
 
-void slc_pin(struct ftl *ftl, ppa_t ppa)
-{
-	lt_add(&slc_block_of(ftl, ppa)->pins, 1);
-}
+void slc_pin(struct ftl *ftl, ppa_t ppa) { lt_add(&slc_block_of(ftl, ppa)->pins, 1); }
 
 static void pins_gone(struct lt_event *event)
 {

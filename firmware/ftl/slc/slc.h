@@ -28,24 +28,29 @@ enum { SLC_MAP_WRITES = HZ_MAP_WRITES };
 
 struct slc_block {
 	uint8_t state;
-	uint8_t worth;                /* enum slc_worth */
-	bool doomed;                  /* a program failed: retire it instead of erasing it */
-	bool unreadable;              /* a valid sector is lost with its record: not collected while anything is valid */
-	uint32_t valid;               /* sectors */
-	uint32_t in_flight;           /* programs */
-	uint64_t opened, youngest;    /* OOB sequence numbers: when it was opened; of its youngest sector */
-	lt_word pins;                 /* reads under way, | SLC_PIN_WAITING */
+	uint8_t worth;             /* enum slc_worth */
+	bool doomed;               /* a program failed: retire it instead of erasing it */
+	bool unreadable;           /* a valid sector is lost with its record: not collected while anything is valid */
+	uint32_t valid;            /* sectors */
+	uint32_t in_flight;        /* programs */
+	uint64_t opened, youngest; /* OOB sequence numbers: when it was opened; of its youngest sector */
+	lt_word pins;              /* reads under way, | SLC_PIN_WAITING */
 };
 /* Programs of one plane go to the TSU one after another: two harts' submissions have no order, and after a failure the rest must
  * go elsewhere. */
-struct slc_queue { struct slc_write *head, *tail; };
-struct slc_lane { struct slc_queue queue; bool busy; };
+struct slc_queue {
+	struct slc_write *head, *tail;
+};
+struct slc_lane {
+	struct slc_queue queue;
+	bool busy;
+};
 struct slc_head {
-	uint32_t block;               /* SLC_NONE: takes a free one next */
-	uint32_t unit, row, column;   /* next place: unit = row * planes + column */
-	uint32_t room;                /* units left */
-	uint32_t *column_row;         /* a plane's next programmable row: differs after a power cut only */
-	struct slc_lane *lane;        /* by column */
+	uint32_t block;             /* SLC_NONE: takes a free one next */
+	uint32_t unit, row, column; /* next place: unit = row * planes + column */
+	uint32_t room;              /* units left */
+	uint32_t *column_row;       /* a plane's next programmable row: differs after a power cut only */
+	struct slc_lane *lane;      /* by column */
 };
 
 /* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below
@@ -67,17 +72,17 @@ struct slc_owner {
 
 struct slc {
 	struct lt_lock lock;
-	uint32_t blocks, sectors;     /* superblocks; sectors of one */
+	uint32_t blocks, sectors;                   /* superblocks; sectors of one */
 	uint32_t unit_sectors, units, rows, planes; /* units and rows of one superblock */
 	struct slc_block *block;
-	uint32_t *tag;                /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
-	uint32_t free, cursor;        /* cursor: where the search for a free one starts */
+	uint32_t *tag;         /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
+	uint32_t free, cursor; /* cursor: where the search for a free one starts */
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
-	uint8_t turn;                 /* which of SLC_STAGE and SLC_MAP is served first */
-	gc_better_fn *better;         /* the collector's policy */
-	uint32_t gc_low, cheap_valid; /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
-	uint32_t worth[SLC_WORTHS];   /* superblocks by worth */
+	uint8_t turn;                          /* which of SLC_STAGE and SLC_MAP is served first */
+	gc_better_fn *better;                  /* the collector's policy */
+	uint32_t gc_low, cheap_valid;          /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
+	uint32_t worth[SLC_WORTHS];            /* superblocks by worth */
 	struct slc_gc gc;
 	struct slc_owner owner[SLC_OWNERS];
 };

@@ -12,24 +12,24 @@ struct ftl_worker;
 
 enum {
 	SLC_BATCH_SECTORS = 64,
-	SLC_SCAN_SECTORS = 64,        /* that the collector looks at under one acquisition of the lock */
+	SLC_SCAN_SECTORS = 64, /* that the collector looks at under one acquisition of the lock */
 };
 
 struct slc_gc {
-	bool busy;                    /* SLC lock; all else belongs to the worker that collects */
-	struct lt_event event;        /* posted to begin, and when the last pin has gone */
+	bool busy;             /* SLC lock; all else belongs to the worker that collects */
+	struct lt_event event; /* posted to begin, and when the last pin has gone */
 	struct ftl_worker *worker;
-	uint32_t victim, position;    /* next sector of the victim to look at */
-	uint32_t count, pending;      /* sectors of the batch; transactions under way */
+	uint32_t victim, position; /* next sector of the victim to look at */
+	uint32_t count, pending;   /* sectors of the batch; transactions under way */
 	uint32_t tries;
 	bool failed;
-	struct tsu_txn *read;         /* by sector of the batch */
+	struct tsu_txn *read; /* by sector of the batch */
 	ppa_t *from;
 	uint32_t *tag;
 	struct hz_oob *oob;
 	uint8_t **page;
 	struct slc_write *write;
-	struct tsu_txn *erase;        /* by plane */
+	struct tsu_txn *erase; /* by plane */
 };
 
 void slc_gc_init(struct ftl *ftl, struct arena *arena);

@@ -12,14 +12,14 @@ HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts
 /* One program of slc_program_sectors sectors; the caller owns it, and its pages and OOB, until done runs on txn.owner's hart. */
 struct slc_write {
 	struct tsu_txn txn;
-	struct slc_write *next;       /* waits for room, or in its lane */
-	uint32_t column;              /* lane */
-	void (*done)(struct slc_write *write);  /* programmed at ppa; failed programs are repeated elsewhere unseen */
+	struct slc_write *next;                /* waits for room, or in its lane */
+	uint32_t column;                       /* lane */
+	void (*done)(struct slc_write *write); /* programmed at ppa; failed programs are repeated elsewhere unseen */
 	void *context;
 	ppa_t ppa;
-	uint8_t stream;               /* enum slc_stream */
-	uint8_t cause;                /* enum hz_cause */
-	uint8_t **page;               /* slc_program_sectors of them */
+	uint8_t stream; /* enum slc_stream */
+	uint8_t cause;  /* enum hz_cause */
+	uint8_t **page; /* slc_program_sectors of them */
 	struct hz_oob *oob;
 };
 

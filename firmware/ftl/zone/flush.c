@@ -13,7 +13,10 @@ enum { FLUSH_PLANS = 8 };
 /* What one flush waits for, noted when it begins: later writes to the same zones must not hold it up. One entry per buffer. */
 struct flush_plan {
 	struct flush_plan *next;
-	struct flush_goal { struct extent *ext; uint32_t landed; } goal[];
+	struct flush_goal {
+		struct extent *ext;
+		uint32_t landed;
+	} goal[];
 };
 
 static struct flush_plan *plan_make(const struct ftl *ftl, struct arena *arena)

@@ -10,7 +10,7 @@ struct arena;
 /* Of a worker: plans for as many flushes at a time. */
 struct flush_pool {
 	struct flush_plan *free;
-	struct io_queue waiting;      /* flushes that wait for one */
+	struct io_queue waiting; /* flushes that wait for one */
 };
 
 /* At construction, after the write buffers. */

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/park.h"
 
-static bool is_write(const struct ftl_request *req)
-{
-	return req->op == FTL_WRITE || req->op == FTL_WRITE_ZEROES || req->op == FTL_APPEND;
-}
+static bool is_write(const struct ftl_request *req) { return req->op == FTL_WRITE || req->op == FTL_WRITE_ZEROES || req->op == FTL_APPEND; }
 
 void zone_unpark(struct zone *zone)
 {

@@ -47,7 +47,7 @@ uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 
 /* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
 static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
-		      bool pinned, struct tsu_txn **list)
+			     bool pinned, struct tsu_txn **list)
 {
 	struct flash_read *read = (struct flash_read *)self->reads->free;
 	uint32_t run = read_together(self->ftl, ppa, count);
@@ -58,8 +58,16 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 	zone->readers += extent_is_backing(&zone->ext);
 	read->pins = pinned ? run : 0;
 	read->txn = (struct tsu_txn){
-		.next = *list, .owner = &self->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST,
-		.stream = req->queue, .sectors = (uint16_t)run, .ppa = ppa[0], .data = req->sgl, .data_at = io_of(req)->done * HZ_SECTOR_BYTES,
+		.next = *list,
+		.owner = &self->thread,
+		.done = reads_done,
+		.op = TSU_READ,
+		.cause = HZ_CAUSE_HOST,
+		.stream = req->queue,
+		.sectors = (uint16_t)run,
+		.ppa = ppa[0],
+		.data = req->sgl,
+		.data_at = io_of(req)->done * HZ_SECTOR_BYTES,
 	};
 	*list = &read->txn;
 	io_of(req)->pending++;
@@ -115,7 +123,7 @@ static uint32_t find_placed(struct ftl_worker *self, struct ftl_request *req, co
 
 /* Sectors [offset, offset + count) at their place. */
 static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
-			struct tsu_txn **list)
+				      struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
 	uint32_t part;
@@ -134,7 +142,7 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 
 /* Staged sectors [offset, offset + count). */
 static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
-			struct tsu_txn **list)
+				      struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
 	uint32_t part, at;

@@ -13,8 +13,17 @@ struct zone;
 
 enum { READS_PER_WORKER = 256 };
 /* zone: backing zone whose reader count includes this read, or NULL. */
-struct flash_read { struct tsu_txn txn; struct ftl_request *req; struct zone *zone; uint32_t pins; };
-struct read_pool { struct flash_read *read; struct tsu_txn *free; struct io_queue waiting; };
+struct flash_read {
+	struct tsu_txn txn;
+	struct ftl_request *req;
+	struct zone *zone;
+	uint32_t pins;
+};
+struct read_pool {
+	struct flash_read *read;
+	struct tsu_txn *free;
+	struct io_queue waiting;
+};
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_READ, also its continuation after waiting. */

@@ -196,8 +196,12 @@ static void row_read(struct ftl_worker *self)
 	mover->pending = reads;
 	for (uint32_t i = 0; i < reads; i++)
 		mover->read[i] = (struct tsu_txn){
-			.next = i + 1 < reads ? &mover->read[i + 1] : NULL, .owner = &self->thread, .done = row_was_read,
-			.op = TSU_READ, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)page,
+			.next = i + 1 < reads ? &mover->read[i + 1] : NULL,
+			.owner = &self->thread,
+			.done = row_was_read,
+			.op = TSU_READ,
+			.cause = HZ_CAUSE_RECOVERY,
+			.sectors = (uint16_t)page,
 			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
 			.data = { &mover->page[i * page], 0, page * HZ_SECTOR_BYTES },
 			.oob = &mover->oob[i * page],
@@ -217,10 +221,15 @@ static void row_program(struct ftl_worker *self)
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
 		mover->program[i] = (struct tsu_txn){
-			.next = i + 1 < programs ? &mover->program[i + 1] : NULL, .owner = &self->thread, .done = row_programmed,
-			.op = TSU_PROGRAM, .cause = HZ_CAUSE_RECOVERY, .sectors = (uint16_t)unit,
+			.next = i + 1 < programs ? &mover->program[i + 1] : NULL,
+			.owner = &self->thread,
+			.done = row_programmed,
+			.op = TSU_PROGRAM,
+			.cause = HZ_CAUSE_RECOVERY,
+			.sectors = (uint16_t)unit,
 			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
-			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES }, .oob = &mover->oob[i * unit],
+			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES },
+			.oob = &mover->oob[i * unit],
 		};
 	tsu_submit_list(ftl->tsu, mover->program);
 }

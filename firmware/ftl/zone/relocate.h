@@ -21,25 +21,25 @@ enum { RELOCATE_TRIES = 4 };
 
 /* A zone's part in it. */
 struct zone_move {
-	bool under_way;               /* or waits for its superblock */
-	uint32_t old;                 /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
-	bool old_bad;                 /* retire it instead of erasing it */
-	uint32_t target;              /* while it waits in the relocator's queue */
+	bool under_way;  /* or waits for its superblock */
+	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
+	bool old_bad;    /* retire it instead of erasing it */
+	uint32_t target; /* while it waits in the relocator's queue */
 	struct waiter queue;
 };
 
 struct relocator {
 	struct lt_lock lock;
-	struct zone *zone;            /* being moved, or NULL */
-	struct waiter_queue queue;    /* each holds a fresh superblock already */
+	struct zone *zone;         /* being moved, or NULL */
+	struct waiter_queue queue; /* each holds a fresh superblock already */
 	struct ftl_worker *worker;
 	struct lt_event event;
-	lt_event_fn *begin;           /* posted: the row work starts without a zone lock */
-	uint32_t source, target;      /* superblocks, or the SLC superblocks of a patch */
-	uint32_t base;                /* offset in the zone of the first sector there */
+	lt_event_fn *begin;                        /* posted: the row work starts without a zone lock */
+	uint32_t source, target;                   /* superblocks, or the SLC superblocks of a patch */
+	uint32_t base;                             /* offset in the zone of the first sector there */
 	uint32_t unit_sectors, read_sectors, most; /* of a program, of a read, of a row */
-	uint32_t offset, end;         /* from base on: [0, offset) has been copied */
-	uint32_t row_sectors;         /* of the row under way */
+	uint32_t offset, end;                      /* from base on: [0, offset) has been copied */
+	uint32_t row_sectors;                      /* of the row under way */
 	uint32_t pending, tries;
 	bool failed;
 	uint8_t **page;

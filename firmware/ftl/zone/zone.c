@@ -4,15 +4,9 @@
 
 #include "lt/arena.h"
 
-bool zone_is_open(uint8_t state)
-{
-	return state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN;
-}
+bool zone_is_open(uint8_t state) { return state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN; }
 
-bool zone_is_active(uint8_t state)
-{
-	return zone_is_open(state) || state == NVME_ZS_CLOSED;
-}
+bool zone_is_active(uint8_t state) { return zone_is_open(state) || state == NVME_ZS_CLOSED; }
 
 #define TO(state) (1u << NVME_ZS_##state)
 /* ZNS 1.1, section 2.1.1.1 and its state figure: from every state, the states that may follow. */
@@ -25,10 +19,7 @@ static const uint16_t edges[16] = {
 	[NVME_ZS_READ_ONLY] = TO(OFFLINE),
 };
 
-bool zone_edge_legal(uint8_t from, uint8_t to)
-{
-	return edges[from & 15] >> to & 1;
-}
+bool zone_edge_legal(uint8_t from, uint8_t to) { return edges[from & 15] >> to & 1; }
 
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 {

@@ -36,19 +36,19 @@ struct zone {
 	const struct zone_kind *kind; /* NULL: written in order by the host */
 	uint8_t state;                /* enum nvme_zone_state; zone_set_state only */
 
-	struct io_queue writers;      /* accepted writes whose data have not all landed, in the order of their places */
-	struct io_queue durable;      /* requests that wait for flush_to */
-	struct io_queue parked;       /* arrived while something excludes them; dispatched again afterwards */
-	uint32_t returning;           /* writes that were parked and have not been dispatched again yet (park.h) */
-	uint32_t readers;             /* read requests that may have flash reads of this zone under way */
-	uint32_t given_up;            /* superblocks that its reset released; ext.erased counts those that are erased */
+	struct io_queue writers; /* accepted writes whose data have not all landed, in the order of their places */
+	struct io_queue durable; /* requests that wait for flush_to */
+	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards */
+	uint32_t returning;      /* writes that were parked and have not been dispatched again yet (park.h) */
+	uint32_t readers;        /* read requests that may have flash reads of this zone under way */
+	uint32_t given_up;       /* superblocks that its reset released; ext.erased counts those that are erased */
 
 	struct zone_op op;
 	struct zone_move move;
 	struct zone_record_state record;
 	struct budget_entry budget;
 
-	lt_word kicked;               /* the worker that will run the pump; 0: no kick is posted */
+	lt_word kicked; /* the worker that will run the pump; 0: no kick is posted */
 	struct lt_event kick;
 };
 

@@ -13,7 +13,7 @@ struct ftl;
 struct zone;
 
 struct zone_changes {
-	lt_word *map;                 /* bit = zone of the namespace */
+	lt_word *map; /* bit = zone of the namespace */
 };
 
 void zone_changes_init(struct ftl *ftl, struct arena *arena);

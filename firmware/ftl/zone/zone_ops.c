@@ -124,8 +124,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
 	switch (zone->op.step) {
 	case OP_DRAIN:
-		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) ||
-		    zone->move.old != SUPERBLOCK_NONE)
+		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) || zone->move.old != SUPERBLOCK_NONE)
 			return false;
 		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;

@@ -9,8 +9,8 @@ struct zone;
 
 /* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone. */
 struct zone_op {
-	uint8_t code, step;           /* 0: none; enum op_step */
-	struct ftl_request *request;  /* to be answered when it ends; NULL: nobody waits for it any more */
+	uint8_t code, step;          /* 0: none; enum op_step */
+	struct ftl_request *request; /* to be answered when it ends; NULL: nobody waits for it any more */
 };
 
 void zone_op_run(struct ftl_worker *self, struct ftl_request *req);

@@ -40,8 +40,11 @@ static void page_write(struct ftl_worker *self, uint32_t index)
 	for (unsigned c = 0; c < ZONE_TABLE_COPIES; c++) {
 		struct slc_write *write = &page->write[c];
 
-		write->oob[0] = (struct hz_oob){ .sequence = sequence, .lpa = index, .generation = ftl->table->number,
-						 .kind = HZ_OOB_ZONE_TABLE, .stream = ZONE_TABLE_VERSION };
+		write->oob[0] = (struct hz_oob){ .sequence = sequence,
+						 .lpa = index,
+						 .generation = ftl->table->number,
+						 .kind = HZ_OOB_ZONE_TABLE,
+						 .stream = ZONE_TABLE_VERSION };
 		write->txn.owner = &self->thread;
 		write->stream = SLC_MAP;
 		write->cause = HZ_CAUSE_MAP;
@@ -129,7 +132,8 @@ static void note_where(struct zone_record *record, const struct zone *zone)
 
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind)
 {
-	struct zone_record record = { .generation = generation, .state = kind,
+	struct zone_record record = { .generation = generation,
+				      .state = kind,
 				      .reset_sequence = extent_is_backing(&zone->ext) ? lt_load(&zone->ext.places->reset_sequence) : 0 };
 
 	if (generation == zone->ext.generation)
@@ -222,10 +226,7 @@ static void copy_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
 	lt_lock_release(&ftl->table->lock, &node);
 }
 
-static bool half_lost(const struct table_page *page)
-{
-	return (page->ppa[0] == PPA_NONE) != (page->ppa[1] == PPA_NONE);
-}
+static bool half_lost(const struct table_page *page) { return (page->ppa[0] == PPA_NONE) != (page->ppa[1] == PPA_NONE); }
 
 static void table_mend(struct lt_event *event)
 {
@@ -267,6 +268,9 @@ void zone_table_init(struct ftl *ftl, struct arena *arena)
 			write_init(ftl, arena, page, &page->write[c]);
 		}
 	}
-	slc_own(ftl->slc, SLC_OWNS_TABLE, (struct slc_owner){ .first = slc_table_tag(table->pages * ZONE_TABLE_COPIES - 1),
-							      .last = slc_table_tag(0), .moved = copy_moved, .lies_at = copy_lies_at });
+	slc_own(ftl->slc, SLC_OWNS_TABLE,
+		(struct slc_owner){ .first = slc_table_tag(table->pages * ZONE_TABLE_COPIES - 1),
+				    .last = slc_table_tag(0),
+				    .moved = copy_moved,
+				    .lies_at = copy_lies_at });
 }

@@ -19,14 +19,14 @@ struct zone;
 enum zone_record_kind { ZONE_RECORD_OPEN = 0, ZONE_RECORD_FINISHED = 1, ZONE_RECORD_READ_ONLY = 2, ZONE_RECORD_OFFLINE = 3 };
 struct zone_record {
 	uint32_t generation;
-	uint32_t state;               /* enum zone_record_kind */
-	uint32_t finish;              /* FINISHED: sectors written before the finish */
-	uint32_t fence_offset;        /* sectors at or beyond it … */
-	uint64_t fence_sequence;      /* … with a sequence number up to this one are dead */
-	uint64_t reset_sequence;      /* backing zone: data with a sequence number up to this one are dead */
-	uint32_t placed, wp;          /* so many sectors there were: at their place; in all. Fewer can be read, but no fewer are there */
-	uint32_t superblock, patch;   /* where the placed ones were: true while the media is at rest */
-	uint64_t data_before;         /* all sectors had sequence numbers below this one, if the map's pages had been brought up to date since */
+	uint32_t state;             /* enum zone_record_kind */
+	uint32_t finish;            /* FINISHED: sectors written before the finish */
+	uint32_t fence_offset;      /* sectors at or beyond it … */
+	uint64_t fence_sequence;    /* … with a sequence number up to this one are dead */
+	uint64_t reset_sequence;    /* backing zone: data with a sequence number up to this one are dead */
+	uint32_t placed, wp;        /* so many sectors there were: at their place; in all. Fewer can be read, but no fewer are there */
+	uint32_t superblock, patch; /* where the placed ones were: true while the media is at rest */
+	uint64_t data_before; /* all sectors had sequence numbers below this one, if the map's pages had been brought up to date since */
 	uint64_t reserved;
 };
 HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
@@ -34,30 +34,30 @@ enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 2,
 
 /* A zone's part in it. */
 struct zone_record_state {
-	uint32_t ticket;              /* table version that holds the zone's last record; 0 = none wanted */
-	bool fence;                   /* stale SLC copies beyond wp_at_mount: make a fence durable before data land */
+	uint32_t ticket; /* table version that holds the zone's last record; 0 = none wanted */
+	bool fence;      /* stale SLC copies beyond wp_at_mount: make a fence durable before data land */
 	uint32_t wp_at_mount;
 	struct zone_record_state *next; /* table lock */
-	lt_word queued;               /* 1: in a table page's waiting list */
+	lt_word queued;                 /* 1: in a table page's waiting list */
 };
 
 struct table_page {
-	uint32_t wanted, writing, durable;  /* versions; wanted > durable: must be written */
+	uint32_t wanted, writing, durable; /* versions; wanted > durable: must be written */
 	bool busy;
 	uint32_t pending;             /* copies on their way to flash */
 	ppa_t ppa[ZONE_TABLE_COPIES]; /* valid ones; PPA_NONE before the first was written */
 	struct slc_write write[ZONE_TABLE_COPIES];
 	struct zone_record_state *waiting; /* zones that wait for the next version, by next */
-	uint8_t *image;               /* what is being written */
+	uint8_t *image;                    /* what is being written */
 };
 struct zone_table {
 	struct ftl *ftl;
 	struct lt_lock lock;
-	uint32_t pages, busy;         /* busy: how many of them */
-	uint32_t number;              /* of the last record of all zones: in the OOB record of every page since */
+	uint32_t pages, busy; /* busy: how many of them */
+	uint32_t number;      /* of the last record of all zones: in the OOB record of every page since */
 	struct table_page *page;
-	struct zone_record *record;   /* by zone */
-	struct io_queue at_rest;      /* requests that wait until no page is busy */
+	struct zone_record *record; /* by zone */
+	struct io_queue at_rest;    /* requests that wait until no page is busy */
 	struct lt_event mend;
 };
 

@@ -15,7 +15,10 @@ void admin_answer(struct admin_answers *answers, uint16_t cid, uint16_t status, 
 	if (answers->count == ANSWERS)
 		lt_fail("admin_answer: more late answers than commands that can be late");
 	answers->cqe[at < ANSWERS ? at : at - ANSWERS] = (struct nvme_cqe){
-		.cid = cid, .status = status, .dw0 = (uint32_t)result, .dw1 = (uint32_t)(result >> 32),
+		.cid = cid,
+		.status = status,
+		.dw0 = (uint32_t)result,
+		.dw1 = (uint32_t)(result >> 32),
 	};
 	answers->count++;
 	answers->queues->admin_wanted = true;

@@ -5,7 +5,8 @@
 
 #include "hil/queue/completion.h"
 
-struct admin_answers { /* wait until the admin completion queue has room */
+/* Wait until the admin completion queue has room. */
+struct admin_answers {
 	struct queues *queues;
 	uint32_t head, count;
 	struct nvme_cqe cqe[2 * QUEUES];

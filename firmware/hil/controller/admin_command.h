@@ -10,7 +10,7 @@
 struct hil;
 struct admin_result {
 	uint32_t dw0;
-	bool later;     /* the completion comes by admin_answer */
+	bool later; /* the completion comes by admin_answer */
 };
 /* sqe is a private copy. Returns an NVMe status. */
 typedef uint16_t admin_handler(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result);

@@ -6,7 +6,7 @@
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
-	UNDER = 0x10,              /* THSEL and TMPSEL: the under temperature threshold of the composite temperature */
+	UNDER = 0x10, /* THSEL and TMPSEL: the under temperature threshold of the composite temperature */
 };
 
 static const struct feature *feature_of(const struct nvme_sqe *sqe) { return feature_find(sqe->cdw10 & 0xff); }

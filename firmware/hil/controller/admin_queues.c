@@ -6,7 +6,12 @@
 
 enum { BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR, IOSQES = 6, IOCQES = 4 };
 
-struct queue_fields { unsigned id; uint32_t depth; uint64_t base; uint32_t cdw11; };
+struct queue_fields {
+	unsigned id;
+	uint32_t depth;
+	uint64_t base;
+	uint32_t cdw11;
+};
 
 static struct queue_fields fields_of(const struct nvme_sqe *sqe)
 {
@@ -107,8 +112,7 @@ uint16_t admin_dbbuf(struct hil *hil, const struct nvme_sqe *sqe, struct admin_r
 	(void)result;
 	if ((sqe->prp1 | sqe->prp2) & (HZ_SECTOR_BYTES - 1))
 		return BAD_FIELD;
-	if (!host_bus_holds(&hil->bus, sqe->prp1, HZ_SECTOR_BYTES) ||
-	    !host_bus_holds(&hil->bus, sqe->prp2, HZ_SECTOR_BYTES))
+	if (!host_bus_holds(&hil->bus, sqe->prp1, HZ_SECTOR_BYTES) || !host_bus_holds(&hil->bus, sqe->prp2, HZ_SECTOR_BYTES))
 		return BAD_FIELD;
 	hil->group.queues.shadow_doorbells = (uint32_t *)(base + sqe->prp1);
 	hil->group.queues.shadow_events = (uint32_t *)(base + sqe->prp2);

@@ -13,7 +13,10 @@ static uint16_t take_request(struct async_events *events, unsigned index)
 }
 
 /* The log page of a type's events, the information of bit 0 in `pending`, and the namespace that they are about. */
-static const struct { uint8_t log_page, first; uint32_t nsid; } types[NVME_AEN_TYPES] = {
+static const struct {
+	uint8_t log_page, first;
+	uint32_t nsid;
+} types[NVME_AEN_TYPES] = {
 	[NVME_AEN_ERROR] = { NVME_LOG_ERROR, 0, 0 },
 	[NVME_AEN_SMART] = { NVME_LOG_SMART, 0, 0 },
 	[NVME_AEN_NOTICE] = { NVME_LOG_CHANGED_ZONES, NVME_AEN_NOTICE_ZONES, 1 },

@@ -6,17 +6,17 @@
 #include "hil/controller/admin_answer.h"
 #include "hil/queue/life.h"
 
-enum { ASYNC_LIMIT = 4 };  /* AERL + 1 */
+enum { ASYNC_LIMIT = 4 }; /* AERL + 1 */
 
 struct async_events {
 	struct admin_answers *answers;
 	const struct life *life;
-	uint32_t enabled;           /* feature 0Bh: critical warnings and notices that the host wants to be told of */
+	uint32_t enabled; /* feature 0Bh: critical warnings and notices that the host wants to be told of */
 	uint32_t waiting;
-	uint16_t cid[ASYNC_LIMIT];  /* requests that wait for an event, oldest first */
+	uint16_t cid[ASYNC_LIMIT]; /* requests that wait for an event, oldest first */
 	struct {
-		uint32_t pending;   /* bit = information, from the type's first one on, of an event that has not been reported */
-		bool masked;        /* one was reported, and the type's log page has not been read since */
+		uint32_t pending; /* bit = information, from the type's first one on, of an event that has not been reported */
+		bool masked;      /* one was reported, and the type's log page has not been read since */
 	} type[NVME_AEN_TYPES];
 };
 

@@ -17,8 +17,13 @@ void error_log_add(struct error_log *log, uint16_t sqid, uint16_t cid, uint16_t 
 
 	log->media_errors += (status & SCT_MASK) == MEDIA_SCT;
 	log->entry[(number - 1) % HIL_ERROR_ENTRIES] = (struct nvme_error_entry){
-		.error_count = number, .sqid = sqid, .cid = cid, .status_field = (uint16_t)(status << 1),
-		.parameter_location = 0xffff, .lba = lba, .nsid = nsid,
+		.error_count = number,
+		.sqid = sqid,
+		.cid = cid,
+		.status_field = (uint16_t)(status << 1),
+		.parameter_location = 0xffff,
+		.lba = lba,
+		.nsid = nsid,
 	};
 }
 

@@ -9,8 +9,8 @@ enum { HIL_ERROR_ENTRIES = 64 };
 
 struct arena;
 struct error_log {
-	uint64_t errors, media_errors;      /* commands that ended with any status, with a media status */
-	struct nvme_error_entry *entry;     /* ring of HIL_ERROR_ENTRIES */
+	uint64_t errors, media_errors;  /* commands that ended with any status, with a media status */
+	struct nvme_error_entry *entry; /* ring of HIL_ERROR_ENTRIES */
 };
 
 void error_log_init(struct error_log *log, struct arena *arena);

@@ -11,8 +11,13 @@
 
 enum { FEATURES = 32, QUEUE_COUNT = HZ_MAX_IO_QUEUES - 1 /* 0-based */ };
 
-struct feature { bool known, changeable; uint32_t initial, valid; }; /* valid: bits that a host may set */
-struct features { uint32_t value[FEATURES]; };
+struct feature {
+	bool known, changeable;
+	uint32_t initial, valid;
+}; /* valid: bits that a host may set */
+struct features {
+	uint32_t value[FEATURES];
+};
 
 void features_reset(struct features *features);
 /* NULL: not known. */

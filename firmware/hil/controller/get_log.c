@@ -8,10 +8,14 @@
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
-	OFFSET_IS_INDEX = 1 << 23,    /* CDW14 */
+	OFFSET_IS_INDEX = 1 << 23, /* CDW14 */
 };
 
-struct window { struct sgl sgl; uint64_t offset; uint32_t bytes; };
+struct window {
+	struct sgl sgl;
+	uint64_t offset;
+	uint32_t bytes;
+};
 
 /* A piece of the page that lies at `at`; writes what of it the window shows. */
 static void show_piece(const struct window *w, uint64_t at, const void *piece, uint64_t bytes)
@@ -117,10 +121,7 @@ static void send_gathered_page(void *ctx)
 }
 
 /* Every page but one is about the controller. */
-static bool right_scope(uint8_t id, uint32_t nsid)
-{
-	return id == NVME_LOG_CHANGED_ZONES ? nsid == 1 : nsid == 0 || nsid == NVME_NSID_ALL;
-}
+static bool right_scope(uint8_t id, uint32_t nsid) { return id == NVME_LOG_CHANGED_ZONES ? nsid == 1 : nsid == 0 || nsid == NVME_NSID_ALL; }
 
 uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {

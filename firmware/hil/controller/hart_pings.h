@@ -9,18 +9,22 @@
 
 struct arena;
 struct hart_pings;
-struct hart_ping { struct lt_event event; struct lt_thread thread; struct hart_pings *pings; };
+struct hart_ping {
+	struct lt_event event;
+	struct lt_thread thread;
+	struct hart_pings *pings;
+};
 typedef void hart_pings_fn(void *ctx);
 
 struct hart_pings {
 	const struct controller_ops *device;
-	const struct lt_thread *home;   /* where pings come back to */
+	const struct lt_thread *home; /* where pings come back to */
 	void *ctx;
-	hart_pings_fn *over;            /* after each round: its owner may wait for that */
-	hart_pings_fn *pinged;          /* of this round, once all are back */
-	struct nvme_sqe sqe;            /* the admin command that waits for them */
+	hart_pings_fn *over;   /* after each round: its owner may wait for that */
+	hart_pings_fn *pinged; /* of this round, once all are back */
+	struct nvme_sqe sqe;   /* the admin command that waits for them */
 	uint32_t out;
-	struct hart_ping *ping;         /* one for each hart */
+	struct hart_ping *ping; /* one for each hart */
 };
 
 /* After lt_harts_init. */

@@ -62,8 +62,9 @@ static void on_change(struct ftl_watch *watch)
 void health_init(struct health *health, const struct controller_ops *device, struct error_log *errors, struct async_events *events,
 		 const struct lt_thread *thread)
 {
-	*health = (struct health){ .watch = { .thread = thread, .changed = on_change }, .device = device, .errors = errors,
-				   .events = events };
+	*health = (struct health){
+		.watch = { .thread = thread, .changed = on_change }, .device = device, .errors = errors, .events = events
+	};
 	note_damage(health);
 	check_spare(health);
 	device->set_watch(device->ctx, &health->watch);

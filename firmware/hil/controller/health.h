@@ -7,14 +7,14 @@
 #include "hil/controller/error_log.h"
 #include "hil/seam/controller_ops.h"
 
-enum { HEALTH_SPARE_THRESHOLD = 10 };   /* percent */
+enum { HEALTH_SPARE_THRESHOLD = 10 }; /* percent */
 
 struct health {
 	struct ftl_watch watch;
 	const struct controller_ops *device;
 	struct error_log *errors;
 	struct async_events *events;
-	uint32_t warning;               /* enum nvme_critical_warning */
+	uint32_t warning; /* enum nvme_critical_warning */
 };
 
 /* Before the harts run: takes over what mount found, and has `thread` told of what comes. */

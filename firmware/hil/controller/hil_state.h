@@ -15,7 +15,7 @@
 enum { HIL_SCRATCH_BYTES = 16384 };
 
 struct hil {
-	struct queue_group group;       /* has all queues, the admin pair too */
+	struct queue_group group; /* has all queues, the admin pair too */
 	const struct hz_device_config *cfg;
 	struct hz_shape shape;
 	struct host_bus bus;
@@ -26,7 +26,7 @@ struct hil {
 	struct control_link link;
 	struct life life;
 	struct register_file reg;
-	uint32_t queues_allowed;        /* highest I/O queue id, feature 07h */
+	uint32_t queues_allowed; /* highest I/O queue id, feature 07h */
 	struct features features;
 	struct admin_answers answers;
 	struct async_events events;
@@ -35,7 +35,7 @@ struct hil {
 	struct hart_pings pings;
 	struct statistics statistics;
 	struct ftl_request flush, abandon; /* of a shutdown and of a reset */
-	uint8_t *scratch;               /* HIL_SCRATCH_BYTES for identify and log pages */
+	uint8_t *scratch;                  /* HIL_SCRATCH_BYTES for identify and log pages */
 };
 
 #endif

@@ -9,7 +9,7 @@
 enum {
 	BAD_NAMESPACE = NVME_INVALID_NAMESPACE | NVME_DNR,
 	PAGE = 4096,
-	MDTS = 7,          /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
+	MDTS = 7, /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
 	NO_LIMIT = 0xffffffff,
 };
 static const uint8_t eui64[8] = { 0x02, 'h', 'z', 0, 0, 0, 0, 1 }; /* locally administered */
@@ -38,7 +38,7 @@ static void identify_controller(struct hil *hil, void *page)
 	id->cntrltype = 1; /* I/O controller */
 	id->oacs = NVME_OACS_DBBUF;
 	id->aerl = ASYNC_LIMIT - 1;
-	id->frmw = 0x03;   /* one slot, read only */
+	id->frmw = 0x03; /* one slot, read only */
 	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_SUPPORTED_PAGES;
 	id->elpe = HIL_ERROR_ENTRIES - 1;
 	id->sqes = 0x66;
@@ -99,10 +99,7 @@ static void identify_independent(struct hil *hil, void *page)
 }
 
 /* The one combination. ZNS builds on the NVM Command Set and names it too. */
-static void command_sets(struct hil *hil, void *page)
-{
-	*(uint64_t *)page = 1u << NVME_CSI_NVM | 1u << own_csi(hil);
-}
+static void command_sets(struct hil *hil, void *page) { *(uint64_t *)page = 1u << NVME_CSI_NVM | 1u << own_csi(hil); }
 
 static void active_list(const struct nvme_sqe *sqe, void *page)
 {

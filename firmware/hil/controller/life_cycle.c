@@ -57,8 +57,8 @@ static void on_abandoned(struct ftl_request *req)
 static void abandon_all(struct hil *hil)
 {
 	hil->life.abandoning = true;
-	hil->abandon = (struct ftl_request){ .op = FTL_ABANDON, .lba = hil->life.number, .reply_to = &hil->group.thread,
-					     .done = on_abandoned };
+	hil->abandon =
+		(struct ftl_request){ .op = FTL_ABANDON, .lba = hil->life.number, .reply_to = &hil->group.thread, .done = on_abandoned };
 	hil->device.submit(hil->device.ctx, 0, &hil->abandon);
 	completion_drop_ready(&hil->group.completion);
 }

@@ -69,9 +69,9 @@ static void zns_effects(struct nvme_effects_log *log)
 static uint32_t effects_page(void *page, bool zoned)
 {
 	static const uint8_t admin[] = {
-		NVME_ADMIN_DELETE_SQ, NVME_ADMIN_CREATE_SQ, NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ, NVME_ADMIN_CREATE_CQ,
-		NVME_ADMIN_IDENTIFY, NVME_ADMIN_ABORT, NVME_ADMIN_SET_FEATURES, NVME_ADMIN_GET_FEATURES, NVME_ADMIN_ASYNC_EVENT,
-		NVME_ADMIN_DBBUF, NVME_ADMIN_HZ_RESET_STATS,
+		NVME_ADMIN_DELETE_SQ,    NVME_ADMIN_CREATE_SQ,   NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ,
+		NVME_ADMIN_CREATE_CQ,    NVME_ADMIN_IDENTIFY,    NVME_ADMIN_ABORT,        NVME_ADMIN_SET_FEATURES,
+		NVME_ADMIN_GET_FEATURES, NVME_ADMIN_ASYNC_EVENT, NVME_ADMIN_DBBUF,        NVME_ADMIN_HZ_RESET_STATS,
 	};
 	struct nvme_effects_log *log = page;
 
@@ -89,7 +89,9 @@ static uint32_t effects_page(void *page, bool zoned)
 bool log_page_known(const struct hil *hil, unsigned id)
 {
 	switch (id) {
-	case NVME_LOG_EFFECTS: case NVME_LOG_FEATURES: case NVME_LOG_MI_COMMANDS: return true;
+	case NVME_LOG_EFFECTS:
+	case NVME_LOG_FEATURES:
+	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
 	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
 	}

@@ -30,10 +30,7 @@ static uint64_t read_register(const struct hil *hil, uint32_t offset)
 	}
 }
 
-static bool wide(uint32_t offset)
-{
-	return offset == NVME_REG_CAP || offset == NVME_REG_ASQ || offset == NVME_REG_ACQ;
-}
+static bool wide(uint32_t offset) { return offset == NVME_REG_CAP || offset == NVME_REG_ASQ || offset == NVME_REG_ACQ; }
 
 bool registers_read(struct hil *hil, uint32_t offset, unsigned size, uint64_t *value)
 {
@@ -98,8 +95,10 @@ bool registers_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t v
 	case NVME_REG_INTMC: hil->irq.masked &= ~(uint32_t)value; return true;
 	case NVME_REG_CC: return write_cc(hil, (uint32_t)value);
 	case NVME_REG_AQA:
-	case NVME_REG_ASQ: case NVME_REG_ASQ + 4:
-	case NVME_REG_ACQ: case NVME_REG_ACQ + 4: return write_admin_place(hil, offset, size, value);
+	case NVME_REG_ASQ:
+	case NVME_REG_ASQ + 4:
+	case NVME_REG_ACQ:
+	case NVME_REG_ACQ + 4: return write_admin_place(hil, offset, size, value);
 	default: return false;
 	}
 }

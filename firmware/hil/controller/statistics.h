@@ -8,7 +8,10 @@
 struct arena;
 struct statistics {
 	const struct controller_ops *device;
-	struct statistics_base { struct hz_log_flash flash; struct hz_log_ftl ftl; } *base;
+	struct statistics_base {
+		struct hz_log_flash flash;
+		struct hz_log_ftl ftl;
+	} * base;
 };
 
 void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device);

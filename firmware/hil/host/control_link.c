@@ -28,10 +28,7 @@ bool control_link_legal(const struct hz_link_message *m)
 	return end <= MAP_END || (m->offset >= NVME_REG_DOORBELLS && end <= DOORBELLS_END);
 }
 
-static bool link_out_full(const struct control_link *link)
-{
-	return link->out_bytes + RECORD > sizeof(link->out);
-}
+static bool link_out_full(const struct control_link *link) { return link->out_bytes + RECORD > sizeof(link->out); }
 
 static void link_put(struct control_link *link, const struct hz_link_message *message)
 {
@@ -96,10 +93,7 @@ static bool link_has_record(struct control_link *link)
 	return link->in_bytes == RECORD;
 }
 
-static bool link_is_read(const struct hz_link_message *message)
-{
-	return message->type == HZ_LINK_READ && control_link_legal(message);
-}
+static bool link_is_read(const struct hz_link_message *message) { return message->type == HZ_LINK_READ && control_link_legal(message); }
 
 static void link_send_interrupts(struct control_link *link)
 {

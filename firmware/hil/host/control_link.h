@@ -27,17 +27,14 @@ struct control_link {
 	uint8_t in[sizeof(struct hz_link_message)];
 	uint32_t in_bytes;
 	uint32_t out_bytes;
-	bool lost;               /* the host has left; not acted upon yet */
-	bool gone;               /* acted upon, and nothing has come since */
-	bool overdue;            /* what waits has no place in device time (queue/horizon.c): act at the next chance */
+	bool lost;    /* the host has left; not acted upon yet */
+	bool gone;    /* acted upon, and nothing has come since */
+	bool overdue; /* what waits has no place in device time (queue/horizon.c): act at the next chance */
 	uint8_t out[CONTROL_LINK_OUT * sizeof(struct hz_link_message)];
 };
 
 /* Something is there that control_link_act would act upon. */
-static inline bool control_link_waits(const struct control_link *link)
-{
-	return link->lost || link->in_bytes == sizeof(link->in);
-}
+static inline bool control_link_waits(const struct control_link *link) { return link->lost || link->in_bytes == sizeof(link->in); }
 
 /* host and irq must outlive the link; *client is copied. */
 void control_link_init(struct control_link *link, struct host *host, struct interrupts *irq, const struct link_client *client);

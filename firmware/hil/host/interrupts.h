@@ -11,19 +11,13 @@
 enum { VECTORS = HZ_MAX_IO_QUEUES + 1 };
 
 struct interrupts {
-	uint64_t pending[2];    /* bit = vector */
-	uint32_t masked;        /* INTMS/INTMC: bit = vector, 0 … 31 */
+	uint64_t pending[2]; /* bit = vector */
+	uint32_t masked;     /* INTMS/INTMC: bit = vector, 0 … 31 */
 };
 
-static inline void interrupts_raise(struct interrupts *irq, unsigned vector)
-{
-	irq->pending[vector >> 6] |= 1ull << (vector & 63);
-}
+static inline void interrupts_raise(struct interrupts *irq, unsigned vector) { irq->pending[vector >> 6] |= 1ull << (vector & 63); }
 
-static inline void interrupts_sent(struct interrupts *irq, unsigned vector)
-{
-	irq->pending[vector >> 6] &= ~(1ull << (vector & 63));
-}
+static inline void interrupts_sent(struct interrupts *irq, unsigned vector) { irq->pending[vector >> 6] &= ~(1ull << (vector & 63)); }
 
 static inline void interrupts_drop(struct interrupts *irq) { irq->pending[0] = irq->pending[1] = 0; }
 

@@ -13,9 +13,9 @@ struct submission_queue;
 
 struct command {
 	struct ftl_request req;
-	struct lt_timer timer;          /* waits for req.ready_ns */
-	struct completion *completion;  /* that ends it */
-	struct command *next;           /* in the pool, or parked before a full completion queue */
+	struct lt_timer timer;         /* waits for req.ready_ns */
+	struct completion *completion; /* that ends it */
+	struct command *next;          /* in the pool, or parked before a full completion queue */
 	struct submission_queue *sq;
 	uint16_t cid;
 	uint16_t reserved[3];
@@ -24,9 +24,9 @@ struct command {
 
 struct command_pool {
 	struct command *free;
-	uint32_t outstanding;           /* out of the pool */
+	uint32_t outstanding; /* out of the pool */
 	uint32_t count;
-	struct command *all;            /* [count] */
+	struct command *all; /* [count] */
 };
 
 void command_pool_init(struct command_pool *pool, struct arena *arena, uint32_t count);

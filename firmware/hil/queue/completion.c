@@ -20,8 +20,12 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 void completion_post(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result)
 {
 	struct completion_queue *cq = sq->cq;
-	struct nvme_cqe cqe = { .dw0 = (uint32_t)result, .dw1 = (uint32_t)(result >> 32), .sq_head = (uint16_t)sq->head,
-				.sq_id = sq->id, .cid = cid, .status = status };
+	struct nvme_cqe cqe = { .dw0 = (uint32_t)result,
+				.dw1 = (uint32_t)(result >> 32),
+				.sq_head = (uint16_t)sq->head,
+				.sq_id = sq->id,
+				.cid = cid,
+				.status = status };
 
 	host_store64(&cq->clock->completed_ns[cq->ring.tail], clock_now_ns() + c->delay_ns);
 	completion_ring_post(&cq->ring, &cqe);
@@ -117,10 +121,7 @@ void completion_unpark(struct completion *c, struct completion_queue *cq)
 		finish_command(c, unpark_first(c, cq));
 }
 
-static void on_ready(struct lt_timer *timer)
-{
-	completion_end((struct command *)((char *)timer - offsetof(struct command, timer)));
-}
+static void on_ready(struct lt_timer *timer) { completion_end((struct command *)((char *)timer - offsetof(struct command, timer))); }
 
 static void on_done(struct ftl_request *req)
 {
@@ -158,7 +159,12 @@ void completion_init(struct completion *c, const struct hz_device_config *cfg, s
 		     const struct life *life, struct interrupts *irq, struct lt_thread *thread)
 {
 	*c = (struct completion){
-		.queues = queues, .pool = pool, .life = life, .irq = irq, .view = queues->view, .client = queues->client,
+		.queues = queues,
+		.pool = pool,
+		.life = life,
+		.irq = irq,
+		.view = queues->view,
+		.client = queues->client,
 		.delay_ns = (uint64_t)cfg->completion_ns + cfg->interrupt_ns,
 	};
 	for (uint32_t i = 0; i < pool->count; i++) {

@@ -9,7 +9,9 @@
 #include "hil/queue/life.h"
 #include "hil/queue/queues.h"
 
-struct io_counts { uint64_t reads, writes, read_sectors, written_sectors; }; /* successful commands since boot */
+struct io_counts {
+	uint64_t reads, writes, read_sectors, written_sectors;
+}; /* successful commands since boot */
 
 struct completion {
 	struct queues *queues;
@@ -18,14 +20,14 @@ struct completion {
 	struct interrupts *irq;
 	struct host_view *view;
 	const struct queue_client *client;
-	uint64_t delay_ns;              /* from the CQE to the host's interrupt handler */
-	uint32_t parked;                /* of the commands out of the pool, those that wait before a full queue */
+	uint64_t delay_ns; /* from the CQE to the host's interrupt handler */
+	uint32_t parked;   /* of the commands out of the pool, those that wait before a full queue */
 	struct io_counts counts;
 };
 
 /* Makes completion the end of every command of pool; they come back to `thread`. queues is initialized; all must outlive it. */
-void completion_init(struct completion *completion, const struct hz_device_config *cfg, struct queues *queues,
-		     struct command_pool *pool, const struct life *life, struct interrupts *irq, struct lt_thread *thread);
+void completion_init(struct completion *completion, const struct hz_device_config *cfg, struct queues *queues, struct command_pool *pool,
+		     const struct life *life, struct interrupts *irq, struct lt_thread *thread);
 /* req.status is set: posts the command's CQE, or parks it until there is room, or drops it if nobody will read it. */
 void completion_end(struct command *command);
 /* Posts a CQE now; the caller has checked for room. */

@@ -10,18 +10,15 @@
 
 struct completion_ring {
 	struct nvme_cqe *slot;
-	uint64_t posted, freed;   /* entries ever posted, and consumed by the host as far as we know */
-	uint32_t depth, tail;     /* tail = posted mod depth */
-	uint32_t head;            /* freed mod depth */
-	uint16_t phase;           /* of the next entry: 1 in the first round */
+	uint64_t posted, freed; /* entries ever posted, and consumed by the host as far as we know */
+	uint32_t depth, tail;   /* tail = posted mod depth */
+	uint32_t head;          /* freed mod depth */
+	uint16_t phase;         /* of the next entry: 1 in the first round */
 };
 
 void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t depth);
 /* One slot always stays empty, so that full and empty differ. */
-static inline bool completion_ring_full(const struct completion_ring *ring)
-{
-	return ring->posted - ring->freed == ring->depth - 1;
-}
+static inline bool completion_ring_full(const struct completion_ring *ring) { return ring->posted - ring->freed == ring->depth - 1; }
 /* Requires room. status without phase. The last dword is stored last: a host that sees the phase sees the whole entry. */
 void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe);
 /* The host's head doorbell. False: beyond what was posted, nothing changed. */

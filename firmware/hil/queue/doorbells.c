@@ -107,9 +107,15 @@ static void doorbells_unmoved(struct host_view *view, struct submission_queue *s
 void doorbells_init(struct doorbells *doorbells, struct queues *queues, struct completion *completion, struct control_link *link)
 {
 	*doorbells = (struct doorbells){
-		.view = { .listen = doorbells_listen, .settle = doorbells_settle, .rest = doorbells_rest,
-			  .fetched = doorbells_unmoved, .completed = doorbells_unmoved, .make_room = doorbells_make_room,
+		.view = { .listen = doorbells_listen,
+			  .settle = doorbells_settle,
+			  .rest = doorbells_rest,
+			  .fetched = doorbells_unmoved,
+			  .completed = doorbells_unmoved,
+			  .make_room = doorbells_make_room,
 			  .forget = doorbells_unmoved },
-		.queues = queues, .completion = completion, .link = link,
+		.queues = queues,
+		.completion = completion,
+		.link = link,
 	};
 }

@@ -11,7 +11,7 @@ struct doorbells {
 	struct queues *queues;
 	struct completion *completion;
 	struct control_link *link;
-	uint64_t quiet_turns;           /* turns without work */
+	uint64_t quiet_turns; /* turns without work */
 };
 
 /* What is named must outlive it. */

@@ -14,9 +14,9 @@ struct fetch {
 	const struct life *life;
 	const struct controller_ops *device;
 	struct io_limits limits;
-	unsigned turn;                  /* bit of queues.ready_mask where the round robin goes on */
-	unsigned burst_left;            /* commands that the queue at `turn` may still send */
-	uint32_t burst;                 /* feature 01h: 2^burst commands in a row, 7 without limit */
+	unsigned turn;       /* bit of queues.ready_mask where the round robin goes on */
+	unsigned burst_left; /* commands that the queue at `turn` may still send */
+	uint32_t burst;      /* feature 01h: 2^burst commands in a row, 7 without limit */
 };
 
 /* queues is initialized; everything that is named must outlive it, *limits is copied. */

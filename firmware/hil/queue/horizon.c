@@ -49,7 +49,7 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 	if (seen == ring->posted)
 		return horizon_ns;
 	caused_ns = later_by(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, seen)]),
-			  host_load32(&sq->clock->turnaround_ns));
+			     host_load32(&sq->clock->turnaround_ns));
 	caused_ns = caused_ns < HZ_ARRIVAL_MOST_NS ? caused_ns : HZ_ARRIVAL_MOST_NS;
 	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
 }
@@ -346,9 +346,18 @@ void horizon_init(struct horizon *h, struct queues *queues, struct completion *c
 		  const struct life *life, uint64_t reach_ns)
 {
 	*h = (struct horizon){
-		.view = { .listen = horizon_listen, .settle = horizon_settle, .rest = horizon_rest, .fetched = horizon_fetched,
-			  .completed = horizon_completed, .make_room = horizon_make_room, .forget = horizon_forget },
-		.queues = queues, .completion = completion, .link = link, .life = life, .reach_ns = reach_ns,
+		.view = { .listen = horizon_listen,
+			  .settle = horizon_settle,
+			  .rest = horizon_rest,
+			  .fetched = horizon_fetched,
+			  .completed = horizon_completed,
+			  .make_room = horizon_make_room,
+			  .forget = horizon_forget },
+		.queues = queues,
+		.completion = completion,
+		.link = link,
+		.life = life,
+		.reach_ns = reach_ns,
 	};
 	tournament_init(&h->next);
 }

@@ -13,11 +13,11 @@ struct horizon {
 	struct completion *completion;
 	struct control_link *link;
 	const struct life *life;
-	struct tournament next;         /* first device time at which queue i + 1 matters */
-	uint64_t open_mask;             /* queues that hold time */
-	uint64_t stand_ns;              /* with no queue open, time stands still from here */
-	uint64_t seen_since_heard;      /* queues that were looked at since the message that waits on the link was heard */
-	uint64_t reach_ns;              /* from the host to here: doorbell and fetch */
+	struct tournament next;    /* first device time at which queue i + 1 matters */
+	uint64_t open_mask;        /* queues that hold time */
+	uint64_t stand_ns;         /* with no queue open, time stands still from here */
+	uint64_t seen_since_heard; /* queues that were looked at since the message that waits on the link was heard */
+	uint64_t reach_ns;         /* from the host to here: doorbell and fetch */
 };
 
 /* What is named must outlive it. */

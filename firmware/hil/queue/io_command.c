@@ -4,8 +4,8 @@
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
-	ZONE_ALL = 1 << 8,         /* CDW13 of Zone Management Send: select all */
-	ZONE_PARTIAL = 1 << 16,    /* CDW13 of Zone Management Receive: partial report */
+	ZONE_ALL = 1 << 8,      /* CDW13 of Zone Management Send: select all */
+	ZONE_PARTIAL = 1 << 16, /* CDW13 of Zone Management Receive: partial report */
 	MAX_REPORT_BYTES = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES,
 };
 
@@ -73,7 +73,7 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	static const uint8_t op[] = {
-		[NVME_ZSA_CLOSE] = FTL_ZONE_CLOSE, [NVME_ZSA_FINISH] = FTL_ZONE_FINISH, [NVME_ZSA_OPEN] = FTL_ZONE_OPEN,
+		[NVME_ZSA_CLOSE] = FTL_ZONE_CLOSE, [NVME_ZSA_FINISH] = FTL_ZONE_FINISH,   [NVME_ZSA_OPEN] = FTL_ZONE_OPEN,
 		[NVME_ZSA_RESET] = FTL_ZONE_RESET, [NVME_ZSA_OFFLINE] = FTL_ZONE_OFFLINE,
 	};
 	uint32_t action = sqe->cdw13 & 0xff;
@@ -90,8 +90,7 @@ static uint16_t decode_zone_send(const struct io_limits *limits, const struct nv
 	return NVME_SUCCESS;
 }
 
-static uint16_t decode_zone_receive(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages,
-				    struct ftl_request *req)
+static uint16_t decode_zone_receive(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
 	uint32_t action = sqe->cdw13 & 0xff, filter = sqe->cdw13 >> 8 & 0xff;
 	uint64_t bytes = ((uint64_t)sqe->cdw12 + 1) * 4;
@@ -113,12 +112,14 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 static bool known_opcode(uint8_t opcode, bool zoned)
 {
 	switch (opcode) {
-	case NVME_IO_FLUSH: case NVME_IO_WRITE: case NVME_IO_READ: case NVME_IO_WRITE_ZEROES:
-		return true;
-	case NVME_IO_ZONE_MGMT_SEND: case NVME_IO_ZONE_MGMT_RECV: case NVME_IO_ZONE_APPEND:
-		return zoned;
-	default:
-		return false;
+	case NVME_IO_FLUSH:
+	case NVME_IO_WRITE:
+	case NVME_IO_READ:
+	case NVME_IO_WRITE_ZEROES: return true;
+	case NVME_IO_ZONE_MGMT_SEND:
+	case NVME_IO_ZONE_MGMT_RECV:
+	case NVME_IO_ZONE_APPEND: return zoned;
+	default: return false;
 	}
 }
 

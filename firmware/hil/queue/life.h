@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 enum life_state {
-	LIFE_DISABLED,      /* CC.EN = 0, nothing in flight */
+	LIFE_DISABLED, /* CC.EN = 0, nothing in flight */
 	LIFE_READY,
-	LIFE_RESETTING,     /* CC.EN went to 0: commands in flight are abandoned, CSTS.RDY follows */
-	LIFE_FAILED,        /* CSTS.CFS: enabled with impossible settings */
+	LIFE_RESETTING, /* CC.EN went to 0: commands in flight are abandoned, CSTS.RDY follows */
+	LIFE_FAILED,    /* CSTS.CFS: enabled with impossible settings */
 };
 enum life_shutdown { SHUTDOWN_NONE, SHUTDOWN_DRAINING, SHUTDOWN_FLUSHING, SHUTDOWN_COMPLETE };
 
 struct life {
-	enum life_state state;          /* one setter: life_set */
+	enum life_state state; /* one setter: life_set */
 	enum life_shutdown shutdown;
-	uint32_t number;                /* how often it was enabled: ftl_request.life */
-	bool abandoning;                /* the device has not yet given back everything of the life that ended */
+	uint32_t number; /* how often it was enabled: ftl_request.life */
+	bool abandoning; /* the device has not yet given back everything of the life that ended */
 };
 
 void life_set(struct life *life, enum life_state to);

@@ -9,8 +9,8 @@
 #include "hil/queue/horizon.h"
 
 struct queue_group {
-	struct lt_thread thread;        /* of its hart */
-	struct host_view *view;         /* one of the two at the end */
+	struct lt_thread thread; /* of its hart */
+	struct host_view *view;  /* one of the two at the end */
 	struct fetch fetch;
 	struct command_pool pool;
 	struct completion completion;
@@ -30,7 +30,7 @@ struct queue_group_base {
 	const struct life *life;
 	const struct io_limits *limits;
 	const struct queue_client *client;
-	void *region;                   /* ivshmem #0 */
+	void *region; /* ivshmem #0 */
 	unsigned hart;
 };
 

@@ -16,8 +16,12 @@ void queues_add_cq(struct queues *queues, unsigned id, uint8_t *ring, uint32_t d
 {
 	struct completion_queue *cq = &queues->cq[id];
 
-	*cq = (struct completion_queue){ .clock = &queues->clock[id], .queues = queues, .id = (uint16_t)id,
-					 .vector = (uint16_t)vector, .live = true, .interrupt = interrupt };
+	*cq = (struct completion_queue){ .clock = &queues->clock[id],
+					 .queues = queues,
+					 .id = (uint16_t)id,
+					 .vector = (uint16_t)vector,
+					 .live = true,
+					 .interrupt = interrupt };
 	cq->parked_last = &cq->parked_first;
 	completion_ring_init(&cq->ring, ring, depth);
 	clock_freeze();
@@ -29,8 +33,12 @@ void queues_add_sq(struct queues *queues, unsigned id, unsigned cqid, uint8_t *r
 {
 	struct submission_queue *sq = &queues->sq[id];
 
-	*sq = (struct submission_queue){ .ring = (const struct nvme_sqe *)ring, .clock = &queues->clock[id], .cq = &queues->cq[cqid],
-					 .depth = depth, .id = (uint16_t)id, .live = true };
+	*sq = (struct submission_queue){ .ring = (const struct nvme_sqe *)ring,
+					 .clock = &queues->clock[id],
+					 .cq = &queues->cq[cqid],
+					 .depth = depth,
+					 .id = (uint16_t)id,
+					 .live = true };
 	sq->cq->submission_queues++;
 	if (id == 0)
 		return;

@@ -19,40 +19,40 @@ struct submission_queue {
 	const struct nvme_sqe *ring;
 	struct hz_queue_clock *clock;
 	struct completion_queue *cq;
-	uint64_t fetched;               /* commands taken since creation */
-	uint64_t progress;              /* virtual clock: the host's counts at the last look, added up */
-	uint32_t depth, head;           /* head = fetched mod depth */
-	uint32_t doorbell;              /* last tail written through the register */
-	uint32_t outstanding;           /* fetched, CQE not posted */
+	uint64_t fetched;     /* commands taken since creation */
+	uint64_t progress;    /* virtual clock: the host's counts at the last look, added up */
+	uint32_t depth, head; /* head = fetched mod depth */
+	uint32_t doorbell;    /* last tail written through the register */
+	uint32_t outstanding; /* fetched, CQE not posted */
 	uint16_t id, worker;
-	uint16_t delete_cid;            /* of the Delete command that waits for outstanding == 0 */
+	uint16_t delete_cid; /* of the Delete command that waits for outstanding == 0 */
 	bool live, deleting;
-	bool broken;                    /* an illegal doorbell was seen: ignored until deleted */
-	bool pending;                   /* virtual clock: the next command is known, its key in the tournament is its time */
+	bool broken;  /* an illegal doorbell was seen: ignored until deleted */
+	bool pending; /* virtual clock: the next command is known, its key in the tournament is its time */
 };
 
 struct completion_queue {
 	struct completion_ring ring;
 	struct hz_queue_clock *clock;
-	struct command *parked_first, **parked_last;  /* completions that wait for room */
-	struct lt_timer retry;          /* virtual clock: when the host will have made room */
+	struct command *parked_first, **parked_last; /* completions that wait for room */
+	struct lt_timer retry;                       /* virtual clock: when the host will have made room */
 	struct queues *queues;
-	uint32_t doorbell;              /* last head written through the register */
+	uint32_t doorbell; /* last head written through the register */
 	uint16_t id, vector, submission_queues;
 	bool live, interrupt, broken;
 };
 
 struct queues {
 	/* I/O queues only: bit i is queue i + 1 */
-	uint64_t live_mask;             /* the submission queue exists and is not being deleted */
-	uint64_t ready_mask;            /* it has a command that may be fetched now */
-	uint64_t parked_mask;           /* the completion queue has parked completions */
-	bool admin_wanted;              /* admin commands or late answers wait for their turn */
+	uint64_t live_mask;   /* the submission queue exists and is not being deleted */
+	uint64_t ready_mask;  /* it has a command that may be fetched now */
+	uint64_t parked_mask; /* the completion queue has parked completions */
+	bool admin_wanted;    /* admin commands or late answers wait for their turn */
 	struct host_view *view;
 	struct host *host;
 	const struct queue_client *client;
-	struct hz_queue_clock *clock;   /* [QUEUES] */
-	uint32_t workers;               /* of the device: queues are dealt among them */
+	struct hz_queue_clock *clock;               /* [QUEUES] */
+	uint32_t workers;                           /* of the device: queues are dealt among them */
 	uint32_t *shadow_doorbells, *shadow_events; /* NULL: only the registers */
 	struct submission_queue sq[QUEUES];
 	struct completion_queue cq[QUEUES];

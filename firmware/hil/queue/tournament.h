@@ -10,10 +10,10 @@ enum { TOURNAMENT_LEAVES = 64 };
 
 struct tournament {
 	uint64_t key[TOURNAMENT_LEAVES];
-	uint8_t winner[TOURNAMENT_LEAVES];  /* [1] is the root; node n has children 2n and 2n+1, leaves count from 64 on */
+	uint8_t winner[TOURNAMENT_LEAVES]; /* [1] is the root; node n has children 2n and 2n+1, leaves count from 64 on */
 };
 
-void tournament_init(struct tournament *t);  /* all keys TOURNAMENT_NEVER */
+void tournament_init(struct tournament *t); /* all keys TOURNAMENT_NEVER */
 void tournament_set(struct tournament *t, unsigned leaf, uint64_t key);
 static inline unsigned tournament_first(const struct tournament *t) { return t->winner[1]; }
 static inline uint64_t tournament_first_key(const struct tournament *t) { return t->key[t->winner[1]]; }

@@ -11,7 +11,9 @@
 #include "logs.h"
 
 /* Of the media, since they were made. */
-struct power_history { uint64_t power_cycles, unsafe_shutdowns, powered_ns; };
+struct power_history {
+	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
+};
 
 /* Every function takes ctx first and never waits. */
 struct controller_ops {

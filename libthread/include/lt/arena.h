@@ -11,7 +11,10 @@
 extern "C" {
 #endif
 
-struct arena { uint8_t *base; size_t bytes, used; };
+struct arena {
+	uint8_t *base;
+	size_t bytes, used;
+};
 
 /* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. */
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what);

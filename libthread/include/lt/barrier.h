@@ -11,7 +11,7 @@ extern "C" {
 
 struct lt_barrier {
 	LT_OWN_LINE lt_word arrived;
-	LT_OWN_LINE lt_word round;   /* on its own line: the waiters watch it */
+	LT_OWN_LINE lt_word round; /* on its own line: the waiters watch it */
 	uint32_t parties;
 };
 

@@ -18,7 +18,7 @@ struct lt_event;
 typedef void lt_event_fn(struct lt_event *ev);
 
 struct lt_event {
-	struct lt_event *next;  /* owned by the mailbox while posted */
+	struct lt_event *next; /* owned by the mailbox while posted */
 	lt_event_fn *run;
 };
 
@@ -36,8 +36,8 @@ struct lt_timer;
 typedef void lt_timer_fn(struct lt_timer *timer);
 struct lt_timer {
 	uint64_t deadline_ns;
-	uint32_t slot;          /* 1-based place in the heap; 0 = not armed. Zeroed memory is an unarmed timer */
-	uint32_t order;         /* of arming, among equal deadlines */
+	uint32_t slot;  /* 1-based place in the heap; 0 = not armed. Zeroed memory is an unarmed timer */
+	uint32_t order; /* of arming, among equal deadlines */
 	lt_timer_fn *run;
 };
 /* Call run on this hart at deadline_ns or as soon after as the hart is free; equal deadlines fire in arming order.
@@ -45,7 +45,7 @@ struct lt_timer {
  * lt_harts_init; more fail the run. Disarmed when run begins, so run may arm it again; it then fires in a later turn,
  * even if already due. */
 void lt_timer_arm(struct lt_timer *timer, uint64_t deadline_ns, lt_timer_fn *run);
-void lt_timer_cancel(struct lt_timer *timer);  /* no effect if not armed */
+void lt_timer_cancel(struct lt_timer *timer); /* no effect if not armed */
 
 #ifdef __cplusplus
 }

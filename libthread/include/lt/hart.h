@@ -37,7 +37,7 @@ void lt_hart_times(unsigned hart, struct hz_hart_times *out);
 /* Show the calling hart's account to the others. Who wants the accounts of all harts sends each an event that calls this;
  * publishing at every idle wait would cost two atomic operations each time. */
 void lt_hart_times_publish(void);
-void lt_hart_times_reset(void);  /* starts a new account on every hart at its next turn */
+void lt_hart_times_reset(void); /* starts a new account on every hart at its next turn */
 
 #ifdef __cplusplus
 }

@@ -11,9 +11,9 @@ struct lt_lock_stats;
 
 /* One acquisition. The shared words have a line of their own, since another hart writes them while this one waits. */
 struct lt_lock_node {
-	LT_OWN_LINE lt_word next;    /* mcs: successor */
-	lt_word waiting;             /* mcs: 1 until the predecessor hands over */
-	LT_OWN_LINE uint64_t value;  /* ticket: my number; mcs, clh: predecessor; clh while held: my cell */
+	LT_OWN_LINE lt_word next;   /* mcs: successor */
+	lt_word waiting;            /* mcs: 1 until the predecessor hands over */
+	LT_OWN_LINE uint64_t value; /* ticket: my number; mcs, clh: predecessor; clh while held: my cell */
 };
 
 struct lt_lock {

@@ -18,7 +18,9 @@ __thread unsigned lt_host_hart;
 __thread unsigned lt_host_frozen;
 
 /* One futex word per hart: a kick changes it. */
-static struct { LT_OWN_LINE uint32_t kicks; } doorbell[HZ_MAX_HARTS];
+static struct {
+	LT_OWN_LINE uint32_t kicks;
+} doorbell[HZ_MAX_HARTS];
 
 enum {
 	SLEEP_LIMIT_NS = 10000000, /* a word changed without a kick is noticed at the latest after this */
@@ -49,10 +51,7 @@ static uint64_t steady_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-uint64_t clock_now_ns(void)
-{
-	return lt_runner_active() ? lt_runner_now_ns() : steady_ns();
-}
+uint64_t clock_now_ns(void) { return lt_runner_active() ? lt_runner_now_ns() : steady_ns(); }
 
 void clock_charge_ns(uint64_t ns)
 {
@@ -92,10 +91,7 @@ bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 	return wait_while(w, value, deadline_ns);
 }
 
-uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
-{
-	return wait_while(w, 0, deadline_ns) ? lt_swap(w, 0) : 0;
-}
+uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns) { return wait_while(w, 0, deadline_ns) ? lt_swap(w, 0) : 0; }
 
 void lt_kick(unsigned hart)
 {

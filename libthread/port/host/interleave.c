@@ -23,8 +23,8 @@ static void __sanitizer_finish_switch_fiber(void *save, const void **bottom, siz
 
 enum {
 	STACK_BYTES = 1 << 20,
-	TIME = HZ_MAX_HARTS,    /* the party that lets time pass */
-	CALLER,                 /* who called lt_interleave_run */
+	TIME = HZ_MAX_HARTS, /* the party that lets time pass */
+	CALLER,              /* who called lt_interleave_run */
 	PARTIES,
 };
 
@@ -34,9 +34,9 @@ struct party {
 	size_t stack_bytes;
 	uint64_t priority;
 	bool in_turn;
-	const lt_word *spins_on;  /* NULL, or it waits until the word has another value */
+	const lt_word *spins_on; /* NULL, or it waits until the word has another value */
 	uint64_t spin_value;
-	unsigned frozen;          /* depth of its clock_freeze while it stands still */
+	unsigned frozen; /* depth of its clock_freeze while it stands still */
 };
 
 bool lt_host_interleaves;
@@ -44,7 +44,7 @@ static struct {
 	struct party party[PARTIES];
 	unsigned current, one_in, caller_hart;
 	uint64_t random, limit_ns, next_ns;
-	uint64_t lowest;          /* priority: of the hart that relaxed last */
+	uint64_t lowest; /* priority: of the hart that relaxed last */
 } all;
 
 /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */

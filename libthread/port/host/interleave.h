@@ -5,8 +5,8 @@
 
 #include "lt/arch.h"
 
-void lt_interleave_run(uint64_t limit_ns); /* until no hart has anything to do before limit_ns */
+void lt_interleave_run(uint64_t limit_ns);                 /* until no hart has anything to do before limit_ns */
 void lt_interleave_spin(const lt_word *w, uint64_t value); /* others go on until *w has another value */
-void lt_interleave_relax(void);         /* every other hart goes first */
+void lt_interleave_relax(void);                            /* every other hart goes first */
 
 #endif

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct lt_word { uint64_t value; } lt_word;
+typedef struct lt_word {
+	uint64_t value;
+} lt_word;
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,11 +54,11 @@ static inline void lt_store(lt_word *w, uint64_t v)
 	__atomic_store_n(&w->value, v, __ATOMIC_RELEASE);
 }
 
-#define LT_RMW(name, builtin)                                                                                                   \
-	static inline uint64_t name(lt_word *w, uint64_t v)                                                                     \
-	{                                                                                                                       \
-		lt_shared_access();                                                                                             \
-		return builtin(&w->value, v, __ATOMIC_ACQ_REL);                                                                 \
+#define LT_RMW(name, builtin) \
+	static inline uint64_t name(lt_word *w, uint64_t v) \
+	{ \
+		lt_shared_access(); \
+		return builtin(&w->value, v, __ATOMIC_ACQ_REL); \
 	}
 LT_RMW(lt_swap, __atomic_exchange_n)
 LT_RMW(lt_add, __atomic_fetch_add)

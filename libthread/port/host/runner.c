@@ -10,17 +10,14 @@
 
 static struct {
 	bool active;
-	uint64_t now_ns;                     /* of the machine; a hart's own clock may be ahead */
-	uint64_t hart_ns[HZ_MAX_HARTS];      /* its clock, where a charge put it */
-	uint64_t wake_ns[HZ_MAX_HARTS];      /* it is idle until then */
+	uint64_t now_ns;                /* of the machine; a hart's own clock may be ahead */
+	uint64_t hart_ns[HZ_MAX_HARTS]; /* its clock, where a charge put it */
+	uint64_t wake_ns[HZ_MAX_HARTS]; /* it is idle until then */
 	uint64_t idle_from_ns[HZ_MAX_HARTS];
-	bool worked[HZ_MAX_HARTS];           /* in its last turn */
+	bool worked[HZ_MAX_HARTS]; /* in its last turn */
 } runner;
 
-bool lt_runner_active(void)
-{
-	return runner.active;
-}
+bool lt_runner_active(void) { return runner.active; }
 
 uint64_t lt_runner_now_ns(void)
 {
@@ -29,10 +26,7 @@ uint64_t lt_runner_now_ns(void)
 	return own_ns > runner.now_ns ? own_ns : runner.now_ns;
 }
 
-void lt_runner_charge_ns(uint64_t ns)
-{
-	runner.hart_ns[lt_host_hart] = lt_runner_now_ns() + ns;
-}
+void lt_runner_charge_ns(uint64_t ns) { runner.hart_ns[lt_host_hart] = lt_runner_now_ns() + ns; }
 
 void lt_runner_note_wait(uint64_t deadline_ns)
 {
@@ -51,15 +45,9 @@ static void restart(bool active, uint64_t start_ns)
 	}
 }
 
-void lt_host_clock_steady(void)
-{
-	restart(false, 0);
-}
+void lt_host_clock_steady(void) { restart(false, 0); }
 
-void lt_host_clock_test(uint64_t start_ns)
-{
-	restart(true, start_ns);
-}
+void lt_host_clock_test(uint64_t start_ns) { restart(true, start_ns); }
 
 void lt_host_clock_set(uint64_t now_ns)
 {
@@ -122,10 +110,7 @@ static uint64_t next_from(uint64_t least_ns)
 }
 
 /* Those whose time has come may stand still meanwhile. */
-uint64_t lt_runner_next_ns(void)
-{
-	return next_from(runner.now_ns + 1);
-}
+uint64_t lt_runner_next_ns(void) { return next_from(runner.now_ns + 1); }
 
 /* No shared access: the interleaver asks in the midst of one. */
 bool lt_runner_due(unsigned hart)
@@ -169,7 +154,4 @@ uint64_t lt_host_run_until(uint64_t limit_ns)
 	}
 }
 
-uint64_t lt_host_run_until_idle(void)
-{
-	return lt_host_run_until(LT_FOREVER);
-}
+uint64_t lt_host_run_until_idle(void) { return lt_host_run_until(LT_FOREVER); }

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool lt_runner_active(void);            /* the test clock is chosen */
-uint64_t lt_runner_now_ns(void);        /* of the calling hart */
+bool lt_runner_active(void);     /* the test clock is chosen */
+uint64_t lt_runner_now_ns(void); /* of the calling hart */
 void lt_runner_charge_ns(uint64_t ns);
 void lt_runner_note_wait(uint64_t deadline_ns);
-bool lt_runner_due(unsigned hart);      /* between two turns: mail, or its time has come */
-uint64_t lt_runner_next_ns(void);       /* the earliest time to come that a hart waits for, LT_FOREVER: none */
+bool lt_runner_due(unsigned hart); /* between two turns: mail, or its time has come */
+uint64_t lt_runner_next_ns(void);  /* the earliest time to come that a hart waits for, LT_FOREVER: none */
 
 #endif

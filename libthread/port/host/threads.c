@@ -9,10 +9,7 @@
 static pthread_t threads[HZ_MAX_HARTS];
 static unsigned running;
 
-void lt_host_set_hart(unsigned hart)
-{
-	lt_host_hart = hart;
-}
+void lt_host_set_hart(unsigned hart) { lt_host_hart = hart; }
 
 static void *hart_main(void *arg)
 {

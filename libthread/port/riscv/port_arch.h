@@ -19,11 +19,13 @@
 
 #include "vclock_abi.h"
 
-typedef struct lt_word { uint64_t value; } lt_word;
+typedef struct lt_word {
+	uint64_t value;
+} lt_word;
 
 /* Set by the platform from the FDT before a second hart runs. */
-extern uintptr_t lt_clint_base;   /* msip at +4*hart, mtimecmp at +0x4000+8*hart; default 0x2000000 */
-extern uint32_t lt_ns_per_tick;   /* of rdtime; default 100 (10 MHz) */
+extern uintptr_t lt_clint_base; /* msip at +4*hart, mtimecmp at +0x4000+8*hart; default 0x2000000 */
+extern uint32_t lt_ns_per_tick; /* of rdtime; default 100 (10 MHz) */
 
 /* LR.D and not LD: an order point of the virtual clock. .aq keeps later reads behind it. */
 static inline uint64_t lt_load(const lt_word *w)
@@ -40,12 +42,12 @@ static inline void lt_store(lt_word *w, uint64_t v)
 	__asm__ volatile("amoswap.d.rl zero, %1, (%0)" : : "r"(&w->value), "r"(v) : "memory");
 }
 
-#define LT_AMO(name, insn)                                                                                                      \
-	static inline uint64_t name(lt_word *w, uint64_t v)                                                                     \
-	{                                                                                                                       \
-		uint64_t old;                                                                                                   \
-		__asm__ volatile(insn ".d.aqrl %0, %2, (%1)" : "=&r"(old) : "r"(&w->value), "r"(v) : "memory");                 \
-		return old;                                                                                                     \
+#define LT_AMO(name, insn) \
+	static inline uint64_t name(lt_word *w, uint64_t v) \
+	{ \
+		uint64_t old; \
+		__asm__ volatile(insn ".d.aqrl %0, %2, (%1)" : "=&r"(old) : "r"(&w->value), "r"(v) : "memory"); \
+		return old; \
 	}
 LT_AMO(lt_swap, "amoswap")
 LT_AMO(lt_add, "amoadd")
@@ -71,20 +73,11 @@ static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
 	return seen;
 }
 
-static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_)
-{
-	return lt_cas_seen(w, old, new_) == old;
-}
+static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_) { return lt_cas_seen(w, old, new_) == old; }
 
-static inline uint64_t lt_peek(const lt_word *w)
-{
-	return *(const volatile uint64_t *)&w->value;
-}
+static inline uint64_t lt_peek(const lt_word *w) { return *(const volatile uint64_t *)&w->value; }
 
-static inline void lt_preset(lt_word *w, uint64_t v)
-{
-	*(volatile uint64_t *)&w->value = v;
-}
+static inline void lt_preset(lt_word *w, uint64_t v) { *(volatile uint64_t *)&w->value = v; }
 
 static inline unsigned lt_hart_id(void)
 {
@@ -103,10 +96,7 @@ static inline struct hz_vc_slot *lt_vc_slot(void)
 #define LT_VC_HINT(imm) __asm__ volatile("slti zero, zero, %0" : : "i"(imm) : "memory")
 
 /* The plugin fills in every slot's magic before any hart passes its first hint; boot code executes one (HZ_VC_SYNC). */
-static inline bool clock_is_virtual(void)
-{
-	return lt_vc_slot()->magic != 0;
-}
+static inline bool clock_is_virtual(void) { return lt_vc_slot()->magic != 0; }
 
 static inline void clock_freeze(void) { LT_VC_HINT(HZ_VC_FREEZE); }
 static inline void clock_thaw(void) { LT_VC_HINT(HZ_VC_THAW); }
@@ -127,10 +117,7 @@ static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t
 	slot->waiting_for = HZ_VC_LOCK(lock_class, index);
 }
 
-static inline void lt_note_not_waiting(void)
-{
-	*(volatile uint64_t *)&lt_vc_slot()->waiting_for = 0;
-}
+static inline void lt_note_not_waiting(void) { *(volatile uint64_t *)&lt_vc_slot()->waiting_for = 0; }
 
 static inline uint64_t lt_ticks(void)
 {
@@ -166,10 +153,7 @@ static inline uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 	return seen;
 }
 
-static inline void lt_relax(void)
-{
-	__asm__ volatile(".word 0x0100000f" : : : "memory"); /* pause */
-}
+static inline void lt_relax(void) { __asm__ volatile(".word 0x0100000f" : : : "memory"); /* pause */ }
 
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);

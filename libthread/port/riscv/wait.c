@@ -9,10 +9,7 @@ uint32_t lt_ns_per_tick = 100;
 
 enum { MIE_MSIE = 1 << 3, MIE_MTIE = 1 << 7, CLINT_MTIMECMP = 0x4000 };
 
-static volatile uint32_t *clint_msip(unsigned hart)
-{
-	return (volatile uint32_t *)(lt_clint_base + 4ul * hart);
-}
+static volatile uint32_t *clint_msip(unsigned hart) { return (volatile uint32_t *)(lt_clint_base + 4ul * hart); }
 
 /* The plugin parks the hart on the reservation until another hart writes the line or slot.arg0 passes. The slot is
  * written before the LR, so that nothing stands between the LR, its branch and the WRS. */

@@ -8,28 +8,28 @@
 #include "vclock_abi.h"
 
 enum scene {
-	SCENE_ORDER,      /* contended counter: AMO loop with a think time */
-	SCENE_DEADLINE,   /* idle until several deadlines: by WRS.STO, and by TAKE inside a freeze */
-	SCENE_PING,       /* WAIT and WAKE between neighbours */
-	SCENE_HOST,       /* hart 0 asks the host with its clock frozen, others count */
-	SCENE_CHARGE,     /* CHARGE, FREEZE and NOW on one hart */
-	SCENE_DEADLOCK,   /* two locks in opposite order */
-	SCENE_COMPUTE,    /* hart 0 computes for ever, others are blocked */
-	SCENE_SPIN,       /* every hart does AMOs for ever */
-	SCENE_PARKED,     /* hart 0 waits for the host for ever, others are parked */
-	SCENE_HALTED,     /* all harts in WFI */
-	SCENE_RACE,       /* planted: a plain polling load, and an unlocked counter */
-	SCENE_CLEAN,      /* the same work, synchronised */
-	SCENE_FENCED,     /* published by relaxed atomics between fences; with think = 0 the fences are left out: a race */
-	SCENE_SPEED,      /* straight code for the instruction rate */
-	SCENE_ENDED,      /* END, but the machine is not powered off */
-	SCENE_LATE,       /* lost wakes: WAKE long before WAIT */
-	SCENE_FLUSH,      /* more code than a small code cache holds, others blocked */
-	SCENE_WFI,        /* hart 1 sleeps in WFI until hart 0's interrupt; with think = 0 it does not come */
-	SCENE_SPINLOCK,   /* two test-and-set locks in opposite order */
-	SCENE_UNFROZEN,   /* waits for the host with its clock running */
-	SCENE_MMIO,       /* reads a device register in straight code; with think = 0 inside a freeze */
-	SCENE_TAKE,       /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
+	SCENE_ORDER,    /* contended counter: AMO loop with a think time */
+	SCENE_DEADLINE, /* idle until several deadlines: by WRS.STO, and by TAKE inside a freeze */
+	SCENE_PING,     /* WAIT and WAKE between neighbours */
+	SCENE_HOST,     /* hart 0 asks the host with its clock frozen, others count */
+	SCENE_CHARGE,   /* CHARGE, FREEZE and NOW on one hart */
+	SCENE_DEADLOCK, /* two locks in opposite order */
+	SCENE_COMPUTE,  /* hart 0 computes for ever, others are blocked */
+	SCENE_SPIN,     /* every hart does AMOs for ever */
+	SCENE_PARKED,   /* hart 0 waits for the host for ever, others are parked */
+	SCENE_HALTED,   /* all harts in WFI */
+	SCENE_RACE,     /* planted: a plain polling load, and an unlocked counter */
+	SCENE_CLEAN,    /* the same work, synchronised */
+	SCENE_FENCED,   /* published by relaxed atomics between fences; with think = 0 the fences are left out: a race */
+	SCENE_SPEED,    /* straight code for the instruction rate */
+	SCENE_ENDED,    /* END, but the machine is not powered off */
+	SCENE_LATE,     /* lost wakes: WAKE long before WAIT */
+	SCENE_FLUSH,    /* more code than a small code cache holds, others blocked */
+	SCENE_WFI,      /* hart 1 sleeps in WFI until hart 0's interrupt; with think = 0 it does not come */
+	SCENE_SPINLOCK, /* two test-and-set locks in opposite order */
+	SCENE_UNFROZEN, /* waits for the host with its clock running */
+	SCENE_MMIO,     /* reads a device register in straight code; with think = 0 inside a freeze */
+	SCENE_TAKE,     /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
 };
 
 struct probe_parameters {
@@ -37,14 +37,14 @@ struct probe_parameters {
 };
 
 struct probe_results {
-	uint64_t done;          /* harts that finished */
-	uint64_t value[64];     /* by hart */
-	uint64_t log[512];      /* of hart 0 */
+	uint64_t done;      /* harts that finished */
+	uint64_t value[64]; /* by hart */
+	uint64_t log[512];  /* of hart 0 */
 };
 
 #define PARAMETERS ((const struct probe_parameters *)0x80300000)
 #define RESULTS ((struct probe_results *)0x80301000)
-#define BELL ((volatile uint32_t *)0x80303000)   /* written by the host: answer number */
+#define BELL ((volatile uint32_t *)0x80303000) /* written by the host: answer number */
 #define QUESTION ((volatile uint32_t *)0x80303040)
 #define SLOTS ((volatile struct hz_vc_slot *)HZ_VC_SLOTS_ADDR)
 
@@ -58,10 +58,7 @@ static uint64_t load(const uint64_t *w)
 	return v;
 }
 
-static void store(uint64_t *w, uint64_t v)
-{
-	__asm__ volatile("amoswap.d.rl x0, %1, (%0)" ::"r"(w), "r"(v) : "memory");
-}
+static void store(uint64_t *w, uint64_t v) { __asm__ volatile("amoswap.d.rl x0, %1, (%0)" ::"r"(w), "r"(v) : "memory"); }
 
 static uint64_t swap(uint64_t *w, uint64_t v)
 {
@@ -79,10 +76,7 @@ static uint64_t add(uint64_t *w, uint64_t v)
 	return old;
 }
 
-static void wait_nto(void)
-{
-	__asm__ volatile(".word 0x00d00073" ::: "memory");
-}
+static void wait_nto(void) { __asm__ volatile(".word 0x00d00073" ::: "memory"); }
 
 static void wait_sto(uint64_t hart, uint64_t deadline_ns)
 {
@@ -117,10 +111,7 @@ static void acquire(uint64_t *lock)
 			wait_nto();
 }
 
-static void release(uint64_t *lock)
-{
-	store(lock, 0);
-}
+static void release(uint64_t *lock) { store(lock, 0); }
 
 static void scene_order(uint64_t hart)
 {
