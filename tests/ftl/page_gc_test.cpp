@@ -132,3 +132,22 @@ TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 		EXPECT_LT(apart, together * 0.97);
 	}
 }
+
+// A stream that the configuration no longer has leaves a zone behind that is partly staged: it is collected like the others.
+TEST(PageStreams, ALeftZoneIsCollected)
+{
+	Rig rig(PageConfig(true));
+	ASSERT_TRUE(rig.Boot());
+	PageDriver driver(rig, 3);
+	driver.Fill();
+	for (int i = 0; i < 20; i++)
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+	ASSERT_TRUE(driver.Batch({{FTL_WRITE, 0, 1, FTL_FUA}, {FTL_WRITE, 1, 1}, {FTL_WRITE, 0, 3, FTL_FUA}}));
+	rig.cfg.conventional_streams = 1;
+	ASSERT_TRUE(rig.Boot()) << rig.error;
+	driver.Recovered();
+	for (int i = 0; i < 60; i++)
+		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+	driver.VerifyAll();
+	EXPECT_EQ(rig.Check(), "");
+}
