@@ -8,32 +8,21 @@
 #include <new>
 #include <stdexcept>
 
-#include "device_fields.h"
+#include "base_config.hpp"
 
 namespace hil_test {
 
 hz_device_config small_config(const Options &options)
 {
-	hz_device_config cfg;
-	hz_device_least(&cfg);
-	cfg.channels = 2;
-	cfg.chips_per_channel = cfg.dies_per_chip = 1;
-	cfg.planes_per_die = 2;
+	hz_device_config cfg = support::BaseConfig(2, 1, 2);
+	support::UseTlc(cfg);
 	cfg.blocks_per_plane = 20;
-	cfg.pages_per_block = 48;
-	cfg.page_bytes = 16384;
 	cfg.slc_blocks_per_plane = 4;
-	cfg.cell = HZ_CELL_TLC;
-	cfg.program_pages = 3;
-	cfg.slc_program_sectors = 1;
 	cfg.spare_superblocks = 4;
 	cfg.max_open = 6;
 	cfg.max_active = 8;
-	cfg.write_buffers = 2;
-	cfg.flush_unit_planes = 1;
 	cfg.harts = options.harts;
-	cfg.hil_hart = 0;
-	cfg.tsu_count = 1;
+	cfg.tsu_hart[0] = 0;
 	cfg.worker_count = options.workers;
 	for (unsigned i = 0; i < options.workers; i++)
 		cfg.worker_hart[i] = static_cast<uint8_t>(options.harts > 1 ? 1 + i % (options.harts - 1) : 0);

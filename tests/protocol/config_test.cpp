@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "device_fields.h"
+#include "base_config.hpp"
 #include "nand_image.h"
 #include "sentence.h"
 
@@ -15,28 +15,17 @@ namespace {
 
 hz_device_config Legal()
 {
-	hz_device_config cfg;
-	hz_device_least(&cfg);
-	cfg.channels = cfg.chips_per_channel = 2;
-	cfg.dies_per_chip = 1;
-	cfg.planes_per_die = 2;
+	hz_device_config cfg = support::BaseConfig(2, 2, 2);
+	support::UseTlc(cfg);
 	cfg.blocks_per_plane = 24;
-	cfg.pages_per_block = 48;
-	cfg.page_bytes = 16384;
 	cfg.slc_blocks_per_plane = 8;
-	cfg.cell = HZ_CELL_TLC;
-	cfg.program_pages = 3;
-	cfg.slc_program_sectors = 1;
 	cfg.channel_bytes_per_s = 1600000000;
 	cfg.spare_superblocks = 2;
 	cfg.max_open = 4;
 	cfg.max_active = 6;
-	cfg.write_buffers = 2;
 	cfg.flush_unit_planes = 2;
 	cfg.harts = 4;
-	cfg.tsu_count = 1;
 	cfg.worker_count = 2;
-	cfg.tsu_hart[0] = 1;
 	cfg.worker_hart[0] = 2;
 	cfg.worker_hart[1] = 3;
 	cfg.inflight_requests = 64;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "device_fields.h"
+#include "base_config.hpp"
 #include "lt/hart.h"
 #include "port_arch.h"
 #include "host_clock.h"
@@ -27,17 +27,13 @@ inline constexpr uint32_t kPlainScheme = 15; // PDWC: stripe column = flat plane
 // A small MLC device, page by page; the times are those of MCMQ's Table I, the channel moves 4 KiB in 10 us.
 inline hz_device_config SmallConfig()
 {
-	hz_device_config cfg;
-	hz_device_least(&cfg);
-	cfg.seed = 1;
-	cfg.channels = cfg.chips_per_channel = cfg.dies_per_chip = cfg.planes_per_die = 1;
+	hz_device_config cfg = support::BaseConfig();
 	cfg.blocks_per_plane = 8;
 	cfg.pages_per_block = 16;
 	cfg.page_bytes = 8192;
 	cfg.slc_blocks_per_plane = 2;
 	cfg.cell = HZ_CELL_MLC;
 	cfg.program_pages = 1;
-	cfg.slc_program_sectors = 1;
 	cfg.plane_scheme = kPlainScheme;
 	cfg.slc = {{20000}, {75000}, 1000000, 0};
 	cfg.normal = {{56200, 71500}, {381200, 1578500}, 1200000, 0};
@@ -45,12 +41,6 @@ inline hz_device_config SmallConfig()
 	cfg.command_ns = 200;
 	cfg.read_age_limit_ns = 10000000;
 	cfg.spare_superblocks = 1;
-	cfg.write_buffers = 2;
-	cfg.flush_unit_planes = 1;
-	cfg.harts = 2;
-	cfg.tsu_count = cfg.worker_count = 1;
-	cfg.tsu_hart[0] = 1;
-	cfg.inflight_requests = 16;
 	return cfg;
 }
 

@@ -1,0 +1,37 @@
+// The device that tests begin with: one of everything, all else as little as the schema allows. What a test is about it sets itself.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "device_fields.h"
+
+namespace support {
+
+inline hz_device_config BaseConfig(uint32_t channels = 1, uint32_t chips_per_channel = 1, uint32_t planes_per_die = 1)
+{
+	hz_device_config cfg;
+	hz_device_least(&cfg);
+	cfg.seed = 1;
+	cfg.channels = channels;
+	cfg.chips_per_channel = chips_per_channel;
+	cfg.dies_per_chip = 1;
+	cfg.planes_per_die = planes_per_die;
+	cfg.slc_program_sectors = 1;
+	cfg.flush_unit_planes = 1;
+	cfg.write_buffers = 2;
+	cfg.harts = 2;
+	cfg.tsu_count = cfg.worker_count = 1;
+	cfg.tsu_hart[0] = 1;
+	cfg.inflight_requests = 16;
+	return cfg;
+}
+
+// Three 16 KiB pages a program unit, 16 units a block.
+inline void UseTlc(hz_device_config &cfg)
+{
+	cfg.cell = HZ_CELL_TLC;
+	cfg.page_bytes = 16384;
+	cfg.program_pages = 3;
+	cfg.pages_per_block = 48;
+}
+
+} // namespace support
