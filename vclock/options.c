@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "clock_preset.h"
 
 enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER };
 struct key {
@@ -18,7 +19,7 @@ struct key {
 };
 
 #define FIELD(f) offsetof(struct vc_options, f)
-#define COST_KEY(c) #c, NUMBER, FIELD(cost.c), 0, 1000000
+#define COST_KEY(c) #c, NUMBER, FIELD(cost.c), 0, HZ_MAX_COST
 static const struct key keys[] = {
 	{ "harts", SMALL, FIELD(harts), 1, 64 },
 	{ "ram", TEXT, FIELD(ram), 0, 0 },
@@ -44,17 +45,6 @@ static const struct key keys[] = {
 	{ "watchdog", SMALL, FIELD(watchdog_ms), 50, 600000 },
 	{ "lines", SMALL, FIELD(lines), 0, 1000 },
 };
-
-static const struct vc_costs default_costs = {
-	.insn = 1,
-	.local = 2,
-	.remote = 40,
-	.occupancy = 20,
-	.wake = 0,
-	.pause = 10,
-	.ipi = 100,
-};
-static const struct vc_costs ideal_costs = { .insn = 1, .pause = 10 };
 
 static bool parse_number(const char *value, const struct key *key, uint64_t *out)
 {
@@ -135,27 +125,44 @@ static const struct key *find(const char *name, size_t length)
 	return NULL;
 }
 
+static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
+{
+	struct hz_clock_costs from;
+
+	hz_clock_preset_costs(preset, &from);
+	options->mhz = from.mhz;
+	options->cost = (struct vc_costs){ .insn = from.insn,
+					   .local = from.local,
+					   .remote = from.remote,
+					   .occupancy = from.occupancy,
+					   .wake = from.wake,
+					   .pause = from.pause,
+					   .ipi = from.ipi };
+}
+
 /* The preset counts wherever it stands among the words; single costs then change it. */
 static bool apply_preset(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	options->preset = "default";
+#define HZ_WORD(constant, word, ...) word,
+	static const char *const words[] = { HZ_CLOCK_PRESET_LIST(HZ_WORD) };
+#undef HZ_WORD
+
+	options->preset = words[HZ_CLOCK_DEFAULT];
 	for (int i = 0; i < argc; i++)
 		if (!strncmp(argv[i], "preset=", 7))
 			options->preset = argv[i] + 7;
-	if (!strcmp(options->preset, "default")) {
-		options->cost = default_costs;
-	} else if (!strcmp(options->preset, "ideal")) {
-		options->cost = ideal_costs;
-	} else {
-		snprintf(text, bytes, "preset=%s is unknown: default or ideal", options->preset);
-		return false;
-	}
-	return true;
+	for (unsigned p = 0; p < HZ_CLOCK_PRESETS; p++)
+		if (!strcmp(options->preset, words[p])) {
+			take_costs(options, (enum hz_clock_preset)p);
+			return true;
+		}
+	snprintf(text, bytes, "preset=%s is unknown: default or ideal", options->preset);
+	return false;
 }
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .mhz = 1000, .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16 };
+	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {
