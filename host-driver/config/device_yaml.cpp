@@ -1,7 +1,9 @@
 /* YAML → struct hz_device_config: every key of the table of fields, section by section. */
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clock_preset.h"
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
+#include "config/idle_keys.hpp"
 #include "config/rule_sentence.hpp"
 #include "lt/lock_kind.h"
 
@@ -111,8 +113,8 @@ void place_harts(Fields &f, hz_device_config &cfg)
 void take_clock_preset(Fields &f, hz_device_config &cfg)
 {
 	for (const hz_field &field : hz_device_fields)
-		if (!strcmp(field.member, "clock.preset") && choice(f, field, 0) == HZ_CLOCK_IDEAL)
-			cfg.clock.local = cfg.clock.remote = cfg.clock.occupancy = cfg.clock.ipi = 0;
+		if (!strcmp(field.member, "clock.preset"))
+			hz_clock_preset_costs(static_cast<hz_clock_preset>(choice(f, field, 0)), &cfg.clock);
 }
 
 /* The section and those below it: "" holds all. */
@@ -137,20 +139,31 @@ void read_section(Fields f, std::string_view section, hz_device_config &cfg)
 	f.finish();
 }
 
-/* Line, from 0, where a key "section.key" is given; of its section where it is not; 0 where that is not either. */
-int line_of_key(YAML::Node node, const std::string &key)
+struct KeyPlace {
+	int line = 0; // from 0
+	bool given = true;
+};
+
+/* Where a key "section.key" is given; its section where it is not; the first line where that is not either. */
+KeyPlace place_of_key(YAML::Node node, const std::string &key)
 {
-	int line = 0;
-	for (size_t at = 0; at < key.size() && node.IsMap(); at = std::min(key.find('.', at), key.size()) + 1) {
+	KeyPlace place;
+	for (size_t at = 0; at < key.size() && place.given; at = std::min(key.find('.', at), key.size()) + 1) {
 		const std::string part = key.substr(at, key.find('.', at) - at);
-		const auto found = std::find_if(node.begin(), node.end(),
-						[&](const auto &item) { return item.first.IsScalar() && item.first.Scalar() == part; });
-		if (found == node.end())
+		const auto is_part = [&](const auto &item) { return item.first.IsScalar() && item.first.Scalar() == part; };
+		const auto found = node.IsMap() ? std::find_if(node.begin(), node.end(), is_part) : node.end();
+		place.given = found != node.end();
+		if (!place.given)
 			break;
-		line = found->first.Mark().line;
+		place.line = std::max(found->first.Mark().line, 0);
 		node.reset(YAML::Node(found->second));
 	}
-	return std::max(line, 0);
+	return place;
+}
+
+[[noreturn]] void refuse(const YAML::Node &tree, const std::string &file, const std::string &key, const std::string &sentence)
+{
+	throw ConfigError(file + ":" + std::to_string(place_of_key(tree, key).line + 1) + ": " + sentence);
 }
 
 hz_device_config read_device(YAML::Node root, const std::string &file)
@@ -160,8 +173,10 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	read_section(Fields(std::move(root), file, ""), "", cfg);
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
-		throw ConfigError(file + ":" + std::to_string(line_of_key(tree, key_of(sentence)) + 1) + ": " +
-				  in_words_of_the_file(sentence));
+		refuse(tree, file, key_of(sentence), in_words_of_the_file(sentence));
+	const IdleKey idle = idle_key(cfg, [&tree](const std::string &key) { return place_of_key(tree, key).given; });
+	if (!idle.key.empty())
+		refuse(tree, file, idle.key, idle.key + " has no effect here, since " + idle.why + ": remove the key");
 	return cfg;
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
+
+#include <yaml-cpp/yaml.h>
 
 #include "config/device_config.hpp"
 #include "config/device_names.hpp"
@@ -276,10 +279,27 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 	}
 }
 
+/* A device in which every key means something, but those that exclude each other. */
+const char *const all_used = "conventional: {zones: 4, spare_superblocks: 9}\n"
+			     "l2p: {cache: 12 KiB, levels: chunk}\n"
+			     "timing: {cache_read: on, read_age_limit: 1ms}\n"
+			     "faults: {slow_die: 1, slow_percent: 100, ecc_bits: 8}\n";
+
+std::string used_with(const hz_field &field, const std::string &value)
+{
+	YAML::Node file = YAML::Load(all_used), node = file;
+	std::istringstream path(field.section);
+	for (std::string part; std::getline(path, part, '.');)
+		node.reset(YAML::Node(node[part]));
+	node[field.key] = value;
+	return YAML::Dump(file);
+}
+
 /* What a file says arrives in its field, comes back in the echo, and changes nothing else there. */
 TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 {
-	const auto usual = device_to_json(device_defaults()).flatten();
+	const hz_device_config base = parse_device(all_used, "d.yaml");
+	const auto usual = device_to_json(base).flatten();
 	unsigned seen = 0;
 	for (const hz_field &field : hz_device_fields) {
 		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_KIND_BY_CLASS ||
@@ -287,9 +307,9 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 			continue;
 		for (const uint64_t value : {field.least, field.least + 1, field.fallback + 1, field.fallback * 2, field.most}) {
 			const bool choice = field.unit == HZ_UNIT_CHOICE;
-			if (value < field.least || value > field.most || value == field.fallback)
+			if (value < field.least || value > field.most || value == hz_field_read(&field, &base, 0))
 				continue;
-			const std::string text = file_with(field, choice ? std::string(words_of(field)[value - field.least])
+			const std::string text = used_with(field, choice ? std::string(words_of(field)[value - field.least])
 									 : in_the_file(field, value));
 			if (error_of(text) != "no error")
 				continue;
@@ -304,6 +324,25 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 		}
 	}
 	EXPECT_GE(seen, HZ_DEVICE_FIELDS - 20);
+}
+
+/* Each in a device where another key makes it mean nothing. */
+TEST(DeviceConfig, KeysWithoutAnEffectAreRefused)
+{
+	const std::string block = "zones:\n  namespace: block\n  count: 16\nconventional:\n  spare_superblocks: 9\n";
+	const std::string tail = ": remove the key";
+	EXPECT_EQ(error_of(block), "no error");
+	EXPECT_EQ(error_of(block + "  zones: 3\n"),
+		  "d.yaml:6: conventional.zones has no effect here, since all zones of a block namespace are conventional" + tail);
+	EXPECT_EQ(error_of(block + "buffers: {binding: modulo}\n"),
+		  "d.yaml:6: buffers.binding has no effect here, since a block namespace has no sequential zones, whose buffers these are" +
+			  tail);
+	for (const char *text :
+	     {"zones: {namespace: block, count: 16, max_open: 4}\nconventional: {spare_superblocks: 9}\n", "conventional: {gc: fifo}\n",
+	      "conventional: {streams: 1, zones: 0}\n", "timing: {suspend: 1us}\n", "timing: {cache_busy: 1us}\n",
+	      "faults: {slow_percent: 200}\n", "faults: {rber_base: 5}\n", "faults: {retry_percent: 5, ecc_bits: 0}\n"})
+		EXPECT_NE(error_of(text).find(" has no effect here, since "), std::string::npos) << text << error_of(text);
+	EXPECT_EQ(error_of("timing: {suspend: 1us, read_age_limit: 1ms}\nl2p: {cache: 0, chunk: 4 MiB, levels: page}\n"), "no error");
 }
 
 TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
