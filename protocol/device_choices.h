@@ -54,7 +54,8 @@ enum hz_namespace_kind { HZ_NAMESPACE_LIST(HZ_ENUMERATOR) HZ_NAMESPACES };
 	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
 enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 
-/* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. */
+/* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
+ * no erases, has those before `wear`. */
 #define HZ_GC_LIST(X) \
 	X(HZ_GC_GREEDY, "greedy", "fewest valid sectors") \
 	X(HZ_GC_COST_BENEFIT, "cost-benefit", "most (1 − u) / 2u × age, u = valid part") \
