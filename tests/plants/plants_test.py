@@ -1,0 +1,174 @@
+"""A lock kind, a device key, a GC policy, a preset and a study are each added to a copy of the tree as CONTRIBUTING.md says: no more files
+are touched than it says, and the copy, built once with all five, runs and shows what each of them does."""
+# SPDX-License-Identifier: BSD-3-Clause
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import plants
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "studies"))
+from study_test import PYTHON  # noqa: E402
+from machine import qemu_problem  # noqa: E402
+
+MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed")
+WORKLOAD = pathlib.Path(__file__).resolve().parent / "workload.yaml"
+NO_SOURCES = ("build", "results", ".git", ".cache")  # folders at the top
+# Half of what the full program takes to compile; warnings are errors here too.
+QUICK = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1",
+         "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
+
+
+def called(folder, *words, check=True):
+    """A command in the copy, which shall find nothing of the tree that this test is in; ccache shall forget the copy's own name."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")}
+    done = subprocess.run([str(word) for word in words], cwd=folder, env={**clean, "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"},
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if check and done.returncode:
+        raise AssertionError(f"{' '.join(map(str, words))} ended with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done
+
+
+def copied(tree):
+    def unwanted(folder, _):
+        return {"__pycache__"} | (set(NO_SOURCES) if pathlib.Path(folder) == TOP else set())
+    shutil.copytree(TOP, tree, symlinks=True, ignore=unwanted)
+    if (TOP / "build" / "tools").exists(): # programs that setup has built
+        (tree / "build").mkdir()
+        (tree / "build" / "tools").symlink_to((TOP / "build" / "tools").resolve())
+
+
+def state(tree):
+    """file → digest of its content"""
+    return {str(path.relative_to(tree)): hashlib.sha256(path.read_bytes()).digest() for path in tree.rglob("*")
+            if path.is_file() and path.relative_to(tree).parts[0] not in NO_SOURCES and "__pycache__" not in path.parts}
+
+
+def planted(tree, plant):
+    """Files that the plant changed or added. What update-docs writes thereafter does not count."""
+    before = state(tree)
+    plant(tree)
+    after = state(tree)
+    called(tree, sys.executable, "scripts/update-docs")
+    called(tree, sys.executable, "scripts/update-docs", "--check")
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
+def build(tree):
+    jobs = os.environ.get("HARTZONE_JOBS", str(os.cpu_count()))
+    for preset, options, targets in (("firmware", [], ["firmware"]), ("host", QUICK, ["hartzone", "hz_vclock"])):
+        called(tree, "cmake", "--preset", preset, *options)
+        called(tree, "ninja", "-C", f"build/{preset}", "-j", jobs, *targets)
+
+
+def setUpModule():
+    """The copy with all five, for both classes."""
+    global SCRATCH, TREE, TOUCHED
+    folder = tempfile.TemporaryDirectory(prefix="hz-plants-")
+    unittest.addModuleCleanup(folder.cleanup)
+    SCRATCH = pathlib.Path(folder.name)
+    TREE = SCRATCH / "tree"
+    copied(TREE)
+    TOUCHED = {plant: planted(TREE, plant) for plant in plants.LIMITS}
+
+
+class Sources(unittest.TestCase):
+    def test_each_touches_no_more_files_than_the_recipe_says(self):
+        for plant, most in plants.LIMITS.items():
+            touched = TOUCHED[plant]
+            if plant is plants.study:
+                touched = sorted({"/".join(name.split("/")[:2]) for name in touched})
+            with self.subTest(plant.__name__):
+                self.assertTrue(touched, "it touched nothing")
+                self.assertLessEqual(len(touched), most, f"more than CONTRIBUTING.md says: {', '.join(touched)}")
+
+    def test_the_layers_hold(self):
+        called(TREE, sys.executable, "scripts/arrows", "--check")
+
+    def test_the_documents_name_them(self):
+        text = "".join((TREE / "docs" / name).read_text(encoding="utf-8") for name in ("config.md", "locking.md"))
+        for row in ("| `planted` | none | the lock, written by each retry |", "| `planted` | 0 to 1 s | 0 | added to the array time of each read |",
+                    "`planted`: youngest of those at most half valid", "| planted.yaml | small-mixed.yaml with the planted lock kind"):
+            self.assertIn(row, text)
+
+
+def hartzone(*words, **options):
+    return called(TREE, TREE / "build/host/bin/hartzone", *words, **options)
+
+
+def result(device):
+    """Of a sound run under the virtual clock."""
+    out = tempfile.mkdtemp(dir=SCRATCH)
+    hartzone("run", "--device", device, "--workload", WORKLOAD, "--clock", "virtual", "--out", out)
+    found = json.loads(pathlib.Path(out, "result.json").read_text(encoding="utf-8"))
+    unsound = [*found["violations"], *found["read_back"]["errors"]]
+    if unsound or found["failed_commands"]["count"] or not found["deterministic"] or not found["verified_bytes"]:
+        raise AssertionError(f"the run on {device} is unsound: {unsound} {found['failed_commands']} {found['deterministic_reason']}")
+    return found
+
+
+def changed(pattern, text):
+    """The result of the planted preset with one thing changed."""
+    preset, count = re.subn(pattern, text, (TREE / "configs/devices/planted.yaml").read_text(encoding="utf-8"), flags=re.M)
+    if not count:
+        raise AssertionError(f"nothing in the planted preset matches {pattern}")
+    path = SCRATCH / "changed.yaml"
+    path.write_text(preset, encoding="utf-8")
+    return result(path)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Running(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        build(TREE)
+        cls.found = result("planted")
+
+    def test_the_lock_kind_is_every_classes(self):
+        found = self.found
+        self.assertEqual(set(found["device"]["locks"]["kind"].values()), {"planted"})
+        self.assertEqual({lock["kind"] for lock in found["locks"]}, {"planted"})
+        for name in ("block", "buffer", "l2p", "slc", "zone"):
+            self.assertGreater(sum(lock["acquisitions"] for lock in found["locks"] if lock["class"] == name), 0, name)
+        self.assertGreater(sum(lock["contended"] for lock in found["locks"]), 0, "nobody ever waited for the planted lock")
+
+    def test_the_key_makes_reads_slower(self):
+        slow, fast = self.found, changed(r"^  planted: .*\n", "")
+        added = slow["device"]["timing"]["planted_ns"]
+        self.assertEqual((added, fast["device"]["timing"]["planted_ns"]), (500000, 0))
+        read_ns = [found["totals"]["read"]["latency_ns"]["mean"] for found in (slow, fast)]
+        self.assertGreater(read_ns[0], read_ns[1] + added / 2)
+        self.assertGreater(slow["elapsed_ns"], fast["elapsed_ns"])
+
+    def test_the_policy_chooses_for_both_collectors(self):
+        youngest, greedy = self.found, changed(r"gc: planted$", "gc: greedy")
+        for section in ("slc", "conventional"):
+            self.assertEqual((youngest["device"][section]["gc"], greedy["device"][section]["gc"]), ("planted", "greedy"))
+        self.assertGreater(youngest["ftl"]["slc_gc_runs"], 0)
+        self.assertGreater(youngest["ftl"]["page_gc_bytes"], greedy["ftl"]["page_gc_bytes"], "the youngest has most to copy")
+
+    def test_the_preset_is_known_by_its_name(self):
+        self.assertEqual(self.found["device"]["name"], "planted")
+        refused = hartzone("run", "--device", "nosuch", "--out", SCRATCH / "nosuch", check=False)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertRegex(refused.stderr, r"configs/devices has only .*\bplanted\b")
+
+    def test_the_study_is_listed_and_runs(self):
+        self.assertRegex(called(TREE, "./hartzone", "study").stdout, r"(?m)^  planted +Planted: what the planted key does to reads\.$")
+        self.assertIn("--added", called(TREE, "./hartzone", "study", "planted", "--help").stdout)
+        called(TREE, PYTHON, "studies/planted/study.py", "--quick", "--out", SCRATCH / "study")
+        found = json.loads((SCRATCH / "study/study.json").read_text(encoding="utf-8"))
+        fast, slow = [figure["measured"] for figure in found["figures"]]
+        self.assertGreater(slow, fast + 250)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
