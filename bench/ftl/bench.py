@@ -9,10 +9,10 @@ import sys
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "vclock"), str(TOP / "bench" / "ftl")]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "support"), str(TOP / "bench" / "ftl")]
 from common import arguments, report, runs  # noqa: E402
 import profile  # noqa: E402
-from machine import qemu_problem  # noqa: E402
+from hztest.needs import qemu_problem  # noqa: E402
 
 BASELINE = TOP / "bench" / "ftl" / "baseline.json"
 LIMIT = 1.05

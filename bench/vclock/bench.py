@@ -10,11 +10,11 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "vclock")]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "support"), str(TOP / "tests" / "vclock")]
 from common import arguments, report, runs  # noqa: E402
 import probe_image  # noqa: E402
 from lockbench import Lockbench  # noqa: E402
-from machine import qemu_problem  # noqa: E402
+from hztest.needs import qemu_problem  # noqa: E402
 
 LONGEST_S = 3600     # of one QEMU run
 ATTEMPTS, CLEARLY = 4, 5 # at a difference of two runs, and how often the spread it must be

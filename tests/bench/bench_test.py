@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json
-import os
 import pathlib
 import random
 import subprocess
@@ -11,12 +10,10 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "vclock"))
-from machine import qemu_problem  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
 
-MISSING = qemu_problem() or ("" if importlib.util.find_spec("yaml") else "python3-yaml is not installed") or next(
-    (f"{os.environ.get(v, v)} is not built" for v in ("HARTZONE_FIRMWARE", "HARTZONE_LOCKBENCH", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
-     if not os.path.exists(os.environ.get(v, ""))), "")
+MISSING = device_problem("HARTZONE_FIRMWARE", "HARTZONE_LOCKBENCH", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
 
 
 @unittest.skipIf(MISSING, MISSING)

@@ -5,7 +5,6 @@
 """
 # SPDX-License-Identifier: BSD-3-Clause
 import json
-import os
 import re
 import resource
 import shlex
@@ -17,11 +16,11 @@ import unittest
 from printed import TOP, all_commands, commands, filled, in_help
 from scratch import Scratch
 
-sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "studies")]
-from study_test import MISSING, PYTHON  # noqa: E402
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "studies"), str(TOP / "tests" / "support")]
+from hztest.needs import device_problem, run_by_study_python  # noqa: E402
 
-if PYTHON and PYTHON != sys.executable:
-    os.execv(PYTHON, [PYTHON, *sys.argv])
+run_by_study_python()
+MISSING = device_problem()
 if not MISSING:
     import figures
 

@@ -12,8 +12,10 @@ import time
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "studies"))
-from study_test import MISSING, PYTHON  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem, study_python  # noqa: E402
+
+PYTHON, MISSING = study_python(), device_problem()
 
 INTERRUPTED = ("hartzone study: interrupted, everything is cleaned up; 3 of 3 points are not measured, the same command with --resume "
                "goes on\n")

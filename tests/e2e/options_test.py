@@ -14,11 +14,12 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "studies"))
-from study_test import MISSING, PYTHON  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem, run_by_study_python  # noqa: E402
 
-if PYTHON and PYTHON != sys.executable:  # the studies are imported here
-    os.execv(PYTHON, [PYTHON, *sys.argv])
+MISSING = device_problem()
+
+run_by_study_python()  # the studies are imported here
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 UNWRITABLE = "/proc/hartzone-test"

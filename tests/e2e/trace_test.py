@@ -11,8 +11,10 @@ import time
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "studies"))
-from study_test import MISSING  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+MISSING = device_problem()
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 DAY = 24 * 3600

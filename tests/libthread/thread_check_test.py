@@ -5,8 +5,9 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "vclock"))
-from machine import Machine, qemu_problem  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hztest.clock_machine import Machine  # noqa: E402
+from hztest.needs import qemu_problem  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = Path(os.environ.get("HARTZONE_FIRMWARE_DIR") or ROOT / "build" / "firmware")

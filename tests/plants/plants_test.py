@@ -15,10 +15,10 @@ import unittest
 import plants
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "studies"))
-from study_test import PYTHON  # noqa: E402
-from machine import qemu_problem  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import qemu_problem, study_python  # noqa: E402
 
+PYTHON = study_python()
 MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed")
 WORKLOAD = pathlib.Path(__file__).resolve().parent / "workload.yaml"
 NO_SOURCES = ("build", "results", ".git", ".cache")  # folders at the top

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import unittest
 
-from machine import ROOT, Machine, image, plugin, vsock_daemon
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from hztest.device_machine import ROOT, Machine, image, plugin, vsock_daemon  # noqa: E402
 
 BOOT_READY, BOOT_STOPPED, BOOT_FAILED, BOOT_BAD_IMAGE = 2, 3, 4, 5
 MAGIC, VERSION, HEADER_BYTES, VIRTUAL, BOOT_STATE, POWER_CUT_OP, ERROR = 0, 8, 12, 24, 28, 48, 64  # struct hz_shm_header

@@ -10,7 +10,8 @@ import sys
 import time
 import unittest
 
-from machine import MIB, Machine, image, plugin, vsock_daemon
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from hztest.device_machine import MIB, Machine, image, plugin, vsock_daemon  # noqa: E402
 
 BOOT_FAILED = 4
 BOOT_STATE, BOOT_ERROR = 28, 64  # struct hz_shm_header

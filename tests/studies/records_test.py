@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import copy
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -12,11 +11,12 @@ import tempfile
 import unittest
 import unittest.mock
 
-from study_test import PYTHON, TOP
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import run_by_study_python, study_python  # noqa: E402
 
-if PYTHON and PYTHON != sys.executable:
-    os.execv(PYTHON, [PYTHON, *sys.argv])
-if PYTHON:
+run_by_study_python()
+if study_python():
     import figures
     from common import readme, runs
 
@@ -29,7 +29,7 @@ def found_like(record):
             "points": [{"name": name, "digests": digests} for name, digests in record["digests"].items()]}
 
 
-@unittest.skipUnless(PYTHON, "python3-matplotlib and python3-yaml are not installed")
+@unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
 class Records(unittest.TestCase):
     def test_every_table_is_the_records(self):
         for path, name, content in readme.blocks():

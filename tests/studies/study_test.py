@@ -12,22 +12,11 @@ import unittest
 import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "vclock"), str(TOP / "studies")]
-from machine import qemu_problem  # noqa: E402
+sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "studies")]
+from hztest.needs import device_problem, study_python  # noqa: E402
 
 
-def interpreter():
-    """A python3 with the modules of the studies; Debian's has them even where another comes first in PATH."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import matplotlib, yaml"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = interpreter()
-MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed") or next(
-    (f"{os.environ.get(v, v)} is not built" for v in ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
-     if not os.path.exists(os.environ.get(v, ""))), "")
+PYTHON, MISSING = study_python(), device_problem()
 
 
 def study(name, folder, *arguments):

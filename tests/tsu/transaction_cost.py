@@ -9,8 +9,9 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vclock"))
-from machine import Machine, qemu_problem
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from hztest.clock_machine import Machine  # noqa: E402
+from hztest.needs import qemu_problem  # noqa: E402
 
 DIES = [4, 16, 64, 256, 1024]
 COUNT_ONLY = ("preset=ideal", "pause=0", "mhz=1000")  # a nanosecond of hart time is then one instruction

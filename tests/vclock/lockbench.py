@@ -4,9 +4,10 @@ import pathlib
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "scripts"), str(TOP / "tests" / "support")]
 import schema  # noqa: E402
-from machine import Machine  # noqa: E402
+from hztest.clock_machine import Machine  # noqa: E402
 
 ADDRESS = 0x80201000
 MAGIC = 0x30484342434F4C5A

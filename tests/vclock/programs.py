@@ -7,8 +7,10 @@ import os
 import random
 import struct
 import subprocess
+import sys
 
-from machine import Machine, RAM_BASE
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from hztest.clock_machine import Machine, RAM_BASE  # noqa: E402
 
 LISTS, LINES = 0x81000000, 0x80310000
 OPERATION, FIRST_LIST = struct.Struct("<4Q"), LISTS + 0x1000

@@ -6,8 +6,9 @@ import tempfile
 import time
 import unittest
 
-from machine import qemu_problem
-import probe_image
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from hztest.needs import qemu_problem  # noqa: E402
+import probe_image  # noqa: E402
 
 PLUGIN = os.environ.get("HARTZONE_VCLOCK", "")
 FIRMWARE = os.environ.get("HARTZONE_FIRMWARE_DIR", "")

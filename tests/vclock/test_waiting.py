@@ -3,13 +3,12 @@
 import os
 import random
 import struct
-import subprocess
 import tempfile
 import threading
 import time
 
-from machine import RAM_BASE
 from probe_image import BELL, QUESTION
+from hztest.clock_machine import RAM_BASE
 from suite import ProbeCase, fingerprint, main
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONTROL_PORT = 5000
 SHM_MAGIC = 0x304D4853454E5A48
 SHM_BYTES = 16 << 20

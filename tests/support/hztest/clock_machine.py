@@ -9,21 +9,9 @@ import subprocess
 import tempfile
 import time
 
+from hztest.needs import QEMU
+
 RAM_BASE = 0x80000000
-QEMU = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
-MIN_QEMU = (10, 0)
-
-
-def qemu_problem():
-    """None if QEMU is there and new enough, else the sentence to skip with."""
-    if not shutil.which(QEMU):
-        return f"{QEMU} is not installed"
-    text = subprocess.run([QEMU, "--version"], capture_output=True, text=True).stdout
-    words = text.split("version", 1)[-1].split()
-    version = tuple(int(n) for n in words[0].split(".")[:2]) if words else (0, 0)
-    if version < MIN_QEMU:
-        return f"{QEMU} {words[0]} is older than 10.0"
-    return None
 
 
 class Machine:

@@ -1,0 +1,45 @@
+"""What must be there before a test can run."""
+# SPDX-License-Identifier: BSD-3-Clause
+import functools
+import os
+import shutil
+import subprocess
+import sys
+
+QEMU = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
+MIN_QEMU = (10, 0)
+
+
+def qemu_problem():
+    """None if QEMU is there and new enough, else the sentence to skip with."""
+    if not shutil.which(QEMU):
+        return f"{QEMU} is not installed"
+    text = subprocess.run([QEMU, "--version"], capture_output=True, text=True).stdout
+    words = text.split("version", 1)[-1].split()
+    version = tuple(int(n) for n in words[0].split(".")[:2]) if words else (0, 0)
+    if version < MIN_QEMU:
+        return f"{QEMU} {words[0]} is older than 10.0"
+    return None
+
+
+@functools.cache
+def study_python():
+    """A python3 with the modules of the studies, or None; Debian's has them even where another comes first in PATH."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import matplotlib, yaml"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+def run_by_study_python():
+    """For scripts that import studies: begins again under an interpreter that can."""
+    python = study_python()
+    if python and python != sys.executable:
+        os.execv(python, [python, *sys.argv])
+
+
+def device_problem(*built):
+    """The sentence to skip a test with that runs devices or studies, else "". built: environment variables that name a file each."""
+    return qemu_problem() or ("" if study_python() else "python3-matplotlib and python3-yaml are not installed") or next(
+        (f"{os.environ.get(v, v)} is not built" for v in built or ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")
+         if not os.path.exists(os.environ.get(v, ""))), "")
