@@ -48,12 +48,11 @@ void lt_rwlock_read(struct lt_rwlock *lock)
 /* Readers leave in any order; a writer waits until as many have left as came before it. */
 void lt_rwlock_read_end(struct lt_rwlock *lock) { lt_add(&lock->write_serving, 1); }
 
-void lt_rwlock_write(struct lt_rwlock *lock) { lock->writer = draw_and_wait(lock, &lock->write_serving); }
+void lt_rwlock_write(struct lt_rwlock *lock) { draw_and_wait(lock, &lock->write_serving); }
 
+/* Readers that the first addition lets in may leave before the second: no store may take theirs back. */
 void lt_rwlock_write_end(struct lt_rwlock *lock)
 {
-	uint64_t next = lock->writer + 1;
-
-	lt_store(&lock->read_serving, next);
-	lt_store(&lock->write_serving, next);
+	lt_add(&lock->read_serving, 1);
+	lt_add(&lock->write_serving, 1);
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench.hpp"
+#include "lt/rwlock.h"
 
 namespace {
 
@@ -92,6 +93,34 @@ TEST(Interleave, EveryKindOfLockExcludes)
 			});
 			ASSERT_EQ(word.value, 10u * Race::kHarts);
 		}
+}
+
+// A reader that a leaving writer lets in may be gone before the writer is.
+TEST(Interleave, TheReaderWriterLockLetsEveryoneIn)
+{
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		Race race(seed, 3);
+		lt_rwlock lock;
+		lt_word word{};
+		unsigned reads = 0;
+		lt_rwlock_init(&lock, kTest);
+		race.Run([&] {
+			for (int i = 0; i < 10; i++)
+				if (lt_hart_id() < 2) {
+					lt_rwlock_write(&lock);
+					lt_store(&word, lt_load(&word) + 1);
+					lt_rwlock_write_end(&lock);
+				} else {
+					lt_rwlock_read(&lock);
+					const uint64_t seen = lt_load(&word);
+					reads += seen == lt_load(&word);
+					lt_rwlock_read_end(&lock);
+				}
+		});
+		ASSERT_EQ(word.value, 20u);
+		ASSERT_EQ(reads, 20u);
+	}
 }
 
 // Time passes while a hart stands still, and only then can this be seen.

@@ -17,8 +17,7 @@ struct lt_rwlock {
 	LT_OWN_LINE lt_word next;          /* ticket to draw */
 	LT_OWN_LINE lt_word read_serving;  /* a reader with this ticket may enter */
 	LT_OWN_LINE lt_word write_serving; /* a writer with this ticket may enter: tickets of holders that have left */
-	LT_OWN_LINE uint64_t writer;       /* the holding writer's ticket; its own */
-	uint8_t lock_class;
+	LT_OWN_LINE uint8_t lock_class;
 };
 
 void lt_rwlock_init(struct lt_rwlock *lock, unsigned lock_class);
