@@ -17,9 +17,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
 from hztest.needs import device_problem, run_by_study_python  # noqa: E402
 
-MISSING = device_problem()
-
 run_by_study_python()  # the studies are imported here
+
+MISSING = device_problem()
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 UNWRITABLE = "/proc/hartzone-test"
@@ -35,11 +35,10 @@ BAD_TEXTS = {
     "REGEX": ["", "["],
     "KEY=VALUE,...": [""],
     "NUMBER|TIME": ["", "0", "-1", "0ns", "1.5", "nan", "5 minutes", "5m", "99999999s"],
-    "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5"],
     "ns|us|ms|s|TIME": ["", "0", "0ns", "2s", "1h", "us us", "-1us", "nan"],
     ("run", "--trace"): ["", "/nonexistent", "/tmp", "/dev/null"],
     ("run", "--out"): ["", UNWRITABLE, "/dev/null/x"],
-    "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:x", ":5", "99999999999999999999999"],
+    "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5", "7:x", ":5", "99999999999999999999999"],
     "FOLDER": [""],
     "--console": ["", UNWRITABLE + "/x", "/tmp"],
     "--firmware": ["", "/nonexistent", "/tmp"],

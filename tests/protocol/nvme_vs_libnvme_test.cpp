@@ -85,6 +85,10 @@ TEST(NvmeVsLibnvme, IdentifyController)
 	F(psd);
 	F(vs);
 #undef F
+}
+
+TEST(NvmeVsLibnvme, PowerState)
+{
 	SAME_SIZE(nvme_power_state, nvme_id_psd);
 #define F(field) SAME_FIELD(nvme_power_state, field, nvme_id_psd, field)
 	F(mp);
@@ -100,6 +104,10 @@ TEST(NvmeVsLibnvme, IdentifyController)
 	F(actp);
 	F(apws);
 #undef F
+}
+
+TEST(NvmeVsLibnvme, BitsOfIdentifyController)
+{
 	SAME(NVME_OACS_DBBUF, NVME_CTRL_OACS_DBBUF_CFG);
 	SAME(NVME_ONCS_WRITE_ZEROES, NVME_CTRL_ONCS_WRITE_ZEROES);
 	SAME(NVME_ONCS_SELECT, NVME_CTRL_ONCS_SAVE_FEATURES);
