@@ -62,13 +62,13 @@ static void was_reset(struct ftl_request *req)
 }
 
 /* Everything that replaced the victim's sectors is durable. If it cannot be made so, the old data stay: the flush fails if a zone fails
- * under it, and knows nothing of one that failed before, copies included. */
+ * under it, and knows nothing of one that failed before. */
 static void was_flushed(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 
-	if (req->status || lt_load(&gc->victim->ext.places->valid) || lt_load(&self->ftl->conventional->losses) != gc->losses) {
+	if (req->status || lt_load(&gc->victim->ext.places->valid) || conv_may_miss(self->ftl->conventional)) {
 		collect_end(self, BACKING_LOST);
 		return;
 	}
@@ -214,7 +214,6 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 	lt_store(&backing_of(&victim->ext)->state, BACKING_COLLECTING);
 	gc->victim = victim;
 	gc->position = 0;
-	gc->losses = lt_load(&self->ftl->conventional->losses);
 	self->counters.page_gc_runs++;
 	collect_batch(self);
 }
@@ -231,7 +230,7 @@ static void collect_next(struct ftl_worker *self)
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
-		if (lt_load(&conv->free) < self->ftl->cfg->conventional_gc_low)
+		if (lt_load(&conv->free) < self->ftl->cfg->conventional_gc_low && !lt_load(&conv->losses))
 			victim = conv_victim(self->ftl, urgent, &hope);
 		if (victim) {
 			collect(self, victim);
@@ -271,6 +270,7 @@ void conv_gc_init(struct ftl *ftl, struct arena *arena)
 
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "page collector places");
 	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "page collector LBAs");
+	gc->origin = arena_alloc(arena, ftl->superpage_sectors, sizeof(*gc->origin), "originals of copies");
 	gc->page = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->page), "page collector pages");
 	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "page collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)

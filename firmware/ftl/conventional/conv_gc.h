@@ -23,8 +23,8 @@ struct conv_gc {
 	uint32_t count;          /* sectors of the batch */
 	uint32_t pending, tries; /* reads under way */
 	bool failed;
-	uint64_t losses;        /* conventional.losses when the collection began */
 	uint32_t *offset, *lba; /* by sector of the batch */
+	uint32_t *origin;       /* by buffer slot of a copy that is not durable: the place of its original */
 	uint8_t **page;
 	struct tsu_txn *read;
 	struct ftl_request request; /* the batch's write, then flush, then reset */

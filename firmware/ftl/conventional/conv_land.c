@@ -33,6 +33,7 @@ static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, ui
 	uint32_t *reverse = &zone->ext.places->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
+	gc->origin[zone->ext.landed_slot + (offset - zone->ext.landed)] = from;
 	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
 		*reverse = oob->host_lba = UINT32_MAX;
 		oob->sequence = sequence_take(ftl, 1);
@@ -99,11 +100,40 @@ void conv_sealed(struct ftl_worker *self, struct zone *zone)
 	conv_gc_kick(self);
 }
 
+/* Copies that are lost with the buffer: the map names the originals again. Their zone is still there: it is reset only when all copies are
+ * durable. */
+static void originals_return(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl *ftl = self->ftl;
+	struct extent *ext = &zone->ext;
+
+	for (uint32_t offset = extent_durable(ext); offset < ext->landed; offset++) {
+		uint32_t lba = ext->places->lba[offset], to = place_make(ext->places, offset), from;
+		struct hz_oob unused;
+
+		if (lba == UINT32_MAX)
+			continue;
+		from = ftl->conventional->gc.origin[extent_slot(ext, offset)];
+		places_mark_valid(place_extent(ftl, from), place_offset(ftl, from), 1);
+		if (!l2p_conv_move(self, lba, to, from, &unused))
+			place_invalidate(ftl, from, UINT64_MAX);
+		place_invalidate(ftl, to, UINT64_MAX);
+	}
+}
+
 void conv_lost(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->ext.landed > extent_durable(&zone->ext))
+	lt_add(&self->ftl->conventional->losing, !!zone->ext.buffer);
+	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_durable(&zone->ext))
 		lt_add(&self->ftl->conventional->losses, 1);
 	lt_store(&backing_of(&zone->ext)->stream, STREAM_NONE);
 	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);
 	conv_gc_kick(self);
+}
+
+void conv_dropped(struct ftl_worker *self, struct zone *zone)
+{
+	if (zone->ext.stream == STREAM_COLLECT)
+		originals_return(self, zone);
+	lt_add(&self->ftl->conventional->losing, (uint64_t)-1);
 }

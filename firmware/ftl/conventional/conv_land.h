@@ -9,5 +9,6 @@ void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
 void conv_sealed(struct ftl_worker *self, struct zone *zone);
 void conv_lost(struct ftl_worker *self, struct zone *zone);
+void conv_dropped(struct ftl_worker *self, struct zone *zone);
 
 #endif

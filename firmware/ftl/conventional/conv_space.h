@@ -38,11 +38,16 @@ struct conventional {
 	uint32_t head;                  /* oldest in the ring */
 	lt_word free;                   /* how many; a hint outside the lock */
 	struct io_queue waiting;        /* writes without an erased zone */
-	lt_word losses;                 /* backing zones that failed with data that were not durable */
+	lt_word losses;                 /* backing zones that failed with the host's data that were not durable */
+	lt_word losing;                 /* of those that failed, how many still have a buffer, so that nobody knows yet what is lost */
 	lt_word clock;                  /* sectors that the host has written, from hot_age on */
 	uint64_t hot_age;               /* an LBA whose place is younger than so many sectors is hot */
 	struct conv_gc gc;
 };
+
+/* Something that replaced other sectors is lost, or may turn out to be: a power cut will bring the older ones back, so nothing may be
+ * erased until then. Copies do not count: the map names their originals again. Any lock. */
+static inline bool conv_may_miss(const struct conventional *conv) { return lt_load(&conv->losing) || lt_load(&conv->losses); }
 
 /* The zone with this backing number; of a backing zone, what is here about it. */
 static inline struct zone *backing_zone(const struct ftl *ftl, uint32_t number) { return &ftl->zones[ftl->zone_count + number]; }

@@ -8,7 +8,9 @@
 #include "lt/arena.h"
 
 static const struct zone_kind host_kind = { .read = conv_read };
-static const struct zone_kind backing_kind = { .land = conv_land, .landed = conv_landed, .sealed = conv_sealed, .lost = conv_lost };
+static const struct zone_kind backing_kind = {
+	.land = conv_land, .landed = conv_landed, .sealed = conv_sealed, .lost = conv_lost, .dropped = conv_dropped
+};
 
 void conv_init(struct ftl *ftl, struct arena *arena)
 {

@@ -44,7 +44,7 @@ static inline struct extent *place_extent(const struct ftl *ftl, uint32_t place)
  * until now: a place whose zone was reset after `known` belongs to somebody else and is left alone. Repeated calls do nothing. */
 void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool place_valid(const struct ftl *ftl, uint32_t place);
-/* Extent's lock held: places of it that the map is about to name. */
+/* Extent's lock held, or places of a zone that is neither written nor reset meanwhile: the map is about to name them. */
 void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count);
 /* The backing zone is EMPTY again: who knows of its former sectors knows nothing of the next ones. */
 void places_reset(struct ftl *ftl, struct place_zone *zone);

@@ -42,6 +42,8 @@ void zone_end_writing(struct ftl_worker *self, struct zone *zone)
 		lost_queued(zone, req);
 	if (ext->buffer && zone_quiet(zone)) {
 		staged_keep_prefix(self, ext);
+		if (zone->kind)
+			zone->kind->dropped(self, zone);
 		buffer_give(self, ext);
 	}
 }

@@ -86,7 +86,7 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	if (!ext->buffer || !zone_quiet(zone) || extent_durable(ext) != ext->landed)
+	if (!ext->buffer || ext->failed || !zone_quiet(zone) || extent_durable(ext) != ext->landed)
 		return false;
 	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;

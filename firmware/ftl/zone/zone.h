@@ -29,6 +29,8 @@ struct zone_kind {
 	void (*sealed)(struct ftl_worker *self, struct zone *zone);
 	/* Backing: it can be written no more. */
 	void (*lost)(struct ftl_worker *self, struct zone *zone);
+	/* … and now everything under way has ended: what is in its buffer and not durable is about to go. */
+	void (*dropped)(struct ftl_worker *self, struct zone *zone);
 };
 
 struct zone {
