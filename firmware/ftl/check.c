@@ -116,7 +116,7 @@ static bool tag_points_back(struct ftl *ftl, uint32_t tag, ppa_t ppa)
 
 static const char *check_slc(struct ftl *ftl)
 {
-	uint32_t free = 0, worth[SLC_WORTHS] = { 0 };
+	uint32_t free = 0, usable = 0, worth[SLC_WORTHS] = { 0 };
 
 	for (uint32_t b = 0; b < ftl->slc->blocks; b++) {
 		const struct slc_block *block = &ftl->slc->block[b];
@@ -139,10 +139,13 @@ static const char *check_slc(struct ftl *ftl)
 		if (block->worth != slc_worth_of(ftl->slc, block))
 			return "an SLC superblock's worth to the collector is out of date";
 		free += block->state == SLC_FREE;
+		usable += block->state != SLC_BAD && !block->doomed;
 		worth[block->worth]++;
 	}
 	if (memcmp(worth, ftl->slc->worth, sizeof(worth)))
 		return "the counts of SLC superblocks by worth are wrong";
+	if (usable != lt_load(&ftl->slc->usable))
+		return "the count of SLC superblocks that have not failed is wrong";
 	return free == ftl->slc->free ? NULL : "the count of free SLC superblocks is wrong";
 }
 

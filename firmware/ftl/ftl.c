@@ -79,7 +79,11 @@ void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch) { ftl->watch = watc
 
 uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool take) { return zone_changes_take(ftl, start, most, take); }
 
-void ftl_report_health(const struct ftl *ftl, struct ftl_health *out) { superblocks_health(ftl, out); }
+void ftl_report_health(const struct ftl *ftl, struct ftl_health *out)
+{
+	superblocks_health(ftl, out);
+	slc_health(ftl, out);
+}
 
 void ftl_publish(struct ftl *ftl)
 {

@@ -28,6 +28,19 @@ static void rest_look(struct lt_timer *timer)
 	rest_run(io_of(rest->req)->worker, rest->req);
 }
 
+/* The SLC log is worn out: what flash holds is as after a power cut, and the next mount has to look for it. */
+static void rest_end(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	if (zone_table_lost(ftl) || l2p_lost(ftl)) {
+		io_complete(req, NVME_WRITE_FAULT);
+		return;
+	}
+	tsu_come_to_rest(ftl->tsu, ftl->table->number);
+	io_complete(req, NVME_SUCCESS);
+}
+
 /* Each step ends with what the next one looks at; the log's pass and the record's programs may set the SLC log's collector going. */
 static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 {
@@ -40,7 +53,7 @@ static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 		rest_run(self, req);
 		break;
 	case REST_RECORDS: zone_table_record_all(self, req, ftl->rest->data_before); break;
-	default: tsu_come_to_rest(ftl->tsu, ftl->table->number); io_complete(req, NVME_SUCCESS);
+	default: rest_end(self, req);
 	}
 }
 

@@ -263,14 +263,9 @@ void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
 	lt_lock_release(&ftl->superblocks->lock, &node);
 }
 
-/* Of the superblocks beyond those that full zones need, how many are left, in percent. Nothing to spare: 100 until one is missing. */
 static uint8_t spare_percent(const struct superblocks *sbs, uint32_t needed)
 {
-	uint64_t spare = sbs->count - needed, bad = lt_load(&sbs->bad);
-
-	if (!bad)
-		return 100;
-	return bad >= spare ? 0 : (uint8_t)((spare - bad) * 100 / spare);
+	return health_spare_percent(sbs->count - needed, lt_load(&sbs->bad));
 }
 
 static uint8_t used_percent(const struct superblocks *sbs, uint32_t endurance)

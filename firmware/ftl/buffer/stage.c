@@ -6,6 +6,20 @@
 #include "slc/slc.h"
 #include "slc/staged.h"
 
+static void stage_ended(struct ftl_worker *self, struct extent *ext)
+{
+	struct stage *stage = &ext->buffer->stage;
+
+	if (stage->refused) {
+		ext->failed = true;
+	} else {
+		ext->staged = stage->to;
+		self->counters.slc_sectors += stage->to - stage->from;
+		units_note_fill(ext);
+	}
+	extent_pump(self, ext);
+}
+
 static void piece_done(struct slc_write *piece)
 {
 	struct write_buffer *buffer = piece->context;
@@ -17,13 +31,12 @@ static void piece_done(struct slc_write *piece)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ext->lock, &node);
-	staged_put(ext->ftl, ext, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
-	if (--stage->pending == 0) {
-		ext->staged = stage->to;
-		self->counters.slc_sectors += stage->to - stage->from;
-		units_note_fill(ext);
-		extent_pump(self, ext);
-	}
+	if (piece->ppa == PPA_NONE)
+		stage->refused = true;
+	else
+		staged_put(ext->ftl, ext, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
+	if (--stage->pending == 0)
+		stage_ended(self, ext);
 	lt_lock_release(&ext->lock, &node);
 }
 
@@ -74,6 +87,7 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 	self->counters.buffer_flushes_conflict += gives_way;
 	ext->staged_from = unit->start;
 	unit->staged = true;
+	buffer->stage.refused = false;
 	buffer->stage.from = from;
 	buffer->stage.to = ext->landed;
 	for (uint32_t at = from; at < ext->landed; at += ext->ftl->cfg->slc_program_sectors)

@@ -41,6 +41,7 @@ struct flush_unit {
 /* Premature flush: [from, to) of the filling unit on its way to SLC. */
 struct stage {
 	uint32_t from, to, pending; /* pending: programs under way; 0 = idle */
+	bool refused;               /* some of them: the SLC log is worn out */
 	struct slc_write *piece;
 };
 /* Read back of staged sectors into the ring. */

@@ -119,6 +119,9 @@ void l2p_mounted(struct ftl *ftl, const struct extent *ext);
 /* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */
 const char *l2p_check(struct ftl *ftl, const struct extent *ext);
 
+/* Table pages cannot be written any more (l2p_log.h). Any hart, no lock. */
+static inline bool l2p_lost(const struct ftl *ftl) { return lt_load(&ftl->l2p->log.lost); }
+
 /* Between the implementations. */
 /* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
 static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }

@@ -519,7 +519,7 @@ const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next, ++*count) {
 			const struct l2p_change *record = &changes->record[i];
 
-			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & MAP_DIRTY))
+			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & (MAP_DIRTY | MAP_WRITING)))
 				return "a changed entry is with the wrong table page, or that is not dirty";
 			if (l2p_change_of(ftl, l2p_shard_of(ftl, extent_at(ftl, record->lba)), record->lba) != record)
 				return "a changed entry is not found by its LBA";

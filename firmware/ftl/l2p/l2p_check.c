@@ -25,12 +25,18 @@ static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_
 	return l2p_entry_level(*(const uint32_t *)image) == page->level ? NULL : "a table page's level is not that of its first entry";
 }
 
+/* A page that could not be written stays marked, since its changes are in the log. */
+static bool is_moving(const struct ftl *ftl, const struct map_page *page)
+{
+	return (page->flags & (MAP_WRITING | MAP_FORGOTTEN) && !l2p_lost(ftl)) || page->fetch;
+}
+
 /* conv_check compares the entries themselves with the backing zones. */
 static const char *check_conventional(struct ftl *ftl, uint32_t index)
 {
 	const struct map_page *page = &ftl->l2p->table.page[index];
 
-	if (page->flags & MAP_WRITING || page->fetch)
+	if (is_moving(ftl, page))
 		return "a table page is being read or written though nothing runs";
 	if (page->ppa != PPA_NONE && *slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
 		return "an SLC sector does not know the table page that lies there";
@@ -48,9 +54,9 @@ static const char *check_page(struct ftl *ftl, const struct extent *ext, uint32_
 		return "a table page holds entries beyond what the zone has placed";
 	if ((page->ppa == PPA_NONE) != !page->merged)
 		return "a table page has a copy without entries, or entries without a copy";
-	if ((page->merged < placed || page->flags & MAP_HEAD) && !(page->flags & MAP_DIRTY))
+	if ((page->merged < placed || page->flags & MAP_HEAD) && !(page->flags & (MAP_DIRTY | MAP_WRITING)))
 		return "a table page has news but is not in the list of dirty ones";
-	if (page->flags & (MAP_WRITING | MAP_FORGOTTEN) || page->fetch)
+	if (is_moving(ftl, page))
 		return "a table page is being read or written though nothing runs";
 	return page->ppa == PPA_NONE ? NULL : check_copy(ftl, ext, index);
 }

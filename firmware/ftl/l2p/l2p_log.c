@@ -35,7 +35,7 @@ void l2p_log_flush(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
 
-	if (!lt_cas(&log->running, 0, 1))
+	if (lt_load(&log->lost) || !lt_cas(&log->running, 0, 1))
 		return;
 	log->worker = self;
 	lt_post(&self->thread, &log->event, pass_begin);
@@ -81,15 +81,17 @@ bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
 	if (!room) {
 		lt_lock_acquire(&log->lock, &node);
 		room = has_room(log);
-		if (!room)
+		if (lt_load(&log->lost))
+			ext->failed = true;
+		else if (!room)
 			wait_for_room(self, log, ext);
 		lt_lock_release(&log->lock, &node);
 	}
-	if (room)
+	if (room || ext->failed)
 		stall_ended(self, ext);
 	else
 		l2p_log_flush(self);
-	return room;
+	return room && !ext->failed;
 }
 
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
@@ -99,7 +101,7 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	bool empty;
 
 	lt_lock_acquire(&log->lock, &node);
-	empty = !lt_load(&log->used);
+	empty = !lt_load(&log->used) || lt_load(&log->lost);
 	if (!empty)
 		io_push(&log->at_rest, req);
 	lt_lock_release(&log->lock, &node);
@@ -110,7 +112,7 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 
 static struct waiter *log_next_waiting(struct l2p_log *log)
 {
-	struct waiter *waiter = has_room(log) ? waiter_pop(&log->waiting) : NULL;
+	struct waiter *waiter = has_room(log) || lt_load(&log->lost) ? waiter_pop(&log->waiting) : NULL;
 
 	if (waiter)
 		waiter->queued = false;
@@ -134,7 +136,7 @@ static bool let_in(struct ftl_worker *self)
 			extent_kick(self, waiter->ext);
 	} while (waiter);
 	lt_lock_acquire(&log->lock, &node);
-	if (!lt_load(&log->used)) {
+	if (!lt_load(&log->used) || lt_load(&log->lost)) {
 		at_rest = log->at_rest;
 		log->at_rest = (struct io_queue){ NULL, NULL };
 	}
@@ -405,6 +407,22 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 	self->counters.l2p_pages_written++;
 }
 
+/* The SLC log is worn out. The page's changes stay in the log, where reads look as long as it is marked as being written. */
+static void item_refused(struct ftl *ftl, const struct log_item *item)
+{
+	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct lt_lock *lock = map_page_lock(ftl, item->page);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	if (item->head && page->flags & MAP_FORGOTTEN)
+		l2p_log_remove(ftl, 1);
+	else if (item->head)
+		page->flags |= MAP_HEAD;
+	lt_store(&ftl->l2p->log.lost, 1);
+	lt_lock_release(lock, &node);
+}
+
 static void written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
@@ -412,9 +430,16 @@ static void written(struct slc_write *write)
 	uint32_t unit = self->ftl->slc->unit_sectors, first = (uint32_t)(write - log->write) * unit;
 
 	for (uint32_t i = 0; i < unit && first + i < log->count; i++)
-		item_done(self, &log->item[first + i], write->ppa + i);
+		if (write->ppa == PPA_NONE)
+			item_refused(self->ftl, &log->item[first + i]);
+		else
+			item_done(self, &log->item[first + i], write->ppa + i);
 	if (--log->pending)
 		return;
+	if (lt_load(&log->lost)) {
+		pass_end(self);
+		return;
+	}
 	let_in(self);
 	round_begin(self);
 }

@@ -51,6 +51,7 @@ struct l2p_log {
 	lt_word again;                /* changes since the pass began that took the place of others: `used` does not count them */
 	lt_word running;              /* 1: a pass is under way */
 	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
+	lt_word lost;                 /* 1: the SLC log is worn out, a page could not be written; there is no pass any more */
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
 	struct lt_lock lock;
 	struct waiter_queue waiting;
@@ -87,9 +88,9 @@ void l2p_log_remove(struct ftl *ftl, uint32_t entries);
 void l2p_log_kick(struct ftl_worker *self);
 /* Begin a pass if none is under way. */
 void l2p_log_flush(struct ftl_worker *self);
-/* Zone lock held: may another unit be programmed? False: the zone waits and is kicked. */
+/* Zone lock held: may another unit be programmed? False: the zone waits and is kicked, or it has failed since the log is lost. */
 bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
-/* True if the log is empty, else the request waits until it is and is dispatched again. */
+/* True if the log is empty or lost, else the request waits until it is and is dispatched again. */
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

@@ -93,6 +93,8 @@ static const char *open_slc(struct mount *mount)
 
 		mount_look_at_blocks(mount, b, slc->unit_sectors);
 		block->doomed = mount->bad;
+		if (mount->bad)
+			slc_lose_block(mount->ftl);
 		block->state = SLC_SEALED;
 		if (mount->bad && !block->valid) {
 			block->state = SLC_BAD;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/slc.h"
 
+#include "base/health.h"
+#include "base/watch.h"
 #include "lt/arena.h"
 #include "slc/slc_victim.h"
 
@@ -148,6 +150,55 @@ static bool slc_place(struct ftl_worker *self, struct slc_write *write)
 	return true;
 }
 
+/* --- a worn-out log --- */
+
+void slc_lose_block(struct ftl *ftl)
+{
+	lt_add(&ftl->slc->usable, (uint64_t)-1);
+	watch_tell(ftl);
+}
+
+void slc_health(const struct ftl *ftl, struct ftl_health *out)
+{
+	const struct slc *slc = ftl->slc;
+	uint8_t percent = health_spare_percent(slc->blocks - slc->least, slc->blocks - lt_load(&slc->usable));
+
+	if (percent < out->spare_percent)
+		out->spare_percent = percent;
+}
+
+static void write_refused(struct lt_event *event)
+{
+	struct slc_write *write = (struct slc_write *)((char *)event - offsetof(struct slc_write, refused));
+
+	write->ppa = PPA_NONE;
+	write->done(write);
+}
+
+/* Told by an event: done may take the locks that the caller of slc_write holds. */
+static void refuse_stream(struct slc *slc, unsigned stream)
+{
+	while (slc->waiting[stream].head) {
+		struct slc_write *write = queue_pop(&slc->waiting[stream]);
+
+		lt_post(write->txn.owner, &write->refused, write_refused);
+	}
+}
+
+/* The collector's own programs wait for nobody; the others may, as long as it is at work. */
+void slc_refuse_waiting(struct ftl_worker *self)
+{
+	struct slc *slc = self->ftl->slc;
+
+	if (lt_load(&slc->usable) >= slc->least)
+		return;
+	refuse_stream(slc, SLC_COLLECT);
+	if (slc->gc.busy)
+		return;
+	refuse_stream(slc, SLC_STAGE);
+	refuse_stream(slc, SLC_MAP);
+}
+
 /* Lock held. Each stream queues for itself: the collector's writes are what makes room for the others. */
 static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
@@ -156,6 +207,8 @@ static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 	if (waiting->head || !slc_place(self, write))
 		queue_push(waiting, write);
 	slc_collect(self);
+	if (waiting->head)
+		slc_refuse_waiting(self);
 }
 
 static void start_waiting(struct ftl_worker *self, unsigned stream)
@@ -192,6 +245,8 @@ static void doom(struct ftl *ftl, ppa_t ppa)
 	struct slc *slc = ftl->slc;
 	uint32_t block = ppa_superblock(ftl->map, ppa);
 
+	if (!slc->block[block].doomed)
+		slc_lose_block(ftl);
 	slc->block[block].doomed = true;
 	for (unsigned i = 0; i < SLC_STREAMS; i++)
 		if (slc->head[i].block == block)
@@ -384,6 +439,8 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 	slc->sectors = ftl->shape.slc_superblock_sectors;
 	slc->planes = ftl->shape.planes;
 	slc->unit_sectors = ftl->cfg->slc_program_sectors;
+	slc->least = hz_slc_log_least(ftl->cfg, &ftl->shape);
+	lt_preset(&slc->usable, slc->blocks);
 	slc->units = slc->sectors / slc->unit_sectors;
 	slc->rows = slc->units / slc->planes;
 	slc->block = arena_alloc(arena, slc->blocks, sizeof(*slc->block), "SLC superblocks");

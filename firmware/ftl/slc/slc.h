@@ -3,7 +3,9 @@
  * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Three write heads:
  * staged data, tables (zone records, pages of the map), the collector. One erased superblock is kept for the collector: with the
  * size that hz_slc_log_least demands, some sealed superblock always holds room that a collection gains as soon as the programs under
- * way have ended, so no writer waits for ever. A plane has at most one program of a head under way. */
+ * way have ended, so no writer waits for ever. When so many superblocks have failed that fewer than that size are left, the log is worn
+ * out: a program that finds no room, and for which no collection under way makes any, is refused. A plane has at most one program of a
+ * head under way. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_H
 #define FTL_SLC_H
@@ -16,6 +18,7 @@
 #include "slc_log_size.h"
 
 struct arena;
+struct ftl_health;
 
 /* What a collection of a superblock would be good for, in ascending order: nothing, or it is not to be touched; room; much room for
  * little work; it has nothing valid or will never be written again. */
@@ -28,11 +31,11 @@ enum { SLC_MAP_WRITES = HZ_MAP_WRITES };
 
 struct slc_block {
 	uint8_t state;
-	uint8_t worth;             /* enum slc_worth */
-	bool doomed;               /* a program failed: retire it instead of erasing it */
-	bool unreadable;           /* a valid sector is lost with its record: not collected while anything is valid */
-	uint32_t valid;            /* sectors */
-	uint32_t in_flight;        /* programs */
+	uint8_t worth;      /* enum slc_worth */
+	bool doomed;        /* a program failed: retire it instead of erasing it */
+	bool stuck;         /* a valid sector is lost with its record, or no room is left for its copy: kept while anything is valid */
+	uint32_t valid;     /* sectors */
+	uint32_t in_flight; /* programs */
 	uint64_t opened, youngest; /* OOB sequence numbers: when it was opened; of its youngest sector */
 	lt_word pins;              /* reads under way, | SLC_PIN_WAITING */
 };
@@ -77,6 +80,8 @@ struct slc {
 	struct slc_block *block;
 	uint32_t *tag;         /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
 	uint32_t free, cursor; /* cursor: where the search for a free one starts */
+	uint32_t least;        /* superblocks with which nobody waits for ever (hz_slc_log_least) */
+	lt_word usable;        /* that have not failed; written under the lock, read without it, too */
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
 	uint8_t turn;                          /* which of SLC_STAGE and SLC_MAP is served first */
@@ -93,7 +98,7 @@ static inline void slc_own(struct slc *slc, enum slc_owners which, struct slc_ow
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
 
-/* Program at the head of write->stream, or as soon as there is room. Any lock but SLC may be held. */
+/* Program at the head of write->stream, or as soon as there is room; refused when the log is worn out. Any lock but SLC may be held. */
 void slc_write(struct ftl_worker *self, struct slc_write *write);
 /* Validity. SLC lock not held. count sectors of one program, with consecutive tags. */
 void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag);
@@ -104,6 +109,8 @@ void slc_move(struct ftl *ftl, ppa_t from, ppa_t to);
 /* Under the lock that keeps the address true (a zone's for staged sectors): the sector will be read. */
 void slc_pin(struct ftl *ftl, ppa_t ppa);
 void slc_unpin(struct ftl_worker *self, ppa_t ppa);
+/* Spare of the log. Any hart, no lock. */
+void slc_health(const struct ftl *ftl, struct ftl_health *out);
 /* Nothing is being programmed, collected or waits for room. SLC lock not held. */
 bool slc_quiet(struct ftl *ftl);
 
@@ -112,6 +119,10 @@ struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
 /* A superblock has come free: programs that wait for room begin. */
 void slc_start_waiting(struct ftl_worker *self);
+/* Of a worn-out log: programs that wait for room that nothing under way will make are refused. */
+void slc_refuse_waiting(struct ftl_worker *self);
+/* This superblock has failed, which was not known of it. */
+void slc_lose_block(struct ftl *ftl);
 /* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
 

@@ -65,7 +65,7 @@ static void gc_erase(struct ftl_worker *self)
 	gc->failed = false;
 	gc->pending = slc->planes;
 	slc->block[gc->victim].state = SLC_ERASING;
-	slc->block[gc->victim].unreadable = false;
+	slc->block[gc->victim].stuck = false;
 	slc_appraise(slc, &slc->block[gc->victim]);
 	lt_store(&slc->block[gc->victim].pins, 0);
 	for (uint32_t i = 0; i < slc->planes; i++) {
@@ -139,6 +139,7 @@ static void gc_write(struct ftl_worker *self)
 	struct slc_gc *gc = &slc->gc;
 	uint32_t units = units_for(slc, gc->count);
 
+	gc->failed = false;
 	gc->pending = units;
 	for (uint32_t i = gc->count; i < units * slc->unit_sectors; i++)
 		gc->oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
@@ -169,17 +170,18 @@ static bool keep_lost(struct slc_gc *gc)
 	return true;
 }
 
-/* The superblock stays as it is as long as anything in it is valid; the host gets its read error. */
+/* The superblock stays as it is as long as anything in it is valid: the host gets its read error, or the log is worn out. */
 static void victim_give_up(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&slc->lock, &node);
-	slc->block[slc->gc.victim].unreadable = true;
+	slc->block[slc->gc.victim].stuck = true;
 	slc_appraise(slc, &slc->block[slc->gc.victim]);
 	slc->gc.busy = false;
 	slc_collect(self);
+	slc_refuse_waiting(self);
 	lt_lock_release(&slc->lock, &node);
 }
 
@@ -203,9 +205,9 @@ static void victim_read(struct tsu_txn *txn)
 		victim_give_up(self);
 }
 
-static void copies_written(struct slc_write *write)
+/* A program's copies are valid from now on, as far as the sectors still lie where they were. */
+static void copies_count(struct ftl_worker *self, const struct slc_write *write)
 {
-	struct ftl_worker *self = worker_of(&write->txn);
 	struct slc *slc = self->ftl->slc;
 	struct slc_gc *gc = &slc->gc;
 	uint32_t first = (uint32_t)(write - gc->write) * slc->unit_sectors, rest = gc->count - first;
@@ -213,7 +215,23 @@ static void copies_written(struct slc_write *write)
 	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
 		slc_owner_of(slc, gc->tag[first + i])->moved(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
-	if (--gc->pending == 0)
+}
+
+static void copies_written(struct slc_write *write)
+{
+	struct ftl_worker *self = worker_of(&write->txn);
+	struct slc *slc = self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+
+	if (write->ppa == PPA_NONE)
+		gc->failed = true;
+	else
+		copies_count(self, write);
+	if (--gc->pending)
+		return;
+	if (gc->failed)
+		victim_give_up(self);
+	else
 		victim_next_batch(self);
 }
 
@@ -231,12 +249,15 @@ static void victim_erased(struct tsu_txn *txn)
 	if (--gc->pending)
 		return;
 	lt_lock_acquire(&slc->lock, &node);
+	if (gc->failed && !block->doomed)
+		slc_lose_block(self->ftl);
 	block->state = gc->failed || block->doomed ? SLC_BAD : SLC_FREE;
 	slc->free += block->state == SLC_FREE;
 	slc_appraise(slc, block);
 	gc->busy = false;
 	slc_start_waiting(self);
 	slc_collect(self);
+	slc_refuse_waiting(self);
 	lt_lock_release(&slc->lock, &node);
 }
 

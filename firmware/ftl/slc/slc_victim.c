@@ -14,7 +14,7 @@ static bool urgent(const struct slc *slc)
 /* A collection must gain a program unit at least: its copies lie packed. */
 uint8_t slc_worth_of(const struct slc *slc, const struct slc_block *block)
 {
-	if (block->state != SLC_SEALED || block->in_flight || (block->unreadable && block->valid))
+	if (block->state != SLC_SEALED || block->in_flight || (block->stuck && block->valid))
 		return SLC_KEEP;
 	if (block->doomed || !block->valid)
 		return SLC_EMPTY;

@@ -3,6 +3,7 @@
 #ifndef FTL_SLC_WRITE_H
 #define FTL_SLC_WRITE_H
 
+#include "lt/event.h"
 #include "slc_log_size.h"
 #include "tsu/tsu.h"
 
@@ -12,11 +13,13 @@ HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts
 /* One program of slc_program_sectors sectors; the caller owns it, and its pages and OOB, until done runs on txn.owner's hart. */
 struct slc_write {
 	struct tsu_txn txn;
-	struct slc_write *next;                /* waits for room, or in its lane */
-	uint32_t column;                       /* lane */
-	void (*done)(struct slc_write *write); /* programmed at ppa; failed programs are repeated elsewhere unseen */
+	struct slc_write *next; /* waits for room, or in its lane */
+	uint32_t column;        /* lane */
+	/* Programmed at ppa; failed programs are repeated elsewhere unseen. PPA_NONE: it is not, the log is worn out. */
+	void (*done)(struct slc_write *write);
 	void *context;
 	ppa_t ppa;
+	struct lt_event refused;
 	uint8_t stream; /* enum slc_stream */
 	uint8_t cause;  /* enum hz_cause */
 	uint8_t **page; /* slc_program_sectors of them */

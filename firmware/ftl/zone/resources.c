@@ -39,6 +39,10 @@ static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 
 	if (!zone_table_settled(zone))
 		return false;
+	if (zone_table_lost(self->ftl)) {
+		zone->ext.failed = true;
+		return false;
+	}
 	if (!zone->record.fence)
 		return true;
 	record = zone_fenced_record(zone, ZONE_RECORD_OPEN);

@@ -159,20 +159,30 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	return false;
 }
 
+/* What cannot be padded is not finished; and no step is made that counts on a record which will never reach flash. */
+static bool op_fails(struct zone *zone)
+{
+	if (zone->ext.failed && zone->op.code == FTL_ZONE_FINISH)
+		return true;
+	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ext.ftl);
+}
+
+static bool op_step(struct ftl_worker *self, struct zone *zone)
+{
+	switch (zone->op.code) {
+	case FTL_ZONE_FINISH: return finish_step(self, zone);
+	case FTL_ZONE_RESET: return reset_step(self, zone);
+	default: return offline_step(self, zone);
+	}
+}
+
 void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 {
-	bool more = true;
-
-	while (more && zone->op.code) {
-		if (zone->ext.failed && zone->op.code == FTL_ZONE_FINISH) {
-			op_end(zone, NVME_WRITE_FAULT);
-			return;
-		}
-		switch (zone->op.code) {
-		case FTL_ZONE_FINISH: more = finish_step(self, zone); break;
-		case FTL_ZONE_RESET: more = reset_step(self, zone); break;
-		default: more = offline_step(self, zone); break;
-		}
+	while (zone->op.code && !op_fails(zone) && op_step(self, zone))
+		;
+	if (zone->op.code && op_fails(zone)) {
+		op_end(zone, NVME_WRITE_FAULT);
+		extent_kick(self, &zone->ext);
 	}
 }
 

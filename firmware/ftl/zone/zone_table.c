@@ -34,6 +34,7 @@ static void page_write(struct ftl_worker *self, uint32_t index)
 	page->busy = true;
 	page->writing = page->wanted;
 	page->pending = ZONE_TABLE_COPIES;
+	page->reached = 0;
 	clock_freeze();
 	memcpy(page->image, &ftl->table->record[index * ZONE_RECORDS_PER_PAGE], HZ_SECTOR_BYTES);
 	clock_thaw();
@@ -60,13 +61,16 @@ static void replace_copy(struct ftl_worker *self, struct table_page *page, const
 	unsigned copy = (unsigned)(write - page->write);
 	ppa_t old = page->ppa[copy];
 
+	if (write->ppa == PPA_NONE)
+		return;
+	page->reached++;
 	page->ppa[copy] = write->ppa;
 	slc_validate(self->ftl, write->ppa, 1, slc_table_tag((uint32_t)(page - self->ftl->table->page) * ZONE_TABLE_COPIES + copy));
 	if (old != PPA_NONE)
 		slc_invalidate(self, &old, 1);
 }
 
-/* Table lock held: all copies are on flash. Returns the zones that wait for that. */
+/* Table lock held: the copies are on flash; if none is, the table is lost. Returns the zones that wait for that. */
 static struct zone_record_state *page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
 {
 	struct zone_table *table = self->ftl->table;
@@ -74,7 +78,9 @@ static struct zone_record_state *page_written(struct ftl_worker *self, struct ta
 
 	page->durable = page->writing;
 	page->waiting = NULL;
-	if (page->wanted != page->durable) {
+	if (!page->reached)
+		lt_store(&table->lost, 1);
+	if (page->wanted != page->durable && !zone_table_lost(self->ftl)) {
 		page_write(self, (uint32_t)(page - table->page));
 		return waiting;
 	}
@@ -150,9 +156,13 @@ void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct 
 	lt_lock_acquire(&table->lock, &node);
 	table->record[zone->ext.index] = *record;
 	zone->record.ticket = ++page->wanted;
-	wait_for_page(page, zone);
-	if (!page->busy)
-		page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
+	if (zone_table_lost(self->ftl)) {
+		extent_kick(self, &zone->ext);
+	} else {
+		wait_for_page(page, zone);
+		if (!page->busy)
+			page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
+	}
 	lt_lock_release(&table->lock, &node);
 }
 
@@ -164,7 +174,7 @@ bool zone_table_reached(struct zone *zone)
 	bool settled;
 
 	lt_lock_acquire(&table->lock, &node);
-	settled = (int32_t)(page->durable - zone->record.ticket) >= 0;
+	settled = zone_table_lost(zone->ext.ftl) || (int32_t)(page->durable - zone->record.ticket) >= 0;
 	if (settled)
 		zone->record.ticket = 0;
 	else
@@ -179,7 +189,7 @@ static void want_page(struct ftl_worker *self, uint32_t index)
 	struct table_page *page = &self->ftl->table->page[index];
 
 	page->wanted++;
-	if (!page->busy)
+	if (!page->busy && !zone_table_lost(self->ftl))
 		page_write(self, index);
 }
 
@@ -202,6 +212,8 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	io_push(&table->at_rest, req);
 	for (uint32_t i = 0; i < table->pages; i++)
 		want_page(self, i);
+	if (!table->busy)
+		io_resume(io_pop(&table->at_rest)); /* lost: nothing is written */
 	lt_lock_release(&table->lock, &node);
 }
 

@@ -44,7 +44,7 @@ struct zone_record_state {
 struct table_page {
 	uint32_t wanted, writing, durable; /* versions; wanted > durable: must be written */
 	bool busy;
-	uint32_t pending;             /* copies on their way to flash */
+	uint32_t pending, reached;    /* copies on their way to flash; that have arrived */
 	ppa_t ppa[ZONE_TABLE_COPIES]; /* valid ones; PPA_NONE before the first was written */
 	struct slc_write write[ZONE_TABLE_COPIES];
 	struct zone_record_state *waiting; /* zones that wait for the next version, by next */
@@ -58,6 +58,7 @@ struct zone_table {
 	struct table_page *page;
 	struct zone_record *record; /* by zone */
 	struct io_queue at_rest;    /* requests that wait until no page is busy */
+	lt_word lost;               /* 1: the SLC log is worn out, a page could not be written; none is from then on */
 	struct lt_event mend;
 };
 
@@ -66,8 +67,10 @@ void zone_table_init(struct ftl *ftl, struct arena *arena);
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
-/* Zone lock held: has the last commit reached flash? Else the zone is kicked when it may have. */
+/* Zone lock held: has the last commit reached flash, or is the table lost? Else the zone is kicked when it may have. */
 bool zone_table_reached(struct zone *zone);
+/* No record reaches flash any more, what was committed last included: nothing may be changed that counts on it. */
+static inline bool zone_table_lost(const struct ftl *ftl) { return lt_load(&ftl->table->lost); }
 /* Nothing runs but this request, which is dispatched again when it is done: record all zones as they are, under the next number.
  * data_before: zone_record.data_before. */
 void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before);

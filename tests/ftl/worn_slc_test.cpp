@@ -1,0 +1,211 @@
+// A worn-out SLC log: when fewer superblocks are left than let everybody go on, every request still ends, what was durable stays readable,
+// and nothing is called durable that is not.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "l2p_rig.hpp"
+#include "page_model.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+// Writes and flushes at random, several at a time, no two of which touch the same zone; what each sector may hold.
+class Wear {
+public:
+	Wear(Rig &rig, uint64_t seed) : rig_(rig), random_(seed), zones_(rig.shape.zones) {}
+
+	// Until so many requests have failed; false: the device outlived us.
+	bool until_failed(unsigned most)
+	{
+		for (int batch = 0; batch < 6000 && failed_ < most && !all_over() && !testing::Test::HasFailure(); batch++)
+			run_batch();
+		return failed_ >= most || all_over();
+	}
+	// Every sector that can be read holds what it may; without a power cut in between, what was accepted last, or it is a read error.
+	void verify(bool after_cut)
+	{
+		for (uint32_t z = 0; z < zones_.size() && !testing::Test::HasFailure(); z++)
+			for (uint32_t i = 0; i < rig_.shape.zone_capacity_sectors; i++)
+				verify_sector(z, i, after_cut);
+	}
+	unsigned failed() const { return failed_; }
+
+private:
+	// Oldest first: from the last durable content on, everything that was written since.
+	struct Sector {
+		std::vector<uint64_t> tags{0};
+		uint64_t latest = 0; // acknowledged last
+		bool sure = true;    // nothing was attempted since, and refused
+	};
+	struct Zone {
+		std::map<uint32_t, Sector> sectors;
+		uint32_t next = 0;
+		bool over = false; // a command failed on it
+		bool reset_failed = false;
+	};
+	struct Running {
+		std::unique_ptr<Request> request;
+		uint32_t zone, at;
+		uint64_t tag;
+	};
+
+	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+	bool conventional(uint32_t zone) const { return zone < rig_.shape.conventional_zones; }
+
+	bool all_over() const
+	{
+		return std::all_of(zones_.begin(), zones_.end(), [](const Zone &zone) { return zone.over; });
+	}
+	void run_batch()
+	{
+		std::vector<Running> running;
+		for (uint32_t z = roll(3); z < zones_.size(); z += 1 + roll(3))
+			issue(running, z);
+		lt_host_run_until_idle();
+		for (Running &r : running)
+			settle(r);
+		EXPECT_EQ(rig_.Check(), "");
+	}
+	void issue(std::vector<Running> &running, uint32_t z)
+	{
+		const auto capacity = static_cast<uint32_t>(rig_.shape.zone_capacity_sectors);
+		Zone &zone = zones_[z];
+		if (zone.over)
+			return;
+		const uint32_t at = conventional(z) ? roll(capacity) : zone.next;
+		if (at == capacity || (!conventional(z) && roll(40) == 0)) {
+			const ftl_op op = at < capacity && roll(3) == 0 ? FTL_ZONE_FINISH : FTL_ZONE_RESET;
+			running.push_back({std::make_unique<Request>(op, rig_.Lba(z), 0), z, 0, 0});
+		} else {
+			const uint32_t sectors = std::min(1 + roll(4), capacity - at);
+			const uint8_t flags = roll(3) ? FTL_FUA : 0;
+			running.push_back({std::make_unique<Request>(FTL_WRITE, rig_.Lba(z, at), sectors, flags), z, at, next_tag_});
+			for (uint32_t i = 0; i < sectors; i++)
+				FillPage(running.back().request->pages[i], next_tag_++);
+		}
+		rig_.Submit(*running.back().request, z & 1);
+	}
+	void settle(Running &r)
+	{
+		const ftl_request &req = r.request->req;
+		Zone &zone = zones_[r.zone];
+		ASSERT_TRUE(r.request->done) << "op " << int(req.op) << " of zone " << r.zone << " never completed";
+		const uint16_t status = r.request->status();
+		const bool failed = status == NVME_WRITE_FAULT || status == NVME_ZONE_READ_ONLY || status == NVME_ZONE_INVALID_TRANSITION;
+		ASSERT_TRUE(!status || failed || status == NVME_TOO_MANY_ACTIVE) << "status " << status;
+		failed_ += failed;
+		zone.over |= failed && !conventional(r.zone);
+		zone.reset_failed |= failed && req.op == FTL_ZONE_RESET;
+		if (req.op == FTL_WRITE && status != NVME_TOO_MANY_ACTIVE)
+			note_write(zone, r, status);
+		else if (req.op == FTL_ZONE_RESET && !status)
+			zone = {};
+		else if (req.op == FTL_ZONE_FINISH && !status)
+			zone.next = static_cast<uint32_t>(rig_.shape.zone_capacity_sectors);
+	}
+	static void note_write(Zone &zone, const Running &r, uint16_t status)
+	{
+		const ftl_request &req = r.request->req;
+		for (uint32_t i = 0; i < req.sectors; i++) {
+			Sector &sector = zone.sectors[r.at + i];
+			if (!status && req.flags & FTL_FUA)
+				sector.tags.clear();
+			sector.tags.push_back(r.tag + i);
+			sector.latest = status ? sector.latest : r.tag + i;
+			sector.sure = !status;
+		}
+		zone.next = status ? zone.next : r.at + req.sectors;
+	}
+	void verify_sector(uint32_t z, uint32_t i, bool after_cut)
+	{
+		const auto &sectors = zones_[z].sectors;
+		const auto found = sectors.find(i);
+		Sector sector = found == sectors.end() ? Sector{} : found->second;
+		if (zones_[z].reset_failed && after_cut)
+			sector.tags.push_back(0);          // whether it has taken effect shows itself then
+		const bool lossy = sector.tags.size() > 1; // something of it was not durable
+		Request read(FTL_READ, rig_.Lba(z, i), 1);
+		const uint16_t status = rig_.Run(read);
+		if (status) {
+			EXPECT_EQ(status, NVME_UNRECOVERED_READ);
+			EXPECT_TRUE(lossy || zones_[z].over) << "durable sector " << i << " of zone " << z << " is lost";
+			return;
+		}
+		const bool held = !after_cut && sector.sure ? PageIs(read.pages[0], sector.latest)
+							    : std::any_of(sector.tags.begin(), sector.tags.end(),
+									  [&](uint64_t tag) { return PageIs(read.pages[0], tag); });
+		EXPECT_TRUE(held) << "sector " << i << " of zone " << z << " holds " << *reinterpret_cast<uint64_t *>(read.pages[0])
+				  << ", cut " << after_cut << " sure " << sector.sure << " latest " << sector.latest << " tags "
+				  << testing::PrintToString(sector.tags);
+	}
+
+	Rig &rig_;
+	std::mt19937_64 random_;
+	std::vector<Zone> zones_;
+	uint64_t next_tag_ = 1;
+	unsigned failed_ = 0;
+};
+
+struct Variant {
+	const char *name;
+	hz_device_config cfg;
+};
+
+void PrintTo(const Variant &variant, std::ostream *out) { *out << variant.name; }
+
+std::vector<Variant> variants()
+{
+	hz_device_config blocking = MapConfig();
+	blocking.l2p_log_policy = HZ_L2P_LOG_BLOCKING;
+	return {{"MapInRam", Config()},
+		{"MapInFlash", MapConfig()},
+		{"BlockingLog", blocking},
+		{"Patches", PatchedConfig()},
+		{"Conventional", PageConfig()},
+		{"ConventionalMapInFlash", MappedPageConfig()},
+		{"BlockNamespace", MappedPageConfig(true, HZ_L2P_LOG_BLOCKING)}};
+}
+
+class WornSlc : public testing::TestWithParam<Variant> {
+protected:
+	// The device as it is once its SLC log is worn out, by erases that fail or by programs.
+	static void live(hz_device_config cfg, uint64_t seed)
+	{
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ftl_health health;
+		ftl_report_health(rig.ftl, &health);
+		EXPECT_EQ(health.spare_percent, 100);
+		Wear wear(rig, seed);
+		ASSERT_TRUE(wear.until_failed(12)) << "only " << wear.failed() << " requests failed";
+		ftl_report_health(rig.ftl, &health);
+		EXPECT_EQ(health.spare_percent, 0);
+		wear.verify(false);
+		Request flush(FTL_FLUSH, 0, 0);
+		rig.Run(flush);
+		rig.ComeToRest();
+		rig.cfg.program_fail_ppb = 0;
+		ASSERT_TRUE(rig.Boot()) << rig.error;
+		wear.verify(true);
+	}
+};
+
+TEST_P(WornSlc, EveryRequestEndsWhenSuperblocksWearOut)
+{
+	hz_device_config cfg = GetParam().cfg;
+	cfg.slc.endurance = 4;
+	for (uint64_t seed = 1; seed <= Environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
+		live(cfg, seed);
+}
+
+TEST_P(WornSlc, EveryRequestEndsWhenProgramsFail)
+{
+	hz_device_config cfg = GetParam().cfg;
+	cfg.program_fail_ppb = 20000000;
+	for (uint64_t seed = 1; seed <= Environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
+		live(cfg, seed);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WornSlc, testing::ValuesIn(variants()), [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
