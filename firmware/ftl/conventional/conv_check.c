@@ -73,7 +73,8 @@ static const char *check_lists(struct ftl *ftl)
 	return lt_load(&conv->gc.busy) ? "the page collector is busy though nothing runs" : NULL;
 }
 
-/* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. */
+/* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. A copy in a zone that
+ * failed does not count: the map names its original again, and both hold the same. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
 	for (uint32_t o = 0; o < extent_durable(&zone->ext); o++) {
@@ -84,6 +85,8 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 			continue; /* named by the map, or about to be found obsolete */
 		read_record(zone, o, &oob);
 		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->conventional_end)
+			continue;
+		if (zone->ext.failed && oob.stream == STREAM_COLLECT)
 			continue;
 		place = l2p_conv_peek(ftl, oob.host_lba);
 		if (place == L2P_UNMAPPED)
