@@ -17,7 +17,7 @@ struct lt_lock_node {
 };
 
 struct lt_lock {
-	/* tas, ttas: 1 = held; ticket: next number to give out; mcs: last node; clh: last cell and its use count */
+	/* tas, ttas, backoff: 1 = held; ticket: next number to give out; mcs: last node; clh: last cell and its use count */
 	LT_OWN_LINE lt_word word;
 	LT_OWN_LINE lt_word serving; /* ticket: the number that holds the lock; on its own line, waiters watch it */
 

@@ -1,0 +1,68 @@
+/* Test-and-test-and-set with exponential back-off (Anderson, IEEE TPDS 1990): a hart that lost the race for a free lock stays away for a
+ * while before it looks again, each time for longer, so that a release wakes few instead of all.
+ *
+ * How long is drawn from a window that doubles, by a generator of each hart's own: harts that lost the same race do not meet again, and a
+ * run under the virtual clock stays the same. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kinds.h"
+
+enum { LEAST_PAUSES = 4, MOST_PAUSES = 256 }; /* powers of two: the window's first and last size */
+
+static struct {
+	LT_OWN_LINE uint32_t state;
+} dice[HZ_MAX_HARTS];
+
+/* xorshift (Marsaglia, 2003); never 0 behind its first step. */
+static uint32_t roll(void)
+{
+	uint32_t *state = &dice[lt_hart_id()].state, x = *state ? *state : lt_hart_id() + 1;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	*state = x;
+	return x;
+}
+
+static void backoff_init(struct lt_lock *lock, struct arena *arena)
+{
+	(void)arena;
+	lt_preset(&lock->word, 0);
+}
+
+static bool backoff_enter(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)node;
+	return lt_swap(&lock->word, 1) == 0;
+}
+
+static void stay_away(uint32_t window)
+{
+	for (uint32_t pauses = 1 + (roll() & (window - 1)); pauses; pauses--)
+		lt_relax();
+}
+
+static void backoff_wait(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)node;
+	for (uint32_t window = LEAST_PAUSES;; window = window < MOST_PAUSES ? window * 2 : window) {
+		lt_spin_until_not(&lock->word, 1);
+		if (lt_swap(&lock->word, 1) == 0)
+			return;
+		stay_away(window);
+	}
+}
+
+static bool backoff_try(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)node;
+	return lt_cas(&lock->word, 0, 1);
+}
+
+static void backoff_release(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	(void)node;
+	lt_store(&lock->word, 0);
+}
+
+const struct lt_lock_ops lt_backoff_ops = { backoff_init, backoff_enter, backoff_wait, backoff_try, backoff_release };
