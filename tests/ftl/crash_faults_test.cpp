@@ -3,7 +3,7 @@
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is one image and eight cuts).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 extern "C" {
 #include "tsu/tsu_report.h"

@@ -3,7 +3,7 @@
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "l2p_rig.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "ftl_rig.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 namespace ftl_rig {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "image/image_check.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 #include "session/error.hpp"
 
 using namespace ftl_rig;

@@ -1,6 +1,6 @@
 // Device time that mount takes: that of its reads, none without any.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

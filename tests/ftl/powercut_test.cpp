@@ -2,7 +2,7 @@
 // image. Sequential zones and conventional ones are cut by the same code, each with a model of its own.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

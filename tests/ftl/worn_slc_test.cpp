@@ -2,7 +2,7 @@
 // and nothing is called durable that is not.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

@@ -1,6 +1,6 @@
 // Failing operations under conventional zones: a failure costs spare blocks, then over-provisioning, then writability, never data.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 #include "tsu/tsu_report.h"
 
 using namespace ftl_rig;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "inside.h"
-#include "page_model.hpp"
+#include "conventional_model.hpp"
 
 using namespace ftl_rig;
 
