@@ -44,7 +44,7 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 				   HZ_CHECKPOINT_PAGES);
 }
 
-static uint64_t page_aligned(uint64_t bytes) { return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1); }
+static uint64_t sector_aligned(uint64_t bytes) { return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1); }
 
 void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout)
 {
@@ -53,10 +53,10 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
 
 	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
-	layout->blocks_copy_offset = page_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
-	layout->oob_offset = page_aligned(layout->blocks_copy_offset + blocks * sizeof(struct hz_nand_block));
-	layout->oob_copy_offset = page_aligned(layout->oob_offset + sectors * sizeof(struct hz_nand_oob));
-	layout->data_offset = page_aligned(layout->oob_copy_offset + sectors * sizeof(struct hz_nand_oob));
+	layout->blocks_copy_offset = sector_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
+	layout->oob_offset = sector_aligned(layout->blocks_copy_offset + blocks * sizeof(struct hz_nand_block));
+	layout->oob_copy_offset = sector_aligned(layout->oob_offset + sectors * sizeof(struct hz_nand_oob));
+	layout->data_offset = sector_aligned(layout->oob_copy_offset + sectors * sizeof(struct hz_nand_oob));
 	layout->data_blocks = cfg->blocks_per_plane;
 	layout->data_sectors = cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
 	if (cfg->media_mode == HZ_MEDIA_TIMING_ONLY) {

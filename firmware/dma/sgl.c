@@ -14,7 +14,7 @@ static void sgl_walk(const struct sgl *sgl, uint32_t at, uint8_t *flat, uint32_t
 
 	clock_freeze();
 	while (bytes > 0) {
-		uint8_t *mem = sgl->page[pos >> HZ_SECTOR_SHIFT] + (pos & (HZ_SECTOR_BYTES - 1));
+		uint8_t *mem = sgl->memory[pos >> HZ_SECTOR_SHIFT] + (pos & (HZ_SECTOR_BYTES - 1));
 		uint32_t piece = HZ_SECTOR_BYTES - (pos & (HZ_SECTOR_BYTES - 1));
 
 		if (piece > bytes)

@@ -1,4 +1,4 @@
-/* Scatter list of 4 KiB pages: how data movement names memory, whether host pages (PRPs) or write-buffer slots. */
+/* Scatter list of 4 KiB pieces of memory: how data movement names it, whether memory pages of the host (PRPs) or write-buffer slots. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DMA_SGL_H
 #define DMA_SGL_H
@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/* Byte i of the list is page[(offset + i) / 4096][(offset + i) % 4096]. */
+/* Byte i of the list is memory[(offset + i) / 4096][(offset + i) % 4096]. */
 struct sgl {
-	uint8_t **page;
-	uint32_t offset; /* into the first page, < 4096 */
+	uint8_t **memory;
+	uint32_t offset; /* into the first piece, < 4096 */
 	uint32_t bytes;
 };
 

@@ -65,7 +65,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	ftl->tsu = tsu;
 	ftl->links = links;
 	facts_init(ftl);
-	ftl->zero_page = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "page of zeros");
+	ftl->zero_sector = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "sector of zeros");
 	modules_init(ftl, arena);
 	*error = mount_run(ftl, arena);
 	return *error ? NULL : ftl;

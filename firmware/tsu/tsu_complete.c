@@ -20,7 +20,7 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 /* ECC gave up: no data of the page are handed out. */
 static enum nand_status lose_data(struct tsu_txn *txn)
 {
-	if (txn->data.page)
+	if (txn->data.memory)
 		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
 	for (uint32_t i = 0; txn->oob && i < txn->sectors; i++)
 		txn->oob[i].flags |= HZ_OOB_LOST;
@@ -29,7 +29,7 @@ static enum nand_status lose_data(struct tsu_txn *txn)
 
 static enum nand_status apply_txn(struct nand *nand, struct tsu_txn *txn)
 {
-	const struct sgl *data = txn->data.page ? &txn->data : NULL;
+	const struct sgl *data = txn->data.memory ? &txn->data : NULL;
 
 	switch (txn->op) {
 	case TSU_READ: return nand->ops->read(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);

@@ -7,8 +7,8 @@
 static void tear_op(struct nand *nand, const struct die_op *op)
 {
 	for (struct tsu_txn *txn = op->members; txn; txn = txn->next)
-		nand->ops->tear(nand, txn->addr, txn->op == TSU_ERASE ? 0 : txn->sectors, txn->data.page ? &txn->data : NULL, txn->data_at,
-				txn->oob);
+		nand->ops->tear(nand, txn->addr, txn->op == TSU_ERASE ? 0 : txn->sectors, txn->data.memory ? &txn->data : NULL,
+				txn->data_at, txn->oob);
 }
 
 static bool cells_were_busy(const struct tsu_die *die, uint64_t cut_ns)

@@ -1,4 +1,4 @@
-/* A table over a large index space whose pages exist once touched. */
+/* A table over a large index space whose parts exist once touched. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -10,27 +10,27 @@ namespace hz::replay {
 
 template <typename Entry> class SparseTable {
 public:
-	explicit SparseTable(uint64_t entries) : pages_((entries + page_entries - 1) / page_entries) {}
+	explicit SparseTable(uint64_t entries) : parts_((entries + part_entries - 1) / part_entries) {}
 
 	Entry &operator[](uint64_t index)
 	{
-		auto &page = pages_[index / page_entries];
-		if (!page)
-			page = std::make_unique<Entry[]>(page_entries);
-		return page[index % page_entries];
+		auto &part = parts_[index / part_entries];
+		if (!part)
+			part = std::make_unique<Entry[]>(part_entries);
+		return part[index % part_entries];
 	}
 
-	/* The index itself, or the first one of a later page that exists; a multiple of the page size beyond the end if there is none. */
+	/* The index itself, or the first one of a later part that exists; a multiple of the size of a part beyond the end if there is none. */
 	uint64_t next_touched(uint64_t index) const
 	{
-		while (index / page_entries < pages_.size() && !pages_[index / page_entries])
-			index = (index / page_entries + 1) * page_entries;
+		while (index / part_entries < parts_.size() && !parts_[index / part_entries])
+			index = (index / part_entries + 1) * part_entries;
 		return index;
 	}
 
 private:
-	static constexpr uint64_t page_entries = 1024;
-	std::vector<std::unique_ptr<Entry[]>> pages_;
+	static constexpr uint64_t part_entries = 1024;
+	std::vector<std::unique_ptr<Entry[]>> parts_;
 };
 
 } // namespace hz::replay

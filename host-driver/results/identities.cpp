@@ -84,8 +84,8 @@ void check_map(const RunFacts &f, std::vector<std::string> &out)
 	const uint64_t asked = l.l2p_fetches + l.l2p_merges, read = f.flash.reads[HZ_CAUSE_MAP];
 	if (read > asked + under_way || asked > read + under_way)
 		out.push_back("the map asked for " + number(asked) + " reads of table pages, the flash did " + number(read));
-	if (l.l2p_pages_written > f.flash.program_sectors[HZ_CAUSE_MAP] + under_way)
-		out.push_back("the map wrote " + number(l.l2p_pages_written) + " table pages, the flash programmed " +
+	if (l.l2p_table_pages_written > f.flash.program_sectors[HZ_CAUSE_MAP] + under_way)
+		out.push_back("the map wrote " + number(l.l2p_table_pages_written) + " table pages, the flash programmed " +
 			      number(f.flash.program_sectors[HZ_CAUSE_MAP]));
 }
 

@@ -158,10 +158,10 @@ json ftl_json(const hz_log_ftl &l)
 		{"zone_finishes", l.zone_finishes},
 		{"slc_gc_runs", l.slc_gc_runs},
 		{"slc_gc_bytes", l.slc_gc_sectors * HZ_SECTOR_BYTES},
-		{"page_gc_runs", l.page_gc_runs},
-		{"page_gc_bytes", l.page_gc_sectors * HZ_SECTOR_BYTES},
-		{"page_stalls", l.page_stalls},
-		{"page_stall_ns", l.page_stall_ns},
+		{"conventional_gc_runs", l.conventional_gc_runs},
+		{"conventional_gc_bytes", l.conventional_gc_sectors * HZ_SECTOR_BYTES},
+		{"conventional_stalls", l.conventional_stalls},
+		{"conventional_stall_ns", l.conventional_stall_ns},
 		{"waits_buffer", l.waits_buffer},
 	};
 }
@@ -188,7 +188,7 @@ json l2p_json(const hz_log_ftl &l)
 		{"evictions", l.l2p_evictions},
 		{"updates", l.l2p_updates},
 		{"flushes", l.l2p_flushes},
-		{"pages_written", l.l2p_pages_written},
+		{"table_pages_written", l.l2p_table_pages_written},
 		{"merges", l.l2p_merges},
 		{"rebuilt", l.l2p_rebuilt},
 		{"pins_refused", l.l2p_pins_refused},

@@ -88,20 +88,21 @@ std::string map_line(const json &r)
 		     m["hit_ratio"].is_number() ? 100 * m["hit_ratio"].get<double>() : 100.0, (unsigned long long)lookups,
 		     (unsigned long long)count(hits["page"]), (unsigned long long)count(hits["chunk"]),
 		     (unsigned long long)count(hits["zone"])) +
-	       print("%llu in the log, %llu fetches, %llu joined, %llu pages written, %llu stalls\n",
+	       print("%llu in the log, %llu fetches, %llu joined, %llu table pages written, %llu stalls\n",
 		     (unsigned long long)count(m["log_hits"]), (unsigned long long)count(m["fetches"]),
-		     (unsigned long long)count(m["joined"]), (unsigned long long)count(m["pages_written"]),
+		     (unsigned long long)count(m["joined"]), (unsigned long long)count(m["table_pages_written"]),
 		     (unsigned long long)count(m["stalls"]));
 }
 
 /* Only where the device collects conventional zones. */
 std::string collector_line(const json &r)
 {
-	if (!count(r["ftl"]["page_gc_runs"]))
+	if (!count(r["ftl"]["conventional_gc_runs"]))
 		return "";
 	return print("collector: %llu backing superblocks, %.1f MiB moved, %llu writes waited\n",
-		     (unsigned long long)count(r["ftl"]["page_gc_runs"]), r["ftl"]["page_gc_bytes"].get<double>() / (1 << 20),
-		     (unsigned long long)count(r["ftl"]["page_stalls"]));
+		     (unsigned long long)count(r["ftl"]["conventional_gc_runs"]),
+		     r["ftl"]["conventional_gc_bytes"].get<double>() / (1 << 20),
+		     (unsigned long long)count(r["ftl"]["conventional_stalls"]));
 }
 
 // A run for a test, not for its figures.

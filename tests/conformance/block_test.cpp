@@ -308,7 +308,7 @@ TEST_F(BlockData, RandomOverwritesOfTheWholeDevice)
 	}
 	for (uint64_t lba = 0; lba < size(); lba++)
 		ASSERT_EQ(read(lba, 1), placed_pattern(lba, 1, salt[lba])) << lba;
-	EXPECT_GT(bench().controller().log_ftl().page_gc_runs, 0u);
+	EXPECT_GT(bench().controller().log_ftl().conventional_gc_runs, 0u);
 }
 
 } // namespace

@@ -242,7 +242,7 @@ TEST_F(MixedData, RandomOverwritesBesideSequentialWrites)
 		uint64_t lba = b.start(first_sequential + static_cast<uint32_t>(at / b.capacity())) + at % b.capacity();
 		ASSERT_EQ(read(lba, 2), placed_pattern(lba, 2, 1)) << lba;
 	}
-	EXPECT_GT(b.controller().log_ftl().page_gc_runs, 0u);
+	EXPECT_GT(b.controller().log_ftl().conventional_gc_runs, 0u);
 }
 
 } // namespace

@@ -81,7 +81,7 @@ protected:
 		EXPECT_EQ(result["violations"], nlohmann::json::array());
 		EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());
 		EXPECT_GT(result["read_back"]["bytes"].get<uint64_t>(), 0u);
-		EXPECT_EQ(facts.ftl.page_gc_runs > 0, GetParam().collects);
+		EXPECT_EQ(facts.ftl.conventional_gc_runs > 0, GetParam().collects);
 		return hz::res::digest_of(facts);
 	}
 };

@@ -236,14 +236,14 @@ TEST_P(AbandonZones, WhatWasAcknowledgedStays)
 }
 INSTANTIATE_TEST_SUITE_P(Variants, AbandonZones, testing::Range(0, kZoneVariants));
 
-class AbandonPages : public testing::TestWithParam<int> {};
-TEST_P(AbandonPages, WhatWasAcknowledgedStays)
+class AbandonConventional : public testing::TestWithParam<int> {};
+TEST_P(AbandonConventional, WhatWasAcknowledgedStays)
 {
 	Rig rig(PageVariant(GetParam()));
 	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, static_cast<uint64_t>(GetParam()));
+	ConventionalDriver driver(rig, static_cast<uint64_t>(GetParam()));
 	driver.Fill(96);
 	ResetAgainAndAgain(rig, driver);
 }
-INSTANTIATE_TEST_SUITE_P(Variants, AbandonPages, testing::Range(0, kPageVariants));
+INSTANTIATE_TEST_SUITE_P(Variants, AbandonConventional, testing::Range(0, kPageVariants));

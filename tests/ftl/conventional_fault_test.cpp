@@ -4,11 +4,11 @@
 
 using namespace ftl_rig;
 
-static PageOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
-static const PageOp kFlush{FTL_FLUSH, 0, 0};
+static ConventionalOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+static const ConventionalOp kFlush{FTL_FLUSH, 0, 0};
 
 // Every single operation of a body that collects fails once: nothing is lost, nothing is refused.
-TEST(PageFaults, AnyOneOperationMayFail)
+TEST(ConventionalFaults, AnyOneOperationMayFail)
 {
 	uint64_t operations = 1000;
 	for (uint64_t fail = 1; fail <= operations; fail++) {
@@ -18,7 +18,7 @@ TEST(PageFaults, AnyOneOperationMayFail)
 		cfg.blocks_per_plane -= 3;
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.Boot());
-		PageDriver driver(rig, 1);
+		ConventionalDriver driver(rig, 1);
 		for (int round = 0; round < 3; round++)
 			driver.Fill(48);
 		nand_policy policy{};
@@ -40,7 +40,7 @@ TEST(PageFaults, AnyOneOperationMayFail)
 }
 
 // One operation fails and a later one is cut: a backing zone's move is cut at each of its steps.
-TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
+TEST(ConventionalFaults, PowerMayGoWhileABackingZoneMoves)
 {
 	for (uint64_t fail : {2u, 5u, 9u, 16u})
 		for (uint64_t cut = fail + 1; cut < fail + 32; cut++) {
@@ -50,7 +50,7 @@ TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
 			cfg.blocks_per_plane -= 3;
 			Rig rig(cfg);
 			ASSERT_TRUE(rig.Boot());
-			PageDriver driver(rig, 1);
+			ConventionalDriver driver(rig, 1);
 			driver.Fill(48);
 			driver.Batch({kFlush});
 			nand_policy policy{};
@@ -70,13 +70,13 @@ TEST(PageFaults, PowerMayGoWhileABackingZoneMoves)
 
 // Programs and erases fail at random until the spare superblocks are gone and the space shrinks: what was acknowledged can be read until
 // then, and what is durable after that.
-TEST(PageFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
+TEST(ConventionalFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
 {
 	hz_device_config cfg = PageConfig(true);
 	cfg.normal.endurance = 3;
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot());
-	PageDriver driver(rig, 5);
+	ConventionalDriver driver(rig, 5);
 	driver.writes_may_fail = true;
 	for (int i = 0; i < 400 && !driver.refused; i++) {
 		driver.Batch({W(driver.Where(), 20)});

@@ -7,10 +7,10 @@
 
 using namespace ftl_rig;
 
-class PageSmallest : public testing::TestWithParam<std::tuple<int, int, int>> {};
+class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int>> {};
 
 // The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
-TEST_P(PageSmallest, NeverStops)
+TEST_P(ConventionalSmallest, NeverStops)
 {
 	auto [policy, streams, buffers] = GetParam();
 	hz_device_config cfg = PageConfig(true);
@@ -22,10 +22,10 @@ TEST_P(PageSmallest, NeverStops)
 	cfg.zones = cfg.conventional_zones = 3;
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, policy * 10 + streams);
+	ConventionalDriver driver(rig, policy * 10 + streams);
 	driver.Fill();
 	for (int i = 0; i < 12; i++) {
-		std::vector<PageOp> ops;
+		std::vector<ConventionalOp> ops;
 		for (int n = 0; n < 30; n++)
 			ops.push_back({FTL_WRITE, driver.Roll(driver.Sectors()), 1 + driver.Roll(40),
 				       static_cast<uint8_t>(driver.Roll(9) ? 0 : FTL_FUA)});
@@ -35,9 +35,9 @@ TEST_P(PageSmallest, NeverStops)
 		ASSERT_FALSE(HasFailure());
 	}
 	driver.VerifyAll();
-	EXPECT_GT(rig.Counters().page_gc_runs, 20u);
+	EXPECT_GT(rig.Counters().conventional_gc_runs, 20u);
 }
-INSTANTIATE_TEST_SUITE_P(Policies, PageSmallest,
+INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
 			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
 
 // 30 zones of data on 40: large enough for the mean-field formulas.
@@ -62,12 +62,12 @@ template <typename F> static Waf Measure(const hz_device_config &cfg, F where, u
 {
 	Rig rig(cfg);
 	EXPECT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, seed);
+	ConventionalDriver driver(rig, seed);
 	driver.Fill(48);
 	auto write = [&](uint32_t rounds) {
-		std::vector<PageOp> ops(32);
+		std::vector<ConventionalOp> ops(32);
 		for (uint32_t i = 0; i < rounds * driver.Sectors() / 32; i++) {
-			for (PageOp &op : ops)
+			for (ConventionalOp &op : ops)
 				op = {FTL_WRITE, where(driver), 1};
 			ASSERT_TRUE(driver.Batch(ops));
 		}
@@ -81,7 +81,7 @@ template <typename F> static Waf Measure(const hz_device_config &cfg, F where, u
 	tsu_report(rig.tsu, &flash);
 	EXPECT_EQ(rig.Check(), "");
 	double host = static_cast<double>(after.host_write_sectors - before.host_write_sectors);
-	double copied = static_cast<double>(after.page_gc_sectors - before.page_gc_sectors);
+	double copied = static_cast<double>(after.conventional_gc_sectors - before.conventional_gc_sectors);
 	double programmed = static_cast<double>(flash.program_sectors[HZ_CAUSE_GC] - flash_before.program_sectors[HZ_CAUSE_GC]);
 	return {1 + copied / host, 1 + programmed / host};
 }
@@ -97,9 +97,9 @@ static double FifoWaf(double a)
 }
 
 // Sectors that can hold data: not the collector's reserve, nor what is still empty of the two open zones when a victim is chosen.
-TEST(PageWaf, UniformWritesCostWhatTheorySays)
+TEST(ConventionalWaf, UniformWritesCostWhatTheorySays)
 {
-	auto uniform = [](PageDriver &driver) { return driver.Roll(driver.Sectors()); };
+	auto uniform = [](ConventionalDriver &driver) { return driver.Roll(driver.Sectors()); };
 	double theory = FifoWaf((40 - 1 - 1 - 0.5) / 30.0);
 	Waf greedy = Measure(WafConfig(HZ_GC_GREEDY), uniform), fifo = Measure(WafConfig(HZ_GC_FIFO), uniform);
 	printf("uniform writes: theory (FIFO) %.3f, FIFO %.3f, greedy %.3f; programs for the collector: FIFO %.3f, greedy %.3f\n", theory,
@@ -112,9 +112,9 @@ TEST(PageWaf, UniformWritesCostWhatTheorySays)
 
 // Nine tenths of the writes go to a tenth of the sectors: apart, hot zones empty themselves. The second stream's open zone is made good by one
 // more spare zone, or a device as small as this would lose by it more than it gains. One seed's figure is 3 % off easily.
-TEST(PageWaf, TwoStreamsSeparateHotFromCold)
+TEST(ConventionalWaf, TwoStreamsSeparateHotFromCold)
 {
-	auto skewed = [](PageDriver &driver) {
+	auto skewed = [](ConventionalDriver &driver) {
 		return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors());
 	};
 	for (hz_gc_policy policy : {HZ_GC_GREEDY, HZ_GC_COST_BENEFIT}) {
@@ -134,11 +134,11 @@ TEST(PageWaf, TwoStreamsSeparateHotFromCold)
 }
 
 // A stream that the configuration no longer has leaves a zone behind that is partly staged: it is collected like the others.
-TEST(PageStreams, ALeftZoneIsCollected)
+TEST(ConventionalStreams, ALeftZoneIsCollected)
 {
 	Rig rig(PageConfig(true));
 	ASSERT_TRUE(rig.Boot());
-	PageDriver driver(rig, 3);
+	ConventionalDriver driver(rig, 3);
 	driver.Fill();
 	for (int i = 0; i < 20; i++)
 		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));

@@ -42,14 +42,14 @@ inline hz_device_config MappedPageConfig(bool block = false, uint32_t log_policy
 	return cfg;
 }
 
-struct PageOp {
+struct ConventionalOp {
 	ftl_op kind;
 	uint32_t lba, sectors;
 	uint8_t flags = 0;
 };
 
 // What a sector may hold: groups of tags by batch, oldest first; the first one is as old as it may be after a power cut.
-struct PageSector {
+struct ConventionalSector {
 	struct Group {
 		uint64_t batch;
 		std::vector<uint64_t> tags;
@@ -107,9 +107,9 @@ struct PageSector {
 	}
 };
 
-class PageDriver {
+class ConventionalDriver {
 public:
-	PageDriver(Rig &rig_, uint64_t seed)
+	ConventionalDriver(Rig &rig_, uint64_t seed)
 		: rig(rig_), random(seed), capacity(static_cast<uint32_t>(rig_.shape.zone_capacity_sectors)),
 		  sectors(rig_.shape.conventional_zones * capacity)
 	{
@@ -122,11 +122,11 @@ public:
 	bool Holes() const { return rig.shape.zone_size_sectors != capacity; }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
-	bool Batch(std::vector<PageOp> ops)
+	bool Batch(std::vector<ConventionalOp> ops)
 	{
 		std::vector<Running> running;
 		batch_++;
-		for (PageOp &op : ops)
+		for (ConventionalOp &op : ops)
 			running.push_back(Issue(op));
 		lt_host_run_until_idle();
 		bool cut = lt_load(&rig.media.off) != 0;
@@ -134,12 +134,12 @@ public:
 		return !cut;
 	}
 	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
-	uint64_t AbandonedBatch(std::vector<PageOp> ops, uint64_t after_ns)
+	uint64_t AbandonedBatch(std::vector<ConventionalOp> ops, uint64_t after_ns)
 	{
 		std::vector<Running> running;
 		uint64_t reset_ns, last_ns;
 		batch_++;
-		for (PageOp &op : ops)
+		for (ConventionalOp &op : ops)
 			running.push_back(Issue(op));
 		lt_host_run_until(clock_now_ns() + after_ns);
 		last_ns = reset_ns = clock_now_ns();
@@ -151,9 +151,9 @@ public:
 		}
 		return last_ns - reset_ns;
 	}
-	std::vector<PageOp> RandomBatch(uint32_t most = 8)
+	std::vector<ConventionalOp> RandomBatch(uint32_t most = 8)
 	{
-		std::vector<PageOp> ops;
+		std::vector<ConventionalOp> ops;
 		for (uint32_t n = 1 + Roll(most); n; n--) {
 			uint32_t dice = Roll(100), count = 1 + Roll(Roll(4) ? 6 : 40), lba = Where();
 			uint8_t fua = Roll(6) ? 0 : FTL_FUA;
@@ -195,18 +195,18 @@ public:
 	Rig &rig;
 	std::mt19937_64 random;
 	uint32_t capacity;
-	std::vector<PageSector> sectors;
+	std::vector<ConventionalSector> sectors;
 	uint64_t next_tag = 1000, abandoned = 0;
 	bool writes_may_fail = false, reads_may_fail = false, refused = false;
 
 private:
 	struct Running {
-		PageOp op;
+		ConventionalOp op;
 		std::unique_ptr<Request> request;
 		uint64_t tag = 0;
 	};
 
-	Running Issue(PageOp op)
+	Running Issue(ConventionalOp op)
 	{
 		uint32_t room = Holes() ? capacity - op.lba % capacity : Sectors() - op.lba;
 		op.sectors = std::min(op.sectors, room);
@@ -256,13 +256,13 @@ private:
 		if (status) {
 			for (uint32_t i = 0; i < run.op.sectors && run.op.kind != FTL_READ && run.op.kind != FTL_FLUSH; i++)
 				sectors[run.op.lba + i].Failed(batch_);
-			for (PageSector &sector : sectors)
+			for (ConventionalSector &sector : sectors)
 				if (run.op.kind == FTL_FLUSH && !ended)
 					sector.MayBeLost();
 			return;
 		}
 		if (run.op.kind == FTL_FLUSH)
-			for (PageSector &sector : sectors)
+			for (ConventionalSector &sector : sectors)
 				sector.Flushed(batch_);
 		else if (run.op.flags & FTL_FUA)
 			for (uint32_t i = 0; i < run.op.sectors; i++)

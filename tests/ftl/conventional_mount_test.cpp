@@ -9,7 +9,7 @@ using namespace ftl_rig;
 
 namespace {
 
-PageOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+ConventionalOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 
 // A block namespace of four zones on nine; the log is small beside it, so that most of what is closed is older than any checkpoint.
 hz_device_config WideConfig(uint32_t pages_per_block)
@@ -56,7 +56,7 @@ uint32_t Spoil(Rig &device, uint8_t kind, std::mt19937_64 &dice)
 	return spoilt;
 }
 
-void Overwrite(PageDriver &driver, int batches)
+void Overwrite(ConventionalDriver &driver, int batches)
 {
 	for (int i = 0; i < batches; i++)
 		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
@@ -70,7 +70,7 @@ TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
 	for (uint32_t pages : {96u, 384u}) {
 		Rig rig(WideConfig(pages));
 		ASSERT_TRUE(rig.Boot()) << rig.error;
-		PageDriver driver(rig, 1);
+		ConventionalDriver driver(rig, 1);
 		uint64_t most = Fixed(rig) + 4 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors;
 		driver.Fill(96);
 		for (int round = 0; round < 3; round++) {
@@ -89,7 +89,7 @@ TEST(BoundedMount, HotSectorsMoveTheCheckpointOn)
 {
 	Rig rig(WideConfig(96));
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, 2);
+	ConventionalDriver driver(rig, 2);
 	driver.Fill(96);
 	for (int i = 0; i < 120; i++)
 		ASSERT_TRUE(driver.Batch({W(40, 30)}));
@@ -112,7 +112,7 @@ TEST_P(BoundedMountCuts, EveryMountIsBoundedAndRight)
 	cfg.l2p_log_policy = dice() % 2 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND;
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, seed);
+	ConventionalDriver driver(rig, seed);
 	driver.Fill(96);
 	Overwrite(driver, 20);
 	for (int boot = 0; boot < 10; boot++) {
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, BoundedMountCuts, testing::Range(1, 6));
 
 // Copies and checkpoints that cannot be read any more, whatever older ones are left: a slow mount, but a right one. An older
 // checkpoint alone is no reason for that.
-TEST(BoundedMount, LostPagesAndCheckpointsAreNotMissed)
+TEST(BoundedMount, LostTablePagesAndCheckpointsAreNotMissed)
 {
 	uint64_t fast = 0;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -140,7 +140,7 @@ TEST(BoundedMount, LostPagesAndCheckpointsAreNotMissed)
 		std::mt19937_64 dice(seed);
 		Rig rig(WideConfig(96));
 		ASSERT_TRUE(rig.Boot()) << rig.error;
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		driver.Fill(96);
 		Overwrite(driver, 30);
 		driver.Batch({{FTL_FLUSH, 0, 0}});
@@ -163,7 +163,7 @@ TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 	for (uint32_t page = 0; page < 4; page++) {
 		Rig rig(WideConfig(96));
 		ASSERT_TRUE(rig.Boot()) << rig.error;
-		PageDriver driver(rig, page);
+		ConventionalDriver driver(rig, page);
 		driver.Fill(96);
 		Overwrite(driver, 30);
 		Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
@@ -182,7 +182,7 @@ TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.Boot()) << rig.error;
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		driver.Fill(96);
 		for (int boot = 0; boot < 6; boot++) {
 			Overwrite(driver, 2 + static_cast<int>(driver.Roll(8))); // what differs must fit the log
@@ -202,7 +202,7 @@ TEST(BoundedMount, PlacesThatWereLostAreNotBelieved)
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		Rig rig(WideConfig(96));
 		ASSERT_TRUE(rig.Boot());
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		driver.Fill(96);
 		Overwrite(driver, 20);
 		driver.Batch({{FTL_FLUSH, 0, 0}});

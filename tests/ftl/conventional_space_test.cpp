@@ -14,7 +14,7 @@ static void WriteAt(Rig &r, uint64_t lba, uint32_t sectors, uint64_t tag, uint16
 	EXPECT_EQ(r.Run(w), expected) << "write of " << sectors << " at " << lba;
 }
 
-TEST(PageSpace, OverwritesInPlaceAndReadsBack)
+TEST(ConventionalSpace, OverwritesInPlaceAndReadsBack)
 {
 	Rig r(PageConfig());
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -37,7 +37,7 @@ TEST(PageSpace, OverwritesInPlaceAndReadsBack)
 	EXPECT_EQ(r.Check(), "");
 }
 
-TEST(PageSpace, KnowsItsBoundaries)
+TEST(ConventionalSpace, KnowsItsBoundaries)
 {
 	hz_device_config cfg = PageConfig();
 	cfg.zone_size_sectors = 96;
@@ -58,7 +58,7 @@ TEST(PageSpace, KnowsItsBoundaries)
 	EXPECT_EQ(r.Check(), "");
 }
 
-TEST(PageSpace, StopsAtTheCapacityOfAZone)
+TEST(ConventionalSpace, StopsAtTheCapacityOfAZone)
 {
 	Rig r(PageConfig()); // zone size 128, capacity 96
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -71,7 +71,7 @@ TEST(PageSpace, StopsAtTheCapacityOfAZone)
 		EXPECT_TRUE(PageIs(read.pages[i], i < 6 ? 100 + i : 0)) << i;
 }
 
-TEST(PageSpace, RefusesZoneCommands)
+TEST(ConventionalSpace, RefusesZoneCommands)
 {
 	Rig r(PageConfig());
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -89,7 +89,7 @@ TEST(PageSpace, RefusesZoneCommands)
 	EXPECT_EQ(r.Check(), "");
 }
 
-TEST(PageSpace, IsReportedAsConventional)
+TEST(ConventionalSpace, IsReportedAsConventional)
 {
 	Rig r(PageConfig());
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -104,19 +104,19 @@ TEST(PageSpace, IsReportedAsConventional)
 	EXPECT_EQ(r.Report(1).size(), 2u) << "only sequential zones are EMPTY";
 }
 
-TEST(PageSpace, WaitingWritesAreCounted)
+TEST(ConventionalSpace, WaitingWritesAreCounted)
 {
 	Rig r(PageConfig(true));
 	ASSERT_TRUE(r.Boot()) << r.error;
-	PageDriver driver(r, 1);
+	ConventionalDriver driver(r, 1);
 	driver.Fill();
-	std::vector<PageOp> ops;
+	std::vector<ConventionalOp> ops;
 	for (uint32_t i = 0; i < 40; i++)
 		ops.push_back({FTL_WRITE, i * 14, 14});
 	ASSERT_TRUE(driver.Batch(ops));
-	EXPECT_GT(r.Counters().page_stalls, 0u);
-	EXPECT_GT(r.Counters().page_stall_ns, 0u);
-	EXPECT_GT(r.Counters().page_gc_runs, 0u);
+	EXPECT_GT(r.Counters().conventional_stalls, 0u);
+	EXPECT_GT(r.Counters().conventional_stall_ns, 0u);
+	EXPECT_GT(r.Counters().conventional_gc_runs, 0u);
 	driver.VerifyAll();
 	EXPECT_EQ(r.Check(), "");
 }
@@ -136,7 +136,7 @@ static void Merge(Rig &r)
 }
 
 // Neither a cached entry nor a table page that was read outlives a change, also after the log has forgotten the change.
-TEST(PageMap, AChangeOutlastsTheLog)
+TEST(ConventionalMap, AChangeOutlastsTheLog)
 {
 	Rig r(MappedPageConfig(true));
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -155,7 +155,7 @@ TEST(PageMap, AChangeOutlastsTheLog)
 }
 
 // What a table page on flash names is durable, though nobody has flushed it.
-TEST(PageMap, AMergedPlaceIsDurable)
+TEST(ConventionalMap, AMergedPlaceIsDurable)
 {
 	Rig r(MappedPageConfig(true));
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -169,7 +169,7 @@ TEST(PageMap, AMergedPlaceIsDurable)
 }
 
 // A read holds a table page while it waits for flash reads; meanwhile the log forgets a change that the bytes do not have.
-TEST(PageMap, AHeldTablePageEndsWithItsCopy)
+TEST(ConventionalMap, AHeldTablePageEndsWithItsCopy)
 {
 	Rig r(MappedPageConfig(true));
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -188,7 +188,7 @@ TEST(PageMap, AHeldTablePageEndsWithItsCopy)
 }
 
 // What a table page that cannot be read held is told by the backing zones.
-TEST(PageMap, ALostTablePageIsRebuilt)
+TEST(ConventionalMap, ALostTablePageIsRebuilt)
 {
 	Rig r(MappedPageConfig(true));
 	ASSERT_TRUE(r.Boot()) << r.error;
@@ -307,9 +307,9 @@ static const Variant kVariants[] = {
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
 };
 
-class PageProperty : public testing::TestWithParam<std::tuple<int, int>> {};
+class ConventionalProperty : public testing::TestWithParam<std::tuple<int, int>> {};
 
-TEST_P(PageProperty, AgreesWithTheModel)
+TEST_P(ConventionalProperty, AgreesWithTheModel)
 {
 	const Variant &variant = kVariants[std::get<0>(GetParam())];
 	uint64_t seed = std::get<1>(GetParam());
@@ -318,7 +318,7 @@ TEST_P(PageProperty, AgreesWithTheModel)
 	variant.change(cfg);
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, seed);
+	ConventionalDriver driver(rig, seed);
 	if (seed % 2) {
 		driver.Fill();
 		ASSERT_FALSE(HasFailure());
@@ -337,8 +337,8 @@ TEST_P(PageProperty, AgreesWithTheModel)
 		}
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Variants, PageProperty, testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 3)),
-			 [](const auto &test) {
+INSTANTIATE_TEST_SUITE_P(Variants, ConventionalProperty,
+			 testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 3)), [](const auto &test) {
 				 return std::string(kVariants[std::get<0>(test.param)].name) + "_" +
 					std::to_string(std::get<1>(test.param));
 			 });

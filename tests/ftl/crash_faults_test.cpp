@@ -196,9 +196,9 @@ private:
 
 // --- sectors that can be overwritten ---
 
-class PageRound : public Round {
+class ConventionalRound : public Round {
 public:
-	PageRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), driver_(rig, seed)
+	ConventionalRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), driver_(rig, seed)
 	{
 		driver_.writes_may_fail = driver_.reads_may_fail = true;
 	}
@@ -222,7 +222,7 @@ public:
 	}
 
 private:
-	static bool TakeOver(PageSector &sector, const uint8_t *page)
+	static bool TakeOver(ConventionalSector &sector, const uint8_t *page)
 	{
 		uint64_t tag;
 		std::memcpy(&tag, page, sizeof tag);
@@ -231,7 +231,7 @@ private:
 		return true;
 	}
 
-	PageDriver driver_;
+	ConventionalDriver driver_;
 };
 
 // Programs, erases and reads that failed since the boot.
@@ -301,11 +301,11 @@ hz_device_config Patched()
 TEST(CrashFaults, Zones) { EachRound<ZoneRound>("zones", WithSpare(Config()), 6); }
 TEST(CrashFaults, ZonesWithTheMapInFlash) { EachRound<ZoneRound>("zones, map in flash", WithSpare(MapConfig()), 6); }
 TEST(CrashFaults, PatchedZones) { EachRound<ZoneRound>("patched zones", Patched(), 6); }
-TEST(CrashFaults, Blocks) { EachRound<PageRound>("blocks", WithSpare(PageConfig(true)), 6); }
-TEST(CrashFaults, BlocksWithTheMapInFlash) { EachRound<PageRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 6); }
+TEST(CrashFaults, Blocks) { EachRound<ConventionalRound>("blocks", WithSpare(PageConfig(true)), 6); }
+TEST(CrashFaults, BlocksWithTheMapInFlash) { EachRound<ConventionalRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 6); }
 // A failed program in one lane of the SLC log once sent writes of another lane out of order.
 TEST(CrashFaults, SlcWritesPlacedAnewKeepTheirOrder)
 {
 	OneRound<ZoneRound>("zones, map in flash", WithSpare(MapConfig()), 102);
-	OneRound<PageRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 44);
+	OneRound<ConventionalRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 44);
 }

@@ -345,7 +345,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 }
 
 // Once all zones were recorded there is a table, whatever was cut since.
-TEST(DamagedTable, AllPagesGoneIsNoNewDevice)
+TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 {
 	Written w(Config());
 	ASSERT_EQ(w.rig.ComeToRest(), 0);
@@ -403,7 +403,7 @@ TEST(Rest, WaitsForWhatGoesOnInTheBackground)
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		Rig rig(MappedPageConfig(true));
 		ASSERT_TRUE(rig.Boot());
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		driver.Fill(48);
 		for (int i = 0; i < 20; i++)
 			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));

@@ -136,7 +136,7 @@ private:
 
 // Overwrites and reads sectors n with n mod queues = index, which are its own; they share zones with everybody's. Now and then it writes a
 // run over the last sectors, which nobody checks but which crosses everything.
-class PageQueue : public HostQueue {
+class ConventionalQueue : public HostQueue {
 public:
 	void Verify(Rig &rig) const override
 	{
@@ -243,7 +243,7 @@ inline hz_device_config PageVariant(int variant)
 inline void FillDevice(Rig &rig)
 {
 	ASSERT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, 1);
+	ConventionalDriver driver(rig, 1);
 	driver.Fill(96);
 	ASSERT_TRUE(driver.Batch({{FTL_WRITE_ZEROES, 0, driver.Sectors()}}));
 	ASSERT_TRUE(driver.Batch({{FTL_FLUSH, 0, 0}}));

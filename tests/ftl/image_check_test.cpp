@@ -19,7 +19,7 @@ struct Image {
 		EXPECT_TRUE(rig.Boot());
 		EXPECT_EQ(rig.Write(4, 0, 40, 5000, FTL_FUA), 0);
 		EXPECT_EQ(rig.Write(5, 0, 96, 6000), 0);
-		PageDriver driver(rig, 1);
+		ConventionalDriver driver(rig, 1);
 		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 0, 30}, {FTL_WRITE, 100, 20}}));
 		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 10, 5}}));
 		Request flush(FTL_FLUSH, 0, 0);

@@ -23,7 +23,7 @@ template <typename F> void EachSeed(F body)
 }
 
 class InterleavedZones : public testing::TestWithParam<int> {};
-class InterleavedPages : public testing::TestWithParam<int> {};
+class InterleavedConventional : public testing::TestWithParam<int> {};
 
 } // namespace
 
@@ -96,21 +96,21 @@ TEST_P(InterleavedZones, WritesKeepTheirOrderWhenTheBudgetComesFree)
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, kZoneVariants));
 
-TEST_P(InterleavedPages, QueuesOverwriteUnderTheCollector)
+TEST_P(InterleavedConventional, QueuesOverwriteUnderTheCollector)
 {
 	EachSeed([](uint64_t seed) {
 		Rig rig(PageVariant(GetParam()));
 		ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
 		ASSERT_TRUE(rig.Boot()) << rig.error;
 		Interleave(seed);
-		Contest<PageQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+		Contest<ConventionalQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
 	});
 }
-TEST_P(InterleavedPages, TheControllerIsResetInTheMidstOfIt)
+TEST_P(InterleavedConventional, TheControllerIsResetInTheMidstOfIt)
 {
 	EachSeed([](uint64_t seed) {
 		Rig rig(PageVariant(GetParam()));
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		ASSERT_TRUE(rig.Boot()) << rig.error;
 		driver.Fill();
 		Interleave(seed);
@@ -123,11 +123,11 @@ TEST_P(InterleavedPages, TheControllerIsResetInTheMidstOfIt)
 	});
 }
 // Power is cut in the midst of it, wherever the harts stand.
-TEST_P(InterleavedPages, BatchesAreCut)
+TEST_P(InterleavedConventional, BatchesAreCut)
 {
 	EachSeed([](uint64_t seed) {
 		Rig rig(PageVariant(GetParam()));
-		PageDriver driver(rig, seed);
+		ConventionalDriver driver(rig, seed);
 		ASSERT_TRUE(rig.Boot()) << rig.error;
 		driver.Fill();
 		for (int boot = 0; boot < 4; boot++) {
@@ -144,7 +144,7 @@ TEST_P(InterleavedPages, BatchesAreCut)
 		}
 	});
 }
-INSTANTIATE_TEST_SUITE_P(Policies, InterleavedPages, testing::Range(0, kPageVariants));
+INSTANTIATE_TEST_SUITE_P(Policies, InterleavedConventional, testing::Range(0, kPageVariants));
 
 // A round of the map's log gets its sequence numbers, is stopped before it merges, and meanwhile a zone is collected, reset and written again.
 // What the round then writes names places that are younger than its number.
@@ -190,7 +190,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 
 // A round of the map's log is stopped between its look at the list of dirty pages and the locks under which it takes a page out of it.
 // Who reads meanwhile must find what was changed: the page has no copy yet.
-TEST(InterleavedMap, APageIsReadWhileTheLogChoosesIt)
+TEST(InterleavedMap, ATablePageIsReadWhileTheLogChoosesIt)
 {
 	hz_device_config cfg = MappedPageConfig(true);
 	cfg.lock_kind[HZ_LC_ZONE] = LT_LOCK_TICKET;

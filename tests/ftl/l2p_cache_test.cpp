@@ -179,7 +179,7 @@ public:
 			for (auto [lba, ppa] : node.entries) {
 				ppa_t found = PPA_NONE;
 				if (node.level == HZ_MAP_PAGE)
-					l2p_cache_find_pages(&cache_, 0, lba, lba % span_, 1, 0, &found);
+					l2p_cache_find_entries(&cache_, 0, lba, lba % span_, 1, 0, &found);
 				else
 					found = l2p_cache_find(&cache_, 0, lba, node.level, 0);
 				ASSERT_EQ(found, ppa);
@@ -215,7 +215,7 @@ private:
 		uint32_t from = lba % line_, line = lba - from, count = 1 + dice_() % (line_ - from);
 		std::vector<uint32_t> page(line_, UINT32_MAX);
 		std::map<uint32_t, uint32_t> entries;
-		l2p_cache_pages pages{line, line / span_, from, count, &page[from], 0, 0};
+		l2p_cache_entries pages{line, line / span_, from, count, &page[from], 0, 0};
 		for (uint32_t e = from; e < from + count; e++)
 			if (e == from || dice_() % 4) {
 				page[e] = (i * 64 + e) | (2u << HZ_PPA_BITS);
@@ -251,7 +251,7 @@ private:
 		}
 		if (n)
 			model_.Find(lba / line_ * line_, HZ_MAP_PAGE);
-		ASSERT_EQ(l2p_cache_find_pages(&cache_, 0, lba, lba % span_, count, 0, got.data()), n);
+		ASSERT_EQ(l2p_cache_find_entries(&cache_, 0, lba, lba % span_, count, 0, got.data()), n);
 		ASSERT_EQ(got, expected);
 	}
 	Memory memory_;
@@ -265,14 +265,14 @@ private:
 uint32_t Enter(l2p_cache &cache, uint32_t shard, uint32_t lba, uint64_t now_ns)
 {
 	uint32_t from = lba % l2p_cache_line(&cache);
-	l2p_cache_pages pages{lba - from, !shard ? 0u : 1u, from, 1, &lba, uint64_t(1) << from, 0};
+	l2p_cache_entries pages{lba - from, !shard ? 0u : 1u, from, 1, &lba, uint64_t(1) << from, 0};
 	return l2p_cache_fill(&cache, shard, &pages, now_ns);
 }
 
 bool Has(l2p_cache &cache, uint32_t shard, uint32_t lba)
 {
 	ppa_t ppa = PPA_NONE;
-	return l2p_cache_find_pages(&cache, shard, lba, lba, 1, 50, &ppa) && ppa == lba;
+	return l2p_cache_find_entries(&cache, shard, lba, lba, 1, 50, &ppa) && ppa == lba;
 }
 
 class L2pCache : public testing::TestWithParam<Choice> {};

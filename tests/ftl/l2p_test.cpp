@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, L2p, testing::Combine(testing::Range(0, 3), t
 			 [](const auto &test) { return ChoiceName(std::get<0>(test.param), std::get<1>(test.param), 0); });
 
 // BITMAP knows the page, MULTIPLE reads the zone's first page, the chunk's first page, then the sector's: three reads for one miss.
-TEST(L2pStrategies, MultipleReadsUpToThreePages)
+TEST(L2pStrategies, MultipleReadsUpToThreeTablePages)
 {
 	for (uint32_t strategy : {HZ_L2P_BITMAP, HZ_L2P_MULTIPLE}) {
 		hz_device_config cfg = WideMapConfig();
@@ -148,7 +148,7 @@ TEST(L2pFetch, NobodyIsLeftBehindWhoNeedsNoFetchAnyMore)
 }
 
 // A large read looks a run up once where one entry or the log covers it, and takes all it needs of a page that it fetched.
-TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsPage)
+TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsTablePage)
 {
 	for (uint32_t levels : {HZ_MAP_PAGE, HZ_MAP_ZONE}) {
 		hz_device_config cfg = MapConfig();
@@ -243,7 +243,7 @@ TEST(L2pLog, WritesWaitForRoomAndGoOn)
 }
 
 // What a page that cannot be read held is told by the zone, never by luck.
-TEST(L2pFaults, APageThatCannotBeReadIsMadeAnew)
+TEST(L2pFaults, ATablePageThatCannotBeReadIsMadeAnew)
 {
 	hz_device_config cfg = MapConfig();
 	Rig rig(cfg);
@@ -289,7 +289,7 @@ static bool RunCut(const hz_device_config &cfg, uint64_t cut, uint32_t before, u
 	bool alive = true;
 	for (const auto &batch : kFlushes)
 		alive = alive && driver.Batch(batch);
-	pages = std::max(pages, rig.Counters().l2p_pages_written);
+	pages = std::max(pages, rig.Counters().l2p_table_pages_written);
 	EXPECT_TRUE(rig.Boot()) << rig.error;
 	if (!rig.ftl)
 		return false;

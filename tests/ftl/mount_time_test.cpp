@@ -67,7 +67,7 @@ TEST(MountTime, GrowsWithConventionalData)
 	for (uint32_t quarters = 1; quarters <= 4; quarters++) {
 		Rig rig(PageConfig(true));
 		EXPECT_EQ(MountNs(rig), 0u);
-		PageDriver driver(rig, 1);
+		ConventionalDriver driver(rig, 1);
 		for (uint32_t at = 0, end = driver.Sectors() * quarters / 4; at < end; at += 96)
 			ASSERT_TRUE(driver.Batch({{FTL_WRITE, at, std::min(96u, end - at)}}));
 		EXPECT_EQ(rig.ComeToRest(), 0);

@@ -209,10 +209,10 @@ static void Chain(uint64_t seed)
 
 namespace conventional {
 
-using Body = std::vector<std::vector<PageOp>>;
+using Body = std::vector<std::vector<ConventionalOp>>;
 
-static PageOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
-static const PageOp kFlush{FTL_FLUSH, 0, 0};
+static ConventionalOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+static const ConventionalOp kFlush{FTL_FLUSH, 0, 0};
 
 // The last body overwrites a device filled before, so that the collector runs.
 static const std::vector<std::pair<const char *, Body>> kBodies = {
@@ -222,7 +222,7 @@ static const std::vector<std::pair<const char *, Body>> kBodies = {
 };
 
 // Once more after the crash: write until backing zones are collected.
-static void GoOn(PageDriver &driver)
+static void GoOn(ConventionalDriver &driver)
 {
 	for (int i = 0; i < 4; i++)
 		driver.Batch({W(i * 7, 40), W(i * 50, 30, FTL_FUA)});
@@ -243,7 +243,7 @@ static bool RunCut(const Body &body, bool mapped, bool filled, const nand_policy
 {
 	Rig rig(CutConfig(mapped));
 	EXPECT_TRUE(rig.Boot()) << rig.error;
-	PageDriver driver(rig, 1);
+	ConventionalDriver driver(rig, 1);
 	if (filled)
 		for (int round = 0; round < 3; round++)
 			driver.Fill(48);
@@ -286,7 +286,7 @@ static void Chain(uint64_t seed)
 {
 	std::mt19937_64 dice(seed);
 	Rig rig(RandomConfig(seed, dice));
-	PageDriver driver(rig, seed);
+	ConventionalDriver driver(rig, seed);
 	ASSERT_TRUE(rig.Boot()) << rig.error;
 	driver.Fill();
 	ChainOfCuts(driver, dice, 200);

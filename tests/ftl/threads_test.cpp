@@ -13,7 +13,7 @@ void OnThreads()
 }
 
 class Threads : public testing::TestWithParam<int> {};
-class PageThreads : public testing::TestWithParam<int> {};
+class ConventionalThreads : public testing::TestWithParam<int> {};
 
 } // namespace
 
@@ -25,17 +25,17 @@ TEST_P(Threads, EightHartsShareEverything)
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, kZoneVariants));
 
-TEST_P(PageThreads, EightHartsOverwriteUnderTheCollector)
+TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
 {
 	Rig rig(PageVariant(GetParam()));
 	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
 	ASSERT_TRUE(rig.Boot({}, false)) << rig.error;
-	Contest<PageQueue>(rig, GetParam() * 100, 1200, [&rig] {
+	Contest<ConventionalQueue>(rig, GetParam() * 100, 1200, [&rig] {
 		OnThreads();
-		EXPECT_GT(rig.Counters().page_gc_runs, 10u);
+		EXPECT_GT(rig.Counters().conventional_gc_runs, 10u);
 	});
 }
-INSTANTIATE_TEST_SUITE_P(Policies, PageThreads, testing::Range(0, kPageVariants));
+INSTANTIATE_TEST_SUITE_P(Policies, ConventionalThreads, testing::Range(0, kPageVariants));
 
 // A worker on the TSU's hart overtakes what other harts have sent before, so nothing may depend on the order of two submissions: all workers
 // append to the patches of the same zones, and the media refuses a program out of order.

@@ -33,7 +33,7 @@ void check(const ftl_request &req, uint16_t status)
 	if (req.op == FTL_READ || req.op == FTL_WRITE || req.op == FTL_APPEND)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
-		auto offset = static_cast<uint64_t>(req.sgl.page[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - region());
+		auto offset = static_cast<uint64_t>(req.sgl.memory[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - region());
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes && offset % HZ_SECTOR_BYTES == 0);
 	}
 }

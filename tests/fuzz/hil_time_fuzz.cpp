@@ -60,7 +60,7 @@ private:
 	Answer serve(const ftl_request &req)
 	{
 		for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
-			auto offset = static_cast<uint64_t>(req.sgl.page[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - rig_.at(0));
+			auto offset = static_cast<uint64_t>(req.sgl.memory[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - rig_.at(0));
 			require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes,
 				"a request names memory that is not the host's");
 		}

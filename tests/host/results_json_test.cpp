@@ -212,7 +212,7 @@ TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
 	EXPECT_EQ(res::result_table(res::result_json(f)).find("map:"), std::string::npos);
 	f.device.l2p_cache_bytes = 12288;
 	f.ftl.l2p_hits[0] = 6, f.ftl.l2p_hits[2] = 1, f.ftl.l2p_misses[0] = 3, f.ftl.l2p_log_hits = 10;
-	f.ftl.l2p_fetches = 2, f.ftl.l2p_joined = 1, f.ftl.l2p_pages_written = 4, f.ftl.l2p_stalls = 5;
+	f.ftl.l2p_fetches = 2, f.ftl.l2p_joined = 1, f.ftl.l2p_table_pages_written = 4, f.ftl.l2p_stalls = 5;
 	f.flash.reads[HZ_CAUSE_MAP] = 2;
 	f.flash.program_sectors[HZ_CAUSE_MAP] = 4;
 	const json r = res::result_json(f);
@@ -220,7 +220,7 @@ TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
 	EXPECT_EQ(r["waf"], 5.0) << "table pages are writes too";
 	const std::string table = res::result_table(r);
 	EXPECT_NE(table.find("map: 70.0 % of 10 lookups in the cache (page 6, chunk 0, zone 1), 10 in the log, 2 fetches, 1 joined, "
-			     "4 pages written, 5 stalls"),
+			     "4 table pages written, 5 stalls"),
 		  std::string::npos)
 		<< table;
 }
@@ -258,7 +258,7 @@ TEST(Identities, EachBrokenOneIsNamed)
 	broken([](res::RunFacts &f) { f.flash.channels = 1, f.flash.channel_busy_ns[0] = 5; }, "channel 0");
 	broken([](res::RunFacts &f) { f.ftl.l2p_fetches = 65; }, "the map asked for 65 reads");
 	broken([](res::RunFacts &f) { f.flash.reads[HZ_CAUSE_MAP] = 65; }, "the flash did 65");
-	broken([](res::RunFacts &f) { f.ftl.l2p_pages_written = 66; }, "wrote 66 table pages");
+	broken([](res::RunFacts &f) { f.ftl.l2p_table_pages_written = 66; }, "wrote 66 table pages");
 	broken([](res::RunFacts &f) { f.locks[0].contended = 1; }, "part larger than its whole");
 }
 

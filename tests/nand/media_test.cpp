@@ -41,7 +41,7 @@ nand_status Read(Rig &r, uint32_t block, uint32_t sector, uint32_t count, Sector
 	Sectors s(count);
 	nand_status status = r.media.nand.ops->read(&r.media.nand, r.Addr(0, block, sector), count, &s.list, 0, s.oob.data());
 	if (out)
-		*out = s, out->list.page = nullptr;
+		*out = s, out->list.memory = nullptr;
 	return status;
 }
 

@@ -153,7 +153,7 @@ class Running(unittest.TestCase):
         for section in ("slc", "conventional"):
             self.assertEqual((youngest["device"][section]["gc"], greedy["device"][section]["gc"]), ("planted", "greedy"))
         self.assertGreater(youngest["ftl"]["slc_gc_runs"], 0)
-        self.assertGreater(youngest["ftl"]["page_gc_bytes"], greedy["ftl"]["page_gc_bytes"], "the youngest has most to copy")
+        self.assertGreater(youngest["ftl"]["conventional_gc_bytes"], greedy["ftl"]["conventional_gc_bytes"], "the youngest has most to copy")
 
     def test_the_preset_is_known_by_its_name(self):
         self.assertEqual(self.found["device"]["name"], "planted")

@@ -44,7 +44,7 @@ struct ftl {
 	uint64_t conventional_end; /* LBAs [0, conventional_end) are conventional */
 	uint32_t zone_count;       /* the namespace's */
 	uint32_t all_zones;        /* with the backing zones, which follow them */
-	uint8_t *zero_page;
+	uint8_t *zero_sector;
 	lt_word sequence;         /* next OOB sequence number */
 	lt_word losses;           /* zones that failed with accepted data and of which no Flush has told yet */
 	uint64_t mount_sequence;  /* highest one found at mount */

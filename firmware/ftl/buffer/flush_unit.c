@@ -164,7 +164,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 			.stream = (uint8_t)ext->index,
 			.sectors = (uint16_t)program,
 			.ppa = extent_place(ext, at),
-			.data = { &buffer->page[slot], 0, program * HZ_SECTOR_BYTES },
+			.data = { &buffer->memory[slot], 0, program * HZ_SECTOR_BYTES },
 			.oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
 			.next = at + program < unit->end ? &part[1].txn : NULL,

@@ -70,7 +70,7 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 			.cause = HZ_CAUSE_FOLD,
 			.sectors = 1,
 			.ppa = fold->ppa[i],
-			.data = { &buffer->page[slot], 0, HZ_SECTOR_BYTES },
+			.data = { &buffer->memory[slot], 0, HZ_SECTOR_BYTES },
 			.oob = extent_is_backing(ext) ? &buffer->oob[slot] : NULL,
 			.next = i + 1 < count ? &part[1].txn : NULL,
 		};

@@ -25,9 +25,9 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 		uint32_t slot = ext->landed_slot + i;
 
 		if (req->op == FTL_WRITE_ZEROES)
-			memset(buffer->page[slot], 0, HZ_SECTOR_BYTES);
+			memset(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		else
-			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->page[slot], HZ_SECTOR_BYTES);
+			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
 						     .generation = ext->generation,
 						     .kind = HZ_OOB_DATA };
@@ -52,7 +52,7 @@ void landing_pad(struct ftl_worker *self, struct extent *ext)
 	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
 	clock_freeze();
 	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
-		memset(ext->buffer->page[slot], 0, HZ_SECTOR_BYTES);
+		memset(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
 							  .lpa = (uint32_t)(ext->start + at),
 							  .generation = backing ? UINT32_MAX : ext->generation,
@@ -89,7 +89,7 @@ void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_
 	uint32_t slot = extent_slot(ext, offset);
 
 	for (uint32_t i = 0; i < sectors; i++) {
-		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, ext->buffer->page[slot], HZ_SECTOR_BYTES);
+		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, ext->buffer->memory[slot], HZ_SECTOR_BYTES);
 		slot = slot + 1 == ext->ftl->superpage_sectors ? 0 : slot + 1;
 	}
 }

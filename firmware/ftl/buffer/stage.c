@@ -50,7 +50,7 @@ static void piece_write(struct ftl_worker *self, struct extent *ext, struct slc_
 	for (uint32_t i = 0; i < count; i++) {
 		bool data = at + i < buffer->stage.to;
 
-		piece->page[i] = data ? buffer->page[slot + i] : ftl->zero_page;
+		piece->memory[i] = data ? buffer->memory[slot + i] : ftl->zero_sector;
 		piece->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
 		if (data && extent_is_backing(ext)) {
 			piece->oob[i] = buffer->oob[slot + i];

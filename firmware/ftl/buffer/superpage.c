@@ -158,17 +158,17 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 	uint32_t pieces = (ftl->flush_sectors + piece - 1) / piece;
 	uint8_t *data = arena_alloc(arena, pool->slots, HZ_SECTOR_BYTES, "write buffer data");
 
-	buffer->page = arena_alloc(arena, pool->slots, sizeof(*buffer->page), "write buffer pages");
+	buffer->memory = arena_alloc(arena, pool->slots, sizeof(*buffer->memory), "write buffer slots");
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
 	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");
 	for (uint32_t i = 0; i < pool->slots; i++)
-		buffer->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		buffer->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 	for (uint32_t i = 0; i < units; i++)
 		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn),
 						  "flush transactions");
 	buffer->stage.piece = arena_alloc(arena, pieces, sizeof(struct slc_write), "staging writes");
 	for (uint32_t i = 0; i < pieces; i++) {
-		buffer->stage.piece[i].page = arena_alloc(arena, piece, sizeof(uint8_t *), "staging pages");
+		buffer->stage.piece[i].memory = arena_alloc(arena, piece, sizeof(uint8_t *), "staging slots");
 		buffer->stage.piece[i].oob = arena_alloc(arena, piece, sizeof(struct hz_oob), "staging OOB");
 	}
 	buffer->fold.txn = arena_alloc(arena, ftl->flush_sectors, sizeof(struct buffer_txn), "fold reads");

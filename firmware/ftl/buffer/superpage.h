@@ -59,7 +59,7 @@ struct write_buffer {
 	lt_word waiting;           /* how many; a hint outside the lock */
 	lt_word fill;              /* sectors not yet durable: what eviction policies look at */
 	struct extent *ext;        /* owner as long as something is in the buffer; set under its lock */
-	uint8_t **page;            /* by slot */
+	uint8_t **memory;          /* by slot */
 	struct hz_oob *oob;        /* by slot */
 	struct flush_unit *unit;
 	uint32_t oldest;    /* unit that becomes durable next */

@@ -70,7 +70,7 @@ static const char *check_lists(struct ftl *ftl)
 		return "the list of erased backing zones is wrong";
 	if (conv->waiting.head)
 		return "a write waits for an erased backing zone though nothing runs";
-	return lt_load(&conv->gc.busy) ? "the page collector is busy though nothing runs" : NULL;
+	return lt_load(&conv->gc.busy) ? "the conventional collector is busy though nothing runs" : NULL;
 }
 
 /* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. A copy in a zone that

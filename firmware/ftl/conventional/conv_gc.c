@@ -85,7 +85,7 @@ static void was_copied(struct ftl_request *req)
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 
 	if (!req->status) {
-		self->counters.page_gc_sectors += gc->count;
+		self->counters.conventional_gc_sectors += gc->count;
 		collect_batch(self);
 		return;
 	}
@@ -100,7 +100,7 @@ static void collect_copy(struct ftl_worker *self)
 
 	gc->request.lba = 0;
 	gc->request.sectors = gc->count;
-	gc->request.sgl = (struct sgl){ gc->page, 0, gc->count * HZ_SECTOR_BYTES };
+	gc->request.sgl = (struct sgl){ gc->memory, 0, gc->count * HZ_SECTOR_BYTES };
 	collector_submit(self, FTL_WRITE, 0, was_copied);
 }
 
@@ -161,7 +161,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 			.cause = HZ_CAUSE_GC,
 			.sectors = (uint16_t)run,
 			.ppa = ppa[i],
-			.data = { &gc->page[i], 0, run * HZ_SECTOR_BYTES },
+			.data = { &gc->memory[i], 0, run * HZ_SECTOR_BYTES },
 		};
 		list = txn;
 	}
@@ -214,7 +214,7 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 	lt_store(&backing_of(&victim->ext)->state, BACKING_COLLECTING);
 	gc->victim = victim;
 	gc->position = 0;
-	self->counters.page_gc_runs++;
+	self->counters.conventional_gc_runs++;
 	collect_batch(self);
 }
 
@@ -266,13 +266,13 @@ void conv_gc_kick(struct ftl_worker *self)
 void conv_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct conv_gc *gc = &ftl->conventional->gc;
-	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, HZ_SECTOR_BYTES, "page collector data");
+	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, HZ_SECTOR_BYTES, "conventional collector data");
 
-	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "page collector places");
-	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "page collector LBAs");
+	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");
+	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "conventional collector LBAs");
 	gc->origin = arena_alloc(arena, ftl->superpage_sectors, sizeof(*gc->origin), "originals of copies");
-	gc->page = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->page), "page collector pages");
-	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "page collector reads");
+	gc->memory = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->memory), "conventional collector memory");
+	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "conventional collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)
-		gc->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		gc->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 }

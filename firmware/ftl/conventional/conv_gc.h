@@ -25,7 +25,7 @@ struct conv_gc {
 	bool failed;
 	uint32_t *offset, *lba; /* by sector of the batch */
 	uint32_t *origin;       /* by buffer slot of a copy that is not durable: the place of its original */
-	uint8_t **page;
+	uint8_t **memory;
 	struct tsu_txn *read;
 	struct ftl_request request; /* the batch's write, then flush, then reset */
 };

@@ -125,8 +125,8 @@ static void note_stall(struct ftl_worker *self, struct ftl_io *io)
 {
 	if (!io->since_ns)
 		return;
-	self->counters.page_stalls++;
-	self->counters.page_stall_ns += clock_now_ns() - io->since_ns;
+	self->counters.conventional_stalls++;
+	self->counters.conventional_stall_ns += clock_now_ns() - io->since_ns;
 	io->since_ns = 0;
 }
 

@@ -277,8 +277,8 @@ uint32_t l2p_cache_room(const struct l2p_cache *cache, uint32_t number)
 	return shard->own - shard->pinned - 2 * (line_of(cache) - 1); /* the first and the last line may be cut */
 }
 
-uint32_t l2p_cache_find_pages(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
-			      ppa_t *ppa)
+uint32_t l2p_cache_find_entries(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
+				ppa_t *ppa)
 {
 	uint32_t from = index & (line_of(cache) - 1), found = lookup(cache, shard, lba - from, HZ_MAP_PAGE), run;
 	const uint32_t *place;
@@ -299,29 +299,29 @@ uint32_t l2p_cache_find_pages(struct l2p_cache *cache, uint32_t shard, uint32_t 
 	return count;
 }
 
-uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cache_pages *pages, uint64_t now_ns)
+uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cache_entries *entries, uint64_t now_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
-	uint32_t index = lookup(cache, number, pages->lba, HZ_MAP_PAGE), left = 0;
+	uint32_t index = lookup(cache, number, entries->lba, HZ_MAP_PAGE), left = 0;
 	struct l2p_cached *node;
 
 	if (index != NONE) {
 		touch(cache, shard, index, now_ns);
 	} else {
 		left = cache_make_room(cache, number, HZ_MAP_PAGE, now_ns);
-		index = add_node(cache, number, pages->lba, pages->group, HZ_MAP_PAGE);
+		index = add_node(cache, number, entries->lba, entries->group, HZ_MAP_PAGE);
 		cache->node[index].slot = take_free_slot(cache, shard);
 		order_newest(cache, shard, index, now_ns);
 		if (left || shard->held == 1)
 			publish_oldest(cache, shard);
 	}
 	node = &cache->node[index];
-	pages->added = count_of(pages->valid & ~node->valid);
-	node->valid |= pages->valid;
-	if (pages->count == 1)
-		cache->place[node->slot + pages->from] = *pages->entry;
+	entries->added = count_of(entries->valid & ~node->valid);
+	node->valid |= entries->valid;
+	if (entries->count == 1)
+		cache->place[node->slot + entries->from] = *entries->entry;
 	else
-		memcpy(&cache->place[node->slot + pages->from], pages->entry, pages->count * sizeof(uint32_t));
+		memcpy(&cache->place[node->slot + entries->from], entries->entry, entries->count * sizeof(uint32_t));
 	return left;
 }
 

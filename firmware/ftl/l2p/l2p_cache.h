@@ -95,11 +95,11 @@ uint32_t l2p_cache_insert(struct l2p_cache *cache, uint32_t shard, struct l2p_ca
 
 /* --- page entries; `index` is that of lba in its table page, where lines are aligned --- */
 /* Addresses of [lba, lba + count) into ppa[], at most to the end of the line: how many from the front are here. They count as used. */
-uint32_t l2p_cache_find_pages(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
-			      ppa_t *ppa);
+uint32_t l2p_cache_find_entries(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
+				ppa_t *ppa);
 /* Entries [from, from + count) of one line, of which those that are `valid` shall enter. Others among them that are in the cache
  * take what `entry` says. */
-struct l2p_cache_pages {
+struct l2p_cache_entries {
 	uint32_t lba, group; /* of the line's first entry */
 	uint32_t from, count;
 	const uint32_t *entry; /* the first of them in its table page; map bits are ignored */
@@ -107,7 +107,7 @@ struct l2p_cache_pages {
 	uint32_t added;        /* out: how many were not there before */
 };
 /* Returns how many entries had to leave. O(count), a copy. */
-uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_pages *pages, uint64_t now_ns);
+uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_entries *entries, uint64_t now_ns);
 /* Drop the entries of [lba, lba + count), not beyond the end of the table page, that are there. O(lines). */
 void l2p_cache_forget(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count);
 

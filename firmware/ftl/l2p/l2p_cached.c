@@ -62,14 +62,14 @@ static bool from_cache(struct l2p_lookup *at)
 			return true;
 		at->no_chunk_before = range.end;
 	}
-	return l2p_lookup_pages(at);
+	return l2p_lookup_entries(at);
 }
 
 /* --- what to fetch --- */
 
-static bool within_a_page(const struct map_range *range) { return (range->head ^ (range->end - 1)) >> L2P_PAGE_SHIFT == 0; }
+static bool within_a_map_page(const struct map_range *range) { return (range->head ^ (range->end - 1)) >> L2P_MAP_PAGE_SHIFT == 0; }
 
-static const struct map_page *target_page(const struct l2p_lookup *at, uint32_t offset)
+static const struct map_page *target_map_page(const struct l2p_lookup *at, uint32_t offset)
 {
 	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, offset)];
 }
@@ -77,15 +77,15 @@ static const struct map_page *target_page(const struct l2p_lookup *at, uint32_t 
 /* Is the first entry of the range in the copy on flash? */
 static bool head_on_flash(const struct l2p_lookup *at, const struct map_range *range)
 {
-	return (range->head & (HZ_MAP_PAGE_ENTRIES - 1)) < target_page(at, range->head)->merged;
+	return (range->head & (HZ_MAP_PAGE_ENTRIES - 1)) < target_map_page(at, range->head)->merged;
 }
 
 /* BITMAP: RAM knows the map bits. Of a chunk within one page they follow from how much of it has been merged. */
 static bool bits_say(const struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
-	const struct map_page *page = target_page(at, range->head);
+	const struct map_page *page = target_map_page(at, range->head);
 
-	if (level == HZ_MAP_CHUNK && within_a_page(range))
+	if (level == HZ_MAP_CHUNK && within_a_map_page(range))
 		return ((range->end - 1) & (HZ_MAP_PAGE_ENTRIES - 1)) < page->merged;
 	return page->level >= level;
 }
@@ -258,7 +258,7 @@ static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const
 	struct map_page *page = &ftl->l2p->table.page[index];
 	struct lt_lock_node node;
 
-	if (within_a_page(range))
+	if (within_a_map_page(range))
 		return;
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	if (page->level < level && (page->merged || page->flags & MAP_WRITING) && !(page->flags & MAP_HEAD)) {
@@ -359,7 +359,7 @@ static void cached_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	if (l2p_conventional(ftl, ext))
 		return; /* l2p_scan_end does it */
-	l2p_mount_pages(ftl, ext);
+	l2p_mount_map_pages(ftl, ext);
 	find_made(&ftl->workers[0], ext, 0, ext->placed);
 }
 
@@ -389,7 +389,7 @@ const struct l2p_ops l2p_cached = {
 	.unmap = cached_unmap,
 	.room = l2p_log_room,
 	.settled = l2p_log_settled,
-	.found = l2p_found_page,
+	.found = l2p_found_map_page,
 	.mounted = cached_mounted,
 	.check = l2p_cached_check,
 	.conv_map = l2p_cached_conv_map,

@@ -112,7 +112,7 @@ static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t l
 	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | (first + 1)));
 }
 
-static uint32_t page_of_lba(struct ftl *ftl, uint32_t lba)
+static uint32_t map_page_of_lba(struct ftl *ftl, uint32_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
 
@@ -132,7 +132,7 @@ static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *b
 static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t index = records_take(changes, 1), page = page_of_lba(ftl, lba);
+	uint32_t index = records_take(changes, 1), page = map_page_of_lba(ftl, lba);
 	struct l2p_change *record = &changes->record[index];
 
 	record->lba = lba;
@@ -262,7 +262,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	const struct extent *ext;
 	struct lt_lock_node node;
 
-	if (lba >= ftl->conventional_end || page_of_lba(ftl, lba) != item->page || !place_valid(ftl, place))
+	if (lba >= ftl->conventional_end || map_page_of_lba(ftl, lba) != item->page || !place_valid(ftl, place))
 		return;
 	ext = extent_at(ftl, lba);
 	shard = l2p_shard_of(ftl, ext);
@@ -426,7 +426,7 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 }
 
 /* False: no record is left for a difference. */
-static bool compare_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
+static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t first = map_page_first(ftl, index), shard = l2p_shard_of(ftl, ext);
@@ -443,7 +443,7 @@ static bool compare_page(struct ftl *ftl, const struct extent *ext, uint32_t ind
 	return true;
 }
 
-static bool recover_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
+static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	struct map_page *page = &ftl->l2p->table.page[index];
 	uint8_t *image = ftl->l2p->log.item[0].image;
@@ -459,7 +459,7 @@ static bool recover_page(struct ftl *ftl, const struct extent *ext, uint32_t ind
 		page->merged = (uint16_t)map_page_entries(ftl, index);
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
-	return same || compare_page(ftl, ext, index, (const uint32_t *)image);
+	return same || compare_map_page(ftl, ext, index, (const uint32_t *)image);
 }
 
 static void keep_checkpoints(struct ftl *ftl)
@@ -477,7 +477,7 @@ const char *l2p_scan_end(struct ftl *ftl)
 
 	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
 		for (uint32_t i = 0; i < table->per_zone; i++)
-			if (!recover_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
+			if (!recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
 	ftl->l2p->changes.scan = NULL;
@@ -519,7 +519,7 @@ const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next, ++*count) {
 			const struct l2p_change *record = &changes->record[i];
 
-			if (page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & (MAP_DIRTY | MAP_WRITING)))
+			if (map_page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & (MAP_DIRTY | MAP_WRITING)))
 				return "a changed entry is with the wrong table page, or that is not dirty";
 			if (l2p_change_of(ftl, l2p_shard_of(ftl, extent_at(ftl, record->lba)), record->lba) != record)
 				return "a changed entry is not found by its LBA";

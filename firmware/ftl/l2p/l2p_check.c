@@ -43,7 +43,7 @@ static const char *check_conventional(struct ftl *ftl, uint32_t index)
 	return NULL;
 }
 
-static const char *check_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
+static const char *check_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	const struct map_page *page = &ftl->l2p->table.page[index];
 	uint32_t placed = map_page_placed(ftl, ext, index);
@@ -99,7 +99,7 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 	for (uint32_t i = 0; !error && i < table->per_zone; i++) {
 		uint32_t index = (ext->index << table->zone_shift) + i;
 
-		error = check_page(ftl, ext, index);
+		error = check_map_page(ftl, ext, index);
 		for (uint32_t e = cache->group_first[index]; !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
 			error = check_cached(ftl, ext, &cache->node[e], index);
 	}

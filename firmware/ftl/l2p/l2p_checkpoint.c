@@ -5,7 +5,7 @@
 #include "l2p/l2p.h"
 #include "tsu/tsu_mount.h"
 
-static uint32_t conventional_pages(const struct ftl *ftl) { return ftl->shape.conventional_zones << ftl->l2p->table.zone_shift; }
+static uint32_t conventional_map_pages(const struct ftl *ftl) { return ftl->shape.conventional_zones << ftl->l2p->table.zone_shift; }
 
 void l2p_checkpoint_pass(struct ftl *ftl) { ftl->l2p->log.checkpoints.before = lt_load(&ftl->sequence); }
 
@@ -14,7 +14,7 @@ uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)
 {
 	struct l2p_checkpoints *checkpoints = &ftl->l2p->log.checkpoints;
 	struct l2p_checkpoint *checkpoint = (struct l2p_checkpoint *)image;
-	uint32_t count = ftl->shape.map_checkpoints, first, end = conventional_pages(ftl);
+	uint32_t count = ftl->shape.map_checkpoints, first, end = conventional_map_pages(ftl);
 
 	if (checkpoints->next == count) {
 		if (!count || checkpoints->unrecorded < L2P_CHECKPOINT_EVERY * count)
@@ -55,7 +55,7 @@ uint64_t l2p_checkpoint_before(struct ftl *ftl, uint8_t *image)
 
 	for (uint32_t c = 0; c < ftl->shape.map_checkpoints; c++) {
 		const struct map_page *copy = &table->page[table->pages + c];
-		uint32_t first = c * HZ_CHECKPOINT_PAGES, end = conventional_pages(ftl);
+		uint32_t first = c * HZ_CHECKPOINT_PAGES, end = conventional_map_pages(ftl);
 
 		if (copy->ppa == PPA_NONE || tsu_read_now(ftl->tsu, copy->ppa, 1, &data, 0, NULL) != NAND_OK)
 			return 0;

@@ -35,7 +35,7 @@ static bool from_changes(struct l2p_lookup *at)
 }
 
 /* A page without a copy says that nothing was ever written there. */
-static bool from_page(struct l2p_lookup *at, const struct map_page *page, bool changes)
+static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bool changes)
 {
 	struct ftl_io *io = io_of(at->req);
 
@@ -60,7 +60,7 @@ static bool look_up(struct l2p_lookup *at)
 	const struct map_page *page = map_page_at(at);
 	bool changes = may_have_changes(page);
 
-	return l2p_lookup_pages(at) || (changes && from_changes(at)) || from_page(at, page, changes);
+	return l2p_lookup_entries(at) || (changes && from_changes(at)) || from_map_page(at, page, changes);
 }
 
 uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
@@ -133,7 +133,7 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	if (change)
 		place = change->place;
 	else
-		l2p_cache_find_pages(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place);
+		l2p_cache_find_entries(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place);
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	return place;
 }

@@ -142,7 +142,7 @@ static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
 		place_invalidate(ftl, old, UINT64_MAX);
 }
 
-static void flat_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
@@ -159,7 +159,7 @@ static void flat_page_map(struct ftl_worker *self, uint64_t lba, uint32_t count,
 	lt_lock_release(lock, &node);
 }
 
-static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
@@ -177,7 +177,7 @@ static bool flat_page_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 	return here;
 }
 
-static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	uint32_t *entry;
 	struct lt_lock *lock = l2p_lock_of(self->ftl, extent_of_lba(self->ftl, lba, &entry));
@@ -191,7 +191,7 @@ static uint32_t flat_page_read(struct ftl_worker *self, struct ftl_request *req,
 	return count;
 }
 
-static uint32_t flat_page_hint(struct ftl *ftl, uint64_t lba)
+static uint32_t flat_conv_hint(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry, place;
 	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
@@ -203,7 +203,7 @@ static uint32_t flat_page_hint(struct ftl *ftl, uint64_t lba)
 	return place;
 }
 
-static uint32_t flat_page_peek(struct ftl *ftl, uint64_t lba)
+static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry;
 
@@ -211,7 +211,7 @@ static uint32_t flat_page_peek(struct ftl *ftl, uint64_t lba)
 	return *entry & L2P_ADDRESS_MASK;
 }
 
-static void flat_page_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+static void flat_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	uint32_t *entry;
 
@@ -249,12 +249,12 @@ const struct l2p_ops l2p_flat = {
 	.room = flat_room,
 	.settled = flat_settled,
 	.found = flat_found,
-	.conv_map = flat_page_map,
-	.conv_move = flat_page_move,
-	.conv_read = flat_page_read,
-	.conv_hint = flat_page_hint,
-	.conv_peek = flat_page_peek,
-	.conv_preset = flat_page_preset,
+	.conv_map = flat_conv_map,
+	.conv_move = flat_conv_move,
+	.conv_read = flat_conv_read,
+	.conv_hint = flat_conv_hint,
+	.conv_peek = flat_conv_peek,
+	.conv_preset = flat_conv_preset,
 	.conv_scan_begin = flat_scan_begin,
 	.conv_scan_end = flat_scan_end,
 	.conv_stale = flat_stale,

@@ -237,17 +237,17 @@ static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct 
 
 static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
-	bool (*note_page)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
+	bool (*note)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
 	struct extent *ext = map_page_extent(ftl, index);
 	struct lt_lock *lock = l2p_lock_of(ftl, ext);
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
-	note_page = l2p_conventional(ftl, ext) ? note_conventional : note_sequential;
+	note = l2p_conventional(ftl, ext) ? note_conventional : note_sequential;
 	lt_lock_acquire(&ext->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
 	map_page_undirty(ftl, l2p_shard_of(ftl, ext));
-	taken = note_page(ftl, ext, item, index);
+	taken = note(ftl, ext, item, index);
 	lt_lock_release(lock, &node);
 	lt_lock_release(&ext->lock, &zone_node);
 	return taken;
@@ -404,7 +404,7 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 	lt_lock_release(lock, &node);
 	if (item->conventional)
 		l2p_log_remove(ftl, l2p_changes_drop(self, item));
-	self->counters.l2p_pages_written++;
+	self->counters.l2p_table_pages_written++;
 }
 
 /* The SLC log is worn out. The page's changes stay in the log, where reads look as long as it is marked as being written. */
@@ -467,7 +467,7 @@ static void write_units(struct ftl_worker *self, uint32_t units)
 		for (uint32_t i = 0; i < unit; i++) {
 			uint32_t at = u * unit + i;
 
-			write->page[i] = at < log->count ? log->item[at].image : ftl->zero_page;
+			write->memory[i] = at < log->count ? log->item[at].image : ftl->zero_sector;
 			write->oob[i] = at < log->count ? item_oob(ftl, &log->item[at]) : (struct hz_oob){ .kind = HZ_OOB_PAD };
 		}
 		write->txn.owner = &self->thread;
@@ -614,7 +614,7 @@ static void writes_init(struct ftl *ftl, struct arena *arena, uint32_t unit)
 
 	log->write = arena_alloc(arena, units, sizeof(*log->write), "table page writes");
 	for (uint32_t u = 0; u < units; u++) {
-		log->write[u].page = arena_alloc(arena, unit, sizeof(uint8_t *), "table page lists");
+		log->write[u].memory = arena_alloc(arena, unit, sizeof(uint8_t *), "table page lists");
 		log->write[u].oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "table page OOB");
 	}
 }

@@ -52,10 +52,10 @@ void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count)
 	at->offset += count;
 }
 
-bool l2p_lookup_pages(struct l2p_lookup *at)
+bool l2p_lookup_entries(struct l2p_lookup *at)
 {
-	uint32_t found = l2p_cache_find_pages(cache_of(at), at->shard, (uint32_t)at->ext->start + at->offset,
-					      at->offset & (HZ_MAP_PAGE_ENTRIES - 1), at->end - at->offset, at->now_ns, at->place);
+	uint32_t found = l2p_cache_find_entries(cache_of(at), at->shard, (uint32_t)at->ext->start + at->offset,
+						at->offset & (HZ_MAP_PAGE_ENTRIES - 1), at->end - at->offset, at->now_ns, at->place);
 
 	at->self->counters.l2p_hits[HZ_MAP_PAGE] += found;
 	at->offset += found;
@@ -81,21 +81,21 @@ static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint
 {
 	struct ftl *ftl = at->self->ftl;
 	uint32_t line = l2p_cache_line(cache_of(at)), first = (uint32_t)at->ext->start + map_page_first(ftl, fetch->page), added = 0;
-	struct l2p_cache_pages pages = { .group = fetch->page };
+	struct l2p_cache_entries entries = { .group = fetch->page };
 
-	for (; count; index += pages.count, count -= pages.count) {
-		pages.from = index & (line - 1);
-		pages.count = min_u32(line - pages.from, count);
-		pages.lba = first + index - pages.from;
-		pages.entry = (const uint32_t *)fetch->image + index;
-		pages.valid = UINT64_MAX >> (64 - pages.count);
+	for (; count; index += entries.count, count -= entries.count) {
+		entries.from = index & (line - 1);
+		entries.count = min_u32(line - entries.from, count);
+		entries.lba = first + index - entries.from;
+		entries.entry = (const uint32_t *)fetch->image + index;
+		entries.valid = UINT64_MAX >> (64 - entries.count);
 		if (changes)
-			pages.valid &= ~l2p_changes_among(ftl, at->shard, first + index, pages.count);
-		pages.valid <<= pages.from;
-		if (!pages.valid)
+			entries.valid &= ~l2p_changes_among(ftl, at->shard, first + index, entries.count);
+		entries.valid <<= entries.from;
+		if (!entries.valid)
 			continue;
-		left(at, l2p_cache_fill(cache_of(at), at->shard, &pages, at->now_ns));
-		added += pages.added;
+		left(at, l2p_cache_fill(cache_of(at), at->shard, &entries, at->now_ns));
+		added += entries.added;
 	}
 	return added;
 }

@@ -27,7 +27,7 @@ void l2p_lookup_end(struct l2p_lookup *at, struct lt_lock_node *node);
 /* The next `count` are these, one after another from ppa on. */
 void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count);
 /* Page entries that are in the cache; false: the next one is not. */
-bool l2p_lookup_pages(struct l2p_lookup *at);
+bool l2p_lookup_entries(struct l2p_lookup *at);
 /* A range that was read enters the cache. */
 void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa);
 /* The fetched page, of which the next sector's entry is current, serves it and those behind it. They enter the cache, the first time with

@@ -7,7 +7,7 @@
 #include "tsu/tsu_mount.h"
 
 /* A page of a zone must have the zone's generation; a checkpoint has none. */
-static struct map_page *page_found(struct ftl *ftl, const struct hz_oob *oob)
+static struct map_page *map_page_found(struct ftl *ftl, const struct hz_oob *oob)
 {
 	struct l2p_table *table = &ftl->l2p->table;
 	uint32_t number = oob->lpa / table->per_zone;
@@ -20,9 +20,9 @@ static struct map_page *page_found(struct ftl *ftl, const struct hz_oob *oob)
 }
 
 /* The newest copy wins. */
-void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+void l2p_found_map_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
-	struct map_page *page = oob->stream == L2P_TABLE_VERSION ? page_found(ftl, oob) : NULL;
+	struct map_page *page = oob->stream == L2P_TABLE_VERSION ? map_page_found(ftl, oob) : NULL;
 
 	if (!page || (page->ppa != PPA_NONE && page->sequence >= oob->sequence))
 		return;
@@ -74,7 +74,7 @@ static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t ind
 }
 
 /* What the copies lack is in the log again. */
-void l2p_mount_pages(struct ftl *ftl, const struct extent *ext)
+void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext)
 {
 	struct l2p_table *table = &ftl->l2p->table;
 

@@ -6,8 +6,8 @@
 #include "base/extent.h"
 
 /* l2p_found and l2p_mounted of the map in flash. */
-void l2p_found_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-void l2p_mount_pages(struct ftl *ftl, const struct extent *ext);
+void l2p_found_map_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
+void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext);
 /* How many entries of a copy's bytes, from its first on, say what the zone says, of at most `placed`. */
 uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed);
 

@@ -49,7 +49,7 @@ uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, st
 
 uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_PAGE_SHIFT;
+	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_MAP_PAGE_SHIFT;
 }
 
 bool l2p_conventional(const struct ftl *ftl, const struct extent *ext) { return ext->index < ftl->shape.conventional_zones; }
@@ -58,7 +58,7 @@ struct extent *map_page_extent(struct ftl *ftl, uint32_t page) { return ftl->ext
 
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page)
 {
-	return (page & ((1u << ftl->l2p->table.zone_shift) - 1)) << L2P_PAGE_SHIFT;
+	return (page & ((1u << ftl->l2p->table.zone_shift) - 1)) << L2P_MAP_PAGE_SHIFT;
 }
 
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page)

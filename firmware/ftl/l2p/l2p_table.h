@@ -19,7 +19,7 @@
 struct arena;
 
 enum {
-	L2P_PAGE_SHIFT = 10, /* log2 of HZ_MAP_PAGE_ENTRIES */
+	L2P_MAP_PAGE_SHIFT = 10, /* log2 of HZ_MAP_PAGE_ENTRIES */
 	L2P_FETCHES_PER_WORKER = 8,
 	L2P_TABLE_VERSION = 1, /* OOB stream of a table page */
 };

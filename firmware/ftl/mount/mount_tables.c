@@ -80,7 +80,7 @@ static const char *record_impossible(const struct ftl *ftl, const struct zone_re
 
 /* Its copies by readable first. A page must be as of the last record of all zones while nothing has changed since; and once there was
  * such a record there is every page. */
-static const char *load_page(struct mount *mount, uint32_t index)
+static const char *load_table_page(struct mount *mount, uint32_t index)
 {
 	struct ftl *ftl = mount->ftl;
 	struct table_page *page = &ftl->table->page[index];
@@ -107,7 +107,7 @@ const char *mount_load_records(struct mount *mount)
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < ftl->table->pages; i++) {
-		const char *error = load_page(mount, i);
+		const char *error = load_table_page(mount, i);
 
 		if (error)
 			return error;

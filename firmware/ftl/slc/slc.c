@@ -308,7 +308,7 @@ void slc_write(struct ftl_worker *self, struct slc_write *write)
 	write->txn.op = TSU_PROGRAM;
 	write->txn.cause = write->cause;
 	write->txn.sectors = (uint16_t)slc->unit_sectors;
-	write->txn.data = (struct sgl){ write->page, 0, slc->unit_sectors * HZ_SECTOR_BYTES };
+	write->txn.data = (struct sgl){ write->memory, 0, slc->unit_sectors * HZ_SECTOR_BYTES };
 	write->txn.data_at = 0;
 	write->txn.oob = write->oob;
 	write->txn.done = slc_programmed;

@@ -1,7 +1,7 @@
 /* The SLC region: a log of 4 KiB sectors over the SLC superblocks, with valid accounting and garbage collection (slc_gc.c).
  *
  * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Three write heads:
- * staged data, tables (zone records, pages of the map), the collector. One erased superblock is kept for the collector: with the
+ * staged data, tables (zone records, table pages of the map), the collector. One erased superblock is kept for the collector: with the
  * size that hz_slc_log_least demands, some sealed superblock always holds room that a collection gains as soon as the programs under
  * way have ended, so no writer waits for ever. When so many superblocks have failed that fewer than that size are left, the log is worn
  * out: a program that finds no room, and for which no collection under way makes any, is refused. A plane has at most one program of a
@@ -57,7 +57,7 @@ struct slc_head {
 };
 
 /* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below
- * HZ_MAX_LBAS), pages of the map, copies of zone table pages. */
+ * HZ_MAX_LBAS), table pages of the map, copies of zone table pages. */
 #define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
 enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }

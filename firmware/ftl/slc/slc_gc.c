@@ -150,7 +150,7 @@ static void gc_write(struct ftl_worker *self)
 		write->stream = SLC_COLLECT;
 		write->cause = HZ_CAUSE_GC;
 		write->done = copies_written;
-		write->page = &gc->page[i * slc->unit_sectors];
+		write->memory = &gc->memory[i * slc->unit_sectors];
 		write->oob = &gc->oob[i * slc->unit_sectors];
 		slc_write(self, write);
 	}
@@ -270,15 +270,15 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 	gc->from = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->from), "SLC collector addresses");
 	gc->tag = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->tag), "SLC collector tags");
 	gc->oob = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->oob), "SLC collector OOB");
-	gc->page = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->page), "SLC collector pages");
+	gc->memory = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->memory), "SLC collector memory");
 	gc->write = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->write), "SLC collector writes");
 	gc->erase = arena_alloc(arena, ftl->slc->planes, sizeof(*gc->erase), "SLC collector erases");
 	for (uint32_t i = 0; i < SLC_BATCH_SECTORS; i++) {
-		gc->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		gc->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 		gc->read[i].op = TSU_READ;
 		gc->read[i].cause = HZ_CAUSE_GC;
 		gc->read[i].sectors = 1;
-		gc->read[i].data = (struct sgl){ &gc->page[i], 0, HZ_SECTOR_BYTES };
+		gc->read[i].data = (struct sgl){ &gc->memory[i], 0, HZ_SECTOR_BYTES };
 		gc->read[i].oob = &gc->oob[i];
 		gc->read[i].done = victim_read;
 	}

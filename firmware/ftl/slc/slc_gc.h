@@ -27,7 +27,7 @@ struct slc_gc {
 	ppa_t *from;
 	uint32_t *tag;
 	struct hz_oob *oob;
-	uint8_t **page;
+	uint8_t **memory;
 	struct slc_write *write;
 	struct tsu_txn *erase; /* by plane */
 };

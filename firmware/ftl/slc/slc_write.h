@@ -10,7 +10,7 @@
 enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
 HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts the heads");
 
-/* One program of slc_program_sectors sectors; the caller owns it, and its pages and OOB, until done runs on txn.owner's hart. */
+/* One program of slc_program_sectors sectors; the caller owns it, and its memory and OOB, until done runs on txn.owner's hart. */
 struct slc_write {
 	struct tsu_txn txn;
 	struct slc_write *next; /* waits for room, or in its lane */
@@ -20,9 +20,9 @@ struct slc_write {
 	void *context;
 	ppa_t ppa;
 	struct lt_event refused;
-	uint8_t stream; /* enum slc_stream */
-	uint8_t cause;  /* enum hz_cause */
-	uint8_t **page; /* slc_program_sectors of them */
+	uint8_t stream;   /* enum slc_stream */
+	uint8_t cause;    /* enum hz_cause */
+	uint8_t **memory; /* slc_program_sectors of them */
 	struct hz_oob *oob;
 };
 

@@ -203,7 +203,7 @@ static void row_read(struct ftl_worker *self)
 			.cause = HZ_CAUSE_RECOVERY,
 			.sectors = (uint16_t)page,
 			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
-			.data = { &mover->page[i * page], 0, page * HZ_SECTOR_BYTES },
+			.data = { &mover->memory[i * page], 0, page * HZ_SECTOR_BYTES },
 			.oob = &mover->oob[i * page],
 		};
 	tsu_submit_list(ftl->tsu, mover->read);
@@ -228,7 +228,7 @@ static void row_program(struct ftl_worker *self)
 			.cause = HZ_CAUSE_RECOVERY,
 			.sectors = (uint16_t)unit,
 			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
-			.data = { &mover->page[i * unit], 0, unit * HZ_SECTOR_BYTES },
+			.data = { &mover->memory[i * unit], 0, unit * HZ_SECTOR_BYTES },
 			.oob = &mover->oob[i * unit],
 		};
 	tsu_submit_list(ftl->tsu, mover->program);
@@ -326,12 +326,12 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	ftl->relocator = mover;
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
 	mover->begin = row_begin;
-	mover->page = arena_alloc(arena, sectors, sizeof(*mover->page), "relocator pages");
+	mover->memory = arena_alloc(arena, sectors, sizeof(*mover->memory), "relocator memory");
 	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
 	if (ftl->shape.patch_sectors && reads < ftl->shape.planes)
 		reads = ftl->shape.planes;
 	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)
-		mover->page[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		mover->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 }

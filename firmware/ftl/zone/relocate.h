@@ -42,7 +42,7 @@ struct relocator {
 	uint32_t row_sectors;                      /* of the row under way */
 	uint32_t pending, tries;
 	bool failed;
-	uint8_t **page;
+	uint8_t **memory;
 	struct hz_oob *oob;
 	struct tsu_txn *read, *program;
 };

@@ -12,11 +12,11 @@ static void write_init(struct ftl *ftl, struct arena *arena, struct table_page *
 {
 	uint32_t unit = ftl->cfg->slc_program_sectors;
 
-	write->page = arena_alloc(arena, unit, sizeof(uint8_t *), "zone table page list");
+	write->memory = arena_alloc(arena, unit, sizeof(uint8_t *), "zone table lists");
 	write->oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "zone table OOB");
-	write->page[0] = page->image;
+	write->memory[0] = page->image;
 	for (uint32_t s = 1; s < unit; s++) {
-		write->page[s] = ftl->zero_page;
+		write->memory[s] = ftl->zero_sector;
 		write->oob[s].kind = HZ_OOB_PAD;
 	}
 }
@@ -24,7 +24,7 @@ static void write_init(struct ftl *ftl, struct arena *arena, struct table_page *
 static void copy_written(struct slc_write *write);
 
 /* Table lock held, page not up to date. Both copies at a time: they lie on different planes, unless the device has one only. */
-static void page_write(struct ftl_worker *self, uint32_t index)
+static void table_page_write(struct ftl_worker *self, uint32_t index)
 {
 	struct ftl *ftl = self->ftl;
 	struct table_page *page = &ftl->table->page[index];
@@ -71,7 +71,7 @@ static void replace_copy(struct ftl_worker *self, struct table_page *page, const
 }
 
 /* Table lock held: the copies are on flash; if none is, the table is lost. Returns the zones that wait for that. */
-static struct zone_record_state *page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
+static struct zone_record_state *table_page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
 {
 	struct zone_table *table = self->ftl->table;
 	struct zone_record_state *waiting = page->waiting;
@@ -81,7 +81,7 @@ static struct zone_record_state *page_written(struct ftl_worker *self, struct ta
 	if (!page->reached)
 		lt_store(&table->lost, 1);
 	if (page->wanted != page->durable && !zone_table_lost(self->ftl)) {
-		page_write(self, (uint32_t)(page - table->page));
+		table_page_write(self, (uint32_t)(page - table->page));
 		return waiting;
 	}
 	page->busy = false;
@@ -104,7 +104,7 @@ static void copy_written(struct slc_write *write)
 	lt_lock_acquire(&table->lock, &node);
 	replace_copy(self, page, write);
 	if (--page->pending == 0)
-		waiting = page_written(self, page, &at_rest);
+		waiting = table_page_written(self, page, &at_rest);
 	lt_lock_release(&table->lock, &node);
 	while (waiting) {
 		struct zone *zone = (struct zone *)((char *)waiting - offsetof(struct zone, record));
@@ -117,7 +117,7 @@ static void copy_written(struct slc_write *write)
 }
 
 /* Zone lock held. Table lock held. A zone is in the list once; copy_written empties the list without the zones' locks. */
-static void wait_for_page(struct table_page *page, struct zone *zone)
+static void wait_for_table_page(struct table_page *page, struct zone *zone)
 {
 	if (lt_swap(&zone->record.queued, 1))
 		return;
@@ -159,9 +159,9 @@ void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct 
 	if (zone_table_lost(self->ftl)) {
 		extent_kick(self, &zone->ext);
 	} else {
-		wait_for_page(page, zone);
+		wait_for_table_page(page, zone);
 		if (!page->busy)
-			page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
+			table_page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
 	}
 	lt_lock_release(&table->lock, &node);
 }
@@ -178,19 +178,19 @@ bool zone_table_reached(struct zone *zone)
 	if (settled)
 		zone->record.ticket = 0;
 	else
-		wait_for_page(page, zone);
+		wait_for_table_page(page, zone);
 	lt_lock_release(&table->lock, &node);
 	return settled;
 }
 
 /* Table lock held. */
-static void want_page(struct ftl_worker *self, uint32_t index)
+static void want_table_page(struct ftl_worker *self, uint32_t index)
 {
 	struct table_page *page = &self->ftl->table->page[index];
 
 	page->wanted++;
 	if (!page->busy && !zone_table_lost(self->ftl))
-		page_write(self, index);
+		table_page_write(self, index);
 }
 
 void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uint64_t data_before)
@@ -211,7 +211,7 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	table->number++;
 	io_push(&table->at_rest, req);
 	for (uint32_t i = 0; i < table->pages; i++)
-		want_page(self, i);
+		want_table_page(self, i);
 	if (!table->busy)
 		io_resume(io_pop(&table->at_rest)); /* lost: nothing is written */
 	lt_lock_release(&table->lock, &node);
@@ -249,7 +249,7 @@ static void table_mend(struct lt_event *event)
 	lt_lock_acquire(&table->lock, &node);
 	for (uint32_t i = 0; i < table->pages; i++)
 		if (half_lost(&table->page[i]))
-			want_page(&ftl->workers[0], i);
+			want_table_page(&ftl->workers[0], i);
 	lt_lock_release(&table->lock, &node);
 }
 

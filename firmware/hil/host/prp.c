@@ -52,7 +52,7 @@ uint16_t prp_parse(const struct host_bus *bus, uint64_t prp1, uint64_t prp2, uin
 	if (!host_bus_holds(bus, prp1 - offset, HZ_SECTOR_BYTES))
 		return NVME_DATA_TRANSFER_ERROR;
 	pages[0] = bus->base + (prp1 - offset);
-	*sgl = (struct sgl){ .page = pages, .offset = offset, .bytes = bytes };
+	*sgl = (struct sgl){ .memory = pages, .offset = offset, .bytes = bytes };
 	if (count == 1)
 		return NVME_SUCCESS;
 	if (count == 2)
