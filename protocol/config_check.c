@@ -1,6 +1,9 @@
 /* Rules of a device configuration: the limits of device_fields.def, then the rules that tie fields together. One sentence per broken rule. */
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config_check.h"
+
 #include "device_fields.h"
+#include "geometry.h"
 #include "sentence.h"
 #include "slc_log_size.h"
 

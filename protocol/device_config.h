@@ -65,41 +65,4 @@ struct hz_device_config {
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 
-/* Derived shape, computed once by both sides with the same code (protocol/geometry.c). */
-struct hz_shape {
-	uint32_t planes; /* all planes of the device = columns of a stripe */
-	uint32_t page_sectors;
-	uint32_t unit_sectors; /* normal program unit of one plane: program_pages * page_sectors */
-	uint32_t slc_pages_per_block;
-	uint32_t superpage_sectors;  /* planes * unit_sectors */
-	uint32_t superblock_sectors; /* normal */
-	uint32_t slc_superblock_sectors;
-	uint32_t slc_superblocks, normal_superblocks;
-	uint32_t zones;
-	uint64_t zone_size_sectors, zone_capacity_sectors;
-	uint64_t namespace_sectors;  /* zones * zone_size_sectors */
-	uint32_t conventional_zones; /* zones 0 … n - 1 */
-	uint32_t backing_zones;      /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
-	uint32_t patch_sectors;      /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
-	uint32_t
-		patch_superblocks; /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
-	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
-	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
-};
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* NULL if the config is legal, else one sentence that names the field, its value and the rule (static or in text[bytes]). */
-const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
-/* The same for a device without FTL, whose SLC region may have any size: the flash layer alone. */
-const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
-/* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
-const char *hz_plane_scheme_name(uint32_t scheme);
-/* Requires a legal config. */
-void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
-#ifdef __cplusplus
-}
-#endif
-
 #endif

@@ -1,9 +1,8 @@
-/* Shape of a device: every size that follows from the configured geometry, computed by the same code on both sides. */
+/* Shape of a device, computed by the same code on both sides. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "device_config.h"
-#include "nand_image.h"
+#include "geometry.h"
 
-static uint64_t power_of_two_from(uint64_t value)
+uint64_t hz_power_of_two_from(uint64_t value)
 {
 	uint64_t power = 1;
 
@@ -28,7 +27,7 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->zone_size_sectors = cfg->zone_size_sectors;
 	if (!shape->zone_size_sectors) /* a block namespace has no holes between its zones */
 		shape->zone_size_sectors = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zone_capacity_sectors
-									      : power_of_two_from(shape->zone_capacity_sectors);
+									      : hz_power_of_two_from(shape->zone_capacity_sectors);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
 	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
 	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;
@@ -40,38 +39,6 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->map_checkpoints = 0;
 	if (cfg->l2p_cache_bytes) /* page numbers in RAM have gaps */
 		shape->map_checkpoints =
-			(uint32_t)((shape->conventional_zones * power_of_two_from(shape->map_pages_per_zone) + HZ_CHECKPOINT_PAGES - 1) /
+			(uint32_t)((shape->conventional_zones * hz_power_of_two_from(shape->map_pages_per_zone) + HZ_CHECKPOINT_PAGES - 1) /
 				   HZ_CHECKPOINT_PAGES);
-}
-
-static uint64_t sector_aligned(uint64_t bytes) { return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1); }
-
-void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout)
-{
-	uint64_t planes = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
-	uint64_t blocks = planes * cfg->blocks_per_plane;
-	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
-
-	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
-	layout->blocks_copy_offset = sector_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
-	layout->oob_offset = sector_aligned(layout->blocks_copy_offset + blocks * sizeof(struct hz_nand_block));
-	layout->oob_copy_offset = sector_aligned(layout->oob_offset + sectors * sizeof(struct hz_nand_oob));
-	layout->data_offset = sector_aligned(layout->oob_copy_offset + sectors * sizeof(struct hz_nand_oob));
-	layout->data_blocks = cfg->blocks_per_plane;
-	layout->data_sectors = cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
-	if (cfg->media_mode == HZ_MEDIA_TIMING_ONLY) {
-		layout->data_blocks = cfg->slc_blocks_per_plane;
-		layout->data_sectors = cfg->pages_per_block / cfg->cell * (cfg->page_bytes / HZ_SECTOR_BYTES);
-	}
-	layout->image_bytes = power_of_two_from(
-		layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES + HZ_NAND_HEADER_BYTES);
-	layout->header_copy_offset = layout->image_bytes - HZ_NAND_HEADER_BYTES;
-}
-
-uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg)
-{
-	struct hz_nand_layout layout;
-
-	hz_nand_layout_of(cfg, &layout);
-	return layout.image_bytes;
 }

@@ -3,7 +3,7 @@
 #ifndef HZ_PROTOCOL_SLC_LOG_SIZE_H
 #define HZ_PROTOCOL_SLC_LOG_SIZE_H
 
-#include "device_config.h"
+#include "geometry.h"
 
 enum {
 	HZ_SLC_HEADS = 3, /* open superblocks of the SLC log: data, tables, collector */

@@ -6,6 +6,7 @@
 #include "buffer/buffer.h"
 #include "check.h"
 #include "conventional/conventional.h"
+#include "geometry.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "mount/mount.h"

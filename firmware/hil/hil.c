@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/hil.h"
 
+#include "geometry.h"
 #include "hil/controller/admin.h"
 #include "hil/controller/admin_queues.h"
 #include "hil/controller/hil_state.h"

@@ -9,6 +9,7 @@
 
 #include "boot.h"
 #include "lt/barrier.h"
+#include "lt/checks.h"
 #include "lt/hart.h"
 #include "lt/lock.h"
 #include "lt/pool.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "config_check.h"
 #include "device_fields.h"
 #include "lt/hart.h"
 #include "nand/nand_media.h"

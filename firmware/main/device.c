@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "config_check.h"
 #include "ftl/lock_classes.h"
 #include "lt/hart.h"
 #include "main/controller_ops.h"

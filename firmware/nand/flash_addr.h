@@ -9,6 +9,7 @@
 #define FLASH_ADDR_H
 
 #include "device_config.h"
+#include "geometry.h"
 
 #ifdef __cplusplus
 extern "C" {

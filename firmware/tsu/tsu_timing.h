@@ -3,6 +3,7 @@
 #ifndef TSU_TIMING_H
 #define TSU_TIMING_H
 
+#include "geometry.h"
 #include "tsu/tsu.h"
 
 struct tsu_timing {

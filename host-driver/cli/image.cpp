@@ -6,7 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/options.hpp"
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "image/image_check.hpp"
 
 namespace hz::cli {

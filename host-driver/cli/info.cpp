@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/options.hpp"
+#include "geometry.h"
 #include "session/controller.hpp"
 
 namespace hz::cli {

@@ -7,7 +7,8 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
+#include "config/placement.hpp"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 

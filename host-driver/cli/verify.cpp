@@ -7,7 +7,7 @@
 #include "cli/machine_flags.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "image/image_file.hpp"
 #include "keep/verify_image.hpp"
 #include "session/error.hpp"

@@ -1,7 +1,8 @@
 /* struct hz_device_config → JSON: every field, so that a result can be repeated from its echo. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "config/device_config.hpp"
+#include "config/device_json.hpp"
 #include "config/device_names.hpp"
+#include "geometry.h"
 
 #include <cstring>
 

@@ -1,10 +1,13 @@
 /* YAML → struct hz_device_config: every key of the table of fields, section by section. */
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/device_yaml.hpp"
+
 #include "clock_preset.h"
-#include "config/device_config.hpp"
 #include "config/device_names.hpp"
 #include "config/idle_keys.hpp"
+#include "config/placement.hpp"
 #include "config/rule_sentence.hpp"
+#include "config_check.h"
 #include "lt/lock_kind.h"
 
 #include <algorithm>

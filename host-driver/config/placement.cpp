@@ -1,6 +1,6 @@
 /* The usual placement of roles: one thread per hart. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "config/device_config.hpp"
+#include "config/placement.hpp"
 
 #include <algorithm>
 #include <cstring>

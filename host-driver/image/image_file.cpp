@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config_check.h"
 #include "session/error.hpp"
 #include "nand/nand_header.h"
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "config/device_config.hpp"
+#include "config/device_json.hpp"
 
 namespace hz {
 

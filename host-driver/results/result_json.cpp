@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
-#include "config/device_config.hpp"
+#include "config/device_json.hpp"
 #include "config/device_names.hpp"
 #include "session/error.hpp"
 #include "version.hpp"

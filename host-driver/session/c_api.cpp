@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
+#include "config/placement.hpp"
+#include "geometry.h"
 #include "session/controller.hpp"
 #include "session/error.hpp"
 #include "session/machine.hpp"

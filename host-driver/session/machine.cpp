@@ -17,7 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "nand_image.h"
+#include "geometry.h"
 #include "session/boot_watch.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"

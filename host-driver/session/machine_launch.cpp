@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config_check.h"
 #include "nand_image.h"
 #include "session/boot_watch.hpp"
 #include "session/error.hpp"

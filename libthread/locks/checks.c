@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lt/checks.h"
 #include "sentence.h"
 
 enum { MOST_HELD = 8 };

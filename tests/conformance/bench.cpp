@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "session/error.hpp"
 
 namespace conform {

@@ -1,7 +1,7 @@
 // The same short tour of the device on 3, 4, 8 and 16 harts, each a machine of its own.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
-#include "config/device_config.hpp"
+#include "config/placement.hpp"
 
 namespace conform {
 namespace {

@@ -1,7 +1,6 @@
 // Open and active resources (ZNS 2.1.1.4) on a device with 3 open and 5 active zones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
-#include "config/device_config.hpp"
 
 namespace conform {
 namespace {

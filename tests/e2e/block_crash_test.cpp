@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"
 #include "session/machine.hpp"

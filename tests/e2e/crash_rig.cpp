@@ -7,7 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
+#include "geometry.h"
 #include "replay/pattern.hpp"
 #include "replay/runner.hpp"
 #include "session/error.hpp"

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "config/placement.hpp"
 #include "run_helper.hpp"
 
 namespace e2e {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
+#include "config/placement.hpp"
 #include "run_helper.hpp"
 
 namespace e2e {

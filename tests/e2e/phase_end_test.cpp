@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "session/controller.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/run_workload.hpp"
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 
 namespace e2e {
 

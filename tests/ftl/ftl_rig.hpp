@@ -14,11 +14,14 @@
 extern "C" {
 #include "lt/lock.h"
 }
+#include "config_check.h"
 #include "damage.hpp"
 #include "flash_rig.hpp"
 #include "ftl.h"
+#include "geometry.h"
 #include "inside.h"
 #include "lock_classes.h"
+#include "lt/checks.h"
 
 namespace ftl_rig {
 

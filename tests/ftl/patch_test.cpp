@@ -1,5 +1,7 @@
 // Patched zones: the end of every zone lies in an SLC superblock of its own (aligned zone sizes on media whose superblocks are not).
 // SPDX-License-Identifier: BSD-3-Clause
+#include "config_check.h"
+#include "geometry.h"
 #include "model.hpp"
 #include "slc_log_size.h"
 #include "tsu/tsu_report.h"

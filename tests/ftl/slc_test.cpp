@@ -1,5 +1,6 @@
 // The SLC region at its smallest legal size, its collector, and the policies that bind buffers.
 // SPDX-License-Identifier: BSD-3-Clause
+#include "config_check.h"
 #include "model.hpp"
 #include "tsu/tsu_report.h"
 

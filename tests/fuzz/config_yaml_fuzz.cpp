@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "config/device_config.hpp"
+#include "config/device_json.hpp"
+#include "config/device_yaml.hpp"
+#include "config_check.h"
 #include "workload/spec.hpp"
 
 using namespace hz;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "geometry.h"
 #include "rig.hpp"
 
 namespace hil_test {

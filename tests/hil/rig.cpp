@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base_config.hpp"
+#include "config_check.h"
 
 namespace hil_test {
 

@@ -9,9 +9,11 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "config/device_config.hpp"
+#include "config/device_json.hpp"
 #include "config/device_names.hpp"
+#include "config/device_yaml.hpp"
 #include "config/quantity.hpp"
+#include "geometry.h"
 #include "lt/lock_kind.h"
 
 namespace {

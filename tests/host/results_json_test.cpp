@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "results/run_facts.hpp"
 #include "results/software.hpp"
 

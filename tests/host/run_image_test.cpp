@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "cli/run_workload.hpp"
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 
 namespace {
 

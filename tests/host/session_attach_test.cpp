@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "session/boot_watch.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"

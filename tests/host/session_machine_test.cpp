@@ -18,7 +18,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
 #include "nand_image.h"
 #include "session/controller.hpp"
 #include "session/error.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench.hpp"
+#include "lt/checks.h"
 #include "lt/rwlock.h"
 
 namespace {

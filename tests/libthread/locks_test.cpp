@@ -12,6 +12,7 @@
 extern "C" {
 #include "checks.h"
 #include "kinds.h"
+#include "lt/checks.h"
 }
 
 namespace {

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "base_config.hpp"
+#include "config_check.h"
+#include "geometry.h"
 #include "nand_image.h"
 #include "sentence.h"
 

@@ -8,7 +8,8 @@
 #include <exception>
 #include <fstream>
 
-#include "config/device_config.hpp"
+#include "config/device_yaml.hpp"
+#include "config/placement.hpp"
 #include "nand_image.h"
 #include "shm.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base_config.hpp"
+#include "config_check.h"
 #include "lt/hart.h"
 #include "port_arch.h"
 #include "host_clock.h"

@@ -9,6 +9,7 @@
 
 #include "base/damage.h"
 #include "device_config.h"
+#include "geometry.h"
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"

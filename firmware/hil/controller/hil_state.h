@@ -4,6 +4,7 @@
 #define HIL_HIL_STATE_H
 
 #include "device_config.h"
+#include "geometry.h"
 #include "hil/controller/features.h"
 #include "hil/controller/hart_pings.h"
 #include "hil/controller/health.h"

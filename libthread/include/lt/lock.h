@@ -28,9 +28,6 @@ struct lt_lock_class {
 /* Before the harts run: the classes, numbered as in the table, at most HZ_MAX_LOCK_CLASSES, and the level of statistics. Locks of an
  * earlier call must not be used any more. */
 void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts);
-/* Check recursion, the order of levels, release by the owner and that no event ends with a lock held; a violation fails the run.
- * Default: off. */
-void lt_locks_check(bool on);
 /* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
  * from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);

@@ -1,11 +1,9 @@
-/* A device as YAML, as the record of protocol/device_config.h, and as JSON. docs/config.md names every key. */
+/* A device file: YAML to the record of protocol/device_config.h. docs/config.md names every key. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 #include "config/yaml_fields.hpp"
 #include "device_config.h"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -17,12 +15,6 @@ hz_device_config device_defaults();
 /* Reads, checks with hz_device_config_check and returns the device. Throws ConfigError. */
 hz_device_config load_device(const std::string &path);
 hz_device_config parse_device(const std::string &text, const std::string &name);
-
-/* One thread per hart: HIL on 0, then the TSUs, then the workers. */
-void place_roles(hz_device_config &cfg, uint32_t tsus, uint32_t workers);
-
-/* Every field of the record under its C name, with names for enumerations, and the derived shape under "shape". */
-nlohmann::json device_to_json(const hz_device_config &cfg);
 
 /* Throws ConfigError with the sentence of hz_device_config_check, if it has one. */
 void require_legal(const hz_device_config &cfg, const std::string &file);

@@ -1,0 +1,41 @@
+/* Shape of a device: every size that follows from the configured geometry. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HZ_PROTOCOL_GEOMETRY_H
+#define HZ_PROTOCOL_GEOMETRY_H
+
+#include "device_config.h"
+
+/* Derived shape, computed once by both sides with the same code. */
+struct hz_shape {
+	uint32_t planes; /* all planes of the device = columns of a stripe */
+	uint32_t page_sectors;
+	uint32_t unit_sectors; /* normal program unit of one plane: program_pages * page_sectors */
+	uint32_t slc_pages_per_block;
+	uint32_t superpage_sectors;  /* planes * unit_sectors */
+	uint32_t superblock_sectors; /* normal */
+	uint32_t slc_superblock_sectors;
+	uint32_t slc_superblocks, normal_superblocks;
+	uint32_t zones;
+	uint64_t zone_size_sectors, zone_capacity_sectors;
+	uint64_t namespace_sectors;  /* zones * zone_size_sectors */
+	uint32_t conventional_zones; /* zones 0 … n - 1 */
+	uint32_t backing_zones;      /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
+	uint32_t patch_sectors;      /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
+	uint32_t
+		patch_superblocks; /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
+	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
+	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Requires a legal config. */
+void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
+/* The smallest power of two that is not below value, which is 2^63 at most. */
+uint64_t hz_power_of_two_from(uint64_t value);
+#ifdef __cplusplus
+}
+#endif
+
+#endif
