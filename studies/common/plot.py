@@ -3,10 +3,10 @@
 from common.runs import StudyError
 
 
-def try_to(draw, points, path):
+def try_to(draw):
     """Draws when everything else is done: without matplotlib only the plot is missing."""
     try:
-        draw(points, path)
+        draw()
     except ImportError as error:
         raise StudyError(f"there is no plot, but the figures are complete: {error} (./hartzone setup installs what is missing)") from None
 

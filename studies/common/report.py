@@ -1,5 +1,6 @@
 """Figures of a study: study.json, the table on the terminal, and progress while it runs."""
 # SPDX-License-Identifier: BSD-3-Clause
+import csv
 import json
 import sys
 import time
@@ -30,6 +31,27 @@ def write(out, study, figures, **facts):
     path.write_text(json.dumps({"schema": "hartzone-study-1", "study": study, **facts, "figures": figures}, indent=2) + "\n",
                     encoding="utf-8")
     return path
+
+
+def flat(values, prefix=""):
+    """A point's figures as columns: parts of a dictionary by name, lists joined."""
+    out = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            out.update(flat(value, f"{prefix}{name}."))
+        else:
+            out[prefix + name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return out
+
+
+def write_csv(out, points):
+    """study.csv: a line for each point."""
+    rows = [flat(point) for point in points]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with open(out / "study.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def compare(figures):

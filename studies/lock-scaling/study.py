@@ -5,20 +5,32 @@ import pathlib
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "studies"), str(TOP / "scripts")]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
+import drawing  # noqa: E402
+import scaling  # noqa: E402
 import schema  # noqa: E402
-from common import arguments, frame, plot, report, runs  # noqa: E402
+from common import arguments, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
+COHERENCE = ("local", "remote", "occupancy", "wake", "ipi") # keys of the device file's clock section
+
+
+def cost_models():
+    """name → the device file's clock section."""
+    defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
+    return {"default": {}, "ideal": {"preset": "ideal"}, "half": {key: value // 2 for key, value in defaults.items()},
+            "2x": {key: value * 2 for key, value in defaults.items()}}
 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
+    arguments.add_names(p, "--costs", tuple(cost_models()), "default",
+                        "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
@@ -28,15 +40,22 @@ def options(words=None):
 
 
 def points(args):
-    def run(kind, workers, seed):
+    def run(kind, workers, costs, seed):
         device = runs.merged(runs.load_yaml("devices", args.device),
                              {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+        if cost_models()[costs]:
+            device = runs.merged(device, {"clock": cost_models()[costs]})
         workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
         if args.quick:
             workload["common"]["total_ops"] = 200
-        return f"{kind}-{workers}-{seed}", device, workload
-    return [Point({"lock": kind, "workers": workers}, f"{kind}, {workers} workers", [run(kind, workers, seed) for seed in args.seeds])
-            for kind in args.locks for workers in args.workers]
+        return "-".join([kind, str(workers), *named(costs), str(seed)]), device, workload
+
+    def named(costs):
+        return [] if costs == "default" else [costs]
+    return [Point({"lock": kind, "workers": workers, "costs": costs},
+                  ", ".join([kind, f"{workers} workers", *(f"costs {costs}" for costs in named(costs))]),
+                  [run(kind, workers, costs, seed) for seed in args.seeds])
+            for costs in args.costs for kind in args.locks for workers in args.workers]
 
 
 def check(*_):
@@ -66,51 +85,59 @@ def summarize(results):
     uses = sorted({use for s in by_use for use in s})
     return {
         "kiops": mean(n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)),
+        "kiops_by_seed": [n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)],
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),
+        "busy": scaling.busy(results),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
         "digests": [r["digest"] for r in results],
     }
 
 
-def lost(p):
-    return sum(part for use, part in p["time"].items() if use.startswith("spin"))
-
-
 def figures(_, measured):
     out = []
-    for (kind, workers), p in measured.items():
-        where = f"{kind}, {workers} workers"
+    for (kind, workers, costs), p in measured.items():
+        where = f"{kind}, {workers} workers" + (f", costs {costs}" if costs != "default" else "")
         out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
                 report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
-                report.figure(f"time lost to locks, {where}", 100 * lost(p), "% of worker time"),
-                report.figure(f"contended acquisitions, {where}", 100 * p["contended"], "%")]
+                report.figure(f"time lost to locks, {where}", 100 * scaling.lost(p), "% of worker time"),
+                report.figure(f"contended acquisitions, {where}", 100 * p["contended"], "%"),
+                report.figure(f"busiest HIL hart, {where}", 100 * p["busy"]["hil"], "%"),
+                report.figure(f"busiest TSU hart, {where}", 100 * p["busy"]["tsu"], "%")]
     return out
 
 
-def show(measured):
+def table(measured):
+    """Header and rows: a point each."""
     classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
-    report.table(["lock", "workers", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes)],
-                 [[kind, workers, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * p["time"]["work"],
-                   100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes)] for (kind, workers), p in measured.items()])
+    header = ["lock", "workers", "costs", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes),
+              "HIL busy %", "TSU busy %"]
+    return header, [[kind, workers, costs, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * p["time"]["work"],
+                     100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
+                     100 * p["busy"]["tsu"]] for (kind, workers, costs), p in measured.items()]
+
+
+def show(measured):
+    report.table(*table(measured))
 
 
 def draw(measured, path):
-    fig, (speed, loss) = plot.figure(2)
-    for kind in dict.fromkeys(kind for kind, _ in measured):
-        line = [(workers, p) for (k, workers), p in measured.items() if k == kind]
-        workers = [w for w, _ in line]
-        speed.plot(workers, [p["kiops"] for _, p in line], marker="o", label=kind)
-        loss.plot(workers, [100 * lost(p) for _, p in line], marker="o", label=kind)
-    speed.set(xlabel="FTL workers", ylabel="KIOPS (device time)", ylim=(0, None), title="Throughput")
-    loss.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
-    speed.legend(frameon=False)
-    plot.save(fig, path)
+    drawing.png(measured, path)
+
+
+def page(args, sweep):
+    return drawing.page(args, sweep, table(sweep.points))
 
 
 def facts(args):
     return {"device": args.device, "workload": args.workload}
+
+
+def derived(args, measured):
+    """What study.json says beyond the points: laws by line, and the conclusions."""
+    fits = [{"lock": kind, "costs": costs, **found} for (kind, costs), line in scaling.lines(measured).items() if (found := scaling.laws(line))]
+    return {"laws": fits, "conclusions": scaling.conclusions(measured, args.seeds) if measured else []}
 
 
 if __name__ == "__main__":

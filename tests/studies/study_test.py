@@ -31,6 +31,8 @@ class LockScaling(unittest.TestCase):
             run = study("lock-scaling", folder, *arguments)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
+            self.page = (pathlib.Path(folder) / "report.html").read_text()
+            self.lines = (pathlib.Path(folder) / "study.csv").read_text().splitlines()
             return json.loads((pathlib.Path(folder) / "study.json").read_text())
 
     def test_figures(self):
@@ -42,10 +44,29 @@ class LockScaling(unittest.TestCase):
         self.assertLess(points["mcs", 1]["contended"], 0.003) # with who resets and reads the statistics, once each
         self.assertGreater(points["mcs", 4]["contended"], 0.01)
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
+        self.assertEqual(len(self.lines), 1 + 4)
+        for line in found["conclusions"]:
+            self.assertIn(line, self.page)
+        self.assertEqual(self.page.count("<svg"), 2)
+        self.assertNotIn('src="', self.page)
+        self.assertEqual(found["laws"], [], "two worker counts are no curve")
+        for p in points.values():
+            self.assertEqual(sorted(p["busy"]), ["hil", "tsu", "worker"])
+            self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
+
+    def test_costs(self):
+        found = self.run_once("--workers", "1,2", "--locks", "backoff", "--costs", "ideal,2x")
+        points = {(p["costs"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(list(points), [("ideal", 1), ("ideal", 2), ("2x", 1), ("2x", 2)])
+        self.assertGreater(points["ideal", 1]["kiops"], points["2x", 1]["kiops"], "synchronisation costs one worker something, too")
+        self.assertIn("Costs: 2x", self.page)
 
     def test_same_figures_again(self):
         arguments = ("--workers", "4", "--locks", "mcs")
-        self.assertEqual(self.run_once(*arguments)["points"], self.run_once(*arguments)["points"])
+        first = self.run_once(*arguments)
+        page = self.page
+        self.assertEqual(first["points"], self.run_once(*arguments)["points"])
+        self.assertEqual(page, self.page)
 
     def test_wrong_arguments_are_one_sentence(self):
         run = study("lock-scaling", "unused", "--locks", "mutex")

@@ -1,0 +1,104 @@
+"""What the points of the lock study mean: laws of growth, who is the limit, and which kinds of lock differ."""
+# SPDX-License-Identifier: BSD-3-Clause
+from common import usl
+from common.report import mean
+
+BUSY = 0.85  # a hart that is busier than this holds up the others
+SPINNING = 0.10 # workers that spend more than this on locks are held up by them
+
+
+def lost(p):
+    """Share of the workers' time that goes into spinning."""
+    return sum(part for use, part in p["time"].items() if use.startswith("spin"))
+
+
+def lines(measured):
+    """(lock, costs) → its points, ((workers, point), …), fewest workers first."""
+    found = {}
+    for (kind, workers, costs), p in sorted(measured.items(), key=lambda item: item[0][1]):
+        found.setdefault((kind, costs), []).append((workers, p))
+    return found
+
+
+def limit(p):
+    """In words: what more workers would not help against."""
+    role, share = max(((role, share) for role, share in p["busy"].items() if role != "worker"), key=lambda pair: pair[1])
+    if share >= BUSY:
+        return f"the {role.upper()} hart, {100 * share:.0f} % busy"
+    if lost(p) >= SPINNING:
+        name, part = max(((use[5:], part) for use, part in p["time"].items() if use.startswith("spin")), key=lambda pair: pair[1])
+        return f"locks, {100 * lost(p):.0f} % of the workers' time, {100 * part:.0f} % for class {name}"
+    if p["time"]["idle"] < 1 - BUSY:
+        return "the workers' own work"
+    return "not enough commands under way"
+
+
+def laws(line):
+    """USL and Amdahl of a line's means, and the range of USL's parameters over the seeds; None: too few worker counts."""
+    means = [(workers, p["kiops"]) for workers, p in line]
+    law = usl.usl(means)
+    if law is None:
+        return None
+    seeds = [usl.usl(list(points)) for points in zip(*([(workers, x) for x in p["kiops_by_seed"]] for workers, p in line))]
+
+    def span(part):
+        values = [part(seed) if seed else None for seed in seeds]
+        return None if None in values else (min(values), max(values))
+    return {"sigma": law.sigma, "sigma_seeds": span(lambda s: s.sigma), "kappa": law.kappa, "kappa_seeds": span(lambda s: s.kappa),
+            "peak_workers": law.peak, "peak_seeds": span(lambda s: s.peak), "error": law.error, "one_worker_kiops": law.speed,
+            "amdahl_sigma": usl.amdahl(means).sigma, "amdahl_error": usl.amdahl(means).error}
+
+
+def spread(p):
+    """Half of the range over seeds, in %."""
+    return 50 * (max(p["kiops_by_seed"]) - min(p["kiops_by_seed"])) / p["kiops"]
+
+
+def ranking(measured, workers, costs):
+    """Kinds by throughput, best first: what differs by less than the seeds do stands in one group."""
+    points = sorted(((p["kiops"], spread(p), kind) for (kind, n, c), p in measured.items() if (n, c) == (workers, costs)), reverse=True)
+    groups = []
+    for kiops, half, kind in points:
+        if groups and groups[-1][0] * (1 - (groups[-1][1] + half) / 100) <= kiops:
+            groups[-1][2].append(kind)
+        else:
+            groups.append((kiops, half, [kind]))
+    return [sorted(kinds) for _, _, kinds in groups]
+
+
+def in_words(groups):
+    return " > ".join(" = ".join(kinds) for kinds in groups)
+
+
+def conclusions(measured, seeds):
+    """Sentences, each of which its figures prove."""
+    most = max(workers for _, workers, _ in measured)
+    fewest = min(workers for _, workers, _ in measured)
+    out = []
+    for (kind, costs), line in lines(measured).items():
+        at = dict(line)
+        if most in at and fewest in at and most > fewest:
+            out.append(f"{kind}, costs {costs}: {most} workers reach {at[most]['kiops'] / at[fewest]['kiops']:.2f} times the throughput of "
+                       f"{fewest}. The limit there: {limit(at[most])}.")
+    if len(seeds) > 1:
+        return out + compared({costs: ranking(measured, most, costs) for costs in dict.fromkeys(costs for _, _, costs in measured)}, most)
+    return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
+
+
+def compared(order, workers):
+    """order: costs → ranking. What the seeds cannot tell apart is equal."""
+    out = [f"Kinds at {workers} workers, costs {costs}: {in_words(groups)}." for costs, groups in order.items() if sum(map(len, groups)) > 1]
+    if out and len(order) > 1:
+        same = len({in_words(groups) for groups in order.values()}) == 1
+        out.append("This order is the same under every cost model that was tried." if same else
+                   "The order depends on the cost model: none of it is a finding about lock kinds as such.")
+    return out
+
+
+def busy(results):
+    """role → share of its busiest hart's time that is not idle, a mean over the runs."""
+    found = {}
+    for r in results:
+        for role in {h["role"] for h in r["harts"]}:
+            found.setdefault(role, []).append(max(1 - h["idle_ns"] / h["elapsed_ns"] for h in r["harts"] if h["role"] == role))
+    return {role: mean(values) for role, values in sorted(found.items())}

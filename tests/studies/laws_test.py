@@ -1,0 +1,107 @@
+"""What studies compute without a device: laws of growth, rankings, conclusions, tables of points, and the page that shows them."""
+# SPDX-License-Identifier: BSD-3-Clause
+import csv
+import pathlib
+import random
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling")]
+import scaling  # noqa: E402
+from common import report, usl  # noqa: E402
+from common.page import Page  # noqa: E402
+
+
+def point(kiops, hil=0.5, spin=0.0, idle=0.0):
+    values = kiops if isinstance(kiops, list) else [kiops]
+    return {"kiops": report.mean(values), "kiops_by_seed": values, "busy": {"hil": hil, "tsu": 0.2, "worker": 1 - idle},
+            "time": {"work": 1 - spin - idle, "spin zone": spin, "idle": idle}}
+
+
+class Laws(unittest.TestCase):
+    def test_exact_points_give_their_law_back(self):
+        for sigma, kappa in ((0.0, 0.0), (0.05, 0.0), (0.02, 0.001), (0.3, 0.01)):
+            law = usl.Law(480.0, sigma, kappa, 0.0)
+            found = usl.usl([(n, law.at(n)) for n in (1, 2, 4, 8, 16)])
+            for name in ("speed", "sigma", "kappa"):
+                self.assertAlmostEqual(getattr(found, name), getattr(law, name), places=6, msg=f"{name} of {sigma}, {kappa}")
+            self.assertLess(found.error, 1e-9)
+
+    def test_noise_moves_the_law_little(self):
+        dice, law = random.Random(1), usl.Law(100.0, 0.1, 0.002, 0.0)
+        found = usl.usl([(n, law.at(n) * dice.uniform(0.99, 1.01)) for n in range(1, 25)])
+        self.assertAlmostEqual(found.sigma, law.sigma, delta=0.02)
+        self.assertAlmostEqual(found.peak, law.peak, delta=2)
+        self.assertGreater(found.error, 0.001)
+
+    def test_nothing_is_negative(self):
+        better_than_linear = [(1, 100.0), (2, 210.0), (4, 440.0), (8, 900.0)]
+        found = usl.usl(better_than_linear)
+        self.assertEqual((found.sigma, found.kappa, found.peak), (0.0, 0.0, None))
+        self.assertEqual(usl.amdahl(better_than_linear).sigma, 0.0)
+
+    def test_too_few_worker_counts_give_none(self):
+        self.assertIsNone(usl.usl([(1, 10.0), (2, 19.0), (2, 18.0)]))
+        self.assertIsNone(usl.amdahl([(4, 10.0)]))
+
+    def test_amdahls_law_has_no_peak(self):
+        self.assertIsNone(usl.amdahl([(1, 10.0), (2, 12.0), (4, 11.0)]).peak)
+
+
+class Conclusions(unittest.TestCase):
+    def test_the_limit_is_the_busiest_then_locks_then_work(self):
+        self.assertEqual(scaling.limit(point(1.0, hil=0.91, spin=0.3)), "the HIL hart, 91 % busy")
+        self.assertIn("for class zone", scaling.limit(point(1.0, spin=0.3)))
+        self.assertEqual(scaling.limit(point(1.0)), "the workers' own work")
+        self.assertEqual(scaling.limit(point(1.0, idle=0.5)), "not enough commands under way")
+
+    def test_what_seeds_cannot_tell_apart_is_equal(self):
+        measured = {("tas", 4, "default"): point([90.0, 110.0]), ("mcs", 4, "default"): point([99.0, 105.0]),
+                    ("ticket", 4, "default"): point([50.0, 52.0])}
+        self.assertEqual(scaling.ranking(measured, 4, "default"), [["mcs", "tas"], ["ticket"]])
+
+    def measured(self, costs):
+        return {(kind, n, c): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
+                for kind, more in (("mcs", better), ("tas", 0.0))}
+
+    def test_an_order_counts_only_if_it_survives_every_cost_model(self):
+        same = scaling.conclusions(self.measured({"default": 5.0, "2x": 7.0}), [1, 2])
+        self.assertIn("Kinds at 4 workers, costs 2x: mcs > tas.", same)
+        self.assertTrue(any("the same under every cost model" in line for line in same))
+        other = scaling.conclusions(self.measured({"default": 5.0, "2x": -7.0}), [1, 2])
+        self.assertTrue(any("depends on the cost model" in line for line in other))
+
+    def test_one_seed_ranks_nothing(self):
+        told = scaling.conclusions(self.measured({"default": 5.0}), [1])
+        self.assertFalse(any(">" in line for line in told))
+        self.assertIn("One seed says nothing", told[-1])
+
+
+class Output(unittest.TestCase):
+    def test_a_page_needs_nothing_else_and_escapes_what_it_shows(self):
+        page = Page("a < b", "of <script>")
+        page.list(["x & y"])
+        page.table(["name", "n"], [["<td>", 1234.5], ["-", None]])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "report.html"
+            page.write(path)
+            text = path.read_text()
+        for shown in ("<title>a &lt; b</title>", "of &lt;script&gt;", "x &amp; y", "<td>&lt;td&gt;</td><td>1,234.5</td>"):
+            self.assertIn(shown, text)
+        for word in ("http", "src=", "<script", "@import"):
+            self.assertNotIn(word, text)
+
+    def test_points_become_columns(self):
+        points = [{"name": "a, b", "n": 1, "time": {"work": 0.5}, "by_seed": [1, 2]}, {"name": "c", "n": 2, "time": {"idle": 1.0}}]
+        with tempfile.TemporaryDirectory() as folder:
+            report.write_csv(pathlib.Path(folder), points)
+            with open(pathlib.Path(folder) / "study.csv", newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+        self.assertEqual(rows[0], {"name": "a, b", "n": "1", "time.work": "0.5", "by_seed": "1 2", "time.idle": ""})
+        self.assertEqual((rows[1]["name"], rows[1]["time.idle"], rows[1]["by_seed"]), ("c", "1.0", ""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
