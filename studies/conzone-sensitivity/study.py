@@ -36,7 +36,7 @@ MODULES = {name: readme.module(name) for name in SHORT}
 
 def options(words=None):
     known = [parameter.name for parameter in PARAMETERS]
-    p = arguments.study_parser(NAME, __doc__, "--parameters buckets --quick")
+    p = arguments.study_parser(NAME, __doc__, "--parameters cache --quick")
     arguments.add_names(p, "--parameters", known, ",".join(FEW), "what to halve and double")
     p.add_argument("--full", action="store_true", help="all parameters: some 20 minutes on a host that does nothing else; --update means them")
     arguments.add_update(p)
