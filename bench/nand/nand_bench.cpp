@@ -23,9 +23,9 @@ struct Preset {
 };
 
 // MCMQ Table I; ConZone's TLC and QLC (its section on latencies; units of 96 and 64 KiB).
-std::vector<Preset> Presets()
+std::vector<Preset> presets()
 {
-	hz_device_config mlc = rig::SmallConfig();
+	hz_device_config mlc = rig::small_config();
 	mlc.pages_per_block = 256;
 	hz_device_config tlc = mlc;
 	tlc.cell = HZ_CELL_TLC;
@@ -43,9 +43,12 @@ std::vector<Preset> Presets()
 	return {{"mlc", "MCMQ, Table I", mlc}, {"tlc", "ConZone, 96 KiB unit", tlc}, {"qlc", "ConZone, 64 KiB unit", qlc}};
 }
 
-const char *const kPageTypes[] = {"LSB", "CSB", "MSB", "TSB"};
+const char *const page_types[] = {"LSB", "CSB", "MSB", "TSB"};
 
-const char *PageType(const hz_device_config &cfg, uint32_t type) { return cfg.cell == HZ_CELL_MLC && type == 1 ? "MSB" : kPageTypes[type]; }
+const char *page_type(const hz_device_config &cfg, uint32_t type)
+{
+	return cfg.cell == HZ_CELL_MLC && type == 1 ? "MSB" : page_types[type];
+}
 
 // One kind of operation: how often, and the spread of what it took.
 struct Series {
@@ -53,7 +56,7 @@ struct Series {
 	uint64_t array_ns = 0, bus_ns = 0;
 	std::vector<uint64_t> took;
 
-	ordered_json Json() const
+	ordered_json to_json() const
 	{
 		double mean = 0, square = 0;
 		for (uint64_t ns : took)
@@ -74,7 +77,7 @@ struct Series {
 };
 
 // The TSU's hart is kept busy for a random while, so that it comes late to most events.
-void Disturb(std::mt19937_64 &random)
+void disturb(std::mt19937_64 &random)
 {
 	static struct {
 		lt_event event;
@@ -85,7 +88,7 @@ void Disturb(std::mt19937_64 &random)
 	lt_post(&tsu_hart, &busy.event, [](lt_event *) { clock_charge_ns(busy.ns); });
 }
 
-ordered_json Measure(const Preset &preset)
+ordered_json measure(const Preset &preset)
 {
 	Rig r(preset.cfg);
 	std::mt19937_64 random(1);
@@ -96,11 +99,11 @@ ordered_json Measure(const Preset &preset)
 		for (Series &s : all)
 			if (s.op == op && s.page == page)
 				return s;
-		return all.emplace_back(Series{op, page, array_ns, cfg.command_ns + r.TransferNs(sectors), {}});
+		return all.emplace_back(Series{op, page, array_ns, cfg.command_ns + r.transfer_ns(sectors), {}});
 	};
 	auto run = [&](Series &s, Txn &txn) {
-		r.Submit(txn);
-		Disturb(random);
+		r.submit(txn);
+		disturb(random);
 		lt_host_run_until_idle();
 		s.took.push_back(txn.took_ns());
 	};
@@ -108,26 +111,26 @@ ordered_json Measure(const Preset &preset)
 		for (uint32_t sector = 0; sector < cfg.pages_per_block * page_sectors; sector += unit) {
 			uint32_t type = sector / page_sectors % cfg.cell;
 			bool one_shot = cfg.program_pages > 1;
-			run(series("program", one_shot ? "unit" : PageType(cfg, type), cfg.normal.program_ns[one_shot ? 0 : type], unit),
-			    r.Program(0, 3, sector, unit));
+			run(series("program", one_shot ? "unit" : page_type(cfg, type), cfg.normal.program_ns[one_shot ? 0 : type], unit),
+			    r.program(0, 3, sector, unit));
 		}
 		for (uint32_t page = 0; page < cfg.pages_per_block; page++)
-			run(series("read", PageType(cfg, page % cfg.cell), cfg.normal.read_ns[page % cfg.cell], page_sectors),
-			    r.Read(0, 3, page * page_sectors, page_sectors));
-		run(series("erase", "block", cfg.normal.erase_ns, 0), r.Erase(0, 3));
+			run(series("read", page_type(cfg, page % cfg.cell), cfg.normal.read_ns[page % cfg.cell], page_sectors),
+			    r.read(0, 3, page * page_sectors, page_sectors));
+		run(series("erase", "block", cfg.normal.erase_ns, 0), r.erase(0, 3));
 		for (uint32_t sector = 0; sector < r.map.shape.slc_pages_per_block * page_sectors; sector++)
-			run(series("program", "SLC 4 KiB", cfg.slc.program_ns[0], 1), r.Program(0, 0, sector, 1));
+			run(series("program", "SLC 4 KiB", cfg.slc.program_ns[0], 1), r.program(0, 0, sector, 1));
 		for (uint32_t sector = 0; sector < r.map.shape.slc_pages_per_block * page_sectors; sector++)
-			run(series("read", "SLC 4 KiB", cfg.slc.read_ns[0], 1), r.Read(0, 0, sector, 1));
-		run(series("erase", "SLC block", cfg.slc.erase_ns, 0), r.Erase(0, 0));
+			run(series("read", "SLC 4 KiB", cfg.slc.read_ns[0], 1), r.read(0, 0, sector, 1));
+		run(series("erase", "SLC block", cfg.slc.erase_ns, 0), r.erase(0, 0));
 	}
 	ordered_json out = {{"preset", preset.name}, {"source", preset.source}, {"operations", ordered_json::array()}};
 	for (const Series &s : all)
-		out["operations"].push_back(s.Json());
+		out["operations"].push_back(s.to_json());
 	return out;
 }
 
-ordered_json Audit(Rig &r)
+ordered_json audit(Rig &r)
 {
 	ordered_json out = ordered_json::array();
 	auto add = [&](const std::string &name, const tsu_account &a) {
@@ -148,19 +151,19 @@ ordered_json Audit(Rig &r)
 }
 
 // Every die of one channel always has reads waiting. Bound by the bus or by the die, whichever is slower, plus the first array time.
-ordered_json Utilisation(uint32_t dies)
+ordered_json measure_utilisation(uint32_t dies)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	const uint32_t rounds = 500;
 	cfg.chips_per_channel = dies;
 	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
 	Rig r(cfg);
 	for (uint32_t i = 0; i < rounds; i++)
 		for (uint32_t die = 0; die < dies; die++)
-			r.Submit(r.Read(die, 3, 0, 2));
+			r.submit(r.read(die, 3, 0, 2));
 	uint64_t begin = clock_now_ns();
 	double elapsed = static_cast<double>(lt_host_run_until_idle() - begin);
-	double bus = cfg.command_ns + static_cast<double>(r.TransferNs(2)), cycle = bus + cfg.normal.read_ns[0];
+	double bus = cfg.command_ns + static_cast<double>(r.transfer_ns(2)), cycle = bus + cfg.normal.read_ns[0];
 	double period = std::max(cycle, dies * bus);
 	hz_log_flash log;
 	tsu_report(r.tsu, &log);
@@ -171,34 +174,34 @@ ordered_json Utilisation(uint32_t dies)
 		{"channel_utilisation", static_cast<double>(log.channel_busy_ns[0]) / elapsed},
 		{"formula_channel_utilisation", dies * bus / period},
 		{"die_busy_share", static_cast<double>(log.die_busy_ns_total) / (elapsed * dies)},
-		{"audit", Audit(r)}};
+		{"audit", audit(r)}};
 }
 
-ordered_json MultiPlane(tsu_op op, const char *name, uint32_t planes)
+ordered_json measure_multi_plane(tsu_op op, const char *name, uint32_t planes)
 {
 	uint64_t took[2];
 	uint64_t bus = 0, array = 0;
 	for (int together = 0; together < 2; together++) {
-		hz_device_config cfg = rig::SmallConfig();
+		hz_device_config cfg = rig::small_config();
 		cfg.planes_per_die = planes;
 		cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
 		Rig r(cfg);
 		std::vector<Txn *> list;
 		for (uint32_t plane = 0; plane < planes; plane++)
-			list.push_back(op == TSU_READ      ? &r.Read(plane, 3, 0, 2)
-				       : op == TSU_PROGRAM ? &r.Program(plane, 3, 0, 2)
-							   : &r.Erase(plane, 3));
+			list.push_back(op == TSU_READ      ? &r.read(plane, 3, 0, 2)
+				       : op == TSU_PROGRAM ? &r.program(plane, 3, 0, 2)
+							   : &r.erase(plane, 3));
 		uint64_t begin = clock_now_ns();
 		if (together)
-			r.SubmitList(list);
+			r.submit_list(list);
 		else
 			for (Txn *txn : list)
-				r.Run(*txn);
+				r.run(*txn);
 		lt_host_run_until_idle();
 		took[together] = 0;
 		for (Txn *txn : list)
 			took[together] = together ? std::max(took[1], txn->txn.end_ns - begin) : took[0] + txn->took_ns();
-		bus = cfg.command_ns + (op == TSU_ERASE ? 0 : r.TransferNs(2));
+		bus = cfg.command_ns + (op == TSU_ERASE ? 0 : r.transfer_ns(2));
 		array = op == TSU_READ ? cfg.normal.read_ns[0] : op == TSU_PROGRAM ? cfg.normal.program_ns[0] : cfg.normal.erase_ns;
 	}
 	return {{"op", name},
@@ -219,7 +222,7 @@ struct Row {
 };
 
 // With c command, x transfer, a array, b shift, over p passes. Derived from the configuration alone.
-double RowFormula(const hz_device_config &cfg, const Row &row, uint32_t n, double x)
+double row_formula(const hz_device_config &cfg, const Row &row, uint32_t n, double x)
 {
 	const double c = cfg.command_ns, b = cfg.cache_busy_ns, read = cfg.normal.read_ns[0];
 	double program = 0;
@@ -230,9 +233,9 @@ double RowFormula(const hz_device_config &cfg, const Row &row, uint32_t n, doubl
 	return row.cached ? n * program - (n - 1) * (c + x - b) : n * program;
 }
 
-ordered_json Rows(const Row &row)
+ordered_json measure_rows(const Row &row)
 {
-	hz_device_config cfg = Presets()[1].cfg;
+	hz_device_config cfg = presets()[1].cfg;
 	const uint32_t n = 32;
 	cfg.cache_read = cfg.cache_program = row.cached;
 	cfg.cache_busy_ns = 3000;
@@ -243,8 +246,8 @@ ordered_json Rows(const Row &row)
 	const uint32_t sectors = row.kind == TSU_READ ? r.map.shape.page_sectors : r.map.shape.unit_sectors;
 	std::vector<Txn *> list;
 	for (uint32_t i = 0; i < n; i++)
-		list.push_back(row.kind == TSU_READ ? &r.Read(0, 3, 0, sectors) : &r.Program(0, 3, i * sectors, sectors));
-	r.SubmitList(list);
+		list.push_back(row.kind == TSU_READ ? &r.read(0, 3, 0, sectors) : &r.program(0, 3, i * sectors, sectors));
+	r.submit_list(list);
 	lt_host_run_until_idle();
 	return {{"op", row.op},
 		{"cached", row.cached},
@@ -252,39 +255,39 @@ ordered_json Rows(const Row &row)
 		{"interleave_sectors", row.interleave},
 		{"count", n},
 		{"measured_ns", list.back()->took_ns()},
-		{"formula_ns", RowFormula(cfg, row, n, static_cast<double>(r.TransferNs(sectors)))},
-		{"audit", Audit(r)}};
+		{"formula_ns", row_formula(cfg, row, n, static_cast<double>(r.transfer_ns(sectors)))},
+		{"audit", audit(r)}};
 }
 
-ordered_json AllRows()
+ordered_json measure_all_rows()
 {
 	ordered_json out = ordered_json::array();
 	for (bool cached : {false, true}) {
-		out.push_back(Rows({"read", TSU_READ, cached, 1, 0}));
-		out.push_back(Rows({"read in parts", TSU_READ, cached, 1, 2}));
+		out.push_back(measure_rows({"read", TSU_READ, cached, 1, 0}));
+		out.push_back(measure_rows({"read in parts", TSU_READ, cached, 1, 2}));
 		for (uint32_t passes : {1, 2})
-			out.push_back(Rows({"program", TSU_PROGRAM, cached, passes, 0}));
+			out.push_back(measure_rows({"program", TSU_PROGRAM, cached, passes, 0}));
 	}
 	return out;
 }
 
 // Queues of depth 2, 4 and 32 read from one die: what share of the reads each gets. Fair: a third.
-ordered_json Shares(uint32_t schedule, const char *name)
+ordered_json measure_shares(uint32_t schedule, const char *name)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.schedule = schedule;
 	Rig r(cfg);
 	const uint32_t depth[] = {2, 4, 32};
 	uint64_t done[3] = {}, left = 3000;
 	std::function<void(uint32_t)> next = [&](uint32_t stream) {
-		Txn &txn = r.Read(0, 3, 0, 2);
+		Txn &txn = r.read(0, 3, 0, 2);
 		txn.txn.stream = static_cast<uint8_t>(stream);
 		txn.then = [&, stream](Txn &) {
 			done[stream]++;
 			if (left && left--)
 				next(stream);
 		};
-		r.Submit(txn);
+		r.submit(txn);
 	};
 	for (uint32_t stream = 0; stream < 3; stream++)
 		for (uint32_t i = 0; i < depth[stream]; i++)
@@ -296,16 +299,16 @@ ordered_json Shares(uint32_t schedule, const char *name)
 		{"shares", {static_cast<double>(done[0]) / all, static_cast<double>(done[1]) / all, static_cast<double>(done[2]) / all}}};
 }
 
-ordered_json Scale(uint32_t dies)
+ordered_json measure_scale(uint32_t dies)
 {
-	tsu_work work = rig::WorkOfAllDies(dies);
+	tsu_work work = rig::work_of_all_dies(dies);
 	return {{"dies", dies},
 		{"transactions", work.transactions},
 		{"steps_per_transaction", static_cast<double>(work.steps) / static_cast<double>(work.transactions)}};
 }
 
 // What the bench claims, checked: a violation fails the run.
-bool Holds(const ordered_json &result)
+bool holds(const ordered_json &result)
 {
 	bool ok = true;
 	for (const auto &preset : result["presets"])
@@ -324,7 +327,7 @@ bool Holds(const ordered_json &result)
 	return ok;
 }
 
-void Print(const ordered_json &result)
+void print(const ordered_json &result)
 {
 	for (const auto &preset : result["presets"]) {
 		printf("%s (%s)\n  %-8s %-10s %8s %14s %14s %8s\n", preset["preset"].get<std::string>().c_str(),
@@ -368,20 +371,20 @@ int main(int argc, char **argv)
 		return argc == 2 && std::string(argv[1]) == "--help" ? 0 : 2;
 	}
 	ordered_json result = {{"schema", "hartzone.bench.nand/1"}, {"presets", ordered_json::array()}};
-	for (const Preset &preset : Presets())
-		result["presets"].push_back(Measure(preset));
+	for (const Preset &preset : presets())
+		result["presets"].push_back(measure(preset));
 	for (uint32_t dies : {1, 2, 4, 8})
-		result["utilisation"].push_back(Utilisation(dies));
+		result["utilisation"].push_back(measure_utilisation(dies));
 	for (auto [op, name] : {std::pair{TSU_READ, "read"}, {TSU_PROGRAM, "program"}, {TSU_ERASE, "erase"}})
 		for (uint32_t planes : {1, 2, 4})
-			result["multi_plane"].push_back(MultiPlane(op, name, planes));
-	result["rows"] = AllRows();
+			result["multi_plane"].push_back(measure_multi_plane(op, name, planes));
+	result["rows"] = measure_all_rows();
 	for (auto [schedule, name] : {std::pair{HZ_SCHED_FIFO, "fifo"}, {HZ_SCHED_PRIORITY, "priority"}, {HZ_SCHED_FAIR, "fair"}})
-		result["shares"].push_back(Shares(schedule, name));
+		result["shares"].push_back(measure_shares(schedule, name));
 	for (uint32_t dies : {4, 16, 64, 256, 1024})
-		result["scale"].push_back(Scale(dies));
-	result["holds"] = Holds(result);
-	Print(result);
+		result["scale"].push_back(measure_scale(dies));
+	result["holds"] = holds(result);
+	print(result);
 	if (path) {
 		std::ofstream file(path);
 		file << result.dump(1, '\t') << "\n";

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(All, Prp, ::testing::ValuesIn(cases), case_name);
 // A transfer's shape: length, offset of the first byte in its page, where the list starts, how the pages lie.
 struct Shape {
 	uint32_t sectors, offset, list_offset;
-	enum Order { Rising, Falling, Shuffled } order;
+	enum Order { rising, falling, shuffled } order;
 };
 std::ostream &operator<<(std::ostream &out, const Shape &s)
 {
@@ -101,9 +101,9 @@ protected:
 		std::vector<hz::BusAddress> found;
 		for (unsigned i = 0; i <= GetParam().sectors; i++)
 			found.push_back(bench().page(first + i));
-		if (GetParam().order == Shape::Falling)
+		if (GetParam().order == Shape::falling)
 			std::reverse(found.begin(), found.end());
-		if (GetParam().order == Shape::Shuffled)
+		if (GetParam().order == Shape::shuffled)
 			std::shuffle(found.begin(), found.end(), std::mt19937_64(20261121));
 		return found;
 	}
@@ -151,14 +151,14 @@ TEST_P(PrpShape, WritesAndReadsBack)
 }
 
 const Shape shapes[] = {
-	{1, 0, 0, Shape::Rising},         {1, 4, 0, Shape::Rising},          {1, 2048, 0, Shape::Falling},
-	{1, 4092, 0, Shape::Rising},      {2, 0, 0, Shape::Rising},          {2, 0, 0, Shape::Falling},
-	{2, 4, 0, Shape::Shuffled},       {2, 4092, 8, Shape::Falling},      {3, 0, 0, Shape::Rising},
-	{3, 512, 4088, Shape::Falling},   {3, 0, 4080, Shape::Shuffled},     {4, 2052, 4072, Shape::Shuffled},
-	{7, 0, 4088, Shape::Falling},     {12, 4, 0, Shape::Shuffled},       {16, 4092, 4000, Shape::Falling},
-	{31, 0, 2048, Shape::Shuffled},   {33, 1024, 4064, Shape::Shuffled}, {64, 0, 0, Shape::Falling},
-	{95, 4, 3600, Shape::Shuffled},   {96, 0, 4088, Shape::Rising},      {96, 2048, 3328, Shape::Shuffled},
-	{96, 4092, 3320, Shape::Falling},
+	{1, 0, 0, Shape::rising},         {1, 4, 0, Shape::rising},          {1, 2048, 0, Shape::falling},
+	{1, 4092, 0, Shape::rising},      {2, 0, 0, Shape::rising},          {2, 0, 0, Shape::falling},
+	{2, 4, 0, Shape::shuffled},       {2, 4092, 8, Shape::falling},      {3, 0, 0, Shape::rising},
+	{3, 512, 4088, Shape::falling},   {3, 0, 4080, Shape::shuffled},     {4, 2052, 4072, Shape::shuffled},
+	{7, 0, 4088, Shape::falling},     {12, 4, 0, Shape::shuffled},       {16, 4092, 4000, Shape::falling},
+	{31, 0, 2048, Shape::shuffled},   {33, 1024, 4064, Shape::shuffled}, {64, 0, 0, Shape::falling},
+	{95, 4, 3600, Shape::shuffled},   {96, 0, 4088, Shape::rising},      {96, 2048, 3328, Shape::shuffled},
+	{96, 4092, 3320, Shape::falling},
 };
 INSTANTIATE_TEST_SUITE_P(All, PrpShape, ::testing::ValuesIn(shapes), [](const auto &i) {
 	const Shape &s = i.param;

@@ -8,11 +8,11 @@ using namespace ftl_rig;
 namespace {
 
 // Flash reads that are under way may be behind the programs and erases of all that came before on their die; nothing else is waited for.
-constexpr uint64_t kLongest = 40000000, kLongestWithoutReads = 20000;
+constexpr uint64_t longest = 40000000, longest_without_reads = 20000;
 
 using Requests = std::vector<std::unique_ptr<Request>>;
 
-void Add(Requests &all, ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
+void add(Requests &all, ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
 {
 	all.push_back(std::make_unique<Request>(op, lba, sectors, flags));
 }
@@ -24,125 +24,125 @@ struct Kind {
 	void (*queue)(Rig &rig, Requests &all);
 };
 
-hz_device_config ManyZones()
+hz_device_config many_zones_config()
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.blocks_per_plane = 14 + 40;
 	cfg.slc_blocks_per_plane = 14;
 	cfg.max_open = cfg.max_active = 0;
 	return cfg;
 }
-hz_device_config FewActive()
+hz_device_config few_active_config()
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.max_open = cfg.max_active = 3;
 	return cfg;
 }
-hz_device_config Mapped()
+hz_device_config mapped_config()
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.slc_blocks_per_plane = 16;
 	cfg.blocks_per_plane = 16 + 48;
 	return cfg;
 }
-hz_device_config Block() { return PageConfig(true); }
-hz_device_config MappedBlock() { return MappedPageConfig(true); }
+hz_device_config block_config() { return conventional_config(true); }
+hz_device_config mapped_block_config() { return mapped_conventional_config(true); }
 
-const Kind kKinds[] = {
-	{"SequentialWrites", ManyZones,
+const Kind kinds[] = {
+	{"SequentialWrites", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = rig.shape.zones / 2; z < rig.shape.zones; z++)
-			 Add(all, FTL_WRITE, rig.Lba(z), 96);
+			 add(all, FTL_WRITE, rig.lba_of(z), 96);
 	 }},
-	{"SequentialZeroes", Config,
+	{"SequentialZeroes", ftl_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = 4; z < 7; z++)
-			 Add(all, FTL_WRITE_ZEROES, rig.Lba(z), 96);
+			 add(all, FTL_WRITE_ZEROES, rig.lba_of(z), 96);
 	 }},
-	{"ForcedWrites", ManyZones,
+	{"ForcedWrites", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = rig.shape.zones / 2; z < rig.shape.zones; z++)
 			 for (uint32_t at = 0; at < 96; at += 8)
-				 Add(all, FTL_WRITE, rig.Lba(z, at), 8, FTL_FUA);
+				 add(all, FTL_WRITE, rig.lba_of(z, at), 8, FTL_FUA);
 	 }},
-	{"WritesThatWaitForABudget", FewActive,
+	{"WritesThatWaitForABudget", few_active_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = 4; z < rig.shape.zones; z++)
-			 Add(all, FTL_WRITE, rig.Lba(z), 96);
+			 add(all, FTL_WRITE, rig.lba_of(z), 96);
 	 }},
-	{"Zeroes", Block,
+	{"Zeroes", block_config,
 	 [](Rig &rig, Requests &all) {
 		 for (int i = 0; i < 4; i++)
-			 Add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors));
+			 add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors));
 	 }},
-	{"MappedZeroes", MappedBlock,
+	{"MappedZeroes", mapped_block_config,
 	 [](Rig &rig, Requests &all) {
 		 for (int i = 0; i < 4; i++)
-			 Add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors));
+			 add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors));
 	 }},
-	{"ForcedZeroes", Block,
+	{"ForcedZeroes", block_config,
 	 [](Rig &rig, Requests &all) {
 		 for (int i = 0; i < 4; i++)
-			 Add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors), FTL_FUA);
+			 add(all, FTL_WRITE_ZEROES, 0, static_cast<uint32_t>(rig.shape.namespace_sectors), FTL_FUA);
 	 }},
-	{"Reads", ManyZones,
+	{"Reads", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (int i = 0; i < 200; i++)
-			 Add(all, FTL_READ, rig.Lba(i % (rig.shape.zones / 2)), 96);
+			 add(all, FTL_READ, rig.lba_of(i % (rig.shape.zones / 2)), 96);
 	 }},
-	{"ReadsWithTheirMap", Mapped,
+	{"ReadsWithTheirMap", mapped_config,
 	 [](Rig &rig, Requests &all) {
 		 for (int i = 0; i < 200; i++)
-			 Add(all, FTL_READ, rig.Lba(i % (rig.shape.zones / 2), i % 50), 40);
+			 add(all, FTL_READ, rig.lba_of(i % (rig.shape.zones / 2), i % 50), 40);
 	 }},
-	{"Flushes", Block,
+	{"Flushes", block_config,
 	 [](Rig &, Requests &all) {
 		 for (int i = 0; i < 60; i++) {
-			 Add(all, FTL_WRITE, i % 300, 40);
-			 Add(all, FTL_FLUSH, 0, 0);
+			 add(all, FTL_WRITE, i % 300, 40);
+			 add(all, FTL_FLUSH, 0, 0);
 		 }
 	 }},
-	{"ResetOfAllZones", ManyZones, [](Rig &, Requests &all) { Add(all, FTL_ZONE_RESET, 0, 0, FTL_ALL_ZONES); }},
-	{"ResetOfEachZone", ManyZones,
+	{"ResetOfAllZones", many_zones_config, [](Rig &, Requests &all) { add(all, FTL_ZONE_RESET, 0, 0, FTL_ALL_ZONES); }},
+	{"ResetOfEachZone", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = 0; z < rig.shape.zones; z++)
-			 Add(all, FTL_ZONE_RESET, rig.Lba(z), 0);
+			 add(all, FTL_ZONE_RESET, rig.lba_of(z), 0);
 	 }},
-	{"FinishOfEachZone", ManyZones,
+	{"FinishOfEachZone", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = rig.shape.zones / 2; z < rig.shape.zones; z++) {
-			 Add(all, FTL_WRITE, rig.Lba(z), 3);
-			 Add(all, FTL_ZONE_FINISH, rig.Lba(z), 0);
+			 add(all, FTL_WRITE, rig.lba_of(z), 3);
+			 add(all, FTL_ZONE_FINISH, rig.lba_of(z), 0);
 		 }
 	 }},
-	{"FinishOfAllZones", ManyZones,
+	{"FinishOfAllZones", many_zones_config,
 	 [](Rig &rig, Requests &all) {
 		 for (uint32_t z = rig.shape.zones / 2; z < rig.shape.zones; z++)
-			 Add(all, FTL_WRITE, rig.Lba(z), 3);
-		 Add(all, FTL_ZONE_FINISH, 0, 0, FTL_ALL_ZONES);
-		 Add(all, FTL_ZONE_RESET, 0, 0, FTL_ALL_ZONES);
-		 Add(all, FTL_ZONE_OPEN, 0, 0, FTL_ALL_ZONES);
-		 Add(all, FTL_ZONE_CLOSE, 0, 0, FTL_ALL_ZONES);
+			 add(all, FTL_WRITE, rig.lba_of(z), 3);
+		 add(all, FTL_ZONE_FINISH, 0, 0, FTL_ALL_ZONES);
+		 add(all, FTL_ZONE_RESET, 0, 0, FTL_ALL_ZONES);
+		 add(all, FTL_ZONE_OPEN, 0, 0, FTL_ALL_ZONES);
+		 add(all, FTL_ZONE_CLOSE, 0, 0, FTL_ALL_ZONES);
 	 }},
 };
 
 // The first half of the zones is full, and everything is durable.
-void Prepare(Rig &rig)
+void prepare(Rig &rig)
 {
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	for (uint32_t z = 0; z < rig.shape.zones / 2; z++)
-		ASSERT_EQ(rig.Write(z, 0, 96, rig.Lba(z) + 1), 0);
+		ASSERT_EQ(rig.write(z, 0, 96, rig.lba_of(z) + 1), 0);
 	Request flush(FTL_FLUSH, 0, 0);
-	ASSERT_EQ(rig.Run(flush), 0);
+	ASSERT_EQ(rig.run(flush), 0);
 }
 
-void Submit(Rig &rig, Requests &all)
+void submit(Rig &rig, Requests &all)
 {
 	for (size_t i = 0; i < all.size(); i++)
-		rig.Submit(*all[i], static_cast<unsigned>(i % rig.cfg.worker_count));
+		rig.submit(*all[i], static_cast<unsigned>(i % rig.cfg.worker_count));
 }
 
-uint64_t LastAnswer(const Requests &all)
+uint64_t last_answer(const Requests &all)
 {
 	uint64_t last_ns = 0;
 	for (auto &r : all) {
@@ -159,65 +159,65 @@ class AbandonKind : public testing::TestWithParam<size_t> {};
 // At moments all over its run; afterwards the same is asked for once more, and done.
 TEST_P(AbandonKind, EndsSoonAndTheDeviceGoesOn)
 {
-	const Kind &kind = kKinds[GetParam()];
+	const Kind &kind = kinds[GetParam()];
 	uint64_t whole_ns = 0, longest_ns = 0;
 	for (uint64_t after_ns = UINT64_MAX; after_ns == UINT64_MAX || after_ns < whole_ns; after_ns *= 2) {
 		Rig rig(kind.config());
-		ASSERT_NO_FATAL_FAILURE(Prepare(rig));
+		ASSERT_NO_FATAL_FAILURE(prepare(rig));
 		Requests all, again;
 		kind.queue(rig, all);
-		Submit(rig, all);
+		submit(rig, all);
 		uint64_t begun_ns = clock_now_ns();
 		if (after_ns == UINT64_MAX) {
 			lt_host_run_until_idle();
-			whole_ns = LastAnswer(all) - begun_ns;
+			whole_ns = last_answer(all) - begun_ns;
 			after_ns = 1000;
 			continue;
 		}
 		SCOPED_TRACE(testing::Message() << "reset after " << after_ns << " ns");
 		lt_host_run_until(begun_ns + after_ns);
 		begun_ns = clock_now_ns();
-		rig.Abandon([&] { return std::all_of(all.begin(), all.end(), [](auto &r) { return r->done; }); });
+		rig.abandon([&] { return std::all_of(all.begin(), all.end(), [](auto &r) { return r->done; }); });
 		lt_host_run_until_idle();
-		longest_ns = std::max(longest_ns, LastAnswer(all) - std::min(begun_ns, LastAnswer(all)));
-		ASSERT_EQ(rig.Check(), "");
+		longest_ns = std::max(longest_ns, last_answer(all) - std::min(begun_ns, last_answer(all)));
+		ASSERT_EQ(rig.check(), "");
 		kind.queue(rig, again);
-		Submit(rig, again);
+		submit(rig, again);
 		lt_host_run_until_idle();
-		LastAnswer(again);
-		ASSERT_EQ(rig.Check(), "");
+		last_answer(again);
+		ASSERT_EQ(rig.check(), "");
 		ASSERT_FALSE(HasFailure());
 	}
 	printf("%s: %.3f ms if it may end, %.3f ms at most when it is abandoned\n", kind.name, static_cast<double>(whole_ns) / 1e6,
 	       static_cast<double>(longest_ns) / 1e6);
-	EXPECT_LT(longest_ns, std::string(kind.name).starts_with("Reads") ? kLongest : kLongestWithoutReads);
+	EXPECT_LT(longest_ns, std::string(kind.name).starts_with("Reads") ? longest : longest_without_reads);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, AbandonKind, testing::Range(size_t(0), std::size(kKinds)),
-			 [](const auto &test) { return kKinds[test.param].name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, AbandonKind, testing::Range(size_t(0), std::size(kinds)),
+			 [](const auto &test) { return kinds[test.param].name; });
 
 namespace {
 
-constexpr int kRounds = 40;
+constexpr int rounds = 40;
 
 // A batch that ends, one that is cut off by a reset, and then either the device goes on, or its power is cut at once.
-template <typename D> void ResetAgainAndAgain(Rig &rig, D &driver)
+template <typename D> void reset_again_and_again(Rig &rig, D &driver)
 {
 	uint64_t longest_ns = 0;
-	for (int round = 0; round < kRounds && !testing::Test::HasFailure(); round++) {
+	for (int round = 0; round < rounds && !testing::Test::HasFailure(); round++) {
 		SCOPED_TRACE(testing::Message() << "round " << round);
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-		uint64_t after_ns = driver.Roll(2) ? driver.Roll(20000) : driver.Roll(4000000);
-		longest_ns = std::max(longest_ns, driver.AbandonedBatch(driver.RandomBatch(24), after_ns));
-		if (driver.Roll(3)) {
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+		uint64_t after_ns = driver.roll(2) ? driver.roll(20000) : driver.roll(4000000);
+		longest_ns = std::max(longest_ns, driver.run_abandoned_batch(driver.random_batch(24), after_ns));
+		if (driver.roll(3)) {
 			lt_host_run_until_idle();
-			driver.Abandoned();
-			ASSERT_EQ(rig.Check(), "");
+			driver.check_abandoned();
+			ASSERT_EQ(rig.check(), "");
 		} else {
-			ASSERT_TRUE(rig.Boot()) << rig.error;
-			driver.Recovered();
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			driver.check_recovered();
 		}
 	}
-	EXPECT_LT(longest_ns, kLongest);
+	EXPECT_LT(longest_ns, longest);
 	EXPECT_GT(driver.abandoned, 50u);
 }
 
@@ -226,24 +226,24 @@ template <typename D> void ResetAgainAndAgain(Rig &rig, D &driver)
 class AbandonZones : public testing::TestWithParam<int> {};
 TEST_P(AbandonZones, WhatWasAcknowledgedStays)
 {
-	hz_device_config cfg = ZoneVariant(GetParam());
+	hz_device_config cfg = zone_variant(GetParam());
 	cfg.max_open = 3;
 	cfg.max_active = GetParam() % 2 ? 4 : 0;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	Driver driver(rig, static_cast<uint64_t>(GetParam()));
-	ResetAgainAndAgain(rig, driver);
+	reset_again_and_again(rig, driver);
 }
-INSTANTIATE_TEST_SUITE_P(Variants, AbandonZones, testing::Range(0, kZoneVariants));
+INSTANTIATE_TEST_SUITE_P(Variants, AbandonZones, testing::Range(0, zone_variants));
 
 class AbandonConventional : public testing::TestWithParam<int> {};
 TEST_P(AbandonConventional, WhatWasAcknowledgedStays)
 {
-	Rig rig(PageVariant(GetParam()));
-	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	Rig rig(page_variant(GetParam()));
+	ASSERT_NO_FATAL_FAILURE(fill_device(rig));
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, static_cast<uint64_t>(GetParam()));
-	driver.Fill(96);
-	ResetAgainAndAgain(rig, driver);
+	driver.fill(96);
+	reset_again_and_again(rig, driver);
 }
-INSTANTIATE_TEST_SUITE_P(Variants, AbandonConventional, testing::Range(0, kPageVariants));
+INSTANTIATE_TEST_SUITE_P(Variants, AbandonConventional, testing::Range(0, conventional_variants));

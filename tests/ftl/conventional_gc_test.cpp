@@ -13,7 +13,7 @@ class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, 
 TEST_P(ConventionalSmallest, NeverStops)
 {
 	auto [policy, streams, buffers] = GetParam();
-	hz_device_config cfg = PageConfig(true);
+	hz_device_config cfg = conventional_config(true);
 	cfg.conventional_gc = policy;
 	cfg.conventional_streams = streams;
 	cfg.conventional_buffers = buffers;
@@ -21,29 +21,29 @@ TEST_P(ConventionalSmallest, NeverStops)
 	cfg.conventional_gc_low = 2;
 	cfg.zones = cfg.conventional_zones = 3;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, policy * 10 + streams);
-	driver.Fill();
+	driver.fill();
 	for (int i = 0; i < 12; i++) {
 		std::vector<ConventionalOp> ops;
 		for (int n = 0; n < 30; n++)
-			ops.push_back({FTL_WRITE, driver.Roll(driver.Sectors()), 1 + driver.Roll(40),
-				       static_cast<uint8_t>(driver.Roll(9) ? 0 : FTL_FUA)});
+			ops.push_back({FTL_WRITE, driver.roll(driver.sector_count()), 1 + driver.roll(40),
+				       static_cast<uint8_t>(driver.roll(9) ? 0 : FTL_FUA)});
 		ops.push_back({FTL_FLUSH, 0, 0});
-		ASSERT_TRUE(driver.Batch(ops));
-		ASSERT_EQ(rig.Check(), "");
+		ASSERT_TRUE(driver.run_batch(ops));
+		ASSERT_EQ(rig.check(), "");
 		ASSERT_FALSE(HasFailure());
 	}
-	driver.VerifyAll();
-	EXPECT_GT(rig.Counters().conventional_gc_runs, 20u);
+	driver.verify_all();
+	EXPECT_GT(rig.counters().conventional_gc_runs, 20u);
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
 			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
 
 // 30 zones of data on 40: large enough for the mean-field formulas.
-static hz_device_config WafConfig(uint32_t policy)
+static hz_device_config waf_config(uint32_t policy)
 {
-	hz_device_config cfg = PageConfig(true);
+	hz_device_config cfg = conventional_config(true);
 	cfg.zones = 30;
 	cfg.conventional_spare = 10;
 	cfg.conventional_streams = 1;
@@ -58,28 +58,28 @@ struct Waf {
 };
 
 // (Host + collector) / host in steady state; `where` draws the sector.
-template <typename F> static Waf Measure(const hz_device_config &cfg, F where, uint64_t seed = 7)
+template <typename F> static Waf measure(const hz_device_config &cfg, F where, uint64_t seed = 7)
 {
 	Rig rig(cfg);
-	EXPECT_TRUE(rig.Boot()) << rig.error;
+	EXPECT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, seed);
-	driver.Fill(48);
+	driver.fill(48);
 	auto write = [&](uint32_t rounds) {
 		std::vector<ConventionalOp> ops(32);
-		for (uint32_t i = 0; i < rounds * driver.Sectors() / 32; i++) {
+		for (uint32_t i = 0; i < rounds * driver.sector_count() / 32; i++) {
 			for (ConventionalOp &op : ops)
 				op = {FTL_WRITE, where(driver), 1};
-			ASSERT_TRUE(driver.Batch(ops));
+			ASSERT_TRUE(driver.run_batch(ops));
 		}
 	};
 	write(4);
-	hz_log_ftl before = rig.Counters();
+	hz_log_ftl before = rig.counters();
 	hz_log_flash flash_before, flash;
 	tsu_report(rig.tsu, &flash_before);
 	write(4);
-	hz_log_ftl after = rig.Counters();
+	hz_log_ftl after = rig.counters();
 	tsu_report(rig.tsu, &flash);
-	EXPECT_EQ(rig.Check(), "");
+	EXPECT_EQ(rig.check(), "");
 	double host = static_cast<double>(after.host_write_sectors - before.host_write_sectors);
 	double copied = static_cast<double>(after.conventional_gc_sectors - before.conventional_gc_sectors);
 	double programmed = static_cast<double>(flash.program_sectors[HZ_CAUSE_GC] - flash_before.program_sectors[HZ_CAUSE_GC]);
@@ -88,7 +88,7 @@ template <typename F> static Waf Measure(const hz_device_config &cfg, F where, u
 
 // Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012): uniform writes, oldest block first, a = physical / logical:
 // WAF = a / (a + W(-a e^-a)), which is 1 / (1 - u) with u = e^(-a (1 - u)) of a block still valid when its turn comes.
-static double FifoWaf(double a)
+static double fifo_waf(double a)
 {
 	double u = 0.5;
 	for (int i = 0; i < 200; i++)
@@ -99,9 +99,9 @@ static double FifoWaf(double a)
 // Sectors that can hold data: not the collector's reserve, nor what is still empty of the two open zones when a victim is chosen.
 TEST(ConventionalWaf, UniformWritesCostWhatTheorySays)
 {
-	auto uniform = [](ConventionalDriver &driver) { return driver.Roll(driver.Sectors()); };
-	double theory = FifoWaf((40 - 1 - 1 - 0.5) / 30.0);
-	Waf greedy = Measure(WafConfig(HZ_GC_GREEDY), uniform), fifo = Measure(WafConfig(HZ_GC_FIFO), uniform);
+	auto uniform = [](ConventionalDriver &driver) { return driver.roll(driver.sector_count()); };
+	double theory = fifo_waf((40 - 1 - 1 - 0.5) / 30.0);
+	Waf greedy = measure(waf_config(HZ_GC_GREEDY), uniform), fifo = measure(waf_config(HZ_GC_FIFO), uniform);
 	printf("uniform writes: theory (FIFO) %.3f, FIFO %.3f, greedy %.3f; programs for the collector: FIFO %.3f, greedy %.3f\n", theory,
 	       fifo.copies, greedy.copies, fifo.flash, greedy.flash);
 	EXPECT_NEAR(fifo.copies, theory, theory * 0.08);
@@ -115,18 +115,18 @@ TEST(ConventionalWaf, UniformWritesCostWhatTheorySays)
 TEST(ConventionalWaf, TwoStreamsSeparateHotFromCold)
 {
 	auto skewed = [](ConventionalDriver &driver) {
-		return driver.Roll(10) ? driver.Roll(driver.Sectors() / 10) : driver.Roll(driver.Sectors());
+		return driver.roll(10) ? driver.roll(driver.sector_count() / 10) : driver.roll(driver.sector_count());
 	};
 	for (hz_gc_policy policy : {HZ_GC_GREEDY, HZ_GC_COST_BENEFIT}) {
-		hz_device_config one = WafConfig(policy), two = one;
+		hz_device_config one = waf_config(policy), two = one;
 		two.conventional_streams = 2;
 		two.conventional_spare++;
 		two.blocks_per_plane++;
 		const int seeds = 6;
 		double together = 0, apart = 0;
 		for (int seed = 1; seed <= seeds; seed++) {
-			together += Measure(one, skewed, seed).copies / seeds;
-			apart += Measure(two, skewed, seed).copies / seeds;
+			together += measure(one, skewed, seed).copies / seeds;
+			apart += measure(two, skewed, seed).copies / seeds;
 		}
 		printf("skewed writes, policy %u: one stream %.3f, two %.3f\n", policy, together, apart);
 		EXPECT_LT(apart, together * 0.97);
@@ -136,18 +136,18 @@ TEST(ConventionalWaf, TwoStreamsSeparateHotFromCold)
 // A stream that the configuration no longer has leaves a zone behind that is partly staged: it is collected like the others.
 TEST(ConventionalStreams, ALeftZoneIsCollected)
 {
-	Rig rig(PageConfig(true));
-	ASSERT_TRUE(rig.Boot());
+	Rig rig(conventional_config(true));
+	ASSERT_TRUE(rig.boot());
 	ConventionalDriver driver(rig, 3);
-	driver.Fill();
+	driver.fill();
 	for (int i = 0; i < 20; i++)
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-	ASSERT_TRUE(driver.Batch({{FTL_WRITE, 0, 1, FTL_FUA}, {FTL_WRITE, 1, 1}, {FTL_WRITE, 0, 3, FTL_FUA}}));
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+	ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 0, 1, FTL_FUA}, {FTL_WRITE, 1, 1}, {FTL_WRITE, 0, 3, FTL_FUA}}));
 	rig.cfg.conventional_streams = 1;
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	driver.Recovered();
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	driver.check_recovered();
 	for (int i = 0; i < 60; i++)
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-	driver.VerifyAll();
-	EXPECT_EQ(rig.Check(), "");
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+	driver.verify_all();
+	EXPECT_EQ(rig.check(), "");
 }

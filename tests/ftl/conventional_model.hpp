@@ -11,9 +11,9 @@
 namespace ftl_rig {
 
 // Six zones of 96 sectors, four of them conventional, on nine backing zones; or a block namespace of six zones on eleven.
-inline hz_device_config PageConfig(bool block = false)
+inline hz_device_config conventional_config(bool block = false)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.namespace_kind = block ? HZ_NS_BLOCK : HZ_NS_ZONED;
 	cfg.conventional_zones = 4;
 	cfg.conventional_spare = 5;
@@ -29,9 +29,9 @@ inline hz_device_config PageConfig(bool block = false)
 }
 
 // The same with the map in flash: a cache of 16 entries, and a log that is flushed every few units.
-inline hz_device_config MappedPageConfig(bool block = false, uint32_t log_policy = HZ_L2P_LOG_BACKGROUND)
+inline hz_device_config mapped_conventional_config(bool block = false, uint32_t log_policy = HZ_L2P_LOG_BACKGROUND)
 {
-	hz_device_config cfg = PageConfig(block);
+	hz_device_config cfg = conventional_config(block);
 	cfg.slc_blocks_per_plane += 2;
 	cfg.blocks_per_plane += 2;
 	cfg.l2p_cache_bytes = 16 * HZ_MAP_ENTRY_BYTES;
@@ -56,20 +56,20 @@ struct ConventionalSector {
 	};
 	std::vector<Group> groups{{0, {0}}};
 
-	void Write(uint64_t batch, uint64_t tag)
+	void write(uint64_t batch, uint64_t tag)
 	{
 		if (groups.back().batch != batch)
 			groups.push_back({batch, {}});
 		groups.back().tags.push_back(tag);
 	}
 	// What was there before `batch` is durable.
-	void Flushed(uint64_t batch)
+	void flushed(uint64_t batch)
 	{
 		while (groups.size() > 1 && groups[1].batch < batch)
 			groups.erase(groups.begin());
 	}
 	// The last write failed: it may have happened in part.
-	void Failed(uint64_t batch)
+	void failed(uint64_t batch)
 	{
 		if (groups.back().batch == batch && groups.size() > 1) {
 			const std::vector<uint64_t> &old = groups[groups.size() - 2].tags;
@@ -77,33 +77,33 @@ struct ConventionalSector {
 		}
 	}
 	// A flush failed: what was not durable may be lost, now and whatever is flushed later.
-	void MayBeLost()
+	void may_be_lost()
 	{
 		while (groups.size() > 1) {
 			groups[1].tags.insert(groups[1].tags.end(), groups[0].tags.begin(), groups[0].tags.end());
 			groups.erase(groups.begin());
 		}
 	}
-	bool MayReadDuring(uint64_t batch, const uint8_t *page) const
+	bool may_read_during(uint64_t batch, const uint8_t *page) const
 	{
 		size_t last = groups.size() - 1;
-		return Is(groups[last], page) || (groups[last].batch == batch && last && Is(groups[last - 1], page));
+		return holds(groups[last], page) || (groups[last].batch == batch && last && holds(groups[last - 1], page));
 	}
-	bool MayRead(const uint8_t *page) const { return Is(groups.back(), page); }
+	bool may_read(const uint8_t *page) const { return holds(groups.back(), page); }
 	// Takes over what it finds after a power cut; false: it cannot be.
-	bool Recover(const uint8_t *page)
+	bool recover(const uint8_t *page)
 	{
 		for (const Group &group : groups)
 			for (uint64_t tag : group.tags)
-				if (PageIs(page, tag)) {
+				if (sector_is(page, tag)) {
 					groups = {{0, {tag}}};
 					return true;
 				}
 		return false;
 	}
-	static bool Is(const Group &group, const uint8_t *page)
+	static bool holds(const Group &group, const uint8_t *page)
 	{
-		return std::any_of(group.tags.begin(), group.tags.end(), [page](uint64_t tag) { return PageIs(page, tag); });
+		return std::any_of(group.tags.begin(), group.tags.end(), [page](uint64_t tag) { return sector_is(page, tag); });
 	}
 };
 
@@ -115,81 +115,81 @@ public:
 	{
 	}
 
-	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
-	uint32_t Sectors() const { return static_cast<uint32_t>(sectors.size()); }
+	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+	uint32_t sector_count() const { return static_cast<uint32_t>(sectors.size()); }
 	// The model counts sectors that exist; LBAs have holes where a zone's capacity is below its size.
-	uint64_t Lba(uint32_t index) const { return index / capacity * rig.shape.zone_size_sectors + index % capacity; }
-	bool Holes() const { return rig.shape.zone_size_sectors != capacity; }
+	uint64_t lba_of(uint32_t index) const { return index / capacity * rig.shape.zone_size_sectors + index % capacity; }
+	bool has_holes() const { return rig.shape.zone_size_sectors != capacity; }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
-	bool Batch(std::vector<ConventionalOp> ops)
+	bool run_batch(std::vector<ConventionalOp> ops)
 	{
 		std::vector<Running> running;
 		batch_++;
 		for (ConventionalOp &op : ops)
-			running.push_back(Issue(op));
+			running.push_back(issue(op));
 		lt_host_run_until_idle();
 		bool cut = lt_load(&rig.media.off) != 0;
-		SettleAll(running, cut);
+		settle_all(running, cut);
 		return !cut;
 	}
 	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
-	uint64_t AbandonedBatch(std::vector<ConventionalOp> ops, uint64_t after_ns)
+	uint64_t run_abandoned_batch(std::vector<ConventionalOp> ops, uint64_t after_ns)
 	{
 		std::vector<Running> running;
 		uint64_t reset_ns, last_ns;
 		batch_++;
 		for (ConventionalOp &op : ops)
-			running.push_back(Issue(op));
+			running.push_back(issue(op));
 		lt_host_run_until(clock_now_ns() + after_ns);
 		last_ns = reset_ns = clock_now_ns();
-		rig.Abandon([&] { return std::all_of(running.begin(), running.end(), [](const Running &r) { return r.request->done; }); });
-		SettleAll(running, false);
+		rig.abandon([&] { return std::all_of(running.begin(), running.end(), [](const Running &r) { return r.request->done; }); });
+		settle_all(running, false);
 		for (Running &run : running) {
 			last_ns = std::max(last_ns, run.request->answered_ns);
 			abandoned += run.request->status() == NVME_ABORT_REQUESTED;
 		}
 		return last_ns - reset_ns;
 	}
-	std::vector<ConventionalOp> RandomBatch(uint32_t most = 8)
+	std::vector<ConventionalOp> random_batch(uint32_t most = 8)
 	{
 		std::vector<ConventionalOp> ops;
-		for (uint32_t n = 1 + Roll(most); n; n--) {
-			uint32_t dice = Roll(100), count = 1 + Roll(Roll(4) ? 6 : 40), lba = Where();
-			uint8_t fua = Roll(6) ? 0 : FTL_FUA;
+		for (uint32_t n = 1 + roll(most); n; n--) {
+			uint32_t dice = roll(100), count = 1 + roll(roll(4) ? 6 : 40), lba = pick_place();
+			uint8_t fua = roll(6) ? 0 : FTL_FUA;
 			if (dice < 62)
 				ops.push_back({FTL_WRITE, lba, count, fua});
 			else if (dice < 66)
 				ops.push_back({FTL_WRITE_ZEROES, lba, count, fua});
 			else if (dice < 92)
-				ops.push_back({FTL_READ, Roll(Sectors()), 1 + Roll(60)});
+				ops.push_back({FTL_READ, roll(sector_count()), 1 + roll(60)});
 			else
 				ops.push_back({FTL_FLUSH, 0, 0});
 		}
 		return ops;
 	}
 	// Half of the writes go to a tenth of the sectors.
-	uint32_t Where() { return Roll(2) ? Roll(Sectors() / 10) : Roll(Sectors()); }
+	uint32_t pick_place() { return roll(2) ? roll(sector_count() / 10) : roll(sector_count()); }
 
-	void Abandoned() { VerifyAll(); }
-	void VerifyAll()
+	void check_abandoned() { verify_all(); }
+	void verify_all()
 	{
-		Each([this](uint32_t at, const uint8_t *page) {
-			EXPECT_TRUE(sectors[at].MayRead(page)) << "conventional sector " << at << " reads wrong";
+		each_sector([this](uint32_t at, const uint8_t *page) {
+			EXPECT_TRUE(sectors[at].may_read(page)) << "conventional sector " << at << " reads wrong";
 		});
 	}
 	// After a boot: every sector holds what was durable, or something newer; the model takes over what it finds.
-	void Recovered()
+	void check_recovered()
 	{
-		ASSERT_EQ(rig.Check(), "");
-		Each([this](uint32_t at, const uint8_t *page) {
-			EXPECT_TRUE(sectors[at].Recover(page)) << "conventional sector " << at << " is neither old nor new";
+		ASSERT_EQ(rig.check(), "");
+		each_sector([this](uint32_t at, const uint8_t *page) {
+			EXPECT_TRUE(sectors[at].recover(page)) << "conventional sector " << at << " is neither old nor new";
 		});
 	}
-	void Fill(uint32_t step = 32)
+	void fill(uint32_t step = 32)
 	{
-		for (uint32_t at = 0; at < Sectors(); at += step)
-			ASSERT_TRUE(Batch({{FTL_WRITE, at, std::min(step, Sectors() - at)}}));
+		for (uint32_t at = 0; at < sector_count(); at += step)
+			ASSERT_TRUE(run_batch({{FTL_WRITE, at, std::min(step, sector_count() - at)}}));
 	}
 
 	Rig &rig;
@@ -206,37 +206,37 @@ private:
 		uint64_t tag = 0;
 	};
 
-	Running Issue(ConventionalOp op)
+	Running issue(ConventionalOp op)
 	{
-		uint32_t room = Holes() ? capacity - op.lba % capacity : Sectors() - op.lba;
+		uint32_t room = has_holes() ? capacity - op.lba % capacity : sector_count() - op.lba;
 		op.sectors = std::min(op.sectors, room);
-		Running run{op, std::make_unique<Request>(op.kind, Lba(op.lba), op.sectors, op.flags), next_tag};
+		Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
 		if (op.kind == FTL_WRITE_ZEROES)
 			run.tag = 0;
 		if (op.kind == FTL_WRITE)
 			for (auto *page : run.request->pages)
-				FillPage(page, next_tag++);
-		rig.Submit(*run.request, Roll(rig.cfg.worker_count));
+				fill_sector(page, next_tag++);
+		rig.submit(*run.request, roll(rig.cfg.worker_count));
 		return run;
 	}
-	void NoteWrite(Running &run)
+	void note_write(Running &run)
 	{
 		for (uint32_t i = 0; i < run.op.sectors; i++)
-			sectors[run.op.lba + i].Write(batch_, run.tag ? run.tag + i : 0);
+			sectors[run.op.lba + i].write(batch_, run.tag ? run.tag + i : 0);
 	}
-	void SettleAll(std::vector<Running> &running, bool cut)
+	void settle_all(std::vector<Running> &running, bool cut)
 	{
 		for (Running &run : running)
 			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
-				NoteWrite(run);
+				note_write(run);
 		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
 			if (run.op.kind == FTL_READ)
-				Settle(run, cut);
+				settle(run, cut);
 		for (Running &run : running)
 			if (run.op.kind != FTL_READ)
-				Settle(run, cut);
+				settle(run, cut);
 	}
-	void Settle(Running &run, bool cut)
+	void settle(Running &run, bool cut)
 	{
 		if (!run.request->done) {
 			EXPECT_TRUE(cut) << "op " << run.op.kind << " at " << run.op.lba << " never completed";
@@ -247,7 +247,7 @@ private:
 		if (run.op.kind == FTL_READ && !ended) {
 			EXPECT_TRUE(!status || (reads_may_fail && status == NVME_UNRECOVERED_READ)) << "read status " << status;
 			for (uint32_t i = 0; i < run.op.sectors && !status; i++)
-				EXPECT_TRUE(sectors[run.op.lba + i].MayReadDuring(batch_, run.request->pages[i]))
+				EXPECT_TRUE(sectors[run.op.lba + i].may_read_during(batch_, run.request->pages[i]))
 					<< "conventional sector " << run.op.lba + i << " reads wrong";
 			return;
 		}
@@ -255,25 +255,25 @@ private:
 		refused = refused || status;
 		if (status) {
 			for (uint32_t i = 0; i < run.op.sectors && run.op.kind != FTL_READ && run.op.kind != FTL_FLUSH; i++)
-				sectors[run.op.lba + i].Failed(batch_);
+				sectors[run.op.lba + i].failed(batch_);
 			for (ConventionalSector &sector : sectors)
 				if (run.op.kind == FTL_FLUSH && !ended)
-					sector.MayBeLost();
+					sector.may_be_lost();
 			return;
 		}
 		if (run.op.kind == FTL_FLUSH)
 			for (ConventionalSector &sector : sectors)
-				sector.Flushed(batch_);
+				sector.flushed(batch_);
 		else if (run.op.flags & FTL_FUA)
 			for (uint32_t i = 0; i < run.op.sectors; i++)
-				sectors[run.op.lba + i].Flushed(batch_ + 1);
+				sectors[run.op.lba + i].flushed(batch_ + 1);
 	}
-	template <typename F> void Each(F visit)
+	template <typename F> void each_sector(F visit)
 	{
-		for (uint32_t at = 0; at < Sectors(); at += 32) {
-			uint32_t count = std::min(32u, Holes() ? capacity - at % capacity : Sectors() - at);
-			Request read(FTL_READ, Lba(at), count);
-			ASSERT_EQ(rig.Run(read), 0);
+		for (uint32_t at = 0; at < sector_count(); at += 32) {
+			uint32_t count = std::min(32u, has_holes() ? capacity - at % capacity : sector_count() - at);
+			Request read(FTL_READ, lba_of(at), count);
+			ASSERT_EQ(rig.run(read), 0);
 			for (uint32_t i = 0; i < count; i++)
 				visit(at + i, read.pages[i]);
 			ASSERT_FALSE(testing::Test::HasFailure());

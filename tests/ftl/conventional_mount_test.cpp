@@ -9,12 +9,12 @@ using namespace ftl_rig;
 
 namespace {
 
-ConventionalOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 
 // A block namespace of four zones on nine; the log is small beside it, so that most of what is closed is older than any checkpoint.
-hz_device_config WideConfig(uint32_t pages_per_block)
+hz_device_config wide_config(uint32_t pages_per_block)
 {
-	hz_device_config cfg = MappedPageConfig(true);
+	hz_device_config cfg = mapped_conventional_config(true);
 	cfg.zones = 4;
 	cfg.pages_per_block = pages_per_block;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 4 + 5 + 2;
@@ -23,7 +23,7 @@ hz_device_config WideConfig(uint32_t pages_per_block)
 }
 
 // Reads of normal blocks since their last erase: data and OOB of backing zones.
-uint64_t Reads(const Rig &rig)
+uint64_t count_reads(const Rig &rig)
 {
 	uint64_t reads = 0;
 	for (uint32_t plane = 0; plane < rig.shape.planes; plane++)
@@ -33,33 +33,33 @@ uint64_t Reads(const Rig &rig)
 }
 
 // Boots, and returns what that read of normal blocks.
-uint64_t MountReads(Rig &rig, nand_policy policy = {})
+uint64_t mount_reads(Rig &rig, nand_policy policy = {})
 {
-	uint64_t before = Reads(rig);
-	EXPECT_TRUE(rig.Boot(policy)) << rig.error;
-	return Reads(rig) - before;
+	uint64_t before = count_reads(rig);
+	EXPECT_TRUE(rig.boot(policy)) << rig.error;
+	return count_reads(rig) - before;
 }
 
 // Heads and tails of superblocks, and one look at the end of each backing zone.
-uint64_t Fixed(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * rig.shape.planes); }
+uint64_t fixed_reads(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * rig.shape.planes); }
 
-uint64_t FullScan(const Rig &rig) { return rig.shape.namespace_sectors / rig.shape.unit_sectors; }
+uint64_t full_scan_reads(const Rig &rig) { return rig.shape.namespace_sectors / rig.shape.unit_sectors; }
 
-uint32_t Spoil(Rig &device, uint8_t kind, std::mt19937_64 &dice)
+uint32_t spoil(Rig &device, uint8_t kind, std::mt19937_64 &dice)
 {
 	uint32_t spoilt = 0;
-	for (uint64_t i = 0; i < rig::Records(device.media); i++)
+	for (uint64_t i = 0; i < rig::count_records(device.media); i++)
 		if (device.media.oob[i].kind == kind && dice() % 3 == 0) {
-			rig::FlipData(device.media, i, static_cast<uint32_t>(dice() % 32768));
+			rig::flip_data(device.media, i, static_cast<uint32_t>(dice() % 32768));
 			spoilt++;
 		}
 	return spoilt;
 }
 
-void Overwrite(ConventionalDriver &driver, int batches)
+void overwrite(ConventionalDriver &driver, int batches)
 {
 	for (int i = 0; i < batches; i++)
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 }
 
 } // namespace
@@ -68,18 +68,18 @@ void Overwrite(ConventionalDriver &driver, int batches)
 TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
 {
 	for (uint32_t pages : {96u, 384u}) {
-		Rig rig(WideConfig(pages));
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Rig rig(wide_config(pages));
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, 1);
-		uint64_t most = Fixed(rig) + 4 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors;
-		driver.Fill(96);
+		uint64_t most = fixed_reads(rig) + 4 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors;
+		driver.fill(96);
 		for (int round = 0; round < 3; round++) {
-			uint64_t reads = MountReads(rig);
+			uint64_t reads = mount_reads(rig);
 			EXPECT_LE(reads, most) << pages << " pages, round " << round;
-			EXPECT_LT(most, Fixed(rig) + FullScan(rig) / 2);
-			driver.Recovered();
+			EXPECT_LT(most, fixed_reads(rig) + full_scan_reads(rig) / 2);
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
-			Overwrite(driver, 60);
+			overwrite(driver, 60);
 		}
 	}
 }
@@ -87,14 +87,14 @@ TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
 // A few sectors that are overwritten for ever never fill the log, but they move its end on.
 TEST(BoundedMount, HotSectorsMoveTheCheckpointOn)
 {
-	Rig rig(WideConfig(96));
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	Rig rig(wide_config(96));
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, 2);
-	driver.Fill(96);
+	driver.fill(96);
 	for (int i = 0; i < 120; i++)
-		ASSERT_TRUE(driver.Batch({W(40, 30)}));
-	EXPECT_LE(MountReads(rig), Fixed(rig) + 6 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors);
-	driver.Recovered();
+		ASSERT_TRUE(driver.run_batch({w(40, 30)}));
+	EXPECT_LE(mount_reads(rig), fixed_reads(rig) + 6 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors);
+	driver.check_recovered();
 }
 
 // A full device, random overwrites, cuts and mounts in a chain: each mount is bounded and finds the truth.
@@ -104,26 +104,26 @@ TEST_P(BoundedMountCuts, EveryMountIsBoundedAndRight)
 {
 	uint64_t seed = GetParam();
 	std::mt19937_64 dice(seed);
-	hz_device_config cfg = WideConfig(96);
+	hz_device_config cfg = wide_config(96);
 	cfg.conventional_gc = static_cast<uint32_t>(dice() % HZ_GC_POLICIES);
 	cfg.conventional_buffers = 1 + dice() % 3;
 	cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
 	cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
 	cfg.l2p_log_policy = dice() % 2 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, seed);
-	driver.Fill(96);
-	Overwrite(driver, 20);
+	driver.fill(96);
+	overwrite(driver, 20);
 	for (int boot = 0; boot < 10; boot++) {
 		nand_policy policy{};
 		policy.power_cut_op = 1 + dice() % 400;
 		policy.cut_before = dice() % 2;
 		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
-		EXPECT_LE(MountReads(rig, policy), Fixed(rig) + 6 * cfg.l2p_log_entries / rig.shape.unit_sectors);
-		driver.Recovered();
+		EXPECT_LE(mount_reads(rig, policy), fixed_reads(rig) + 6 * cfg.l2p_log_entries / rig.shape.unit_sectors);
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
-		while (driver.Batch(driver.RandomBatch()))
+		while (driver.run_batch(driver.random_batch()))
 			ASSERT_FALSE(HasFailure());
 		ASSERT_FALSE(HasFailure());
 	}
@@ -138,20 +138,20 @@ TEST(BoundedMount, LostTablePagesAndCheckpointsAreNotMissed)
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		std::mt19937_64 dice(seed);
-		Rig rig(WideConfig(96));
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Rig rig(wide_config(96));
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, seed);
-		driver.Fill(96);
-		Overwrite(driver, 30);
-		driver.Batch({{FTL_FLUSH, 0, 0}});
+		driver.fill(96);
+		overwrite(driver, 30);
+		driver.run_batch({{FTL_FLUSH, 0, 0}});
 		for (int round = 0; round < 2; round++) {
 			bool pages = seed % 2;
-			ASSERT_GT(Spoil(rig, pages ? HZ_OOB_MAP : HZ_OOB_CHECKPOINT, dice) + round, 0u);
-			fast += MountReads(rig) < Fixed(rig) + FullScan(rig) / 2 && !pages;
-			driver.Recovered();
+			ASSERT_GT(spoil(rig, pages ? HZ_OOB_MAP : HZ_OOB_CHECKPOINT, dice) + round, 0u);
+			fast += mount_reads(rig) < fixed_reads(rig) + full_scan_reads(rig) / 2 && !pages;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
-			Overwrite(driver, 8);
-			driver.Batch({{FTL_FLUSH, 0, 0}});
+			overwrite(driver, 8);
+			driver.run_batch({{FTL_FLUSH, 0, 0}});
 		}
 	}
 	EXPECT_GT(fast, 2u);
@@ -161,16 +161,16 @@ TEST(BoundedMount, LostTablePagesAndCheckpointsAreNotMissed)
 TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 {
 	for (uint32_t page = 0; page < 4; page++) {
-		Rig rig(WideConfig(96));
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		Rig rig(wide_config(96));
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, page);
-		driver.Fill(96);
-		Overwrite(driver, 30);
+		driver.fill(96);
+		overwrite(driver, 30);
 		Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-		ASSERT_EQ(rig.Run(rest), 0);
-		ASSERT_EQ(SpoilPage(rig, page), 1u);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
-		driver.Recovered();
+		ASSERT_EQ(rig.run(rest), 0);
+		ASSERT_EQ(spoil_table_page(rig, page), 1u);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
 }
@@ -178,17 +178,17 @@ TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 // A boot with the map in RAM leaves the copies on flash to the collector; the next one with the map in flash finds what is left of them.
 TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 {
-	hz_device_config cfg = WideConfig(96);
+	hz_device_config cfg = wide_config(96);
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		Rig rig(cfg);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, seed);
-		driver.Fill(96);
+		driver.fill(96);
 		for (int boot = 0; boot < 6; boot++) {
-			Overwrite(driver, 2 + static_cast<int>(driver.Roll(8))); // what differs must fit the log
+			overwrite(driver, 2 + static_cast<int>(driver.roll(8))); // what differs must fit the log
 			rig.cfg.l2p_cache_bytes = boot % 2 ? cfg.l2p_cache_bytes : 0;
-			ASSERT_TRUE(rig.Boot()) << rig.error;
-			driver.Recovered();
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
 		}
 	}
@@ -200,25 +200,25 @@ TEST(BoundedMount, PlacesThatWereLostAreNotBelieved)
 	uint32_t refused = 0;
 	for (uint64_t seed = 1; seed <= 3; seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		Rig rig(WideConfig(96));
-		ASSERT_TRUE(rig.Boot());
+		Rig rig(wide_config(96));
+		ASSERT_TRUE(rig.boot());
 		ConventionalDriver driver(rig, seed);
-		driver.Fill(96);
-		Overwrite(driver, 20);
-		driver.Batch({{FTL_FLUSH, 0, 0}});
+		driver.fill(96);
+		overwrite(driver, 20);
+		driver.run_batch({{FTL_FLUSH, 0, 0}});
 		rig.cfg.seed = seed;
 		rig.cfg.program_fail_ppb = 20000000;
-		ASSERT_TRUE(rig.Boot());
+		ASSERT_TRUE(rig.boot());
 		driver.writes_may_fail = true;
 		for (uint32_t lba = 0; lba < 3000 && !driver.refused; lba += 61)
-			driver.Batch({W(lba, 40)});
+			driver.run_batch({w(lba, 40)});
 		rig.cfg.program_fail_ppb = 0;
 		rig_merge_map(rig.ftl);
 		lt_host_run_until_idle();
 		refused += driver.refused;
 		for (int boot = 0; boot < 2; boot++) {
-			ASSERT_TRUE(rig.Boot()) << rig.error;
-			driver.Recovered();
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
 		}
 	}

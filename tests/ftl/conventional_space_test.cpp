@@ -6,130 +6,130 @@
 
 using namespace ftl_rig;
 
-static void WriteAt(Rig &r, uint64_t lba, uint32_t sectors, uint64_t tag, uint16_t expected = 0, uint8_t flags = 0)
+static void write_at(Rig &r, uint64_t lba, uint32_t sectors, uint64_t tag, uint16_t expected = 0, uint8_t flags = 0)
 {
 	Request w(FTL_WRITE, lba, sectors, flags);
 	for (uint32_t i = 0; i < sectors; i++)
-		FillPage(w.pages[i], tag + i);
-	EXPECT_EQ(r.Run(w), expected) << "write of " << sectors << " at " << lba;
+		fill_sector(w.pages[i], tag + i);
+	EXPECT_EQ(r.run(w), expected) << "write of " << sectors << " at " << lba;
 }
 
 TEST(ConventionalSpace, OverwritesInPlaceAndReadsBack)
 {
-	Rig r(PageConfig());
-	ASSERT_TRUE(r.Boot()) << r.error;
-	EXPECT_EQ(r.Compare(0, 0, 90, 0), "") << "never written: zeros";
-	WriteAt(r, r.Lba(0, 10), 5, 100);
-	WriteAt(r, r.Lba(0, 12), 1, 200);
-	WriteAt(r, r.Lba(0, 0), 3, 300, 0, FTL_FUA);
-	EXPECT_EQ(r.Compare(0, 10, 2, 100), "");
-	EXPECT_EQ(r.Compare(0, 12, 1, 200), "");
-	EXPECT_EQ(r.Compare(0, 13, 2, 103), "");
-	EXPECT_EQ(r.Compare(0, 0, 3, 300), "");
-	EXPECT_EQ(r.Compare(0, 3, 7, 0), "");
-	EXPECT_EQ(r.Check(), "");
+	Rig r(conventional_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.compare(0, 0, 90, 0), "") << "never written: zeros";
+	write_at(r, r.lba_of(0, 10), 5, 100);
+	write_at(r, r.lba_of(0, 12), 1, 200);
+	write_at(r, r.lba_of(0, 0), 3, 300, 0, FTL_FUA);
+	EXPECT_EQ(r.compare(0, 10, 2, 100), "");
+	EXPECT_EQ(r.compare(0, 12, 1, 200), "");
+	EXPECT_EQ(r.compare(0, 13, 2, 103), "");
+	EXPECT_EQ(r.compare(0, 0, 3, 300), "");
+	EXPECT_EQ(r.compare(0, 3, 7, 0), "");
+	EXPECT_EQ(r.check(), "");
 	Request flush(FTL_FLUSH, 0, 0);
-	EXPECT_EQ(r.Run(flush), 0);
-	ASSERT_TRUE(r.Boot()) << r.error;
-	EXPECT_EQ(r.Compare(0, 10, 2, 100), "");
-	EXPECT_EQ(r.Compare(0, 12, 1, 200), "");
-	EXPECT_EQ(r.Compare(0, 0, 3, 300), "");
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_EQ(r.run(flush), 0);
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.compare(0, 10, 2, 100), "");
+	EXPECT_EQ(r.compare(0, 12, 1, 200), "");
+	EXPECT_EQ(r.compare(0, 0, 3, 300), "");
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(ConventionalSpace, KnowsItsBoundaries)
 {
-	hz_device_config cfg = PageConfig();
+	hz_device_config cfg = conventional_config();
 	cfg.zone_size_sectors = 96;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot()) << r.error;
-	WriteAt(r, 90, 12, 100);                     // from zone 0 into zone 1
-	WriteAt(r, 380, 8, 100, NVME_ZONE_BOUNDARY); // from the last conventional zone into a sequential one
-	WriteAt(r, 380, 4, 200);
-	WriteAt(r, 384, 4, 204);
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, 90, 12, 100);                     // from zone 0 into zone 1
+	write_at(r, 380, 8, 100, NVME_ZONE_BOUNDARY); // from the last conventional zone into a sequential one
+	write_at(r, 380, 4, 200);
+	write_at(r, 384, 4, 204);
 	Request read(FTL_READ, 380, 8); // reads may cross
-	ASSERT_EQ(r.Run(read), 0);
+	ASSERT_EQ(r.run(read), 0);
 	for (uint32_t i = 0; i < 8; i++)
-		EXPECT_TRUE(PageIs(read.pages[i], 200 + i)) << i;
+		EXPECT_TRUE(sector_is(read.pages[i], 200 + i)) << i;
 	Request across(FTL_READ, 90, 12);
-	ASSERT_EQ(r.Run(across), 0);
+	ASSERT_EQ(r.run(across), 0);
 	for (uint32_t i = 0; i < 12; i++)
-		EXPECT_TRUE(PageIs(across.pages[i], 100 + i)) << i;
-	EXPECT_EQ(r.Check(), "");
+		EXPECT_TRUE(sector_is(across.pages[i], 100 + i)) << i;
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(ConventionalSpace, StopsAtTheCapacityOfAZone)
 {
-	Rig r(PageConfig()); // zone size 128, capacity 96
-	ASSERT_TRUE(r.Boot()) << r.error;
-	WriteAt(r, r.Lba(1, 90), 6, 100);
-	WriteAt(r, r.Lba(1, 90), 7, 100, NVME_ZONE_BOUNDARY);
-	WriteAt(r, r.Lba(1, 100), 1, 100, NVME_ZONE_BOUNDARY);
-	Request read(FTL_READ, r.Lba(1, 90), 48); // into the next zone
-	ASSERT_EQ(r.Run(read), 0);
+	Rig r(conventional_config()); // zone size 128, capacity 96
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, r.lba_of(1, 90), 6, 100);
+	write_at(r, r.lba_of(1, 90), 7, 100, NVME_ZONE_BOUNDARY);
+	write_at(r, r.lba_of(1, 100), 1, 100, NVME_ZONE_BOUNDARY);
+	Request read(FTL_READ, r.lba_of(1, 90), 48); // into the next zone
+	ASSERT_EQ(r.run(read), 0);
 	for (uint32_t i = 0; i < 48; i++)
-		EXPECT_TRUE(PageIs(read.pages[i], i < 6 ? 100 + i : 0)) << i;
+		EXPECT_TRUE(sector_is(read.pages[i], i < 6 ? 100 + i : 0)) << i;
 }
 
 TEST(ConventionalSpace, RefusesZoneCommands)
 {
-	Rig r(PageConfig());
-	ASSERT_TRUE(r.Boot()) << r.error;
-	WriteAt(r, r.Lba(2), 4, 100);
+	Rig r(conventional_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, r.lba_of(2), 4, 100);
 	for (ftl_op op : {FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE})
-		EXPECT_EQ(r.Op(op, 2), NVME_INVALID_FIELD) << op;
-	Request append(FTL_APPEND, r.Lba(2), 1);
-	EXPECT_EQ(r.Run(append), NVME_INVALID_FIELD);
-	EXPECT_EQ(r.Write(4, 0, 5, 50), 0);
+		EXPECT_EQ(r.run_op(op, 2), NVME_INVALID_FIELD) << op;
+	Request append(FTL_APPEND, r.lba_of(2), 1);
+	EXPECT_EQ(r.run(append), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.write(4, 0, 5, 50), 0);
 	for (ftl_op op : {FTL_ZONE_CLOSE, FTL_ZONE_OPEN, FTL_ZONE_FINISH, FTL_ZONE_RESET}) {
-		EXPECT_EQ(r.Op(op, 0, FTL_ALL_ZONES), 0) << op;
-		EXPECT_EQ(r.Compare(2, 0, 4, 100), "") << "all-zones command " << op;
+		EXPECT_EQ(r.run_op(op, 0, FTL_ALL_ZONES), 0) << op;
+		EXPECT_EQ(r.compare(2, 0, 4, 100), "") << "all-zones command " << op;
 	}
-	EXPECT_EQ(r.Compare(4, 0, 5, 0), "") << "the sequential zone was reset";
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_EQ(r.compare(4, 0, 5, 0), "") << "the sequential zone was reset";
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(ConventionalSpace, IsReportedAsConventional)
 {
-	Rig r(PageConfig());
-	ASSERT_TRUE(r.Boot()) << r.error;
-	WriteAt(r, r.Lba(0), 4, 100);
-	auto all = r.Report();
+	Rig r(conventional_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, r.lba_of(0), 4, 100);
+	auto all = r.report_zones();
 	ASSERT_EQ(all.size(), 6u);
 	for (uint32_t z = 0; z < 6; z++) {
 		EXPECT_EQ(all[z].type, z < 4 ? 1 : 2);
 		EXPECT_EQ(all[z].state >> 4, z < 4 ? 0 : NVME_ZS_EMPTY);
 		EXPECT_EQ(all[z].capacity, 96u);
 	}
-	EXPECT_EQ(r.Report(1).size(), 2u) << "only sequential zones are EMPTY";
+	EXPECT_EQ(r.report_zones(1).size(), 2u) << "only sequential zones are EMPTY";
 }
 
 TEST(ConventionalSpace, WaitingWritesAreCounted)
 {
-	Rig r(PageConfig(true));
-	ASSERT_TRUE(r.Boot()) << r.error;
+	Rig r(conventional_config(true));
+	ASSERT_TRUE(r.boot()) << r.error;
 	ConventionalDriver driver(r, 1);
-	driver.Fill();
+	driver.fill();
 	std::vector<ConventionalOp> ops;
 	for (uint32_t i = 0; i < 40; i++)
 		ops.push_back({FTL_WRITE, i * 14, 14});
-	ASSERT_TRUE(driver.Batch(ops));
-	EXPECT_GT(r.Counters().conventional_stalls, 0u);
-	EXPECT_GT(r.Counters().conventional_stall_ns, 0u);
-	EXPECT_GT(r.Counters().conventional_gc_runs, 0u);
-	driver.VerifyAll();
-	EXPECT_EQ(r.Check(), "");
+	ASSERT_TRUE(driver.run_batch(ops));
+	EXPECT_GT(r.counters().conventional_stalls, 0u);
+	EXPECT_GT(r.counters().conventional_stall_ns, 0u);
+	EXPECT_GT(r.counters().conventional_gc_runs, 0u);
+	driver.verify_all();
+	EXPECT_EQ(r.check(), "");
 }
 
 // A flush after which nothing of the map is in RAM only.
-static void Rest(Rig &r)
+static void bring_to_rest(Rig &r)
 {
 	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-	ASSERT_EQ(r.Run(rest), 0);
+	ASSERT_EQ(r.run(rest), 0);
 }
 
 // The log's changes go to flash, and before them the data that they name.
-static void Merge(Rig &r)
+static void merge_map(Rig &r)
 {
 	rig_merge_map(r.ftl);
 	lt_host_run_until_idle();
@@ -138,80 +138,80 @@ static void Merge(Rig &r)
 // Neither a cached entry nor a table page that was read outlives a change, also after the log has forgotten the change.
 TEST(ConventionalMap, AChangeOutlastsTheLog)
 {
-	Rig r(MappedPageConfig(true));
-	ASSERT_TRUE(r.Boot()) << r.error;
+	Rig r(mapped_conventional_config(true));
+	ASSERT_TRUE(r.boot()) << r.error;
 	for (uint64_t round = 1; round < 5; round++) {
-		ASSERT_EQ(r.Write(1, 0, 8, 100 * round), 0);
-		EXPECT_EQ(r.Compare(1, 0, 8, 100 * round), "") << "in the log";
-		Rest(r);
-		EXPECT_EQ(r.Compare(1, 0, 8, 100 * round), "") << "fetched";
-		EXPECT_EQ(r.Compare(1, 0, 8, 100 * round), "") << "cached";
-		ASSERT_EQ(r.Check(), "");
+		ASSERT_EQ(r.write(1, 0, 8, 100 * round), 0);
+		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "in the log";
+		bring_to_rest(r);
+		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "fetched";
+		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "cached";
+		ASSERT_EQ(r.check(), "");
 	}
-	EXPECT_EQ(r.Counters().l2p_log_hits, 4u * 8);
-	EXPECT_EQ(r.Counters().l2p_misses[HZ_MAP_PAGE], 4u);
-	EXPECT_EQ(r.Counters().l2p_fetches, 4u);
-	EXPECT_GE(r.Counters().l2p_hits[HZ_MAP_PAGE], 4u * 8);
+	EXPECT_EQ(r.counters().l2p_log_hits, 4u * 8);
+	EXPECT_EQ(r.counters().l2p_misses[HZ_MAP_PAGE], 4u);
+	EXPECT_EQ(r.counters().l2p_fetches, 4u);
+	EXPECT_GE(r.counters().l2p_hits[HZ_MAP_PAGE], 4u * 8);
 }
 
 // What a table page on flash names is durable, though nobody has flushed it.
 TEST(ConventionalMap, AMergedPlaceIsDurable)
 {
-	Rig r(MappedPageConfig(true));
-	ASSERT_TRUE(r.Boot()) << r.error;
-	ASSERT_EQ(r.Write(1, 7, 1, 100), 0);
-	Rest(r);
-	ASSERT_EQ(r.Write(1, 7, 1, 200), 0);
-	Merge(r);
-	ASSERT_TRUE(r.Boot()) << r.error;
-	EXPECT_EQ(r.Compare(1, 7, 1, 200), "");
-	EXPECT_EQ(r.Check(), "");
+	Rig r(mapped_conventional_config(true));
+	ASSERT_TRUE(r.boot()) << r.error;
+	ASSERT_EQ(r.write(1, 7, 1, 100), 0);
+	bring_to_rest(r);
+	ASSERT_EQ(r.write(1, 7, 1, 200), 0);
+	merge_map(r);
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.compare(1, 7, 1, 200), "");
+	EXPECT_EQ(r.check(), "");
 }
 
 // A read holds a table page while it waits for flash reads; meanwhile the log forgets a change that the bytes do not have.
 TEST(ConventionalMap, AHeldTablePageEndsWithItsCopy)
 {
-	Rig r(MappedPageConfig(true));
-	ASSERT_TRUE(r.Boot()) << r.error;
+	Rig r(mapped_conventional_config(true));
+	ASSERT_TRUE(r.boot()) << r.error;
 	for (uint32_t zone : {1u, 2u, 3u})
 		for (uint32_t odd = 0; odd < 2; odd++)
 			for (uint32_t at = odd; at < 96; at += 2) // neighbours lie apart: a flash read for each sector
-				ASSERT_EQ(r.Write(zone, at, 1, 1000 * zone + at), 0);
-	Rest(r);
-	ASSERT_EQ(r.Write(3, 95, 1, 77), 0);
-	Request first(FTL_READ, r.Lba(1), 96), second(FTL_READ, r.Lba(2), 96), third(FTL_READ, r.Lba(3), 96);
+				ASSERT_EQ(r.write(zone, at, 1, 1000 * zone + at), 0);
+	bring_to_rest(r);
+	ASSERT_EQ(r.write(3, 95, 1, 77), 0);
+	Request first(FTL_READ, r.lba_of(1), 96), second(FTL_READ, r.lba_of(2), 96), third(FTL_READ, r.lba_of(3), 96);
 	for (Request *read : {&first, &second, &third})
-		r.Submit(*read);
-	Merge(r);
+		r.submit(*read);
+	merge_map(r);
 	ASSERT_TRUE(third.done);
-	EXPECT_TRUE(PageIs(third.pages[95], 77));
+	EXPECT_TRUE(sector_is(third.pages[95], 77));
 }
 
 // What a table page that cannot be read held is told by the backing zones.
 TEST(ConventionalMap, ALostTablePageIsRebuilt)
 {
-	Rig r(MappedPageConfig(true));
-	ASSERT_TRUE(r.Boot()) << r.error;
+	Rig r(mapped_conventional_config(true));
+	ASSERT_TRUE(r.boot()) << r.error;
 	for (uint32_t at = 0; at < 96; at += 32)
-		ASSERT_EQ(r.Write(2, at, 32, 7000 + at), 0);
+		ASSERT_EQ(r.write(2, at, 32, 7000 + at), 0);
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t at = 0; at < 96; at += 32)
-			ASSERT_EQ(r.Write(3, at, 32, 8000 + round * 1000 + at), 0);
-	Rest(r);
-	ASSERT_EQ(r.Check(), "");
-	ASSERT_EQ(r.Write(3, 5, 3, 500), 0); // in the log when the page is lost
+			ASSERT_EQ(r.write(3, at, 32, 8000 + round * 1000 + at), 0);
+	bring_to_rest(r);
+	ASSERT_EQ(r.check(), "");
+	ASSERT_EQ(r.write(3, 5, 3, 500), 0); // in the log when the page is lost
 	for (uint32_t page : {2u, 3u})
-		ASSERT_EQ(SpoilPage(r, page), 1u);
-	EXPECT_EQ(r.Compare(2, 0, 96, 7000), "");
-	EXPECT_EQ(r.Compare(3, 8, 88, 9008), "");
-	EXPECT_EQ(r.Compare(3, 5, 3, 500), "");
-	EXPECT_EQ(r.Counters().l2p_rebuilt, 2u);
-	EXPECT_EQ(r.Check(), "");
-	Rest(r);
-	ASSERT_TRUE(r.Boot()) << r.error;
-	EXPECT_EQ(r.Compare(2, 0, 96, 7000), "");
-	EXPECT_EQ(r.Compare(3, 8, 88, 9008), "");
-	EXPECT_EQ(r.Check(), "");
+		ASSERT_EQ(spoil_table_page(r, page), 1u);
+	EXPECT_EQ(r.compare(2, 0, 96, 7000), "");
+	EXPECT_EQ(r.compare(3, 8, 88, 9008), "");
+	EXPECT_EQ(r.compare(3, 5, 3, 500), "");
+	EXPECT_EQ(r.counters().l2p_rebuilt, 2u);
+	EXPECT_EQ(r.check(), "");
+	bring_to_rest(r);
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.compare(2, 0, 96, 7000), "");
+	EXPECT_EQ(r.compare(3, 8, 88, 9008), "");
+	EXPECT_EQ(r.check(), "");
 }
 
 struct Variant {
@@ -219,27 +219,27 @@ struct Variant {
 	void (*change)(hz_device_config &);
 };
 
-static const Variant kVariants[] = {
+static const Variant variants[] = {
 	{"Zoned", [](hz_device_config &) {}},
-	{"Block", [](hz_device_config &cfg) { cfg = PageConfig(true); }},
+	{"Block", [](hz_device_config &cfg) { cfg = conventional_config(true); }},
 	{"Greedy",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.conventional_gc_low = 2;
 	 }},
 	{"CostBenefit",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.conventional_gc = HZ_GC_COST_BENEFIT;
 	 }},
 	{"Fifo",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.conventional_gc = HZ_GC_FIFO;
 	 }},
 	{"Wear",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.conventional_gc = HZ_GC_WEAR;
 	 }},
 	{"OneStream",
@@ -256,7 +256,7 @@ static const Variant kVariants[] = {
 	{"OddCapacity", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 77; }},
 	{"OddBlock",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77;
 	 }},
 	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
@@ -268,40 +268,40 @@ static const Variant kVariants[] = {
 	 }},
 	{"ProgramsFail",
 	 [](hz_device_config &cfg) {
-		 cfg = PageConfig(true);
+		 cfg = conventional_config(true);
 		 cfg.program_fail_ppb = 1000000;
 		 cfg.spare_superblocks = 12;
 		 cfg.blocks_per_plane += 10;
 	 }},
-	{"Mapped", [](hz_device_config &cfg) { cfg = MappedPageConfig(); }},
-	{"MappedBlock", [](hz_device_config &cfg) { cfg = MappedPageConfig(true, HZ_L2P_LOG_BLOCKING); }},
+	{"Mapped", [](hz_device_config &cfg) { cfg = mapped_conventional_config(); }},
+	{"MappedBlock", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true, HZ_L2P_LOG_BLOCKING); }},
 	{"MappedShards",
 	 [](hz_device_config &cfg) {
-		 cfg = MappedPageConfig(true);
+		 cfg = mapped_conventional_config(true);
 		 cfg.l2p_cache_bytes = 512;
 		 cfg.l2p_eviction = HZ_L2P_CLOCK;
 	 }},
 	{"MappedPrefetch",
 	 [](hz_device_config &cfg) {
-		 cfg = MappedPageConfig(true);
+		 cfg = mapped_conventional_config(true);
 		 cfg.l2p_cache_bytes = 400;
 		 cfg.l2p_prefetch = 1023;
 		 cfg.lock_shards[HZ_LC_L2P] = 1;
 	 }},
 	{"MappedPinned",
 	 [](hz_device_config &cfg) {
-		 cfg = MappedPageConfig();
+		 cfg = mapped_conventional_config();
 		 cfg.l2p_strategy = HZ_L2P_PINNED;
 		 cfg.l2p_prefetch = 4;
 	 }},
 	{"MappedOdd",
 	 [](hz_device_config &cfg) {
-		 cfg = MappedPageConfig(true);
+		 cfg = mapped_conventional_config(true);
 		 cfg.zone_capacity_sectors = cfg.zone_size_sectors = 77;
 	 }},
 	{"MappedSlcPages",
 	 [](hz_device_config &cfg) {
-		 cfg = MappedPageConfig(true);
+		 cfg = mapped_conventional_config(true);
 		 cfg.slc_program_sectors = 2;
 	 }},
 	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
@@ -311,34 +311,33 @@ class ConventionalProperty : public testing::TestWithParam<std::tuple<int, int>>
 
 TEST_P(ConventionalProperty, AgreesWithTheModel)
 {
-	const Variant &variant = kVariants[std::get<0>(GetParam())];
+	const Variant &variant = variants[std::get<0>(GetParam())];
 	uint64_t seed = std::get<1>(GetParam());
 	SCOPED_TRACE(testing::Message() << variant.name << " seed " << seed);
-	hz_device_config cfg = PageConfig();
+	hz_device_config cfg = conventional_config();
 	variant.change(cfg);
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, seed);
 	if (seed % 2) {
-		driver.Fill();
+		driver.fill();
 		ASSERT_FALSE(HasFailure());
 	}
 	for (int i = 0; i < 150; i++) {
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 		ASSERT_FALSE(HasFailure()) << "batch " << i;
 		if (i % 10 == 9) {
-			ASSERT_EQ(rig.Check(), "") << "after batch " << i;
+			ASSERT_EQ(rig.check(), "") << "after batch " << i;
 		}
 		if (i % 50 == 49) {
-			driver.VerifyAll();
-			ASSERT_TRUE(rig.Boot()) << rig.error; // without a flush: what is not durable may be lost
-			driver.Recovered();
+			driver.verify_all();
+			ASSERT_TRUE(rig.boot()) << rig.error; // without a flush: what is not durable may be lost
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;
 		}
 	}
 }
 INSTANTIATE_TEST_SUITE_P(Variants, ConventionalProperty,
-			 testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 3)), [](const auto &test) {
-				 return std::string(kVariants[std::get<0>(test.param)].name) + "_" +
-					std::to_string(std::get<1>(test.param));
+			 testing::Combine(testing::Range(0, int(std::size(variants))), testing::Range(1, 3)), [](const auto &test) {
+				 return std::string(variants[std::get<0>(test.param)].name) + "_" + std::to_string(std::get<1>(test.param));
 			 });

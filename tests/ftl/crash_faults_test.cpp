@@ -32,36 +32,36 @@ class Round {
 public:
 	explicit Round(const hz_device_config &cfg, uint64_t seed) : rig(cfg), dice(seed) {}
 
-	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(dice() % n); }
-	void Faults(bool on)
+	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(dice() % n); }
+	void set_faults(bool on)
 	{
-		rig.cfg.program_fail_ppb = on && Roll(2) ? 10000000 : 0;
-		rig.cfg.erase_fail_ppb = on && Roll(2) ? 20000000 : 0;
-		rig.cfg.read_fail_ppb = on && Roll(2) ? 10000000 : 0;
+		rig.cfg.program_fail_ppb = on && roll(2) ? 10000000 : 0;
+		rig.cfg.erase_fail_ppb = on && roll(2) ? 20000000 : 0;
+		rig.cfg.read_fail_ppb = on && roll(2) ? 10000000 : 0;
 	}
 	// With failures, or if so the mount finds too much damage, without.
-	bool Boot()
+	bool boot()
 	{
 		nand_policy policy{};
-		policy.power_cut_op = 1 + Roll(250);
-		policy.cut_before = Roll(2);
-		Faults(true);
-		if (!rig.Boot(policy)) {
+		policy.power_cut_op = 1 + roll(250);
+		policy.cut_before = roll(2);
+		set_faults(true);
+		if (!rig.boot(policy)) {
 			seen.mounts_refused++;
 			EXPECT_EQ(std::string(rig.error).rfind("The NAND image is damaged: ", 0), 0u) << rig.error;
 			rig.cfg.read_fail_ppb = 0;
-			EXPECT_TRUE(rig.Boot(policy)) << rig.error;
+			EXPECT_TRUE(rig.boot(policy)) << rig.error;
 		}
 		return rig.ftl && !testing::Test::HasFailure();
 	}
 	// Looks at everything without failures. visit(index of the sector, its content or null if it is an error).
-	template <typename F> void EachSector(uint64_t lba, uint32_t count, F visit)
+	template <typename F> void each_sector(uint64_t lba, uint32_t count, F visit)
 	{
 		for (uint32_t at = 0; at < count; at += 16) {
 			Request read(FTL_READ, lba + at, std::min(16u, count - at));
-			bool good = rig.Run(read) == 0;
+			bool good = rig.run(read) == 0;
 			for (uint32_t i = 0; i < read.req.sectors; i++)
-				good ? visit(at + i, read.pages[i]) : One(lba + at + i, at + i, visit);
+				good ? visit(at + i, read.pages[i]) : visit_one(lba + at + i, at + i, visit);
 		}
 	}
 
@@ -69,10 +69,10 @@ public:
 	std::mt19937_64 dice;
 
 private:
-	template <typename F> void One(uint64_t lba, uint32_t at, F visit)
+	template <typename F> void visit_one(uint64_t lba, uint32_t at, F visit)
 	{
 		Request read(FTL_READ, lba, 1);
-		uint16_t status = rig.Run(read);
+		uint16_t status = rig.run(read);
 		EXPECT_TRUE(status == 0 || status == NVME_UNRECOVERED_READ) << status;
 		visit(at, status ? nullptr : read.pages[0]);
 	}
@@ -85,26 +85,26 @@ public:
 	ZoneRound(const hz_device_config &cfg, uint64_t seed) : Round(cfg, seed), zones_(rig.shape.zones) {}
 
 	// One operation per zone, side by side. False: power was cut.
-	bool Batch()
+	bool run_batch()
 	{
 		std::vector<std::unique_ptr<Running>> running;
 		for (uint32_t z = 0; z < 5; z++)
-			running.push_back(Issue(z));
+			running.push_back(issue(z));
 		lt_host_run_until_idle();
 		bool alive = !lt_load(&rig.media.off);
 		for (auto &run : running)
-			Settle(*run, alive);
+			settle(*run, alive);
 		return alive;
 	}
-	void Recovered()
+	void check_recovered()
 	{
-		auto report = rig.Report();
+		auto report = rig.report_zones();
 		uint32_t read_fails = rig.cfg.read_fail_ppb;
 		rig.cfg.read_fail_ppb = 0;
 		for (uint32_t z = 0; z < zones_.size(); z++)
-			Look(z, report[z].state >> 4, static_cast<uint32_t>(report[z].write_pointer - report[z].start));
+			look(z, report[z].state >> 4, static_cast<uint32_t>(report[z].write_pointer - report[z].start));
 		rig.cfg.read_fail_ppb = read_fails;
-		EXPECT_EQ(rig.Check(), "");
+		EXPECT_EQ(rig.check(), "");
 	}
 
 private:
@@ -115,26 +115,26 @@ private:
 		std::vector<uint32_t> acked; // of all zones, when it was submitted
 	};
 
-	std::unique_ptr<Running> Issue(uint32_t z)
+	std::unique_ptr<Running> issue(uint32_t z)
 	{
 		Zone &zone = zones_[z];
-		uint32_t what = Roll(100), room = Capacity() - static_cast<uint32_t>(zone.tags.size());
+		uint32_t what = roll(100), room = capacity() - static_cast<uint32_t>(zone.tags.size());
 		bool write = what < 75 && !zone.closed && room;
 		ftl_op op = write ? FTL_WRITE : what < 85 ? FTL_FLUSH : what < 95 || zone.closed ? FTL_ZONE_RESET : FTL_ZONE_FINISH;
-		uint32_t sectors = write ? 1 + Roll(std::min(room, 30u)) : 0;
-		auto run = std::make_unique<Running>(op, z, rig.Lba(z, write ? static_cast<uint32_t>(zone.tags.size()) : 0), sectors,
-						     static_cast<uint8_t>(write && !Roll(3) ? FTL_FUA : 0));
+		uint32_t sectors = write ? 1 + roll(std::min(room, 30u)) : 0;
+		auto run = std::make_unique<Running>(op, z, rig.lba_of(z, write ? static_cast<uint32_t>(zone.tags.size()) : 0), sectors,
+						     static_cast<uint8_t>(write && !roll(3) ? FTL_FUA : 0));
 		for (uint32_t i = 0; i < sectors; i++) {
-			FillPage(run->request.pages[i], ++tag_);
+			fill_sector(run->request.pages[i], ++tag_);
 			zone.tags.push_back(tag_);
 		}
 		zone.reset_pending |= op == FTL_ZONE_RESET;
 		for (const Zone &other : zones_)
 			run->acked.push_back(other.acked);
-		rig.Submit(run->request, z % rig.cfg.worker_count);
+		rig.submit(run->request, z % rig.cfg.worker_count);
 		return run;
 	}
-	void Settle(Running &run, bool alive)
+	void settle(Running &run, bool alive)
 	{
 		Zone &zone = zones_[run.zone];
 		EXPECT_TRUE(run.request.done || !alive) << "an operation of zone " << run.zone << " never completed";
@@ -159,7 +159,7 @@ private:
 			if (!zones_[z].doubtful)
 				zones_[z].durable = std::max(zones_[z].durable, std::min(run.acked[z], zones_[z].acked));
 	}
-	void Look(uint32_t z, uint8_t state, uint32_t wp)
+	void look(uint32_t z, uint8_t state, uint32_t wp)
 	{
 		Zone &zone = zones_[z];
 		bool ended = state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE;
@@ -170,9 +170,9 @@ private:
 			<< "zone " << z << " lost durable sectors: write pointer " << wp << ", " << zone.durable;
 		EXPECT_TRUE(ended || wp <= zone.tags.size()) << "zone " << z << " has sectors that nobody wrote";
 		uint32_t there = 0;
-		EachSector(rig.Lba(z), Capacity(), [&](uint32_t at, const uint8_t *page) {
+		each_sector(rig.lba_of(z), capacity(), [&](uint32_t at, const uint8_t *page) {
 			uint64_t tag = at < zone.tags.size() ? zone.tags[at] : 0;
-			bool right = page && PageIs(page, tag), zeros = page && PageIs(page, 0);
+			bool right = page && sector_is(page, tag), zeros = page && sector_is(page, 0);
 			bool owed = at < zone.durable || (!ended && at < wp);
 			EXPECT_TRUE(right || !page || (zeros && !owed))
 				<< "zone " << z << " sector " << at << " reads wrong, state " << int(state);
@@ -188,7 +188,7 @@ private:
 		zone.closed = ended;
 		zone.reset_pending = zone.doubtful = false;
 	}
-	uint32_t Capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
+	uint32_t capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
 
 	std::vector<Zone> zones_;
 	uint64_t tag_ = 1000;
@@ -203,30 +203,30 @@ public:
 		driver_.writes_may_fail = driver_.reads_may_fail = true;
 	}
 
-	bool Batch() { return driver_.Batch(driver_.RandomBatch()); }
-	void Recovered()
+	bool run_batch() { return driver_.run_batch(driver_.random_batch()); }
+	void check_recovered()
 	{
 		uint32_t read_fails = rig.cfg.read_fail_ppb;
 		rig.cfg.read_fail_ppb = 0;
 		uint64_t older = 0;
-		EachSector(0, driver_.Sectors(), [&](uint32_t at, const uint8_t *page) {
-			bool right = page && driver_.sectors[at].Recover(page);
-			older += page && !right && TakeOver(driver_.sectors[at], page);
+		each_sector(0, driver_.sector_count(), [&](uint32_t at, const uint8_t *page) {
+			bool right = page && driver_.sectors[at].recover(page);
+			older += page && !right && take_over(driver_.sectors[at], page);
 			seen.right += right;
 			seen.told += !page;
 		});
-		EXPECT_LE(older, rig.Damage().unknown_sectors) << "sectors of older versions that mount did not tell of";
+		EXPECT_LE(older, rig.found_damage().unknown_sectors) << "sectors of older versions that mount did not tell of";
 		seen.older += older;
 		rig.cfg.read_fail_ppb = read_fails;
-		EXPECT_EQ(rig.Check(), "");
+		EXPECT_EQ(rig.check(), "");
 	}
 
 private:
-	static bool TakeOver(ConventionalSector &sector, const uint8_t *page)
+	static bool take_over(ConventionalSector &sector, const uint8_t *page)
 	{
 		uint64_t tag;
 		std::memcpy(&tag, page, sizeof tag);
-		EXPECT_TRUE(PageIs(page, tag)) << "a sector of nobody's data";
+		EXPECT_TRUE(sector_is(page, tag)) << "a sector of nobody's data";
 		sector.groups = {{0, {tag}}};
 		return true;
 	}
@@ -235,35 +235,35 @@ private:
 };
 
 // Programs, erases and reads that failed since the boot.
-uint64_t Failures(const Rig &rig)
+uint64_t count_failures(const Rig &rig)
 {
 	hz_log_flash log;
 	tsu_report(rig.tsu, &log);
 	return log.failed_programs + log.failed_erases + log.failed_reads;
 }
 
-template <typename R> void OneRound(const char *name, const hz_device_config &cfg, uint64_t seed)
+template <typename R> void one_round(const char *name, const hz_device_config &cfg, uint64_t seed)
 {
 	R round(cfg, seed);
 	for (int boot = 0; boot < 8 && !testing::Test::HasFailure(); boot++) {
 		SCOPED_TRACE(testing::Message() << name << " HARTZONE_TEST_SEED=" << seed << " boot " << boot);
-		if (!round.Boot())
+		if (!round.boot())
 			return;
-		round.Recovered();
-		round.Faults(true);
-		for (int batch = 0; batch < 150 && !testing::Test::HasFailure() && round.Batch(); batch++)
+		round.check_recovered();
+		round.set_faults(true);
+		for (int batch = 0; batch < 150 && !testing::Test::HasFailure() && round.run_batch(); batch++)
 			;
 		seen.cuts += lt_load(&round.rig.media.off);
-		seen.failures += Failures(round.rig);
+		seen.failures += count_failures(round.rig);
 	}
 }
 
-template <typename R> void EachRound(const char *name, const hz_device_config &cfg, uint64_t usual)
+template <typename R> void each_round(const char *name, const hz_device_config &cfg, uint64_t usual)
 {
-	uint64_t first = Environment("HARTZONE_TEST_SEED", 1), rounds = Environment("HARTZONE_TEST_ROUNDS", usual);
+	uint64_t first = environment("HARTZONE_TEST_SEED", 1), rounds = environment("HARTZONE_TEST_ROUNDS", usual);
 	seen = {};
 	for (uint64_t seed = first; seed < first + rounds && !testing::Test::HasFailure(); seed++)
-		OneRound<R>(name, cfg, seed);
+		one_round<R>(name, cfg, seed);
 	std::printf(
 		"%s: %lu rounds, %lu cuts, %lu failures of flash; %lu sectors right, %lu told as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
 		"%lu sectors in older versions, as mount told\n",
@@ -277,7 +277,7 @@ template <typename R> void EachRound(const char *name, const hz_device_config &c
 }
 
 // Blocks enough for what fails.
-hz_device_config WithSpare(hz_device_config cfg)
+hz_device_config with_spare(hz_device_config cfg)
 {
 	cfg.slc_blocks_per_plane += 20;
 	cfg.spare_superblocks += 20;
@@ -286,9 +286,9 @@ hz_device_config WithSpare(hz_device_config cfg)
 }
 
 // Every zone and spare superblock takes a patch from the SLC region.
-hz_device_config Patched()
+hz_device_config roomy_patched_config()
 {
-	hz_device_config cfg = WithSpare(Config());
+	hz_device_config cfg = with_spare(ftl_config());
 	cfg.zone_capacity_sectors = 110;
 	cfg.zone_size_sectors = 128;
 	cfg.slc_blocks_per_plane += 32;
@@ -298,14 +298,17 @@ hz_device_config Patched()
 
 } // namespace
 
-TEST(CrashFaults, Zones) { EachRound<ZoneRound>("zones", WithSpare(Config()), 6); }
-TEST(CrashFaults, ZonesWithTheMapInFlash) { EachRound<ZoneRound>("zones, map in flash", WithSpare(MapConfig()), 6); }
-TEST(CrashFaults, PatchedZones) { EachRound<ZoneRound>("patched zones", Patched(), 6); }
-TEST(CrashFaults, Blocks) { EachRound<ConventionalRound>("blocks", WithSpare(PageConfig(true)), 6); }
-TEST(CrashFaults, BlocksWithTheMapInFlash) { EachRound<ConventionalRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 6); }
+TEST(CrashFaults, Zones) { each_round<ZoneRound>("zones", with_spare(ftl_config()), 6); }
+TEST(CrashFaults, ZonesWithTheMapInFlash) { each_round<ZoneRound>("zones, map in flash", with_spare(map_config()), 6); }
+TEST(CrashFaults, PatchedZones) { each_round<ZoneRound>("patched zones", roomy_patched_config(), 6); }
+TEST(CrashFaults, Blocks) { each_round<ConventionalRound>("blocks", with_spare(conventional_config(true)), 6); }
+TEST(CrashFaults, BlocksWithTheMapInFlash)
+{
+	each_round<ConventionalRound>("blocks, map in flash", with_spare(mapped_conventional_config(true)), 6);
+}
 // A failed program in one lane of the SLC log once sent writes of another lane out of order.
 TEST(CrashFaults, SlcWritesPlacedAnewKeepTheirOrder)
 {
-	OneRound<ZoneRound>("zones, map in flash", WithSpare(MapConfig()), 102);
-	OneRound<ConventionalRound>("blocks, map in flash", WithSpare(MappedPageConfig(true)), 44);
+	one_round<ZoneRound>("zones, map in flash", with_spare(map_config()), 102);
+	one_round<ConventionalRound>("blocks, map in flash", with_spare(mapped_conventional_config(true)), 44);
 }

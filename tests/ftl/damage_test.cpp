@@ -16,33 +16,33 @@ using Places = std::set<std::pair<uint32_t, uint32_t>>; // zone, offset
 struct Written {
 	explicit Written(const hz_device_config &cfg) : rig(cfg)
 	{
-		EXPECT_TRUE(rig.Boot());
+		EXPECT_TRUE(rig.boot());
 		capacity = static_cast<uint32_t>(rig.shape.zone_capacity_sectors);
-		Fill(0, capacity); // FULL
-		Fill(1, 40);       // 36 in their place, 4 staged
-		Fill(2, 15);       // finished
-		Fill(3, 3);        // staged only
-		Fill(4, 24);       // a superpage
-		Fill(5, capacity - 2);
+		fill(0, capacity); // FULL
+		fill(1, 40);       // 36 in their place, 4 staged
+		fill(2, 15);       // finished
+		fill(3, 3);        // staged only
+		fill(4, 24);       // a superpage
+		fill(5, capacity - 2);
 		Request flush(FTL_FLUSH, 0, 0);
-		EXPECT_EQ(rig.Run(flush), 0);
-		EXPECT_EQ(rig.Op(FTL_ZONE_FINISH, 2), 0);
-		EXPECT_EQ(rig.Check(), "");
-		wps = Wps();
+		EXPECT_EQ(rig.run(flush), 0);
+		EXPECT_EQ(rig.run_op(FTL_ZONE_FINISH, 2), 0);
+		EXPECT_EQ(rig.check(), "");
+		wps = write_pointers();
 	}
-	void Fill(uint32_t zone, uint32_t to)
+	void fill(uint32_t zone, uint32_t to)
 	{
 		for (uint32_t at = sectors[zone], n; at < to; at += n) {
 			n = std::min(40u, to - at);
-			ASSERT_EQ(rig.Write(zone, at, n, Tag(zone, at)), 0);
+			ASSERT_EQ(rig.write(zone, at, n, tag(zone, at)), 0);
 		}
 		sectors[zone] = to;
 	}
-	static uint64_t Tag(uint32_t zone, uint32_t offset) { return 1000 * zone + offset + 1; }
-	std::vector<std::pair<uint8_t, uint64_t>> Wps()
+	static uint64_t tag(uint32_t zone, uint32_t offset) { return 1000 * zone + offset + 1; }
+	std::vector<std::pair<uint8_t, uint64_t>> write_pointers()
 	{
 		std::vector<std::pair<uint8_t, uint64_t>> all;
-		for (const nvme_zone_descriptor &zone : rig.Report()) {
+		for (const nvme_zone_descriptor &zone : rig.report_zones()) {
 			uint8_t state = zone.state >> 4;
 			bool open = state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN;
 			all.push_back({open ? uint8_t(NVME_ZS_CLOSED) : state, zone.write_pointer}); // as a restart leaves it
@@ -50,36 +50,36 @@ struct Written {
 		return all;
 	}
 	// Every sector reads as written, but those in `lost`, which end with an error.
-	std::string Compare(const Places &lost)
+	std::string compare(const Places &lost)
 	{
 		for (uint32_t zone = 0; zone < rig.shape.zones; zone++)
 			for (uint32_t from = 0; from < capacity; from += piece) {
-				if (PieceReads(zone, from, lost))
+				if (piece_reads(zone, from, lost))
 					continue;
 				for (uint32_t at = from; at < std::min(from + piece, capacity); at++)
-					if (std::string wrong = CompareSector(zone, at, lost.count({zone, at})); !wrong.empty())
+					if (std::string wrong = compare_sector(zone, at, lost.count({zone, at})); !wrong.empty())
 						return "zone " + std::to_string(zone) + " sector " + std::to_string(at) + " " + wrong;
 			}
-		return rig.Check();
+		return rig.check();
 	}
 	// Write pointers and states are what they were.
-	std::string Standing()
+	std::string standing()
 	{
-		auto now = Wps();
+		auto now = write_pointers();
 		for (uint32_t z = 0; z < now.size(); z++)
 			if (now[z] != wps[z])
 				return "zone " + std::to_string(z) + " has state " + std::to_string(now[z].first) + ", write pointer " +
-				       std::to_string(now[z].second - rig.Lba(z));
+				       std::to_string(now[z].second - rig.lba_of(z));
 		return "";
 	}
-	void Save()
+	void save()
 	{
-		saved.assign(rig.Bytes(), rig.Bytes() + rig.ImageBytes());
+		saved.assign(rig.bytes(), rig.bytes() + rig.image_bytes());
 		for (auto [zone, count] : sectors)
 			for (uint32_t at = 0; at < count; at++)
-				record[{zone, at}] = rig.Record(zone, at);
+				record[{zone, at}] = rig.record_at(zone, at);
 	}
-	void Restore() { std::memcpy(rig.Bytes(), saved.data(), saved.size()); }
+	void restore() { std::memcpy(rig.bytes(), saved.data(), saved.size()); }
 
 	Rig rig;
 	uint32_t capacity = 0;
@@ -92,26 +92,26 @@ private:
 	static constexpr uint32_t piece = 24;
 
 	// Nothing of it is lost, and all is right; else its sectors are to be looked at one by one.
-	bool PieceReads(uint32_t zone, uint32_t from, const Places &lost)
+	bool piece_reads(uint32_t zone, uint32_t from, const Places &lost)
 	{
 		auto first = lost.lower_bound({zone, from});
-		Request read(FTL_READ, rig.Lba(zone, from), std::min(piece, capacity - from));
-		if ((first != lost.end() && *first < std::make_pair(zone, from + piece)) || rig.Run(read))
+		Request read(FTL_READ, rig.lba_of(zone, from), std::min(piece, capacity - from));
+		if ((first != lost.end() && *first < std::make_pair(zone, from + piece)) || rig.run(read))
 			return false;
 		for (uint32_t i = 0; i < read.pages.size(); i++)
-			if (!PageIs(read.pages[i], from + i < sectors[zone] ? Tag(zone, from + i) : 0))
+			if (!sector_is(read.pages[i], from + i < sectors[zone] ? tag(zone, from + i) : 0))
 				return false;
 		return true;
 	}
-	std::string CompareSector(uint32_t zone, uint32_t at, bool lost)
+	std::string compare_sector(uint32_t zone, uint32_t at, bool lost)
 	{
-		Request read(FTL_READ, rig.Lba(zone, at), 1);
-		uint16_t status = rig.Run(read);
+		Request read(FTL_READ, rig.lba_of(zone, at), 1);
+		uint16_t status = rig.run(read);
 		if (lost)
 			return status == NVME_UNRECOVERED_READ ? "" : "is lost, but reads with status " + std::to_string(status);
 		if (status)
 			return "reads with status " + std::to_string(status);
-		return PageIs(read.pages[0], at < sectors[zone] ? Tag(zone, at) : 0) ? "" : "reads wrong";
+		return sector_is(read.pages[0], at < sectors[zone] ? tag(zone, at) : 0) ? "" : "reads wrong";
 	}
 };
 
@@ -119,81 +119,81 @@ struct Kind {
 	const char *name;
 	hz_device_config (*config)();
 };
-const Kind kKinds[] = {
-	{"Plain", [] { return Config(); }},
+const Kind kinds[] = {
+	{"Plain", [] { return ftl_config(); }},
 	{"TwoPlanesSlcPages",
 	 [] {
-		 hz_device_config cfg = Config();
+		 hz_device_config cfg = ftl_config();
 		 cfg.flush_unit_planes = cfg.slc_program_sectors = 2;
 		 cfg.slc_blocks_per_plane++;
 		 cfg.blocks_per_plane++;
 		 return cfg;
 	 }},
-	{"Patched", PatchedConfig},
-	{"MapInFlash", [] { return MapConfig(); }},
+	{"Patched", patched_config},
+	{"MapInFlash", [] { return map_config(); }},
 };
 
 class Damage : public testing::TestWithParam<int> {
 protected:
-	hz_device_config Cfg() const { return kKinds[GetParam()].config(); }
+	hz_device_config kind_config() const { return kinds[GetParam()].config(); }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, Damage, testing::Range(0, int(std::size(kKinds))), [](const auto &i) { return kKinds[i.param].name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, Damage, testing::Range(0, int(std::size(kinds))), [](const auto &i) { return kinds[i.param].name; });
 
 } // namespace
 
 // The data, or the whole record, of any one sector of a device that was shut down.
 TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 {
-	Written w(Cfg());
-	ASSERT_EQ(w.rig.ComeToRest(), 0);
-	ASSERT_TRUE(w.rig.AtRest());
-	w.Save();
+	Written w(kind_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_TRUE(w.rig.at_rest());
+	w.save();
 	for (auto [place, number] : w.record)
 		for (bool record : {false, true}) {
 			auto [zone, at] = place;
 			SCOPED_TRACE(testing::Message() << "zone " << zone << " sector " << at << (record ? " record" : " data"));
-			record ? rig::LoseRecord(w.rig.media, number) : rig::FlipData(w.rig.media, number);
-			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			bool nowhere = w.rig.Record(zone, at) ==
+			record ? rig::lose_record(w.rig.media, number) : rig::flip_data(w.rig.media, number);
+			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+			bool nowhere = w.rig.record_at(zone, at) ==
 				       UINT64_MAX; // a staged sector of which nothing is known: nothing can follow it
-			EXPECT_EQ(nowhere, record && w.rig.State(zone) == NVME_ZS_READ_ONLY);
-			EXPECT_EQ(w.rig.Damage().lost_sectors, nowhere);
-			EXPECT_EQ(w.rig.Damage().read_only_zones, nowhere);
-			EXPECT_EQ(w.rig.Changed().size(), nowhere);
-			EXPECT_EQ(w.Standing().empty(), !nowhere) << w.Standing();
-			EXPECT_EQ(w.rig.Damage().first_lba, nowhere ? w.rig.Lba(zone, at) : 0);
-			EXPECT_EQ(w.Compare({{zone, at}}), "");
+			EXPECT_EQ(nowhere, record && w.rig.zone_state(zone) == NVME_ZS_READ_ONLY);
+			EXPECT_EQ(w.rig.found_damage().lost_sectors, nowhere);
+			EXPECT_EQ(w.rig.found_damage().read_only_zones, nowhere);
+			EXPECT_EQ(w.rig.changed_zones().size(), nowhere);
+			EXPECT_EQ(w.standing().empty(), !nowhere) << w.standing();
+			EXPECT_EQ(w.rig.found_damage().first_lba, nowhere ? w.rig.lba_of(zone, at) : 0);
+			EXPECT_EQ(w.compare({{zone, at}}), "");
 			ASSERT_FALSE(HasFailure());
-			w.Restore();
+			w.restore();
 		}
 }
 
 // Everything of a zone at once; and the device goes on with the others, also after it was shut down again.
 TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 {
-	Written w(Cfg());
-	ASSERT_EQ(w.rig.ComeToRest(), 0);
-	w.Save();
+	Written w(kind_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	w.save();
 	for (auto [zone, count] : std::map<uint32_t, uint32_t>(w.sectors)) {
 		SCOPED_TRACE(testing::Message() << "zone " << zone);
 		Places lost;
 		for (uint32_t at = 0; at < count; at++) {
-			rig::LoseRecord(w.rig.media, w.record.at({zone, at}));
+			rig::lose_record(w.rig.media, w.record.at({zone, at}));
 			lost.insert({zone, at});
 		}
 		for (int start = 0; start < 3; start++) {
-			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			ASSERT_EQ(w.Compare(lost), "") << "start " << start;
-			uint8_t state = w.rig.State(zone);
+			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+			ASSERT_EQ(w.compare(lost), "") << "start " << start;
+			uint8_t state = w.rig.zone_state(zone);
 			EXPECT_TRUE(state == w.wps[zone].first || state == NVME_ZS_READ_ONLY) << int(state);
-			ASSERT_EQ(w.rig.Write(7, static_cast<uint32_t>(start), 1, Written::Tag(7, static_cast<uint32_t>(start)), FTL_FUA),
+			ASSERT_EQ(w.rig.write(7, static_cast<uint32_t>(start), 1, Written::tag(7, static_cast<uint32_t>(start)), FTL_FUA),
 				  0);
 			w.sectors[7] = static_cast<uint32_t>(start) + 1;
-			ASSERT_EQ(start < 2 ? w.rig.ComeToRest() : 0, 0);
+			ASSERT_EQ(start < 2 ? w.rig.come_to_rest() : 0, 0);
 		}
-		ASSERT_TRUE(w.rig.Boot()) << "after a cut: " << w.rig.error;
-		ASSERT_EQ(w.Compare(lost), "");
-		w.Restore();
+		ASSERT_TRUE(w.rig.boot()) << "after a cut: " << w.rig.error;
+		ASSERT_EQ(w.compare(lost), "");
+		w.restore();
 		w.sectors.erase(7);
 	}
 }
@@ -202,8 +202,8 @@ TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 // the last one of its block and nothing came later that had to wait for it.
 TEST_P(Damage, AfterACutOnlyTheLastProgramOfABlockMayVanish)
 {
-	Written w(Cfg());
-	w.Save();
+	Written w(kind_config());
+	w.save();
 	uint32_t vanished = 0, kept = 0;
 	for (auto [place, number] : w.record)
 		for (bool record : {false, true}) {
@@ -214,11 +214,11 @@ TEST_P(Damage, AfterACutOnlyTheLastProgramOfABlockMayVanish)
 							 w.rig.cfg.slc_blocks_per_plane];
 			bool staged = unit == w.rig.cfg.slc_program_sectors && at < w.rig.shape.superblock_sectors;
 			bool last = number % w.rig.media.oob_per_block + unit >= block.write_sector;
-			record ? rig::LoseRecord(w.rig.media, number) : rig::FlipData(w.rig.media, number);
-			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			uint64_t wp = w.Wps()[zone].second - w.rig.Lba(zone);
-			bool gone = w.Wps()[zone].first == NVME_ZS_CLOSED && wp < w.sectors[zone];
-			if (w.Wps()[zone].first == NVME_ZS_EMPTY)
+			record ? rig::lose_record(w.rig.media, number) : rig::flip_data(w.rig.media, number);
+			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+			uint64_t wp = w.write_pointers()[zone].second - w.rig.lba_of(zone);
+			bool gone = w.write_pointers()[zone].first == NVME_ZS_CLOSED && wp < w.sectors[zone];
+			if (w.write_pointers()[zone].first == NVME_ZS_EMPTY)
 				gone = true, wp = 0;
 			EXPECT_TRUE(!gone || record);
 			EXPECT_TRUE(!gone || staged || last) << "what came before the last program of its block cannot be torn";
@@ -228,15 +228,15 @@ TEST_P(Damage, AfterACutOnlyTheLastProgramOfABlockMayVanish)
 				EXPECT_GE(wp + unit, at) << "no more than the unit and what comes after it";
 				uint32_t before = w.sectors[zone];
 				w.sectors[zone] = static_cast<uint32_t>(wp);
-				EXPECT_EQ(w.Compare({}), "");
+				EXPECT_EQ(w.compare({}), "");
 				w.sectors[zone] = before;
 			} else {
 				kept++;
-				EXPECT_EQ(w.Standing(), "");
-				EXPECT_EQ(w.Compare({{zone, at}}), "");
+				EXPECT_EQ(w.standing(), "");
+				EXPECT_EQ(w.compare({{zone, at}}), "");
 			}
 			ASSERT_FALSE(HasFailure());
-			w.Restore();
+			w.restore();
 		}
 	EXPECT_GT(vanished, 20u);
 	EXPECT_GT(kept, 200u);
@@ -245,21 +245,21 @@ TEST_P(Damage, AfterACutOnlyTheLastProgramOfABlockMayVanish)
 // What was recorded at a shutdown did not become tearable by what happened later elsewhere.
 TEST_P(Damage, WhatWasRecordedDoesNotVanishAfterALaterCut)
 {
-	Written w(Cfg());
-	ASSERT_EQ(w.rig.ComeToRest(), 0);
-	ASSERT_TRUE(w.rig.Boot());
-	ASSERT_EQ(w.rig.Write(7, 0, 30, Written::Tag(7, 0), FTL_FUA), 0);
-	EXPECT_FALSE(w.rig.AtRest());
+	Written w(kind_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_TRUE(w.rig.boot());
+	ASSERT_EQ(w.rig.write(7, 0, 30, Written::tag(7, 0), FTL_FUA), 0);
+	EXPECT_FALSE(w.rig.at_rest());
 	w.sectors[7] = 30;
-	w.Save();
+	w.save();
 	for (auto [zone, count] : std::map<uint32_t, uint32_t>(w.sectors)) {
 		if (zone == 7)
 			continue;
 		SCOPED_TRACE(testing::Message() << "zone " << zone);
-		rig::LoseRecord(w.rig.media, w.record.at({zone, count - 1}));
-		ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-		EXPECT_EQ(w.Compare({{zone, count - 1}}), "");
-		w.Restore();
+		rig::lose_record(w.rig.media, w.record.at({zone, count - 1}));
+		ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+		EXPECT_EQ(w.compare({{zone, count - 1}}), "");
+		w.restore();
 	}
 }
 
@@ -268,13 +268,13 @@ TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 {
 	for (bool rest : {true, false})
 		for (bool second : {false, true}) {
-			Written w(Cfg());
-			ASSERT_EQ(rest ? w.rig.ComeToRest() : 0, 0);
-			for (uint64_t i = 0; i < rig::Records(w.rig.media); i++)
+			Written w(kind_config());
+			ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+			for (uint64_t i = 0; i < rig::count_records(w.rig.media); i++)
 				(second ? w.rig.media.oob_copy : w.rig.media.oob)[i].lpa ^= 1u << i % 32;
-			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			EXPECT_EQ(w.Standing(), "");
-			EXPECT_EQ(w.Compare({}), "");
+			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+			EXPECT_EQ(w.standing(), "");
+			EXPECT_EQ(w.compare({}), "");
 			EXPECT_EQ(lt_load(&w.rig.media.repaired) > 0, !second);
 		}
 }
@@ -284,11 +284,11 @@ TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 namespace {
 
 // Records of the copies of the newest page 0 of the zone table.
-std::vector<uint64_t> TableCopies(Rig &device)
+std::vector<uint64_t> table_copies(Rig &device)
 {
 	std::vector<uint64_t> copies;
 	uint64_t newest = 0;
-	for (uint64_t i = 0; i < rig::Records(device.media); i++)
+	for (uint64_t i = 0; i < rig::count_records(device.media); i++)
 		if (device.media.oob[i].kind == HZ_OOB_ZONE_TABLE && device.media.oob[i].lpa == 0 &&
 		    device.media.oob[i].sequence >= newest) {
 			if (device.media.oob[i].sequence > newest)
@@ -306,22 +306,22 @@ TEST(DamagedTable, OneCopyIsEnoughAndIsWrittenTwiceAgain)
 	for (bool rest : {true, false})
 		for (bool record : {false, true})
 			for (size_t copy : {0u, 1u}) {
-				Written w(Config());
-				ASSERT_EQ(rest ? w.rig.ComeToRest() : 0, 0);
-				auto copies = TableCopies(w.rig);
+				Written w(ftl_config());
+				ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+				auto copies = table_copies(w.rig);
 				ASSERT_EQ(copies.size(), 2u);
-				record ? rig::LoseRecord(w.rig.media, copies[copy]) : rig::FlipData(w.rig.media, copies[copy]);
-				ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-				EXPECT_EQ(w.Standing(), "");
-				auto mended = TableCopies(w.rig);
+				record ? rig::lose_record(w.rig.media, copies[copy]) : rig::flip_data(w.rig.media, copies[copy]);
+				ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+				EXPECT_EQ(w.standing(), "");
+				auto mended = table_copies(w.rig);
 				ASSERT_EQ(mended.size(), 2u);
 				for (uint64_t old : copies)
 					EXPECT_NE(std::make_pair(mended[0], mended[1]), std::make_pair(old, old));
 				EXPECT_GT(w.rig.media.oob[mended[0]].sequence, w.rig.media.oob_copy[copies[1 - copy]].sequence);
-				rig::FlipData(w.rig.media, mended[1]);
-				ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-				EXPECT_EQ(w.Standing(), "");
-				EXPECT_EQ(w.Compare({}), "");
+				rig::flip_data(w.rig.media, mended[1]);
+				ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+				EXPECT_EQ(w.standing(), "");
+				EXPECT_EQ(w.compare({}), "");
 			}
 }
 
@@ -332,12 +332,12 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 		for (bool record : {false, true}) {
 			if (!rest && record)
 				continue; // as if the program had been torn
-			Written w(Config());
-			ASSERT_EQ(w.rig.Op(FTL_ZONE_RESET, 5), 0);
-			ASSERT_EQ(rest ? w.rig.ComeToRest() : 0, 0);
-			for (uint64_t copy : TableCopies(w.rig))
-				record ? rig::LoseRecord(w.rig.media, copy) : rig::FlipData(w.rig.media, copy);
-			ASSERT_FALSE(w.rig.Boot());
+			Written w(ftl_config());
+			ASSERT_EQ(w.rig.run_op(FTL_ZONE_RESET, 5), 0);
+			ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+			for (uint64_t copy : table_copies(w.rig))
+				record ? rig::lose_record(w.rig.media, copy) : rig::flip_data(w.rig.media, copy);
+			ASSERT_FALSE(w.rig.boot());
 			std::string said = w.rig.error;
 			EXPECT_NE(said.find("The NAND image is damaged: zone table, page 0: "), std::string::npos) << said;
 			EXPECT_NE(said.find(rest && record ? "cannot be found" : "neither of its two copies"), std::string::npos) << said;
@@ -347,14 +347,14 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 // Once all zones were recorded there is a table, whatever was cut since.
 TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 {
-	Written w(Config());
-	ASSERT_EQ(w.rig.ComeToRest(), 0);
-	ASSERT_TRUE(w.rig.Boot());
-	ASSERT_EQ(w.rig.Write(7, 0, 1, 1, FTL_FUA), 0);
-	for (uint64_t i = 0; i < rig::Records(w.rig.media); i++)
+	Written w(ftl_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_TRUE(w.rig.boot());
+	ASSERT_EQ(w.rig.write(7, 0, 1, 1, FTL_FUA), 0);
+	for (uint64_t i = 0; i < rig::count_records(w.rig.media); i++)
 		if (w.rig.media.oob[i].kind == HZ_OOB_ZONE_TABLE)
-			rig::LoseRecord(w.rig.media, i);
-	ASSERT_FALSE(w.rig.Boot());
+			rig::lose_record(w.rig.media, i);
+	ASSERT_FALSE(w.rig.boot());
 	EXPECT_NE(std::string(w.rig.error).find("it cannot be found"), std::string::npos) << w.rig.error;
 }
 
@@ -366,17 +366,17 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 	for (uint32_t before = 0; before < 2; before++)
 		for (uint64_t cut = 1, alive = 0; !alive; cut++) {
 			SCOPED_TRACE(testing::Message() << "cut " << cut << (before ? " before" : " inside"));
-			Written w(MapConfig());
+			Written w(map_config());
 			w.rig.media.policy.power_cut_op = nand_media_operations(&w.rig.media) + cut;
 			w.rig.media.policy.cut_before = before;
 			Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-			w.rig.Submit(rest);
+			w.rig.submit(rest);
 			lt_host_run_until_idle();
 			alive = rest.done;
-			EXPECT_EQ(w.rig.AtRest(), rest.done);
-			ASSERT_TRUE(w.rig.Boot()) << w.rig.error;
-			EXPECT_EQ(w.Standing(), "");
-			EXPECT_EQ(w.Compare({}), "");
+			EXPECT_EQ(w.rig.at_rest(), rest.done);
+			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+			EXPECT_EQ(w.standing(), "");
+			EXPECT_EQ(w.compare({}), "");
 			ASSERT_FALSE(HasFailure());
 			EXPECT_LT(cut, 40u);
 		}
@@ -385,14 +385,14 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 // Nothing is programmed for a shutdown after which, or before which, nothing changed.
 TEST(Rest, AnIdleDeviceIsNotWrittenTo)
 {
-	Written w(MapConfig());
-	ASSERT_EQ(w.rig.ComeToRest(), 0);
+	Written w(map_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
 	for (int start = 0; start < 3; start++) {
-		ASSERT_TRUE(w.rig.Boot());
-		EXPECT_EQ(w.Compare({}), "");
-		ASSERT_EQ(w.rig.ComeToRest(), 0);
+		ASSERT_TRUE(w.rig.boot());
+		EXPECT_EQ(w.compare({}), "");
+		ASSERT_EQ(w.rig.come_to_rest(), 0);
 		EXPECT_EQ(nand_media_operations(&w.rig.media), 0u);
-		EXPECT_TRUE(w.rig.AtRest());
+		EXPECT_TRUE(w.rig.at_rest());
 	}
 }
 
@@ -401,18 +401,18 @@ TEST(Rest, WaitsForWhatGoesOnInTheBackground)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		Rig rig(MappedPageConfig(true));
-		ASSERT_TRUE(rig.Boot());
+		Rig rig(mapped_conventional_config(true));
+		ASSERT_TRUE(rig.boot());
 		ConventionalDriver driver(rig, seed);
-		driver.Fill(48);
+		driver.fill(48);
 		for (int i = 0; i < 20; i++)
-			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
+			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 		Request write(FTL_WRITE, 0, 90), rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-		rig.Submit(write);
+		rig.submit(write);
 		lt_host_run_until_idle();
-		ASSERT_EQ(rig.Run(rest), 0);
-		EXPECT_TRUE(rig.AtRest());
-		ASSERT_EQ(rig.Check(), "");
+		ASSERT_EQ(rig.run(rest), 0);
+		EXPECT_TRUE(rig.at_rest());
+		ASSERT_EQ(rig.check(), "");
 		uint64_t operations = nand_media_operations(&rig.media);
 		lt_host_run_until_idle();
 		EXPECT_EQ(nand_media_operations(&rig.media), operations) << "nothing goes on at rest";

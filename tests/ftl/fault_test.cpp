@@ -10,22 +10,22 @@ TEST(Faults, AnyOneOperationMayFail)
 	uint64_t operations = 1000;
 	for (uint64_t fail = 1; fail <= operations; fail++) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
-		Rig r(Config());
+		Rig r(ftl_config());
 		nand_policy policy{};
 		policy.fail_op = fail;
-		ASSERT_TRUE(r.Boot(policy));
+		ASSERT_TRUE(r.boot(policy));
 		Driver driver(r, 1);
-		driver.Batch({{FTL_WRITE, 0, 50, 0}, {FTL_WRITE, 1, 4, FTL_FUA}, {FTL_WRITE, 2, 5, 0}});
-		driver.Batch({{FTL_FLUSH, 0, 0, 0}});
-		driver.Batch({{FTL_WRITE, 0, 46, 0}, {FTL_WRITE, 1, 30, 0}, {FTL_WRITE, 2, 7, FTL_FUA}});
-		driver.Batch({{FTL_ZONE_RESET, 1, 0, 0}, {FTL_ZONE_FINISH, 2, 0, 0}, {FTL_READ, 0, 40, 0}});
-		driver.Batch({{FTL_WRITE, 1, 20, FTL_FUA}, {FTL_ZONE_RESET, 0, 0, 0}});
-		ASSERT_EQ(r.Check(), "");
-		driver.VerifyAll();
+		driver.run_batch({{FTL_WRITE, 0, 50, 0}, {FTL_WRITE, 1, 4, FTL_FUA}, {FTL_WRITE, 2, 5, 0}});
+		driver.run_batch({{FTL_FLUSH, 0, 0, 0}});
+		driver.run_batch({{FTL_WRITE, 0, 46, 0}, {FTL_WRITE, 1, 30, 0}, {FTL_WRITE, 2, 7, FTL_FUA}});
+		driver.run_batch({{FTL_ZONE_RESET, 1, 0, 0}, {FTL_ZONE_FINISH, 2, 0, 0}, {FTL_READ, 0, 40, 0}});
+		driver.run_batch({{FTL_WRITE, 1, 20, FTL_FUA}, {FTL_ZONE_RESET, 0, 0, 0}});
+		ASSERT_EQ(r.check(), "");
+		driver.verify_all();
 		ASSERT_FALSE(HasFailure());
 		operations = nand_media_operations(&r.media);
-		ASSERT_TRUE(r.Boot()) << r.error;
-		driver.Recovered();
+		ASSERT_TRUE(r.boot()) << r.error;
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
 	EXPECT_GT(operations, 40u);
@@ -37,65 +37,65 @@ TEST(Faults, PowerMayGoWhileAZoneMoves)
 	for (uint64_t fail : {6u, 9u, 14u, 20u})
 		for (uint64_t cut = fail + 1; cut < fail + 40; cut++) {
 			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
-			Rig r(Config());
+			Rig r(ftl_config());
 			nand_policy policy{};
 			policy.fail_op = fail;
 			policy.power_cut_op = cut;
-			ASSERT_TRUE(r.Boot(policy));
+			ASSERT_TRUE(r.boot(policy));
 			Driver driver(r, 1);
-			bool alive = driver.Batch({{FTL_WRITE, 0, 40, FTL_FUA}, {FTL_WRITE, 1, 20, FTL_FUA}}) &&
-				     driver.Batch({{FTL_WRITE, 0, 30, FTL_FUA}}) && driver.Batch({{FTL_WRITE, 0, 20, FTL_FUA}});
+			bool alive = driver.run_batch({{FTL_WRITE, 0, 40, FTL_FUA}, {FTL_WRITE, 1, 20, FTL_FUA}}) &&
+				     driver.run_batch({{FTL_WRITE, 0, 30, FTL_FUA}}) && driver.run_batch({{FTL_WRITE, 0, 20, FTL_FUA}});
 			(void)alive;
 			ASSERT_FALSE(HasFailure());
-			ASSERT_TRUE(r.Boot()) << r.error;
-			driver.Recovered();
+			ASSERT_TRUE(r.boot()) << r.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
-			driver.Batch({{FTL_WRITE, 0, 3, FTL_FUA}, {FTL_WRITE, 1, 3, FTL_FUA}});
-			ASSERT_TRUE(r.Boot()) << r.error;
-			driver.Recovered();
+			driver.run_batch({{FTL_WRITE, 0, 3, FTL_FUA}, {FTL_WRITE, 1, 3, FTL_FUA}});
+			ASSERT_TRUE(r.boot()) << r.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
 		}
 }
 
 TEST(Faults, AWornDeviceEndsReadOnlyAndKeepsItsData)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.normal.endurance = 1;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 30, 1, FTL_FUA), 0);
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 30, 1, FTL_FUA), 0);
 	uint16_t status = 0;
 	for (int i = 0; i < 40 && !status; i++) {
-		status = r.Write(1, 0, 24, 1, FTL_FUA);
-		r.Op(FTL_ZONE_RESET, 1);
+		status = r.write(1, 0, 24, 1, FTL_FUA);
+		r.run_op(FTL_ZONE_RESET, 1);
 	}
 	EXPECT_EQ(status, NVME_WRITE_FAULT);
-	EXPECT_EQ(r.State(1), NVME_ZS_READ_ONLY);
-	EXPECT_EQ(r.Compare(0, 0, 30, 1), "");
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.State(1), NVME_ZS_READ_ONLY);
-	EXPECT_EQ(r.Compare(0, 0, 30, 1), "");
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.compare(0, 0, 30, 1), "");
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.compare(0, 0, 30, 1), "");
+	EXPECT_EQ(r.check(), "");
 }
 
 // A zone that can neither be continued nor moved loses what was only accepted. Nobody waited for it, so the next Flush tells, once.
 TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
-	ASSERT_EQ(r.Write(0, 0, 24, 1, FTL_FUA), 0);
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	ASSERT_EQ(r.write(0, 0, 24, 1, FTL_FUA), 0);
 	r.cfg.read_fail_ppb = r.cfg.program_fail_ppb = 1000000000;
-	ASSERT_EQ(r.Write(0, 24, 6, 25), 0);
+	ASSERT_EQ(r.write(0, 24, 6, 25), 0);
 	r.cfg.read_fail_ppb = r.cfg.program_fail_ppb = 0;
-	ASSERT_EQ(r.State(0), NVME_ZS_READ_ONLY);
-	EXPECT_EQ(r.Compare(0, 0, 24, 1), "");
-	Request read(FTL_READ, r.Lba(0, 24), 6), first(FTL_FLUSH, 0, 0), second(FTL_FLUSH, 0, 0);
-	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
-	EXPECT_EQ(r.Run(first), NVME_WRITE_FAULT);
-	EXPECT_EQ(r.Run(second), 0);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Run(second), 0);
-	EXPECT_EQ(r.Compare(0, 0, 24, 1), "");
+	ASSERT_EQ(r.zone_state(0), NVME_ZS_READ_ONLY);
+	EXPECT_EQ(r.compare(0, 0, 24, 1), "");
+	Request read(FTL_READ, r.lba_of(0, 24), 6), first(FTL_FLUSH, 0, 0), second(FTL_FLUSH, 0, 0);
+	EXPECT_EQ(r.run(read), NVME_UNRECOVERED_READ);
+	EXPECT_EQ(r.run(first), NVME_WRITE_FAULT);
+	EXPECT_EQ(r.run(second), 0);
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.run(second), 0);
+	EXPECT_EQ(r.compare(0, 0, 24, 1), "");
 }
 
 struct Watch {
@@ -114,49 +114,49 @@ static_assert(offsetof(Watch, watch) == 0);
 TEST(Faults, AZoneThatTurnsReadOnlyIsTold)
 {
 	using Starts = std::vector<uint64_t>;
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.normal.endurance = 1;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
+	ASSERT_TRUE(r.boot());
 	Watch watch(r.ftl);
 	struct ftl_health health;
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.spare_percent, 100);
 	EXPECT_EQ(health.used_percent, 0);
-	ASSERT_EQ(r.Write(2, 0, 24, 1, FTL_FUA), 0);
-	ASSERT_EQ(r.Op(FTL_ZONE_FINISH, 2), 0);
-	EXPECT_EQ(r.Changed(), Starts()) << "what the host asks for is no change to tell of";
-	for (int i = 0; i < 40 && r.State(1) != NVME_ZS_READ_ONLY; i++) {
-		r.Write(1, 0, 24, 1, FTL_FUA);
-		r.Op(FTL_ZONE_RESET, 1);
+	ASSERT_EQ(r.write(2, 0, 24, 1, FTL_FUA), 0);
+	ASSERT_EQ(r.run_op(FTL_ZONE_FINISH, 2), 0);
+	EXPECT_EQ(r.changed_zones(), Starts()) << "what the host asks for is no change to tell of";
+	for (int i = 0; i < 40 && r.zone_state(1) != NVME_ZS_READ_ONLY; i++) {
+		r.write(1, 0, 24, 1, FTL_FUA);
+		r.run_op(FTL_ZONE_RESET, 1);
 	}
-	r.Write(0, 0, 24, 1, FTL_FUA);
+	r.write(0, 0, 24, 1, FTL_FUA);
 	for (uint32_t zone : {0u, 1u})
-		ASSERT_EQ(r.State(zone), NVME_ZS_READ_ONLY);
+		ASSERT_EQ(r.zone_state(zone), NVME_ZS_READ_ONLY);
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.spare_percent, 0);
 	EXPECT_GT(health.used_percent, 50) << "all but the superblock of zone 2";
 	const unsigned calls = watch.calls;
 	EXPECT_GT(calls, r.cfg.spare_superblocks) << "of each retired superblock, and of the zones";
-	EXPECT_EQ(r.Changed(), (Starts{r.Lba(0), r.Lba(1)}));
-	EXPECT_EQ(r.Changed(true), (Starts{r.Lba(0), r.Lba(1)}));
-	EXPECT_EQ(r.Changed(), Starts());
-	ASSERT_EQ(r.Op(FTL_ZONE_OFFLINE, 1), 0);
-	EXPECT_EQ(r.Changed(), Starts()) << "by the host";
+	EXPECT_EQ(r.changed_zones(), (Starts{r.lba_of(0), r.lba_of(1)}));
+	EXPECT_EQ(r.changed_zones(true), (Starts{r.lba_of(0), r.lba_of(1)}));
+	EXPECT_EQ(r.changed_zones(), Starts());
+	ASSERT_EQ(r.run_op(FTL_ZONE_OFFLINE, 1), 0);
+	EXPECT_EQ(r.changed_zones(), Starts()) << "by the host";
 	EXPECT_EQ(watch.calls, calls);
 }
 
 TEST(Faults, AnUnreadablePageIsReported)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 96, 1), 0);
 	r.cfg.read_fail_ppb = 1000000000;
-	Request read(FTL_READ, r.Lba(0), 10);
-	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
+	Request read(FTL_READ, r.lba_of(0), 10);
+	EXPECT_EQ(r.run(read), NVME_UNRECOVERED_READ);
 	r.cfg.read_fail_ppb = 0;
-	EXPECT_EQ(r.Compare(0, 0, 96, 1), "");
+	EXPECT_EQ(r.compare(0, 0, 96, 1), "");
 }
 
 // Every option of the flash at once, with raw bit errors that need retries and failures by dice: nothing acknowledged is lost.
@@ -164,7 +164,7 @@ TEST(Faults, EveryFlashOptionAgreesWithTheModel)
 {
 	for (uint32_t schedule = 0; schedule < HZ_SCHEDULES; schedule++) {
 		SCOPED_TRACE(testing::Message() << "schedule " << schedule);
-		hz_device_config cfg = Config();
+		hz_device_config cfg = ftl_config();
 		cfg.schedule = schedule;
 		cfg.cache_read = cfg.cache_program = 1;
 		cfg.cache_busy_ns = 3000;
@@ -183,16 +183,16 @@ TEST(Faults, EveryFlashOptionAgreesWithTheModel)
 		cfg.spare_superblocks = 30;
 		cfg.blocks_per_plane = 20 + 38;
 		Rig r(cfg);
-		ASSERT_TRUE(r.Boot());
+		ASSERT_TRUE(r.boot());
 		Driver driver(r, 77 + schedule);
 		for (int i = 0; i < 150; i++) {
-			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-			ASSERT_EQ(r.Check(), "") << "batch " << i;
+			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+			ASSERT_EQ(r.check(), "") << "batch " << i;
 			ASSERT_FALSE(HasFailure()) << "batch " << i;
 		}
-		driver.VerifyAll();
-		ASSERT_TRUE(r.Boot());
-		driver.Recovered();
+		driver.verify_all();
+		ASSERT_TRUE(r.boot());
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
 }
@@ -200,19 +200,19 @@ TEST(Faults, EveryFlashOptionAgreesWithTheModel)
 // More bit errors than ECC corrects after all retries: the read says so; the data come back when the cells read well again.
 TEST(Faults, TooManyBitErrorsAreAnUnrecoveredRead)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 96, 1), 0);
 	r.cfg.ecc_bits = 10;
 	r.cfg.rber_base = 2000000000;
 	r.cfg.read_retries = 2;
 	r.cfg.retry_percent = 90;
-	Request read(FTL_READ, r.Lba(0), 10);
-	EXPECT_EQ(r.Run(read), NVME_UNRECOVERED_READ);
+	Request read(FTL_READ, r.lba_of(0), 10);
+	EXPECT_EQ(r.run(read), NVME_UNRECOVERED_READ);
 	r.cfg.retry_percent = 20;
 	r.cfg.read_retries = 4;
-	EXPECT_EQ(r.Compare(0, 0, 96, 1), "");
+	EXPECT_EQ(r.compare(0, 0, 96, 1), "");
 }
 
 // The chosen operation fails by config: the FTL moves what it can, the host loses nothing.
@@ -220,16 +220,16 @@ TEST(Faults, AChosenProgramOrEraseMayFailByConfig)
 {
 	for (uint32_t number = 1; number <= 24; number++) {
 		SCOPED_TRACE(testing::Message() << "number " << number);
-		hz_device_config cfg = Config();
+		hz_device_config cfg = ftl_config();
 		cfg.fail_program_at = number;
 		cfg.fail_erase_at = number / 4 + 1;
 		Rig r(cfg);
-		ASSERT_TRUE(r.Boot());
+		ASSERT_TRUE(r.boot());
 		Driver driver(r, number);
 		for (int i = 0; i < 20; i++)
-			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-		ASSERT_EQ(r.Check(), "");
-		driver.VerifyAll();
+			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+		ASSERT_EQ(r.check(), "");
+		driver.verify_all();
 		ASSERT_FALSE(HasFailure());
 	}
 }
@@ -239,23 +239,23 @@ TEST(Faults, RandomFailuresAgreeWithTheModel)
 {
 	for (uint64_t seed = 1; seed < 9; seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		hz_device_config cfg = Config();
+		hz_device_config cfg = ftl_config();
 		cfg.seed = static_cast<uint32_t>(seed);
 		cfg.program_fail_ppb = cfg.erase_fail_ppb = 2000000;
 		cfg.slc_blocks_per_plane = 20;
 		cfg.spare_superblocks = 30;
 		cfg.blocks_per_plane = 20 + 38;
 		Rig r(cfg);
-		ASSERT_TRUE(r.Boot());
+		ASSERT_TRUE(r.boot());
 		Driver driver(r, seed);
 		for (int i = 0; i < 200; i++) {
-			ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-			ASSERT_EQ(r.Check(), "") << "batch " << i;
+			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+			ASSERT_EQ(r.check(), "") << "batch " << i;
 			ASSERT_FALSE(HasFailure()) << "batch " << i;
 		}
-		driver.VerifyAll();
-		ASSERT_TRUE(r.Boot());
-		driver.Recovered();
+		driver.verify_all();
+		ASSERT_TRUE(r.boot());
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
 }

@@ -26,9 +26,9 @@ extern "C" {
 namespace ftl_rig {
 
 // TLC, 4 planes, program unit 24 KiB (6 sectors), superpage 24 sectors, superblock (zone) 96 sectors, SLC superblock 32 sectors.
-inline hz_device_config Config()
+inline hz_device_config ftl_config()
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 2;
 	cfg.planes_per_die = 2;
 	cfg.plane_scheme = 4; // CWDP
@@ -53,9 +53,9 @@ inline hz_device_config Config()
 	return cfg;
 }
 // The last 14 sectors of a zone lie in an SLC superblock of its own.
-inline hz_device_config PatchedConfig()
+inline hz_device_config patched_config()
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.zone_capacity_sectors = 110;
 	cfg.zone_size_sectors = 128;
 	cfg.slc_blocks_per_plane = 18;
@@ -64,20 +64,20 @@ inline hz_device_config PatchedConfig()
 }
 
 // A number from the environment, for tests whose seeds and rounds can be chosen.
-inline uint64_t Environment(const char *name, uint64_t otherwise)
+inline uint64_t environment(const char *name, uint64_t otherwise)
 {
 	const char *text = std::getenv(name);
 	return text ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
 // A page full of one tag: 0 is a page of zeros.
-inline void FillPage(uint8_t *page, uint64_t tag)
+inline void fill_sector(uint8_t *page, uint64_t tag)
 {
 	std::memcpy(page, &tag, sizeof tag);
 	for (size_t done = sizeof tag; done < HZ_SECTOR_BYTES; done *= 2)
 		std::memcpy(page + done, page, done);
 }
-inline bool PageIs(const uint8_t *page, uint64_t tag)
+inline bool sector_is(const uint8_t *page, uint64_t tag)
 {
 	return std::memcmp(page, &tag, sizeof tag) == 0 && std::memcmp(page, page + sizeof tag, HZ_SECTOR_BYTES - sizeof tag) == 0;
 }
@@ -130,9 +130,9 @@ public:
 
 	// Power on, and what mount leaves to do is done: everything but the image starts anew. False: the mount failed (see error). A cut in
 	// what mount leaves to do is one more start, with a later cut.
-	bool Boot(nand_policy policy = {}, bool test_clock = true)
+	bool boot(nand_policy policy = {}, bool test_clock = true)
 	{
-		while (Start(policy, test_clock) && test_clock) {
+		while (start(policy, test_clock) && test_clock) {
 			lt_host_run_until_idle();
 			if (!lt_load(&media.off))
 				return true;
@@ -141,7 +141,7 @@ public:
 		}
 		return ftl != nullptr;
 	}
-	bool Start(nand_policy policy = {}, bool test_clock = true)
+	bool start(nand_policy policy = {}, bool test_clock = true)
 	{
 		if (test_clock)
 			lt_host_clock_test(1000);
@@ -170,22 +170,22 @@ public:
 			lt_host_clock_set(clock_now_ns()); // the other harts begin when the mount has ended
 		return ftl != nullptr;
 	}
-	void Submit(Request &r, unsigned worker = 0)
+	void submit(Request &r, unsigned worker = 0)
 	{
 		r.done = false;
 		r.req.reply_to = &hil_;
 		r.req.life = life;
 		ftl_submit(ftl, worker, &r.req);
 	}
-	uint16_t Run(Request &r, unsigned worker = 0)
+	uint16_t run(Request &r, unsigned worker = 0)
 	{
-		Submit(r, worker);
+		submit(r, worker);
 		lt_host_run_until_idle();
 		EXPECT_TRUE(r.done) << "request of op " << int(r.req.op) << " never completed";
 		return r.status();
 	}
 	// A controller reset: what was submitted since the last one ends. Runs until all of it has, and not longer.
-	template <typename F> void Abandon(F ended)
+	template <typename F> void abandon(F ended)
 	{
 		Request reset(FTL_ABANDON, life++, 0);
 		reset.req.reply_to = &hil_;
@@ -194,38 +194,38 @@ public:
 			lt_host_run_until(clock_now_ns() + 500);
 		EXPECT_TRUE(reset.done) << "the FTL did not abandon";
 	}
-	uint8_t *Bytes() const { return static_cast<uint8_t *>(image_->base()); }
-	uint64_t ImageBytes() const { return image_->bytes(); }
-	uint64_t Lba(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
+	uint8_t *bytes() const { return static_cast<uint8_t *>(image_->base()); }
+	uint64_t image_bytes() const { return image_->bytes(); }
+	uint64_t lba_of(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
 	// tag of sector i of the request = tag + i
-	uint16_t Write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0)
+	uint16_t write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0)
 	{
-		Request r(FTL_WRITE, Lba(zone, offset), sectors, flags);
+		Request r(FTL_WRITE, lba_of(zone, offset), sectors, flags);
 		for (uint32_t i = 0; i < sectors; i++)
-			FillPage(r.pages[i], tag + i);
-		return Run(r, worker);
+			fill_sector(r.pages[i], tag + i);
+		return run(r, worker);
 	}
-	uint16_t Op(ftl_op op, uint32_t zone, uint8_t flags = 0)
+	uint16_t run_op(ftl_op op, uint32_t zone, uint8_t flags = 0)
 	{
-		Request r(op, Lba(zone), 0, flags);
-		return Run(r);
+		Request r(op, lba_of(zone), 0, flags);
+		return run(r);
 	}
 	// "" or what is wrong with [offset, offset + sectors): expected tag, tag + 1, … (zeros: expected 0)
-	std::string Compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag)
+	std::string compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag)
 	{
-		Request r(FTL_READ, Lba(zone, offset), sectors);
-		if (uint16_t status = Run(r))
+		Request r(FTL_READ, lba_of(zone, offset), sectors);
+		if (uint16_t status = run(r))
 			return "read status " + std::to_string(status);
 		for (uint32_t i = 0; i < sectors; i++)
-			if (!PageIs(r.pages[i], tag ? tag + i : 0))
+			if (!sector_is(r.pages[i], tag ? tag + i : 0))
 				return "zone " + std::to_string(zone) + " sector " + std::to_string(offset + i) + " differs";
 		return "";
 	}
-	std::vector<nvme_zone_descriptor> Report(uint8_t filter = 0)
+	std::vector<nvme_zone_descriptor> report_zones(uint8_t filter = 0)
 	{
 		Request r(FTL_ZONE_REPORT, 0, 0, 0, 64 + 64 * shape.zones);
 		r.req.report_filter = filter;
-		EXPECT_EQ(Run(r), 0);
+		EXPECT_EQ(run(r), 0);
 		uint64_t zones;
 		std::memcpy(&zones, r.data.data(), 8);
 		std::vector<nvme_zone_descriptor> out(zones);
@@ -234,39 +234,39 @@ public:
 		return out;
 	}
 	// An orderly shutdown.
-	uint16_t ComeToRest()
+	uint16_t come_to_rest()
 	{
 		Request flush(FTL_FLUSH, 0, 0, FTL_AT_REST);
-		return Run(flush);
+		return run(flush);
 	}
-	bool AtRest() { return media.nand.ops->rest(&media.nand).at_rest; }
+	bool at_rest() { return media.nand.ops->rest(&media.nand).at_rest; }
 	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
-	uint64_t Record(uint32_t zone, uint32_t offset)
+	uint64_t record_at(uint32_t zone, uint32_t offset)
 	{
 		uint32_t ppa = rig_place_of(ftl, zone, offset);
-		return ppa == UINT32_MAX ? UINT64_MAX : rig::RecordOf(media, flash_addr_of(&map, ppa));
+		return ppa == UINT32_MAX ? UINT64_MAX : rig::record_of(media, flash_addr_of(&map, ppa));
 	}
 	// First LBAs of the zones that the device has changed.
-	std::vector<uint64_t> Changed(bool take = false)
+	std::vector<uint64_t> changed_zones(bool take = false)
 	{
 		std::vector<uint64_t> start(shape.zones);
 		start.resize(ftl_changed_zones(ftl, start.data(), shape.zones, take));
 		return start;
 	}
-	ftl_damage Damage()
+	ftl_damage found_damage()
 	{
 		ftl_damage damage;
 		ftl_damage_found(ftl, &damage);
 		return damage;
 	}
-	uint8_t State(uint32_t zone) { return Report()[zone].state >> 4; }
-	hz_log_ftl Counters()
+	uint8_t zone_state(uint32_t zone) { return report_zones()[zone].state >> 4; }
+	hz_log_ftl counters()
 	{
 		hz_log_ftl log;
 		ftl_report(ftl, &log);
 		return log;
 	}
-	std::string Check()
+	std::string check()
 	{
 		const char *broken = ftl_check(ftl);
 		return broken ? broken : "";

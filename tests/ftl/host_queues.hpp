@@ -13,7 +13,7 @@ namespace ftl_rig {
 // One command at a time; what it sees completed it knows. Ends with a flush; the last queue stops the harts.
 class HostQueue {
 public:
-	void Start(Rig &rig, uint32_t index, uint32_t queues, uint64_t seed, uint32_t steps, std::atomic<uint32_t> &left)
+	void start(Rig &rig, uint32_t index, uint32_t queues, uint64_t seed, uint32_t steps, std::atomic<uint32_t> &left)
 	{
 		rig_ = &rig;
 		index_ = index;
@@ -21,54 +21,54 @@ public:
 		random_.seed(seed);
 		steps_ = steps;
 		left_ = &left;
-		Begin();
-		Next();
+		begin();
+		next();
 	}
 	virtual ~HostQueue() = default;
 	// After a boot: everything reads as it was acknowledged.
-	virtual void Verify(Rig &rig) const = 0;
+	virtual void verify(Rig &rig) const = 0;
 	uint32_t wrong = 0;
 
 protected:
-	virtual void Begin() {}
-	virtual void Choose(uint32_t dice) = 0;
-	virtual void Completed(Request &r) = 0;
+	virtual void begin() {}
+	virtual void choose(uint32_t dice) = 0;
+	virtual void completed(Request &r) = 0;
 
-	void Make(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
+	void make(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
 	{
 		request_ = std::make_unique<Request>(op, lba, sectors, flags);
 		request_->then = [this](Request &r) {
-			Completed(r);
-			Next();
+			completed(r);
+			next();
 		};
 	}
-	void Write(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
+	void write(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
 	{
 		tag_ = (uint64_t(index_) << 32 | step_) + 1;
-		Make(op, lba, sectors, flags);
+		make(op, lba, sectors, flags);
 		for (auto *page : request_->pages)
-			FillPage(page, tag_);
+			fill_sector(page, tag_);
 	}
-	uint64_t Random(uint64_t n) { return random_() % n; }
+	uint64_t random_below(uint64_t n) { return random_() % n; }
 
 	Rig *rig_ = nullptr;
 	uint32_t index_ = 0, queues_ = 0;
 	uint64_t tag_ = 0; // written, or expected
 
 private:
-	void Next()
+	void next()
 	{
 		if (step_ > steps_) {
 			if (--*left_ == 0)
 				lt_harts_stop();
 			return;
 		}
-		uint32_t dice = static_cast<uint32_t>(Random(100));
+		uint32_t dice = static_cast<uint32_t>(random_below(100));
 		if (step_++ == steps_)
-			Make(FTL_FLUSH, 0, 0);
+			make(FTL_FLUSH, 0, 0);
 		else
-			Choose(dice);
-		rig_->Submit(*request_, index_);
+			choose(dice);
+		rig_->submit(*request_, index_);
 	}
 
 	std::mt19937_64 random_;
@@ -80,32 +80,32 @@ private:
 // Appends to a zone of its own and to one that all share, flushes, reads back, resets.
 class ZoneQueue : public HostQueue {
 public:
-	void Verify(Rig &rig) const override
+	void verify(Rig &rig) const override
 	{
 		for (auto [lba, tag] : written_) {
 			Request read(FTL_READ, lba, 1);
-			ASSERT_EQ(rig.Run(read), 0);
-			ASSERT_TRUE(PageIs(read.pages[0], tag)) << "LBA " << lba;
+			ASSERT_EQ(rig.run(read), 0);
+			ASSERT_TRUE(sector_is(read.pages[0], tag)) << "LBA " << lba;
 		}
 	}
 
 protected:
-	void Choose(uint32_t dice) override
+	void choose(uint32_t dice) override
 	{
 		if (own_full_ || dice < 4) {
-			Make(FTL_ZONE_RESET, rig_->Lba(index_), 0);
+			make(FTL_ZONE_RESET, rig_->lba_of(index_), 0);
 		} else if (dice < 60) {
 			uint32_t zone = dice < 20 ? rig_->shape.zones - 1 : index_;
-			Write(FTL_APPEND, rig_->Lba(zone), static_cast<uint32_t>(1 + Random(9)), Random(4) ? 0 : FTL_FUA);
+			write(FTL_APPEND, rig_->lba_of(zone), static_cast<uint32_t>(1 + random_below(9)), random_below(4) ? 0 : FTL_FUA);
 		} else if (dice < 92 && !written_.empty()) {
-			auto [lba, expected] = written_[Random(written_.size())];
+			auto [lba, expected] = written_[random_below(written_.size())];
 			tag_ = expected;
-			Make(FTL_READ, lba, 1);
+			make(FTL_READ, lba, 1);
 		} else {
-			Make(FTL_FLUSH, 0, 0);
+			make(FTL_FLUSH, 0, 0);
 		}
 	}
-	void Completed(Request &r) override
+	void completed(Request &r) override
 	{
 		uint16_t status = r.status();
 		if (r.req.op == FTL_APPEND && status == 0) {
@@ -113,21 +113,21 @@ protected:
 				written_.emplace_back(r.req.result + i, tag_);
 		} else if (r.req.op == FTL_APPEND) {
 			wrong += status != NVME_ZONE_BOUNDARY && status != NVME_ZONE_FULL;
-			own_full_ = own_full_ || r.req.lba == rig_->Lba(index_);
+			own_full_ = own_full_ || r.req.lba == rig_->lba_of(index_);
 		} else if (r.req.op == FTL_READ) {
-			wrong += status != 0 || !PageIs(r.pages[0], tag_);
+			wrong += status != 0 || !sector_is(r.pages[0], tag_);
 		} else {
 			wrong += status != 0;
 		}
 		if (r.req.op == FTL_ZONE_RESET)
-			Forget();
+			forget();
 	}
 
 private:
-	void Forget()
+	void forget()
 	{
 		own_full_ = false;
-		std::erase_if(written_, [this](auto &w) { return w.first >= rig_->Lba(index_) && w.first < rig_->Lba(index_ + 1); });
+		std::erase_if(written_, [this](auto &w) { return w.first >= rig_->lba_of(index_) && w.first < rig_->lba_of(index_ + 1); });
 	}
 
 	std::vector<std::pair<uint64_t, uint64_t>> written_; // LBA, tag
@@ -138,47 +138,47 @@ private:
 // run over the last sectors, which nobody checks but which crosses everything.
 class ConventionalQueue : public HostQueue {
 public:
-	void Verify(Rig &rig) const override
+	void verify(Rig &rig) const override
 	{
 		for (uint32_t at = 0; at < tags_.size(); at++) {
-			Request read(FTL_READ, Lba(at), 1);
-			ASSERT_EQ(rig.Run(read), 0);
-			ASSERT_TRUE(PageIs(read.pages[0], tags_[at])) << "LBA " << Lba(at);
+			Request read(FTL_READ, lba_of(at), 1);
+			ASSERT_EQ(rig.run(read), 0);
+			ASSERT_TRUE(sector_is(read.pages[0], tags_[at])) << "LBA " << lba_of(at);
 		}
 	}
 
 protected:
-	void Begin() override { tags_.assign((rig_->shape.namespace_sectors - 100) / queues_, 0); }
-	void Choose(uint32_t dice) override
+	void begin() override { tags_.assign((rig_->shape.namespace_sectors - 100) / queues_, 0); }
+	void choose(uint32_t dice) override
 	{
-		at_ = static_cast<uint32_t>(Random(tags_.size()));
+		at_ = static_cast<uint32_t>(random_below(tags_.size()));
 		if (dice < 2)
-			Make(FTL_FLUSH, 0, 0);
+			make(FTL_FLUSH, 0, 0);
 		else if (dice < 70)
-			Write(FTL_WRITE, Lba(at_), 1, Random(16) ? 0 : FTL_FUA);
+			write(FTL_WRITE, lba_of(at_), 1, random_below(16) ? 0 : FTL_FUA);
 		else if (dice < 76)
-			Make(FTL_WRITE, tags_.size() * queues_ + Random(60), static_cast<uint32_t>(1 + Random(30)));
+			make(FTL_WRITE, tags_.size() * queues_ + random_below(60), static_cast<uint32_t>(1 + random_below(30)));
 		else
-			Make(FTL_READ, Lba(at_), 1);
+			make(FTL_READ, lba_of(at_), 1);
 	}
-	void Completed(Request &r) override
+	void completed(Request &r) override
 	{
 		wrong += r.status() != 0;
 		if (r.req.op == FTL_READ)
-			wrong += !PageIs(r.pages[0], tags_[at_]);
+			wrong += !sector_is(r.pages[0], tags_[at_]);
 		if (r.req.op == FTL_WRITE && r.req.lba < tags_.size() * queues_)
 			tags_[at_] = tag_;
 	}
 
 private:
-	uint64_t Lba(uint32_t own) const { return uint64_t(own) * queues_ + index_; }
+	uint64_t lba_of(uint32_t own) const { return uint64_t(own) * queues_ + index_; }
 
 	std::vector<uint64_t> tags_;
 	uint32_t at_ = 0;
 };
 
 // HIL, two TSUs and five workers; one kind of lock for all classes; times so short that the machine's clock may be the device's.
-inline void EightHarts(hz_device_config &cfg, int variant)
+inline void eight_harts(hz_device_config &cfg, int variant)
 {
 	cfg.harts = 8;
 	cfg.tsu_count = 2;
@@ -194,13 +194,13 @@ inline void EightHarts(hz_device_config &cfg, int variant)
 	cfg.channel_bytes_per_s = 0;
 }
 
-constexpr int kZoneVariants = 8, kPageVariants = 6;
+constexpr int zone_variants = 8, conventional_variants = 6;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; from 5 on the map in flash, a cache as small as can be, all strategies.
-inline hz_device_config ZoneVariant(int variant)
+inline hz_device_config zone_variant(int variant)
 {
-	hz_device_config cfg = Config();
-	EightHarts(cfg, variant);
+	hz_device_config cfg = ftl_config();
+	eight_harts(cfg, variant);
 	cfg.buffer_binding = variant % 2;
 	cfg.buffer_idle_ns = variant % 2 ? 20000 : 0;
 	cfg.write_buffers = 2;
@@ -225,10 +225,10 @@ inline hz_device_config ZoneVariant(int variant)
 }
 
 // A block namespace; odd: the map in flash, 3: lines of four entries.
-inline hz_device_config PageVariant(int variant)
+inline hz_device_config page_variant(int variant)
 {
-	hz_device_config cfg = variant % 2 ? MappedPageConfig(true) : PageConfig(true);
-	EightHarts(cfg, variant);
+	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
+	eight_harts(cfg, variant);
 	cfg.l2p_cache_bytes *= 8;
 	cfg.l2p_prefetch = variant % 4 == 3 ? 95 : 0;
 	cfg.conventional_gc = static_cast<uint32_t>(variant) % HZ_GC_POLICIES;
@@ -240,31 +240,31 @@ inline hz_device_config PageVariant(int variant)
 }
 
 // A block device on which everything was written once, so that overwriting it collects.
-inline void FillDevice(Rig &rig)
+inline void fill_device(Rig &rig)
 {
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, 1);
-	driver.Fill(96);
-	ASSERT_TRUE(driver.Batch({{FTL_WRITE_ZEROES, 0, driver.Sectors()}}));
-	ASSERT_TRUE(driver.Batch({{FTL_FLUSH, 0, 0}}));
+	driver.fill(96);
+	ASSERT_TRUE(driver.run_batch({{FTL_WRITE_ZEROES, 0, driver.sector_count()}}));
+	ASSERT_TRUE(driver.run_batch({{FTL_FLUSH, 0, 0}}));
 }
 
 // Queues of one kind, one a worker, run by `run` until the harts are stopped, in the midst of collections and programs as by a power
 // cut; everything was flushed before. Then a boot, and all of it must be there. The rig is booted.
-template <typename Queue, typename F> void Contest(Rig &rig, uint64_t seed, uint32_t steps, F run)
+template <typename Queue, typename F> void contest(Rig &rig, uint64_t seed, uint32_t steps, F run)
 {
 	std::atomic<uint32_t> left{rig.cfg.worker_count};
 	std::vector<Queue> queues(rig.cfg.worker_count);
 	for (uint32_t i = 0; i < queues.size(); i++)
-		queues[i].Start(rig, i, rig.cfg.worker_count, seed + i, steps, left);
+		queues[i].start(rig, i, rig.cfg.worker_count, seed + i, steps, left);
 	run();
 	EXPECT_EQ(left, 0u);
 	for (uint32_t i = 0; i < queues.size(); i++)
 		EXPECT_EQ(queues[i].wrong, 0u) << "queue " << i;
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	EXPECT_EQ(rig.Check(), "");
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	EXPECT_EQ(rig.check(), "");
 	for (const Queue &queue : queues)
-		ASSERT_NO_FATAL_FAILURE(queue.Verify(rig));
+		ASSERT_NO_FATAL_FAILURE(queue.verify(rig));
 }
 
 } // namespace ftl_rig

@@ -14,23 +14,23 @@ namespace {
 
 // Two conventional zones of four beside sequential ones: written, staged, finished; then a file of it.
 struct Image {
-	Image() : rig(PageConfig())
+	Image() : rig(conventional_config())
 	{
-		EXPECT_TRUE(rig.Boot());
-		EXPECT_EQ(rig.Write(4, 0, 40, 5000, FTL_FUA), 0);
-		EXPECT_EQ(rig.Write(5, 0, 96, 6000), 0);
+		EXPECT_TRUE(rig.boot());
+		EXPECT_EQ(rig.write(4, 0, 40, 5000, FTL_FUA), 0);
+		EXPECT_EQ(rig.write(5, 0, 96, 6000), 0);
 		ConventionalDriver driver(rig, 1);
-		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 0, 30}, {FTL_WRITE, 100, 20}}));
-		EXPECT_TRUE(driver.Batch({{FTL_WRITE, 10, 5}}));
+		EXPECT_TRUE(driver.run_batch({{FTL_WRITE, 0, 30}, {FTL_WRITE, 100, 20}}));
+		EXPECT_TRUE(driver.run_batch({{FTL_WRITE, 10, 5}}));
 		Request flush(FTL_FLUSH, 0, 0);
-		EXPECT_EQ(rig.Run(flush), 0);
+		EXPECT_EQ(rig.run(flush), 0);
 	}
 	~Image() { fs::remove(file); }
 	// The check mounts with harts of its own: the rig's device is of no use afterwards, its image is.
-	hz::ImageReport Check(const std::optional<hz_device_config> &device = {})
+	hz::ImageReport check(const std::optional<hz_device_config> &device = {})
 	{
 		std::ofstream(file, std::ios::binary)
-			.write(reinterpret_cast<const char *>(rig.Bytes()), static_cast<std::streamsize>(rig.ImageBytes()));
+			.write(reinterpret_cast<const char *>(rig.bytes()), static_cast<std::streamsize>(rig.image_bytes()));
 		const auto before = fs::last_write_time(file);
 		const hz::ImageReport report = hz::check_image(file, device);
 		EXPECT_EQ(fs::last_write_time(file), before);
@@ -43,7 +43,7 @@ struct Image {
 	fs::path file = fs::temp_directory_path() / ("hz-image-" + std::to_string(getpid()) + ".img");
 };
 
-uint64_t LostOf(const hz::ImageReport &report, uint32_t zone) { return report.zones.at(zone).lost; }
+uint64_t lost_of(const hz::ImageReport &report, uint32_t zone) { return report.zones.at(zone).lost; }
 
 } // namespace
 
@@ -51,8 +51,8 @@ TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 {
 	for (bool rest : {false, true}) {
 		Image image;
-		ASSERT_EQ(rest ? image.rig.ComeToRest() : 0, 0);
-		const hz::ImageReport report = image.Check();
+		ASSERT_EQ(rest ? image.rig.come_to_rest() : 0, 0);
+		const hz::ImageReport report = image.check();
 		EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
 		EXPECT_TRUE(report.mounted);
 		EXPECT_EQ(report.at_rest, rest);
@@ -73,7 +73,7 @@ TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 	Image image;
 	hz_device_config other = image.rig.cfg;
 	other.zones = 5;
-	const hz::ImageReport report = image.Check(other);
+	const hz::ImageReport report = image.check(other);
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
 	EXPECT_NE(report.why.find("made for zones 6, but the device config says 5"), std::string::npos) << report.why;
 }
@@ -81,18 +81,18 @@ TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 TEST(ImageCheck, LostSectorsAreListed)
 {
 	Image image;
-	ASSERT_EQ(image.rig.ComeToRest(), 0);
-	rig::FlipData(image.rig.media, image.rig.Record(5, 95));
-	rig::LoseRecord(image.rig.media, image.rig.Record(5, 7));
-	rig::FlipData(image.rig.media, image.rig.Record(4, 39)); // staged
-	rig::FlipData(image.rig.media,
-		      image.rig.Record(6, 3)); // the first backing zone: conventional sector 3, or what it was written with
-	const hz::ImageReport report = image.Check();
+	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	rig::flip_data(image.rig.media, image.rig.record_at(5, 95));
+	rig::lose_record(image.rig.media, image.rig.record_at(5, 7));
+	rig::flip_data(image.rig.media, image.rig.record_at(4, 39)); // staged
+	rig::flip_data(image.rig.media,
+		       image.rig.record_at(6, 3)); // the first backing zone: conventional sector 3, or what it was written with
+	const hz::ImageReport report = image.check();
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
-	EXPECT_EQ(LostOf(report, 5), 2u);
-	EXPECT_EQ(report.zones[5].lost_lbas, (std::vector<uint64_t>{image.rig.Lba(5, 7), image.rig.Lba(5, 95)}));
-	EXPECT_EQ(LostOf(report, 4), 1u);
-	EXPECT_EQ(LostOf(report, 0) + LostOf(report, 1), 1u);
+	EXPECT_EQ(lost_of(report, 5), 2u);
+	EXPECT_EQ(report.zones[5].lost_lbas, (std::vector<uint64_t>{image.rig.lba_of(5, 7), image.rig.lba_of(5, 95)}));
+	EXPECT_EQ(lost_of(report, 4), 1u);
+	EXPECT_EQ(lost_of(report, 0) + lost_of(report, 1), 1u);
 	EXPECT_EQ(report.lost_sectors, 4u);
 	EXPECT_NE(report.why.find("4 sectors that zones hold cannot be read"), std::string::npos) << report.why;
 	EXPECT_EQ(report.flash.lost, 3u);
@@ -102,11 +102,11 @@ TEST(ImageCheck, LostSectorsAreListed)
 TEST(ImageCheck, DamagedCopiesAreNoDamage)
 {
 	Image image;
-	ASSERT_EQ(image.rig.ComeToRest(), 0);
-	image.rig.media.oob[image.rig.Record(5, 7)].lpa ^= 1;
+	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	image.rig.media.oob[image.rig.record_at(5, 7)].lpa ^= 1;
 	image.rig.media.blocks[3].erase_count ^= 1;
-	std::memset(image.rig.Bytes(), 0, 4096);
-	const hz::ImageReport report = image.Check();
+	std::memset(image.rig.bytes(), 0, 4096);
+	const hz::ImageReport report = image.check();
 	EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
 	EXPECT_EQ(report.repaired, 3u);
 }
@@ -131,16 +131,16 @@ TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 		 }},
 		{"zone table, page 0",
 		 [](Rig &rig) {
-			 for (uint64_t i = 0; i < rig::Records(rig.media); i++)
+			 for (uint64_t i = 0; i < rig::count_records(rig.media); i++)
 				 if (rig.media.oob[i].kind == HZ_OOB_ZONE_TABLE)
-					 rig::FlipData(rig.media, i);
+					 rig::flip_data(rig.media, i);
 		 }},
 	};
 	for (const Case &c : cases) {
 		Image image;
-		ASSERT_EQ(image.rig.ComeToRest(), 0);
+		ASSERT_EQ(image.rig.come_to_rest(), 0);
 		c.damage(image.rig);
-		const hz::ImageReport report = image.Check();
+		const hz::ImageReport report = image.check();
 		EXPECT_EQ(report.verdict, hz::Verdict::damaged);
 		EXPECT_NE(report.why.find(c.why), std::string::npos) << report.why;
 		EXPECT_FALSE(report.mounted);
@@ -157,17 +157,17 @@ TEST(ImageCheck, WhatIsNoImageIsTold)
 	Image image;
 	hz_nand_layout layout;
 	hz_nand_layout_of(&image.rig.cfg, &layout);
-	std::memset(image.rig.Bytes(), 0, HZ_NAND_HEADER_BYTES);
-	std::memset(image.rig.Bytes() + layout.header_copy_offset, 0, HZ_NAND_HEADER_BYTES);
-	EXPECT_EQ(image.Check().verdict, hz::Verdict::damaged) << "zeros over the headers of a used image";
-	std::memset(image.rig.Bytes(), 0x55, HZ_NAND_HEADER_BYTES);
-	EXPECT_EQ(image.Check().verdict, hz::Verdict::no_image);
-	auto *header = reinterpret_cast<hz_nand_header *>(image.rig.Bytes());
+	std::memset(image.rig.bytes(), 0, HZ_NAND_HEADER_BYTES);
+	std::memset(image.rig.bytes() + layout.header_copy_offset, 0, HZ_NAND_HEADER_BYTES);
+	EXPECT_EQ(image.check().verdict, hz::Verdict::damaged) << "zeros over the headers of a used image";
+	std::memset(image.rig.bytes(), 0x55, HZ_NAND_HEADER_BYTES);
+	EXPECT_EQ(image.check().verdict, hz::Verdict::no_image);
+	auto *header = reinterpret_cast<hz_nand_header *>(image.rig.bytes());
 	header->magic = HZ_NAND_MAGIC;
 	header->version = 2;
-	EXPECT_NE(image.Check().why.find("format version 2, this program reads version 3"), std::string::npos);
-	std::memset(image.rig.Bytes(), 0, image.rig.ImageBytes());
-	EXPECT_TRUE(image.Check().is_new);
+	EXPECT_NE(image.check().why.find("format version 2, this program reads version 3"), std::string::npos);
+	std::memset(image.rig.bytes(), 0, image.rig.image_bytes());
+	EXPECT_TRUE(image.check().is_new);
 	std::ofstream(image.file) << "a few words";
 	EXPECT_EQ(hz::check_image(image.file).verdict, hz::Verdict::no_image);
 	std::ofstream(image.file, std::ios::trunc).close();

@@ -32,36 +32,36 @@ class Model {
 public:
 	Model(size_t room, uint32_t line, bool clock) : room_(room), line_(line), clock_(clock) {}
 
-	ModelNode *Find(uint32_t lba, uint8_t level)
+	ModelNode *find(uint32_t lba, uint8_t level)
 	{
-		auto it = At(lba, level);
+		auto it = find_at(lba, level);
 		if (it == order_.end())
 			return nullptr;
-		Touch(it);
+		touch(it);
 		return &*it;
 	}
 	// Returns how many entries left.
-	size_t Insert(uint32_t lba, uint8_t level, uint32_t group, uint32_t ppa, bool &pin)
+	size_t insert(uint32_t lba, uint8_t level, uint32_t group, uint32_t ppa, bool &pin)
 	{
-		ModelNode *node = Find(lba, level);
+		ModelNode *node = find(lba, level);
 		size_t left = 0;
 		if (!node) {
-			left = MakeRoom(level);
+			left = make_room(level);
 			order_.push_back({lba, group, level, {}});
 			node = &order_.back();
 		}
 		node->entries[lba] = ppa;
-		pin = pin && (node->pinned || MayPin());
+		pin = pin && (node->pinned || may_pin());
 		node->pinned = node->pinned || pin;
 		return left;
 	}
 	// Entries [first, first + count) of one line, but not those in `holes`.
-	size_t Fill(uint32_t line, uint32_t group, const std::map<uint32_t, uint32_t> &entries)
+	size_t fill(uint32_t line, uint32_t group, const std::map<uint32_t, uint32_t> &entries)
 	{
-		ModelNode *node = Find(line, HZ_MAP_PAGE);
+		ModelNode *node = find(line, HZ_MAP_PAGE);
 		size_t left = 0;
 		if (!node) {
-			left = MakeRoom(HZ_MAP_PAGE);
+			left = make_room(HZ_MAP_PAGE);
 			order_.push_back({line, group, HZ_MAP_PAGE, {}});
 			node = &order_.back();
 		}
@@ -69,7 +69,7 @@ public:
 			node->entries[lba] = ppa;
 		return left;
 	}
-	void Drop(uint32_t group, uint32_t first, uint32_t end, uint8_t below)
+	void drop(uint32_t group, uint32_t first, uint32_t end, uint8_t below)
 	{
 		for (ModelNode &node : order_)
 			if (node.group == group && node.level < below)
@@ -77,36 +77,36 @@ public:
 		order_.remove_if([](const ModelNode &node) { return node.entries.empty(); });
 	}
 	// Without a look at the line, which is not used by that.
-	std::map<uint32_t, uint32_t> *Line(uint32_t lba)
+	std::map<uint32_t, uint32_t> *line_of(uint32_t lba)
 	{
-		auto it = At(lba / line_ * line_, HZ_MAP_PAGE);
+		auto it = find_at(lba / line_ * line_, HZ_MAP_PAGE);
 		return it == order_.end() ? nullptr : &it->entries;
 	}
-	size_t Used() const
+	size_t count_used() const
 	{
-		return Sum([&](const ModelNode &node) { return Size(node.level); });
+		return sum_of([&](const ModelNode &node) { return size_of(node.level); });
 	}
-	size_t Pinned() const
+	size_t count_pinned() const
 	{
-		return Sum([](const ModelNode &node) { return node.pinned; });
+		return sum_of([](const ModelNode &node) { return node.pinned; });
 	}
-	const std::list<ModelNode> &Nodes() const { return order_; }
+	const std::list<ModelNode> &nodes() const { return order_; }
 
 private:
-	std::list<ModelNode>::iterator At(uint32_t lba, uint8_t level)
+	std::list<ModelNode>::iterator find_at(uint32_t lba, uint8_t level)
 	{
 		return std::find_if(order_.begin(), order_.end(), [&](const ModelNode &n) { return n.lba == lba && n.level == level; });
 	}
-	template <class F> size_t Sum(F of) const
+	template <class F> size_t sum_of(F of) const
 	{
 		size_t sum = 0;
 		for (const ModelNode &node : order_)
 			sum += of(node);
 		return sum;
 	}
-	size_t Size(uint8_t level) const { return level == HZ_MAP_PAGE ? line_ : 1; }
-	bool MayPin() const { return Pinned() + 1 + (room_ + 3) / 4 <= room_; }
-	void Touch(std::list<ModelNode>::iterator it)
+	size_t size_of(uint8_t level) const { return level == HZ_MAP_PAGE ? line_ : 1; }
+	bool may_pin() const { return count_pinned() + 1 + (room_ + 3) / 4 <= room_; }
+	void touch(std::list<ModelNode>::iterator it)
 	{
 		if (it->pinned)
 			return;
@@ -114,10 +114,10 @@ private:
 		if (!clock_)
 			order_.splice(order_.end(), order_, it);
 	}
-	size_t MakeRoom(uint8_t level)
+	size_t make_room(uint8_t level)
 	{
 		size_t left = 0;
-		while (Used() + Size(level) > room_) {
+		while (count_used() + size_of(level) > room_) {
 			auto it = std::find_if(order_.begin(), order_.end(), [](const ModelNode &n) { return !n.pinned; });
 			if (clock_ && it->hit) {
 				it->hit = false;
@@ -135,7 +135,7 @@ private:
 	bool clock_;
 };
 
-enum { GROUPS = 8 };
+enum { groups = 8 };
 
 struct Choice {
 	uint32_t entries, buckets, window, line;
@@ -147,35 +147,35 @@ class Pair {
 public:
 	explicit Pair(const Choice &choice) : model_(choice.entries, choice.line, choice.clock), line_(choice.line), dice_(choice.entries)
 	{
-		l2p_cache_choice c{choice.entries, 1, choice.buckets, GROUPS, choice.window, choice.clock};
+		l2p_cache_choice c{choice.entries, 1, choice.buckets, groups, choice.window, choice.clock};
 		l2p_cache_init(&cache_, &memory_.space, &c);
-		span_ = (choice.entries * 3 / GROUPS / line_ + 1) * line_;
+		span_ = (choice.entries * 3 / groups / line_ + 1) * line_;
 	}
-	void Step(uint32_t i)
+	void step(uint32_t i)
 	{
-		uint32_t lba = dice_() % (span_ * GROUPS);
+		uint32_t lba = dice_() % (span_ * groups);
 		switch (dice_() % 16) {
-		case 0: Drop(lba); break;
-		case 1: Forget(lba); break;
+		case 0: drop(lba); break;
+		case 1: forget(lba); break;
 		case 2:
 		case 3:
-		case 4: Insert(lba, i); break;
+		case 4: insert(lba, i); break;
 		case 5:
 		case 6:
-		case 7: Fill(lba, i); break;
+		case 7: fill(lba, i); break;
 		case 8:
-		case 9: FindRange(lba); break;
-		default: FindPages(lba); break;
+		case 9: find_range(lba); break;
+		default: find_table_pages(lba); break;
 		}
-		ASSERT_EQ(cache_.shard[0].used, model_.Used());
-		ASSERT_EQ(cache_.shard[0].pinned, model_.Pinned());
+		ASSERT_EQ(cache_.shard[0].used, model_.count_used());
+		ASSERT_EQ(cache_.shard[0].pinned, model_.count_pinned());
 		if (i % 100 == 0) {
-			ASSERT_EQ(l2p_cache_check(&cache_, GROUPS), nullptr);
+			ASSERT_EQ(l2p_cache_check(&cache_, groups), nullptr);
 		}
 	}
-	void CompareAll()
+	void compare_all()
 	{
-		for (const ModelNode &node : model_.Nodes())
+		for (const ModelNode &node : model_.nodes())
 			for (auto [lba, ppa] : node.entries) {
 				ppa_t found = PPA_NONE;
 				if (node.level == HZ_MAP_PAGE)
@@ -185,32 +185,32 @@ public:
 				ASSERT_EQ(found, ppa);
 			}
 	}
-	uint32_t Line() const { return l2p_cache_line(&cache_); }
+	uint32_t line_size() const { return l2p_cache_line(&cache_); }
 
 private:
-	void Drop(uint32_t lba)
+	void drop(uint32_t lba)
 	{
 		uint32_t end = lba + dice_() % (2 * span_), group = lba / span_;
 		uint8_t below = 1 + dice_() % HZ_MAP_LEVELS;
 		l2p_cache_drop(&cache_, 0, group, lba, end, below);
-		model_.Drop(group, lba, end, below);
+		model_.drop(group, lba, end, below);
 	}
-	void Forget(uint32_t lba)
+	void forget(uint32_t lba)
 	{
 		uint32_t count = 1 + dice_() % (span_ - lba % span_);
 		l2p_cache_forget(&cache_, 0, lba, lba % span_, count);
-		model_.Drop(lba / span_, lba, lba + count, HZ_MAP_PAGE + 1);
+		model_.drop(lba / span_, lba, lba + count, HZ_MAP_PAGE + 1);
 	}
-	void Insert(uint32_t lba, uint32_t ppa)
+	void insert(uint32_t lba, uint32_t ppa)
 	{
 		l2p_cache_new range{lba, ppa, lba / span_, static_cast<uint8_t>(1 + dice_() % (HZ_MAP_LEVELS - 1)), dice_() % 8 == 0};
 		bool pin = range.pin;
-		size_t left = model_.Insert(lba, range.level, range.group, ppa, pin);
+		size_t left = model_.insert(lba, range.level, range.group, ppa, pin);
 		ASSERT_EQ(l2p_cache_insert(&cache_, 0, &range, 0), left);
 		ASSERT_EQ(range.pin, pin);
 	}
 	// With holes; the cache ignores map bits.
-	void Fill(uint32_t lba, uint32_t i)
+	void fill(uint32_t lba, uint32_t i)
 	{
 		uint32_t from = lba % line_, line = lba - from, count = 1 + dice_() % (line_ - from);
 		std::vector<uint32_t> page(line_, UINT32_MAX);
@@ -221,36 +221,36 @@ private:
 				page[e] = (i * 64 + e) | (2u << HZ_PPA_BITS);
 				pages.valid |= uint64_t(1) << e;
 				entries[line + e] = i * 64 + e;
-			} else if (auto *old = model_.Line(lba)) {
+			} else if (auto *old = model_.line_of(lba)) {
 				if (old->count(line + e)) // not new, but must not be hurt
 					page[e] = (*old)[line + e];
 			}
 		size_t added = 0;
-		auto *old = model_.Line(lba);
+		auto *old = model_.line_of(lba);
 		for (auto [at, ppa] : entries)
 			added += !old || !old->count(at);
-		size_t left = model_.Fill(line, line / span_, entries);
+		size_t left = model_.fill(line, line / span_, entries);
 		ASSERT_EQ(l2p_cache_fill(&cache_, 0, &pages, 0), left);
 		ASSERT_EQ(pages.added, added);
 	}
-	void FindRange(uint32_t lba)
+	void find_range(uint32_t lba)
 	{
 		uint8_t level = 1 + dice_() % (HZ_MAP_LEVELS - 1);
-		ModelNode *expected = model_.Find(lba, level);
+		ModelNode *expected = model_.find(lba, level);
 		ASSERT_EQ(l2p_cache_find(&cache_, 0, lba, level, 0), expected ? expected->entries[lba] : PPA_NONE);
 	}
-	void FindPages(uint32_t lba)
+	void find_table_pages(uint32_t lba)
 	{
 		uint32_t count = 1 + dice_() % (2 * line_);
 		std::vector<ppa_t> got(2 * line_, PPA_NONE), expected(2 * line_, PPA_NONE);
 		uint32_t n = 0;
-		auto *line = model_.Line(lba);
+		auto *line = model_.line_of(lba);
 		while (line && n < count && line->count(lba + n)) {
 			expected[n] = (*line)[lba + n];
 			n++;
 		}
 		if (n)
-			model_.Find(lba / line_ * line_, HZ_MAP_PAGE);
+			model_.find(lba / line_ * line_, HZ_MAP_PAGE);
 		ASSERT_EQ(l2p_cache_find_entries(&cache_, 0, lba, lba % span_, count, 0, got.data()), n);
 		ASSERT_EQ(got, expected);
 	}
@@ -262,14 +262,14 @@ private:
 };
 
 // One page entry; returns how many left.
-uint32_t Enter(l2p_cache &cache, uint32_t shard, uint32_t lba, uint64_t now_ns)
+uint32_t enter(l2p_cache &cache, uint32_t shard, uint32_t lba, uint64_t now_ns)
 {
 	uint32_t from = lba % l2p_cache_line(&cache);
 	l2p_cache_entries pages{lba - from, !shard ? 0u : 1u, from, 1, &lba, uint64_t(1) << from, 0};
 	return l2p_cache_fill(&cache, shard, &pages, now_ns);
 }
 
-bool Has(l2p_cache &cache, uint32_t shard, uint32_t lba)
+bool has(l2p_cache &cache, uint32_t shard, uint32_t lba)
 {
 	ppa_t ppa = PPA_NONE;
 	return l2p_cache_find_entries(&cache, shard, lba, lba, 1, 50, &ppa) && ppa == lba;
@@ -282,12 +282,12 @@ class L2pCache : public testing::TestWithParam<Choice> {};
 TEST_P(L2pCache, DoesWhatTheModelDoes)
 {
 	Pair pair(GetParam());
-	ASSERT_EQ(pair.Line(), GetParam().line);
+	ASSERT_EQ(pair.line_size(), GetParam().line);
 	for (uint32_t i = 0; i < 20000; i++) {
-		pair.Step(i);
+		pair.step(i);
 		ASSERT_FALSE(HasFatalFailure()) << "step " << i;
 	}
-	pair.CompareAll();
+	pair.compare_all();
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, L2pCache,
 			 testing::Values(Choice{16, 0, 1, 1, false}, Choice{16, 1, 16, 1, true}, Choice{37, 0, 1024, 2, true},
@@ -308,24 +308,24 @@ TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 	EXPECT_EQ(cache.shard[0].own, 34u);
 	EXPECT_EQ(cache.shard[1].own, 33u);
 	for (uint32_t lba = 0; lba < 33; lba++)
-		EXPECT_EQ(Enter(cache, 1, lba, 10 + lba), 0u);
+		EXPECT_EQ(enter(cache, 1, lba, 10 + lba), 0u);
 	for (uint32_t lba = 0; lba < 34; lba++)
-		EXPECT_EQ(Enter(cache, 0, 1024 + lba, 20 + lba), 0u);
+		EXPECT_EQ(enter(cache, 0, 1024 + lba, 20 + lba), 0u);
 	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 1u);
 	EXPECT_EQ(l2p_cache_lender(&cache, 1, 0), 1u) << "its own entries are older";
 	l2p_cache_loan loan = l2p_cache_take(&cache, 1, 15, 64);
 	EXPECT_EQ(loan.count, 5u) << "those used before 15";
 	l2p_cache_give(&cache, 0, loan);
 	EXPECT_EQ(cache.shard[0].own + cache.shard[1].own, 67u);
-	EXPECT_FALSE(Has(cache, 1, 4));
-	EXPECT_TRUE(Has(cache, 1, 5));
+	EXPECT_FALSE(has(cache, 1, 4));
+	EXPECT_TRUE(has(cache, 1, 5));
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
 	loan = l2p_cache_take(&cache, 1, LT_FOREVER, 64);
 	EXPECT_EQ(cache.shard[1].own, L2P_CACHE_SMALLEST_SHARD / 2u) << "a shard keeps some";
 	l2p_cache_give(&cache, 0, loan);
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
 	for (uint32_t lba = 0; lba < 200; lba++)
-		Enter(cache, 0, 2048 + lba, 60 + lba);
+		enter(cache, 0, 2048 + lba, 60 + lba);
 	EXPECT_EQ(cache.shard[0].held, cache.shard[0].own);
 	EXPECT_EQ(cache.shard[0].own, 67u - L2P_CACHE_SMALLEST_SHARD / 2u);
 }
@@ -353,7 +353,7 @@ TEST(L2pCacheShards, LinesAreLentWhole)
 	l2p_cache_give(&cache, 0, loan);
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
 	for (uint32_t line = 0; line < 40; line++)
-		Enter(cache, 0, 1024 + 4 * line, 100 + line);
+		enter(cache, 0, 1024 + 4 * line, 100 + line);
 	EXPECT_EQ(cache.shard[0].own, 96u);
 	EXPECT_EQ(cache.shard[0].by_level[HZ_MAP_PAGE], 24u) << "lent room holds lines";
 	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);

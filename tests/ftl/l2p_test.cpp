@@ -7,7 +7,7 @@ using namespace ftl_rig;
 
 namespace {
 
-hz_log_flash Flash(Rig &rig)
+hz_log_flash flash_counters(Rig &rig)
 {
 	hz_log_flash log{};
 	tsu_report(rig.tsu, &log);
@@ -15,19 +15,19 @@ hz_log_flash Flash(Rig &rig)
 }
 
 // Fills zones [first, end), tag of a sector = its LBA + 1, and merges everything into table pages.
-void FillAndSettle(Rig &rig, uint32_t first, uint32_t end, uint32_t sectors)
+void fill_and_settle(Rig &rig, uint32_t first, uint32_t end, uint32_t sectors)
 {
 	for (uint32_t z = first; z < end; z++)
 		for (uint32_t at = 0; at < sectors; at += 48)
-			ASSERT_EQ(rig.Write(z, at, std::min(48u, sectors - at), rig.Lba(z, at) + 1), 0);
+			ASSERT_EQ(rig.write(z, at, std::min(48u, sectors - at), rig.lba_of(z, at) + 1), 0);
 	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-	ASSERT_EQ(rig.Run(rest), 0);
-	ASSERT_EQ(rig.Check(), "");
+	ASSERT_EQ(rig.run(rest), 0);
+	ASSERT_EQ(rig.check(), "");
 }
 
-std::string Read(Rig &rig, uint32_t zone, uint32_t offset, uint32_t sectors = 1)
+std::string check_read(Rig &rig, uint32_t zone, uint32_t offset, uint32_t sectors = 1)
 {
-	return rig.Compare(zone, offset, sectors, rig.Lba(zone, offset) + 1);
+	return rig.compare(zone, offset, sectors, rig.lba_of(zone, offset) + 1);
 }
 
 } // namespace
@@ -37,21 +37,21 @@ class L2p : public testing::TestWithParam<std::tuple<int, int>> {};
 // Every miss is a read of cause map, no read is anything else, and levels add up.
 TEST_P(L2p, MissesAreReadsOfCauseMap)
 {
-	hz_device_config cfg = MapConfig();
-	Choose(cfg, std::get<0>(GetParam()), std::get<1>(GetParam()), 0);
+	hz_device_config cfg = map_config();
+	choose(cfg, std::get<0>(GetParam()), std::get<1>(GetParam()), 0);
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 4, 96);
-	FillAndSettle(rig, 4, 5, 90); // the fifth is not full: chunks, and single sectors at its end
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	EXPECT_EQ(rig.Check(), "");
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 4, 96);
+	fill_and_settle(rig, 4, 5, 90); // the fifth is not full: chunks, and single sectors at its end
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	EXPECT_EQ(rig.check(), "");
 	std::mt19937 dice(1);
 	for (int i = 0; i < 400; i++) {
 		uint32_t zone = dice() % 5, offset = dice() % (zone == 4 ? 90 : 96);
-		ASSERT_EQ(Read(rig, zone, offset), "");
+		ASSERT_EQ(check_read(rig, zone, offset), "");
 	}
-	hz_log_ftl c = rig.Counters();
-	hz_log_flash flash = Flash(rig);
+	hz_log_ftl c = rig.counters();
+	hz_log_flash flash = flash_counters(rig);
 	uint64_t hits = c.l2p_hits[0] + c.l2p_hits[1] + c.l2p_hits[2], misses = c.l2p_misses[0] + c.l2p_misses[1] + c.l2p_misses[2];
 	EXPECT_EQ(c.l2p_fetches, flash.reads[HZ_CAUSE_MAP]);
 	EXPECT_EQ(c.l2p_fetches, misses) << "one table page per zone: every strategy needs one read";
@@ -65,38 +65,38 @@ TEST_P(L2p, MissesAreReadsOfCauseMap)
 		EXPECT_EQ(c.l2p_misses[HZ_MAP_ZONE], 4u);
 		EXPECT_EQ(c.l2p_misses[HZ_MAP_CHUNK], 5u);
 	}
-	EXPECT_EQ(rig.Check(), "");
+	EXPECT_EQ(rig.check(), "");
 }
 INSTANTIATE_TEST_SUITE_P(Policies, L2p, testing::Combine(testing::Range(0, 3), testing::Range(0, 2)),
-			 [](const auto &test) { return ChoiceName(std::get<0>(test.param), std::get<1>(test.param), 0); });
+			 [](const auto &test) { return choice_name(std::get<0>(test.param), std::get<1>(test.param), 0); });
 
 // BITMAP knows the page, MULTIPLE reads the zone's first page, the chunk's first page, then the sector's: three reads for one miss.
 TEST(L2pStrategies, MultipleReadsUpToThreeTablePages)
 {
 	for (uint32_t strategy : {HZ_L2P_BITMAP, HZ_L2P_MULTIPLE}) {
-		hz_device_config cfg = WideMapConfig();
+		hz_device_config cfg = wide_map_config();
 		cfg.l2p_strategy = strategy;
 		Rig rig(cfg);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
-		FillAndSettle(rig, 0, 1, 1200); // chunk of 2048 not complete
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		fill_and_settle(rig, 0, 1, 1200); // chunk of 2048 not complete
 		auto reads = [&](uint32_t offset) {
-			uint64_t before = rig.Counters().l2p_fetches;
-			EXPECT_EQ(Read(rig, 0, offset), "");
-			return rig.Counters().l2p_fetches - before;
+			uint64_t before = rig.counters().l2p_fetches;
+			EXPECT_EQ(check_read(rig, 0, offset), "");
+			return rig.counters().l2p_fetches - before;
 		};
 		bool multiple = strategy == HZ_L2P_MULTIPLE;
 		EXPECT_EQ(reads(1100), multiple ? 2u : 1u) << "zone and chunk begin in the first page, the sector lies in the second";
 		EXPECT_EQ(reads(700), 1u) << "a page at hand is not read twice";
 		EXPECT_EQ(reads(1100), 0u);
 		for (uint32_t at = 1200; at < 2300; at += 50)
-			ASSERT_EQ(rig.Write(0, at, 50, rig.Lba(0, at) + 1), 0);
-		FillAndSettle(rig, 0, 0, 0);
+			ASSERT_EQ(rig.write(0, at, 50, rig.lba_of(0, at) + 1), 0);
+		fill_and_settle(rig, 0, 0, 0);
 		EXPECT_EQ(reads(2100), multiple ? 2u : 1u) << "of the second chunk";
 		EXPECT_EQ(reads(1500), 1u) << "the first chunk is aggregated";
 		EXPECT_EQ(reads(900), 0u);
-		EXPECT_EQ(rig.Counters().l2p_hits[HZ_MAP_CHUNK], 1u);
-		ASSERT_EQ(rig.Write(0, 2300, 4, rig.Lba(0, 2300) + 1), 0);
-		FillAndSettle(rig, 0, 0, 0);
+		EXPECT_EQ(rig.counters().l2p_hits[HZ_MAP_CHUNK], 1u);
+		ASSERT_EQ(rig.write(0, 2300, 4, rig.lba_of(0, 2300) + 1), 0);
+		fill_and_settle(rig, 0, 0, 0);
 		EXPECT_EQ(reads(2200), 1u) << "the zone is";
 		EXPECT_EQ(reads(2250) + reads(3) + reads(1024), 0u);
 	}
@@ -104,63 +104,63 @@ TEST(L2pStrategies, MultipleReadsUpToThreeTablePages)
 
 TEST(L2pFetch, RequestsThatMissTogetherWaitForOneRead)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.l2p_levels = HZ_MAP_PAGE;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 1, 96);
-	hz_log_ftl before = rig.Counters();
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 1, 96);
+	hz_log_ftl before = rig.counters();
 	std::vector<std::unique_ptr<Request>> reads;
 	for (uint32_t i = 0; i < 40; i++) {
-		reads.push_back(std::make_unique<Request>(FTL_READ, rig.Lba(0, i * 2), 1));
-		rig.Submit(*reads.back(), i % 2);
+		reads.push_back(std::make_unique<Request>(FTL_READ, rig.lba_of(0, i * 2), 1));
+		rig.submit(*reads.back(), i % 2);
 	}
 	lt_host_run_until_idle();
 	for (uint32_t i = 0; i < 40; i++)
-		EXPECT_TRUE(reads[i]->done && PageIs(reads[i]->pages[0], rig.Lba(0, i * 2) + 1)) << i;
-	hz_log_ftl after = rig.Counters();
+		EXPECT_TRUE(reads[i]->done && sector_is(reads[i]->pages[0], rig.lba_of(0, i * 2) + 1)) << i;
+	hz_log_ftl after = rig.counters();
 	EXPECT_EQ(after.l2p_fetches - before.l2p_fetches, 1u);
 	EXPECT_EQ(after.l2p_joined - before.l2p_joined, 39u);
-	EXPECT_EQ(rig.Check(), "");
+	EXPECT_EQ(rig.check(), "");
 }
 
 // Who waits for a free fetch and then needs none, since another one's has brought the entry, lets the next one go on.
 TEST(L2pFetch, NobodyIsLeftBehindWhoNeedsNoFetchAnyMore)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.blocks_per_plane = 8 + 14;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	const uint32_t fetches = 8, together = 30;
 	ASSERT_GT(rig.shape.zones, fetches);
-	FillAndSettle(rig, 0, fetches + 1, 96);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	fill_and_settle(rig, 0, fetches + 1, 96);
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	std::vector<std::unique_ptr<Request>> reads;
 	for (uint32_t i = 0; i < fetches + together; i++)
-		reads.push_back(std::make_unique<Request>(FTL_READ, i < fetches ? rig.Lba(i) : rig.Lba(fetches, i), 1));
+		reads.push_back(std::make_unique<Request>(FTL_READ, i < fetches ? rig.lba_of(i) : rig.lba_of(fetches, i), 1));
 	for (auto &read : reads)
-		rig.Submit(*read);
+		rig.submit(*read);
 	lt_host_run_until_idle();
 	for (uint32_t i = 0; i < reads.size(); i++)
 		EXPECT_TRUE(reads[i]->done) << i;
-	EXPECT_LE(rig.Counters().l2p_fetches, fetches + 8u);
-	EXPECT_EQ(rig.Check(), "");
+	EXPECT_LE(rig.counters().l2p_fetches, fetches + 8u);
+	EXPECT_EQ(rig.check(), "");
 }
 
 // A large read looks a run up once where one entry or the log covers it, and takes all it needs of a page that it fetched.
 TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsTablePage)
 {
 	for (uint32_t levels : {HZ_MAP_PAGE, HZ_MAP_ZONE}) {
-		hz_device_config cfg = MapConfig();
+		hz_device_config cfg = map_config();
 		cfg.l2p_levels = levels;
 		Rig rig(cfg);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
-		ASSERT_EQ(rig.Write(0, 0, 96, rig.Lba(0) + 1), 0);
-		EXPECT_EQ(Read(rig, 0, 0, 96), "");
-		EXPECT_EQ(rig.Counters().l2p_log_hits, 3u) << "32 sectors at a time";
-		FillAndSettle(rig, 0, 0, 0);
-		EXPECT_EQ(Read(rig, 0, 0, 96), "");
-		hz_log_ftl c = rig.Counters();
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(0, 0, 96, rig.lba_of(0) + 1), 0);
+		EXPECT_EQ(check_read(rig, 0, 0, 96), "");
+		EXPECT_EQ(rig.counters().l2p_log_hits, 3u) << "32 sectors at a time";
+		fill_and_settle(rig, 0, 0, 0);
+		EXPECT_EQ(check_read(rig, 0, 0, 96), "");
+		hz_log_ftl c = rig.counters();
 		EXPECT_EQ(c.l2p_fetches, 1u);
 		EXPECT_EQ(c.l2p_misses[levels], 1u);
 		EXPECT_EQ(c.l2p_hits[HZ_MAP_PAGE] + c.l2p_hits[HZ_MAP_ZONE], 0u) << "the page at hand serves all of it";
@@ -169,104 +169,104 @@ TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsTablePage)
 
 TEST(L2pFetch, PrefetchBringsTheFollowingEntries)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.l2p_levels = HZ_MAP_PAGE;
 	cfg.l2p_prefetch = 9;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 1, 96);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 1, 96);
 	for (uint32_t at = 20; at < 30; at++)
-		EXPECT_EQ(Read(rig, 0, at), "");
-	EXPECT_EQ(rig.Counters().l2p_fetches, 1u);
-	EXPECT_EQ(rig.Counters().l2p_prefetched, 9u);
-	EXPECT_EQ(Read(rig, 0, 30), "");
-	EXPECT_EQ(rig.Counters().l2p_fetches, 2u) << "not one more";
-	EXPECT_EQ(Read(rig, 0, 90), "");
-	EXPECT_EQ(rig.Counters().l2p_prefetched, 9u + 9 + 5) << "up to the last entry of the page";
-	EXPECT_EQ(rig.Check(), "");
+		EXPECT_EQ(check_read(rig, 0, at), "");
+	EXPECT_EQ(rig.counters().l2p_fetches, 1u);
+	EXPECT_EQ(rig.counters().l2p_prefetched, 9u);
+	EXPECT_EQ(check_read(rig, 0, 30), "");
+	EXPECT_EQ(rig.counters().l2p_fetches, 2u) << "not one more";
+	EXPECT_EQ(check_read(rig, 0, 90), "");
+	EXPECT_EQ(rig.counters().l2p_prefetched, 9u + 9 + 5) << "up to the last entry of the page";
+	EXPECT_EQ(rig.check(), "");
 }
 
 // Pins leave a quarter of the budget alone; those refused are counted and behave like any entry.
 TEST(L2pPinned, PinsAreBounded)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.l2p_strategy = HZ_L2P_PINNED;
 	cfg.l2p_levels = HZ_MAP_CHUNK;
 	cfg.l2p_chunk_sectors = 8;
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 2, 96);
-	hz_log_ftl c = rig.Counters();
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 2, 96);
+	hz_log_ftl c = rig.counters();
 	EXPECT_EQ(c.l2p_pins_refused, 24u - 12u);
 	for (uint32_t at = 0; at < 96; at += 5) {
-		EXPECT_EQ(Read(rig, 0, at), "");
-		EXPECT_EQ(Read(rig, 1, at), "");
+		EXPECT_EQ(check_read(rig, 0, at), "");
+		EXPECT_EQ(check_read(rig, 1, at), "");
 	}
-	EXPECT_EQ(rig.Check(), "");
-	EXPECT_EQ(rig.Op(FTL_ZONE_RESET, 0), 0);
-	EXPECT_EQ(rig.Check(), "");
+	EXPECT_EQ(rig.check(), "");
+	EXPECT_EQ(rig.run_op(FTL_ZONE_RESET, 0), 0);
+	EXPECT_EQ(rig.check(), "");
 }
 
 TEST(L2pLog, RestLeavesNothingToMerge)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 3, 50);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 3, 50);
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	for (uint32_t z = 0; z < 3; z++)
-		EXPECT_EQ(Read(rig, z, 0, 48), "");
-	EXPECT_EQ(rig.Counters().l2p_log_hits, 0u) << "all of it was found in table pages";
-	EXPECT_EQ(rig.Check(), "");
+		EXPECT_EQ(check_read(rig, z, 0, 48), "");
+	EXPECT_EQ(rig.counters().l2p_log_hits, 0u) << "all of it was found in table pages";
+	EXPECT_EQ(rig.check(), "");
 }
 
 // A log that is full makes writes wait and lets them go on; one that is flushed from half full on does not get there.
 TEST(L2pLog, WritesWaitForRoomAndGoOn)
 {
 	for (uint32_t policy : {HZ_L2P_LOG_BACKGROUND, HZ_L2P_LOG_BLOCKING}) {
-		hz_device_config cfg = WideMapConfig();
+		hz_device_config cfg = wide_map_config();
 		cfg.l2p_log_policy = policy;
 		cfg.slc.program_ns[0] = 50000000; // table pages are slow
 		Rig rig(cfg);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		Driver driver(rig, 1);
 		for (int i = 0; i < 6; i++)
-			ASSERT_TRUE(driver.Batch({{FTL_WRITE, 0, 300, 0}, {FTL_WRITE, 1, 300, 0}}));
-		hz_log_ftl c = rig.Counters();
+			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 0, 300, 0}, {FTL_WRITE, 1, 300, 0}}));
+		hz_log_ftl c = rig.counters();
 		EXPECT_EQ(c.l2p_stalls > 0, policy == HZ_L2P_LOG_BLOCKING) << "a page being written holds the die that programs need too";
 		EXPECT_EQ(c.l2p_stall_ns > 0, policy == HZ_L2P_LOG_BLOCKING);
 		EXPECT_GT(c.l2p_flushes, 2u);
 		EXPECT_EQ(c.l2p_updates, 3600u);
-		EXPECT_EQ(rig.Check(), "");
-		driver.VerifyAll();
+		EXPECT_EQ(rig.check(), "");
+		driver.verify_all();
 	}
 }
 
 // What a page that cannot be read held is told by the zone, never by luck.
 TEST(L2pFaults, ATablePageThatCannotBeReadIsMadeAnew)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	FillAndSettle(rig, 0, 2, 96);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 2, 96);
 	for (uint32_t z = 0; z < 2; z++)
-		ASSERT_EQ(SpoilPage(rig, z), 1u);
+		ASSERT_EQ(spoil_table_page(rig, z), 1u);
 	for (uint32_t z = 0; z < 2; z++)
-		EXPECT_EQ(Read(rig, z, 10, 40), "");
-	hz_log_ftl c = rig.Counters();
+		EXPECT_EQ(check_read(rig, z, 10, 40), "");
+	hz_log_ftl c = rig.counters();
 	EXPECT_EQ(c.l2p_rebuilt, 2u);
 	EXPECT_EQ(c.l2p_fetches, 2u * 4);
 	EXPECT_GT(c.l2p_log_hits, 0u) << "its entries are in the log again";
-	EXPECT_EQ(rig.Check(), "");
-	FillAndSettle(rig, 0, 0, 0);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	EXPECT_EQ(Read(rig, 1, 0, 96), "");
-	EXPECT_EQ(rig.Counters().l2p_log_hits, 0u);
+	EXPECT_EQ(rig.check(), "");
+	fill_and_settle(rig, 0, 0, 0);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	EXPECT_EQ(check_read(rig, 1, 0, 96), "");
+	EXPECT_EQ(rig.counters().l2p_log_hits, 0u);
 }
 
 // --- power cuts ---
 
-static const std::vector<std::vector<Op>> kFlushes = {
+static const std::vector<std::vector<Op>> flushes = {
 	{{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}},
 	{{FTL_WRITE, 0, 48, 0}, {FTL_WRITE, 1, 48, 0}},
 	{{FTL_WRITE, 2, 96, 0}},
@@ -278,26 +278,26 @@ static const std::vector<std::vector<Op>> kFlushes = {
 };
 
 // False when the cut lies beyond the end.
-static bool RunCut(const hz_device_config &cfg, uint64_t cut, uint32_t before, uint64_t &pages)
+static bool run_cut(const hz_device_config &cfg, uint64_t cut, uint32_t before, uint64_t &pages)
 {
 	Rig rig(cfg);
 	nand_policy policy{};
 	policy.power_cut_op = cut;
 	policy.cut_before = before;
-	EXPECT_TRUE(rig.Boot(policy)) << rig.error;
+	EXPECT_TRUE(rig.boot(policy)) << rig.error;
 	Driver driver(rig, 1);
 	bool alive = true;
-	for (const auto &batch : kFlushes)
-		alive = alive && driver.Batch(batch);
-	pages = std::max(pages, rig.Counters().l2p_table_pages_written);
-	EXPECT_TRUE(rig.Boot()) << rig.error;
+	for (const auto &batch : flushes)
+		alive = alive && driver.run_batch(batch);
+	pages = std::max(pages, rig.counters().l2p_table_pages_written);
+	EXPECT_TRUE(rig.boot()) << rig.error;
 	if (!rig.ftl)
 		return false;
-	driver.Recovered();
+	driver.check_recovered();
 	if (testing::Test::HasFailure())
 		return false;
-	driver.Batch({{FTL_WRITE, 4, 90, 0}, {FTL_WRITE, 5, 90, 0}});
-	EXPECT_EQ(rig.Check(), "");
+	driver.run_batch({{FTL_WRITE, 4, 90, 0}, {FTL_WRITE, 5, 90, 0}});
+	EXPECT_EQ(rig.check(), "");
 	return !alive;
 }
 
@@ -305,15 +305,15 @@ class L2pPowerCut : public testing::TestWithParam<int> {};
 
 TEST_P(L2pPowerCut, EveryOperationOfABodyThatFlushesTheLog)
 {
-	hz_device_config cfg = MapConfig();
+	hz_device_config cfg = map_config();
 	cfg.l2p_log_entries = 256;
-	Choose(cfg, GetParam() % 3, 0, GetParam() / 3);
+	choose(cfg, GetParam() % 3, 0, GetParam() / 3);
 	uint64_t pages = 0;
 	for (uint32_t before = 0; before < 2; before++) {
 		uint64_t cut = 1;
 		for (bool more = true; more; cut++) {
 			SCOPED_TRACE(testing::Message() << "cut " << cut << (before ? " before" : " inside"));
-			more = RunCut(cfg, cut, before, pages);
+			more = run_cut(cfg, cut, before, pages);
 			ASSERT_FALSE(HasFailure());
 		}
 		EXPECT_GT(cut, 60u);
@@ -326,8 +326,8 @@ TEST(L2pPowerCutLong, ChainOfCuts)
 {
 	for (uint64_t seed = 1; seed <= 24; seed++) {
 		std::mt19937_64 dice(seed);
-		hz_device_config cfg = dice() % 3 ? MapConfig() : WideMapConfig();
-		Choose(cfg, dice() % 3, dice() % 2, dice() % 2);
+		hz_device_config cfg = dice() % 3 ? map_config() : wide_map_config();
+		choose(cfg, dice() % 3, dice() % 2, dice() % 2);
 		cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
 		Rig rig(cfg);
 		Driver driver(rig, seed);
@@ -336,10 +336,10 @@ TEST(L2pPowerCutLong, ChainOfCuts)
 			policy.power_cut_op = 1 + dice() % 250;
 			policy.cut_before = dice() % 2;
 			SCOPED_TRACE(testing::Message() << "seed " << seed << " boot " << boot << " cut " << policy.power_cut_op);
-			ASSERT_TRUE(rig.Boot(policy)) << rig.error;
-			driver.Recovered();
+			ASSERT_TRUE(rig.boot(policy)) << rig.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
-			while (driver.Batch(driver.RandomBatch()))
+			while (driver.run_batch(driver.random_batch()))
 				ASSERT_FALSE(HasFailure());
 			ASSERT_FALSE(HasFailure());
 		}

@@ -15,22 +15,22 @@ struct Class {
 	std::string name;
 	unsigned level;
 };
-const Class kClasses[] = {
+const Class classes[] = {
 #define HZ_LOCK_CLASS(constant, name, level, ...) {#name, level},
 #include "lock_classes.def"
 };
 
 TEST(LockClasses, AKindThatDoesNotExistIsRefusedByAnyClass)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	std::vector<uint8_t> memory(1 << 20);
 	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
 		arena mem{memory.data(), memory.size(), 0};
 		cfg.lock_kind[c] = LT_LOCK_KINDS - 1;
-		EXPECT_EQ(ftl_lock_classes_init(&mem, &cfg), nullptr) << kClasses[c].name;
+		EXPECT_EQ(ftl_lock_classes_init(&mem, &cfg), nullptr) << classes[c].name;
 		cfg.lock_kind[c] = LT_LOCK_KINDS;
 		EXPECT_STREQ(ftl_lock_classes_init(&mem, &cfg), "lock_kind has a number that is no kind of lock in this firmware.")
-			<< kClasses[c].name;
+			<< classes[c].name;
 		cfg.lock_kind[c] = LT_LOCK_NONE;
 	}
 }
@@ -38,19 +38,19 @@ TEST(LockClasses, AKindThatDoesNotExistIsRefusedByAnyClass)
 TEST(LockClasses, HaveNamesOfTheirOwnAndZonesAreOutermost)
 {
 	std::set<std::string> names;
-	for (const Class &c : kClasses)
+	for (const Class &c : classes)
 		EXPECT_TRUE(names.insert(c.name).second) << c.name;
-	EXPECT_EQ(std::size(kClasses), size_t{HZ_LOCK_CLASSES});
+	EXPECT_EQ(std::size(classes), size_t{HZ_LOCK_CLASSES});
 	for (const auto inner : {HZ_LC_OPEN, HZ_LC_BUFFER, HZ_LC_L2P, HZ_LC_SLC, HZ_LC_BLOCK})
-		EXPECT_GT(kClasses[inner].level, kClasses[HZ_LC_ZONE].level) << kClasses[inner].name;
-	EXPECT_GT(kClasses[HZ_LC_SLC].level, kClasses[HZ_LC_L2P].level);
+		EXPECT_GT(classes[inner].level, classes[HZ_LC_ZONE].level) << classes[inner].name;
+	EXPECT_GT(classes[HZ_LC_SLC].level, classes[HZ_LC_L2P].level);
 }
 
 // A device's own harts keep the order: docs/locking.md.
 TEST(LockClasses, AZoneInsideTheMapIsCaught)
 {
-	Rig rig(Config());
-	ASSERT_TRUE(rig.Boot());
+	Rig rig(ftl_config());
+	ASSERT_TRUE(rig.boot());
 	testing::FLAGS_gtest_death_test_style = "threadsafe";
 	lt_lock zone, map;
 	lt_lock_init(&zone, HZ_LC_ZONE, 1000);

@@ -32,71 +32,71 @@ class Driver {
 public:
 	Driver(Rig &rig_, uint64_t seed) : rig(rig_), random(seed), zones(rig_.shape.zones) {}
 
-	uint32_t Capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
-	uint32_t Roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+	uint32_t capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
+	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
-	bool Batch(const std::vector<Op> &ops)
+	bool run_batch(const std::vector<Op> &ops)
 	{
 		running_.clear();
 		for (const Op &op : ops)
-			Issue(op);
+			issue(op);
 		lt_host_run_until_idle();
 		bool cut = lt_load(&rig.media.off) != 0;
 		for (Running &run : running_)
-			Settle(run, cut);
+			settle(run, cut);
 		return !cut;
 	}
 	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
-	uint64_t AbandonedBatch(const std::vector<Op> &ops, uint64_t after_ns)
+	uint64_t run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns)
 	{
 		uint64_t reset_ns, last_ns;
 		running_.clear();
 		for (const Op &op : ops)
-			Issue(op);
+			issue(op);
 		lt_host_run_until(clock_now_ns() + after_ns);
 		last_ns = reset_ns = clock_now_ns();
-		rig.Abandon(
+		rig.abandon(
 			[this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
 		for (Running &run : running_) {
 			EXPECT_TRUE(run.request->done) << "op " << run.op.kind << " of zone " << run.op.zone << " was forgotten";
 			last_ns = std::max(last_ns, run.request->answered_ns);
 			abandoned += run.request->status() == NVME_ABORT_REQUESTED;
-			Settle(run, true);
+			settle(run, true);
 		}
 		return last_ns - reset_ns;
 	}
-	std::vector<Op> RandomBatch(uint32_t most = 6)
+	std::vector<Op> random_batch(uint32_t most = 6)
 	{
 		std::vector<Op> ops;
-		for (uint32_t n = 1 + Roll(most); n; n--)
-			RandomOps(ops);
+		for (uint32_t n = 1 + roll(most); n; n--)
+			random_ops(ops);
 		return ops;
 	}
 	// After a boot: every zone is what was durable, or newer; the model takes over what it finds.
-	void Recovered()
+	void check_recovered()
 	{
-		auto report = rig.Report();
+		auto report = rig.report_zones();
 		for (uint32_t z = 0; z < zones.size(); z++)
-			RecoveredZone(z, report[z]);
-		ASSERT_EQ(rig.Check(), "");
+			check_recovered_zone(z, report[z]);
+		ASSERT_EQ(rig.check(), "");
 	}
 	// After a controller reset, when all is quiet: what was acknowledged is there, of the rest what has landed, and what was durable still is.
-	void Abandoned()
+	void check_abandoned()
 	{
-		auto report = rig.Report();
+		auto report = rig.report_zones();
 		for (uint32_t z = 0; z < zones.size(); z++) {
 			uint32_t durable = zones[z].durable;
 			zones[z].durable = zones[z].acked;
-			RecoveredZone(z, report[z], true);
+			check_recovered_zone(z, report[z], true);
 			zones[z].durable = std::min(durable, zones[z].acked);
 		}
-		ASSERT_EQ(rig.Check(), "");
+		ASSERT_EQ(rig.check(), "");
 	}
-	void VerifyAll()
+	void verify_all()
 	{
 		for (uint32_t z = 0; z < zones.size(); z++)
-			VerifyZone(z);
+			verify_zone(z);
 	}
 
 	Rig &rig;
@@ -114,21 +114,21 @@ private:
 		std::vector<uint64_t> tags;  // of the sectors it writes
 	};
 
-	void RandomOps(std::vector<Op> &ops)
+	void random_ops(std::vector<Op> &ops)
 	{
-		uint32_t zone = Roll(static_cast<uint32_t>(zones.size()));
-		uint32_t dice = Roll(100);
+		uint32_t zone = roll(static_cast<uint32_t>(zones.size()));
+		uint32_t dice = roll(100);
 		for (const Op &op : ops)
 			if (op.zone == zone && op.kind != FTL_WRITE && op.kind != FTL_READ && op.kind != FTL_APPEND)
 				return; // after a reset, finish … nothing more in this batch
 		if (dice < 55)
-			for (uint32_t n = 1 + Roll(4); n; n--)
-				ops.push_back({Roll(4) ? FTL_WRITE : FTL_APPEND, zone, 1 + Roll(Roll(3) ? 8 : 40),
-					       static_cast<uint8_t>(Roll(4) ? 0 : FTL_FUA)});
+			for (uint32_t n = 1 + roll(4); n; n--)
+				ops.push_back({roll(4) ? FTL_WRITE : FTL_APPEND, zone, 1 + roll(roll(3) ? 8 : 40),
+					       static_cast<uint8_t>(roll(4) ? 0 : FTL_FUA)});
 		else if (dice < 58)
-			ops.push_back({FTL_WRITE_ZEROES, zone, 1 + Roll(20), 0});
+			ops.push_back({FTL_WRITE_ZEROES, zone, 1 + roll(20), 0});
 		else if (dice < 75)
-			ops.push_back({FTL_READ, zone, 1 + Roll(60), 0});
+			ops.push_back({FTL_READ, zone, 1 + roll(60), 0});
 		else if (dice < 82)
 			ops.push_back({FTL_FLUSH, 0, 0, 0});
 		else if (dice < 90)
@@ -140,49 +140,49 @@ private:
 		else
 			ops.push_back({FTL_ZONE_CLOSE, zone, 0, 0});
 	}
-	void Issue(const Op &op)
+	void issue(const Op &op)
 	{
 		ModelZone &zone = zones[op.zone];
 		uint32_t offset = static_cast<uint32_t>(zone.tags.size()), sectors = op.sectors;
 		Running run{op, nullptr, offset, {}, {}};
 		if (op.kind == FTL_READ)
-			run.offset = Roll(Capacity());
-		if (op.kind == FTL_READ && run.offset + sectors > Capacity())
-			run.op.sectors = sectors = Capacity() - run.offset;
-		bool at_start = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == Capacity());
-		run.request = std::make_unique<Request>(op.kind, rig.Lba(op.zone, at_start ? 0 : run.offset), sectors, op.flags);
+			run.offset = roll(capacity());
+		if (op.kind == FTL_READ && run.offset + sectors > capacity())
+			run.op.sectors = sectors = capacity() - run.offset;
+		bool at_start = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == capacity());
+		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, at_start ? 0 : run.offset), sectors, op.flags);
 		bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
 		// Optimistic: taken back in Settle if it was refused.
 		for (uint32_t i = 0; writes && i < sectors; i++) {
 			run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : next_tag++);
-			FillPage(run.request->pages[i], run.tags[i]);
+			fill_sector(run.request->pages[i], run.tags[i]);
 		}
-		if (writes && !zone.full && offset + sectors <= Capacity())
+		if (writes && !zone.full && offset + sectors <= capacity())
 			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
 		zone.reset_pending |= op.kind == FTL_ZONE_RESET;
 		zone.finish_pending |= op.kind == FTL_ZONE_FINISH && !zone.full;
 		for (const ModelZone &z : zones)
 			run.acked.push_back(z.acked);
-		rig.Submit(*run.request, op.zone % rig.cfg.worker_count);
+		rig.submit(*run.request, op.zone % rig.cfg.worker_count);
 		running_.push_back(std::move(run));
 		operations++;
 	}
-	void Settle(Running &run, bool cut)
+	void settle(Running &run, bool cut)
 	{
 		ModelZone &zone = zones[run.op.zone];
 		Request &request = *run.request;
 		if (!request.done || request.status() == NVME_ABORT_REQUESTED) {
 			EXPECT_TRUE(cut) << "op " << run.op.kind << " of zone " << run.op.zone << " never completed";
 			zone.unsure = true;
-			if (run.tags.size() && run.offset == zone.accepted && run.offset + run.tags.size() <= Capacity())
-				Accept(zone, run.offset + run.op.sectors);
+			if (run.tags.size() && run.offset == zone.accepted && run.offset + run.tags.size() <= capacity())
+				accept(zone, run.offset + run.op.sectors);
 			return;
 		}
 		switch (run.op.kind) {
 		case FTL_WRITE:
 		case FTL_APPEND:
-		case FTL_WRITE_ZEROES: SettleWrite(run, zone); break;
-		case FTL_READ: SettleRead(run, zone); break;
+		case FTL_WRITE_ZEROES: settle_write(run, zone); break;
+		case FTL_READ: settle_read(run, zone); break;
 		case FTL_FLUSH:
 			EXPECT_EQ(request.status(), 0);
 			for (size_t z = 0; z < zones.size(); z++)
@@ -203,12 +203,12 @@ private:
 		default: EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION); break;
 		}
 	}
-	void Accept(ModelZone &zone, uint32_t end)
+	void accept(ModelZone &zone, uint32_t end)
 	{
 		zone.accepted = end;
-		zone.full |= end == Capacity();
+		zone.full |= end == capacity();
 	}
-	void SettleWrite(Running &run, ModelZone &zone)
+	void settle_write(Running &run, ModelZone &zone)
 	{
 		uint16_t status = run.request->status();
 		bool refused_budget = status == NVME_TOO_MANY_ACTIVE || status == NVME_TOO_MANY_OPEN;
@@ -225,42 +225,42 @@ private:
 			// An earlier write of the batch was refused: this one moved down.
 			run.offset = zone.accepted;
 			zone.tags.resize(zone.accepted);
-			if (run.offset + run.op.sectors <= Capacity())
+			if (run.offset + run.op.sectors <= capacity())
 				zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
 		}
-		if (run.offset + run.op.sectors > Capacity()) {
+		if (run.offset + run.op.sectors > capacity()) {
 			EXPECT_TRUE(status == NVME_ZONE_BOUNDARY || status == NVME_ZONE_FULL) << status;
 			return;
 		}
 		ASSERT_EQ(status, 0) << "write of zone " << run.op.zone << " at " << run.offset;
-		EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == rig.Lba(run.op.zone, run.offset));
-		Accept(zone, run.offset + run.op.sectors);
+		EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == rig.lba_of(run.op.zone, run.offset));
+		accept(zone, run.offset + run.op.sectors);
 		zone.acked = zone.accepted;
 		if (run.op.flags & FTL_FUA)
 			zone.durable = zone.accepted;
 	}
 	// Sectors completed before the batch must read as written; later ones may read as zeros or as written.
-	void SettleRead(Running &run, ModelZone &zone)
+	void settle_read(Running &run, ModelZone &zone)
 	{
 		ASSERT_EQ(run.request->status(), 0);
 		for (uint32_t i = 0; i < run.op.sectors; i++) {
 			uint32_t at = run.offset + i;
-			bool written = at < zone.tags.size() && PageIs(run.request->pages[i], zone.tags[at]);
-			bool zeros = PageIs(run.request->pages[i], 0);
+			bool written = at < zone.tags.size() && sector_is(run.request->pages[i], zone.tags[at]);
+			bool zeros = sector_is(run.request->pages[i], 0);
 			EXPECT_TRUE(written || (zeros && at >= run.acked[run.op.zone]))
 				<< "zone " << run.op.zone << " sector " << at << " reads wrong";
 		}
 	}
-	void RecoveredZone(uint32_t z, const nvme_zone_descriptor &found, bool running = false)
+	void check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found, bool running = false)
 	{
 		ModelZone &zone = zones[z];
 		uint8_t state = found.state >> 4;
 		uint32_t wp = static_cast<uint32_t>(found.write_pointer - found.start);
 		if (state == NVME_ZS_FULL) {
-			bool was_full = zone.full || zone.finish_pending || zone.tags.size() == Capacity();
+			bool was_full = zone.full || zone.finish_pending || zone.tags.size() == capacity();
 			ASSERT_TRUE(was_full) << "zone " << z << " became full by itself";
-			if (zone.tags.size() == Capacity())
-				zone.acked = Capacity();
+			if (zone.tags.size() == capacity())
+				zone.acked = capacity();
 			wp = zone.full ? zone.acked : static_cast<uint32_t>(zone.tags.size());
 			zone.full = true;
 		} else {
@@ -270,24 +270,24 @@ private:
 			ASSERT_LE(zone.durable, wp) << "zone " << z << " lost durable data";
 			ASSERT_LE(wp, zone.tags.size()) << "zone " << z << " has sectors nobody wrote";
 			ASSERT_TRUE(running || state == (wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY)) << "zone " << z << " state " << int(state);
-			ASSERT_FALSE(zone.full && zone.durable == Capacity());
+			ASSERT_FALSE(zone.full && zone.durable == capacity());
 			zone.full = false;
 		}
 		zone.tags.resize(wp);
 		zone.accepted = zone.acked = zone.durable = wp;
 		zone.reset_pending = zone.finish_pending = zone.unsure = false;
-		VerifyZone(z);
+		verify_zone(z);
 	}
-	void VerifyZone(uint32_t z)
+	void verify_zone(uint32_t z)
 	{
 		constexpr uint32_t most = 24; // larger buffers (128 KiB) are mapped anew each time under AddressSanitizer
-		for (uint32_t at = 0; at < Capacity(); at += most) {
-			uint32_t sectors = std::min(most, Capacity() - at);
-			Request read(FTL_READ, rig.Lba(z, at), sectors);
-			ASSERT_EQ(rig.Run(read), 0);
+		for (uint32_t at = 0; at < capacity(); at += most) {
+			uint32_t sectors = std::min(most, capacity() - at);
+			Request read(FTL_READ, rig.lba_of(z, at), sectors);
+			ASSERT_EQ(rig.run(read), 0);
 			for (uint32_t i = 0; i < sectors; i++) {
 				uint64_t tag = at + i < zones[z].tags.size() ? zones[z].tags[at + i] : 0;
-				ASSERT_TRUE(PageIs(read.pages[i], tag)) << "zone " << z << " sector " << at + i;
+				ASSERT_TRUE(sector_is(read.pages[i], tag)) << "zone " << z << " sector " << at + i;
 			}
 		}
 	}

@@ -6,30 +6,30 @@ using namespace ftl_rig;
 
 namespace {
 
-constexpr uint64_t kBegin = 1000; // of every boot's clock
+constexpr uint64_t boot_ns = 1000; // of every boot's clock
 
 // Boots, and returns how long the mount took; what it left to do is done afterwards.
-uint64_t MountNs(Rig &rig)
+uint64_t mount_ns(Rig &rig)
 {
-	EXPECT_TRUE(rig.Start()) << rig.error;
-	uint64_t took = clock_now_ns() - kBegin;
+	EXPECT_TRUE(rig.start()) << rig.error;
+	uint64_t took = clock_now_ns() - boot_ns;
 	lt_host_run_until_idle();
 	return took;
 }
 
 // Fills `zones` zones with whole superpages and switches the device off: in order, or not.
-uint64_t MountNsAfter(const hz_device_config &cfg, uint32_t zones, bool orderly)
+uint64_t mount_ns_after(const hz_device_config &cfg, uint32_t zones, bool orderly)
 {
 	Rig rig(cfg);
-	EXPECT_EQ(MountNs(rig), 0u) << "an empty image needs no reads";
+	EXPECT_EQ(mount_ns(rig), 0u) << "an empty image needs no reads";
 	for (uint32_t zone = 0; zone < zones; zone++)
-		EXPECT_EQ(rig.Write(zone, 0, static_cast<uint32_t>(rig.shape.zone_capacity_sectors), 1000 * (zone + 1)), 0);
+		EXPECT_EQ(rig.write(zone, 0, static_cast<uint32_t>(rig.shape.zone_capacity_sectors), 1000 * (zone + 1)), 0);
 	if (orderly) {
-		EXPECT_EQ(rig.ComeToRest(), 0);
+		EXPECT_EQ(rig.come_to_rest(), 0);
 	}
-	uint64_t took = MountNs(rig);
-	EXPECT_EQ(rig.Check(), "");
-	EXPECT_EQ(zones ? rig.Compare(0, 0, 8, 1000) : "", "");
+	uint64_t took = mount_ns(rig);
+	EXPECT_EQ(rig.check(), "");
+	EXPECT_EQ(zones ? rig.compare(0, 0, 8, 1000) : "", "");
 	return took;
 }
 
@@ -37,18 +37,18 @@ uint64_t MountNsAfter(const hz_device_config &cfg, uint32_t zones, bool orderly)
 
 TEST(MountTime, ADeviceThatWasNeverWrittenTakesNone)
 {
-	Rig rig(Config());
+	Rig rig(ftl_config());
 	for (int boot = 0; boot < 3; boot++)
-		EXPECT_EQ(MountNs(rig), 0u);
+		EXPECT_EQ(mount_ns(rig), 0u);
 }
 
 TEST(MountTime, GrowsWithWhatIsWrittenAndIsTheSameEachTime)
 {
 	uint64_t before = 0;
 	for (uint32_t zones = 1; zones <= 5; zones++) {
-		uint64_t took = MountNsAfter(Config(), zones, false);
+		uint64_t took = mount_ns_after(ftl_config(), zones, false);
 		EXPECT_GT(took, before) << zones;
-		EXPECT_EQ(took, MountNsAfter(Config(), zones, false));
+		EXPECT_EQ(took, mount_ns_after(ftl_config(), zones, false));
 		before = took;
 	}
 }
@@ -57,7 +57,7 @@ TEST(MountTime, GrowsWithWhatIsWrittenAndIsTheSameEachTime)
 TEST(MountTime, IsLongerAfterAPowerCut)
 {
 	for (uint32_t zones : {3u, 5u})
-		EXPECT_GT(MountNsAfter(Config(), zones, false), MountNsAfter(Config(), zones, true)) << zones;
+		EXPECT_GT(mount_ns_after(ftl_config(), zones, false), mount_ns_after(ftl_config(), zones, true)) << zones;
 }
 
 // With the map in RAM a mount reads the OOB of all that conventional zones hold.
@@ -65,15 +65,15 @@ TEST(MountTime, GrowsWithConventionalData)
 {
 	uint64_t before = 0;
 	for (uint32_t quarters = 1; quarters <= 4; quarters++) {
-		Rig rig(PageConfig(true));
-		EXPECT_EQ(MountNs(rig), 0u);
+		Rig rig(conventional_config(true));
+		EXPECT_EQ(mount_ns(rig), 0u);
 		ConventionalDriver driver(rig, 1);
-		for (uint32_t at = 0, end = driver.Sectors() * quarters / 4; at < end; at += 96)
-			ASSERT_TRUE(driver.Batch({{FTL_WRITE, at, std::min(96u, end - at)}}));
-		EXPECT_EQ(rig.ComeToRest(), 0);
-		uint64_t took = MountNs(rig);
+		for (uint32_t at = 0, end = driver.sector_count() * quarters / 4; at < end; at += 96)
+			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, at, std::min(96u, end - at)}}));
+		EXPECT_EQ(rig.come_to_rest(), 0);
+		uint64_t took = mount_ns(rig);
 		EXPECT_GT(took, before) << quarters;
 		before = took;
-		driver.Recovered();
+		driver.check_recovered();
 	}
 }

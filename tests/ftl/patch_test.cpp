@@ -9,9 +9,9 @@
 using namespace ftl_rig;
 
 // Superblock 96 sectors, patch 32: the zone has 128, all of them usable. Ten SLC superblocks for patches, the rest is the log.
-static hz_device_config Patched(uint32_t capacity = 128, uint32_t slc_sectors = 1)
+static hz_device_config patched_zones_config(uint32_t capacity = 128, uint32_t slc_sectors = 1)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.zone_capacity_sectors = capacity;
 	cfg.zone_size_sectors = 128;
 	cfg.slc_program_sectors = slc_sectors;
@@ -21,9 +21,9 @@ static hz_device_config Patched(uint32_t capacity = 128, uint32_t slc_sectors = 
 }
 
 struct Patch : testing::Test {
-	Patch() : r(Patched()) { EXPECT_TRUE(r.Boot()) << r.error; }
-	~Patch() { EXPECT_EQ(r.Check(), ""); }
-	uint64_t Programs(hz_cause cause)
+	Patch() : r(patched_zones_config()) { EXPECT_TRUE(r.boot()) << r.error; }
+	~Patch() { EXPECT_EQ(r.check(), ""); }
+	uint64_t programs(hz_cause cause)
 	{
 		hz_log_flash flash;
 		tsu_report(r.tsu, &flash);
@@ -35,52 +35,52 @@ struct Patch : testing::Test {
 TEST_F(Patch, AWholeZoneIsWrittenOnceAndReadBack)
 {
 	EXPECT_EQ(r.shape.zone_capacity_sectors, r.shape.zone_size_sectors);
-	EXPECT_EQ(r.Write(0, 0, 128, 1), 0);
-	EXPECT_EQ(r.State(0), NVME_ZS_FULL);
-	EXPECT_EQ(Programs(HZ_CAUSE_HOST), 128u) << "each sector goes to its place at once";
-	EXPECT_EQ(r.Counters().slc_sectors, 0u);
-	EXPECT_EQ(r.Compare(0, 0, 128, 1), "");
-	EXPECT_EQ(r.Compare(0, 90, 12, 91), "") << "across the seam";
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.State(0), NVME_ZS_FULL);
-	EXPECT_EQ(r.Compare(0, 0, 128, 1), "");
+	EXPECT_EQ(r.write(0, 0, 128, 1), 0);
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_FULL);
+	EXPECT_EQ(programs(HZ_CAUSE_HOST), 128u) << "each sector goes to its place at once";
+	EXPECT_EQ(r.counters().slc_sectors, 0u);
+	EXPECT_EQ(r.compare(0, 0, 128, 1), "");
+	EXPECT_EQ(r.compare(0, 90, 12, 91), "") << "across the seam";
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_FULL);
+	EXPECT_EQ(r.compare(0, 0, 128, 1), "");
 }
 
 TEST_F(Patch, SmallForcedWritesInThePatchGoStraightToTheirPlace)
 {
-	EXPECT_EQ(r.Write(0, 0, 96, 1), 0);
+	EXPECT_EQ(r.write(0, 0, 96, 1), 0);
 	for (uint32_t i = 96; i < 105; i++)
-		EXPECT_EQ(r.Write(0, i, 1, 1 + i, FTL_FUA), 0);
-	EXPECT_EQ(r.Counters().slc_sectors, 0u);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Report()[0].write_pointer, r.Lba(0, 105));
-	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Write(0, 105, 23, 106), 0);
-	EXPECT_EQ(r.Compare(0, 0, 128, 1), "");
+		EXPECT_EQ(r.write(0, i, 1, 1 + i, FTL_FUA), 0);
+	EXPECT_EQ(r.counters().slc_sectors, 0u);
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.report_zones()[0].write_pointer, r.lba_of(0, 105));
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.write(0, 105, 23, 106), 0);
+	EXPECT_EQ(r.compare(0, 0, 128, 1), "");
 }
 
 TEST_F(Patch, ResetErasesBothAndFinishMayEndAnywhere)
 {
-	EXPECT_EQ(r.Write(0, 0, 128, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_RESET, 0), 0);
-	EXPECT_EQ(r.Compare(0, 0, 128, 0), "");
+	EXPECT_EQ(r.write(0, 0, 128, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_RESET, 0), 0);
+	EXPECT_EQ(r.compare(0, 0, 128, 0), "");
 	hz_log_flash flash;
 	tsu_report(r.tsu, &flash);
 	EXPECT_EQ(flash.erases[HZ_CAUSE_HOST], 2u * r.shape.planes);
 	uint32_t zone = 1;
 	for (uint32_t end : {90u, 96u, 97u, 127u}) {
-		EXPECT_EQ(r.Write(zone, 0, end, 5), 0);
-		EXPECT_EQ(r.Op(FTL_ZONE_FINISH, zone++), 0);
+		EXPECT_EQ(r.write(zone, 0, end, 5), 0);
+		EXPECT_EQ(r.run_op(FTL_ZONE_FINISH, zone++), 0);
 	}
 	for (int boot = 0; boot < 2; boot++) {
 		zone = 1;
 		for (uint32_t end : {90u, 96u, 97u, 127u}) {
-			EXPECT_EQ(r.State(zone), NVME_ZS_FULL);
-			EXPECT_EQ(r.Compare(zone, 0, end, 5), "");
-			EXPECT_EQ(r.Compare(zone++, end, 128 - end, 0), "");
+			EXPECT_EQ(r.zone_state(zone), NVME_ZS_FULL);
+			EXPECT_EQ(r.compare(zone, 0, end, 5), "");
+			EXPECT_EQ(r.compare(zone++, end, 128 - end, 0), "");
 		}
-		EXPECT_EQ(r.Check(), "");
-		ASSERT_TRUE(r.Boot());
+		EXPECT_EQ(r.check(), "");
+		ASSERT_TRUE(r.boot());
 	}
 }
 
@@ -89,19 +89,19 @@ TEST_F(Patch, AllZonesMayBeFull)
 {
 	for (uint32_t round = 0; round < 5; round++) {
 		for (uint32_t z = 0; z < r.shape.zones; z++) {
-			EXPECT_EQ(r.Write(z, 0, 50, 1000 * (z + 1) + round, FTL_FUA), 0);
-			EXPECT_EQ(r.Write(z, 50, 78, 1000 * (z + 1) + round + 50), 0);
+			EXPECT_EQ(r.write(z, 0, 50, 1000 * (z + 1) + round, FTL_FUA), 0);
+			EXPECT_EQ(r.write(z, 50, 78, 1000 * (z + 1) + round + 50), 0);
 		}
 		for (uint32_t z = 0; z < r.shape.zones; z++) {
-			EXPECT_EQ(r.Compare(z, 0, 128, 1000 * (z + 1) + round), "");
-			EXPECT_EQ(r.Op(FTL_ZONE_RESET, z), 0);
+			EXPECT_EQ(r.compare(z, 0, 128, 1000 * (z + 1) + round), "");
+			EXPECT_EQ(r.run_op(FTL_ZONE_RESET, z), 0);
 		}
 	}
 }
 
 TEST(PatchConfig, TooFewSlcBlocksAreRefusedByName)
 {
-	hz_device_config cfg = Patched();
+	hz_device_config cfg = patched_zones_config();
 	char text[256] = "";
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
@@ -119,22 +119,22 @@ TEST(PatchFaults, AnyOneOperationMayFail)
 	uint64_t operations = 1000;
 	for (uint64_t fail = 1; fail <= operations; fail++) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
-		Rig r(Patched(128, 1 + fail % 2));
+		Rig r(patched_zones_config(128, 1 + fail % 2));
 		nand_policy policy{};
 		policy.fail_op = fail;
-		ASSERT_TRUE(r.Boot(policy));
+		ASSERT_TRUE(r.boot(policy));
 		Driver driver(r, 1);
-		driver.Batch({{FTL_WRITE, 0, 100, 0}, {FTL_WRITE, 1, 96, FTL_FUA}});
-		driver.Batch({{FTL_WRITE, 0, 3, FTL_FUA}, {FTL_WRITE, 1, 5, FTL_FUA}});
-		driver.Batch({{FTL_WRITE, 0, 25, 0}, {FTL_WRITE, 1, 9, FTL_FUA}, {FTL_READ, 1, 60, 0}});
-		driver.Batch({{FTL_ZONE_RESET, 0, 0, 0}, {FTL_ZONE_FINISH, 1, 0, 0}});
-		driver.Batch({{FTL_WRITE, 0, 110, FTL_FUA}});
-		ASSERT_EQ(r.Check(), "");
-		driver.VerifyAll();
+		driver.run_batch({{FTL_WRITE, 0, 100, 0}, {FTL_WRITE, 1, 96, FTL_FUA}});
+		driver.run_batch({{FTL_WRITE, 0, 3, FTL_FUA}, {FTL_WRITE, 1, 5, FTL_FUA}});
+		driver.run_batch({{FTL_WRITE, 0, 25, 0}, {FTL_WRITE, 1, 9, FTL_FUA}, {FTL_READ, 1, 60, 0}});
+		driver.run_batch({{FTL_ZONE_RESET, 0, 0, 0}, {FTL_ZONE_FINISH, 1, 0, 0}});
+		driver.run_batch({{FTL_WRITE, 0, 110, FTL_FUA}});
+		ASSERT_EQ(r.check(), "");
+		driver.verify_all();
 		ASSERT_FALSE(HasFailure());
 		operations = nand_media_operations(&r.media);
-		ASSERT_TRUE(r.Boot()) << r.error;
-		driver.Recovered();
+		ASSERT_TRUE(r.boot()) << r.error;
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
 	EXPECT_GT(operations, 60u);
@@ -145,7 +145,7 @@ class PatchProperty : public testing::TestWithParam<int> {};
 TEST_P(PatchProperty, AgreesWithTheModelAndSurvivesCuts)
 {
 	std::mt19937_64 dice(GetParam());
-	hz_device_config cfg = Patched(GetParam() % 2 ? 109 : 128, GetParam() % 4 < 2 ? 1 : 2);
+	hz_device_config cfg = patched_zones_config(GetParam() % 2 ? 109 : 128, GetParam() % 4 < 2 ? 1 : 2);
 	cfg.buffer_binding = GetParam() % 3;
 	cfg.write_buffers = cfg.buffer_binding == HZ_BIND_PER_ZONE ? cfg.max_active : 2;
 	cfg.program_fail_ppb = GetParam() / 4 % 2 ? 1000000 : 0;
@@ -168,11 +168,11 @@ TEST_P(PatchProperty, AgreesWithTheModelAndSurvivesCuts)
 		policy.power_cut_op = boot % 5 ? 1 + dice() % 400 : 0;
 		policy.cut_before = dice() % 2;
 		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
-		ASSERT_TRUE(rig.Boot(policy)) << rig.error;
-		driver.Recovered();
+		ASSERT_TRUE(rig.boot(policy)) << rig.error;
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
-		for (int batch = 0; batch < 60 && driver.Batch(driver.RandomBatch()); batch++) {
-			ASSERT_EQ(rig.Check(), "") << "batch " << batch;
+		for (int batch = 0; batch < 60 && driver.run_batch(driver.random_batch()); batch++) {
+			ASSERT_EQ(rig.check(), "") << "batch " << batch;
 			ASSERT_FALSE(HasFailure());
 		}
 		ASSERT_FALSE(HasFailure());

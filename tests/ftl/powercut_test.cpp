@@ -35,40 +35,40 @@ TEST_P(PowerCut, EveryOperation)
 }
 
 // The batches until power goes; then the device is mounted and compared, and goes on. False when power did not go.
-template <typename Driver, typename Body> bool CutIn(Driver &driver, const Body &body, void (*go_on)(Driver &))
+template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body &body, void (*go_on)(Driver &))
 {
 	bool alive = true;
 	for (const auto &batch : body)
-		alive = alive && driver.Batch(batch);
-	EXPECT_TRUE(driver.rig.Boot()) << driver.rig.error;
+		alive = alive && driver.run_batch(batch);
+	EXPECT_TRUE(driver.rig.boot()) << driver.rig.error;
 	if (!driver.rig.ftl)
 		return false;
-	driver.Recovered();
+	driver.check_recovered();
 	if (!testing::Test::HasFailure())
 		go_on(driver);
 	return !alive;
 }
 
 // Pulls the plug without a cut inside an operation, and looks again.
-template <typename Driver> void Replug(Driver &driver)
+template <typename Driver> void replug(Driver &driver)
 {
-	ASSERT_EQ(driver.rig.Check(), "");
-	ASSERT_TRUE(driver.rig.Boot()) << driver.rig.error;
-	driver.Recovered();
+	ASSERT_EQ(driver.rig.check(), "");
+	ASSERT_TRUE(driver.rig.boot()) << driver.rig.error;
+	driver.check_recovered();
 }
 
 // Random batches, the device cut again and again on the same image, at one of its next `most` operations.
-template <typename Driver> void ChainOfCuts(Driver &driver, std::mt19937_64 &dice, uint64_t most)
+template <typename Driver> void chain_of_cuts(Driver &driver, std::mt19937_64 &dice, uint64_t most)
 {
 	for (int boot = 0; boot < 12; boot++) {
 		nand_policy policy{};
 		policy.power_cut_op = 1 + dice() % most;
 		policy.cut_before = dice() % 2;
 		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
-		ASSERT_TRUE(driver.rig.Boot(policy)) << driver.rig.error;
-		driver.Recovered();
+		ASSERT_TRUE(driver.rig.boot(policy)) << driver.rig.error;
+		driver.check_recovered();
 		ASSERT_FALSE(testing::Test::HasFailure());
-		while (driver.Batch(driver.RandomBatch()))
+		while (driver.run_batch(driver.random_batch()))
 			ASSERT_FALSE(testing::Test::HasFailure());
 		ASSERT_FALSE(testing::Test::HasFailure());
 	}
@@ -76,32 +76,31 @@ template <typename Driver> void ChainOfCuts(Driver &driver, std::mt19937_64 &dic
 
 namespace zones {
 
-static Op W(uint32_t zone, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, zone, sectors, flags}; }
-static Op Z(ftl_op op, uint32_t zone) { return {op, zone, 0, 0}; }
-static const Op kFlush{FTL_FLUSH, 0, 0, 0};
+static Op w(uint32_t zone, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, zone, sectors, flags}; }
+static Op z(ftl_op op, uint32_t zone) { return {op, zone, 0, 0}; }
+static const Op flush{FTL_FLUSH, 0, 0, 0};
 
 using Body = std::vector<std::vector<Op>>;
 
-static const std::vector<std::pair<const char *, Body>> kBodies = {
-	{"FlushPartial", {{W(0, 3)}, {kFlush}, {W(0, 5)}, {kFlush}, {W(0, 9)}, {kFlush}, {W(0, 1, FTL_FUA)}}},
-	{"TwoZonesOneBuffer", {{W(0, 4), W(2, 3)}, {W(0, 5), W(2, 7)}, {kFlush}, {W(2, 20), W(0, 2)}, {kFlush}}},
-	{"FillAndReset",
-	 {{W(1, 40)}, {W(1, 56)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 30, FTL_FUA)}, {Z(FTL_ZONE_RESET, 1)}, {W(1, 7)}, {kFlush}}},
+static const std::vector<std::pair<const char *, Body>> bodies = {
+	{"FlushPartial", {{w(0, 3)}, {flush}, {w(0, 5)}, {flush}, {w(0, 9)}, {flush}, {w(0, 1, FTL_FUA)}}},
+	{"TwoZonesOneBuffer", {{w(0, 4), w(2, 3)}, {w(0, 5), w(2, 7)}, {flush}, {w(2, 20), w(0, 2)}, {flush}}},
+	{"FillAndReset", {{w(1, 40)}, {w(1, 56)}, {z(FTL_ZONE_RESET, 1)}, {w(1, 30, FTL_FUA)}, {z(FTL_ZONE_RESET, 1)}, {w(1, 7)}, {flush}}},
 	{"Finish",
-	 {{W(3, 8)},
-	  {Z(FTL_ZONE_FINISH, 3)},
-	  {W(4, 12)},
-	  {Z(FTL_ZONE_FINISH, 4)},
-	  {Z(FTL_ZONE_FINISH, 5)},
-	  {Z(FTL_ZONE_RESET, 3)},
-	  {W(3, 5, FTL_FUA)}}},
-	{"ManyUnitsInFlight", {{W(0, 64), W(1, 50)}, {kFlush}, {W(0, 30), W(1, 40)}, {kFlush}}},
+	 {{w(3, 8)},
+	  {z(FTL_ZONE_FINISH, 3)},
+	  {w(4, 12)},
+	  {z(FTL_ZONE_FINISH, 4)},
+	  {z(FTL_ZONE_FINISH, 5)},
+	  {z(FTL_ZONE_RESET, 3)},
+	  {w(3, 5, FTL_FUA)}}},
+	{"ManyUnitsInFlight", {{w(0, 64), w(1, 50)}, {flush}, {w(0, 30), w(1, 40)}, {flush}}},
 	{"SmallForced",
-	 {{W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
-	  {W(0, 1, FTL_FUA), W(0, 1, FTL_FUA), W(0, 1, FTL_FUA)},
-	  {W(0, 1, FTL_FUA), W(0, 1), W(0, 2, FTL_FUA)}}},
+	 {{w(0, 1, FTL_FUA), w(0, 1, FTL_FUA), w(0, 1, FTL_FUA)},
+	  {w(0, 1, FTL_FUA), w(0, 1, FTL_FUA), w(0, 1, FTL_FUA)},
+	  {w(0, 1, FTL_FUA), w(0, 1), w(0, 2, FTL_FUA)}}},
 	{"NearTheEnd",
-	 {{W(0, 93), W(1, 40)}, {W(0, 2, FTL_FUA)}, {W(0, 1), W(2, 3)}, {W(0, 14)}, {kFlush}, {Z(FTL_ZONE_RESET, 0)}, {W(0, 2, FTL_FUA)}}},
+	 {{w(0, 93), w(1, 40)}, {w(0, 2, FTL_FUA)}, {w(0, 1), w(2, 3)}, {w(0, 14)}, {flush}, {z(FTL_ZONE_RESET, 0)}, {w(0, 2, FTL_FUA)}}},
 };
 
 // Policies side by side; each body is cut at each of its operations under each of them.
@@ -110,7 +109,7 @@ struct Policy {
 	void (*change)(hz_device_config &);
 };
 
-static void Patch(hz_device_config &cfg)
+static void patch(hz_device_config &cfg)
 {
 	cfg.zone_capacity_sectors = 110; // the body "NearTheEnd" crosses the seam at 96
 	cfg.zone_size_sectors = 128;
@@ -118,7 +117,7 @@ static void Patch(hz_device_config &cfg)
 	cfg.blocks_per_plane = 28;
 }
 
-static const Policy kPolicies[] = {
+static const Policy policies[] = {
 	{"Plain", [](hz_device_config &) {}},
 	{"TwoPlanes", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
@@ -130,59 +129,59 @@ static const Policy kPolicies[] = {
 		 cfg.buffer_binding = HZ_BIND_PER_ZONE, cfg.write_buffers = cfg.max_active, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6,
 		 cfg.buffer_idle_ns = 200000;
 	 }},
-	{"PatchedIdle", [](hz_device_config &cfg) { Patch(cfg), cfg.buffer_idle_ns = 1; }},
+	{"PatchedIdle", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
-	{"PatchedSlowDie", [](hz_device_config &cfg) { Patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
+	{"PatchedSlowDie", [](hz_device_config &cfg) { patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
 	{"PatchedSlcPagesFifo",
-	 [](hz_device_config &cfg) { Patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6; }},
+	 [](hz_device_config &cfg) { patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6; }},
 };
 
 // Once more after the crash: write, flush, write.
-static void GoOn(Driver &driver)
+static void go_on(Driver &driver)
 {
 	std::vector<Op> more;
 	for (uint32_t zone = 0; zone < 5; zone++)
-		more.push_back(W(zone, 4));
-	driver.Batch(more);
-	driver.Batch({kFlush});
+		more.push_back(w(zone, 4));
+	driver.run_batch(more);
+	driver.run_batch({flush});
 	for (Op &op : more)
 		op.sectors = 1;
-	driver.Batch(more);
-	Replug(driver);
+	driver.run_batch(more);
+	replug(driver);
 }
 
-static hz_device_config CutConfig(const Policy &policy)
+static hz_device_config cut_config(const Policy &policy)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.slc_blocks_per_plane = 8;
 	cfg.blocks_per_plane = 18;
 	policy.change(cfg);
 	return cfg;
 }
 
-static bool RunCut(const Policy &changed, const Body &body, const nand_policy &policy)
+static bool run_cut(const Policy &changed, const Body &body, const nand_policy &policy)
 {
-	Rig rig(CutConfig(changed));
-	EXPECT_TRUE(rig.Boot(policy)) << rig.error;
+	Rig rig(cut_config(changed));
+	EXPECT_TRUE(rig.boot(policy)) << rig.error;
 	Driver driver(rig, 1);
-	return CutIn(driver, body, GoOn);
+	return cut_in(driver, body, go_on);
 }
 
-static std::vector<Subject> Subjects()
+static std::vector<Subject> subjects()
 {
 	std::vector<Subject> all;
-	for (const auto &[name, body] : kBodies)
-		for (const Policy &policy : kPolicies)
+	for (const auto &[name, body] : bodies)
+		for (const Policy &policy : policies)
 			all.push_back({std::string(name) + "_" + policy.name, 8, {1, 1}, [&body = body, &policy](const nand_policy &cut) {
-					       return RunCut(policy, body, cut);
+					       return run_cut(policy, body, cut);
 				       }});
 	return all;
 }
-INSTANTIATE_TEST_SUITE_P(Zones, PowerCut, testing::ValuesIn(Subjects()), [](const auto &test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Zones, PowerCut, testing::ValuesIn(subjects()), [](const auto &test) { return test.param.name; });
 
-static hz_device_config RandomConfig(std::mt19937_64 &dice)
+static hz_device_config random_config(std::mt19937_64 &dice)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.buffer_binding = dice() % 3;
 	cfg.write_buffers = cfg.buffer_binding == HZ_BIND_PER_ZONE ? cfg.max_active : 1 + dice() % 3;
 	cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
@@ -190,19 +189,19 @@ static hz_device_config RandomConfig(std::mt19937_64 &dice)
 	cfg.slc_blocks_per_plane = 8;
 	cfg.blocks_per_plane = 18;
 	if (dice() % 3 == 0)
-		Patch(cfg);
+		patch(cfg);
 	cfg.slc_gc = dice() % 3;
 	cfg.slc_gc_low = dice() % 8;
 	cfg.buffer_idle_ns = dice() % 2 ? 1 + dice() % 1000000 : 0;
 	return cfg;
 }
 
-static void Chain(uint64_t seed)
+static void chain(uint64_t seed)
 {
 	std::mt19937_64 dice(seed);
-	Rig rig(RandomConfig(dice));
+	Rig rig(random_config(dice));
 	Driver driver(rig, seed);
-	ChainOfCuts(driver, dice, 150);
+	chain_of_cuts(driver, dice, 150);
 }
 
 } // namespace zones
@@ -211,67 +210,67 @@ namespace conventional {
 
 using Body = std::vector<std::vector<ConventionalOp>>;
 
-static ConventionalOp W(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
-static const ConventionalOp kFlush{FTL_FLUSH, 0, 0};
+static ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+static const ConventionalOp flush{FTL_FLUSH, 0, 0};
 
 // The last body overwrites a device filled before, so that the collector runs.
-static const std::vector<std::pair<const char *, Body>> kBodies = {
-	{"Overwrites", {{W(0, 9)}, {kFlush}, {W(3, 4, FTL_FUA)}, {W(0, 30), W(200, 3)}, {W(5, 2)}, {kFlush}, {W(4, 3)}}},
-	{"SideBySide", {{W(0, 40), W(20, 40), W(95, 4)}, {W(10, 5, FTL_FUA), W(11, 5, FTL_FUA)}, {kFlush, W(0, 12)}}},
-	{"Collecting", {{W(0, 60), W(100, 60)}, {W(30, 60)}, {kFlush, W(10, 30)}, {W(0, 48, FTL_FUA)}}},
+static const std::vector<std::pair<const char *, Body>> bodies = {
+	{"Overwrites", {{w(0, 9)}, {flush}, {w(3, 4, FTL_FUA)}, {w(0, 30), w(200, 3)}, {w(5, 2)}, {flush}, {w(4, 3)}}},
+	{"SideBySide", {{w(0, 40), w(20, 40), w(95, 4)}, {w(10, 5, FTL_FUA), w(11, 5, FTL_FUA)}, {flush, w(0, 12)}}},
+	{"Collecting", {{w(0, 60), w(100, 60)}, {w(30, 60)}, {flush, w(10, 30)}, {w(0, 48, FTL_FUA)}}},
 };
 
 // Once more after the crash: write until backing zones are collected.
-static void GoOn(ConventionalDriver &driver)
+static void go_on(ConventionalDriver &driver)
 {
 	for (int i = 0; i < 4; i++)
-		driver.Batch({W(i * 7, 40), W(i * 50, 30, FTL_FUA)});
-	driver.Batch({kFlush});
-	driver.Batch({W(3, 9)});
-	Replug(driver);
+		driver.run_batch({w(i * 7, 40), w(i * 50, 30, FTL_FUA)});
+	driver.run_batch({flush});
+	driver.run_batch({w(3, 9)});
+	replug(driver);
 }
 
-static hz_device_config CutConfig(bool mapped)
+static hz_device_config cut_config(bool mapped)
 {
-	hz_device_config cfg = mapped ? MappedPageConfig(true) : PageConfig(true);
+	hz_device_config cfg = mapped ? mapped_conventional_config(true) : conventional_config(true);
 	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
 	return cfg;
 }
 
-static bool RunCut(const Body &body, bool mapped, bool filled, const nand_policy &policy)
+static bool run_cut(const Body &body, bool mapped, bool filled, const nand_policy &policy)
 {
-	Rig rig(CutConfig(mapped));
-	EXPECT_TRUE(rig.Boot()) << rig.error;
+	Rig rig(cut_config(mapped));
+	EXPECT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, 1);
 	if (filled)
 		for (int round = 0; round < 3; round++)
-			driver.Fill(48);
-	driver.Batch({kFlush});
-	EXPECT_TRUE(rig.Boot(policy)) << rig.error;
-	return CutIn(driver, body, GoOn);
+			driver.fill(48);
+	driver.run_batch({flush});
+	EXPECT_TRUE(rig.boot(policy)) << rig.error;
+	return cut_in(driver, body, go_on);
 }
 
-static std::vector<Subject> Subjects()
+static std::vector<Subject> subjects()
 {
 	std::vector<Subject> all;
-	for (const auto &[name, body] : kBodies)
+	for (const auto &[name, body] : bodies)
 		for (bool mapped : {false, true}) {
 			bool filled = name == std::string("Collecting");
 			all.push_back(
 				{name + std::string(mapped ? "_Mapped" : "_Flat"),
 				 filled ? 60u : 10u,
 				 {filled && mapped ? 3u : 1u, filled ? 3u : 1u},
-				 [&body = body, mapped, filled](const nand_policy &cut) { return RunCut(body, mapped, filled, cut); }});
+				 [&body = body, mapped, filled](const nand_policy &cut) { return run_cut(body, mapped, filled, cut); }});
 		}
 	return all;
 }
-INSTANTIATE_TEST_SUITE_P(Conventional, PowerCut, testing::ValuesIn(Subjects()), [](const auto &test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Conventional, PowerCut, testing::ValuesIn(subjects()), [](const auto &test) { return test.param.name; });
 
-static hz_device_config RandomConfig(uint64_t seed, std::mt19937_64 &dice)
+static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 {
-	hz_device_config cfg = seed % 2 ? MappedPageConfig(seed % 3, seed & 4 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND)
-					: PageConfig(seed % 3);
+	hz_device_config cfg = seed % 2 ? mapped_conventional_config(seed % 3, seed & 4 ? HZ_L2P_LOG_BLOCKING : HZ_L2P_LOG_BACKGROUND)
+					: conventional_config(seed % 3);
 	cfg.conventional_gc = static_cast<uint32_t>(dice() % HZ_GC_POLICIES);
 	cfg.conventional_streams = 1 + dice() % 2;
 	cfg.conventional_buffers = 1 + dice() % 3;
@@ -282,14 +281,14 @@ static hz_device_config RandomConfig(uint64_t seed, std::mt19937_64 &dice)
 }
 
 // A full device: most cuts hit a collection.
-static void Chain(uint64_t seed)
+static void chain(uint64_t seed)
 {
 	std::mt19937_64 dice(seed);
-	Rig rig(RandomConfig(seed, dice));
+	Rig rig(random_config(seed, dice));
 	ConventionalDriver driver(rig, seed);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
-	driver.Fill();
-	ChainOfCuts(driver, dice, 200);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	driver.fill();
+	chain_of_cuts(driver, dice, 200);
 }
 
 } // namespace conventional
@@ -299,18 +298,18 @@ struct ChainKind {
 	unsigned seeds; // of each test
 	void (*run)(uint64_t seed);
 };
-static const ChainKind kChains[] = {{"Zones", 15, zones::Chain}, {"Conventional", 3, conventional::Chain}};
+static const ChainKind chains[] = {{"Zones", 15, zones::chain}, {"Conventional", 3, conventional::chain}};
 
 class PowerCutRandom : public testing::TestWithParam<std::tuple<int, int>> {};
 
 TEST_P(PowerCutRandom, ChainOfCuts)
 {
-	const ChainKind &kind = kChains[std::get<0>(GetParam())];
+	const ChainKind &kind = chains[std::get<0>(GetParam())];
 	uint64_t first = std::get<1>(GetParam()) * 1000;
 	for (uint64_t seed = first; seed < first + kind.seeds && !HasFailure(); seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		kind.run(seed);
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, PowerCutRandom, testing::Combine(testing::Range(0, int(std::size(kChains))), testing::Range(1, 9)),
-			 [](const auto &test) { return kChains[std::get<0>(test.param)].name + std::to_string(std::get<1>(test.param)); });
+INSTANTIATE_TEST_SUITE_P(Kinds, PowerCutRandom, testing::Combine(testing::Range(0, int(std::size(chains))), testing::Range(1, 9)),
+			 [](const auto &test) { return chains[std::get<0>(test.param)].name + std::to_string(std::get<1>(test.param)); });

@@ -9,7 +9,7 @@ struct Variant {
 	void (*change)(hz_device_config &);
 };
 
-static const Variant kVariants[] = {
+static const Variant variants[] = {
 	{"Plain", [](hz_device_config &) {}},
 	{"FirstFree", [](hz_device_config &cfg) { cfg.buffer_binding = HZ_BIND_FIRST_FREE; }},
 	{"PerZone",
@@ -49,32 +49,31 @@ class Property : public testing::TestWithParam<std::tuple<int, int>> {};
 
 TEST_P(Property, AgreesWithTheModel)
 {
-	const Variant &variant = kVariants[std::get<0>(GetParam())];
+	const Variant &variant = variants[std::get<0>(GetParam())];
 	uint64_t seed = std::get<1>(GetParam());
 	SCOPED_TRACE(testing::Message() << variant.name << " seed " << seed);
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	variant.change(cfg);
 	Rig rig(cfg);
-	ASSERT_TRUE(rig.Boot()) << rig.error;
+	ASSERT_TRUE(rig.boot()) << rig.error;
 	Driver driver(rig, seed);
 	for (int i = 0; i < 250; i++) {
-		ASSERT_TRUE(driver.Batch(driver.RandomBatch()));
-		ASSERT_EQ(rig.Check(), "") << "after batch " << i;
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+		ASSERT_EQ(rig.check(), "") << "after batch " << i;
 		ASSERT_FALSE(HasFailure()) << "batch " << i;
 		if (i % 50 == 49) {
-			driver.VerifyAll();
+			driver.verify_all();
 			ASSERT_FALSE(HasFailure()) << "batch " << i;
 		}
 		if (i % 100 == 99) {
 			// A boot without a flush: what is not durable may be lost.
-			ASSERT_TRUE(rig.Boot()) << rig.error;
-			driver.Recovered();
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			driver.check_recovered();
 			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;
 		}
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Variants, Property, testing::Combine(testing::Range(0, int(std::size(kVariants))), testing::Range(1, 4)),
+INSTANTIATE_TEST_SUITE_P(Variants, Property, testing::Combine(testing::Range(0, int(std::size(variants))), testing::Range(1, 4)),
 			 [](const auto &test) {
-				 return std::string(kVariants[std::get<0>(test.param)].name) + "_" +
-					std::to_string(std::get<1>(test.param));
+				 return std::string(variants[std::get<0>(test.param)].name) + "_" + std::to_string(std::get<1>(test.param));
 			 });

@@ -7,7 +7,7 @@
 using namespace ftl_rig;
 
 // With the smallest SLC region that is legal.
-static hz_device_config Smallest(hz_device_config cfg, uint32_t superblocks)
+static hz_device_config smallest_config(hz_device_config cfg, uint32_t superblocks)
 {
 	for (cfg.slc_blocks_per_plane = 1; cfg.slc_blocks_per_plane < 30; cfg.slc_blocks_per_plane++) {
 		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + superblocks;
@@ -21,26 +21,26 @@ static hz_device_config Smallest(hz_device_config cfg, uint32_t superblocks)
 	return cfg;
 }
 
-static hz_device_config Smallest(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy, uint32_t superblocks = 10)
+static hz_device_config smallest_config(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy, uint32_t superblocks = 10)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.flush_unit_planes = flush_planes;
 	cfg.slc_program_sectors = slc_sectors;
 	cfg.slc_gc = policy;
 	cfg.max_open = cfg.max_active = 0;
-	return Smallest(cfg, superblocks);
+	return smallest_config(cfg, superblocks);
 }
 
-static const char *const kPolicies[] = {"Greedy", "CostBenefit", "Fifo"};
+static const char *const policies[] = {"Greedy", "CostBenefit", "Fifo"};
 
 class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t, uint32_t>> {};
 
 // All zones keep as much staged as they can, and every write is forced: the collector must always find room.
 TEST_P(SmallestSlc, NeverBlocksForEver)
 {
-	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
+	hz_device_config cfg = smallest_config(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
+	ASSERT_TRUE(r.boot());
 	Driver driver(r, 5);
 	uint32_t unit = cfg.flush_unit_planes * 6;
 	uint64_t moved = 0, collections = 0;
@@ -50,27 +50,27 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 			ModelZone &zone = driver.zones[z];
 			uint32_t at = static_cast<uint32_t>(zone.tags.size());
 			uint32_t short_of_unit = unit - 1 - at % unit;
-			if (zone.full || at + unit > driver.Capacity())
+			if (zone.full || at + unit > driver.capacity())
 				ops.push_back({FTL_ZONE_RESET, z, 0, 0});
-			else if (short_of_unit == 0 && driver.Roll(3) == 0)
+			else if (short_of_unit == 0 && driver.roll(3) == 0)
 				ops.push_back({FTL_WRITE, z, 1, FTL_FUA});
 			else // stays one sector short of a unit; a burst, so that the collector cannot keep up
-				ops.insert(ops.end(), std::min(short_of_unit, 1 + driver.Roll(unit)), {FTL_WRITE, z, 1, FTL_FUA});
+				ops.insert(ops.end(), std::min(short_of_unit, 1 + driver.roll(unit)), {FTL_WRITE, z, 1, FTL_FUA});
 		}
-		ASSERT_TRUE(driver.Batch(ops));
-		ASSERT_EQ(r.Check(), "") << "round " << round;
+		ASSERT_TRUE(driver.run_batch(ops));
+		ASSERT_EQ(r.check(), "") << "round " << round;
 		ASSERT_FALSE(HasFailure()) << "round " << round;
 		if (round % 60 == 59) {
 			hz_log_flash flash;
 			tsu_report(r.tsu, &flash);
-			moved += r.Counters().slc_gc_sectors;
-			ASSERT_LE(r.Counters().slc_gc_sectors, flash.program_sectors[HZ_CAUSE_GC]);
-			collections += r.Counters().slc_gc_runs;
-			ASSERT_TRUE(r.Boot()) << r.error;
-			driver.Recovered();
+			moved += r.counters().slc_gc_sectors;
+			ASSERT_LE(r.counters().slc_gc_sectors, flash.program_sectors[HZ_CAUSE_GC]);
+			collections += r.counters().slc_gc_runs;
+			ASSERT_TRUE(r.boot()) << r.error;
+			driver.check_recovered();
 		}
 	}
-	driver.VerifyAll();
+	driver.verify_all();
 	EXPECT_GT(collections, 10u);
 	EXPECT_GT(moved, 50u);
 }
@@ -78,7 +78,7 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 // The same with power cuts in the middle of collections.
 TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 {
-	hz_device_config cfg = Smallest(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
+	hz_device_config cfg = smallest_config(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
 	std::mt19937_64 dice(9);
 	Rig r(cfg);
 	Driver driver(r, 5);
@@ -87,17 +87,17 @@ TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 		policy.power_cut_op = 1 + dice() % 60;
 		policy.cut_before = dice() % 2;
 		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
-		ASSERT_TRUE(r.Boot(policy)) << r.error;
-		driver.Recovered();
+		ASSERT_TRUE(r.boot(policy)) << r.error;
+		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 		for (bool alive = true; alive;) {
 			std::vector<Op> ops;
 			for (uint32_t z = 0; z < r.shape.zones; z++)
-				if (driver.zones[z].full || driver.zones[z].tags.size() + 4 > driver.Capacity())
+				if (driver.zones[z].full || driver.zones[z].tags.size() + 4 > driver.capacity())
 					ops.push_back({FTL_ZONE_RESET, z, 0, 0});
 				else
-					ops.push_back({FTL_WRITE, z, 1 + driver.Roll(3), FTL_FUA});
-			alive = driver.Batch(ops);
+					ops.push_back({FTL_WRITE, z, 1 + driver.roll(3), FTL_FUA});
+			alive = driver.run_batch(ops);
 			ASSERT_FALSE(HasFailure());
 		}
 	}
@@ -105,7 +105,7 @@ TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc,
 			 testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u)),
 			 [](const auto &test) {
-				 return std::string(kPolicies[std::get<2>(test.param)]) + "_Planes" +
+				 return std::string(policies[std::get<2>(test.param)]) + "_Planes" +
 					std::to_string(std::get<0>(test.param)) + "_Unit" + std::to_string(std::get<1>(test.param));
 			 });
 
@@ -114,13 +114,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc,
 // (Fair schedule: SLC programs do not queue behind the programs that wait for the link.)
 TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 {
-	hz_device_config cfg = Smallest(1, 1, HZ_GC_GREEDY, 18);
+	hz_device_config cfg = smallest_config(1, 1, HZ_GC_GREEDY, 18);
 	cfg.schedule = HZ_SCHED_FAIR;
 	cfg.pcie_bytes_per_s = 400000;
 	cfg.buffer_binding = HZ_BIND_PER_ZONE;
 	cfg.max_open = cfg.max_active = cfg.write_buffers = 16;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot()) << r.error;
+	ASSERT_TRUE(r.boot()) << r.error;
 	struct Steps {
 		lt_timer timer;
 		Rig *rig;
@@ -133,8 +133,8 @@ TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 			if (z == 8)
 				continue; // shares the lane of SLC programs
 			if (s->end > 5)
-				s->rig->Submit(s->writes.emplace_back(FTL_WRITE, s->rig->Lba(z, s->end - 6), 1));
-			s->rig->Submit(s->writes.emplace_back(FTL_WRITE_ZEROES, s->rig->Lba(z, s->end - 5), 5, FTL_FUA));
+				s->rig->submit(s->writes.emplace_back(FTL_WRITE, s->rig->lba_of(z, s->end - 6), 1));
+			s->rig->submit(s->writes.emplace_back(FTL_WRITE_ZEROES, s->rig->lba_of(z, s->end - 5), 5, FTL_FUA));
 		}
 		s->end += 6;
 		if (s->end < 24)
@@ -143,112 +143,112 @@ TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 	lt_host_run_until_idle();
 	for (Request &write : steps.writes)
 		EXPECT_TRUE(write.done && write.status() == 0);
-	EXPECT_GT(r.Counters().slc_gc_runs, 0u);
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_GT(r.counters().slc_gc_runs, 0u);
+	EXPECT_EQ(r.check(), "");
 }
 
 // Zones that can be written no more keep what they have staged, though they do not count as active any longer: also when all have become
 // READ ONLY one after another, there is room for the next. No superblock is spare, so one failed program is the end of a zone.
 TEST(SlcCollector, ReadOnlyZonesLeaveRoomForTheOthers)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.spare_superblocks = 0;
 	cfg.max_open = cfg.max_active = 1;
-	cfg = Smallest(cfg, 40);
+	cfg = smallest_config(cfg, 40);
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot()) << r.error;
+	ASSERT_TRUE(r.boot()) << r.error;
 	ASSERT_EQ(r.shape.zones, 40u);
 	for (uint32_t z = 0; z < 40; z++)
-		ASSERT_EQ(r.Write(z, 0, 96, 1), 0);
+		ASSERT_EQ(r.write(z, 0, 96, 1), 0);
 	for (uint32_t z = 0; z < 39; z++) {
 		SCOPED_TRACE(testing::Message() << "zone " << z);
-		ASSERT_EQ(r.Op(FTL_ZONE_RESET, z), 0);
-		ASSERT_EQ(r.Write(z, 0, 5, 1000 * z + 1, FTL_FUA), 0);
+		ASSERT_EQ(r.run_op(FTL_ZONE_RESET, z), 0);
+		ASSERT_EQ(r.write(z, 0, 5, 1000 * z + 1, FTL_FUA), 0);
 		r.cfg.fail_program_at = static_cast<uint32_t>(lt_load(&r.media.kind_operations[0])) + 1;
-		r.Write(z, 5, 1, 0);
-		ASSERT_EQ(r.State(z), NVME_ZS_READ_ONLY);
-		ASSERT_EQ(r.Compare(z, 0, 5, 1000 * z + 1), "");
-		ASSERT_EQ(r.Check(), "");
+		r.write(z, 5, 1, 0);
+		ASSERT_EQ(r.zone_state(z), NVME_ZS_READ_ONLY);
+		ASSERT_EQ(r.compare(z, 0, 5, 1000 * z + 1), "");
+		ASSERT_EQ(r.check(), "");
 		ASSERT_FALSE(HasFailure());
 	}
-	ASSERT_EQ(r.Op(FTL_ZONE_RESET, 39), 0);
+	ASSERT_EQ(r.run_op(FTL_ZONE_RESET, 39), 0);
 	for (uint32_t i = 0; i < 96; i++)
-		ASSERT_EQ(r.Write(39, i, 1, i, FTL_FUA), 0);
+		ASSERT_EQ(r.write(39, i, 1, i, FTL_FUA), 0);
 }
 
 // Four cold zones keep 5 sectors each staged, a hot one comes and goes: what the collector moved, and how often it ran.
-static hz_log_ftl HotAndCold(uint32_t policy, uint32_t gc_low)
+static hz_log_ftl hot_and_cold(uint32_t policy, uint32_t gc_low)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.slc_gc = policy;
 	cfg.slc_gc_low = gc_low;
 	cfg.slc_blocks_per_plane = 9;
 	cfg.blocks_per_plane = 19;
 	Rig r(cfg);
-	EXPECT_TRUE(r.Boot());
+	EXPECT_TRUE(r.boot());
 	for (uint32_t cold = 2; cold < 6; cold++)
 		for (uint32_t i = 0; i < 5; i++)
-			EXPECT_EQ(r.Write(cold, i, 1, i, FTL_FUA), 0);
+			EXPECT_EQ(r.write(cold, i, 1, i, FTL_FUA), 0);
 	for (uint32_t round = 0; round < 20; round++)
 		for (uint32_t i = 0; i < 97; i++)
-			EXPECT_EQ(i < 96 ? r.Write(1, i, 1, i, FTL_FUA) : r.Op(FTL_ZONE_RESET, 1), 0);
-	EXPECT_EQ(r.Check(), "");
-	return r.Counters();
+			EXPECT_EQ(i < 96 ? r.write(1, i, 1, i, FTL_FUA) : r.run_op(FTL_ZONE_RESET, 1), 0);
+	EXPECT_EQ(r.check(), "");
+	return r.counters();
 }
 
 TEST(SlcCollector, GreedyLeavesFullSuperblocksAlone)
 {
 	hz_log_ftl log[3];
 	for (uint32_t policy = 0; policy <= HZ_GC_FIFO; policy++)
-		log[policy] = HotAndCold(policy, 6);
+		log[policy] = hot_and_cold(policy, 6);
 	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_COST_BENEFIT].slc_gc_sectors);
 	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_FIFO].slc_gc_sectors);
 }
 
 TEST(SlcCollector, AHigherThresholdCollectsSooner)
 {
-	EXPECT_EQ(HotAndCold(HZ_GC_FIFO, 0).slc_gc_sectors, HotAndCold(HZ_GC_FIFO, 2).slc_gc_sectors);
-	EXPECT_GT(HotAndCold(HZ_GC_FIFO, 5).slc_gc_sectors, HotAndCold(HZ_GC_FIFO, 2).slc_gc_sectors);
+	EXPECT_EQ(hot_and_cold(HZ_GC_FIFO, 0).slc_gc_sectors, hot_and_cold(HZ_GC_FIFO, 2).slc_gc_sectors);
+	EXPECT_GT(hot_and_cold(HZ_GC_FIFO, 5).slc_gc_sectors, hot_and_cold(HZ_GC_FIFO, 2).slc_gc_sectors);
 }
 
 TEST(Binding, ModuloSharesByParityAndFlushesOnConflict)
 {
-	Rig r(Config()); // two buffers
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 4, 1), 0);
-	EXPECT_EQ(r.Write(1, 0, 4, 1), 0);
-	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 0u);
-	EXPECT_EQ(r.Write(2, 0, 4, 1), 0);
-	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 1u);
-	EXPECT_EQ(r.Counters().slc_sectors, 4u);
-	EXPECT_EQ(r.Counters().waits_buffer, 1u);
+	Rig r(ftl_config()); // two buffers
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 4, 1), 0);
+	EXPECT_EQ(r.write(1, 0, 4, 1), 0);
+	EXPECT_EQ(r.counters().buffer_flushes_conflict, 0u);
+	EXPECT_EQ(r.write(2, 0, 4, 1), 0);
+	EXPECT_EQ(r.counters().buffer_flushes_conflict, 1u);
+	EXPECT_EQ(r.counters().slc_sectors, 4u);
+	EXPECT_EQ(r.counters().waits_buffer, 1u);
 }
 
 TEST(Binding, FirstFreeEvictsTheFullest)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.buffer_binding = HZ_BIND_FIRST_FREE;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 2, 1), 0);
-	EXPECT_EQ(r.Write(2, 0, 5, 1), 0); // the other buffer, though its parity is the same
-	EXPECT_EQ(r.Counters().buffer_flushes_conflict, 0u);
-	EXPECT_EQ(r.Write(4, 0, 1, 1), 0);
-	EXPECT_EQ(r.Counters().slc_sectors, 5u);
-	EXPECT_EQ(r.Compare(2, 0, 5, 1), "");
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 2, 1), 0);
+	EXPECT_EQ(r.write(2, 0, 5, 1), 0); // the other buffer, though its parity is the same
+	EXPECT_EQ(r.counters().buffer_flushes_conflict, 0u);
+	EXPECT_EQ(r.write(4, 0, 1, 1), 0);
+	EXPECT_EQ(r.counters().slc_sectors, 5u);
+	EXPECT_EQ(r.compare(2, 0, 5, 1), "");
 }
 
 TEST(Binding, PerZoneNeverStagesWithoutAFlush)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.buffer_binding = HZ_BIND_PER_ZONE;
 	cfg.write_buffers = 5;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
+	ASSERT_TRUE(r.boot());
 	for (uint32_t round = 0; round < 10; round++)
 		for (uint32_t z = 0; z < 5; z++)
-			EXPECT_EQ(r.Write(z, round * 9, 9, 1000 * (z + 1) + round * 9), 0);
-	EXPECT_EQ(r.Counters().slc_sectors, 0u);
+			EXPECT_EQ(r.write(z, round * 9, 9, 1000 * (z + 1) + round * 9), 0);
+	EXPECT_EQ(r.counters().slc_sectors, 0u);
 	for (uint32_t z = 0; z < 5; z++)
-		EXPECT_EQ(r.Compare(z, 0, 90, 1000 * (z + 1)), "");
+		EXPECT_EQ(r.compare(z, 0, 90, 1000 * (z + 1)), "");
 }

@@ -9,29 +9,29 @@ using namespace ftl_rig;
 
 namespace {
 
-enum Command { kWrite, kAppend, kOpen, kClose, kFinish, kReset, kOffline, kCommands };
-const ftl_op kOps[] = {FTL_WRITE, FTL_APPEND, FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE};
-const char *kNames[] = {"write", "append", "open", "close", "finish", "reset", "offline"};
+enum Command { to_write, to_append, to_open, to_close, to_finish, to_reset, to_offline, command_count };
+const ftl_op ops[] = {FTL_WRITE, FTL_APPEND, FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_ZONE_OFFLINE};
+const char *names[] = {"write", "append", "open", "close", "finish", "reset", "offline"};
 
 struct Outcome {
 	uint16_t status;
 	uint8_t state;
 };
-const uint16_t kBad = NVME_ZONE_INVALID_TRANSITION;
+const uint16_t bad = NVME_ZONE_INVALID_TRANSITION;
 
 // Rows: state before; columns: commands. A state of 0 means unchanged.
-const std::map<uint8_t, std::array<Outcome, kCommands>> kTable = {
+const std::map<uint8_t, std::array<Outcome, command_count>> table = {
 	{NVME_ZS_EMPTY,
 	 {{{0, NVME_ZS_IMPLICIT_OPEN},
 	   {0, NVME_ZS_IMPLICIT_OPEN},
 	   {0, NVME_ZS_EXPLICIT_OPEN},
-	   {kBad, 0},
+	   {bad, 0},
 	   {0, NVME_ZS_FULL},
 	   {0, 0},
-	   {kBad, 0}}}},
+	   {bad, 0}}}},
 	{NVME_ZS_IMPLICIT_OPEN,
-	 {{{0, 0}, {0, 0}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
-	{NVME_ZS_EXPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, 0}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	 {{{0, 0}, {0, 0}, {0, NVME_ZS_EXPLICIT_OPEN}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {bad, 0}}}},
+	{NVME_ZS_EXPLICIT_OPEN, {{{0, 0}, {0, 0}, {0, 0}, {0, NVME_ZS_CLOSED}, {0, NVME_ZS_FULL}, {0, NVME_ZS_EMPTY}, {bad, 0}}}},
 	{NVME_ZS_CLOSED,
 	 {{{0, NVME_ZS_IMPLICIT_OPEN},
 	   {0, NVME_ZS_IMPLICIT_OPEN},
@@ -39,52 +39,52 @@ const std::map<uint8_t, std::array<Outcome, kCommands>> kTable = {
 	   {0, 0},
 	   {0, NVME_ZS_FULL},
 	   {0, NVME_ZS_EMPTY},
-	   {kBad, 0}}}},
-	{NVME_ZS_FULL, {{{NVME_ZONE_FULL, 0}, {NVME_ZONE_FULL, 0}, {kBad, 0}, {kBad, 0}, {0, 0}, {0, NVME_ZS_EMPTY}, {kBad, 0}}}},
+	   {bad, 0}}}},
+	{NVME_ZS_FULL, {{{NVME_ZONE_FULL, 0}, {NVME_ZONE_FULL, 0}, {bad, 0}, {bad, 0}, {0, 0}, {0, NVME_ZS_EMPTY}, {bad, 0}}}},
 	{NVME_ZS_READ_ONLY,
-	 {{{NVME_ZONE_READ_ONLY, 0}, {NVME_ZONE_READ_ONLY, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {0, NVME_ZS_OFFLINE}}}},
-	{NVME_ZS_OFFLINE, {{{NVME_ZONE_OFFLINE, 0}, {NVME_ZONE_OFFLINE, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {kBad, 0}, {0, 0}}}},
+	 {{{NVME_ZONE_READ_ONLY, 0}, {NVME_ZONE_READ_ONLY, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {0, NVME_ZS_OFFLINE}}}},
+	{NVME_ZS_OFFLINE, {{{NVME_ZONE_OFFLINE, 0}, {NVME_ZONE_OFFLINE, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {0, 0}}}},
 };
 
 // A device whose normal flash has worn out but for one superblock: the next zone that needs one becomes read-only.
-hz_device_config WornConfig()
+hz_device_config worn_config()
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.normal.endurance = 1;
 	return cfg;
 }
 
-void WearOut(Rig &r)
+void wear_out(Rig &r)
 {
-	for (uint32_t i = 0; i < 64 && r.State(7) != NVME_ZS_READ_ONLY; i++) {
-		uint16_t status = r.Write(7, 0, 24, 70, FTL_FUA);
+	for (uint32_t i = 0; i < 64 && r.zone_state(7) != NVME_ZS_READ_ONLY; i++) {
+		uint16_t status = r.write(7, 0, 24, 70, FTL_FUA);
 		if (!status)
-			r.Op(FTL_ZONE_RESET, 7);
+			r.run_op(FTL_ZONE_RESET, 7);
 	}
-	ASSERT_EQ(r.State(7), NVME_ZS_READ_ONLY);
+	ASSERT_EQ(r.zone_state(7), NVME_ZS_READ_ONLY);
 }
 
 // Zone 7 into the wanted state; 3 sectors written where the state allows it.
-void Reach(Rig &r, uint8_t state)
+void reach(Rig &r, uint8_t state)
 {
 	if (state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE) {
-		WearOut(r);
+		wear_out(r);
 		if (state == NVME_ZS_OFFLINE) {
-			EXPECT_EQ(r.Op(FTL_ZONE_OFFLINE, 7), 0);
+			EXPECT_EQ(r.run_op(FTL_ZONE_OFFLINE, 7), 0);
 		}
 		return;
 	}
 	if (state == NVME_ZS_EXPLICIT_OPEN) {
-		EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 7), 0);
+		EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 7), 0);
 	}
 	if (state != NVME_ZS_EMPTY) {
-		EXPECT_EQ(r.Write(7, 0, 3, 70), 0);
+		EXPECT_EQ(r.write(7, 0, 3, 70), 0);
 	}
 	if (state == NVME_ZS_CLOSED) {
-		EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 7), 0);
+		EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 7), 0);
 	}
 	if (state == NVME_ZS_FULL) {
-		EXPECT_EQ(r.Op(FTL_ZONE_FINISH, 7), 0);
+		EXPECT_EQ(r.run_op(FTL_ZONE_FINISH, 7), 0);
 	}
 }
 
@@ -92,160 +92,160 @@ void Reach(Rig &r, uint8_t state)
 
 TEST(States, EveryCommandInEveryState)
 {
-	for (const auto &[state, row] : kTable)
-		for (int command = 0; command < kCommands; command++) {
-			SCOPED_TRACE(testing::Message() << kNames[command] << " in state " << int(state));
-			Rig r(state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE ? WornConfig() : Config());
-			ASSERT_TRUE(r.Boot());
-			Reach(r, state);
-			ASSERT_EQ(r.State(7), state);
+	for (const auto &[state, row] : table)
+		for (int command = 0; command < command_count; command++) {
+			SCOPED_TRACE(testing::Message() << names[command] << " in state " << int(state));
+			Rig r(state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE ? worn_config() : ftl_config());
+			ASSERT_TRUE(r.boot());
+			reach(r, state);
+			ASSERT_EQ(r.zone_state(7), state);
 			uint32_t wp = state == NVME_ZS_EMPTY ? 0 : 3;
-			Request request(kOps[command], r.Lba(7, command == kWrite ? wp : 0), command <= kAppend ? 2 : 0);
-			EXPECT_EQ(r.Run(request), row[command].status);
-			EXPECT_EQ(r.State(7), row[command].state ? row[command].state : state);
-			EXPECT_EQ(r.Check(), "");
+			Request request(ops[command], r.lba_of(7, command == to_write ? wp : 0), command <= to_append ? 2 : 0);
+			EXPECT_EQ(r.run(request), row[command].status);
+			EXPECT_EQ(r.zone_state(7), row[command].state ? row[command].state : state);
+			EXPECT_EQ(r.check(), "");
 		}
 }
 
 TEST(States, ClosingAnUnwrittenOpenZoneKeepsItActiveUntilRest)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 1), 0);
-	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 2), 0);
-	EXPECT_EQ(r.Write(3, 0, 1, 1), 0);
-	EXPECT_EQ(r.Op(FTL_FLUSH, 0, FTL_AT_REST), 0);
-	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
-	EXPECT_EQ(r.State(2), NVME_ZS_EMPTY);
-	EXPECT_EQ(r.State(3), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Check(), "");
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 1), 0);
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 2), 0);
+	EXPECT_EQ(r.write(3, 0, 1, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_FLUSH, 0, FTL_AT_REST), 0);
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.zone_state(2), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.zone_state(3), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(States, IllegalWritesSayWhy)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 1, 1, 5), NVME_ZONE_INVALID_WRITE);
-	EXPECT_EQ(r.Write(0, 0, 4, 5), 0);
-	EXPECT_EQ(r.Write(0, 0, 1, 5), NVME_ZONE_INVALID_WRITE);
-	EXPECT_EQ(r.Write(0, 4, 93, 5), NVME_ZONE_BOUNDARY);
-	Request append(FTL_APPEND, r.Lba(0, 4), 1), across(FTL_APPEND, r.Lba(0), 93);
-	EXPECT_EQ(r.Run(append), NVME_INVALID_FIELD);
-	EXPECT_EQ(r.Run(across), NVME_ZONE_BOUNDARY);
-	Request misplaced(FTL_ZONE_RESET, r.Lba(0, 1), 0);
-	EXPECT_EQ(r.Run(misplaced), NVME_INVALID_FIELD);
-	EXPECT_EQ(r.Compare(0, 0, 4, 5), "");
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 1, 1, 5), NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(r.write(0, 0, 4, 5), 0);
+	EXPECT_EQ(r.write(0, 0, 1, 5), NVME_ZONE_INVALID_WRITE);
+	EXPECT_EQ(r.write(0, 4, 93, 5), NVME_ZONE_BOUNDARY);
+	Request append(FTL_APPEND, r.lba_of(0, 4), 1), across(FTL_APPEND, r.lba_of(0), 93);
+	EXPECT_EQ(r.run(append), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.run(across), NVME_ZONE_BOUNDARY);
+	Request misplaced(FTL_ZONE_RESET, r.lba_of(0, 1), 0);
+	EXPECT_EQ(r.run(misplaced), NVME_INVALID_FIELD);
+	EXPECT_EQ(r.compare(0, 0, 4, 5), "");
 }
 
 TEST(Budget, ImplicitlyOpenedZonesMakeRoomOldestFirst)
 {
-	Rig r(Config()); // 3 open, 5 active
-	ASSERT_TRUE(r.Boot());
+	Rig r(ftl_config()); // 3 open, 5 active
+	ASSERT_TRUE(r.boot());
 	for (uint32_t z = 0; z < 4; z++)
-		EXPECT_EQ(r.Write(z, 0, 1, z), 0);
-	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
+		EXPECT_EQ(r.write(z, 0, 1, z), 0);
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_CLOSED);
 	for (uint32_t z = 1; z < 4; z++)
-		EXPECT_EQ(r.State(z), NVME_ZS_IMPLICIT_OPEN);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0), 0);
-	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Write(4, 0, 1, 9), 0);
-	EXPECT_EQ(r.Write(5, 0, 1, 9), NVME_TOO_MANY_ACTIVE);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 5), NVME_TOO_MANY_ACTIVE);
-	EXPECT_EQ(r.State(5), NVME_ZS_EMPTY);
-	EXPECT_EQ(r.Check(), "");
+		EXPECT_EQ(r.zone_state(z), NVME_ZS_IMPLICIT_OPEN);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 0), 0);
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.write(4, 0, 1, 9), 0);
+	EXPECT_EQ(r.write(5, 0, 1, 9), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 5), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.zone_state(5), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(Budget, ExplicitlyOpenedZonesDoNotMakeRoom)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
 	for (uint32_t z = 0; z < 3; z++)
-		EXPECT_EQ(r.Op(FTL_ZONE_OPEN, z), 0);
-	EXPECT_EQ(r.Write(3, 0, 1, 1), NVME_TOO_MANY_OPEN);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 3), NVME_TOO_MANY_OPEN);
-	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 1), 0);
-	EXPECT_EQ(r.Write(3, 0, 1, 1), 0);
-	EXPECT_EQ(r.Check(), "");
+		EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, z), 0);
+	EXPECT_EQ(r.write(3, 0, 1, 1), NVME_TOO_MANY_OPEN);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 3), NVME_TOO_MANY_OPEN);
+	EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 1), 0);
+	EXPECT_EQ(r.write(3, 0, 1, 1), 0);
+	EXPECT_EQ(r.check(), "");
 }
 
 // A zone that was just filled is FULL at once, but its place in the budget comes free only when its data are safe: the next zone waits.
 TEST(Budget, AZoneOpenedBehindADrainingOneWaitsInsteadOfFailing)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.max_open = cfg.max_active = 1;
 	Rig r(cfg);
-	ASSERT_TRUE(r.Boot());
-	Request fill(FTL_WRITE, r.Lba(0), 96), next(FTL_WRITE, r.Lba(1), 2), after(FTL_WRITE, r.Lba(1, 2), 2);
-	r.Submit(fill);
-	r.Submit(next);
-	r.Submit(after);
+	ASSERT_TRUE(r.boot());
+	Request fill(FTL_WRITE, r.lba_of(0), 96), next(FTL_WRITE, r.lba_of(1), 2), after(FTL_WRITE, r.lba_of(1, 2), 2);
+	r.submit(fill);
+	r.submit(next);
+	r.submit(after);
 	lt_host_run_until_idle();
 	EXPECT_EQ(fill.status() | next.status() | after.status(), 0);
 	EXPECT_GT(next.done_ns, 4 * 937500u);
-	EXPECT_EQ(r.Write(2, 0, 1, 1), NVME_TOO_MANY_ACTIVE);
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_EQ(r.write(2, 0, 1, 1), NVME_TOO_MANY_ACTIVE);
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(SelectAll, TouchesOnlyTheZonesTheSpecificationNames)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(0, 0, 1, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 1), 0);
-	EXPECT_EQ(r.Write(2, 0, 1, 1), 0);
-	EXPECT_EQ(r.Write(3, 0, 96, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), 0);
-	EXPECT_EQ(r.State(0), NVME_ZS_EXPLICIT_OPEN);
-	EXPECT_EQ(r.State(2), NVME_ZS_IMPLICIT_OPEN);
-	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
-	EXPECT_EQ(r.State(0), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.State(1), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.State(2), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Op(FTL_ZONE_RESET, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_FINISH, 0, FTL_ALL_ZONES), 0);
-	EXPECT_EQ(r.State(0), NVME_ZS_FULL);
-	EXPECT_EQ(r.State(1), NVME_ZS_EMPTY);
-	EXPECT_EQ(r.State(2), NVME_ZS_FULL);
-	EXPECT_EQ(r.Op(FTL_ZONE_OFFLINE, 0, FTL_ALL_ZONES), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_RESET, 0, FTL_ALL_ZONES), 0);
-	for (const auto &zone : r.Report())
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(0, 0, 1, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 0), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 1), 0);
+	EXPECT_EQ(r.write(2, 0, 1, 1), 0);
+	EXPECT_EQ(r.write(3, 0, 96, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_EXPLICIT_OPEN);
+	EXPECT_EQ(r.zone_state(2), NVME_ZS_IMPLICIT_OPEN);
+	EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.zone_state(2), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.run_op(FTL_ZONE_RESET, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_FINISH, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.zone_state(0), NVME_ZS_FULL);
+	EXPECT_EQ(r.zone_state(1), NVME_ZS_EMPTY);
+	EXPECT_EQ(r.zone_state(2), NVME_ZS_FULL);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OFFLINE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_RESET, 0, FTL_ALL_ZONES), 0);
+	for (const auto &zone : r.report_zones())
 		EXPECT_EQ(zone.state >> 4, NVME_ZS_EMPTY);
-	EXPECT_EQ(r.Check(), "");
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(SelectAll, OpenAllIsRefusedAsAWhole)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
 	for (uint32_t z = 0; z < 4; z++)
-		EXPECT_EQ(r.Write(z, 0, 1, z), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), NVME_TOO_MANY_OPEN);
+		EXPECT_EQ(r.write(z, 0, 1, z), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_CLOSE, 0, FTL_ALL_ZONES), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 0, FTL_ALL_ZONES), NVME_TOO_MANY_OPEN);
 	for (uint32_t z = 0; z < 4; z++)
-		EXPECT_EQ(r.State(z), NVME_ZS_CLOSED);
-	EXPECT_EQ(r.Check(), "");
+		EXPECT_EQ(r.zone_state(z), NVME_ZS_CLOSED);
+	EXPECT_EQ(r.check(), "");
 }
 
 TEST(Report, FiltersCountsAndCuts)
 {
-	Rig r(Config());
-	ASSERT_TRUE(r.Boot());
-	EXPECT_EQ(r.Write(1, 0, 5, 1), 0);
-	EXPECT_EQ(r.Op(FTL_ZONE_OPEN, 2), 0);
-	EXPECT_EQ(r.Write(3, 0, 96, 1), 0);
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	EXPECT_EQ(r.write(1, 0, 5, 1), 0);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 2), 0);
+	EXPECT_EQ(r.write(3, 0, 96, 1), 0);
 	const size_t counts[] = {8, 5, 1, 1, 0, 1, 0, 0};
 	for (uint8_t filter = 0; filter < 8; filter++)
-		EXPECT_EQ(r.Report(filter).size(), counts[filter]) << int(filter);
-	EXPECT_EQ(r.Report(2)[0].start, r.Lba(1));
-	EXPECT_EQ(r.Report(2)[0].write_pointer, r.Lba(1, 5));
-	EXPECT_EQ(r.Report(2)[0].capacity, 96u);
-	EXPECT_EQ(r.Report(5)[0].write_pointer, UINT64_MAX);
+		EXPECT_EQ(r.report_zones(filter).size(), counts[filter]) << int(filter);
+	EXPECT_EQ(r.report_zones(2)[0].start, r.lba_of(1));
+	EXPECT_EQ(r.report_zones(2)[0].write_pointer, r.lba_of(1, 5));
+	EXPECT_EQ(r.report_zones(2)[0].capacity, 96u);
+	EXPECT_EQ(r.report_zones(5)[0].write_pointer, UINT64_MAX);
 	for (bool partial : {false, true}) {
-		Request cut(FTL_ZONE_REPORT, r.Lba(1), 0, partial ? FTL_PARTIAL_REPORT : 0, 64 + 3 * 64);
-		EXPECT_EQ(r.Run(cut), 0);
+		Request cut(FTL_ZONE_REPORT, r.lba_of(1), 0, partial ? FTL_PARTIAL_REPORT : 0, 64 + 3 * 64);
+		EXPECT_EQ(r.run(cut), 0);
 		uint64_t zones;
 		std::memcpy(&zones, cut.data.data(), 8);
 		EXPECT_EQ(zones, partial ? 3u : 7u);

@@ -6,7 +6,7 @@ using namespace ftl_rig;
 
 namespace {
 
-void OnThreads()
+void on_threads()
 {
 	lt_host_start_harts();
 	lt_host_join_harts();
@@ -19,29 +19,29 @@ class ConventionalThreads : public testing::TestWithParam<int> {};
 
 TEST_P(Threads, EightHartsShareEverything)
 {
-	Rig rig(ZoneVariant(GetParam()));
-	ASSERT_TRUE(rig.Boot({}, false)) << rig.error;
-	Contest<ZoneQueue>(rig, GetParam() * 100, 600, OnThreads);
+	Rig rig(zone_variant(GetParam()));
+	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
+	contest<ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, kZoneVariants));
+INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, zone_variants));
 
 TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
 {
-	Rig rig(PageVariant(GetParam()));
-	ASSERT_NO_FATAL_FAILURE(FillDevice(rig));
-	ASSERT_TRUE(rig.Boot({}, false)) << rig.error;
-	Contest<ConventionalQueue>(rig, GetParam() * 100, 1200, [&rig] {
-		OnThreads();
-		EXPECT_GT(rig.Counters().conventional_gc_runs, 10u);
+	Rig rig(page_variant(GetParam()));
+	ASSERT_NO_FATAL_FAILURE(fill_device(rig));
+	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
+	contest<ConventionalQueue>(rig, GetParam() * 100, 1200, [&rig] {
+		on_threads();
+		EXPECT_GT(rig.counters().conventional_gc_runs, 10u);
 	});
 }
-INSTANTIATE_TEST_SUITE_P(Policies, ConventionalThreads, testing::Range(0, kPageVariants));
+INSTANTIATE_TEST_SUITE_P(Policies, ConventionalThreads, testing::Range(0, conventional_variants));
 
 // A worker on the TSU's hart overtakes what other harts have sent before, so nothing may depend on the order of two submissions: all workers
 // append to the patches of the same zones, and the media refuses a program out of order.
 TEST(PatchThreads, RowsReachTheFlashInOrderWhoeverSubmitsThem)
 {
-	hz_device_config cfg = Config();
+	hz_device_config cfg = ftl_config();
 	cfg.zone_capacity_sectors = cfg.zone_size_sectors = 128;
 	cfg.slc_blocks_per_plane = 18;
 	cfg.blocks_per_plane = 28;
@@ -55,22 +55,22 @@ TEST(PatchThreads, RowsReachTheFlashInOrderWhoeverSubmitsThem)
 	cfg.channel_bytes_per_s = 0;
 	Rig rig(cfg);
 	for (uint32_t round = 0; round < 20; round++) {
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		for (uint32_t z = 0; z < rig.shape.zones; z++) {
-			ASSERT_EQ(rig.Op(FTL_ZONE_RESET, z), 0);
-			ASSERT_EQ(rig.Write(z, 0, 96, 1, FTL_FUA), 0);
+			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, z), 0);
+			ASSERT_EQ(rig.write(z, 0, 96, 1, FTL_FUA), 0);
 		}
-		ASSERT_TRUE(rig.Boot({}, false)) << rig.error;
+		ASSERT_TRUE(rig.boot({}, false)) << rig.error;
 		std::deque<Request> appends;
 		uint32_t left = rig.shape.zones * 32;
 		for (uint32_t i = 0; i < rig.shape.zones * 32; i++) {
-			Request &append = appends.emplace_back(FTL_APPEND, rig.Lba(i / 32), 1);
+			Request &append = appends.emplace_back(FTL_APPEND, rig.lba_of(i / 32), 1);
 			append.then = [&left](Request &r) {
 				EXPECT_EQ(r.status(), 0);
 				if (--left == 0)
 					lt_harts_stop();
 			};
-			rig.Submit(append, i % cfg.worker_count);
+			rig.submit(append, i % cfg.worker_count);
 		}
 		lt_host_start_harts();
 		lt_host_join_harts();

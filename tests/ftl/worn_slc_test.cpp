@@ -63,7 +63,7 @@ private:
 		lt_host_run_until_idle();
 		for (Running &r : running)
 			settle(r);
-		EXPECT_EQ(rig_.Check(), "");
+		EXPECT_EQ(rig_.check(), "");
 	}
 	void issue(std::vector<Running> &running, uint32_t z)
 	{
@@ -74,15 +74,15 @@ private:
 		const uint32_t at = conventional(z) ? roll(capacity) : zone.next;
 		if (at == capacity || (!conventional(z) && roll(40) == 0)) {
 			const ftl_op op = at < capacity && roll(3) == 0 ? FTL_ZONE_FINISH : FTL_ZONE_RESET;
-			running.push_back({std::make_unique<Request>(op, rig_.Lba(z), 0), z, 0, 0});
+			running.push_back({std::make_unique<Request>(op, rig_.lba_of(z), 0), z, 0, 0});
 		} else {
 			const uint32_t sectors = std::min(1 + roll(4), capacity - at);
 			const uint8_t flags = roll(3) ? FTL_FUA : 0;
-			running.push_back({std::make_unique<Request>(FTL_WRITE, rig_.Lba(z, at), sectors, flags), z, at, next_tag_});
+			running.push_back({std::make_unique<Request>(FTL_WRITE, rig_.lba_of(z, at), sectors, flags), z, at, next_tag_});
 			for (uint32_t i = 0; i < sectors; i++)
-				FillPage(running.back().request->pages[i], next_tag_++);
+				fill_sector(running.back().request->pages[i], next_tag_++);
 		}
-		rig_.Submit(*running.back().request, z & 1);
+		rig_.submit(*running.back().request, z & 1);
 	}
 	void settle(Running &r)
 	{
@@ -123,16 +123,16 @@ private:
 		if (zones_[z].reset_failed && after_cut)
 			sector.tags.push_back(0);          // whether it has taken effect shows itself then
 		const bool lossy = sector.tags.size() > 1; // something of it was not durable
-		Request read(FTL_READ, rig_.Lba(z, i), 1);
-		const uint16_t status = rig_.Run(read);
+		Request read(FTL_READ, rig_.lba_of(z, i), 1);
+		const uint16_t status = rig_.run(read);
 		if (status) {
 			EXPECT_EQ(status, NVME_UNRECOVERED_READ);
 			EXPECT_TRUE(lossy || zones_[z].over) << "durable sector " << i << " of zone " << z << " is lost";
 			return;
 		}
-		const bool held = !after_cut && sector.sure ? PageIs(read.pages[0], sector.latest)
+		const bool held = !after_cut && sector.sure ? sector_is(read.pages[0], sector.latest)
 							    : std::any_of(sector.tags.begin(), sector.tags.end(),
-									  [&](uint64_t tag) { return PageIs(read.pages[0], tag); });
+									  [&](uint64_t tag) { return sector_is(read.pages[0], tag); });
 		EXPECT_TRUE(held) << "sector " << i << " of zone " << z << " holds " << *reinterpret_cast<uint64_t *>(read.pages[0])
 				  << ", cut " << after_cut << " sure " << sector.sure << " latest " << sector.latest << " tags "
 				  << testing::PrintToString(sector.tags);
@@ -154,15 +154,15 @@ void PrintTo(const Variant &variant, std::ostream *out) { *out << variant.name; 
 
 std::vector<Variant> variants()
 {
-	hz_device_config blocking = MapConfig();
+	hz_device_config blocking = map_config();
 	blocking.l2p_log_policy = HZ_L2P_LOG_BLOCKING;
-	return {{"MapInRam", Config()},
-		{"MapInFlash", MapConfig()},
+	return {{"MapInRam", ftl_config()},
+		{"MapInFlash", map_config()},
 		{"BlockingLog", blocking},
-		{"Patches", PatchedConfig()},
-		{"Conventional", PageConfig()},
-		{"ConventionalMapInFlash", MappedPageConfig()},
-		{"BlockNamespace", MappedPageConfig(true, HZ_L2P_LOG_BLOCKING)}};
+		{"Patches", patched_config()},
+		{"Conventional", conventional_config()},
+		{"ConventionalMapInFlash", mapped_conventional_config()},
+		{"BlockNamespace", mapped_conventional_config(true, HZ_L2P_LOG_BLOCKING)}};
 }
 
 class WornSlc : public testing::TestWithParam<Variant> {
@@ -172,7 +172,7 @@ protected:
 	{
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		Rig rig(cfg);
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		ftl_health health;
 		ftl_report_health(rig.ftl, &health);
 		EXPECT_EQ(health.spare_percent, 100);
@@ -182,10 +182,10 @@ protected:
 		EXPECT_EQ(health.spare_percent, 0);
 		wear.verify(false);
 		Request flush(FTL_FLUSH, 0, 0);
-		rig.Run(flush);
-		rig.ComeToRest();
+		rig.run(flush);
+		rig.come_to_rest();
 		rig.cfg.program_fail_ppb = 0;
-		ASSERT_TRUE(rig.Boot()) << rig.error;
+		ASSERT_TRUE(rig.boot()) << rig.error;
 		wear.verify(true);
 	}
 };
@@ -194,7 +194,7 @@ TEST_P(WornSlc, EveryRequestEndsWhenSuperblocksWearOut)
 {
 	hz_device_config cfg = GetParam().cfg;
 	cfg.slc.endurance = 4;
-	for (uint64_t seed = 1; seed <= Environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
+	for (uint64_t seed = 1; seed <= environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
 		live(cfg, seed);
 }
 
@@ -202,7 +202,7 @@ TEST_P(WornSlc, EveryRequestEndsWhenProgramsFail)
 {
 	hz_device_config cfg = GetParam().cfg;
 	cfg.program_fail_ppb = 20000000;
-	for (uint64_t seed = 1; seed <= Environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
+	for (uint64_t seed = 1; seed <= environment("HARTZONE_ROUNDS", 6) && !HasFailure(); seed++)
 		live(cfg, seed);
 }
 

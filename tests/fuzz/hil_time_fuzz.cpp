@@ -12,8 +12,8 @@ using namespace hil_test;
 
 namespace {
 
-constexpr unsigned kQueues = 3;
-constexpr uint32_t kDepth = 8, kPages = 16;
+constexpr unsigned queue_count = 3;
+constexpr uint32_t queue_depth = 8, page_count = 16;
 uint64_t commands, answered, taken; // of all inputs: placed in queues; of these answered; of these come to the FTL
 
 void require(bool holds, const char *what)
@@ -44,8 +44,8 @@ public:
 	Host(Input in, bool virtual_clock) : in_(in), virtual_clock_(virtual_clock), rig_({.virtual_clock = virtual_clock, .inflight = 16})
 	{
 		rig_.fake->script = [this](const ftl_request &req) { return serve(req); };
-		for (uint32_t i = 0; i < kPages * 512; i++)
-			rig_.at<uint64_t>(rig_.buffer())[i] = rig_.buffer() + i % kPages * 4096;
+		for (uint32_t i = 0; i < page_count * 512; i++)
+			rig_.at<uint64_t>(rig_.buffer())[i] = rig_.buffer() + i % page_count * 4096;
 	}
 	void run()
 	{
@@ -76,21 +76,21 @@ private:
 		rig_.publish(queue, horizon_ns);
 		if (virtual_clock_)
 			return;
-		rig_.post(NVME_REG_DOORBELLS + queue.id * 8, queue.submitted % kDepth);
-		rig_.post(NVME_REG_DOORBELLS + queue.id * 8 + 4, queue.consumed % kDepth);
+		rig_.post(NVME_REG_DOORBELLS + queue.id * 8, queue.submitted % queue_depth);
+		rig_.post(NVME_REG_DOORBELLS + queue.id * 8 + 4, queue.consumed % queue_depth);
 	}
 	void start()
 	{
 		rig_.enable();
 		queues_.clear();
-		admin_tail_ = 2 * kQueues;
-		rings_ = rings_ ? rings_ : rig_.allocate(kQueues * 8192);
-		for (unsigned id = 1; id <= kQueues; id++) {
-			Rig::Queue queue{id, kDepth, rings_ + (id - 1) * 8192, rings_ + (id - 1) * 8192 + 4096};
+		admin_tail_ = 2 * queue_count;
+		rings_ = rings_ ? rings_ : rig_.allocate(queue_count * 8192);
+		for (unsigned id = 1; id <= queue_count; id++) {
+			Rig::Queue queue{id, queue_depth, rings_ + (id - 1) * 8192, rings_ + (id - 1) * 8192 + 4096};
 			std::memset(rig_.at(queue.cq), 0, 4096);
 			std::memset(static_cast<void *>(&rig_.clock(id)), 0, sizeof(hz_queue_clock));
 			rig_.clock(id).turnaround_ns = 4000;
-			require(rig_.create_cq(id, kDepth, queue.cq) == 0 && rig_.create_sq(id, kDepth, queue.sq, id) == 0,
+			require(rig_.create_cq(id, queue_depth, queue.cq) == 0 && rig_.create_sq(id, queue_depth, queue.sq, id) == 0,
 				"an honest queue is refused");
 			queues_.push_back(queue);
 		}
@@ -111,7 +111,7 @@ private:
 		}
 	}
 	// Mostly whole pages, each of which may serve as a PRP list.
-	uint64_t address() { return rig_.buffer() + in_.take(1) % kPages * 4096 - (in_.take(1) & 15 ? 0 : in_.take(2) << 8); }
+	uint64_t address() { return rig_.buffer() + in_.take(1) % page_count * 4096 - (in_.take(1) & 15 ? 0 : in_.take(2) << 8); }
 	void place(Rig::Queue &queue)
 	{
 		static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x08, 0x79, 0x7a, 0x7d, 0x02};
@@ -131,7 +131,7 @@ private:
 	void act()
 	{
 		uint64_t kind = in_.take(1);
-		Rig::Queue &queue = queues_[kind / 16 % kQueues];
+		Rig::Queue &queue = queues_[kind / 16 % queue_count];
 		hz_queue_clock &clock = rig_.clock(queue.id);
 		switch (kind % 16) {
 		default: place(queue); break;
@@ -146,15 +146,15 @@ private:
 		case 11: rig_.run_for(in_.take(2)); break;
 		case 12: in_.take(1) & 8 ? again() : lie(clock); break;
 		case 13: rig_.post(NVME_REG_DOORBELLS + queue.id * 8 + (in_.take(1) & 4), in_.take(1)); break;
-		case 14: rig_.at<uint64_t>(rig_.buffer())[in_.take(2) % (kPages * 512)] = address(); break;
+		case 14: rig_.at<uint64_t>(rig_.buffer())[in_.take(2) % (page_count * 512)] = address(); break;
 		case 15: admin(); break;
 		}
 	}
 	void lie(hz_queue_clock &clock)
 	{
 		uint64_t which = in_.take(1), value = in_.take(1);
-		uint64_t *const words[] = {&clock.submitted, &clock.seen, &clock.horizon_ns, &clock.arrival_ns[value % kDepth],
-					   &clock.completed_ns[value % kDepth]};
+		uint64_t *const words[] = {&clock.submitted, &clock.seen, &clock.horizon_ns, &clock.arrival_ns[value % queue_depth],
+					   &clock.completed_ns[value % queue_depth]};
 		if (which % 6 == 5)
 			clock.turnaround_ns = which & 64 ? UINT32_MAX : static_cast<uint32_t>(value);
 		else

@@ -15,8 +15,8 @@ namespace hil_test {
 
 hz_device_config small_config(const Options &options)
 {
-	hz_device_config cfg = support::BaseConfig(2, 1, 2);
-	support::UseTlc(cfg);
+	hz_device_config cfg = support::base_config(2, 1, 2);
+	support::use_tlc(cfg);
 	cfg.blocks_per_plane = 20;
 	cfg.slc_blocks_per_plane = 4;
 	cfg.spare_superblocks = 4;

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr uint32_t kRole = 2, kOtherRole = 4;
+constexpr uint32_t role = 2, other_role = 4;
 
 void expect_identity(const hz_hart_times &t)
 {
@@ -24,7 +24,7 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	hz_hart_times t;
 
 	bench.simulated(2, 1000);
-	lt_hart_set_roles(1, kRole);
+	lt_hart_set_roles(1, role);
 	lt_timer_arm(&timer, 5000, [](lt_timer *) { clock_charge_ns(70); });
 	EXPECT_EQ(lt_host_run_until_idle(), 5070u);
 	lt_hart_times(0, &t);
@@ -34,7 +34,7 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	lt_hart_times(1, &t);
 	expect_identity(t);
 	EXPECT_EQ(t.idle_ns, 4070u);
-	EXPECT_EQ(t.roles, kRole);
+	EXPECT_EQ(t.roles, role);
 	EXPECT_EQ(t.hart, 1u);
 }
 
@@ -44,7 +44,7 @@ TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 	hz_hart_times t;
 
 	bench.simulated(2, 0);
-	lt_hart_set_roles(1, kOtherRole);
+	lt_hart_set_roles(1, other_role);
 	lt_host_clock_set(700);
 	lt_host_run_until_idle();
 	lt_hart_times_reset();
@@ -56,7 +56,7 @@ TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 		expect_identity(t);
 		EXPECT_EQ(t.elapsed_ns, 300u) << "hart " << i;
 	}
-	EXPECT_EQ(t.roles, kOtherRole);
+	EXPECT_EQ(t.roles, other_role);
 }
 
 // Hart 0 reads everybody's account while all bounce events.

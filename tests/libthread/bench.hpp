@@ -11,10 +11,10 @@
 #include "lt/hart.h"
 #include "lt/lock.h"
 
-enum { kTest, kMiddle, kInner }; // classes of locks, outermost first
+enum { test_class, middle_class, inner_class }; // classes of locks, outermost first
 
 // Every kind that excludes.
-inline std::vector<lt_lock_kind> LockKinds()
+inline std::vector<lt_lock_kind> lock_kinds()
 {
 	std::vector<lt_lock_kind> kinds;
 	for (int kind = LT_LOCK_NONE + 1; kind < LT_LOCK_KINDS; kind++)

@@ -64,9 +64,9 @@ void all_to_all(Bench &bench, unsigned harts, unsigned each, bool real)
 {
 	std::vector<Sink> sink(harts);
 	std::vector<Source> source(harts);
-	constexpr uint64_t kSeed = 20261121;
+	constexpr uint64_t seed = 20261121;
 
-	SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+	SCOPED_TRACE(testing::Message() << "seed " << seed);
 	if (real)
 		bench.real(harts);
 	else
@@ -83,7 +83,7 @@ void all_to_all(Bench &bench, unsigned harts, unsigned each, bool real)
 		source[i].left = each;
 		source[i].notes.resize(each);
 		source[i].sent.resize(harts);
-		source[i].random.seed(kSeed + i);
+		source[i].random.seed(seed + i);
 	}
 	for (auto &s : source)
 		lt_post(&s.thread, &s.ev, on_source);

@@ -21,8 +21,8 @@ protected:
 	{
 		bench.real(2);
 		bench.locks(GetParam(), LT_STATS_ALL, 2);
-		lt_lock_init(&lock, kTest, 0);
-		lt_rwlock_init(&rwlock, kTest);
+		lt_lock_init(&lock, test_class, 0);
+		lt_rwlock_init(&rwlock, test_class);
 		lt_barrier_init(&barrier, 1);
 	}
 
@@ -133,7 +133,7 @@ TEST_P(Freeze, StatisticsWaitForTheHolder)
 	});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Freeze, testing::ValuesIn(LockKinds()));
+INSTANTIATE_TEST_SUITE_P(Kinds, Freeze, testing::ValuesIn(lock_kinds()));
 
 TEST(FreezeBracket, MustBeClosed)
 {

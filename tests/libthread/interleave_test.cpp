@@ -13,24 +13,24 @@ namespace {
 
 // Harts that each run `body` once, interleaved; it may note in `order` who was where when.
 struct Race {
-	static constexpr unsigned kHarts = 4;
+	static constexpr unsigned harts = 4;
 	Bench bench;
-	lt_event events[kHarts]{};
+	lt_event events[harts]{};
 	static inline std::function<void()> body;
 	static inline std::string order;
 
 	Race(uint64_t seed, unsigned one_in)
 	{
-		bench.simulated(kHarts);
-		bench.locks(LT_LOCK_MCS, LT_STATS_OFF, kHarts);
+		bench.simulated(harts);
+		bench.locks(LT_LOCK_MCS, LT_STATS_OFF, harts);
 		lt_locks_check(true);
 		lt_host_interleave(seed, one_in);
 	}
-	void Run(std::function<void()> what)
+	void run(std::function<void()> what)
 	{
 		body = std::move(what);
 		order.clear();
-		for (unsigned i = 0; i < kHarts; i++) {
+		for (unsigned i = 0; i < harts; i++) {
 			lt_thread there{"t", i};
 			lt_post(&there, &events[i], [](lt_event *) { body(); });
 		}
@@ -38,11 +38,11 @@ struct Race {
 	}
 };
 
-std::string OrderOf(uint64_t seed)
+std::string order_of(uint64_t seed)
 {
 	Race race(seed, 3);
 	lt_word word{};
-	race.Run([&word] {
+	race.run([&word] {
 		for (int i = 0; i < 8; i++) {
 			lt_add(&word, 1);
 			Race::order += static_cast<char>('0' + lt_hart_id());
@@ -55,8 +55,8 @@ TEST(Interleave, TheSeedAloneMakesTheOrder)
 {
 	std::set<std::string> orders;
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		EXPECT_EQ(OrderOf(seed), OrderOf(seed));
-		orders.insert(OrderOf(seed));
+		EXPECT_EQ(order_of(seed), order_of(seed));
+		orders.insert(order_of(seed));
 	}
 	EXPECT_GT(orders.size(), 15u);
 }
@@ -68,8 +68,8 @@ TEST(Interleave, FindsALostUpdate)
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		Race race(seed, 3);
 		lt_word word{};
-		race.Run([&word] { lt_store(&word, lt_load(&word) + 1); });
-		found += word.value != Race::kHarts;
+		race.run([&word] { lt_store(&word, lt_load(&word) + 1); });
+		found += word.value != Race::harts;
 	}
 	EXPECT_GT(found, 5u);
 }
@@ -80,11 +80,11 @@ TEST(Interleave, EveryKindOfLockExcludes)
 		for (uint64_t seed = 0; seed < 20; seed++) {
 			SCOPED_TRACE(testing::Message() << "kind " << kind << " seed " << seed);
 			Race race(seed, 3);
-			race.bench.locks(static_cast<lt_lock_kind>(kind), LT_STATS_ALL, Race::kHarts);
+			race.bench.locks(static_cast<lt_lock_kind>(kind), LT_STATS_ALL, Race::harts);
 			lt_lock lock;
 			lt_word word{};
-			lt_lock_init(&lock, kTest, 0);
-			race.Run([&] {
+			lt_lock_init(&lock, test_class, 0);
+			race.run([&] {
 				for (int i = 0; i < 10; i++) {
 					lt_lock_node node;
 					lt_lock_acquire(&lock, &node);
@@ -92,7 +92,7 @@ TEST(Interleave, EveryKindOfLockExcludes)
 					lt_lock_release(&lock, &node);
 				}
 			});
-			ASSERT_EQ(word.value, 10u * Race::kHarts);
+			ASSERT_EQ(word.value, 10u * Race::harts);
 		}
 }
 
@@ -105,8 +105,8 @@ TEST(Interleave, TheReaderWriterLockLetsEveryoneIn)
 		lt_rwlock lock;
 		lt_word word{};
 		unsigned reads = 0;
-		lt_rwlock_init(&lock, kTest);
-		race.Run([&] {
+		lt_rwlock_init(&lock, test_class);
+		race.run([&] {
 			for (int i = 0; i < 10; i++)
 				if (lt_hart_id() < 2) {
 					lt_rwlock_write(&lock);
@@ -136,7 +136,7 @@ TEST(Interleave, TimePassesBetweenTwoAccesses)
 		timer = {};
 		word = other = {};
 		late = false;
-		race.Run([] {
+		race.run([] {
 			if (lt_hart_id() == 0)
 				lt_timer_arm(&timer, 1000, [](lt_timer *) { lt_store(&word, 1); });
 			if (lt_hart_id() == 1) {
@@ -157,9 +157,9 @@ TEST(Interleave, ADeadlockFailsTheRun)
 		for (uint64_t seed = 0; seed < 50; seed++) {
 			Race race(seed, 3);
 			lt_locks_check(false); // it would not come so far
-			lt_lock_init(&first, kTest, 0);
-			lt_lock_init(&second, kTest, 1);
-			race.Run([] {
+			lt_lock_init(&first, test_class, 0);
+			lt_lock_init(&second, test_class, 1);
+			race.run([] {
 				lt_lock_node a, b;
 				lt_lock *outer = lt_hart_id() % 2 ? &first : &second, *inner = lt_hart_id() % 2 ? &second : &first;
 				lt_lock_acquire(outer, &a);

@@ -17,8 +17,8 @@ extern "C" {
 
 namespace {
 
-constexpr unsigned kHarts = 8, kRounds = 3000;
-const char *const kNames[] = {
+constexpr unsigned most_harts = 8, rounds = 3000;
+const char *const kind_names[] = {
 #define LT_LOCK_KIND(constant, name, ...) #name,
 #include "lt/lock_kinds.def"
 };
@@ -28,12 +28,12 @@ protected:
 	Bench bench;
 	lt_lock lock;
 
-	void make(lt_stats_level level = LT_STATS_ALL, unsigned harts = kHarts)
+	void make(lt_stats_level level = LT_STATS_ALL, unsigned harts = most_harts)
 	{
 		bench.real(harts);
 		bench.locks(GetParam(), level, harts);
 		lt_locks_check(true);
-		lt_lock_init(&lock, kTest, 7);
+		lt_lock_init(&lock, test_class, 7);
 	}
 
 	hz_lock_entry entry()
@@ -49,8 +49,8 @@ TEST_P(Locks, NonAtomicCounterLosesNothing)
 	uint64_t counter = 0, busy = 0;
 
 	make();
-	Bench::in_parallel(kHarts, [&](unsigned) {
-		for (unsigned i = 0; i < kRounds; i++) {
+	Bench::in_parallel(most_harts, [&](unsigned) {
+		for (unsigned i = 0; i < rounds; i++) {
 			lt_lock_node node;
 			lt_lock_acquire(&lock, &node);
 			ASSERT_EQ(busy++, 0u);
@@ -59,7 +59,7 @@ TEST_P(Locks, NonAtomicCounterLosesNothing)
 			lt_lock_release(&lock, &node);
 		}
 	});
-	EXPECT_EQ(counter, uint64_t{kHarts} * kRounds);
+	EXPECT_EQ(counter, uint64_t{most_harts} * rounds);
 }
 
 // Try and acquire mixed on two locks: exclusion holds, and CLH cells find their way between locks and harts.
@@ -69,10 +69,10 @@ TEST_P(Locks, TryMixesWithAcquire)
 	lt_lock other;
 
 	make();
-	lt_lock_init(&other, kTest, 8);
+	lt_lock_init(&other, test_class, 8);
 	lt_word expected[2]{};
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
-		for (unsigned i = 0; i < kRounds; i++) {
+	Bench::in_parallel(most_harts, [&](unsigned hart) {
+		for (unsigned i = 0; i < rounds; i++) {
 			unsigned which = (i + hart) & 1;
 			lt_lock *l = which ? &other : &lock;
 			lt_lock_node node;
@@ -116,9 +116,9 @@ TEST_P(Locks, NestedLocksDoNotMixUpTheirNodes)
 	lt_lock inner;
 
 	make();
-	lt_lock_init(&inner, kInner, 1);
+	lt_lock_init(&inner, inner_class, 1);
 	Bench::in_parallel(4, [&](unsigned) {
-		for (unsigned i = 0; i < kRounds / 4; i++) {
+		for (unsigned i = 0; i < rounds / 4; i++) {
 			lt_lock_node a, b;
 			lt_lock_acquire(&lock, &a);
 			lt_lock_acquire(&inner, &b);
@@ -128,19 +128,19 @@ TEST_P(Locks, NestedLocksDoNotMixUpTheirNodes)
 			lt_lock_release(i % 2 ? &inner : &lock, i % 2 ? &b : &a);
 		}
 	});
-	EXPECT_EQ(outer_count, uint64_t{kRounds});
-	EXPECT_EQ(inner_count, uint64_t{kRounds});
+	EXPECT_EQ(outer_count, uint64_t{rounds});
+	EXPECT_EQ(inner_count, uint64_t{rounds});
 }
 
 TEST_P(Locks, StatisticsAddUp)
 {
 	uint64_t spins = 0, from, elapsed;
-	std::vector<uint64_t> mine(kHarts);
+	std::vector<uint64_t> mine(most_harts);
 
 	make();
 	from = clock_now_ns();
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
-		for (unsigned i = 0; i < kRounds; i++) {
+	Bench::in_parallel(most_harts, [&](unsigned hart) {
+		for (unsigned i = 0; i < rounds; i++) {
 			lt_lock_node node;
 			lt_lock_acquire(&lock, &node);
 			lt_lock_release(&lock, &node);
@@ -148,12 +148,12 @@ TEST_P(Locks, StatisticsAddUp)
 		hz_hart_times t;
 		lt_hart_times(hart, &t);
 		EXPECT_EQ(t.work_ns + t.idle_ns + std::accumulate(std::begin(t.spin_ns), std::end(t.spin_ns), uint64_t{0}), t.elapsed_ns);
-		mine[hart] = t.spin_ns[kTest];
+		mine[hart] = t.spin_ns[test_class];
 	});
 	elapsed = clock_now_ns() - from;
 	spins = std::accumulate(mine.begin(), mine.end(), uint64_t{0});
 	hz_lock_entry e = entry();
-	EXPECT_EQ(e.acquisitions, uint64_t{kHarts} * kRounds);
+	EXPECT_EQ(e.acquisitions, uint64_t{most_harts} * rounds);
 	EXPECT_LE(e.contended, e.acquisitions);
 	EXPECT_LT(e.handovers, e.acquisitions);
 	EXPECT_EQ(e.wait_ns, spins) << "the lock's waiting is the harts' spinning";
@@ -172,9 +172,9 @@ TEST_P(Locks, StatisticsAddUp)
 TEST_P(Locks, ReportRunsBesideTheWork)
 {
 	make();
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
+	Bench::in_parallel(most_harts, [&](unsigned hart) {
 		uint64_t seen = 0;
-		for (unsigned i = 0; i < kRounds / 2; i++) {
+		for (unsigned i = 0; i < rounds / 2; i++) {
 			lt_lock_node node;
 			hz_lock_entry e{};
 			if (hart == 0 && i % 16 == 0 && lt_lock_report(&e, 0, 1)) {
@@ -186,7 +186,7 @@ TEST_P(Locks, ReportRunsBesideTheWork)
 			lt_lock_release(&lock, &node);
 		}
 	});
-	EXPECT_EQ(entry().acquisitions, uint64_t{kHarts} * (kRounds / 2));
+	EXPECT_EQ(entry().acquisitions, uint64_t{most_harts} * (rounds / 2));
 }
 
 TEST_P(Locks, LevelsCountWhatTheySay)
@@ -210,7 +210,7 @@ TEST_P(Locks, LevelsCountWhatTheySay)
 // A known waiting time: the holder keeps the lock until the waiter has been waiting for 2 ms.
 TEST_P(Locks, WaitAndHoldAreMeasured)
 {
-	constexpr uint64_t kHold = 2000000;
+	constexpr uint64_t hold_ns = 2000000;
 	lt_word asked{};
 
 	make();
@@ -225,7 +225,7 @@ TEST_P(Locks, WaitAndHoldAreMeasured)
 		if (hart == 0) {
 			uint64_t from = clock_now_ns();
 			lt_store(&asked, 1);
-			while (lt_load(&asked) != 2 || clock_now_ns() - from < kHold)
+			while (lt_load(&asked) != 2 || clock_now_ns() - from < hold_ns)
 				lt_relax();
 		}
 		lt_lock_release(&lock, &node);
@@ -233,8 +233,8 @@ TEST_P(Locks, WaitAndHoldAreMeasured)
 	hz_lock_entry e = entry();
 	EXPECT_EQ(e.acquisitions, 2u);
 	EXPECT_EQ(e.handovers, 1u);
-	EXPECT_GE(e.hold_max_ns, kHold);
-	EXPECT_GE(e.hold_p99_ns, kHold);
+	EXPECT_GE(e.hold_max_ns, hold_ns);
+	EXPECT_GE(e.hold_p99_ns, hold_ns);
 	EXPECT_LE(e.contended, 1u);
 	EXPECT_EQ(e.contended ? e.wait_max_ns : 0, e.wait_ns);
 }
@@ -242,14 +242,14 @@ TEST_P(Locks, WaitAndHoldAreMeasured)
 // Not an assertion: how evenly the kinds share on this machine (Jain's index, 1 = even).
 TEST_P(Locks, FairnessReport)
 {
-	std::vector<uint64_t> got(kHarts);
+	std::vector<uint64_t> got(most_harts);
 	lt_word stop{};
 	uint64_t counter = 0;
 	lt_barrier start;
 
 	make(LT_STATS_CONTENDED);
-	lt_barrier_init(&start, kHarts);
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
+	lt_barrier_init(&start, most_harts);
+	Bench::in_parallel(most_harts, [&](unsigned hart) {
 		lt_barrier_wait(&start);
 		while (lt_load(&stop) == 0) {
 			lt_lock_node node;
@@ -267,7 +267,7 @@ TEST_P(Locks, FairnessReport)
 	}
 	EXPECT_EQ(entry().acquisitions, counter);
 	EXPECT_EQ(uint64_t(sum), counter);
-	std::printf("%-6s Jain %.3f, least %lu, most %lu of %lu\n", kNames[GetParam()], sum * sum / (kHarts * squares),
+	std::printf("%-6s Jain %.3f, least %lu, most %lu of %lu\n", kind_names[GetParam()], sum * sum / (most_harts * squares),
 		    *std::min_element(got.begin(), got.end()), *std::max_element(got.begin(), got.end()), counter);
 }
 
@@ -321,7 +321,8 @@ TEST_P(Locks, ChecksCatchMisuse)
 	EXPECT_DEATH(end_an_event_with(&lock), "event ended with a lock held");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Locks, testing::ValuesIn(LockKinds()), [](const auto &param_info) { return kNames[param_info.param]; });
+INSTANTIATE_TEST_SUITE_P(Kinds, Locks, testing::ValuesIn(lock_kinds()),
+			 [](const auto &param_info) { return kind_names[param_info.param]; });
 
 TEST(LockChecks, LookAtEveryLockThatIsHeld)
 {
@@ -356,7 +357,7 @@ TEST(LockNone, CountsButDoesNotExclude)
 
 	bench.real(1);
 	bench.locks(LT_LOCK_NONE, LT_STATS_ALL, 1);
-	lt_lock_init(&lock, kTest, 0);
+	lt_lock_init(&lock, test_class, 0);
 	lt_lock_acquire(&lock, &a);
 	EXPECT_TRUE(lt_lock_try(&lock, &b));
 	lt_lock_release(&lock, &b);
@@ -376,7 +377,7 @@ TEST(LockMcs, ReleaseWaitsForALateSuccessor)
 
 	bench.real(2);
 	bench.locks(LT_LOCK_MCS, LT_STATS_OFF, 2);
-	lt_lock_init(&lock, kTest, 0);
+	lt_lock_init(&lock, test_class, 0);
 	ASSERT_TRUE(lt_mcs_ops.enter(&lock, &holder));
 	ASSERT_FALSE(lt_mcs_ops.enter(&lock, &late));
 	std::thread other([&] {
@@ -437,7 +438,7 @@ TEST(LockReport, PagesThroughUsedLocksOnly)
 	bench.real(1);
 	bench.locks(LT_LOCK_TICKET, LT_STATS_CONTENDED, 1);
 	for (uint32_t i = 0; i < 10; i++)
-		lt_lock_init(&locks[i], kTest, i);
+		lt_lock_init(&locks[i], test_class, i);
 	for (uint32_t i = 0; i < 10; i += 2) {
 		lt_lock_node node;
 		lt_lock_acquire(&locks[i], &node);
@@ -456,7 +457,7 @@ TEST(LockInit, RefusesUnknownKindAndClass)
 	EXPECT_DEATH(bench.locks(LT_LOCK_KINDS, LT_STATS_OFF, 1), "unknown lock kind");
 	lt_lock lock;
 	bench.locks(LT_LOCK_TAS, LT_STATS_OFF, 1);
-	EXPECT_DEATH(lt_lock_init(&lock, kInner + 1, 0), "nobody registered");
+	EXPECT_DEATH(lt_lock_init(&lock, inner_class + 1, 0), "nobody registered");
 }
 
 } // namespace

@@ -222,9 +222,9 @@ void work(lt_event *ev)
 
 void exchange(Bench &bench, unsigned harts, unsigned each, bool real)
 {
-	constexpr uint64_t kSeed = 4711;
+	constexpr uint64_t seed = 4711;
 
-	SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+	SCOPED_TRACE(testing::Message() << "seed " << seed);
 	if (real)
 		bench.real(harts);
 	else
@@ -236,7 +236,7 @@ void exchange(Bench &bench, unsigned harts, unsigned each, bool real)
 	for (unsigned i = 0; i < harts; i++) {
 		station[i].thread = {"station", i};
 		station[i].left = each;
-		station[i].random.seed(kSeed + i);
+		station[i].random.seed(seed + i);
 		lt_post(&station[i].thread, &station[i].ev, work);
 	}
 	if (real) {

@@ -123,7 +123,7 @@ TEST(Runner, MisuseFails)
 	EXPECT_DEATH(lt_host_clock_set(99), "backwards");
 	EXPECT_DEATH(lt_host_start_harts(), "steady clock");
 	bench.locks(LT_LOCK_TICKET, LT_STATS_OFF, 1);
-	lt_lock_init(&lock, kTest, 0);
+	lt_lock_init(&lock, test_class, 0);
 	EXPECT_DEATH(
 		{
 			lt_lock_acquire(&lock, &a);

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr unsigned kHarts = 8;
+constexpr unsigned harts = 8;
 
 TEST(RwLock, WritersExcludeAllReadersSeeWholeWrites)
 {
@@ -16,9 +16,9 @@ TEST(RwLock, WritersExcludeAllReadersSeeWholeWrites)
 	lt_rwlock lock;
 	uint64_t pair[2] = {0, 0};
 
-	bench.real(kHarts);
-	lt_rwlock_init(&lock, kTest);
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
+	bench.real(harts);
+	lt_rwlock_init(&lock, test_class);
+	Bench::in_parallel(harts, [&](unsigned hart) {
 		for (unsigned i = 0; i < 2000; i++) {
 			if (hart < 3) {
 				lt_rwlock_write(&lock);
@@ -42,10 +42,10 @@ TEST(RwLock, ReadersShare)
 	lt_rwlock lock;
 	lt_barrier inside;
 
-	bench.real(kHarts);
-	lt_rwlock_init(&lock, kTest);
-	lt_barrier_init(&inside, kHarts);
-	Bench::in_parallel(kHarts, [&](unsigned) {
+	bench.real(harts);
+	lt_rwlock_init(&lock, test_class);
+	lt_barrier_init(&inside, harts);
+	Bench::in_parallel(harts, [&](unsigned) {
 		for (unsigned i = 0; i < 50; i++) {
 			lt_rwlock_read(&lock);
 			lt_barrier_wait(&inside);
@@ -63,7 +63,7 @@ TEST(RwLock, WaitingIsSpinTime)
 	hz_hart_times t{};
 
 	bench.real(2);
-	lt_rwlock_init(&lock, kTest);
+	lt_rwlock_init(&lock, test_class);
 	Bench::in_parallel(2, [&](unsigned hart) {
 		if (hart == 0) {
 			lt_rwlock_read(&lock);
@@ -78,18 +78,18 @@ TEST(RwLock, WaitingIsSpinTime)
 			lt_hart_times(1, &t);
 		}
 	});
-	EXPECT_LE(t.spin_ns[kTest], t.elapsed_ns);
-	EXPECT_EQ(t.work_ns + t.idle_ns + t.spin_ns[kTest], t.elapsed_ns);
+	EXPECT_LE(t.spin_ns[test_class], t.elapsed_ns);
+	EXPECT_EQ(t.work_ns + t.idle_ns + t.spin_ns[test_class], t.elapsed_ns);
 }
 
 TEST(Barrier, NobodyPassesBeforeAllHaveCome)
 {
 	lt_barrier barrier;
-	std::vector<unsigned> round(kHarts);
+	std::vector<unsigned> round(harts);
 	lt_word last{};
 
-	lt_barrier_init(&barrier, kHarts);
-	Bench::in_parallel(kHarts, [&](unsigned hart) {
+	lt_barrier_init(&barrier, harts);
+	Bench::in_parallel(harts, [&](unsigned hart) {
 		for (unsigned r = 1; r <= 300; r++) {
 			round[hart] = r;
 			if (lt_barrier_wait(&barrier))

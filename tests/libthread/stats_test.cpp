@@ -47,10 +47,10 @@ TEST(Histogram, EveryValueLiesInItsBucketWithinAnEighth)
 
 TEST(Histogram, PercentilesOfRandomValues)
 {
-	constexpr uint64_t kSeed = 99;
-	std::mt19937_64 random(kSeed);
+	constexpr uint64_t seed = 99;
+	std::mt19937_64 random(seed);
 
-	SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+	SCOPED_TRACE(testing::Message() << "seed " << seed);
 	for (int round = 0; round < 20; round++) {
 		std::vector<uint64_t> values(1 + random() % 2000);
 		lt_histogram h{};

@@ -22,21 +22,21 @@ class TimersProperty : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(TimersProperty, FireLikeASortedList)
 {
-	constexpr unsigned kTimers = 60;
+	constexpr unsigned timers = 60;
 	Bench bench;
 	std::mt19937_64 random(GetParam());
-	std::vector<Alarm> alarm(kTimers);
+	std::vector<Alarm> alarm(timers);
 	std::map<std::pair<uint64_t, uint64_t>, unsigned> model; // (deadline, arming number) -> id
-	std::vector<std::map<std::pair<uint64_t, uint64_t>, unsigned>::iterator> armed(kTimers, model.end());
+	std::vector<std::map<std::pair<uint64_t, uint64_t>, unsigned>::iterator> armed(timers, model.end());
 	uint64_t now = 1000, arming = 0;
 
 	SCOPED_TRACE(testing::Message() << "seed " << GetParam());
-	bench.simulated(1, now, kTimers);
+	bench.simulated(1, now, timers);
 	fired.clear();
-	for (unsigned i = 0; i < kTimers; i++)
+	for (unsigned i = 0; i < timers; i++)
 		alarm[i].id = i;
 	for (unsigned step = 0; step < 5000; step++) {
-		unsigned id = unsigned(random() % kTimers);
+		unsigned id = unsigned(random() % timers);
 		unsigned what = unsigned(random() % 8);
 		if (what < 5) {
 			uint64_t deadline = now - 20 + random() % 120; // some are already due

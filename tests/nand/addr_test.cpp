@@ -10,9 +10,9 @@
 
 class Scheme : public testing::TestWithParam<uint32_t> {};
 
-static hz_device_config OddConfig(uint32_t scheme)
+static hz_device_config odd_config(uint32_t scheme)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 3;
 	cfg.chips_per_channel = 2;
 	cfg.dies_per_chip = 2;
@@ -28,7 +28,7 @@ static hz_device_config OddConfig(uint32_t scheme)
 
 TEST_P(Scheme, IsABijection)
 {
-	rig::Rig r(OddConfig(GetParam()));
+	rig::Rig r(odd_config(GetParam()));
 	for (uint32_t superblock : {0u, 1u, 2u, 4u}) {
 		uint32_t sectors = superblock < 2 ? r.map.shape.slc_superblock_sectors : r.map.shape.superblock_sectors;
 		uint32_t block_sectors = superblock < 2 ? 4 * 2 : 12 * 2;
@@ -50,7 +50,7 @@ TEST_P(Scheme, IsABijection)
 
 TEST_P(Scheme, VisitsThePlanesInTheOrderOfItsName)
 {
-	rig::Rig r(OddConfig(GetParam()));
+	rig::Rig r(odd_config(GetParam()));
 	std::string name = hz_plane_scheme_name(GetParam());
 	const std::map<char, uint32_t> size = {{'C', 3}, {'W', 2}, {'D', 2}, {'P', 4}}, weight = {{'C', 16}, {'W', 8}, {'D', 4}, {'P', 1}};
 	uint32_t stride = 1;
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(All, Scheme, testing::Range(0u, 24u), [](const auto &pa
 
 TEST(Addresses, AreRightForTheLargestDevice)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 64;
 	cfg.chips_per_channel = 16;
 	cfg.planes_per_die = 4;

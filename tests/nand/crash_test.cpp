@@ -15,7 +15,7 @@ using rig::Rig;
 
 namespace {
 
-uint64_t Word(uint64_t sequence, uint32_t i) { return sequence * 0x9e3779b97f4a7c15ull + i; }
+uint64_t word(uint64_t sequence, uint32_t i) { return sequence * 0x9e3779b97f4a7c15ull + i; }
 
 struct Buffer {
 	uint64_t words[2][512];
@@ -24,21 +24,21 @@ struct Buffer {
 };
 
 // Writes block after block, whole and in parts, and erases each before it comes round again; never returns.
-[[noreturn]] void WriteForever(Rig &r, std::atomic<uint64_t> *progress)
+[[noreturn]] void write_forever(Rig &r, std::atomic<uint64_t> *progress)
 {
 	Buffer b;
 	hz_oob oob[2];
 	for (uint64_t sequence = 1;;) {
 		uint32_t block = 2 + static_cast<uint32_t>(sequence % 5);
-		if (r.media.nand.ops->erase(&r.media.nand, r.Addr(0, block, 0)) != NAND_OK)
+		if (r.media.nand.ops->erase(&r.media.nand, r.addr(0, block, 0)) != NAND_OK)
 			_exit(1);
 		for (uint32_t sector = 0; sector < 2 * (1 + sequence % 16); sector += 2) {
 			for (uint32_t s = 0; s < 2; s++, sequence++) {
 				for (uint32_t i = 0; i < 512; i++)
-					b.words[s][i] = Word(sequence, i);
+					b.words[s][i] = word(sequence, i);
 				oob[s] = {sequence, sector + s, {block}, HZ_OOB_DATA, 0, 0};
 			}
-			if (r.media.nand.ops->program(&r.media.nand, r.Addr(0, block, sector), 2, &b.list, 0, oob) != NAND_OK)
+			if (r.media.nand.ops->program(&r.media.nand, r.addr(0, block, sector), 2, &b.list, 0, oob) != NAND_OK)
 				_exit(1);
 			++*progress;
 		}
@@ -46,17 +46,17 @@ struct Buffer {
 }
 
 // Sectors that read well hold exactly what was programmed last in this place, and whole blocks that are not half erased can be used.
-void CheckImage(const hz_device_config &cfg, const std::shared_ptr<rig::Image> &image)
+void check_image(const hz_device_config &cfg, const std::shared_ptr<rig::Image> &image)
 {
 	Rig r(cfg, nullptr, image);
 	ASSERT_EQ(r.mount_error, nullptr);
 	for (uint32_t block = 2; block < 7; block++) {
-		const hz_nand_block *state = r.media.nand.ops->block(&r.media.nand, r.Addr(0, block, 0));
+		const hz_nand_block *state = r.media.nand.ops->block(&r.media.nand, r.addr(0, block, 0));
 		uint32_t lost = 0;
 		for (uint32_t sector = 0; sector < 32; sector++) {
 			Buffer b;
 			hz_oob oob;
-			nand_status status = r.media.nand.ops->read(&r.media.nand, r.Addr(0, block, sector), 1, &b.list, 0, &oob);
+			nand_status status = r.media.nand.ops->read(&r.media.nand, r.addr(0, block, sector), 1, &b.list, 0, &oob);
 			lost += status == NAND_UNCORRECTABLE;
 			if (oob.kind == HZ_OOB_ERASED)
 				continue;
@@ -65,10 +65,10 @@ void CheckImage(const hz_device_config &cfg, const std::shared_ptr<rig::Image> &
 			ASSERT_EQ(oob.lpa, sector);
 			ASSERT_EQ(oob.generation, block);
 			for (uint32_t i = 0; i < 512; i++)
-				ASSERT_EQ(b.words[0][i], Word(oob.sequence, i));
+				ASSERT_EQ(b.words[0][i], word(oob.sequence, i));
 		}
 		if (state->flags & HZ_BLOCK_ERASING)
-			EXPECT_EQ(r.media.nand.ops->erase(&r.media.nand, r.Addr(0, block, 0)), NAND_OK);
+			EXPECT_EQ(r.media.nand.ops->erase(&r.media.nand, r.addr(0, block, 0)), NAND_OK);
 		else
 			EXPECT_LE(lost, 2u) << "only the unit under the pen may be torn";
 	}
@@ -78,7 +78,7 @@ void CheckImage(const hz_device_config &cfg, const std::shared_ptr<rig::Image> &
 
 TEST(Crash, AKilledWriterLeavesOnlyWholeOrTornSectors)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	std::mt19937_64 random(11);
 	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg), true);
 	rig::Image shared(4096, true);
@@ -89,8 +89,8 @@ TEST(Crash, AKilledWriterLeavesOnlyWholeOrTornSectors)
 		if (child == 0) {
 			Rig r(cfg, nullptr, image);
 			for (uint32_t block = 2; block < 7; block++)
-				r.media.nand.ops->erase(&r.media.nand, r.Addr(0, block, 0));
-			WriteForever(r, progress);
+				r.media.nand.ops->erase(&r.media.nand, r.addr(0, block, 0));
+			write_forever(r, progress);
 		}
 		uint64_t target = 1 + random() % 40, spins = random() % 4000;
 		while (*progress < target && waitpid(child, nullptr, WNOHANG) == 0)
@@ -101,7 +101,7 @@ TEST(Crash, AKilledWriterLeavesOnlyWholeOrTornSectors)
 		int status = 0;
 		waitpid(child, &status, 0);
 		ASSERT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself in round " << round;
-		CheckImage(cfg, image);
+		check_image(cfg, image);
 		if (HasFatalFailure())
 			return;
 	}

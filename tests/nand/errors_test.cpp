@@ -13,11 +13,11 @@ using rig::Txn;
 
 namespace {
 
-constexpr uint64_t kHour = 3600000000000ull;
+constexpr uint64_t hour_ns = 3600000000000ull;
 
-hz_device_config WithErrors(uint32_t base, uint32_t ecc_bits)
+hz_device_config with_errors(uint32_t base, uint32_t ecc_bits)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.rber_base = base;
 	cfg.ecc_bits = ecc_bits;
 	cfg.read_retries = 5;
@@ -25,22 +25,22 @@ hz_device_config WithErrors(uint32_t base, uint32_t ecc_bits)
 	return cfg;
 }
 
-const hz_nand_block &Block(Rig &r, uint32_t block) { return *r.media.nand.ops->block(&r.media.nand, r.Addr(0, block, 0)); }
+const hz_nand_block &block_of(Rig &r, uint32_t block) { return *r.media.nand.ops->block(&r.media.nand, r.addr(0, block, 0)); }
 
 } // namespace
 
 TEST(Errors, TheRateFollowsItsFormula)
 {
-	hz_device_config cfg = WithErrors(1000, 40);
+	hz_device_config cfg = with_errors(1000, 40);
 	cfg.rber_per_erase = 70;
 	cfg.rber_per_hour = 30;
 	cfg.rber_per_read = 2;
 	hz_nand_block block{};
-	EXPECT_EQ(nand_error_rate(&cfg, &block, 500 * kHour), 1000u) << "nothing is programmed";
-	block.program_ns = 10 * kHour;
+	EXPECT_EQ(nand_error_rate(&cfg, &block, 500 * hour_ns), 1000u) << "nothing is programmed";
+	block.program_ns = 10 * hour_ns;
 	block.erase_count = 9;
 	block.read_count = 1000;
-	EXPECT_EQ(nand_error_rate(&cfg, &block, 110 * kHour + 5), 1000u + 70 * 9 + 10 * (30 * 100 + 2 * 1000));
+	EXPECT_EQ(nand_error_rate(&cfg, &block, 110 * hour_ns + 5), 1000u + 70 * 9 + 10 * (30 * 100 + 2 * 1000));
 	cfg.rber_per_hour = UINT32_MAX;
 	EXPECT_EQ(nand_error_rate(&cfg, &block, UINT64_MAX), 500000000000u) << "half of the bits, at most";
 }
@@ -76,83 +76,83 @@ TEST(Errors, RetriesCostTheirLatencyAndThenThePageIsLost)
 		{5, 2, 4, NAND_OK},
 	};
 	for (auto &c : cases) {
-		Rig r(WithErrors(1000000000, c.ecc_bits));
-		r.Run(r.Program(0, 4, 0, 2));
-		Txn &read = r.Run(r.Read(0, 4, 0, 2));
+		Rig r(with_errors(1000000000, c.ecc_bits));
+		r.run(r.program(0, 4, 0, 2));
+		Txn &read = r.run(r.read(0, 4, 0, 2));
 		EXPECT_EQ(read.txn.status, c.status);
 		const uint64_t tries = (read.took_ns() - rest_ns) / read_ns - 1;
 		EXPECT_EQ((read.took_ns() - rest_ns) % read_ns, 0u);
 		EXPECT_GE(tries, c.least) << c.ecc_bits;
 		EXPECT_LE(tries, c.most) << c.ecc_bits;
-		EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).took_ns(), read.took_ns()) << "the same cells, the same errors";
+		EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).took_ns(), read.took_ns()) << "the same cells, the same errors";
 	}
-	hz_device_config cfg = WithErrors(1000000000, 5);
+	hz_device_config cfg = with_errors(1000000000, 5);
 	cfg.retry_percent = 100;
 	Rig r(cfg);
-	Txn &program = r.Program(0, 4, 0, 2);
+	Txn &program = r.program(0, 4, 0, 2);
 	program.buffer.assign(program.buffer.size(), 0x5a);
-	r.Run(program);
-	Txn &read = r.Run(r.Read(0, 4, 0, 2));
+	r.run(program);
+	Txn &read = r.run(r.read(0, 4, 0, 2));
 	EXPECT_EQ(read.txn.status, NAND_UNCORRECTABLE);
 	EXPECT_EQ(read.took_ns(), rest_ns + 6 * read_ns) << "all retries were made";
 	EXPECT_EQ(read.buffer[100], 0);
 	EXPECT_EQ(read.oob[1].kind, HZ_OOB_DATA) << "the record has an ECC of its own";
 	EXPECT_TRUE(read.oob[1].flags & HZ_OOB_LOST);
-	EXPECT_EQ(r.Run(r.Read(0, 5, 0, 2)).txn.status, NAND_OK) << "an erased page has no data to lose";
+	EXPECT_EQ(r.run(r.read(0, 5, 0, 2)).txn.status, NAND_OK) << "an erased page has no data to lose";
 }
 
 // Program time and age survive a restart; time without power counts when it is told.
 TEST(Errors, AgeIsKeptInTheImage)
 {
-	hz_device_config cfg = WithErrors(0, 40);
+	hz_device_config cfg = with_errors(0, 40);
 	cfg.rber_per_hour = 1000000;
 	auto r = std::make_unique<Rig>(cfg);
-	r->Run(r->Program(0, 4, 0, 2));
-	const uint64_t programmed = Block(*r, 4).program_ns;
+	r->run(r->program(0, 4, 0, 2));
+	const uint64_t programmed = block_of(*r, 4).program_ns;
 	EXPECT_EQ(programmed, 1000u + 200 + 20000 + 381200);
-	r->Run(r->Program(0, 4, 2, 2));
-	EXPECT_EQ(Block(*r, 4).program_ns, programmed) << "the oldest data count";
-	r->Run(r->Program(0, 5, 0, 2));
-	const uint64_t latest = Block(*r, 5).program_ns;
+	r->run(r->program(0, 4, 2, 2));
+	EXPECT_EQ(block_of(*r, 4).program_ns, programmed) << "the oldest data count";
+	r->run(r->program(0, 5, 0, 2));
+	const uint64_t latest = block_of(*r, 5).program_ns;
 	auto image = r->image();
 	cfg.shelf_hours = 10000;
 	r = std::make_unique<Rig>(cfg, nullptr, image);
-	EXPECT_EQ(r->media.epoch_ns, latest + 10000 * kHour);
+	EXPECT_EQ(r->media.epoch_ns, latest + 10000 * hour_ns);
 	// 10^-2 of 32768 bits are wrong: 328, halved to 41 or less within 3 or 4 retries.
-	EXPECT_GT(r->Run(r->Read(0, 4, 0, 2)).took_ns(), 200u + 3 * 56200 + 20000);
-	r->Run(r->Erase(0, 4));
-	EXPECT_EQ(Block(*r, 4).program_ns, 0u);
-	r->Run(r->Program(0, 4, 0, 2));
-	EXPECT_EQ(r->Run(r->Read(0, 4, 0, 2)).took_ns(), 200u + 56200 + 20000) << "fresh data";
+	EXPECT_GT(r->run(r->read(0, 4, 0, 2)).took_ns(), 200u + 3 * 56200 + 20000);
+	r->run(r->erase(0, 4));
+	EXPECT_EQ(block_of(*r, 4).program_ns, 0u);
+	r->run(r->program(0, 4, 0, 2));
+	EXPECT_EQ(r->run(r->read(0, 4, 0, 2)).took_ns(), 200u + 56200 + 20000) << "fresh data";
 }
 
 TEST(Errors, ReadsDisturbTheBlock)
 {
-	hz_device_config cfg = WithErrors(0, 20);
+	hz_device_config cfg = with_errors(0, 20);
 	cfg.rber_per_read = 10000000;
 	Rig r(cfg);
-	r.Run(r.Program(0, 4, 0, 2));
-	const uint64_t alone = r.Run(r.Read(0, 4, 0, 2)).took_ns();
+	r.run(r.program(0, 4, 0, 2));
+	const uint64_t alone = r.run(r.read(0, 4, 0, 2)).took_ns();
 	EXPECT_EQ(alone, 200u + 56200 + 20000);
 	for (int i = 0; i < 200; i++)
-		r.Run(r.Read(0, 4, 0, 1));
-	EXPECT_GT(r.Run(r.Read(0, 4, 0, 2)).took_ns(), alone);
-	EXPECT_EQ(Block(r, 4).read_count, 202u);
-	EXPECT_EQ(r.Run(r.Read(0, 5, 0, 2)).took_ns(), alone) << "another block";
+		r.run(r.read(0, 4, 0, 1));
+	EXPECT_GT(r.run(r.read(0, 4, 0, 2)).took_ns(), alone);
+	EXPECT_EQ(block_of(r, 4).read_count, 202u);
+	EXPECT_EQ(r.run(r.read(0, 5, 0, 2)).took_ns(), alone) << "another block";
 }
 
 TEST(Errors, TheChosenOperationFailsAndNoOther)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.fail_program_at = 3;
 	cfg.fail_erase_at = 2;
 	cfg.fail_read_at = 4;
 	Rig r(cfg);
 	for (uint32_t i = 1; i <= 5; i++)
-		EXPECT_EQ(r.Run(r.Program(0, 2 + i, 0, 2)).txn.status, i == 3 ? NAND_PROGRAM_FAILED : NAND_OK) << i;
+		EXPECT_EQ(r.run(r.program(0, 2 + i, 0, 2)).txn.status, i == 3 ? NAND_PROGRAM_FAILED : NAND_OK) << i;
 	for (uint32_t i = 1; i <= 5; i++)
-		EXPECT_EQ(r.Run(r.Read(0, 3, 0, 2)).txn.status, i == 4 ? NAND_UNCORRECTABLE : NAND_OK) << i;
+		EXPECT_EQ(r.run(r.read(0, 3, 0, 2)).txn.status, i == 4 ? NAND_UNCORRECTABLE : NAND_OK) << i;
 	for (uint32_t i = 1; i <= 3; i++)
-		EXPECT_EQ(r.Run(r.Erase(0, i == 3 ? 6 : 2 + i)).txn.status, i == 2 ? NAND_ERASE_FAILED : NAND_OK) << i;
+		EXPECT_EQ(r.run(r.erase(0, i == 3 ? 6 : 2 + i)).txn.status, i == 2 ? NAND_ERASE_FAILED : NAND_OK) << i;
 	EXPECT_TRUE(r.refusals.empty());
 }

@@ -10,7 +10,7 @@ using rig::Txn;
 
 namespace {
 
-hz_nand_layout LayoutOf(const hz_device_config &cfg)
+hz_nand_layout layout_of(const hz_device_config &cfg)
 {
 	hz_nand_layout layout;
 	hz_nand_layout_of(&cfg, &layout);
@@ -18,24 +18,27 @@ hz_nand_layout LayoutOf(const hz_device_config &cfg)
 }
 
 // An image with a little of everything in it: programmed sectors in an SLC and a normal block, an erased block, a power history.
-std::shared_ptr<rig::Image> Used(const hz_device_config &cfg)
+std::shared_ptr<rig::Image> used_image(const hz_device_config &cfg)
 {
 	Rig r(cfg);
-	r.Run(r.Program(0, 4, 0, 2));
-	r.Run(r.Program(0, 0, 0, 1));
-	r.Run(r.Program(0, 5, 0, 2));
-	r.Run(r.Erase(0, 5));
+	r.run(r.program(0, 4, 0, 2));
+	r.run(r.program(0, 0, 0, 1));
+	r.run(r.program(0, 5, 0, 2));
+	r.run(r.erase(0, 5));
 	r.media.nand.ops->come_to_rest(&r.media.nand, 7);
 	r.media.nand.ops->shut_down(&r.media.nand, true);
 	return r.image();
 }
 
-uint8_t *At(const rig::Image &image, uint64_t offset) { return static_cast<uint8_t *>(image.base()) + offset; }
+uint8_t *byte_at(const rig::Image &image, uint64_t offset) { return static_cast<uint8_t *>(image.base()) + offset; }
 
-std::vector<uint8_t> Bytes(const rig::Image &image, uint64_t from, uint64_t bytes) { return {At(image, from), At(image, from + bytes)}; }
+std::vector<uint8_t> bytes_at(const rig::Image &image, uint64_t from, uint64_t bytes)
+{
+	return {byte_at(image, from), byte_at(image, from + bytes)};
+}
 
 // Header without power history, which every start changes; block table; all OOB records.
-void ExpectWhole(Rig &r, const char *what)
+void expect_whole(Rig &r, const char *what)
 {
 	ASSERT_EQ(r.mount_error, nullptr) << what;
 	nand_history history;
@@ -44,7 +47,7 @@ void ExpectWhole(Rig &r, const char *what)
 	EXPECT_EQ(history.unsafe_shutdowns, 0u) << what;
 	EXPECT_EQ(r.media.blocks[4].write_sector, 2u) << what;
 	EXPECT_EQ(r.media.blocks[5].erase_count, 1u) << what;
-	EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK) << what;
+	EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK) << what;
 }
 
 } // namespace
@@ -52,8 +55,8 @@ void ExpectWhole(Rig &r, const char *what)
 // Every bit of the header, the config behind it and the block table, in either copy; and every page of them.
 TEST(Image, OneDamagedCopyIsRepaired)
 {
-	const hz_device_config cfg = rig::SmallConfig();
-	const hz_nand_layout layout = LayoutOf(cfg);
+	const hz_device_config cfg = rig::small_config();
+	const hz_nand_layout layout = layout_of(cfg);
 	struct Part {
 		uint64_t offset, bytes;
 		const char *name;
@@ -63,47 +66,47 @@ TEST(Image, OneDamagedCopyIsRepaired)
 		{0, sizeof(hz_nand_header), "header"},        {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
 		{HZ_NAND_CONFIG_OFFSET, 64, "config"},        {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
 		{layout.blocks_offset, table, "block table"}, {layout.blocks_copy_offset, table, "block table's copy"}};
-	auto image = Used(cfg);
-	const auto before = Bytes(*image, 0, image->bytes());
+	auto image = used_image(cfg);
+	const auto before = bytes_at(*image, 0, image->bytes());
 	for (const Part &part : parts)
 		for (uint64_t bit = 0; bit < part.bytes * 8; bit++) {
-			*At(*image, part.offset + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
+			*byte_at(*image, part.offset + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
 			Rig r(cfg, nullptr, image);
-			ExpectWhole(r, part.name);
+			expect_whole(r, part.name);
 			ASSERT_FALSE(HasFailure()) << "bit " << bit;
 			std::memcpy(image->base(), before.data(), before.size());
 		}
 	for (const Part &part : parts) {
-		std::memset(At(*image, part.offset / 4096 * 4096), 0, 4096);
+		std::memset(byte_at(*image, part.offset / 4096 * 4096), 0, 4096);
 		Rig r(cfg, nullptr, image);
-		ExpectWhole(r, part.name);
+		expect_whole(r, part.name);
 		EXPECT_GT(lt_load(&r.media.repaired), 0u);
-		EXPECT_NE(Bytes(*image, part.offset, 8), std::vector<uint8_t>(8)) << part.name << " is there twice again";
+		EXPECT_NE(bytes_at(*image, part.offset, 8), std::vector<uint8_t>(8)) << part.name << " is there twice again";
 		std::memcpy(image->base(), before.data(), before.size());
 	}
 }
 
 TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
 {
-	const hz_device_config cfg = rig::SmallConfig();
-	const hz_nand_layout layout = LayoutOf(cfg);
+	const hz_device_config cfg = rig::small_config();
+	const hz_nand_layout layout = layout_of(cfg);
 	for (int byte : {0, 0xa5}) {
-		auto image = Used(cfg);
+		auto image = used_image(cfg);
 		std::memset(image->base(), byte, HZ_NAND_HEADER_BYTES);
-		std::memset(At(*image, layout.header_copy_offset), byte, HZ_NAND_HEADER_BYTES);
-		const auto before = Bytes(*image, 0, image->bytes());
+		std::memset(byte_at(*image, layout.header_copy_offset), byte, HZ_NAND_HEADER_BYTES);
+		const auto before = bytes_at(*image, 0, image->bytes());
 		Rig r(cfg, nullptr, image);
 		ASSERT_NE(r.mount_error, nullptr);
 		EXPECT_NE(std::string(r.mount_error).find(byte ? "magic number is wrong" : "either of its two copies"), std::string::npos)
 			<< r.mount_error;
-		EXPECT_EQ(Bytes(*image, 0, image->bytes()), before) << "nothing was changed";
+		EXPECT_EQ(bytes_at(*image, 0, image->bytes()), before) << "nothing was changed";
 	}
 }
 
 // Both copies of an entry, or entries that no media would have written though their checksums are right.
 TEST(Image, ABlockTableThatCannotBeIsTold)
 {
-	const hz_device_config cfg = rig::SmallConfig();
+	const hz_device_config cfg = rig::small_config();
 	struct Case {
 		const char *words;
 		void (*damage)(Rig &r);
@@ -126,7 +129,7 @@ TEST(Image, ABlockTableThatCannotBeIsTold)
 		{"block 4 of plane 0: its flags are none", [](Rig &r) { r.media.blocks[4].flags = 8, nand_block_store(&r.media, 4); }},
 	};
 	for (const Case &c : cases) {
-		auto image = Used(cfg);
+		auto image = used_image(cfg);
 		{
 			Rig r(cfg, nullptr, image);
 			c.damage(r);
@@ -140,7 +143,7 @@ TEST(Image, ABlockTableThatCannotBeIsTold)
 
 TEST(Image, AnotherFormatVersionIsTold)
 {
-	const hz_device_config cfg = rig::SmallConfig();
+	const hz_device_config cfg = rig::small_config();
 	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
 	auto *header = static_cast<hz_nand_header *>(image->base());
 	header->magic = HZ_NAND_MAGIC;
@@ -153,7 +156,7 @@ TEST(Image, AnotherFormatVersionIsTold)
 // What lies where depends on these too: an image that was written otherwise is refused, and not taken for an empty one.
 TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
 {
-	hz_device_config base = rig::SmallConfig();
+	hz_device_config base = rig::small_config();
 	base.zones = 4;
 	struct Case {
 		const char *word;
@@ -167,7 +170,7 @@ TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
 		{"zone_capacity_sectors", [](hz_device_config &cfg) { cfg.zone_capacity_sectors = 30; }},
 	};
 	for (const Case &c : cases) {
-		auto image = Used(base);
+		auto image = used_image(base);
 		hz_device_config cfg = base;
 		c.change(cfg);
 		Rig r(cfg, nullptr, image);
@@ -178,7 +181,7 @@ TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
 
 TEST(Image, AFormatThatWasCutBeginsAgain)
 {
-	const hz_device_config cfg = rig::SmallConfig();
+	const hz_device_config cfg = rig::small_config();
 	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
 	{
 		Rig r(cfg, nullptr, image);
@@ -190,30 +193,30 @@ TEST(Image, AFormatThatWasCutBeginsAgain)
 	for (int start = 0; start < 2; start++) {
 		Rig r(cfg, nullptr, image);
 		ASSERT_EQ(r.mount_error, nullptr);
-		EXPECT_EQ(r.Run(r.Program(0, 4, 2 * static_cast<uint32_t>(start), 2)).txn.status, NAND_OK);
+		EXPECT_EQ(r.run(r.program(0, 4, 2 * static_cast<uint32_t>(start), 2)).txn.status, NAND_OK);
 	}
 }
 
 // At rest until something is programmed or erased, in whichever way that ends.
 TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 {
-	const hz_device_config cfg = rig::SmallConfig();
+	const hz_device_config cfg = rig::small_config();
 	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand); };
 	void (*const changes[])(Rig & r) = {
-		[](Rig &r) { r.Run(r.Program(0, 4, 2, 2)); },
-		[](Rig &r) { r.Run(r.Erase(0, 4)); },
-		[](Rig &r) { r.media.policy.fail_op = 1, r.Run(r.Program(0, 4, 2, 2)); },
-		[](Rig &r) { r.media.policy.fail_op = 1, r.Run(r.Erase(0, 4)); },
-		[](Rig &r) { r.media.policy.power_cut_op = 1, r.Run(r.Program(0, 4, 2, 2)); },
-		[](Rig &r) { r.media.policy.power_cut_op = 1, r.Run(r.Erase(0, 4)); },
+		[](Rig &r) { r.run(r.program(0, 4, 2, 2)); },
+		[](Rig &r) { r.run(r.erase(0, 4)); },
+		[](Rig &r) { r.media.policy.fail_op = 1, r.run(r.program(0, 4, 2, 2)); },
+		[](Rig &r) { r.media.policy.fail_op = 1, r.run(r.erase(0, 4)); },
+		[](Rig &r) { r.media.policy.power_cut_op = 1, r.run(r.program(0, 4, 2, 2)); },
+		[](Rig &r) { r.media.policy.power_cut_op = 1, r.run(r.erase(0, 4)); },
 	};
 	for (auto *change : changes) {
-		auto image = Used(cfg);
+		auto image = used_image(cfg);
 		{
 			Rig r(cfg, nullptr, image);
 			EXPECT_TRUE(rest(r).at_rest);
 			EXPECT_EQ(rest(r).record, 7u);
-			EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK);
+			EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK);
 			EXPECT_TRUE(rest(r).at_rest) << "a read changes nothing";
 			change(r);
 			EXPECT_FALSE(rest(r).at_rest);
@@ -227,11 +230,11 @@ TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 // One copy of the rest word is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be at rest.
 TEST(Image, OneCopyOfTheRestWordIsEnough)
 {
-	const hz_device_config cfg = rig::SmallConfig();
-	const hz_nand_layout layout = LayoutOf(cfg);
+	const hz_device_config cfg = rig::small_config();
+	const hz_nand_layout layout = layout_of(cfg);
 	const uint64_t words[] = {HZ_NAND_REST_OFFSET, layout.header_copy_offset + HZ_NAND_REST_OFFSET};
-	auto image = Used(cfg);
-	const auto before = Bytes(*image, 0, image->bytes());
+	auto image = used_image(cfg);
+	const auto before = bytes_at(*image, 0, image->bytes());
 	auto rest_after = [&] {
 		Rig r(cfg, nullptr, image);
 		nand_rest rest = r.media.nand.ops->rest(&r.media.nand);
@@ -240,15 +243,15 @@ TEST(Image, OneCopyOfTheRestWordIsEnough)
 	};
 	for (uint64_t at : words)
 		for (uint32_t bit = 0; bit < 64; bit++) {
-			*At(*image, at + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
+			*byte_at(*image, at + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
 			nand_rest rest = rest_after();
 			ASSERT_TRUE(rest.at_rest) << bit;
 			ASSERT_EQ(rest.record, 7u) << bit;
 		}
 	const uint64_t changed = 7ull << 32 | (7 ^ HZ_NAND_CHANGED);
-	std::memcpy(At(*image, words[0]), &changed, 8);
+	std::memcpy(byte_at(*image, words[0]), &changed, 8);
 	EXPECT_FALSE(rest_after().at_rest);
 	for (uint64_t at : words)
-		std::memset(At(*image, at), 0, 8);
+		std::memset(byte_at(*image, at), 0, 8);
 	EXPECT_FALSE(rest_after().at_rest);
 }

@@ -15,10 +15,10 @@
 
 namespace {
 
-hz_device_config Legal()
+hz_device_config legal_config()
 {
-	hz_device_config cfg = support::BaseConfig(2, 2, 2);
-	support::UseTlc(cfg);
+	hz_device_config cfg = support::base_config(2, 2, 2);
+	support::use_tlc(cfg);
 	cfg.blocks_per_plane = 24;
 	cfg.slc_blocks_per_plane = 8;
 	cfg.channel_bytes_per_s = 1600000000;
@@ -35,7 +35,7 @@ hz_device_config Legal()
 }
 
 /* Legal, with conventional zones; with the map in flash. */
-void Conventional(hz_device_config &cfg)
+void make_conventional(hz_device_config &cfg)
 {
 	cfg.zones = 8;
 	cfg.conventional_zones = 4;
@@ -45,7 +45,7 @@ void Conventional(hz_device_config &cfg)
 	cfg.conventional_gc_low = 2;
 }
 
-void Cached(hz_device_config &cfg)
+void make_cached(hz_device_config &cfg)
 {
 	cfg.l2p_cache_bytes = 12288;
 	cfg.l2p_chunk_sectors = 1024;
@@ -58,7 +58,7 @@ struct Rule {
 };
 
 #define SETS(field_, value_) [](hz_device_config &c) { c.field_ = value_; }
-const Rule kRules[] = {
+const Rule rules[] = {
 	{"magic", "magic", "5", SETS(magic, 5)},
 	{"version", "version", "9", SETS(version, 9)},
 	{"bytes", "bytes", "1", SETS(bytes, 1)},
@@ -125,26 +125,26 @@ const Rule kRules[] = {
 	{"slow_die_number", "slow_die", "5", [](auto &c) { c.slow_die = 5, c.slow_percent = 200; }},
 	{"failed_die", "failed_die", "5", SETS(failed_die, 5)},
 	{"namespace_kind", "namespace_kind", "2", SETS(namespace_kind, 2)},
-	{"conventional_over_zones", "conventional_zones", "15", [](auto &c) { Conventional(c), c.conventional_zones = 15; }},
-	{"no_streams", "conventional_streams", "0", [](auto &c) { Conventional(c), c.conventional_streams = 0; }},
+	{"conventional_over_zones", "conventional_zones", "15", [](auto &c) { make_conventional(c), c.conventional_zones = 15; }},
+	{"no_streams", "conventional_streams", "0", [](auto &c) { make_conventional(c), c.conventional_streams = 0; }},
 	{"many_streams", "conventional_streams", "3", SETS(conventional_streams, 3)},
-	{"no_conventional_buffers", "conventional_buffers", "0", [](auto &c) { Conventional(c), c.conventional_buffers = 0; }},
+	{"no_conventional_buffers", "conventional_buffers", "0", [](auto &c) { make_conventional(c), c.conventional_buffers = 0; }},
 	{"many_conventional_buffers", "conventional_buffers", "5", SETS(conventional_buffers, 5)},
 	{"conventional_beyond_all", "conventional_zones", "4000000000",
-	 [](auto &c) { Conventional(c), c.conventional_zones = 4000000000; }},
+	 [](auto &c) { make_conventional(c), c.conventional_zones = 4000000000; }},
 	{"spare_beyond_all", "conventional_spare", "4000000000",
-	 [](auto &c) { Conventional(c), c.zones = 0, c.conventional_spare = 4000000000; }},
-	{"no_zone_left", "conventional_spare", "14", [](auto &c) { Conventional(c), c.zones = 0, c.conventional_spare = 14; }},
-	{"spare_for_streams", "conventional_spare", "4", [](auto &c) { Conventional(c), c.conventional_spare = 4; }},
-	{"spare_over_media", "conventional_spare", "9", [](auto &c) { Conventional(c), c.conventional_spare = 9; }},
+	 [](auto &c) { make_conventional(c), c.zones = 0, c.conventional_spare = 4000000000; }},
+	{"no_zone_left", "conventional_spare", "14", [](auto &c) { make_conventional(c), c.zones = 0, c.conventional_spare = 14; }},
+	{"spare_for_streams", "conventional_spare", "4", [](auto &c) { make_conventional(c), c.conventional_spare = 4; }},
+	{"spare_over_media", "conventional_spare", "9", [](auto &c) { make_conventional(c), c.conventional_spare = 9; }},
 	{"patched_conventional", "zone_capacity_sectors", "1600",
-	 [](auto &c) { Conventional(c), c.zone_capacity_sectors = 1600, c.slc_blocks_per_plane += 12, c.blocks_per_plane += 12; }},
+	 [](auto &c) { make_conventional(c), c.zone_capacity_sectors = 1600, c.slc_blocks_per_plane += 12, c.blocks_per_plane += 12; }},
 	{"patches_without_slc", "slc_blocks_per_plane", "8", SETS(zone_capacity_sectors, 1600)},
 	{"holes_in_a_block_namespace", "zone_size_sectors", "2048",
-	 [](auto &c) { Conventional(c), c.namespace_kind = HZ_NS_BLOCK, c.zone_size_sectors = 2048; }},
+	 [](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK, c.zone_size_sectors = 2048; }},
 	{"conventional_gc", "conventional_gc", "4", SETS(conventional_gc, HZ_GC_POLICIES)},
-	{"gc_low_below", "conventional_gc_low", "1", [](auto &c) { Conventional(c), c.conventional_gc_low = 1; }},
-	{"gc_low_above", "conventional_gc_low", "5", [](auto &c) { Conventional(c), c.conventional_gc_low = 5; }},
+	{"gc_low_below", "conventional_gc_low", "1", [](auto &c) { make_conventional(c), c.conventional_gc_low = 1; }},
+	{"gc_low_above", "conventional_gc_low", "5", [](auto &c) { make_conventional(c), c.conventional_gc_low = 5; }},
 	{"slc_gc", "slc_gc", "3", SETS(slc_gc, HZ_GC_WEAR)},
 	{"idle", "buffer_idle_ns", "1000000001", SETS(buffer_idle_ns, 1000000001)},
 	{"cache", "l2p_cache_bytes", "63", SETS(l2p_cache_bytes, 63)},
@@ -152,13 +152,13 @@ const Rule kRules[] = {
 	{"buckets", "l2p_buckets", "1048577", SETS(l2p_buckets, (1 << 20) + 1)},
 	{"large_log", "l2p_log_entries", "4294967295", SETS(l2p_log_entries, UINT32_MAX)},
 	{"levels", "l2p_levels", "3", SETS(l2p_levels, HZ_MAP_LEVELS)},
-	{"chunk_small", "l2p_chunk_sectors", "2", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 2; }},
-	{"chunk_odd", "l2p_chunk_sectors", "24", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 24; }},
-	{"chunk_large", "l2p_chunk_sectors", "2097152", [](auto &c) { Cached(c), c.l2p_chunk_sectors = 1 << 21; }},
+	{"chunk_small", "l2p_chunk_sectors", "2", [](auto &c) { make_cached(c), c.l2p_chunk_sectors = 2; }},
+	{"chunk_odd", "l2p_chunk_sectors", "24", [](auto &c) { make_cached(c), c.l2p_chunk_sectors = 24; }},
+	{"chunk_large", "l2p_chunk_sectors", "2097152", [](auto &c) { make_cached(c), c.l2p_chunk_sectors = 1 << 21; }},
 	{"strategy", "l2p_strategy", "3", SETS(l2p_strategy, HZ_L2P_STRATEGIES)},
 	{"eviction", "l2p_eviction", "2", SETS(l2p_eviction, 2)},
-	{"prefetch", "l2p_prefetch", "1024", [](auto &c) { Cached(c), c.l2p_prefetch = 1024; }},
-	{"log_entries", "l2p_log_entries", "255", [](auto &c) { Cached(c), c.l2p_log_entries = 255; }},
+	{"prefetch", "l2p_prefetch", "1024", [](auto &c) { make_cached(c), c.l2p_prefetch = 1024; }},
+	{"log_entries", "l2p_log_entries", "255", [](auto &c) { make_cached(c), c.l2p_log_entries = 255; }},
 	{"log_policy", "l2p_log_policy", "2", SETS(l2p_log_policy, 2)},
 };
 
@@ -168,7 +168,7 @@ class BrokenRule : public testing::TestWithParam<Rule> {};
 
 TEST_P(BrokenRule, IsNamedWithItsValue)
 {
-	hz_device_config cfg = Legal();
+	hz_device_config cfg = legal_config();
 	char text[256];
 	ASSERT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
 	GetParam().breaks(cfg);
@@ -182,13 +182,13 @@ TEST_P(BrokenRule, IsNamedWithItsValue)
 	hz_device_config_check(&cfg, small, 8);
 	EXPECT_EQ(std::strlen(small), 7u);
 }
-INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(kRules), [](const auto &rule) { return rule.param.name; });
+INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(rules), [](const auto &rule) { return rule.param.name; });
 
 /* Devices of many kinds, among which every edge of every field is legal somewhere. */
-const std::function<void(hz_device_config &)> kDevices[] = {
+const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &) {},
-	[](auto &c) { Conventional(c), Cached(c); },
-	[](auto &c) { Conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
+	[](auto &c) { make_conventional(c), make_cached(c); },
+	[](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
 	[](auto &c) { c.slow_die = 1, c.slow_percent = 100; },
 	[](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.write_buffers = 6; },
 	/* one plane, one sector a page, one page a unit: what else there is may be many */
@@ -216,7 +216,7 @@ const std::function<void(hz_device_config &)> kDevices[] = {
 };
 
 /* Refused by the limit itself, with its number. */
-bool RefusedBy(const char *error, const hz_field &field, uint64_t value, const char *rule, uint64_t limit)
+bool refused_by(const char *error, const hz_field &field, uint64_t value, const char *rule, uint64_t limit)
 {
 	return error &&
 	       error == std::string(field.member) + " is " + std::to_string(value) + ", but it must " + rule + std::to_string(limit) + ".";
@@ -231,17 +231,17 @@ TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
 		for (unsigned item = 0; item < field.items; item++) {
 			SCOPED_TRACE(std::string(field.member) + " item " + std::to_string(item));
 			const uint64_t largest = field.item_bytes == 8 ? UINT64_MAX : (uint64_t{1} << 8 * field.item_bytes) - 1;
-			hz_device_config cfg = Legal();
+			hz_device_config cfg = legal_config();
 			if (field.least > 0) {
 				hz_field_write(&field, &cfg, item, field.least - 1);
-				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.least - 1,
-						      "be at least ", field.least))
+				EXPECT_TRUE(refused_by(hz_device_config_check(&cfg, text, sizeof text), field, field.least - 1,
+						       "be at least ", field.least))
 					<< text;
 			}
 			if (field.most < largest) {
 				hz_field_write(&field, &cfg, item, field.most + 1);
-				EXPECT_TRUE(RefusedBy(hz_device_config_check(&cfg, text, sizeof text), field, field.most + 1, "be at most ",
-						      field.most))
+				EXPECT_TRUE(refused_by(hz_device_config_check(&cfg, text, sizeof text), field, field.most + 1,
+						       "be at most ", field.most))
 					<< text;
 			}
 			ASSERT_LE(field.most, largest) << "the member can hold it";
@@ -260,8 +260,8 @@ TEST(Config, SomeDeviceHasEveryLimit)
 				continue;
 			std::string why;
 			bool accepted = false;
-			for (const auto &device : kDevices) {
-				hz_device_config cfg = Legal();
+			for (const auto &device : devices) {
+				hz_device_config cfg = legal_config();
 				device(cfg);
 				hz_field_write(&field, &cfg, 0, edge);
 				const char *error = hz_flash_config_check(&cfg, text, sizeof text);
@@ -276,7 +276,7 @@ TEST(Config, OnlyClassesThatCanBeDividedHaveShards)
 {
 	char text[512];
 	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
-		hz_device_config cfg = Legal();
+		hz_device_config cfg = legal_config();
 		cfg.lock_shards[c] = 4;
 		const char *error = hz_device_config_check(&cfg, text, sizeof text);
 		EXPECT_EQ(error == nullptr, c == HZ_LC_L2P) << c;
@@ -289,7 +289,7 @@ TEST(Config, OnlyClassesThatCanBeDividedHaveShards)
 TEST(Config, AnotherTableIsAnotherVersion)
 {
 	EXPECT_EQ(hz_config_version(), hz_config_version());
-	hz_device_config cfg = Legal();
+	hz_device_config cfg = legal_config();
 	char text[256];
 	cfg.version++;
 	EXPECT_NE(hz_device_config_check(&cfg, text, sizeof text), nullptr);
@@ -310,7 +310,7 @@ TEST(Config, ShapeOfAnImageIsThatOfTheTable)
 
 TEST(Config, ShapeFollowsFromTheGeometry)
 {
-	hz_device_config cfg = Legal();
+	hz_device_config cfg = legal_config();
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
 	EXPECT_EQ(shape.planes, 8u);
@@ -329,11 +329,11 @@ TEST(Config, ShapeFollowsFromTheGeometry)
 
 TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 {
-	hz_device_config cfg = Legal();
+	hz_device_config cfg = legal_config();
 	hz_shape shape;
 	char text[256];
-	Conventional(cfg);
-	Cached(cfg);
+	make_conventional(cfg);
+	make_cached(cfg);
 	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
 	hz_shape_of(&cfg, &shape);
 	EXPECT_EQ(shape.conventional_zones, 4u);
@@ -351,7 +351,7 @@ TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 
 TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)
 {
-	hz_device_config cfg = Legal();
+	hz_device_config cfg = legal_config();
 	hz_nand_layout layout;
 	hz_nand_layout_of(&cfg, &layout);
 	const uint64_t blocks = 8 * 24, sectors = blocks * 48 * 4, table = blocks * sizeof(hz_nand_block),
@@ -381,13 +381,13 @@ TEST(Config, TheLeastSlcRegionIsNamed)
 	void (*const kinds[])(hz_device_config & cfg) = {
 		[](hz_device_config &) {},
 		[](hz_device_config &cfg) { cfg.flush_unit_planes = 8; },
-		[](hz_device_config &cfg) { Conventional(cfg); },
-		[](hz_device_config &cfg) { Cached(cfg); },
+		[](hz_device_config &cfg) { make_conventional(cfg); },
+		[](hz_device_config &cfg) { make_cached(cfg); },
 		[](hz_device_config &cfg) { cfg.zone_capacity_sectors = 1600; },
 		[](hz_device_config &cfg) { cfg.blocks_per_plane += 2000; },
 	};
 	for (auto *kind : kinds) {
-		hz_device_config cfg = Legal();
+		hz_device_config cfg = legal_config();
 		kind(cfg);
 		const uint32_t normal = cfg.blocks_per_plane - cfg.slc_blocks_per_plane;
 		auto with = [&](uint32_t slc) {

@@ -6,7 +6,7 @@
 
 namespace support {
 
-inline hz_device_config BaseConfig(uint32_t channels = 1, uint32_t chips_per_channel = 1, uint32_t planes_per_die = 1)
+inline hz_device_config base_config(uint32_t channels = 1, uint32_t chips_per_channel = 1, uint32_t planes_per_die = 1)
 {
 	hz_device_config cfg;
 	hz_device_least(&cfg);
@@ -26,7 +26,7 @@ inline hz_device_config BaseConfig(uint32_t channels = 1, uint32_t chips_per_cha
 }
 
 // Three 16 KiB pages a program unit, 16 units a block.
-inline void UseTlc(hz_device_config &cfg)
+inline void use_tlc(hz_device_config &cfg)
 {
 	cfg.cell = HZ_CELL_TLC;
 	cfg.page_bytes = 16384;

@@ -9,16 +9,16 @@
 
 namespace rig {
 
-// Number of a sector's OOB record; its data lie at Data().
-inline uint64_t RecordOf(const nand_media &media, flash_addr addr)
+// Number of a sector's OOB record; its data lie at data_of().
+inline uint64_t record_of(const nand_media &media, flash_addr addr)
 {
 	return uint64_t(addr.plane_index * media.nand.cfg->blocks_per_plane + addr.block) * media.oob_per_block + addr.sector;
 }
-inline uint64_t Records(const nand_media &media)
+inline uint64_t count_records(const nand_media &media)
 {
 	return uint64_t(media.nand.map->shape.planes) * media.nand.cfg->blocks_per_plane * media.oob_per_block;
 }
-inline uint8_t *Data(const nand_media &media, uint64_t record)
+inline uint8_t *data_of(const nand_media &media, uint64_t record)
 {
 	const uint64_t block = record / media.oob_per_block, plane = block / media.nand.cfg->blocks_per_plane;
 	const uint64_t in_plane = block % media.nand.cfg->blocks_per_plane, sector = record % media.oob_per_block;
@@ -26,7 +26,7 @@ inline uint8_t *Data(const nand_media &media, uint64_t record)
 	return media.data + ((plane * media.data_blocks + in_plane) * media.data_sectors + sector) * HZ_SECTOR_BYTES;
 }
 // One bit of the data: the record still says what the sector was. (Data that were never stored: the record's own word for them.)
-inline void FlipData(nand_media &media, uint64_t record, uint32_t bit = 12345)
+inline void flip_data(nand_media &media, uint64_t record, uint32_t bit = 12345)
 {
 	hz_nand_oob oob = media.oob[record];
 	if (oob.flags & HZ_OOB_ZERO) {
@@ -34,9 +34,9 @@ inline void FlipData(nand_media &media, uint64_t record, uint32_t bit = 12345)
 		nand_oob_store(&media, record, &oob);
 		return;
 	}
-	Data(media, record)[bit / 8 % HZ_SECTOR_BYTES] ^= static_cast<uint8_t>(1 << bit % 8);
+	data_of(media, record)[bit / 8 % HZ_SECTOR_BYTES] ^= static_cast<uint8_t>(1 << bit % 8);
 }
 // Both copies of the record: nothing is known of the sector any more, as if its program had been torn.
-inline void LoseRecord(nand_media &media, uint64_t record) { nand_oob_spoil(&media, record); }
+inline void lose_record(nand_media &media, uint64_t record) { nand_oob_spoil(&media, record); }
 
 } // namespace rig

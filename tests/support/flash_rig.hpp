@@ -23,19 +23,19 @@
 
 namespace rig {
 
-inline constexpr uint32_t kPlainScheme = 15; // PDWC: stripe column = flat plane number
+inline constexpr uint32_t plain_scheme = 15; // PDWC: stripe column = flat plane number
 
 // A small MLC device, page by page; the times are those of MCMQ's Table I, the channel moves 4 KiB in 10 us.
-inline hz_device_config SmallConfig()
+inline hz_device_config small_config()
 {
-	hz_device_config cfg = support::BaseConfig();
+	hz_device_config cfg = support::base_config();
 	cfg.blocks_per_plane = 8;
 	cfg.pages_per_block = 16;
 	cfg.page_bytes = 8192;
 	cfg.slc_blocks_per_plane = 2;
 	cfg.cell = HZ_CELL_MLC;
 	cfg.program_pages = 1;
-	cfg.plane_scheme = kPlainScheme;
+	cfg.plane_scheme = plain_scheme;
 	cfg.slc = {{20000}, {75000}, 1000000, 0};
 	cfg.normal = {{56200, 71500}, {381200, 1578500}, 1200000, 0};
 	cfg.channel_bytes_per_s = 409600000;
@@ -115,19 +115,19 @@ public:
 			tsu = tsu_init(&arena_, &cfg, &map, &media.nand);
 	}
 
-	// Address of a sector by flat plane; needs kPlainScheme.
-	ppa_t Ppa(uint32_t plane, uint32_t block, uint32_t sector) const
+	// Address of a sector by flat plane; needs plain_scheme.
+	ppa_t ppa(uint32_t plane, uint32_t block, uint32_t sector) const
 	{
 		uint32_t unit = block < map.slc_superblocks ? cfg.slc_program_sectors : map.shape.unit_sectors;
 		return ppa_make(&map, block, (sector / unit * map.shape.planes + plane) * unit + sector % unit);
 	}
-	Txn &Make(tsu_op op, uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	Txn &make(tsu_op op, uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
 	{
 		Txn &made = txns_.emplace_back(sectors);
 		made.txn.op = op;
 		made.txn.cause = cause;
 		made.txn.sectors = static_cast<uint16_t>(sectors);
-		made.txn.ppa = Ppa(plane, block, sector);
+		made.txn.ppa = ppa(plane, block, sector);
 		made.txn.owner = &owner_;
 		made.txn.done = [](tsu_txn *txn) {
 			Txn &self = *reinterpret_cast<Txn *>(txn);
@@ -140,30 +140,30 @@ public:
 			made.oob[i] = {++sequence_, made.txn.ppa + i, {1}, HZ_OOB_DATA, 0, 0};
 		return made;
 	}
-	Txn &Read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	Txn &read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
 	{
-		return Make(TSU_READ, plane, block, sector, sectors, cause);
+		return make(TSU_READ, plane, block, sector, sectors, cause);
 	}
-	Txn &Program(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
+	Txn &program(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, hz_cause cause = HZ_CAUSE_HOST)
 	{
-		return Make(TSU_PROGRAM, plane, block, sector, sectors, cause);
+		return make(TSU_PROGRAM, plane, block, sector, sectors, cause);
 	}
-	Txn &Erase(uint32_t plane, uint32_t block) { return Make(TSU_ERASE, plane, block, 0, 0, HZ_CAUSE_GC); }
-	void Submit(Txn &txn) { tsu_submit(tsu, &txn.txn); }
-	void SubmitList(const std::vector<Txn *> &list)
+	Txn &erase(uint32_t plane, uint32_t block) { return make(TSU_ERASE, plane, block, 0, 0, HZ_CAUSE_GC); }
+	void submit(Txn &txn) { tsu_submit(tsu, &txn.txn); }
+	void submit_list(const std::vector<Txn *> &list)
 	{
 		for (size_t i = 0; i < list.size(); i++)
 			list[i]->txn.next = i + 1 < list.size() ? &list[i + 1]->txn : nullptr;
 		tsu_submit_list(tsu, &list[0]->txn);
 	}
-	Txn &Run(Txn &txn)
+	Txn &run(Txn &txn)
 	{
-		Submit(txn);
+		submit(txn);
 		lt_host_run_until_idle();
 		return txn;
 	}
-	flash_addr Addr(uint32_t plane, uint32_t block, uint32_t sector) const { return flash_addr_of(&map, Ppa(plane, block, sector)); }
-	uint64_t TransferNs(uint32_t sectors) const
+	flash_addr addr(uint32_t plane, uint32_t block, uint32_t sector) const { return flash_addr_of(&map, ppa(plane, block, sector)); }
+	uint64_t transfer_ns(uint32_t sectors) const
 	{
 		return (sectors * 4096ull * 1000000000 + cfg.channel_bytes_per_s / 2) / cfg.channel_bytes_per_s;
 	}
@@ -186,17 +186,17 @@ private:
 };
 
 // What the TSU did while each die had four programs and four reads, a pair at a time.
-inline tsu_work WorkOfAllDies(uint32_t dies)
+inline tsu_work work_of_all_dies(uint32_t dies)
 {
-	hz_device_config cfg = SmallConfig();
+	hz_device_config cfg = small_config();
 	cfg.channels = 4;
 	cfg.chips_per_channel = dies / 4;
 	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
 	Rig r(cfg);
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t die = 0; die < dies; die++) {
-			r.Submit(r.Program(die, 3, round * 2, 2));
-			r.Submit(r.Read(die, 4, 0, 2));
+			r.submit(r.program(die, 3, round * 2, 2));
+			r.submit(r.read(die, 4, 0, 2));
 		}
 		lt_host_run_until_idle();
 	}

@@ -12,17 +12,17 @@ using rig::Txn;
 
 namespace {
 
-constexpr uint64_t kCommand = 200, kBusy = 3000;
+constexpr uint64_t command_ns = 200, busy_ns = 3000;
 
-hz_device_config Cached()
+hz_device_config cached_config()
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.cache_read = cfg.cache_program = 1;
-	cfg.cache_busy_ns = kBusy;
+	cfg.cache_busy_ns = busy_ns;
 	return cfg;
 }
 
-void ExpectConserved(Rig &r)
+void expect_conserved(Rig &r)
 {
 	hz_log_flash log;
 	tsu_report(r.tsu, &log);
@@ -43,13 +43,13 @@ void ExpectConserved(Rig &r)
 // A single operation is never cached: nothing follows it.
 TEST(Cached, SingleOperationsTakeWhatTheyTakeWithoutCache)
 {
-	Rig r(Cached());
+	Rig r(cached_config());
 	for (uint32_t page = 0; page < 4; page++)
-		EXPECT_EQ(r.Run(r.Program(0, 3, page * 2, 2)).took_ns(), kCommand + 20000 + r.cfg.normal.program_ns[page % 2]);
+		EXPECT_EQ(r.run(r.program(0, 3, page * 2, 2)).took_ns(), command_ns + 20000 + r.cfg.normal.program_ns[page % 2]);
 	for (uint32_t page = 0; page < 4; page++)
-		EXPECT_EQ(r.Run(r.Read(0, 3, page * 2, 2)).took_ns(), kCommand + 20000 + r.cfg.normal.read_ns[page % 2]);
-	EXPECT_EQ(r.Run(r.Erase(0, 3)).took_ns(), kCommand + 1200000);
-	EXPECT_EQ(r.Run(r.Program(0, 0, 0, 1)).took_ns(), kCommand + 10000 + 75000);
+		EXPECT_EQ(r.run(r.read(0, 3, page * 2, 2)).took_ns(), command_ns + 20000 + r.cfg.normal.read_ns[page % 2]);
+	EXPECT_EQ(r.run(r.erase(0, 3)).took_ns(), command_ns + 1200000);
+	EXPECT_EQ(r.run(r.program(0, 0, 0, 1)).took_ns(), command_ns + 10000 + 75000);
 }
 
 // n reads over p planes: the first one senses, then each costs a shift, its commands, and the longer of sensing and transfer.
@@ -61,24 +61,24 @@ class CachedReads : public testing::TestWithParam<ReadCase> {};
 
 TEST_P(CachedReads, MatchTheFormula)
 {
-	hz_device_config cfg = Cached();
+	hz_device_config cfg = cached_config();
 	cfg.planes_per_die = GetParam().planes;
 	cfg.channel_bytes_per_s = GetParam().bytes_per_s;
 	for (uint32_t cached : {0u, 1u}) {
 		cfg.cache_read = cached;
 		Rig r(cfg);
-		const uint64_t n = 20, p = cfg.planes_per_die, c = p * kCommand, a = 56200, x = p * r.TransferNs(2);
+		const uint64_t n = 20, p = cfg.planes_per_die, c = p * command_ns, a = 56200, x = p * r.transfer_ns(2);
 		std::vector<Txn *> reads;
 		for (uint64_t i = 0; i < n; i++)
 			for (uint32_t plane = 0; plane < p; plane++)
-				reads.push_back(&r.Read(plane, 3, 0, 2));
-		r.SubmitList(reads);
+				reads.push_back(&r.read(plane, 3, 0, 2));
+		r.submit_list(reads);
 		lt_host_run_until_idle();
 		const uint64_t last = reads.back()->took_ns();
-		EXPECT_EQ(last, cached ? c + a + (n - 1) * (kBusy + c + std::max(a, x)) + x : n * (c + a + x));
+		EXPECT_EQ(last, cached ? c + a + (n - 1) * (busy_ns + c + std::max(a, x)) + x : n * (c + a + x));
 		for (Txn *read : reads)
 			EXPECT_TRUE(read->done && read->txn.status == NAND_OK);
-		ExpectConserved(r);
+		expect_conserved(r);
 		tsu_account die;
 		tsu_die_account(r.tsu, 0, &die);
 		EXPECT_EQ(die.busy_ns, last);
@@ -92,26 +92,26 @@ class CachedPrograms : public testing::TestWithParam<ReadCase> {};
 
 TEST_P(CachedPrograms, MatchTheFormula)
 {
-	hz_device_config cfg = Cached();
+	hz_device_config cfg = cached_config();
 	cfg.planes_per_die = GetParam().planes;
 	cfg.channel_bytes_per_s = GetParam().bytes_per_s;
 	Rig r(cfg);
 	const uint32_t n = 12, planes = cfg.planes_per_die;
-	const uint64_t in = planes * (kCommand + r.TransferNs(2));
+	const uint64_t in = planes * (command_ns + r.transfer_ns(2));
 	std::vector<Txn *> programs;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t plane = 0; plane < planes; plane++)
-			programs.push_back(&r.Program(plane, 3, i * 2, 2));
-	r.SubmitList(programs);
+			programs.push_back(&r.program(plane, 3, i * 2, 2));
+	r.submit_list(programs);
 	lt_host_run_until_idle();
 	uint64_t begin = in;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t end = begin + cfg.normal.program_ns[i % 2];
 		for (uint32_t plane = 0; plane < planes; plane++)
 			ASSERT_EQ(programs[i * planes + plane]->took_ns(), end) << "program " << i;
-		begin = std::max(end, begin + in) + kBusy;
+		begin = std::max(end, begin + in) + busy_ns;
 	}
-	ExpectConserved(r);
+	expect_conserved(r);
 	EXPECT_TRUE(r.refusals.empty());
 }
 INSTANTIATE_TEST_SUITE_P(Cached, CachedPrograms,
@@ -120,40 +120,40 @@ INSTANTIATE_TEST_SUITE_P(Cached, CachedPrograms,
 // A program whose successor is loaded is not suspended; the successor is, as soon as its cells begin.
 TEST(Cached, AReadWaitsForTheProgramWhoseSuccessorIsLoaded)
 {
-	hz_device_config cfg = Cached();
+	hz_device_config cfg = cached_config();
 	cfg.suspend_ns = 5000;
 	Rig r(cfg);
-	Txn &first = r.Program(0, 4, 0, 2), &second = r.Program(0, 4, 2, 2), &read = r.Read(0, 5, 0, 2);
-	r.SubmitList({&first, &second});
+	Txn &first = r.program(0, 4, 0, 2), &second = r.program(0, 4, 2, 2), &read = r.read(0, 5, 0, 2);
+	r.submit_list({&first, &second});
 	const uint64_t submitted = clock_now_ns();
 	lt_host_run_until(submitted + 100000);
-	r.Submit(read);
+	r.submit(read);
 	lt_host_run_until_idle();
-	const uint64_t first_end = kCommand + 20000 + 381200, second_cells = first_end + kBusy, read_ns = kCommand + 56200 + 20000;
+	const uint64_t first_end = command_ns + 20000 + 381200, second_cells = first_end + busy_ns, read_ns = command_ns + 56200 + 20000;
 	EXPECT_EQ(first.took_ns(), first_end);
 	EXPECT_EQ(read.txn.end_ns - first.txn.submit_ns, second_cells + 5000 + read_ns);
 	EXPECT_EQ(second.took_ns(), second_cells + 5000 + read_ns + 1578500);
-	ExpectConserved(r);
+	expect_conserved(r);
 }
 
 // Reads during a suspension are cached as well.
 TEST(Cached, SuspendedProgramsWaitForARowOfCachedReads)
 {
-	hz_device_config cfg = Cached();
+	hz_device_config cfg = cached_config();
 	cfg.suspend_ns = 5000;
 	Rig r(cfg);
-	Txn &program = r.Program(0, 4, 0, 2);
-	r.Submit(program);
+	Txn &program = r.program(0, 4, 0, 2);
+	r.submit(program);
 	lt_host_run_until(clock_now_ns() + 100000);
 	std::vector<Txn *> reads;
 	for (int i = 0; i < 5; i++)
-		reads.push_back(&r.Read(0, 5, 0, 2));
-	r.SubmitList(reads);
+		reads.push_back(&r.read(0, 5, 0, 2));
+	r.submit_list(reads);
 	lt_host_run_until_idle();
-	const uint64_t row = kCommand + 56200 + 4 * (kBusy + kCommand + 56200) + 20000;
+	const uint64_t row = command_ns + 56200 + 4 * (busy_ns + command_ns + 56200) + 20000;
 	EXPECT_EQ(reads.back()->took_ns(), 5000 + row);
-	EXPECT_EQ(program.took_ns(), kCommand + 20000 + 381200 + 5000 + row);
-	ExpectConserved(r);
+	EXPECT_EQ(program.took_ns(), command_ns + 20000 + 381200 + 5000 + row);
+	expect_conserved(r);
 }
 
 class Passes : public testing::TestWithParam<uint32_t> {};
@@ -161,25 +161,25 @@ class Passes : public testing::TestWithParam<uint32_t> {};
 // Each pass sends the data again; SLC blocks have one pass.
 TEST_P(Passes, TakeTheSumOfTheirPasses)
 {
-	hz_device_config cfg = Cached();
+	hz_device_config cfg = cached_config();
 	cfg.cell = HZ_CELL_QLC;
 	cfg.program_pages = 4;
 	cfg.program_passes = GetParam();
 	cfg.normal = {{85000, 86000, 87000, 88000}, {1500000, 2500000, 900000, 700000}, 3500000, 0};
 	Rig r(cfg);
-	const uint64_t in = kCommand + r.TransferNs(8);
+	const uint64_t in = command_ns + r.transfer_ns(8);
 	uint64_t wanted = 0;
 	for (uint32_t pass = 0; pass < std::max(1u, GetParam()); pass++)
 		wanted += in + cfg.normal.program_ns[pass];
-	EXPECT_EQ(r.Run(r.Program(0, 3, 0, 8)).took_ns(), wanted);
-	EXPECT_EQ(r.Run(r.Program(0, 0, 0, 1)).took_ns(), kCommand + 10000 + 75000);
-	Txn &first = r.Program(0, 3, 8, 8), &second = r.Program(0, 3, 16, 8);
-	r.SubmitList({&first, &second});
+	EXPECT_EQ(r.run(r.program(0, 3, 0, 8)).took_ns(), wanted);
+	EXPECT_EQ(r.run(r.program(0, 0, 0, 1)).took_ns(), command_ns + 10000 + 75000);
+	Txn &first = r.program(0, 3, 8, 8), &second = r.program(0, 3, 16, 8);
+	r.submit_list({&first, &second});
 	lt_host_run_until_idle();
 	EXPECT_EQ(first.took_ns(), wanted);
-	EXPECT_EQ(second.took_ns(), wanted + kBusy + wanted - in) << "its first pass's data came during the last pass of the other";
-	EXPECT_EQ(r.Run(r.Read(0, 3, 8, 2)).txn.status, NAND_OK);
-	ExpectConserved(r);
+	EXPECT_EQ(second.took_ns(), wanted + busy_ns + wanted - in) << "its first pass's data came during the last pass of the other";
+	EXPECT_EQ(r.run(r.read(0, 3, 8, 2)).txn.status, NAND_OK);
+	expect_conserved(r);
 }
 INSTANTIATE_TEST_SUITE_P(Cached, Passes, testing::Values(0, 1, 2, 3, 4));
 
@@ -187,24 +187,24 @@ INSTANTIATE_TEST_SUITE_P(Cached, Passes, testing::Values(0, 1, 2, 3, 4));
 TEST(Cached, PowerCutBetweenPassesTearsTheUnit)
 {
 	for (uint32_t interleave : {0u, 2u}) {
-		hz_device_config cfg = rig::SmallConfig();
+		hz_device_config cfg = rig::small_config();
 		cfg.cell = HZ_CELL_QLC;
 		cfg.program_pages = 4;
 		cfg.program_passes = 2;
 		cfg.interleave_sectors = interleave;
 		cfg.normal = {{85000}, {1500000, 2500000}, 3500000, 0};
 		nand_policy policy{};
-		policy.power_cut_ns = 1000 + kCommand + 80000 + 1500000 + 40000;
+		policy.power_cut_ns = 1000 + command_ns + 80000 + 1500000 + 40000;
 		policy.power_lost = [](void *) {};
 		auto r = std::make_unique<Rig>(cfg, &policy);
-		Txn &program = r->Program(0, 3, 0, 8);
-		r->Run(program);
+		Txn &program = r->program(0, 3, 0, 8);
+		r->run(program);
 		EXPECT_FALSE(program.done);
 		auto image = r->image();
 		r.reset();
 		Rig again(cfg, nullptr, image);
-		EXPECT_EQ(again.media.nand.ops->block(&again.media.nand, again.Addr(0, 3, 0))->write_sector, 8u);
-		EXPECT_EQ(again.Run(again.Read(0, 3, 6, 2)).txn.status, NAND_UNCORRECTABLE);
+		EXPECT_EQ(again.media.nand.ops->block(&again.media.nand, again.addr(0, 3, 0))->write_sector, 8u);
+		EXPECT_EQ(again.run(again.read(0, 3, 6, 2)).txn.status, NAND_UNCORRECTABLE);
 	}
 }
 
@@ -213,36 +213,36 @@ class Interleave : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(Interleave, AShortReadWaitsForOnePart)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.chips_per_channel = 2;
 	cfg.page_bytes = 65536;
 	cfg.interleave_sectors = GetParam();
 	Rig r(cfg);
-	Txn &large = r.Read(0, 3, 0, 16), &small = r.Read(1, 3, 0, 1);
-	r.SubmitList({&large, &small});
+	Txn &large = r.read(0, 3, 0, 16), &small = r.read(1, 3, 0, 1);
+	r.submit_list({&large, &small});
 	lt_host_run_until_idle();
-	const uint64_t out = kCommand + 56200, part = 10000ull * (GetParam() ? GetParam() : 16);
+	const uint64_t out = command_ns + 56200, part = 10000ull * (GetParam() ? GetParam() : 16);
 	EXPECT_EQ(small.took_ns(), out + part + 10000);
-	EXPECT_EQ(large.took_ns(), GetParam() && GetParam() < 16 ? out + 160000 + 10000 + kCommand : out + 160000);
-	ExpectConserved(r);
-	EXPECT_EQ(r.Run(r.Read(0, 3, 0, 16)).took_ns(), out + 160000) << "alone it takes its time";
+	EXPECT_EQ(large.took_ns(), GetParam() && GetParam() < 16 ? out + 160000 + 10000 + command_ns : out + 160000);
+	expect_conserved(r);
+	EXPECT_EQ(r.run(r.read(0, 3, 0, 16)).took_ns(), out + 160000) << "alone it takes its time";
 }
 
 // Two long transfers share the bus in turn; every turn after the first costs a command.
 TEST_P(Interleave, TwoLongOnesTakeTurns)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.chips_per_channel = 2;
 	cfg.page_bytes = 65536;
 	cfg.interleave_sectors = GetParam();
 	Rig r(cfg);
-	Txn &a = r.Program(0, 3, 0, 16), &b = r.Program(1, 3, 0, 16);
-	r.SubmitList({&a, &b});
+	Txn &a = r.program(0, 3, 0, 16), &b = r.program(1, 3, 0, 16);
+	r.submit_list({&a, &b});
 	lt_host_run_until_idle();
 	const uint64_t part = GetParam() ? GetParam() : 16, turns = 16 / part, cells = 381200;
 	// a's turns begin at 0, 2, 4 …; each turn is a command and a part.
-	EXPECT_EQ(a.took_ns(), (2 * turns - 1) * (kCommand + part * 10000) + cells);
-	EXPECT_EQ(b.took_ns(), 2 * turns * (kCommand + part * 10000) + cells);
-	ExpectConserved(r);
+	EXPECT_EQ(a.took_ns(), (2 * turns - 1) * (command_ns + part * 10000) + cells);
+	EXPECT_EQ(b.took_ns(), 2 * turns * (command_ns + part * 10000) + cells);
+	expect_conserved(r);
 }
 INSTANTIATE_TEST_SUITE_P(Cached, Interleave, testing::Values(0, 1, 2, 4, 8, 16));

@@ -9,7 +9,7 @@ using rig::Txn;
 
 namespace {
 
-constexpr uint64_t kRead = 200 + 56200 + 20000, kProgram = 200 + 20000 + 381200, kErase = 200 + 1200000;
+constexpr uint64_t read_ns = 200 + 56200 + 20000, program_ns = 200 + 20000 + 381200, erase_ns = 200 + 1200000;
 
 // Keeps `depth` transactions of one kind waiting until `until_ns`.
 struct Load {
@@ -18,36 +18,36 @@ struct Load {
 	std::function<Txn &()> make;
 	uint64_t done = 0, used_ns = 0;
 
-	void Start(int depth)
+	void start(int depth)
 	{
 		while (depth--)
-			Next();
+			next();
 	}
-	void Next()
+	void next()
 	{
 		Txn &txn = make();
 		txn.then = [this](Txn &ended) {
 			if (ended.txn.end_ns <= until_ns)
 				done++, used_ns += ended.txn.end_ns - ended.txn.start_ns;
 			if (clock_now_ns() < until_ns)
-				Next();
+				next();
 		};
-		r.Submit(txn);
+		r.submit(txn);
 	}
 };
 
-hz_device_config Scheduled(hz_schedule schedule, uint32_t age_limit_ns = 0)
+hz_device_config scheduled_config(hz_schedule schedule, uint32_t age_limit_ns = 0)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.schedule = schedule;
 	cfg.read_age_limit_ns = age_limit_ns;
 	return cfg;
 }
 
-Load Reads(Rig &r, uint64_t until_ns, uint8_t stream)
+Load load_of_reads(Rig &r, uint64_t until_ns, uint8_t stream)
 {
 	return Load{r, until_ns, [&r, stream]() -> Txn & {
-			    Txn &txn = r.Read(0, 3, 0, 2);
+			    Txn &txn = r.read(0, 3, 0, 2);
 			    txn.txn.stream = stream;
 			    return txn;
 		    }};
@@ -59,11 +59,11 @@ Load Reads(Rig &r, uint64_t until_ns, uint8_t stream)
 TEST(Fair, StreamsGetEqualSharesWhateverTheirDepth)
 {
 	for (hz_schedule schedule : {HZ_SCHED_FIFO, HZ_SCHED_FAIR}) {
-		Rig r(Scheduled(schedule));
-		const uint64_t until = 300 * kRead;
+		Rig r(scheduled_config(schedule));
+		const uint64_t until = 300 * read_ns;
 		std::deque<Load> loads;
 		for (int depth : {2, 4, 32})
-			loads.push_back(Reads(r, until, static_cast<uint8_t>(loads.size()))), loads.back().Start(depth);
+			loads.push_back(load_of_reads(r, until, static_cast<uint8_t>(loads.size()))), loads.back().start(depth);
 		lt_host_run_until_idle();
 		if (schedule == HZ_SCHED_FIFO) {
 			EXPECT_GT(loads[2].done, 7 * loads[1].done);
@@ -78,22 +78,22 @@ TEST(Fair, StreamsGetEqualSharesWhateverTheirDepth)
 // Shares are of the die's time, not of operations: programs take 5 times as long as reads.
 TEST(Fair, SharesAreOfTime)
 {
-	Rig r(Scheduled(HZ_SCHED_FAIR));
-	const uint64_t until = 400 * kProgram;
-	Load reads = Reads(r, until, 0);
+	Rig r(scheduled_config(HZ_SCHED_FAIR));
+	const uint64_t until = 400 * program_ns;
+	Load reads = load_of_reads(r, until, 0);
 	uint32_t block = 3, sector = 0;
 	Load writes{r, until, [&]() -> Txn & {
-			    Txn &txn = r.Program(0, block, sector, 2);
+			    Txn &txn = r.program(0, block, sector, 2);
 			    if ((sector += 2) == 32)
 				    block = block == 7 ? 2 : block + 1, sector = 0;
 			    return txn;
 		    }};
 	for (uint32_t b = 2; b < 8; b++)
-		r.Run(r.Erase(0, b));
-	reads.make = [&r]() -> Txn & { return r.Read(0, 0, 0, 2); };
-	reads.until_ns = writes.until_ns = clock_now_ns() + 20 * kProgram;
-	reads.Start(8);
-	writes.Start(2);
+		r.run(r.erase(0, b));
+	reads.make = [&r]() -> Txn & { return r.read(0, 0, 0, 2); };
+	reads.until_ns = writes.until_ns = clock_now_ns() + 20 * program_ns;
+	reads.start(8);
+	writes.start(2);
 	lt_host_run_until_idle();
 	const double share = static_cast<double>(reads.used_ns) / static_cast<double>(reads.used_ns + writes.used_ns);
 	EXPECT_NEAR(share, 0.5, 0.1);
@@ -102,13 +102,13 @@ TEST(Fair, SharesAreOfTime)
 // A stream that comes back gets no more than its share for the time it was away.
 TEST(Fair, ALatecomerHasNoClaimToThePast)
 {
-	Rig r(Scheduled(HZ_SCHED_FAIR));
-	const uint64_t until = 200 * kRead;
-	Load early = Reads(r, until, 0), late = Reads(r, until, 1);
-	early.Start(8);
-	lt_host_run_until(clock_now_ns() + 100 * kRead);
+	Rig r(scheduled_config(HZ_SCHED_FAIR));
+	const uint64_t until = 200 * read_ns;
+	Load early = load_of_reads(r, until, 0), late = load_of_reads(r, until, 1);
+	early.start(8);
+	lt_host_run_until(clock_now_ns() + 100 * read_ns);
 	const uint64_t before = early.done;
-	late.Start(8);
+	late.start(8);
 	lt_host_run_until_idle();
 	EXPECT_NEAR(static_cast<double>(late.done), 50, 2);
 	EXPECT_NEAR(static_cast<double>(early.done - before), 50, 2);
@@ -124,15 +124,15 @@ class NoStarvation : public testing::TestWithParam<Bound> {};
 
 TEST_P(NoStarvation, EveryWaitIsBounded)
 {
-	Rig r(Scheduled(GetParam().schedule, GetParam().age_limit_ns));
-	const uint64_t until = 600 * kRead;
+	Rig r(scheduled_config(GetParam().schedule, GetParam().age_limit_ns));
+	const uint64_t until = 600 * read_ns;
 	std::deque<Load> loads;
 	for (uint8_t stream = 0; stream < 7; stream++)
-		loads.push_back(Reads(r, until, stream)), loads.back().Start(2);
-	std::vector<Txn *> victims = {&r.Program(0, 4, 0, 2), &r.Read(0, 4, 0, 1, HZ_CAUSE_GC), &r.Program(0, 5, 0, 2, HZ_CAUSE_GC),
-				      &r.Erase(0, 6)};
+		loads.push_back(load_of_reads(r, until, stream)), loads.back().start(2);
+	std::vector<Txn *> victims = {&r.program(0, 4, 0, 2), &r.read(0, 4, 0, 1, HZ_CAUSE_GC), &r.program(0, 5, 0, 2, HZ_CAUSE_GC),
+				      &r.erase(0, 6)};
 	for (Txn *txn : victims)
-		r.Submit(*txn);
+		r.submit(*txn);
 	lt_host_run_until_idle();
 	for (Txn *txn : victims) {
 		EXPECT_LE(txn->txn.start_ns - txn->txn.submit_ns, GetParam().most_ns);
@@ -142,23 +142,23 @@ TEST_P(NoStarvation, EveryWaitIsBounded)
 // Priority: the limit, what began before, and the other victims. FIFO: what was there before. Fair: before the second one of a lane,
 // each of seven read lanes may use what its first one used and an operation more at either end; besides the other lanes' victims.
 INSTANTIATE_TEST_SUITE_P(Fair, NoStarvation,
-			 testing::Values(Bound{HZ_SCHED_PRIORITY, 2000000, 2000000 + 2 * kRead + 3 * kProgram},
-					 Bound{HZ_SCHED_FIFO, 0, 16 * kRead + 3 * kProgram},
-					 Bound{HZ_SCHED_FAIR, 0, 7 * (kProgram + 2 * kRead) + 2 * kProgram + kErase},
-					 Bound{HZ_SCHED_FAIR, 2000000, 2000000 + 2 * kRead + 3 * kProgram}));
+			 testing::Values(Bound{HZ_SCHED_PRIORITY, 2000000, 2000000 + 2 * read_ns + 3 * program_ns},
+					 Bound{HZ_SCHED_FIFO, 0, 16 * read_ns + 3 * program_ns},
+					 Bound{HZ_SCHED_FAIR, 0, 7 * (program_ns + 2 * read_ns) + 2 * program_ns + erase_ns},
+					 Bound{HZ_SCHED_FAIR, 2000000, 2000000 + 2 * read_ns + 3 * program_ns}));
 
 // The order within a block holds under every schedule, whatever the streams say.
 TEST(Fair, KeepsTheOrderOfABlock)
 {
 	for (hz_schedule schedule : {HZ_SCHED_PRIORITY, HZ_SCHED_FIFO, HZ_SCHED_FAIR}) {
-		Rig r(Scheduled(schedule, 5000000));
-		std::vector<Txn *> txns = {&r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &r.Program(0, 4, 2, 2, HZ_CAUSE_MAP),
-					   &r.Program(0, 4, 4, 2)};
+		Rig r(scheduled_config(schedule, 5000000));
+		std::vector<Txn *> txns = {&r.program(0, 4, 0, 2, HZ_CAUSE_GC), &r.program(0, 4, 2, 2, HZ_CAUSE_MAP),
+					   &r.program(0, 4, 4, 2)};
 		for (size_t i = 0; i < txns.size(); i++)
 			txns[i]->txn.stream = static_cast<uint8_t>(i);
-		r.Submit(r.Read(0, 7, 0, 1));
+		r.submit(r.read(0, 7, 0, 1));
 		for (Txn *txn : txns)
-			r.Submit(*txn);
+			r.submit(*txn);
 		lt_host_run_until_idle();
 		EXPECT_LT(txns[0]->txn.start_ns, txns[1]->txn.start_ns);
 		EXPECT_LT(txns[1]->txn.start_ns, txns[2]->txn.start_ns);

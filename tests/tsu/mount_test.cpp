@@ -10,17 +10,17 @@ using rig::Rig;
 
 namespace {
 
-constexpr uint64_t kCommand = 200, kSlcRead = 20000;
+constexpr uint64_t command_ns = 200, slc_read_ns = 20000;
 
 class MountRig : public Rig {
 public:
 	using Rig::Rig;
-	nand_status Read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors)
+	nand_status read(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors)
 	{
-		return tsu_read_now(tsu, Ppa(plane, block, sector), sectors, nullptr, 0, oob_.data());
+		return tsu_read_now(tsu, ppa(plane, block, sector), sectors, nullptr, 0, oob_.data());
 	}
 	// Until all reads have ended.
-	uint64_t Took()
+	uint64_t elapsed_ns()
 	{
 		tsu_await_reads(tsu);
 		return clock_now_ns() - 1000;
@@ -31,9 +31,9 @@ private:
 };
 
 // Planes of different dies: plane n is die n.
-hz_device_config Dies(uint32_t channels, uint32_t chips)
+hz_device_config dies_config(uint32_t channels, uint32_t chips)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = channels;
 	cfg.chips_per_channel = chips;
 	return cfg;
@@ -43,119 +43,119 @@ hz_device_config Dies(uint32_t channels, uint32_t chips)
 
 TEST(MountTime, ReadsOfOneDieFollowOneAnother)
 {
-	MountRig r(rig::SmallConfig());
+	MountRig r(rig::small_config());
 	for (int i = 0; i < 3; i++)
-		r.Read(0, 0, i, 1);
-	EXPECT_EQ(r.Took(), 3 * (kCommand + kSlcRead + r.TransferNs(1)));
-	r.Read(0, 3, 0, 2);
-	r.Read(0, 3, 2, 2);
-	EXPECT_EQ(r.Took(), 3 * (kCommand + kSlcRead + r.TransferNs(1)) + 2 * (kCommand + r.TransferNs(2)) + 56200 + 71500);
+		r.read(0, 0, i, 1);
+	EXPECT_EQ(r.elapsed_ns(), 3 * (command_ns + slc_read_ns + r.transfer_ns(1)));
+	r.read(0, 3, 0, 2);
+	r.read(0, 3, 2, 2);
+	EXPECT_EQ(r.elapsed_ns(), 3 * (command_ns + slc_read_ns + r.transfer_ns(1)) + 2 * (command_ns + r.transfer_ns(2)) + 56200 + 71500);
 }
 
 TEST(MountTime, AReadOfSeveralPagesSensesEach)
 {
-	MountRig r(rig::SmallConfig());
-	r.Read(0, 3, 1, 4); // pages 0, 1, 2 with 1, 2, 1 sectors
-	EXPECT_EQ(r.Took(), 3 * kCommand + 56200 + 71500 + 56200 + r.TransferNs(4));
+	MountRig r(rig::small_config());
+	r.read(0, 3, 1, 4); // pages 0, 1, 2 with 1, 2, 1 sectors
+	EXPECT_EQ(r.elapsed_ns(), 3 * command_ns + 56200 + 71500 + 56200 + r.transfer_ns(4));
 }
 
 TEST(MountTime, DiesOfOneChannelShareOnlyItsBus)
 {
-	MountRig r(Dies(1, 2));
+	MountRig r(dies_config(1, 2));
 	for (uint32_t plane : {0, 1})
-		r.Read(plane, 3, 0, 2);
-	EXPECT_EQ(r.Took(), kCommand + 56200 + 2 * r.TransferNs(2));
+		r.read(plane, 3, 0, 2);
+	EXPECT_EQ(r.elapsed_ns(), command_ns + 56200 + 2 * r.transfer_ns(2));
 }
 
 // The shorter read has the bus first, though it began later.
 TEST(MountTime, DataCrossInTheOrderOfReadiness)
 {
-	MountRig r(Dies(1, 2));
-	r.Read(0, 3, 0, 2);
-	r.Read(1, 0, 0, 1);
-	r.Read(1, 0, 1, 1); // waits for the end of the one before
-	EXPECT_EQ(clock_now_ns() - 1000, 2 * kCommand + kSlcRead + r.TransferNs(1));
-	EXPECT_EQ(r.Took(), kCommand + 2 * (kCommand + kSlcRead + r.TransferNs(1)) + r.TransferNs(2));
+	MountRig r(dies_config(1, 2));
+	r.read(0, 3, 0, 2);
+	r.read(1, 0, 0, 1);
+	r.read(1, 0, 1, 1); // waits for the end of the one before
+	EXPECT_EQ(clock_now_ns() - 1000, 2 * command_ns + slc_read_ns + r.transfer_ns(1));
+	EXPECT_EQ(r.elapsed_ns(), command_ns + 2 * (command_ns + slc_read_ns + r.transfer_ns(1)) + r.transfer_ns(2));
 }
 
 TEST(MountTime, ChannelsWorkSideBySide)
 {
-	MountRig r(Dies(2, 1));
+	MountRig r(dies_config(2, 1));
 	for (uint32_t plane : {0, 1, 0, 1})
-		r.Read(plane, 3, 0, 2);
-	EXPECT_EQ(r.Took(), 2 * (kCommand + 56200 + r.TransferNs(2)));
+		r.read(plane, 3, 0, 2);
+	EXPECT_EQ(r.elapsed_ns(), 2 * (command_ns + 56200 + r.transfer_ns(2)));
 }
 
 TEST(MountTime, OneSlowDieIsWaitedFor)
 {
-	hz_device_config cfg = Dies(2, 1);
+	hz_device_config cfg = dies_config(2, 1);
 	cfg.slow_die = 2;
 	cfg.slow_percent = 300;
 	MountRig r(cfg);
 	for (uint32_t plane : {0, 1})
-		r.Read(plane, 3, 0, 2);
-	EXPECT_EQ(r.Took(), kCommand + 3 * 56200 + r.TransferNs(2));
+		r.read(plane, 3, 0, 2);
+	EXPECT_EQ(r.elapsed_ns(), command_ns + 3 * 56200 + r.transfer_ns(2));
 }
 
 TEST(MountTime, RetriesTakeTime)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.read_retry_ppb = 1000000000;
 	cfg.read_retries = 2;
 	MountRig r(cfg);
-	r.Read(0, 3, 0, 2);
-	EXPECT_EQ(r.Took(), kCommand + 3 * 56200 + r.TransferNs(2));
+	r.read(0, 3, 0, 2);
+	EXPECT_EQ(r.elapsed_ns(), command_ns + 3 * 56200 + r.transfer_ns(2));
 }
 
 // As if the same reads had gone through the queues: what the dies and channels account for is the same too.
 TEST(MountTime, IsThatOfTheSameReadsAfterMount)
 {
-	MountRig r(Dies(2, 3));
+	MountRig r(dies_config(2, 3));
 	for (uint32_t plane = 0; plane < 6; plane++)
-		r.Read(plane, 3, 0, 2);
-	uint64_t took = r.Took();
+		r.read(plane, 3, 0, 2);
+	uint64_t took = r.elapsed_ns();
 	hz_log_flash log;
 	tsu_report(r.tsu, &log);
-	EXPECT_EQ(log.channel_busy_ns[0], 3 * (kCommand + r.TransferNs(2)));
+	EXPECT_EQ(log.channel_busy_ns[0], 3 * (command_ns + r.transfer_ns(2)));
 	for (uint32_t die = 0; die < 6; die++) {
 		tsu_account account;
 		tsu_die_account(r.tsu, die, &account);
 		EXPECT_EQ(account.busy_ns + account.idle_ns, account.elapsed_ns);
-		EXPECT_GE(account.busy_ns, kCommand + 56200 + r.TransferNs(2));
+		EXPECT_GE(account.busy_ns, command_ns + 56200 + r.transfer_ns(2));
 	}
 
-	Rig later(Dies(2, 3));
+	Rig later(dies_config(2, 3));
 	std::vector<rig::Txn *> list;
 	for (uint32_t plane = 0; plane < 6; plane++)
-		list.push_back(&later.Read(plane, 3, 0, 2));
-	later.SubmitList(list);
+		list.push_back(&later.read(plane, 3, 0, 2));
+	later.submit_list(list);
 	EXPECT_EQ(lt_host_run_until_idle() - 1000, took);
 }
 
 TEST(MountTime, NothingIsReadAndNothingIsTimedAfterwards)
 {
-	MountRig r(rig::SmallConfig());
-	EXPECT_EQ(r.Took(), 0u);
-	EXPECT_FALSE(tsu_block_now(r.tsu, r.Ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
-	EXPECT_EQ(r.Took(), 0u);
-	r.Read(0, 3, 0, 2);
+	MountRig r(rig::small_config());
+	EXPECT_EQ(r.elapsed_ns(), 0u);
+	EXPECT_FALSE(tsu_block_now(r.tsu, r.ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
+	EXPECT_EQ(r.elapsed_ns(), 0u);
+	r.read(0, 3, 0, 2);
 	tsu_mounted(r.tsu);
 	uint64_t mounted_ns = clock_now_ns();
-	EXPECT_EQ(mounted_ns - 1000, kCommand + 56200 + r.TransferNs(2));
-	r.Read(0, 3, 0, 2);
+	EXPECT_EQ(mounted_ns - 1000, command_ns + 56200 + r.transfer_ns(2));
+	r.read(0, 3, 0, 2);
 	tsu_await_reads(r.tsu);
 	EXPECT_EQ(clock_now_ns(), mounted_ns);
-	EXPECT_GE(r.Run(r.Rig::Read(0, 3, 0, 2)).txn.start_ns, mounted_ns);
+	EXPECT_GE(r.run(r.Rig::read(0, 3, 0, 2)).txn.start_ns, mounted_ns);
 }
 
 // A clock that cannot be charged is waited for.
 TEST(MountTime, PassesOnARealClockToo)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.slc.read_ns[0] = 3000000;
 	MountRig r(cfg, nullptr, nullptr, false);
 	uint64_t begin_ns = clock_now_ns();
-	r.Read(0, 0, 0, 1);
+	r.read(0, 0, 0, 1);
 	tsu_await_reads(r.tsu);
 	EXPECT_GE(clock_now_ns() - begin_ns, 3000000u);
 	lt_host_clock_test(1000);

@@ -15,11 +15,11 @@ using rig::Rig;
 using rig::Txn;
 
 // Submits all at once behind a running read, so that all wait; returns them in order of their start.
-static std::vector<const Txn *> StartOrder(Rig &r, std::vector<Txn *> waiting)
+static std::vector<const Txn *> start_order(Rig &r, std::vector<Txn *> waiting)
 {
-	r.Submit(r.Read(0, 7, 0, 1));
+	r.submit(r.read(0, 7, 0, 1));
 	for (Txn *txn : waiting)
-		r.Submit(*txn);
+		r.submit(*txn);
 	lt_host_run_until_idle();
 	std::vector<const Txn *> order(waiting.begin(), waiting.end());
 	std::sort(order.begin(), order.end(), [](auto *a, auto *b) { return a->txn.start_ns < b->txn.start_ns; });
@@ -28,31 +28,31 @@ static std::vector<const Txn *> StartOrder(Rig &r, std::vector<Txn *> waiting)
 
 TEST(Schedule, GoesByCauseThenByAge)
 {
-	Rig r(rig::SmallConfig());
-	Txn &erase = r.Erase(0, 3), &gc = r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &write = r.Program(0, 5, 0, 2), &read = r.Read(0, 6, 0, 1),
-	    &read2 = r.Read(0, 6, 1, 1), &map = r.Read(0, 1, 0, 1, HZ_CAUSE_MAP);
-	EXPECT_EQ(StartOrder(r, {&erase, &gc, &write, &read, &read2, &map}),
+	Rig r(rig::small_config());
+	Txn &erase = r.erase(0, 3), &gc = r.program(0, 4, 0, 2, HZ_CAUSE_GC), &write = r.program(0, 5, 0, 2), &read = r.read(0, 6, 0, 1),
+	    &read2 = r.read(0, 6, 1, 1), &map = r.read(0, 1, 0, 1, HZ_CAUSE_MAP);
+	EXPECT_EQ(start_order(r, {&erase, &gc, &write, &read, &read2, &map}),
 		  (std::vector<const Txn *>{&map, &read, &read2, &write, &gc, &erase}));
 }
 
 TEST(Schedule, WithoutAnAgeLimitIsFirstInFirstOut)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.read_age_limit_ns = 0;
 	Rig r(cfg);
-	Txn &erase = r.Erase(0, 3), &gc = r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &read = r.Read(0, 6, 0, 1),
-	    &map = r.Read(0, 1, 0, 1, HZ_CAUSE_MAP);
-	EXPECT_EQ(StartOrder(r, {&erase, &gc, &read, &map}), (std::vector<const Txn *>{&erase, &gc, &read, &map}));
+	Txn &erase = r.erase(0, 3), &gc = r.program(0, 4, 0, 2, HZ_CAUSE_GC), &read = r.read(0, 6, 0, 1),
+	    &map = r.read(0, 1, 0, 1, HZ_CAUSE_MAP);
+	EXPECT_EQ(start_order(r, {&erase, &gc, &read, &map}), (std::vector<const Txn *>{&erase, &gc, &read, &map}));
 }
 
 TEST(Schedule, KeepsTheOrderOfABlockWhateverTheCauses)
 {
-	Rig r(rig::SmallConfig());
-	Txn &first = r.Program(0, 4, 0, 2, HZ_CAUSE_GC), &second = r.Program(0, 4, 2, 2, HZ_CAUSE_MAP), &stale = r.Read(0, 4, 0, 1),
-	    &erase = r.Erase(0, 4), &third = r.Program(0, 4, 0, 2), &fresh = r.Read(0, 4, 0, 2, HZ_CAUSE_MAP);
+	Rig r(rig::small_config());
+	Txn &first = r.program(0, 4, 0, 2, HZ_CAUSE_GC), &second = r.program(0, 4, 2, 2, HZ_CAUSE_MAP), &stale = r.read(0, 4, 0, 1),
+	    &erase = r.erase(0, 4), &third = r.program(0, 4, 0, 2), &fresh = r.read(0, 4, 0, 2, HZ_CAUSE_MAP);
 	third.buffer.assign(third.buffer.size(), 0xcd);
 	first.buffer.assign(first.buffer.size(), 0xab);
-	auto order = StartOrder(r, {&first, &second, &stale, &erase, &third, &fresh});
+	auto order = start_order(r, {&first, &second, &stale, &erase, &third, &fresh});
 	EXPECT_EQ(order, (std::vector<const Txn *>{&first, &second, &stale, &erase, &third, &fresh}));
 	EXPECT_EQ(stale.buffer[0], 0xab);
 	EXPECT_EQ(fresh.buffer[0], 0xcd);
@@ -62,33 +62,33 @@ TEST(Schedule, KeepsTheOrderOfABlockWhateverTheCauses)
 // An erase takes the class of the writes it follows; reads of a lower class that were there before it must still go first.
 TEST(Schedule, AnEraseWaitsForEarlierReadsOfItsBlock)
 {
-	Rig r(rig::SmallConfig());
-	r.Run(r.Program(0, 4, 0, 2));
-	Txn &program = r.Program(0, 4, 2, 2), &read = r.Read(0, 4, 0, 1, HZ_CAUSE_GC), &erase = r.Erase(0, 4),
-	    &other = r.Program(0, 5, 0, 2);
-	EXPECT_EQ(StartOrder(r, {&program, &read, &erase, &other}), (std::vector<const Txn *>{&program, &read, &erase, &other}));
+	Rig r(rig::small_config());
+	r.run(r.program(0, 4, 0, 2));
+	Txn &program = r.program(0, 4, 2, 2), &read = r.read(0, 4, 0, 1, HZ_CAUSE_GC), &erase = r.erase(0, 4),
+	    &other = r.program(0, 5, 0, 2);
+	EXPECT_EQ(start_order(r, {&program, &read, &erase, &other}), (std::vector<const Txn *>{&program, &read, &erase, &other}));
 }
 
 // Reads without end on one die: a program must not wait longer than the age limit and what had begun before.
 TEST(Schedule, NothingStarves)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.read_age_limit_ns = 1000000;
 	Rig r(cfg);
-	r.Run(r.Program(0, 3, 0, 2));
+	r.run(r.program(0, 3, 0, 2));
 	int left = 400;
 	std::function<void(Txn &)> again = [&](Txn &) {
 		if (left-- > 0) {
-			Txn &next = r.Read(0, 3, 0, 2, left % 3 ? HZ_CAUSE_HOST : HZ_CAUSE_MAP);
+			Txn &next = r.read(0, 3, 0, 2, left % 3 ? HZ_CAUSE_HOST : HZ_CAUSE_MAP);
 			next.then = again;
-			r.Submit(next);
+			r.submit(next);
 		}
 	};
-	std::vector<Txn *> victims = {&r.Program(0, 4, 0, 2), &r.Read(0, 4, 0, 1, HZ_CAUSE_GC), &r.Erase(0, 5)};
+	std::vector<Txn *> victims = {&r.program(0, 4, 0, 2), &r.read(0, 4, 0, 1, HZ_CAUSE_GC), &r.erase(0, 5)};
 	for (int i = 0; i < 4; i++)
 		again(*victims[0]);
 	for (Txn *txn : victims)
-		r.Submit(*txn);
+		r.submit(*txn);
 	lt_host_run_until_idle();
 	const uint64_t read_ns = 200 + 56200 + 20000;
 	for (Txn *txn : victims)
@@ -101,14 +101,14 @@ class Suspend : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(Suspend, LetsAReadInterruptAProgram)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.suspend_ns = GetParam();
 	Rig r(cfg);
-	r.Run(r.Program(0, 3, 0, 2));
-	Txn &program = r.Program(0, 4, 0, 2), &read = r.Read(0, 3, 0, 2);
-	r.Submit(program);
+	r.run(r.program(0, 3, 0, 2));
+	Txn &program = r.program(0, 4, 0, 2), &read = r.read(0, 3, 0, 2);
+	r.submit(program);
 	lt_host_run_until(clock_now_ns() + 100000);
-	r.Submit(read);
+	r.submit(read);
 	lt_host_run_until_idle();
 	const uint64_t read_ns = 200 + 56200 + 20000, program_ns = 200 + 20000 + 381200;
 	if (cfg.suspend_ns) {
@@ -123,21 +123,21 @@ INSTANTIATE_TEST_SUITE_P(Schedule, Suspend, testing::Values(0, 5000));
 
 TEST(Schedule, ASuspendedEraseIsNotPutOffForever)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.suspend_ns = 5000;
 	cfg.read_age_limit_ns = 2000000;
 	Rig r(cfg);
-	r.Run(r.Program(0, 3, 0, 2));
+	r.run(r.program(0, 3, 0, 2));
 	int left = 300;
 	std::function<void(Txn &)> again = [&](Txn &) {
 		if (left-- > 0) {
-			Txn &next = r.Read(0, 3, 0, 2);
+			Txn &next = r.read(0, 3, 0, 2);
 			next.then = again;
-			r.Submit(next);
+			r.submit(next);
 		}
 	};
-	Txn &erase = r.Erase(0, 5);
-	r.Submit(erase);
+	Txn &erase = r.erase(0, 5);
+	r.submit(erase);
 	lt_host_run_until(clock_now_ns() + 100000);
 	again(erase);
 	lt_host_run_until_idle();
@@ -147,7 +147,7 @@ TEST(Schedule, ASuspendedEraseIsNotPutOffForever)
 
 // Random transactions of all kinds on several dies, submitted at random times with random data; the media aborts on any broken
 // rule, every read sees what its order promises, and time is conserved on every channel and die.
-static void RandomWork(hz_device_config cfg, uint64_t seed)
+static void random_work(hz_device_config cfg, uint64_t seed)
 {
 	SCOPED_TRACE(testing::Message() << "seed " << seed);
 	Rig r(cfg);
@@ -164,10 +164,10 @@ static void RandomWork(hz_device_config cfg, uint64_t seed)
 		Txn *txn;
 		if (random() % 3 == 0 && at > 0) {
 			uint32_t sector = random() % at;
-			txn = &r.Read(plane, block, sector, 1, static_cast<hz_cause>(cause));
+			txn = &r.read(plane, block, sector, 1, static_cast<hz_cause>(cause));
 			reads.emplace_back(txn, value[{plane, block, sector / unit}]);
 		} else if (at + unit <= block_sectors) {
-			txn = &r.Program(plane, block, at, unit, static_cast<hz_cause>(cause));
+			txn = &r.program(plane, block, at, unit, static_cast<hz_cause>(cause));
 			uint8_t fill = static_cast<uint8_t>(random());
 			txn->buffer.assign(txn->buffer.size(), fill);
 			value[{plane, block, at / unit}] = fill;
@@ -175,11 +175,11 @@ static void RandomWork(hz_device_config cfg, uint64_t seed)
 			if (random() % 4 == 0)
 				txn->txn.not_before_ns = clock_now_ns() + random() % 400000;
 		} else {
-			txn = &r.Erase(plane, block);
+			txn = &r.erase(plane, block);
 			at = 0;
 		}
 		all.push_back(txn);
-		r.Submit(*txn);
+		r.submit(*txn);
 		if (random() % 4 == 0)
 			lt_host_run_until(clock_now_ns() + random() % 600000);
 	}
@@ -219,7 +219,7 @@ static void RandomWork(hz_device_config cfg, uint64_t seed)
 
 TEST(Schedule, RandomWorkKeepsEveryPromise)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 2;
 	cfg.chips_per_channel = 2;
 	cfg.planes_per_die = 2;
@@ -228,7 +228,7 @@ TEST(Schedule, RandomWorkKeepsEveryPromise)
 		cfg.read_age_limit_ns = seed == 4 ? 0 : 700000;
 		cfg.tsu_count = seed == 3 ? 2 : 1;
 		cfg.tsu_hart[1] = 0;
-		RandomWork(cfg, seed);
+		random_work(cfg, seed);
 	}
 }
 
@@ -237,7 +237,7 @@ class EveryOption : public testing::TestWithParam<std::tuple<uint32_t, uint32_t,
 
 TEST_P(EveryOption, KeepsEveryPromise)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	auto [schedule, cached, interleave, passes] = GetParam();
 	cfg.channels = 2;
 	cfg.chips_per_channel = 2;
@@ -259,7 +259,7 @@ TEST_P(EveryOption, KeepsEveryPromise)
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		cfg.suspend_ns = seed % 2 ? 4000 : 0;
 		cfg.read_age_limit_ns = 700000;
-		RandomWork(cfg, seed);
+		random_work(cfg, seed);
 	}
 }
 INSTANTIATE_TEST_SUITE_P(Schedule, EveryOption,
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Schedule, EveryOption,
 // Statistics may begin anew at any instant, also in the middle of transfers and programs.
 TEST(Schedule, TimeIsConservedAfterAReset)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 2;
 	cfg.chips_per_channel = 2;
 	Rig r(cfg);
@@ -277,7 +277,7 @@ TEST(Schedule, TimeIsConservedAfterAReset)
 		uint64_t begin = clock_now_ns();
 		for (uint32_t die = 0; die < 4; die++)
 			for (int i = 0; i < 3; i++)
-				r.Submit(i ? r.Read(die, 4, 0, 2) : r.Erase(die, 5));
+				r.submit(i ? r.read(die, 4, 0, 2) : r.erase(die, 5));
 		lt_host_run_until(begin + reset_ns);
 		tsu_stats_reset(r.tsu);
 		lt_host_run_until_idle();
@@ -297,9 +297,9 @@ TEST(Schedule, TimeIsConservedAfterAReset)
 }
 
 // The same independent channels give the same device times and statuses with one, two and four TSU threads, whatever the options.
-static std::vector<std::pair<uint64_t, int>> RunSharded(uint32_t threads, bool options)
+static std::vector<std::pair<uint64_t, int>> run_sharded(uint32_t threads, bool options)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 4;
 	cfg.chips_per_channel = 2;
 	cfg.harts = 5;
@@ -324,7 +324,7 @@ static std::vector<std::pair<uint64_t, int>> RunSharded(uint32_t threads, bool o
 	for (int i = 0; i < 200; i++) {
 		uint32_t plane = random() % 8;
 		bool write = random() % 2 && tail[plane] < 32;
-		r.Submit(*all.emplace_back(write ? &r.Program(plane, 3, tail[plane], 2) : &r.Read(plane, 3, 0, 2)));
+		r.submit(*all.emplace_back(write ? &r.program(plane, 3, tail[plane], 2) : &r.read(plane, 3, 0, 2)));
 		all.back()->txn.stream = static_cast<uint8_t>(random());
 		tail[plane] += write ? 2 : 0;
 		lt_host_run_until(clock_now_ns() + random() % 100000);
@@ -339,14 +339,14 @@ static std::vector<std::pair<uint64_t, int>> RunSharded(uint32_t threads, bool o
 TEST(Schedule, ShardingOverThreadsChangesNoTimeOfIndependentChannels)
 {
 	for (bool options : {false, true}) {
-		auto one = RunSharded(1, options);
-		EXPECT_EQ(one, RunSharded(2, options));
-		EXPECT_EQ(one, RunSharded(4, options));
+		auto one = run_sharded(1, options);
+		EXPECT_EQ(one, run_sharded(2, options));
+		EXPECT_EQ(one, run_sharded(4, options));
 	}
 }
 
 // Power goes at every interesting instant of a program and an erase.
-static void CutAtTime(uint64_t cut_ns, uint32_t threads)
+static void cut_at_time(uint64_t cut_ns, uint32_t threads)
 {
 	SCOPED_TRACE(testing::Message() << "cut at " << cut_ns << " with " << threads << " threads");
 	static int lost;
@@ -355,15 +355,15 @@ static void CutAtTime(uint64_t cut_ns, uint32_t threads)
 	policy.power_cut_ns = cut_ns;
 	policy.power_lost = [](void *) { lost++; };
 	policy.refused = [](void *, const char *rule) { FAIL() << rule; };
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 2;
 	cfg.harts = 3;
 	cfg.tsu_count = threads;
 	cfg.tsu_hart[1] = 2;
 	auto r = std::make_unique<Rig>(cfg, &policy);
-	Txn &first = r->Program(0, 4, 0, 2), &second = r->Program(0, 4, 2, 2), &erase = r->Erase(1, 4);
+	Txn &first = r->program(0, 4, 0, 2), &second = r->program(0, 4, 2, 2), &erase = r->erase(1, 4);
 	for (Txn *txn : {&first, &second, &erase})
-		r->Submit(*txn);
+		r->submit(*txn);
 	lt_host_run_until_idle();
 	EXPECT_EQ(lost, 1);
 	const uint64_t begin = 1000, first_end = begin + 200 + 20000 + 381200, second_cells = first_end + 200 + 20000,
@@ -374,12 +374,12 @@ static void CutAtTime(uint64_t cut_ns, uint32_t threads)
 	auto image = r->image();
 	r.reset();
 	Rig again(cfg, nullptr, image);
-	auto block = [&](uint32_t plane) { return again.media.nand.ops->block(&again.media.nand, again.Addr(plane, 4, 0)); };
+	auto block = [&](uint32_t plane) { return again.media.nand.ops->block(&again.media.nand, again.addr(plane, 4, 0)); };
 	uint32_t torn = cut_ns >= second_cells ? 4 : cut_ns > first_end ? 2 : cut_ns >= begin + 200 + 20000 ? 2 : 0;
 	EXPECT_EQ(block(0)->write_sector, torn);
 	EXPECT_EQ((block(1)->flags & HZ_BLOCK_ERASING) != 0, cut_ns >= erase_cells && cut_ns <= erase_end);
 	EXPECT_EQ(block(1)->erase_count, cut_ns > erase_end ? 1u : 0u);
-	const nand_status first_page = again.Run(again.Read(0, 4, 0, 2)).txn.status;
+	const nand_status first_page = again.run(again.read(0, 4, 0, 2)).txn.status;
 	EXPECT_EQ(first_page, cut_ns > first_end || torn == 0 ? NAND_OK : NAND_UNCORRECTABLE);
 }
 
@@ -388,31 +388,31 @@ TEST(Schedule, PowerCutAtADeviceTimeTearsWhatTheCellsWereDoing)
 	for (uint32_t threads : {1u, 2u})
 		for (uint64_t cut :
 		     {1100u, 1200u, 20000u, 21300u, 300000u, 402401u, 410000u, 430000u, 1201100u, 1201201u, 1500000u, 3000000u})
-			CutAtTime(cut, threads);
+			cut_at_time(cut, threads);
 }
 
 // Power goes while a read runs for which a program, or an erase, was suspended: what it had begun stays half done.
 TEST(Schedule, PowerCutTearsWhatIsSuspended)
 {
 	for (bool erase : {false, true}) {
-		hz_device_config cfg = rig::SmallConfig();
+		hz_device_config cfg = rig::small_config();
 		cfg.suspend_ns = 5000;
 		nand_policy policy{};
 		policy.power_lost = [](void *) {};
 		policy.power_cut_ns = 1000 + 500000 + 5000 + 30000;
 		auto r = std::make_unique<Rig>(cfg, &policy);
-		Txn &write = erase ? r->Erase(0, 4) : r->Program(0, 4, 0, 2), &read = r->Read(0, 3, 0, 2);
-		r->Submit(r->Program(0, 3, 0, 2)); // ends after 401400 ns
+		Txn &write = erase ? r->erase(0, 4) : r->program(0, 4, 0, 2), &read = r->read(0, 3, 0, 2);
+		r->submit(r->program(0, 3, 0, 2)); // ends after 401400 ns
 		lt_host_run_until(1000 + 410000);
-		r->Submit(write);
+		r->submit(write);
 		lt_host_run_until(1000 + 500000);
-		r->Submit(read);
+		r->submit(read);
 		lt_host_run_until_idle();
 		EXPECT_FALSE(read.done || write.done);
 		auto image = r->image();
 		r.reset();
 		Rig again(cfg, nullptr, image);
-		const hz_nand_block *block = again.media.nand.ops->block(&again.media.nand, again.Addr(0, 4, 0));
+		const hz_nand_block *block = again.media.nand.ops->block(&again.media.nand, again.addr(0, 4, 0));
 		EXPECT_EQ(block->write_sector, erase ? 0u : 2u);
 		EXPECT_EQ((block->flags & HZ_BLOCK_ERASING) != 0, erase);
 	}
@@ -422,16 +422,16 @@ TEST(Schedule, AFailedProgramRetiresItsBlockAndFailsWhatWasQueuedBehind)
 {
 	nand_policy policy{};
 	policy.fail_op = 2;
-	Rig r(rig::SmallConfig(), &policy);
-	std::vector<Txn *> txns = {&r.Program(0, 4, 0, 2), &r.Program(0, 4, 2, 2), &r.Program(0, 4, 4, 2), &r.Erase(0, 4)};
+	Rig r(rig::small_config(), &policy);
+	std::vector<Txn *> txns = {&r.program(0, 4, 0, 2), &r.program(0, 4, 2, 2), &r.program(0, 4, 4, 2), &r.erase(0, 4)};
 	for (Txn *txn : txns)
-		r.Submit(*txn);
+		r.submit(*txn);
 	lt_host_run_until_idle();
 	const nand_status want[] = {NAND_OK, NAND_PROGRAM_FAILED, NAND_PROGRAM_FAILED, NAND_ERASE_FAILED};
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(txns[i]->txn.status, want[i]) << i;
-	EXPECT_EQ(r.Run(r.Read(0, 4, 0, 2)).txn.status, NAND_OK);
-	EXPECT_TRUE(tsu_block_now(r.tsu, r.Ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
+	EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK);
+	EXPECT_TRUE(tsu_block_now(r.tsu, r.ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
 	EXPECT_TRUE(r.refusals.empty());
 }
 
@@ -440,7 +440,7 @@ TEST(Schedule, WorkPerTransactionDoesNotDependOnTheNumberOfDies)
 {
 	std::vector<double> steps;
 	for (uint32_t dies : {4u, 16u, 64u, 256u, 1024u}) {
-		tsu_work work = rig::WorkOfAllDies(dies);
+		tsu_work work = rig::work_of_all_dies(dies);
 		ASSERT_EQ(work.transactions, dies * 8);
 		steps.push_back(static_cast<double>(work.steps) / static_cast<double>(work.transactions));
 		RecordProperty("steps_" + std::to_string(dies), std::to_string(steps.back()));

@@ -21,7 +21,7 @@ struct Worker : Txn {
 	std::atomic<int> *left = nullptr;
 	bool wrong = false;
 
-	void Next()
+	void next()
 	{
 		const uint32_t count = rig->cfg.pages_per_block, at = step % (2 * count + 1);
 		if (step == rounds * (2 * count + 1)) {
@@ -32,20 +32,20 @@ struct Worker : Txn {
 		step++;
 		txn.op = at < count ? TSU_PROGRAM : at < 2 * count ? TSU_READ : TSU_ERASE;
 		txn.sectors = at < 2 * count ? 2 : 0;
-		txn.ppa = rig->Ppa(plane, 3, at % count * 2);
+		txn.ppa = rig->ppa(plane, 3, at % count * 2);
 		if (txn.op == TSU_PROGRAM)
 			buffer.assign(buffer.size(), static_cast<uint8_t>(plane * 16 + at));
 		for (auto &record : oob)
 			record = {step, at, {1}, HZ_OOB_DATA, 0, 0};
 		tsu_submit(rig->tsu, &txn);
 	}
-	void Ended()
+	void ended()
 	{
 		const uint32_t count = rig->cfg.pages_per_block, at = (step - 1) % (2 * count + 1);
 		wrong |= txn.status != NAND_OK || txn.end_ns > clock_now_ns();
 		if (txn.op == TSU_READ)
 			wrong |= buffer[8191] != static_cast<uint8_t>(plane * 16 + at - count);
-		Next();
+		next();
 	}
 };
 
@@ -53,7 +53,7 @@ struct Worker : Txn {
 
 TEST(Threads, ManyOwnersAndThreadsKeepEveryRule)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.channels = 4;
 	cfg.planes_per_die = 2;
 	cfg.harts = 6;
@@ -74,9 +74,9 @@ TEST(Threads, ManyOwnersAndThreadsKeepEveryRule)
 		w.rounds = 5;
 		w.left = &left;
 		w.txn.owner = &w.thread;
-		w.txn.done = [](tsu_txn *txn) { static_cast<Worker *>(reinterpret_cast<Txn *>(txn))->Ended(); };
+		w.txn.done = [](tsu_txn *txn) { static_cast<Worker *>(reinterpret_cast<Txn *>(txn))->ended(); };
 		// The event is the first thing in a transaction, and the transaction the first in a worker.
-		lt_post(&w.thread, &w.txn.event, [](lt_event *event) { static_cast<Worker *>(reinterpret_cast<Txn *>(event))->Next(); });
+		lt_post(&w.thread, &w.txn.event, [](lt_event *event) { static_cast<Worker *>(reinterpret_cast<Txn *>(event))->next(); });
 	}
 	lt_host_start_harts();
 	lt_host_join_harts();

@@ -8,48 +8,48 @@
 using rig::Rig;
 using rig::Txn;
 
-static uint64_t ProgramNs(const hz_device_config &cfg, uint32_t page) { return cfg.normal.program_ns[page % cfg.cell]; }
+static uint64_t program_ns(const hz_device_config &cfg, uint32_t page) { return cfg.normal.program_ns[page % cfg.cell]; }
 
 TEST(Timing, SingleOperationsTakeExactlyTheirConfiguredTime)
 {
-	Rig r(rig::SmallConfig());
+	Rig r(rig::small_config());
 	for (uint32_t page = 0; page < 4; page++) {
-		Txn &program = r.Run(r.Program(0, 3, page * 2, 2));
+		Txn &program = r.run(r.program(0, 3, page * 2, 2));
 		ASSERT_EQ(program.txn.status, NAND_OK);
-		EXPECT_EQ(program.took_ns(), 200 + r.TransferNs(2) + ProgramNs(r.cfg, page));
+		EXPECT_EQ(program.took_ns(), 200 + r.transfer_ns(2) + program_ns(r.cfg, page));
 		EXPECT_GE(program.delivered_ns, program.txn.end_ns);
 	}
 	for (uint32_t page = 0; page < 4; page++) {
-		Txn &whole = r.Run(r.Read(0, 3, page * 2, 2)), &half = r.Run(r.Read(0, 3, page * 2 + 1, 1));
+		Txn &whole = r.run(r.read(0, 3, page * 2, 2)), &half = r.run(r.read(0, 3, page * 2 + 1, 1));
 		EXPECT_EQ(whole.took_ns(), 200 + r.cfg.normal.read_ns[page % 2] + 20000);
 		EXPECT_EQ(half.took_ns(), 200 + r.cfg.normal.read_ns[page % 2] + 10000);
 	}
-	EXPECT_EQ(r.Run(r.Erase(0, 3)).took_ns(), 200u + 1200000);
-	EXPECT_EQ(r.Run(r.Program(0, 0, 0, 1)).took_ns(), 200u + 10000 + 75000);
-	EXPECT_EQ(r.Run(r.Read(0, 0, 0, 1)).took_ns(), 200u + 20000 + 10000);
-	EXPECT_EQ(r.Run(r.Erase(0, 0)).took_ns(), 200u + 1000000);
+	EXPECT_EQ(r.run(r.erase(0, 3)).took_ns(), 200u + 1200000);
+	EXPECT_EQ(r.run(r.program(0, 0, 0, 1)).took_ns(), 200u + 10000 + 75000);
+	EXPECT_EQ(r.run(r.read(0, 0, 0, 1)).took_ns(), 200u + 20000 + 10000);
+	EXPECT_EQ(r.run(r.erase(0, 0)).took_ns(), 200u + 1000000);
 }
 
 TEST(Timing, OneShotProgramsTakeTheirWholeUnitAtOnceAndReadsDependOnThePageType)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.cell = HZ_CELL_TLC;
 	cfg.program_pages = 3;
 	cfg.pages_per_block = 12;
 	cfg.normal = {{32000, 33000, 34000, 0}, {937500, 1, 2, 3}, 3500000, 0};
 	Rig r(cfg);
-	EXPECT_EQ(r.Run(r.Program(0, 2, 0, 6)).took_ns(), 200 + r.TransferNs(6) + 937500);
+	EXPECT_EQ(r.run(r.program(0, 2, 0, 6)).took_ns(), 200 + r.transfer_ns(6) + 937500);
 	for (uint32_t page = 0; page < 3; page++)
-		EXPECT_EQ(r.Run(r.Read(0, 2, page * 2, 2)).took_ns(), 200 + r.TransferNs(2) + 32000 + 1000 * page);
+		EXPECT_EQ(r.run(r.read(0, 2, page * 2, 2)).took_ns(), 200 + r.transfer_ns(2) + 32000 + 1000 * page);
 }
 
 TEST(Timing, ReadsOfOneDieFollowEachOther)
 {
-	Rig r(rig::SmallConfig());
+	Rig r(rig::small_config());
 	std::vector<Txn *> reads;
-	r.Run(r.Program(0, 3, 0, 2));
+	r.run(r.program(0, 3, 0, 2));
 	for (int i = 0; i < 7; i++)
-		r.Submit(*reads.emplace_back(&r.Read(0, 3, 0, 2)));
+		r.submit(*reads.emplace_back(&r.read(0, 3, 0, 2)));
 	lt_host_run_until_idle();
 	for (size_t i = 0; i < reads.size(); i++)
 		EXPECT_EQ(reads[i]->took_ns(), (i + 1) * (200 + 56200 + 20000));
@@ -61,14 +61,14 @@ class DiesPerChannel : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(DiesPerChannel, ReadThroughputMatchesTheFormula)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	const uint32_t dies = GetParam(), rounds = 50;
 	cfg.chips_per_channel = dies;
 	Rig r(cfg);
-	const uint64_t c = 200, k = 56200, x = r.TransferNs(2);
+	const uint64_t c = 200, k = 56200, x = r.transfer_ns(2);
 	for (uint32_t i = 0; i < rounds; i++)
 		for (uint32_t die = 0; die < dies; die++)
-			r.Submit(r.Read(die, 3, 0, 2));
+			r.submit(r.read(die, 3, 0, 2));
 	uint64_t begin = clock_now_ns(), elapsed = lt_host_run_until_idle() - begin;
 	if (dies * (c + x) < c + k + x) {
 		// Dies are the bottleneck: the last one began by (dies - 1) commands and transfers after the first, and each round it
@@ -86,17 +86,17 @@ TEST_P(DiesPerChannel, ReadThroughputMatchesTheFormula)
 
 TEST_P(DiesPerChannel, ProgramsOverlapAcrossDies)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	const uint32_t dies = GetParam();
 	cfg.chips_per_channel = dies;
 	Rig r(cfg);
 	std::vector<Txn *> list;
 	for (uint32_t die = 0; die < dies; die++)
-		list.push_back(&r.Program(die, 3, 0, 2));
-	r.SubmitList(list);
+		list.push_back(&r.program(die, 3, 0, 2));
+	r.submit_list(list);
 	lt_host_run_until_idle();
 	for (uint32_t die = 0; die < dies; die++)
-		EXPECT_EQ(list[die]->took_ns(), (die + 1) * (200 + r.TransferNs(2)) + 381200);
+		EXPECT_EQ(list[die]->took_ns(), (die + 1) * (200 + r.transfer_ns(2)) + 381200);
 }
 INSTANTIATE_TEST_SUITE_P(Timing, DiesPerChannel, testing::Values(1, 2, 4, 8));
 
@@ -104,18 +104,18 @@ class Planes : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(Planes, SameOffsetsRunTogether)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	const uint32_t planes = cfg.planes_per_die = GetParam();
 	Rig r(cfg);
-	const uint64_t x = r.TransferNs(2);
+	const uint64_t x = r.transfer_ns(2);
 	std::vector<Txn *> programs, reads, erases;
 	for (uint32_t plane = 0; plane < planes; plane++) {
-		programs.push_back(&r.Program(plane, 3, 0, 2));
-		reads.push_back(&r.Read(plane, 3, 0, 2));
-		erases.push_back(&r.Erase(plane, 3));
+		programs.push_back(&r.program(plane, 3, 0, 2));
+		reads.push_back(&r.read(plane, 3, 0, 2));
+		erases.push_back(&r.erase(plane, 3));
 	}
 	for (auto *list : {&programs, &reads, &erases}) {
-		r.SubmitList(*list);
+		r.submit_list(*list);
 		lt_host_run_until_idle();
 	}
 	for (uint32_t plane = 0; plane < planes; plane++) {
@@ -131,13 +131,13 @@ INSTANTIATE_TEST_SUITE_P(Timing, Planes, testing::Values(1, 2, 4));
 
 TEST(Timing, OtherPagesOfOtherPlanesDoNotJoin)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.planes_per_die = 2;
 	Rig r(cfg);
 	for (uint32_t sector = 0; sector < 4; sector += 2)
-		r.Run(r.Program(0, 3, sector, 2)), r.Run(r.Program(1, 3, sector, 2));
-	Txn &first = r.Read(0, 3, 0, 2), &second = r.Read(1, 3, 2, 2);
-	r.SubmitList({&first, &second});
+		r.run(r.program(0, 3, sector, 2)), r.run(r.program(1, 3, sector, 2));
+	Txn &first = r.read(0, 3, 0, 2), &second = r.read(1, 3, 2, 2);
+	r.submit_list({&first, &second});
 	lt_host_run_until_idle();
 	EXPECT_EQ(first.took_ns(), 200u + 56200 + 20000);
 	EXPECT_EQ(second.took_ns(), first.took_ns() + 200 + 71500 + 20000);
@@ -145,13 +145,13 @@ TEST(Timing, OtherPagesOfOtherPlanesDoNotJoin)
 
 TEST(Timing, DataThatComeLaterDelayTheProgramAndNothingElse)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.chips_per_channel = 2;
 	Rig r(cfg);
-	Txn &late = r.Program(0, 3, 0, 2), &early = r.Program(1, 3, 0, 2);
+	Txn &late = r.program(0, 3, 0, 2), &early = r.program(1, 3, 0, 2);
 	late.txn.not_before_ns = clock_now_ns() + 50000;
-	r.Submit(late);
-	r.Submit(early);
+	r.submit(late);
+	r.submit(early);
 	lt_host_run_until_idle();
 	EXPECT_EQ(early.took_ns(), 200u + 20000 + 381200);
 	EXPECT_EQ(late.took_ns(), 50000u + 200 + 20000 + 381200);
@@ -159,11 +159,11 @@ TEST(Timing, DataThatComeLaterDelayTheProgramAndNothingElse)
 
 TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	Rig r(cfg);
-	Txn &program = r.Program(0, 3, 0, 2), &second = r.Program(0, 3, 2, 2);
-	r.Submit(program);
-	r.Submit(second);
+	Txn &program = r.program(0, 3, 0, 2), &second = r.program(0, 3, 2, 2);
+	r.submit(program);
+	r.submit(second);
 	struct Busy {
 		lt_event event;
 	} busy{};
@@ -177,16 +177,16 @@ TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
 
 TEST(Timing, ASlowDieTakesItsShareMoreAndRetriesRepeatTheRead)
 {
-	hz_device_config cfg = rig::SmallConfig();
+	hz_device_config cfg = rig::small_config();
 	cfg.chips_per_channel = 2;
 	cfg.slow_die = 2;
 	cfg.slow_percent = 250;
 	Rig r(cfg);
-	EXPECT_EQ(r.Run(r.Erase(0, 3)).took_ns(), 200u + 1200000);
-	EXPECT_EQ(r.Run(r.Erase(1, 3)).took_ns(), 200u + 3000000);
-	cfg = rig::SmallConfig();
+	EXPECT_EQ(r.run(r.erase(0, 3)).took_ns(), 200u + 1200000);
+	EXPECT_EQ(r.run(r.erase(1, 3)).took_ns(), 200u + 3000000);
+	cfg = rig::small_config();
 	cfg.read_retry_ppb = 1000000000;
 	cfg.read_retries = 3;
 	Rig s(cfg);
-	EXPECT_EQ(s.Run(s.Read(0, 3, 0, 2)).took_ns(), 200u + 4 * 56200 + 20000);
+	EXPECT_EQ(s.run(s.read(0, 3, 0, 2)).took_ns(), 200u + 4 * 56200 + 20000);
 }
