@@ -31,6 +31,28 @@ TEST(Queues, CommandsReachTheirWorkersAndWrapAroundManyTimes)
 	EXPECT_EQ(rig.clock(1).completed, 100u);
 }
 
+TEST(Queues, RequestsNameTheirQueueAndTheControllersLife)
+{
+	Rig rig;
+	ftl_request seen{};
+	rig.fake->script = [&](const ftl_request &req) {
+		seen = req;
+		return Answer{};
+	};
+	for (uint32_t life = 1; life < 4; life++) {
+		rig.enable();
+		for (unsigned id : {1u, 64u, 7u}) {
+			auto queue = rig.make_queue(id, 4);
+			rig.open(queue);
+			ASSERT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer())).status, 0);
+			EXPECT_EQ(seen.queue, id);
+			EXPECT_EQ(seen.life, life);
+			rig.close(queue, rig.now());
+		}
+		rig.set(NVME_REG_CC, 0);
+	}
+}
+
 TEST(Queues, TimeOfACommandIsTheSumOfTheModel)
 {
 	Rig rig;
