@@ -99,6 +99,23 @@ TEST_F(Patch, AllZonesMayBeFull)
 	}
 }
 
+// SMART's "percentage used" is the more worn pool's: here only SLC blocks wear.
+TEST(PatchHealth, PatchesWear)
+{
+	hz_device_config cfg = patched_zones_config();
+	cfg.slc.endurance = 50;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot());
+	for (int i = 0; i < 40; i++) {
+		ASSERT_EQ(r.write(0, 0, 128, 1, FTL_FUA), 0);
+		ASSERT_EQ(r.run_op(FTL_ZONE_RESET, 0), 0);
+	}
+	ftl_health health;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.used_percent, 40 * 100 / (r.shape.patch_superblocks * 50)) << "each reset erases one patch";
+	EXPECT_EQ(health.spare_percent, 100);
+}
+
 TEST(PatchConfig, TooFewSlcBlocksAreRefusedByName)
 {
 	hz_device_config cfg = patched_zones_config();

@@ -100,6 +100,8 @@ TEST(RangeList, RefusalsChangeNothing)
 	for (uint64_t wrong : {99, 101, 104, 110, 0})
 		EXPECT_THROW(list.give(wrong), hz::Error) << wrong;
 	EXPECT_EQ(list.largest_free(), 6u);
+	EXPECT_EQ(list.take(6), 104u);
+	EXPECT_EQ(list.largest_free(), 0u) << "all is taken";
 	EXPECT_EQ(hz::RangeList(5, 5).take(1), std::nullopt);
 }
 
