@@ -114,6 +114,9 @@ TEST(PatchHealth, PatchesWear)
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.used_percent, 40 * 100 / (r.shape.patch_superblocks * 50)) << "each reset erases one patch";
 	EXPECT_EQ(health.spare_percent, 100);
+	r.cfg.slc.endurance = 0;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.used_percent, 0) << "blocks that endure any number of erases are never used up";
 }
 
 TEST(PatchConfig, TooFewSlcBlocksAreRefusedByName)
