@@ -4,9 +4,9 @@
  * How long is drawn from a window that doubles, by a generator of each hart's own: harts that lost the same race do not meet again, and a
  * run under the virtual clock stays the same. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kinds.h"
+#include "word.h"
 
-enum { LEAST_PAUSES = 4, MOST_PAUSES = 256 }; /* powers of two: the window's first and last size */
+enum { LEAST_PAUSES = 4, MOST_PAUSES = 256 }; /* powers of two: the window's first and last size; chosen here, not by the paper */
 
 static struct {
 	LT_OWN_LINE uint32_t state;
@@ -22,18 +22,6 @@ static uint32_t roll(void)
 	x ^= x << 5;
 	*state = x;
 	return x;
-}
-
-static void backoff_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-}
-
-static bool backoff_enter(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	(void)node;
-	return lt_swap(&lock->word, 1) == 0;
 }
 
 static void stay_away(uint32_t window)
@@ -53,16 +41,4 @@ static void backoff_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	}
 }
 
-static bool backoff_try(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	(void)node;
-	return lt_cas(&lock->word, 0, 1);
-}
-
-static void backoff_release(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	(void)node;
-	lt_store(&lock->word, 0);
-}
-
-const struct lt_lock_ops lt_backoff_ops = { backoff_init, backoff_enter, backoff_wait, backoff_try, backoff_release };
+const struct lt_lock_ops lt_backoff_ops = { lt_word_init, lt_word_enter, backoff_wait, lt_word_try, lt_word_release };

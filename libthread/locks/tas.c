@@ -2,19 +2,7 @@
  * the point of comparison; a retry cannot park, so under the virtual clock contended tas is also the slowest kind to
  * simulate. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kinds.h"
-
-static void tas_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-}
-
-static bool tas_enter(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	(void)node;
-	return lt_swap(&lock->word, 1) == 0;
-}
+#include "word.h"
 
 static void tas_wait(struct lt_lock *lock, struct lt_lock_node *node)
 {
@@ -24,10 +12,4 @@ static void tas_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	while (lt_swap(&lock->word, 1) != 0);
 }
 
-static void tas_release(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	(void)node;
-	lt_store(&lock->word, 0);
-}
-
-const struct lt_lock_ops lt_tas_ops = { tas_init, tas_enter, tas_wait, tas_enter, tas_release };
+const struct lt_lock_ops lt_tas_ops = { lt_word_init, lt_word_enter, tas_wait, lt_word_enter, lt_word_release };

@@ -3,7 +3,8 @@
 from common import usl
 from common.report import mean
 
-BUSY = 0.85  # a hart that is busier than this holds up the others
+ROLES = ("hil", "tsu", "worker")
+BUSY = 0.85 # a hart that is busier than this holds up the others
 SPINNING = 0.10 # workers that spend more than this on locks are held up by them
 
 
@@ -96,9 +97,7 @@ def compared(order, workers):
 
 
 def busy(results):
-    """role → share of its busiest hart's time that is not idle, a mean over the runs."""
-    found = {}
-    for r in results:
-        for role in {h["role"] for h in r["harts"]}:
-            found.setdefault(role, []).append(max(1 - h["idle_ns"] / h["elapsed_ns"] for h in r["harts"] if h["role"] == role))
-    return {role: mean(values) for role, values in sorted(found.items())}
+    """role → share of its busiest hart's time that is not idle, a mean over the runs. A hart may have several roles."""
+    def busiest(result, role):
+        return max(1 - h["idle_ns"] / h["elapsed_ns"] for h in result["harts"] if role in h["role"])
+    return {role: mean(busiest(r, role) for r in results) for role in ROLES}

@@ -7,16 +7,21 @@ using namespace ftl_rig;
 static ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 static const ConventionalOp flush{FTL_FLUSH, 0, 0};
 
+static hz_device_config three_zones()
+{
+	hz_device_config cfg = conventional_config(true);
+	cfg.zones = cfg.conventional_zones = 3;
+	cfg.blocks_per_plane -= 3;
+	return cfg;
+}
+
 // Every single operation of a body that collects fails once: nothing is lost, nothing is refused.
 TEST(ConventionalFaults, AnyOneOperationMayFail)
 {
 	uint64_t operations = 1000;
 	for (uint64_t fail = 1; fail <= operations; fail++) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
-		hz_device_config cfg = conventional_config(true);
-		cfg.zones = cfg.conventional_zones = 3;
-		cfg.blocks_per_plane -= 3;
-		Rig rig(cfg);
+		Rig rig(three_zones());
 		ASSERT_TRUE(rig.boot());
 		ConventionalDriver driver(rig, 1);
 		for (int round = 0; round < 3; round++)
@@ -45,10 +50,7 @@ TEST(ConventionalFaults, PowerMayGoWhileABackingZoneMoves)
 	for (uint64_t fail : {2u, 5u, 9u, 16u})
 		for (uint64_t cut = fail + 1; cut < fail + 32; cut++) {
 			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
-			hz_device_config cfg = conventional_config(true);
-			cfg.zones = cfg.conventional_zones = 3;
-			cfg.blocks_per_plane -= 3;
-			Rig rig(cfg);
+			Rig rig(three_zones());
 			ASSERT_TRUE(rig.boot());
 			ConventionalDriver driver(rig, 1);
 			driver.fill(48);

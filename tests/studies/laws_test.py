@@ -79,6 +79,16 @@ class Conclusions(unittest.TestCase):
         self.assertIn("One seed says nothing", told[-1])
 
 
+class Busy(unittest.TestCase):
+    def test_a_hart_of_several_roles_counts_for_each(self):
+        def hart(role, idle):
+            return {"role": role, "idle_ns": idle, "elapsed_ns": 100}
+        result = {"harts": [hart("hil+tsu", 10), hart("tsu", 40), hart("worker", 80), hart("worker", 70)]}
+        found = scaling.busy([result])
+        for role, share in (("hil", 0.9), ("tsu", 0.9), ("worker", 0.3)):
+            self.assertAlmostEqual(found[role], share)
+
+
 class Output(unittest.TestCase):
     def test_a_page_needs_nothing_else_and_escapes_what_it_shows(self):
         page = Page("a < b", "of <script>")

@@ -61,6 +61,11 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["ideal", 1]["kiops"], points["2x", 1]["kiops"], "synchronisation costs one worker something, too")
         self.assertIn("Costs: 2x", self.page)
 
+    def test_backing_off_takes_device_time(self):
+        found = self.run_once("--workers", "8", "--locks", "ttas,backoff")
+        ttas, backoff = found["points"]
+        self.assertNotEqual(ttas["kiops"], backoff["kiops"], "without its pauses backoff is ttas")
+
     def test_same_figures_again(self):
         arguments = ("--workers", "4", "--locks", "mcs")
         first = self.run_once(*arguments)

@@ -1,0 +1,15 @@
+/* What the kinds share whose whole state is one word, 0 = free and 1 = held; they differ in how they wait. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LT_WORD_H
+#define LT_WORD_H
+
+#include "kinds.h"
+
+void lt_word_init(struct lt_lock *lock, struct arena *arena);
+/* Writes the line whether it gets the lock or not. */
+bool lt_word_enter(struct lt_lock *lock, struct lt_lock_node *node);
+/* Writes the line only if it gets the lock. */
+bool lt_word_try(struct lt_lock *lock, struct lt_lock_node *node);
+void lt_word_release(struct lt_lock *lock, struct lt_lock_node *node);
+
+#endif
