@@ -60,9 +60,13 @@ private:
 		std::vector<Running> running;
 		for (uint32_t z = roll(3); z < zones_.size(); z += 1 + roll(3))
 			issue(running, z);
+		const bool table_was_lost = table_lost_;
 		lt_host_run_until_idle();
-		for (Running &r : running)
+		for (Running &r : running) {
 			settle(r);
+			const bool written = r.request->req.op == FTL_WRITE && !r.request->status();
+			EXPECT_FALSE(written && table_was_lost) << "zone " << r.zone << " was written though no record of it can be";
+		}
 		EXPECT_EQ(rig_.check(), "");
 	}
 	void issue(std::vector<Running> &running, uint32_t z)
@@ -95,6 +99,7 @@ private:
 		failed_ += failed;
 		zone.over |= failed && !conventional(r.zone);
 		zone.reset_failed |= failed && req.op == FTL_ZONE_RESET;
+		table_lost_ |= status == NVME_WRITE_FAULT && req.op == FTL_ZONE_RESET; // the only reason that a reset has
 		if (req.op == FTL_WRITE && status != NVME_TOO_MANY_ACTIVE)
 			note_write(zone, r, status);
 		else if (req.op == FTL_ZONE_RESET && !status)
@@ -143,6 +148,7 @@ private:
 	std::vector<Zone> zones_;
 	uint64_t next_tag_ = 1;
 	unsigned failed_ = 0;
+	bool table_lost_ = false;
 };
 
 struct Variant {

@@ -68,6 +68,8 @@ static const char *check_lists(struct ftl *ftl)
 		erased += lt_load(&conv->backing[i].state) == BACKING_ERASED;
 	if (erased != lt_load(&conv->free))
 		return "the list of erased backing zones is wrong";
+	if (lt_load(&conv->losing))
+		return "a backing zone that failed has not settled what it lost though nothing runs";
 	if (conv->waiting.head)
 		return "a write waits for an erased backing zone though nothing runs";
 	return lt_load(&conv->gc.busy) ? "the conventional collector is busy though nothing runs" : NULL;
