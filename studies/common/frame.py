@@ -10,7 +10,7 @@ show(points)               prints a table of the points
 draw(points, path)         the plot, if it has one
 page(args, sweep)          a page.Page for report.html, if it has one
 facts(args)                more entries of study.json
-derived(args, points)      the same of what was measured, if there is more than figures
+derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
                            studies of no paper have none
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
@@ -25,21 +25,20 @@ def run(study, words=None):
     args = study.options(words)
     sweep = Sweep(args, study.points(args), study.summarize, study.check).run()
     rows = study.figures(args, sweep.points)
-    path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts(), **derived(study, args, sweep.points))
+    more = study.derived(args, sweep.points) if hasattr(study, "derived") else {}
+    path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts(), **more)
     report.write_csv(args.out, sweep.facts()["points"])
     if any(row["paper"] is not None for row in rows):
         report.compare(rows)
         print()
     study.show(sweep.points)
+    if more.get("conclusions"):
+        print("\n" + "\n".join(f"- {line}" for line in more["conclusions"]))
     print(f"\nfigures: {path}" + drawn(study, args, sweep))
     code = sweep.end()
     if getattr(args, "update", False) and code == 0:
         readme.update(study.NAME, args.out)
     return code
-
-
-def derived(study, args, points):
-    return study.derived(args, points) if hasattr(study, "derived") else {}
 
 
 def drawn(study, args, sweep):

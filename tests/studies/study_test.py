@@ -31,6 +31,7 @@ class LockScaling(unittest.TestCase):
             run = study("lock-scaling", folder, *arguments)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
+            self.printed = run.stdout
             self.page = (pathlib.Path(folder) / "report.html").read_text()
             self.lines = (pathlib.Path(folder) / "study.csv").read_text().splitlines()
             return json.loads((pathlib.Path(folder) / "study.json").read_text())
@@ -47,6 +48,7 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(len(self.lines), 1 + 4)
         for line in found["conclusions"]:
             self.assertIn(line, self.page)
+            self.assertIn(f"- {line}\n", self.printed)
         self.assertEqual(self.page.count("<svg"), 2)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
