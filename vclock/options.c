@@ -10,7 +10,7 @@
 #include "base.h"
 #include "clock_preset.h"
 
-enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER };
+enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
 struct key {
 	const char *name;
 	enum kind kind;
@@ -38,6 +38,7 @@ static const struct key keys[] = {
 	{ COST_KEY(pause) },
 	{ COST_KEY(ipi) },
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
+	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
 	{ "jitter", JITTER, FIELD(jitter), 1, UINT64_MAX },
@@ -74,6 +75,16 @@ static bool parse_pin(const char *value, const struct key *key, int *out)
 	else
 		return false;
 	return true;
+}
+
+static bool parse_switch_by(const char *value, unsigned *out)
+{
+	static const char *const words[] = { [VC_SWITCH_AUTO] = "auto", [VC_SWITCH_USER] = "user", [VC_SWITCH_FUTEX] = "futex" };
+
+	for (*out = 0; *out < sizeof(words) / sizeof(words[0]); ++*out)
+		if (!strcmp(value, words[*out]))
+			return true;
+	return false;
 }
 
 /* SEED or SEED:PERMILLE */
@@ -113,6 +124,7 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 	case COUNT: return parse_choice(value, "segment", "insn", field);
 	case PIN: return parse_pin(value, key, field);
 	case JITTER: return parse_jitter(value, key, field);
+	case SWITCH_BY: return parse_switch_by(value, field);
 	}
 	return false;
 }

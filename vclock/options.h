@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum { VC_PIN_OFF = -1, VC_PIN_AUTO = -2 };
+enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 
 /* Costs in cycles of the hart's clock; sources and meaning: docs/virtual-clock.md. */
 struct vc_costs {
@@ -36,8 +37,9 @@ struct vc_options {
 	uint64_t mhz;        /* frequency of every hart's clock */
 	const char *preset;  /* "default" or "ideal" */
 	struct vc_costs cost;
-	int pin;         /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
-	bool count_each; /* count instruction by instruction (slower, exact across traps and MMIO) */
+	int pin;            /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	unsigned switch_by; /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
+	bool count_each;    /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool race_check;
 	struct vc_jitter_option jitter; /* jitter.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */

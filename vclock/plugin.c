@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carrier.h"
 #include "jitter.h"
 #include "memory.h"
 #include "qemu_api.h"
@@ -82,6 +83,23 @@ static bool check_machine(const qemu_info_t *info, char *text, size_t bytes)
 	return false;
 }
 
+/* Auto takes what is possible. */
+static bool choose_switch(char *text, size_t bytes)
+{
+	bool possible = vc_carrier_in_user_space();
+
+	if (vc.options.switch_by == VC_SWITCH_USER && !possible) {
+		snprintf(text, bytes, "option switch=user: this machine does not let programs set their thread pointer; use switch=futex");
+		return false;
+	}
+	if (vc.options.switch_by == VC_SWITCH_AUTO)
+		vc.options.switch_by = possible ? VC_SWITCH_USER : VC_SWITCH_FUTEX;
+	if (vc_carrier_start(vc.options.switch_by == VC_SWITCH_USER))
+		return true;
+	snprintf(text, bytes, "no memory for %u stacks", vc.harts);
+	return false;
+}
+
 static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, size_t bytes)
 {
 	if (!check_machine(info, text, bytes) || !vc_options_parse(&vc.options, argc, argv, text, bytes))
@@ -99,7 +117,7 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
 		return false;
 	}
-	return true;
+	return choose_switch(text, bytes);
 }
 
 QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)

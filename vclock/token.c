@@ -3,33 +3,18 @@
 #define _GNU_SOURCE
 #include "token.h"
 
-#include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "carrier.h"
 #include "dump.h"
 
 static const char no_more[] = "DEADLOCK: no hart can ever run again";
 static struct vc_token_hooks told;
 
 void vc_token_start(const struct vc_token_hooks *hooks) { told = *hooks; }
-
-static void sleep_until_go(struct vc_hart *h)
-{
-	while (!atomic_load_explicit(&h->go, memory_order_acquire))
-		syscall(SYS_futex, &h->go, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-	atomic_store_explicit(&h->go, 0, memory_order_relaxed);
-}
-
-static void let_go(struct vc_hart *h)
-{
-	atomic_store_explicit(&h->go, 1, memory_order_release);
-	syscall(SYS_futex, &h->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
 
 static bool is_blocked(const struct vc_hart *h) { return h->state == VC_READY || h->state == VC_LOOKING || h->state == VC_PARKED; }
 
@@ -142,11 +127,8 @@ static void hand_over(struct vc_hart *h)
 	if (next && next != h && vc.phase == VC_RUNNING)
 		vc.hand_overs++;
 	pthread_mutex_unlock(&vc.lock);
-	if (next == h)
-		return;
-	if (next)
-		let_go(next);
-	sleep_until_go(h);
+	if (next != h)
+		vc_carrier_switch(h, next);
 }
 
 static void pin(struct vc_hart *h)
@@ -154,7 +136,6 @@ static void pin(struct vc_hart *h)
 	static int core = VC_PIN_OFF; /* under vc.lock */
 	cpu_set_t set;
 
-	h->tid = (int)syscall(SYS_gettid);
 	if (vc.options.pin == VC_PIN_OFF)
 		return;
 	if (core < 0)
@@ -188,6 +169,7 @@ void vc_gate(struct vc_hart *h)
 		return;
 	}
 	pin(h);
+	vc_carrier_enter(h);
 	h->state = VC_READY;
 	h->wait_kind = VC_GATE;
 	vc.key[h->index] = vc_key(h);
@@ -196,10 +178,8 @@ void vc_gate(struct vc_hart *h)
 	if (vc.phase != VC_STARTING && vc.holder < 0)
 		first = grant();
 	pthread_mutex_unlock(&vc.lock);
-	if (first && first != h)
-		let_go(first);
 	if (first != h)
-		sleep_until_go(h);
+		vc_carrier_switch(h, first);
 }
 
 /* An order point that is not passed at once: blocked is VC_READY or VC_LOOKING. */
@@ -274,7 +254,7 @@ void vc_give_up(const char *end, const char *title)
 		next = end_stuck(end, title);
 	pthread_mutex_unlock(&vc.lock);
 	if (next)
-		let_go(next);
+		vc_carrier_let_go(next);
 }
 
 void vc_deadlock(void) { vc_give_up("deadlock", no_more); }
@@ -290,7 +270,7 @@ void vc_rescue(void)
 		h->state = VC_LOOSE;
 		h->drained = true;
 		vc.key[i] = VC_NEVER;
-		let_go(h);
+		vc_carrier_let_go(h);
 	}
 	pthread_mutex_unlock(&vc.lock);
 }
@@ -325,7 +305,7 @@ void vc_hart_idle(struct vc_hart *h)
 	}
 	pthread_mutex_unlock(&vc.lock);
 	if (next)
-		let_go(next);
+		vc_carrier_let_go(next);
 }
 
 void vc_hart_resume(struct vc_hart *h)

@@ -52,11 +52,12 @@ def cpu_seconds(machine):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def hand_over_ns(plugin, image, quick):
+def hand_over_ns(plugin, image, quick, switch):
     """Nanoseconds per hand-over: two harts pass a ticket lock to and fro, pinned to one core. Median of three runs."""
     rows = []
     for _ in range(1 if quick else 3):
-        with Lockbench(image, 2, "ticket", 20, 20, duration_ns=200_000 if quick else 4_000_000, plugin=plugin, pin="auto") as m:
+        with Lockbench(image, 2, "ticket", 20, 20, duration_ns=200_000 if quick else 4_000_000, plugin=plugin, pin="auto",
+                       options=[f"switch={switch}"]) as m:
             cpu_seconds(m)
             rows.append((m.report()["host"]["wall_ns"], m.report()["host"]["hand_overs"], m.report()["switches"]["total"]))
     if len({switches for _, _, switches in rows}) != 1:
@@ -137,7 +138,8 @@ def io_cost(args, name, workers):
 
 
 def show(figures):
-    print(f"hand-over, two harts pinned to one core: {figures['hand_over_ns']:,.0f} ns (over {figures['hand_overs']:,} of them)")
+    print(f"hand-over, two harts pinned to one core: {figures['hand_over_ns']:,.0f} ns (over {figures['hand_overs']:,} of them), "
+          f"{figures['futex_hand_over_ns']:,.0f} ns by waking threads")
     m = figures["mips"]
     if all(m.values()):
         print(f"straight code on one hart: {m['with_plugin']:,.0f} million instructions per second of CPU time with the plugin, "
@@ -167,7 +169,8 @@ def bench():
     progress = report.Progress(2 + len(OPERATIONS) * len(args.workers))
     figures = {"schema": "hartzone-bench-vclock-1", "load": [os.getloadavg()[0]]}
     progress.step("hand-overs")
-    figures["hand_over_ns"], figures["hand_overs"] = hand_over_ns(plugin, image, args.quick)
+    figures["hand_over_ns"], figures["hand_overs"] = hand_over_ns(plugin, image, args.quick, "auto")
+    figures["futex_hand_over_ns"], _ = hand_over_ns(plugin, image, args.quick, "futex")
     progress.step("instructions")
     figures["mips"] = speed(plugin, args.quick)
     figures["io"] = []

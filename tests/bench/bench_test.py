@@ -26,6 +26,7 @@ class Vclock(unittest.TestCase):
             figures = json.loads((pathlib.Path(folder) / "bench.json").read_text())
         self.assertGreater(figures["hand_overs"], 1000)
         self.assertGreater(figures["hand_over_ns"], 0)
+        self.assertGreater(figures["futex_hand_over_ns"], 0)
         for mips in figures["mips"].values(): # none where the host is too busy to tell
             self.assertTrue(mips is None or mips > 0, figures["mips"])
         read = next(r for r in figures["io"] if r["operation"] == "random read")

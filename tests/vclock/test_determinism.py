@@ -46,6 +46,18 @@ class Determinism(LockbenchCase):
                         expected = expected or outcome
                         self.assertEqual(outcome, expected)
 
+    def test_one_outcome_however_harts_are_switched(self):
+        outcomes = []
+        for switch in ("user", "futex", "auto"):
+            with lockbench.Lockbench(LOCKBENCH, 8, "mcs", 300, 60, 250, 300000, plugin=PLUGIN, options=[f"switch={switch}"]) as m:
+                if m.run() and switch == "user" and "thread pointer" in m.output:
+                    continue  # this machine can only wake threads
+                report = m.report()
+                self.assertIn(report["host"]["switch"], ("user", "futex") if switch == "auto" else (switch,))
+                outcomes.append((fingerprint(report), m.results()))
+        self.assertGreater(len(outcomes), 1)
+        self.assertEqual(outcomes[1:], outcomes[:-1])
+
     def test_seed_changes_the_outcome(self):
         """The comparison above could otherwise hold for runs that compare nothing."""
         hashes = set()

@@ -161,6 +161,7 @@ class Options(ProbeCase):
                 (["ram=RAM", "remote=12x"], "option remote=12x has a value that is not allowed"),
                 (["ram=RAM", "mhz=0"], "option mhz=0 has a value"),
                 (["ram=RAM", "pin=left"], "option pin=left has a value"),
+                (["ram=RAM", "switch=fibre"], "option switch=fibre has a value"),
                 (["ram=RAM", "jitter=0"], "option jitter=0 has a value"),
                 (["ram=RAM", "jitter=1:"], "option jitter=1: has a value"),
                 (["ram=RAM", "jitter=1:0"], "option jitter=1:0 has a value"),

@@ -12,6 +12,7 @@ import time
 from hztest.needs import QEMU
 
 RAM_BASE = 0x80000000
+SWITCH = os.environ.get("HARTZONE_CLOCK_SWITCH", "")  # for runs that name none
 
 
 class Machine:
@@ -34,6 +35,8 @@ class Machine:
                 words.append(f"shm={shm}")
             if pin is not None:
                 words.append(f"pin={pin}")
+            if SWITCH and not any(w.startswith("switch=") for w in options):
+                words.append(f"switch={SWITCH}")
             self.command += ["-plugin", ",".join([plugin, *words])]
         self.command += list(extra)
 
