@@ -8,6 +8,8 @@
 
 namespace hz::replay {
 
+constexpr uint64_t records_per_look = 1024; /* of a trace, between looks at the user */
+
 class Progress {
 public:
 	/* Where stderr is no terminal: when the first line comes, and the further ones after it. */

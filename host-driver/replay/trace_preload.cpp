@@ -11,7 +11,6 @@ namespace {
 
 using wl::BlockOp;
 
-constexpr uint64_t look_every = 1024;  /* records between looks at the user */
 constexpr uint64_t most_sectors = 128; /* of a preloading write */
 
 /* A thread's sectors. */
@@ -66,7 +65,7 @@ std::vector<std::deque<BlockOp>> find_preloads(const std::vector<TraceCut> &cuts
 			for (const BlockOp &piece : pieces)
 				needs[thread].note(piece, r.op);
 		}
-		if (records % look_every)
+		if (records % records_per_look)
 			continue;
 		check_interrupted();
 		progress.show(trace.progress_ppm());

@@ -15,7 +15,6 @@ namespace {
 
 static_assert(longest_replay_ns < HZ_ARRIVAL_MOST_NS);
 constexpr uint64_t chunks_per_thread = 16;
-constexpr uint64_t look_every = 1024; /* records between looks at the user */
 
 void note_place(TraceSurvey &survey, const trace::Record &r)
 {
@@ -115,7 +114,7 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 		note_place(*survey, r);
 		note_stream(*survey, r.stream, countless);
 		survey->shared_space = r.shared_space;
-		if (survey->records % look_every)
+		if (survey->records % records_per_look)
 			continue;
 		check_interrupted();
 		progress.show(reader.lines().progress_ppm());

@@ -72,8 +72,6 @@ std::string trace_line(const json &t)
 	return out + print(", divided by %s%s\n", t["split"].get<std::string>().c_str(), from(t["split_from"]).c_str());
 }
 
-uint64_t count(const json &value) { return value.get<uint64_t>(); }
-
 /* Only where the map is in flash. */
 std::string map_line(const json &r)
 {

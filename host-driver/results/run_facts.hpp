@@ -13,6 +13,9 @@
 
 namespace hz::res {
 
+/* A count of the result. */
+inline uint64_t count(const nlohmann::json &value) { return value.get<uint64_t>(); }
+
 struct RunFacts {
 	hz_device_config device{};
 	nlohmann::json workload; /* echo */

@@ -9,7 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-uint64_t count(const json &value) { return value.get<uint64_t>(); }
 std::string number(const json &value) { return std::to_string(count(value)); }
 
 std::string mib(const json &bytes)

@@ -19,7 +19,7 @@ namespace hz {
 
 namespace {
 
-constexpr int tick_ms = 200;
+constexpr int attach_tick_ms = 200;
 
 // A descriptor that becomes readable when the process ends; a process that nobody has waited for yet can still be opened.
 Descriptor open_process(int pid, const std::string &directory)
@@ -67,7 +67,7 @@ void Machine::Impl::watch_foreign(int pid)
 	pthread_sigmask(SIG_BLOCK, &all, nullptr);
 	const std::string where = " in " + command.run_directory.string();
 	pollfd items[3] = {{wake.get(), POLLIN, 0}, {foreign.get(), POLLIN, 0}, {owner.get(), POLLRDHUP, 0}};
-	while (poll(items, 3, tick_ms) >= 0 && !leaving.load()) {
+	while (poll(items, 3, attach_tick_ms) >= 0 && !leaving.load()) {
 		std::string words = firmware_failure(*region);
 		if (words.empty() && items[1].revents)
 			words = "the machine" + where + " ended";

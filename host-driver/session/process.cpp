@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int end_ms = 5000; // of a killed process, and of an exec; what takes the kernel longer is left to it
+constexpr int reap_ms = 5000; // of a killed process, and of an exec; what takes the kernel longer is left to it
 
 constexpr rlim_t most_files = 65536;
 
@@ -76,7 +76,7 @@ int trouble_of(int pipe_end)
 {
 	int code = 0;
 	pollfd item{pipe_end, POLLIN, 0};
-	return poll(&item, 1, end_ms) > 0 && read(pipe_end, &code, sizeof(code)) == sizeof(code) ? code : 0;
+	return poll(&item, 1, reap_ms) > 0 && read(pipe_end, &code, sizeof(code)) == sizeof(code) ? code : 0;
 }
 
 int open_or_throw(const char *path, int flags)
@@ -106,7 +106,7 @@ Process::~Process()
 {
 	if (running()) {
 		signal(SIGKILL);
-		wait(end_ms);
+		wait(reap_ms);
 	}
 	if (pidfd_ >= 0)
 		close(pidfd_);

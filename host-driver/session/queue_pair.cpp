@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "session/error.hpp"
+#include "session/shared_word.hpp"
 #include "session/futex.hpp"
 #include "session/machine.hpp"
 
@@ -22,14 +23,10 @@ namespace {
 constexpr int spins_before_sleep = 64;
 constexpr auto longest_sleep = 100ms;                    // then look whether the machine lives
 constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
-constexpr uint64_t page = 4096;
 
 constexpr uint64_t most_data = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYTES;
 
-uint64_t rounded(uint64_t bytes) { return (bytes + page - 1) & ~(page - 1); }
-
-template <class Word> Word load(const Word &word) { return std::atomic_ref(const_cast<Word &>(word)).load(std::memory_order_acquire); }
-template <class Word> void store(Word &word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
+uint64_t rounded(uint64_t bytes) { return (bytes + host_page_bytes - 1) & ~(host_page_bytes - 1); }
 
 nvme_sqe io(uint8_t opcode, uint64_t lba, uint32_t sectors)
 {
@@ -60,11 +57,11 @@ QueueLayout layout_of(const QueueOptions &o)
 {
 	if (o.depth < 2 || o.depth > HZ_MAX_QUEUE_DEPTH)
 		throw Error("a queue has 2 to " + std::to_string(HZ_MAX_QUEUE_DEPTH) + " slots, not " + std::to_string(o.depth));
-	if (!o.data_bytes || o.data_bytes % page || o.data_bytes > most_data)
+	if (!o.data_bytes || o.data_bytes % host_page_bytes || o.data_bytes > most_data)
 		throw Error("a queue's data buffers have 1 to " + std::to_string(HZ_MAX_TRANSFER_SECTORS) + " blocks of 4 KiB, not " +
 			    std::to_string(o.data_bytes) + " bytes");
 	QueueLayout l{};
-	l.list_stride = rounded(o.data_bytes / page * sizeof(uint64_t));
+	l.list_stride = rounded(o.data_bytes / host_page_bytes * sizeof(uint64_t));
 	l.cq = rounded(o.depth * sizeof(nvme_sqe));
 	l.lists = l.cq + rounded(o.depth * sizeof(nvme_cqe));
 	l.data = l.lists + o.depth * l.list_stride;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "session/error.hpp"
+#include "session/shared_word.hpp"
 
 namespace hz {
 
@@ -16,8 +17,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto look = 100ms; // at a holder that is gone
-
-template <class Word> void store(Word &word, Word value) { std::atomic_ref(word).store(value, std::memory_order_release); }
 
 } // namespace
 
@@ -92,7 +91,7 @@ void QueueTable::play_user(unsigned qid) const
 {
 	std::lock_guard hold(lock_);
 	hz_queue_clock &clock = region_.queue_clock(qid);
-	const uint64_t completed = std::atomic_ref(clock.completed).load(std::memory_order_acquire);
+	const uint64_t completed = load(clock.completed);
 	store(bells(qid)[1], static_cast<uint32_t>(completed % slots_[qid].depth));
 	store(clock.seen, completed);
 	store(clock.open, 0u);

@@ -94,14 +94,13 @@ std::byte *Region::at(BusAddress bus, uint64_t length) const
 
 void Region::clear(BusAddress bus, uint64_t length) const
 {
-	constexpr uint64_t page = 4096;
-	static const std::byte zeros[page]{};
+	static const std::byte zeros[host_page_bytes]{};
 	std::byte *pages = at(bus, length);
 	if (!madvise(pages, length, MADV_REMOVE))
 		return;
-	for (uint64_t i = 0; i < length; i += page) // some file systems have no holes; what was never written stays unwritten
-		if (std::memcmp(pages + i, zeros, page))
-			std::memset(pages + i, 0, page);
+	for (uint64_t i = 0; i < length; i += host_page_bytes) // some file systems have no holes; what was never written stays unwritten
+		if (std::memcmp(pages + i, zeros, host_page_bytes))
+			std::memset(pages + i, 0, host_page_bytes);
 }
 
 void Region::ring_bell() const

@@ -11,6 +11,8 @@
 
 namespace hz {
 
+constexpr uint64_t host_page_bytes = 4096; // what queues, data and PRPs of the region are aligned to
+
 // "Bus address" of the device = byte offset into the region.
 using BusAddress = uint64_t;
 

@@ -3,12 +3,10 @@
 #include <array>
 
 #include "command_case.hpp"
+#include "zone_states.hpp"
 
 namespace conform {
 namespace {
-
-constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN, closed = NVME_ZS_CLOSED,
-	       full = NVME_ZS_FULL;
 
 struct Step {
 	const char *name;

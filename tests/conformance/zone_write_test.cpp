@@ -1,6 +1,7 @@
 // Write, Write Zeroes and Zone Append against zone states (ZNS 2.1.1.2.1.1, 3.3.7, 3.3.9, 3.4.1).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
+#include "zone_states.hpp"
 
 namespace conform {
 namespace {
@@ -19,8 +20,6 @@ struct WriteCase {
 std::ostream &operator<<(std::ostream &out, const WriteCase &c) { return out << c.name; }
 
 constexpr uint8_t write = NVME_IO_WRITE, zeroes = NVME_IO_WRITE_ZEROES, append = NVME_IO_ZONE_APPEND;
-constexpr auto empty = NVME_ZS_EMPTY, implicit = NVME_ZS_IMPLICIT_OPEN, explicit_ = NVME_ZS_EXPLICIT_OPEN, closed = NVME_ZS_CLOSED,
-	       full = NVME_ZS_FULL;
 
 const WriteCase cases[] = {
 	{"WriteEmpty", empty, write, 0, 1, NVME_SUCCESS, implicit, 1},

@@ -5,7 +5,7 @@
 using namespace ftl_rig;
 
 static ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
-static const ConventionalOp flush{FTL_FLUSH, 0, 0};
+static const ConventionalOp flush_op{FTL_FLUSH, 0, 0};
 
 static hz_device_config three_zones()
 {
@@ -28,11 +28,11 @@ TEST(ConventionalFaults, AnyOneOperationMayFail)
 			driver.fill(48);
 		nand_policy policy{};
 		policy.fail_op = fail;
-		driver.run_batch({flush});
+		driver.run_batch({flush_op});
 		ASSERT_TRUE(rig.boot(policy));
 		ASSERT_TRUE(driver.run_batch({w(0, 60), w(100, 60)}));
 		ASSERT_TRUE(driver.run_batch({w(30, 60)}));
-		ASSERT_TRUE(driver.run_batch({flush, w(10, 30)}));
+		ASSERT_TRUE(driver.run_batch({flush_op, w(10, 30)}));
 		ASSERT_TRUE(driver.run_batch({w(0, 48, FTL_FUA)}));
 		driver.verify_all();
 		ASSERT_EQ(rig.check(), "");
@@ -54,7 +54,7 @@ TEST(ConventionalFaults, PowerMayGoWhileABackingZoneMoves)
 			ASSERT_TRUE(rig.boot());
 			ConventionalDriver driver(rig, 1);
 			driver.fill(48);
-			driver.run_batch({flush});
+			driver.run_batch({flush_op});
 			nand_policy policy{};
 			policy.fail_op = fail;
 			policy.power_cut_op = cut;
@@ -82,7 +82,7 @@ TEST(ConventionalFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
 	driver.writes_may_fail = true;
 	for (int i = 0; i < 400 && !driver.refused; i++) {
 		driver.run_batch({w(driver.pick_place(), 20)});
-		driver.run_batch({flush});
+		driver.run_batch({flush_op});
 		ASSERT_FALSE(HasFailure());
 	}
 	EXPECT_TRUE(driver.refused);

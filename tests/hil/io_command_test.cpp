@@ -12,7 +12,7 @@ extern "C" {
 
 namespace hil_test {
 
-constexpr uint64_t sectors = 1 << 20, heap = HZ_SHM_HEAP_OFFSET;
+constexpr uint64_t sectors = 1 << 20;
 
 struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)

@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-constexpr uint64_t region = 16 << 20, heap = HZ_SHM_HEAP_OFFSET, page = 4096;
+constexpr uint64_t region = 16 << 20, heap_begin = HZ_SHM_HEAP_OFFSET, page = 4096;
 constexpr uint16_t bad_offset = NVME_PRP_OFFSET_INVALID | NVME_DNR;
 
 struct Prp : testing::Test {
@@ -34,75 +34,75 @@ struct Prp : testing::Test {
 
 TEST_F(Prp, OnePageNeedsOnlyPrp1)
 {
-	EXPECT_EQ(parse(heap, ~0ull, 4096), 0);
-	EXPECT_EQ(bus_of(0), heap);
-	EXPECT_EQ(parse(heap + 4092, 1, 4), 0);
+	EXPECT_EQ(parse(heap_begin, ~0ull, 4096), 0);
+	EXPECT_EQ(bus_of(0), heap_begin);
+	EXPECT_EQ(parse(heap_begin + 4092, 1, 4), 0);
 	EXPECT_EQ(sgl.offset, 4092u);
 	EXPECT_EQ(sgl.bytes, 4u);
 }
 
 TEST_F(Prp, TwoPagesUsePrp2AsAPage)
 {
-	EXPECT_EQ(parse(heap, heap + 8 * page, 8192), 0);
-	EXPECT_EQ(bus_of(1), heap + 8 * page);
-	EXPECT_EQ(parse(heap + 4, heap + page, 4096), 0) << "an offset makes it two pages";
-	EXPECT_EQ(parse(heap + 4, heap + page + 4, 4096), bad_offset);
+	EXPECT_EQ(parse(heap_begin, heap_begin + 8 * page, 8192), 0);
+	EXPECT_EQ(bus_of(1), heap_begin + 8 * page);
+	EXPECT_EQ(parse(heap_begin + 4, heap_begin + page, 4096), 0) << "an offset makes it two pages";
+	EXPECT_EQ(parse(heap_begin + 4, heap_begin + page + 4, 4096), bad_offset);
 }
 
 TEST_F(Prp, ThreePagesUseAList)
 {
-	uint64_t list = heap + 64 * page + 16;
-	entry(list, heap + 3 * page);
-	entry(list + 8, heap + 2 * page);
-	EXPECT_EQ(parse(heap, list, 3 * 4096), 0);
-	EXPECT_EQ(bus_of(1), heap + 3 * page);
-	EXPECT_EQ(bus_of(2), heap + 2 * page);
+	uint64_t list = heap_begin + 64 * page + 16;
+	entry(list, heap_begin + 3 * page);
+	entry(list + 8, heap_begin + 2 * page);
+	EXPECT_EQ(parse(heap_begin, list, 3 * 4096), 0);
+	EXPECT_EQ(bus_of(1), heap_begin + 3 * page);
+	EXPECT_EQ(bus_of(2), heap_begin + 2 * page);
 }
 
 TEST_F(Prp, LastSlotOfAListPageIsAPageIfItIsTheLastEntryElseAChain)
 {
-	uint64_t list = heap + 64 * page + page - 16, next = heap + 65 * page;
-	entry(list, heap + page);
-	entry(list + 8, heap + 2 * page);
-	EXPECT_EQ(parse(heap, list, 3 * 4096), 0);
-	EXPECT_EQ(bus_of(2), heap + 2 * page);
+	uint64_t list = heap_begin + 64 * page + page - 16, next = heap_begin + 65 * page;
+	entry(list, heap_begin + page);
+	entry(list + 8, heap_begin + 2 * page);
+	EXPECT_EQ(parse(heap_begin, list, 3 * 4096), 0);
+	EXPECT_EQ(bus_of(2), heap_begin + 2 * page);
 	entry(list + 8, next);
-	entry(next, heap + 3 * page);
-	entry(next + 8, heap + 4 * page);
-	EXPECT_EQ(parse(heap, list, 4 * 4096), 0);
-	EXPECT_EQ(bus_of(2), heap + 3 * page);
-	EXPECT_EQ(bus_of(3), heap + 4 * page);
+	entry(next, heap_begin + 3 * page);
+	entry(next + 8, heap_begin + 4 * page);
+	EXPECT_EQ(parse(heap_begin, list, 4 * 4096), 0);
+	EXPECT_EQ(bus_of(2), heap_begin + 3 * page);
+	EXPECT_EQ(bus_of(3), heap_begin + 4 * page);
 	entry(list + 8, next + 8);
-	EXPECT_EQ(parse(heap, list, 4 * 4096), bad_offset) << "a chain points to the start of a page";
+	EXPECT_EQ(parse(heap_begin, list, 4 * 4096), bad_offset) << "a chain points to the start of a page";
 }
 
 TEST_F(Prp, ChainToItselfEnds)
 {
-	uint64_t list = heap + 64 * page;
+	uint64_t list = heap_begin + 64 * page;
 	for (unsigned i = 0; i < 512; i++)
 		entry(list + 8 * i, list);
-	EXPECT_EQ(parse(heap, list + page - 8, 128 * 4096), 0);
+	EXPECT_EQ(parse(heap_begin, list + page - 8, 128 * 4096), 0);
 }
 
 TEST_F(Prp, Alignment)
 {
-	EXPECT_EQ(parse(heap + 1, 0, 512), bad_offset);
-	EXPECT_EQ(parse(heap + 2, 0, 512), bad_offset);
-	EXPECT_EQ(parse(heap, heap + 4, 3 * 4096), bad_offset) << "a list is a list of quadwords";
-	entry(heap + 64 * page, heap + 512);
-	EXPECT_EQ(parse(heap, heap + 64 * page, 3 * 4096), bad_offset) << "only the first page may have an offset";
+	EXPECT_EQ(parse(heap_begin + 1, 0, 512), bad_offset);
+	EXPECT_EQ(parse(heap_begin + 2, 0, 512), bad_offset);
+	EXPECT_EQ(parse(heap_begin, heap_begin + 4, 3 * 4096), bad_offset) << "a list is a list of quadwords";
+	entry(heap_begin + 64 * page, heap_begin + 512);
+	EXPECT_EQ(parse(heap_begin, heap_begin + 64 * page, 3 * 4096), bad_offset) << "only the first page may have an offset";
 }
 
 TEST_F(Prp, OutsideTheHeap)
 {
-	uint64_t bad[] = {0, 4096, heap - page, region, region + page, 1ull << 63, ~4095ull};
+	uint64_t bad[] = {0, 4096, heap_begin - page, region, region + page, 1ull << 63, ~4095ull};
 	for (uint64_t address : bad) {
 		EXPECT_EQ(parse(address, 0, 4096), NVME_DATA_TRANSFER_ERROR) << address;
-		EXPECT_EQ(parse(heap, address, 8192), NVME_DATA_TRANSFER_ERROR) << address;
-		EXPECT_EQ(parse(heap, address, 12288), NVME_DATA_TRANSFER_ERROR) << address;
-		entry(heap + 64 * page, heap);
-		entry(heap + 64 * page + 8, address);
-		EXPECT_EQ(parse(heap, heap + 64 * page, 12288), NVME_DATA_TRANSFER_ERROR) << address;
+		EXPECT_EQ(parse(heap_begin, address, 8192), NVME_DATA_TRANSFER_ERROR) << address;
+		EXPECT_EQ(parse(heap_begin, address, 12288), NVME_DATA_TRANSFER_ERROR) << address;
+		entry(heap_begin + 64 * page, heap_begin);
+		entry(heap_begin + 64 * page + 8, address);
+		EXPECT_EQ(parse(heap_begin, heap_begin + 64 * page, 12288), NVME_DATA_TRANSFER_ERROR) << address;
 	}
 	EXPECT_EQ(parse(region - page, 0, 4096), 0) << "the last page is the host's";
 }
@@ -117,8 +117,8 @@ TEST_F(Prp, RandomListsGiveThePagesTheyWereBuiltFrom)
 		unsigned count = (offset + bytes + 4095) / 4096;
 		std::vector<uint64_t> want(count);
 		for (auto &address : want)
-			address = heap + random() % 1024 * page;
-		uint64_t list = heap + 2048 * page + random() % 512 * 8, at = list, next = heap + 2100 * page;
+			address = heap_begin + random() % 1024 * page;
+		uint64_t list = heap_begin + 2048 * page + random() % 512 * 8, at = list, next = heap_begin + 2100 * page;
 		for (unsigned i = 1; i < count; i++) {
 			if ((at & 4095) == 4088 && i + 1 < count) {
 				entry(at, next);

@@ -95,7 +95,6 @@ TEST_P(RegistersBadEnable, EndsInFatalStatusAndDisableHeals)
 	rig.enable();
 }
 
-constexpr uint64_t heap = HZ_SHM_HEAP_OFFSET;
 INSTANTIATE_TEST_SUITE_P(Settings, RegistersBadEnable,
 			 testing::Values(BadEnable{"page size", 0x61 | 1 << 7, 0x1f001f, heap, heap + 4096},
 					 BadEnable{"arbitration", 0x61 | 1 << 11, 0x1f001f, heap, heap + 4096},

@@ -19,7 +19,7 @@
 
 namespace hil_test {
 
-constexpr uint64_t region_bytes = 24 << 20;
+constexpr uint64_t region_bytes = 24 << 20, heap = HZ_SHM_HEAP_OFFSET;
 
 constexpr unsigned test_lock_class = 0; // of the rig's one class of locks
 

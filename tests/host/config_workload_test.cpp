@@ -11,7 +11,7 @@ namespace {
 using namespace hz::wl;
 using hz::conf::ConfigError;
 
-std::string error_of(const std::string &text)
+std::string workload_error_of(const std::string &text)
 {
 	try {
 		parse_workload(text, "w.yaml");
@@ -40,40 +40,44 @@ TEST(WorkloadConfig, CommonAndEach)
 
 TEST(WorkloadConfig, Errors)
 {
-	EXPECT_EQ(error_of("threads: 1\n"), "w.yaml:1: common: the workload never ends: give total_ops or total_bytes");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  block: 5 KiB\n"), "w.yaml:3: common.block: must be a multiple of 4 KiB");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  block: 1 MiB\n"), "w.yaml:3: common.block: a block is 4 KiB to 512 KiB");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  read_ratio: 1.5\n"),
+	EXPECT_EQ(workload_error_of("threads: 1\n"), "w.yaml:1: common: the workload never ends: give total_ops or total_bytes");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  block: 5 KiB\n"), "w.yaml:3: common.block: must be a multiple of 4 KiB");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  block: 1 MiB\n"), "w.yaml:3: common.block: a block is 4 KiB to 512 KiB");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  read_ratio: 1.5\n"),
 		  "w.yaml:3: common.read_ratio: '1.5' must be a number from 0 to 1");
-	EXPECT_EQ(error_of("trace: {file: a}\nthreads: 2\n"),
+	EXPECT_EQ(workload_error_of("trace: {file: a}\nthreads: 2\n"),
 		  "w.yaml:1: trace: a workload either replays a trace or generates threads, not both");
-	EXPECT_EQ(error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  span: 0.5\n  span_bytes: 1 MiB\n"),
+	EXPECT_EQ(workload_error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  span: 0.5\n  span_bytes: 1 MiB\n"),
 		  "w.yaml:4: common.span_bytes: give either span or span_bytes");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  first_zone: 3\n"),
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  first_zone: 3\n"),
 		  "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
-	EXPECT_EQ(error_of("common:\n  total_ops: 5\n  zone_step: 2\n"), "w.yaml:3: common.zone_step: goes with first_zone: give both");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  zone_step: 2\n"),
+		  "w.yaml:3: common.zone_step: goes with first_zone: give both");
 	for (const char *key : {"append: true", "open_zones: 2", "zone_depth: 3"})
-		EXPECT_NE(error_of("common:\n  total_ops: 5\n  area: conventional\n  " + std::string(key) + "\n")
+		EXPECT_NE(workload_error_of("common:\n  total_ops: 5\n  area: conventional\n  " + std::string(key) + "\n")
 				  .find("w.yaml:4: common." + std::string(key).substr(0, std::string(key).find(':')) +
 					": goes with sequential zones: remove it, or area: conventional"),
 			  std::string::npos)
 			<< key;
-	EXPECT_NE(error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"), std::string::npos);
+	EXPECT_NE(workload_error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"),
+		  std::string::npos);
 }
 
 TEST(WorkloadConfig, AFileIsOneDocumentThatSaysSomething)
 {
 	for (const char *text : {"", "# nothing\n", "---\n", "~\n"})
-		EXPECT_EQ(error_of(text).substr(0, 32), "w.yaml:1: the file says nothing:") << text;
-	EXPECT_EQ(error_of("common: {total_ops: 1}\n---\ncommon: {total_ops: 2}\n").substr(0, 37), "w.yaml:2: the YAML document ends here");
-	EXPECT_EQ(error_of(",").substr(0, 37), "w.yaml:1: the YAML document ends here") << "documents without an end for YAML::LoadAll";
-	EXPECT_EQ(error_of("---\ncommon: {total_ops: 1}\n...\n"), "no error") << "markers around one document";
-	EXPECT_EQ(error_of(std::string(200000, '-') + "\n").substr(0, 9), "w.yaml:1:");
+		EXPECT_EQ(workload_error_of(text).substr(0, 32), "w.yaml:1: the file says nothing:") << text;
+	EXPECT_EQ(workload_error_of("common: {total_ops: 1}\n---\ncommon: {total_ops: 2}\n").substr(0, 37),
+		  "w.yaml:2: the YAML document ends here");
+	EXPECT_EQ(workload_error_of(",").substr(0, 37), "w.yaml:1: the YAML document ends here")
+		<< "documents without an end for YAML::LoadAll";
+	EXPECT_EQ(workload_error_of("---\ncommon: {total_ops: 1}\n...\n"), "no error") << "markers around one document";
+	EXPECT_EQ(workload_error_of(std::string(200000, '-') + "\n").substr(0, 9), "w.yaml:1:");
 	std::string deep;
 	for (int i = 0; i < 100000; i++)
 		deep += "- ";
-	EXPECT_EQ(error_of(deep).substr(0, 33), "w.yaml:1: the nesting is too deep");
+	EXPECT_EQ(workload_error_of(deep).substr(0, 33), "w.yaml:1: the nesting is too deep");
 }
 
 TEST(WorkloadConfig, TraceKeys)
@@ -84,7 +88,8 @@ TEST(WorkloadConfig, TraceKeys)
 	EXPECT_EQ(w.trace->skip_bad, 3u);
 	EXPECT_EQ(w.trace->block_key, "split");
 	EXPECT_EQ(parse_workload("trace: {file: a}\n", "w").trace->split, Split::automatic);
-	EXPECT_EQ(error_of("trace: {file: a, split: hash}\n"), "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
+	EXPECT_EQ(workload_error_of("trace: {file: a, split: hash}\n"),
+		  "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
 }
 
 TEST(WorkloadConfig, ShrinkKeepsAtLeastOne)

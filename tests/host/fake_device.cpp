@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "replay/pattern.hpp"
+
 namespace hz::replay {
-
-namespace {
-
-constexpr size_t sector = 4096;
-
-} // namespace
 
 FakeDevice::FakeDevice(const wl::ZoneShare &zones, unsigned depth, uint64_t seed, Faults faults)
 	: zones_(zones), faults_(faults), random_(seed), state_(zones.first_zone + zones.zones),
-	  flash_(zones.zone_size * state_.size() * sector), buffers_(depth, std::vector<std::byte>(zones.max_transfer * sector))
+	  flash_(zones.zone_size * state_.size() * sector_bytes), buffers_(depth, std::vector<std::byte>(zones.max_transfer * sector_bytes))
 {
 	for (unsigned cid = 0; cid < depth; cid++)
 		free_.push_back(uint16_t(cid));
@@ -47,16 +43,16 @@ uint16_t FakeDevice::write(const wl::Request &r, uint16_t cid, uint64_t &result)
 		return NVME_ZONE_INVALID_WRITE;
 	if (zone.pointer + r.sectors > zones_.zone_capacity)
 		return NVME_ZONE_BOUNDARY;
-	memcpy(&flash_[result * sector], buffers_[cid].data(), r.sectors * sector);
+	memcpy(&flash_[result * sector_bytes], buffers_[cid].data(), r.sectors * sector_bytes);
 	zone.pointer += r.sectors;
 	return 0;
 }
 
 uint16_t FakeDevice::read(const wl::Request &r, uint16_t cid)
 {
-	memcpy(buffers_[cid].data(), &flash_[r.lba * sector], r.sectors * sector);
+	memcpy(buffers_[cid].data(), &flash_[r.lba * sector_bytes], r.sectors * sector_bytes);
 	if (++reads_ == faults_.corrupt_read)
-		buffers_[cid][sector - 1] ^= std::byte{4};
+		buffers_[cid][sector_bytes - 1] ^= std::byte{4};
 	return 0;
 }
 
@@ -70,7 +66,7 @@ uint16_t FakeDevice::execute(const wl::Request &r, uint16_t cid, uint64_t &resul
 	case wl::Op::write:
 	case wl::Op::append: return write(r, cid, result);
 	case wl::Op::reset:
-		memset(&flash_[r.lba * sector], 0, zones_.zone_size * sector);
+		memset(&flash_[r.lba * sector_bytes], 0, zones_.zone_size * sector_bytes);
 		zone.pointer = 0;
 		zone.finished = false;
 		resets++;

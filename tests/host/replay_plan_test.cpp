@@ -26,7 +26,7 @@ NamespaceInfo zoned(uint64_t zones)
 	return info;
 }
 
-std::string error_of(const std::string &text, const NamespaceInfo &device)
+std::string plan_error_of(const std::string &text, const NamespaceInfo &device)
 {
 	try {
 		make_plan(wl::parse_workload(text, "w.yaml"), device);
@@ -84,22 +84,22 @@ TEST(Plan, SteppedZonesAreWrittenAndReadAtTheirPlaces)
 
 TEST(Plan, ImpossiblePlacesNameFileKeyAndFix)
 {
-	EXPECT_EQ(error_of("threads: 9\ncommon: {total_ops: 1}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("threads: 9\ncommon: {total_ops: 1}\n", zoned(8)),
 		  "w.yaml: the workload writes 9 zones side by side, the device allows 8: use fewer threads or open zones, or raise "
 		  "zones.max_open");
-	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 5}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("threads: 2\ncommon: {total_ops: 1, zones: 5}\n", zoned(8)),
 		  "w.yaml: zones: the threads ask for 10 sequential zones or more, the device has 8: use fewer threads or zones");
-	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 1}\neach:\n  - {first_zone: 1}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("threads: 2\ncommon: {total_ops: 1, zones: 1}\neach:\n  - {first_zone: 1}\n", zoned(8)),
 		  "w.yaml: first_zone: some threads name their zones and some do not: let all of them do so, or none");
-	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, zones: 2, first_zone: 1}\neach:\n  - {first_zone: 2}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("threads: 2\ncommon: {total_ops: 1, zones: 2, first_zone: 1}\neach:\n  - {first_zone: 2}\n", zoned(8)),
 		  "w.yaml: first_zone: zone 2 belongs to the threads 0 and 1: give each its own");
-	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, zones: 3, first_zone: 2, zone_step: 3}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("threads: 1\ncommon: {total_ops: 1, zones: 3, first_zone: 2, zone_step: 3}\n", zoned(8)),
 		  "w.yaml: first_zone: thread 0 names zone 8, but only zones 0 to 7 are sequential zones of this device");
-	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, zones: 4, first_zone: 0}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, zones: 4, first_zone: 0}\n", zoned(8)),
 		  "w.yaml: first_zone: the log mapping chooses zones by itself: remove the key, or use mapping: direct");
 }
 
-NamespaceInfo mixed()
+NamespaceInfo mixed_zones()
 {
 	NamespaceInfo info = zoned(12);
 	info.conventional_zones = 4;
@@ -129,7 +129,7 @@ TEST(Plan, AreasAreDealtApart)
 		"threads: 4\ncommon: {total_ops: 9, read_ratio: 0.0}\n"
 		"each:\n  - {}\n  - {area: conventional, zones: 1}\n  - {area: conventional, write_pattern: sequential}\n",
 		"w");
-	const auto shares = deal_zones(w, mixed());
+	const auto shares = deal_zones(w, mixed_zones());
 	EXPECT_EQ(shares[0].first_zone, 4u);
 	EXPECT_EQ(shares[0].zones, 4u);
 	EXPECT_EQ(shares[1].first_zone, 0u);
@@ -137,7 +137,7 @@ TEST(Plan, AreasAreDealtApart)
 	EXPECT_EQ(shares[2].first_zone, 1u);
 	EXPECT_EQ(shares[2].zones, 3u);
 	EXPECT_EQ(shares[3].first_zone, 8u);
-	Plan plan = make_plan(w, mixed());
+	Plan plan = make_plan(w, mixed_zones());
 	EXPECT_EQ(first_lba(plan, 2), 128u);
 	EXPECT_EQ(first_lba(plan, 3), 8u * 128);
 	EXPECT_LT(first_lba(plan, 1), 96u);
@@ -146,7 +146,7 @@ TEST(Plan, AreasAreDealtApart)
 TEST(Plan, TheLogMappingLeavesConventionalZonesAlone)
 {
 	const wl::Workload w = wl::parse_workload("mapping: log\nthreads: 2\ncommon: {total_ops: 9, read_ratio: 0.0}\n", "w");
-	Plan plan = make_plan(w, mixed());
+	Plan plan = make_plan(w, mixed_zones());
 	EXPECT_EQ(first_lba(plan, 0), 4u * 128);
 	EXPECT_EQ(first_lba(plan, 1), 8u * 128);
 }
@@ -175,21 +175,21 @@ TEST(Plan, ATraceChoosesItsMappingByTheDevice)
 TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 {
 	const std::string tail = ": this device has a block namespace and no zones: remove the key";
-	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1}\n", block()),
+	EXPECT_EQ(plan_error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1}\n", block()),
 		  "w.yaml: mapping: log needs zones, this device has a block namespace: use mapping: direct");
-	EXPECT_EQ(error_of("common: {total_ops: 1, zones: 2}\n", block()), "w.yaml: zones" + tail);
-	EXPECT_EQ(error_of("common: {total_ops: 1, append: true}\n", block()), "w.yaml: append" + tail);
-	EXPECT_EQ(error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);
-	EXPECT_EQ(error_of("common: {total_ops: 1, zone_depth: 2}\n", block()), "w.yaml: zone_depth" + tail);
-	EXPECT_EQ(error_of("common: {total_ops: 1, area: conventional}\n", zoned(8)),
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zones: 2}\n", block()), "w.yaml: zones" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, append: true}\n", block()), "w.yaml: append" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zone_depth: 2}\n", block()), "w.yaml: zone_depth" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, area: conventional}\n", zoned(8)),
 		  "w.yaml: area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
-	EXPECT_EQ(error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, area: conventional}\n", mixed()),
+	EXPECT_EQ(plan_error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, area: conventional}\n", mixed_zones()),
 		  "w.yaml: area: the log mapping writes sequential zones only: remove the key, or use mapping: direct");
-	EXPECT_EQ(error_of("threads: 2\ncommon: {total_ops: 1, area: conventional, zones: 3}\n", mixed()),
+	EXPECT_EQ(plan_error_of("threads: 2\ncommon: {total_ops: 1, area: conventional, zones: 3}\n", mixed_zones()),
 		  "w.yaml: zones: the threads ask for 6 conventional zones or more, the device has 4: use fewer threads or zones");
-	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, first_zone: 3, zones: 1}\n", mixed()),
+	EXPECT_EQ(plan_error_of("threads: 1\ncommon: {total_ops: 1, first_zone: 3, zones: 1}\n", mixed_zones()),
 		  "w.yaml: first_zone: thread 0 names zone 3, but only zones 4 to 11 are sequential zones of this device");
-	EXPECT_EQ(error_of("threads: 1\ncommon: {total_ops: 1, span_bytes: 8 MiB}\n", block()),
+	EXPECT_EQ(plan_error_of("threads: 1\ncommon: {total_ops: 1, span_bytes: 8 MiB}\n", block()),
 		  "w.yaml: span_bytes: a thread's address space has only 4000 KiB: make it smaller");
 }
 

@@ -22,7 +22,7 @@ namespace {
 using namespace hz;
 using namespace hz::replay;
 
-wl::ThreadSpec spec_of(uint64_t ops)
+wl::ThreadSpec plain_spec_of(uint64_t ops)
 {
 	wl::ThreadSpec spec;
 	spec.total_ops = ops;
@@ -62,7 +62,7 @@ TEST(ReplayThread, ADamagedReadIsFound)
 {
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice device(share, 9, 1, {.fail_write = 0, .corrupt_read = 17});
-	wl::ZoneGenerator source(spec_of(500), share, 5);
+	wl::ZoneGenerator source(plain_spec_of(500), share, 5);
 	const res::QueueAccount account = run_both(device, source, 8);
 	EXPECT_EQ(account.mismatched_sectors, 1u);
 	EXPECT_NE(account.first_mismatch.find("with damaged content"), std::string::npos);
@@ -74,7 +74,7 @@ TEST(ReplayThread, TheDigestTellsRunsApart)
 	for (const uint64_t seed : {1, 1, 2}) {
 		const wl::ZoneShare share = share_of(0, 6, 96);
 		FakeDevice device(share, 9, seed);
-		wl::ZoneGenerator source(spec_of(500), share, 5);
+		wl::ZoneGenerator source(plain_spec_of(500), share, 5);
 		digests.insert(run_both(device, source, 8).digest.text());
 	}
 	EXPECT_EQ(digests.size(), 2u);
@@ -84,7 +84,7 @@ TEST(ReplayThread, ClosedLoopArrivalsFollowCompletionTurnaroundAndThink)
 {
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice device(share, 2, 1);
-	wl::ThreadSpec spec = spec_of(50);
+	wl::ThreadSpec spec = plain_spec_of(50);
 	spec.think_ns = 10000;
 	spec.read_ratio = 0;
 	wl::ZoneGenerator source(spec, share, 5);
@@ -115,7 +115,7 @@ TEST(Runner, ASourceWithNothingToDoLeavesItsPortClosed)
 {
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice one(share, 9, 1);
-	wl::ZoneGenerator idle(spec_of(500), share, 5);
+	wl::ZoneGenerator idle(plain_spec_of(500), share, 5);
 	EXPECT_EQ(run_phase({{&one, &idle, {}}}, "test", [] {}).at(0).submitted, 0u);
 	EXPECT_FALSE(one.opened);
 }
@@ -124,8 +124,8 @@ TEST(Runner, AFailureStopsAllThreadsAndIsReported)
 {
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice one(share, 9, 1), two(share, 9, 2);
-	wl::ZoneGenerator fine(spec_of(500), share, 5);
-	FailingSource failing(spec_of(500), share, 6);
+	wl::ZoneGenerator fine(plain_spec_of(500), share, 5);
+	FailingSource failing(plain_spec_of(500), share, 6);
 	fine.begin_measurement();
 	failing.begin_measurement();
 	bool aborted = false;
@@ -136,7 +136,7 @@ TEST(Runner, AFailureStopsAllThreadsAndIsReported)
 /* The user presses Ctrl-C when the source is asked for its nth command. */
 class PressedAt : public wl::ZoneGenerator {
 public:
-	PressedAt(uint64_t nth, const wl::ZoneShare &share) : ZoneGenerator(spec_of(5000), share, 5), left_(nth) {}
+	PressedAt(uint64_t nth, const wl::ZoneShare &share) : ZoneGenerator(plain_spec_of(5000), share, 5), left_(nth) {}
 	wl::Step next(wl::Request &request) override
 	{
 		if (--left_ == 0)
@@ -153,7 +153,7 @@ TEST(ReplayThread, AGentleStopFinishesWhatIsUnderWay)
 	const wl::ZoneShare share = share_of(0, 6, 96);
 	FakeDevice one(share, 9, 1), two(share, 9, 2);
 	PressedAt pressed(200, share);
-	wl::ZoneGenerator other(spec_of(5000), share, 6);
+	wl::ZoneGenerator other(plain_spec_of(5000), share, 6);
 	pressed.begin_measurement();
 	other.begin_measurement();
 	catch_interrupts();

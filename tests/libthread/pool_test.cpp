@@ -175,7 +175,7 @@ struct Station {
 std::vector<Station> station;
 lt_pool *parcels;
 lt_word delivered;
-uint64_t expected;
+uint64_t parcels_expected;
 
 void on_parcel(lt_event *ev)
 {
@@ -184,7 +184,7 @@ void on_parcel(lt_event *ev)
 	ASSERT_EQ(p->payload, p->owner * 7u + 1);
 	p->payload = 0;
 	lt_pool_put(parcels, p);
-	if (lt_add(&delivered, 1) + 1 == expected)
+	if (lt_add(&delivered, 1) + 1 == parcels_expected)
 		lt_harts_stop();
 }
 
@@ -232,7 +232,7 @@ void exchange(Bench &bench, unsigned harts, unsigned each, bool real)
 	parcels = lt_pool_new(&bench.mem, harts, 4, sizeof(Parcel), "parcels");
 	station = std::vector<Station>(harts);
 	lt_store(&delivered, 0);
-	expected = uint64_t{harts} * each;
+	parcels_expected = uint64_t{harts} * each;
 	for (unsigned i = 0; i < harts; i++) {
 		station[i].thread = {"station", i};
 		station[i].left = each;
@@ -245,7 +245,7 @@ void exchange(Bench &bench, unsigned harts, unsigned each, bool real)
 	} else {
 		lt_host_run_until_idle();
 	}
-	EXPECT_EQ(lt_load(&delivered), expected);
+	EXPECT_EQ(lt_load(&delivered), parcels_expected);
 	// Everything is back where it belongs.
 	for (unsigned i = 0; i < harts; i++) {
 		lt_host_set_hart(i);

@@ -23,6 +23,8 @@
 
 namespace rig {
 
+constexpr uint64_t command_ns = 200; // of every command
+
 inline constexpr uint32_t plain_scheme = 15; // PDWC: stripe column = flat plane number
 
 // A small MLC device, page by page; the times are those of MCMQ's Table I, the channel moves 4 KiB in 10 us.
@@ -39,7 +41,7 @@ inline hz_device_config small_config()
 	cfg.slc = {{20000}, {75000}, 1000000, 0};
 	cfg.normal = {{56200, 71500}, {381200, 1578500}, 1200000, 0};
 	cfg.channel_bytes_per_s = 409600000;
-	cfg.command_ns = 200;
+	cfg.command_ns = command_ns;
 	cfg.read_age_limit_ns = 10000000;
 	cfg.spare_superblocks = 1;
 	return cfg;

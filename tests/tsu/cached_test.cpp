@@ -7,12 +7,13 @@
 #include "flash_rig.hpp"
 #include "tsu/tsu_report.h"
 
+using rig::command_ns;
 using rig::Rig;
 using rig::Txn;
 
 namespace {
 
-constexpr uint64_t command_ns = 200, busy_ns = 3000;
+constexpr uint64_t busy_ns = 3000;
 
 hz_device_config cached_config()
 {

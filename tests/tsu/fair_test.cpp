@@ -9,7 +9,7 @@ using rig::Txn;
 
 namespace {
 
-constexpr uint64_t read_ns = 200 + 56200 + 20000, program_ns = 200 + 20000 + 381200, erase_ns = 200 + 1200000;
+constexpr uint64_t one_read_ns = 200 + 56200 + 20000, one_program_ns = 200 + 20000 + 381200, one_erase_ns = 200 + 1200000;
 
 // Keeps `depth` transactions of one kind waiting until `until_ns`.
 struct Load {
@@ -60,7 +60,7 @@ TEST(Fair, StreamsGetEqualSharesWhateverTheirDepth)
 {
 	for (hz_schedule schedule : {HZ_SCHED_FIFO, HZ_SCHED_FAIR}) {
 		Rig r(scheduled_config(schedule));
-		const uint64_t until = 300 * read_ns;
+		const uint64_t until = 300 * one_read_ns;
 		std::deque<Load> loads;
 		for (int depth : {2, 4, 32})
 			loads.push_back(load_of_reads(r, until, static_cast<uint8_t>(loads.size()))), loads.back().start(depth);
@@ -79,7 +79,7 @@ TEST(Fair, StreamsGetEqualSharesWhateverTheirDepth)
 TEST(Fair, SharesAreOfTime)
 {
 	Rig r(scheduled_config(HZ_SCHED_FAIR));
-	const uint64_t until = 400 * program_ns;
+	const uint64_t until = 400 * one_program_ns;
 	Load reads = load_of_reads(r, until, 0);
 	uint32_t block = 3, sector = 0;
 	Load writes{r, until, [&]() -> Txn & {
@@ -91,7 +91,7 @@ TEST(Fair, SharesAreOfTime)
 	for (uint32_t b = 2; b < 8; b++)
 		r.run(r.erase(0, b));
 	reads.make = [&r]() -> Txn & { return r.read(0, 0, 0, 2); };
-	reads.until_ns = writes.until_ns = clock_now_ns() + 20 * program_ns;
+	reads.until_ns = writes.until_ns = clock_now_ns() + 20 * one_program_ns;
 	reads.start(8);
 	writes.start(2);
 	lt_host_run_until_idle();
@@ -103,10 +103,10 @@ TEST(Fair, SharesAreOfTime)
 TEST(Fair, ALatecomerHasNoClaimToThePast)
 {
 	Rig r(scheduled_config(HZ_SCHED_FAIR));
-	const uint64_t until = 200 * read_ns;
+	const uint64_t until = 200 * one_read_ns;
 	Load early = load_of_reads(r, until, 0), late = load_of_reads(r, until, 1);
 	early.start(8);
-	lt_host_run_until(clock_now_ns() + 100 * read_ns);
+	lt_host_run_until(clock_now_ns() + 100 * one_read_ns);
 	const uint64_t before = early.done;
 	late.start(8);
 	lt_host_run_until_idle();
@@ -125,7 +125,7 @@ class NoStarvation : public testing::TestWithParam<Bound> {};
 TEST_P(NoStarvation, EveryWaitIsBounded)
 {
 	Rig r(scheduled_config(GetParam().schedule, GetParam().age_limit_ns));
-	const uint64_t until = 600 * read_ns;
+	const uint64_t until = 600 * one_read_ns;
 	std::deque<Load> loads;
 	for (uint8_t stream = 0; stream < 7; stream++)
 		loads.push_back(load_of_reads(r, until, stream)), loads.back().start(2);
@@ -142,10 +142,11 @@ TEST_P(NoStarvation, EveryWaitIsBounded)
 // Priority: the limit, what began before, and the other victims. FIFO: what was there before. Fair: before the second one of a lane,
 // each of seven read lanes may use what its first one used and an operation more at either end; besides the other lanes' victims.
 INSTANTIATE_TEST_SUITE_P(Fair, NoStarvation,
-			 testing::Values(Bound{HZ_SCHED_PRIORITY, 2000000, 2000000 + 2 * read_ns + 3 * program_ns},
-					 Bound{HZ_SCHED_FIFO, 0, 16 * read_ns + 3 * program_ns},
-					 Bound{HZ_SCHED_FAIR, 0, 7 * (program_ns + 2 * read_ns) + 2 * program_ns + erase_ns},
-					 Bound{HZ_SCHED_FAIR, 2000000, 2000000 + 2 * read_ns + 3 * program_ns}));
+			 testing::Values(Bound{HZ_SCHED_PRIORITY, 2000000, 2000000 + 2 * one_read_ns + 3 * one_program_ns},
+					 Bound{HZ_SCHED_FIFO, 0, 16 * one_read_ns + 3 * one_program_ns},
+					 Bound{HZ_SCHED_FAIR, 0,
+					       7 * (one_program_ns + 2 * one_read_ns) + 2 * one_program_ns + one_erase_ns},
+					 Bound{HZ_SCHED_FAIR, 2000000, 2000000 + 2 * one_read_ns + 3 * one_program_ns}));
 
 // The order within a block holds under every schedule, whatever the streams say.
 TEST(Fair, KeepsTheOrderOfABlock)

@@ -6,11 +6,12 @@
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_report.h"
 
+using rig::command_ns;
 using rig::Rig;
 
 namespace {
 
-constexpr uint64_t command_ns = 200, slc_read_ns = 20000;
+constexpr uint64_t slc_read_ns = 20000;
 
 class MountRig : public Rig {
 public:

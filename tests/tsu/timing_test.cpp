@@ -8,7 +8,7 @@
 using rig::Rig;
 using rig::Txn;
 
-static uint64_t program_ns(const hz_device_config &cfg, uint32_t page) { return cfg.normal.program_ns[page % cfg.cell]; }
+static uint64_t program_time_ns(const hz_device_config &cfg, uint32_t page) { return cfg.normal.program_ns[page % cfg.cell]; }
 
 TEST(Timing, SingleOperationsTakeExactlyTheirConfiguredTime)
 {
@@ -16,7 +16,7 @@ TEST(Timing, SingleOperationsTakeExactlyTheirConfiguredTime)
 	for (uint32_t page = 0; page < 4; page++) {
 		Txn &program = r.run(r.program(0, 3, page * 2, 2));
 		ASSERT_EQ(program.txn.status, NAND_OK);
-		EXPECT_EQ(program.took_ns(), 200 + r.transfer_ns(2) + program_ns(r.cfg, page));
+		EXPECT_EQ(program.took_ns(), 200 + r.transfer_ns(2) + program_time_ns(r.cfg, page));
 		EXPECT_GE(program.delivered_ns, program.txn.end_ns);
 	}
 	for (uint32_t page = 0; page < 4; page++) {
