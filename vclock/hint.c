@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hint.h"
 
+#include "bulk.h"
 #include "host_wait.h"
 #include "jitter.h"
 #include "pair.h"
@@ -42,6 +43,10 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 	case VC_CHARGE: h->base += vc_duration_cycles(h->slot->arg0); return;
 	case VC_HOST_WAKE: return vc_host_wake(h);
 	case VC_TAKE: return vc_take(h);
+	case VC_WINDOW: return vc_window(h);
+	case VC_COPY: return vc_copy(h);
+	case VC_FILL: return vc_fill(h);
+	case VC_LANES: return vc_lanes(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);

@@ -11,6 +11,13 @@
 
 #include "shm.h"
 
+/* Where the guest sees a file, once the firmware has said so. */
+static struct {
+	uint64_t guest, bytes; /* bytes 0: nowhere */
+	char *host;
+} window[HZ_VC_FILES];
+static uint64_t file_bytes[HZ_VC_FILES];
+
 /* At least *bytes of a file from its beginning; all of it: *bytes becomes its size. */
 static void *map(const char *path, uint64_t *bytes)
 {
@@ -31,6 +38,13 @@ static void *map(const char *path, uint64_t *bytes)
 	return where == MAP_FAILED ? NULL : where;
 }
 
+static bool map_file(enum hz_vc_file file, const char *path, uint64_t least)
+{
+	file_bytes[file] = least;
+	window[file].host = path ? map(path, &file_bytes[file]) : NULL;
+	return !path || window[file].host;
+}
+
 bool vc_map_files(void)
 {
 	struct hz_vc_slot *slots;
@@ -42,16 +56,32 @@ bool vc_map_files(void)
 	slots = (void *)((char *)vc.ram + (HZ_VC_SLOTS_ADDR - HZ_RAM_BASE));
 	for (unsigned i = 0; i < vc.harts; i++)
 		vc.hart[i].slot = &slots[i];
-	if (!vc.options.shm)
-		return true;
-	vc.shm_bytes = HZ_SHM_HEAP_OFFSET;
-	vc.shm = map(vc.options.shm, &vc.shm_bytes);
-	return vc.shm != NULL;
+	if (!map_file(HZ_VC_SHM, vc.options.shm, HZ_SHM_HEAP_OFFSET) || !map_file(HZ_VC_NAND, vc.options.nand, 1))
+		return false;
+	vc.shm = window[HZ_VC_SHM].host;
+	return true;
 }
 
-void *vc_guest(uint64_t address, unsigned bytes)
+void vc_guest_window(uint64_t file, uint64_t guest, uint64_t bytes)
 {
-	uint64_t offset = address - HZ_RAM_BASE;
+	if (file >= HZ_VC_FILES || !window[file].host)
+		return;
+	window[file].guest = guest;
+	window[file].bytes = bytes < file_bytes[file] ? bytes : file_bytes[file];
+}
 
-	return address >= HZ_RAM_BASE && offset + bytes <= vc.ram_bytes ? (char *)vc.ram + offset : NULL;
+static void *within(void *host, uint64_t host_bytes, uint64_t offset, uint64_t bytes)
+{
+	return offset < host_bytes && bytes <= host_bytes - offset ? (char *)host + offset : NULL;
+}
+
+void *vc_guest(uint64_t address, unsigned bytes) { return within(vc.ram, vc.ram_bytes, address - HZ_RAM_BASE, bytes); }
+
+void *vc_guest_bulk(uint64_t address, uint64_t bytes)
+{
+	void *found = within(vc.ram, vc.ram_bytes, address - HZ_RAM_BASE, bytes);
+
+	for (unsigned i = 0; i < HZ_VC_FILES && !found; i++)
+		found = within(window[i].host, window[i].bytes, address - window[i].guest, bytes);
+	return found;
 }

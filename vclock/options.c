@@ -24,6 +24,7 @@ static const struct key keys[] = {
 	{ "harts", SMALL, FIELD(harts), 1, 64 },
 	{ "ram", TEXT, FIELD(ram), 0, 0 },
 	{ "shm", TEXT, FIELD(shm), 0, 0 },
+	{ "nand", TEXT, FIELD(nand), 0, 0 },
 	{ "elf", TEXT, FIELD(elf), 0, 0 },
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },

@@ -58,6 +58,10 @@ enum vc_kind {
 	VC_GATE,
 	VC_FENCE,
 	VC_TAKE,
+	VC_WINDOW,
+	VC_COPY,
+	VC_FILL,
+	VC_LANES,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };
@@ -129,12 +133,11 @@ struct vclock {
 	void *ram; /* guest RAM */
 	uint64_t ram_bytes;
 	void *shm; /* ivshmem #0 or NULL */
-	uint64_t shm_bytes;
 	uint64_t order_hash, orders;
 	int last;                    /* hart of the last order point, -1: none yet */
 	uint64_t switches[VC_KINDS]; /* order points that followed one of another hart */
 	uint64_t parks, wakes;       /* outside freezes */
-	uint64_t hand_overs, host_waits, host_wakes;
+	uint64_t hand_overs, host_waits, host_wakes, bulk_bytes;
 	uint64_t started_host_ns;
 	_Atomic uint64_t flags[VC_FLAGS];
 };

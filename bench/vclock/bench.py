@@ -128,7 +128,7 @@ def io_cost(args, name, workers):
 
     kinds = sorted(set(full["vclock"]["switches"]) - {"total"})
     causes = {k: (full["vclock"]["switches"][k] - half["vclock"]["switches"].get(k, 0)) / more for k in kinds}
-    host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("hand_overs", "host_waits", "host_wakes", "retired")}
+    host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("hand_overs", "host_waits", "host_wakes", "retired", "bulk_bytes")}
     counted = sum(h["counted"] for h in full["vclock"]["harts"]) - sum(h["counted"] for h in half["vclock"]["harts"])
     return {"operation": name, "workers": workers, "ios": done(full), "ios_per_wall_s": done(full) / full["replay_wall_s"],
             "orders_per_io": per_io("orders"), "parks_per_io": per_io("parks"), "switches_per_io": sum(causes.values()),

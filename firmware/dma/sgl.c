@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sgl.h"
 
-#include <string.h>
-
 #include "lt/arch.h"
+#include "lt/bulk.h"
 
 enum copy_mode { COPY_IN, COPY_OUT, COPY_ZERO };
 
@@ -20,9 +19,9 @@ static void sgl_walk(const struct sgl *sgl, uint32_t at, uint8_t *flat, uint32_t
 		if (piece > bytes)
 			piece = bytes;
 		switch (mode) {
-		case COPY_IN: memcpy(mem, flat, piece); break;
-		case COPY_OUT: memcpy(flat, mem, piece); break;
-		case COPY_ZERO: memset(mem, 0, piece); break;
+		case COPY_IN: bulk_copy(mem, flat, piece); break;
+		case COPY_OUT: bulk_copy(flat, mem, piece); break;
+		case COPY_ZERO: bulk_fill(mem, 0, piece); break;
 		}
 		flat = mode == COPY_ZERO ? flat : flat + piece;
 		pos += piece;

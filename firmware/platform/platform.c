@@ -23,6 +23,17 @@ static void find_memory(struct platform *platform, uint8_t *heap_base)
 	platform->arena = (struct arena){ heap_base, ram->bytes - (heap - ram->base), 0 };
 }
 
+/* To the plugin, which does bulk work there. */
+static void show_window(enum hz_vc_file file, const struct ivshmem_region *region)
+{
+	struct hz_vc_slot *slot = lt_vc_slot();
+
+	slot->arg0 = (uintptr_t)region->base;
+	slot->arg1 = region->bytes;
+	slot->arg2 = file;
+	LT_VC_HINT(HZ_VC_WINDOW);
+}
+
 static void find_pci(struct platform *platform)
 {
 	struct pci_access access = { ecam_read, ecam_write, (void *)(uintptr_t)platform->machine.ecam.base };
@@ -34,6 +45,8 @@ static void find_pci(struct platform *platform)
 	if (error)
 		fail_with("%s", error);
 	platform->ivshmem_error = ivshmem_find(&platform->ivshmem, &platform->pci);
+	show_window(HZ_VC_SHM, &platform->ivshmem.shared);
+	show_window(HZ_VC_NAND, &platform->ivshmem.nand);
 }
 
 void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap)

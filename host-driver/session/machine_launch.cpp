@@ -79,7 +79,8 @@ std::vector<std::string> plugin_options(const QemuCommand &command, const hz_clo
 	const bool preset = std::any_of(added.begin(), added.end(),
 					[](const std::string &option) { return option.starts_with("preset="); });
 	std::vector<std::string> options = {"ram=" + command.ram().filename().string(), "shm=" + command.shm().filename().string(),
-					    "elf=" + command.firmware.string(), "report=" + command.plugin_report().filename().string()};
+					    "nand=" + command.nand_image.string(), "elf=" + command.firmware.string(),
+					    "report=" + command.plugin_report().filename().string()};
 	if (!preset)
 		add_costs(options, costs);
 	std::transform(added.begin(), added.end(), std::back_inserter(options), seen_from_here);

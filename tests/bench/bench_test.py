@@ -35,6 +35,7 @@ class Vclock(unittest.TestCase):
         self.assertLess(read["switches_per_io"], 12)
         self.assertLess(read["host_per_io"]["hand_overs"], 12)
         self.assertLess(read["orders_per_io"], 30)
+        self.assertGreaterEqual(read["host_per_io"]["bulk_bytes"], 2 * 4096) # copied to the host, and its checksum
 
 
 @unittest.skipIf(MISSING, MISSING)

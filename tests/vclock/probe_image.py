@@ -10,8 +10,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from hztest.clock_machine import Machine  # noqa: E402
 
 SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean fenced speed ended late "
-          "flush wfi spinlock unfrozen mmio take").split()
-PARAMETERS, RESULTS, BELL, QUESTION = 0x80300000, 0x80301000, 0x80303000, 0x80303040
+          "flush wfi spinlock unfrozen mmio take bulk").split()
+PARAMETERS, RESULTS, BELL, QUESTION, JOBS = 0x80300000, 0x80301000, 0x80303000, 0x80303040, 0x80304000
 
 
 def build(folder, *sources):

@@ -3,6 +3,7 @@
 #include "buffer/landing.h"
 
 #include "buffer/flush_unit.h"
+#include "lt/bulk.h"
 
 uint32_t landing_room(struct extent *ext)
 {
@@ -25,7 +26,7 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 		uint32_t slot = ext->landed_slot + i;
 
 		if (req->op == FTL_WRITE_ZEROES)
-			memset(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		else
 			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
@@ -52,7 +53,7 @@ void landing_pad(struct ftl_worker *self, struct extent *ext)
 	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
 	clock_freeze();
 	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
-		memset(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		bulk_fill(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
 							  .lpa = (uint32_t)(ext->start + at),
 							  .generation = backing ? UINT32_MAX : ext->generation,

@@ -97,7 +97,9 @@ class Machine:
             line += ["-append", self.append]
         if self.virtual:
             words = [plugin(), f"ram={self.file('ram')}", f"report={self.file('report')}"]
-            line += ["-plugin", ",".join(words + ([f"shm={self.file('shm')}"] if self.with_shm else []))]
+            words += [f"shm={self.file('shm')}"] if self.with_shm else []
+            words += [f"nand={self.file('nand')}"] if self.nand_bytes else []
+            line += ["-plugin", ",".join(words)]
         return line
 
     def __enter__(self):

@@ -30,10 +30,15 @@ enum scene {
 	SCENE_UNFROZEN, /* waits for the host with its clock running */
 	SCENE_MMIO,     /* reads a device register in straight code; with think = 0 inside a freeze */
 	SCENE_TAKE,     /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
+	SCENE_BULK,     /* asks for COPY, FILL and LANES as a list of jobs says, with a clock that stands or runs */
 };
 
 struct probe_parameters {
 	uint64_t scene, harts, rounds, think, seed;
+};
+
+struct probe_job {
+	uint64_t hint, frozen, arg0, arg1, arg2;
 };
 
 struct probe_results {
@@ -44,7 +49,8 @@ struct probe_results {
 
 #define PARAMETERS ((const struct probe_parameters *)0x80300000)
 #define RESULTS ((struct probe_results *)0x80301000)
-#define BELL ((volatile uint32_t *)0x80303000) /* written by the host: answer number */
+#define BELL ((volatile uint32_t *)0x80303000)      /* written by the host: answer number */
+#define JOBS ((const struct probe_job *)0x80304000) /* `rounds` of them */
 #define QUESTION ((volatile uint32_t *)0x80303040)
 #define SLOTS ((volatile struct hz_vc_slot *)HZ_VC_SLOTS_ADDR)
 
@@ -417,6 +423,36 @@ static void scene_mmio(void)
 	}
 }
 
+static void ask(const struct probe_job *job)
+{
+	SLOTS[0].arg0 = job->arg0;
+	SLOTS[0].arg1 = job->arg1;
+	SLOTS[0].arg2 = job->arg2;
+	switch (job->hint) {
+	case HZ_VC_COPY: HINT(HZ_VC_COPY); break;
+	case HZ_VC_FILL: HINT(HZ_VC_FILL); break;
+	case HZ_VC_LANES: HINT(HZ_VC_LANES); break;
+	}
+}
+
+/* The log has what is left in arg2, then the time that each job took. */
+static void scene_bulk(void)
+{
+	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
+		uint64_t begin = now(0);
+
+		if (JOBS[i].frozen) {
+			HINT(HZ_VC_FREEZE);
+			ask(&JOBS[i]);
+			HINT(HZ_VC_THAW);
+		} else {
+			ask(&JOBS[i]);
+		}
+		RESULTS->log[i] = SLOTS[0].arg2;
+		RESULTS->log[256 + i] = now(0) - begin;
+	}
+}
+
 static void play(uint64_t hart)
 {
 	switch (PARAMETERS->scene) {
@@ -437,6 +473,7 @@ static void play(uint64_t hart)
 	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
 	case SCENE_MMIO: scene_mmio(); break;
 	case SCENE_TAKE: scene_take(hart); break;
+	case SCENE_BULK: scene_bulk(); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
 	}

@@ -1,0 +1,25 @@
+/* Bulk work on memory: what DMA engines and checksum units of a controller do. It belongs where the clock is frozen, so it costs no device
+ * time; there the plugin of the virtual clock does it for the hart, at the host's speed. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LT_BULK_H
+#define LT_BULK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lanes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any hart; as plain accesses to both ends, which are apart from each other. */
+void bulk_copy(void *dst, const void *src, size_t bytes);
+void bulk_fill(void *dst, uint8_t value, size_t bytes);
+/* As hz_lanes_mix. */
+void bulk_lanes(struct hz_lanes *lanes, const void *data, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
