@@ -61,6 +61,16 @@ bool lt_hart_has_mail(void)
 
 bool lt_hart_knows_mail(void) { return lt_mail_known(lt_hart_self()); }
 
+bool lt_hart_forget_mail(struct lt_event *ev)
+{
+	struct hart *h = lt_hart_self();
+
+	if (h->taken != ev || ev->next || h->local_head)
+		return false;
+	h->taken = NULL;
+	return true;
+}
+
 void lt_hart_wait(uint64_t deadline_ns)
 {
 	struct hart *h = lt_hart_self();

@@ -30,6 +30,9 @@ void lt_hart_wait(uint64_t deadline_ns);
 bool lt_hart_has_mail(void);
 /* The same as far as the hart has seen: no shared load. Enough before lt_hart_wait, which looks itself. */
 bool lt_hart_knows_mail(void);
+/* True if ev is all the mail that the calling hart knows of: it is taken back then and will not run. For a hook that only
+ * wanted to be woken. */
+bool lt_hart_forget_mail(struct lt_event *ev);
 unsigned lt_harts(void);
 /* Copy a hart's account; always work + spin + idle = elapsed. Exact for the caller itself; for another hart as it last
  * published it, or ended its loop, and since then taken to be idle. */
