@@ -206,10 +206,24 @@ static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence 
 	return true;
 }
 
+static bool hil_harts_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	for (uint32_t i = 0; i < cfg->hil_count; i++) {
+		if (cfg->hil_hart[i] >= cfg->harts)
+			return broken_limit(out, "hil_hart", cfg->hil_hart[i], "be below harts ", cfg->harts);
+		for (uint32_t before = 0; before < i; before++)
+			if (cfg->hil_hart[before] == cfg->hil_hart[i])
+				return broken(out, "hil_hart", cfg->hil_hart[i], "be named once");
+	}
+	if (cfg->inflight_requests < cfg->hil_count)
+		return broken_limit(out, "inflight_requests", cfg->inflight_requests, "be at least hil_count ", cfg->hil_count);
+	return true;
+}
+
 static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	if (cfg->hil_hart >= cfg->harts)
-		return broken_limit(out, "hil_hart", cfg->hil_hart, "be below harts ", cfg->harts);
+	if (!hil_harts_hold(cfg, out))
+		return false;
 	if (cfg->tsu_count > cfg->channels)
 		return broken_limit(out, "tsu_count", cfg->tsu_count, "be at most channels ", cfg->channels);
 	for (uint32_t i = 0; i < cfg->tsu_count; i++)

@@ -13,6 +13,7 @@
 #define HZ_MAX_BYTES_PER_S (1ull << 40)       /* a byte takes a picosecond at most */
 #define HZ_CONFIG_MAGIC 0x30474643            /* "CFG0" */
 enum {
+	HZ_MAX_HIL = 16,
 	HZ_MAX_TSU = 8,
 	HZ_MAX_WORKERS = 60,
 	HZ_PAGE_TYPES = 4,    /* LSB, CSB, MSB, TSB */

@@ -40,6 +40,16 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 	return worked || group->queues.admin_wanted;
 }
 
+/* Of the other HIL harts: all that concerns the host as a whole is the first one's. */
+static bool far_turn(void *ctx, bool idle, uint64_t deadline_ns)
+{
+	struct queue_group *group = ctx;
+	bool worked = fetch_commands(&group->fetch);
+
+	rest_turn(group->view, worked || !idle, deadline_ns);
+	return worked;
+}
+
 /* What the layers below call: the register link, the queues, a round over the harts. */
 
 static bool on_read(void *hil, uint32_t offset, unsigned size, uint64_t *value) { return registers_read(hil, offset, size, value); }
@@ -49,11 +59,11 @@ static void on_drained(void *hil, struct submission_queue *sq) { admin_sq_draine
 static void on_step(void *hil) { life_step(hil); }
 static void on_admin(void *hil) { admin_run(hil); }
 
-static void on_failed(void *ctx, const struct command *command)
+static void on_failed(void *ctx, const struct failure *failure)
 {
 	struct hil *hil = ctx;
 
-	error_log_add(&hil->errors, command->sq->id, command->cid, command->req.status, command->req.lba, 1);
+	error_log_add(&hil->errors, failure->sq, failure->cid, failure->status, failure->lba, 1);
 }
 
 static void on_bad_doorbell(void *ctx, enum nvme_async_event information)
@@ -70,11 +80,20 @@ static bool on_has_work(void *ctx)
 	return group->queues.admin_wanted || (group->queues.ready_mask && fetch_possible(&group->fetch));
 }
 
+/* Commands of other HIL harts, or an order that a reset or a shutdown waits for. */
+static bool far_is_quiet(const struct hil *hil)
+{
+	bool waited_for = hil->life.state == LIFE_RESETTING || hil->life.shutdown == SHUTDOWN_DRAINING;
+
+	return waited_for ? relays_obeyed(&hil->relays) : !hil->relays.in_device;
+}
+
 static bool on_is_quiet(void *ctx)
 {
 	const struct hil *hil = ctx;
 
-	return hil->group.pool.outstanding == 0 && hil->life.shutdown != SHUTDOWN_FLUSHING && hil->pings.out == 0 && !hil->life.abandoning;
+	return hil->group.pool.outstanding == 0 && hil->life.shutdown != SHUTDOWN_FLUSHING && hil->pings.out == 0 &&
+	       !hil->life.abandoning && far_is_quiet(hil);
 }
 
 static void init_host_side(struct hil *hil, const struct hil_port *port, struct hz_shm_header *header)
@@ -105,9 +124,17 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 					 .limits = &limits,
 					 .client = &client,
 					 .region = region,
-					 .hart = hil->cfg->hil_hart };
+					 .relays = &hil->relays };
 
+	relays_init(&hil->relays, arena, hil->cfg, &hil->irq);
 	queue_group_init(&hil->group, arena, &base);
+	lt_hart_set_hook(hil->cfg->hil_hart[0], hil_turn, hil);
+	for (unsigned i = 1; i < hil->cfg->hil_count; i++) {
+		struct far_group *far = arena_alloc(arena, 1, sizeof(*far), "HIL queue group");
+
+		far_group_init(far, arena, &base, i);
+		lt_hart_set_hook(hil->cfg->hil_hart[i], far_turn, &far->group);
+	}
 }
 
 static void init_controller(struct hil *hil, struct arena *arena)
@@ -134,6 +161,5 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	init_host_side(hil, port, region);
 	init_queues(hil, arena, region);
 	init_controller(hil, arena);
-	lt_hart_set_hook(cfg->hil_hart, hil_turn, hil);
 	return hil;
 }

@@ -1,7 +1,8 @@
-/* Host interface layer: an NVMe controller with zoned namespace on one hart, between the host's shared memory and the FTL.
+/* Host interface layer: an NVMe controller with zoned namespace, between the host's shared memory and the FTL.
  *
  * Control (registers, admin doorbells) comes over a byte stream, I/O queues and data lie in the shared region. Under the virtual
- * clock the host takes part by the horizon protocol of protocol/shm.h. Everything here runs on cfg->hil_hart. */
+ * clock the host takes part by the horizon protocol of protocol/shm.h. The controller lives on cfg->hil_hart[0];
+ * the other harts of that list serve queue pairs (queue/relay.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HIL_H
 #define HIL_HIL_H
@@ -20,7 +21,7 @@ extern "C" {
 struct hil;
 
 /* Before the harts run, after lt_harts_init and mount. region = ivshmem #0 (its struct hz_shm_header first); cfg and what the ctx of
- * device and port name must outlive the run. Sets the hook of cfg->hil_hart. Does not touch boot_state here: the caller sets HZ_BOOT_READY
+ * device and port name must outlive the run. Sets the hooks of cfg->hil_hart. Does not touch boot_state here: the caller sets HZ_BOOT_READY
  * when the stream listens. The HIL sets HZ_BOOT_STOPPED after a shutdown and calls lt_harts_stop when the host has hung up after that. */
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
 		     const struct controller_ops *device, const struct hil_port *port);

@@ -56,7 +56,8 @@ static void set_roles(const struct hz_device_config *cfg)
 {
 	uint32_t roles[HZ_MAX_HARTS] = { 0 };
 
-	roles[cfg->hil_hart] |= HZ_ROLE_HIL;
+	for (uint32_t i = 0; i < cfg->hil_count; i++)
+		roles[cfg->hil_hart[i]] |= HZ_ROLE_HIL;
 	for (uint32_t i = 0; i < cfg->tsu_count; i++)
 		roles[cfg->tsu_hart[i]] |= HZ_ROLE_TSU;
 	for (uint32_t i = 0; i < cfg->worker_count; i++)

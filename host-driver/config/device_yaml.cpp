@@ -100,14 +100,15 @@ void read_field(Fields &f, const hz_field &field, hz_device_config &cfg)
 	hz_field_write(&field, &cfg, 0, value);
 }
 
-/* Either counts (`tsus: 1`, `workers: 4`: one hart each) or explicit lists (`hil: 0`, `tsu: [1]`, `worker: [2, 3]`). */
+/* Either counts (`hils: 1`, `tsus: 1`, `workers: 4`: one hart each) or explicit lists (`hil: [0]`, `tsu: [1]`, `worker: [2, 3]`). */
 void place_harts(Fields &f, hz_device_config &cfg)
 {
 	const bool lists = f.has("tsu") || f.has("worker") || f.has("hil") || f.has("count");
-	if (lists && (f.has("tsus") || f.has("workers")))
-		f.fail(f.has("tsus") ? "tsus" : "workers", "give either counts (tsus, workers) or lists (hil, tsu, worker, count)");
+	for (const char *count : {"hils", "tsus", "workers"})
+		if (lists && f.has(count))
+			f.fail(count, "give either counts (hils, tsus, workers) or lists (hil, tsu, worker, count)");
 	for (const hz_field &field : hz_device_fields)
-		if (!strcmp(field.member, "tsu_count") || !strcmp(field.member, "worker_count"))
+		if (!strcmp(field.member, "hil_count") || !strcmp(field.member, "tsu_count") || !strcmp(field.member, "worker_count"))
 			read_field(f, field, cfg);
 	place_roles(cfg, cfg.tsu_count, cfg.worker_count);
 }

@@ -6,7 +6,7 @@
 
 namespace hz::conf {
 
-/* One thread per hart: HIL on 0, then the TSUs, then the workers. */
+/* One thread per hart: cfg.hil_count HIL harts from 0 on, then the TSUs, then the workers. */
 void place_roles(hz_device_config &cfg, uint32_t tsus, uint32_t workers);
 
 } // namespace hz::conf

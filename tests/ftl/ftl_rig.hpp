@@ -44,7 +44,7 @@ inline hz_device_config ftl_config()
 	cfg.max_active = 5;
 	cfg.pcie_bytes_per_s = 3200000000;
 	cfg.harts = 4;
-	cfg.hil_hart = 0;
+	cfg.hil_hart[0] = 0;
 	cfg.tsu_hart[0] = 1;
 	cfg.worker_count = 2;
 	cfg.worker_hart[0] = 2;

@@ -108,7 +108,7 @@ TEST(Queues, DecodingErrorsCompleteWithTheirStatusAndAreLogged)
 
 TEST(Queues, EmptyPoolLeavesCommandsInTheirQueue)
 {
-	Rig rig({.inflight = 3});
+	Rig rig({.inflight = 3, .hils = 1}); // which have a part of the pool each
 	rig.enable();
 	auto queue = rig.make_queue(1, 64);
 	for (uint64_t i = 0; i < 50; i++)
@@ -157,7 +157,7 @@ TEST(Queues, FullCompletionQueueParksCompletionsUntilTheHostCanHaveRead)
 
 TEST(Queues, RoundRobinIsFairAmongQueuesThatHaveCommands)
 {
-	Rig rig({.inflight = 1});
+	Rig rig({.inflight = 1, .hils = 1});
 	rig.enable();
 	std::vector<Rig::Queue> queues;
 	for (unsigned id = 1; id <= 5; id++) {
@@ -176,7 +176,7 @@ TEST(Queues, RoundRobinIsFairAmongQueuesThatHaveCommands)
 
 TEST(Queues, ArbitrationBurstIsHonoured)
 {
-	Rig rig({.inflight = 1});
+	Rig rig({.inflight = 1, .hils = 1});
 	rig.enable();
 	rig.set_feature(NVME_FEAT_ARBITRATION, 2);
 	auto a = rig.make_queue(1, 64), b = rig.make_queue(2, 64);
@@ -195,7 +195,7 @@ TEST(Queues, ArbitrationBurstIsHonoured)
 
 TEST(Queues, EqualArrivalsAreTakenInQueueOrderFromTheTurnOn)
 {
-	Rig rig;
+	Rig rig({.hils = 1});
 	rig.enable();
 	std::vector<Rig::Queue> queues;
 	for (unsigned id : {9, 3, 64, 1})

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 
@@ -12,6 +13,12 @@
 #include "config_check.h"
 
 namespace hil_test {
+
+uint32_t usual_hils()
+{
+	const char *said = std::getenv("HZ_TEST_HILS");
+	return said ? static_cast<uint32_t>(std::atoi(said)) : 1;
+}
 
 hz_device_config small_config(const Options &options)
 {
@@ -22,7 +29,10 @@ hz_device_config small_config(const Options &options)
 	cfg.spare_superblocks = 4;
 	cfg.max_open = 6;
 	cfg.max_active = 8;
-	cfg.harts = options.harts;
+	cfg.hil_count = std::min(options.hils, options.inflight);
+	cfg.harts = std::max(options.harts, cfg.hil_count);
+	for (unsigned i = 0; i < cfg.hil_count; i++)
+		cfg.hil_hart[i] = static_cast<uint8_t>(i);
 	cfg.tsu_hart[0] = 0;
 	cfg.worker_count = options.workers;
 	for (unsigned i = 0; i < options.workers; i++)

@@ -21,14 +21,18 @@ namespace hil_test {
 
 constexpr uint64_t region_bytes = 24 << 20, heap = HZ_SHM_HEAP_OFFSET;
 
+// HIL harts of a rig that is not told: HZ_TEST_HILS, so that all tests can be run with several (CMakeLists.txt).
+uint32_t usual_hils();
+
 constexpr unsigned test_lock_class = 0; // of the rig's one class of locks
 
 struct Options {
 	bool virtual_clock = true;
 	uint32_t inflight = 64, workers = 4, harts = 3;
 	uint64_t start_ns = 1000;
-	bool block = false;        // a block namespace instead of a zoned one
-	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
+	uint32_t hils = usual_hils(); // on harts from 0 on
+	bool block = false;           // a block namespace instead of a zoned one
+	uint8_t *region = nullptr;    // a region that somebody else has made, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;
 	ftl_damage damage{}; // that mount found
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 
 #include "base_config.hpp"
@@ -100,7 +101,10 @@ const Rule rules[] = {
 	{"flush_unit_large", "flush_unit_planes", "16", SETS(flush_unit_planes, 16)},
 	{"no_harts", "harts", "0", SETS(harts, 0)},
 	{"many_harts", "harts", "65", SETS(harts, 65)},
-	{"hil", "hil_hart", "4", SETS(hil_hart, 4)},
+	{"hil", "hil_hart", "4", SETS(hil_hart[0], 4)},
+	{"no_hil", "hil_count", "0", SETS(hil_count, 0)},
+	{"hil_twice", "hil_hart", "1", [](auto &c) { c.hil_count = 2, c.hil_hart[0] = c.hil_hart[1] = 1; }},
+	{"hils_without_requests", "inflight_requests", "1", [](auto &c) { c.hil_count = 2, c.hil_hart[1] = 1, c.inflight_requests = 1; }},
 	{"no_tsu", "tsu_count", "0", SETS(tsu_count, 0)},
 	{"tsu_over_channels", "tsu_count", "3", SETS(tsu_count, 3)},
 	{"tsu_hart", "tsu_hart", "9", SETS(tsu_hart[0], 9)},
@@ -212,7 +216,10 @@ const std::function<void(hz_device_config &)> devices[] = {
 	},
 	[](auto &c) { c.harts = 1, c.tsu_hart[0] = c.worker_hart[0] = c.worker_hart[1] = 0; },
 	[](auto &c) { c.zones = 1; },
-	[](auto &c) { c.harts = 64, c.channels = 8; },
+	[](auto &c) {
+		c.harts = 64, c.channels = 8;
+		std::iota(std::begin(c.hil_hart), std::end(c.hil_hart), uint8_t{0});
+	},
 };
 
 /* Refused by the limit itself, with its number. */

@@ -22,7 +22,7 @@ void place(hz_device_config &cfg, uint32_t harts)
 		hz::conf::place_roles(cfg, 1, std::min<uint32_t>(harts - 2, HZ_MAX_WORKERS));
 	} else {
 		cfg.tsu_count = cfg.worker_count = 1;
-		cfg.hil_hart = cfg.tsu_hart[0] = 0;
+		cfg.hil_hart[0] = cfg.tsu_hart[0] = 0;
 		cfg.worker_hart[0] = static_cast<uint8_t>(harts - 1);
 	}
 	cfg.harts = harts;

@@ -3,6 +3,7 @@
 #include "hil/controller/admin_features.h"
 
 #include "hil/controller/hil_state.h"
+#include "hil/controller/life_cycle.h"
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
@@ -66,6 +67,8 @@ static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
 		hil->group.fetch.burst = value;
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		hil->group.fetch.limits.write_cache = value;
+	if (id == NVME_FEAT_ARBITRATION || id == NVME_FEAT_VOLATILE_WRITE_CACHE)
+		life_order(hil);
 	if (id == NVME_FEAT_ASYNC_EVENT) {
 		hil->events.enabled = value;
 		health_tell(&hil->health);

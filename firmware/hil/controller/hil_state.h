@@ -16,7 +16,7 @@
 enum { HIL_SCRATCH_BYTES = 16384 };
 
 struct hil {
-	struct queue_group group; /* has all queues, the admin pair too */
+	struct queue_group group; /* of the first HIL hart; knows all queues, the admin pair too */
 	const struct hz_device_config *cfg;
 	struct hz_shape shape;
 	struct host_bus bus;
@@ -37,6 +37,7 @@ struct hil {
 	struct statistics statistics;
 	struct ftl_request flush, abandon; /* of a shutdown and of a reset */
 	uint8_t *scratch;                  /* HIL_SCRATCH_BYTES for identify and log pages */
+	struct relays relays;              /* to the other HIL harts */
 };
 
 #endif

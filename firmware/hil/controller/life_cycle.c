@@ -23,6 +23,14 @@ static bool settings_possible(const struct hil *hil)
 	       host_bus_holds(&hil->bus, reg->acq, cq_slots * sizeof(struct nvme_cqe));
 }
 
+void life_order(struct hil *hil)
+{
+	const struct fetch *fetch = &hil->group.fetch;
+	struct relay_settings settings = { .burst = fetch->burst, .write_cache = fetch->limits.write_cache };
+
+	relays_order(&hil->relays, &hil->life, settings);
+}
+
 void life_enable(struct hil *hil)
 {
 	const struct register_file *reg = &hil->reg;
@@ -43,6 +51,7 @@ void life_enable(struct hil *hil)
 	hil->device.shut_down(hil->device.ctx, false);
 	hil->life.number++;
 	life_set(&hil->life, LIFE_READY);
+	life_order(hil);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 
@@ -72,6 +81,7 @@ void life_disable(struct hil *hil)
 	}
 	queues_retire_all(&hil->group.queues);
 	life_set(&hil->life, LIFE_RESETTING);
+	life_order(hil);
 	abandon_all(hil);
 }
 
@@ -87,6 +97,7 @@ void life_shut_down(struct hil *hil)
 		return;
 	queues_retire_all(&hil->group.queues);
 	set_shutdown(hil, SHUTDOWN_DRAINING, NVME_CSTS_SHST_OCCURRING);
+	life_order(hil);
 	life_step(hil);
 }
 
@@ -135,6 +146,7 @@ static void finish_reset(struct hil *hil)
 {
 	completion_drop_parked(&hil->group.completion);
 	queues_clear(&hil->group.queues);
+	hil->relays.in_device = 0;
 	admin_answers_clear(&hil->answers);
 	hil->reg.csts = 0;
 	hil->irq.masked = 0;
@@ -146,8 +158,8 @@ void life_step(struct hil *hil)
 {
 	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning)
 		return;
-	if (hil->life.shutdown == SHUTDOWN_DRAINING)
+	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);
-	if (hil->life.state == LIFE_RESETTING && hil->life.shutdown != SHUTDOWN_FLUSHING)
+	if (hil->life.state == LIFE_RESETTING && hil->life.shutdown != SHUTDOWN_FLUSHING && relays_obeyed(&hil->relays))
 		finish_reset(hil);
 }

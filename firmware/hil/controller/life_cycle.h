@@ -10,6 +10,8 @@ void life_enable(struct hil *hil);
 void life_disable(struct hil *hil);
 void life_shut_down(struct hil *hil);
 void life_host_left(struct hil *hil);
+/* Other HIL harts learn of the controller's life, and of features that matter to them. */
+void life_order(struct hil *hil);
 /* After each change that a reset or shutdown may wait for. */
 void life_step(struct hil *hil);
 

@@ -17,10 +17,18 @@ static uint32_t error_page(struct hil *hil, void *page)
 /* Thousands of 512-byte units, rounded up. */
 static uint64_t data_units(uint64_t sectors) { return (sectors * (HZ_SECTOR_BYTES / 512) + 999) / 1000; }
 
+static struct io_counts io_counts_of(const struct hil *hil)
+{
+	struct io_counts sum = hil->group.completion.counts;
+
+	relays_add_counts(&hil->relays, &sum);
+	return sum;
+}
+
 static uint32_t smart_page(struct hil *hil, void *page)
 {
 	struct nvme_smart_log *log = page;
-	const struct io_counts *io = &hil->group.completion.counts;
+	struct io_counts io = io_counts_of(hil);
 	struct power_history history;
 	struct ftl_health health;
 
@@ -33,10 +41,10 @@ static uint32_t smart_page(struct hil *hil, void *page)
 	log->available_spare = health.spare_percent; /* the temperature stays 0: there is none in this model */
 	log->spare_threshold = HEALTH_SPARE_THRESHOLD;
 	log->percentage_used = health.used_percent;
-	log->data_units_read[0] = data_units(io->read_sectors);
-	log->data_units_written[0] = data_units(io->written_sectors);
-	log->host_reads[0] = io->reads;
-	log->host_writes[0] = io->writes;
+	log->data_units_read[0] = data_units(io.read_sectors);
+	log->data_units_written[0] = data_units(io.written_sectors);
+	log->host_reads[0] = io.reads;
+	log->host_writes[0] = io.writes;
 	log->media_errors[0] = hil->errors.media_errors;
 	log->error_entries[0] = hil->errors.errors;
 	return sizeof(*log);

@@ -22,6 +22,16 @@ void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *c
 	}
 }
 
+void completion_ring_pass(struct completion_ring *ring, uint32_t entries)
+{
+	ring->posted += entries;
+	ring->tail += entries;
+	if (ring->tail >= ring->depth) {
+		ring->tail -= ring->depth;
+		ring->phase ^= 1;
+	}
+}
+
 static void ring_advance(struct completion_ring *ring, uint32_t entries)
 {
 	ring->freed += entries;

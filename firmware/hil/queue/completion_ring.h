@@ -21,6 +21,8 @@ void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t de
 static inline bool completion_ring_full(const struct completion_ring *ring) { return ring->posted - ring->freed == ring->depth - 1; }
 /* Requires room. status without phase. The last dword is stored last: a host that sees the phase sees the whole entry. */
 void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe);
+/* Another copy of this ring has posted `entries`, for which there was room. */
+void completion_ring_pass(struct completion_ring *ring, uint32_t entries);
 /* The host's head doorbell. False: beyond what was posted, nothing changed. */
 bool completion_ring_free_to(struct completion_ring *ring, uint32_t head);
 /* The host's count of consumed entries. False: impossible, nothing changed. */

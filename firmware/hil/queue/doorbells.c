@@ -4,6 +4,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/doorbells.h"
 
+#include "hil/queue/relay.h"
 #include "lt/hart.h"
 
 enum { TURNS_PER_LOOK = 32, BUSY_TURNS = 200, CALM_TURNS = 2000, NAP_NS = 50000, LONG_NAP_NS = 500000 };
@@ -13,8 +14,10 @@ HZ_STATIC_ASSERT(offsetof(struct doorbells, view) == 0, "a view is its doorbells
 
 static void doorbells_listen(struct host_view *view, bool idle)
 {
-	struct control_link *link = doorbells_of(view)->link;
+	struct doorbells *doorbells = doorbells_of(view);
+	struct control_link *link = doorbells->link;
 
+	relays_hear(doorbells->queues->relays, doorbells->queues, doorbells->completion->life);
 	if (host_beat(link->host) % TURNS_PER_LOOK == 0 || idle)
 		control_link_poll(link);
 }
@@ -47,10 +50,20 @@ static void look_at_tail(struct queues *queues, struct submission_queue *sq)
 
 	if (tail >= sq->depth)
 		queues_break_sq(queues, sq);
+	else if (sq->far && tail != sq->head)
+		relay_grant(queues->relays, sq, tail > sq->head ? tail - sq->head : tail + sq->depth - sq->head);
 	else if (tail != sq->head)
 		queues->ready_mask |= queue_bit(sq->id);
 	else
 		queues->ready_mask &= ~queue_bit(sq->id);
+}
+
+static void unpark(struct doorbells *doorbells, struct completion_queue *cq)
+{
+	if (cq->far)
+		queues_relay_room(doorbells->queues, cq);
+	else
+		completion_unpark(doorbells->completion, cq);
 }
 
 static bool doorbells_settle(struct host_view *view)
@@ -61,7 +74,7 @@ static bool doorbells_settle(struct host_view *view)
 	for (uint64_t rest = queues->live_mask; rest; rest &= rest - 1)
 		look_at_tail(queues, &queues->sq[__builtin_ctzll(rest) + 1]);
 	for (uint64_t rest = queues->parked_mask; rest; rest &= rest - 1)
-		completion_unpark(doorbells->completion, &queues->cq[__builtin_ctzll(rest) + 1]);
+		unpark(doorbells, &queues->cq[__builtin_ctzll(rest) + 1]);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/horizon.h"
 
+#include "hil/queue/relay.h"
 #include "lt/hart.h"
 
 enum { SPINS_BEFORE_SLEEP = 64, TURNS_PER_LOOK = 32 };
@@ -84,6 +85,8 @@ static void horizon_update(struct horizon *h, struct submission_queue *sq)
 		return;
 	}
 	seen = host_load64(&sq->cq->clock->seen);
+	if (sq->far && seen > ring->posted) /* posted in this very moment by a hart of a lower number */
+		relay_hear_posted(relay_of(h->queues->relays, sq->cq), h->queues);
 	horizon_ns = host_load64(&sq->clock->horizon_ns);
 	pending = host_load64(&sq->clock->submitted) - sq->fetched;
 	note_progress(h, sq, seen + pending + sq->fetched);
@@ -192,11 +195,24 @@ static bool await_move(struct horizon *h, struct submission_queue *sq)
 	}
 }
 
+/* A command of sq is due: to be fetched here, or on the hart that serves it. */
+static void take_due(struct horizon *h, struct submission_queue *sq)
+{
+	if (!sq->far) {
+		h->queues->ready_mask |= queue_bit(sq->id);
+		tournament_set(&h->next, sq->id - 1, TOURNAMENT_NEVER);
+		return;
+	}
+	relay_grant(h->queues->relays, sq, 1);
+	horizon_update(h, sq);
+}
+
 static bool horizon_settle(struct host_view *view)
 {
 	struct horizon *h = horizon_of(view);
 	uint64_t now_ns = clock_now_ns();
 
+	relays_hear(h->queues->relays, h->queues, h->life);
 	for (;;) {
 		unsigned leaf = tournament_first(&h->next);
 		struct submission_queue *sq = &h->queues->sq[leaf + 1];
@@ -207,8 +223,7 @@ static bool horizon_settle(struct host_view *view)
 			if (!await_move(h, sq))
 				return false;
 		} else if (!find_opened(h)) {
-			h->queues->ready_mask |= queue_bit(sq->id);
-			tournament_set(&h->next, leaf, TOURNAMENT_NEVER);
+			take_due(h, sq);
 		}
 	}
 }
@@ -251,10 +266,12 @@ static bool stand_by(struct horizon *h)
 }
 
 /* Nothing is due before until_ns: sleeps. False: the turn is over. */
-static bool sleep_until(uint64_t until_ns, uint64_t deadline_ns)
+static bool sleep_until(struct horizon *h, uint64_t until_ns, uint64_t deadline_ns)
 {
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
 	lt_hart_wait(until_ns);
+	if (bell_heard(&h->queues->relays->bell))
+		return true;
 	return !lt_hart_knows_mail() && clock_now_ns() >= until_ns && until_ns != deadline_ns;
 }
 
@@ -275,11 +292,11 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 		if (until_ns <= clock_now_ns())
 			continue;
 		if (!is_quiet(h) || until_ns != TOURNAMENT_NEVER)
-			go_on = sleep_until(until_ns, deadline_ns);
+			go_on = sleep_until(h, until_ns, deadline_ns);
 		else if (h->open_mask || clock_now_ns() >= h->stand_ns)
 			go_on = stand_by(h);
 		else
-			go_on = sleep_until(h->stand_ns, deadline_ns);
+			go_on = sleep_until(h, h->stand_ns, deadline_ns);
 	}
 }
 
@@ -303,11 +320,21 @@ static __attribute__((noinline)) bool await_seen(struct horizon *h, struct compl
 	}
 }
 
+static __attribute__((noinline)) void relay_room_late(struct completion_queue *cq)
+{
+	clock_freeze();
+	queues_relay_room(cq->queues, cq);
+	clock_thaw();
+}
+
 static void on_retry(struct lt_timer *timer)
 {
 	struct completion_queue *cq = (struct completion_queue *)((char *)timer - offsetof(struct completion_queue, retry));
 
-	completion_unpark(horizon_of(cq->queues->view)->completion, cq);
+	if (cq->far)
+		relay_room_late(cq);
+	else
+		completion_unpark(horizon_of(cq->queues->view)->completion, cq);
 }
 
 /* An entry is free when its host thread can have read it at the earliest, in device time, and really has; so a full queue delays a

@@ -1,5 +1,5 @@
 /* How the HIL knows what the host has done to its queues: by doorbells under the real clock (doorbells.c), by promises under the virtual
- * one (horizon.c). A view is the first member of the struct behind it. */
+ * one (horizon.c), by the first HIL hart on all others (far_view.c). A view is the first member of the struct behind it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_HOST_VIEW_H
 #define HIL_HOST_VIEW_H
@@ -20,6 +20,8 @@ struct host_view {
 	/* Our own doing has changed what the host may do next with sq: a fetch, a completion. Clock frozen. */
 	void (*fetched)(struct host_view *view, struct submission_queue *sq);
 	void (*completed)(struct host_view *view, struct submission_queue *sq);
+	/* A completion of sq is posted next, behind no order point. NULL on the first HIL hart. Clock frozen. */
+	void (*announce)(struct host_view *view, struct submission_queue *sq);
 	/* The ring is full: frees what the host has consumed. False: no room; completion_unpark is called once there may be some. */
 	bool (*make_room)(struct host_view *view, struct completion_queue *cq);
 	/* No command is taken from sq any more. */

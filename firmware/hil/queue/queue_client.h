@@ -7,13 +7,18 @@
 
 #include "nvme.h"
 
-struct command;
 struct submission_queue;
+
+/* A command that ended with an error. */
+struct failure {
+	uint16_t sq, cid, status;
+	uint64_t lba;
+};
 
 struct queue_client {
 	void *ctx;
-	/* The command's completion, about to be posted, tells an error. */
-	void (*failed)(void *ctx, const struct command *command);
+	/* A completion that is about to be posted tells an error. */
+	void (*failed)(void *ctx, const struct failure *failure);
 	/* A queue that is being deleted has sent its last completion. */
 	void (*drained)(void *ctx, struct submission_queue *sq);
 	/* The controller resets or shuts down, and one command less is in the device. */

@@ -1,16 +1,17 @@
-/* Queue group: the queue pairs that one HIL hart serves, with all that serves them. One group has all queues today; several would share
- * the controller above and deal the pairs out. */
+/* Queue group: the queue pairs that one HIL hart serves, with all that serves them. The groups share the controller above, which lives on
+ * the first one's hart. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUE_GROUP_H
 #define HIL_QUEUE_GROUP_H
 
 #include "hil/queue/doorbells.h"
+#include "hil/queue/far_view.h"
 #include "hil/queue/fetch.h"
 #include "hil/queue/horizon.h"
 
 struct queue_group {
 	struct lt_thread thread; /* of its hart */
-	struct host_view *view;  /* one of the two at the end */
+	struct host_view *view;  /* one of the two at the end, or a far group's */
 	struct fetch fetch;
 	struct command_pool pool;
 	struct completion completion;
@@ -18,6 +19,12 @@ struct queue_group {
 	struct queues queues;
 	struct doorbells doorbells;
 	struct horizon horizon;
+};
+
+/* On a HIL hart that is not the first. */
+struct far_group {
+	struct queue_group group;
+	struct far_view far;
 };
 
 /* What a group stands on; everything must outlive it, limits and client are copied. */
@@ -31,10 +38,12 @@ struct queue_group_base {
 	const struct io_limits *limits;
 	const struct queue_client *client;
 	void *region; /* ivshmem #0 */
-	unsigned hart;
+	struct relays *relays;
 };
 
-/* Before the harts run. Takes its commands from the arena. */
+/* Before the harts run. Takes its commands from the arena. Of the first HIL hart. */
 void queue_group_init(struct queue_group *group, struct arena *arena, const struct queue_group_base *base);
+/* Of HIL hart `number`, 1 … */
+void far_group_init(struct far_group *group, struct arena *arena, const struct queue_group_base *base, unsigned number);
 
 #endif

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queues.h"
 
+#include "hil/queue/relay.h"
+
 void queues_init(struct queues *queues, void *region, uint32_t workers, struct host *host, struct host_view *view,
 		 const struct queue_client *client)
 {
@@ -10,6 +12,47 @@ void queues_init(struct queues *queues, void *region, uint32_t workers, struct h
 	queues->host = host;
 	queues->view = view;
 	queues->client = client;
+}
+
+/* The hart that serves the queue gets copies. It looks at them when the first command is granted. */
+static __attribute__((noinline)) void lend_cq(struct queues *queues, struct completion_queue *cq)
+{
+	struct relay *relay = relay_of(queues->relays, cq);
+	struct completion_queue *copy;
+
+	if (!relay)
+		return;
+	cq->far = true;
+	copy = &relay->queues->cq[cq->id];
+	*copy = *cq;
+	copy->queues = relay->queues;
+	copy->parked_last = &copy->parked_first;
+	lt_store(&relay->queue[cq->id].freed, 0);
+}
+
+static __attribute__((noinline)) void lend_sq(struct queues *queues, struct submission_queue *sq)
+{
+	struct relay *relay = relay_of(queues->relays, sq->cq);
+	struct submission_queue *copy;
+
+	if (!relay)
+		return;
+	sq->far = true;
+	copy = &relay->queues->sq[sq->id];
+	*copy = *sq;
+	copy->cq = &relay->queues->cq[sq->cq->id];
+	copy->worker = (uint16_t)((sq->id - 1) % queues->workers);
+	relay_clear(relay, sq->id);
+}
+
+void queues_relay_room(struct queues *queues, struct completion_queue *cq)
+{
+	if (completion_ring_full(&cq->ring) && !queues->view->make_room(queues->view, cq)) {
+		queues->parked_mask |= queue_bit(cq->id);
+		return;
+	}
+	queues->parked_mask &= ~queue_bit(cq->id);
+	relay_room(queues->relays, cq);
 }
 
 void queues_add_cq(struct queues *queues, unsigned id, uint8_t *ring, uint32_t depth, bool interrupt, unsigned vector)
@@ -26,6 +69,7 @@ void queues_add_cq(struct queues *queues, unsigned id, uint8_t *ring, uint32_t d
 	completion_ring_init(&cq->ring, ring, depth);
 	clock_freeze();
 	host_store64(&cq->clock->completed, 0);
+	lend_cq(queues, cq);
 	clock_thaw();
 }
 
@@ -44,6 +88,7 @@ void queues_add_sq(struct queues *queues, unsigned id, unsigned cqid, uint8_t *r
 		return;
 	clock_freeze();
 	host_store32(&sq->clock->broken, 0);
+	lend_sq(queues, sq);
 	clock_thaw();
 	sq->worker = (uint16_t)((id - 1) % queues->workers);
 	queues->live_mask |= queue_bit(id);

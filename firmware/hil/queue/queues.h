@@ -1,5 +1,6 @@
 /* Queue pairs of one HIL hart: what a submission and a completion queue are, and which of them exist, are ready, hold parked completions.
- * Id 0 is the admin pair. One hart touches them, so there are no locks. */
+ * Id 0 is the admin pair. One hart touches them, so there are no locks. The first HIL hart has all queues, also those
+ * that another hart serves; that one has a copy of its own (relay.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUES_H
 #define HIL_QUEUES_H
@@ -14,6 +15,7 @@ enum { QUEUES = HZ_MAX_IO_QUEUES + 1 };
 
 struct command;
 struct queues;
+struct relays;
 
 struct submission_queue {
 	const struct nvme_sqe *ring;
@@ -29,6 +31,7 @@ struct submission_queue {
 	bool live, deleting;
 	bool broken;  /* an illegal doorbell was seen: ignored until deleted */
 	bool pending; /* virtual clock: the next command is known, its key in the tournament is its time */
+	bool far;     /* another hart serves it (relay.h) */
 };
 
 struct completion_queue {
@@ -40,6 +43,7 @@ struct completion_queue {
 	uint32_t doorbell; /* last head written through the register */
 	uint16_t id, vector, submission_queues;
 	bool live, interrupt, broken;
+	bool far; /* another hart serves it (relay.h) */
 };
 
 struct queues {
@@ -56,6 +60,7 @@ struct queues {
 	uint32_t *shadow_doorbells, *shadow_events; /* NULL: only the registers */
 	struct submission_queue sq[QUEUES];
 	struct completion_queue cq[QUEUES];
+	struct relays *relays; /* NULL on all HIL harts but the first */
 };
 
 static inline uint64_t queue_bit(unsigned id) { return 1ull << (id - 1); }
@@ -75,6 +80,8 @@ void queues_remove_sq(struct submission_queue *sq);
 void queues_remove_cq(struct queues *queues, struct completion_queue *cq);
 /* The controller was reset, nothing is in flight or parked: no queue is left. */
 void queues_clear(struct queues *queues);
+/* Completions wait for room on the hart that serves cq: it is told once there is some. Clock frozen. */
+void queues_relay_room(struct queues *queues, struct completion_queue *cq);
 /* The host broke the queue's protocol: it is reported once and then ignored until the queue is deleted. */
 void queues_break_sq(struct queues *queues, struct submission_queue *sq);
 void queues_break_cq(struct queues *queues, struct completion_queue *cq);

@@ -18,7 +18,7 @@ struct power_history {
 /* Every function takes ctx first and never waits. */
 struct controller_ops {
 	void *ctx;
-	/* HIL hart: hands a request to worker `worker` (0 …). It comes back by req->done. */
+	/* Any HIL hart: hands a request to worker `worker` (0 …). It comes back by req->done. */
 	void (*submit)(void *ctx, unsigned worker, struct ftl_request *req);
 	/* Before the harts run: who is told of changed zones and retired superblocks. */
 	void (*set_watch)(void *ctx, struct ftl_watch *watch);

@@ -19,7 +19,7 @@ struct hil_port {
 	/* Sleep until hz_shm_header.host_bell != bell, at most about 1 ms of host time (firmware: HZ_VC_HOST_WAIT), and return true.
 	 * False: nothing will come from the host, leave the hook (a test whose host runs in the same thread). */
 	bool (*host_wait)(void *ctx, uint32_t bell);
-	/* Wake host threads that sleep on queue's `completed`. Firmware: HZ_VC_HOST_WAKE. */
+	/* Any HIL hart, all others only the first: wake host threads that sleep on queue's `completed`. Firmware: HZ_VC_HOST_WAKE. */
 	void (*host_wake)(void *ctx, unsigned queue);
 };
 

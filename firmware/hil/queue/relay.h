@@ -1,0 +1,104 @@
+/* Relay: what the first HIL hart (the home) and another one (far) tell each other about the queue pairs that the far one serves.
+ *
+ * The home looks at the host for all queues, since register link, admin queue and the host's promises meet there. It *grants* the far
+ * hart commands that have arrived; the far hart tells of completions. Each side has a copy of the queue objects, and shared words carry
+ * what changes. All of it is done by hardware in this model: with the clock frozen, so it takes no device time. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HIL_RELAY_H
+#define HIL_RELAY_H
+
+#include "device_config.h"
+#include "hil/host/interrupts.h"
+#include "hil/queue/life.h"
+#include "hil/queue/queues.h"
+
+struct io_counts;
+
+enum { RELAY_ERRORS = 256 };
+
+/* Ends the sleep of a HIL hart, whoever rings. */
+struct bell {
+	struct lt_event event;
+	struct lt_thread thread;
+	LT_OWN_LINE lt_word rung; /* the event is on its way */
+};
+
+void bell_init(struct bell *bell, unsigned hart);
+/* Any hart. What was stored before is seen by a hart that has heard the bell. */
+void bell_ring(struct bell *bell);
+/* The bell's hart, after lt_hart_wait: true if the bell and nothing else has come. It is heard then, without an event. */
+bool bell_heard(struct bell *bell);
+
+struct relay_error {
+	uint16_t sq, cid, status;
+	uint64_t lba;
+};
+
+struct relay {
+	unsigned number; /* from 0 on, the home not counted */
+	struct relays *relays;
+	struct queues *queues; /* the far hart's; the home fills an object before its first grant */
+	struct bell bell;      /* of the far hart */
+	/* Written by the home. Masks: bit i is queue i + 1; who reads them takes them. */
+	LT_OWN_LINE lt_word granted_mask; /* submission queues with further commands */
+	lt_word roomy_mask;               /* completion queues with more room */
+	lt_word order;                    /* number of changes of what follows */
+	lt_word life_number, life_state;  /* state, above it the shutdown */
+	lt_word write_cache, burst;       /* features */
+	lt_word errors_taken;
+	/* Written by the far hart. */
+	LT_OWN_LINE lt_word posted_mask; /* submission queues with further completions */
+	lt_word left_mask;               /* … whose completions are done with */
+	lt_word full_mask;               /* completion queues without room */
+	lt_word vectors[2];              /* interrupts to be raised */
+	lt_word obeyed;                  /* the last order that let nothing in, once nothing is in flight */
+	lt_word counts[4];               /* the members of struct io_counts */
+	lt_word errors;                  /* ever told; those that find error[] full are not logged */
+	struct relay_error error[RELAY_ERRORS];
+	struct {
+		LT_OWN_LINE lt_word granted, freed; /* by the home: commands ever, entries ever */
+		uint64_t posted_heard, left_heard;  /* the home's own */
+		LT_OWN_LINE lt_word posted, left;   /* by the far hart: completions ever */
+	} queue[QUEUES];
+};
+
+/* The home's side. */
+struct relays {
+	struct bell bell;   /* of the home */
+	uint32_t in_device; /* commands granted that have not left, since the controller was enabled */
+	unsigned count;     /* far harts */
+	struct relay *relay[HZ_MAX_HIL - 1];
+	struct relay *of[QUEUES]; /* by completion queue; NULL: the home's */
+	struct interrupts *irq;
+	LT_OWN_LINE lt_word news; /* bit = number of a relay that has told something */
+};
+
+/* Before the harts run. */
+void relays_init(struct relays *relays, struct arena *arena, const struct hz_device_config *cfg, struct interrupts *irq);
+
+/* What follows is called on the home. */
+
+/* To the hart that serves cq, NULL if that is the home. */
+struct relay *relay_of(const struct relays *relays, const struct completion_queue *cq);
+/* A new submission queue `id`. */
+void relay_clear(struct relay *relay, unsigned id);
+/* The hart of the far queue sq may fetch `count` commands more. Clock frozen. */
+void relay_grant(struct relays *relays, struct submission_queue *sq, uint32_t count);
+/* The host has consumed entries of the far queue cq up to cq->ring.freed. Clock frozen. */
+void relay_room(struct relays *relays, struct completion_queue *cq);
+/* Takes up what far harts have told; queues is the home's. Clock frozen. */
+void relays_hear(struct relays *relays, struct queues *queues, const struct life *life);
+/* The part of it that is about completions: for who sees that the host has consumed more than was heard of. */
+void relay_hear_posted(struct relay *relay, struct queues *queues);
+struct relay_settings {
+	uint32_t burst;
+	bool write_cache;
+};
+/* Tells all far harts of a change of life or settings. */
+void relays_order(struct relays *relays, const struct life *life, struct relay_settings settings);
+/* After an order that lets no command in: far harts have nothing in flight any more. */
+bool relays_obeyed(const struct relays *relays);
+/* Adds what far harts have counted. */
+void relays_add_counts(const struct relays *relays, struct io_counts *sum);
+
+#endif

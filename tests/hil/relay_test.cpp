@@ -1,0 +1,166 @@
+// Several HIL harts: which one serves which queue pair, and what they tell the first one. That the host sees no difference is shown by all
+// other tests, run with several.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "rig.hpp"
+
+namespace hil_test {
+
+class Relay : public testing::TestWithParam<bool> {
+protected:
+	// Opens a queue whose commands take no host time; under the real clock the doorbell is rung at once.
+	Cqe io(Rig::Queue &queue, const nvme_sqe &sqe)
+	{
+		rig.place(queue, sqe, rig.now());
+		rig.publish(queue);
+		ring(queue);
+		rig.run_for(3000000);
+		auto cqe = rig.peek(queue);
+		if (!cqe)
+			throw std::logic_error("the command did not complete");
+		rig.publish(queue);
+		rig.set(NVME_REG_DOORBELLS + queue.id * 8 + 4, queue.consumed % queue.depth);
+		return *cqe;
+	}
+
+	void ring(const Rig::Queue &queue) { rig.post(NVME_REG_DOORBELLS + queue.id * 8, queue.submitted % queue.depth); }
+
+	Rig rig{{.virtual_clock = GetParam(), .harts = 5, .hils = 3}};
+};
+INSTANTIATE_TEST_SUITE_P(Clock, Relay, testing::Bool());
+
+TEST_P(Relay, QueuePairsAreDealtAmongTheHarts)
+{
+	rig.enable();
+	std::map<unsigned, unsigned> served;
+	rig.fake->script = [&](const ftl_request &req) {
+		served[req.queue] = req.reply_to->hart;
+		return Answer{};
+	};
+	for (unsigned id = 1; id <= 7; id++) {
+		auto queue = rig.make_queue(id, 8);
+		rig.open(queue);
+		EXPECT_EQ(io(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer())).status, 0);
+		rig.close(queue, rig.now());
+	}
+	EXPECT_EQ(served, (std::map<unsigned, unsigned>{{1, 0}, {2, 1}, {3, 2}, {4, 0}, {5, 1}, {6, 2}, {7, 0}}));
+}
+
+TEST_P(Relay, ASubmissionQueueGoesToTheHartOfItsCompletionQueue)
+{
+	rig.enable();
+	unsigned hart = 99;
+	rig.fake->script = [&](const ftl_request &req) {
+		hart = req.reply_to->hart;
+		return Answer{};
+	};
+	auto queue = rig.make_queue(3, 8);
+	Rig::Queue other{1, 8, rig.allocate(4096), queue.cq};
+	std::memset(static_cast<void *>(&rig.clock(1)), 0, sizeof(hz_queue_clock));
+	ASSERT_EQ(rig.create_sq(1, 8, other.sq, 3), 0);
+	rig.place(other, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
+	rig.open(other);
+	ring(other);
+	rig.run_for(3000000);
+	EXPECT_EQ(hart, 2u);
+	auto cqe = rig.peek(queue);
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->sq_id, 1);
+}
+
+TEST_P(Relay, ErrorsAndCountsOfAllHartsAreInTheLogs)
+{
+	rig.enable();
+	rig.fake->script = [](const ftl_request &req) { return Answer{.status = req.lba == 5 ? uint16_t{NVME_WRITE_FAULT} : uint16_t{0}}; };
+	for (unsigned id = 1; id <= 3; id++) {
+		auto queue = rig.make_queue(id, 8);
+		rig.open(queue);
+		EXPECT_EQ(io(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer())).status, 0);
+		EXPECT_EQ(io(queue, io_sqe(NVME_IO_WRITE, 5, 1, rig.buffer())).status, NVME_WRITE_FAULT);
+		EXPECT_EQ(io(queue, io_sqe(0x7e)).status, dnr(NVME_INVALID_OPCODE));
+		rig.close(queue, rig.now());
+	}
+	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, 127 << 16 | NVME_LOG_SMART, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	EXPECT_EQ(rig.page<nvme_smart_log>().host_reads[0], 3u);
+	EXPECT_EQ(rig.page<nvme_smart_log>().error_entries[0], 6u);
+	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, 1023 << 16 | NVME_LOG_ERROR, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	const auto *entry = rig.at<nvme_error_entry>(rig.buffer());
+	for (unsigned i = 0; i < 6; i++)
+		EXPECT_EQ(entry[i].sqid, 3 - i / 2);
+	EXPECT_EQ(entry[1].lba, 5u);
+}
+
+TEST_P(Relay, FeaturesReachAllHartsBeforeTheNextCommand)
+{
+	rig.enable();
+	uint8_t flags = 0;
+	rig.fake->script = [&](const ftl_request &req) {
+		flags = req.flags;
+		return Answer{};
+	};
+	auto queue = rig.make_queue(2, 8);
+	rig.open(queue);
+	for (uint32_t cache : {1, 0, 1}) {
+		ASSERT_EQ(rig.set_feature(NVME_FEAT_VOLATILE_WRITE_CACHE, cache).status, 0);
+		EXPECT_EQ(io(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer())).status, 0);
+		EXPECT_EQ(flags & FTL_FUA, cache ? 0 : FTL_FUA);
+	}
+}
+
+TEST_P(Relay, DeletionWaitsForCommandsOnAnotherHart)
+{
+	rig.enable();
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 50000000}; };
+	auto queue = rig.make_queue(2, 8);
+	for (int i = 0; i < 3; i++)
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
+	rig.open(queue);
+	ring(queue);
+	rig.run_for(1000000);
+	ASSERT_EQ(rig.fake->log.size(), 3u);
+	rig.place_admin(admin_sqe(NVME_ADMIN_DELETE_SQ, 2));
+	rig.ring_admin();
+	auto answer = rig.reap_admin();
+	for (int i = 0; i < 70 && !answer; i++) {
+		rig.run_for(1000000);
+		answer = rig.reap_admin();
+		ASSERT_TRUE(!answer || rig.clock(2).completed == 3u);
+	}
+	ASSERT_TRUE(answer);
+	EXPECT_EQ(answer->status, 0);
+	EXPECT_EQ(rig.clock(2).completed, 3u);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, 2)), 0);
+	auto again = rig.make_queue(2, 8);
+	rig.open(again);
+	rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	EXPECT_EQ(io(again, io_sqe(NVME_IO_READ, 0, 1, rig.buffer())).status, 0);
+}
+
+TEST_P(Relay, ShutdownWaitsForAllHarts)
+{
+	rig.enable();
+	std::vector<Rig::Queue> queues;
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.op == FTL_FLUSH ? 1000u : 20000000u}; };
+	for (unsigned id = 1; id <= 3; id++)
+		queues.push_back(rig.make_queue(id, 8));
+	for (auto &queue : queues) {
+		rig.place(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer()), rig.now());
+		rig.open(queue);
+		ring(queue);
+	}
+	rig.run_for(1000000);
+	rig.post(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	rig.run_for(1000000);
+	EXPECT_EQ(rig.fake->log.size(), 3u);
+	rig.run_for(60000000);
+	ASSERT_EQ(rig.fake->log.size(), 4u);
+	EXPECT_EQ(rig.fake->log[3].op, FTL_FLUSH);
+	for (unsigned id = 1; id <= 3; id++)
+		EXPECT_EQ(rig.clock(id).completed, 1u);
+	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
+}
+
+} // namespace hil_test
