@@ -14,6 +14,7 @@ struct Case {
 	std::string workload;
 	unsigned workers;
 	bool collects;
+	unsigned hils = 1;
 };
 
 // Six threads of reads and writes at random.
@@ -62,8 +63,10 @@ each:
 )";
 const Case cases[] = {
 	{"block", "configs/devices/small-legacy.yaml", overwrite, 6, true},
+	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
+	{"zoned_by_four_hils", "tests/e2e/crash.yaml", zoned, 6, false, 4},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
 
@@ -74,6 +77,7 @@ protected:
 	{
 		hz::MachineOptions machine;
 		machine.config = hz::conf::load_device(std::string(HZ_TREE) + "/" + GetParam().device);
+		machine.config.hil_count = GetParam().hils;
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),
