@@ -28,6 +28,7 @@ def cost_models():
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
+    arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface, in all runs: one is the limit from some eight workers on")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
@@ -41,8 +42,9 @@ def options(words=None):
 
 def points(args):
     def run(kind, workers, costs, seed):
+        harts = {"workers": workers, "hils": args.hil} if args.hil > 1 else {"workers": workers}
         device = runs.merged(runs.load_yaml("devices", args.device),
-                             {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+                             {"harts": harts, "locks": {"kind": {"default": kind}, "stats": "all"}})
         if cost_models()[costs]:
             device = runs.merged(device, {"clock": cost_models()[costs]})
         workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
