@@ -26,8 +26,10 @@ static void tell_if_quiet(struct far_view *far)
 		return;
 	if (lt_peek(&far->relay->obeyed) == far->order)
 		return;
+	clock_freeze();
 	lt_store(&far->relay->obeyed, far->order);
 	wake_home(far->relay);
+	clock_thaw();
 }
 
 static void take_order(struct far_view *far)
@@ -179,12 +181,7 @@ static void far_failed(void *ctx, const struct failure *failure)
 	lt_store(&relay->errors, told + 1);
 }
 
-static void far_left(void *ctx)
-{
-	clock_freeze();
-	tell_if_quiet(ctx);
-	clock_thaw();
-}
+static void far_left(void *ctx) { tell_if_quiet(ctx); }
 
 void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch)
 {
