@@ -30,5 +30,6 @@ set(HZ_SLOW_TESTS
 function(hz_label_slow name)
 	if(name IN_LIST HZ_SLOW_TESTS)
 		set_property(TEST ${name} APPEND PROPERTY LABELS slow)
+		set_property(TEST ${name} PROPERTY COST 100) # begins early, so that no long one is left alone at the end
 	endif()
 endfunction()
