@@ -2,19 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "crash_rig.hpp"
+#include "setting.hpp"
 
 namespace e2e {
 namespace {
-
-// HARTZONE_TEST_SEED replays a failing run, HARTZONE_TEST_ROUNDS makes it longer.
-uint64_t setting(const char *name, uint64_t otherwise)
-{
-	const char *text = std::getenv(name);
-	return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class Durability : public ::testing::TestWithParam<bool> {
 protected:

@@ -81,7 +81,16 @@ static __attribute__((noinline)) void tell_failure(const struct queue_client *cl
 	client->failed(client->ctx, &failure);
 }
 
-/* Room is there: the command ends. */
+/* Under the virtual clock the home must know of a completion before the host can see it. */
+static __attribute__((noinline)) void announce(struct completion *c, struct submission_queue *sq)
+{
+	clock_freeze();
+	c->view->announce(c->view, sq);
+	clock_thaw();
+}
+
+/* Room is there: the command ends. From the announcement to the completion there is no order point: a home that knew of a completion which
+ * the host cannot see would wait for the host, with the clock frozen, before the hart that has yet to post it. */
 static void finish_command(struct completion *c, struct command *command)
 {
 	const struct queue_client *client = c->client;
@@ -91,6 +100,8 @@ static void finish_command(struct completion *c, struct command *command)
 	if (status)
 		tell_failure(client, command);
 	count_io(&c->counts, &command->req);
+	if (c->view->announce)
+		announce(c, sq);
 	completion_post(c, sq, command->cid, status, command->req.op == FTL_APPEND && !status ? command->req.result : 0);
 	sq->outstanding--;
 	command_free(c->pool, command);
@@ -126,56 +137,6 @@ void completion_unpark(struct completion *c, struct completion_queue *cq)
 {
 	while (cq->parked_first && cq_has_room(c, cq))
 		finish_command(c, unpark_first(c, cq));
-}
-
-/* Under the virtual clock the home must know of a completion before the host can see it. */
-static void announce(struct completion *c, struct submission_queue *sq)
-{
-	clock_freeze();
-	c->view->announce(c->view, sq);
-	clock_thaw();
-}
-
-/* completion_end on a hart that serves queues for another. */
-static void end_announced(struct command *command)
-{
-	struct completion *c = command->completion;
-	struct completion_queue *cq = command->sq->cq;
-
-	if (life_is_ready(c->life) && !cq->parked_first && !completion_ring_full(&cq->ring))
-		announce(c, command->sq);
-	completion_end(command);
-}
-
-void completion_refuse(struct command *command)
-{
-	if (command->completion->view->announce)
-		end_announced(command);
-	else
-		completion_end(command);
-}
-
-void completion_unpark_announced(struct completion *c, struct completion_queue *cq)
-{
-	while (cq->parked_first && cq_has_room(c, cq)) {
-		announce(c, cq->parked_first->sq);
-		finish_command(c, unpark_first(c, cq));
-	}
-}
-
-static void on_ready_announced(struct lt_timer *timer)
-{
-	end_announced((struct command *)((char *)timer - offsetof(struct command, timer)));
-}
-
-static void on_done_announced(struct ftl_request *req)
-{
-	struct command *command = command_of(req);
-
-	if (req->ready_ns > clock_now_ns() && life_is_ready(command->completion->life))
-		lt_timer_arm(&command->timer, req->ready_ns, on_ready_announced);
-	else
-		end_announced(command);
 }
 
 static void on_ready(struct lt_timer *timer) { completion_end((struct command *)((char *)timer - offsetof(struct command, timer))); }
@@ -227,6 +188,6 @@ void completion_init(struct completion *c, const struct hz_device_config *cfg, s
 	for (uint32_t i = 0; i < pool->count; i++) {
 		pool->all[i].completion = c;
 		pool->all[i].req.reply_to = thread;
-		pool->all[i].req.done = queues->view->announce ? on_done_announced : on_done;
+		pool->all[i].req.done = on_done;
 	}
 }

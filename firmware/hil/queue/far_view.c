@@ -73,7 +73,7 @@ static void take_room(struct far_view *far)
 		struct completion_queue *cq = &far->queues->cq[__builtin_ctzll(rest) + 1];
 
 		completion_ring_free_count(&cq->ring, lt_load(&far->relay->queue[cq->id].freed));
-		completion_unpark_announced(far->completion, cq);
+		completion_unpark(far->completion, cq);
 	}
 }
 

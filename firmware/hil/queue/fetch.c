@@ -45,7 +45,7 @@ static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
 	command->cid = sqe.cid;
 	command->req.status = io_decode(&fetch->limits, &sqe, command->page, &command->req);
 	if (command->req.status) {
-		completion_refuse(command);
+		completion_end(command);
 		return;
 	}
 	command->req.ready_ns = 0;
