@@ -220,6 +220,27 @@ static bool hil_harts_hold(const struct hz_device_config *cfg, struct hz_sentenc
 	return true;
 }
 
+/* Each worker's hart serves queue pairs, as a HIL hart of its own. */
+static bool architecture_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint64_t taken = 1ull << cfg->hil_hart[0];
+
+	if (cfg->architecture != HZ_ARCH_COMPLETION)
+		return true;
+	if (cfg->hil_count != 1)
+		return broken(out, "hil_count", cfg->hil_count, "be 1 when architecture is completion: the workers serve the queue pairs");
+	if (cfg->inflight_requests < cfg->worker_count)
+		return broken_limit(out, "inflight_requests", cfg->inflight_requests,
+				    "be at least worker_count when architecture is completion, ", cfg->worker_count);
+	for (uint32_t i = 0; i < cfg->worker_count; i++) {
+		if (taken >> cfg->worker_hart[i] & 1)
+			return broken(out, "worker_hart", cfg->worker_hart[i],
+				      "be a hart of one worker, and not the HIL's, when architecture is completion");
+		taken |= 1ull << cfg->worker_hart[i];
+	}
+	return true;
+}
+
 static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (!hil_harts_hold(cfg, out))
@@ -232,7 +253,7 @@ static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	for (uint32_t i = 0; i < cfg->worker_count; i++)
 		if (cfg->worker_hart[i] >= cfg->harts)
 			return broken_limit(out, "worker_hart", cfg->worker_hart[i], "be below harts ", cfg->harts);
-	return true;
+	return architecture_holds(cfg, out);
 }
 
 /* Only where a class can be divided does a number of shards mean anything. */

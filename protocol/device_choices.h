@@ -84,6 +84,13 @@ enum hz_l2p_eviction { HZ_L2P_EVICTION_LIST(HZ_ENUMERATOR) HZ_L2P_EVICTIONS };
 	X(HZ_L2P_LOG_BLOCKING, "blocking", "when it is full; writes wait until it is empty")
 enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICIES };
 
+#define HZ_ARCHITECTURE_LIST(X) \
+	X(HZ_ARCH_PIPELINE, "pipeline", "HIL harts fetch and complete the commands that workers run") \
+	X(HZ_ARCH_COMPLETION, "completion", \
+	  "run to completion: each worker fetches, runs and completes the commands of its queue pairs; the HIL hart has the admin pair " \
+	  "and the doorbells")
+enum hz_architecture { HZ_ARCHITECTURE_LIST(HZ_ENUMERATOR) HZ_ARCHITECTURES };
+
 #define HZ_LOCK_STATS_LIST(X) X(HZ_STATS_OFF, "off", "") X(HZ_STATS_CONTENDED, "contended", "") X(HZ_STATS_ALL, "all", "")
 enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 

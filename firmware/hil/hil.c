@@ -8,6 +8,7 @@
 #include "hil/controller/hil_state.h"
 #include "hil/controller/life_cycle.h"
 #include "hil/controller/registers.h"
+#include "hil/queue/dealing.h"
 #include "lt/arena.h"
 
 /* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and
@@ -128,12 +129,12 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 
 	relays_init(&hil->relays, arena, hil->cfg, &hil->irq);
 	queue_group_init(&hil->group, arena, &base);
-	lt_hart_set_hook(hil->cfg->hil_hart[0], hil_turn, hil);
-	for (unsigned i = 1; i < hil->cfg->hil_count; i++) {
+	lt_hart_set_hook(dealing_hart(hil->cfg, 0), hil_turn, hil);
+	for (unsigned i = 1; i < dealing_harts(hil->cfg); i++) {
 		struct far_group *far = arena_alloc(arena, 1, sizeof(*far), "HIL queue group");
 
 		far_group_init(far, arena, &base, i);
-		lt_hart_set_hook(hil->cfg->hil_hart[i], far_turn, &far->group);
+		lt_hart_set_hook(dealing_hart(hil->cfg, i), far_turn, &far->group);
 	}
 }
 

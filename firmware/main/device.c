@@ -7,6 +7,7 @@
 #include "boot.h"
 #include "config_check.h"
 #include "ftl/lock_classes.h"
+#include "hil/queue/dealing.h"
 #include "lt/hart.h"
 #include "main/controller_ops.h"
 #include "main/hil_port.h"
@@ -56,8 +57,8 @@ static void set_roles(const struct hz_device_config *cfg)
 {
 	uint32_t roles[HZ_MAX_HARTS] = { 0 };
 
-	for (uint32_t i = 0; i < cfg->hil_count; i++)
-		roles[cfg->hil_hart[i]] |= HZ_ROLE_HIL;
+	for (uint32_t i = 0; i < dealing_harts(cfg); i++)
+		roles[dealing_hart(cfg, i)] |= HZ_ROLE_HIL;
 	for (uint32_t i = 0; i < cfg->tsu_count; i++)
 		roles[cfg->tsu_hart[i]] |= HZ_ROLE_TSU;
 	for (uint32_t i = 0; i < cfg->worker_count; i++)

@@ -20,14 +20,21 @@ namespace {
 constexpr unsigned hostile_queues = 3, depth = 16, part_sectors = 8, parts = 6, part_bytes = part_sectors * 4096, reads = 40;
 constexpr uint64_t data_bytes = 256 << 10;
 
-class Hostile : public ::testing::TestWithParam<std::tuple<bool, unsigned>> {
+struct Shape {
+	const char *name;
+	unsigned hils;
+	hz_architecture architecture;
+};
+
+class Hostile : public ::testing::TestWithParam<std::tuple<bool, Shape>> {
 protected:
 	void SetUp() override
 	{
 		hz::MachineOptions options;
 		options.config = hz::conf::load_device(std::string(HZ_TREE) + "/tests/e2e/crash.yaml");
 		options.virtual_clock = std::get<0>(GetParam());
-		options.config.hil_count = std::get<1>(GetParam());
+		options.config.hil_count = std::get<1>(GetParam()).hils;
+		options.config.architecture = std::get<1>(GetParam()).architecture;
 		hz::conf::place_roles(options.config, options.config.tsu_count, options.config.worker_count);
 		machine_ = hz::Machine::launch(options);
 		controller_ = std::make_unique<hz::Controller>(*machine_);
@@ -184,9 +191,13 @@ protected:
 	std::map<uint16_t, uint64_t> statuses_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Clock, Hostile, ::testing::Combine(::testing::Bool(), ::testing::Values(1u, 2u)), [](const auto &i) {
-	return std::string(std::get<0>(i.param) ? "virtual" : "real") + "_" + std::to_string(std::get<1>(i.param)) + "_hil";
-});
+INSTANTIATE_TEST_SUITE_P(Clock, Hostile,
+			 ::testing::Combine(::testing::Bool(),
+					    ::testing::Values(Shape{"one_hil", 1, HZ_ARCH_PIPELINE}, Shape{"two_hils", 2, HZ_ARCH_PIPELINE},
+							      Shape{"completion", 1, HZ_ARCH_COMPLETION})),
+			 [](const auto &i) {
+				 return std::string(std::get<0>(i.param) ? "virtual_" : "real_") + std::get<1>(i.param).name;
+			 });
 
 TEST_P(Hostile, CommandsAreAnsweredAndHonestDataStayRight)
 {

@@ -15,6 +15,7 @@ struct Case {
 	unsigned workers;
 	bool collects;
 	unsigned hils = 1;
+	hz_architecture architecture = HZ_ARCH_PIPELINE;
 };
 
 // Six threads of reads and writes at random.
@@ -66,6 +67,7 @@ const Case cases[] = {
 	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
+	{"zoned_to_completion", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_ARCH_COMPLETION},
 	{"zoned_by_four_hils", "tests/e2e/crash.yaml", zoned, 6, false, 4},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
@@ -78,6 +80,7 @@ protected:
 		hz::MachineOptions machine;
 		machine.config = hz::conf::load_device(std::string(HZ_TREE) + "/" + GetParam().device);
 		machine.config.hil_count = GetParam().hils;
+		machine.config.architecture = GetParam().architecture;
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),

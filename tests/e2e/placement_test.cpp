@@ -1,4 +1,5 @@
-// Placements: from everything on one hart to 18 harts, with up to four harts of the host interface, on both clocks, the data are right.
+// Placements: from everything on one hart to 18 harts, with up to four harts of the host interface or none but the workers, on both clocks,
+// the data are right.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "run_helper.hpp"
 
@@ -10,6 +11,7 @@ struct Place {
 	uint32_t harts;
 	std::vector<uint8_t> tsus, workers; // harts
 	std::vector<uint8_t> hils = {0};
+	hz_architecture architecture = HZ_ARCH_PIPELINE;
 };
 
 std::vector<uint8_t> range(uint8_t first, uint8_t count)
@@ -29,7 +31,10 @@ INSTANTIATE_TEST_SUITE_P(
 					     Place{"Four", 4, {1}, {2, 3}}, Place{"Eight", 8, {1, 2}, range(3, 5)},
 					     Place{"Sixteen", 16, {1, 2}, range(3, 13)}, Place{"TwoHils", 6, {2}, {3, 4, 5}, {0, 1}},
 					     Place{"HilsShareAndFollow", 4, {0}, {1, 2, 3}, {3, 1, 2}},
-					     Place{"FourHils", 18, {4, 5}, range(6, 12), range(0, 4)}),
+					     Place{"FourHils", 18, {4, 5}, range(6, 12), range(0, 4)},
+					     Place{"Completion", 6, {1}, range(2, 4), {0}, HZ_ARCH_COMPLETION},
+					     Place{"CompletionBesideTsu", 3, {1}, {1, 2}, {0}, HZ_ARCH_COMPLETION},
+					     Place{"CompletionByOne", 2, {0}, {1}, {0}, HZ_ARCH_COMPLETION}),
 			   ::testing::Bool()),
 	[](const auto &i) { return std::string(std::get<0>(i.param).name) + (std::get<1>(i.param) ? "Virtual" : "Real"); });
 
@@ -42,6 +47,7 @@ TEST_P(Placement, RunsVerified)
 	machine.config.tsu_count = static_cast<uint32_t>(place.tsus.size());
 	machine.config.worker_count = static_cast<uint32_t>(place.workers.size());
 	machine.config.hil_count = static_cast<uint32_t>(place.hils.size());
+	machine.config.architecture = place.architecture;
 	std::copy(place.hils.begin(), place.hils.end(), machine.config.hil_hart);
 	std::copy(place.tsus.begin(), place.tsus.end(), machine.config.tsu_hart);
 	std::copy(place.workers.begin(), place.workers.end(), machine.config.worker_hart);

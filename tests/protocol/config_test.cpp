@@ -104,6 +104,17 @@ const Rule rules[] = {
 	{"hil", "hil_hart", "4", SETS(hil_hart[0], 4)},
 	{"no_hil", "hil_count", "0", SETS(hil_count, 0)},
 	{"hil_twice", "hil_hart", "1", [](auto &c) { c.hil_count = 2, c.hil_hart[0] = c.hil_hart[1] = 1; }},
+	{"completion_beside_hils", "hil_count", "2",
+	 [](auto &c) { c.architecture = HZ_ARCH_COMPLETION, c.hil_count = 2, c.hil_hart[1] = 1; }},
+	{"completion_on_the_hil", "worker_hart", "0",
+	 [](auto &c) { c.architecture = HZ_ARCH_COMPLETION, c.worker_count = 1, c.worker_hart[0] = 0; }},
+	{"completion_on_one_hart", "worker_hart", "1",
+	 [](auto &c) { c.architecture = HZ_ARCH_COMPLETION, c.worker_count = 2, c.worker_hart[0] = c.worker_hart[1] = 1; }},
+	{"completion_without_requests", "inflight_requests", "1",
+	 [](auto &c) {
+		 c.architecture = HZ_ARCH_COMPLETION, c.worker_count = 2, c.inflight_requests = 1;
+		 c.worker_hart[0] = 1, c.worker_hart[1] = 2;
+	 }},
 	{"hils_without_requests", "inflight_requests", "1", [](auto &c) { c.hil_count = 2, c.hil_hart[1] = 1, c.inflight_requests = 1; }},
 	{"no_tsu", "tsu_count", "0", SETS(tsu_count, 0)},
 	{"tsu_over_channels", "tsu_count", "3", SETS(tsu_count, 3)},

@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queue_group.h"
 
-/* Of the device's commands, which are dealt among the HIL harts. */
-static uint32_t commands_of(const struct hz_device_config *cfg, unsigned number)
-{
-	return (cfg->inflight_requests + cfg->hil_count - 1 - number) / cfg->hil_count;
-}
+#include "hil/queue/dealing.h"
 
 void queue_group_init(struct queue_group *group, struct arena *arena, const struct queue_group_base *base)
 {
@@ -14,12 +10,12 @@ void queue_group_init(struct queue_group *group, struct arena *arena, const stru
 	struct queues *queues = &group->queues;
 	struct completion *completion = &group->completion;
 
-	group->thread = (struct lt_thread){ "hil", cfg->hil_hart[0] };
+	group->thread = (struct lt_thread){ "hil", dealing_hart(cfg, 0) };
 	group->client = *base->client;
 	group->view = base->host->header->virtual_clock ? &group->horizon.view : &group->doorbells.view;
 	queues_init(queues, base->region, cfg->worker_count, base->host, group->view, &group->client);
 	queues->relays = base->relays;
-	command_pool_init(&group->pool, arena, commands_of(cfg, 0));
+	command_pool_init(&group->pool, arena, dealing_commands(cfg, 0));
 	completion_init(completion, cfg, queues, &group->pool, base->life, base->irq, &group->thread);
 	fetch_init(&group->fetch, queues, &group->pool, base->life, base->device, base->limits);
 	doorbells_init(&group->doorbells, queues, completion, base->link);
@@ -33,11 +29,11 @@ void far_group_init(struct far_group *far_group, struct arena *arena, const stru
 	struct far_view *far = &far_group->far;
 	struct queues *queues = &group->queues;
 
-	group->thread = (struct lt_thread){ "hil", cfg->hil_hart[number] };
+	group->thread = (struct lt_thread){ "hil", dealing_hart(cfg, number) };
 	group->view = &far->view;
 	far_view_init(far, base->relays->relay[number - 1], queues, &group->completion, &group->fetch);
 	queues_init(queues, base->region, cfg->worker_count, base->host, group->view, &far->client);
-	command_pool_init(&group->pool, arena, commands_of(cfg, number));
+	command_pool_init(&group->pool, arena, dealing_commands(cfg, number));
 	completion_init(&group->completion, cfg, queues, &group->pool, &far->life, &far->irq, &group->thread);
 	fetch_init(&group->fetch, queues, &group->pool, &far->life, base->device, base->limits);
 }

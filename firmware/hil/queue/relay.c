@@ -3,6 +3,7 @@
 #include "hil/queue/relay.h"
 
 #include "hil/queue/completion.h"
+#include "hil/queue/dealing.h"
 #include "lt/arena.h"
 
 static void on_bell(struct lt_event *event) { lt_store(&((struct bell *)event)->rung, 0); }
@@ -27,18 +28,18 @@ bool bell_heard(struct bell *bell)
 void relays_init(struct relays *relays, struct arena *arena, const struct hz_device_config *cfg, struct interrupts *irq)
 {
 	relays->irq = irq;
-	relays->count = cfg->hil_count - 1;
+	relays->count = dealing_harts(cfg) - 1;
 	bell_init(&relays->bell, cfg->hil_hart[0]);
 	for (unsigned i = 0; i < relays->count; i++) {
 		struct relay *relay = arena_alloc(arena, 1, sizeof(*relay), "HIL relay");
 
 		relay->number = i;
 		relay->relays = relays;
-		bell_init(&relay->bell, cfg->hil_hart[1 + i]);
+		bell_init(&relay->bell, dealing_hart(cfg, 1 + i));
 		relays->relay[i] = relay;
 	}
-	for (unsigned id = 1; relays->count && id < QUEUES; id++)
-		relays->of[id] = (id - 1) % cfg->hil_count ? relays->relay[(id - 1) % cfg->hil_count - 1] : NULL;
+	for (unsigned id = 1; id < QUEUES; id++)
+		relays->of[id] = dealing_number(cfg, id) ? relays->relay[dealing_number(cfg, id) - 1] : NULL;
 }
 
 struct relay *relay_of(const struct relays *relays, const struct completion_queue *cq) { return relays->of[cq->id]; }

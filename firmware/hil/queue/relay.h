@@ -67,7 +67,7 @@ struct relays {
 	struct bell bell;   /* of the home */
 	uint32_t in_device; /* commands granted that have not left, since the controller was enabled */
 	unsigned count;     /* far harts */
-	struct relay *relay[HZ_MAX_HIL - 1];
+	struct relay *relay[HZ_MAX_WORKERS];
 	struct relay *of[QUEUES]; /* by completion queue; NULL: the home's */
 	struct interrupts *irq;
 	LT_OWN_LINE lt_word news; /* bit = number of a relay that has told something */
