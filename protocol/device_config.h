@@ -14,7 +14,7 @@
 #define HZ_CONFIG_MAGIC 0x30474643            /* "CFG0" */
 enum {
 	HZ_MAX_HIL = 16,
-	HZ_MAX_TSU = 8,
+	HZ_MAX_TSU = 32,
 	HZ_MAX_WORKERS = 60,
 	HZ_PAGE_TYPES = 4,    /* LSB, CSB, MSB, TSB */
 	HZ_MAX_PLANES = 4096, /* channels * chips * dies * planes */

@@ -8,7 +8,7 @@
 #include "hil/controller/hil_state.h"
 #include "hil/controller/life_cycle.h"
 #include "hil/controller/registers.h"
-#include "hil/queue/dealing.h"
+#include "hil/seam/dealing.h"
 #include "lt/arena.h"
 
 /* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and

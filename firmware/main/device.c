@@ -7,7 +7,7 @@
 #include "boot.h"
 #include "config_check.h"
 #include "ftl/lock_classes.h"
-#include "hil/queue/dealing.h"
+#include "hil/seam/dealing.h"
 #include "lt/hart.h"
 #include "main/controller_ops.h"
 #include "main/hil_port.h"

@@ -3,6 +3,7 @@
 #include "tsu/tsu.h"
 
 #include "lt/arena.h"
+#include "lt/bits.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 #include "tsu/tsu_suspend.h"
@@ -90,23 +91,26 @@ void tsu_submit(struct tsu *tsu, struct tsu_txn *txn)
 
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 {
-	struct txn_fifo chain[HZ_MAX_TSU] = { 0 };
-	uint64_t now_ns = clock_now_ns();
+	struct txn_fifo chain[HZ_MAX_TSU];
+	uint64_t now_ns = clock_now_ns(), used = 0; /* bit i: chain[i] */
 
 	for (struct tsu_txn *txn = first; txn; txn = txn->next) {
-		struct txn_fifo *fifo;
+		unsigned number;
 
 		prepare_txn(tsu, txn, now_ns);
-		fifo = &chain[txn->thread - tsu->threads];
-		if (fifo->head)
-			fifo->tail->chain = txn;
+		number = tsu->channel_thread[txn->addr.channel];
+		if (used >> number & 1)
+			chain[number].tail->chain = txn;
 		else
-			fifo->head = txn;
-		fifo->tail = txn;
+			chain[number].head = txn;
+		chain[number].tail = txn;
+		used |= 1ull << number;
 	}
-	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
-		if (chain[i].head)
-			lt_post(&tsu->threads[i].thread, &chain[i].head->event, receive_txns);
+	for (; used; used &= used - 1) {
+		struct tsu_txn *head = chain[lt_lowest_bit(used)].head;
+
+		lt_post(&head->thread->thread, &head->event, receive_txns);
+	}
 }
 
 /* --- set-up: after lt_harts_init --- */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queue_group.h"
 
-#include "hil/queue/dealing.h"
+#include "hil/seam/dealing.h"
 
 void queue_group_init(struct queue_group *group, struct arena *arena, const struct queue_group_base *base)
 {

@@ -3,7 +3,7 @@
 #include "hil/queue/relay.h"
 
 #include "hil/queue/completion.h"
-#include "hil/queue/dealing.h"
+#include "hil/seam/dealing.h"
 #include "lt/arena.h"
 
 static void on_bell(struct lt_event *event) { lt_store(&((struct bell *)event)->rung, 0); }
