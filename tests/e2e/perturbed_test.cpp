@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
+#include "base_config.hpp"
 #include "config/placement.hpp"
 #include "run_helper.hpp"
 
@@ -15,6 +16,7 @@ struct Case {
 	unsigned workers;
 	bool collects;
 	unsigned hils = 1;
+	uint32_t granularity = HZ_LOCKS_FINE;
 };
 
 // Six threads of reads and writes at random.
@@ -67,6 +69,10 @@ const Case cases[] = {
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
 	{"zoned_by_four_hils", "tests/e2e/crash.yaml", zoned, 6, false, 4},
+	{"block_with_shards", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, 2},
+	{"block_with_one_lock", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_GLOBAL},
+	{"mixed_with_a_lock_per_class", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_CLASS},
+	{"mixed_with_one_lock", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_GLOBAL},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
 
@@ -79,6 +85,7 @@ protected:
 		machine.config = hz::conf::load_device(std::string(HZ_TREE) + "/" + GetParam().device);
 		machine.config.hil_count = GetParam().hils;
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
+		support::choose_granularity(machine.config, GetParam().granularity);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),
 								      seed);
@@ -87,6 +94,9 @@ protected:
 		EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());
 		EXPECT_GT(result["read_back"]["bytes"].get<uint64_t>(), 0u);
 		EXPECT_EQ(facts.ftl.conventional_gc_runs > 0, GetParam().collects);
+		for (const auto &lock : result["locks"])
+			EXPECT_TRUE(lock["index"] == 0 || GetParam().granularity == HZ_LOCKS_FINE ||
+				    lock["index"] < GetParam().granularity);
 		return hz::res::digest_of(facts);
 	}
 };
