@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace hz::conf {
 namespace {
@@ -220,6 +221,22 @@ KeyPlace place_of_key(YAML::Node node, const std::string &key)
 	throw ConfigError(file + ":" + std::to_string(place_of_key(tree, key).line + 1) + ": " + sentence);
 }
 
+/* The key of a class whose data several harts change with no lock between them; empty: there is none. */
+std::string key_without_lock(const hz_device_config &cfg)
+{
+	const std::set<uint8_t> harts(cfg.worker_hart, cfg.worker_hart + cfg.worker_count);
+	const Sharding one = cfg.lock_granularity[HZ_LC_ZONE] == HZ_LOCKS_GLOBAL ? Sharding::ONE : Sharding::SINGLE;
+	for (uint32_t c = 0; harts.size() > 1 && c < HZ_LOCK_CLASSES; c++)
+		if (cfg.lock_kind[c] == LT_LOCK_NONE &&
+		    (sharding[c] == one || (one == Sharding::SINGLE && sharding[c] == Sharding::SHARDED)))
+			return "locks.kind." + std::string(lock_class_names()[c]);
+	return "";
+}
+
+const char *const none_on_several_harts =
+	" is none, but workers run on several harts, and only a lock keeps them apart: choose another kind, or "
+	"one worker";
+
 hz_device_config read_device(YAML::Node root, const std::string &file)
 {
 	hz_device_config cfg = device_defaults();
@@ -228,6 +245,8 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
 		refuse(tree, file, key_of(sentence), in_words_of_the_file(sentence));
+	if (const std::string key = key_without_lock(cfg); !key.empty())
+		refuse(tree, file, key, key + none_on_several_harts);
 	const IdleKey idle = idle_key(cfg, [&tree](const std::string &key) { return place_of_key(tree, key).given; });
 	if (!idle.key.empty())
 		refuse(tree, file, idle.key, idle.key + " has no effect here, since " + idle.why + ": remove the key");
@@ -251,6 +270,8 @@ void require_legal(const hz_device_config &cfg, const std::string &file)
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
 		throw ConfigError(file + ": " + in_words_of_the_file(sentence));
+	if (const std::string key = key_without_lock(cfg); !key.empty())
+		throw ConfigError(file + ": " + key + none_on_several_harts);
 }
 
 hz_device_config load_device(const std::string &path) { return read_device(load_yaml_file(path), path); }

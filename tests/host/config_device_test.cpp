@@ -12,6 +12,7 @@
 #include "config/device_json.hpp"
 #include "config/device_names.hpp"
 #include "config/device_yaml.hpp"
+#include "config/placement.hpp"
 #include "config/quantity.hpp"
 #include "geometry.h"
 #include "lt/lock_kind.h"
@@ -364,6 +365,24 @@ TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
 		  "d.yaml:3: locks.kind.zone: the one lock that stands for all is of class 'global': remove the key");
 	EXPECT_EQ(error_of("locks: {kind: {default: clh, block: mcs}, granularity: {default: 8, l2p: class}}\n"), "no error");
 	EXPECT_EQ(error_of("locks: {kind: {global: mcs}, granularity: {default: global}}\n"), "no error");
+}
+
+TEST(DeviceConfig, SeveralWorkersNeedALock)
+{
+	const std::string why =
+		" is none, but workers run on several harts, and only a lock keeps them apart: choose another kind, or one worker";
+	EXPECT_EQ(error_of("harts: {workers: 2}\nlocks:\n  kind:\n    slc: none\n"), "d.yaml:4: locks.kind.slc" + why);
+	EXPECT_EQ(error_of("harts: {workers: 2}\nlocks:\n  kind: {default: none}\n"), "d.yaml:3: locks.kind.zone" + why);
+	EXPECT_EQ(error_of("harts: {hil: 0, tsu: [0], worker: [1, 0], count: 2}\nlocks: {kind: {l2p: none}}\n"),
+		  "d.yaml:2: locks.kind.l2p" + why);
+	EXPECT_EQ(error_of("locks:\n  granularity: {default: global}\n  kind: {default: none}\n"), "d.yaml:3: locks.kind.global" + why);
+	for (const char *text : {"harts: {workers: 1}\nlocks: {kind: {default: none}}\n",
+				 "harts: {hil: 0, tsu: [0], worker: [1, 1], count: 2}\nlocks: {kind: {l2p: none}}\n",
+				 "harts: {workers: 1}\nlocks: {granularity: {default: global}, kind: {global: none}}\n"})
+		EXPECT_EQ(error_of(text), "no error") << text;
+	hz_device_config more = parse_device("harts: {workers: 1}\nlocks: {kind: {default: none}}\n", "d.yaml");
+	place_roles(more, 1, 2);
+	EXPECT_THROW(require_legal(more, "d.yaml"), ConfigError) << "workers of the command line";
 }
 
 TEST(DeviceConfig, GranularityIsAWordOrANumber)
