@@ -256,20 +256,32 @@ static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	return architecture_holds(cfg, out);
 }
 
-/* Only where a class can be divided does a number of shards mean anything. */
-static bool shards_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+struct class_rule {
+	const char *member;
+	uint32_t most; /* below HZ_LOCKS_GLOBAL; 0 means no lock but one that stands for all */
+};
+
+static bool granularity_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	static const char *const fixed[HZ_MAX_LOCK_CLASSES] = {
-#define SHARDED(name) NULL
-#define FIXED(name) "lock_shards." #name
-#define UNUSED(name) "lock_shards." #name
-#define HZ_LOCK_CLASS(constant, name, level, shards, ...) [HZ_LC_##constant] = shards(name),
+#define SHARDED HZ_MAX_LOCK_SHARDS
+#define SINGLE HZ_LOCKS_CLASS
+#define ONE 0
+#define UNUSED 0
+	static const struct class_rule rules[HZ_LOCK_CLASSES] = {
+#define HZ_LOCK_CLASS(constant, name, level, shards, ...) [HZ_LC_##constant] = { "lock_granularity." #name, shards },
 #include "lock_classes.def"
 	};
 
-	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++)
-		if (fixed[c] && cfg->lock_shards[c])
-			return broken(out, fixed[c], cfg->lock_shards[c], "be 0: locks of this class are not divided into shards");
+	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+		uint32_t chosen = cfg->lock_granularity[c];
+
+		if (rules[c].most && (chosen == HZ_LOCKS_GLOBAL) != (cfg->lock_granularity[0] == HZ_LOCKS_GLOBAL))
+			return broken(out, rules[c].member, chosen, "be global with all classes or with none");
+		if (chosen > rules[c].most && (!rules[c].most || chosen != HZ_LOCKS_GLOBAL))
+			return broken(out, rules[c].member, chosen,
+				      rules[c].most ? "be fine (0), class (1) or global: there is one lock of this class"
+						    : "be 0: no lock of a device is of this class");
+	}
 	return true;
 }
 
@@ -293,7 +305,7 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
 	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
-	       harts_hold(cfg, out) && shards_hold(cfg, out);
+	       harts_hold(cfg, out) && granularity_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

@@ -22,6 +22,7 @@ enum {
 	HZ_MAX_PLANES_PER_DIE = 16,
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
+	HZ_MAX_L2P_SHARDS = 8,
 	HZ_MAX_NS = 1000000000,
 	HZ_BILLION = 1000000000,
 	HZ_MAX_COST = 1000000,      /* cycles */
@@ -36,6 +37,14 @@ enum hz_lock_class {
 #define HZ_LOCK_CLASS(constant, ...) HZ_LC_##constant,
 #include "lock_classes.def"
 	HZ_LOCK_CLASSES
+};
+
+/* Granularity of a class: how many locks it has. From 2 on as many, by a hash of what they protect. */
+enum hz_lock_granularity {
+	HZ_LOCKS_FINE = 0,  /* one for each thing that it protects */
+	HZ_LOCKS_CLASS = 1, /* one for all of them */
+	HZ_MAX_LOCK_SHARDS = 4096,
+	HZ_LOCKS_GLOBAL = HZ_MAX_LOCK_SHARDS + 1, /* none of its own: one lock stands for all classes */
 };
 
 /* One kind of cell; array index = page type LSB, CSB, MSB, TSB. */

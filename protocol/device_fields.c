@@ -32,7 +32,7 @@ WORDS(CLOCK_PRESET);
 #define UNIT_PAGE_NS .unit = HZ_UNIT_PAGE_NS
 #define UNIT_HARTS(length) .unit = HZ_UNIT_HARTS, .length_offset = AT(length)
 #define UNIT_KIND_BY_CLASS .unit = HZ_UNIT_KIND_BY_CLASS
-#define UNIT_SHARDS_BY_CLASS .unit = HZ_UNIT_SHARDS_BY_CLASS
+#define UNIT_GRANULARITY_BY_CLASS .unit = HZ_UNIT_GRANULARITY_BY_CLASS
 #define IMAGE_SHAPE true
 #define IMAGE_FREE false
 #define IN_IMAGE_FREE /* there is no IN_IMAGE_SHAPE: lists and parts are not kept */

@@ -18,7 +18,7 @@ enum hz_unit {
 	HZ_UNIT_PAGE_NS,
 	HZ_UNIT_HARTS,
 	HZ_UNIT_KIND_BY_CLASS,
-	HZ_UNIT_SHARDS_BY_CLASS,
+	HZ_UNIT_GRANULARITY_BY_CLASS,
 };
 
 struct hz_field {

@@ -9,6 +9,11 @@ HZ_STATIC_ASSERT((int)HZ_STATS_OFF == (int)LT_STATS_OFF && (int)HZ_STATS_CONTEND
 			 (int)HZ_STATS_ALL == (int)LT_STATS_ALL,
 		 "the config's levels are libthread's");
 
+HZ_STATIC_ASSERT((int)HZ_MAX_LOCK_SHARDS == (int)LT_MAX_LOCK_SHARDS && HZ_LOCKS_FINE == 0, "a granularity is libthread's number of shards");
+
+/* Of all classes or of none (config_check.c). */
+static bool is_global(const struct hz_device_config *cfg) { return cfg->lock_granularity[HZ_LC_ZONE] == HZ_LOCKS_GLOBAL; }
+
 const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_config *cfg)
 {
 	struct lt_lock_class classes[] = {
@@ -17,10 +22,13 @@ const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_co
 	};
 
 	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+		classes[c].shards = is_global(cfg) ? 0 : cfg->lock_granularity[c];
 		classes[c].kind = cfg->lock_kind[c];
 		if (classes[c].kind >= LT_LOCK_KINDS)
 			return "lock_kind has a number that is no kind of lock in this firmware.";
 	}
 	lt_locks_init(arena, classes, HZ_LOCK_CLASSES, (enum lt_stats_level)cfg->lock_stats, cfg->harts);
+	if (is_global(cfg))
+		lt_locks_share_one(HZ_LC_GLOBAL);
 	return NULL;
 }

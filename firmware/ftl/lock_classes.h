@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Before the harts run, and before ftl_init: every class gets the kind that the config names. NULL, or one sentence. */
+/* Before the harts run, and before ftl_init: every class gets the kind and the granularity that the config names. NULL, or one sentence. */
 const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_config *cfg);
 
 #ifdef __cplusplus

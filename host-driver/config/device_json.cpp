@@ -19,6 +19,10 @@ json by_class(const hz_field &field, const hz_device_config &c)
 		json &item = out[std::string(lock_class_names()[i])];
 		if (field.unit == HZ_UNIT_KIND_BY_CLASS)
 			item = name_of(lock_kind_names(), value);
+		else if (value == HZ_LOCKS_GLOBAL)
+			item = "global";
+		else if (value <= HZ_LOCKS_CLASS)
+			item = value ? "class" : "fine";
 		else
 			item = value;
 	}
@@ -45,7 +49,7 @@ json echo_of(const hz_field &field, const hz_device_config &c)
 	case HZ_UNIT_PAGE_NS:
 	case HZ_UNIT_HARTS: return list(field, c);
 	case HZ_UNIT_KIND_BY_CLASS:
-	case HZ_UNIT_SHARDS_BY_CLASS: return by_class(field, c);
+	case HZ_UNIT_GRANULARITY_BY_CLASS: return by_class(field, c);
 	default: return hz_field_read(&field, &c, 0);
 	}
 }

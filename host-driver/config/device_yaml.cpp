@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace hz::conf {
 namespace {
@@ -46,30 +47,80 @@ void read_hart_list(Fields &f, const hz_field &field, hz_device_config &cfg)
 	memcpy(reinterpret_cast<char *>(&cfg) + field.length_offset, &length, sizeof(length));
 }
 
-enum class Sharding { SHARDED, FIXED, UNUSED };
+enum class Sharding { SHARDED, SINGLE, ONE, UNUSED };
 constexpr Sharding sharding[] = {
 #define HZ_LOCK_CLASS(constant, name, level, shards, ...) Sharding::shards,
 #include "lock_classes.def"
 };
 
-/* Keys of classes that nobody reads are refused. */
-void read_by_class(Fields f, const hz_field &field, hz_device_config &cfg)
+struct Granularity {
+	std::string_view word;
+	uint32_t value;
+};
+constexpr Granularity granularities[] = {{"fine", HZ_LOCKS_FINE}, {"class", HZ_LOCKS_CLASS}, {"global", HZ_LOCKS_GLOBAL}};
+
+/* One of the first so many words, or a number of locks. */
+void read_granularity_of(Fields &f, const char *key, uint32_t &value, size_t words)
 {
-	const bool kinds = field.unit == HZ_UNIT_KIND_BY_CLASS;
+	std::string text, all;
+	if (!f.has(key))
+		return;
+	f.text(key, text, 64);
+	for (const Granularity &known : std::span(granularities).first(words)) {
+		if (text == known.word) {
+			value = known.value;
+			return;
+		}
+		all += std::string(known.word) + ", ";
+	}
+	if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
+		f.fail(key, "'" + text + "' is not one of " + all + "or a number of locks");
+	f.count(key, value, HZ_LOCKS_CLASS + 1, HZ_MAX_LOCK_SHARDS);
+}
+
+/* A number says nothing to a class that has one lock, and no word does to one that has none. */
+uint32_t granularity_of(uint32_t c, uint32_t all)
+{
+	const bool word = all <= HZ_LOCKS_CLASS || all == HZ_LOCKS_GLOBAL;
+	return sharding[c] == Sharding::SHARDED || (sharding[c] == Sharding::SINGLE && word) ? all : uint32_t{HZ_LOCKS_FINE};
+}
+
+void read_granularities(Fields &section, const hz_field &field, hz_device_config &cfg)
+{
+	Fields f = section.child(field.key);
+	uint32_t all = HZ_LOCKS_FINE;
+	read_granularity_of(f, "default", all, 3);
+	for (uint32_t c = 0; c < HZ_LOCK_CLASSES; c++) {
+		uint32_t value = granularity_of(c, all);
+		hz_field_write(&field, &cfg, c, value);
+		const std::string name(lock_class_names()[c]);
+		read_granularity_of(f, name.c_str(), value, 2);
+		if (f.has(name.c_str()) && sharding[c] != Sharding::SHARDED)
+			f.fail(name.c_str(), sharding[c] == Sharding::SINGLE ? "there is one lock of this class: remove the key"
+									     : "no lock is divided by this class: remove the key");
+		if (f.has(name.c_str()) && all == HZ_LOCKS_GLOBAL)
+			f.fail(name.c_str(), "one lock stands for all classes, as locks.granularity.default says: remove one of the two");
+		hz_field_write(&field, &cfg, c, value);
+	}
+	f.finish();
+}
+
+/* Keys of classes that have no lock are refused. */
+void read_kinds(Fields &section, const hz_field &field, hz_device_config &cfg)
+{
+	const bool global = cfg.lock_granularity[HZ_LC_ZONE] == HZ_LOCKS_GLOBAL;
+	Fields f = section.child(field.key);
 	uint32_t all = 0;
-	if (kinds)
-		f.choice("default", all, lock_kind_names());
+	f.choice("default", all, lock_kind_names());
 	for (uint32_t c = 0; c < HZ_LOCK_CLASSES; c++) {
 		const std::string name(lock_class_names()[c]);
-		uint32_t value = kinds && f.has("default") ? all : uint32_t(hz_field_read(&field, &cfg, c));
+		uint32_t value = f.has("default") ? all : uint32_t(hz_field_read(&field, &cfg, c));
+		f.choice(name.c_str(), value, lock_kind_names());
 		if (f.has(name.c_str()) && sharding[c] == Sharding::UNUSED)
 			f.fail(name.c_str(), "no lock of a device is of this class: remove the key");
-		if (kinds)
-			f.choice(name.c_str(), value, lock_kind_names());
-		else if (f.has(name.c_str()) && sharding[c] == Sharding::FIXED)
-			f.fail(name.c_str(), "locks of this class are not divided into shards: remove the key");
-		else
-			f.count(name.c_str(), value, field.least, field.most);
+		if (f.has(name.c_str()) && (sharding[c] == Sharding::ONE) != global)
+			f.fail(name.c_str(), global ? "the one lock that stands for all is of class 'global': remove the key"
+						    : "only locks.granularity.default: global has a lock of this class: remove the key");
 		hz_field_write(&field, &cfg, c, value);
 	}
 	f.finish();
@@ -89,8 +140,8 @@ void read_field(Fields &f, const hz_field &field, hz_device_config &cfg)
 	case HZ_UNIT_TEXT: return read_text(f, field, cfg);
 	case HZ_UNIT_PAGE_NS: return read_page_times(f, field, cfg);
 	case HZ_UNIT_HARTS: return read_hart_list(f, field, cfg);
-	case HZ_UNIT_KIND_BY_CLASS:
-	case HZ_UNIT_SHARDS_BY_CLASS: return read_by_class(f.child(field.key), field, cfg);
+	case HZ_UNIT_KIND_BY_CLASS: return read_kinds(f, field, cfg);
+	case HZ_UNIT_GRANULARITY_BY_CLASS: return read_granularities(f, field, cfg);
 	case HZ_UNIT_COUNT: f.count(field.key, value, field.least, field.most); break;
 	case HZ_UNIT_BYTES: f.bytes(field.key, value, field.least, field.most); break;
 	case HZ_UNIT_SECTORS: f.sectors(field.key, value, field.least, field.most); break;
@@ -170,6 +221,22 @@ KeyPlace place_of_key(YAML::Node node, const std::string &key)
 	throw ConfigError(file + ":" + std::to_string(place_of_key(tree, key).line + 1) + ": " + sentence);
 }
 
+/* The key of a class whose data several harts change with no lock between them; empty: there is none. */
+std::string key_without_lock(const hz_device_config &cfg)
+{
+	const std::set<uint8_t> harts(cfg.worker_hart, cfg.worker_hart + cfg.worker_count);
+	const Sharding one = cfg.lock_granularity[HZ_LC_ZONE] == HZ_LOCKS_GLOBAL ? Sharding::ONE : Sharding::SINGLE;
+	for (uint32_t c = 0; harts.size() > 1 && c < HZ_LOCK_CLASSES; c++)
+		if (cfg.lock_kind[c] == LT_LOCK_NONE &&
+		    (sharding[c] == one || (one == Sharding::SINGLE && sharding[c] == Sharding::SHARDED)))
+			return "locks.kind." + std::string(lock_class_names()[c]);
+	return "";
+}
+
+const char *const none_on_several_harts =
+	" is none, but workers run on several harts, and only a lock keeps them apart: choose another kind, or "
+	"one worker";
+
 hz_device_config read_device(YAML::Node root, const std::string &file)
 {
 	hz_device_config cfg = device_defaults();
@@ -178,6 +245,8 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
 		refuse(tree, file, key_of(sentence), in_words_of_the_file(sentence));
+	if (const std::string key = key_without_lock(cfg); !key.empty())
+		refuse(tree, file, key, key + none_on_several_harts);
 	const IdleKey idle = idle_key(cfg, [&tree](const std::string &key) { return place_of_key(tree, key).given; });
 	if (!idle.key.empty())
 		refuse(tree, file, idle.key, idle.key + " has no effect here, since " + idle.why + ": remove the key");
@@ -201,6 +270,8 @@ void require_legal(const hz_device_config &cfg, const std::string &file)
 	char text[512];
 	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
 		throw ConfigError(file + ": " + in_words_of_the_file(sentence));
+	if (const std::string key = key_without_lock(cfg); !key.empty())
+		throw ConfigError(file + ": " + key + none_on_several_harts);
 }
 
 hz_device_config load_device(const std::string &path) { return read_device(load_yaml_file(path), path); }

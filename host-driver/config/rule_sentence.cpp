@@ -17,7 +17,7 @@ std::string key_of_member(std::string_view word)
 {
 	for (const hz_field &field : hz_device_fields) {
 		const std::string_view member = field.member, rest = word.substr(std::min(member.size(), word.size()));
-		const bool by_class = field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_SHARDS_BY_CLASS;
+		const bool by_class = field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_GRANULARITY_BY_CLASS;
 		if (word == member || (by_class && word.starts_with(member) && rest[0] == '.'))
 			return (*field.section ? std::string(field.section) + "." : "") + field.key + std::string(rest);
 	}

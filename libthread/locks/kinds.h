@@ -19,6 +19,10 @@ struct lt_lock_ops {
 #define LT_LOCK_KIND(constant, name, ...) extern const struct lt_lock_ops lt_##name##_ops;
 #include "lt/lock_kinds.def"
 
+/* No kind: a lock that is a part of the one that stands for all (lt_locks_share_one). */
+extern const struct lt_lock_ops lt_part_ops;
+void lt_part_init(struct lt_lock *one);
+
 /* Give each hart the spare cell that CLH needs. */
 void lt_clh_harts_init(struct arena *arena, unsigned harts);
 

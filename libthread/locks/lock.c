@@ -20,7 +20,9 @@ static struct {
 	unsigned harts;
 	enum lt_stats_level level;
 	struct lt_lock_class class[HZ_MAX_LOCK_CLASSES];
+	struct lt_lock **shard[HZ_MAX_LOCK_CLASSES]; /* of a class: the first lock of each, once it is there */
 	unsigned classes;
+	struct lt_lock *one; /* that stands for all others; NULL: none does */
 	struct lt_lock *first, *last;
 } all;
 
@@ -29,14 +31,17 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 	all.arena = arena;
 	all.harts = harts;
 	all.level = level;
-	all.first = all.last = NULL;
+	all.first = all.last = all.one = NULL;
 	all.classes = count;
 	if (count > HZ_MAX_LOCK_CLASSES)
 		lt_fail("lt_locks_init: too many lock classes");
 	for (unsigned c = 0; c < count; c++) {
 		if (classes[c].kind >= LT_LOCK_KINDS)
 			lt_fail("lt_locks_init: unknown lock kind");
+		if (classes[c].shards > LT_MAX_LOCK_SHARDS)
+			lt_fail("lt_locks_init: too many shards of a lock class");
 		all.class[c] = classes[c];
+		all.shard[c] = NULL;
 	}
 	lt_clh_harts_init(arena, harts);
 	lt_checks_init();
@@ -51,21 +56,71 @@ static void register_lock(struct lt_lock *lock)
 	all.last = lock;
 }
 
-void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index)
+static void make_lock(struct lt_lock *lock, unsigned lock_class, uint32_t index, const struct lt_lock_ops *ops)
 {
-	if (lock_class >= all.classes)
-		lt_fail("lt_lock_init: nobody registered this lock class");
-	memset(lock, 0, sizeof(*lock));
+	lock->at = lock;
 	lock->index = index;
 	lock->lock_class = (uint8_t)lock_class;
 	lock->kind = all.class[lock_class].kind;
 	lock->described = &all.class[lock_class];
-	lock->ops = ops_of_kind[lock->kind];
+	lock->ops = ops;
 	lock->ops->init(lock, all.arena);
 	clock_freeze();
 	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts);
 	clock_thaw();
 	register_lock(lock);
+}
+
+/* By the finalizer of MurmurHash3 (Appleby). */
+uint32_t lt_lock_shard(uint32_t index, uint32_t shards)
+{
+	index = (index ^ index >> 16) * 0x85ebca6bu;
+	index = (index ^ index >> 13) * 0xc2b2ae35u;
+	index ^= index >> 16;
+	return (uint32_t)((uint64_t)index * shards >> 32);
+}
+
+/* Where the first lock of a shard is to be found, or to be put. */
+static struct lt_lock **place_of_shard(unsigned lock_class, uint32_t shard)
+{
+	if (!all.shard[lock_class])
+		all.shard[lock_class] = arena_alloc(all.arena, all.class[lock_class].shards, sizeof(*all.shard[0]),
+						    "shards of a lock class");
+	return &all.shard[lock_class][shard];
+}
+
+void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index)
+{
+	const struct lt_lock_ops *ops;
+	struct lt_lock **first = NULL;
+
+	if (lock_class >= all.classes)
+		lt_fail("lt_lock_init: nobody registered this lock class");
+	memset(lock, 0, sizeof(*lock));
+	if (all.class[lock_class].shards) {
+		index = lt_lock_shard(index, all.class[lock_class].shards);
+		first = place_of_shard(lock_class, index);
+		if (*first) {
+			lock->at = *first;
+			return;
+		}
+		*first = lock;
+	}
+	ops = all.one ? &lt_part_ops : ops_of_kind[all.class[lock_class].kind];
+	make_lock(lock, lock_class, index, ops);
+}
+
+void lt_locks_share_one(unsigned lock_class)
+{
+	struct lt_lock *one = arena_alloc(all.arena, 1, sizeof(*one), "one lock for all");
+
+	for (unsigned c = 0; c < all.classes; c++) {
+		all.class[c].shards = 1;
+		all.class[c].kind = all.class[lock_class].kind;
+	}
+	make_lock(one, lock_class, 0, ops_of_kind[all.class[lock_class].kind]);
+	all.one = one;
+	lt_part_init(one);
 }
 
 /* Returns the time at which the wait began. */
@@ -107,6 +162,7 @@ static void note_acquired(struct lt_lock *lock)
 
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	lock = lock->at;
 	lt_may_wait("lt_lock_acquire");
 	clock_freeze();
 	lt_check_acquire(lock);
@@ -118,6 +174,7 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	lock = lock->at;
 	if (!lock->ops->try_(lock, node))
 		return false;
 	note_acquired(lock);
@@ -127,6 +184,7 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 /* MCS may wait for a successor that is about to link itself. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	lock = lock->at;
 	lt_may_wait("lt_lock_release");
 	clock_freeze();
 	lt_check_release(lock);
@@ -136,15 +194,27 @@ void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lock->ops->release(lock, node);
 }
 
+/* What keeps others from writing a lock's statistics. */
+static struct lt_lock *guard_of(struct lt_lock *lock) { return lock->ops == &lt_part_ops ? all.one : lock; }
+
 /* Straight to the kind: reading statistics must not show in them. With the clock running, since the holder may need time; at every
  * level, so that the level does not change device time. */
 static void quiet_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 {
+	struct lt_lock *guard = guard_of(lock);
+
 	lt_may_wait("reading lock statistics");
-	if (lock->ops->enter(lock, node))
+	if (guard->ops->enter(guard, node))
 		return;
-	wait(lock, node);
+	wait(guard, node);
 	lt_note_not_waiting();
+}
+
+static void quiet_release(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	struct lt_lock *guard = guard_of(lock);
+
+	guard->ops->release(guard, node);
 }
 
 static bool read_stats(const struct lt_lock *lock, struct hz_lock_entry *entry)
@@ -169,7 +239,7 @@ uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
 			exist++;
 		}
 		clock_thaw();
-		lock->ops->release(lock, &node);
+		quiet_release(lock, &node);
 	}
 	return exist;
 }
@@ -184,6 +254,6 @@ void lt_lock_stats_reset(void)
 		if (lock->stats)
 			lt_lock_stats_clear(lock->stats, all.harts);
 		clock_thaw();
-		lock->ops->release(lock, &node);
+		quiet_release(lock, &node);
 	}
 }

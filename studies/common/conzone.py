@@ -10,7 +10,7 @@ TURNAROUND = "10us"
 
 
 # The paper's cache is one list in the order of use. Sharded by zone, as devices with many workers have it, it would not be.
-ONE_CACHE = {"locks": {"shards": {"l2p": 1}}}
+ONE_CACHE = {"l2p": {"shards": 1}}
 
 
 def device(changes=None, name="conzone-paper"):

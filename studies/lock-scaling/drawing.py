@@ -8,10 +8,11 @@ from common.usl import usl
 
 def throughput(ax, found):
     """Measured points; with three worker counts or more the law through them, beyond them too."""
-    for (kind, costs), line in found.items():
+    for (kind, granularity, _), line in found.items():
         workers = [w for w, _ in line]
         drawn = ax.errorbar(workers, [p["kiops"] for _, p in line], yerr=[[p["kiops"] - min(p["kiops_by_seed"]) for _, p in line],
-                            [max(p["kiops_by_seed"]) - p["kiops"] for _, p in line]], marker="o", capsize=3, linestyle="none", label=kind)
+                            [max(p["kiops_by_seed"]) - p["kiops"] for _, p in line]], marker="o", capsize=3, linestyle="none",
+                            label=scaling.called(kind, granularity))
         law = usl([(w, p["kiops"]) for w, p in line])
         beyond = [n / 4 for n in range(4, 4 * 2 * max(workers) + 1)] if law else workers
         ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], color=drawn[0].get_color(), linewidth=1)
@@ -20,12 +21,12 @@ def throughput(ax, found):
 
 
 def time_lost(ax, found):
-    for (kind, _), line in found.items():
-        ax.plot([w for w, _ in line], [100 * scaling.lost(p) for _, p in line], marker="o", label=kind)
+    for (kind, granularity, _), line in found.items():
+        ax.plot([w for w, _ in line], [100 * scaling.lost(p) for _, p in line], marker="o", label=scaling.called(kind, granularity))
     ax.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
 
 
-def stack(ax, kind, line):
+def stack(ax, name, line):
     """Of N workers, how many work, spin by class, or wait for others: the steps down from N to what they are worth."""
     uses = ["work", *sorted({use for _, p in line for use in p["time"] if use.startswith("spin")}), "idle"]
     at, below = range(len(line)), [0.0] * len(line)
@@ -34,29 +35,25 @@ def stack(ax, kind, line):
         ax.bar(at, heights, 0.7, bottom=below, label=use, color={"work": "#a9bccd", "idle": "#dddddd"}.get(use))
         below = [b + h for b, h in zip(below, heights)]
     ax.set_xticks(at, [str(workers) for workers, _ in line])
-    ax.set(xlabel="FTL workers", ylabel="workers", title=f"{kind}: what the workers do")
+    ax.set(xlabel="FTL workers", ylabel="workers", title=f"{name}: what the workers do")
     ax.legend(frameon=False, fontsize=8)
 
 
 def roles(ax, found):
-    (kind, _), line = next(iter(found.items()))
+    (kind, granularity, _), line = next(iter(found.items()))
     for role in line[0][1]["busy"]:
         ax.plot([w for w, _ in line], [100 * p["busy"][role] for _, p in line], marker="o", label=role)
-    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest hart of each role ({kind})")
+    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest hart of each role ({scaling.called(kind, granularity)})")
     ax.legend(frameon=False)
 
 
 def of_costs(measured, costs):
-    return {key: line for key, line in scaling.lines(measured).items() if key[1] == costs}
-
-
-def all_costs(measured):
-    return list(dict.fromkeys(costs for _, _, costs in measured))
+    return {key: line for key, line in scaling.lines(measured).items() if key[2] == costs}
 
 
 def png(measured, path):
     fig, (speed, loss, busy) = plot.figure(3)
-    first = of_costs(measured, all_costs(measured)[0])
+    first = of_costs(measured, scaling.all_costs(measured)[0])
     throughput(speed, first)
     time_lost(loss, first)
     roles(busy, first)
@@ -65,9 +62,9 @@ def png(measured, path):
 
 def laws(page, measured):
     found = [(key, scaling.laws(line)) for key, line in scaling.lines(measured).items()]
-    rows = [[f"{kind}, {costs}", law["one_worker_kiops"], law["sigma"], between(law["sigma_seeds"]), law["kappa"], between(law["kappa_seeds"]),
+    rows = [[f"{scaling.called(kind, granularity)}, {costs}", law["one_worker_kiops"], law["sigma"], between(law["sigma_seeds"]), law["kappa"], between(law["kappa_seeds"]),
              law["peak_workers"], between(law["peak_seeds"]), 100 * law["error"], law["amdahl_sigma"], 100 * law["amdahl_error"]]
-            for (kind, costs), law in found if law]
+            for (kind, granularity, costs), law in found if law]
     if not rows:
         return
     page.heading("Laws of growth")
@@ -88,7 +85,7 @@ def page(args, sweep, table):
                 f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
     page.list(scaling.conclusions(measured, args.seeds))
-    for costs in all_costs(measured):
+    for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")
         fig, (speed, loss, busy) = plot.figure(3)
@@ -98,8 +95,8 @@ def page(args, sweep, table):
         page.picture(fig, "Points are means, their bars the range over seeds; lines are the Universal Scalability Law where there are three "
                           "worker counts.")
         fig, axes = plot.figure(len(found))
-        for ax, ((kind, _), line) in zip(axes, found.items()):
-            stack(ax, kind, line)
+        for ax, ((kind, granularity, _), line) in zip(axes, found.items()):
+            stack(ax, scaling.called(kind, granularity), line)
         page.picture(fig, "Of N workers, how many work, spin, or are idle since nothing reaches them.")
     laws(page, measured)
     page.heading("All points")

@@ -13,11 +13,20 @@ def lost(p):
     return sum(part for use, part in p["time"].items() if use.startswith("spin"))
 
 
+def locks(p):
+    """How many were used: one that stands for all, or those of all classes."""
+    return 1 if "global" in p["instances"] else sum(p["instances"].values())
+
+
+def called(kind, granularity):
+    return kind if granularity == "device" else f"{kind} {granularity}"
+
+
 def lines(measured):
-    """(lock, costs) → its points, ((workers, point), …), fewest workers first."""
+    """(lock, granularity, costs) → its points, ((workers, point), …), fewest workers first."""
     found = {}
-    for (kind, workers, costs), p in sorted(measured.items(), key=lambda item: item[0][1]):
-        found.setdefault((kind, costs), []).append((workers, p))
+    for (kind, granularity, workers, costs), p in sorted(measured.items(), key=lambda item: item[0][2]):
+        found.setdefault((kind, granularity, costs), []).append((workers, p))
     return found
 
 
@@ -55,44 +64,58 @@ def spread(p):
     return 50 * (max(p["kiops_by_seed"]) - min(p["kiops_by_seed"])) / p["kiops"]
 
 
-def ranking(measured, workers, costs):
-    """Kinds by throughput, best first: what differs by less than the seeds do stands in one group."""
-    points = sorted(((p["kiops"], spread(p), kind) for (kind, n, c), p in measured.items() if (n, c) == (workers, costs)), reverse=True)
+def ranking(points):
+    """Of name → point, by throughput, best first: what differs by less than the seeds do stands in one group."""
     groups = []
-    for kiops, half, kind in points:
+    for kiops, half, name in sorted(((p["kiops"], spread(p), name) for name, p in points.items()), reverse=True):
         if groups and groups[-1][0] * (1 - (groups[-1][1] + half) / 100) <= kiops:
-            groups[-1][2].append(kind)
+            groups[-1][2].append(name)
         else:
-            groups.append((kiops, half, [kind]))
-    return [sorted(kinds) for _, _, kinds in groups]
+            groups.append((kiops, half, [name]))
+    return [sorted(names) for _, _, names in groups]
 
 
 def in_words(groups):
     return " > ".join(" = ".join(kinds) for kinds in groups)
 
 
+def growth(name, line):
+    """One line of points from its fewest to its most workers, and where it falls."""
+    (fewest, first), (most, last) = line[0], line[-1]
+    best, top = max(line, key=lambda point: point[1]["kiops"])
+    out = (f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}. The limit there: {limit(last)}.")
+    if top["kiops"] * (1 - (spread(top) + spread(last)) / 100) > last["kiops"]:
+        out += f" Throughput falls beyond {best} workers, by {100 * (1 - last['kiops'] / top['kiops']):.0f} %."
+    return out
+
+
 def conclusions(measured, seeds):
     """Sentences, each of which its figures prove."""
-    most = max(workers for _, workers, _ in measured)
-    fewest = min(workers for _, workers, _ in measured)
-    out = []
-    for (kind, costs), line in lines(measured).items():
-        at = dict(line)
-        if most in at and fewest in at and most > fewest:
-            out.append(f"{kind}, costs {costs}: {most} workers reach {at[most]['kiops'] / at[fewest]['kiops']:.2f} times the throughput of "
-                       f"{fewest}. The limit there: {limit(at[most])}.")
-    if len(seeds) > 1:
-        return out + compared({costs: ranking(measured, most, costs) for costs in dict.fromkeys(costs for _, _, costs in measured)}, most)
-    return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
+    most = max(workers for _, _, workers, _ in measured)
+    out = [growth(f"{called(kind, granularity)}, costs {costs}", line) for (kind, granularity, costs), line in lines(measured).items() if len(line) > 1]
+    if len(seeds) == 1:
+        return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
+    at_most = {key: p for key, p in measured.items() if key[2] == most}
+    for granularity in dict.fromkeys(g for _, g, _, _ in measured):
+        order = {costs: ranking({k: p for (k, g, _, c), p in at_most.items() if (g, c) == (granularity, costs)}) for costs in all_costs(measured)}
+        out += compared(order, f"Kinds{'' if granularity == 'device' else f', granularity {granularity},'} at {most} workers", "lock kinds")
+    for kind in dict.fromkeys(k for k, _, _, _ in measured):
+        order = {costs: ranking({g: p for (k, g, _, c), p in at_most.items() if (k, c) == (kind, costs)}) for costs in all_costs(measured)}
+        out += compared(order, f"Granularities of {kind} at {most} workers", "granularity")
+    return out
 
 
-def compared(order, workers):
+def all_costs(measured):
+    return list(dict.fromkeys(costs for _, _, _, costs in measured))
+
+
+def compared(order, what, subject):
     """order: costs → ranking. What the seeds cannot tell apart is equal."""
-    out = [f"Kinds at {workers} workers, costs {costs}: {in_words(groups)}." for costs, groups in order.items() if sum(map(len, groups)) > 1]
+    out = [f"{what}, costs {costs}: {in_words(groups)}." for costs, groups in order.items() if sum(map(len, groups)) > 1]
     if out and len(order) > 1:
         same = len({in_words(groups) for groups in order.values()}) == 1
         out.append("This order is the same under every cost model that was tried." if same else
-                   "The order depends on the cost model: none of it is a finding about lock kinds as such.")
+                   f"The order depends on the cost model: none of it is a finding about {subject} as such.")
     return out
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """How far does the firmware scale with FTL workers, and which lock takes the rest?"""
+import collections
 import pathlib
 import sys
 
@@ -15,6 +16,7 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
+GRANULARITIES = ("device", "global", "class", "sharded", "fine")
 COHERENCE = ("local", "remote", "occupancy", "wake", "ipi") # keys of the device file's clock section
 
 
@@ -29,35 +31,55 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface, in all runs: one is the limit from some eight workers on")
+    arguments.add_number(p, "--tsu", 0, 8, 0, "TSU harts, in all runs; 0: as many as the device's file says")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
+    arguments.add_names(p, "--granularity", GRANULARITIES, "device",
+                        "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
+                        "is protected; device: as its file says")
+    arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
     if args.quick:
-        args.workers, args.locks, args.seeds = args.workers[:2], args.locks[:2], args.seeds[:1]
+        args.workers, args.locks, args.granularity, args.seeds = args.workers[:2], args.locks[:2], args.granularity[:2], args.seeds[:1]
     return args
 
 
-def points(args):
-    def run(kind, workers, costs, seed):
-        harts = {"workers": workers, "hils": args.hil} if args.hil > 1 else {"workers": workers}
-        device = runs.merged(runs.load_yaml("devices", args.device),
-                             {"harts": harts, "locks": {"kind": {"default": kind}, "stats": "all"}})
-        if cost_models()[costs]:
-            device = runs.merged(device, {"clock": cost_models()[costs]})
-        workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
-        if args.quick:
-            workload["common"]["total_ops"] = 200
-        return "-".join([kind, str(workers), *named(costs), str(seed)]), device, workload
+def device_of(args, kind, granularity, workers, costs):
+    device = runs.merged(runs.load_yaml("devices", args.device), {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+    if args.hil > 1:
+        device["harts"]["hils"] = args.hil
+    if args.tsu:
+        device["harts"]["tsus"] = args.tsu
+    if granularity != "device":
+        device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
+    if cost_models()[costs]:
+        device = runs.merged(device, {"clock": cost_models()[costs]})
+    return device
 
-    def named(costs):
-        return [] if costs == "default" else [costs]
-    return [Point({"lock": kind, "workers": workers, "costs": costs},
-                  ", ".join([kind, f"{workers} workers", *(f"costs {costs}" for costs in named(costs))]),
-                  [run(kind, workers, costs, seed) for seed in args.seeds])
-            for costs in args.costs for kind in args.locks for workers in args.workers]
+
+def workload_of(args, workers, seed):
+    workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
+    if args.quick:
+        workload["common"]["total_ops"] = 200
+    return workload
+
+
+def points(args):
+    def named(granularity, costs):
+        """What is not as usual."""
+        return [word for word, usual in ((granularity, "device"), (costs, "default")) if word != usual]
+
+    def point(costs, granularity, kind, workers):
+        folder, name = [kind, str(workers), *named(granularity, costs)], [kind, f"{workers} workers"]
+        name += [granularity] * (granularity != "device") + [f"costs {costs}"] * (costs != "default")
+        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs}, ", ".join(name),
+                     [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs), workload_of(args, workers, seed))
+                      for seed in args.seeds])
+    return [point(costs, granularity, kind, workers)
+            for costs in args.costs for granularity in args.granularity for kind in args.locks for workers in args.workers]
 
 
 def check(*_):
@@ -76,8 +98,15 @@ def shares(result):
 
 
 def contended(result):
-    taken = sum(lock["acquisitions"] for lock in result["locks"])
-    return sum(lock["contended"] for lock in result["locks"]) / taken if taken else 0.0
+    """Of what is taken: one lock that stands for all is, what its parts count is not."""
+    locks = [lock for lock in result["locks"] if lock["class"] == "global"] or result["locks"]
+    taken = sum(lock["acquisitions"] for lock in locks)
+    return sum(lock["contended"] for lock in locks) / taken if taken else 0.0
+
+
+def instances(result):
+    """class → number of its locks that were used."""
+    return collections.Counter(lock["class"] for lock in result["locks"])
 
 
 def summarize(results):
@@ -93,14 +122,15 @@ def summarize(results):
         "contended": mean(contended(r) for r in results),
         "busy": scaling.busy(results),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
+        "instances": dict(sorted(instances(results[0]).items())),
         "digests": [r["digest"] for r in results],
     }
 
 
 def figures(_, measured):
     out = []
-    for (kind, workers, costs), p in measured.items():
-        where = f"{kind}, {workers} workers" + (f", costs {costs}" if costs != "default" else "")
+    for (kind, granularity, workers, costs), p in measured.items():
+        where = f"{scaling.called(kind, granularity)}, {workers} workers" + (f", costs {costs}" if costs != "default" else "")
         out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
                 report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
                 report.figure(f"time lost to locks, {where}", 100 * scaling.lost(p), "% of worker time"),
@@ -113,11 +143,11 @@ def figures(_, measured):
 def table(measured):
     """Header and rows: a point each."""
     classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
-    header = ["lock", "workers", "costs", "KIOPS", "read µs", "p99 µs", "contended %", "work %", "idle %", *(f"{c} %" for c in classes),
-              "HIL busy %", "TSU busy %"]
-    return header, [[kind, workers, costs, p["kiops"], p["read_mean_us"], p["read_p99_us"], 100 * p["contended"], 100 * p["time"]["work"],
-                     100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
-                     100 * p["busy"]["tsu"]] for (kind, workers, costs), p in measured.items()]
+    header = ["lock", "granularity", "workers", "costs", "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %"]
+    return header, [[kind, granularity, workers, costs, p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p), 100 * p["contended"],
+                     100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
+                     100 * p["busy"]["tsu"]] for (kind, granularity, workers, costs), p in measured.items()]
 
 
 def show(measured):
@@ -138,7 +168,8 @@ def facts(args):
 
 def derived(args, measured):
     """What study.json says beyond the points: laws by line, and the conclusions."""
-    fits = [{"lock": kind, "costs": costs, **found} for (kind, costs), line in scaling.lines(measured).items() if (found := scaling.laws(line))]
+    fits = [{"lock": kind, "granularity": granularity, "costs": costs, **found}
+            for (kind, granularity, costs), line in scaling.lines(measured).items() if (found := scaling.laws(line))]
     return {"laws": fits, "conclusions": scaling.conclusions(measured, args.seeds) if measured else []}
 
 

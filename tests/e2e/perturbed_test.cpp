@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
+#include "base_config.hpp"
 #include "config/placement.hpp"
 #include "run_helper.hpp"
 
@@ -15,6 +16,7 @@ struct Case {
 	unsigned workers;
 	bool collects;
 	unsigned hils = 1;
+	uint32_t granularity = HZ_LOCKS_FINE;
 	hz_architecture architecture = HZ_ARCH_PIPELINE;
 };
 
@@ -67,8 +69,12 @@ const Case cases[] = {
 	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
-	{"zoned_to_completion", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_ARCH_COMPLETION},
+	{"zoned_to_completion", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_LOCKS_FINE, HZ_ARCH_COMPLETION},
 	{"zoned_by_four_hils", "tests/e2e/crash.yaml", zoned, 6, false, 4},
+	{"block_with_shards", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, 2},
+	{"block_with_one_lock", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_GLOBAL},
+	{"mixed_with_a_lock_per_class", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_CLASS},
+	{"mixed_with_one_lock", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_GLOBAL},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
 
@@ -82,6 +88,7 @@ protected:
 		machine.config.hil_count = GetParam().hils;
 		machine.config.architecture = GetParam().architecture;
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
+		support::choose_granularity(machine.config, GetParam().granularity);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),
 								      seed);
@@ -90,6 +97,9 @@ protected:
 		EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());
 		EXPECT_GT(result["read_back"]["bytes"].get<uint64_t>(), 0u);
 		EXPECT_EQ(facts.ftl.conventional_gc_runs > 0, GetParam().collects);
+		for (const auto &lock : result["locks"])
+			EXPECT_TRUE(lock["index"] == 0 || GetParam().granularity == HZ_LOCKS_FINE ||
+				    lock["index"] < GetParam().granularity);
 		return hz::res::digest_of(facts);
 	}
 };

@@ -286,7 +286,7 @@ static const Variant variants[] = {
 		 cfg = mapped_conventional_config(true);
 		 cfg.l2p_cache_bytes = 400;
 		 cfg.l2p_prefetch = 1023;
-		 cfg.lock_shards[HZ_LC_L2P] = 1;
+		 cfg.l2p_shards = 1;
 	 }},
 	{"MappedPinned",
 	 [](hz_device_config &cfg) {
@@ -304,7 +304,14 @@ static const Variant variants[] = {
 		 cfg = mapped_conventional_config(true);
 		 cfg.slc_program_sectors = 2;
 	 }},
-	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
+	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
+	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},
+	{"OneLockForAll", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_GLOBAL); }},
+	{"MappedOneLockForAll",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config(true);
+		 support::choose_granularity(cfg, HZ_LOCKS_GLOBAL);
+	 }},
 };
 
 class ConventionalProperty : public testing::TestWithParam<std::tuple<int, int>> {};

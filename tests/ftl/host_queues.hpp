@@ -188,7 +188,7 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	for (uint8_t i = 0; i < 5; i++)
 		cfg.worker_hart[i] = 3 + i;
 	for (uint8_t &kind : cfg.lock_kind)
-		kind = static_cast<uint8_t>(LT_LOCK_TAS + variant % 5);
+		kind = static_cast<uint8_t>(LT_LOCK_TAS + variant % (LT_LOCK_KINDS - 1));
 	cfg.slc = {{2000}, {3000}, 9000, 0};
 	cfg.normal = {{2000, 2000, 2000}, {5000}, 12000, 0};
 	cfg.channel_bytes_per_s = 0;
@@ -235,7 +235,15 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_streams = 1 + variant % 2;
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
-	cfg.lock_shards[HZ_LC_L2P] = variant % 2 ? 1 : 0;
+	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
+	return cfg;
+}
+
+// As many locks as the number says: one for each thing, two of a class, one of a class, one for all.
+inline hz_device_config with_locks(hz_device_config cfg, uint64_t which)
+{
+	const uint32_t granularity[] = {HZ_LOCKS_FINE, 2, HZ_LOCKS_CLASS, HZ_LOCKS_GLOBAL};
+	support::choose_granularity(cfg, granularity[which % 4]);
 	return cfg;
 }
 

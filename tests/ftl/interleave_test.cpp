@@ -30,7 +30,7 @@ class InterleavedConventional : public testing::TestWithParam<int> {};
 TEST_P(InterleavedZones, QueuesShareEverything)
 {
 	each_seed([](uint64_t seed) {
-		Rig rig(zone_variant(GetParam()));
+		Rig rig(with_locks(zone_variant(GetParam()), seed + GetParam()));
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		interleave(seed);
 		contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
@@ -39,7 +39,7 @@ TEST_P(InterleavedZones, QueuesShareEverything)
 TEST_P(InterleavedZones, EveryCommandSideBySide)
 {
 	each_seed([](uint64_t seed) {
-		Rig rig(zone_variant(GetParam()));
+		Rig rig(with_locks(zone_variant(GetParam()), seed + GetParam()));
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		Driver driver(rig, seed);
 		interleave(seed);
@@ -52,7 +52,7 @@ TEST_P(InterleavedZones, EveryCommandSideBySide)
 TEST_P(InterleavedZones, TheControllerIsResetInTheMidstOfIt)
 {
 	each_seed([](uint64_t seed) {
-		hz_device_config cfg = zone_variant(GetParam());
+		hz_device_config cfg = with_locks(zone_variant(GetParam()), seed + GetParam());
 		cfg.max_open = 3;
 		cfg.max_active = 5;
 		Rig rig(cfg);
@@ -70,7 +70,7 @@ TEST_P(InterleavedZones, TheControllerIsResetInTheMidstOfIt)
 TEST_P(InterleavedZones, WritesKeepTheirOrderWhenTheBudgetComesFree)
 {
 	each_seed([](uint64_t seed) {
-		hz_device_config cfg = zone_variant(GetParam());
+		hz_device_config cfg = with_locks(zone_variant(GetParam()), seed + GetParam());
 		cfg.max_open = cfg.max_active = 1;
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, zone_variant
 TEST_P(InterleavedConventional, QueuesOverwriteUnderTheCollector)
 {
 	each_seed([](uint64_t seed) {
-		Rig rig(page_variant(GetParam()));
+		Rig rig(with_locks(page_variant(GetParam()), seed + GetParam()));
 		ASSERT_NO_FATAL_FAILURE(fill_device(rig));
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		interleave(seed);
@@ -109,7 +109,7 @@ TEST_P(InterleavedConventional, QueuesOverwriteUnderTheCollector)
 TEST_P(InterleavedConventional, TheControllerIsResetInTheMidstOfIt)
 {
 	each_seed([](uint64_t seed) {
-		Rig rig(page_variant(GetParam()));
+		Rig rig(with_locks(page_variant(GetParam()), seed + GetParam()));
 		ConventionalDriver driver(rig, seed);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		driver.fill();
@@ -126,7 +126,7 @@ TEST_P(InterleavedConventional, TheControllerIsResetInTheMidstOfIt)
 TEST_P(InterleavedConventional, BatchesAreCut)
 {
 	each_seed([](uint64_t seed) {
-		Rig rig(page_variant(GetParam()));
+		Rig rig(with_locks(page_variant(GetParam()), seed + GetParam()));
 		ConventionalDriver driver(rig, seed);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		driver.fill();
@@ -152,7 +152,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 {
 	hz_device_config cfg = mapped_conventional_config(true);
 	cfg.l2p_cache_bytes *= 8;
-	cfg.lock_shards[HZ_LC_L2P] = 2;
+	cfg.l2p_shards = 2;
 	cfg.conventional_gc = HZ_GC_GREEDY;
 	cfg.lock_kind[HZ_LC_L2P] = LT_LOCK_TICKET;
 	cfg.harts = 5; // the last one, without a role, is this test

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -66,6 +67,43 @@ TEST(LockClasses, AZoneInsideTheMapIsCaught)
 			lt_lock_acquire(&zone, &inner);
 		},
 		"out of order: zone while holding l2p");
+}
+
+// How many locks of each class a device uses that has written to four zones, flushed, and read.
+std::map<uint32_t, unsigned> locks_used(uint32_t granularity)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.lock_stats = HZ_STATS_CONTENDED;
+	support::choose_granularity(cfg, granularity);
+	Rig rig(cfg);
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	for (uint32_t zone = 0; zone < 4; zone++) {
+		EXPECT_EQ(rig.write(zone, 0, 25, 1, FTL_FUA), 0);
+		EXPECT_EQ(rig.compare(zone, 0, 25, 1), "");
+	}
+	std::vector<hz_lock_entry> entries(1000);
+	entries.resize(lt_lock_report(entries.data(), 0, 1000));
+	std::map<uint32_t, unsigned> found;
+	for (const hz_lock_entry &entry : entries)
+		found[entry.lock_class]++;
+	return found;
+}
+
+TEST(LockClasses, GranularitySaysHowManyLocksThereAre)
+{
+	auto fine = locks_used(HZ_LOCKS_FINE), sharded = locks_used(2), by_class = locks_used(HZ_LOCKS_CLASS),
+	     global = locks_used(HZ_LOCKS_GLOBAL);
+	EXPECT_GE(fine[HZ_LC_ZONE], 4u);
+	EXPECT_GE(fine[HZ_LC_L2P], 4u);
+	for (const auto lock_class : {HZ_LC_ZONE, HZ_LC_L2P})
+		EXPECT_EQ(sharded[lock_class], 2u);
+	for (auto *found : {&by_class, &global})
+		for (const auto &[lock_class, locks] : *found)
+			EXPECT_EQ(locks, 1u) << lock_class;
+	for (auto *found : {&fine, &sharded, &by_class})
+		EXPECT_FALSE(found->contains(HZ_LC_GLOBAL));
+	EXPECT_TRUE(global.contains(HZ_LC_GLOBAL));
+	EXPECT_TRUE(global.contains(HZ_LC_ZONE)) << "what is asked for is counted still";
 }
 
 } // namespace

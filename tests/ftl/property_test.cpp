@@ -42,7 +42,9 @@ static const Variant variants[] = {
 		 cfg.harts = 1;
 		 cfg.tsu_hart[0] = cfg.worker_hart[0] = cfg.worker_hart[1] = 0;
 	 }},
-	{"SharedL2pLock", [](hz_device_config &cfg) { cfg.lock_shards[HZ_LC_L2P] = 1; }},
+	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
+	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},
+	{"OneLockForAll", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_GLOBAL); }},
 };
 
 class Property : public testing::TestWithParam<std::tuple<int, int>> {};

@@ -19,7 +19,7 @@ class ConventionalThreads : public testing::TestWithParam<int> {};
 
 TEST_P(Threads, EightHartsShareEverything)
 {
-	Rig rig(zone_variant(GetParam()));
+	Rig rig(with_locks(zone_variant(GetParam()), GetParam() + GetParam() / 4));
 	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
 	contest<ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
 }
@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, zone_variants));
 
 TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
 {
-	Rig rig(page_variant(GetParam()));
+	Rig rig(with_locks(page_variant(GetParam()), GetParam() + GetParam() / 4));
 	ASSERT_NO_FATAL_FAILURE(fill_device(rig));
 	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
 	contest<ConventionalQueue>(rig, GetParam() * 100, 1200, [&rig] {

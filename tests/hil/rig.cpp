@@ -74,7 +74,7 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 	memory_ = map(arena_bytes);
 	arena_ = {memory_.get(), arena_bytes, 0};
 	lt_harts_init(&arena_, cfg.harts, hil_timers(&cfg) + cfg.inflight_requests);
-	const lt_lock_class classes[] = {{.name = "test", .kind = LT_LOCK_NONE, .level = 0}};
+	const lt_lock_class classes[] = {{.name = "test", .kind = LT_LOCK_NONE, .level = 0, .shards = 0}};
 	lt_locks_init(&arena_, classes, 1, LT_STATS_ALL, cfg.harts);
 	for (unsigned i = 0; i < cfg.worker_count; i++)
 		fake->workers.push_back({"worker", cfg.worker_hart[i]});

@@ -12,6 +12,7 @@
 #include "config/device_json.hpp"
 #include "config/device_names.hpp"
 #include "config/device_yaml.hpp"
+#include "config/placement.hpp"
 #include "config/quantity.hpp"
 #include "geometry.h"
 #include "lt/lock_kind.h"
@@ -260,7 +261,7 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 {
 	for (const hz_field &field : hz_device_fields) {
 		SCOPED_TRACE(key_of(field));
-		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_SHARDS_BY_CLASS)
+		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_GRANULARITY_BY_CLASS)
 			continue;
 		const std::string above = in_the_file(field, field.most + 1);
 		const std::string text = file_with(field, above);
@@ -305,7 +306,7 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 	unsigned seen = 0;
 	for (const hz_field &field : hz_device_fields) {
 		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_KIND_BY_CLASS ||
-		    field.unit == HZ_UNIT_SHARDS_BY_CLASS || !strcmp(field.echo, "_"))
+		    field.unit == HZ_UNIT_GRANULARITY_BY_CLASS || !strcmp(field.echo, "_"))
 			continue;
 		for (const uint64_t value : {field.least, field.least + 1, field.fallback + 1, field.fallback * 2, field.most}) {
 			const bool choice = field.unit == HZ_UNIT_CHOICE;
@@ -349,15 +350,69 @@ TEST(DeviceConfig, KeysWithoutAnEffectAreRefused)
 
 TEST(DeviceConfig, KeysOfLockClassesWithoutAnEffectAreRefused)
 {
-	EXPECT_EQ(error_of("locks:\n  shards:\n    slc: 4\n"),
-		  "d.yaml:3: locks.shards.slc: locks of this class are not divided into shards: remove the key");
-	EXPECT_EQ(error_of("locks:\n  shards: {zone: 0}\n"),
-		  "d.yaml:2: locks.shards.zone: locks of this class are not divided into shards: remove the key");
+	const std::string only_global = "only locks.granularity.default: global has a lock of this class: remove the key";
+	EXPECT_EQ(error_of("locks:\n  granularity:\n    slc: class\n"),
+		  "d.yaml:3: locks.granularity.slc: there is one lock of this class: remove the key");
+	EXPECT_EQ(error_of("locks: {granularity: {test: 4}}\n"),
+		  "d.yaml:1: locks.granularity.test: no lock is divided by this class: remove the key");
+	EXPECT_EQ(
+		error_of("locks:\n  granularity:\n    zone: fine\n    default: global\n"),
+		"d.yaml:3: locks.granularity.zone: one lock stands for all classes, as locks.granularity.default says: remove one of the two");
 	EXPECT_EQ(error_of("locks:\n  kind:\n    link: mcs\n"),
 		  "d.yaml:3: locks.kind.link: no lock of a device is of this class: remove the key");
-	EXPECT_EQ(error_of("locks: {shards: {test: 1}}\n"),
-		  "d.yaml:1: locks.shards.test: no lock of a device is of this class: remove the key");
-	EXPECT_EQ(error_of("locks: {kind: {default: clh, block: mcs}, shards: {l2p: 8}}\n"), "no error");
+	EXPECT_EQ(error_of("locks:\n  kind: {global: mcs}\n"), "d.yaml:2: locks.kind.global: " + only_global);
+	EXPECT_EQ(error_of("locks:\n  granularity: {default: global}\n  kind: {zone: mcs}\n"),
+		  "d.yaml:3: locks.kind.zone: the one lock that stands for all is of class 'global': remove the key");
+	EXPECT_EQ(error_of("locks: {kind: {default: clh, block: mcs}, granularity: {default: 8, l2p: class}}\n"), "no error");
+	EXPECT_EQ(error_of("locks: {kind: {global: mcs}, granularity: {default: global}}\n"), "no error");
+}
+
+TEST(DeviceConfig, SeveralWorkersNeedALock)
+{
+	const std::string why =
+		" is none, but workers run on several harts, and only a lock keeps them apart: choose another kind, or one worker";
+	EXPECT_EQ(error_of("harts: {workers: 2}\nlocks:\n  kind:\n    slc: none\n"), "d.yaml:4: locks.kind.slc" + why);
+	EXPECT_EQ(error_of("harts: {workers: 2}\nlocks:\n  kind: {default: none}\n"), "d.yaml:3: locks.kind.zone" + why);
+	EXPECT_EQ(error_of("harts: {hil: 0, tsu: [0], worker: [1, 0], count: 2}\nlocks: {kind: {l2p: none}}\n"),
+		  "d.yaml:2: locks.kind.l2p" + why);
+	EXPECT_EQ(error_of("locks:\n  granularity: {default: global}\n  kind: {default: none}\n"), "d.yaml:3: locks.kind.global" + why);
+	for (const char *text : {"harts: {workers: 1}\nlocks: {kind: {default: none}}\n",
+				 "harts: {hil: 0, tsu: [0], worker: [1, 1], count: 2}\nlocks: {kind: {l2p: none}}\n",
+				 "harts: {workers: 1}\nlocks: {granularity: {default: global}, kind: {global: none}}\n"})
+		EXPECT_EQ(error_of(text), "no error") << text;
+	hz_device_config more = parse_device("harts: {workers: 1}\nlocks: {kind: {default: none}}\n", "d.yaml");
+	place_roles(more, 1, 2);
+	EXPECT_THROW(require_legal(more, "d.yaml"), ConfigError) << "workers of the command line";
+}
+
+TEST(DeviceConfig, GranularityIsAWordOrANumber)
+{
+	const std::string words = " is not one of fine, class, global, or a number of locks";
+	EXPECT_EQ(error_of("locks: {granularity: {default: coarse}}\n"), "d.yaml:1: locks.granularity.default: 'coarse'" + words);
+	EXPECT_EQ(error_of("locks: {granularity: {default: 8x}}\n"), "d.yaml:1: locks.granularity.default: '8x'" + words);
+	EXPECT_EQ(error_of("locks: {granularity: {default: ''}}\n"), "d.yaml:1: locks.granularity.default: ''" + words);
+	EXPECT_EQ(error_of("locks: {granularity: {zone: global}}\n"),
+		  "d.yaml:1: locks.granularity.zone: 'global' is not one of fine, class, or a number of locks");
+	for (const char *number : {"0", "1", "4097", "99999999999999999999"})
+		EXPECT_NE(error_of(std::string("locks: {granularity: {zone: ") + number + "}}\n").find("locks.granularity.zone: '"),
+			  std::string::npos)
+			<< number;
+	const auto of = [](const char *text) { return parse_device(std::string("locks: {granularity: {") + text + "}}\n", "d.yaml"); };
+	for (const auto &[text, zone, slc] : {std::tuple{"default: fine", 0u, 0u},
+					      {"default: class", 1u, 1u},
+					      {"default: 4096", 4096u, 0u},
+					      {"default: class, zone: fine", 0u, 1u},
+					      {"default: global", 4097u, 4097u}}) {
+		const hz_device_config cfg = of(text);
+		EXPECT_EQ(cfg.lock_granularity[HZ_LC_ZONE], zone) << text;
+		EXPECT_EQ(cfg.lock_granularity[HZ_LC_SLC], slc) << text;
+		EXPECT_EQ(cfg.lock_granularity[HZ_LC_TEST], 0u) << text;
+	}
+	const auto echo = device_to_json(of("default: class, zone: fine, l2p: 8"))["locks"]["granularity"];
+	EXPECT_EQ(echo["zone"], "fine");
+	EXPECT_EQ(echo["slc"], "class");
+	EXPECT_EQ(echo["l2p"], 8);
+	EXPECT_EQ(device_to_json(of("default: global"))["locks"]["granularity"]["l2p"], "global");
 }
 
 TEST(DeviceConfig, SeveralRolesMayShareAHart)
@@ -370,10 +425,9 @@ TEST(DeviceConfig, SeveralRolesMayShareAHart)
 
 TEST(DeviceConfig, LockKindsByClass)
 {
-	const hz_device_config cfg = parse_device("locks: {kind: {default: mcs, slc: clh}, shards: {l2p: 8}}\n", "d.yaml");
+	const hz_device_config cfg = parse_device("locks: {kind: {default: mcs, slc: clh}}\n", "d.yaml");
 	EXPECT_EQ(cfg.lock_kind[HZ_LC_ZONE], LT_LOCK_MCS);
 	EXPECT_EQ(cfg.lock_kind[HZ_LC_SLC], LT_LOCK_CLH);
-	EXPECT_EQ(cfg.lock_shards[HZ_LC_L2P], 8u);
 }
 
 TEST(DeviceConfig, SchemesAreNumberedInLexicographicOrder)

@@ -45,10 +45,10 @@ struct Bench {
 	}
 
 	// Three classes of locks of that kind, and their order.
-	void locks(lt_lock_kind kind, lt_stats_level level, unsigned harts)
+	void locks(lt_lock_kind kind, lt_stats_level level, unsigned harts, uint32_t shards = 0)
 	{
 		const uint8_t number = static_cast<uint8_t>(kind);
-		const lt_lock_class classes[] = {{"test", number, 0}, {"middle", number, 1}, {"inner", number, 2}};
+		const lt_lock_class classes[] = {{"test", number, 0, shards}, {"middle", number, 1, shards}, {"inner", number, 2, shards}};
 		lt_locks_init(&mem, classes, std::size(classes), level, harts);
 	}
 

@@ -96,6 +96,36 @@ TEST(Interleave, EveryKindOfLockExcludes)
 		}
 }
 
+// Two parts of one lock for all, of which the first goes first.
+TEST(Interleave, OneLockForAllExcludes)
+{
+	for (const lt_lock_kind kind : lock_kinds())
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			SCOPED_TRACE(testing::Message() << "kind " << kind << " seed " << seed);
+			Race race(seed, 3);
+			const auto number = static_cast<uint8_t>(kind);
+			const lt_lock_class classes[] = {{"outer", number, 1, 0}, {"inner", number, 2, 0}, {"one", number, 0, 0}};
+			lt_locks_init(&race.bench.mem, classes, std::size(classes), LT_STATS_ALL, Race::harts);
+			lt_locks_share_one(2);
+			lt_lock outer[Race::harts], inner;
+			lt_word word{};
+			for (uint32_t i = 0; i < Race::harts; i++)
+				lt_lock_init(&outer[i], 0, i);
+			lt_lock_init(&inner, 1, 0);
+			race.run([&] {
+				for (int i = 0; i < 10; i++) {
+					lt_lock_node first, second;
+					lt_lock_acquire(&outer[lt_hart_id()], &first);
+					lt_lock_acquire(&inner, &second);
+					lt_lock_release(&outer[lt_hart_id()], &first);
+					lt_store(&word, lt_load(&word) + 1);
+					lt_lock_release(&inner, &second);
+				}
+			});
+			ASSERT_EQ(word.value, 10u * Race::harts);
+		}
+}
+
 // A reader that a leaving writer lets in may be gone before the writer is.
 TEST(Interleave, TheReaderWriterLockLetsEveryoneIn)
 {

@@ -333,7 +333,7 @@ TEST(LockChecks, LookAtEveryLockThatIsHeld)
 	bench.real(1);
 	lt_lock_class classes[9];
 	for (uint8_t i = 0; i < 9; i++)
-		classes[i] = {"one of nine", LT_LOCK_TICKET, i};
+		classes[i] = {"one of nine", LT_LOCK_TICKET, i, 0};
 	lt_locks_init(&bench.mem, classes, 9, LT_STATS_OFF, 1);
 	lt_locks_check(true);
 	for (unsigned i = 0; i < 9; i++)

@@ -274,7 +274,7 @@ TEST(Config, SomeDeviceHasEveryLimit)
 	for (const hz_field &field : hz_device_fields)
 		for (const uint64_t edge : {field.least, field.most}) {
 			if (field.unit == HZ_UNIT_TEXT || edge == UINT32_MAX || !strcmp(field.member, "zone_capacity_sectors") ||
-			    field.unit == HZ_UNIT_SHARDS_BY_CLASS)
+			    field.unit == HZ_UNIT_GRANULARITY_BY_CLASS)
 				continue;
 			std::string why;
 			bool accepted = false;
@@ -290,18 +290,43 @@ TEST(Config, SomeDeviceHasEveryLimit)
 		}
 }
 
-TEST(Config, OnlyClassesThatCanBeDividedHaveShards)
+TEST(Config, GranularityIsWhatAClassCanHave)
 {
 	char text[512];
-	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
+	const auto with = [&](unsigned c, uint32_t value) {
 		hz_device_config cfg = legal_config();
-		cfg.lock_shards[c] = 4;
+		cfg.lock_granularity[c] = value;
 		const char *error = hz_device_config_check(&cfg, text, sizeof text);
-		EXPECT_EQ(error == nullptr, c == HZ_LC_L2P) << c;
-		if (c == HZ_LC_SLC) {
-			EXPECT_STREQ(error, "lock_shards.slc is 4, but it must be 0: locks of this class are not divided into shards.");
-		}
+		return std::string(error ? error : "");
+	};
+	for (const unsigned c : {HZ_LC_ZONE, HZ_LC_L2P, HZ_LC_BLOCK})
+		for (const uint32_t value : {0u, 1u, 2u, 4096u})
+			EXPECT_EQ(with(c, value), "");
+	for (const unsigned c : {HZ_LC_OPEN, HZ_LC_BUFFER, HZ_LC_SLC}) {
+		EXPECT_EQ(with(c, HZ_LOCKS_CLASS), "");
+		EXPECT_NE(with(c, 2), "");
 	}
+	EXPECT_EQ(with(HZ_LC_SLC, 4),
+		  "lock_granularity.slc is 4, but it must be fine (0), class (1) or global: there is one lock of this class.");
+	for (const unsigned c : {HZ_LC_GLOBAL, HZ_LC_LINK, HZ_LC_TEST})
+		for (const uint32_t value : {1u, 2u, uint32_t{HZ_LOCKS_GLOBAL}})
+			EXPECT_NE(with(c, value).find("be 0: no lock of a device is of this class"), std::string::npos) << c << text;
+}
+
+TEST(Config, OneLockStandsForAllClassesOrForNone)
+{
+	char text[512];
+	hz_device_config cfg = legal_config();
+	support::choose_granularity(cfg, HZ_LOCKS_GLOBAL);
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	for (const unsigned c : {HZ_LC_ZONE, HZ_LC_OPEN, HZ_LC_BUFFER, HZ_LC_L2P, HZ_LC_SLC, HZ_LC_BLOCK})
+		for (const uint32_t usual : {uint32_t{HZ_LOCKS_FINE}, uint32_t{HZ_LOCKS_CLASS}, uint32_t{HZ_LOCKS_GLOBAL}}) {
+			support::choose_granularity(cfg, usual);
+			cfg.lock_granularity[c] = usual == HZ_LOCKS_GLOBAL ? HZ_LOCKS_FINE : HZ_LOCKS_GLOBAL;
+			const char *error = hz_device_config_check(&cfg, text, sizeof text);
+			ASSERT_NE(error, nullptr);
+			EXPECT_NE(std::string(error).find("be global with all classes or with none"), std::string::npos) << error;
+		}
 }
 
 TEST(Config, AnotherTableIsAnotherVersion)

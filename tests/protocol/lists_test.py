@@ -34,13 +34,13 @@ class Lists(unittest.TestCase):
             with self.subTest(key=f"{field['section']}.{field['key']}", member=field["member"]):
                 self.assertRegex(self.readers, rf"\b(cfg|config_?|costs|region|timing)(->|\.)(slc\.|normal\.)?{member}\b", "nothing reads it: a file that sets it changes nothing")
 
-    def test_lock_classes_have_locks_and_shards_where_they_say_so(self):
+    def test_lock_classes_have_locks_where_they_say_so(self):
         for lock_class in schema.lock_classes():
             with self.subTest(lock_class["name"]):
                 made = re.search(rf"lt_lock_init\([^;]*\bHZ_LC_{lock_class['constant']}\b", self.readers)
-                sharded = f"lock_shards[HZ_LC_{lock_class['constant']}]" in self.readers
-                self.assertEqual(bool(made), lock_class["shards"] != "UNUSED")
-                self.assertEqual(sharded, lock_class["shards"] == "SHARDED")
+                stands_for_all = f"lt_locks_share_one(HZ_LC_{lock_class['constant']})" in self.readers
+                self.assertEqual(bool(made), lock_class["shards"] in ("SHARDED", "SINGLE"))
+                self.assertEqual(stands_for_all, lock_class["shards"] == "ONE")
 
     def test_every_kind_of_lock_has_its_file(self):
         for name in schema.lock_kind_names():

@@ -58,12 +58,11 @@ class Conclusions(unittest.TestCase):
         self.assertEqual(scaling.limit(point(1.0, idle=0.5)), "not enough commands under way")
 
     def test_what_seeds_cannot_tell_apart_is_equal(self):
-        measured = {("tas", 4, "default"): point([90.0, 110.0]), ("mcs", 4, "default"): point([99.0, 105.0]),
-                    ("ticket", 4, "default"): point([50.0, 52.0])}
-        self.assertEqual(scaling.ranking(measured, 4, "default"), [["mcs", "tas"], ["ticket"]])
+        points = {"tas": point([90.0, 110.0]), "mcs": point([99.0, 105.0]), "ticket": point([50.0, 52.0])}
+        self.assertEqual(scaling.ranking(points), [["mcs", "tas"], ["ticket"]])
 
     def measured(self, costs):
-        return {(kind, n, c): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
+        return {(kind, "device", n, c): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
                 for kind, more in (("mcs", better), ("tas", 0.0))}
 
     def test_an_order_counts_only_if_it_survives_every_cost_model(self):
@@ -72,6 +71,28 @@ class Conclusions(unittest.TestCase):
         self.assertTrue(any("the same under every cost model" in line for line in same))
         other = scaling.conclusions(self.measured({"default": 5.0, "2x": -7.0}), [1, 2])
         self.assertTrue(any("depends on the cost model" in line for line in other))
+
+    def test_granularities_are_compared_for_each_kind(self):
+        speed = {("mcs", "global"): 1.0, ("mcs", "fine"): 2.0, ("tas", "global"): 0.5, ("tas", "fine"): 2.0}
+        measured = {(kind, granularity, n, "default"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
+                    for (kind, granularity), faster in speed.items() for n in (1, 2)}
+        told = scaling.conclusions(measured, [1, 2])
+        for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds, granularity global, at 2 workers, costs default: mcs > tas.",
+                     "Kinds, granularity fine, at 2 workers, costs default: mcs = tas."):
+            self.assertIn(line, told)
+
+    def test_a_line_that_falls_is_told_unless_seeds_explain_it(self):
+        def told(last):
+            line = {("mcs", "global", n, "default"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
+            return scaling.conclusions(line, [1])[0]
+        self.assertIn("mcs global, costs default: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
+        self.assertIn("Throughput falls beyond 4 workers, by 35 %.", told([20.0, 20.0]))
+        self.assertNotIn("falls", told([29.0, 32.0]))
+        self.assertNotIn("falls", told([33.0, 34.0]))
+
+    def test_one_lock_for_all_is_one_however_many_count_its_parts(self):
+        self.assertEqual(scaling.locks({"instances": {"global": 1, "zone": 1, "l2p": 1}}), 1)
+        self.assertEqual(scaling.locks({"instances": {"zone": 20, "l2p": 1}}), 21)
 
     def test_one_seed_ranks_nothing(self):
         told = scaling.conclusions(self.measured({"default": 5.0}), [1])

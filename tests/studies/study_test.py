@@ -63,6 +63,25 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["ideal", 1]["kiops"], points["2x", 1]["kiops"], "synchronisation costs one worker something, too")
         self.assertIn("Costs: 2x", self.page)
 
+    def test_granularity(self):
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--granularity", "global,fine")
+        points = {(p["granularity"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(len(points), 4)
+        one, fine = points["global", 8], points["fine", 8]
+        self.assertEqual({one["instances"][name] for name in one["instances"]}, {1}, "one of each class counts its part")
+        self.assertGreaterEqual(fine["instances"]["zone"], 8)
+        self.assertNotIn("global", fine["instances"])
+        self.assertGreater(fine["kiops"], 1.2 * one["kiops"])
+        self.assertGreater(one["time"]["spin global"], sum(part for use, part in fine["time"].items() if use.startswith("spin")))
+        self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
+        self.assertIn("mcs global", self.page)
+
+    def test_shards(self):
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2")
+        by_class, sharded = (p["instances"] for p in found["points"])
+        self.assertEqual(set(by_class.values()), {1})
+        self.assertEqual((sharded["zone"], sharded["l2p"], sharded["slc"]), (2, 2, 1))
+
     def test_backing_off_takes_device_time(self):
         found = self.run_once("--workers", "8", "--locks", "ttas,backoff")
         ttas, backoff = found["points"]

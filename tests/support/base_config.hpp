@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iterator>
+
 #include "device_fields.h"
 
 namespace support {
@@ -23,6 +25,20 @@ inline hz_device_config base_config(uint32_t channels = 1, uint32_t chips_per_ch
 	cfg.tsu_hart[0] = 1;
 	cfg.inflight_requests = 16;
 	return cfg;
+}
+
+// As locks.granularity.default of a device file: a number of locks says nothing to a class that has one.
+inline void choose_granularity(hz_device_config &cfg, uint32_t granularity)
+{
+	enum { SHARDED, SINGLE, ONE, UNUSED };
+	constexpr int classes[] = {
+#define HZ_LOCK_CLASS(constant, name, level, shards, ...) shards,
+#include "lock_classes.def"
+	};
+	const bool word = granularity <= HZ_LOCKS_CLASS || granularity == HZ_LOCKS_GLOBAL;
+	for (size_t c = 0; c < std::size(classes); c++)
+		if (classes[c] == SHARDED || (classes[c] == SINGLE && word))
+			cfg.lock_granularity[c] = granularity;
 }
 
 // Three 16 KiB pages a program unit, 16 units a block.

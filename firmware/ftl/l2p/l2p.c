@@ -15,18 +15,14 @@ static uint32_t power_of_two_up_to(uint32_t value)
 	return value;
 }
 
-/* Flat: any number up to one per zone. Cached: a shard has a cache of its own, so at most one per so many entries. */
+/* Flat: one per zone. Cached: a shard has a cache of its own, so at most one per so many entries. */
 static uint32_t shards_for(const struct ftl *ftl)
 {
-	uint32_t shards = ftl->cfg->lock_shards[HZ_LC_L2P], most = ftl->zone_count;
-	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES;
+	uint32_t shards = ftl->cfg->l2p_shards, most = ftl->zone_count, entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES;
 
 	if (!in_flash(ftl))
-		return shards && shards < most ? power_of_two_up_to(shards) : most;
-	if (most > entries / L2P_CACHE_SMALLEST_SHARD)
-		most = entries / L2P_CACHE_SMALLEST_SHARD;
-	if (most > L2P_CACHE_SHARDS)
-		most = L2P_CACHE_SHARDS;
+		return most;
+	most = min_u32(most, min_u32(entries / L2P_CACHE_SMALLEST_SHARD, HZ_MAX_L2P_SHARDS));
 	return power_of_two_up_to(shards && shards < most ? shards : most);
 }
 

@@ -58,7 +58,7 @@ struct l2p_ops {
 struct l2p {
 	const struct l2p_ops *ops;
 	struct lt_lock *shard;
-	uint32_t shards; /* a power of two, or the number of zones */
+	uint32_t shards; /* flat: the number of zones; cached: a power of two */
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */

@@ -24,7 +24,6 @@ extern "C" {
 
 #define L2P_CACHE_NONE UINT32_MAX
 enum {
-	L2P_CACHE_SHARDS = 8,          /* at most */
 	L2P_CACHE_SMALLEST_SHARD = 16, /* entries */
 	L2P_CACHE_LONGEST_LINE = 64,   /* entries: bits of a word */
 	L2P_CACHE_LOAN = 64,           /* most entries that change shards at a time */

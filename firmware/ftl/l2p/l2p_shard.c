@@ -6,7 +6,7 @@
 
 static bool by_zone(const struct l2p *l2p, uint32_t zones) { return l2p->shards == zones; }
 
-/* One shard per zone when shards == zones, else a few: then a power of two. */
+/* One shard per zone, or a power of two. */
 uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext)
 {
 	return by_zone(ftl->l2p, ftl->zone_count) ? ext->index : ext->index & (ftl->l2p->shards - 1);

@@ -24,10 +24,17 @@ struct lt_lock_class {
 	const char *name; /* for messages */
 	uint8_t kind;     /* enum lt_lock_kind */
 	uint8_t level;    /* while a lock is held, only locks of a higher level may be acquired */
+	uint32_t shards;  /* 0: each lock is one of its own; n: locks of the same shard are one and the same */
 };
+enum { LT_MAX_LOCK_SHARDS = 4096 };
+/* Shard of an index, below shards: neighbours are spread, and whatever comes at equal distances. */
+uint32_t lt_lock_shard(uint32_t index, uint32_t shards);
 /* Before the harts run: the classes, numbered as in the table, at most HZ_MAX_LOCK_CLASSES, and the level of statistics. Locks of an
  * earlier call must not be used any more. */
 void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts);
+/* Next, before the first lt_lock_init: one lock, of that class, stands for all locks of all others. Its level must be below theirs, since it
+ * is taken with the first of them and released with the last. */
+void lt_locks_share_one(unsigned lock_class);
 /* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
  * from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);
@@ -36,8 +43,9 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 /* By the hart that acquired, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
-/* Fill up to max entries with the statistics of every registered lock instance that was ever acquired, beginning with
- * the first-th; returns how many exist. Takes each lock, which may mean to wait for it, and reads it with the clock frozen;
+/* Fill up to max entries with the statistics of every lock that was ever acquired (those that are one and the same are one entry, whose
+ * index is that of its shard), beginning with the first-th; returns how many exist. Takes each lock, which may mean to wait for it, and
+ * reads it with the clock frozen;
  * the caller must hold none. p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max);
 /* All counters to zero, lock by lock; waits as lt_lock_report does. */

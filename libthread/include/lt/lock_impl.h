@@ -22,9 +22,10 @@ struct lt_lock {
 	LT_OWN_LINE lt_word serving; /* ticket: the number that holds the lock; on its own line, waiters watch it */
 
 	/* Constant after lt_lock_init. */
-	LT_OWN_LINE const struct lt_lock_ops *ops;
+	LT_OWN_LINE struct lt_lock *at; /* what is taken: this one, or the first of its shard, whose fields count then */
+	const struct lt_lock_ops *ops;
 	struct lt_lock_stats *stats; /* NULL: level off */
-	struct lt_lock *registered;  /* next in the list of all locks */
+	struct lt_lock *registered;  /* next in the list of locks that are taken */
 	uint32_t index;
 	const struct lt_lock_class *described;
 	uint8_t lock_class, kind;

@@ -1,0 +1,75 @@
+/* One lock for all: what is asked for is a part of it, and a hart that holds one part has all others.
+ *
+ * So the parts count how many of them the hart holds: the first takes the one lock, the last to go, whichever it is, releases it. The one
+ * lock's waiter node outlives the call that took it, so it is the hart's. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "kinds.h"
+
+static struct lt_lock *the_one;
+static struct {
+	LT_OWN_LINE struct lt_lock_node node;
+	unsigned parts; /* that the hart holds */
+} held[HZ_MAX_HARTS];
+
+void lt_part_init(struct lt_lock *one)
+{
+	the_one = one;
+	memset(held, 0, sizeof(held));
+}
+
+static void part_init(struct lt_lock *lock, struct arena *arena)
+{
+	(void)lock;
+	(void)arena;
+}
+
+/* Counting costs no device time: a firmware with one lock by design would not do it. Returns how many parts the hart held before. */
+static unsigned count_parts(unsigned hart, int change)
+{
+	unsigned before;
+
+	clock_freeze();
+	before = held[hart].parts;
+	held[hart].parts += (unsigned)change;
+	clock_thaw();
+	return before;
+}
+
+/* Who waits does so, and counts, at the one lock. */
+static bool part_enter(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	unsigned hart = lt_hart_id();
+
+	(void)lock;
+	(void)node;
+	if (count_parts(hart, 1) == 0)
+		lt_lock_acquire(the_one, &held[hart].node);
+	return true;
+}
+
+static bool part_try(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	unsigned hart = lt_hart_id();
+
+	(void)lock;
+	(void)node;
+	if (held[hart].parts == 0 && !lt_lock_try(the_one, &held[hart].node))
+		return false;
+	count_parts(hart, 1);
+	return true;
+}
+
+static void part_release(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	unsigned hart = lt_hart_id();
+
+	(void)lock;
+	(void)node;
+	if (count_parts(hart, -1) == 1)
+		lt_lock_release(the_one, &held[hart].node);
+}
+
+/* Entering never fails: there is nothing to wait for behind it. */
+const struct lt_lock_ops lt_part_ops = { part_init, part_enter, NULL, part_try, part_release };
