@@ -91,6 +91,8 @@ public:
 	static nvme_sqe write_zeroes(uint64_t lba, uint32_t sectors);
 	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
 	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
+	// Bytes that a command moves by its opcode and fields.
+	static uint64_t bytes_of(const nvme_sqe &sqe);
 
 	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
 	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
