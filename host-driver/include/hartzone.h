@@ -82,8 +82,10 @@ int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
  * (id - 1) % workers serves it. data_blocks = largest transfer, at most 128 (0: 32 blocks; what the device takes is max_transfer).
  * NULL on failure. Queues of one device are opened and closed by one thread at a time. */
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks);
+/* The same for up to `depth` requests under way at once, 1 … 1023. */
+hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth);
 unsigned hartzone_queue_id(const hartzone_queue *queue);
-/* Frees the queue whatever is returned. NULL is allowed. */
+/* Waits for what is under way, and frees the queue whatever is returned. NULL is allowed. */
 int hartzone_queue_close(hartzone_queue *queue);
 
 /* Synchronous commands. data: blocks * HARTZONE_BLOCK_BYTES bytes, blocks at least 1. Where zones are, reads and writes follow their
@@ -130,6 +132,46 @@ struct hartzone_zones {
 void hartzone_zones_begin(struct hartzone_zones *zones, hartzone_queue *queue, uint64_t from_block, int state);
 /* 1: *zone is the next one; 0: there is none. */
 int hartzone_zones_next(struct hartzone_zones *zones, struct hartzone_zone *zone);
+
+/* Requests that are under way while the program does something else.
+ *
+ *	submit … submit, commit, then wait (blocks until at least one has ended) or reap (never blocks): how many completions were stored,
+ *	or HARTZONE_ERROR. A completion brings the request's token; block: of an append, where it went.
+ *
+ * What is written is copied by submit; buffers that are read into must stay until the completion is taken. wait commits by itself.
+ * event_fd: becomes readable when there are completions to reap, and once in a while without any, so that reap can tell of a device that
+ * died; it belongs to the queue. The other calls on a queue answer HARTZONE_ERROR ("busy") while requests are under way on it.
+ *
+ * Under the virtual clock device time passes from commit until a completion is taken: what is submitted in between is refused, and each
+ * request arrives a turnaround (4 us) after the completion that was taken last. */
+enum hartzone_operation {
+	HARTZONE_READ,
+	HARTZONE_WRITE,
+	HARTZONE_APPEND,
+	HARTZONE_FLUSH,
+	HARTZONE_ZONE_OPEN,
+	HARTZONE_ZONE_CLOSE,
+	HARTZONE_ZONE_FINISH,
+	HARTZONE_ZONE_RESET
+};
+struct hartzone_request {
+	uint64_t token; /* the caller's */
+	enum hartzone_operation operation;
+	unsigned flags;            /* of writes and appends */
+	uint64_t block;            /* or the start of the zone */
+	const struct iovec *parts; /* of reads, writes and appends */
+	int count;
+};
+struct hartzone_completion {
+	uint64_t token;
+	int status;
+	uint64_t block, latency_ns;
+};
+int hartzone_submit(hartzone_queue *queue, const struct hartzone_request *request);
+int hartzone_commit(hartzone_queue *queue);
+int hartzone_reap(hartzone_queue *queue, struct hartzone_completion *out, unsigned most);
+int hartzone_wait(hartzone_queue *queue, struct hartzone_completion *out, unsigned most);
+int hartzone_event_fd(hartzone_queue *queue);
 
 /* Admin commands. identify: 4096 bytes of any structure (cns, nsid and csi as the base specification numbers them). log_page: `bytes`, a
  * multiple of 4, from `offset` on; nsid: UINT32_MAX for the controller. Features: select 0 current, 1 default, 2 saved, 3 capabilities. */

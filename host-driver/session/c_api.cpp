@@ -64,8 +64,10 @@ hartzone_device *make_device(std::unique_ptr<hz::Machine> machine)
 // Queues that are still open have nothing behind them any more.
 void end(Device &device)
 {
-	for (hartzone_queue *queue : device.queues)
+	for (hartzone_queue *queue : device.queues) {
+		queue->async.reset();
 		queue->pair.reset();
+	}
 	device.controller.reset();
 	device.machine.reset();
 }
@@ -169,10 +171,18 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks)
 {
+	return hartzone_queue_open_deep(device, id, data_blocks, 1);
+}
+
+hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth)
+{
 	return guarded<hartzone_queue *>(nullptr, [&] {
 		auto queue = std::make_unique<hartzone_queue>();
 		hz::QueueOptions o;
-		o.depth = 2;
+		if (depth < 1 || depth >= HZ_MAX_QUEUE_DEPTH)
+			throw hz::Error("depth: " + std::to_string(depth) + " requests under way are not possible, 1 to " +
+					std::to_string(HZ_MAX_QUEUE_DEPTH - 1) + " are");
+		o.depth = depth + 1;
 		o.data_bytes = uint64_t(data_blocks ? data_blocks : default_blocks) * HARTZONE_BLOCK_BYTES;
 		queue->device = device->state;
 		queue->pair = device->state->controller->create_queue(id, o);
@@ -193,6 +203,9 @@ int hartzone_queue_close(hartzone_queue *queue)
 	if (!queue->pair)
 		return 0;
 	return guarded<int>(HARTZONE_ERROR, [&] {
+		if (queue->async)
+			queue->async->drain();
+		queue->async.reset();
 		queue->device->controller->delete_queue(std::move(queue->pair));
 		return 0;
 	});

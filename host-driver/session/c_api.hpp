@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "session/c_api_async.hpp"
 #include "session/controller.hpp"
 #include "session/machine.hpp"
 
@@ -55,4 +56,5 @@ struct hartzone_queue {
 	std::unique_ptr<hz::QueuePair> pair; // none: the device was closed
 	unsigned id = 0;
 	uint64_t latency_ns = 0;
+	std::unique_ptr<hz::capi::AsyncRequests> async; // from the first request on; goes before the pair
 };

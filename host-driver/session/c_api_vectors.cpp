@@ -1,17 +1,15 @@
 // C interface: transfers from and to several buffers, with flags.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "session/c_api.hpp"
+#include "session/c_api_vectors.hpp"
 
 #include <cstring>
 #include <vector>
 
+#include "session/c_api.hpp"
 #include "session/error.hpp"
 
-using namespace hz::capi;
+namespace hz::capi {
 
-namespace {
-
-// Whole blocks; throws Error for what is none, or more than the queue takes.
 uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count)
 {
 	uint64_t bytes = 0;
@@ -23,6 +21,19 @@ uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count)
 	return uint32_t(bytes / HARTZONE_BLOCK_BYTES);
 }
 
+uint32_t flag_bits(unsigned flags)
+{
+	if (flags & ~unsigned(HARTZONE_FUA))
+		throw hz::Error("flags " + std::to_string(flags) + ": only HARTZONE_FUA is known");
+	return flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
+}
+
+} // namespace hz::capi
+
+using namespace hz::capi;
+
+namespace {
+
 std::vector<std::byte> gathered(const iovec *parts, int count)
 {
 	std::vector<std::byte> all;
@@ -31,13 +42,6 @@ std::vector<std::byte> gathered(const iovec *parts, int count)
 		all.insert(all.end(), from, from + parts[i].iov_len);
 	}
 	return all;
-}
-
-uint32_t flag_bits(unsigned flags)
-{
-	if (flags & ~unsigned(HARTZONE_FUA))
-		throw hz::Error("flags " + std::to_string(flags) + ": only HARTZONE_FUA is known");
-	return flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
 }
 
 int send(hartzone_queue *queue, nvme_sqe (*command)(uint64_t, uint32_t), uint64_t block, const iovec *parts, int count, unsigned flags,

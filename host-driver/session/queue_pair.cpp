@@ -213,6 +213,13 @@ Completion QueuePair::completion_of(const nvme_cqe &cqe, uint16_t status, size_t
 	return c;
 }
 
+bool QueuePair::ready() const
+{
+	const size_t slot = consumed_ % options_.depth;
+	const auto *cqe = reinterpret_cast<const nvme_cqe *>(region_.at(cq_base() + slot * sizeof(nvme_cqe), sizeof(nvme_cqe)));
+	return (load(cqe->status) & 1) == (consumed_ / options_.depth % 2 == 0);
+}
+
 std::span<const Completion> QueuePair::reap()
 {
 	batch_.clear();
@@ -326,7 +333,7 @@ Completion QueuePair::run(nvme_sqe sqe, std::span<const std::byte> out, std::spa
 {
 	if (!can_acquire() || outstanding_ || open_)
 		throw Error("queue " + std::to_string(qid_) + " is busy");
-	const uint64_t arrival_ns = last_completion_ns_ + options_.turnaround_ns;
+	const uint64_t arrival_ns = next_arrival_ns();
 	check_bytes(std::max<uint64_t>(bytes_of(sqe), out.size()));
 	check_arrival(arrival_ns);
 	const auto cid = acquire();

@@ -74,6 +74,13 @@ public:
 	BusAddress sq_base() const { return memory_; }
 	BusAddress cq_base() const { return memory_ + layout_.cq; }
 	unsigned outstanding() const { return outstanding_; }
+	bool is_open() const { return open_; }
+	// When a command arrives that the last completion causes.
+	uint64_t next_arrival_ns() const { return last_completion_ns_ + options_.turnaround_ns; }
+	// Is there a completion to reap?
+	bool ready() const;
+	// Throws Error when the machine has died or the device takes no more commands.
+	void check() const { check_device(false); }
 	bool can_acquire() const { return free_count_ != 0; }
 
 	// A free command id, or nothing when depth - 1 are taken.

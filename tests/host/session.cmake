@@ -19,7 +19,7 @@ target_compile_definitions(session_attach_test PRIVATE HZ_SOFT_MACHINE="$<TARGET
 add_dependencies(session_attach_test soft_machine)
 if(NOT HZ_SANITIZE)
 	hz_gtest(session_machine_test session_machine_test.cpp LIBS hz_session hz_config LABEL qemu)
-	foreach(program session_c_api_test session_c_commands_test)
+	foreach(program session_c_api_test session_c_commands_test session_c_async_test)
 		add_executable(${program} ${program}.c)
 		set_target_properties(${program} PROPERTIES UNITY_BUILD OFF)
 		target_link_libraries(${program} PRIVATE libhartzone)
