@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
 
 #include "cli/options.hpp"
 #include "config/quantity.hpp"
 #include "session/error.hpp"
 #include "shm.h"
-#include "trace/formats.hpp"
 
 namespace hz::cli {
 
@@ -19,28 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
-
-std::span<const std::string_view> format_words()
-{
-	static const std::vector<std::string_view> words = [] {
-		std::vector<std::string_view> all{"auto"};
-		for (const trace::Format &format : trace::formats())
-			all.push_back(format.name);
-		return all;
-	}();
-	return words;
-}
-
-// "us" is "1us".
-std::string take_time_unit(const std::string &text, uint64_t &out)
-{
-	const bool number = text.front() >= '0' && text.front() <= '9';
-	const auto unit = conf::parse_duration_ns(number ? text : "1" + text);
-	if (!unit || *unit < 1 || *unit > 1000000000)
-		return "takes ns, us, ms, s, or a duration from 1ns to 1s such as 100ns, not '" + text + "'";
-	out = *unit;
-	return {};
-}
 
 std::string take_power_cut(const std::string &text, std::string &out)
 {
@@ -111,14 +87,7 @@ void RunFlags::add_trace_options(CLI::App &command)
 {
 	static constexpr std::string_view splits[] = {"auto", "address", "stream"};
 	command.option_defaults()->group("Traces");
-	add_choice(command, "--format", format, format_words(),
-		   "Format of the trace. Default: auto, told by its first lines. E.g. --format mqsim");
-	add_option(command, "--time-unit", "ns|us|ms|s|TIME",
-		   "What one unit of the trace's times is, where it is not the format's usual one. E.g. --time-unit us, --time-unit 100ns",
-		   [this](const std::string &text) { return take_time_unit(text, time_unit_ns); });
-	add_count(
-		command, "--skip-bad", skip_bad, 0, most_count,
-		"Pass over as many lines that cannot be read, count and name them; the next one ends the run. Default: 0. E.g. --skip-bad 10");
+	reading.add_to(command);
 	add_count(command, "--max-ops", max_ops, 1, most_count, "Replay only so many records. Default: all. E.g. --max-ops 1000");
 	add_choice(
 		command, "--split", split, splits,
@@ -172,12 +141,12 @@ void RunFlags::apply_trace(wl::Workload &w) const
 		w.name = fs::path(trace).filename().string();
 		w.file = trace;
 	}
-	if (!format.empty())
-		w.trace->format = format;
-	if (time_unit_ns)
-		w.trace->time_unit_ns = time_unit_ns;
-	if (skip_bad)
-		w.trace->skip_bad = skip_bad;
+	if (!reading.format.empty())
+		w.trace->format = reading.format;
+	if (reading.time_unit_ns)
+		w.trace->time_unit_ns = reading.time_unit_ns;
+	if (reading.skip_bad)
+		w.trace->skip_bad = reading.skip_bad;
 	if (!split.empty()) {
 		w.trace->split = split == "stream" ? wl::Split::stream : split == "address" ? wl::Split::address : wl::Split::automatic;
 		w.trace->block_key = "--split";
@@ -199,8 +168,9 @@ void RunFlags::refuse_without_trace() const
 	const struct {
 		bool given;
 		const char *name;
-	} options[] = {{!format.empty(), "--format"},   {time_unit_ns != 0, "--time-unit"}, {skip_bad != 0, "--skip-bad"},
-		       {max_ops != 0, "--max-ops"},     {!split.empty(), "--split"},        {timestamps, "--timestamps"},
+	} options[] = {{!reading.format.empty(), "--format"}, {reading.time_unit_ns != 0, "--time-unit"},
+		       {reading.skip_bad != 0, "--skip-bad"}, {max_ops != 0, "--max-ops"},
+		       {!split.empty(), "--split"},           {timestamps, "--timestamps"},
 		       {time_scale > 0, "--time-scale"}};
 	for (const auto &option : options)
 		if (option.given)

@@ -5,14 +5,16 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/machine_flags.hpp"
+#include "cli/trace_flags.hpp"
 #include "workload/spec.hpp"
 
 namespace hz::cli {
 
 struct RunFlags {
 	MachineFlags machine;
-	std::string workload, trace, format, mapping, split, out, power_cut, clock_jitter;
-	uint64_t threads = 0, queue_depth = 0, max_ops = 0, skip_bad = 0, time_unit_ns = 0;
+	TraceFlags reading;
+	std::string workload, trace, mapping, split, out, power_cut, clock_jitter;
+	uint64_t threads = 0, queue_depth = 0, max_ops = 0;
 	double time_scale = 0;
 	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false;
 

@@ -12,12 +12,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096, HARTZONE_ANY_QUEUE = 0 };
+enum hartzone_flags { HARTZONE_FUA = 1 }; /* force unit access: the write is durable when it ends */
 
 typedef struct hartzone_device hartzone_device;
 typedef struct hartzone_queue hartzone_queue;
@@ -80,8 +82,10 @@ int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
  * (id - 1) % workers serves it. data_blocks = largest transfer, at most 128 (0: 32 blocks; what the device takes is max_transfer).
  * NULL on failure. Queues of one device are opened and closed by one thread at a time. */
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks);
+/* The same for up to `depth` requests under way at once, 1 … 1023. */
+hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth);
 unsigned hartzone_queue_id(const hartzone_queue *queue);
-/* Frees the queue whatever is returned. NULL is allowed. */
+/* Waits for what is under way, and frees the queue whatever is returned. NULL is allowed. */
 int hartzone_queue_close(hartzone_queue *queue);
 
 /* Synchronous commands. data: blocks * HARTZONE_BLOCK_BYTES bytes, blocks at least 1. Where zones are, reads and writes follow their
@@ -90,6 +94,12 @@ int hartzone_read(hartzone_queue *queue, uint64_t block, uint32_t blocks, void *
 int hartzone_write(hartzone_queue *queue, uint64_t block, uint32_t blocks, const void *data);
 /* Writes at the zone's write pointer; *block receives where. */
 int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks, const void *data, uint64_t *block);
+/* The same from and to several buffers, whose lengths add up to whole blocks. flags: 0 or HARTZONE_FUA; block may be NULL. */
+int hartzone_readv(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count);
+int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count, unsigned flags);
+int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);
+/* Up to 65,536 blocks, which read as zeros afterwards; moves no data. */
+int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks, unsigned flags);
 /* Everything written before is durable afterwards. */
 int hartzone_flush(hartzone_queue *queue);
 int hartzone_zone_open(hartzone_queue *queue, uint64_t zone_start);
@@ -97,8 +107,91 @@ int hartzone_zone_close(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_finish(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_reset(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_reset_all(hartzone_queue *queue);
+/* Of a zone that is read only: its data are gone. */
+int hartzone_zone_offline(hartzone_queue *queue, uint64_t zone_start);
 /* The zone that holds block zone_start. */
 int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, struct hartzone_zone *zone);
+/* Zones one after the other, from the one that holds from_block on; of one state only, or HARTZONE_ANY_STATE.
+ *
+ *	hartzone_zones_begin(&zones, queue, 0, HARTZONE_FULL);
+ *	while (hartzone_zones_next(&zones, &zone))
+ *		…
+ *	if (zones.status) … it ended early, by this status or HARTZONE_ERROR
+ *
+ * A report is asked for every HARTZONE_ZONES_PER_REPORT zones: zones that change meanwhile are shown as they were then. */
+enum { HARTZONE_ANY_STATE = -1, HARTZONE_ZONES_PER_REPORT = 63 };
+struct hartzone_zones {
+	int status;
+	/* The library's own: */
+	hartzone_queue *queue;
+	uint64_t next;
+	int state;
+	uint32_t have, taken;
+	struct hartzone_zone zone[HARTZONE_ZONES_PER_REPORT];
+};
+void hartzone_zones_begin(struct hartzone_zones *zones, hartzone_queue *queue, uint64_t from_block, int state);
+/* 1: *zone is the next one; 0: there is none. */
+int hartzone_zones_next(struct hartzone_zones *zones, struct hartzone_zone *zone);
+
+/* Requests that are under way while the program does something else.
+ *
+ *	submit … submit, commit, then wait (blocks until at least one has ended) or reap (never blocks): how many completions were stored,
+ *	or HARTZONE_ERROR. A completion brings the request's token; block: of an append, where it went.
+ *
+ * What is written is copied by submit; buffers that are read into must stay until the completion is taken. wait commits by itself.
+ * event_fd: becomes readable when there are completions to reap, and once in a while without any, so that reap can tell of a device that
+ * died; it belongs to the queue. The other calls on a queue answer HARTZONE_ERROR ("busy") while requests are under way on it.
+ *
+ * Under the virtual clock device time passes from commit until a completion is taken: what is submitted in between is refused, and each
+ * request arrives a turnaround (4 us) after the completion that was taken last. */
+enum hartzone_operation {
+	HARTZONE_READ,
+	HARTZONE_WRITE,
+	HARTZONE_APPEND,
+	HARTZONE_FLUSH,
+	HARTZONE_ZONE_OPEN,
+	HARTZONE_ZONE_CLOSE,
+	HARTZONE_ZONE_FINISH,
+	HARTZONE_ZONE_RESET
+};
+struct hartzone_request {
+	uint64_t token; /* the caller's */
+	enum hartzone_operation operation;
+	unsigned flags;            /* of writes and appends */
+	uint64_t block;            /* or the start of the zone */
+	const struct iovec *parts; /* of reads, writes and appends */
+	int count;
+};
+struct hartzone_completion {
+	uint64_t token;
+	int status;
+	uint64_t block, latency_ns;
+};
+int hartzone_submit(hartzone_queue *queue, const struct hartzone_request *request);
+int hartzone_commit(hartzone_queue *queue);
+int hartzone_reap(hartzone_queue *queue, struct hartzone_completion *out, unsigned most);
+int hartzone_wait(hartzone_queue *queue, struct hartzone_completion *out, unsigned most);
+int hartzone_event_fd(hartzone_queue *queue);
+
+/* Admin commands. identify: 4096 bytes of any structure (cns, nsid and csi as the base specification numbers them). log_page: `bytes`, a
+ * multiple of 4, from `offset` on; nsid: UINT32_MAX for the controller. Features: select 0 current, 1 default, 2 saved, 3 capabilities. */
+int hartzone_identify(hartzone_device *device, uint8_t cns, uint32_t nsid, uint8_t csi, void *data);
+int hartzone_log_page(hartzone_device *device, uint8_t page, uint32_t nsid, uint64_t offset, void *data, uint32_t bytes);
+int hartzone_get_feature(hartzone_device *device, uint8_t feature, uint8_t select, uint32_t *value);
+int hartzone_set_feature(hartzone_device *device, uint8_t feature, uint32_t value);
+
+/* Any command at all, by its dwords; the library adds the id and the place of the data. An admin opcode's lowest two bits say where data
+ * go (1: to the device, 2: from it), at most 512 KiB; an I/O command moves as many bytes as its fields say, and data must be there for all
+ * of them. *result, which may be NULL: dwords 0 and 1 of the completion. Refused with HARTZONE_ERROR: admin commands that create or delete
+ * queues or their number, move doorbells, or wait for events, which are the library's. */
+struct hartzone_command {
+	uint8_t opcode, flags;
+	uint16_t reserved;
+	uint32_t nsid, cdw2, cdw3, cdw10, cdw11, cdw12, cdw13, cdw14, cdw15;
+};
+int hartzone_admin(hartzone_device *device, const struct hartzone_command *command, void *data, uint32_t bytes, uint64_t *result);
+int hartzone_io(hartzone_queue *queue, const struct hartzone_command *command, void *data, uint32_t bytes, uint64_t *result);
+
 /* Device time of the queue's last command, in ns; host time under the real clock. 0 before the first. */
 uint64_t hartzone_latency_ns(const hartzone_queue *queue);
 

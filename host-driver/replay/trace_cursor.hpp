@@ -18,7 +18,7 @@ public:
 	const TraceSurvey &survey() const { return *survey_; }
 	uint32_t progress_ppm() const;
 	/* "file:line: sentence" of the last record. */
-	[[noreturn]] void fail(const std::string &sentence) const { reader_->lines().fail(sentence); }
+	[[noreturn]] void fail(const std::string &sentence) const { reader_->file().fail(sentence); }
 
 private:
 	std::shared_ptr<const TraceSurvey> survey_;

@@ -43,7 +43,7 @@ void note_time(TraceSurvey &survey, const trace::Reader &reader, uint64_t time_n
 	survey.span_ns = std::max(survey.span_ns, time_ns > survey.first_ns ? time_ns - survey.first_ns : 0);
 	const double wanted = double(survey.span_ns) * survey.spec.time_scale * survey.spec.repeat;
 	if (survey.spec.timing == wl::Timing::open && wanted > double(longest_replay_ns))
-		reader.lines().fail(
+		reader.file().fail(
 			"the request would arrive " + std::to_string(uint64_t(std::min(wanted / 1e9, 1e18))) +
 			" s after the first one: a replay by timestamps lasts 24 days at most; use a smaller --time-scale, --max-ops, "
 			"or another --time-unit (now " +
@@ -117,7 +117,7 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 		if (survey->records % records_per_look)
 			continue;
 		check_interrupted();
-		progress.show(reader.lines().progress_ppm());
+		progress.show(reader.file().progress_ppm());
 	}
 	if (!survey->records)
 		throw trace::TraceError(spec.file + ":1: the trace holds no requests");

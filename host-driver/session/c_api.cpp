@@ -1,41 +1,15 @@
 // C interface: handles around the C++ session, exceptions turned into return values and one sentence per thread.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hartzone.h"
+#include "session/c_api.hpp"
 
 #include <cstring>
-#include <memory>
-#include <set>
-#include <string>
 
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
 #include "geometry.h"
-#include "session/controller.hpp"
 #include "session/error.hpp"
-#include "session/machine.hpp"
 
-namespace {
-
-// A device and the queues that are open on it. It lives as long as a handle of either kind does.
-struct Device {
-	std::unique_ptr<hz::Machine> machine;
-	std::unique_ptr<hz::Controller> controller;
-	std::string directory;
-	std::set<hartzone_queue *> queues;
-};
-
-} // namespace
-
-struct hartzone_device {
-	std::shared_ptr<Device> state;
-};
-
-struct hartzone_queue {
-	std::shared_ptr<Device> device;
-	std::unique_ptr<hz::QueuePair> pair; // none: the device was closed
-	unsigned id = 0;
-	uint64_t latency_ns = 0;
-};
+using namespace hz::capi;
 
 namespace {
 
@@ -43,43 +17,10 @@ constexpr uint32_t default_blocks = 32;
 thread_local std::string last_sentence = "no error";
 thread_local std::string status_sentence;
 
-template <class Result, class Action> Result guarded(Result failure, Action action)
-{
-	try {
-		return action();
-	} catch (const std::exception &e) {
-		last_sentence = e.what();
-		return failure;
-	}
-}
-
-hz::QueuePair &pair_of(const hartzone_queue *queue)
-{
-	if (!queue->pair)
-		throw hz::Error("the device of queue " + std::to_string(queue->id) + " has been closed");
-	return *queue->pair;
-}
-
-int run(hartzone_queue *queue, const nvme_sqe &sqe, std::span<const std::byte> out, std::span<std::byte> in, uint64_t *result)
-{
-	return guarded<int>(HARTZONE_ERROR, [&] {
-		hz::Completion c = pair_of(queue).run(sqe, out, in);
-		queue->latency_ns = c.latency_ns();
-		if (result && !c.status)
-			*result = c.result;
-		return int(c.status);
-	});
-}
-
-int run(hartzone_queue *queue, const nvme_sqe &sqe) { return run(queue, sqe, {}, {}, nullptr); }
-
 bool fits(const hartzone_queue *queue, uint32_t blocks)
 {
 	return guarded(false, [&] {
-		const size_t most = pair_of(queue).data(0).size() / HARTZONE_BLOCK_BYTES;
-		if (blocks == 0 || blocks > most)
-			throw hz::Error("a transfer of " + std::to_string(blocks) + " blocks is not possible: this queue takes 1 to " +
-					std::to_string(most) + " (data_blocks, when it is opened)");
+		require_fit(queue, blocks);
 		return true;
 	});
 }
@@ -123,8 +64,10 @@ hartzone_device *make_device(std::unique_ptr<hz::Machine> machine)
 // Queues that are still open have nothing behind them any more.
 void end(Device &device)
 {
-	for (hartzone_queue *queue : device.queues)
+	for (hartzone_queue *queue : device.queues) {
+		queue->async.reset();
 		queue->pair.reset();
+	}
 	device.controller.reset();
 	device.machine.reset();
 }
@@ -137,6 +80,38 @@ void shut_down(Device &device)
 }
 
 } // namespace
+
+namespace hz::capi {
+
+void set_last_sentence(const char *sentence) { last_sentence = sentence; }
+
+QueuePair &pair_of(const hartzone_queue *queue)
+{
+	if (!queue->pair)
+		throw Error("the device of queue " + std::to_string(queue->id) + " has been closed");
+	return *queue->pair;
+}
+
+void require_fit(const hartzone_queue *queue, uint64_t blocks)
+{
+	const size_t most = pair_of(queue).data(0).size() / HARTZONE_BLOCK_BYTES;
+	if (blocks == 0 || blocks > most)
+		throw Error("a transfer of " + std::to_string(blocks) + " blocks is not possible: this queue takes 1 to " +
+			    std::to_string(most) + " (data_blocks, when it is opened)");
+}
+
+int run(hartzone_queue *queue, const nvme_sqe &sqe, std::span<const std::byte> out, std::span<std::byte> in, uint64_t *result)
+{
+	return guarded<int>(HARTZONE_ERROR, [&] {
+		Completion c = pair_of(queue).run(sqe, out, in);
+		queue->latency_ns = c.latency_ns();
+		if (result && !c.status)
+			*result = c.result;
+		return int(c.status);
+	});
+}
+
+} // namespace hz::capi
 
 hartzone_device *hartzone_launch(const hartzone_options *options)
 {
@@ -196,10 +171,18 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks)
 {
+	return hartzone_queue_open_deep(device, id, data_blocks, 1);
+}
+
+hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth)
+{
 	return guarded<hartzone_queue *>(nullptr, [&] {
 		auto queue = std::make_unique<hartzone_queue>();
 		hz::QueueOptions o;
-		o.depth = 2;
+		if (depth < 1 || depth >= HZ_MAX_QUEUE_DEPTH)
+			throw hz::Error("depth: " + std::to_string(depth) + " requests under way are not possible, 1 to " +
+					std::to_string(HZ_MAX_QUEUE_DEPTH - 1) + " are");
+		o.depth = depth + 1;
 		o.data_bytes = uint64_t(data_blocks ? data_blocks : default_blocks) * HARTZONE_BLOCK_BYTES;
 		queue->device = device->state;
 		queue->pair = device->state->controller->create_queue(id, o);
@@ -220,6 +203,9 @@ int hartzone_queue_close(hartzone_queue *queue)
 	if (!queue->pair)
 		return 0;
 	return guarded<int>(HARTZONE_ERROR, [&] {
+		if (queue->async)
+			queue->async->drain();
+		queue->async.reset();
 		queue->device->controller->delete_queue(std::move(queue->pair));
 		return 0;
 	});
@@ -248,24 +234,6 @@ int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks,
 }
 
 int hartzone_flush(hartzone_queue *queue) { return run(queue, hz::QueuePair::flush()); }
-int hartzone_zone_open(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_OPEN)); }
-int hartzone_zone_close(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_CLOSE)); }
-int hartzone_zone_finish(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_FINISH)); }
-int hartzone_zone_reset(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_RESET)); }
-int hartzone_reset_all(hartzone_queue *queue) { return run(queue, hz::QueuePair::zone_send(0, NVME_ZSA_RESET, true)); }
-
-int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, hartzone_zone *zone)
-{
-	std::byte data[HARTZONE_BLOCK_BYTES];
-	int code = run(queue, hz::QueuePair::zone_report(zone_start, sizeof(data)), {}, data, nullptr);
-	if (code)
-		return code;
-	nvme_zone_descriptor d;
-	std::memcpy(&d, data + sizeof(nvme_zone_report), sizeof(d));
-	*zone = {d.start, d.capacity, d.write_pointer, static_cast<hartzone_zone_state>(d.state >> 4)};
-	return 0;
-}
-
 uint64_t hartzone_latency_ns(const hartzone_queue *queue) { return queue->latency_ns; }
 
 const char *hartzone_error_text(int code)

@@ -31,6 +31,9 @@ public:
 	virtual void delete_queue(unsigned qid) = 0;
 };
 
+// Admin commands that would change what others stand on (queues, doorbells), or that are not answered in their turn.
+bool for_the_owner_alone(const nvme_sqe &sqe);
+
 // Throws NvmeError "<what> failed: <status text>" unless the command succeeded.
 void require_success(const char *what, const AdminResult &result);
 

@@ -39,18 +39,6 @@ nvme_sqe io(uint8_t opcode, uint64_t lba, uint32_t sectors)
 	return sqe;
 }
 
-// Bytes that a command moves by its own fields.
-uint64_t implied_bytes(const nvme_sqe &sqe)
-{
-	switch (sqe.opcode) {
-	case NVME_IO_READ:
-	case NVME_IO_WRITE:
-	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
-	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
-	default: return 0;
-	}
-}
-
 } // namespace
 
 QueueLayout layout_of(const QueueOptions &o)
@@ -136,6 +124,17 @@ nvme_sqe QueuePair::zone_report(uint64_t start, uint32_t bytes, bool partial)
 	return sqe;
 }
 
+uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
+{
+	switch (sqe.opcode) {
+	case NVME_IO_READ:
+	case NVME_IO_WRITE:
+	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
+	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	default: return 0;
+	}
+}
+
 void QueuePair::check_bytes(uint64_t bytes) const
 {
 	if (bytes > options_.data_bytes)
@@ -172,7 +171,7 @@ void QueuePair::check_submit(uint16_t cid, uint64_t arrival_ns) const
 uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t bytes)
 {
 	if (bytes == ~0ull)
-		bytes = implied_bytes(sqe);
+		bytes = bytes_of(sqe);
 	check_bytes(bytes);
 	check_submit(cid, arrival_ns);
 	PrpPair pair = build_prps(region_, data_bus(cid), bytes, list_bus(cid));
@@ -212,6 +211,13 @@ Completion QueuePair::completion_of(const nvme_cqe &cqe, uint16_t status, size_t
 	c.arrival_ns = virtual_clock_ ? std::max(arrival_[c.cid], load(clock_.opened_ns)) : arrival_[c.cid];
 	c.completed_ns = virtual_clock_ ? load(clock_.completed_ns[slot]) : host_ns();
 	return c;
+}
+
+bool QueuePair::ready() const
+{
+	const size_t slot = consumed_ % options_.depth;
+	const auto *cqe = reinterpret_cast<const nvme_cqe *>(region_.at(cq_base() + slot * sizeof(nvme_cqe), sizeof(nvme_cqe)));
+	return (load(cqe->status) & 1) == (consumed_ / options_.depth % 2 == 0);
 }
 
 std::span<const Completion> QueuePair::reap()
@@ -327,8 +333,8 @@ Completion QueuePair::run(nvme_sqe sqe, std::span<const std::byte> out, std::spa
 {
 	if (!can_acquire() || outstanding_ || open_)
 		throw Error("queue " + std::to_string(qid_) + " is busy");
-	const uint64_t arrival_ns = last_completion_ns_ + options_.turnaround_ns;
-	check_bytes(std::max<uint64_t>(implied_bytes(sqe), out.size()));
+	const uint64_t arrival_ns = next_arrival_ns();
+	check_bytes(std::max<uint64_t>(bytes_of(sqe), out.size()));
 	check_arrival(arrival_ns);
 	const auto cid = acquire();
 	auto buffer = data(*cid);

@@ -74,6 +74,13 @@ public:
 	BusAddress sq_base() const { return memory_; }
 	BusAddress cq_base() const { return memory_ + layout_.cq; }
 	unsigned outstanding() const { return outstanding_; }
+	bool is_open() const { return open_; }
+	// When a command arrives that the last completion causes.
+	uint64_t next_arrival_ns() const { return last_completion_ns_ + options_.turnaround_ns; }
+	// Is there a completion to reap?
+	bool ready() const;
+	// Throws Error when the machine has died or the device takes no more commands.
+	void check() const { check_device(false); }
 	bool can_acquire() const { return free_count_ != 0; }
 
 	// A free command id, or nothing when depth - 1 are taken.
@@ -91,6 +98,8 @@ public:
 	static nvme_sqe write_zeroes(uint64_t lba, uint32_t sectors);
 	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
 	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
+	// Bytes that a command moves by its opcode and fields.
+	static uint64_t bytes_of(const nvme_sqe &sqe);
 
 	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
 	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.

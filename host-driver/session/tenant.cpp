@@ -17,21 +17,6 @@ using lease::Outcome;
 
 namespace {
 
-// Commands that would change what others stand on, or that are not answered in their turn.
-bool for_the_owner_alone(const nvme_sqe &sqe)
-{
-	switch (sqe.opcode) {
-	case NVME_ADMIN_CREATE_SQ:
-	case NVME_ADMIN_CREATE_CQ:
-	case NVME_ADMIN_DELETE_SQ:
-	case NVME_ADMIN_DELETE_CQ:
-	case NVME_ADMIN_DBBUF:
-	case NVME_ADMIN_ASYNC_EVENT: return true;
-	case NVME_ADMIN_SET_FEATURES: return (sqe.cdw10 & 0xff) == NVME_FEAT_NUMBER_OF_QUEUES;
-	default: return false;
-	}
-}
-
 void set_text(lease::Reply &reply, Outcome outcome, const char *words)
 {
 	reply.outcome = outcome;

@@ -1,4 +1,4 @@
-/* Comma-separated traces: MSR Cambridge, Alibaba, Tencent, SPC, vSCSI.
+/* Comma-separated traces: MSR Cambridge, SYSTOR '17, Alibaba, Tencent, SPC, vSCSI.
  *
  * Direction codes differ and even contradict each other (Tencent 0 = read, MQSim 0 = write): each parser spells its own. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -9,27 +9,17 @@ namespace {
 
 constexpr uint64_t block_512 = 512;
 
-bool take_letter(const FieldList &f, size_t index, Record &r)
-{
-	const bool read = same_word(f.field[index], "r"), write = same_word(f.field[index], "w");
-	r.op = read ? Op::read : Op::write;
-	return read || write;
-}
-
-bool take_stream(const FieldList &f, size_t index, Record &r)
-{
-	const auto stream = to_unsigned(f.field[index]);
-	r.stream = stream.value_or(0);
-	return stream.has_value();
-}
-
 } // namespace
 
-/* Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime: usually 100 ns since 1601; bytes. */
+/* Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime: usually 100 ns since 1601; bytes. A header line is skipped. */
 Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
-	if (!field_count(f, 7, why) || !take_time(f, 0, state, r.time_ns, why))
+	if (!field_count(f, 7, why))
+		return Parsed::error;
+	if (same_word(f.field[0], "timestamp"))
+		return Parsed::skip;
+	if (!take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	if (f.field[1].empty() || to_unsigned(f.field[1]))
 		return wrong_field(f, 1, "a host name", why);
@@ -46,6 +36,24 @@ Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::strin
 	return ok ? Parsed::record : Parsed::error;
 }
 
+/* Timestamp,Response,IOType,LUN,Offset,Size: usually seconds; R, W or blank, which is neither and skipped; bytes. A header line is
+ * skipped. */
+Parsed parse_systor(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const FieldList f = split_commas(line);
+	if (!field_count(f, 6, why))
+		return Parsed::error;
+	if (same_word(f.field[0], "timestamp"))
+		return Parsed::skip;
+	if (!take_time(f, 0, state, r.time_ns, why))
+		return Parsed::error;
+	if (f.field[2].empty())
+		return Parsed::skip;
+	const bool ok = take_letter(f, 2, r.op, why) && take_stream(f, 3, "the number of a logical unit", r.stream, why) &&
+			take_offset(f, 4, 1, r.offset, why) && take_size(f, 5, 1, r.bytes, why);
+	return ok ? Parsed::record : Parsed::error;
+}
+
 /* device_id,opcode,offset,length,timestamp: R or W, bytes, usually microseconds. A header line is skipped. */
 Parsed parse_alibaba(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
@@ -54,11 +62,8 @@ Parsed parse_alibaba(std::string_view line, ParseState &state, Record &r, std::s
 		return Parsed::error;
 	if (same_word(f.field[0], "device_id"))
 		return Parsed::skip;
-	if (!take_stream(f, 0, r))
-		return wrong_field(f, 0, "a device number", why);
-	if (!take_letter(f, 1, r))
-		return wrong_field(f, 1, "R or W", why);
-	const bool ok = take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) && take_time(f, 4, state, r.time_ns, why);
+	const bool ok = take_stream(f, 0, "a device number", r.stream, why) && take_letter(f, 1, r.op, why) &&
+			take_offset(f, 2, 1, r.offset, why) && take_size(f, 3, 1, r.bytes, why) && take_time(f, 4, state, r.time_ns, why);
 	return ok ? Parsed::record : Parsed::error;
 }
 
@@ -77,9 +82,7 @@ Parsed parse_tencent(std::string_view line, ParseState &state, Record &r, std::s
 	if (f.field[3] != "0" && f.field[3] != "1")
 		return wrong_field(f, 3, "0 (read) or 1 (write)", why);
 	r.op = f.field[3] == "0" ? Op::read : Op::write;
-	if (!take_stream(f, 4, r))
-		return wrong_field(f, 4, "a volume number", why);
-	return Parsed::record;
+	return take_stream(f, 4, "a volume number", r.stream, why) ? Parsed::record : Parsed::error;
 }
 
 /* ASU,LBA,Size,Opcode,Timestamp: 512-byte sectors, bytes, R or W, usually seconds; further fields are the vendor's. */
@@ -90,13 +93,9 @@ Parsed parse_spc(std::string_view line, ParseState &state, Record &r, std::strin
 		f.count = 5;
 	if (!field_count(f, 5, why))
 		return Parsed::error;
-	if (!take_stream(f, 0, r))
-		return wrong_field(f, 0, "a storage unit number", why);
-	if (!take_offset(f, 1, block_512, r.offset, why) || !take_size(f, 2, 1, r.bytes, why))
-		return Parsed::error;
-	if (!take_letter(f, 3, r))
-		return wrong_field(f, 3, "R or W", why);
-	return take_time(f, 4, state, r.time_ns, why) ? Parsed::record : Parsed::error;
+	const bool ok = take_stream(f, 0, "a storage unit number", r.stream, why) && take_offset(f, 1, block_512, r.offset, why) &&
+			take_size(f, 2, 1, r.bytes, why) && take_letter(f, 3, r.op, why) && take_time(f, 4, state, r.time_ns, why);
+	return ok ? Parsed::record : Parsed::error;
 }
 
 /* version,time,op,size,lbn: seconds or microseconds, a SCSI opcode (READ 08h 28h 88h, WRITE 0ah 2ah 8ah; decimal 40, 42, 136, 138 are

@@ -1,44 +1,68 @@
-/* Telling the format of a trace and the unit of its times from its first lines. */
+/* Telling the format of a trace and the unit of its times from its beginning. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/dialect.hpp"
 
 #include "trace/time_unit.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace hz::trace {
 namespace {
 
-constexpr size_t format_lines = 32, unit_lines = 1000;
+constexpr size_t sample_items = 32, unit_lines = 1000;
 
 struct Candidate {
 	const Format *format;
 	ParseState state;
 	uint64_t records = 0, broken = 0;
+	uint64_t last_ns = 0;
 };
 
-/* Unix seconds tell a Tencent line from other rows of five numbers. */
-bool plausible(const Format &format, const Record &record)
+Candidate candidate_of(const Format &format)
 {
-	return format.name != "tencent" || record.time_ns >= 100000000ull * 1000000000;
+	Candidate c{&format, {}};
+	c.state.time_unit_ns = std::max<uint64_t>(1, format.time_unit_ns);
+	if (format.events)
+		c.state.event = ParseState::any_event;
+	return c;
 }
 
-void try_line(Candidate &candidate, std::string_view line)
+/* Where the fields alone do not tell: the time of a Tencent line is Unix seconds, DiskSim's have a fraction and MQSim's have none, and the
+ * times of a binary trace without a version or magic number never decrease, and its objects are accessed again later or never. */
+bool plausible(const Candidate &c, std::string_view item, const Record &record)
+{
+	if (c.format->name == "tencent")
+		return record.time_ns >= 100000000ull * 1000000000;
+	const bool fraction = item.substr(0, item.find_first_of(" \t")).find('.') != item.npos;
+	if (c.format->name == "disksim" || c.format->name == "mqsim")
+		return fraction == (c.format->name == "disksim");
+	if (c.format->name != "oracle-general")
+		return true;
+	int64_t next;
+	memcpy(&next, item.data() + 16, sizeof(next));
+	return record.time_ns >= c.last_ns && next >= -1 && next < 1ll << 48;
+}
+
+void try_item(Candidate &c, std::string_view item)
 {
 	Record record;
 	std::string why;
-	const Parsed parsed = candidate.format->parse(line, candidate.state, record, why);
-	const bool fits = parsed == Parsed::record && plausible(*candidate.format, record);
-	candidate.records += fits;
-	candidate.broken += !fits && parsed != Parsed::skip;
+	const Parsed parsed = c.format->parse(item, c.state, record, why);
+	const bool fits = parsed == Parsed::record && plausible(c, item, record);
+	c.last_ns = record.time_ns;
+	c.records += fits;
+	c.broken += !fits && parsed != Parsed::skip;
 }
 
-std::string expectations()
+std::string expectations(bool binary)
 {
 	std::string out;
 	for (const Format &format : formats())
-		out += "\n  " + std::string(format.name) + ": " + format.expected;
+		if (binary == (format.record_bytes != 0))
+			out += "\n  " + std::string(format.name) + ": " + format.expected;
 	return out;
 }
 
@@ -46,10 +70,10 @@ std::string expectations()
 bool comment(std::string_view line) { return line.empty() || line.front() == '#'; }
 
 /* Further lines, until `sample` has `count`, comments left out. */
-void read_sample(LineSource &lines, size_t count, std::vector<std::string> &sample)
+void read_sample(TraceFile &file, size_t count, std::vector<std::string> &sample)
 {
 	std::string_view line;
-	while (sample.size() < count && lines.next(line))
+	while (sample.size() < count && file.next_line(line))
 		if (!comment(line))
 			sample.emplace_back(line);
 }
@@ -62,55 +86,106 @@ const Format *format_of_header(const std::vector<std::string> &sample)
 	return nullptr;
 }
 
-/* The candidate with the fewest broken lines, at most `most_broken`. */
-const Format &format_of_lines(const LineSource &lines, const std::vector<std::string> &sample, uint64_t most_broken)
+/* The candidate with the fewest broken items, at most `most_broken`. */
+const Format &best(const TraceFile &file, std::vector<Candidate> candidates, uint64_t most_broken, bool binary)
 {
-	std::vector<Candidate> candidates;
-	for (const Format &format : formats())
-		if (!format.header) {
-			candidates.push_back({&format, {}});
-			candidates.back().state.time_unit_ns = std::max<uint64_t>(1, format.time_unit_ns);
-			for (const std::string &line : sample)
-				try_line(candidates.back(), line);
-		}
 	std::erase_if(candidates, [&](const Candidate &c) { return !c.records || c.broken > most_broken; });
 	std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) { return a.broken < b.broken; });
 	if (candidates.empty())
-		lines.fail("the format is not known: the first lines fit none of" + expectations());
+		file.fail(std::string("the format is not known: the first ") + (binary ? "records" : "lines") + " fit none of" +
+			  expectations(binary));
 	if (candidates.size() > 1 && candidates[0].broken == candidates[1].broken)
-		lines.fail("the lines fit both " + std::string(candidates[0].format->name) + " and " +
-			   std::string(candidates[1].format->name) + ": say which with --format");
+		file.fail(std::string("the ") + (binary ? "records" : "lines") + " fit both " + std::string(candidates[0].format->name) +
+			  " and " + std::string(candidates[1].format->name) + ": say which with --format");
 	return *candidates[0].format;
 }
 
-void choose_format(LineSource &lines, const ReaderOptions &options, std::vector<std::string> &sample, Dialect &dialect)
+const Format &format_of_lines(const TraceFile &file, const std::vector<std::string> &sample, uint64_t most_broken)
+{
+	std::vector<Candidate> candidates;
+	for (const Format &format : formats())
+		if (!format.header && !format.record_bytes) {
+			candidates.push_back(candidate_of(format));
+			for (const std::string &line : sample)
+				try_item(candidates.back(), line);
+		}
+	return best(file, std::move(candidates), std::min<uint64_t>(most_broken, sample.size() / 2), false);
+}
+
+/* The first whole records of `head`, as this format cuts it. */
+void try_records(Candidate &c, std::string_view head)
+{
+	for (size_t i = 0; i < sample_items && head.size() >= c.format->record_bytes; i++) {
+		try_item(c, head.substr(0, c.format->record_bytes));
+		const size_t length = c.format->record_bytes + std::exchange(c.state.payload_bytes, 0);
+		head.remove_prefix(std::min(head.size(), length));
+	}
+}
+
+const Format &format_of_records(const TraceFile &file, std::string_view head, uint64_t most_broken)
+{
+	std::vector<Candidate> candidates;
+	for (const Format &format : formats())
+		if (format.record_bytes) {
+			candidates.push_back(candidate_of(format));
+			try_records(candidates.back(), head);
+		}
+	return best(file, std::move(candidates), std::min<uint64_t>(most_broken, sample_items / 2), true);
+}
+
+void choose_format(TraceFile &file, const ReaderOptions &options, std::vector<std::string> &sample, Dialect &dialect)
 {
 	if (options.format != "auto") {
 		dialect.format_from = Known::given;
 		dialect.format = find_format(options.format);
 		if (!dialect.format)
-			throw TraceError(lines.name() + ":1: unknown trace format '" + options.format + "': use auto, " + format_names());
+			throw TraceError(file.name() + ":1: unknown trace format '" + options.format + "': use auto, " + format_names());
 		return;
 	}
-	read_sample(lines, format_lines, sample);
 	dialect.format_from = Known::detected;
+	const std::string_view head = file.head();
+	if (head.find('\0') != head.npos) {
+		dialect.format = &format_of_records(file, head, options.skip_bad);
+		return;
+	}
+	read_sample(file, sample_items, sample);
 	dialect.format = format_of_header(sample);
 	if (!dialect.format)
-		dialect.format = &format_of_lines(lines, sample, std::min<uint64_t>(options.skip_bad, sample.size() / 2));
+		dialect.format = &format_of_lines(file, sample, options.skip_bad);
 }
 
-void choose_unit(LineSource &lines, const ReaderOptions &options, std::vector<std::string> &sample, Dialect &dialect)
+/* The first of the format's events that one of the first lines, or of the records in the first 4 KiB, has. */
+void choose_event(TraceFile &file, std::vector<std::string> &sample, Dialect &dialect)
+{
+	const Format &format = *dialect.format;
+	const std::string head(format.events && format.record_bytes ? file.head() : std::string_view());
+	if (format.events && !format.record_bytes)
+		read_sample(file, unit_lines, sample);
+	for (const char *event = format.events; event && *event; event++) {
+		Candidate c = candidate_of(format);
+		c.state.event = *event;
+		try_records(c, head);
+		for (const std::string &line : sample)
+			try_item(c, line);
+		dialect.event = *event;
+		if (c.records)
+			return;
+	}
+	dialect.event = 'Q';
+}
+
+void choose_unit(TraceFile &file, const ReaderOptions &options, std::vector<std::string> &sample, Dialect &dialect)
 {
 	const Format &format = *dialect.format;
 	if (options.time_unit_ns && format.unit_is_fixed)
-		throw TraceError(lines.name() + ":1: the times of a " + std::string(format.name) + " trace are in ns: remove --time-unit");
+		throw TraceError(file.name() + ":1: the times of a " + std::string(format.name) + " trace are in ns: remove --time-unit");
 	if (options.time_unit_ns) {
 		dialect.unit_from = Known::given;
 		dialect.time_unit_ns = options.time_unit_ns;
 	} else if (format.time_unit_ns) {
 		dialect.time_unit_ns = format.time_unit_ns;
 	} else {
-		read_sample(lines, unit_lines, sample);
+		read_sample(file, unit_lines, sample);
 		const UnitGuess guess = guess_vscsi_unit(sample);
 		dialect.unit_from = guess.certain ? Known::detected : Known::assumed;
 		dialect.time_unit_ns = guess.unit_ns;
@@ -126,14 +201,23 @@ const char *known_name(Known known)
 	return names[size_t(known)];
 }
 
-Dialect find_dialect(LineSource &lines, const ReaderOptions &options)
+Dialect find_dialect(TraceFile &file, const ReaderOptions &options)
 {
 	Dialect dialect;
 	std::vector<std::string> sample;
 	dialect.skip_bad = options.skip_bad;
-	choose_format(lines, options, sample, dialect);
-	choose_unit(lines, options, sample, dialect);
+	choose_format(file, options, sample, dialect);
+	choose_event(file, sample, dialect);
+	choose_unit(file, options, sample, dialect);
 	return dialect;
+}
+
+ParseState first_state(const Dialect &dialect)
+{
+	ParseState state;
+	state.time_unit_ns = dialect.time_unit_ns;
+	state.event = dialect.event;
+	return state;
 }
 
 } // namespace hz::trace

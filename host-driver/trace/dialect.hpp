@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trace/formats.hpp"
-#include "trace/line_source.hpp"
+#include "trace/trace_file.hpp"
 
 #include <string>
 
@@ -29,11 +29,16 @@ struct Dialect {
 	uint64_t time_unit_ns = 1;
 	Known format_from = Known::format, unit_from = Known::format;
 	std::string unit_evidence; /* of a unit that was detected or assumed: what in the lines says so */
+	char event = 'Q';          /* of formats with several events of a request: which of them is the record */
 	uint64_t skip_bad = 0;
 };
 
-/* Looks at the first lines. A format is told by the first 32: all of them must fit it, or all but skip_bad, and fit no other as
- * well. Throws TraceError when none fits, or more than one (then the format must be given), or for a unit that the format forbids. */
-Dialect find_dialect(LineSource &lines, const ReaderOptions &options);
+/* Looks at the first lines, or records if the first 4 KiB hold a NUL byte. A format is told by the first 32: all of them must fit it, or
+ * all but skip_bad, and fit no other as well. Throws TraceError when none fits, or more than one (then the format must be given), or for
+ * a unit that the format forbids. */
+Dialect find_dialect(TraceFile &file, const ReaderOptions &options);
+
+/* Of a parser at the beginning of such a file. */
+ParseState first_state(const Dialect &dialect);
 
 } // namespace hz::trace

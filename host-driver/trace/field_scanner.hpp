@@ -10,7 +10,7 @@
 namespace hz::trace {
 
 struct FieldList {
-	static constexpr size_t limit = 16;
+	static constexpr size_t limit = 20;
 	std::string_view field[limit];
 	size_t count = 0; /* limit + 1: there were more */
 };

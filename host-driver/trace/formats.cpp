@@ -5,7 +5,7 @@
 namespace hz::trace {
 namespace {
 
-constexpr uint64_t us = 1000, s = 1000000000;
+constexpr uint64_t us = 1000, ms = 1000000, s = 1000000000;
 constexpr Format table[] = {
 	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native, "hartzone-trace", 1,
 	 true},
@@ -17,6 +17,16 @@ constexpr Format table[] = {
 	{"tencent", "'time,offset_sectors,size_sectors,0|1,volume', 0 = read, 1 = write", parse_tencent, nullptr, s, false},
 	{"spc", "'asu,lba,size_bytes,R|W,time'", parse_spc, nullptr, s, false},
 	{"vscsi", "'version,time,scsi_opcode,size_bytes,lbn'", parse_vscsi, nullptr, 0, false},
+	{"disksim", "'time device block blocks flags', bit 0 of the hexadecimal flags: 1 = read", parse_disksim, nullptr, ms, false},
+	{"fiu", "'time pid process lba sectors R|W major minor [md5]'", parse_fiu, nullptr, 1, false},
+	{"systor", "'time,response,R|W,lun,offset,size'", parse_systor, nullptr, s, false},
+	{"thesios", "the columns that a first line 'filename,…' names", parse_thesios, "filename,", s, false},
+	{"blkparse", "'major,minor cpu sequence time pid action rwbs sector + sectors [process]'", parse_blkparse, nullptr, s, false, 0,
+	 "QDC"},
+	{"blktrace", "the kernel's blk_io_trace, version 7", parse_blktrace, nullptr, 1, true, 48, "QDC"},
+	{"vscsi1", "sn, len, nSG (4 bytes each), cmd, ver (2), lbn, ts (8)", parse_vscsi1, nullptr, us, false, 32},
+	{"vscsi2", "cmd, ver (2 bytes each), sn, len, nSG (4), lbn, ts, rt (8)", parse_vscsi2, nullptr, us, false, 40},
+	{"oracle-general", "time, object, size, next access (4, 8, 4 and 8 bytes)", parse_oracle_general, nullptr, s, false, 24},
 };
 
 constexpr uint64_t max_size = 1ull << 30, max_offset = 1ull << 62;
@@ -82,6 +92,38 @@ bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, s
 		return wrong_field(f, index, "a size above 0 and up to 1 GiB", why) == Parsed::record;
 	out = *value * unit;
 	return true;
+}
+
+bool take_letter(const FieldList &f, size_t index, Op &op, std::string &why)
+{
+	const bool read = same_word(f.field[index], "r"), write = same_word(f.field[index], "w");
+	op = read ? Op::read : Op::write;
+	return read || write || wrong_field(f, index, "R or W", why) == Parsed::record;
+}
+
+bool take_stream(const FieldList &f, size_t index, const char *expected, uint64_t &stream, std::string &why)
+{
+	const auto number = to_unsigned(f.field[index]);
+	stream = number.value_or(0);
+	return number || wrong_field(f, index, expected, why) == Parsed::record;
+}
+
+bool check_offset(const char *field, uint64_t value, uint64_t unit, uint64_t &out, std::string &why)
+{
+	out = value * unit;
+	if (value <= max_offset / unit)
+		return true;
+	why = std::string(field) + " " + std::to_string(value) + ": expected an offset";
+	return false;
+}
+
+bool check_size(const char *field, uint64_t value, uint64_t &out, std::string &why)
+{
+	out = value;
+	if (value > 0 && value <= max_size)
+		return true;
+	why = std::string(field) + " " + std::to_string(value) + ": expected a size above 0 and up to 1 GiB";
+	return false;
 }
 
 bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why)

@@ -78,6 +78,14 @@ const Verb *find_verb(std::string_view word)
 
 } // namespace
 
+std::string_view op_name(Op op)
+{
+	for (const Verb &verb : verbs)
+		if (verb.op == op)
+			return verb.name;
+	return {};
+}
+
 Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const size_t comment = line.find('#');

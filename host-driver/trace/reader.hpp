@@ -10,18 +10,18 @@
 
 namespace hz::trace {
 
-/* Streaming, constant memory. Passes over as many broken lines as the dialect allows; throws TraceError "file:line: …" with what was
- * expected on the next one. */
+/* Streaming, constant memory. Passes over as many broken lines (or records of a binary file) as the dialect allows; throws TraceError
+ * "file:line: …" with what was expected on the next one. */
 class Reader : public RecordStream {
 public:
 	Reader(const std::string &path, const Dialect &dialect);
 	/* With a look at the first lines before. */
 	Reader(const std::string &path, const ReaderOptions &options);
-	/* Text in memory. */
-	Reader(std::string_view text, const std::string &name, const ReaderOptions &options);
+	/* Content in memory. */
+	Reader(std::string_view content, const std::string &name, const ReaderOptions &options);
 	bool next(Record &record) override;
 	const Dialect &dialect() const { return dialect_; }
-	const LineSource &lines() const { return *lines_; }
+	const TraceFile &file() const { return *file_; }
 	/* Broken lines so far, and the first ones as sentences. */
 	uint64_t skipped() const { return skipped_; }
 	const std::vector<std::string> &skipped_lines() const { return skipped_lines_; }
@@ -29,9 +29,10 @@ public:
 	static constexpr size_t most_sentences = 10;
 
 private:
+	bool next_item(std::string_view &item);
 	void pass_over(const std::string &why);
 
-	std::unique_ptr<LineSource> lines_;
+	std::unique_ptr<TraceFile> file_;
 	Dialect dialect_;
 	ParseState state_;
 	uint64_t skipped_ = 0;

@@ -1,4 +1,4 @@
-/* Space-separated traces: MQSim ASCII and fio iolog version 2 and 3. */
+/* Space-separated traces: MQSim, DiskSim and FIU, and fio iolog version 2 and 3. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
@@ -60,16 +60,44 @@ Parsed parse_mqsim(std::string_view line, ParseState &state, Record &r, std::str
 	const FieldList f = split_spaces(line);
 	if (!field_count(f, 5, why) || !take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
-	const auto device = to_unsigned(f.field[1]);
-	if (!device)
-		return wrong_field(f, 1, "a device number", why);
-	r.stream = *device;
+	if (!take_stream(f, 1, "a device number", r.stream, why))
+		return Parsed::error;
 	if (!take_offset(f, 2, 512, r.offset, why) || !take_size(f, 3, 512, r.bytes, why))
 		return Parsed::error;
 	if (f.field[4] != "0" && f.field[4] != "1")
 		return wrong_field(f, 4, "0 (write) or 1 (read)", why);
 	r.op = f.field[4] == "0" ? Op::write : Op::read;
 	return Parsed::record;
+}
+
+/* time device block blocks flags: usually milliseconds with a fraction; 512-byte blocks; flags in hexadecimal, bit 0 set in reads. */
+Parsed parse_disksim(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const FieldList f = split_spaces(line);
+	const bool ok = field_count(f, 5, why) && take_time(f, 0, state, r.time_ns, why) &&
+			take_stream(f, 1, "a device number", r.stream, why) && take_offset(f, 2, 512, r.offset, why) &&
+			take_size(f, 3, 512, r.bytes, why);
+	if (!ok)
+		return Parsed::error;
+	const auto flags = to_unsigned(f.field[4], 16);
+	if (!flags || *flags > UINT32_MAX)
+		return wrong_field(f, 4, "flags in hexadecimal, 1 = read", why);
+	r.op = *flags & 1 ? Op::read : Op::write;
+	return Parsed::record;
+}
+
+/* time pid process lba sectors R|W major minor [md5]: usually nanoseconds; 512-byte sectors. What was hashed does not matter here. */
+Parsed parse_fiu(std::string_view line, ParseState &state, Record &r, std::string &why)
+{
+	const FieldList f = split_spaces(line);
+	if (!field_count(f, f.count == 8 ? 8 : 9, why) || !take_time(f, 0, state, r.time_ns, why))
+		return Parsed::error;
+	uint64_t process = 0, major = 0, minor = 0;
+	const bool ok = take_stream(f, 1, "a process number", process, why) && take_offset(f, 3, 512, r.offset, why) &&
+			take_size(f, 4, 512, r.bytes, why) && take_letter(f, 5, r.op, why) &&
+			take_stream(f, 6, "a major device number", major, why) && take_stream(f, 7, "a minor device number", minor, why);
+	r.stream = device_number(major, minor);
+	return ok ? Parsed::record : Parsed::error;
 }
 
 /* No times; "file wait N" lets time pass, usually in microseconds. */

@@ -162,6 +162,8 @@ class Printed(unittest.TestCase):
                 names = re.findall(r"^  ([a-z0-9-]+) ", self.scratch.run(f"./hartzone {command}").stdout, re.MULTILINE)
                 self.assertGreater(len(names), 2)
                 yield from (f"./hartzone {command} {name}" for name in names)
+            parts = self.scratch.run(f"./hartzone {command} --help").stdout.partition("Subcommands:")[2]
+            yield from (f"./hartzone {command} {name}" for name in re.findall(r"^  ([a-z-]+) ", parts, re.MULTILINE))
 
 
 if __name__ == "__main__":

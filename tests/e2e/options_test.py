@@ -23,6 +23,7 @@ MISSING = device_problem()
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 UNWRITABLE = "/proc/hartzone-test"
+TRACE = TOP / "traces/git.hzt.xz"
 OPTION = re.compile(r"^ {2}(?:-h, ?)?(--[a-z-]+)(?: (\S+))?(?: |$)", re.M)
 EXAMPLE = re.compile(r"^ *(?:Example: )?\./hartzone (.*)$", re.M)
 NO_NUMBER = ["", "x", "nan", "inf", "-1", "+1", "0x1", "1e3", "1.5", "1 ", " 1", "99999999999999999999999"]
@@ -45,6 +46,8 @@ BAD_TEXTS = {
     "--image": [""],
     "--baseline": [""],
     ("record-trace", "--out"): ["", UNWRITABLE + "/x"],
+    **{(f"trace {name}", "--out"): ["", UNWRITABLE + "/x"] for name in ("convert", "cut", "scale")},
+    "TIME": ["", "x", "-1s", "10", "1.5", "10 minutes", "1e3s", "99999999999999999999s"],
 }
 
 
@@ -106,6 +109,8 @@ def commands():
              "image check": Called(DRIVER, "image", "check", before=["x"]),
              "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
+             **{f"trace {name}": Called(DRIVER, "trace", name, TRACE) for name in ("detect", "summary")},
+             **{f"trace {name}": Called(DRIVER, "trace", name, TRACE, before=["--out", "-"]) for name in ("convert", "cut", "scale")},
              "setup": Called(TOP / "scripts" / "setup")}
     for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:
         found[f"{script.stem} {script.parent.name}"] = Imported(script)

@@ -1,40 +1,16 @@
 /* The C interface used from C: write, append, read back, report, refusals, and a second life of the same image. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <hartzone.h>
+#include "c_api_check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-enum { BLOCKS = 8, SKIPPED = 77 };
-
 static unsigned char out[BLOCKS * HARTZONE_BLOCK_BYTES], in[BLOCKS * HARTZONE_BLOCK_BYTES];
-
-static void require(int ok, const char *what, int code)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "failed: %s (%s)\n", what, hartzone_error_text(code));
-	exit(1);
-}
-
-#define SUCCEEDS(call) \
-	do { \
-		int code_ = (call); \
-		require(code_ == 0, #call, code_); \
-	} while (0)
 
 static hartzone_device *launch(const char *image)
 {
 	struct hartzone_options options = {.image_file = image, .workers = 2};
-	hartzone_device *device = hartzone_launch(&options);
-	const char *text = hartzone_error_text(HARTZONE_ERROR);
 
-	if (device)
-		return device;
-	fprintf(stderr, "%s\n", text);
-	exit(strstr(text, "was not found") || strstr(text, "not installed") ? SKIPPED : 1);
+	return launch_with(&options);
 }
 
 static void first_life(const char *image)

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string detected(std::string_view text)
 {
-	LineSource lines(text, "t");
+	TraceFile lines(text, "t");
 	try {
 		return std::string(find_dialect(lines, {}).format->name);
 	} catch (const TraceError &e) {
@@ -66,7 +66,7 @@ std::string vscsi(uint64_t gap_milli, uint64_t first = 33898, int lines = 100)
 
 Dialect dialect(std::string_view text, const ReaderOptions &options = {})
 {
-	LineSource lines(text, "t");
+	TraceFile lines(text, "t");
 	return find_dialect(lines, options);
 }
 

@@ -1,6 +1,6 @@
-/* Lines of a text file that may be compressed. */
+/* What a trace file holds, line by line or record by record. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace/line_source.hpp"
+#include "trace/trace_file.hpp"
 
 #include "trace/record.hpp"
 
@@ -43,7 +43,7 @@ const char *tool_for(int fd)
 
 } // namespace
 
-LineSource::LineSource(const std::string &path) : name_(path), buffer_(1 << 16)
+TraceFile::TraceFile(const std::string &path) : name_(path), buffer_(1 << 16)
 {
 	fd_ = file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without waiting for the writer of a FIFO */
 	if (fd_ < 0)
@@ -62,12 +62,12 @@ LineSource::LineSource(const std::string &path) : name_(path), buffer_(1 << 16)
 	throw TraceError(path + ":1: " + problem);
 }
 
-LineSource::LineSource(std::string_view text, const std::string &name)
-	: name_(name), buffer_(text.begin(), text.end()), end_(text.size()), eof_(true)
+TraceFile::TraceFile(std::string_view content, const std::string &name)
+	: name_(name), buffer_(content.begin(), content.end()), end_(content.size()), eof_(true)
 {
 }
 
-LineSource::~LineSource()
+TraceFile::~TraceFile()
 {
 	close_files();
 	if (tool_pid_ > 0) {
@@ -76,16 +76,16 @@ LineSource::~LineSource()
 	}
 }
 
-void LineSource::fail(const std::string &sentence) const { throw TraceError(name_ + ":" + std::to_string(line_number_) + ": " + sentence); }
+void TraceFile::fail(const std::string &sentence) const { throw TraceError(name_ + ":" + std::to_string(number_) + ": " + sentence); }
 
 /* The tool shares our position in the file. */
-uint32_t LineSource::progress_ppm() const
+uint32_t TraceFile::progress_ppm() const
 {
 	const off_t at = file_ < 0 ? 0 : lseek(file_, 0, SEEK_CUR);
 	return at > 0 && file_bytes_ ? uint32_t(std::min(1.0, double(at) / double(file_bytes_)) * 1e6) : 0;
 }
 
-void LineSource::close_files()
+void TraceFile::close_files()
 {
 	if (fd_ >= 0)
 		close(fd_);
@@ -95,7 +95,7 @@ void LineSource::close_files()
 
 /* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. It is in a process group of its own:
  * Ctrl-C on the terminal is for this program, which goes on reading until it has ended in good order. Returns what went wrong. */
-std::string LineSource::start_tool(const char *tool)
+std::string TraceFile::start_tool(const char *tool)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
@@ -126,7 +126,7 @@ std::string LineSource::start_tool(const char *tool)
 	return std::string("this is ") + tool + " data, but '" + tool + "' cannot be started: install it";
 }
 
-void LineSource::finish_tool()
+void TraceFile::finish_tool()
 {
 	int status = 0;
 	const int pid = tool_pid_;
@@ -138,7 +138,7 @@ void LineSource::finish_tool()
 }
 
 /* Moves the unread rest to the front and reads more; false when nothing more comes. */
-bool LineSource::refill()
+bool TraceFile::refill()
 {
 	if (eof_)
 		return false;
@@ -158,7 +158,7 @@ bool LineSource::refill()
 	return !eof_;
 }
 
-bool LineSource::next(std::string_view &line)
+bool TraceFile::next_line(std::string_view &line)
 {
 	size_t scanned = 0;
 	for (;;) {
@@ -167,7 +167,7 @@ bool LineSource::next(std::string_view &line)
 		const void *end = have > scanned ? memchr(start + scanned, '\n', have - scanned) : nullptr;
 		const size_t length = end ? size_t(static_cast<const char *>(end) - start) : have;
 		if (length > max_line) {
-			line_number_++;
+			number_++;
 			fail("the line is longer than " + std::to_string(max_line) + " bytes: this is not a text trace");
 		}
 		scanned = have;
@@ -177,13 +177,52 @@ bool LineSource::next(std::string_view &line)
 			return false;
 		line = std::string_view(buffer_.data() + begin_, length);
 		begin_ += length + (end != nullptr);
-		line_number_++;
+		number_++;
 		if (!line.empty() && line.back() == '\r')
 			line.remove_suffix(1);
 		if (memchr(line.data(), 0, line.size()))
 			fail("the line holds a NUL byte: this is not a text trace");
 		return true;
 	}
+}
+
+/* Has `size` bytes in the buffer; false when the content ends before. */
+bool TraceFile::gather(size_t size)
+{
+	while (end_ - begin_ < size)
+		if (!refill())
+			return false;
+	return true;
+}
+
+bool TraceFile::next_record(size_t size, std::string_view &record)
+{
+	if (!gather(size) && begin_ == end_)
+		return false;
+	number_++;
+	if (end_ - begin_ < size)
+		fail("the file ends in the middle of this record: " + std::to_string(end_ - begin_) + " of its " + std::to_string(size) +
+		     " bytes are there");
+	record = std::string_view(buffer_.data() + begin_, size);
+	begin_ += size;
+	return true;
+}
+
+void TraceFile::skip(size_t size)
+{
+	while (size > 0 && gather(1)) {
+		const size_t part = std::min(size, end_ - begin_);
+		begin_ += part;
+		size -= part;
+	}
+	if (size > 0)
+		fail("the file ends in the middle of this record: " + std::to_string(size) + " bytes behind it are missing");
+}
+
+std::string_view TraceFile::head()
+{
+	gather(max_line);
+	return std::string_view(buffer_.data() + begin_, std::min(max_line, end_ - begin_));
 }
 
 } // namespace hz::trace

@@ -1,0 +1,14 @@
+// Transfers of the C interface from and to several buffers.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "hartzone.h"
+
+namespace hz::capi {
+
+// Blocks of a transfer. Throws Error for buffers that are no whole blocks, or more than the queue takes.
+uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count);
+// Of CDW12. Throws Error for flags that are not known.
+uint32_t flag_bits(unsigned flags);
+
+} // namespace hz::capi

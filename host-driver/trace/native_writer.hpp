@@ -1,0 +1,41 @@
+/* Records as lines of the native trace format. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include "trace/record.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hz::trace {
+
+/* Addresses and lengths in bytes (unit=1), so that nothing is rounded, whatever format the records are from. */
+class NativeWriter {
+public:
+	/* A new file, or standard output for "-". What is written goes to a file beside it that finish() renames, so that there is never
+	 * half a trace. Throws TraceError; a file that exists is refused. */
+	explicit NativeWriter(const std::string &path);
+	NativeWriter(const NativeWriter &) = delete;
+	NativeWriter &operator=(const NativeWriter &) = delete;
+	~NativeWriter(); /* without finish(): removes what was written */
+
+	/* All records of a trace agree on shared_space. */
+	void put(const Record &record);
+	void finish();
+	uint64_t records() const { return records_; }
+
+private:
+	void write_out();
+
+	std::string path_, part_;
+	int fd_ = -1;
+	std::vector<char> buffer_;
+	size_t used_ = 0;
+	uint64_t records_ = 0;
+};
+
+/* "0 3 write 4096 8192", at most longest_line characters, without an end; returns the end of what was written. */
+inline constexpr size_t longest_line = 128;
+char *write_line(char *out, const Record &record);
+
+} // namespace hz::trace

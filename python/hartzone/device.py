@@ -1,0 +1,220 @@
+"""A device and its queues: commands one at a time, as hartzone.h describes them."""
+# SPDX-License-Identifier: BSD-3-Clause
+import ctypes
+import enum
+import typing
+
+from hartzone import library as lib
+from hartzone import places
+from hartzone.errors import HartzoneError
+
+BLOCK_BYTES = 4096
+NO_POINTER = 2 ** 64 - 1
+FUA = 1
+
+
+class StatusError(HartzoneError):
+    """The device refused a command, which has changed nothing. status: SCT << 8 | SC of NVMe."""
+
+    def __init__(self, status):
+        super().__init__(lib.text_of(status))
+        self.status = status
+
+
+class ZoneState(enum.IntEnum):
+    CONVENTIONAL = 0
+    EMPTY = 1
+    IMPLICIT_OPEN = 2
+    EXPLICIT_OPEN = 3
+    CLOSED = 4
+    READ_ONLY = 13
+    FULL = 14
+    OFFLINE = 15
+
+
+class Zone(typing.NamedTuple):
+    start: int
+    capacity: int
+    write_pointer: typing.Optional[int]  # None where the state has none
+    state: ZoneState
+
+
+class Info(typing.NamedTuple):
+    """In blocks of 4 KiB; all about zones is 0 on a block device; limits: 0 is none."""
+    blocks: int
+    zone_blocks: int
+    zone_capacity: int
+    zones: int
+    max_open: int
+    max_active: int
+    max_append: int
+    max_transfer: int
+
+
+def check(code):
+    if code == lib.ERROR:
+        raise HartzoneError(lib.text_of(code))
+    if code:
+        raise StatusError(code)
+
+
+class Handle:
+    """What is open until it is closed, at the latest at the end of a with statement."""
+    _handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    @property
+    def handle(self):
+        if not self._handle:
+            raise HartzoneError(f"the {type(self).__name__.lower()} is closed")
+        return self._handle
+
+
+class Device(Handle):
+    """Boots a device, or joins one that another process of this user has launched (attach: its run directory).
+
+    device: a file, or a name of configs/devices; image: keeps the flash; clock: "virtual" (device time) or "real". A device is used by one
+    thread at a time, each of its queues by a thread of its own."""
+
+    def __init__(self, device=None, *, image=None, workers=0, clock="virtual", attach=None):
+        if clock not in ("virtual", "real"):
+            raise HartzoneError(f"clock is virtual or real, not {clock!r}")
+        if attach:
+            self._handle = lib.library().hartzone_attach(str(attach).encode())
+        else:
+            options = lib.Options(places.device_file(device).encode() if device else None, str(image).encode() if image else None, None,
+                                  clock == "real", workers)
+            self._handle = lib.library().hartzone_launch(ctypes.byref(options))
+        if not self._handle:
+            raise HartzoneError(lib.text_of(lib.ERROR))
+        self._queues = set()
+
+    def close(self):
+        """An orderly shutdown: everything is durable. What is attached is only left."""
+        if self._handle:
+            self._close_queues()
+            handle, self._handle = self._handle, None
+            check(lib.library().hartzone_close(handle))
+
+    def kill(self):
+        """A power cut: what was not flushed may be lost."""
+        if self._handle:
+            handle, self._handle = self._handle, None
+            lib.library().hartzone_kill(handle)
+            self._close_queues(dead=True)
+
+    def _close_queues(self, dead=False):
+        for queue in list(self._queues):
+            try:
+                queue.close()
+            except HartzoneError:
+                if not dead:
+                    raise
+
+    @property
+    def run_directory(self):
+        return lib.library().hartzone_run_directory(self.handle).decode()
+
+    def info(self):
+        info = lib.Info()
+        check(lib.library().hartzone_get_info(self.handle, ctypes.byref(info)))
+        return Info(*(getattr(info, name) for name, _ in info._fields_))
+
+    def queue(self, number=0, blocks=0):
+        """number: 1 … 64, 0 for any that is free; blocks: of the largest transfer, up to 128, 0 for 32."""
+        return Queue(self, number, blocks)
+
+    def identify(self, cns, nsid=0, csi=0):
+        """4096 bytes, as the NVMe base specification numbers and describes them."""
+        data = ctypes.create_string_buffer(4096)
+        check(lib.library().hartzone_identify(self.handle, cns, nsid, csi, data))
+        return data.raw
+
+    def log_page(self, page, length, offset=0, nsid=0xffffffff):
+        data = ctypes.create_string_buffer(max(length, 1))
+        check(lib.library().hartzone_log_page(self.handle, page, nsid, offset, data, length))
+        return data.raw[:length]
+
+
+class Queue(Handle):
+    """A queue pair; addresses and counts are blocks of 4 KiB, data whole blocks of bytes."""
+
+    def __init__(self, device, number, blocks):
+        self._device = device
+        self._handle = lib.library().hartzone_queue_open(device.handle, number, blocks)
+        if not self._handle:
+            raise HartzoneError(lib.text_of(lib.ERROR))
+        device._queues.add(self)
+
+    def close(self):
+        if self._handle:
+            handle, self._handle = self._handle, None
+            self._device._queues.discard(self)
+            check(lib.library().hartzone_queue_close(handle))
+
+    @property
+    def number(self):
+        return lib.library().hartzone_queue_id(self.handle)
+
+    @property
+    def latency_ns(self):
+        """Of the last command, in device time; in host time under the real clock."""
+        return lib.library().hartzone_latency_ns(self.handle)
+
+    def read(self, block, blocks=1):
+        if blocks < 1:
+            raise HartzoneError(f"{blocks} blocks cannot be read")
+        data = ctypes.create_string_buffer(blocks * BLOCK_BYTES)
+        check(lib.library().hartzone_read(self.handle, block, blocks, data))
+        return data.raw
+
+    @staticmethod
+    def _part(data):
+        data = bytes(data)
+        return lib.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
+
+    def write(self, block, data, fua=False):
+        part, _alive = self._part(data)
+        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, FUA if fua else 0))
+
+    def append(self, zone_start, data, fua=False):
+        """Writes at the zone's write pointer; returns the block where the data are."""
+        part, _alive = self._part(data)
+        block = ctypes.c_uint64()
+        check(lib.library().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, FUA if fua else 0, ctypes.byref(block)))
+        return block.value
+
+    def write_zeroes(self, block, blocks, fua=False):
+        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, FUA if fua else 0))
+
+    def flush(self):
+        check(lib.library().hartzone_flush(self.handle))
+
+    def open_zone(self, start):
+        check(lib.library().hartzone_zone_open(self.handle, start))
+
+    def close_zone(self, start):
+        check(lib.library().hartzone_zone_close(self.handle, start))
+
+    def finish_zone(self, start):
+        check(lib.library().hartzone_zone_finish(self.handle, start))
+
+    def reset_zone(self, start):
+        check(lib.library().hartzone_zone_reset(self.handle, start))
+
+    def reset_all(self):
+        check(lib.library().hartzone_reset_all(self.handle))
+
+    def zones(self, from_block=0, state=None):
+        """The zones from the one that holds from_block on, or those of one state."""
+        zones, record = lib.Zones(), lib.ZoneRecord()
+        lib.library().hartzone_zones_begin(ctypes.byref(zones), self.handle, from_block, -1 if state is None else int(state))
+        while lib.library().hartzone_zones_next(ctypes.byref(zones), ctypes.byref(record)):
+            pointer = None if record.write_pointer == NO_POINTER else record.write_pointer
+            yield Zone(record.start, record.capacity, pointer, ZoneState(record.state))
+        check(zones.status)

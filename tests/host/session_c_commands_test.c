@@ -1,0 +1,148 @@
+/* Every command from C: several buffers, flags, zeros, zone iteration, identify, log pages, features, and commands by their dwords. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "c_api_check.h"
+
+enum { INVALID_OPCODE = 0x001, INVALID_FIELD = 0x002, INVALID_LOG_PAGE = 0x109, WRITE = 1, READ = 2, GET_LOG_PAGE = 2, CREATE_SQ = 1 };
+
+static unsigned char data[BLOCKS * HARTZONE_BLOCK_BYTES], back[BLOCKS * HARTZONE_BLOCK_BYTES];
+
+static const char *last_error(void) { return hartzone_error_text(HARTZONE_ERROR); }
+
+/* Cut at odd places: only the sum must be whole blocks. */
+static void several_buffers(hartzone_queue *queue)
+{
+	const size_t cut = 3 * HARTZONE_BLOCK_BYTES + 77;
+	struct iovec from[2] = {{data, cut}, {data + cut, sizeof(data) - cut}};
+	struct iovec to[3] = {{back, 1}, {back + 1, cut}, {back + 1 + cut, sizeof(back) - cut - 1}};
+	struct iovec half = {data, 100};
+	uint64_t where = 0;
+
+	SUCCEEDS(hartzone_writev(queue, 0, from, 2, HARTZONE_FUA));
+	SUCCEEDS(hartzone_readv(queue, 0, to, 3));
+	require(memcmp(data, back, sizeof(data)) == 0, "the buffers come back", 0);
+	SUCCEEDS(hartzone_appendv(queue, 0, from, 2, 0, &where));
+	require(where == BLOCKS, "append tells where", 0);
+	require(hartzone_writev(queue, 0, &half, 1, 0) == HARTZONE_ERROR && strstr(last_error(), "no whole blocks"), "half a block", 0);
+	require(hartzone_writev(queue, 2 * BLOCKS, from, 2, 8) == HARTZONE_ERROR && strstr(last_error(), "flags 8"), "unknown flags", 0);
+}
+
+/* Force unit access: with a write it reaches the flash, without it it stays in a buffer, since a buffer takes more than this. */
+static uint64_t programs(hartzone_device *device)
+{
+	static uint64_t log[128]; /* struct hz_log_flash: version and channels, then reads, then programs by cause */
+	uint64_t sum = 0;
+
+	SUCCEEDS(hartzone_log_page(device, 0xc1, UINT32_MAX, 0, log, sizeof(log)));
+	for (int cause = 0; cause < 16; cause++)
+		sum += log[1 + 16 + cause];
+	return sum;
+}
+
+static void durable_writes(hartzone_device *device, hartzone_queue *queue, uint64_t zone)
+{
+	struct iovec one = {data, HARTZONE_BLOCK_BYTES};
+	uint64_t before = programs(device);
+
+	SUCCEEDS(hartzone_writev(queue, zone, &one, 1, 0));
+	require(programs(device) == before, "a plain write waits in a buffer", 0);
+	SUCCEEDS(hartzone_writev(queue, zone + 1, &one, 1, HARTZONE_FUA));
+	require(programs(device) > before, "a write with FUA is on flash when it ends", 0);
+}
+
+static void zeros(hartzone_queue *queue, uint64_t zone)
+{
+	static const unsigned char nothing[HARTZONE_BLOCK_BYTES];
+
+	SUCCEEDS(hartzone_write_zeroes(queue, zone, 100, 0));
+	memset(back, 0xff, sizeof(back));
+	SUCCEEDS(hartzone_read(queue, zone + 99, 1, back));
+	require(memcmp(back, nothing, sizeof(nothing)) == 0, "zeros come back", 0);
+	require(hartzone_write_zeroes(queue, zone, 0, 0) == HARTZONE_ERROR, "no zeros at all", 0);
+}
+
+static unsigned count_zones(hartzone_queue *queue, uint64_t from, int state, uint64_t zone_blocks)
+{
+	struct hartzone_zones zones;
+	struct hartzone_zone zone;
+	unsigned count = 0;
+	uint64_t next = from;
+
+	hartzone_zones_begin(&zones, queue, from, state);
+	for (; hartzone_zones_next(&zones, &zone); count++) {
+		require(state != HARTZONE_ANY_STATE || zone.start == next, "zones come in order, none twice", 0);
+		require(state == HARTZONE_ANY_STATE || (int)zone.state == state, "of the wanted state", 0);
+		next = zone.start + zone_blocks;
+	}
+	SUCCEEDS(zones.status);
+	return count;
+}
+
+static void zones(hartzone_queue *queue, const struct hartzone_info *info)
+{
+	struct hartzone_zones list;
+	struct hartzone_zone zone;
+
+	require(info->zones > HARTZONE_ZONES_PER_REPORT, "more zones than a report has", 0);
+	require(count_zones(queue, 0, HARTZONE_ANY_STATE, info->zone_blocks) == info->zones, "all zones", 0);
+	require(count_zones(queue, 5 * info->zone_blocks, HARTZONE_ANY_STATE, info->zone_blocks) == info->zones - 5, "from the sixth", 0);
+	SUCCEEDS(hartzone_zone_finish(queue, 70 * info->zone_blocks));
+	require(count_zones(queue, 0, HARTZONE_FULL, 0) == 1 && count_zones(queue, 0, HARTZONE_OFFLINE, 0) == 0, "by state", 0);
+	require(count_zones(queue, 0, HARTZONE_EMPTY, 0) > HARTZONE_ZONES_PER_REPORT - 10, "by state, over several reports", 0);
+	hartzone_zones_begin(&list, queue, info->blocks, HARTZONE_ANY_STATE);
+	require(!hartzone_zones_next(&list, &zone) && list.status == 0x080, "behind the end: LBA Out of Range", list.status);
+	require(hartzone_zone_offline(queue, 0) == 0x1bf, "only a read-only zone goes offline", 0);
+}
+
+static void admin(hartzone_device *device, hartzone_queue *queue)
+{
+	static unsigned char page[4096];
+	struct hartzone_command command = {.opcode = GET_LOG_PAGE, .nsid = UINT32_MAX, .cdw10 = 0x02 | 127 << 16};
+	uint64_t result = 77;
+	uint32_t value;
+
+	SUCCEEDS(hartzone_identify(device, 1, 0, 0, page));
+	require(memcmp(page + 24, "Hartzone", 8) == 0, "Identify names the model", 0);
+	SUCCEEDS(hartzone_admin(device, &command, page, 512, &result));
+	require(page[3] == 100 && result == 0, "SMART by dwords: all spare is there", 0);
+	require(hartzone_log_page(device, 0x99, UINT32_MAX, 0, page, 512) == INVALID_LOG_PAGE, "an unknown log page", 0);
+	require(hartzone_log_page(device, 2, UINT32_MAX, 0, page, 3) == HARTZONE_ERROR, "three bytes of a log page", 0);
+	SUCCEEDS(hartzone_set_feature(device, 6, 0));
+	SUCCEEDS(hartzone_get_feature(device, 6, 0, &value));
+	require(value == 0, "the write cache is off", 0);
+	SUCCEEDS(hartzone_get_feature(device, 6, 1, &value));
+	require(value == 1, "its default is on", 0);
+	command = (struct hartzone_command){.opcode = CREATE_SQ};
+	require(hartzone_admin(device, &command, NULL, 0, NULL) == HARTZONE_ERROR && strstr(last_error(), "manages queues"),
+		"no queues by hand", 0);
+	command = (struct hartzone_command){.opcode = READ, .nsid = 1, .cdw12 = 1};
+	require(hartzone_io(queue, &command, back, 4096, NULL) == HARTZONE_ERROR && strstr(last_error(), "moves 8192 bytes"),
+		"a short buffer", 0);
+	SUCCEEDS(hartzone_io(queue, &command, back, 8192, NULL));
+	require(memcmp(back, data, 8192) == 0, "a read by dwords", 0);
+	command.opcode = 0x55;
+	require(hartzone_io(queue, &command, NULL, 0, NULL) == INVALID_OPCODE, "an unknown command", 0);
+	command = (struct hartzone_command){.opcode = WRITE, .flags = 0x40, .nsid = 1};
+	require(hartzone_io(queue, &command, data, 4096, NULL) == INVALID_FIELD, "a scatter-gather list, which is not supported", 0);
+}
+
+int main(void)
+{
+	struct hartzone_options options = {.device_file = HZ_TREE "/configs/devices/conzone-paper.yaml"};
+	hartzone_device *device = launch_with(&options);
+	hartzone_queue *queue = hartzone_queue_open(device, HARTZONE_ANY_QUEUE, BLOCKS);
+	struct hartzone_info info;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 13 + i / 253);
+	require(queue != NULL, "hartzone_queue_open", HARTZONE_ERROR);
+	SUCCEEDS(hartzone_get_info(device, &info));
+	several_buffers(queue);
+	durable_writes(device, queue, info.zone_blocks);
+	zeros(queue, 2 * info.zone_blocks);
+	zones(queue, &info);
+	admin(device, queue);
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_close(device));
+	puts("every command works from C");
+	return 0;
+}
