@@ -22,7 +22,7 @@ enum {
 	HZ_MAX_PLANES_PER_DIE = 16,
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
-	HZ_MAX_L2P_SHARDS = 8,
+	HZ_MAX_L2P_SHARDS = 64,
 	HZ_MAX_NS = 1000000000,
 	HZ_BILLION = 1000000000,
 	HZ_MAX_COST = 1000000,      /* cycles */

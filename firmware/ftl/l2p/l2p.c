@@ -15,15 +15,16 @@ static uint32_t power_of_two_up_to(uint32_t value)
 	return value;
 }
 
-/* Flat: one per zone. Cached: a shard has a cache of its own, so at most one per so many entries. */
+/* Flat: one per zone. Cached: a shard has a cache of its own, so where nothing is said, few of a small cache. */
 static uint32_t shards_for(const struct ftl *ftl)
 {
-	uint32_t shards = ftl->cfg->l2p_shards, most = ftl->zone_count, entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES;
+	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, usual = entries / L2P_CACHE_USUAL_SHARD;
+	uint32_t wanted = ftl->cfg->l2p_shards ? ftl->cfg->l2p_shards : usual > L2P_CACHE_FEW_SHARDS ? usual : L2P_CACHE_FEW_SHARDS;
 
 	if (!in_flash(ftl))
-		return most;
-	most = min_u32(most, min_u32(entries / L2P_CACHE_SMALLEST_SHARD, HZ_MAX_L2P_SHARDS));
-	return power_of_two_up_to(shards && shards < most ? shards : most);
+		return ftl->zone_count;
+	wanted = min_u32(wanted, min_u32(HZ_MAX_L2P_SHARDS, entries / L2P_CACHE_SMALLEST_SHARD));
+	return power_of_two_up_to(min_u32(wanted, ftl->zone_count));
 }
 
 void l2p_init(struct ftl *ftl, struct arena *arena)

@@ -25,6 +25,8 @@ extern "C" {
 #define L2P_CACHE_NONE UINT32_MAX
 enum {
 	L2P_CACHE_SMALLEST_SHARD = 16, /* entries */
+	L2P_CACHE_USUAL_SHARD = 1024,  /* entries, where the config does not say how many shards */
+	L2P_CACHE_FEW_SHARDS = 8,      /* but so many of a smaller cache too */
 	L2P_CACHE_LONGEST_LINE = 64,   /* entries: bits of a word */
 	L2P_CACHE_LOAN = 64,           /* most entries that change shards at a time */
 };
