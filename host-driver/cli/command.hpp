@@ -6,6 +6,7 @@
 
 namespace hz::cli {
 
+void add_compare(CLI::App &app);
 void add_image(CLI::App &app);
 void add_info(CLI::App &app);
 void add_nvme(CLI::App &app);

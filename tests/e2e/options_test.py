@@ -107,6 +107,7 @@ class Imported:
 def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
              "image check": Called(DRIVER, "image", "check", before=["x"]),
+             "compare": Called(DRIVER, "compare", "/nonexistent", "/nonexistent"),
              "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]),
              "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
