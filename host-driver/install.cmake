@@ -6,7 +6,7 @@ set(parts lib/hartzone)
 set(data share/hartzone)
 
 install(TARGETS hartzone libhartzone) # the header with it
-install(TARGETS hz_vclock LIBRARY DESTINATION ${parts})
+install(TARGETS hz_vclock hz_nvme_device LIBRARY DESTINATION ${parts})
 install(FILES ${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf DESTINATION ${parts})
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/tools/bin/vhost-device-vsock DESTINATION ${parts} OPTIONAL)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs ${CMAKE_SOURCE_DIR}/traces DESTINATION ${data})

@@ -62,9 +62,11 @@ int main(int argc, char **argv)
 		"device's, 130 interrupted.");
 	hz::cli::add_run(app);
 	hz::cli::add_info(app);
+	hz::cli::add_compare(app);
 	hz::cli::add_trace(app);
 	hz::cli::add_image(app);
 	hz::cli::add_verify(app);
+	hz::cli::add_nvme(app);
 	hz::catch_interrupts();
 	const int code = parse(app, argc, argv);
 	try {

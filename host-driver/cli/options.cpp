@@ -48,6 +48,8 @@ std::string in_lines(const std::string &text)
 std::string in_words(const CLI::App *app, const CLI::App *command, const CLI::Error &error)
 {
 	const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
+	if (dynamic_cast<const CLI::ValidationError *>(&error))
+		return what;
 	const std::vector<std::string> unknown = app->remaining(true);
 	if (!unknown.empty())
 		return command ? unknown.front() + " is no option of " + command->get_name() : "there is no command " + unknown.front();

@@ -81,6 +81,12 @@ fs::path locate_plugin()
 		    "the virtual clock plugin");
 }
 
+fs::path locate_nvme_device()
+{
+	return find("HARTZONE_NVME_DEVICE", {"lib/libhartzone-nvme.so", "host/lib/libhartzone-nvme.so", "lib/hartzone/libhartzone-nvme.so"},
+		    "the device file for nvme-cli");
+}
+
 fs::path locate_vsock_daemon()
 {
 	fs::path path = from_environment("HARTZONE_VSOCK_DAEMON");

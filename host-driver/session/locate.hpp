@@ -11,6 +11,8 @@ namespace hz {
 std::filesystem::path locate_firmware();
 // $HARTZONE_PLUGIN, else the plugin in build/host, or installed, of the same tree. Throws Error if there is none.
 std::filesystem::path locate_plugin();
+// $HARTZONE_NVME_DEVICE, else libhartzone-nvme.so, which makes the device a file for nvme-cli, built or installed in the same tree. Throws Error if there is none.
+std::filesystem::path locate_nvme_device();
 // vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, beside the installed firmware, ~/.cargo/bin. Throws Error if there is none.
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.

@@ -1,0 +1,99 @@
+"""nvme-cli on a device of ours: its printers show Identify, log pages and zones as the device has them, its commands write, append and
+read, and what is refused is refused before anything boots."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+MISSING = device_problem()
+if not (shutil.which("nvme") or os.path.exists("/usr/sbin/nvme")):
+    MISSING = MISSING or "nvme-cli is not installed (scripts/setup installs it)"
+
+DRIVER = os.environ.get("HARTZONE_DRIVER", "")
+BLOCK = 4096
+
+
+@unittest.skipIf(MISSING, MISSING)
+class NvmeCli(unittest.TestCase):
+    def call(self, *words, environment=None, data=None):
+        return subprocess.run([DRIVER, "nvme", *map(str, words)], capture_output=True, check=False, input=data,
+                              env={**os.environ, **(environment or {})})
+
+    def good(self, *words, **more):
+        run = self.call(*words, **more)
+        self.assertEqual(run.returncode, 0, (words, run.stderr))
+        self.assertNotIn(b"hartzone:", run.stderr)
+        return run.stdout
+
+    def told(self, *words):
+        return json.loads(self.good("--device", "small", *words, "-o", "json"))
+
+    def test_identify(self):
+        controller = self.told("id-ctrl")
+        self.assertEqual((controller["mn"].strip(), controller["nn"], controller["cntlid"]), ("Hartzone zoned SSD", 1, 1))
+        namespace = self.told("id-ns")
+        self.assertEqual((namespace["nsze"], namespace["lbafs"][0]["ds"]), (12 * 128, 12))
+        zoned = self.told("zns", "id-ns")
+        self.assertEqual((zoned["lbafe"][0]["zsze"], zoned["mor"], zoned["mar"]), (128, 5, 5))
+        self.assertIn(b"Hartzone zoned SSD", self.good("--device", "small", "id-ctrl", "/dev/hartzone0"), "by the controller's own file")
+
+    def test_log_pages(self):
+        self.assertEqual((self.told("smart-log")["avail_spare"], int(self.told("smart-log")["power_cycles"])), (100, 1))
+        self.assertIn(b"error_count\t: 0", self.good("--device", "small", "error-log", "-e", "1"))
+        effects = self.good("--device", "small", "effects-log", "-c", "2")
+        self.assertRegex(effects, rb"ACS2 +\[Get Log Page +\] 00200001")
+        self.assertIn(b"Zone Append", effects)
+        self.assertIn(b"LID 0x2 (SMART", self.good("--device", "small", "supported-log-pages"))
+
+    def test_raw_dumps(self):
+        """Binary, as other tools decode them: SMART of the specification, and a vendor page of ours (struct hz_log_flash)."""
+        smart = self.good("--device", "small", "smart-log", "-o", "binary")
+        self.assertEqual((len(smart), smart[3]), (512, 100))
+        flash = self.good("--device", "small", "get-log", "--log-id=0xc1", "--log-len=512", "--raw-binary")
+        self.assertEqual((len(flash), struct.unpack_from("<II", flash)[1]), (512, 2), "two channels")
+        identify = self.good("--device", "small", "id-ctrl", "--raw-binary")
+        self.assertEqual((len(identify), identify[24:32]), (4096, b"Hartzone"))
+
+    def test_zones_and_data_stay_in_an_image(self):
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(2 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            self.good(*image, "zns", "zone-append", "-s", "0", "-z", BLOCK, data=data[:BLOCK])
+            self.good(*image, "zns", "finish-zone", "-s", "128")
+            self.assertTrue(self.good(*image, "read", "-s", "1", "-c", "1", "-z", 2 * BLOCK).startswith(data[BLOCK:] + data[:BLOCK]))
+            zones = json.loads(self.good(*image, "zns", "report-zones", "-o", "json"))["zone_list"]
+            self.assertEqual((len(zones), zones[0]["wp"], zones[1]["state"], zones[2]["state"]), (12, 3, "FULL", "EMPTY"))
+            run = self.call(*image, "write", "-s", "0", "-c", "0", "-z", BLOCK, data=data[:BLOCK])
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(b"Zone Invalid Write", run.stderr + run.stdout)
+
+    def test_features(self):
+        self.assertIn(b"Current value:0x00000001", self.good("--device", "small", "get-feature", "-f", "6"))
+        self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))
+
+    def test_what_is_refused(self):
+        nothing_boots = {"HARTZONE_QEMU": "/bin/false"}
+        for words, says in (((), "say which of nvme-cli's commands"), (("nosuch",), "nvme-cli has no command 'nosuch'"),
+                            (("zns", "nosuch"), "nvme-cli has no command 'zns'"), (("--nosuch", "id-ctrl"), "--nosuch is no option of nvme here")):
+            run = self.call(*words, environment=nothing_boots)
+            self.assertEqual((run.returncode, run.stdout), (1, b""), words)
+            self.assertIn(says, run.stderr.decode())
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        run = self.call("--device", "small", "admin-passthru", "--opcode=1")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn(b"it manages queues", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
