@@ -28,6 +28,7 @@ const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_co
 			return "lock_kind has a number that is no kind of lock in this firmware.";
 	}
 	lt_locks_init(arena, classes, HZ_LOCK_CLASSES, (enum lt_stats_level)cfg->lock_stats, cfg->harts);
+	lt_locks_cluster(cfg->lock_cluster);
 	if (is_global(cfg))
 		lt_locks_share_one(HZ_LC_GLOBAL);
 	return NULL;

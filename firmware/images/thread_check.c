@@ -13,7 +13,6 @@
 #include "lt/hart.h"
 #include "lt/lock.h"
 #include "lt/pool.h"
-#include "lt/rwlock.h"
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/platform.h"
@@ -40,9 +39,9 @@ static struct station stations[HZ_MAX_HARTS];
 static struct {
 	LT_OWN_LINE struct lt_lock lock;
 	uint64_t count;
-} counter[LOCKS]; /* each kind but none; count guarded by lock */
-static struct lt_rwlock rwlock;
-static uint64_t pair[2]; /* guarded by rwlock: always equal */
+} counter[LOCKS];                /* each kind but none; count guarded by lock */
+static struct lt_lock pair_lock; /* of readers and writers */
+static uint64_t pair[2];         /* guarded by pair_lock: always equal */
 static struct lt_barrier finish_line;
 static LT_OWN_LINE lt_word delivered;
 static LT_OWN_LINE lt_word go;
@@ -67,17 +66,19 @@ static void count_parcel(uint64_t number)
 
 static void touch_pair(uint64_t number)
 {
+	struct lt_lock_node node;
+
 	if (number % 8 == 0) {
-		lt_rwlock_write(&rwlock);
+		lt_lock_acquire(&pair_lock, &node);
 		pair[0]++;
 		pair[1]++;
-		lt_rwlock_write_end(&rwlock);
+		lt_lock_release(&pair_lock, &node);
 		return;
 	}
-	lt_rwlock_read(&rwlock);
+	lt_lock_read(&pair_lock, &node);
 	if (pair[0] != pair[1])
 		fail_with("thread_check: a reader saw half a write");
-	lt_rwlock_read_end(&rwlock);
+	lt_lock_read_end(&pair_lock, &node);
 }
 
 static void on_parcel(struct lt_event *ev)
@@ -187,7 +188,7 @@ static enum lt_stats_level level(void)
 
 static void prepare(unsigned harts)
 {
-	struct lt_lock_class classes[LOCKS + 1] = { [LOCKS] = { .name = "pair" } };
+	struct lt_lock_class classes[LOCKS + 1] = { [LOCKS] = { .name = "pair", .kind = LT_LOCK_RW } };
 
 	lt_harts_init(&platform.arena, harts, 2);
 	for (unsigned i = 0; i < LOCKS; i++)
@@ -196,7 +197,7 @@ static void prepare(unsigned harts)
 	lt_locks_check(true);
 	for (unsigned i = 0; i < LOCKS; i++)
 		lt_lock_init(&counter[i].lock, i, i);
-	lt_rwlock_init(&rwlock, LOCKS);
+	lt_lock_init(&pair_lock, LOCKS, 0);
 	lt_barrier_init(&finish_line, harts);
 	pool = lt_pool_new(&platform.arena, harts, POOL, sizeof(struct parcel), "parcels");
 	for (unsigned i = 0; i < harts; i++) {
@@ -218,13 +219,13 @@ static void check_counters(uint64_t expected)
 
 static void check_locks(void)
 {
-	struct hz_lock_entry entry[LOCKS];
-	unsigned reported = lt_lock_report(entry, 0, LOCKS);
+	struct hz_lock_entry entry[LOCKS + 1];
+	unsigned reported = lt_lock_report(entry, 0, LOCKS + 1);
 
-	if (reported != (level() == LT_STATS_OFF ? 0 : LOCKS))
+	if (reported != (level() == LT_STATS_OFF ? 0 : LOCKS + 1))
 		fail_with("thread_check: %u locks are reported", reported);
 	for (unsigned i = 0; i < reported; i++) {
-		if (entry[i].acquisitions != counter[i].count)
+		if (entry[i].acquisitions != (i < LOCKS ? counter[i].count : (uint64_t)PARCELS_PER_HART * lt_harts()))
 			fail_with("thread_check: lock kind %u lost a count", entry[i].kind);
 		console_line("lock kind %u: %lu acquisitions, %lu contended, wait %lu ns, hold %lu ns, p99 %u and %u ns, %lu handovers",
 			     entry[i].kind, (unsigned long)entry[i].acquisitions, (unsigned long)entry[i].contended,

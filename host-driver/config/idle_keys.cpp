@@ -3,6 +3,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/idle_keys.hpp"
 
+#include "lt/lock_kind.h"
+
+#include <algorithm>
 #include <vector>
 
 namespace hz::conf {
@@ -33,6 +36,12 @@ const Group groups[] = {
 	 {"cache_busy"},
 	 [](const hz_device_config &cfg) { return !cfg.cache_read && !cfg.cache_program; },
 	 "timing.cache_read and timing.cache_program are off"},
+	{"locks",
+	 {"cluster"},
+	 [](const hz_device_config &cfg) {
+		 return std::find(cfg.lock_kind, cfg.lock_kind + HZ_LOCK_CLASSES, LT_LOCK_COHORT) == cfg.lock_kind + HZ_LOCK_CLASSES;
+	 },
+	 "no class has the kind cohort"},
 	{"faults", {"slow_percent"}, [](const hz_device_config &cfg) { return !cfg.slow_die; }, "faults.slow_die is 0"},
 	{"faults",
 	 {"rber_base", "rber_per_erase", "rber_per_hour", "rber_per_read", "retry_percent"},

@@ -94,4 +94,4 @@ static void clh_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_store(&cell_of(node->value)->busy, 0);
 }
 
-const struct lt_lock_ops lt_clh_ops = { clh_init, clh_enter, clh_wait, clh_try, clh_release };
+const struct lt_lock_ops lt_clh_ops = { clh_init, clh_enter, clh_wait, clh_try, clh_release, NULL };

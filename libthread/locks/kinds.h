@@ -5,6 +5,12 @@
 
 #include "lt/lock.h"
 
+struct lt_reader_ops {
+	bool (*enter)(struct lt_lock *lock, struct lt_lock_node *node);
+	void (*wait)(struct lt_lock *lock, struct lt_lock_node *node);
+	void (*release)(struct lt_lock *lock, struct lt_lock_node *node);
+};
+
 struct lt_lock_ops {
 	/* Memory beyond struct lt_lock comes from the arena. */
 	void (*init)(struct lt_lock *lock, struct arena *arena);
@@ -14,7 +20,18 @@ struct lt_lock_ops {
 	void (*wait)(struct lt_lock *lock, struct lt_lock_node *node);
 	bool (*try_)(struct lt_lock *lock, struct lt_lock_node *node);
 	void (*release)(struct lt_lock *lock, struct lt_lock_node *node);
+	/* The same of readers, who share; NULL: to this kind a reader is like any other. */
+	const struct lt_reader_ops *readers;
 };
+
+/* For kinds that give out numbers: until this one's turn has come. */
+static inline void lt_wait_for_turn(const lt_word *serving, uint64_t number)
+{
+	uint64_t seen = lt_load(serving);
+
+	while (seen != number)
+		seen = lt_spin_while(serving, seen);
+}
 
 #define LT_LOCK_KIND(constant, name, ...) extern const struct lt_lock_ops lt_##name##_ops;
 #include "lt/lock_kinds.def"
@@ -25,5 +42,7 @@ void lt_part_init(struct lt_lock *one);
 
 /* Give each hart the spare cell that CLH needs. */
 void lt_clh_harts_init(struct arena *arena, unsigned harts);
+/* Which harts are a cluster, as lt_locks_cluster says; 0: the usual number. */
+void lt_cohort_harts_init(unsigned harts, unsigned cluster);
 
 #endif

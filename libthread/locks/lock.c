@@ -44,8 +44,11 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 		all.shard[c] = NULL;
 	}
 	lt_clh_harts_init(arena, harts);
+	lt_cohort_harts_init(harts, 0);
 	lt_checks_init();
 }
+
+void lt_locks_cluster(unsigned harts) { lt_cohort_harts_init(all.harts, harts); }
 
 static void register_lock(struct lt_lock *lock)
 {
@@ -123,8 +126,10 @@ void lt_locks_share_one(unsigned lock_class)
 	lt_part_init(one);
 }
 
+typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
+
 /* Returns the time at which the wait began. */
-static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node)
+static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how)
 {
 	uint64_t from_ns;
 
@@ -132,21 +137,21 @@ static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node)
 	from_ns = clock_now_ns();
 	lt_note_waiting(lock->lock_class, lock->index, from_ns);
 	clock_thaw();
-	lock->ops->wait(lock, node);
+	how(lock, node);
 	return from_ns;
 }
 
 /* The hart's account of spin time is kept at every level: it must sum up. */
-static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node)
+static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how, bool shared)
 {
-	uint64_t from_ns = wait(lock, node), waited_ns;
+	uint64_t from_ns = wait(lock, node, how), waited_ns;
 
 	clock_freeze();
 	lt_note_not_waiting();
 	waited_ns = clock_now_ns() - from_ns;
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)
-		lt_lock_stats_waited(lock->stats, waited_ns);
+		lt_lock_stats_waited(lock->stats, waited_ns, shared);
 	clock_thaw();
 }
 
@@ -168,8 +173,31 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_check_acquire(lock);
 	clock_thaw();
 	if (!lock->ops->enter(lock, node))
-		wait_and_count(lock, node);
+		wait_and_count(lock, node, lock->ops->wait, false);
 	note_acquired(lock);
+}
+
+void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	const struct lt_reader_ops *readers;
+
+	lock = lock->at;
+	readers = lock->ops->readers;
+	if (!readers) {
+		lt_lock_acquire(lock, node);
+		return;
+	}
+	lt_may_wait("lt_lock_read");
+	clock_freeze();
+	lt_check_acquire(lock);
+	clock_thaw();
+	if (!readers->enter(lock, node))
+		wait_and_count(lock, node, readers->wait, true);
+	clock_freeze();
+	lt_check_acquired(lock);
+	if (lock->stats)
+		lt_lock_stats_read(lock->stats);
+	clock_thaw();
 }
 
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
@@ -181,17 +209,37 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	return true;
 }
 
+static void note_released(struct lt_lock *lock, bool shared)
+{
+	clock_freeze();
+	lt_check_release(lock);
+	if (lock->stats)
+		lt_lock_stats_released(lock->stats, shared);
+	clock_thaw();
+}
+
 /* MCS may wait for a successor that is about to link itself. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lock = lock->at;
 	lt_may_wait("lt_lock_release");
-	clock_freeze();
-	lt_check_release(lock);
-	if (lock->stats)
-		lt_lock_stats_released(lock->stats);
-	clock_thaw();
+	note_released(lock, false);
 	lock->ops->release(lock, node);
+}
+
+void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	const struct lt_reader_ops *readers;
+
+	lock = lock->at;
+	readers = lock->ops->readers;
+	if (!readers) {
+		lt_lock_release(lock, node);
+		return;
+	}
+	lt_may_wait("lt_lock_read_end");
+	note_released(lock, true);
+	readers->release(lock, node);
 }
 
 /* What keeps others from writing a lock's statistics. */
@@ -206,7 +254,7 @@ static void quiet_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_may_wait("reading lock statistics");
 	if (guard->ops->enter(guard, node))
 		return;
-	wait(guard, node);
+	wait(guard, node, guard->ops->wait);
 	lt_note_not_waiting();
 }
 

@@ -45,4 +45,4 @@ static void mcs_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_store(&node_of(next)->waiting, 0);
 }
 
-const struct lt_lock_ops lt_mcs_ops = { mcs_init, mcs_enter, mcs_wait, mcs_try, mcs_release };
+const struct lt_lock_ops lt_mcs_ops = { mcs_init, mcs_enter, mcs_wait, mcs_try, mcs_release, NULL };

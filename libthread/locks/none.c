@@ -21,4 +21,4 @@ static void none_nothing(struct lt_lock *lock, struct lt_lock_node *node)
 	(void)node;
 }
 
-const struct lt_lock_ops lt_none_ops = { none_init, none_take, none_nothing, none_take, none_nothing };
+const struct lt_lock_ops lt_none_ops = { none_init, none_take, none_nothing, none_take, none_nothing, NULL };

@@ -72,4 +72,4 @@ static void part_release(struct lt_lock *lock, struct lt_lock_node *node)
 }
 
 /* Entering never fails: there is nothing to wait for behind it. */
-const struct lt_lock_ops lt_part_ops = { part_init, part_enter, NULL, part_try, part_release };
+const struct lt_lock_ops lt_part_ops = { part_init, part_enter, NULL, part_try, part_release, NULL };

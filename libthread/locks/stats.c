@@ -29,17 +29,27 @@ static uint64_t upper_edge(unsigned bucket)
 	return ((uint64_t)(bucket - (shift << LT_HISTOGRAM_SUB_BITS) + 1) << shift) - 1;
 }
 
-void lt_histogram_add(struct lt_histogram *h, uint64_t ns) { h->count[bucket_of(ns)]++; }
+void lt_histogram_add(struct lt_histogram *h, uint64_t ns, bool shared)
+{
+	lt_word *count = &h->count[bucket_of(ns)];
+
+	if (shared)
+		lt_add(count, 1);
+	else
+		lt_preset(count, lt_peek(count) + 1);
+}
 
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent)
 {
 	uint64_t total = 0, below = 0;
 
 	for (unsigned i = 0; i < LT_HISTOGRAM_BUCKETS; i++)
-		total += h->count[i];
+		total += lt_peek(&h->count[i]);
 	for (unsigned i = 0; i < LT_HISTOGRAM_BUCKETS; i++) {
-		below += h->count[i];
-		if (h->count[i] && below * 100 >= total * percent)
+		uint64_t here = lt_peek(&h->count[i]);
+
+		below += here;
+		if (here && below * 100 >= total * percent)
 			return upper_edge(i);
 	}
 	return 0;
@@ -58,20 +68,26 @@ struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level
 	return stats;
 }
 
+void lt_lock_stats_read(struct lt_lock_stats *stats)
+{
+	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
+
+	counters->acquisitions++;
+	if (stats->hold)
+		counters->acquired_ns = clock_now_ns();
+}
+
 void lt_lock_stats_acquired(struct lt_lock_stats *stats)
 {
 	unsigned hart = lt_hart_id();
-	struct lt_lock_counters *counters = &stats->of_hart[hart];
 
-	counters->acquisitions++;
+	lt_lock_stats_read(stats);
 	if (stats->last_owner && stats->last_owner != hart + 1)
-		counters->handovers++;
+		stats->of_hart[hart].handovers++;
 	stats->last_owner = hart + 1;
-	if (stats->hold)
-		stats->acquired_ns = clock_now_ns();
 }
 
-void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns)
+void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
 
@@ -79,21 +95,21 @@ void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns)
 	counters->wait_ns += ns;
 	if (ns > counters->wait_max_ns)
 		counters->wait_max_ns = ns;
-	lt_histogram_add(stats->wait, ns);
+	lt_histogram_add(stats->wait, ns, shared);
 }
 
-void lt_lock_stats_released(struct lt_lock_stats *stats)
+void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
 	uint64_t ns;
 
 	if (!stats->hold)
 		return;
-	ns = clock_now_ns() - stats->acquired_ns;
+	ns = clock_now_ns() - counters->acquired_ns;
 	counters->hold_ns += ns;
 	if (ns > counters->hold_max_ns)
 		counters->hold_max_ns = ns;
-	lt_histogram_add(stats->hold, ns);
+	lt_histogram_add(stats->hold, ns, shared);
 }
 
 void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts)

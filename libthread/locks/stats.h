@@ -1,5 +1,5 @@
 /* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder
- * only. */
+ * only; readers who share it write their own counters, and add to the histograms side by side. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_STATS_H
 #define LT_LOCK_STATS_H
@@ -10,10 +10,11 @@
  * rest. */
 enum { LT_HISTOGRAM_SUB_BITS = 3, LT_HISTOGRAM_BITS = 22, LT_HISTOGRAM_BUCKETS = ((22 - 3 + 1) << 3) + 1 };
 struct lt_histogram {
-	uint32_t count[LT_HISTOGRAM_BUCKETS];
+	lt_word count[LT_HISTOGRAM_BUCKETS];
 };
 
-void lt_histogram_add(struct lt_histogram *h, uint64_t ns);
+/* shared: others may add at the same time. */
+void lt_histogram_add(struct lt_histogram *h, uint64_t ns, bool shared);
 /* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives
  * UINT64_MAX. */
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent);
@@ -22,11 +23,11 @@ struct lt_lock_counters {
 	LT_OWN_LINE uint64_t acquisitions;
 	uint64_t contended, handovers;
 	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
+	uint64_t acquired_ns; /* level all: when this hart got it */
 };
 
 struct lt_lock_stats {
-	uint64_t acquired_ns;      /* level all: when the present holder got it */
-	uint32_t last_owner;       /* hart of the last acquisition + 1; 0 = none yet */
+	uint32_t last_owner;       /* hart of the last acquisition that excluded others + 1; 0 = none yet */
 	struct lt_histogram *wait; /* of contended acquisitions */
 	struct lt_histogram *hold; /* level all, else NULL */
 	struct lt_lock_counters of_hart[];
@@ -35,8 +36,9 @@ struct lt_lock_stats {
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */
 void lt_lock_stats_acquired(struct lt_lock_stats *stats);
-void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns);
-void lt_lock_stats_released(struct lt_lock_stats *stats);
+void lt_lock_stats_read(struct lt_lock_stats *stats); /* acquired, beside other readers: no hand-over */
+void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared);
+void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared);
 void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts);
 /* Counters into *out; false if the lock was never acquired. */
 bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out);

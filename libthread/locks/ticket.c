@@ -15,13 +15,7 @@ static bool ticket_enter(struct lt_lock *lock, struct lt_lock_node *node)
 	return lt_load(&lock->serving) == node->value;
 }
 
-static void ticket_wait(struct lt_lock *lock, struct lt_lock_node *node)
-{
-	uint64_t serving = lt_load(&lock->serving);
-
-	while (serving != node->value)
-		serving = lt_spin_while(&lock->serving, serving);
-}
+static void ticket_wait(struct lt_lock *lock, struct lt_lock_node *node) { lt_wait_for_turn(&lock->serving, node->value); }
 
 /* The lock is free exactly if the next number to be drawn is the one being served. */
 static bool ticket_try(struct lt_lock *lock, struct lt_lock_node *node)
@@ -32,4 +26,4 @@ static bool ticket_try(struct lt_lock *lock, struct lt_lock_node *node)
 
 static void ticket_release(struct lt_lock *lock, struct lt_lock_node *node) { lt_store(&lock->serving, node->value + 1); }
 
-const struct lt_lock_ops lt_ticket_ops = { ticket_init, ticket_enter, ticket_wait, ticket_try, ticket_release };
+const struct lt_lock_ops lt_ticket_ops = { ticket_init, ticket_enter, ticket_wait, ticket_try, ticket_release, NULL };

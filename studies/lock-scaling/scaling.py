@@ -5,6 +5,7 @@ from common.report import mean
 
 ROLES = ("hil", "tsu", "worker")
 BUSY = 0.85 # a hart that is busier than this holds up the others
+FALLING = 0.05 # a loss of less is not called one, whatever the seeds say
 SPINNING = 0.10 # workers that spend more than this on locks are held up by them
 
 
@@ -84,7 +85,7 @@ def growth(name, line):
     (fewest, first), (most, last) = line[0], line[-1]
     best, top = max(line, key=lambda point: point[1]["kiops"])
     out = (f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}. The limit there: {limit(last)}.")
-    if top["kiops"] * (1 - (spread(top) + spread(last)) / 100) > last["kiops"]:
+    if top["kiops"] * (1 - max((spread(top) + spread(last)) / 100, FALLING)) > last["kiops"]:
         out += f" Throughput falls beyond {best} workers, by {100 * (1 - last['kiops'] / top['kiops']):.0f} %."
     return out
 

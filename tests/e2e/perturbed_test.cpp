@@ -1,10 +1,12 @@
 // Perturbed schedules: the harts meet in another order under every seed of the clock's jitter, and the data are right under each. One
 // digest for one configuration would otherwise mean one interleaving tested.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <set>
 
 #include "base_config.hpp"
 #include "config/placement.hpp"
+#include "lt/lock_kind.h"
 #include "run_helper.hpp"
 
 namespace e2e {
@@ -18,6 +20,7 @@ struct Case {
 	unsigned hils = 1;
 	uint32_t granularity = HZ_LOCKS_FINE;
 	hz_architecture architecture = HZ_ARCH_PIPELINE;
+	lt_lock_kind kind = LT_LOCK_TTAS;
 };
 
 // Six threads of reads and writes at random.
@@ -75,6 +78,9 @@ const Case cases[] = {
 	{"block_with_one_lock", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_GLOBAL},
 	{"mixed_with_a_lock_per_class", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_CLASS},
 	{"mixed_with_one_lock", "configs/devices/small-mixed.yaml", both_areas, 6, true, 1, HZ_LOCKS_GLOBAL},
+	{"zoned_with_readers_side_by_side", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_LOCKS_CLASS, HZ_ARCH_PIPELINE, LT_LOCK_RW},
+	{"block_with_cohorts", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_CLASS, HZ_ARCH_PIPELINE,
+	 LT_LOCK_COHORT},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
 
@@ -88,6 +94,7 @@ protected:
 		machine.config.hil_count = GetParam().hils;
 		machine.config.architecture = GetParam().architecture;
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
+		std::fill_n(machine.config.lock_kind, size_t{HZ_LOCK_CLASSES}, static_cast<uint8_t>(GetParam().kind));
 		support::choose_granularity(machine.config, GetParam().granularity);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),

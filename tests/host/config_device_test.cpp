@@ -286,6 +286,7 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 const char *const all_used = "conventional: {zones: 4, spare_superblocks: 9}\n"
 			     "l2p: {cache: 12 KiB, levels: chunk}\n"
 			     "timing: {cache_read: on, read_age_limit: 1ms}\n"
+			     "locks: {kind: {default: cohort}}\n"
 			     "faults: {slow_die: 1, slow_percent: 100, ecc_bits: 8}\n";
 
 std::string used_with(const hz_field &field, const std::string &value)
@@ -340,10 +341,10 @@ TEST(DeviceConfig, KeysWithoutAnEffectAreRefused)
 	EXPECT_EQ(error_of(block + "buffers: {binding: modulo}\n"),
 		  "d.yaml:6: buffers.binding has no effect here, since a block namespace has no sequential zones, whose buffers these are" +
 			  tail);
-	for (const char *text :
-	     {"zones: {namespace: block, count: 16, max_open: 4}\nconventional: {spare_superblocks: 9}\n", "conventional: {gc: fifo}\n",
-	      "conventional: {streams: 1, zones: 0}\n", "timing: {suspend: 1us}\n", "timing: {cache_busy: 1us}\n",
-	      "faults: {slow_percent: 200}\n", "faults: {rber_base: 5}\n", "faults: {retry_percent: 5, ecc_bits: 0}\n"})
+	for (const char *text : {"zones: {namespace: block, count: 16, max_open: 4}\nconventional: {spare_superblocks: 9}\n",
+				 "conventional: {gc: fifo}\n", "conventional: {streams: 1, zones: 0}\n", "timing: {suspend: 1us}\n",
+				 "timing: {cache_busy: 1us}\n", "faults: {slow_percent: 200}\n", "locks: {cluster: 2}\n",
+				 "faults: {rber_base: 5}\n", "faults: {retry_percent: 5, ecc_bits: 0}\n"})
 		EXPECT_NE(error_of(text).find(" has no effect here, since "), std::string::npos) << text << error_of(text);
 	EXPECT_EQ(error_of("timing: {suspend: 1us, read_age_limit: 1ms}\nl2p: {cache: 0, chunk: 4 MiB, levels: page}\n"), "no error");
 }

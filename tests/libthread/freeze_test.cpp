@@ -6,7 +6,6 @@
 
 #include "bench.hpp"
 #include "lt/barrier.h"
-#include "lt/rwlock.h"
 
 namespace {
 
@@ -22,7 +21,6 @@ protected:
 		bench.real(2);
 		bench.locks(GetParam(), LT_STATS_ALL, 2);
 		lt_lock_init(&lock, test_class, 0);
-		lt_rwlock_init(&rwlock, test_class);
 		lt_barrier_init(&barrier, 1);
 	}
 
@@ -35,15 +33,10 @@ protected:
 				 lt_lock_acquire(&lock, &node);
 				 lt_lock_release(&lock, &node);
 			 }},
-			{"a reader-writer lock",
+			{GetParam() == LT_LOCK_RW ? "lt_lock_read" : "lt_lock_acquire",
 			 [this] {
-				 lt_rwlock_read(&rwlock);
-				 lt_rwlock_read_end(&rwlock);
-			 }},
-			{"a reader-writer lock",
-			 [this] {
-				 lt_rwlock_write(&rwlock);
-				 lt_rwlock_write_end(&rwlock);
+				 lt_lock_read(&lock, &node);
+				 lt_lock_read_end(&lock, &node);
 			 }},
 			{"lt_barrier_wait", [this] { lt_barrier_wait(&barrier); }},
 			{"lt_spin_while", [this] { lt_spin_while(&word, 1); }},
@@ -57,7 +50,6 @@ protected:
 	Bench bench;
 	lt_lock lock{};
 	lt_lock_node node{};
-	lt_rwlock rwlock{};
 	lt_barrier barrier{};
 	lt_word word{};
 };
@@ -86,6 +78,13 @@ TEST_P(Freeze, RefusesWhatMayWait)
 			lt_lock_release(&lock, &node);
 		},
 		"lt_lock_release with the clock");
+	EXPECT_DEATH(
+		{
+			lt_lock_read(&lock, &node);
+			clock_freeze();
+			lt_lock_read_end(&lock, &node);
+		},
+		"with the clock frozen");
 }
 
 TEST_P(Freeze, RefusesNothingOutside)

@@ -7,7 +7,6 @@
 
 #include "bench.hpp"
 #include "lt/checks.h"
-#include "lt/rwlock.h"
 
 namespace {
 
@@ -132,22 +131,25 @@ TEST(Interleave, TheReaderWriterLockLetsEveryoneIn)
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
 		Race race(seed, 3);
-		lt_rwlock lock;
+		race.bench.locks(LT_LOCK_RW, LT_STATS_ALL, Race::harts);
+		lt_lock lock;
 		lt_word word{};
 		unsigned reads = 0;
-		lt_rwlock_init(&lock, test_class);
+		lt_lock_init(&lock, test_class, 0);
 		race.run([&] {
-			for (int i = 0; i < 10; i++)
+			for (int i = 0; i < 10; i++) {
+				lt_lock_node node;
 				if (lt_hart_id() < 2) {
-					lt_rwlock_write(&lock);
+					lt_lock_acquire(&lock, &node);
 					lt_store(&word, lt_load(&word) + 1);
-					lt_rwlock_write_end(&lock);
+					lt_lock_release(&lock, &node);
 				} else {
-					lt_rwlock_read(&lock);
+					lt_lock_read(&lock, &node);
 					const uint64_t seen = lt_load(&word);
 					reads += seen == lt_load(&word);
-					lt_rwlock_read_end(&lock);
+					lt_lock_read_end(&lock, &node);
 				}
+			}
 		});
 		ASSERT_EQ(word.value, 20u);
 		ASSERT_EQ(reads, 20u);

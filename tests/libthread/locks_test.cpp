@@ -396,6 +396,74 @@ TEST(LockMcs, ReleaseWaitsForALateSuccessor)
 	EXPECT_EQ(lt_load(&lock.word), 0u);
 }
 
+// Two clusters of two harts, told by the kind's own functions: who waits gets it when its wait returns.
+class Cohort : public testing::Test {
+protected:
+	Bench bench;
+	lt_lock lock;
+	lt_lock_node node[4];
+
+	void make(unsigned cluster)
+	{
+		bench.real(4);
+		bench.locks(LT_LOCK_COHORT, LT_STATS_OFF, 4);
+		lt_locks_cluster(cluster);
+		lt_lock_init(&lock, test_class, 0);
+	}
+	bool enter(unsigned hart) { return lt_host_set_hart(hart), lt_cohort_ops.enter(&lock, &node[hart]); }
+	void release(unsigned hart) { lt_host_set_hart(hart), lt_cohort_ops.release(&lock, &node[hart]); }
+	// Its turn has come; if not, this test would never end.
+	void wait(unsigned hart) { lt_host_set_hart(hart), lt_cohort_ops.wait(&lock, &node[hart]); }
+};
+
+TEST_F(Cohort, NeighboursComeFirst)
+{
+	make(2);
+	ASSERT_TRUE(enter(0));
+	ASSERT_FALSE(enter(2));
+	ASSERT_FALSE(enter(1));
+	release(0);
+	wait(1);
+	release(1);
+	wait(2);
+	release(2);
+	EXPECT_TRUE(enter(3));
+	release(3);
+}
+
+TEST_F(Cohort, AClusterOfOneIsATicketLock)
+{
+	make(1);
+	ASSERT_TRUE(enter(0));
+	ASSERT_FALSE(enter(2));
+	ASSERT_FALSE(enter(1));
+	release(0);
+	wait(2);
+	release(2);
+	wait(1);
+	release(1);
+}
+
+TEST_F(Cohort, NeighboursDoNotKeepItForEver)
+{
+	make(2);
+	ASSERT_TRUE(enter(0));
+	ASSERT_FALSE(enter(2));
+	unsigned holder = 0, held = 1;
+	for (;; held++) {
+		ASSERT_FALSE(enter(1 - holder));
+		release(holder);
+		if (lt_load(&lock.serving))
+			break; // the lock of all goes on
+		wait(holder = 1 - holder);
+	}
+	EXPECT_EQ(held, 65u);
+	wait(2);
+	release(2);
+	wait(1 - holder);
+	release(1 - holder);
+}
+
 // Every pair of classes, on any hart: upwards is legal, a class inside itself or inside a later one fails at once.
 TEST(LockOrder, OnlyHigherLevelsAreTakenUnderALock)
 {

@@ -22,7 +22,7 @@ TEST(Histogram, SmallValuesAreExact)
 {
 	for (uint64_t ns = 0; ns < 16; ns++) {
 		lt_histogram h{};
-		lt_histogram_add(&h, ns);
+		lt_histogram_add(&h, ns, false);
 		EXPECT_EQ(lt_histogram_percentile(&h, 99), ns);
 	}
 	lt_histogram empty{};
@@ -33,14 +33,14 @@ TEST(Histogram, EveryValueLiesInItsBucketWithinAnEighth)
 {
 	for (uint64_t ns = 1; ns < 1u << LT_HISTOGRAM_BITS; ns += 1 + ns / 97) {
 		lt_histogram h{};
-		lt_histogram_add(&h, ns);
+		lt_histogram_add(&h, ns, false);
 		uint64_t edge = lt_histogram_percentile(&h, 99);
 		ASSERT_GE(edge, ns);
 		ASSERT_LE(edge, ns + ns / 8) << ns;
 	}
 	for (uint64_t ns : {uint64_t{1} << LT_HISTOGRAM_BITS, uint64_t{3} << (LT_HISTOGRAM_BITS - 1), UINT64_MAX}) {
 		lt_histogram h{};
-		lt_histogram_add(&h, ns);
+		lt_histogram_add(&h, ns, false);
 		EXPECT_EQ(lt_histogram_percentile(&h, 99), UINT64_MAX);
 	}
 }
@@ -56,7 +56,7 @@ TEST(Histogram, PercentilesOfRandomValues)
 		lt_histogram h{};
 		for (auto &v : values) {
 			v = random() >> (43 + random() % 20);
-			lt_histogram_add(&h, v);
+			lt_histogram_add(&h, v, round % 2);
 		}
 		for (unsigned percent : {1u, 50u, 90u, 99u, 100u}) {
 			uint64_t exact = exact_percentile(values, percent);

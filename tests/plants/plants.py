@@ -38,7 +38,7 @@ def put_before(path, anchor, text):
 
 def lock_kind(tree):
     add(tree, "libthread/locks/planted.c")
-    put_before(tree / "libthread/CMakeLists.txt", r"locks/rwlock\.c", "locks/planted.c ")
+    put_before(tree / "libthread/CMakeLists.txt", r"locks/rw\.c", "locks/planted.c ")
     put_before(tree / "libthread/include/lt/lock_kinds.def", r"^#undef LT_LOCK_KIND$", KIND)
 
 

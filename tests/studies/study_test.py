@@ -76,6 +76,13 @@ class LockScaling(unittest.TestCase):
         self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
         self.assertIn("mcs global", self.page)
 
+    def test_readers_wait_less_where_they_may_look_side_by_side(self):
+        found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8")
+        ticket, rw = found["points"]
+        self.assertGreater(ticket["time"]["spin l2p"], 0.001)
+        self.assertLess(rw["time"]["spin l2p"], 0.75 * ticket["time"]["spin l2p"])
+        self.assertLess(rw["contended"], 0.75 * ticket["contended"])
+
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2")
         by_class, sharded = (p["instances"] for p in found["points"])

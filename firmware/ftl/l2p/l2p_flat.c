@@ -29,10 +29,10 @@ static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, cons
 	struct lt_lock_node node;
 
 	(void)req;
-	lt_lock_acquire(lock, &node);
+	lt_lock_read(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
-	lt_lock_release(lock, &node);
+	lt_lock_read_end(lock, &node);
 	return count;
 }
 
@@ -184,10 +184,10 @@ static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req,
 	struct lt_lock_node node;
 
 	(void)req;
-	lt_lock_acquire(lock, &node);
+	lt_lock_read(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		place[i] = entry[i] & L2P_ADDRESS_MASK;
-	lt_lock_release(lock, &node);
+	lt_lock_read_end(lock, &node);
 	return count;
 }
 
@@ -197,9 +197,9 @@ static uint32_t flat_conv_hint(struct ftl *ftl, uint64_t lba)
 	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 
-	lt_lock_acquire(lock, &node);
+	lt_lock_read(lock, &node);
 	place = *entry & L2P_ADDRESS_MASK;
-	lt_lock_release(lock, &node);
+	lt_lock_read_end(lock, &node);
 	return place;
 }
 

@@ -32,7 +32,9 @@ uint32_t lt_lock_shard(uint32_t index, uint32_t shards);
 /* Before the harts run: the classes, numbered as in the table, at most HZ_MAX_LOCK_CLASSES, and the level of statistics. Locks of an
  * earlier call must not be used any more. */
 void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts);
-/* Next, before the first lt_lock_init: one lock, of that class, stands for all locks of all others. Its level must be below theirs, since it
+/* Next, before the first lt_lock_init: so many harts are a cluster, by their numbers, for kind cohort; without this call, 4. */
+void lt_locks_cluster(unsigned harts);
+/* Also before the first lt_lock_init: one lock, of that class, stands for all locks of all others. Its level must be below theirs, since it
  * is taken with the first of them and released with the last. */
 void lt_locks_share_one(unsigned lock_class);
 /* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
@@ -43,6 +45,10 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 /* By the hart that acquired, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
+/* Reading what the lock protects: beside other readers where the kind lets them (rw), else like the two above. Not recursive, no upgrade: a
+ * reader that asked again behind a waiting writer would wait for itself. */
+void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node);
+void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node);
 /* Fill up to max entries with the statistics of every lock that was ever acquired (those that are one and the same are one entry, whose
  * index is that of its shard), beginning with the first-th; returns how many exist. Takes each lock, which may mean to wait for it, and
  * reads it with the clock frozen;

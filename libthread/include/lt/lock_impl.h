@@ -6,20 +6,23 @@
 #include "lt/arch.h"
 
 struct lt_clh_cell;
+struct lt_cohort;
 struct lt_lock_class;
 struct lt_lock_stats;
 
 /* One acquisition. The shared words have a line of their own, since another hart writes them while this one waits. */
 struct lt_lock_node {
 	LT_OWN_LINE lt_word next;   /* mcs: successor */
-	lt_word waiting;            /* mcs: 1 until the predecessor hands over */
-	LT_OWN_LINE uint64_t value; /* ticket: my number; mcs, clh: predecessor; clh while held: my cell */
+	lt_word waiting;            /* mcs: 1 until the predecessor hands over; cohort: 1 if for the cluster first */
+	LT_OWN_LINE uint64_t value; /* ticket, rw, cohort: my number; mcs, clh: predecessor; clh while held: my cell */
 };
 
 struct lt_lock {
-	/* tas, ttas, backoff: 1 = held; ticket: next number to give out; mcs: last node; clh: last cell and its use count */
+	/* tas, ttas, backoff: 1 = held; ticket, rw, cohort: next number to give out; mcs: last node; clh: last cell and its use count */
 	LT_OWN_LINE lt_word word;
-	LT_OWN_LINE lt_word serving; /* ticket: the number that holds the lock; on its own line, waiters watch it */
+	LT_OWN_LINE lt_word
+		serving; /* ticket, cohort: the number that holds the lock; on its own line, waiters watch it; rw: … that a reader may enter with */
+	LT_OWN_LINE lt_word left; /* rw: how many have left: the number that a writer may enter with */
 
 	/* Constant after lt_lock_init. */
 	LT_OWN_LINE struct lt_lock *at; /* what is taken: this one, or the first of its shard, whose fields count then */
@@ -28,6 +31,7 @@ struct lt_lock {
 	struct lt_lock *registered;  /* next in the list of locks that are taken */
 	uint32_t index;
 	const struct lt_lock_class *described;
+	struct lt_cohort *cohort; /* cohort: one for each cluster */
 	uint8_t lock_class, kind;
 };
 

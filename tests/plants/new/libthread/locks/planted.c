@@ -32,4 +32,4 @@ static void planted_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_store(&lock->word, 0);
 }
 
-const struct lt_lock_ops lt_planted_ops = {planted_init, planted_enter, planted_wait, planted_enter, planted_release};
+const struct lt_lock_ops lt_planted_ops = {planted_init, planted_enter, planted_wait, planted_enter, planted_release, NULL};

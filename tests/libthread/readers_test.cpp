@@ -1,0 +1,190 @@
+// Readers of a lock, on real threads: side by side under rw, one at a time under every other kind; and the barrier.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "bench.hpp"
+#include "lt/barrier.h"
+#include "lt/checks.h"
+
+namespace {
+
+constexpr unsigned harts = 8;
+
+class Readers : public testing::TestWithParam<lt_lock_kind> {
+protected:
+	Bench bench;
+	lt_lock lock;
+
+	void SetUp() override
+	{
+		bench.real(harts);
+		bench.locks(GetParam(), LT_STATS_ALL, harts);
+		lt_locks_check(true);
+		lt_lock_init(&lock, test_class, 0);
+	}
+	hz_lock_entry entry()
+	{
+		hz_lock_entry e{};
+		EXPECT_EQ(lt_lock_report(&e, 0, 1), 1u);
+		return e;
+	}
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, Readers, testing::ValuesIn(lock_kinds()));
+
+TEST_P(Readers, SeeWholeWrites)
+{
+	uint64_t pair[2] = {0, 0}, spun = 0;
+	std::vector<uint64_t> mine(harts);
+
+	Bench::in_parallel(harts, [&](unsigned hart) {
+		for (unsigned i = 0; i < 2000; i++) {
+			lt_lock_node node;
+			if (hart < 3) {
+				lt_lock_acquire(&lock, &node);
+				pair[0]++;
+				pair[1]++;
+				lt_lock_release(&lock, &node);
+			} else {
+				lt_lock_read(&lock, &node);
+				ASSERT_EQ(pair[0], pair[1]);
+				lt_lock_read_end(&lock, &node);
+			}
+		}
+		hz_hart_times t;
+		lt_hart_times(hart, &t);
+		mine[hart] = t.spin_ns[test_class];
+	});
+	for (uint64_t ns : mine)
+		spun += ns;
+	EXPECT_EQ(pair[0], 6000u);
+	const hz_lock_entry e = entry();
+	EXPECT_EQ(e.acquisitions, uint64_t{harts} * 2000);
+	EXPECT_LE(e.contended, e.acquisitions);
+	EXPECT_LT(e.handovers, GetParam() == LT_LOCK_RW ? 6000u : 16000u);
+	EXPECT_EQ(e.wait_ns, spun);
+	EXPECT_LE(e.wait_p99_ns, e.wait_max_ns);
+	EXPECT_LE(e.hold_p99_ns, e.hold_max_ns);
+}
+
+// A writer waits for readers, and readers for a writer; whoever tries gets it from neither.
+TEST_P(Readers, AndWritersExcludeEachOther)
+{
+	lt_lock_node node, tried;
+
+	for (const bool reads : {true, false}) {
+		lt_host_set_hart(0);
+		reads ? lt_lock_read(&lock, &node) : lt_lock_acquire(&lock, &node);
+		lt_host_set_hart(1);
+		EXPECT_FALSE(lt_lock_try(&lock, &tried));
+		lt_host_set_hart(0);
+		reads ? lt_lock_read_end(&lock, &node) : lt_lock_release(&lock, &node);
+		lt_host_set_hart(1);
+		ASSERT_TRUE(lt_lock_try(&lock, &tried));
+		lt_lock_release(&lock, &tried);
+	}
+}
+
+// While a first reader stays inside until the second has come, or for a while.
+TEST_P(Readers, ShareExactlyUnderRw)
+{
+	lt_word inside{}, met{};
+
+	Bench::in_parallel(2, [&](unsigned) {
+		lt_lock_node node;
+		lt_lock_read(&lock, &node);
+		lt_add(&inside, 1);
+		const uint64_t until = clock_now_ns() + (GetParam() == LT_LOCK_RW ? 10000000000 : 20000000);
+		while (lt_load(&inside) != 2 && lt_load(&met) == 0 && clock_now_ns() < until)
+			lt_relax();
+		if (lt_load(&inside) == 2)
+			lt_add(&met, 1);
+		lt_add(&inside, ~uint64_t{0});
+		lt_lock_read_end(&lock, &node);
+	});
+	EXPECT_EQ(lt_load(&met) > 0, GetParam() == LT_LOCK_RW);
+}
+
+TEST_P(Readers, AreCheckedAsWritersAre)
+{
+	testing::FLAGS_gtest_death_test_style = "threadsafe";
+	lt_lock_node a, b;
+	EXPECT_DEATH(
+		{
+			lt_lock_read(&lock, &a);
+			lt_lock_read(&lock, &b);
+		},
+		"acquired twice");
+}
+
+// All readers stay inside until the last has come, again and again.
+TEST(RwLock, AllReadersShare)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_barrier inside;
+
+	bench.real(harts);
+	bench.locks(LT_LOCK_RW, LT_STATS_ALL, harts);
+	lt_lock_init(&lock, test_class, 0);
+	lt_barrier_init(&inside, harts);
+	Bench::in_parallel(harts, [&](unsigned) {
+		for (unsigned i = 0; i < 50; i++) {
+			lt_lock_node node;
+			lt_lock_read(&lock, &node);
+			lt_barrier_wait(&inside);
+			lt_lock_read_end(&lock, &node);
+		}
+	});
+	hz_lock_entry e{};
+	EXPECT_EQ(lt_lock_report(&e, 0, 1), 1u);
+	EXPECT_EQ(e.acquisitions, harts * 50u);
+	EXPECT_EQ(e.handovers, 0u) << "a reader hands over to nobody";
+}
+
+// Served in the order they came: readers behind a waiting writer do not overtake it.
+TEST(RwLock, AWaitingWriterKeepsReadersOut)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_word order{};
+	uint64_t writer = 0, reader = 0;
+
+	bench.real(3);
+	bench.locks(LT_LOCK_RW, LT_STATS_ALL, 3);
+	lt_lock_init(&lock, test_class, 0);
+	Bench::in_parallel(3, [&](unsigned hart) {
+		lt_lock_node node;
+		while (lt_load(&lock.word) != hart) // a ticket after the other
+			lt_relax();
+		hart == 1 ? lt_lock_acquire(&lock, &node) : lt_lock_read(&lock, &node);
+		while (hart == 0 && lt_load(&lock.word) != 3)
+			lt_relax();
+		if (hart)
+			(hart == 1 ? writer : reader) = lt_add(&order, 1);
+		hart == 1 ? lt_lock_release(&lock, &node) : lt_lock_read_end(&lock, &node);
+	});
+	EXPECT_EQ(writer, 0u);
+	EXPECT_EQ(reader, 1u);
+}
+
+TEST(Barrier, NobodyPassesBeforeAllHaveCome)
+{
+	lt_barrier barrier;
+	std::vector<unsigned> round(harts);
+	lt_word last{};
+
+	lt_barrier_init(&barrier, harts);
+	Bench::in_parallel(harts, [&](unsigned hart) {
+		for (unsigned r = 1; r <= 300; r++) {
+			round[hart] = r;
+			if (lt_barrier_wait(&barrier))
+				lt_add(&last, 1);
+			for (unsigned other : round)
+				ASSERT_EQ(other, r);
+			lt_barrier_wait(&barrier);
+		}
+	});
+	EXPECT_EQ(lt_load(&last), 300u) << "exactly one comes last";
+}
+
+} // namespace
