@@ -31,7 +31,9 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface, in all runs: one is the limit from some eight workers on")
-    arguments.add_number(p, "--tsu", 0, 8, 0, "TSU harts, in all runs; 0: as many as the device's file says")
+    p.add_argument("--architecture", choices=("pipeline", "completion"), default="pipeline",
+                   help="who serves the queue pairs, in all runs: harts of the host interface, or each worker its own (run to completion)")
+    arguments.add_number(p, "--tsu", 0, 32, 0, "TSU harts, in all runs; 0: as many as the device's file says")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
     arguments.add_names(p, "--granularity", GRANULARITIES, "device",
                         "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
@@ -42,6 +44,8 @@ def options(words=None):
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
+    if args.architecture == "completion" and args.hil > 1:
+        p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     if args.quick:
         args.workers, args.locks, args.granularity, args.seeds = args.workers[:2], args.locks[:2], args.granularity[:2], args.seeds[:1]
     return args
@@ -51,6 +55,8 @@ def device_of(args, kind, granularity, workers, costs):
     device = runs.merged(runs.load_yaml("devices", args.device), {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
     if args.hil > 1:
         device["harts"]["hils"] = args.hil
+    if args.architecture != "pipeline":
+        device["harts"]["architecture"] = args.architecture
     if args.tsu:
         device["harts"]["tsus"] = args.tsu
     if granularity != "device":

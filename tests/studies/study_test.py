@@ -83,6 +83,13 @@ class LockScaling(unittest.TestCase):
         self.assertLess(rw["time"]["spin l2p"], 0.75 * ticket["time"]["spin l2p"])
         self.assertLess(rw["contended"], 0.75 * ticket["contended"])
 
+    def test_architecture(self):
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--architecture", "completion", "--tsu", "8")
+        one, eight = found["points"]
+        self.assertLess(eight["busy"]["hil"], 0.1, "the HIL hart serves no queue pair")
+        self.assertGreater(one["busy"]["worker"], 0.5)
+        self.assertGreater(eight["kiops"], 1.5 * one["kiops"])
+
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2")
         by_class, sharded = (p["instances"] for p in found["points"])
