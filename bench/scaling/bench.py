@@ -11,7 +11,7 @@ from common import arguments, report, runs  # noqa: E402
 from hztest.needs import qemu_problem  # noqa: E402
 
 # A die's read takes 3 us, so 64 dies serve twice what the harts ask for, and the link has room. The first reads of each chunk miss.
-DEVICE = {"geometry": {"channels": 32, "blocks_per_plane": 48},
+DEVICE = {"geometry": {"channels": 32, "blocks_per_plane": 48, "pages_per_block": 24},
           "zones": {"max_open": 32, "max_active": 32}, "buffers": {"count": 32},
           "l2p": {"cache": "32 MiB", "levels": "chunk", "chunk": "1 MiB", "log_entries": 4096},
           "link": {"bytes_per_s": "128000 MiB"}, "harts": {"tsus": 32, "inflight_requests": 4096}}
@@ -27,8 +27,8 @@ def options():
     p = arguments.parser("scaling", __doc__, "--workers 1,2 --ops 300", word="bench")
     arguments.add_quick(p)
     arguments.add_seed(p)
-    arguments.add_numbers(p, "--workers", 1, 24, "1,4,12,16,24", "FTL worker counts; as many host threads")
-    arguments.add_number(p, "--ops", 100, 1000000, 5000, "reads of each host thread")
+    arguments.add_numbers(p, "--workers", 1, 24, "1,12,16,24", "FTL worker counts; as many host threads")
+    arguments.add_number(p, "--ops", 100, 1000000, 3000, "reads of each host thread")
     args = p.parse_args()
     if args.quick:
         args.workers, args.ops = args.workers[:2], 600

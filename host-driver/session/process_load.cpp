@@ -25,11 +25,20 @@ std::istringstream fields_of(const fs::path &file)
 	return std::istringstream(name_end == std::string::npos ? std::string() : text.substr(name_end + 1));
 }
 
+// A thread that reaps a child is called asleep while the kernel works for it, which may take seconds on a loaded host; what it is in
+// tells that it is not.
+bool works_in_the_kernel(const fs::path &thread)
+{
+	std::string call;
+	std::getline(std::ifstream(thread / "syscall"), call);
+	return call == "running";
+}
+
 bool wants_cpu(const fs::path &thread)
 {
 	char state = 0;
 	fields_of(thread / "stat") >> state;
-	return state && std::strchr("RDt", state);
+	return state && (std::strchr("RDt", state) || (state == 'S' && works_in_the_kernel(thread)));
 }
 
 bool kill_pending(const fs::path &process)

@@ -31,7 +31,7 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface, in all runs: one is the limit from some eight workers on")
-    p.add_argument("--architecture", choices=("pipeline", "completion"), default="pipeline",
+    p.add_argument("--architecture", choices=("pipeline", "completion"), default="pipeline", metavar="pipeline|completion",
                    help="who serves the queue pairs, in all runs: harts of the host interface, or each worker its own (run to completion)")
     arguments.add_number(p, "--tsu", 0, 32, 0, "TSU harts, in all runs; 0: as many as the device's file says")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
