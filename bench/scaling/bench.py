@@ -24,7 +24,7 @@ GOALS = [(12, "times", 10), (24, "times", 20), (16, "KIOPS", 3000)] # of run to 
 
 
 def options():
-    p = arguments.parser("scaling", __doc__, "--workers 1,2 --ops 300", word="bench")
+    p = arguments.parser("scaling", __doc__, "--workers 1 --ops 300", word="bench")
     arguments.add_quick(p)
     arguments.add_seed(p)
     arguments.add_numbers(p, "--workers", 1, 24, "1,12,16,24", "FTL worker counts; as many host threads")
