@@ -22,7 +22,9 @@ tests = {name: end for name, end in tests.items() if wanted in name and not ("-L
 if "--show-only=json-v1" in words:
     print(json.dumps({"tests": [{"name": name, "properties": [{"name": "LABELS", "value": end[1:]}]} for name, end in tests.items()]}))
 elif "crash" not in tests:
-    cases = "".join(f'<testcase name="{name}" status="{end[0]}"/>' for name, end in tests.items())
+    said = "".join(f"line {i} &lt;\\n" for i in range(100)) + "x" * 1000
+    cases = "".join(f'<testcase name="{name}" status="{end[0]}" time="1.5"><system-out>{said}</system-out></testcase>'
+                    for name, end in tests.items())
     pathlib.Path(words[words.index("--output-junit") + 1]).write_text(f"<testsuite>{cases}</testsuite>")
 sys.exit(any(end[0] == "fail" for end in tests.values()))
 """
@@ -121,7 +123,8 @@ class Test(Copy):
     def test_what_failed_is_named_with_its_configuration(self):
         run, _ = self.run_with({**self.TESTS, "asan": {"unit.a": ["fail"], "unit.b": ["run"], "unit.c": ["notrun"]}})
         self.assertEqual(run.returncode, 1)
-        self.assertEqual(run.stdout.splitlines(), ["failed: asan: unit.a", "1 skipped: unit.c", "4 passed, 1 failed"])
+        said = [f"    line {i} <" for i in range(61, 100)] + ["    " + "x" * 300]
+        self.assertEqual(run.stdout.splitlines(), ["failed: asan: unit.a after 2 s", *said, "1 skipped: unit.c", "4 passed, 1 failed"])
 
     def test_a_ctest_that_ends_early_is_a_failure(self):
         run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
