@@ -47,6 +47,7 @@ struct Machine::Impl {
 	std::string stalled(int pid);
 	void note_dying_qemu();
 	void note_qemu_end();
+	void note_late_end();
 	void fail(const std::string &reason);
 	void tell(const std::string &reason, bool exited = false);
 	void end_qemu();

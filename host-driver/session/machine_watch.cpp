@@ -81,10 +81,14 @@ void Machine::Impl::tick()
 {
 	pollfd items[3] = {{wake.get(), POLLIN, 0}, {qemu.pidfd(), POLLIN, 0}, {daemon.pidfd(), POLLIN, 0}};
 	if (!up.load())
-		items[1].fd = items[2].fd = -1;
+		items[2].fd = -1;
+	if (qemu_pid < 0)
+		items[1].fd = -1;
 	poll(items, 3, tick_ms);
-	if (!up.load() || leaving.load())
+	if (leaving.load())
 		return;
+	if (!up.load())
+		return note_late_end();
 	std::string words = firmware_failure(*region);
 	if (items[1].revents)
 		return note_qemu_end();
@@ -191,6 +195,12 @@ void Machine::Impl::end_qemu()
 {
 	signal_qemu(SIGKILL);
 	qemu.await(end_ms);
+	note_late_end();
+}
+
+// What fails tells of it at once; that QEMU has ended may be seen much later, on a host that is short of time.
+void Machine::Impl::note_late_end()
+{
 	if (qemu_pid <= 0 || qemu.running())
 		return;
 	std::lock_guard hold(lock);
