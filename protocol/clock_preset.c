@@ -1,8 +1,41 @@
-/* Presets of the virtual clock's costs: the defaults of the schema, and none for coherence. */
+/* Presets of the virtual clock's costs: the defaults of the schema, and how each differs; docs/virtual-clock.md says where from. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock_preset.h"
 
 #include "device_fields.h"
+
+/* Caches and memory of a SiFive U740, an in-order RV64 core at 1.2 GHz. */
+static void take_small(struct hz_clock_costs *costs)
+{
+	costs->mhz = 1200;
+	costs->data = HZ_DATA_MOVES;
+	costs->cache_bytes = 32 << 10;
+	costs->cache_ways = 8;
+	costs->memory = 120;
+}
+
+static void take_clustered(struct hz_clock_costs *costs)
+{
+	take_small(costs);
+	costs->cluster = 4;
+	costs->far = 100;
+}
+
+/* Xeon E5-2660 v4 at 3 GHz: a line that another core of the socket has changed takes 40.3 to 42.3 ns. */
+static void take_server(struct hz_clock_costs *costs)
+{
+	costs->mhz = 3000;
+	costs->data = HZ_DATA_MOVES;
+	costs->reads = HZ_READS_MERGE;
+	costs->local = 20;
+	costs->remote = 124;
+	costs->occupancy = 62;
+	costs->cluster = 14;
+	costs->far = 300;
+	costs->memory = 270;
+	costs->cache_bytes = 256 << 10;
+	costs->ipi = 3000;
+}
 
 void hz_clock_preset_costs(enum hz_clock_preset preset, struct hz_clock_costs *costs)
 {
@@ -11,6 +44,15 @@ void hz_clock_preset_costs(enum hz_clock_preset preset, struct hz_clock_costs *c
 	hz_device_defaults(&defaults);
 	*costs = defaults.clock;
 	costs->preset = preset;
-	if (preset == HZ_CLOCK_IDEAL)
-		costs->local = costs->remote = costs->occupancy = costs->wake = costs->ipi = 0;
+	switch (preset) {
+	case HZ_CLOCK_IDEAL:
+		costs->local = costs->remote = costs->far = costs->memory = costs->occupancy = costs->wake = costs->ipi = 0;
+		break;
+	case HZ_CLOCK_PLAIN: costs->data = HZ_DATA_MOVES; break;
+	case HZ_CLOCK_SMALL: take_small(costs); break;
+	case HZ_CLOCK_CLUSTERED: take_clustered(costs); break;
+	case HZ_CLOCK_SERVER: take_server(costs); break;
+	case HZ_CLOCK_DEFAULT:
+	case HZ_CLOCK_PRESETS: break;
+	}
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config_check.h"
 
+#include "clock_preset.h"
+
 #include "device_fields.h"
 #include "geometry.h"
 #include "sentence.h"
@@ -301,11 +303,19 @@ static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence
 			    least);
 }
 
+static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	if (!hz_cache_is_possible(cfg->clock.cache_bytes, cfg->clock.cache_ways))
+		return broken_limit(out, "clock.cache_bytes", cfg->clock.cache_bytes,
+				    "be a power of two of sets: a power of two times 64 bytes times the ways, ", cfg->clock.cache_ways);
+	return true;
+}
+
 static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
 	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
-	       harts_hold(cfg, out) && granularity_holds(cfg, out);
+	       harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

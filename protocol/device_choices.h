@@ -96,7 +96,19 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 
 #define HZ_CLOCK_PRESET_LIST(X) \
 	X(HZ_CLOCK_DEFAULT, "default", "the defaults of this table") \
-	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `occupancy` and `ipi` are 0")
+	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `far`, `memory`, `occupancy` and `ipi` are 0") \
+	X(HZ_CLOCK_PLAIN, "plain", "the default, and plain data move too") \
+	X(HZ_CLOCK_SMALL, "small", "a small in-order controller: `plain` with private caches and memory behind them") \
+	X(HZ_CLOCK_CLUSTERED, "clustered", "`small` with clusters of four harts, far from each other") \
+	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets")
+#define HZ_CLOCK_DATA_LIST(X) \
+	X(HZ_DATA_FREE, "free", "plain loads and stores cost their instruction only") \
+	X(HZ_DATA_MOVES, "moves", "they fetch lines as synchronising accesses do")
+#define HZ_CLOCK_READS_LIST(X) X(HZ_READS_QUEUE, "queue", "one after the other") X(HZ_READS_MERGE, "merge", "side by side")
+enum hz_clock_reads { HZ_CLOCK_READS_LIST(HZ_ENUMERATOR) HZ_CLOCK_READERS };
+
+enum hz_clock_data { HZ_CLOCK_DATA_LIST(HZ_ENUMERATOR) HZ_CLOCK_DATAS };
+
 enum hz_clock_preset { HZ_CLOCK_PRESET_LIST(HZ_ENUMERATOR) HZ_CLOCK_PRESETS };
 
 #endif

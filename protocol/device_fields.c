@@ -21,6 +21,8 @@ WORDS(L2P_LOG_POLICY);
 WORDS(ARCHITECTURE);
 WORDS(LOCK_STATS);
 WORDS(CLOCK_PRESET);
+WORDS(CLOCK_DATA);
+WORDS(CLOCK_READS);
 
 #define AT(member) offsetof(struct hz_device_config, member)
 #define UNIT_COUNT .unit = HZ_UNIT_COUNT

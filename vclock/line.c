@@ -11,37 +11,38 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
-static void transfer(struct vc_hart *h, struct vc_line *line)
+static void transfer(struct vc_hart *h, struct vc_line *line, uint64_t cost, bool write)
 {
 	uint64_t now = vc_clock(h);
 	uint64_t start = line->busy_until > now ? line->busy_until : now;
 
 	line->transfers++;
 	line->queue_cycles += start - now;
-	line->busy_until = start + vc.options.cost.occupancy;
-	vc_charge(h, start - now + vc.options.cost.remote);
+	if (write || !vc.options.merge)
+		line->busy_until = start + vc.options.cost.occupancy;
+	vc_charge(h, start - now + cost);
 }
 
 /* Inside a freeze an access costs nothing and moves no line. */
-static void pay(struct vc_hart *h, struct vc_line *line, bool write)
+static void pay(struct vc_hart *h, struct vc_line *line, uint64_t address, bool write)
 {
-	uint64_t self = 1ull << h->index;
+	uint64_t *holders;
 
 	if (h->frozen)
 		return;
+	holders = vc_cache_holders(address);
 	line->accesses++;
-	if (write ? line->holders == self : (line->holders & self) != 0)
+	if (vc_cache_hit(h, *holders, write))
 		vc_charge(h, vc.options.cost.local);
 	else
-		transfer(h, line);
-	line->holders = write ? self : line->holders | self;
+		transfer(h, line, vc_cache_cost(vc_cache_fetch(h, address, holders, write)), write);
 }
 
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 {
 	struct vc_line *line = find(address);
 
-	pay(h, line, false);
+	pay(h, line, address, false);
 	line->watchers |= 1ull << h->index;
 	h->reserved = true;
 	h->reserved_line = line->tag;
@@ -57,7 +58,7 @@ void vc_line_write(struct vc_hart *h, uint64_t address)
 	uint64_t self = 1ull << h->index, others = line->watchers & ~self;
 	uint64_t awake;
 
-	pay(h, line, true);
+	pay(h, line, address, true);
 	awake = vc_clock(h) + vc.options.cost.wake;
 	line->watchers &= self;
 	while (others) {
@@ -76,12 +77,15 @@ void vc_line_write(struct vc_hart *h, uint64_t address)
 
 void vc_line_count_park(const struct vc_hart *h) { find(h->reserved_address)->parks += !h->frozen; }
 
+void vc_line_count_data(uint64_t address) { find(address)->data_transfers++; }
+
 static int compare(const void *a, const void *b)
 {
 	const struct vc_line *x = a, *y = b;
+	uint64_t of_x = x->transfers + x->data_transfers, of_y = y->transfers + y->data_transfers;
 
-	if (x->transfers != y->transfers)
-		return x->transfers < y->transfers ? 1 : -1;
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
@@ -95,7 +99,7 @@ unsigned vc_line_top(struct vc_line *out, unsigned count)
 	for (uint64_t i = 0; i < lines.slots; i++) {
 		const struct vc_line *line = vc_table_entry(&lines, i);
 
-		if (line && line->accesses)
+		if (line && (line->accesses || line->data_transfers))
 			all[n++] = *line;
 	}
 	qsort(all, n, sizeof(*all), compare);

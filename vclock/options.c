@@ -10,7 +10,7 @@
 #include "base.h"
 #include "clock_preset.h"
 
-enum kind { TEXT, NUMBER, SMALL, SWITCH, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
+enum kind { TEXT, NUMBER, SMALL, SWITCH, DATA, READS, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
 struct key {
 	const char *name;
 	enum kind kind;
@@ -34,10 +34,17 @@ static const struct key keys[] = {
 	{ COST_KEY(insn) },
 	{ COST_KEY(local) },
 	{ COST_KEY(remote) },
+	{ COST_KEY(far) },
+	{ COST_KEY(memory) },
 	{ COST_KEY(occupancy) },
 	{ COST_KEY(wake) },
 	{ COST_KEY(pause) },
 	{ COST_KEY(ipi) },
+	{ "data", DATA, FIELD(data_moves), 0, 0 },
+	{ "reads", READS, FIELD(merge), 0, 0 },
+	{ "cluster", SMALL, FIELD(cluster), 0, 64 },
+	{ "cache_bytes", NUMBER, FIELD(cache_bytes), 0, HZ_MAX_CACHE_BYTES },
+	{ "cache_ways", SMALL, FIELD(cache_ways), 1, HZ_MAX_CACHE_WAYS },
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
@@ -122,6 +129,8 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 		*(unsigned *)field = (unsigned)number;
 		return good;
 	case SWITCH: return parse_choice(value, "off", "on", field);
+	case DATA: return parse_choice(value, "free", "moves", field);
+	case READS: return parse_choice(value, "queue", "merge", field);
 	case COUNT: return parse_choice(value, "segment", "insn", field);
 	case PIN: return parse_pin(value, key, field);
 	case JITTER: return parse_jitter(value, key, field);
@@ -147,10 +156,17 @@ static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
 	options->cost = (struct vc_costs){ .insn = from.insn,
 					   .local = from.local,
 					   .remote = from.remote,
+					   .far = from.far,
+					   .memory = from.memory,
 					   .occupancy = from.occupancy,
 					   .wake = from.wake,
 					   .pause = from.pause,
 					   .ipi = from.ipi };
+	options->data_moves = from.data == HZ_DATA_MOVES;
+	options->merge = from.reads == HZ_READS_MERGE;
+	options->cluster = from.cluster;
+	options->cache_bytes = from.cache_bytes;
+	options->cache_ways = from.cache_ways;
 }
 
 /* The preset counts wherever it stands among the words; single costs then change it. */
@@ -159,6 +175,7 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 #define HZ_WORD(constant, word, ...) word,
 	static const char *const words[] = { HZ_CLOCK_PRESET_LIST(HZ_WORD) };
 #undef HZ_WORD
+#define HZ_WORD(constant, word, ...) " " word
 
 	options->preset = words[HZ_CLOCK_DEFAULT];
 	for (int i = 0; i < argc; i++)
@@ -169,7 +186,8 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 			take_costs(options, (enum hz_clock_preset)p);
 			return true;
 		}
-	snprintf(text, bytes, "preset=%s is unknown: default or ideal", options->preset);
+	snprintf(text, bytes, "preset=%s is unknown:" HZ_CLOCK_PRESET_LIST(HZ_WORD), options->preset);
+#undef HZ_WORD
 	return false;
 }
 
@@ -190,6 +208,12 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 			snprintf(text, bytes, "option %s has a value that is not allowed", argv[i]);
 			return false;
 		}
+	}
+	if (!hz_cache_is_possible((uint32_t)options->cache_bytes, options->cache_ways)) {
+		snprintf(text, bytes,
+			 "option cache_bytes=%u is not possible with %u ways of 64 bytes: their quotient must be a power of two",
+			 (unsigned)options->cache_bytes, options->cache_ways);
+		return false;
 	}
 	if (!options->ram) {
 		snprintf(text, bytes, "option ram=FILE is missing: the file behind the guest's RAM (memory-backend-file, share=on)");

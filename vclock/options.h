@@ -14,7 +14,9 @@ enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 struct vc_costs {
 	uint64_t insn;      /* every retired instruction */
 	uint64_t local;     /* synchronising access to a line this hart already holds */
-	uint64_t remote;    /* the same to a line that must come from elsewhere */
+	uint64_t remote;    /* an access to a line that must come from another hart */
+	uint64_t far;       /* … from a hart of another cluster */
+	uint64_t memory;    /* … from memory, because no hart holds it */
 	uint64_t occupancy; /* how long one transfer keeps the line busy: transfers of a line queue */
 	uint64_t wake;      /* from a broken reservation to the waiter running again */
 	uint64_t pause;     /* PAUSE, and WRS without a valid reservation */
@@ -38,6 +40,11 @@ struct vc_options {
 	uint64_t mhz;        /* frequency of every hart's clock */
 	const char *preset;  /* "default" or "ideal" */
 	struct vc_costs cost;
+	bool data_moves;      /* plain loads and stores fetch lines too (data.h) */
+	bool merge;           /* reads of one line go side by side */
+	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
+	uint64_t cache_bytes; /* of each hart; 0: without limit */
+	unsigned cache_ways;
 	int pin;            /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	unsigned switch_by; /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
 	bool count_each;    /* count instruction by instruction (slower, exact across traps and MMIO) */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "carrier.h"
 #include "jitter.h"
 #include "memory.h"
@@ -30,6 +31,10 @@ static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
 	if (++vc.inited == vc.harts) {
 		if (!vc_map_files())
 			_exit(2);
+		if (!vc_cache_create()) {
+			vc_say("no memory to know who holds each line of %s", vc.options.ram);
+			_exit(2);
+		}
 		vc_counters_create();
 	}
 	pthread_mutex_unlock(&vc.lock);

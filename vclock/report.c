@@ -15,16 +15,39 @@
 #include "race.h"
 #include "symbol.h"
 
+static void write_costs(FILE *out)
+{
+	const struct vc_costs *cost = &vc.options.cost;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} all[] = { { "insn", cost->insn },
+		    { "local", cost->local },
+		    { "remote", cost->remote },
+		    { "far", cost->far },
+		    { "memory", cost->memory },
+		    { "occupancy", cost->occupancy },
+		    { "wake", cost->wake },
+		    { "pause", cost->pause },
+		    { "ipi", cost->ipi },
+		    { "cluster", vc.options.cluster },
+		    { "cache_bytes", vc.options.cache_bytes },
+		    { "cache_ways", vc.options.cache_ways } };
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		fprintf(out, "\"%s\": %" PRIu64 ", ", all[i].name, all[i].value);
+}
+
 static void write_parameters(FILE *out)
 {
 	const struct vc_options *o = &vc.options;
 
+	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", ", o->preset, vc.harts, o->mhz);
+	write_costs(out);
 	fprintf(out,
-		"  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", \"insn\": %" PRIu64 ", \"local\": %" PRIu64
-		", \"remote\": %" PRIu64 ", \"occupancy\": %" PRIu64 ", \"wake\": %" PRIu64 ", \"pause\": %" PRIu64 ", \"ipi\": %" PRIu64
-		", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
-		o->preset, vc.harts, o->mhz, o->cost.insn, o->cost.local, o->cost.remote, o->cost.occupancy, o->cost.wake, o->cost.pause,
-		o->cost.ipi, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
+		"\"data\": \"%s\", \"reads\": \"%s\", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
+		o->data_moves ? "moves" : "free", o->merge ? "merge" : "queue", o->spin_limit, o->count_each ? "insn" : "segment",
+		o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
 	else
@@ -61,14 +84,23 @@ static void write_order(FILE *out)
 	fprintf(out, "  \"parks\": %" PRIu64 ",\n  \"wakes\": %" PRIu64 ",\n", vc.parks, vc.wakes);
 }
 
+static void write_fetches(FILE *out, const struct vc_hart *h)
+{
+	fprintf(out, ", \"data\": {\"near\": %" PRIu64 ", \"far\": %" PRIu64 ", \"memory\": %" PRIu64 ", \"cycles\": %" PRIu64 "}",
+		h->fetches[VC_NEAR], h->fetches[VC_FAR], h->fetches[VC_MEMORY], h->fetch_cycles);
+}
+
 static void write_harts(FILE *out)
 {
 	fprintf(out, "  \"harts\": [");
 	for (unsigned i = 0; i < vc.harts; i++) {
 		const struct vc_hart *h = &vc.hart[i];
 
-		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64 "}", i ? "," : "",
-			i, vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
+		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64, i ? "," : "", i,
+			vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
+		if (vc.options.data_moves)
+			write_fetches(out, h);
+		fprintf(out, "}");
 	}
 	fprintf(out, "\n  ],\n");
 }
@@ -83,9 +115,9 @@ static void write_lines(FILE *out)
 	for (unsigned i = 0; i < n; i++)
 		fprintf(out,
 			"%s\n    {\"line\": \"%s\", \"accesses\": %" PRIu64 ", \"transfers\": %" PRIu64 ", \"queue_cycles\": %" PRIu64
-			", \"parks\": %" PRIu64 ", \"wakes\": %" PRIu64 "}",
+			", \"parks\": %" PRIu64 ", \"wakes\": %" PRIu64 ", \"data_transfers\": %" PRIu64 "}",
 			i ? "," : "", vc_symbol(vc_line_address(&lines[i]), name, sizeof(name)), lines[i].accesses, lines[i].transfers,
-			lines[i].queue_cycles, lines[i].parks, lines[i].wakes);
+			lines[i].queue_cycles, lines[i].parks, lines[i].wakes, lines[i].data_transfers);
 	fprintf(out, "\n  ],\n");
 	free(lines);
 }

@@ -66,6 +66,14 @@ enum vc_kind {
 	VC_PLAIN = VC_KINDS,
 };
 
+/* Where a line comes from. */
+enum vc_source {
+	VC_NEAR,   /* a hart of the same cluster */
+	VC_FAR,    /* a hart of another */
+	VC_MEMORY, /* nobody held it */
+	VC_SOURCES,
+};
+
 /* Why a run is no measurement. */
 enum vc_flag {
 	VC_FLAG_STOPPED,
@@ -109,11 +117,12 @@ struct vc_hart {
 	uint64_t wait_pc;                 /* last instruction it blocked at */
 	enum vc_kind wait_kind;
 	struct hz_vc_slot *slot;
-	uint64_t freeze_pc; /* where the freeze began that it stands in */
-	uint64_t looked_at; /* while frozen: address of the last synchronising access, */
-	uint32_t looks;     /* and how often it was made in a row */
-	uint64_t random;    /* option jitter: state of the hart's draws, */
-	uint64_t jittered;  /* and instructions counted at the last one */
+	uint64_t freeze_pc;                         /* where the freeze began that it stands in */
+	uint64_t looked_at;                         /* while frozen: address of the last synchronising access, */
+	uint32_t looks;                             /* and how often it was made in a row */
+	uint64_t random;                            /* option jitter: state of the hart's draws, */
+	uint64_t jittered;                          /* and instructions counted at the last one */
+	uint64_t fetches[VC_SOURCES], fetch_cycles; /* option data: lines that plain accesses fetched, outside freezes */
 	int tid;
 	uint64_t retired_seen; /* watchdog's last look */
 	_Alignas(64) _Atomic uint32_t go;

@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
+#include "data.h"
 #include "frozen.h"
 #include "hint.h"
 #include "line.h"
@@ -93,6 +94,15 @@ static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 			       qemu_plugin_mem_is_store(info) ? VC_RACE_STORE : VC_RACE_LOAD);
 }
 
+static void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+
+	(void)unused;
+	if (vc_holds(h) && !vc.ended)
+		vc_data_access(h, address, 1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
+}
+
 static enum vc_kind atomic_kind(uint32_t word)
 {
 	switch (word >> 27) {
@@ -146,7 +156,9 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
-	else if (kind == VC_PLAIN && vc.options.race_check)
+	if (kind == VC_PLAIN && vc.options.data_moves)
+		qemu_plugin_register_vcpu_mem_cb(insn, moved, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+	if (kind == VC_PLAIN && vc.options.race_check)
 		qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
 }
 

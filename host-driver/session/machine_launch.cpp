@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config_check.h"
+#include "device_fields.h"
 #include "nand_image.h"
 #include "session/boot_watch.hpp"
 #include "session/error.hpp"
@@ -46,21 +47,15 @@ void check_file_limit()
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
-void add_costs(std::vector<std::string> &options, const hz_clock_costs &costs)
+// As a device file has them, so the preset comes first.
+void add_costs(std::vector<std::string> &options, const hz_device_config &config)
 {
-	const std::pair<const char *, uint32_t> all[] = {
-		{"mhz", costs.mhz},
-		{"insn", costs.insn},
-		{"local", costs.local},
-		{"remote", costs.remote},
-		{"occupancy", costs.occupancy},
-		{"wake", costs.wake},
-		{"pause", costs.pause},
-		{"ipi", costs.ipi},
-	};
-	options.push_back(costs.preset == HZ_CLOCK_IDEAL ? "preset=ideal" : "preset=default");
-	for (const auto &[key, value] : all)
-		options.push_back(std::string(key) + "=" + std::to_string(value));
+	for (const hz_field &field : hz_device_fields) {
+		if (std::strcmp(field.section, "clock"))
+			continue;
+		const uint64_t value = hz_field_read(&field, &config, 0);
+		options.push_back(std::string(field.key) + "=" + (field.words ? field.words[value - field.least] : std::to_string(value)));
+	}
 }
 
 // Names files as the user does, who is not in the run directory.
@@ -73,7 +68,7 @@ std::string seen_from_here(const std::string &option)
 }
 
 /* The device's costs first: what the user adds comes later and wins. A preset of the user's stands for all of them. */
-std::vector<std::string> plugin_options(const QemuCommand &command, const hz_clock_costs &costs, const std::string &more)
+std::vector<std::string> plugin_options(const QemuCommand &command, const hz_device_config &config, const std::string &more)
 {
 	const std::vector<std::string> added = split_options(more);
 	const bool preset = std::any_of(added.begin(), added.end(),
@@ -82,7 +77,7 @@ std::vector<std::string> plugin_options(const QemuCommand &command, const hz_clo
 					    "nand=" + command.nand_image.string(), "elf=" + command.firmware.string(),
 					    "report=" + command.plugin_report().filename().string()};
 	if (!preset)
-		add_costs(options, costs);
+		add_costs(options, config);
 	std::transform(added.begin(), added.end(), std::back_inserter(options), seen_from_here);
 	return options;
 }
@@ -116,7 +111,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	if (!cid)
 		vsock_path = command.vsock_path();
 	if (options.virtual_clock)
-		command.plugin_options = plugin_options(command, options.config.clock, options.plugin_options);
+		command.plugin_options = plugin_options(command, options.config, options.plugin_options);
 	console_log = options.console_log;
 	if (options.busy_limit.count())
 		stall = StallWatch(options.busy_limit);

@@ -17,13 +17,14 @@ from common.sweep import Point  # noqa: E402
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine")
-COHERENCE = ("local", "remote", "occupancy", "wake", "ipi") # keys of the device file's clock section
+COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
 
 def cost_models():
     """name → the device file's clock section."""
     defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
-    return {"default": {}, "ideal": {"preset": "ideal"}, "half": {key: value // 2 for key, value in defaults.items()},
+    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "default"}
+    return {"default": {}, **presets, "half": {key: value // 2 for key, value in defaults.items()},
             "2x": {key: value * 2 for key, value in defaults.items()}}
 
 

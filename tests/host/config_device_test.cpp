@@ -456,6 +456,13 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(ideal.occupancy, 0u);
 	EXPECT_EQ(ideal.insn, 1u);
 	EXPECT_THROW(parse_device("clock: {preset: fast}\n", "t"), ConfigError);
+	const hz_clock_costs clustered = parse_device("clock: {preset: clustered, cluster: 2, cache_bytes: 0}\n", "t").clock;
+	EXPECT_EQ(clustered.data, uint32_t(HZ_DATA_MOVES));
+	EXPECT_EQ(clustered.cluster, 2u);
+	EXPECT_EQ(clustered.cache_bytes, 0u);
+	EXPECT_EQ(clustered.memory, 120u);
+	EXPECT_THROW(parse_device("clock: {cache_bytes: 96 KiB}\n", "t"), ConfigError);
+	EXPECT_EQ(parse_device("clock: {cache_bytes: 96 KiB, cache_ways: 6}\n", "t").clock.cache_bytes, 96u << 10);
 }
 
 } // namespace

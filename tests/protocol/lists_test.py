@@ -30,9 +30,20 @@ class Lists(unittest.TestCase):
 
     def test_every_key_of_a_device_has_a_reader(self):
         for field in schema.device_fields():
+            if field["section"] == "clock":
+                continue
             member = field["member"].split(".")[-1]
             with self.subTest(key=f"{field['section']}.{field['key']}", member=field["member"]):
                 self.assertRegex(self.readers, rf"\b(cfg|config_?|costs|region|timing)(->|\.)(slc\.|normal\.)?{member}\b", "nothing reads it: a file that sets it changes nothing")
+
+    def test_every_cost_of_the_clock_is_an_option_of_the_plugin(self):
+        """The host hands the whole section over, key by key."""
+        self.assertIn('strcmp(field.section, "clock")', self.readers)
+        options = (TOP / "vclock/options.c").read_text()
+        for field in schema.device_fields():
+            if field["section"] == "clock":
+                with self.subTest(key=field["key"]):
+                    self.assertRegex(options, rf'COST_KEY\({field["key"]}\)|{{ "{field["key"]}",')
 
     def test_lock_classes_have_locks_where_they_say_so(self):
         for lock_class in schema.lock_classes():

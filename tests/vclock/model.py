@@ -11,9 +11,12 @@ from rv64 import ATOMIC, Code, MASK, SYNC_WORDS, place, reg, signed, word
 RAM, SLOTS = 0x80000000, 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
 COSTS = {
-    "default": dict(insn=1, local=2, remote=40, occupancy=20, wake=0, pause=10, ipi=100),
-    "ideal": dict(insn=1, local=0, remote=0, occupancy=0, wake=0, pause=10, ipi=0),
+    "default": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100),
+    "ideal": dict(insn=1, local=0, remote=0, far=0, memory=0, occupancy=0, wake=0, pause=10, ipi=0),
+    "plain": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, data="moves"),
 }
+# What a set of costs need not name: data as it is told to the plugin, reads of a line that merge, harts of a cluster, caches.
+USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8)
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
@@ -26,7 +29,7 @@ AMO = {
 class Line:
     def __init__(self):
         self.holders, self.watchers, self.busy = set(), set(), 0
-        self.accesses = self.transfers = self.queue_cycles = self.parks = self.wakes = 0
+        self.accesses = self.transfers = self.queue_cycles = self.parks = self.wakes = self.data_transfers = 0
 
 
 class Hart:
@@ -44,15 +47,19 @@ class Hart:
         self.park = None        # what it is parked in: wrs.nto, wrs.sto, wait or take
         self.deadline = NEVER
         self.wake_at = None     # a remembered wake
+        self.sets = {}          # of its cache: line numbers by way
+        self.turn = {}          # of a set: the way that was filled longest ago
+        self.fetched = dict(near=0, far=0, memory=0, cycles=0)  # by plain accesses
 
 
 class Model:
     def __init__(self, elf, harts, ram, costs, mhz=1000):
         """ram: bytearray with image, device tree and parameters, as a loader leaves it."""
-        self.cost, self.mhz = costs, mhz
+        self.cost, self.mhz = {**USUAL, **costs}, mhz
         self.ram = ram
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))}
-        self.code = Code(elf, self.load, self.store, self.csr)
+        moves = self.cost["data"] == "moves"
+        self.code = Code(elf, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr)
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
         self.parks = self.wakes = 0
@@ -76,6 +83,14 @@ class Model:
         if address >= RAM:
             offset = address - RAM
             self.ram[offset:offset + n] = (value & ((1 << 8 * n) - 1)).to_bytes(n, "little")
+
+    def load_data(self, address, size):
+        self.touch(address, abs(size), False)
+        return self.load(address, size)
+
+    def store_data(self, address, n, value):
+        self.touch(address, n, True)
+        self.store(address, n, value)
 
     def poke(self, address, value):
         self.views[8][(address - RAM) // 8] = value & MASK
@@ -138,7 +153,7 @@ class Model:
 
     def advance(self, h):
         """Plain code up to the next event, which is put on the heap."""
-        blocks, x = self.code.blocks, h.x
+        blocks, x, self.running = self.code.blocks, h.x, h
         while True:
             f = blocks.get(h.pc) or self.code.block(h.pc)
             if callable(f):
@@ -316,20 +331,66 @@ class Model:
         line = self.lines.setdefault(address >> 6, Line())
         if not h.frozen:
             line.accesses += 1
-            if (line.holders == {h.number}) if write else (h.number in line.holders):
+            if self.has(h, line, write):
                 h.offset += self.cost["local"]
             else:
                 begin = max(line.busy, self.clock(h))
-                line.busy = begin + self.cost["occupancy"]
+                if write or self.cost["reads"] == "queue":
+                    line.busy = begin + self.cost["occupancy"]
                 line.transfers += 1
                 line.queue_cycles += begin - self.clock(h)
-                h.offset += begin - self.clock(h) + self.cost["remote"]
-            line.holders = {h.number} if write else line.holders | {h.number}
+                h.offset += begin - self.clock(h) + self.cost[self.fetch(h, line, address >> 6, write)]
         if write:
             self.break_reservations(h, line)
         else:
             h.line = line
             line.watchers.add(h.number)
+
+    def has(self, h, line, write):
+        return line.holders == {h.number} if write else h.number in line.holders
+
+    def fetch(self, h, line, number, write):
+        """The line comes to h; which cost that is."""
+        def near(other):
+            return not self.cost["cluster"] or other // self.cost["cluster"] == h.number // self.cost["cluster"]
+        others = line.holders - {h.number}
+        source = "memory" if not others else "remote" if (all if write else any)(near(o) for o in others) else "far"
+        if h.number not in line.holders and self.cost["cache_bytes"] and 0 <= number - (RAM >> 6) < len(self.ram) >> 6:
+            self.make_room(h, number - (RAM >> 6))
+        line.holders = {h.number} if write else line.holders | {h.number}
+        return source
+
+    def make_room(self, h, number):
+        """In the set of a line of RAM: the way it was in, else the first unused one, else that filled longest ago."""
+        ways = self.cost["cache_ways"]
+        index = number % (self.cost["cache_bytes"] // 64 // ways)
+        held = h.sets.setdefault(index, [None] * ways)
+
+        def used(other):
+            return other is not None and h.number in self.lines[other + (RAM >> 6)].holders
+        if number in held:
+            way = held.index(number)
+        else:
+            way = next((w for w in range(ways) if not used(held[w])), None)
+        if way is None:
+            way = h.turn.get(index, 0)
+            h.turn[index] = (way + 1) % ways
+            self.lines[held[way] + (RAM >> 6)].holders.discard(h.number)
+        held[way] = number
+
+    def touch(self, address, n, write):
+        """A plain access."""
+        h = self.running
+        for number in sorted({address >> 6, address + n - 1 >> 6}):
+            if h.frozen or not 0 <= number - (RAM >> 6) < len(self.ram) >> 6:
+                continue
+            line = self.lines.get(number) or self.lines.setdefault(number, Line())
+            if not self.has(h, line, write):
+                source = self.fetch(h, line, number, write)
+                h.offset += self.cost[source]
+                h.fetched["near" if source == "remote" else source] += 1
+                h.fetched["cycles"] += self.cost[source]
+                line.data_transfers += 1
 
     def break_reservations(self, h, line):
         for number in sorted(line.watchers - {h.number}):

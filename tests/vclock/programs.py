@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from hztest.clock_machine import Machine, RAM_BASE  # noqa: E402
 
 LISTS, LINES = 0x81000000, 0x80310000
+SHOWN_LINES = 1000
 OPERATION, FIRST_LIST = struct.Struct("<4Q"), LISTS + 0x1000
 LOGGED = {"add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
 
@@ -102,7 +103,7 @@ class Programs(Machine):
     def __init__(self, elf, lists, lines, **more):
         super().__init__(elf, len(lists), **more)
         self.trace_path = os.path.join(self.folder, "trace")
-        self.command[self.command.index("-plugin") + 1] += f",trace={self.trace_path},lines=1000"
+        self.command[self.command.index("-plugin") + 1] += f",trace={self.trace_path},lines={SHOWN_LINES}"
         code = symbols(elf)
         self.logged = [sum(name in LOGGED for name, _, _ in operations) for operations in lists]
         starts, at = [], FIRST_LIST

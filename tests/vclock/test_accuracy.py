@@ -15,12 +15,15 @@ KINDS = lockbench.EXCLUDING
 HARTS = (1, 2, 4, 8, 16, 32)
 # think, spread, section
 WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 200), (20, 10, 10))
-OTHER_COSTS = dict(insn=2, local=3, remote=101, occupancy=67, wake=9, pause=21)
+OTHER_COSTS = dict(insn=2, local=3, remote=101, far=101, memory=101, occupancy=67, wake=9, pause=21)
+CACHED_COSTS = dict(insn=1, local=2, remote=30, far=95, memory=70, occupancy=20, wake=3, pause=10, data="moves", reads="merge", cluster=3,
+                    cache_bytes=512, cache_ways=2)
 
 
 def costs_and_options(name):
-    if name == "other":
-        return OTHER_COSTS, ["mhz=1600", *(f"{k}={v}" for k, v in OTHER_COSTS.items())], 1600
+    named = {"other": OTHER_COSTS, "cached": CACHED_COSTS}
+    if name in named:
+        return named[name], ["mhz=1600", *(f"{k}={v}" for k, v in named[name].items())], 1600
     return model.COSTS[name], [f"preset={name}"], 1000
 
 
@@ -38,7 +41,7 @@ def modelled(before, after, harts, costs, mhz):
     start, protected, total, finished = struct.unpack_from("<4Q", ram, offset + 48)
     return {"start_ns": start, "sum": protected, "total": total, "finished": finished,
             "operations": [w[0] for w in words], "wait_ns": [w[1] for w in words], "end_ns": [w[3] for w in words],
-            "clocks": [m.clock(h) for h in m.harts]}
+            "clocks": [m.clock(h) for h in m.harts], "fetched": [h.fetched for h in m.harts]}
 
 
 def measured_and_modelled(kind, harts, work, cost_name, seed=1, duration_ns=100000, waits=0):
@@ -57,6 +60,7 @@ def measured_and_modelled(kind, harts, work, cost_name, seed=1, duration_ns=1000
     if not report["deterministic"]:
         raise AssertionError(f"no measurement: {report['reason']}")
     real["clocks"] = [h["cycles"] for h in report["harts"]]
+    real["fetched"] = [h.get("data", dict(near=0, far=0, memory=0, cycles=0)) for h in report["harts"]]
     return real, modelled(before, after, harts, costs, mhz)
 
 
@@ -74,7 +78,7 @@ class Accuracy(LockbenchCase):
     def test_every_kind_and_hart_count(self):
         """Each kind at each hart count, work and costs by turns."""
         pairs = itertools.product(KINDS, HARTS)
-        self.compare((kind, harts, WORK[n % len(WORK)], ("default", "ideal", "other")[n % 3], n)
+        self.compare((kind, harts, WORK[n % len(WORK)], ("default", "ideal", "other", "plain", "cached")[n % 5], n)
                      for n, (kind, harts) in enumerate(pairs))
 
     def test_seeds(self):
@@ -90,7 +94,21 @@ class Accuracy(LockbenchCase):
     def full_matrix(self):
         """Not part of the suite: minutes on a quiet host, half an hour on a busy one."""
         self.compare((kind, harts, work, costs, seed, 300000) for kind, harts, work, costs, seed
-                     in itertools.product(KINDS, HARTS, WORK, ("default", "ideal", "other"), (1, 2)))
+                     in itertools.product(KINDS, HARTS, WORK, ("default", "ideal", "other", "plain", "cached"), (1, 2)))
+
+
+class Clusters(LockbenchCase):
+    """What distances are for: a lock that stays in a cluster wins where leaving it is dear, and only there."""
+
+    def operations(self, kind, far):
+        options = ["cluster=4", f"far={far}", "data=moves"]
+        with lockbench.Lockbench(LOCKBENCH, 16, kind, 200, 50, 150, 200000, 1, plugin=PLUGIN, options=options) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            return m.results()["total"]
+
+    def test_a_cohort_lock_is_for_far_clusters(self):
+        self.assertGreater(self.operations("cohort", 400), 2 * self.operations("mcs", 400))
+        self.assertLess(self.operations("cohort", 40), self.operations("mcs", 40))
 
 
 if __name__ == "__main__":

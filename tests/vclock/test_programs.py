@@ -13,10 +13,14 @@ from suite import Case, PLUGIN, main
 
 COSTS = {
     **model.COSTS,
-    "other": dict(insn=2, local=3, remote=101, occupancy=67, wake=9, pause=21, ipi=75),
+    "other": dict(insn=2, local=3, remote=101, far=101, memory=101, occupancy=67, wake=9, pause=21, ipi=75),
     # Instructions cost nothing and all else is round: many events fall on the same cycle.
-    "coarse": dict(insn=0, local=10, remote=40, occupancy=20, wake=10, pause=10, ipi=100),
-    "ties": dict(insn=0, local=0, remote=10, occupancy=10, wake=0, pause=10, ipi=0),
+    "coarse": dict(insn=0, local=10, remote=40, far=40, memory=40, occupancy=20, wake=10, pause=10, ipi=100),
+    "ties": dict(insn=0, local=0, remote=10, far=10, memory=10, occupancy=10, wake=0, pause=10, ipi=0),
+    # Two near clusters, small caches that spill, reads side by side.
+    "cached": dict(insn=1, local=2, remote=30, far=90, memory=70, occupancy=20, wake=5, pause=10, ipi=60, data="moves", reads="merge", cluster=2,
+                   cache_bytes=1024, cache_ways=4),
+    "merged": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4),
 }
 
 
@@ -32,8 +36,11 @@ def modelled(elf, run, costs, mhz):
 
 def counters_of_report(report):
     return {"orders": report["orders"], "switches": report["switches"], "parks": report["parks"], "wakes": report["wakes"],
-            "harts": [(h["cycles"], h["counted"]) for h in report["harts"]],
+            "harts": [(h["cycles"], h["counted"], h.get("data")) for h in report["harts"]],
             "lines": {int(line.pop("line").rsplit("0x", 1)[1].rstrip(")"), 16): line for line in report["lines"]}}
+
+
+COUNTED = ("accesses", "transfers", "queue_cycles", "parks", "wakes", "data_transfers")
 
 
 def counters_of_model(m):
@@ -41,10 +48,11 @@ def counters_of_model(m):
     for before, now in zip(m.order, m.order[1:]):
         if before[1] != now[1]:
             switches[now[2]] = switches.get(now[2], 0) + 1
-    lines = {number << 6: {k: getattr(line, k) for k in ("accesses", "transfers", "queue_cycles", "parks", "wakes")}
-             for number, line in m.lines.items() if line.accesses}
+    shown = sorted((number for number, line in m.lines.items() if line.accesses or line.data_transfers),
+                   key=lambda number: (-m.lines[number].transfers - m.lines[number].data_transfers, number))[:programs.SHOWN_LINES]
+    lines = {number << 6: {k: getattr(m.lines[number], k) for k in COUNTED} for number in shown}
     return {"orders": len(m.order), "switches": {**switches, "total": sum(switches.values())}, "parks": m.parks, "wakes": m.wakes,
-            "harts": [(m.clock(h), m.counted(h)) for h in m.harts], "lines": lines}
+            "harts": [(m.clock(h), m.counted(h), h.fetched if m.cost["data"] == "moves" else None) for h in m.harts], "lines": lines}
 
 
 class ProgramsCase(Case):
@@ -101,7 +109,7 @@ class Corners(ProgramsCase):
         lists = [program() for _ in range(4)]
         lists[target] = program(("wait", 1000), ("wait", 5000))
         lists[(target + 1) % 4] = program(("charge", 900), ("wake", target))
-        logs, _ = self.run_lists(*lists, options=["insn=0", "local=0", "remote=0", "occupancy=0", "pause=10", f"ipi={ipi}"])
+        logs, _ = self.run_lists(*lists, options=["insn=0", "local=0", "remote=0", "memory=0", "occupancy=0", "pause=10", f"ipi={ipi}"])
         first, second = logs[target]
         return first, second - first < 5000
 
@@ -207,7 +215,7 @@ class Random(ProgramsCase):
 MATRIX = (
     (1, "default", 1000, 100), (2, "coarse", 1000, 1000), (2, "default", 1000, 400), (2, "ties", 1000, 400), (3, "coarse", 1000, 800),
     (3, "other", 1600, 300), (4, "ties", 1000, 300), (4, "default", 333, 300), (5, "coarse", 1000, 500), (8, "default", 1000, 150),
-    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
+    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (6, "merged", 1000, 150), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
     (64, "coarse", 1000, 8),
 )
 
