@@ -21,21 +21,33 @@ enum hz_vc_hint {
 	HZ_VC_FREEZE = 0x104, /* from here this hart's clock stands still (nests); sync instructions still order but cost nothing, and
 				     nothing but HZ_VC_TAKE may wait */
 	HZ_VC_THAW = 0x105,   /* end of HZ_VC_FREEZE */
-	HZ_VC_HOST_WAIT = 0x106, /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
-	HZ_VC_CHARGE = 0x107,    /* advance this hart's clock by slot.arg0 ns */
-	HZ_VC_HOST_WAKE = 0x108, /* wake host threads that sleep on the completion doorbell of queue slot.arg0 */
-	HZ_VC_TAKE = 0x109,      /* sleep until the word at slot.arg1 is not 0 or until slot.arg0 (ns); slot.arg1 = the word, word = 0 */
-	HZ_VC_WINDOW = 0x10a,    /* the guest sees the file slot.arg2 (enum hz_vc_file) from slot.arg0 on, slot.arg1 bytes of it */
-	HZ_VC_COPY = 0x10b,      /* slot.arg2 bytes from slot.arg1 to slot.arg0, apart from each other */
-	HZ_VC_FILL = 0x10c,      /* slot.arg2 bytes from slot.arg0 on become slot.arg1 */
-	HZ_VC_LANES = 0x10d,     /* hz_lanes_mix() of the lanes at slot.arg0 with slot.arg2 bytes at slot.arg1 */
-	HZ_VC_END = 0x1ff,       /* the run is over: the next instruction powers the machine off */
+	HZ_VC_HOST_WAIT = 0x106,  /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
+	HZ_VC_CHARGE = 0x107,     /* advance this hart's clock by slot.arg0 ns */
+	HZ_VC_HOST_WAKE = 0x108,  /* wake host threads that sleep on the completion doorbell of queue slot.arg0 */
+	HZ_VC_TAKE = 0x109,       /* sleep until the word at slot.arg1 is not 0 or until slot.arg0 (ns); slot.arg1 = the word, word = 0 */
+	HZ_VC_WINDOW = 0x10a,     /* the guest sees the file slot.arg2 (enum hz_vc_file) from slot.arg0 on, slot.arg1 bytes of it */
+	HZ_VC_COPY = 0x10b,       /* slot.arg2 bytes from slot.arg1 to slot.arg0, apart from each other */
+	HZ_VC_FILL = 0x10c,       /* slot.arg2 bytes from slot.arg0 on become slot.arg1 */
+	HZ_VC_LANES = 0x10d,      /* hz_lanes_mix() of the lanes at slot.arg0 with slot.arg2 bytes at slot.arg1 */
+	HZ_VC_LOCK_EVENT = 0x10e, /* slot.arg0 (enum hz_vc_lock_event) happened to the spin lock slot.arg1 (HZ_VC_LOCK), asked for from
+				     address slot.arg2; for the plugin's ledger, inside a freeze */
+	HZ_VC_END = 0x1ff,        /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run
  * the hart. The word is 8-byte aligned and in RAM.
  * COPY, FILL and LANES are work that hardware does while the clock stands. The plugin does it at the host's speed and sets slot.arg2 to
  * 0; slot.arg2 stays where it cannot (the clock runs, a race check looks at each access, no file is known there): then the hart does it.
  * WRS.STO (0x01d00073) parks on the LR reservation with deadline slot.arg0 ns (UINT64_MAX: none); WRS.NTO parks without one. */
+
+enum hz_vc_lock_event {
+	HZ_VC_LOCK_ASKED,  /* in vain: the hart waits */
+	HZ_VC_LOCK_WAITED, /* the wait is over, GOT follows */
+	HZ_VC_LOCK_GOT,
+	HZ_VC_LOCK_GOT_SHARED, /* beside other readers */
+	HZ_VC_LOCK_GIVEN,      /* back */
+	HZ_VC_LOCKS_RESET,     /* statistics of all locks begin anew */
+	HZ_VC_LOCKS_REPORTED,  /* … and are what a report shows */
+};
 
 enum hz_vc_file { HZ_VC_SHM, HZ_VC_NAND, HZ_VC_FILES }; /* behind ivshmem #0 and #1 */
 

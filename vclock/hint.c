@@ -5,6 +5,7 @@
 #include "bulk.h"
 #include "host_wait.h"
 #include "jitter.h"
+#include "ledger.h"
 #include "pair.h"
 #include "race.h"
 #include "token.h"
@@ -47,6 +48,7 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 	case VC_COPY: return vc_copy(h);
 	case VC_FILL: return vc_fill(h);
 	case VC_LANES: return vc_lanes(h);
+	case VC_LOCK: return vc_ledger_event(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);

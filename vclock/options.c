@@ -48,6 +48,7 @@ static const struct key keys[] = {
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
+	{ "locks", SWITCH, FIELD(locks), 0, 0 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
 	{ "jitter", JITTER, FIELD(jitter), 1, UINT64_MAX },
 	{ "spin-limit", NUMBER, FIELD(spin_limit), 0, UINT64_MAX },

@@ -48,6 +48,7 @@ struct vc_options {
 	int pin;            /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	unsigned switch_by; /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
 	bool count_each;    /* count instruction by instruction (slower, exact across traps and MMIO) */
+	bool locks;         /* ledger.h */
 	bool race_check;
 	struct vc_jitter_option jitter; /* jitter.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "ledger_report.h"
 #include "line.h"
 #include "profile.h"
 #include "race.h"
@@ -159,6 +160,11 @@ void vc_report_write(void)
 		write_order(out);
 		write_harts(out);
 		write_lines(out);
+	}
+	if (vc.options.locks) {
+		fprintf(out, "  \"locks\": ");
+		vc_ledger_write_json(out);
+		fprintf(out, ",\n");
 	}
 	if (vc.options.race_check) {
 		fprintf(out, "  \"races\": [");

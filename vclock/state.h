@@ -62,6 +62,7 @@ enum vc_kind {
 	VC_COPY,
 	VC_FILL,
 	VC_LANES,
+	VC_LOCK,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };

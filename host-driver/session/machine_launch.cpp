@@ -78,6 +78,8 @@ std::vector<std::string> plugin_options(const QemuCommand &command, const hz_dev
 					    "report=" + command.plugin_report().filename().string()};
 	if (!preset)
 		add_costs(options, config);
+	if (config.lock_stats == HZ_STATS_ALL)
+		options.push_back("locks=on");
 	std::transform(added.begin(), added.end(), std::back_inserter(options), seen_from_here);
 	return options;
 }

@@ -128,14 +128,32 @@ void lt_locks_share_one(unsigned lock_class)
 
 typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
+/* The ledger of the virtual clock goes with the most detailed level; it takes no device time. A call, so that its branch gives the
+ * freeze around it no second end. */
+static __attribute__((noinline)) void tell(const struct lt_lock *lock, enum hz_vc_lock_event event, const void *site)
+{
+	if (all.level == LT_STATS_ALL)
+		lt_tell_lock(event, lock->lock_class, lock->index, site);
+}
+
+/* With the clock frozen, and a call for the same reason. Returns the time. */
+static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock, bool counts)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	lt_note_waiting(lock->lock_class, lock->index, now_ns);
+	if (counts)
+		tell(lock, HZ_VC_LOCK_ASKED, NULL);
+	return now_ns;
+}
+
 /* Returns the time at which the wait began. */
-static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how)
+static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how, bool counts)
 {
 	uint64_t from_ns;
 
 	clock_freeze();
-	from_ns = clock_now_ns();
-	lt_note_waiting(lock->lock_class, lock->index, from_ns);
+	from_ns = begin_wait(lock, counts);
 	clock_thaw();
 	how(lock, node);
 	return from_ns;
@@ -144,7 +162,7 @@ static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *h
 /* The hart's account of spin time is kept at every level: it must sum up. */
 static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how, bool shared)
 {
-	uint64_t from_ns = wait(lock, node, how), waited_ns;
+	uint64_t from_ns = wait(lock, node, how, true), waited_ns;
 
 	clock_freeze();
 	lt_note_not_waiting();
@@ -152,16 +170,18 @@ static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)
 		lt_lock_stats_waited(lock->stats, waited_ns, shared);
+	tell(lock, HZ_VC_LOCK_WAITED, NULL);
 	clock_thaw();
 }
 
 /* Freeze and thaw stand here at every level, so that the level does not change device time. */
-static void note_acquired(struct lt_lock *lock)
+static void note_acquired(struct lt_lock *lock, const void *site)
 {
 	clock_freeze();
 	lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_acquired(lock->stats);
+	tell(lock, HZ_VC_LOCK_GOT, site);
 	clock_thaw();
 }
 
@@ -174,7 +194,7 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 	clock_thaw();
 	if (!lock->ops->enter(lock, node))
 		wait_and_count(lock, node, lock->ops->wait, false);
-	note_acquired(lock);
+	note_acquired(lock, __builtin_return_address(0));
 }
 
 void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
@@ -197,6 +217,7 @@ void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_read(lock->stats);
+	tell(lock, HZ_VC_LOCK_GOT_SHARED, __builtin_return_address(0));
 	clock_thaw();
 }
 
@@ -205,7 +226,7 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	lock = lock->at;
 	if (!lock->ops->try_(lock, node))
 		return false;
-	note_acquired(lock);
+	note_acquired(lock, __builtin_return_address(0));
 	return true;
 }
 
@@ -215,6 +236,7 @@ static void note_released(struct lt_lock *lock, bool shared)
 	lt_check_release(lock);
 	if (lock->stats)
 		lt_lock_stats_released(lock->stats, shared);
+	tell(lock, HZ_VC_LOCK_GIVEN, NULL);
 	clock_thaw();
 }
 
@@ -254,7 +276,7 @@ static void quiet_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_may_wait("reading lock statistics");
 	if (guard->ops->enter(guard, node))
 		return;
-	wait(guard, node, guard->ops->wait);
+	wait(guard, node, guard->ops->wait, false);
 	lt_note_not_waiting();
 }
 
@@ -263,6 +285,14 @@ static void quiet_release(struct lt_lock *lock, struct lt_lock_node *node)
 	struct lt_lock *guard = guard_of(lock);
 
 	guard->ops->release(guard, node);
+}
+
+static void tell_of_all(enum hz_vc_lock_event event)
+{
+	clock_freeze();
+	if (all.level == LT_STATS_ALL)
+		lt_tell_lock(event, 0, 0, NULL);
+	clock_thaw();
 }
 
 static bool read_stats(const struct lt_lock *lock, struct hz_lock_entry *entry)
@@ -289,11 +319,13 @@ uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
 		clock_thaw();
 		quiet_release(lock, &node);
 	}
+	tell_of_all(HZ_VC_LOCKS_REPORTED);
 	return exist;
 }
 
 void lt_lock_stats_reset(void)
 {
+	tell_of_all(HZ_VC_LOCKS_RESET);
 	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
 		struct lt_lock_node node;
 

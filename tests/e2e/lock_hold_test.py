@@ -47,6 +47,27 @@ class LockHold(unittest.TestCase):
         if granularity == "global":
             self.assertEqual(holds["global"], max(holds.values()), "it is held as long as its longest part")
 
+    def check_ledger(self, result):
+        """The plugin's ledger, kept apart from the firmware's statistics and told of each event, says the same."""
+        firmware = {}
+        for lock in result["locks"]:
+            sums = firmware.setdefault(lock["class"], [0] * 5)
+            for i, key in enumerate(("acquisitions", "contended", "wait_ns", "hold_ns", "handovers")):
+                sums[i] += lock[key]
+        ledger = result["vclock"]["locks"]
+        self.assertEqual(firmware, {c["class"]: [c["hold"]["count"], c["wait"]["count"], c["wait"]["ns"], c["hold"]["ns"],
+                                                 sum(times for _, _, times in c["handovers"])] for c in ledger["classes"]})
+        most = ledger["locks"][0]
+        of_it = next(lock for lock in result["locks"] if (lock["class"], lock["index"]) == (most["class"], most["index"]))
+        for key in ("acquisitions", "contended", "wait_ns", "hold_ns", "handovers"):
+            self.assertEqual(most[key], of_it[key])
+        self.assertEqual(sum(most["by_hart"]), most["acquisitions"])
+        waits = [c["wait"] for c in ledger["classes"]]
+        self.assertEqual(sum(b["waits"] for b in ledger["blame"]) <= sum(w["count"] for w in waits), True)
+        for times in waits:
+            self.assertTrue(times["p50"] <= times["p90"] <= times["p99"] <= times["p999"] <= times["max"])
+        self.assertIn({"holding": "zone", "takes": "l2p"}, [{k: n[k] for k in ("holding", "takes")} for n in ledger["nesting"]])
+
     def test_does_not_grow_with_the_device(self):
         for times, granularity in ((1, "fine"), (2, "fine"), (1, "global")):
             with self.subTest(times=times, granularity=granularity):
@@ -54,6 +75,7 @@ class LockHold(unittest.TestCase):
                 result, holds = longest_holds(device, granularity, "--workload", "mixed", "--quick", "--threads", "3")
                 self.assertGreater(result["ftl"]["slc_gc_runs"], 0, "the collector of the SLC log did not run")
                 self.check(granularity, holds)
+                self.check_ledger(result)
 
     def test_collecting_conventional_zones_is_bounded_too(self):
         for granularity in ("fine", "global"):

@@ -33,6 +33,7 @@
  *   bool     clock_is_virtual(void);
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock
+ *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's ledger of locks, clock frozen
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock:
  *                                                   no effect
  *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO,

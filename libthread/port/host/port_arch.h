@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vclock_abi.h"
+
 typedef struct lt_word {
 	uint64_t value;
 } lt_word;
@@ -27,6 +29,13 @@ static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t
 	(void)since_ns;
 }
 static inline void lt_note_not_waiting(void) {}
+static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class, uint32_t index, const void *site)
+{
+	(void)event;
+	(void)lock_class;
+	(void)index;
+	(void)site;
+}
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);

@@ -119,6 +119,17 @@ static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t
 
 static inline void lt_note_not_waiting(void) { *(volatile uint64_t *)&lt_vc_slot()->waiting_for = 0; }
 
+/* For the plugin's ledger of locks. Call with the clock frozen. */
+static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class, uint32_t index, const void *site)
+{
+	volatile struct hz_vc_slot *slot = lt_vc_slot();
+
+	slot->arg0 = event;
+	slot->arg1 = HZ_VC_LOCK(lock_class, index);
+	slot->arg2 = (uintptr_t)site;
+	LT_VC_HINT(HZ_VC_LOCK_EVENT);
+}
+
 static inline uint64_t lt_ticks(void)
 {
 	uint64_t ticks;
