@@ -130,7 +130,7 @@ typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
 /* The ledger of the virtual clock goes with the most detailed level; it takes no device time. A call, so that its branch gives the
  * freeze around it no second end. */
-static __attribute__((noinline)) void tell(const struct lt_lock *lock, enum hz_vc_lock_event event, const void *site)
+static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event, const void *site)
 {
 	if (all.level == LT_STATS_ALL)
 		lt_tell_lock(event, lock->lock_class, lock->index, site);
@@ -143,7 +143,7 @@ static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock,
 
 	lt_note_waiting(lock->lock_class, lock->index, now_ns);
 	if (counts)
-		tell(lock, HZ_VC_LOCK_ASKED, NULL);
+		tell_ledger(lock, HZ_VC_LOCK_ASKED, NULL);
 	return now_ns;
 }
 
@@ -170,7 +170,7 @@ static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)
 		lt_lock_stats_waited(lock->stats, waited_ns, shared);
-	tell(lock, HZ_VC_LOCK_WAITED, NULL);
+	tell_ledger(lock, HZ_VC_LOCK_WAITED, NULL);
 	clock_thaw();
 }
 
@@ -181,7 +181,7 @@ static void note_acquired(struct lt_lock *lock, const void *site)
 	lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_acquired(lock->stats);
-	tell(lock, HZ_VC_LOCK_GOT, site);
+	tell_ledger(lock, HZ_VC_LOCK_GOT, site);
 	clock_thaw();
 }
 
@@ -217,7 +217,7 @@ void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_read(lock->stats);
-	tell(lock, HZ_VC_LOCK_GOT_SHARED, __builtin_return_address(0));
+	tell_ledger(lock, HZ_VC_LOCK_GOT_SHARED, __builtin_return_address(0));
 	clock_thaw();
 }
 
@@ -236,7 +236,7 @@ static void note_released(struct lt_lock *lock, bool shared)
 	lt_check_release(lock);
 	if (lock->stats)
 		lt_lock_stats_released(lock->stats, shared);
-	tell(lock, HZ_VC_LOCK_GIVEN, NULL);
+	tell_ledger(lock, HZ_VC_LOCK_GIVEN, NULL);
 	clock_thaw();
 }
 
