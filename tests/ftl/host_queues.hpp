@@ -134,6 +134,77 @@ private:
 	bool own_full_ = false;
 };
 
+// Fills zones of its own by writes of up to one and a half superpages, finishes some early, resets full ones, flushes, reads back.
+class LifeQueue : public HostQueue {
+public:
+	void verify(Rig &rig) const override
+	{
+		for (size_t z = 0; z < zones_.size(); z++)
+			for (uint32_t at = 0; at < zones_[z].tags.size(); at++) {
+				Request read(FTL_READ, first_of(z) + at, 1);
+				ASSERT_EQ(rig.run(read), 0);
+				ASSERT_TRUE(sector_is(read.pages[0], zones_[z].tags[at])) << "zone " << number(z) << " sector " << at;
+			}
+	}
+
+protected:
+	void begin() override { zones_.resize(rig_->shape.zones / queues_); }
+	void choose(uint32_t dice) override
+	{
+		at_ = random_below(zones_.size());
+		Zone &zone = zones_[at_];
+		if (zone.full && dice < 40)
+			make(FTL_ZONE_RESET, first_of(at_), 0);
+		else if (!zone.full && !zone.tags.empty() && dice < 4)
+			make(FTL_ZONE_FINISH, first_of(at_), 0);
+		else if (!zone.full && dice < 60)
+			write_some(zone);
+		else if (!zone.tags.empty() && dice < 90)
+			read_some(zone);
+		else
+			make(FTL_FLUSH, 0, 0);
+	}
+	void completed(Request &r) override
+	{
+		Zone &zone = zones_[at_];
+		wrong += r.status() != 0;
+		if (r.req.op == FTL_ZONE_RESET)
+			zone = Zone();
+		else if (r.req.op == FTL_ZONE_FINISH)
+			zone.full = true;
+		else if (r.req.op == FTL_APPEND)
+			zone.tags.insert(zone.tags.end(), r.req.sectors, tag_);
+		else if (r.req.op == FTL_READ)
+			for (uint32_t i = 0; i < r.req.sectors; i++)
+				wrong += !sector_is(r.pages[i], zone.tags[r.req.lba - first_of(at_) + i]);
+		zone.full |= zone.tags.size() == rig_->shape.zone_capacity_sectors;
+	}
+
+private:
+	struct Zone {
+		std::vector<uint64_t> tags;
+		bool full = false;
+	};
+	uint32_t number(size_t z) const { return index_ + static_cast<uint32_t>(z) * queues_; }
+	uint64_t first_of(size_t z) const { return rig_->lba_of(number(z)); }
+	void write_some(const Zone &zone)
+	{
+		static constexpr uint32_t sizes[] = {1, 4, 16, 72};
+		const uint64_t rest = rig_->shape.zone_capacity_sectors - zone.tags.size();
+		write(FTL_APPEND, first_of(at_), static_cast<uint32_t>(std::min<uint64_t>(sizes[random_below(4)], rest)),
+		      random_below(16) ? 0 : FTL_FUA);
+	}
+	void read_some(const Zone &zone)
+	{
+		const uint64_t from = random_below(zone.tags.size());
+		make(FTL_READ, first_of(at_) + from,
+		     static_cast<uint32_t>(1 + random_below(std::min<uint64_t>(20, zone.tags.size() - from))));
+	}
+
+	std::vector<Zone> zones_;
+	size_t at_ = 0;
+};
+
 // Overwrites and reads sectors n with n mod queues = index, which are its own; they share zones with everybody's. Now and then it writes a
 // run over the last sectors, which nobody checks but which crosses everything.
 class ConventionalQueue : public HostQueue {

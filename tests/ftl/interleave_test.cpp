@@ -36,6 +36,20 @@ TEST_P(InterleavedZones, QueuesShareEverything)
 		contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
 	});
 }
+TEST_P(InterleavedZones, ZonesLiveAndDie)
+{
+	each_seed([](uint64_t seed) {
+		hz_device_config cfg = with_locks(zone_variant(GetParam()), seed + GetParam());
+		cfg.write_buffers = 2 + static_cast<uint32_t>(seed % 5);
+		cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
+		cfg.pages_per_block = 24;
+		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		interleave(seed);
+		contest<LifeQueue>(rig, seed * 100, 200, lt_host_run_until_idle);
+	});
+}
 TEST_P(InterleavedZones, EveryCommandSideBySide)
 {
 	each_seed([](uint64_t seed) {
