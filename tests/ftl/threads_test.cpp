@@ -23,6 +23,18 @@ TEST_P(Threads, EightHartsShareEverything)
 	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
 	contest<ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
 }
+
+TEST_P(Threads, ZonesLiveAndDie)
+{
+	hz_device_config cfg = with_locks(zone_variant(GetParam()), GetParam() + GetParam() / 4);
+	cfg.write_buffers = 2 + static_cast<uint32_t>(GetParam()) % 5;
+	cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
+	cfg.pages_per_block = 24;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
+	contest<LifeQueue>(rig, environment("HARTZONE_TEST_SEED", static_cast<uint64_t>(GetParam()) * 100), 600, on_threads);
+}
 INSTANTIATE_TEST_SUITE_P(Kinds, Threads, testing::Range(0, zone_variants));
 
 TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
