@@ -108,7 +108,7 @@ def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
              "image check": Called(DRIVER, "image", "check", before=["x"]),
              "compare": Called(DRIVER, "compare", "/nonexistent", "/nonexistent"),
-             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]),
+             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]), "serve": Called(DRIVER, "serve"),
              "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
              **{f"trace {name}": Called(DRIVER, "trace", name, TRACE) for name in ("detect", "summary")},
