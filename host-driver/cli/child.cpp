@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/child.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +75,18 @@ int call(const Child &child)
 		poll(&ended, 1, turn_ms);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Printed listen_to(const std::vector<std::string> &words)
+{
+	const Descriptor file(memfd_create("printed", MFD_CLOEXEC));
+	if (!file)
+		throw_errno("no memory for what " + words[0] + " prints");
+	Printed printed{call({.words = words, .settings = {}, .output = file.get()}), ""};
+	printed.text.resize(static_cast<size_t>(lseek(file.get(), 0, SEEK_END)));
+	const ssize_t got = pread(file.get(), printed.text.data(), printed.text.size(), 0);
+	printed.text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+	return printed;
 }
 
 } // namespace hz::cli

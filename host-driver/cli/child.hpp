@@ -16,4 +16,11 @@ struct Child {
 // Runs it to its end; its exit code, or 128 + signal. A signal to us is passed on once, as SIGTERM. Throws Error if it cannot be started.
 int call(const Child &child);
 
+struct Printed {
+	int code;
+	std::string text; // standard output and error
+};
+// The same for a program that shall only tell something.
+Printed listen_to(const std::vector<std::string> &words);
+
 } // namespace hz::cli

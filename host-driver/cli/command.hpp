@@ -7,6 +7,7 @@
 namespace hz::cli {
 
 void add_compare(CLI::App &app);
+void add_fio(CLI::App &app);
 void add_image(CLI::App &app);
 void add_info(CLI::App &app);
 void add_nvme(CLI::App &app);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cli/child.hpp"
 #include "cli/command.hpp"
@@ -41,16 +39,9 @@ std::vector<std::string> with_device(std::vector<std::string> words)
 // What nvme-cli says of its command; its exit code of help is no success for most.
 std::string help_of(const std::string &program, std::vector<std::string> words)
 {
-	const int file = memfd_create("help", MFD_CLOEXEC);
-	if (file < 0)
-		throw_errno("no memory for what nvme-cli says");
 	words.insert(words.begin(), program);
 	words.push_back("--help");
-	call({.words = words, .settings = {}, .output = file});
-	std::string text(size_t(lseek(file, 0, SEEK_END)), ' ');
-	const ssize_t got = pread(file, text.data(), text.size(), 0);
-	close(file);
-	return text.substr(0, size_t(std::max<ssize_t>(got, 0)));
+	return listen_to(words).text;
 }
 
 // Before anything is booted.

@@ -37,6 +37,7 @@ void print_use(const std::string &folder)
 	const char *at = folder.c_str();
 	std::printf("the device is up; its run folder is\n%s\n\n", at);
 	std::printf("  ./hartzone info --zones --attach %s\n  ./hartzone nvme --attach %s smart-log\n", at, at);
+	std::printf("  ./hartzone fio --attach %s --name=a --rw=write --bs=16k --size=1m\n", at);
 	std::printf("  hartzone_attach(\"%s\") of libhartzone\n\n", at);
 	std::printf("Ctrl-C, or kill %d, shuts it down; everything written is durable then.\n", getpid());
 	std::fflush(stdout);
@@ -89,7 +90,7 @@ void add_serve(CLI::App &app)
 	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
 	command->footer(
 		"The device is up until Ctrl-C or SIGTERM, which shut it down in order. Other processes of this user, up to 64 at once, use it by\n"
-		"its run folder, which is printed: info, nvme and programs of libhartzone or its Python package. One that dies takes nothing\n"
+		"its run folder, which is printed: info, nvme, fio and programs of libhartzone or its Python package. One that dies takes nothing\n"
 		"from the others; those that are still there at the shutdown get errors. Behind --: a command to run on the device, which ends\n"
 		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
 		"Examples:\n"
