@@ -1,6 +1,5 @@
 // The fio command: lets the jobs of fio work on a device, one booted for them or one that is up.
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdio>
 #include <memory>
 
 #include "cli/child.hpp"
@@ -43,16 +42,12 @@ void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
 	check_jobs(words);
 	flags.folder();
 	Visit visit(flags);
-	std::vector<std::string> own, settings{std::string(attach_variable) + "=" + visit.machine().run_directory().string()};
+	std::vector<std::string> own, settings;
 	if (visit.controller().namespace_info().zoned)
 		own.push_back("--zonemode=zbd");
 	if (visit.machine().region().virtual_clock())
 		settings.push_back("HARTZONE_DEVICE_LATENCY=1");
-	std::fflush(stdout);
-	const int code = call({.words = fio_words(own, words), .settings = settings});
-	visit.end();
-	if (code)
-		throw CLI::RuntimeError(code);
+	visit.run({.words = fio_words(own, words), .settings = settings});
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // The nvme command: lets nvme-cli talk to a device, so that its printers show Identify, log pages and zones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
 #include "cli/child.hpp"
@@ -63,13 +62,7 @@ void run(const VisitFlags &flags, const std::vector<std::string> &words)
 	Visit visit(flags);
 	std::vector<std::string> all = with_device(words);
 	all.insert(all.begin(), program);
-	std::fflush(stdout);
-	const int code = call({.words = all,
-			       .settings = {"LD_PRELOAD=" + locate_nvme_device().string(),
-					    std::string(attach_variable) + "=" + visit.machine().run_directory().string()}});
-	visit.end();
-	if (code)
-		throw CLI::RuntimeError(code);
+	visit.run({.words = all, .settings = {"LD_PRELOAD=" + locate_nvme_device().string()}});
 }
 
 } // namespace

@@ -63,18 +63,12 @@ void run(const MachineFlags &flags, const std::vector<std::string> &command)
 {
 	require_program(command);
 	Visit visit(flags);
+	if (!command.empty())
+		return visit.run({.words = command, .settings = {}});
 	const GentleStop gentle;
-	const std::string folder = visit.machine().run_directory().string();
-	int code = 0;
-	if (command.empty()) {
-		print_use(folder);
-		stay_up(visit.machine());
-	} else {
-		code = call({.words = command, .settings = {std::string(attach_variable) + "=" + folder}});
-	}
+	print_use(visit.machine().run_directory().string());
+	stay_up(visit.machine());
 	visit.end();
-	if (code)
-		throw CLI::RuntimeError(code);
 }
 
 } // namespace

@@ -3,11 +3,13 @@
 #include "cli/visit.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "cli/options.hpp"
 #include "session/error.hpp"
+#include "session/interrupt.hpp"
 
 namespace hz::cli {
 
@@ -59,6 +61,19 @@ void Visit::end()
 	controller_->shutdown();
 	controller_->disconnect();
 	machine_->require_exit(std::chrono::milliseconds(60000));
+}
+
+void Visit::run(Child child)
+{
+	const GentleStop gentle;
+	child.settings.push_back(std::string(attach_variable) + "=" + machine_->run_directory().string());
+	std::fflush(stdout);
+	const int code = call(child);
+	end();
+	if (stop_asked())
+		throw Interrupted();
+	if (code)
+		throw CLI::RuntimeError(code);
 }
 
 } // namespace hz::cli

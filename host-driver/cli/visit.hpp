@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/child.hpp"
 #include "cli/machine_flags.hpp"
 #include "session/controller.hpp"
 
@@ -34,6 +35,9 @@ public:
 	Controller &controller() { return *controller_; }
 	// An own device is shut down, so that everything is durable; another's gets back what it gave.
 	void end();
+	// Runs a program on the device, and ends the visit in order, also when a signal has ended the program: Interrupted then. Throws
+	// its exit code unless that is 0.
+	void run(Child child);
 
 private:
 	explicit Visit(std::unique_ptr<Machine> machine);

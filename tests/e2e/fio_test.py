@@ -100,6 +100,23 @@ class Fio(unittest.TestCase):
         self.assertRegex(said[0], r"a: write, latency of the device: \d+ commands, mean [0-9.]+ us")
         self.assertEqual(said[0], said[1])
 
+    def test_an_end_before_its_time(self):
+        """A signal to the command ends the jobs too, and leaves nothing but the image."""
+        image = self.folder / "image"
+        runs = self.folder / "runs"
+        runs.mkdir()
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(runs)}
+        words = ("--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--time_based=1", "--runtime=1h")
+        with subprocess.Popen([DRIVER, "fio", "--device", "small", "--image", str(image), *words, "--status-interval=1"], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+            for line in run.stdout:
+                if "IOPS" in line:
+                    break
+            run.terminate()
+            run.stdout.read()
+            self.assertEqual((run.wait(HANG_S), list(runs.iterdir())), (130, []))
+        self.assertEqual(self.call("image", "check", image).returncode, 0)
+
     def test_errors_are_told(self):
         run = self.call("fio", "--device", "small", "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--zonemode=none")
         self.assertNotEqual(run.returncode, 0)
