@@ -7,6 +7,9 @@ set(data share/hartzone)
 
 install(TARGETS hartzone libhartzone) # the header with it
 install(TARGETS hz_vclock hz_nvme_device LIBRARY DESTINATION ${parts})
+if(HZ_FIO_CONFIGURED)
+	install(TARGETS hz_fio_engine LIBRARY DESTINATION ${parts})
+endif()
 install(FILES ${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf DESTINATION ${parts})
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/tools/bin/vhost-device-vsock DESTINATION ${parts} OPTIONAL)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs ${CMAKE_SOURCE_DIR}/traces DESTINATION ${data})

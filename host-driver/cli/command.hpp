@@ -7,10 +7,12 @@
 namespace hz::cli {
 
 void add_compare(CLI::App &app);
+void add_fio(CLI::App &app);
 void add_image(CLI::App &app);
 void add_info(CLI::App &app);
 void add_nvme(CLI::App &app);
 void add_run(CLI::App &app);
+void add_serve(CLI::App &app);
 void add_trace(CLI::App &app);
 void add_verify(CLI::App &app);
 

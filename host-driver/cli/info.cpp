@@ -5,10 +5,11 @@
 #include <memory>
 
 #include "cli/command.hpp"
-#include "cli/machine_flags.hpp"
 #include "cli/options.hpp"
+#include "cli/visit.hpp"
 #include "geometry.h"
 #include "session/controller.hpp"
+#include "session/queue_table.hpp"
 
 namespace hz::cli {
 
@@ -73,30 +74,27 @@ void print_zones(const std::vector<nvme_zone_descriptor> &zones)
 	}
 }
 
-void run(const MachineFlags &flags, bool zones)
+void run(const VisitFlags &flags, bool zones)
 {
-	auto machine = Machine::launch(flags.options());
-	Controller controller(*machine);
-	controller.enable();
-	auto queue = controller.create_queue(1, {});
+	Visit visit(flags);
+	Controller &controller = visit.controller();
+	auto queue = controller.create_queue(any_queue, {});
 	const NamespaceInfo ns = controller.namespace_info(*queue);
 	print_controller(controller, ns);
-	print_map(machine->config());
+	print_map(visit.machine().config());
 	if (zones && ns.zoned)
 		print_zones(controller.zone_report(*queue));
 	controller.delete_queue(std::move(queue));
-	controller.shutdown();
-	controller.disconnect();
-	machine->require_exit(std::chrono::milliseconds(60000));
+	visit.end();
 }
 
 } // namespace
 
 void add_info(CLI::App &app)
 {
-	auto flags = std::make_shared<MachineFlags>();
+	auto flags = std::make_shared<VisitFlags>();
 	auto zones = std::make_shared<bool>(false);
-	CLI::App *command = app.add_subcommand("info", "Boot a device and say what it is");
+	CLI::App *command = app.add_subcommand("info", "Say what a device is: one that is booted for it, or one that is up");
 	flags->add_to(*command);
 	add_flag(*command, "--zones", *zones, "List the zones that are not empty: state and write pointer, in 4 KiB sectors");
 	command->footer("Examples:\n"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/machine_flags.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -16,9 +17,11 @@ namespace hz::cli {
 
 namespace fs = std::filesystem;
 
-void MachineFlags::add_to(CLI::App &command)
+void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 {
 	static constexpr std::string_view clocks[] = {"virtual", "real"};
+	clock = usual;
+	const std::vector<CLI::Option *> before = command.get_options();
 	command.option_defaults()->group("The device");
 	add_text(
 		command, "--device", device, "FILE|NAME",
@@ -28,7 +31,8 @@ void MachineFlags::add_to(CLI::App &command)
 		  "FTL worker harts instead of the device file's, each on a hart of its own. E.g. --workers 8");
 	add_choice(
 		command, "--clock", clock, clocks,
-		"virtual (default): device time, the same on any host. real: plain emulation in wall-clock time, for a quick look or a debugger");
+		"virtual: device time, the same on any host. real: plain emulation in wall-clock time, for a quick look or a debugger. Default: " +
+			usual);
 	add_text(
 		command, "--vclock", plugin_options, "KEY=VALUE,...",
 		"Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
@@ -40,6 +44,15 @@ void MachineFlags::add_to(CLI::App &command)
 	add_text(command, "--firmware", firmware, "FILE",
 		 "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
 	add_text(command, "--console", console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
+	for (const CLI::Option *option : command.get_options())
+		if (std::find(before.begin(), before.end(), option) == before.end())
+			all_.push_back(option);
+}
+
+std::string MachineFlags::given() const
+{
+	const auto found = std::find_if(all_.begin(), all_.end(), [](const CLI::Option *option) { return option->count() > 0; });
+	return found == all_.end() ? "" : (*found)->get_name();
 }
 
 std::string find_config(const char *option, const std::string &name, const std::string &folder)

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "session/machine.hpp"
 
@@ -14,9 +15,15 @@ struct MachineFlags {
 	std::string device = "default", image, clock = "virtual", firmware, plugin_options, console;
 	uint64_t workers = 0, seed = 0;
 
-	void add_to(CLI::App &command);
+	// `usual`: the clock when the user names none.
+	void add_to(CLI::App &command, const std::string &usual = "virtual");
 	// Reads the device file and applies the flags to it. Throws a sentence for what cannot be had, before anything is started.
 	MachineOptions options() const;
+	// The first of these options that the command line has, or nothing.
+	std::string given() const;
+
+private:
+	std::vector<const CLI::Option *> all_;
 };
 
 // --firmware names a file, or is not given.

@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 	hz::cli::add_image(app);
 	hz::cli::add_verify(app);
 	hz::cli::add_nvme(app);
+	hz::cli::add_serve(app);
+	hz::cli::add_fio(app);
 	hz::catch_interrupts();
 	const int code = parse(app, argc, argv);
 	try {

@@ -87,6 +87,12 @@ fs::path locate_nvme_device()
 		    "the device file for nvme-cli");
 }
 
+fs::path locate_fio_engine()
+{
+	return find("HARTZONE_FIO_ENGINE", {"lib/libhartzone-fio.so", "host/lib/libhartzone-fio.so", "lib/hartzone/libhartzone-fio.so"},
+		    "the engine for fio, for which ./hartzone setup fetches fio's headers,");
+}
+
 fs::path locate_vsock_daemon()
 {
 	fs::path path = from_environment("HARTZONE_VSOCK_DAEMON");

@@ -13,6 +13,8 @@ std::filesystem::path locate_firmware();
 std::filesystem::path locate_plugin();
 // $HARTZONE_NVME_DEVICE, else libhartzone-nvme.so, which makes the device a file for nvme-cli, built or installed in the same tree. Throws Error if there is none.
 std::filesystem::path locate_nvme_device();
+// $HARTZONE_FIO_ENGINE, else libhartzone-fio.so, fio's way to the device, built or installed in the same tree. Throws Error if there is none.
+std::filesystem::path locate_fio_engine();
 // vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, beside the installed firmware, ~/.cargo/bin. Throws Error if there is none.
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.

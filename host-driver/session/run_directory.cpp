@@ -36,11 +36,18 @@ uint64_t free_bytes(const fs::path &folder)
 	return failed ? 0 : info.available;
 }
 
-// A directory of ours that nobody holds. One without a lock is being made, unless it is old.
+bool is_ours(const fs::path &directory)
+{
+	struct stat info {};
+	return directory.filename().string().starts_with(prefix()) && !lstat(directory.c_str(), &info) && S_ISDIR(info.st_mode) &&
+	       info.st_uid == getuid();
+}
+
+// Of a directory of ours: nobody holds it. One without a lock is being made, unless it is old.
 bool is_stale(const fs::path &directory)
 {
 	struct stat info {};
-	if (lstat(directory.c_str(), &info) || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
+	if (lstat(directory.c_str(), &info))
 		return false;
 	int fd = open((directory / lock_name).c_str(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -81,12 +88,24 @@ unsigned RunDirectory::remove_stale()
 	std::error_code ignored;
 	for (const fs::path &folder : bases())
 		for (const auto &entry : fs::directory_iterator(folder, ignored)) {
-			if (!entry.path().filename().string().starts_with(prefix()) || !is_stale(entry.path()))
+			if (!is_ours(entry.path()) || !is_stale(entry.path()))
 				continue;
 			fs::remove_all(entry.path(), ignored);
 			removed++;
 		}
 	return removed;
+}
+
+std::vector<fs::path> RunDirectory::living()
+{
+	std::vector<fs::path> found;
+	std::error_code ignored;
+	for (const fs::path &folder : bases())
+		for (const auto &entry : fs::directory_iterator(folder, ignored))
+			if (is_ours(entry.path()) && fs::exists(entry.path() / lock_name, ignored) && !is_stale(entry.path()))
+				found.push_back(entry.path());
+	std::sort(found.begin(), found.end());
+	return found;
 }
 
 RunDirectory::RunDirectory(uint64_t wanted)

@@ -27,6 +27,8 @@ public:
 	static std::filesystem::path base(uint64_t wanted);
 	// Removes the directories whose owner is gone; returns how many.
 	static unsigned remove_stale();
+	// This user's directories whose owner lives, sorted.
+	static std::vector<std::filesystem::path> living();
 
 private:
 	void lock();

@@ -108,7 +108,7 @@ def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
              "image check": Called(DRIVER, "image", "check", before=["x"]),
              "compare": Called(DRIVER, "compare", "/nonexistent", "/nonexistent"),
-             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]),
+             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]), "serve": Called(DRIVER, "serve"), "fio": Called(DRIVER, "fio", after=["--name=a"]),
              "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
              **{f"trace {name}": Called(DRIVER, "trace", name, TRACE) for name in ("detect", "summary")},
@@ -167,7 +167,7 @@ class Options(unittest.TestCase):
         for command, call in self.commands.items():
             for option, allowed in options(call):
                 with self.subTest(command=command, option=option):
-                    alone = Called(DRIVER, "nvme") if command == "nvme" else call  # whose next word would be taken for the value
+                    alone = Called(DRIVER, command) if command in ("nvme", "fio") else call  # whose next word would be taken for the value
                     self.refused(alone, *([option] if allowed else [option + "=3"]), says=option)
 
     def test_unknown_words(self):

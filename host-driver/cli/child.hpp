@@ -1,0 +1,26 @@
+// Child: a program that works for a command, in the foreground: with our terminal, and ended with us.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hz::cli {
+
+struct Child {
+	std::vector<std::string> words;    // [0]: its path, or a name in PATH
+	std::vector<std::string> settings; // NAME=VALUE, in front of our own environment
+	int output = -1;                   // of a file that takes all that it prints; -1: where ours goes
+};
+
+// Runs it to its end; its exit code, or 128 + signal. A signal to us is passed on once, as SIGTERM. Throws Error if it cannot be started.
+int call(const Child &child);
+
+struct Printed {
+	int code;
+	std::string text; // standard output and error
+};
+// The same for a program that shall only tell something.
+Printed listen_to(const std::vector<std::string> &words);
+
+} // namespace hz::cli

@@ -1,0 +1,72 @@
+// The fio command: lets the jobs of fio work on a device, one booted for them or one that is up.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
+#include "cli/child.hpp"
+#include "cli/command.hpp"
+#include "cli/visit.hpp"
+#include "session/error.hpp"
+#include "session/locate.hpp"
+#include "session/process.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+// What stands for options that the jobs themselves do not give: fio takes them as those of a [global] section.
+std::vector<std::string> fio_words(const std::vector<std::string> &own, const std::vector<std::string> &words)
+{
+	std::vector<std::string> all{"fio", "--ioengine=external:" + locate_fio_engine().string(), "--filename=hartzone", "--direct=1",
+				     "--verify_state_save=0"};
+	all.insert(all.end(), own.begin(), own.end());
+	all.insert(all.end(), words.begin(), words.end());
+	return all;
+}
+
+// Before anything is booted: fio itself reads its words and job files.
+void check_jobs(const std::vector<std::string> &words)
+{
+	if (find_program("fio").empty())
+		throw Error("fio is not installed: ./hartzone setup installs it");
+	if (words.empty())
+		throw Error("say which job: a job file, or options of fio such as --name=a --rw=read --bs=4k");
+	for (const std::string &word : words)
+		if (word.starts_with("-") && !word.starts_with("--"))
+			throw Error(word + " is an option that fio passes over: its options begin with --");
+	if (const Printed said = listen_to(fio_words({"--parse-only"}, words)); said.code)
+		throw Error("fio does not take these words or that job file: " + said.text);
+}
+
+void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
+{
+	check_jobs(words);
+	flags.folder();
+	Visit visit(flags);
+	std::vector<std::string> own, settings;
+	if (visit.controller().namespace_info().zoned)
+		own.push_back("--zonemode=zbd");
+	if (visit.machine().region().virtual_clock())
+		settings.push_back("HARTZONE_DEVICE_LATENCY=1");
+	visit.run({.words = fio_words(own, words), .settings = settings});
+}
+
+} // namespace
+
+void add_fio(CLI::App &app)
+{
+	auto flags = std::make_shared<VisitFlags>();
+	CLI::App *command = app.add_subcommand("fio", "Run jobs of fio on a device");
+	flags->add_to(*command, "real");
+	command->prefix_command();
+	command->footer(
+		"Behind these options: job files and options of fio. The engine, the device, direct=1 and verify_state_save=0 are put in, and zonemode=zbd where\n"
+		"the device has zones; jobs that name other ones get these. bs is a multiple of 4k. Each job has a queue of its own. --image\n"
+		"keeps the flash from one call to the next, and serve the device. With --clock virtual each job also tells the latencies of the\n"
+		"device, beside those of fio, which are in the host's time; one job at a time makes them repeatable.\n"
+		"Examples:\n"
+		"  ./hartzone fio --device small --name=a --rw=write --bs=16k --size=1m --verify=crc32c\n"
+		"  ./hartzone fio --device small --clock virtual --name=a --rw=randwrite --bs=16k --size=1m --iodepth=4 --max_open_zones=4");
+	command->callback([flags, command] { run_jobs(*flags, command->remaining()); });
+}
+
+} // namespace hz::cli

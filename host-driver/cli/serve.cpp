@@ -1,0 +1,96 @@
+// The serve command: a device that stays up for other processes, until it is told to stop or its command has ended.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/child.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/visit.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+#include "session/lease_messages.hpp"
+#include "session/process.hpp"
+#include "session/run_directory.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+constexpr auto look_again = std::chrono::milliseconds(100);
+
+void print_devices(const MachineFlags &flags, const std::vector<std::string> &words)
+{
+	if (!flags.given().empty() || !words.empty())
+		throw Error("--list boots nothing: leave out " + (words.empty() ? flags.given() : words.front()));
+	for (const auto &folder : RunDirectory::living())
+		if (std::filesystem::exists(folder / lease::socket_name))
+			std::printf("%s\n", folder.c_str());
+}
+
+void print_use(const std::string &folder)
+{
+	const char *at = folder.c_str();
+	std::printf("the device is up; its run folder is\n%s\n\n", at);
+	std::printf("  ./hartzone info --zones --attach %s\n  ./hartzone nvme --attach %s smart-log\n", at, at);
+	std::printf("  ./hartzone fio --attach %s --name=a --rw=write --bs=16k --size=1m\n", at);
+	std::printf("  hartzone_attach(\"%s\") of libhartzone\n\n", at);
+	std::printf("Ctrl-C, or kill %d, shuts it down; everything written is durable then.\n", getpid());
+	std::fflush(stdout);
+}
+
+// Throws Error when the device dies.
+void stay_up(const Machine &machine)
+{
+	while (!stop_asked()) {
+		machine.check_waiting();
+		std::this_thread::sleep_for(look_again);
+	}
+}
+
+// Before anything is booted.
+void require_program(const std::vector<std::string> &command)
+{
+	if (!command.empty() && find_program(command.front()).empty())
+		throw Error("there is no program " + command.front() + " to run on the device");
+}
+
+void run(const MachineFlags &flags, const std::vector<std::string> &command)
+{
+	require_program(command);
+	Visit visit(flags);
+	if (!command.empty())
+		return visit.run({.words = command, .settings = {}});
+	const GentleStop gentle;
+	print_use(visit.machine().run_directory().string());
+	stay_up(visit.machine());
+	visit.end();
+}
+
+} // namespace
+
+void add_serve(CLI::App &app)
+{
+	auto flags = std::make_shared<MachineFlags>();
+	auto list = std::make_shared<bool>(false);
+	auto words = std::make_shared<std::vector<std::string>>();
+	CLI::App *command = app.add_subcommand("serve", "Keep a device up for other commands and programs");
+	flags->add_to(*command, "real");
+	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
+	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
+	command->footer(
+		"The device is up until Ctrl-C or SIGTERM, which shut it down in order. Other processes of this user, up to 64 at once, use it by\n"
+		"its run folder, which is printed: info, nvme, fio and programs of libhartzone or its Python package. One that dies takes nothing\n"
+		"from the others; those that are still there at the shutdown get errors. Behind --: a command to run on the device, which ends\n"
+		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
+		"Examples:\n"
+		"  ./hartzone serve --device small -- sh -c './hartzone nvme zns finish-zone -s 128; ./hartzone info --zones'\n"
+		"  ./hartzone serve --list");
+	command->callback([flags, list, words] { *list ? print_devices(*flags, *words) : run(*flags, *words); });
+}
+
+} // namespace hz::cli

@@ -1,0 +1,79 @@
+// Visit: the same steps for both kinds of device.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/visit.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/options.hpp"
+#include "session/error.hpp"
+#include "session/interrupt.hpp"
+
+namespace hz::cli {
+
+void VisitFlags::add_to(CLI::App &command, const std::string &clock)
+{
+	machine.add_to(command, clock);
+	add_text(command, "--attach", attach, "FOLDER",
+		 "Use the device that ./hartzone serve keeps up, by its run folder, instead of one of our own. Default: $HARTZONE_ATTACH");
+}
+
+std::string VisitFlags::folder() const
+{
+	const std::string given = machine.given();
+	const char *variable = std::getenv(attach_variable);
+	if (!attach.empty() && !given.empty())
+		throw Error("--attach names a device that is up already: leave out " + given + ", which is for a new one");
+	const std::string wanted = !attach.empty() ? attach : given.empty() && variable ? variable : "";
+	if (!wanted.empty() && !std::filesystem::is_directory(wanted))
+		throw Error((attach.empty() ? attach_variable : "--attach") + (": there is no run folder " + wanted) +
+			    ": ./hartzone serve --list names those of devices that are up");
+	return wanted;
+}
+
+namespace {
+
+std::unique_ptr<Machine> find_machine(const VisitFlags &flags)
+{
+	const std::string folder = flags.folder();
+	return folder.empty() ? Machine::launch(flags.machine.options()) : Machine::attach(folder);
+}
+
+} // namespace
+
+Visit::Visit(const VisitFlags &flags) : Visit(find_machine(flags)) {}
+Visit::Visit(const MachineFlags &flags) : Visit(Machine::launch(flags.options())) {}
+
+Visit::Visit(std::unique_ptr<Machine> machine) : machine_(std::move(machine)), controller_(std::make_unique<Controller>(*machine_))
+{
+	if (!machine_->is_ours())
+		return;
+	controller_->enable();
+	controller_->serve();
+}
+
+void Visit::end()
+{
+	if (!machine_->is_ours())
+		return controller_->leave();
+	controller_->shutdown();
+	controller_->disconnect();
+	machine_->require_exit(std::chrono::milliseconds(60000));
+}
+
+void Visit::run(Child child)
+{
+	const GentleStop gentle;
+	child.settings.push_back(std::string(attach_variable) + "=" + machine_->run_directory().string());
+	std::fflush(stdout);
+	const int code = call(child);
+	end();
+	if (stop_asked())
+		throw Interrupted();
+	if (code)
+		throw CLI::RuntimeError(code);
+}
+
+} // namespace hz::cli

@@ -1,0 +1,421 @@
+/* An I/O engine for fio: the jobs of fio work on the device whose run directory HARTZONE_ATTACH names, through libhartzone.
+ *
+ * Each job, thread or process, attaches by itself and has a queue pair of its own. What fio asks before its jobs begin (size, zones) is
+ * asked over a short visit, so that nothing is inherited by a job's process. Blocks are of 4 KiB.
+ * It is built against the headers of the fio that loads it, and so becomes a part of fio, which is under the GPL 2. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fio.h"
+#include "optgroup.h"
+
+#include "fio_latency.h"
+#include "hartzone.h"
+
+enum { MOST_BLOCKS = 128 };
+
+/* A job's place at the device. */
+struct seat {
+	hartzone_device *device;
+	hartzone_queue *queue;
+	struct hartzone_info info;
+	unsigned under_way;                /* submitted, completion not taken */
+	bool running;                      /* committed, and nothing taken since */
+	struct hartzone_completion *taken; /* of fio's depth */
+	unsigned take_from, take_to;       /* of these, not yet handed out */
+	unsigned event_from;               /* of these, the first one of the last getevents */
+	struct fio_latency latency[DDIR_RWDIR_CNT];
+	bool told; /* of a status that is no success */
+};
+
+static int fail(int error, const char *what)
+{
+	log_err("hartzone: %s: %s\n", what, hartzone_error_text(HARTZONE_ERROR));
+	errno = error;
+	return -error;
+}
+
+static void leave(struct seat *seat)
+{
+	hartzone_queue_close(seat->queue);
+	hartzone_close(seat->device);
+	free(seat->taken);
+	memset(seat, 0, sizeof(*seat));
+}
+
+static int enter(struct seat *seat, unsigned blocks, unsigned depth)
+{
+	const char *directory = getenv("HARTZONE_ATTACH");
+
+	memset(seat, 0, sizeof(*seat));
+	if (!directory) {
+		log_err("hartzone: HARTZONE_ATTACH does not name the run directory of a device: ./hartzone fio does\n");
+		return -ENODEV;
+	}
+	seat->device = hartzone_attach(directory);
+	if (seat->device && !hartzone_get_info(seat->device, &seat->info))
+		seat->queue = hartzone_queue_open_deep(seat->device, HARTZONE_ANY_QUEUE, blocks, depth);
+	seat->taken = calloc(depth, sizeof(*seat->taken));
+	if (seat->queue && seat->taken)
+		return 0;
+	fail(ENODEV, "no queue of the device");
+	leave(seat);
+	return -ENODEV;
+}
+
+/* The job's own seat, or a visit where it has none yet. */
+static struct seat *seat_or_visit(struct thread_data *td, struct seat *visit)
+{
+	if (td->io_ops_data)
+		return td->io_ops_data;
+	return enter(visit, 1, 1) ? NULL : visit;
+}
+
+static void end_visit(struct seat *seat, struct seat *visit)
+{
+	if (seat == visit)
+		leave(visit);
+}
+
+/* Before the jobs begin. */
+
+static unsigned long long largest_block(struct thread_data *td)
+{
+	unsigned long long most = 0;
+
+	for (int ddir = 0; ddir < DDIR_RWDIR_CNT; ddir++)
+		most = td->o.max_bs[ddir] > most && ddir != DDIR_TRIM ? td->o.max_bs[ddir] : most;
+	return most;
+}
+
+static int check_blocks(struct thread_data *td, const struct hartzone_info *info)
+{
+	const unsigned long long most = (unsigned long long)info->max_transfer * HARTZONE_BLOCK_BYTES;
+
+	for (int ddir = 0; ddir < DDIR_RWDIR_CNT; ddir++)
+		if (td->o.min_bs[ddir] % HARTZONE_BLOCK_BYTES || td->o.max_bs[ddir] % HARTZONE_BLOCK_BYTES) {
+			log_err("hartzone: %s: bs=%llu: blocks are of 4 KiB, so bs is a multiple of 4096\n", td->o.name,
+				(unsigned long long)td->o.min_bs[ddir]);
+			return 1;
+		}
+	if (largest_block(td) <= most)
+		return 0;
+	log_err("hartzone: %s: bs=%llu: the device takes at most %llu bytes a command\n", td->o.name, largest_block(td), most);
+	return 1;
+}
+
+/* To fio the device is a block device, or it would not ask for zones. */
+static int setup(struct thread_data *td)
+{
+	struct seat visit;
+	struct fio_file *file;
+	unsigned i;
+	int wrong = 1;
+
+	if (enter(&visit, 1, 1))
+		return 1;
+	for_each_file(td, file, i)
+	{
+		file->filetype = FIO_TYPE_BLOCK;
+		file->real_file_size = visit.info.blocks * HARTZONE_BLOCK_BYTES;
+		fio_file_set_size_known(file);
+	}
+	wrong = check_blocks(td, &visit.info);
+	leave(&visit);
+	return wrong;
+}
+
+static int get_zoned_model(struct thread_data *td, struct fio_file *file, enum zbd_zoned_model *model)
+{
+	struct seat visit, *seat = seat_or_visit(td, &visit);
+
+	(void)file;
+	if (!seat)
+		return -ENODEV;
+	*model = seat->info.zones ? ZBD_HOST_MANAGED : ZBD_NONE;
+	end_visit(seat, &visit);
+	return 0;
+}
+
+static void describe(struct zbd_zone *to, const struct hartzone_zone *zone, uint64_t zone_blocks)
+{
+	const bool has_pointer = zone->state != HARTZONE_CONVENTIONAL && zone->write_pointer != UINT64_MAX;
+
+	to->start = zone->start * HARTZONE_BLOCK_BYTES;
+	to->len = zone_blocks * HARTZONE_BLOCK_BYTES;
+	to->capacity = zone->capacity * HARTZONE_BLOCK_BYTES;
+	to->wp = has_pointer ? zone->write_pointer * HARTZONE_BLOCK_BYTES : to->start;
+	to->type = zone->state == HARTZONE_CONVENTIONAL ? ZBD_ZONE_TYPE_CNV : ZBD_ZONE_TYPE_SWR;
+	to->cond = (enum zbd_zone_cond)zone->state; /* the numbers of the specification, both */
+	if (zone->state == HARTZONE_FULL)
+		to->wp = to->start + to->capacity;
+}
+
+static int report_zones(struct thread_data *td, struct fio_file *file, uint64_t offset, struct zbd_zone *to, unsigned most)
+{
+	struct seat visit, *seat = seat_or_visit(td, &visit);
+	struct hartzone_zones zones;
+	struct hartzone_zone zone;
+	unsigned count = 0;
+
+	(void)file;
+	if (!seat)
+		return -ENODEV;
+	hartzone_zones_begin(&zones, seat->queue, offset / HARTZONE_BLOCK_BYTES, HARTZONE_ANY_STATE);
+	while (count < most && hartzone_zones_next(&zones, &zone))
+		describe(&to[count++], &zone, seat->info.zone_blocks);
+	end_visit(seat, &visit);
+	return zones.status ? fail(EIO, "zones cannot be reported") : (int)count;
+}
+
+static int get_max_open_zones(struct thread_data *td, struct fio_file *file, unsigned *most)
+{
+	struct seat visit, *seat = seat_or_visit(td, &visit);
+
+	(void)file;
+	if (!seat)
+		return -ENODEV;
+	*most = seat->info.max_open; /* 0: no limit, to fio too */
+	if (seat->info.max_active && (!*most || seat->info.max_active < *most))
+		*most = seat->info.max_active;
+	end_visit(seat, &visit);
+	return 0;
+}
+
+/* A job. */
+
+static int init(struct thread_data *td)
+{
+	struct seat *seat = calloc(1, sizeof(*seat));
+	const unsigned long long blocks = largest_block(td) / HARTZONE_BLOCK_BYTES;
+
+	if (!seat)
+		return 1;
+	if (enter(seat, blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks, td->o.iodepth)) {
+		free(seat);
+		return 1;
+	}
+	td->io_ops_data = seat;
+	return 0;
+}
+
+static void cleanup(struct thread_data *td)
+{
+	static const char *const names[DDIR_RWDIR_CNT] = {"read", "write", "trim"};
+	struct seat *seat = td->io_ops_data;
+
+	if (!seat)
+		return;
+	for (int ddir = 0; ddir < DDIR_RWDIR_CNT; ddir++)
+		if (getenv("HARTZONE_DEVICE_LATENCY"))
+			fio_latency_print(stderr, td->o.name, names[ddir], &seat->latency[ddir]);
+	leave(seat);
+	free(seat);
+	td->io_ops_data = NULL;
+}
+
+static void note(struct thread_data *td, struct io_u *io_u, int status, uint64_t latency_ns)
+{
+	struct seat *seat = td->io_ops_data;
+
+	io_u->resid = 0;
+	io_u->error = status ? EIO : 0;
+	if (!status && ddir_rw(io_u->ddir))
+		fio_latency_add(&seat->latency[io_u->ddir], latency_ns);
+	if (!status || seat->told)
+		return;
+	seat->told = true;
+	log_err("hartzone: %s: %s at %llu: %s\n", td->o.name, io_ddir_name(io_u->ddir), (unsigned long long)io_u->offset,
+		hartzone_error_text(status));
+}
+
+/* Takes completions behind those that are there: at least one if it is to wait. */
+static int take(struct thread_data *td, bool wait)
+{
+	struct seat *seat = td->io_ops_data;
+	struct hartzone_completion *to;
+	unsigned room;
+	int got;
+
+	seat->take_to -= seat->take_from;
+	memmove(seat->taken, &seat->taken[seat->take_from], seat->take_to * sizeof(*seat->taken));
+	seat->take_from = 0;
+	to = &seat->taken[seat->take_to];
+	room = td->o.iodepth - seat->take_to;
+	got = wait ? hartzone_wait(seat->queue, to, room) : hartzone_reap(seat->queue, to, room);
+	if (got < 0)
+		return fail(EIO, "the device does not answer");
+	seat->take_to += (unsigned)got;
+	seat->under_way -= (unsigned)got;
+	if (got)
+		seat->running = false;
+	return got;
+}
+
+/* Until nothing is under way, as a command that the library waits for needs it. */
+static int drain(struct thread_data *td)
+{
+	struct seat *seat = td->io_ops_data;
+
+	while (seat->under_way)
+		if (take(td, true) < 0)
+			return -EIO;
+	return 0;
+}
+
+static int each_zone(struct thread_data *td, uint64_t offset, uint64_t length, int (*act)(hartzone_queue *, uint64_t))
+{
+	struct seat visit, *seat = seat_or_visit(td, &visit);
+	const uint64_t end = (offset + length) / HARTZONE_BLOCK_BYTES;
+	int status = 0;
+
+	if (!seat)
+		return -ENODEV;
+	if (seat != &visit && drain(td))
+		return -EIO;
+	for (uint64_t zone = offset / HARTZONE_BLOCK_BYTES; !status && zone < end; zone += seat->info.zone_blocks)
+		status = act(seat->queue, zone);
+	if (status)
+		log_err("hartzone: %s: zone at %llu: %s\n", td->o.name, (unsigned long long)offset, hartzone_error_text(status));
+	end_visit(seat, &visit);
+	errno = EIO;
+	return status ? -EIO : 0;
+}
+
+static int reset_wp(struct thread_data *td, struct fio_file *file, uint64_t offset, uint64_t length)
+{
+	(void)file;
+	return each_zone(td, offset, length, hartzone_zone_reset);
+}
+
+#ifdef HAVE_FINISH_ZONE /* from fio 3.34 on */
+static int finish_zone(struct thread_data *td, struct fio_file *file, uint64_t offset, uint64_t length)
+{
+	(void)file;
+	return each_zone(td, offset, length, hartzone_zone_finish);
+}
+#endif
+
+/* The device has no Dataset Management: its way to let go of data is Write Zeroes, which moves none. fio resets the zones that it trims by
+ * itself. */
+static enum fio_q_status trim(struct thread_data *td, struct io_u *io_u)
+{
+	struct seat *seat = td->io_ops_data;
+	int status = drain(td) ? HARTZONE_ERROR : 0;
+
+	if (!status)
+		status = hartzone_write_zeroes(seat->queue, io_u->offset / HARTZONE_BLOCK_BYTES,
+					       (uint32_t)(io_u->xfer_buflen / HARTZONE_BLOCK_BYTES), 0);
+	note(td, io_u, status, hartzone_latency_ns(seat->queue));
+	return FIO_Q_COMPLETED;
+}
+
+static enum hartzone_operation operation_of(enum fio_ddir ddir)
+{
+	if (ddir_sync(ddir))
+		return HARTZONE_FLUSH;
+	return ddir == DDIR_READ ? HARTZONE_READ : HARTZONE_WRITE;
+}
+
+static enum fio_q_status queue(struct thread_data *td, struct io_u *io_u)
+{
+	struct seat *seat = td->io_ops_data;
+	const struct iovec part = {.iov_base = io_u->xfer_buf, .iov_len = io_u->xfer_buflen};
+	const bool moves = !ddir_sync(io_u->ddir);
+	const struct hartzone_request request = {.token = (uintptr_t)io_u,
+						 .operation = operation_of(io_u->ddir),
+						 .flags = io_u->ddir == DDIR_WRITE && td->o.sync_io ? HARTZONE_FUA : 0,
+						 .block = moves ? io_u->offset / HARTZONE_BLOCK_BYTES : 0,
+						 .parts = &part,
+						 .count = moves ? 1 : 0};
+
+	fio_ro_check(td, io_u);
+	if (io_u->ddir == DDIR_TRIM)
+		return trim(td, io_u);
+	if (seat->under_way + seat->take_to - seat->take_from == td->o.iodepth)
+		return FIO_Q_BUSY;
+	if (hartzone_submit(seat->queue, &request)) {
+		if (seat->running) /* device time passes: the virtual clock takes no more until something has ended */
+			return FIO_Q_BUSY;
+		note(td, io_u, HARTZONE_ERROR, 0);
+		return FIO_Q_COMPLETED;
+	}
+	seat->under_way++;
+	return FIO_Q_QUEUED;
+}
+
+static int commit(struct thread_data *td)
+{
+	struct seat *seat = td->io_ops_data;
+
+	if (!seat->under_way || seat->running)
+		return 0;
+	if (hartzone_commit(seat->queue))
+		return fail(EIO, "the device does not answer");
+	seat->running = true;
+	return 0;
+}
+
+static int getevents(struct thread_data *td, unsigned least, unsigned most, const struct timespec *until)
+{
+	struct seat *seat = td->io_ops_data;
+	unsigned have;
+
+	(void)until;
+	if (seat->under_way && take(td, false) < 0)
+		return -EIO;
+	while (seat->take_to - seat->take_from < least && seat->under_way)
+		if (take(td, true) < 0)
+			return -EIO;
+	have = seat->take_to - seat->take_from;
+	have = have < most ? have : most;
+	seat->event_from = seat->take_from;
+	seat->take_from += have;
+	return (int)have;
+}
+
+static struct io_u *event(struct thread_data *td, int number)
+{
+	struct seat *seat = td->io_ops_data;
+	const struct hartzone_completion *completion = &seat->taken[seat->event_from + (unsigned)number];
+	struct io_u *io_u = (struct io_u *)(uintptr_t)completion->token;
+
+	note(td, io_u, completion->status, completion->latency_ns);
+	return io_u;
+}
+
+static int nothing_to_do(struct thread_data *td, struct fio_file *file)
+{
+	(void)td;
+	(void)file;
+	return 0;
+}
+
+/* What fio looks up. */
+__attribute__((visibility("default"))) struct ioengine_ops ioengine = {
+	.name = "hartzone",
+	.version = FIO_IOOPS_VERSION,
+	.flags = FIO_RAWIO | FIO_DISKLESSIO | FIO_NOEXTEND | FIO_NODISKUTIL | FIO_ASYNCIO_SYNC_TRIM,
+	.setup = setup,
+	.init = init,
+	.cleanup = cleanup,
+	.queue = queue,
+	.commit = commit,
+	.getevents = getevents,
+	.event = event,
+	.open_file = nothing_to_do,
+	.close_file = nothing_to_do,
+	.invalidate = nothing_to_do,
+	.get_file_size = nothing_to_do,
+	.get_zoned_model = get_zoned_model,
+	.report_zones = report_zones,
+	.reset_wp = reset_wp,
+	.get_max_open_zones = get_max_open_zones,
+#ifdef HAVE_FINISH_ZONE
+	.finish_zone = finish_zone,
+#endif
+};

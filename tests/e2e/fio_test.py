@@ -1,0 +1,138 @@
+"""Jobs of fio on a device of ours, by its own engine: sequential, random and zoned ones with verification, several at once as threads and
+as processes, trims, syncs, a second call that finds what the first has written; errors that are told."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+DRIVER, ENGINE = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_FIO_ENGINE", "")
+MISSING = device_problem()
+if not shutil.which("fio"):
+    MISSING = MISSING or "fio is not installed (scripts/setup installs it)"
+if not os.path.exists(ENGINE):
+    MISSING = MISSING or "the engine for fio is not built: its headers are missing (scripts/setup fetches them)"
+
+HANG_S = 200  # longer than any load explains
+ZONE, CAPACITY = 512 << 10, 384 << 10  # of device small
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Fio(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hz-fio-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def call(self, *words, environment=None):
+        return subprocess.run([DRIVER, *map(str, words)], capture_output=True, text=True, check=False, cwd=self.folder, timeout=HANG_S,
+                              env={**os.environ, **(environment or {})})
+
+    def jobs(self, *words, device=("--device", "small")):
+        """What fio says of its jobs; they ended well."""
+        run = self.call("fio", *device, "--output-format=json", *words)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        told = json.loads(run.stdout[run.stdout.index("{\n"):])["jobs"]  # behind its warnings
+        self.assertEqual([job["error"] for job in told], [0] * len(told))
+        self.assertEqual([file.name for file in self.folder.glob("*.state")], [])
+        return told, run.stderr
+
+    def file(self, *lines):
+        file = self.folder / "job.fio"
+        file.write_text("\n".join(lines) + "\n")
+        return file
+
+    def test_zones_sequential_and_random(self):
+        """Writes that lead to resets, and every block read again."""
+        (first, second), _ = self.jobs(self.file(
+            "[global]", "bs=16k", "verify=crc32c", "iodepth=8", "size=2m", "max_open_zones=4", "[sequential]", "rw=write",
+            "[random]", "stonewall", "rw=randwrite", "io_size=6m", "offset=3m"))
+        self.assertEqual(first["write"]["total_ios"], 2 * (1 << 20) // ZONE * CAPACITY // (16 << 10))
+        self.assertEqual(first["read"]["total_ios"], first["write"]["total_ios"])
+        self.assertGreater(second["write"]["total_ios"], 4 * CAPACITY // (16 << 10), "zones were written twice, so they were reset")
+        self.assertGreater(second["read"]["total_ios"], 0)
+        self.assertGreater(first["iodepth_level"]["8"], 50, "eight were under way")
+
+    def test_several_jobs_at_once(self):
+        """Each with a queue of its own, in processes and in threads."""
+        for kind in ("--thread=0", "--thread=1"):
+            told, _ = self.jobs("--numjobs=4", kind, "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--offset_increment=1m",
+                                "--verify=crc32c", "--iodepth=4", "--max_open_zones=4", "--job_max_open_zones=1")
+            self.assertEqual(len(told), 4)
+            for job in told:
+                self.assertGreater(job["read"]["total_ios"], 0)
+
+    def test_a_block_device(self):
+        """Random overwrites at any place, trims that read as zeros, syncs, and writes that are durable by themselves."""
+        block = ("--device", "small-legacy", "--image", self.folder / "image")
+        (job,), _ = self.jobs("--name=a", "--rw=randwrite", "--bs=16k", "--size=4m", "--fsync=16", "--iodepth=16", "--verify=xxhash",
+                              device=block)
+        self.assertGreater(job["sync"]["total_ios"], 5)
+        self.jobs("--name=t", "--rw=trim", "--bs=256k", "--size=4m", device=block)
+        (zeros,), _ = self.jobs("--name=z", "--rw=read", "--bs=64k", "--size=4m", "--verify=pattern", "--verify_pattern=0x00",
+                                device=block)
+        self.assertEqual(zeros["read"]["total_ios"], 64)
+        self.jobs("--name=s", "--rw=write", "--bs=8k", "--size=256k", "--sync=1", device=block)
+
+    def test_a_second_call_finds_what_the_first_wrote(self):
+        words = "--bs=16k --size=1m --verify=crc32c --iodepth=4 --verify_state_save=0"
+        script = (f"set -e; {DRIVER} fio --name=a --rw=write --do_verify=0 {words}; "
+                  f"{DRIVER} fio --name=a --rw=read {words} --output-format=terse")
+        run = self.call("serve", "--device", "small", "--", "sh", "-c", script)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        bad = script.replace("--rw=read --bs", "--rw=read --verify_pattern=7 --bs").replace("--rw=read", "--rw=read --verify=sha1", 1)
+        bad = bad.replace("--verify=crc32c --iodepth=4 --verify_state_save=0 --output", "--verify=sha1 --iodepth=4 --output")
+        run = self.call("serve", "--device", "small", "--", "sh", "-c", bad)
+        self.assertNotEqual(run.returncode, 0, "another checksum is found to be wrong")
+
+    def test_the_virtual_clock(self):
+        """Latencies of the device, the same each time."""
+        words = ("--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--iodepth=4", "--max_open_zones=2", "--randrepeat=1")
+        said = [self.jobs(*words, device=("--device", "small", "--clock", "virtual"))[1] for _ in range(2)]
+        self.assertRegex(said[0], r"a: write, latency of the device: \d+ commands, mean [0-9.]+ us")
+        self.assertEqual(said[0], said[1])
+
+    def test_an_end_before_its_time(self):
+        """A signal to the command ends the jobs too, and leaves nothing but the image."""
+        image = self.folder / "image"
+        runs = self.folder / "runs"
+        runs.mkdir()
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(runs)}
+        words = ("--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--time_based=1", "--runtime=1h")
+        with subprocess.Popen([DRIVER, "fio", "--device", "small", "--image", str(image), *words, "--status-interval=1"], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+            for line in run.stdout:
+                if "IOPS" in line:
+                    break
+            run.terminate()
+            run.stdout.read()
+            self.assertEqual((run.wait(HANG_S), list(runs.iterdir())), (130, []))
+        self.assertEqual(self.call("image", "check", image).returncode, 0)
+
+    def test_errors_are_told(self):
+        run = self.call("fio", "--device", "small", "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--zonemode=none")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("hartzone: a: write at ", run.stderr + run.stdout)
+        self.assertIn("Zone Invalid Write", run.stderr + run.stdout)
+        run = self.call("fio", "--device", "small", "--name=a", "--rw=read", "--bs=512", "--size=1m")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("bs is a multiple of 4096", run.stderr + run.stdout)
+        nothing_boots = {"HARTZONE_QEMU": "/bin/false"}
+        for words, says in (((), "say which job"), (("nosuch.fio",), "nosuch.fio"), (("--nosuch",), "nosuch"), (("--name=a", "-x"), "-x"),
+                            (("--attach", "/nonexistent", "--name=a"), "there is no run folder")):
+            run = self.call("fio", *words, environment=nothing_boots)
+            self.assertEqual((run.returncode, run.stdout), (1, ""), words)
+            self.assertIn(says, run.stderr, words)
+            self.assertNotIn("QEMU ended", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

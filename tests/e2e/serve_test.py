@@ -1,0 +1,134 @@
+"""A device that stays up: used by processes at once and in turn, by one that is killed, and shut down in order by a signal, with an image
+that keeps what was written; nothing is left behind."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+MISSING = device_problem()
+DRIVER, GUEST = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_GUEST", "")
+BLOCK = 4096
+HANG_S = 200  # longer than any load explains
+
+
+def is_one_of_ours(pid, base):
+    try:
+        return str(base).encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Serve(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hz-serve-")
+        self.addCleanup(folder.cleanup)
+        self.base = pathlib.Path(folder.name) / "runs"
+        self.base.mkdir()
+        self.image = str(pathlib.Path(folder.name) / "image")
+        self.environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.base)}
+
+    def call(self, *words, data=None):
+        return subprocess.run([DRIVER, *map(str, words)], capture_output=True, check=False, input=data, env=self.environment, timeout=HANG_S)
+
+    def good(self, *words, data=None):
+        run = self.call(*words, data=data)
+        self.assertEqual(run.returncode, 0, (words, run.stderr))
+        return run.stdout
+
+    def up(self, *words):
+        """A device, and its run folder as it was printed."""
+        device = subprocess.Popen([DRIVER, "serve", "--device", "small", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=self.environment, text=True)
+        self.addCleanup(device.stderr.close)
+        self.addCleanup(device.stdout.close)
+        self.addCleanup(device.wait)
+        self.addCleanup(device.kill)
+        first = device.stdout.readline()
+        self.assertEqual(first, "the device is up; its run folder is\n", device.stderr.read() if not first else "")
+        return device, device.stdout.readline().strip()
+
+    def guest(self, role, folder, zone):
+        guest = subprocess.Popen([GUEST, "--guest", role, folder, str(zone)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=self.environment, text=True)
+        self.addCleanup(guest.stderr.close)
+        self.addCleanup(guest.stdout.close)
+        self.addCleanup(guest.wait)
+        self.addCleanup(guest.kill)
+        self.assertEqual(guest.stdout.readline(), "ready\n")
+        return guest
+
+    def stopped(self, device, number):
+        """It ends well, and leaves nothing."""
+        device.send_signal(number)
+        self.assertEqual((device.wait(HANG_S), device.stderr.read()), (0, ""))
+        self.assertEqual(list(self.base.iterdir()), [])
+        self.assertEqual([pid for pid in os.listdir("/proc") if pid.isdigit() and is_one_of_ours(pid, self.base)], [])
+
+    def test_several_at_once_one_of_them_killed(self):
+        device, folder = self.up("--image", self.image)
+        self.assertEqual(self.good("serve", "--list").decode().split(), [folder])
+        self.assertEqual(stat.S_IMODE(os.stat(folder).st_mode), 0o700)
+        self.assertEqual(stat.S_IMODE(os.stat(folder + "/control").st_mode), 0o600)
+        endless, working = self.guest("endless", folder, 3), self.guest("work", folder, 4)
+        data = bytes(i % 251 for i in range(2 * BLOCK))
+        self.good("nvme", "--attach", folder, "write", "-s", 0, "-c", 1, "-z", len(data), data=data)
+        endless.kill()
+        endless.wait()
+        self.good("nvme", "--attach", folder, "zns", "finish-zone", "-s", 128)
+        self.assertEqual(self.good("nvme", "--attach", folder, "read", "-s", 0, "-c", 1, "-z", len(data))[:len(data)], data)
+        self.assertEqual((working.wait(HANG_S), working.stderr.read()), (0, ""), "another's death cost it something")
+        self.assertRegex(self.good("info", "--zones", "--attach", folder).decode(), r"zone at 128 +full")
+        self.stopped(device, signal.SIGINT)
+        kept = self.good("nvme", "--device", "small", "--image", self.image, "read", "-s", 0, "-c", 1, "-z", len(data))
+        self.assertEqual(kept[:len(data)], data, "the image has what the clients wrote")
+
+    def test_stopped_while_one_is_at_work(self):
+        device, folder = self.up("--image", self.image)
+        endless = self.guest("endless", folder, 3)
+        self.stopped(device, signal.SIGTERM)
+        self.assertEqual(endless.wait(HANG_S), 1)
+        self.assertRegex(endless.stderr.read(), "closed it or ended|does not run|ended")
+        self.good("image", "check", self.image)
+        run = self.call("info", "--attach", folder)
+        self.assertEqual((run.returncode, run.stdout), (1, b""))
+        self.assertIn(b"there is no run folder", run.stderr)
+
+    def test_a_killed_server_leaves_nothing(self):
+        device, folder = self.up()
+        device.kill()
+        device.wait()
+        wait = subprocess.run(["timeout", str(HANG_S), "sh", "-c", f"while [ -e {folder} ]; do sleep 0.05; done"], check=False)
+        self.assertEqual(wait.returncode, 0)
+        self.assertEqual(self.good("serve", "--list"), b"")
+
+    def test_a_command_on_the_device(self):
+        run = self.call("serve", "--device", "small", "--clock", "virtual", "--", "sh", "-c",
+                        f"{DRIVER} nvme zns finish-zone -s 128 >&2; {DRIVER} nvme zns report-zones -d 2 -o json; exit 7")
+        self.assertEqual(run.returncode, 7, run.stderr)
+        self.assertEqual([zone["state"] for zone in json.loads(run.stdout)["zone_list"]], ["EMPTY", "FULL"])
+        self.assertEqual(list(self.base.iterdir()), [])
+
+    def test_what_is_refused(self):
+        self.environment["HARTZONE_QEMU"] = "/bin/false"
+        for words, says in ((("serve", "--list", "--device", "small"), "leave out --device"),
+                            (("serve", "--", "/nonexistent"), "there is no program /nonexistent"),
+                            (("info", "--attach", "/tmp", "--device", "small"), "leave out --device"),
+                            (("info", "--attach", "/nonexistent"), "there is no run folder /nonexistent")):
+            run = self.call(*words)
+            self.assertEqual((run.returncode, run.stdout, len(run.stderr.splitlines())), (1, b"", 1), words)
+            self.assertIn(says, run.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
