@@ -130,11 +130,33 @@ static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_r
 	return txn;
 }
 
+static bool awaits_data(const struct tsu_txn *txn, uint64_t now_ns)
+{
+	return txn->not_before_ns > now_ns && txn->not_before_ns > txn->submit_ns;
+}
+
 static bool may_run(const struct queue_rules *rules, const struct tsu_txn *txn, uint64_t now_ns)
 {
-	if (txn->not_before_ns > now_ns && txn->not_before_ns > txn->submit_ns)
+	if (awaits_data(txn, now_ns))
 		return false;
 	return txn->op != TSU_ERASE || rules->schedule == HZ_SCHED_FIFO || rules->order[txn->flat_block].reads == 0;
+}
+
+uint64_t die_queue_ready_ns(const struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (unsigned lanes = queue->busy_lanes; lanes; lanes &= lanes - 1) {
+		unsigned lane = lt_lowest_bit(lanes);
+
+		for (unsigned planes = queue->filled[lane]; planes; planes &= planes - 1) {
+			const struct tsu_txn *head = queue->fifo[lane * rules->planes + lt_lowest_bit(planes)].head;
+
+			if (awaits_data(head, now_ns) && head->not_before_ns < first_ns)
+				first_ns = head->not_before_ns;
+		}
+	}
+	return first_ns;
 }
 
 static bool txn_allowed(const struct tsu_txn *txn, enum take take)

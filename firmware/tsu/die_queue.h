@@ -58,6 +58,8 @@ struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules
 /* Take it out: a list by `next` of one transaction, and those for its other planes that may run with it (same lane, operation, cell
  * type, and page or unit offset). */
 struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
+/* When, after now_ns, the data of the first program are there that waits for them; UINT64_MAX: none does. Of the heads of lanes. */
+uint64_t die_queue_ready_ns(const struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns);
 /* The transaction has ended: its block's order is released. */
 void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn);
 

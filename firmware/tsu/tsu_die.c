@@ -141,6 +141,16 @@ static enum take what_may_start(const struct tsu_die *die)
 	return die->cache_state == CACHE_EMPTY ? TAKE_ANY : TAKE_READ;
 }
 
+/* at_ns may lie before what this hart has seen already, when it is late: data that were not there then, but whose arrival has been told
+ * while the die waited for the bus, are told by nobody again. */
+static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
+{
+	uint64_t ready_ns = die_queue_ready_ns(&die->queue, &die->thread->tsu->rules, at_ns);
+
+	if (ready_ns <= die->thread->wheel.now_ns)
+		die_wake(die, ready_ns);
+}
+
 static void start_next(struct tsu_die *die, uint64_t at_ns)
 {
 	struct tsu_txn *members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, what_may_start(die));
@@ -150,6 +160,8 @@ static void start_next(struct tsu_die *die, uint64_t at_ns)
 		start_operation(die, members, at_ns);
 	else if (die->suspended.members && die->cache_state == CACHE_EMPTY)
 		die_resume(die, at_ns);
+	else
+		wake_for_told(die, at_ns);
 }
 
 static void start_granted(struct bus_wait *wait, uint64_t at_ns) { start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns); }

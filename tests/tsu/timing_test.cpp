@@ -175,6 +175,40 @@ TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
 	EXPECT_GE(program.delivered_ns, 5000000u);
 }
 
+// The hart is late, and what it has seen of another channel lies behind all of this: the die asks for the bus for a read, is told that the
+// data of the program in front are there, and only then gets the bus, as of a time at which they were not.
+TEST(Timing, DataThatComeWhileADieWaitsForTheBusAreNotForgottenByALateHart)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = 2;
+	cfg.chips_per_channel = 2;
+	cfg.harts = 3;
+	cfg.schedule = HZ_SCHED_FIFO;
+	Rig r(cfg);
+	const uint32_t other_channel = 2, die = 0, neighbour = 1;
+	Txn &elsewhere = r.erase(other_channel, 3);
+	struct Late {
+		lt_event event;
+		Rig *r;
+		std::vector<Txn *> txns;
+	} late{{}, &r, {&r.program(neighbour, 3, 0, 2), &r.program(die, 3, 0, 2), &r.read(die, 4, 0, 1)}};
+	const uint64_t start_ns = clock_now_ns();
+	late.txns[1]->txn.not_before_ns = start_ns + 50000;
+	lt_event busy{};
+	lt_thread tsu_hart{"tsu", 1}, third_hart{"third", 2};
+	r.submit(elsewhere);
+	lt_post(&tsu_hart, &busy, [](lt_event *) { clock_charge_ns(5000000); });
+	lt_post(&third_hart, &late.event, [](lt_event *event) {
+		Late &all = *reinterpret_cast<Late *>(event);
+		for (Txn *txn : all.txns)
+			all.r->submit(*txn);
+	});
+	lt_host_run_until_idle();
+	EXPECT_EQ(late.txns[0]->took_ns(), 200u + 20000 + 381200);
+	EXPECT_EQ(late.txns[1]->took_ns(), 50000u + 200 + 20000 + 381200);
+	EXPECT_GT(late.txns[2]->txn.end_ns, late.txns[1]->txn.end_ns);
+}
+
 TEST(Timing, ASlowDieTakesItsShareMoreAndRetriesRepeatTheRead)
 {
 	hz_device_config cfg = rig::small_config();
