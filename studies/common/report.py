@@ -34,13 +34,15 @@ def write(out, study, figures, **facts):
 
 
 def flat(values, prefix=""):
-    """A point's figures as columns: parts of a dictionary by name, lists joined."""
+    """A point's figures as columns: parts of a dictionary by name, lists joined. Tables within a point are in study.json only."""
     out = {}
     for name, value in values.items():
         if isinstance(value, dict):
             out.update(flat(value, f"{prefix}{name}."))
-        else:
-            out[prefix + name] = " ".join(map(str, value)) if isinstance(value, list) else value
+        elif not isinstance(value, list):
+            out[prefix + name] = value
+        elif not any(isinstance(item, (dict, list)) for item in value):
+            out[prefix + name] = " ".join(map(str, value))
     return out
 
 

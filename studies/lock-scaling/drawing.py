@@ -1,5 +1,6 @@
 """Pictures of the lock study, and its page."""
 # SPDX-License-Identifier: BSD-3-Clause
+import ledger
 import scaling
 from common import plot
 from common.page import Page
@@ -98,6 +99,10 @@ def page(args, sweep, table):
         for ax, ((kind, granularity, _), line) in zip(axes, found.items()):
             stack(ax, scaling.called(kind, granularity), line)
         page.picture(fig, "Of N workers, how many work, spin, or are idle since nothing reaches them.")
+        for (kind, granularity, _), line in found.items():
+            workers, point = line[-1]
+            if point["ledger"]:
+                ledger.show(page, scaling.called(kind, granularity), workers, point["ledger"])
     laws(page, measured)
     page.heading("All points")
     page.table(*table)

@@ -8,6 +8,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
+import ledger  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
 from common import arguments, frame, report, runs  # noqa: E402
@@ -129,6 +130,7 @@ def summarize(results):
         "contended": mean(contended(r) for r in results),
         "busy": scaling.busy(results),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
+        "ledger": ledger.of_run(results[0]),
         "instances": dict(sorted(instances(results[0]).items())),
         "digests": [r["digest"] for r in results],
     }

@@ -42,6 +42,11 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(len(points), 4)
         for p in points.values():
             self.assertAlmostEqual(sum(p["time"].values()), 1.0, places=9)
+        ledger = points["mcs", 4]["ledger"]
+        self.assertGreater(ledger["lock"]["contended"], 0)
+        self.assertEqual({pair[0] == pair[1] for pair in ledger["handovers"]["times"]}, {False})
+        self.assertIn("Who waits for whom: mcs, 4 workers", self.page)
+        self.assertIn(ledger["blame"][0]["waiter"].split("+")[0], self.page)
         self.assertLess(points["mcs", 1]["contended"], 0.003) # with who resets and reads the statistics, once each
         self.assertGreater(points["mcs", 4]["contended"], 0.01)
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
