@@ -41,7 +41,7 @@ def flat(values, prefix=""):
             out.update(flat(value, f"{prefix}{name}."))
         elif not isinstance(value, list):
             out[prefix + name] = value
-        elif not any(isinstance(item, (dict, list)) for item in value):
+        elif value and not any(isinstance(item, (dict, list)) for item in value):
             out[prefix + name] = " ".join(map(str, value))
     return out
 
