@@ -54,7 +54,7 @@ class LockScaling(unittest.TestCase):
         for line in found["conclusions"]:
             self.assertIn(line, self.page)
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 2)
+        self.assertEqual(self.page.count("<svg"), 2 + 2, "curves, stacks, and hand-overs of each line")
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         for p in points.values():
