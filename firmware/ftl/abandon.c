@@ -24,13 +24,9 @@ enum { PIECE = 64 /* zones looked at in one event */ };
 /* It was on its way back to its zone. */
 static void end_return(struct ftl_worker *self, struct ftl_request *req)
 {
-	struct zone *zone = zone_at(self->ftl, req->lba);
-	struct lt_lock_node node;
+	struct ftl *ftl = self->ftl;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
-	if (zone_has_returned(zone, req))
-		zone_late_writes(zone);
-	lt_lock_release(&zone->ext.lock, &node);
+	zone_give_up_turn(req->flags & FTL_ALL_ZONES ? &ftl->zones[io_of(req)->cursor] : zone_at(ftl, req->lba), req);
 }
 
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
@@ -41,7 +37,7 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 	}
 	if (req->op == FTL_FLUSH)
 		flush_abandon(self, req);
-	if (io_of(req)->returning)
+	if (io_of(req)->has_turn)
 		end_return(self, req);
 	budget_give_back(self->ftl, io_of(req)->budget);
 	io_complete(req, NVME_ABORT_REQUESTED);
@@ -65,6 +61,7 @@ static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
 	changed |= zone_op_detach(self, zone);
 	changed |= abandoned_take(self, &zone->durable);
 	changed |= abandoned_take(self, &zone->parked);
+	changed |= abandoned_take(self, &zone->parked_reads);
 	if (changed)
 		extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);

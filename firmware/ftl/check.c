@@ -72,7 +72,7 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 
 	if (ext->placed > ext->landed || ext->landed > ext->wp || ext->wp > ftl->capacity)
 		return "a zone's placed, landed and write pointer are out of order";
-	if (zone->parked.head || zone->returning)
+	if (zone->parked.head || zone->parked_reads.head || zone->turn_taken)
 		return "a request waits at a zone though nothing runs";
 	if (!zone->writers.head && ext->landed != ext->wp && !ext->failed)
 		return "an idle zone has a write pointer beyond its data";

@@ -112,6 +112,7 @@ private:
 		uint32_t offset;
 		std::vector<uint32_t> acked; // flush: what it must make durable
 		std::vector<uint64_t> tags;  // of the sectors it writes
+		bool at_start;               // a write to the start of a zone that is full, or will be if the writes before it are accepted
 	};
 
 	void random_ops(std::vector<Op> &ops)
@@ -144,14 +145,15 @@ private:
 	{
 		ModelZone &zone = zones[op.zone];
 		uint32_t offset = static_cast<uint32_t>(zone.tags.size()), sectors = op.sectors;
-		Running run{op, nullptr, offset, {}, {}};
+		Running run{op, nullptr, offset, {}, {}, false};
 		if (op.kind == FTL_READ)
 			run.offset = roll(capacity());
 		if (op.kind == FTL_READ && run.offset + sectors > capacity())
 			run.op.sectors = sectors = capacity() - run.offset;
-		bool at_start = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == capacity());
-		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, at_start ? 0 : run.offset), sectors, op.flags);
 		bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
+		run.at_start = (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES) && offset == capacity();
+		bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == capacity());
+		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, first ? 0 : run.offset), sectors, op.flags);
 		// Optimistic: taken back in Settle if it was refused.
 		for (uint32_t i = 0; writes && i < sectors; i++) {
 			run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : next_tag++);
@@ -171,9 +173,14 @@ private:
 	{
 		ModelZone &zone = zones[run.op.zone];
 		Request &request = *run.request;
+		if (run.at_start && !zone.full && zone.accepted == 0) // all before it were refused, so it is the zone's first
+			move_down(run, zone);
 		if (!request.done || request.status() == NVME_ABORT_REQUESTED) {
 			EXPECT_TRUE(cut) << "op " << run.op.kind << " of zone " << run.op.zone << " never completed";
 			zone.unsure = true;
+			if (run.op.kind == FTL_APPEND && run.offset != zone.accepted &&
+			    !zone.full) // an earlier write of the batch was refused
+				move_down(run, zone);
 			if (run.tags.size() && run.offset == zone.accepted && run.offset + run.tags.size() <= capacity())
 				accept(zone, run.offset + run.op.sectors);
 			return;
@@ -208,6 +215,14 @@ private:
 		zone.accepted = end;
 		zone.full |= end == capacity();
 	}
+	// It lands where the accepted ones end.
+	void move_down(Running &run, ModelZone &zone)
+	{
+		run.offset = zone.accepted;
+		zone.tags.resize(zone.accepted);
+		if (run.offset + run.op.sectors <= capacity())
+			zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
+	}
 	void settle_write(Running &run, ModelZone &zone)
 	{
 		uint16_t status = run.request->status();
@@ -221,13 +236,8 @@ private:
 			zone.tags.resize(zone.accepted);
 			return;
 		}
-		if (run.op.kind == FTL_APPEND && run.offset != zone.accepted) {
-			// An earlier write of the batch was refused: this one moved down.
-			run.offset = zone.accepted;
-			zone.tags.resize(zone.accepted);
-			if (run.offset + run.op.sectors <= capacity())
-				zone.tags.insert(zone.tags.end(), run.tags.begin(), run.tags.end());
-		}
+		if (run.op.kind == FTL_APPEND && run.offset != zone.accepted) // an earlier write of the batch was refused
+			move_down(run, zone);
 		if (run.offset + run.op.sectors > capacity()) {
 			EXPECT_TRUE(status == NVME_ZONE_BOUNDARY || status == NVME_ZONE_FULL) << status;
 			return;

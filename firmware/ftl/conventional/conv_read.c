@@ -53,7 +53,7 @@ static enum conv_verdict read_places(struct ftl_worker *self, struct ftl_request
 	same = waits ? 0 : still_there(zone, offset, req->lba + io_of(req)->done, count);
 	if (waits) {
 		io_of(req)->queued = 1;
-		io_push(&zone->parked, req);
+		io_push(&zone->parked_reads, req);
 		verdict = CONV_PARKED;
 	} else if (same) {
 		dry = read_here(self, zone, req, offset, same, &list) != READ_THROUGH;

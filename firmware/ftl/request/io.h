@@ -31,7 +31,7 @@ struct ftl_io {
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;         /* read: levels above have been ruled out by what was fetched */
 	uint8_t missed;            /* read: what it waited for has not served it yet */
-	uint8_t returning;         /* write: was parked at its zone, and is on its way back (zone/park.h) */
+	uint8_t has_turn;          /* was parked; the next ones there wait until it is accepted or refused (zone/park.h) */
 	uint8_t woken;             /* read: it waited for a table page fetch to use, and one is free */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
@@ -57,6 +57,14 @@ static inline void io_push(struct io_queue *queue, struct ftl_request *req)
 	else
 		queue->head = req;
 	queue->tail = req;
+}
+
+static inline void io_push_front(struct io_queue *queue, struct ftl_request *req)
+{
+	io_of(req)->next = queue->head;
+	if (!queue->head)
+		queue->tail = req;
+	queue->head = req;
 }
 
 static inline struct ftl_request *io_pop(struct io_queue *queue)

@@ -3,6 +3,7 @@
 #include "zone/budget.h"
 
 #include "lt/arena.h"
+#include "zone/park.h"
 #include "zone/zone.h"
 
 /* --- implicitly opened zones --- */
@@ -98,7 +99,8 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 
 	lt_lock_acquire(&zone->ext.lock, &node);
 	lt_lock_acquire(&budget->lock, &budget_node);
-	waits = zone->budget.waits = budget->draining != 0;
+	waits = budget->draining != 0;
+	zone->budget.waits |= waits; /* another request may wait already: it goes on when it is kicked */
 	*retry = budget->active < budget->max_active;
 	if (waits && !zone->budget.queue.queued) {
 		zone->budget.queue.queued = true;
@@ -106,7 +108,7 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 	}
 	lt_lock_release(&budget->lock, &budget_node);
 	if (waits)
-		io_push(&zone->parked, req);
+		zone_park(zone, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	return waits; /* the zone's flag may have changed since its lock was released */
 }

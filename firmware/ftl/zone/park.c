@@ -1,32 +1,65 @@
-/* Parked requests on their way back. */
+/* Parked requests, and whose turn it is. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/park.h"
 
-static bool is_write(const struct ftl_request *req) { return req->op == FTL_WRITE || req->op == FTL_WRITE_ZEROES || req->op == FTL_APPEND; }
+static bool excluded(const struct zone *zone) { return zone->op.code || zone->budget.waits; }
+
+void zone_park(struct zone *zone, struct ftl_request *req)
+{
+	if (!io_of(req)->has_turn) {
+		io_push(&zone->parked, req);
+		return;
+	}
+	io_of(req)->has_turn = 0;
+	zone->turn_taken = false;
+	io_push_front(&zone->parked, req);
+}
+
+bool zone_admits(struct zone *zone, struct ftl_request *req)
+{
+	bool in_turn = io_of(req)->has_turn || !(zone->turn_taken || zone->parked.head);
+
+	if (in_turn && !excluded(zone))
+		return true;
+	zone_park(zone, req);
+	return false;
+}
+
+static void next_turn(struct zone *zone)
+{
+	struct ftl_request *req = io_pop(&zone->parked);
+
+	if (!req)
+		return;
+	io_of(req)->has_turn = 1;
+	zone->turn_taken = true;
+	io_resume(req);
+}
+
+void zone_turn_ends(struct zone *zone, struct ftl_request *req)
+{
+	if (!io_of(req)->has_turn)
+		return;
+	io_of(req)->has_turn = 0;
+	zone->turn_taken = false;
+	if (!excluded(zone))
+		next_turn(zone);
+}
+
+void zone_give_up_turn(struct zone *zone, struct ftl_request *req)
+{
+	struct lt_lock_node node;
+
+	if (!io_of(req)->has_turn)
+		return;
+	lt_lock_acquire(&zone->ext.lock, &node);
+	zone_turn_ends(zone, req);
+	lt_lock_release(&zone->ext.lock, &node);
+}
 
 void zone_unpark(struct zone *zone)
 {
-	struct io_queue parked = zone->parked;
-
-	zone->parked = (struct io_queue){ NULL, NULL };
-	for (struct ftl_request *req = parked.head; req; req = io_of(req)->next)
-		if (is_write(req)) {
-			io_of(req)->returning = 1;
-			zone->returning++;
-		}
-	io_resume_all(&parked);
-}
-
-bool zone_has_returned(struct zone *zone, struct ftl_request *req)
-{
-	if (!io_of(req)->returning)
-		return false;
-	io_of(req)->returning = 0;
-	return --zone->returning == 0;
-}
-
-void zone_late_writes(struct zone *zone)
-{
-	if (zone->parked.head && !zone->op.code && !zone->budget.waits && zone->move.old == SUPERBLOCK_NONE)
-		zone_unpark(zone);
+	io_resume_all(&zone->parked_reads);
+	if (!zone->turn_taken)
+		next_turn(zone);
 }

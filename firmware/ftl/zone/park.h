@@ -1,18 +1,23 @@
-/* Requests that something at a zone excludes: they are parked there, and go back to their workers afterwards. Zone lock held.
+/* Requests that something at a zone excludes: they are parked there, and go back to their workers afterwards. Zone lock held, unless said.
  *
- * A write that came later may reach its worker before an earlier one has returned there. It would not be at the write pointer, and be
- * refused for no fault of the host's; so it waits behind them as long as parked writes are on their way (zone.returning). */
+ * Reads have no order: they all return at once. Writes, appends and zone commands keep the order in which they came: they return
+ * one after another, each when the one before it has been accepted or refused, and whatever comes meanwhile waits behind them. Otherwise
+ * a write that came later would reach its worker first, not be at the write pointer, and be refused for no fault of the host's. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_PARK_H
 #define FTL_PARK_H
 
 #include "zone/zone.h"
 
-/* What excluded them has ended: all parked requests go back. */
+/* False: something excludes a write, an append or a zone command, or it is not its turn; it has been parked. */
+bool zone_admits(struct zone *zone, struct ftl_request *req);
+/* Parks it; in front if it had its turn and could not use it. */
+void zone_park(struct zone *zone, struct ftl_request *req);
+/* The zone accepts or refuses it now: it is the next one's turn. */
+void zone_turn_ends(struct zone *zone, struct ftl_request *req);
+/* Lock not held: the same for a request that ends without the zone. */
+void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
+/* What excluded them has ended. */
 void zone_unpark(struct zone *zone);
-/* On its worker again. True: it was the last write that was on its way (zone_late_writes is due). */
-bool zone_has_returned(struct zone *zone, struct ftl_request *req);
-/* After zone_has_returned, and whatever became of that request: writes that waited behind it go on, unless something else excludes them. */
-void zone_late_writes(struct zone *zone);
 
 #endif

@@ -247,7 +247,7 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 
 	lt_lock_acquire(&zone->ext.lock, &node);
 	if (io->zone != zone && (zone->op.code == FTL_ZONE_RESET || zone->move.old != SUPERBLOCK_NONE)) {
-		io_push(&zone->parked, req);
+		io_push(&zone->parked_reads, req);
 		verdict = READ_PARKED;
 	} else if (zone->state == NVME_ZS_OFFLINE) {
 		req->status = NVME_ZONE_OFFLINE;

@@ -52,37 +52,28 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 	extent_pump(self, ext);
 }
 
-/* Beyond the write pointer while earlier writes are on their way back from being parked: they will move it. */
-static bool comes_too_soon(const struct zone *zone, const struct ftl_request *req, uint16_t status)
-{
-	return status == NVME_ZONE_INVALID_WRITE && zone->returning && req->lba - zone->ext.start > zone->ext.wp;
-}
-
 enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_LACKS_BUDGET };
 
 static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
 {
 	struct lt_lock_node node;
 	enum write_verdict verdict = WRITE_ACCEPTED;
-	bool last_returned;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	last_returned = zone_has_returned(zone, req);
 	*status = zone_write_status(zone, req);
 	*need = budget_need(zone->state);
-	if (zone->op.code || zone->budget.waits || comes_too_soon(zone, req, *status)) {
+	if (!zone_admits(zone, req)) {
 		*status = NVME_SUCCESS;
-		io_push(&zone->parked, req);
 		verdict = WRITE_PARKED;
 	} else if (*status) {
+		zone_turn_ends(zone, req);
 		verdict = WRITE_REFUSED;
 	} else if (*need & (uint8_t)~io_of(req)->budget) {
 		verdict = WRITE_LACKS_BUDGET;
 	} else {
+		zone_turn_ends(zone, req); /* before the request may end */
 		write_accept(self, zone, req);
 	}
-	if (last_returned)
-		zone_late_writes(zone);
 	lt_lock_release(&zone->ext.lock, &node);
 	return verdict;
 }
@@ -106,6 +97,7 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 	}
 	if (verdict != WRITE_REFUSED && !status)
 		return;
+	zone_give_up_turn(zone, req);
 	budget_give_back(self->ftl, io->budget);
 	io->budget = BUDGET_NONE;
 	io_complete(req, status);

@@ -40,10 +40,11 @@ struct zone {
 
 	struct io_queue writers; /* accepted writes whose data have not all landed, in the order of their places */
 	struct io_queue durable; /* requests that wait for flush_to */
-	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards */
-	uint32_t returning;      /* writes that were parked and have not been dispatched again yet (park.h) */
-	uint32_t readers;        /* read requests that may have flash reads of this zone under way */
-	uint32_t given_up;       /* superblocks that its reset released; ext.erased counts those that are erased */
+	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (park.h) */
+	struct io_queue parked_reads;
+	bool turn_taken;   /* one that was parked has been dispatched again, and is neither accepted nor refused yet */
+	uint32_t readers;  /* read requests that may have flash reads of this zone under way */
+	uint32_t given_up; /* superblocks that its reset released; ext.erased counts those that are erased */
 
 	struct zone_op op;
 	struct zone_move move;

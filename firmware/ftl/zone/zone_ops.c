@@ -213,21 +213,17 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	return OP_RUNNING;
 }
 
-static enum op_verdict op_open(struct zone *zone, struct ftl_request *req, uint16_t *status)
+static uint16_t op_open(struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 
-	if (budget_need(zone->state) & (uint8_t)~io->budget)
-		return OP_LACKS_BUDGET;
 	if (zone->state == NVME_ZS_EXPLICIT_OPEN)
-		return OP_DONE;
-	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN)) {
-		*status = NVME_ZONE_INVALID_TRANSITION;
-		return OP_DONE;
-	}
+		return NVME_SUCCESS;
+	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN))
+		return NVME_ZONE_INVALID_TRANSITION;
 	zone_set_state(zone, NVME_ZS_EXPLICIT_OPEN, io->budget);
 	io->budget = BUDGET_NONE;
-	return OP_DONE;
+	return NVME_SUCCESS;
 }
 
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
@@ -276,6 +272,27 @@ static bool selected(const struct ftl_request *req, uint8_t state)
 	}
 }
 
+/* Does an all-zones command pass over this zone? */
+static bool passed_over(const struct zone *zone, struct ftl_request *req) { return io_of(req)->all && !selected(req, zone->state); }
+
+static bool op_lacks_budget(const struct zone *zone, struct ftl_request *req)
+{
+	return req->op == FTL_ZONE_OPEN && !passed_over(zone, req) && (budget_need(zone->state) & (uint8_t)~io_of(req)->budget);
+}
+
+static enum op_verdict op_admitted(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
+{
+	if (passed_over(zone, req))
+		return OP_DONE;
+	if (req->op == FTL_ZONE_OPEN)
+		*status = op_open(zone, req);
+	else if (req->op == FTL_ZONE_CLOSE)
+		*status = op_close(zone, req);
+	else
+		return long_command(self, zone, req, status);
+	return OP_DONE;
+}
+
 static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
 {
 	struct lt_lock_node node;
@@ -284,17 +301,13 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 	lt_lock_acquire(&zone->ext.lock, &node);
 	*status = NVME_SUCCESS;
 	*need = budget_need(zone->state);
-	if (zone->op.code || zone->budget.waits) {
-		io_push(&zone->parked, req);
+	if (!zone_admits(zone, req)) {
 		verdict = OP_RUNNING;
-	} else if (io_of(req)->all && !selected(req, zone->state)) {
-		verdict = OP_DONE;
-	} else if (req->op == FTL_ZONE_OPEN) {
-		verdict = op_open(zone, req, status);
-	} else if (req->op == FTL_ZONE_CLOSE) {
-		*status = op_close(zone, req);
+	} else if (op_lacks_budget(zone, req)) {
+		verdict = OP_LACKS_BUDGET;
 	} else {
-		verdict = long_command(self, zone, req, status);
+		zone_turn_ends(zone, req); /* before the request may end */
+		verdict = op_admitted(self, zone, req, status);
 	}
 	lt_lock_release(&zone->ext.lock, &node);
 	return verdict;
@@ -312,8 +325,10 @@ static enum op_verdict op_zone(struct ftl_worker *self, struct zone *zone, struc
 		*status = budget_for(self->ftl, req, need);
 		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
 			return OP_RUNNING;
-		if (*status && !retry)
+		if (*status && !retry) {
+			zone_give_up_turn(zone, req);
 			return OP_DONE;
+		}
 	}
 	if (verdict == OP_DONE) {
 		budget_give_back(self->ftl, io_of(req)->budget);
