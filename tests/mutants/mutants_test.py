@@ -1,7 +1,5 @@
 """scripts/mutate: what it finds in a text, and a sample of mutants of libthread of which most must be killed."""
 # SPDX-License-Identifier: BSD-3-Clause
-import importlib.machinery
-import importlib.util
 import json
 import pathlib
 import subprocess
@@ -11,6 +9,8 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "scripts" / "mutate"
+sys.path.insert(0, str(TOP / "scripts"))
+from mutation import find, plant  # noqa: E402
 TEXT = """#define LIMIT (1 < 2)
 static const int table[] = { 1 + 2 };
 enum { A = 1 };
@@ -26,24 +26,52 @@ static bool below(int a, int b)
 """
 
 
-def load():
-    loader = importlib.machinery.SourceFileLoader("mutate", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
-    sys.modules["mutate"] = module
-    loader.exec_module(module)
-    return module
+PROGRAM = """int printf(const char *, ...);
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+int main(void)
+{
+	printf("%d", least(1, 2));
+	return 0;
+}
+"""
 
 
 class Finding(unittest.TestCase):
     def test_a_function_and_nothing_else(self):
-        mutate = load()
-        with tempfile.NamedTemporaryFile("w", suffix=".c", dir=TOP / "build") as file:
-            file.write(TEXT)
-            file.flush()
-            found = [(m.line, m.old.strip(), m.new) for m in mutate.mutants_of("libthread", pathlib.Path(file.name))]
+        found = [(m.line, m.old.strip(), m.new) for m in find.mutants_of("libthread", "words.c", TEXT)]
         self.assertEqual(sorted(found), sorted([
-            (10, "++", "--"), (10, "counter->calls++;", ""), (11, "!", " "), (11, "||", "&&"), (11, "<", "<="), (11, "&&", "||"),
+            (10, "++", "--"), (10, "counter->calls++;", ";"), (11, "!", " "), (11, "||", "&&"), (11, "<", "<="), (11, "&&", "||"),
             (11, "!=", "=="), (11, "7", "8")]))
+
+
+class Planting(unittest.TestCase):
+    def test_one_program_has_all_mutants(self):
+        mutants = dict(enumerate(find.mutants_of("libthread", "words.c", PROGRAM)))
+        text, lines = plant.planted(PROGRAM, mutants)
+        number = {mutant.text(): n for n, mutant in mutants.items()}
+        with tempfile.TemporaryDirectory(prefix="hz-planted-") as folder:
+            folder = pathlib.Path(folder)
+            for name, words in (("words.c", text), ("mutant.h", plant.HEADER), ("mutant.c", plant.SOURCE % {"count": len(mutants)})):
+                (folder / name).write_text(words)
+            subprocess.run(["cc", "-w", "-include", "mutant.h", "words.c", "mutant.c", "-o", "words"], cwd=folder, check=True)
+            seen = folder / "seen"
+            seen.write_bytes(bytes(len(mutants)))
+            say = lambda chosen: subprocess.run([folder / "words"], env={"HZ_MUTANT": str(chosen), "HZ_MUTANT_SEEN": str(seen)},
+                                                capture_output=True, text=True, check=False).stdout
+            self.assertEqual(say(-1), "1")
+            self.assertEqual(seen.read_bytes(), b"\1" * len(mutants))
+            self.assertEqual(say(number["words.c:5: `<` became `<=`"]), "1")
+            self.assertEqual(say(number["words.c:10: `1` became `2`"]), "2")
+            self.assertEqual(say(number['words.c:10: without `printf("%d", least(1, 2));`']), "")
+        first, last = lines[number["words.c:5: `<` became `<=`"]]
+        self.assertIn("a <= b", "\n".join(text.splitlines()[first - 1:last]))
+        errors = f"/anywhere/source/words.c:{last}:1: error: no such thing\n"
+        self.assertEqual(plant.blamed(errors, {"words.c": lines}), {number["words.c:5: `<` became `<=`"]})
 
 
 class Sample(unittest.TestCase):
@@ -54,6 +82,9 @@ class Sample(unittest.TestCase):
                                  capture_output=True, text=True, check=False)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             mutants = json.loads(out.read_text())["mutants"]
+            again = subprocess.run([SCRIPT, "--modules", "libthread", "--count", "12", "--seed", "1", "--known", __file__],
+                                   capture_output=True, text=True, check=False)
+        self.assertIn("is no result of scripts/mutate", again.stderr)
         self.assertEqual(len(mutants), 12)
         outcomes = {m["outcome"] for m in mutants}
         self.assertLessEqual(outcomes, {"killed", "survived", "does not compile", "same code"})

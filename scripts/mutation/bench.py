@@ -1,0 +1,237 @@
+"""A copy of the sources with mutants planted in it, its build, and how the tests take each mutant."""
+# SPDX-License-Identifier: BSD-3-Clause
+import concurrent.futures
+import dataclasses
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from . import plant
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+WORK = TOP / "build" / "mutants"
+
+
+
+@dataclasses.dataclass(frozen=True)
+class Module:
+    """What is mutated, and what must notice."""
+    folders: tuple
+    programs: tuple = ()  # of GoogleTest
+    tests: tuple = ()     # of CTest; they need QEMU
+    targets: tuple = ()   # what must be built for these
+
+
+MODULES = {
+    "libthread": Module(("libthread/src", "libthread/locks"), ("libthread_test",)),
+    "protocol": Module(("protocol",), ("protocol_test", "host_config")),
+    "ftl": Module(("firmware/ftl",), ("l2p_test", "ftl_test", "ftl_conventional_test", "ftl_interleave_test", "ftl_mount_test",
+                                      "ftl_powercut_test", "ftl_worn_slc_test", "ftl_crash_faults_test", "ftl_abandon_test",
+                                      "ftl_damage_test", "image_check_test")),
+    "nand": Module(("firmware/nand",), ("nand_test", "tsu_test", "ftl_test")),
+    "tsu": Module(("firmware/tsu",), ("tsu_test", "ftl_test")),
+    "hil": Module(("firmware/hil",), ("hil_test",)),
+    "platform": Module(("firmware/platform",), ("platform_test",)),
+    "session": Module(("host-driver/session",), ("session_prp_test", "session_queue_test", "session_link_test", "session_process_test",
+                                                 "session_interrupt_test", "session_stall_test", "session_machine_test")),
+    "vclock": Module(("vclock",), tests=("programs", "waiting", "race", "jitter", "freeze", "bulk", "stopping", "determinism"),
+                     targets=("hz_vclock",)),
+}
+SLOWER, GRACE_S = 4, 10  # a test that takes longer than so many times its usual time, and a little more, hangs
+PLAIN = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2")
+
+
+class MutateError(Exception):
+    """The reason why nothing can be measured, in a sentence."""
+
+
+def command(words, log, timeout=None, environment=None):
+    """Exit code, or None after the timeout. The whole process group ends with it."""
+    with open(log, "ab") as out:
+        child = subprocess.Popen(words, cwd=WORK, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+                                 env={**os.environ, **(environment or {})})
+        try:
+            return child.wait(timeout)
+        except BaseException as why:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            if isinstance(why, subprocess.TimeoutExpired):
+                return None
+            raise
+
+
+class Tree:
+    """A copy of the checkout and its build folder."""
+
+    def __init__(self, name, log, jobs):
+        self.source, self.build, self.log, self.jobs = WORK / name / "source", WORK / name / "build", log, jobs
+
+    def copy(self):
+        """Only what has changed, so that a second call builds little."""
+        listed = subprocess.run(["git", "-C", str(TOP), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                capture_output=True, check=True).stdout
+        wanted = {name for name in listed.decode().split("\0") if name and (TOP / name).is_file()}
+        for name in wanted:
+            self.put(name, (TOP / name).read_bytes())
+            shutil.copymode(TOP / name, self.source / name)
+        for path in [p for p in self.source.rglob("*") if p.is_file()]:
+            if str(path.relative_to(self.source)) not in wanted:
+                path.unlink()
+
+    def put(self, name, data):
+        target = self.source / name
+        if not target.is_file() or target.read_bytes() != data:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+    def must(self, words, what):
+        if command(words, self.log):
+            raise MutateError(f"cannot {what}: see {self.log}")
+
+    def configure(self, *more):
+        self.must(["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.build), *PLAIN,
+                   f"-DHZ_FIRMWARE_DIR={TOP / 'build' / 'firmware'}", *more], "configure")
+
+    def ninja(self, targets):
+        return command(["ninja", "-C", str(self.build), "-k0", f"-j{self.jobs}", *targets], self.log)
+
+
+    def object(self, file):
+        """What is compiled of a source, as ninja names it; None: nothing."""
+        listed = subprocess.run(["ninja", "-C", str(self.build), "-t", "query", str(self.source / file)],
+                                capture_output=True, text=True, check=False).stdout
+        return next(iter(re.findall(r"^\s+(\S+\.o)$", listed, re.M)), None)
+
+
+class Bench:
+    """mutants: a list; a mutant's number is its place there. After `prepare`, `outcomes` tells of each."""
+
+    def __init__(self, mutants, jobs):
+        self.mutants, self.jobs, self.log = mutants, jobs, WORK / "log"
+        self.modules = sorted({mutant.module for mutant in mutants})
+        self.outcome, self.usual, self.seen, self.hung = {}, {}, {}, set()
+        self.one_by_one = threading.Lock()
+        WORK.mkdir(parents=True, exist_ok=True)
+        self.lock = open(WORK / "lock", "w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MutateError(f"another call is at work in {WORK}") from None
+        self.log.write_bytes(b"")
+        self.tree, self.plain = Tree("planted", self.log, jobs), Tree("plain", self.log, jobs)
+
+    # --- one build of all ---
+
+    def prepare(self):
+        self.runtime()
+        self.plain.copy()
+        self.plain.configure("-DCMAKE_UNITY_BUILD=OFF", *(f"-DCMAKE_{word}_FLAGS=-w -g0" for word in ("C", "CXX")))
+        self.tree.copy()
+        self.tree.configure("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16",
+                            *(f"-DCMAKE_{word}_FLAGS=-w -include {WORK}/mutant.h" for word in ("C", "CXX")),
+                            *(f"-DCMAKE_{word}_LINKER_FLAGS={WORK}/mutant.o" for word in ("EXE", "SHARED", "MODULE")))
+        self.leave_out()
+        while self.build():
+            pass
+        for module in self.modules:
+            for words in self.tests(module):
+                self.measure(module, words)
+
+    def runtime(self):
+        for name, text in (("mutant.h", plant.HEADER), ("mutant.c", plant.SOURCE % {"count": max(1, len(self.mutants))})):
+            if not (WORK / name).is_file() or (WORK / name).read_text() != text:
+                (WORK / name).write_text(text)
+        if command(["cc", "-O2", "-fPIC", "-c", "mutant.c", "-o", "mutant.o"], self.log):
+            raise MutateError(f"cannot compile the choice of a mutant: see {self.log}")
+
+    def leave_out(self):
+        """Some sources are only for the target: no test program has them."""
+        compiled = {file: self.plain.object(file) for file in {mutant.file for mutant in self.mutants}}
+        self.outcome = {number: "not compiled here" for number, mutant in enumerate(self.mutants) if not compiled[mutant.file]}
+
+    def build(self):
+        """True: some mutants did not compile; they have been left out."""
+        lines = {}
+        for name in sorted({mutant.file for mutant in self.mutants}):
+            here = {n: m for n, m in enumerate(self.mutants) if m.file == name and n not in self.outcome}
+            text, lines[name] = plant.planted((TOP / name).read_text(), here)
+            self.tree.put(name, text.encode())
+        start = self.log.stat().st_size
+        if not self.tree.ninja(sorted({target for module in self.modules for target in self.targets(module)})):
+            return False
+        wrong = plant.blamed(self.log.read_text(errors="replace")[start:], lines)
+        if not wrong:
+            raise MutateError(f"cannot build the tests: see {self.log}")
+        self.outcome |= {number: "does not compile" for number in wrong}
+        return True
+
+    def targets(self, module):
+        return [*MODULES[module].programs, *MODULES[module].targets]
+
+    def tests(self, module):
+        """The commands that test it."""
+        for name in MODULES[module].programs:
+            path = next((p for p in self.tree.build.rglob(name) if p.is_file()), self.tree.build / name)
+            yield (str(path), "--gtest_fail_fast", "--gtest_brief=1")
+        for name in MODULES[module].tests:
+            yield ("ctest", "--test-dir", str(self.tree.build), "-R", rf"^{module}\.{name}$", "--no-tests=error")
+
+    def measure(self, module, words):
+        """How long it takes, and which mutants' functions it comes to."""
+        if words in self.usual:
+            return
+        with tempfile.NamedTemporaryFile(dir=WORK) as seen:
+            seen.write(bytes(max(1, len(self.mutants))))
+            seen.flush()
+            start = time.monotonic()
+            if command(words, self.log, environment={"HZ_MUTANT_SEEN": seen.name}):
+                raise MutateError(f"the tests of {module} fail without a mutant: `{' '.join(words)}`; see {self.log}")
+            self.usual[words] = time.monotonic() - start
+            self.seen[words] = {n for n, byte in enumerate(pathlib.Path(seen.name).read_bytes()) if byte}
+
+    # --- each mutant ---
+
+    def outcomes(self):
+        """(number, outcome) as they come, several at a time."""
+        yield from self.outcome.items()
+        left = [number for number in range(len(self.mutants)) if number not in self.outcome]
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            futures = {pool.submit(self.judge, number): number for number in left}
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    yield futures[future], future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def judge(self, number):
+        mutant = self.mutants[number]
+        for words in sorted(self.tests(mutant.module), key=self.usual.get):
+            if number in self.seen[words]:
+                code = self.run(words, number)
+                if code != 0:
+                    self.hung |= {number} if code is None else set()
+                    return "killed"
+        with self.one_by_one:
+            return "same code" if self.same_code(mutant) else "survived"
+
+    def run(self, words, number):
+        return command(words, self.log, SLOWER * self.usual[words] + GRACE_S, {"HZ_MUTANT": str(number)})
+
+    def same_code(self, mutant):
+        """Is what is compiled of the file the same with and without it? Each file by itself, as nobody chooses."""
+        text, digests = (TOP / mutant.file).read_text(), []
+        for version in (plant.mutated(text, mutant), text):
+            self.plain.put(mutant.file, version.encode())
+            target = self.plain.object(mutant.file)
+            if self.plain.ninja([target]):
+                raise MutateError(f"cannot compile {mutant.file}: see {self.log}")
+            digests.append(hashlib.sha256((self.plain.build / target).read_bytes()).digest())
+        return digests[0] == digests[1]
