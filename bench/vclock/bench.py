@@ -25,7 +25,7 @@ OPERATIONS = {
 
 
 def options():
-    p = arguments.parser("vclock", __doc__, "--workers 1 --ops 400", word="bench")
+    p = arguments.parser("vclock", __doc__, "--quick --workers 1", word="bench")
     arguments.add_quick(p)
     arguments.add_seed(p)
     arguments.add_numbers(p, "--workers", 1, 16, "1,4,12", "FTL worker counts; as many host threads, at least 4")
