@@ -9,11 +9,11 @@ from common.usl import usl
 
 def throughput(ax, found):
     """Measured points; with three worker counts or more the law through them, beyond them too."""
-    for (kind, granularity, _), line in found.items():
+    for key, line in found.items():
         workers = [w for w, _ in line]
         drawn = ax.errorbar(workers, [p["kiops"] for _, p in line], yerr=[[p["kiops"] - min(p["kiops_by_seed"]) for _, p in line],
                             [max(p["kiops_by_seed"]) - p["kiops"] for _, p in line]], marker="o", capsize=3, linestyle="none",
-                            label=scaling.called(kind, granularity))
+                            label=key.name)
         law = usl([(w, p["kiops"]) for w, p in line])
         beyond = [n / 4 for n in range(4, 4 * 2 * max(workers) + 1)] if law else workers
         ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], color=drawn[0].get_color(), linewidth=1)
@@ -22,8 +22,8 @@ def throughput(ax, found):
 
 
 def time_lost(ax, found):
-    for (kind, granularity, _), line in found.items():
-        ax.plot([w for w, _ in line], [100 * scaling.lost(p) for _, p in line], marker="o", label=scaling.called(kind, granularity))
+    for key, line in found.items():
+        ax.plot([w for w, _ in line], [100 * scaling.lost(p) for _, p in line], marker="o", label=key.name)
     ax.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
 
 
@@ -41,15 +41,15 @@ def stack(ax, name, line):
 
 
 def roles(ax, found):
-    (kind, granularity, _), line = next(iter(found.items()))
+    key, line = next(iter(found.items()))
     for role in line[0][1]["busy"]:
         ax.plot([w for w, _ in line], [100 * p["busy"][role] for _, p in line], marker="o", label=role)
-    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest hart of each role ({scaling.called(kind, granularity)})")
+    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest hart of each role ({key.name})")
     ax.legend(frameon=False)
 
 
 def of_costs(measured, costs):
-    return {key: line for key, line in scaling.lines(measured).items() if key[2] == costs}
+    return {key: line for key, line in scaling.lines(measured).items() if key.costs == costs}
 
 
 def png(measured, path):
@@ -63,9 +63,9 @@ def png(measured, path):
 
 def laws(page, measured):
     found = [(key, scaling.laws(line)) for key, line in scaling.lines(measured).items()]
-    rows = [[f"{scaling.called(kind, granularity)}, {costs}", law["one_worker_kiops"], law["sigma"], between(law["sigma_seeds"]), law["kappa"], between(law["kappa_seeds"]),
+    rows = [[f"{key.name}, {key.costs}", law["one_worker_kiops"], law["sigma"], between(law["sigma_seeds"]), law["kappa"], between(law["kappa_seeds"]),
              law["peak_workers"], between(law["peak_seeds"]), 100 * law["error"], law["amdahl_sigma"], 100 * law["amdahl_error"]]
-            for (kind, granularity, costs), law in found if law]
+            for key, law in found if law]
     if not rows:
         return
     page.heading("Laws of growth")
@@ -96,13 +96,13 @@ def page(args, sweep, table):
         page.picture(fig, "Points are means, their bars the range over seeds; lines are the Universal Scalability Law where there are three "
                           "worker counts.")
         fig, axes = plot.figure(len(found))
-        for ax, ((kind, granularity, _), line) in zip(axes, found.items()):
-            stack(ax, scaling.called(kind, granularity), line)
+        for ax, (key, line) in zip(axes, found.items()):
+            stack(ax, key.name, line)
         page.picture(fig, "Of N workers, how many work, spin, or are idle since nothing reaches them.")
-        for (kind, granularity, _), line in found.items():
+        for key, line in found.items():
             workers, point = line[-1]
             if point["ledger"]:
-                ledger.show(page, scaling.called(kind, granularity), workers, point["ledger"])
+                ledger.show(page, key.name, workers, point["ledger"])
     laws(page, measured)
     page.heading("All points")
     page.table(*table)

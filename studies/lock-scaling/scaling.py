@@ -1,5 +1,7 @@
 """What the points of the lock study mean: laws of growth, who is the limit, and which kinds of lock differ."""
 # SPDX-License-Identifier: BSD-3-Clause
+import collections
+
 from common import usl
 from common.report import mean
 
@@ -19,15 +21,28 @@ def locks(p):
     return 1 if "global" in p["instances"] else sum(p["instances"].values())
 
 
-def called(kind, granularity):
-    return kind if granularity == "device" else f"{kind} {granularity}"
+Key = collections.namedtuple("Key", "kind granularity workers costs architecture") # of a point, in the order of its labels
+
+
+class Line(collections.namedtuple("Line", "kind granularity costs architecture")):
+    """Points that differ in their workers only."""
+
+    @property
+    def name(self):
+        """What is not as usual, besides its costs."""
+        return " ".join([self.kind, *[word for word, usual in ((self.granularity, "device"), (self.architecture, "pipeline")) if word != usual]])
+
+
+def line_of(key):
+    key = Key(*key)
+    return Line(key.kind, key.granularity, key.costs, key.architecture)
 
 
 def lines(measured):
-    """(lock, granularity, costs) → its points, ((workers, point), …), fewest workers first."""
+    """Line → its points, ((workers, point), …), fewest workers first."""
     found = {}
-    for (kind, granularity, workers, costs), p in sorted(measured.items(), key=lambda item: item[0][2]):
-        found.setdefault((kind, granularity, costs), []).append((workers, p))
+    for key, p in sorted(measured.items(), key=lambda item: Key(*item[0]).workers):
+        found.setdefault(line_of(key), []).append((Key(*key).workers, p))
     return found
 
 
@@ -92,22 +107,30 @@ def growth(name, line):
 
 def conclusions(measured, seeds):
     """Sentences, each of which its figures prove."""
-    most = max(workers for _, _, workers, _ in measured)
-    out = [growth(f"{called(kind, granularity)}, costs {costs}", line) for (kind, granularity, costs), line in lines(measured).items() if len(line) > 1]
+    most = max(Key(*key).workers for key in measured)
+    out = [growth(f"{line.name}, costs {line.costs}", points) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
-    at_most = {key: p for key, p in measured.items() if key[2] == most}
-    for granularity in dict.fromkeys(g for _, g, _, _ in measured):
-        order = {costs: ranking({k: p for (k, g, _, c), p in at_most.items() if (g, c) == (granularity, costs)}) for costs in all_costs(measured)}
-        out += compared(order, f"Kinds{'' if granularity == 'device' else f', granularity {granularity},'} at {most} workers", "lock kinds")
-    for kind in dict.fromkeys(k for k, _, _, _ in measured):
-        order = {costs: ranking({g: p for (k, g, _, c), p in at_most.items() if (k, c) == (kind, costs)}) for costs in all_costs(measured)}
-        out += compared(order, f"Granularities of {kind} at {most} workers", "granularity")
+    at_most = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}
+    for axis, plural, subject in (("kind", "Kinds", "lock kinds"), ("granularity", "Granularities", "granularity"),
+                                  ("architecture", "Architectures", "architecture")):
+        for others in dict.fromkeys(line._replace(**{axis: None}, costs=None) for line in at_most):
+            order = {costs: ranking({getattr(line, axis): p for line, p in at_most.items()
+                                     if line._replace(**{axis: None}, costs=None) == others and line.costs == costs})
+                     for costs in all_costs(measured)}
+            out += compared(order, f"{plural}{of_others(others)} at {most} workers", subject)
     return out
 
 
+def of_others(line):
+    """What is fixed in a comparison, as far as it is not as usual."""
+    out = f" of {line.kind}" if line.kind else ""
+    out += f", granularity {line.granularity}," if line.granularity not in (None, "device") else ""
+    return out + (f", {line.architecture}," if line.architecture not in (None, "pipeline") else "")
+
+
 def all_costs(measured):
-    return list(dict.fromkeys(costs for _, _, _, costs in measured))
+    return list(dict.fromkeys(Key(*key).costs for key in measured))
 
 
 def compared(order, what, subject):

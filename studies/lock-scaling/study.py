@@ -18,6 +18,7 @@ from common.sweep import Point  # noqa: E402
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine")
+ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
 
@@ -32,9 +33,9 @@ def cost_models():
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
-    arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface, in all runs: one is the limit from some eight workers on")
-    p.add_argument("--architecture", choices=("pipeline", "completion"), default="pipeline", metavar="pipeline|completion",
-                   help="who serves the queue pairs, in all runs: harts of the host interface, or each worker its own (run to completion)")
+    arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline: one is the limit from some eight workers on")
+    arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
+                        "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
     arguments.add_number(p, "--tsu", 0, 32, 0, "TSU harts, in all runs; 0: as many as the device's file says")
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
     arguments.add_names(p, "--granularity", GRANULARITIES, "device",
@@ -46,19 +47,19 @@ def options(words=None):
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
-    if args.architecture == "completion" and args.hil > 1:
+    if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     if args.quick:
         args.workers, args.locks, args.granularity, args.seeds = args.workers[:2], args.locks[:2], args.granularity[:2], args.seeds[:1]
     return args
 
 
-def device_of(args, kind, granularity, workers, costs):
+def device_of(args, kind, granularity, workers, costs, architecture):
     device = runs.merged(runs.load_yaml("devices", args.device), {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
-    if args.hil > 1:
+    if architecture != "pipeline":
+        device["harts"]["architecture"] = architecture
+    elif args.hil > 1:
         device["harts"]["hils"] = args.hil
-    if args.architecture != "pipeline":
-        device["harts"]["architecture"] = args.architecture
     if args.tsu:
         device["harts"]["tsus"] = args.tsu
     if granularity != "device":
@@ -76,18 +77,18 @@ def workload_of(args, workers, seed):
 
 
 def points(args):
-    def named(granularity, costs):
+    def named(granularity, costs, architecture):
         """What is not as usual."""
-        return [word for word, usual in ((granularity, "device"), (costs, "default")) if word != usual]
+        return [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (costs, "default")) if word != usual]
 
-    def point(costs, granularity, kind, workers):
-        folder, name = [kind, str(workers), *named(granularity, costs)], [kind, f"{workers} workers"]
-        name += [granularity] * (granularity != "device") + [f"costs {costs}"] * (costs != "default")
-        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs}, ", ".join(name),
-                     [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs), workload_of(args, workers, seed))
-                      for seed in args.seeds])
-    return [point(costs, granularity, kind, workers)
-            for costs in args.costs for granularity in args.granularity for kind in args.locks for workers in args.workers]
+    def point(costs, architecture, granularity, kind, workers):
+        folder, name = [kind, str(workers), *named(granularity, costs, architecture)], [kind, f"{workers} workers"]
+        name += named(granularity, "default", architecture) + [f"costs {costs}"] * (costs != "default")
+        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture}, ", ".join(name),
+                     [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs, architecture),
+                       workload_of(args, workers, seed)) for seed in args.seeds])
+    return [point(costs, architecture, granularity, kind, workers) for costs in args.costs for architecture in args.architecture
+            for granularity in args.granularity for kind in args.locks for workers in args.workers]
 
 
 def check(*_):
@@ -138,8 +139,9 @@ def summarize(results):
 
 def figures(_, measured):
     out = []
-    for (kind, granularity, workers, costs), p in measured.items():
-        where = f"{scaling.called(kind, granularity)}, {workers} workers" + (f", costs {costs}" if costs != "default" else "")
+    for key, p in measured.items():
+        line, workers = scaling.line_of(key), scaling.Key(*key).workers
+        where = f"{line.name}, {workers} workers" + (f", costs {line.costs}" if line.costs != "default" else "")
         out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
                 report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
                 report.figure(f"time lost to locks, {where}", 100 * scaling.lost(p), "% of worker time"),
@@ -152,11 +154,11 @@ def figures(_, measured):
 def table(measured):
     """Header and rows: a point each."""
     classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
-    header = ["lock", "granularity", "workers", "costs", "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+    header = ["lock", "granularity", "workers", "costs", "architecture", "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
               *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %"]
-    return header, [[kind, granularity, workers, costs, p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p), 100 * p["contended"],
+    return header, [[*key, p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p), 100 * p["contended"],
                      100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
-                     100 * p["busy"]["tsu"]] for (kind, granularity, workers, costs), p in measured.items()]
+                     100 * p["busy"]["tsu"]] for key, p in measured.items()]
 
 
 def show(measured):
@@ -177,8 +179,8 @@ def facts(args):
 
 def derived(args, measured):
     """What study.json says beyond the points: laws by line, and the conclusions."""
-    fits = [{"lock": kind, "granularity": granularity, "costs": costs, **found}
-            for (kind, granularity, costs), line in scaling.lines(measured).items() if (found := scaling.laws(line))]
+    fits = [{"lock": line.kind, "granularity": line.granularity, "costs": line.costs, "architecture": line.architecture, **found}
+            for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
     return {"laws": fits, "conclusions": scaling.conclusions(measured, args.seeds) if measured else []}
 
 

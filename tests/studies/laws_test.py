@@ -62,7 +62,7 @@ class Conclusions(unittest.TestCase):
         self.assertEqual(scaling.ranking(points), [["mcs", "tas"], ["ticket"]])
 
     def measured(self, costs):
-        return {(kind, "device", n, c): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
+        return {(kind, "device", n, c, "pipeline"): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
                 for kind, more in (("mcs", better), ("tas", 0.0))}
 
     def test_an_order_counts_only_if_it_survives_every_cost_model(self):
@@ -74,16 +74,27 @@ class Conclusions(unittest.TestCase):
 
     def test_granularities_are_compared_for_each_kind(self):
         speed = {("mcs", "global"): 1.0, ("mcs", "fine"): 2.0, ("tas", "global"): 0.5, ("tas", "fine"): 2.0}
-        measured = {(kind, granularity, n, "default"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
+        measured = {(kind, granularity, n, "default", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
         for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds, granularity global, at 2 workers, costs default: mcs > tas.",
                      "Kinds, granularity fine, at 2 workers, costs default: mcs = tas."):
             self.assertIn(line, told)
 
+    def test_architectures_are_compared_where_all_else_is_the_same(self):
+        speed = {("mcs", "pipeline"): 1.0, ("mcs", "completion"): 2.0, ("tas", "pipeline"): 1.0, ("tas", "completion"): 1.0}
+        measured = {(kind, "device", n, "default", architecture): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
+                    for (kind, architecture), faster in speed.items() for n in (1, 2)}
+        told = scaling.conclusions(measured, [1, 2])
+        for line in ("Architectures of mcs at 2 workers, costs default: completion > pipeline.",
+                     "Architectures of tas at 2 workers, costs default: completion = pipeline.", "Kinds at 2 workers, costs default: mcs = tas.",
+                     "Kinds, completion, at 2 workers, costs default: mcs > tas."):
+            self.assertIn(line, told)
+        self.assertTrue(any(line.startswith("mcs completion, costs default: 2 workers reach 2.00 times") for line in told))
+
     def test_a_line_that_falls_is_told_unless_seeds_explain_it(self):
         def told(last):
-            line = {("mcs", "global", n, "default"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
+            line = {("mcs", "global", n, "default", "pipeline"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
             return scaling.conclusions(line, [1])[0]
         self.assertIn("mcs global, costs default: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
         self.assertIn("Throughput falls beyond 4 workers, by 35 %.", told([20.0, 20.0]))

@@ -89,11 +89,15 @@ class LockScaling(unittest.TestCase):
         self.assertLess(rw["contended"], 0.75 * ticket["contended"])
 
     def test_architecture(self):
-        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--architecture", "completion", "--tsu", "8")
-        one, eight = found["points"]
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--architecture", "pipeline,completion", "--tsu", "8")
+        points = {(p["architecture"], p["workers"]): p for p in found["points"]}
+        one, eight = points["completion", 1], points["completion", 8]
         self.assertLess(eight["busy"]["hil"], 0.1, "the HIL hart serves no queue pair")
         self.assertGreater(one["busy"]["worker"], 0.5)
         self.assertGreater(eight["kiops"], 1.5 * one["kiops"])
+        self.assertGreater(points["pipeline", 8]["busy"]["hil"], 0.5)
+        self.assertIn("mcs completion, 8 workers", {figure["name"].partition("throughput, ")[2] for figure in found["figures"]})
+        self.assertIn("mcs completion", self.page)
 
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2")
