@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_flags.hpp"
+#include "report/run_report.hpp"
 #include "session/error.hpp"
 #include "version.hpp"
 
@@ -23,6 +24,15 @@ void report_races_before(const std::string &words)
 		throw Error("the race check found unsynchronised accesses of two harts:" + words.substr(at));
 }
 
+// What a program reads, and beside it what a person does.
+void write_outcome(const std::string &out, const nlohmann::json &result)
+{
+	if (out.empty())
+		return;
+	res::write_result(result, out + "/result.json");
+	res::write_whole(rep::run_report(result), out + "/report.html");
+}
+
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
 void report_power_cut(const MachineOptions &machine, const std::string &out)
 {
@@ -31,8 +41,7 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 		at["operation"] = machine.power_cut_op;
 	else
 		at["device_ns"] = machine.power_cut_ns;
-	if (!out.empty())
-		res::write_result({{"schema", result_schema}, {"power_cut", at}}, out + "/result.json");
+	write_outcome(out, {{"schema", result_schema}, {"power_cut", at}});
 	std::printf("the power was cut at %s, as asked; %s\n",
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
@@ -45,10 +54,8 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
 void write_failure(const std::string &out, const std::string &why)
 {
-	if (out.empty())
-		return;
 	try {
-		res::write_result({{"schema", result_schema}, {"error", why}}, out + "/result.json");
+		write_outcome(out, {{"schema", result_schema}, {"error", why}});
 	} catch (const std::exception &) {
 	}
 }
@@ -57,8 +64,7 @@ void report(const res::RunFacts &facts, const std::string &out)
 {
 	const nlohmann::json result = res::result_json(facts);
 	std::fputs(res::result_table(result).c_str(), stdout);
-	if (!out.empty())
-		res::write_result(result, out + "/result.json");
+	write_outcome(out, result);
 	if (!result["violations"].empty())
 		throw Error("the run broke " + std::to_string(result["violations"].size()) +
 			    " of its own rules: " + result["violations"][0].get<std::string>());

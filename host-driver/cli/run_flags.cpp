@@ -115,7 +115,8 @@ void RunFlags::add_check_options(CLI::App &command)
 		[this](const std::string &text) { return take_clock_jitter(text, clock_jitter); });
 	add_text(
 		command, "--out", out, "FOLDER",
-		"Write result.json there (docs/results.md), and make the folder if it is missing. Default: only the table. E.g. --out results");
+		"Write result.json there (docs/results.md) and report.html, a page with pictures of it, and make the folder if it is missing. "
+		"Default: only the table. E.g. --out results");
 }
 
 // Without --workload a trace is replayed as an empty `trace:` section says.

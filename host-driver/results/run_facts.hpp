@@ -61,7 +61,10 @@ std::string result_table(const nlohmann::json &result);
 /* Host name-free description of where the run took place: CPU model, cores, kernel. */
 nlohmann::json host_info();
 
-/* Writes `result` to `path` through a temporary file, so that no half file is ever seen. Throws std::runtime_error. */
+/* Writes `text` to `path` through a temporary file, so that no half file is ever seen. Throws std::runtime_error. */
+void write_whole(const std::string &text, const std::string &path);
+
+/* The same with a result. */
 void write_result(const nlohmann::json &result, const std::string &path);
 
 } // namespace hz::res
