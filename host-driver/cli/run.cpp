@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/called.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_flags.hpp"
@@ -45,10 +46,10 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 	std::printf("the power was cut at %s, as asked; %s\n",
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
-		    machine.nand_image.empty()
-			    ? "the temporary image is gone, --image keeps one"
-			    : ("./hartzone verify --image " + machine.nand_image.string() + " recovers and checks what was acknowledged")
-				      .c_str());
+		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
+					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
+							   " recovers and checks what was acknowledged")
+							 .c_str());
 }
 
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
