@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/run_flags.hpp"
 #include "report/run_report.hpp"
+#include "results/timeline.hpp"
 #include "session/error.hpp"
 #include "version.hpp"
 
@@ -74,6 +75,19 @@ void report(const res::RunFacts &facts, const std::string &out)
 			    " commands failed, the first: " + result["failed_commands"]["first"].get<std::string>());
 }
 
+void write_timeline(const res::RunFacts &facts, const std::string &file)
+{
+	if (file.empty())
+		return;
+	const res::Timeline timeline = res::timeline_of(facts, facts.timeline);
+	res::write_whole(timeline.json, file);
+	std::printf("timeline: %llu spans in %s, which ui.perfetto.dev opens\n", static_cast<unsigned long long>(timeline.shown),
+		    file.c_str());
+	if (timeline.left_out)
+		std::printf("timeline: the latest %llu spans of harts, dies or commands are left out: there is room for a smaller run\n",
+			    static_cast<unsigned long long>(timeline.left_out));
+}
+
 void report_races(const res::RunFacts &facts)
 {
 	const std::vector<std::string> races = res::races_of(facts);
@@ -89,6 +103,7 @@ void run(RunFlags flags)
 	const wl::Workload workload = flags.load();
 	const MachineOptions machine = flags.machine_options();
 	require_writable_folder("--out", flags.out);
+	require_writable_file("--timeline", flags.timeline);
 	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), machine.config.name, workload.thread_count(),
 		    machine.config.worker_count);
 	flush_output();
@@ -102,6 +117,7 @@ void run(RunFlags flags)
 		write_failure(flags.out, e.what());
 		throw;
 	}
+	write_timeline(facts, flags.timeline);
 	report(facts, flags.out);
 	if (!facts.interrupted.empty())
 		throw Interrupted("interrupted; the result so far is " +

@@ -25,6 +25,7 @@ struct MachineOptions {
 	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
 	std::string plugin_options;        // further key=value pairs, comma separated; a comma in a value is doubled
 	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
+	bool timeline = false;             // have the plugin keep one; virtual clock only
 	bool format_image = false;         // an old image begins anew, with nothing in it
 	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
 	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
@@ -90,6 +91,8 @@ public:
 	std::string qemu_stderr() const;
 	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
 	std::string plugin_report() const;
+	// Its timeline (vclock/timeline.h), empty unless the options asked for one.
+	std::string plugin_timeline() const;
 	const std::vector<std::string> &command_line() const;
 
 private:
