@@ -64,6 +64,8 @@ public:
 	Region &region();
 	const hz_device_config &config() const;
 	const std::filesystem::path &run_directory() const;
+	// The file of a flash that outlives the machine; empty: there is none, or the machine is another process's.
+	std::filesystem::path kept_image() const;
 	// Where the owner's Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
 	const std::filesystem::path &vsock_path() const;
 	unsigned cid() const;
