@@ -19,3 +19,22 @@ file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # so that any prefix
 string(REGEX REPLACE "/$" "" up ${up})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/libhartzone.pc.in ${CMAKE_BINARY_DIR}/libhartzone.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/libhartzone.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The package of Debian: `cpack` in the build folder. Nothing is stripped, since results name the plugin by its hash.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # what is installed is there; tests need not be
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hartzone)
+set(CPACK_PACKAGE_CONTACT "The Hartzone authors <hartzone@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "solid-state drive whose firmware runs on emulated RISC-V harts")
+set(CPACK_PACKAGE_DESCRIPTION "Firmware of a multi-core zoned-flash SSD, a virtual clock for QEMU that times it, and a host driver that
+replays workloads and recorded traces on it. One firmware image gives the same result, bit for bit, on any host.")
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION misc)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "qemu-system-riscv (>= 1:10) | qemu-system-misc (>= 1:10)")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "xz-utils, gzip, zstd, nvme-cli, fio")
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+include(CPack)

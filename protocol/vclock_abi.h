@@ -31,7 +31,9 @@ enum hz_vc_hint {
 	HZ_VC_LANES = 0x10d,      /* hz_lanes_mix() of the lanes at slot.arg0 with slot.arg2 bytes at slot.arg1 */
 	HZ_VC_LOCK_EVENT = 0x10e, /* slot.arg0 (enum hz_vc_lock_event) happened to the spin lock slot.arg1 (HZ_VC_LOCK), asked for from
 				     address slot.arg2; for the plugin's ledger, inside a freeze */
-	HZ_VC_END = 0x1ff,        /* the run is over: the next instruction powers the machine off */
+	HZ_VC_SPAN =
+		0x10f,     /* slot.arg2 (HZ_VC_SPAN_OF) lasted from slot.arg0 to slot.arg1 ns; for the plugin's timeline, inside a freeze */
+	HZ_VC_END = 0x1ff, /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run
  * the hart. The word is 8-byte aligned and in RAM.
@@ -54,6 +56,12 @@ enum hz_vc_file { HZ_VC_SHM, HZ_VC_NAND, HZ_VC_FILES }; /* behind ivshmem #0 and
 #define HZ_VC_LOCK(lock_class, index) ((uint64_t)((lock_class) + 1) << 32 | (uint32_t)(index))
 #define HZ_VC_LOCK_CLASS(what) ((uint32_t)((what) >> 32) - 1)
 #define HZ_VC_LOCK_INDEX(what) ((uint32_t)(what))
+
+/* An operation of a die: enum tsu_op (read, program, erase) and enum hz_cause. */
+#define HZ_VC_SPAN_OF(die, op, cause) ((uint64_t)(die) << 32 | (uint32_t)(op) << 8 | (uint32_t)(cause))
+#define HZ_VC_SPAN_DIE(what) ((uint32_t)((what) >> 32))
+#define HZ_VC_SPAN_OP(what) ((uint32_t)(what) >> 8)
+#define HZ_VC_SPAN_CAUSE(what) ((uint32_t)(what)&0xff)
 
 struct hz_vc_slot {
 	uint64_t magic; /* HZ_VC_MAGIC under the plugin, else 0: this is how firmware knows which clock it has */

@@ -8,6 +8,7 @@
 #include "ledger.h"
 #include "pair.h"
 #include "race.h"
+#include "timeline.h"
 #include "token.h"
 #include "wait.h"
 
@@ -22,7 +23,7 @@ static void store_conditional(struct vc_hart *h)
 		vc_pair_drop(h);
 }
 
-void vc_before(struct vc_hart *h, enum vc_kind kind)
+static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
 	h->in_wfi = kind == VC_WFI_INSN;
 	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
@@ -53,6 +54,16 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
 	case VC_WFI_INSN:
+	case VC_SPAN:
 	case VC_PLAIN: return;
 	}
+}
+
+void vc_before(struct vc_hart *h, enum vc_kind kind)
+{
+	if (__builtin_expect(!vc.options.timeline, 1))
+		return dispatch(h, kind);
+	vc_timeline_before(h);
+	dispatch(h, kind);
+	vc_timeline_after(h, kind);
 }

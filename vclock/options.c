@@ -28,6 +28,7 @@ static const struct key keys[] = {
 	{ "elf", TEXT, FIELD(elf), 0, 0 },
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },
+	{ "timeline", TEXT, FIELD(timeline), 0, 0 },
 	{ "profile", TEXT, FIELD(profile), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, HZ_MAX_MHZ },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },

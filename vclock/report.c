@@ -15,6 +15,7 @@
 #include "profile.h"
 #include "race.h"
 #include "symbol.h"
+#include "timeline.h"
 
 static void write_costs(FILE *out)
 {
@@ -173,6 +174,8 @@ void vc_report_write(void)
 	}
 	write_host(out);
 	fprintf(out, "}\n");
+	if (vc.options.timeline)
+		vc_timeline_write();
 	if (vc.options.profile && vc.hart[0].retired)
 		vc_profile_write();
 	if (fclose(out) || rename(temporary, vc.options.report))

@@ -63,6 +63,7 @@ enum vc_kind {
 	VC_FILL,
 	VC_LANES,
 	VC_LOCK,
+	VC_SPAN,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };

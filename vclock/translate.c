@@ -115,7 +115,7 @@ static enum vc_kind atomic_kind(uint32_t word)
 static enum vc_kind hint_kind(uint32_t imm)
 {
 	static const uint8_t kinds[] = { VC_SYNC,      VC_NOW,  VC_WAIT,   VC_WAKE, VC_FREEZE, VC_THAW,  VC_HOST_WAIT, VC_CHARGE,
-					 VC_HOST_WAKE, VC_TAKE, VC_WINDOW, VC_COPY, VC_FILL,   VC_LANES, VC_LOCK };
+					 VC_HOST_WAKE, VC_TAKE, VC_WINDOW, VC_COPY, VC_FILL,   VC_LANES, VC_LOCK,      VC_SPAN };
 
 	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];

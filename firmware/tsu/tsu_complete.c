@@ -89,6 +89,9 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		thread->dead = true;
 		return;
 	}
+	clock_freeze();
+	lt_tell_span(HZ_VC_SPAN_OF(txn->addr.die_index, txn->op, txn->cause), txn->start_ns, end_ns);
+	clock_thaw();
 	die_queue_ended(&tsu->rules, txn);
 	count_txn(&thread->counters, txn);
 	thread->done++;

@@ -27,7 +27,7 @@ std::vector<std::string> fio_words(const std::vector<std::string> &own, const st
 void check_jobs(const std::vector<std::string> &words)
 {
 	if (find_program("fio").empty())
-		throw Error("fio is not installed: ./hartzone setup installs it");
+		throw Error("fio is not installed: ./hartzone setup of the source tree installs it, as does apt-get install fio");
 	if (words.empty())
 		throw Error("say which job: a job file, or options of fio such as --name=a --rw=read --bs=4k");
 	for (const std::string &word : words)

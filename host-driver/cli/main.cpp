@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "cli/called.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -17,7 +18,7 @@ constexpr size_t name_column = 30;
 
 int fail(const char *what)
 {
-	std::fprintf(stderr, "hartzone: %s\n", what);
+	std::fprintf(stderr, "hartzone: %s\n", hz::cli::as_called(what).c_str());
 	return 1;
 }
 
@@ -41,7 +42,7 @@ int parse(CLI::App &app, int argc, char **argv)
 		std::fprintf(stderr, "hartzone: %s, everything is cleaned up\n", e.what());
 		return 130;
 	} catch (const hz::ImageError &e) {
-		std::fprintf(stderr, "hartzone: %s\n", e.what());
+		fail(e.what());
 		return 3;
 	} catch (const std::exception &e) {
 		return fail(e.what());
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
 	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "./hartzone");
 	app.set_version_flag("--version", versions(), "Versions of the program, of libhartzone and of the schema of result.json");
 	app.require_subcommand(1);
+	hz::cli::name_in_help(app);
 	app.get_formatter()->column_width(name_column);
 	app.failure_message(hz::cli::usage_sentence);
 	app.footer(

@@ -21,7 +21,7 @@ std::string nvme_program()
 	for (const char *name : {"nvme", "/usr/sbin/nvme", "/sbin/nvme"})
 		if (const auto found = find_program(name); !found.empty())
 			return found.string();
-	throw Error("nvme-cli is not installed: ./hartzone setup installs it");
+	throw Error("nvme-cli is not installed: ./hartzone setup of the source tree installs it, as does apt-get install nvme-cli");
 }
 
 bool is_option(const std::string &word) { return word.starts_with("-"); }

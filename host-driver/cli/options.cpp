@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "cli/called.hpp"
 #include "config/quantity.hpp"
 
 namespace hz::cli {
@@ -123,8 +124,8 @@ std::string usage_sentence(const CLI::App *app, const CLI::Error &error)
 {
 	const auto commands = app->get_subcommands();
 	const CLI::App *command = commands.empty() ? nullptr : commands.front();
-	return "hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
-	       " --help tells more)\n";
+	return as_called("hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
+			 " --help tells more)\n");
 }
 
 } // namespace hz::cli

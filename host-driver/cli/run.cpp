@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/called.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/run_flags.hpp"
+#include "report/run_report.hpp"
+#include "results/timeline.hpp"
 #include "session/error.hpp"
 #include "version.hpp"
 
@@ -23,6 +26,15 @@ void report_races_before(const std::string &words)
 		throw Error("the race check found unsynchronised accesses of two harts:" + words.substr(at));
 }
 
+// What a program reads, and beside it what a person does.
+void write_outcome(const std::string &out, const nlohmann::json &result)
+{
+	if (out.empty())
+		return;
+	res::write_result(result, out + "/result.json");
+	res::write_whole(rep::run_report(result), out + "/report.html");
+}
+
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
 void report_power_cut(const MachineOptions &machine, const std::string &out)
 {
@@ -31,24 +43,21 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 		at["operation"] = machine.power_cut_op;
 	else
 		at["device_ns"] = machine.power_cut_ns;
-	if (!out.empty())
-		res::write_result({{"schema", result_schema}, {"power_cut", at}}, out + "/result.json");
+	write_outcome(out, {{"schema", result_schema}, {"power_cut", at}});
 	std::printf("the power was cut at %s, as asked; %s\n",
 		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
 					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
-		    machine.nand_image.empty()
-			    ? "the temporary image is gone, --image keeps one"
-			    : ("./hartzone verify --image " + machine.nand_image.string() + " recovers and checks what was acknowledged")
-				      .c_str());
+		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
+					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
+							   " recovers and checks what was acknowledged")
+							 .c_str());
 }
 
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
 void write_failure(const std::string &out, const std::string &why)
 {
-	if (out.empty())
-		return;
 	try {
-		res::write_result({{"schema", result_schema}, {"error", why}}, out + "/result.json");
+		write_outcome(out, {{"schema", result_schema}, {"error", why}});
 	} catch (const std::exception &) {
 	}
 }
@@ -57,14 +66,26 @@ void report(const res::RunFacts &facts, const std::string &out)
 {
 	const nlohmann::json result = res::result_json(facts);
 	std::fputs(res::result_table(result).c_str(), stdout);
-	if (!out.empty())
-		res::write_result(result, out + "/result.json");
+	write_outcome(out, result);
 	if (!result["violations"].empty())
 		throw Error("the run broke " + std::to_string(result["violations"].size()) +
 			    " of its own rules: " + result["violations"][0].get<std::string>());
 	if (const uint64_t failed = result["failed_commands"]["count"].get<uint64_t>())
 		throw Error(std::to_string(failed) +
 			    " commands failed, the first: " + result["failed_commands"]["first"].get<std::string>());
+}
+
+void write_timeline(const res::RunFacts &facts, const std::string &file)
+{
+	if (file.empty())
+		return;
+	const res::Timeline timeline = res::timeline_of(facts, facts.timeline);
+	res::write_whole(timeline.json, file);
+	std::printf("timeline: %llu spans in %s, which ui.perfetto.dev opens\n", static_cast<unsigned long long>(timeline.shown),
+		    file.c_str());
+	if (timeline.left_out)
+		std::printf("timeline: the latest %llu spans of harts, dies or commands are left out: there is room for a smaller run\n",
+			    static_cast<unsigned long long>(timeline.left_out));
 }
 
 void report_races(const res::RunFacts &facts)
@@ -82,6 +103,7 @@ void run(RunFlags flags)
 	const wl::Workload workload = flags.load();
 	const MachineOptions machine = flags.machine_options();
 	require_writable_folder("--out", flags.out);
+	require_writable_file("--timeline", flags.timeline);
 	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), machine.config.name, workload.thread_count(),
 		    machine.config.worker_count);
 	flush_output();
@@ -95,6 +117,7 @@ void run(RunFlags flags)
 		write_failure(flags.out, e.what());
 		throw;
 	}
+	write_timeline(facts, flags.timeline);
 	report(facts, flags.out);
 	if (!facts.interrupted.empty())
 		throw Interrupted("interrupted; the result so far is " +

@@ -114,8 +114,13 @@ void RunFlags::add_check_options(CLI::App &command)
 		"interleaving; the same seed, the same run. For tests, not for figures. E.g. --clock-jitter 7, --clock-jitter 7:500",
 		[this](const std::string &text) { return take_clock_jitter(text, clock_jitter); });
 	add_text(
+		command, "--timeline", timeline, "FILE",
+		"Write what each hart, each die and each command did when, for ui.perfetto.dev and other viewers of trace events. Changes no "
+		"figure. E.g. --timeline run.trace.json");
+	add_text(
 		command, "--out", out, "FOLDER",
-		"Write result.json there (docs/results.md), and make the folder if it is missing. Default: only the table. E.g. --out results");
+		"Write result.json there (docs/results.md) and report.html, a page with pictures of it, and make the folder if it is missing. "
+		"Default: only the table. E.g. --out results");
 }
 
 // Without --workload a trace is replayed as an empty `trace:` section says.
@@ -224,6 +229,11 @@ MachineOptions RunFlags::machine_options() const
 		tell_plugin("--race-check", "race-check=on");
 	if (!clock_jitter.empty())
 		tell_plugin("--clock-jitter", "jitter=" + clock_jitter);
+	if (!timeline.empty() && !o.virtual_clock)
+		throw Error("--timeline needs --clock virtual: only device time says what happened when");
+	if (!timeline.empty() && !power_cut.empty())
+		throw Error("--timeline shows a measurement that ends: leave out --power-cut-at");
+	o.timeline = !timeline.empty();
 	if (!o.power_cut_op)
 		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
 	return o;

@@ -13,7 +13,7 @@ namespace hz::cli {
 struct RunFlags {
 	MachineFlags machine;
 	TraceFlags reading;
-	std::string workload, trace, mapping, split, out, power_cut, clock_jitter;
+	std::string workload, trace, mapping, split, out, timeline, power_cut, clock_jitter;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0;
 	double time_scale = 0;
 	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false;

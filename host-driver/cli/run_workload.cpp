@@ -11,6 +11,7 @@
 #include "replay/read_back.hpp"
 #include "replay/runner.hpp"
 #include "results/software.hpp"
+#include "results/timeline.hpp"
 #include "session/controller.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
@@ -62,8 +63,9 @@ uint64_t shared_bytes(const wl::Workload &w)
 // One run on a booted machine.
 class Run {
 public:
-	Run(Machine &machine, const wl::Workload &workload, std::string title)
-		: machine_(machine), workload_(workload), title_(std::move(title)), controller_(machine), pattern_seed_(workload.seed)
+	Run(Machine &machine, const wl::Workload &workload, std::string title, size_t most_spans)
+		: machine_(machine), workload_(workload), title_(std::move(title)), most_spans_(most_spans), controller_(machine),
+		  pattern_seed_(workload.seed)
 	{
 	}
 
@@ -89,7 +91,7 @@ public:
 		for (replay::ThreadPlan &thread : plan_.threads)
 			thread.source->begin_measurement();
 		const auto start = Clock::now();
-		facts.queues = phase(title_, sources());
+		facts.queues = phase(title_, sources(), most_spans_);
 		facts.replay_wall_s = seconds_since(start);
 		if (cut_short(facts.queues))
 			facts.interrupted = "measurement";
@@ -161,7 +163,7 @@ private:
 		return all;
 	}
 
-	std::vector<res::QueueAccount> phase(const std::string &title, const std::vector<wl::Source *> &sources)
+	std::vector<res::QueueAccount> phase(const std::string &title, const std::vector<wl::Source *> &sources, size_t most_spans = 0)
 	{
 		const uint64_t start_ns = controller_.log_harts().now_ns + start_margin_ns;
 		std::vector<replay::PhaseThread> threads;
@@ -171,6 +173,7 @@ private:
 			options.start_ns = start_ns;
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
+			options.most_spans = most_spans;
 			replay::Port *port = kept_ports_.empty() ? ports_[i].get() : static_cast<replay::Port *>(kept_ports_[i].get());
 			threads.push_back({port, sources[i], options});
 		}
@@ -195,6 +198,7 @@ private:
 	Machine &machine_;
 	const wl::Workload &workload_;
 	std::string title_;
+	size_t most_spans_; // of each queue's commands in the measurement
 	Controller controller_;
 	uint64_t pattern_seed_;
 	replay::Plan plan_;
@@ -229,7 +233,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	facts.mount_ns = machine->region().header().mount_ns;
 	if (trace)
 		facts.trace = trace->to_json(zoned && workload.mapping == wl::Mapping::direct);
-	Run run(*machine, workload, title);
+	Run run(*machine, workload, title, options.timeline ? res::most_command_spans : 0);
 	run.prepare(kept.get(), trace, facts);
 	GentleStop gentle; // from here on there is something to keep
 	run.measure(facts);
@@ -237,6 +241,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 		run.read_back(facts);
 	run.end();
 	facts.plugin_report = machine->plugin_report();
+	facts.timeline = machine->plugin_timeline();
 	facts.wall_s = seconds_since(start);
 	return facts;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "cli/called.hpp"
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -36,8 +37,9 @@ void print_use(const std::string &folder)
 {
 	const char *at = folder.c_str();
 	std::printf("the device is up; its run folder is\n%s\n\n", at);
-	std::printf("  ./hartzone info --zones --attach %s\n  ./hartzone nvme --attach %s smart-log\n", at, at);
-	std::printf("  ./hartzone fio --attach %s --name=a --rw=write --bs=16k --size=1m\n", at);
+	for (const auto &[command, words] :
+	     {std::pair("info", "--zones"), {"nvme", "smart-log"}, {"fio", "--name=a --rw=write --bs=16k --size=1m"}})
+		std::printf("  %s\n", as_called(std::string("./hartzone ") + command + " --attach " + at + " " + words).c_str());
 	std::printf("  hartzone_attach(\"%s\") of libhartzone\n\n", at);
 	std::printf("Ctrl-C, or kill %d, shuts it down; everything written is durable then.\n", getpid());
 	std::fflush(stdout);

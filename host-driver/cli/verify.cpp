@@ -95,7 +95,7 @@ void add_verify(CLI::App &app)
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
 	add_text(*command, "--firmware", flags->firmware, "FILE",
-		 "Firmware image to boot (an ELF file). Default: the one that ./hartzone build makes");
+		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
 	add_text(*command, "--console", flags->console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
 	command->footer("A sector is promised when a Flush that began after its write succeeds, or the device was shut down in order.\n"
 			"Examples:\n"

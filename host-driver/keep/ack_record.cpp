@@ -14,8 +14,8 @@ namespace hz {
 
 namespace {
 
-constexpr uint64_t magic = 0x31646b6361'7a68; // "hzackd1"
-constexpr uint64_t first_entry = 4096;        // offset in the file
+constexpr uint64_t magic = 0x31646b6361'7a68;        // "hzackd1"
+constexpr uint64_t first_entry = promise_entries_at; // offset in the file
 constexpr uint64_t entries_at_once = 4096;
 
 // All zeros: nothing is promised. 32 bytes, so that none crosses a page of the file: a program that is killed leaves whole ones.
@@ -23,7 +23,7 @@ struct Entry {
 	uint64_t seed, key, version, check;
 	bool empty() const { return !(seed | key | version | check); }
 };
-static_assert(sizeof(Entry) == 32);
+static_assert(sizeof(Entry) == promise_entry_bytes);
 
 uint64_t offset_of(uint64_t lba) { return first_entry + lba * sizeof(Entry); }
 
@@ -38,8 +38,6 @@ uint64_t check_of(std::span<const uint64_t> words)
 uint64_t check_of(const Entry &e, uint64_t lba) { return check_of(std::initializer_list<uint64_t>{lba, e.seed, e.key, e.version}); }
 
 } // namespace
-
-std::filesystem::path ack_record_of(const std::filesystem::path &image) { return image.string() + ".acked"; }
 
 AckRecord::AckRecord(const std::filesystem::path &file, uint64_t sectors) : file_(file)
 {
@@ -70,6 +68,8 @@ void AckRecord::read_header(uint64_t sectors)
 	if (got != sizeof(header_) || h.magic != magic ||
 	    h.check != check_of(std::initializer_list<uint64_t>{h.sectors, h.runs, h.last_start, h.overwritable}))
 		damaged("its header cannot be believed");
+	char foreign = 0;
+	header_.overwritable |= pread(fd_, &foreign, 1, promise_foreign_at) == 1 && foreign;
 	if (sectors && sectors != h.sectors)
 		throw Error("the record of acknowledged sectors " + file_.string() + " is of a device of " + std::to_string(h.sectors) +
 			    " sectors, this one has " + std::to_string(sectors));

@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 
+#include "session/promise_file.hpp"
 #include "workload/source.hpp"
 
 namespace hz {
@@ -18,8 +19,6 @@ struct Promise {
 	uint64_t seed = 0; // of the run's data patterns; 0: nothing is promised
 	wl::Stamp stamp;
 };
-
-std::filesystem::path ack_record_of(const std::filesystem::path &image);
 
 // Any thread may call promise and revoke. All throw Error if the file cannot be read or written, or is no such record.
 class AckRecord {

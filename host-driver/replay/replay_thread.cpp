@@ -114,6 +114,8 @@ void ReplayThread::finish(const Completion &done)
 	res::KindAccount &kind = account_.of(kind_of(r));
 	outstanding_--;
 	account_.completed++;
+	if (account_.spans.size() < options_.most_spans)
+		account_.spans.push_back({kind_of(r), done.completed_ns - done.latency_ns(), done.completed_ns});
 	account_.last_completion_ns = std::max(account_.last_completion_ns, done.completed_ns);
 	if (done.status == 0) {
 		kind.ops++;

@@ -16,6 +16,7 @@ struct ThreadOptions {
 	uint64_t start_ns = 0;    /* device time of the first arrival */
 	unsigned queue_depth = 8; /* commands under way at most */
 	bool verify = true;
+	size_t most_spans = 0; /* commands to keep in the account, for a timeline */
 };
 
 /* Arrival of a command = the later of its cause's completion + turn-around and the thread's previous arrival, + think time; or

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hz::res {
 
@@ -24,6 +25,12 @@ struct KindAccount {
 	void merge(const KindAccount &other);
 };
 
+/* A command from its arrival to its completion, in device time. */
+struct CommandSpan {
+	Kind kind;
+	uint64_t begin_ns, end_ns;
+};
+
 struct QueueAccount {
 	unsigned qid = 0;
 	std::array<KindAccount, kinds> kind;
@@ -37,10 +44,11 @@ struct QueueAccount {
 	uint64_t late_arrivals = 0; /* open loop: arrived later than the trace says, because the queue was full or data depended */
 	bool interrupted = false;   /* the user stopped it before its end */
 	Digest digest;
+	std::vector<CommandSpan> spans; /* the first ones, if the run keeps a timeline */
 
 	KindAccount &of(Kind k) { return kind[size_t(k)]; }
 	const KindAccount &of(Kind k) const { return kind[size_t(k)]; }
-	void merge(const QueueAccount &other); /* everything but qid and digest */
+	void merge(const QueueAccount &other); /* everything but qid, digest and spans */
 };
 
 } // namespace hz::res

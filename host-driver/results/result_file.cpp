@@ -32,14 +32,20 @@ nlohmann::json host_info()
 		{"kernel", names.release}};
 }
 
-void write_result(const nlohmann::json &result, const std::string &path)
+void write_whole(const std::string &text, const std::string &path)
 {
 	const std::string temporary = path + ".part";
-	std::ofstream out(temporary);
-	out << result.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) << '\n'; /* names of files need not be UTF-8 */
+	std::ofstream out(temporary, std::ios::binary);
+	out << text;
 	out.close();
 	if (!out || std::rename(temporary.c_str(), path.c_str()))
 		throw std::runtime_error("the result cannot be written to " + path);
+}
+
+void write_result(const nlohmann::json &result, const std::string &path)
+{
+	write_whole(result.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + '\n',
+		    path); /* names of files need not be UTF-8 */
 }
 
 } // namespace hz::res

@@ -76,19 +76,6 @@ json queues_json(const RunFacts &f)
 	return out;
 }
 
-std::string roles_text(uint32_t roles)
-{
-	std::string out;
-	const auto add = [&](uint32_t bit, const char *name) {
-		if (roles & bit)
-			out += (out.empty() ? "" : "+") + std::string(name);
-	};
-	add(HZ_ROLE_HIL, "hil");
-	add(HZ_ROLE_TSU, "tsu");
-	add(HZ_ROLE_WORKER, "worker");
-	return out.empty() ? "none" : out;
-}
-
 json harts_json(const hz_log_harts &log)
 {
 	json out = json::array();
@@ -296,6 +283,19 @@ void add_verdict(json &out, const RunFacts &f)
 }
 
 } // namespace
+
+std::string roles_text(uint32_t roles)
+{
+	std::string out;
+	const auto add = [&](uint32_t bit, const char *name) {
+		if (roles & bit)
+			out += (out.empty() ? "" : "+") + std::string(name);
+	};
+	add(HZ_ROLE_HIL, "hil");
+	add(HZ_ROLE_TSU, "tsu");
+	add(HZ_ROLE_WORKER, "worker");
+	return out.empty() ? "none" : out;
+}
 
 std::vector<std::string> races_of(const RunFacts &f)
 {

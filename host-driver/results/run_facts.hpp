@@ -36,8 +36,12 @@ struct RunFacts {
 	hz_log_ftl ftl{};
 	std::vector<hz_lock_entry> locks;
 	std::string plugin_report; /* JSON text of the virtual clock plugin, or empty */
+	std::string timeline;      /* spans of the plugin (vclock/timeline.h), or empty */
 	double wall_s = 0, replay_wall_s = 0;
 };
+
+/* As in hil+tsu, of HZ_ROLE_… */
+std::string roles_text(uint32_t roles);
 
 /* 16 digits over the queues in order, then the log pages C0h…C3h: docs/results.md says byte by byte what goes in. */
 std::string digest_of(const RunFacts &facts);
@@ -61,7 +65,10 @@ std::string result_table(const nlohmann::json &result);
 /* Host name-free description of where the run took place: CPU model, cores, kernel. */
 nlohmann::json host_info();
 
-/* Writes `result` to `path` through a temporary file, so that no half file is ever seen. Throws std::runtime_error. */
+/* Writes `text` to `path` through a temporary file, so that no half file is ever seen. Throws std::runtime_error. */
+void write_whole(const std::string &text, const std::string &path);
+
+/* The same with a result. */
 void write_result(const nlohmann::json &result, const std::string &path);
 
 } // namespace hz::res

@@ -6,6 +6,7 @@
 
 #include "session/error.hpp"
 #include "session/local_control.hpp"
+#include "session/promise_file.hpp"
 #include "session/prp.hpp"
 #include "session/remote_control.hpp"
 #include "session/service.hpp"
@@ -83,6 +84,7 @@ void Controller::serve()
 {
 	LocalControl &local = own("let others in");
 	local.require_enabled();
+	PromiseFile::show(machine_);
 	if (!service_)
 		service_ = std::make_unique<Service>(machine_.run_directory(), local);
 }

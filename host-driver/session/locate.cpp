@@ -68,6 +68,13 @@ fs::path find(const char *variable, std::initializer_list<const char *> names, c
 
 } // namespace
 
+bool is_installed()
+{
+	std::error_code ignored;
+	const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+	return fs::exists(program.parent_path().parent_path() / "lib/hartzone", ignored);
+}
+
 fs::path locate_firmware()
 {
 	return find("HARTZONE_FIRMWARE",

@@ -84,6 +84,11 @@ int Machine::owner_connection() const { return impl_->owner.get(); }
 Region &Machine::region() { return *impl_->region; }
 const hz_device_config &Machine::config() const { return impl_->region->config(); }
 const fs::path &Machine::run_directory() const { return impl_->command.run_directory; }
+fs::path Machine::kept_image() const
+{
+	const fs::path &image = impl_->command.nand_image;
+	return !is_ours() || image.parent_path() == impl_->command.run_directory ? fs::path() : image;
+}
 const fs::path &Machine::vsock_path() const { return impl_->vsock_path; }
 unsigned Machine::cid() const { return impl_->cid; }
 bool Machine::alive() const { return impl_->up.load(std::memory_order_relaxed); }
@@ -95,6 +100,7 @@ int Machine::daemon_pid() const { return impl_->daemon_pid; }
 std::string Machine::console() const { return read_tail(impl_->command.console()); }
 std::string Machine::qemu_stderr() const { return read_tail(impl_->command.qemu_log()); }
 std::string Machine::plugin_report() const { return read_tail(impl_->command.plugin_report(), 64 << 20); }
+std::string Machine::plugin_timeline() const { return read_tail(impl_->command.plugin_timeline(), 64 << 20); }
 const std::vector<std::string> &Machine::command_line() const { return impl_->arguments; }
 
 ExitStatus Machine::exit_status() const

@@ -25,6 +25,7 @@ struct MachineOptions {
 	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
 	std::string plugin_options;        // further key=value pairs, comma separated; a comma in a value is doubled
 	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
+	bool timeline = false;             // have the plugin keep one; virtual clock only
 	bool format_image = false;         // an old image begins anew, with nothing in it
 	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
 	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
@@ -63,6 +64,8 @@ public:
 	Region &region();
 	const hz_device_config &config() const;
 	const std::filesystem::path &run_directory() const;
+	// The file of a flash that outlives the machine; empty: there is none, or the machine is another process's.
+	std::filesystem::path kept_image() const;
 	// Where the owner's Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
 	const std::filesystem::path &vsock_path() const;
 	unsigned cid() const;
@@ -90,6 +93,8 @@ public:
 	std::string qemu_stderr() const;
 	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
 	std::string plugin_report() const;
+	// Its timeline (vclock/timeline.h), empty unless the options asked for one.
+	std::string plugin_timeline() const;
 	const std::vector<std::string> &command_line() const;
 
 private:

@@ -114,6 +114,8 @@ void Machine::Impl::prepare(const MachineOptions &options)
 		vsock_path = command.vsock_path();
 	if (options.virtual_clock)
 		command.plugin_options = plugin_options(command, options.config, options.plugin_options);
+	if (options.timeline)
+		command.plugin_options.push_back("timeline=" + command.plugin_timeline().filename().string());
 	console_log = options.console_log;
 	if (options.busy_limit.count())
 		stall = StallWatch(options.busy_limit);

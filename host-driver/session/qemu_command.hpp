@@ -27,6 +27,7 @@ struct QemuCommand {
 	std::filesystem::path qemu_log() const { return run_directory / "qemu.log"; }
 	std::filesystem::path daemon_log() const { return run_directory / "vsock.log"; }
 	std::filesystem::path plugin_report() const { return run_directory / "vclock.json"; }
+	std::filesystem::path plugin_timeline() const { return run_directory / "timeline"; }
 
 	std::vector<std::string> arguments() const;
 };

@@ -58,7 +58,7 @@ QueueLayout layout_of(const QueueOptions &o)
 }
 
 QueuePair::QueuePair(Machine &machine, const QueueGrant &grant, const QueueOptions &options)
-	: machine_(machine), region_(machine.region()), qid_(grant.qid), options_(options), layout_(layout_of(options)),
+	: machine_(machine), region_(machine.region()), promises_(machine), qid_(grant.qid), options_(options), layout_(layout_of(options)),
 	  virtual_clock_(region_.virtual_clock()), clock_(region_.queue_clock(grant.qid)), memory_(grant.memory), free_(options.depth),
 	  id_(options.depth), arrival_(options.depth)
 {
@@ -188,6 +188,7 @@ uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 
 uint64_t QueuePair::place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
+	promises_.before(sqe);
 	arrival_ns = virtual_clock_ ? std::max(arrival_ns, last_arrival_ns_) : host_ns();
 	last_arrival_ns_ = arrival_ns;
 	size_t slot = submitted_ % options_.depth;

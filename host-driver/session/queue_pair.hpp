@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "nvme.h"
+#include "promise_file.hpp"
 #include "prp.hpp"
 #include "region.hpp"
 
@@ -143,6 +144,7 @@ private:
 
 	Machine &machine_;
 	Region &region_;
+	PromiseFile promises_;
 	unsigned qid_;
 	QueueOptions options_;
 	QueueLayout layout_;

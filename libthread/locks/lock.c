@@ -290,8 +290,7 @@ static void quiet_release(struct lt_lock *lock, struct lt_lock_node *node)
 static void tell_of_all(enum hz_vc_lock_event event)
 {
 	clock_freeze();
-	if (all.level == LT_STATS_ALL)
-		lt_tell_lock(event, 0, 0, NULL);
+	lt_tell_lock(event, 0, 0, NULL);
 	clock_thaw();
 }
 

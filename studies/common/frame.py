@@ -7,8 +7,8 @@ check(result, folder)      raises StudyError where a run cannot be used
 summarize(results)         of one point's runs: a dictionary of figures
 figures(args, points)      rows of study.json, made by report.figure
 show(points)               prints a table of the points
-draw(points, path)         the plot, if it has one
-page(args, sweep)          a page.Page for report.html, if it has one
+draw(points)               a figure of matplotlib, if it has one: NAME.png, and on the page
+page(args, sweep)          a page.Page for report.html, if it has more to say than its figures, plot and points
 facts(args)                more entries of study.json
 derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
@@ -18,6 +18,7 @@ UNCERTAIN                  figure → factor of what the suite allows a figure t
 """
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot, readme, report, runs
+from common.page import Page
 from common.sweep import Sweep
 
 
@@ -34,25 +35,54 @@ def run(study, words=None):
     study.show(sweep.points)
     if more.get("conclusions"):
         print("\n" + "\n".join(f"- {line}" for line in more["conclusions"]))
-    print(f"\nfigures: {path}" + drawn(study, args, sweep))
+    print(f"\nfigures: {path}" + drawn(study, args, sweep, rows))
     code = sweep.end()
     if getattr(args, "update", False) and code == 0:
         readme.update(study.NAME, args.out)
     return code
 
 
-def drawn(study, args, sweep):
-    """Draws, if the study has a plot or a page and there is something to draw, and says where."""
+def drawn(study, args, sweep, rows):
+    """Draws the plot and the page, if there is something to draw, and says where."""
+    if not sweep.points:
+        return ""
     said = ""
-    if sweep.points and hasattr(study, "draw"):
+    if hasattr(study, "draw"):
         picture = args.out / f"{study.NAME}.png"
-        plot.try_to(lambda: study.draw(sweep.points, picture))
+        plot.try_to(lambda: plot.save(study.draw(sweep.points), picture))
         said += f"   plot: {picture}"
-    if sweep.points and hasattr(study, "page"):
-        page = args.out / "report.html"
-        plot.try_to(lambda: study.page(args, sweep).write(page))
-        said += f"   report: {page}"
-    return said
+    path = args.out / "report.html"
+    plot.try_to(lambda: page_of(study, args, sweep, rows).write(path))
+    return said + f"   report: {path}"
+
+
+def page_of(study, args, sweep, rows):
+    shown = study.page(args, sweep) if hasattr(study, "page") else plain_page(study, args, sweep, rows)
+    provenance(shown, args, sweep)
+    return shown
+
+
+def plain_page(study, args, sweep, rows):
+    shown = Page(study.__doc__, f"Hartzone, study {study.NAME}: seeds {', '.join(map(str, args.seeds))}, virtual clock")
+    if hasattr(study, "draw"):
+        shown.picture(study.draw(sweep.points), "Each bar has its value on top.")
+    shown.heading("Figures")
+    shown.table(["", "paper", "measured", "unit", "note"], [[r["name"], r["paper"], r["measured"], r["unit"], r.get("note", "")] for r in rows])
+    points = [report.flat(point) for point in sweep.facts()["points"]]
+    columns = list(dict.fromkeys(name for point in points for name in point))
+    shown.heading("All points")
+    for point in points:
+        shown.folded_table(point["name"], ["", ""], [[name, point[name]] for name in columns if name in point])
+    return shown
+
+
+def provenance(shown, args, sweep):
+    """What was asked for, which programs ran, and what each run answered; their own pages have the configurations."""
+    shown.heading("Provenance")
+    software = report.flat(sweep.software or {})
+    options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name != "out"}
+    shown.table(["", ""], [[name, " ".join(map(str, value)) if isinstance(value, list) else str(value)] for name, value in {**software, **options}.items()])
+    shown.folded_table("Digests of the runs", ["run", "digest"], list(sweep.digests.items()))
 
 
 def main(study):

@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import html
 import io
+import pathlib
 
 from common import report
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 1180px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; margin-bottom: 0; } h2 { font-size: 1.2em; margin: 1.8em 0 .4em; border-bottom: 1px solid #ccc; }
-p.sub { color: #555; margin-top: .2em; } li { margin: .2em 0; }
-table { border-collapse: collapse; margin: .6em 0; font-size: .9em; font-variant-numeric: tabular-nums; }
-th, td { padding: .2em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; } th { border-bottom: 1px solid #888; }
-th:first-child, td:first-child { text-align: left; } tr { break-inside: avoid; }
-figure { margin: .8em 0; break-inside: avoid; } figure svg { max-width: 100%; height: auto; } figcaption { color: #555; font-size: .9em; }
-@media print { body { margin: 0; font-size: 11px; } h2 { break-after: avoid; } }
-"""
+STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/report.css").read_text(encoding="utf-8")  # that of runs, too
 
 
 class Page:
@@ -34,6 +26,12 @@ class Page:
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(report.text(cell))}</td>" for cell in row) + "</tr>\n" for row in rows)
         self.parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")
+
+    def folded_table(self, title, header, rows):
+        """Shown when its title is clicked, since it is long."""
+        self.parts.append(f"<details><summary>{html.escape(title)}</summary>")
+        self.table(header, rows)
+        self.parts.append("</details>")
 
     def picture(self, fig, caption):
         """A figure of matplotlib, as text: the same figure gives the same bytes."""

@@ -31,7 +31,7 @@ class Sweep:
 
     def __init__(self, args, points, summarize, check=lambda result, folder: None):
         self.args, self.all, self.summarize, self.check = args, points, summarize, check
-        self.points, self.failed, self.interrupted, self.kept, self.software = Points(), [], False, 0, None
+        self.points, self.failed, self.interrupted, self.kept, self.software, self.digests = Points(), [], False, 0, None, {}
         self.now = software.present(runs.driver()) if args.resume else None
 
     def run(self):
@@ -65,6 +65,7 @@ class Sweep:
         if self.software and result["software"] != self.software:
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
         self.software = result["software"]
+        self.digests[str(out.relative_to(self.args.out))] = result["digest"]
         return result
 
     def fail(self, point, folder, reason):

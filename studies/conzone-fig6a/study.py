@@ -106,12 +106,12 @@ def show(measured):
                    100 * p["die_busy"], causes(p["programmed_mib"]), causes(p["read_mib"])] for (kind, threads, name), p in measured.items()])
 
 
-def draw(measured, path):
+def draw(measured):
     fig, (speed,) = plot.figure(1)
     plot.bars(speed, [f"{kind}, {threads} thr." for kind, threads in PAPER],
               {name: [measured.value((kind, threads, name), "mib_s") for kind, threads in PAPER] for name in DEVICES},
               "512 KiB sequential", "MiB/s")
-    plot.save(fig, path)
+    return fig
 
 
 def facts(args):

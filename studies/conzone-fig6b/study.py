@@ -96,7 +96,7 @@ def show(measured):
                   for (place, pause), p in measured.items()])
 
 
-def draw(measured, path):
+def draw(measured):
     pauses = sorted({pause for _, pause in measured})
     fig, axes = plot.figure(3 if len(pauses) > 1 else 2)
     groups = [f"{pause} us" for pause in pauses]
@@ -109,7 +109,7 @@ def draw(measured, path):
         axes[2].set(xlabel="mean pause of a client, us", ylabel="apart against shared, %", title="Fewer collisions", xscale="symlog",
                     yscale="symlog")
         axes[2].legend(frameon=False)
-    plot.save(fig, path)
+    return fig
 
 
 def facts(_):

@@ -102,7 +102,7 @@ def show(measured):
                    p["map_read_mib"], 100 * p["die_busy"]] for (name, mib), p in measured.items()])
 
 
-def draw(measured, path):
+def draw(measured):
     ranges = list(dict.fromkeys(mib for _, mib in measured))
     fig, (speed, tail) = plot.figure(2)
     groups = [f"{mib} MiB" for mib in ranges]
@@ -111,7 +111,7 @@ def draw(measured, path):
               "4 KiB random reads", "KIOPS")
     plot.bars(tail, groups, {f"{name}, {label}": [measured.value((name, mib), key) for mib in ranges]
                              for name in MAPS for label, key in (("p99", "p99_us"), ("p99.9", "p999_us"))}, "Tail latency", "us")
-    plot.save(fig, path)
+    return fig
 
 
 def facts(args):

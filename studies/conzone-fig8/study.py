@@ -92,14 +92,14 @@ def show(measured):
                    p["map_read_mib"]] for name, p in measured.items()])
 
 
-def draw(measured, path):
+def draw(measured):
     names = list(measured)
     fig, (speed, tail) = plot.figure(2)
     plot.bars(speed, names, {"measured": [measured[s]["kiops"] for s in names]},
               f"4 KiB random reads, {100 * measured[names[0]]['misses']:.1f} % misses", "KIOPS")
     plot.bars(tail, names, {"p99": [measured[s]["p99_us"] for s in names], "p99.9": [measured[s]["p999_us"] for s in names]},
               "Tail latency", "us")
-    plot.save(fig, path)
+    return fig
 
 
 def facts(args):

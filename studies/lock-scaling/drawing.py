@@ -52,13 +52,13 @@ def of_costs(measured, costs):
     return {key: line for key, line in scaling.lines(measured).items() if key.costs == costs}
 
 
-def png(measured, path):
+def overview(measured):
     fig, (speed, loss, busy) = plot.figure(3)
     first = of_costs(measured, scaling.all_costs(measured)[0])
     throughput(speed, first)
     time_lost(loss, first)
     roles(busy, first)
-    plot.save(fig, path)
+    return fig
 
 
 def laws(page, measured):

@@ -165,8 +165,8 @@ def show(measured):
     report.table(*table(measured))
 
 
-def draw(measured, path):
-    drawing.png(measured, path)
+def draw(measured):
+    return drawing.overview(measured)
 
 
 def page(args, sweep):

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -97,6 +98,43 @@ class Installed(unittest.TestCase):
         self.assertIn(f"| `schema` | `{schema}` |", (TOP / "docs/results.md").read_text())
         newest = re.search(r"^## (\S+).*\n\nlibhartzone (\S+), result schema `(\S+)`", (TOP / "CHANGELOG.md").read_text(), re.M)
         self.assertEqual(list(newest.groups()), [program, library, schema])
+
+
+@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "dpkg-deb and dpkg-shlibdeps are not installed")
+class Package(unittest.TestCase):
+    """What cpack makes of the build folder, unpacked where no source tree is above it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="hz-package-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.scratch = pathlib.Path(cls.folder.name)
+        called("cpack", "-B", cls.scratch, cwd=BUILD)
+        cls.file, = cls.scratch.glob("hartzone_*.deb")
+        called("dpkg-deb", "-x", cls.file, cls.scratch / "root")
+        cls.program = cls.scratch / "root/usr/bin/hartzone"
+        cls.clean = {name: value for name, value in os.environ.items()
+                     if not name.startswith("HARTZONE_") or name in ("HARTZONE_QEMU", "HARTZONE_VSOCK_DAEMON")}
+
+    def test_it_runs_and_calls_itself_by_its_name(self):
+        out = self.scratch / "out"
+        called(self.program, "run", "--device", "small", "--workload", "small", "--quick", "--out", out, cwd=self.scratch, env=self.clean)
+        self.assertTrue(json.loads((out / "result.json").read_text())["deterministic"])
+        for words in ((), ("run",), ("serve",), ("image", "check")):
+            text = called(self.program, *words, "--help", env=self.clean)
+            self.assertIn("hartzone " + " ".join(words), text)
+            self.assertNotIn("./hartzone", text)
+        wrong = subprocess.run([self.program, "run", "--no-such"], capture_output=True, text=True, check=False, env=self.clean)
+        self.assertIn("(hartzone run --help tells more)", wrong.stderr)
+        served = called(self.program, "serve", "--device", "small", "--", self.program, "info", cwd=self.scratch, env=self.clean)
+        self.assertIn("12 zones", served)
+
+    def test_it_says_what_it_needs(self):
+        fields = dict(line.split(": ", 1) for line in called("dpkg-deb", "-f", self.file).splitlines() if line and not line.startswith(" "))
+        self.assertEqual((fields["Package"], fields["Version"]), ("hartzone", told_by_cmake()[0]))
+        self.assertRegex(fields["Depends"], r"qemu-system-riscv \(>= 1:10\) .*libnvme1")
+        for name in ("lib/hartzone/firmware.elf", "share/hartzone/LICENSE", "include/hartzone.h", "lib/pkgconfig/libhartzone.pc"):
+            self.assertTrue((self.scratch / "root/usr" / name).is_file(), name)
 
 
 if __name__ == "__main__":

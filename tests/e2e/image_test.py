@@ -94,6 +94,22 @@ class Kept(unittest.TestCase):
         self.run_on(device="small-legacy", code=1, says="would overwrite sectors of earlier runs: --format-image begins")
         self.promised(says="all hold what they should")
 
+    def test_what_others_reset_or_overwrite_is_not_promised_any_more(self):
+        self.run_on()
+        first, zones = self.promised(), self.zones()
+        self.called("nvme", "--image", self.image, "--device", "small", "zns", "reset-zone", "-s", "0")
+        self.assertLess(self.promised(says="all hold what they should"), first)
+        self.run_on()
+        self.assertGreaterEqual(self.zones(), zones)
+        self.called("serve", "--image", self.image, "--device", "small", "--", DRIVER, "nvme", "zns", "reset-zone", "-a")
+        self.assertEqual(self.promised(says="all hold what they should"), 0)
+        self.workload.write_text("name: blocks\ncommon: {read_ratio: 0.2, block: 16 KiB, flush_every: 4, total_bytes: 2 MiB}\n")
+        self.image.unlink()
+        self.run_on(device="small-legacy")
+        before = self.promised()
+        self.called("nvme", "--image", self.image, "--device", "small-legacy", "write-zeroes", "-s", "0", "-c", "999")
+        self.assertLess(self.promised(says="all hold what they should"), before)
+
     def test_after_a_power_cut(self):
         promised = 0
         for cut in (20, 30, 25):

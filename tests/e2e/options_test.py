@@ -38,6 +38,7 @@ BAD_TEXTS = {
     "NUMBER|TIME": ["", "0", "-1", "0ns", "1.5", "nan", "5 minutes", "5m", "99999999s"],
     "ns|us|ms|s|TIME": ["", "0", "0ns", "2s", "1h", "us us", "-1us", "nan"],
     ("run", "--trace"): ["", "/nonexistent", "/tmp", "/dev/null"],
+    ("run", "--timeline"): ["", UNWRITABLE + "/x", "/tmp"],
     ("run", "--out"): ["", UNWRITABLE, "/dev/null/x"],
     "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5", "7:x", ":5", "99999999999999999999999"],
     "FOLDER": [""],

@@ -1,5 +1,6 @@
 """The package hartzone as a user has it, installed by pip into a clean virtual environment; and every program of examples/."""
 # SPDX-License-Identifier: BSD-3-Clause
+import json
 import os
 import pathlib
 import re
@@ -14,7 +15,7 @@ sys.path.insert(0, str(TOP / "tests" / "support"))
 from hztest.needs import device_problem  # noqa: E402
 
 MISSING = device_problem("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER", "HARTZONE_LIBRARY")
-NEEDED = "import setuptools, wheel, pandas"
+NEEDED = "import setuptools, wheel, pandas, matplotlib"
 
 
 def system_python():
@@ -25,7 +26,7 @@ def system_python():
 
 PYTHON = system_python()
 if not PYTHON:
-    MISSING = MISSING or "python3-pip, python3-setuptools, python3-wheel or python3-pandas are not installed"
+    MISSING = MISSING or "python3-pip, python3-setuptools, python3-wheel, python3-pandas or python3-matplotlib are not installed"
 
 DEVICE = """
 import hartzone
@@ -171,6 +172,17 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(says), sorted(path.stem for path in TOP.glob("examples/*.py")))
         for name, expected in says.items():
             self.assertIn(expected, self.called(self.python, TOP / f"examples/{name}.py"))
+
+    def test_notebooks(self):
+        """Each runs from top to bottom and draws; cells are kept without what they printed here or there."""
+        says = {"lock_scaling": "True True"}
+        self.assertEqual(sorted(says), sorted(path.stem for path in TOP.glob("examples/*.ipynb")))
+        for name, expected in says.items():
+            cells = json.loads((TOP / f"examples/{name}.ipynb").read_text())["cells"]
+            code = [cell for cell in cells if cell["cell_type"] == "code"]
+            self.assertFalse(any(cell["outputs"] or cell["execution_count"] for cell in code), "clear all outputs before you save")
+            program = "\n\n".join("".join(cell["source"]) for cell in code).replace("WORKERS = [1, 2, 4, 8]", "WORKERS = [1, 2]") + "\nprint(len(plt.get_fignums()))\n"
+            self.assertRegex(self.python_says(program, MPLBACKEND="agg"), rf"{expected}\n[1-9]\n$")
 
     def test_the_readme(self):
         for program in re.findall(r"^```\n(import hartzone\n.*?)^```", (TOP / "python/README.md").read_text(), re.DOTALL | re.MULTILINE):

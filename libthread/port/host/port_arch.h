@@ -36,6 +36,12 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	(void)index;
 	(void)site;
 }
+static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
+{
+	(void)what;
+	(void)begin_ns;
+	(void)end_ns;
+}
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);

@@ -130,6 +130,17 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	LT_VC_HINT(HZ_VC_LOCK_EVENT);
 }
 
+/* For the plugin's timeline: what HZ_VC_SPAN_OF names lasted so long. Call with the clock frozen. */
+static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
+{
+	volatile struct hz_vc_slot *slot = lt_vc_slot();
+
+	slot->arg0 = begin_ns;
+	slot->arg1 = end_ns;
+	slot->arg2 = what;
+	LT_VC_HINT(HZ_VC_SPAN);
+}
+
 static inline uint64_t lt_ticks(void)
 {
 	uint64_t ticks;

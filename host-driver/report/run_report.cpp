@@ -1,0 +1,196 @@
+// The page about a run: what matters first, the configuration last.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/run_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/chart.hpp"
+#include "report/page.hpp"
+
+namespace hz::rep {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *all_kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
+constexpr const char *points[] = {"min", "p50", "p90", "p99", "p999", "max"};
+constexpr const char *point_names[] = {"least", "p50", "p90", "p99", "p99.9", "most"};
+constexpr size_t most_locks = 12;
+
+std::string words(const json &value)
+{
+	return value.is_string() ? value.get<std::string>()
+	       : value.is_null() ? "-"
+				 : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string us(const json &ns) { return short_number(ns.get<double>() / 1e3); }
+
+double percent(const json &part, const json &whole) { return whole.get<double>() > 0 ? 100 * part.get<double>() / whole.get<double>() : 0; }
+
+std::vector<std::string> kinds_in(const json &totals)
+{
+	std::vector<std::string> out;
+	std::copy_if(std::begin(all_kinds), std::end(all_kinds), std::back_inserter(out),
+		     [&](const char *kind) { return totals[kind]["ops"] > 0 || totals[kind]["errors"] > 0; });
+	return out;
+}
+
+void add_commands(Page &page, const json &result)
+{
+	const json &totals = result["totals"];
+	std::vector<Row> rows;
+	std::vector<Series> curves;
+	for (const std::string &kind : kinds_in(totals)) {
+		const json &k = totals[kind], &latency = k["latency_ns"];
+		rows.push_back({kind, words(k["ops"]), short_number(k["iops"]), short_number(k["mib_s"]), us(latency["mean"]),
+				us(latency["p50"]), us(latency["p99"]), us(latency["p999"]), us(latency["max"]), words(k["errors"])});
+		Series curve{kind, {}};
+		for (const char *point : points)
+			curve.values.push_back(latency[point].get<double>() / 1e3);
+		if (k["ops"] > 0)
+			curves.push_back(curve);
+	}
+	page.heading("Commands");
+	page.table({"command", "count", "IOPS", "MiB/s", "mean µs", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "errors"}, rows);
+	if (!curves.empty())
+		page.picture(
+			line_chart("µs", {std::begin(point_names), std::end(point_names)}, curves),
+			"Latency of successful commands by kind, in device time, from the least to the greatest; the axis is logarithmic.");
+}
+
+void add_harts(Page &page, const json &result)
+{
+	std::vector<std::string> names;
+	Series work{"work", {}}, spin{"spin", {}}, idle{"idle", {}};
+	for (const json &h : result["harts"]) {
+		names.push_back(words(h["id"]) + " " + words(h["role"]));
+		work.values.push_back(percent(h["work_ns"], h["elapsed_ns"]));
+		spin.values.push_back(percent(h["spin_ns"], h["elapsed_ns"]));
+		idle.values.push_back(percent(h["idle_ns"], h["elapsed_ns"]));
+	}
+	page.heading("What the harts did");
+	page.picture(bar_chart("% of the hart's time", names, {work, spin, idle}, 100),
+		     "Of each hart's time: at work, waiting for spin locks, and idle.");
+}
+
+void add_flash(Page &page, const json &result)
+{
+	const json &nand = result["nand"];
+	std::vector<std::string> causes, channels;
+	Series read{"read", {}}, programmed{"programmed", {}}, busy{"busy", {}};
+	for (const auto &[cause, n] : nand["by_cause"].items())
+		if (n["read_bytes"] > 0 || n["program_bytes"] > 0) {
+			causes.push_back(cause);
+			read.values.push_back(n["read_bytes"].get<double>() / (1 << 20));
+			programmed.values.push_back(n["program_bytes"].get<double>() / (1 << 20));
+		}
+	for (const json &ns : nand["channel_busy_ns"]) {
+		channels.push_back("channel " + std::to_string(channels.size()));
+		busy.values.push_back(percent(ns, nand["elapsed_ns"]));
+	}
+	page.heading("Flash");
+	page.text("Write amplification: " + (result["waf"].is_null() ? "none, nothing was written" : short_number(result["waf"])) +
+		  ". The dies were busy " +
+		  short_number(percent(nand["die_busy_ns_total"],
+				       nand["elapsed_ns"].get<double>() * std::max(1.0, nand["dies"].get<double>()))) +
+		  " % of the time.");
+	if (!causes.empty())
+		page.picture(bar_chart("MiB", causes, {read, programmed}),
+			     "What was read from flash and programmed, by what asked for it.");
+	page.picture(bar_chart("% of the time", channels, {busy}, 100), "How busy each channel was.");
+}
+
+void add_locks(Page &page, const json &result)
+{
+	std::vector<json> locks = result["locks"];
+	std::stable_sort(locks.begin(), locks.end(), [](const json &a, const json &b) { return a["wait_ns"] > b["wait_ns"]; });
+	locks.resize(std::min(locks.size(), most_locks));
+	if (locks.empty())
+		return;
+	std::vector<Row> rows;
+	for (const json &l : locks)
+		rows.push_back({words(l["class"]) + " " + words(l["index"]), words(l["kind"]), words(l["acquisitions"]),
+				words(l["contended"]), us(l["wait_ns"]), us(l["wait_p99_ns"]), us(l["wait_max_ns"]), us(l["hold_ns"]),
+				words(l["handovers"])});
+	page.heading("Locks, the one first that was waited for longest");
+	page.table({"lock", "kind", "taken", "contended", "waited µs", "p99 µs", "max µs", "held µs", "hand-overs"}, rows);
+}
+
+void add_flattened(Page &page, const std::string &title, const json &value)
+{
+	const json leaves = value.flatten();
+	std::vector<Row> rows;
+	for (const auto &[path, leaf] : leaves.items())
+		rows.push_back({path.substr(path.starts_with('/')), words(leaf)});
+	page.folded_table(title, {"key", "value"}, rows);
+}
+
+void add_provenance(Page &page, const json &result)
+{
+	const json &software = result["software"];
+	const auto told = [&](const char *path) { return words(software.value(json::json_pointer(path), json())); };
+	page.heading("Provenance");
+	page.table({"", ""}, {{"digest", words(result["digest"])},
+			      {"repeatable", result["deterministic"] == true ? "yes" : "no: " + words(result["deterministic_reason"])},
+			      {"seed", words(result["seed"])},
+			      {"clock", words(result["clock"])},
+			      {"firmware (SHA-256)", told("/firmware/sha256")},
+			      {"compiler", told("/firmware/compiler")},
+			      {"plugin (SHA-256)", told("/plugin/sha256")},
+			      {"driver (build id)", told("/driver/build_id")},
+			      {"QEMU", told("/qemu/version")},
+			      {"host", words(result["host"]["cpu"]) + ", " + words(result["host"]["cores"]) + " cores, kernel " +
+					       words(result["host"]["kernel"])}});
+}
+
+// What a reader must know before any figure.
+void add_remarks(Page &page, const json &result)
+{
+	std::vector<std::string> lines;
+	for (const char *key : {"violations", "warnings"})
+		for (const json &line : result[key])
+			lines.push_back((key[0] == 'v' ? "Broken rule: " : "") + line.get<std::string>());
+	if (result["failed_commands"]["count"] > 0)
+		lines.push_back(words(result["failed_commands"]["count"]) +
+				" commands failed, the first: " + words(result["failed_commands"]["first"]));
+	if (!lines.empty())
+		page.list(lines);
+}
+
+std::string without_figures(const json &result)
+{
+	Page page("Hartzone: a run without figures", "result.json says no more");
+	page.text(result.contains("error") ? "The run failed: " + words(result["error"])
+					   : "The power was cut, as asked, at: " + words(result["power_cut"]));
+	return page.html();
+}
+
+} // namespace
+
+std::string run_report(const json &result)
+{
+	if (!result.contains("totals"))
+		return without_figures(result);
+	Page page("Hartzone: " + words(result["workload"].value("name", json("a workload"))) + " on " +
+			  words(result["device"].value("name", json("a device"))),
+		  words(result["workers"]) + " workers, " + short_number(result["elapsed_ns"].get<double>() / 1e6) +
+			  " ms of device time, " + short_number(result["verified_bytes"].get<double>() / (1 << 20)) +
+			  " MiB read and found right, digest " + words(result["digest"]));
+	add_remarks(page, result);
+	add_commands(page, result);
+	add_harts(page, result);
+	add_flash(page, result);
+	add_locks(page, result);
+	add_provenance(page, result);
+	page.heading("Configuration");
+	add_flattened(page, "Device", result["device"]);
+	add_flattened(page, "Workload", result["workload"]);
+	if (result["trace"].is_object())
+		add_flattened(page, "Trace", result["trace"]);
+	return page.html();
+}
+
+} // namespace hz::rep

@@ -1,0 +1,81 @@
+// PromiseFile: entries become zeros.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session/promise_file.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+#include <vector>
+
+#include "session/error.hpp"
+#include "session/machine.hpp"
+
+namespace hz {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *link_name = "promises";
+constexpr uint64_t revoked_at_once = 4096;
+
+uint64_t lba_of(const nvme_sqe &sqe) { return uint64_t(sqe.cdw11) << 32 | sqe.cdw10; }
+
+} // namespace
+
+fs::path ack_record_of(const fs::path &image) { return image.string() + ".acked"; }
+
+void PromiseFile::show(const Machine &machine)
+{
+	std::error_code ignored;
+	if (!machine.kept_image().empty())
+		fs::create_symlink(ack_record_of(machine.kept_image()), machine.run_directory() / link_name, ignored);
+}
+
+PromiseFile::PromiseFile(const Machine &machine) : file_(open((machine.run_directory() / link_name).c_str(), O_RDWR | O_CLOEXEC))
+{
+	hz_shape_of(&machine.config(), &shape_);
+	overwritable_ = machine.config().namespace_kind == HZ_NS_ZONED ? shape_.conventional_zones * shape_.zone_size_sectors
+								       : shape_.namespace_sectors;
+}
+
+void PromiseFile::revoke(uint64_t lba, uint64_t count)
+{
+	const std::vector<char> none(std::min(count, revoked_at_once) * promise_entry_bytes);
+	for (const uint64_t end = lba + count; lba < end; lba += revoked_at_once) {
+		const size_t bytes = std::min(revoked_at_once, end - lba) * promise_entry_bytes;
+		if (pwrite(file_.get(), none.data(), bytes, static_cast<off_t>(promise_entries_at + lba * promise_entry_bytes)) < 0)
+			throw_errno("cannot write the record of acknowledged sectors");
+	}
+}
+
+void PromiseFile::overwrite(uint64_t lba, uint64_t count)
+{
+	const char yes = 1;
+	if (lba >= overwritable_)
+		return; // a sequential zone is written once between two resets
+	if (pwrite(file_.get(), &yes, 1, promise_foreign_at) < 0)
+		throw_errno("cannot write the record of acknowledged sectors");
+	revoke(lba, std::min(count, overwritable_ - lba));
+}
+
+void PromiseFile::reset(uint64_t lba, bool all)
+{
+	if (all)
+		revoke(overwritable_, shape_.namespace_sectors - overwritable_);
+	else if (lba >= overwritable_ && lba < shape_.namespace_sectors)
+		revoke(lba, shape_.zone_size_sectors);
+}
+
+void PromiseFile::before(const nvme_sqe &sqe)
+{
+	constexpr uint32_t all = 1 << 8;
+	if (!file_)
+		return;
+	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES)
+		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1);
+	if (sqe.opcode == NVME_IO_ZONE_MGMT_SEND && (sqe.cdw13 & 0xff) == NVME_ZSA_RESET)
+		reset(lba_of(sqe), sqe.cdw13 & all);
+}
+
+} // namespace hz
