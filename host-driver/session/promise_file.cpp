@@ -34,6 +34,8 @@ void PromiseFile::show(const Machine &machine)
 
 PromiseFile::PromiseFile(const Machine &machine) : file_(open((machine.run_directory() / link_name).c_str(), O_RDWR | O_CLOEXEC))
 {
+	if (!file_)
+		return;
 	hz_shape_of(&machine.config(), &shape_);
 	overwritable_ = machine.config().namespace_kind == HZ_NS_ZONED ? shape_.conventional_zones * shape_.zone_size_sectors
 								       : shape_.namespace_sectors;
