@@ -42,12 +42,14 @@ private:
 	struct Command {
 		wl::Op op = wl::Op::read;
 		Written written;
+		bool durable = false;   // asked for protection
 		uint64_t completed = 0; // flush: writes that had completed when it was submitted
 	};
 
 	void note_reset(wl::Op op, uint64_t lba);
 	void note_completed(Command &command, uint64_t result);
 	void make_durable(uint64_t up_to);
+	void make_zone_durable(uint64_t lba);
 
 	replay::Port &queue_;
 	const ZoneView &view_;
