@@ -63,7 +63,9 @@ void KeptPort::note_completed(Command &command, uint64_t result)
 	if (command.op != Op::write && command.op != Op::append)
 		return;
 	volatile_.push_back(std::move(command.written));
-	if (command.durable)
+	if (!volatile_cache_)
+		settle();
+	else if (command.durable)
 		make_zone_durable(volatile_.back().lba);
 }
 

@@ -14,9 +14,10 @@ namespace hz {
 
 class KeptPort : public replay::Port {
 public:
-	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns.
-	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed)
-		: queue_(queue), view_(view), record_(record), seed_(seed)
+	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns. volatile_cache: the device has
+	// one; else every write that was completed is durable.
+	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed, bool volatile_cache)
+		: queue_(queue), view_(view), record_(record), seed_(seed), volatile_cache_(volatile_cache)
 	{
 	}
 
@@ -55,6 +56,7 @@ private:
 	const ZoneView &view_;
 	AckRecord *record_;
 	uint64_t seed_;
+	bool volatile_cache_;
 	std::vector<Command> commands_; // by command id
 	std::vector<Completion> batch_;
 	std::deque<Written> volatile_; // completed writes that are not durable yet, oldest first

@@ -130,6 +130,16 @@ class Kept(unittest.TestCase):
         self.assertGreater(promised[-1], 30)
         self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
 
+    def test_without_a_volatile_cache_every_write_is_durable(self):
+        for device in ("small", "small-legacy"):
+            protected = pathlib.Path(self.folder.name) / f"{device}.yaml"
+            protected.write_text((TOP / f"configs/devices/{device}.yaml").read_text() + "plp: {mode: full}\n")
+            keys = "zones: 1, " if device == "small" else ""
+            self.workload.write_text(FLUSHING.replace("zones: 1, flush_every: 4, ", keys))
+            self.run_on("--format-image", "--power-cut-at", 40, device=protected)
+            self.assertGreater(self.promised(says="all hold what they should"), 20)
+        self.called("info", "--device", protected, says="durable writes   all")
+
     def test_a_killed_program_leaves_its_promises(self):
         self.run_on("--power-cut-at", "30")
         raw = self.record.read_bytes()
