@@ -54,6 +54,13 @@ enum hz_namespace_kind { HZ_NAMESPACE_LIST(HZ_ENUMERATOR) HZ_NAMESPACES };
 	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
 enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 
+/* Which writes are durable when they end, beside those with FUA: power-loss protection. */
+#define HZ_PLP_MODE_LIST(X) \
+	X(HZ_PLP_NONE, "none", "none; a write that asks for it (`NVME_RW_DURABLE` in CDW3) is refused") \
+	X(HZ_PLP_SELECTIVE, "selective", "those that ask for it") \
+	X(HZ_PLP_FULL, "full", "all: the device has no volatile write cache")
+enum hz_plp_mode { HZ_PLP_MODE_LIST(HZ_ENUMERATOR) HZ_PLP_MODES };
+
 /* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
  * no erases, has those before `wear`. */
 #define HZ_GC_LIST(X) \

@@ -155,6 +155,7 @@ enum nvme_queue_flags {
 	NVME_QUEUE_INTERRUPT = 2,
 };
 #define NVME_RW_FUA (1u << 30) /* CDW12 of Read, Write, Append */
+#define NVME_RW_DURABLE 1u     /* vendor: CDW3 of Write, Append, Write Zeroes: durable when it ends, where the device protects writes */
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
@@ -294,7 +295,8 @@ struct nvme_identify_controller {
 	char subnqn[256];
 	uint8_t reserved1024[1024];
 	struct nvme_power_state psd[32];
-	uint8_t vs[1024];
+	uint8_t hz_protection; /* vendor: enum nvme_hz_protection */
+	uint8_t vs[1023];
 };
 HZ_ASSERT_SIZE(struct nvme_identify_controller, 4096);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, mdts, 77);
@@ -302,6 +304,8 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, hz_protection, 3072);
+enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is honoured; else it is refused */
 enum {
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_WRITE_ZEROES = 0x08,

@@ -115,7 +115,9 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 				       .run_admin = on_admin,
 				       .has_work = on_has_work,
 				       .is_quiet = on_is_quiet };
-	struct io_limits limits = { .bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned };
+	struct io_limits limits = {
+		.bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned, .plp_mode = hil->cfg->plp_mode
+	};
 	struct queue_group_base base = { .cfg = hil->cfg,
 					 .device = &hil->device,
 					 .host = &hil->host,

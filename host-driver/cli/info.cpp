@@ -81,6 +81,9 @@ void run(const VisitFlags &flags, bool zones)
 	auto queue = controller.create_queue(any_queue, {});
 	const NamespaceInfo ns = controller.namespace_info(*queue);
 	print_controller(controller, ns);
+	std::printf("durable writes   %s\n", !ns.volatile_cache  ? "all"
+					     : ns.durable_writes ? "those that ask for it"
+								 : "none, asking is refused");
 	print_map(visit.machine().config());
 	if (zones && ns.zoned)
 		print_zones(controller.zone_report(*queue));

@@ -19,7 +19,10 @@ extern "C" {
 #endif
 
 enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096, HARTZONE_ANY_QUEUE = 0 };
-enum hartzone_flags { HARTZONE_FUA = 1 }; /* force unit access: the write is durable when it ends */
+enum hartzone_flags {
+	HARTZONE_FUA = 1,    /* force unit access: the write is durable when it ends */
+	HARTZONE_DURABLE = 2 /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
+};
 
 typedef struct hartzone_device hartzone_device;
 typedef struct hartzone_queue hartzone_queue;
@@ -41,7 +44,8 @@ struct hartzone_info {
 	uint32_t max_open, max_active; /* 0: no limit */
 	uint32_t max_append;           /* blocks per command */
 	/* On every device: */
-	uint32_t max_transfer; /* blocks per command */
+	uint32_t max_transfer;   /* blocks per command */
+	uint32_t durable_writes; /* 1: HARTZONE_DURABLE is honoured (`plp: {mode: selective}` or `full` in the device file) */
 };
 
 enum hartzone_zone_state {
@@ -94,7 +98,7 @@ int hartzone_read(hartzone_queue *queue, uint64_t block, uint32_t blocks, void *
 int hartzone_write(hartzone_queue *queue, uint64_t block, uint32_t blocks, const void *data);
 /* Writes at the zone's write pointer; *block receives where. */
 int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks, const void *data, uint64_t *block);
-/* The same from and to several buffers, whose lengths add up to whole blocks. flags: 0 or HARTZONE_FUA; block may be NULL. */
+/* The same from and to several buffers, whose lengths add up to whole blocks. flags: of hartzone_flags; block may be NULL. */
 int hartzone_readv(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count);
 int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count, unsigned flags);
 int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);

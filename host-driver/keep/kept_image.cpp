@@ -75,6 +75,7 @@ void KeptImage::begin(const wl::Workload &workload, const NamespaceInfo &device,
 		view_ = ZoneView(device, zones);
 	fresh_ = !unknown && !record_->overwritable();
 	patterns_ = workload.verify;
+	volatile_cache_ = device.volatile_cache;
 	refuse_unless_beside(workload, device);
 	refuse_lost_zones(device, zones);
 	seed_ = workload.seed + (record_->runs() << 32);

@@ -25,7 +25,7 @@ public:
 	uint64_t pattern_seed() const { return seed_; } // of this run's data: another one for each run
 	std::unique_ptr<KeptPort> port(replay::Port &queue)
 	{
-		return std::make_unique<KeptPort>(queue, view_, patterns_ ? record_.get() : nullptr, seed_);
+		return std::make_unique<KeptPort>(queue, view_, patterns_ ? record_.get() : nullptr, seed_, volatile_cache_);
 	}
 
 private:
@@ -35,7 +35,7 @@ private:
 	std::filesystem::path image_;
 	ZoneView view_;
 	uint64_t seed_ = 0;
-	bool fresh_ = true, patterns_ = true;
+	bool fresh_ = true, patterns_ = true, volatile_cache_ = true;
 	std::unique_ptr<AckRecord> record_;
 };
 

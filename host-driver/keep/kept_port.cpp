@@ -16,7 +16,7 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 		there.lba = view_.to_device(request.lba);
 	if (cid >= commands_.size())
 		commands_.resize(cid + 1u);
-	commands_[cid] = {there.op, {there.lba, {}}, durable_ + volatile_.size()};
+	commands_[cid] = {there.op, {there.lba, {}}, there.durable, durable_ + volatile_.size()};
 	if (record_ && (there.op == Op::write || there.op == Op::append))
 		commands_[cid].written.stamps = there.stamps;
 	if (record_ && (there.op == Op::reset || there.op == Op::reset_all))
@@ -42,14 +42,31 @@ void KeptPort::make_durable(uint64_t up_to)
 	}
 }
 
+// A durable write makes its zone durable up to its own end: what was written before it too.
+void KeptPort::make_zone_durable(uint64_t lba)
+{
+	for (Written &write : volatile_)
+		if (write.lba / view_.zone_size() == lba / view_.zone_size() && write.lba <= lba) {
+			record_->promise(write.lba, seed_, write.stamps);
+			write.stamps.clear();
+		}
+	while (!volatile_.empty() && volatile_.front().stamps.empty())
+		make_durable(durable_ + 1);
+}
+
 void KeptPort::note_completed(Command &command, uint64_t result)
 {
 	if (command.op == Op::flush)
 		make_durable(command.completed);
 	if (command.op == Op::append)
 		command.written.lba = result;
-	if (command.op == Op::write || command.op == Op::append)
-		volatile_.push_back(std::move(command.written));
+	if (command.op != Op::write && command.op != Op::append)
+		return;
+	volatile_.push_back(std::move(command.written));
+	if (!volatile_cache_)
+		settle();
+	else if (command.durable)
+		make_zone_durable(volatile_.back().lba);
 }
 
 std::span<const Completion> KeptPort::wait()

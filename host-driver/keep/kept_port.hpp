@@ -14,9 +14,10 @@ namespace hz {
 
 class KeptPort : public replay::Port {
 public:
-	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns.
-	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed)
-		: queue_(queue), view_(view), record_(record), seed_(seed)
+	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns. volatile_cache: the device has
+	// one; else every write that was completed is durable.
+	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed, bool volatile_cache)
+		: queue_(queue), view_(view), record_(record), seed_(seed), volatile_cache_(volatile_cache)
 	{
 	}
 
@@ -42,17 +43,20 @@ private:
 	struct Command {
 		wl::Op op = wl::Op::read;
 		Written written;
+		bool durable = false;   // asked for protection
 		uint64_t completed = 0; // flush: writes that had completed when it was submitted
 	};
 
 	void note_reset(wl::Op op, uint64_t lba);
 	void note_completed(Command &command, uint64_t result);
 	void make_durable(uint64_t up_to);
+	void make_zone_durable(uint64_t lba);
 
 	replay::Port &queue_;
 	const ZoneView &view_;
 	AckRecord *record_;
 	uint64_t seed_;
+	bool volatile_cache_;
 	std::vector<Command> commands_; // by command id
 	std::vector<Completion> batch_;
 	std::deque<Written> volatile_; // completed writes that are not durable yet, oldest first

@@ -97,6 +97,18 @@ std::vector<std::unique_ptr<wl::Source>> zoned_sources(const wl::Workload &workl
 	return out;
 }
 
+void check_durable_writes(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	const bool asked = std::any_of(workload.threads.begin(), workload.threads.end(),
+				       [](const wl::ThreadSpec &t) { return t.durable_ratio > 0; });
+	if (!asked)
+		return;
+	if (workload.mapping == wl::Mapping::log)
+		throw wl::WorkloadError("durable_ratio: only mapping: direct says of each write whether it must be durable");
+	if (!device.durable_writes)
+		throw wl::WorkloadError("durable_ratio: this device refuses durable writes: give its file plp: {mode: selective}");
+}
+
 /* Keys that name zones mean nothing where there are none. */
 void refuse_zones(const wl::Workload &workload)
 {
@@ -109,6 +121,7 @@ void refuse_zones(const wl::Workload &workload)
 	for (const wl::ThreadSpec &t : workload.threads) {
 		refuse(t.zones, "zones");
 		refuse(t.append, "append");
+		refuse(t.durable_ratio > 0, "durable_ratio");
 		refuse(t.open_zones != 1, "open_zones");
 		refuse(t.zone_depth, "zone_depth");
 	}
@@ -137,6 +150,7 @@ Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fre
 		check_open_limit(workload, device);
 	else
 		refuse_zones(workload);
+	check_durable_writes(workload, device);
 	Plan plan;
 	for (auto &source : device.zoned ? zoned_sources(workload, device, fresh, survey) : flat_sources(workload, device, fresh, survey)) {
 		const size_t i = plan.threads.size();

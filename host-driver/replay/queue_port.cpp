@@ -25,7 +25,9 @@ nvme_sqe command_of(const wl::Request &r)
 
 uint64_t QueuePort::submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns)
 {
-	return queue_.submit(cid, command_of(request), arrival_ns);
+	nvme_sqe sqe = command_of(request);
+	sqe.cdw3 |= request.durable ? NVME_RW_DURABLE : 0;
+	return queue_.submit(cid, sqe, arrival_ns);
 }
 
 } // namespace hz::replay

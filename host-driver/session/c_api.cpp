@@ -164,7 +164,8 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 			 .max_open = ns.max_open,
 			 .max_active = ns.max_active,
 			 .max_append = ns.max_append_sectors,
-			 .max_transfer = ns.max_transfer_sectors};
+			 .max_transfer = ns.max_transfer_sectors,
+			 .durable_writes = ns.durable_writes};
 		return 0;
 	});
 }

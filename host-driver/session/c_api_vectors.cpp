@@ -21,11 +21,12 @@ uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count)
 	return uint32_t(bytes / HARTZONE_BLOCK_BYTES);
 }
 
-uint32_t flag_bits(unsigned flags)
+void set_flags(nvme_sqe &sqe, unsigned flags)
 {
-	if (flags & ~unsigned(HARTZONE_FUA))
-		throw hz::Error("flags " + std::to_string(flags) + ": only HARTZONE_FUA is known");
-	return flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
+	if (flags & ~unsigned(HARTZONE_FUA | HARTZONE_DURABLE))
+		throw hz::Error("flags " + std::to_string(flags) + ": only HARTZONE_FUA and HARTZONE_DURABLE are known");
+	sqe.cdw12 |= flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
+	sqe.cdw3 |= flags & HARTZONE_DURABLE ? NVME_RW_DURABLE : 0;
 }
 
 } // namespace hz::capi
@@ -49,7 +50,7 @@ int send(hartzone_queue *queue, nvme_sqe (*command)(uint64_t, uint32_t), uint64_
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
 		nvme_sqe sqe = command(block, blocks_of(queue, parts, count));
-		sqe.cdw12 |= flag_bits(flags);
+		set_flags(sqe, flags);
 		return run(queue, sqe, gathered(parts, count), {}, result);
 	});
 }
@@ -87,7 +88,7 @@ int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks
 		if (blocks == 0 || blocks > 65536)
 			throw hz::Error(std::to_string(blocks) + " blocks of zeros: a command writes 1 to 65536");
 		nvme_sqe sqe = hz::QueuePair::write_zeroes(block, blocks);
-		sqe.cdw12 |= flag_bits(flags);
+		set_flags(sqe, flags);
 		return run(queue, sqe);
 	});
 }

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "hartzone.h"
+#include "nvme.h"
 
 namespace hz::capi {
 
 // Blocks of a transfer. Throws Error for buffers that are no whole blocks, or more than the queue takes.
 uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count);
-// Of CDW12. Throws Error for flags that are not known.
-uint32_t flag_bits(unsigned flags);
+// Says in the command what a write's flags ask for. Throws Error for flags that are not known.
+void set_flags(nvme_sqe &sqe, unsigned flags);
 
 } // namespace hz::capi

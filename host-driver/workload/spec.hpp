@@ -47,6 +47,7 @@ struct ThreadSpec {
 	uint32_t zone_depth = 0;        /* writes in flight per zone; 0 = no limit */
 	bool reset_when_full = true;
 	bool append = false;
+	double durable_ratio = 0.0;                /* part of the writes that ask for protection from a loss of power */
 	uint32_t flush_every = 0;                  /* writes between flushes; 0 = never */
 	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
 	double span = 1.0;                         /* used part of the thread's space; zones: reads only */

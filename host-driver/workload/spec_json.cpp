@@ -32,6 +32,7 @@ json thread_json(const ThreadSpec &t)
 		{"zone_depth", t.zone_depth},
 		{"reset_when_full", t.reset_when_full},
 		{"append", t.append},
+		{"durable_ratio", t.durable_ratio},
 		{"flush_every", t.flush_every},
 		{"total_ops", t.total_ops},
 		{"total_bytes", t.total_sectors * 4096},

@@ -90,6 +90,8 @@ void check_conventional(const Fields &f, const ThreadSpec &t)
 		return;
 	if (t.append)
 		f.fail("append", "goes with sequential zones: remove it, or area: conventional");
+	if (t.durable_ratio > 0)
+		f.fail("durable_ratio", "goes with sequential zones: remove it, or area: conventional");
 	if (t.open_zones != 1)
 		f.fail("open_zones", "goes with sequential zones: remove it, or area: conventional");
 	if (t.zone_depth)
@@ -120,6 +122,7 @@ void read_thread(Fields f, ThreadSpec &t)
 	f.count("zone_depth", t.zone_depth, 0, 1023);
 	f.flag("reset_when_full", t.reset_when_full);
 	f.flag("append", t.append);
+	f.real("durable_ratio", t.durable_ratio, 0.0, 1.0);
 	f.count("flush_every", t.flush_every);
 	f.count("total_ops", t.total_ops);
 	f.sectors("total_bytes", t.total_sectors);

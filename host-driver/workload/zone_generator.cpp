@@ -107,6 +107,14 @@ uint64_t ZoneGenerator::draw_think()
 	return spec_.think == Think::exponential ? random_.exponential(spec_.think_ns) : spec_.think_ns;
 }
 
+/* Nothing is drawn where all are alike, so that runs without durable writes stay as they were. */
+bool ZoneGenerator::draw_durable()
+{
+	if (preparing_ || spec_.durable_ratio <= 0)
+		return false;
+	return spec_.durable_ratio >= 1 || random_.unit() < spec_.durable_ratio;
+}
+
 Step ZoneGenerator::next(Request &request)
 {
 	if (finished())
@@ -127,6 +135,7 @@ Step ZoneGenerator::next(Request &request)
 void ZoneGenerator::issued(Request &request)
 {
 	request.cause = Cause::user;
+	request.durable &= request.op == Op::write || request.op == Op::append;
 	request.think_ns = draw_think();
 	request.not_before_ns = 0;
 	outstanding_++;
@@ -304,6 +313,7 @@ void ZoneGenerator::fill_write(Request &request, uint32_t zone)
 	ZoneCell &cell = cells_[zone];
 	const uint64_t capacity = cells_.share().zone_capacity;
 	request.op = spec_.append ? Op::append : Op::write;
+	request.durable = draw_durable();
 	request.sectors = uint32_t(std::min<uint64_t>(pending_block_, capacity - cell.issued));
 	request.lba = cells_.start(zone) + (spec_.append ? 0 : cell.issued);
 	request.tag = zone;

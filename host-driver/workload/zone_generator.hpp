@@ -30,6 +30,7 @@ private:
 	Choice draw();
 	uint32_t draw_block();
 	uint64_t draw_think();
+	bool draw_durable();
 	Step issue_read(Request &request);
 	Step issue_write(Request &request);
 	Step issue_flush(Request &request);

@@ -11,6 +11,7 @@ from hartzone.errors import HartzoneError
 BLOCK_BYTES = 4096
 NO_POINTER = 2 ** 64 - 1
 FUA = 1
+DURABLE = 2
 
 
 class StatusError(HartzoneError):
@@ -49,6 +50,11 @@ class Info(typing.NamedTuple):
     max_active: int
     max_append: int
     max_transfer: int
+    durable_writes: int  # 1: durable=True is honoured, else refused
+
+
+def flags(fua, durable):
+    return (FUA if fua else 0) | (DURABLE if durable else 0)
 
 
 def check(code):
@@ -178,19 +184,19 @@ class Queue(Handle):
         data = bytes(data)
         return lib.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
 
-    def write(self, block, data, fua=False):
+    def write(self, block, data, fua=False, durable=False):
         part, _alive = self._part(data)
-        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, FUA if fua else 0))
+        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable)))
 
-    def append(self, zone_start, data, fua=False):
+    def append(self, zone_start, data, fua=False, durable=False):
         """Writes at the zone's write pointer; returns the block where the data are."""
         part, _alive = self._part(data)
         block = ctypes.c_uint64()
-        check(lib.library().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, FUA if fua else 0, ctypes.byref(block)))
+        check(lib.library().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, flags(fua, durable), ctypes.byref(block)))
         return block.value
 
-    def write_zeroes(self, block, blocks, fua=False):
-        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, FUA if fua else 0))
+    def write_zeroes(self, block, blocks, fua=False, durable=False):
+        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, flags(fua, durable)))
 
     def flush(self):
         check(lib.library().hartzone_flush(self.handle))

@@ -117,6 +117,29 @@ class Kept(unittest.TestCase):
             promised, before = self.promised(says="all hold what they should"), promised
             self.assertGreater(promised, before)
 
+    def test_durable_writes_need_no_flush(self):
+        """Power cuts: each durable write that had ended is there, with all that had ended before it in its zone."""
+        protected = pathlib.Path(self.folder.name) / "protected.yaml"
+        protected.write_text((TOP / "configs/devices/small.yaml").read_text() + "plp: {mode: selective}\n")
+        self.workload.write_text(FLUSHING.replace("flush_every: 4", "durable_ratio: 0.4"))
+        promised = []
+        for cut in (8, 24, 52):
+            self.run_on("--format-image", "--power-cut-at", cut, device=protected)
+            promised.append(self.promised(says="all hold what they should"))
+        self.assertEqual(promised, sorted(promised))
+        self.assertGreater(promised[-1], 30)
+        self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
+
+    def test_without_a_volatile_cache_every_write_is_durable(self):
+        for device in ("small", "small-legacy"):
+            protected = pathlib.Path(self.folder.name) / f"{device}.yaml"
+            protected.write_text((TOP / f"configs/devices/{device}.yaml").read_text() + "plp: {mode: full}\n")
+            keys = "zones: 1, " if device == "small" else ""
+            self.workload.write_text(FLUSHING.replace("zones: 1, flush_every: 4, ", keys))
+            self.run_on("--format-image", "--power-cut-at", 40, device=protected)
+            self.assertGreater(self.promised(says="all hold what they should"), 20)
+        self.called("info", "--device", protected, says="durable writes   all")
+
     def test_a_killed_program_leaves_its_promises(self):
         self.run_on("--power-cut-at", "30")
         raw = self.record.read_bytes()

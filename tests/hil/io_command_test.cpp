@@ -18,7 +18,7 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true, true};
+		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -58,6 +58,35 @@ TEST_F(IoCommand, FlagsOfWrites)
 	}
 	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap)), 0);
 	EXPECT_EQ(req.flags, 0);
+}
+
+TEST_F(IoCommand, DurableWrites)
+{
+	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES}) {
+		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+		for (uint32_t mode : {HZ_PLP_FULL, HZ_PLP_SELECTIVE}) {
+			limits.plp_mode = mode;
+			sqe.cdw3 = NVME_RW_DURABLE;
+			EXPECT_EQ(decode(sqe), 0);
+			EXPECT_EQ(req.flags, FTL_FUA);
+			sqe.cdw3 = 0;
+			EXPECT_EQ(decode(sqe), 0);
+			EXPECT_EQ(req.flags, mode == HZ_PLP_FULL ? FTL_FUA : 0);
+		}
+		sqe.cdw3 = ~NVME_RW_DURABLE; // reserved bits
+		EXPECT_EQ(decode(sqe), 0);
+		EXPECT_EQ(req.flags, 0);
+		limits.plp_mode = HZ_PLP_NONE;
+		EXPECT_EQ(decode(sqe), 0);
+		sqe.cdw3 = NVME_RW_DURABLE;
+		EXPECT_EQ(decode(sqe), bad_field) << "not silently volatile";
+	}
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_FLUSH}) {
+		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+		sqe.cdw3 = NVME_RW_DURABLE;
+		EXPECT_EQ(decode(sqe), 0) << "means nothing there";
+		EXPECT_EQ(req.flags, 0);
+	}
 }
 
 TEST_F(IoCommand, Ranges)

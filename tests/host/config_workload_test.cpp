@@ -54,7 +54,7 @@ TEST(WorkloadConfig, Errors)
 		  "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  zone_step: 2\n"),
 		  "w.yaml:3: common.zone_step: goes with first_zone: give both");
-	for (const char *key : {"append: true", "open_zones: 2", "zone_depth: 3"})
+	for (const char *key : {"append: true", "durable_ratio: 0.5", "open_zones: 2", "zone_depth: 3"})
 		EXPECT_NE(workload_error_of("common:\n  total_ops: 5\n  area: conventional\n  " + std::string(key) + "\n")
 				  .find("w.yaml:4: common." + std::string(key).substr(0, std::string(key).find(':')) +
 					": goes with sequential zones: remove it, or area: conventional"),

@@ -179,6 +179,11 @@ TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 		  "w.yaml: mapping: log needs zones, this device has a block namespace: use mapping: direct");
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zones: 2}\n", block()), "w.yaml: zones" + tail);
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, append: true}\n", block()), "w.yaml: append" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, durable_ratio: 1.0}\n", block()), "w.yaml: durable_ratio" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, durable_ratio: 1.0}\n", zoned(8)),
+		  "w.yaml: durable_ratio: this device refuses durable writes: give its file plp: {mode: selective}");
+	EXPECT_EQ(plan_error_of("mapping: log\ncommon: {total_ops: 1, durable_ratio: 1.0}\n", zoned(8)),
+		  "w.yaml: durable_ratio: only mapping: direct says of each write whether it must be durable");
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zone_depth: 2}\n", block()), "w.yaml: zone_depth" + tail);
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, area: conventional}\n", zoned(8)),

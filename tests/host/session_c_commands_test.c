@@ -47,6 +47,10 @@ static void durable_writes(hartzone_device *device, hartzone_queue *queue, uint6
 	require(programs(device) == before, "a plain write waits in a buffer", 0);
 	SUCCEEDS(hartzone_writev(queue, zone + 1, &one, 1, HARTZONE_FUA));
 	require(programs(device) > before, "a write with FUA is on flash when it ends", 0);
+	SUCCEEDS(hartzone_writev(queue, zone + 2, &one, 1, 0));
+	before = programs(device);
+	SUCCEEDS(hartzone_writev(queue, zone + 3, &one, 1, HARTZONE_DURABLE));
+	require(programs(device) >= before + 2, "a durable write is on flash when it ends, and what its zone had before", 0);
 }
 
 static void zeros(hartzone_queue *queue, uint64_t zone)
@@ -127,7 +131,7 @@ static void admin(hartzone_device *device, hartzone_queue *queue)
 
 int main(void)
 {
-	struct hartzone_options options = {.device_file = HZ_TREE "/configs/devices/conzone-paper.yaml"};
+	struct hartzone_options options = {.device_file = HZ_TREE "/tests/host/protected.yaml"};
 	hartzone_device *device = launch_with(&options);
 	hartzone_queue *queue = hartzone_queue_open(device, HARTZONE_ANY_QUEUE, BLOCKS);
 	struct hartzone_info info;
@@ -136,6 +140,7 @@ int main(void)
 		data[i] = (unsigned char)(i * 13 + i / 253);
 	require(queue != NULL, "hartzone_queue_open", HARTZONE_ERROR);
 	SUCCEEDS(hartzone_get_info(device, &info));
+	require(info.durable_writes == 1, "the device says that it takes durable writes", 0);
 	several_buffers(queue);
 	durable_writes(device, queue, info.zone_blocks);
 	zeros(queue, 2 * info.zone_blocks);

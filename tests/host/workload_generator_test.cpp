@@ -107,6 +107,31 @@ TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
 	EXPECT_NEAR(mean, 2.75, 0.15);
 }
 
+TEST(ZoneGenerator, SomeWritesAreDurable)
+{
+	for (const double ratio : {0.0, 0.25, 1.0}) {
+		wl::ThreadSpec spec = spec_of(4000);
+		spec.read_ratio = 0.5;
+		spec.durable_ratio = ratio;
+		spec.prefill = 0.5;
+		spec.flush_every = 50;
+		wl::ZoneGenerator source(spec, share_of(0, 8, 128), 5);
+		wl::Request request;
+		uint32_t writes = 0, durable = 0;
+		for (bool measured : {false, true}) {
+			while (source.next(request) == wl::Step::issue) {
+				writes += measured && request.op == wl::Op::write;
+				durable += request.durable;
+				EXPECT_TRUE(!request.durable || (measured && request.op == wl::Op::write));
+				source.complete(request, 0, 0);
+			}
+			source.begin_measurement();
+		}
+		EXPECT_GT(writes, 1500u);
+		EXPECT_NEAR(double(durable) / writes, ratio, 0.03);
+	}
+}
+
 TEST(ZoneGenerator, ReadsStayInTheSpan)
 {
 	for (const wl::Pattern pattern : {wl::Pattern::random, wl::Pattern::sequential}) {

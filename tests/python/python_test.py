@@ -45,6 +45,11 @@ with hartzone.Device("small", workers=2) as device:
         assert queue.read(info.zone_blocks, 3) == bytes(3 * hartzone.BLOCK_BYTES)
         zones = list(queue.zones())
         assert len(zones) == 12 and zones[0].write_pointer == 4 and zones[0].state is hartzone.ZoneState.IMPLICIT_OPEN
+        try:
+            queue.write(4, data, durable=True)
+            raise SystemExit("this device does not protect writes")
+        except hartzone.StatusError as error:
+            assert error.status == 0x002 and not info.durable_writes, error
         queue.finish_zone(0)
         assert [z.start for z in queue.zones(state=hartzone.ZoneState.FULL)] == [0] and next(queue.zones()).write_pointer is None
         for call in (lambda: queue.write(0, data), lambda: list(queue.zones(from_block=info.blocks))):
@@ -157,7 +162,7 @@ class Package(unittest.TestCase):
 
     def test_its_records_are_those_of_the_header(self):
         """A C compiler says how large each is and where its last field lies."""
-        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "max_transfer"), "hartzone_zone": ("ZoneRecord", "state"),
+        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "durable_writes"), "hartzone_zone": ("ZoneRecord", "state"),
                    "hartzone_zones": ("Zones", "zone"), "iovec": ("Part", None)}
         lines = "".join(f'printf("%zu %zu\\n", sizeof(struct {c}), {f"offsetof(struct {c}, {last})" if last else "(size_t)0"});'
                         for c, (_, last) in records.items())

@@ -10,7 +10,10 @@ enum {
 	UNDER = 0x10, /* THSEL and TMPSEL: the under temperature threshold of the composite temperature */
 };
 
-static const struct feature *feature_of(const struct nvme_sqe *sqe) { return feature_find(sqe->cdw10 & 0xff); }
+static const struct feature *feature_of(const struct hil *hil, const struct nvme_sqe *sqe)
+{
+	return feature_find(sqe->cdw10 & 0xff, has_volatile_cache(hil));
+}
 
 /* CDW11 of Get Features picks the vector, or the threshold: over or under, of the composite temperature. */
 static bool known_part(uint32_t id, uint32_t part)
@@ -29,7 +32,7 @@ static uint32_t part_value(uint32_t id, uint32_t value, uint32_t part)
 
 uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
-	const struct feature *feature = feature_of(sqe);
+	const struct feature *feature = feature_of(hil, sqe);
 	uint32_t select = sqe->cdw10 >> 8 & 7, id = sqe->cdw10 & 0xff;
 
 	if (!feature || select > NVME_FEAT_CAPABILITIES || !known_part(id, sqe->cdw11))
@@ -77,7 +80,7 @@ static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
 
 uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
-	const struct feature *feature = feature_of(sqe);
+	const struct feature *feature = feature_of(hil, sqe);
 	uint32_t id = sqe->cdw10 & 0xff, value = sqe->cdw11;
 
 	if (!feature)

@@ -30,4 +30,9 @@ void features_reset(struct features *features)
 		features->value[id] = table[id].initial;
 }
 
-const struct feature *feature_find(unsigned id) { return id < FEATURES && table[id].known ? &table[id] : NULL; }
+const struct feature *feature_find(unsigned id, bool volatile_cache)
+{
+	if (id >= FEATURES || !table[id].known || (id == NVME_FEAT_VOLATILE_WRITE_CACHE && !volatile_cache))
+		return NULL;
+	return &table[id];
+}

@@ -40,4 +40,7 @@ struct hil {
 	struct relays relays;              /* to the other HIL harts */
 };
 
+/* Else every write is durable when it ends, feature 06h does not exist, and Flush finds nothing to do. */
+static inline bool has_volatile_cache(const struct hil *hil) { return hil->cfg->plp_mode != HZ_PLP_FULL; }
+
 #endif

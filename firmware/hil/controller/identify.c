@@ -46,9 +46,10 @@ static void identify_controller(struct hil *hil, void *page)
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
 	id->nn = 1;
 	id->oncs = NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
-	id->vwc = NVME_VWC_PRESENT | NVME_VWC_FLUSH_ALL;
+	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
+	id->hz_protection = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 
 static void identify_namespace(struct hil *hil, void *page)

@@ -114,12 +114,12 @@ static uint32_t supported_pages(const struct hil *hil, void *page)
 	return sizeof(*log);
 }
 
-static uint32_t features_page(void *page)
+static uint32_t features_page(void *page, bool volatile_cache)
 {
 	struct nvme_features_log *log = page;
 
 	for (unsigned id = 0; id < 256; id++)
-		log->feature[id] = feature_find(id) ? MANAGES : 0;
+		log->feature[id] = feature_find(id, volatile_cache) ? MANAGES : 0;
 	return sizeof(*log);
 }
 
@@ -165,7 +165,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
 	switch (sqe->cdw10 & 0xff) {
 	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil, hil->scratch);
-	case NVME_LOG_FEATURES: return features_page(hil->scratch);
+	case NVME_LOG_FEATURES: return features_page(hil->scratch, has_volatile_cache(hil));
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);

@@ -37,37 +37,44 @@ static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sq
 	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
-static uint8_t write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe)
+/* A durable write is one that ends when it is on flash: there is no buffer that outlasts a loss of power. */
+static uint16_t decode_write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
-	return (sqe->cdw12 & NVME_RW_FUA) || !limits->write_cache ? FTL_FUA : 0;
+	bool asked = sqe->cdw3 & NVME_RW_DURABLE, all = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache;
+
+	req->flags = asked || all || (sqe->cdw12 & NVME_RW_FUA) ? FTL_FUA : 0;
+	return asked && limits->plp_mode == HZ_PLP_NONE ? BAD_FIELD : NVME_SUCCESS;
 }
 
 static uint16_t decode_write(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
-	uint16_t status = decode_range(limits, sqe, req);
+	uint16_t status = decode_write_flags(limits, sqe, req);
 
 	req->op = FTL_WRITE;
-	req->flags = write_flags(limits, sqe);
+	if (!status)
+		status = decode_range(limits, sqe, req);
 	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
 /* The start need not be checked against the count: the sectors go to the zone's write pointer. */
 static uint16_t decode_append(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
+	uint16_t status = decode_write_flags(limits, sqe, req);
+
 	req->op = FTL_APPEND;
-	req->flags = write_flags(limits, sqe);
 	req->lba = sqe_lba(sqe);
 	req->sectors = (sqe->cdw12 & 0xffff) + 1;
 	if (req->lba >= limits->namespace_sectors)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
-	return decode_data(limits, sqe, pages, req);
+	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
 static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
+	uint16_t status = decode_write_flags(limits, sqe, req);
+
 	req->op = FTL_WRITE_ZEROES;
-	req->flags = write_flags(limits, sqe);
-	return decode_range(limits, sqe, req);
+	return status ? status : decode_range(limits, sqe, req);
 }
 
 static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
