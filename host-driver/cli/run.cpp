@@ -8,6 +8,7 @@
 #include "cli/called.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/power_cut.hpp"
 #include "cli/run_flags.hpp"
 #include "report/run_report.hpp"
 #include "results/timeline.hpp"
@@ -44,9 +45,7 @@ void report_power_cut(const MachineOptions &machine, const std::string &out)
 	else
 		at["device_ns"] = machine.power_cut_ns;
 	write_outcome(out, {{"schema", result_schema}, {"power_cut", at}});
-	std::printf("the power was cut at %s, as asked; %s\n",
-		    machine.power_cut_op ? ("flash operation " + std::to_string(machine.power_cut_op)).c_str()
-					 : (std::to_string(machine.power_cut_ns) + " ns of device time").c_str(),
+	std::printf("the power was cut at %s, as asked; %s\n", power_cut_place(machine).c_str(),
 		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
 					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
 							   " recovers and checks what was acknowledged")
@@ -124,8 +123,8 @@ void run(RunFlags flags)
 				  (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
 	if (flags.race_check)
 		report_races(facts);
-	if (!flags.power_cut.empty())
-		std::printf("the run ended before the power cut at %s\n", flags.power_cut.c_str());
+	if (!flags.power_cut.text.empty())
+		std::printf("the run ended before the power cut at %s\n", flags.power_cut.text.c_str());
 }
 
 } // namespace

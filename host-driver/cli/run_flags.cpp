@@ -18,17 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
 
-std::string take_power_cut(const std::string &text, std::string &out)
-{
-	const auto operation = conf::parse_count(text), time = conf::parse_duration_ns(text);
-	const bool legal = operation ? *operation >= 1 : time && *time >= 1 && *time <= HZ_ARRIVAL_MOST_NS;
-	if (!legal)
-		return "takes the number of a flash operation from 1 on, or a device time from 1ns to 26 days such as 5ms, not '" + text +
-		       "'";
-	out = text;
-	return {};
-}
-
 std::string take_clock_jitter(const std::string &text, std::string &out)
 {
 	const size_t colon = text.find(':');
@@ -101,11 +90,7 @@ void RunFlags::add_trace_options(CLI::App &command)
 void RunFlags::add_check_options(CLI::App &command)
 {
 	command.option_defaults()->group("Results and checks");
-	add_option(command, "--power-cut-at", "NUMBER|TIME",
-		   "Cut the device's power in this flash operation, counted from 1, or at this device time. With --image the next "
-		   "start recovers, and ./hartzone verify checks what. "
-		   "E.g. --power-cut-at 2000, --power-cut-at 5ms",
-		   [this](const std::string &text) { return take_power_cut(text, power_cut); });
+	power_cut.add_to(command, "With --image the next start recovers, and ./hartzone verify checks what.");
 	add_flag(command, "--race-check", race_check,
 		 "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
 	add_option(
@@ -219,7 +204,7 @@ MachineOptions RunFlags::machine_options() const
 	if (format_image && o.nand_image.empty())
 		throw Error("--format-image empties the file of --image: give --image too");
 	o.format_image = format_image;
-	o.power_cut_op = conf::parse_count(power_cut).value_or(0);
+	power_cut.apply(o);
 	const auto tell_plugin = [&o](const char *flag, const std::string &word) {
 		if (!o.virtual_clock)
 			throw Error(std::string(flag) + " needs --clock virtual: it is the virtual clock's plugin that does it");
@@ -231,11 +216,9 @@ MachineOptions RunFlags::machine_options() const
 		tell_plugin("--clock-jitter", "jitter=" + clock_jitter);
 	if (!timeline.empty() && !o.virtual_clock)
 		throw Error("--timeline needs --clock virtual: only device time says what happened when");
-	if (!timeline.empty() && !power_cut.empty())
+	if (!timeline.empty() && !power_cut.text.empty())
 		throw Error("--timeline shows a measurement that ends: leave out --power-cut-at");
 	o.timeline = !timeline.empty();
-	if (!o.power_cut_op)
-		o.power_cut_ns = conf::parse_duration_ns(power_cut).value_or(0);
 	return o;
 }
 

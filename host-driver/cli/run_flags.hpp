@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/machine_flags.hpp"
+#include "cli/power_cut.hpp"
 #include "cli/trace_flags.hpp"
 #include "workload/spec.hpp"
 
@@ -13,7 +14,8 @@ namespace hz::cli {
 struct RunFlags {
 	MachineFlags machine;
 	TraceFlags reading;
-	std::string workload, trace, mapping, split, out, timeline, power_cut, clock_jitter;
+	std::string workload, trace, mapping, split, out, timeline, clock_jitter;
+	PowerCutFlag power_cut;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0;
 	double time_scale = 0;
 	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false;

@@ -44,7 +44,8 @@ std::unique_ptr<Machine> find_machine(const VisitFlags &flags)
 } // namespace
 
 Visit::Visit(const VisitFlags &flags) : Visit(find_machine(flags)) {}
-Visit::Visit(const MachineFlags &flags) : Visit(Machine::launch(flags.options())) {}
+Visit::Visit(const MachineFlags &flags) : Visit(flags.options()) {}
+Visit::Visit(const MachineOptions &options) : Visit(Machine::launch(options)) {}
 
 Visit::Visit(std::unique_ptr<Machine> machine) : machine_(std::move(machine)), controller_(std::make_unique<Controller>(*machine_))
 {

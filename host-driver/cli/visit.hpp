@@ -29,6 +29,7 @@ class Visit {
 public:
 	// Boots a device and lets other processes in, or attaches.
 	explicit Visit(const VisitFlags &flags);
+	explicit Visit(const MachineOptions &options);
 	explicit Visit(const MachineFlags &flags);
 
 	Machine &machine() { return *machine_; }

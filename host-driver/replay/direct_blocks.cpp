@@ -78,6 +78,7 @@ Step DirectBlocks::issue(Request &request)
 	request.op = ops[size_t(op_.verb)];
 	request.think_ns = op_.think_ns;
 	request.not_before_ns = op_.not_before_ns;
+	request.fua = op_.fua;
 	op_.think_ns = 0;
 	if (op_.verb != BlockVerb::flush) {
 		request.lba = space_.lba_of(op_.lba);

@@ -93,9 +93,11 @@ void LogShim::issued(Request &request, Cause cause)
 	request.cause = cause;
 	request.think_ns = 0;
 	request.not_before_ns = 0;
+	request.fua = false;
 	if (cause == Cause::user) {
 		request.think_ns = op_.think_ns;
 		request.not_before_ns = op_.not_before_ns;
+		request.fua = op_.fua;
 		op_.think_ns = 0;
 	}
 	outstanding_++;

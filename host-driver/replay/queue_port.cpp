@@ -5,12 +5,18 @@
 namespace hz::replay {
 namespace {
 
+nvme_sqe with_flags(nvme_sqe sqe, const wl::Request &r)
+{
+	sqe.cdw12 |= r.fua ? NVME_RW_FUA : 0;
+	return sqe;
+}
+
 nvme_sqe command_of(const wl::Request &r)
 {
 	switch (r.op) {
 	case wl::Op::read: return QueuePair::read(r.lba, r.sectors);
-	case wl::Op::write: return QueuePair::write(r.lba, r.sectors, r.fua);
-	case wl::Op::append: return QueuePair::append(r.lba, r.sectors);
+	case wl::Op::write: return with_flags(QueuePair::write(r.lba, r.sectors), r);
+	case wl::Op::append: return with_flags(QueuePair::append(r.lba, r.sectors), r);
 	case wl::Op::reset: return QueuePair::zone_send(r.lba, NVME_ZSA_RESET);
 	case wl::Op::reset_all: return QueuePair::zone_send(0, NVME_ZSA_RESET, true);
 	case wl::Op::finish: return QueuePair::zone_send(r.lba, NVME_ZSA_FINISH);

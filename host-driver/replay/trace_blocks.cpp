@@ -47,6 +47,7 @@ bool TraceBlocks::fetch()
 	for (BlockOp &op : pieces_) {
 		op.verb = verb_of(r.op);
 		op.not_before_ns = trace_.arrival_ns(r);
+		op.fua = r.durable;
 	}
 	return true;
 }

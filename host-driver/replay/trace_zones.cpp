@@ -121,6 +121,7 @@ Step TraceZones::next(Request &request)
 	request.sectors = 0;
 	request.think_ns = 0;
 	request.not_before_ns = trace_.arrival_ns(record_);
+	request.fua = record_.durable;
 	request.tag = part.zone;
 	request.stamps.clear();
 	if (record_.bytes) {

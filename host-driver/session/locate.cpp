@@ -100,6 +100,12 @@ fs::path locate_fio_engine()
 		    "the engine for fio, for which ./hartzone setup fetches fio's headers,");
 }
 
+fs::path locate_rocksdb()
+{
+	return find("HARTZONE_ROCKSDB", {"bin/hartzone-rocksdb", "host/bin/hartzone-rocksdb", "lib/hartzone/hartzone-rocksdb"},
+		    "the program with RocksDB, for which ./hartzone setup installs librocksdb-dev,");
+}
+
 fs::path locate_vsock_daemon()
 {
 	fs::path path = from_environment("HARTZONE_VSOCK_DAEMON");

@@ -17,6 +17,8 @@ std::filesystem::path locate_plugin();
 std::filesystem::path locate_nvme_device();
 // $HARTZONE_FIO_ENGINE, else libhartzone-fio.so, fio's way to the device, built or installed in the same tree. Throws Error if there is none.
 std::filesystem::path locate_fio_engine();
+// $HARTZONE_ROCKSDB, else hartzone-rocksdb, the program with RocksDB in it, built or installed in the same tree. Throws Error if there is none.
+std::filesystem::path locate_rocksdb();
 // vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, beside the installed firmware, ~/.cargo/bin. Throws Error if there is none.
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.

@@ -1,11 +1,11 @@
-/* The native trace format: a header line, then `time stream operation [address [length]]` (docs/traces.md). */
+/* The native trace format: a header line, then `time stream operation [address [length] [durable]]` (docs/traces.md). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
 namespace hz::trace {
 namespace {
 
-constexpr std::string_view header = "hartzone-trace";
+constexpr std::string_view header = "hartzone-trace", durable = "durable";
 
 struct Verb {
 	std::string_view name;
@@ -95,7 +95,7 @@ Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::st
 	if (!state.header_seen)
 		return read_header(f, state, why);
 	if (f.count < 3) {
-		why = "expected 'time stream operation [address [length]]'";
+		why = "expected 'time stream operation [address [length] [durable]]'";
 		return Parsed::error;
 	}
 	if (!take_time(f, 0, state, r.time_ns, why))
@@ -109,7 +109,8 @@ Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::st
 	if (!verb)
 		return wrong_field(f, 2, "read, write, append, trim, flush, reset, finish, open or close", why);
 	r.op = verb->op;
-	if (!field_count(f, 3 + verb->address + verb->length, why))
+	r.durable = (r.op == Op::write || r.op == Op::append) && f.count == 6 && f.field[5] == durable;
+	if (!field_count(f, 3 + verb->address + verb->length + r.durable, why))
 		return Parsed::error;
 	if (verb->address && !take_address(f.field[3], state, r))
 		return wrong_field(f, 3, "an address such as 4096 or z3+128", why);

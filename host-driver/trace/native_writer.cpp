@@ -52,6 +52,8 @@ char *write_line(char *out, const Record &r)
 		*out++ = ' ';
 		out = add_number(out, r.bytes);
 	}
+	if (r.durable)
+		out = add_text(out, " durable");
 	return out;
 }
 

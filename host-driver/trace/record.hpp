@@ -21,6 +21,7 @@ struct Record {
 	uint32_t zone = 0;
 	uint64_t offset = 0; /* bytes */
 	uint64_t bytes = 0;
+	bool durable = false; /* write, append: durable when it completes (native format) */
 };
 
 /* what() is "file:line: sentence". */

@@ -17,6 +17,7 @@ struct BlockOp {
 	uint64_t sectors = 0;
 	uint64_t think_ns = 0;
 	uint64_t not_before_ns = 0;
+	bool fua = false; /* write: durable when it completes */
 };
 
 /* Operations of one thread, first the ones that prepare the disk, then the measured ones. */

@@ -80,7 +80,7 @@ class Printed(unittest.TestCase):
             return {"a.out"}
         if "--image" in words:  # a run, or verify's mount after a power cut; and what was promised of it
             image = words[words.index("--image") + 1]
-            return {image, image + ".acked"}
+            return {image, image + ".acked", option(words, "--acked", image)}
         return set()
 
     def check_run(self, words):

@@ -253,6 +253,7 @@ TEST_F(Written, EveryOperationIsReadBackAsItWas)
 			r.offset = 0;
 		if (!hz::trace::moves_data(op) && op != Op::append)
 			r.bytes = 0;
+		r.durable = (op == Op::write || op == Op::append) && random() % 2;
 		r.shared_space = true;
 		records.push_back(r);
 	}
@@ -268,9 +269,9 @@ TEST_F(Written, EveryOperationIsReadBackAsItWas)
 	for (const Record &wanted : records) {
 		Record r;
 		ASSERT_TRUE(reader.next(r));
-		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space),
+		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space, r.durable),
 			  std::tie(wanted.time_ns, wanted.stream, wanted.op, wanted.zoned, wanted.zone, wanted.offset, wanted.bytes,
-				   wanted.shared_space));
+				   wanted.shared_space, wanted.durable));
 	}
 }
 

@@ -184,6 +184,9 @@ TEST(TraceReader, NativeHasZoneOperations)
 	const Op rest[] = {Op::flush, Op::finish, Op::open, Op::close, Op::trim};
 	for (size_t i = 0; i < 5; i++)
 		EXPECT_EQ(r[4 + i].op, rest[i]);
+	EXPECT_TRUE(all("hartzone-trace 1\n0 0 write 8 8 durable\n")[0].durable);
+	EXPECT_TRUE(all("hartzone-trace 1\n0 0 append z1 8 durable\n")[0].durable);
+	EXPECT_FALSE(all("hartzone-trace 1\n0 0 write 8 8\n")[0].durable);
 	EXPECT_EQ(all("hartzone-trace 1 unit=512\n0 0 read 8 8\n")[0].offset, 4096u);
 	EXPECT_FALSE(all("hartzone-trace 1 unit=512\n0 0 read 8 8\n")[0].shared_space);
 	EXPECT_TRUE(all("hartzone-trace 1 unit=512 space=shared\n0 0 read 8 8\n")[0].shared_space);
@@ -196,6 +199,10 @@ TEST(TraceReader, NativeErrors)
 	EXPECT_NE(error_of("0 0 read 1 1\n", "native").find("the first line must be 'hartzone-trace 1'"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1\n", "native").find("t:2: the line has 4 fields instead of 5"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read zz 1\n", "native").find("field 4 'zz': expected an address"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 write 1 1 due\n", "native").find("the line has 6 fields instead of 5"),
+		  std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 1 durable\n", "native").find("the line has 6 fields instead of 5"),
+		  std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 erase 1 1\n", "native").find("field 3 'erase'"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 0\n", "native").find("a size above 0"), std::string::npos);
 	EXPECT_NE(error_of("", "native").find("no 'hartzone-trace' line"), std::string::npos);

@@ -1,0 +1,24 @@
+// PowerCutFlag: the option that cuts the device's power at an operation or a time, and what is said when it has.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include "session/machine.hpp"
+
+namespace hz::cli {
+
+struct PowerCutFlag {
+	std::string text; // as given; empty: no cut
+
+	// `after`: what the next start on the image does, a sentence.
+	void add_to(CLI::App &command, const std::string &after);
+	void apply(MachineOptions &options) const;
+};
+
+// "flash operation 300", "5000000 ns of device time".
+std::string power_cut_place(const MachineOptions &options);
+
+} // namespace hz::cli

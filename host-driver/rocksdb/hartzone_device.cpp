@@ -1,0 +1,139 @@
+// HartzoneDevice: one command at a time, so that under the virtual clock each arrives a turnaround after the one before.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rocksdb/hartzone_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "session/error.hpp"
+
+namespace hz::rocks {
+
+namespace {
+
+using store::block_bytes;
+
+constexpr uint64_t most_transfer = 128 << 10;
+
+uint32_t smaller_limit(uint32_t a, uint32_t b) { return a && b ? std::min(a, b) : std::max(a, b); }
+
+// The one place that says how data are made durable at once.
+nvme_sqe durable(nvme_sqe sqe)
+{
+	sqe.cdw12 |= NVME_RW_FUA;
+	return sqe;
+}
+
+store::ZoneState state_of(const nvme_zone_descriptor &zone)
+{
+	switch (zone.state >> 4) {
+	case NVME_ZS_READ_ONLY:
+	case NVME_ZS_OFFLINE: return {zone.capacity, false};
+	case NVME_ZS_FULL: return {zone.capacity, true};
+	default: return {zone.write_pointer - zone.start, true};
+	}
+}
+
+} // namespace
+
+HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trace) : trace_(trace)
+{
+	QueueOptions options;
+	options.depth = 2;
+	options.data_bytes = most_transfer;
+	queue_ = controller.create_queue(any_queue, options);
+	const NamespaceInfo info = controller.namespace_info(*queue_);
+	if (!info.zoned)
+		throw Error("RocksDB's files need zones: this device is a block device");
+	first_zone_ = info.conventional_zones;
+	zone_size_ = info.zone_size_sectors;
+	shape_ = {.zones = uint32_t(info.zones - first_zone_),
+		  .capacity = info.zone_capacity_sectors,
+		  .max_active = smaller_limit(info.max_open, info.max_active)};
+	transfer_bytes_ = std::min<uint64_t>(most_transfer, info.max_transfer_sectors * block_bytes);
+}
+
+Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Record record, std::span<const std::byte> out,
+			       std::span<std::byte> in)
+{
+	Completion c;
+	try {
+		c = queue_->run(sqe, out, in);
+	} catch (const Error &e) {
+		throw store::DeviceError(e.what());
+	}
+	if (c.status)
+		throw store::DeviceError(std::string(command_names[size_t(command)]) + " of zone " + std::to_string(record.zone) +
+					 " failed: " + status_text(c.status));
+	CommandAccount &one = account_.of[size_t(command)];
+	one.bytes += std::max(out.size(), in.size());
+	one.latency.add(c.latency_ns());
+	if (!account_.end_ns)
+		account_.begin_ns = c.arrival_ns;
+	account_.end_ns = c.completed_ns;
+	if (trace_) {
+		record.time_ns = c.arrival_ns;
+		trace_->put(record);
+	}
+	return c;
+}
+
+store::ZoneState HartzoneDevice::state(uint32_t zone)
+{
+	std::array<std::byte, block_bytes> data;
+	Completion c;
+	try {
+		c = queue_->run(QueuePair::zone_report(start_of(zone), uint32_t(data.size())), {}, data);
+	} catch (const Error &e) {
+		throw store::DeviceError(e.what());
+	}
+	if (c.status)
+		throw store::DeviceError("the report of zone " + std::to_string(zone) + " failed: " + status_text(c.status));
+	nvme_zone_descriptor descriptor;
+	std::memcpy(&descriptor, data.data() + sizeof(nvme_zone_report), sizeof(descriptor));
+	return state_of(descriptor);
+}
+
+void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::byte> data, store::Safety safety)
+{
+	const bool now = safety == store::Safety::durable;
+	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
+		const auto part = data.first(std::min(data.size(), transfer_bytes_));
+		const nvme_sqe sqe = QueuePair::write(start_of(zone) + block, uint32_t(part.size() / block_bytes));
+		run(now ? Command::durable_write : Command::write, now ? durable(sqe) : sqe,
+		    {.op = trace::Op::write,
+		     .zoned = true,
+		     .zone = zone,
+		     .offset = block * block_bytes,
+		     .bytes = part.size(),
+		     .durable = now},
+		    part);
+		block += part.size() / block_bytes;
+	}
+}
+
+void HartzoneDevice::read(uint32_t zone, uint64_t block, std::span<std::byte> data)
+{
+	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
+		const auto part = data.first(std::min(data.size(), transfer_bytes_));
+		run(Command::read, QueuePair::read(start_of(zone) + block, uint32_t(part.size() / block_bytes)),
+		    {.op = trace::Op::read, .zoned = true, .zone = zone, .offset = block * block_bytes, .bytes = part.size()}, {}, part);
+		block += part.size() / block_bytes;
+	}
+}
+
+void HartzoneDevice::reset(uint32_t zone)
+{
+	run(Command::reset, QueuePair::zone_send(start_of(zone), NVME_ZSA_RESET), {.op = trace::Op::reset, .zoned = true, .zone = zone});
+}
+
+void HartzoneDevice::flush() { run(Command::flush, QueuePair::flush(), {.op = trace::Op::flush}); }
+
+DeviceAccount HartzoneDevice::take_account()
+{
+	DeviceAccount taken;
+	std::swap(taken, account_);
+	return taken;
+}
+
+} // namespace hz::rocks

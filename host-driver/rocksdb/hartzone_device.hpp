@@ -1,0 +1,57 @@
+// HartzoneDevice: the store's device, by a queue pair of a machine that is up; counts and records what is asked of it.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "results/histogram.hpp"
+#include "rocksdb/store/zoned_device.hpp"
+#include "session/controller.hpp"
+#include "trace/native_writer.hpp"
+
+namespace hz::rocks {
+
+enum class Command : uint8_t { read, write, durable_write, flush, reset };
+inline constexpr size_t commands = 5;
+inline constexpr std::array<std::string_view, commands> command_names = {"read", "write", "durable write", "flush", "reset"};
+
+struct CommandAccount {
+	uint64_t bytes = 0;
+	res::Histogram latency; // ns; its count is that of the commands
+};
+struct DeviceAccount {
+	std::array<CommandAccount, commands> of;
+	uint64_t begin_ns = 0, end_ns = 0; // arrival of the first command, completion of the last
+};
+
+class HartzoneDevice : public store::ZonedDevice {
+public:
+	// `trace`: takes all commands but reports of zones; may be nullptr. Throws Error where there are no zones.
+	HartzoneDevice(Controller &controller, trace::NativeWriter *trace);
+
+	const store::DeviceShape &shape() const override { return shape_; }
+	store::ZoneState state(uint32_t zone) override;
+	void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, store::Safety safety) override;
+	void read(uint32_t zone, uint64_t block, std::span<std::byte> data) override;
+	void reset(uint32_t zone) override;
+	void flush() override;
+
+	// What was counted since the last call.
+	DeviceAccount take_account();
+
+private:
+	Completion run(Command command, const nvme_sqe &sqe, trace::Record record, std::span<const std::byte> out = {},
+		       std::span<std::byte> in = {});
+	uint64_t start_of(uint32_t zone) const { return (first_zone_ + zone) * zone_size_; }
+
+	std::unique_ptr<QueuePair> queue_;
+	trace::NativeWriter *trace_;
+	store::DeviceShape shape_;
+	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
+	DeviceAccount account_;
+};
+
+} // namespace hz::rocks

@@ -1,0 +1,60 @@
+// MetadataLog: records in the device's first zones, of which one holds the newest log: a snapshot, then what has changed since.
+//
+// A record is whole blocks, written durably: a header of 40 bytes (magic, generation of the zone's log, number of the record in it, bytes,
+// checksums of the content and of the header), then its content. When a zone is full, the next one gets a snapshot of a higher generation,
+// and the old one is reset after that. A zone's write pointer tells what was torn by a power cut from what is damaged: a record that ends
+// behind the pointer was never acknowledged and ends the log; one before it that has not its checksum is damage, which is refused.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "rocksdb/store/bytes.hpp"
+#include "rocksdb/store/zoned_device.hpp"
+
+namespace hz::store {
+
+class MetadataLog {
+public:
+	static constexpr uint32_t zones = 3;       // one may become read only
+	static constexpr uint32_t most_active = 2; // while it goes from one to the next
+
+	explicit MetadataLog(ZonedDevice &device) : device_(device) {}
+
+	// The first log; what the zones held is gone.
+	void format(std::span<const std::byte> snapshot);
+	// The contents of the newest log's records, the snapshot first. Throws Damaged.
+	void replay(const std::function<void(std::span<const std::byte>)> &take);
+	// Durable when it returns. false: the zone has no room for it, and nothing was written: roll().
+	bool append(std::span<const std::byte> content);
+	// A snapshot into the next zone, where the log goes on.
+	void roll(std::span<const std::byte> snapshot);
+
+private:
+	struct Header {
+		uint64_t generation;
+		uint32_t number, bytes, content_crc;
+	};
+	struct Found {
+		uint32_t zone;
+		uint64_t generation, blocks;
+	};
+
+	Bytes encode(std::span<const std::byte> content) const;
+	static std::optional<Header> decode(std::span<const std::byte> block);
+	// The record at `block`, if it ends before the write pointer. Throws Damaged.
+	std::optional<Header> read_record(uint32_t zone, uint64_t block, uint64_t written, Bytes &content);
+	std::optional<Found> newest();
+	void write(std::span<const std::byte> content);
+	bool try_zone(uint32_t zone, std::span<const std::byte> snapshot);
+
+	ZonedDevice &device_;
+	uint32_t zone_ = zones - 1; // of the newest log
+	uint64_t generation_ = 0;
+	uint32_t number_ = 0; // of the next record
+	uint64_t block_ = 0;  // and its place
+};
+
+} // namespace hz::store

@@ -1,0 +1,57 @@
+// ZonedDevice: what the store asks of a device with zones; the one behind it may be a test's, in memory.
+//
+// Zones are counted from the first sequential one; blocks of 4 KiB from the start of their zone. Used by one thread at a time. What fails
+// throws DeviceError, and the zone's state must then be asked for anew.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+namespace hz::store {
+
+inline constexpr uint64_t block_bytes = 4096;
+inline uint64_t blocks_of(uint64_t bytes) { return (bytes + block_bytes - 1) / block_bytes; }
+
+// Each says one sentence.
+struct DeviceError : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+struct NoSpace : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+// What the device holds cannot have been written by the store, or is not what it was promised.
+struct Damaged : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+
+struct DeviceShape {
+	uint32_t zones = 0;
+	uint64_t capacity = 0;   // blocks of a zone
+	uint32_t max_active = 0; // zones that are begun and not full, at once; 0: no limit
+};
+
+// `durable`: is there after any power cut from the moment the write has ended, and all that lies before it in its zone.
+enum class Safety : uint8_t { until_flush, durable };
+
+struct ZoneState {
+	uint64_t written = 0;  // blocks; a full zone: its capacity
+	bool writable = false; // false: dead; what was written may still be read
+};
+
+class ZonedDevice {
+public:
+	virtual ~ZonedDevice() = default;
+	virtual const DeviceShape &shape() const = 0;
+	virtual ZoneState state(uint32_t zone) = 0;
+	// At the zone's write pointer, which `block` must be; whole blocks, within the zone's capacity, of any number.
+	virtual void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
+	virtual void read(uint32_t zone, uint64_t block, std::span<std::byte> data) = 0;
+	virtual void reset(uint32_t zone) = 0;
+	// Everything that was written is durable afterwards.
+	virtual void flush() = 0;
+};
+
+} // namespace hz::store

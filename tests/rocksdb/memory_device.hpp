@@ -1,0 +1,107 @@
+// MemoryDevice: a zoned device in memory that keeps the rules strictly, can lose power after any command, and shows its blocks to be damaged.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "rocksdb/store/bytes.hpp"
+#include "rocksdb/store/zoned_device.hpp"
+
+namespace hz::store {
+
+struct PowerLost : DeviceError {
+	using DeviceError::DeviceError;
+};
+
+class MemoryDevice : public ZonedDevice {
+public:
+	struct Zone {
+		Bytes data;
+		uint64_t durable = 0; // blocks
+		bool writable = true;
+	};
+
+	explicit MemoryDevice(const DeviceShape &shape) : zone(shape.zones), shape_(shape) {}
+
+	const DeviceShape &shape() const override { return shape_; }
+	ZoneState state(uint32_t at) override { return {written(at), zone[at].writable}; }
+
+	void write(uint32_t at, uint64_t block, std::span<const std::byte> data, Safety safety) override
+	{
+		require(zone[at].writable, "the zone is read only");
+		require(block == written(at), "not at the write pointer");
+		require(data.size() % block_bytes == 0 && block + data.size() / block_bytes <= shape_.capacity, "not within the zone");
+		// A cut within a command leaves the blocks before it.
+		for (; !data.empty(); data = data.subspan(block_bytes)) {
+			step();
+			zone[at].data.insert(zone[at].data.end(), data.begin(), data.begin() + block_bytes);
+			if (safety == Safety::durable)
+				zone[at].durable = written(at);
+		}
+		require(active() <= shape_.max_active || !shape_.max_active, "too many active zones");
+		blocks_written++;
+	}
+
+	void read(uint32_t at, uint64_t block, std::span<std::byte> data) override
+	{
+		require(data.size() % block_bytes == 0 && block + data.size() / block_bytes <= written(at), "nothing was written there");
+		std::copy_n(zone[at].data.begin() + ptrdiff_t(block * block_bytes), data.size(), data.begin());
+	}
+
+	void reset(uint32_t at) override
+	{
+		require(zone[at].writable, "the zone is read only");
+		step();
+		zone[at].data.clear();
+		zone[at].durable = 0;
+		resets++;
+	}
+
+	void flush() override
+	{
+		step();
+		for (uint32_t i = 0; i < zone.size(); i++)
+			zone[i].durable = written(i);
+	}
+
+	// What a power cut leaves; `kept`: so many blocks of those that were not durable have arrived in each zone anyway.
+	void lose_power(uint64_t kept = 0)
+	{
+		for (uint32_t i = 0; i < zone.size(); i++)
+			zone[i].data.resize(std::min(written(i), zone[i].durable + kept) * block_bytes);
+		steps_left = UINT64_MAX;
+		flush();
+	}
+
+	uint64_t written(uint32_t at) const { return zone[at].data.size() / block_bytes; }
+	uint32_t active() const
+	{
+		return uint32_t(std::count_if(zone.begin(), zone.end(), [this](const Zone &one) {
+			return !one.data.empty() && one.data.size() < shape_.capacity * block_bytes;
+		}));
+	}
+
+	std::vector<Zone> zone;
+	uint64_t steps_left = UINT64_MAX, steps = 0; // blocks written, resets and flushes until the power is gone
+	uint64_t resets = 0, blocks_written = 0;
+
+private:
+	static void require(bool holds, const char *sentence)
+	{
+		if (!holds)
+			throw DeviceError(sentence);
+	}
+	void step()
+	{
+		if (!steps_left)
+			throw PowerLost("the power is gone");
+		steps_left--;
+		steps++;
+	}
+
+	DeviceShape shape_;
+};
+
+} // namespace hz::store
