@@ -121,7 +121,8 @@ Step TraceZones::next(Request &request)
 	request.sectors = 0;
 	request.think_ns = 0;
 	request.not_before_ns = trace_.arrival_ns(record_);
-	request.fua = record_.durable;
+	request.durable = record_.durable && cells_.share().durable_writes;
+	request.fua = record_.durable && !request.durable;
 	request.tag = part.zone;
 	request.stamps.clear();
 	if (record_.bytes) {

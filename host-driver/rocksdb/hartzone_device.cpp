@@ -17,10 +17,13 @@ constexpr uint64_t most_transfer = 128 << 10;
 
 uint32_t smaller_limit(uint32_t a, uint32_t b) { return a && b ? std::min(a, b) : std::max(a, b); }
 
-// The one place that says how data are made durable at once.
-nvme_sqe durable(nvme_sqe sqe)
+// The one place that says how data are made durable at once: protected from a loss of power where the device does that, else on flash.
+nvme_sqe durable(nvme_sqe sqe, bool protection)
 {
-	sqe.cdw12 |= NVME_RW_FUA;
+	if (protection)
+		sqe.cdw3 |= NVME_RW_DURABLE;
+	else
+		sqe.cdw12 |= NVME_RW_FUA;
 	return sqe;
 }
 
@@ -45,6 +48,7 @@ HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trac
 	const NamespaceInfo info = controller.namespace_info(*queue_);
 	if (!info.zoned)
 		throw Error("RocksDB's files need zones: this device is a block device");
+	protection_ = info.durable_writes;
 	first_zone_ = info.conventional_zones;
 	zone_size_ = info.zone_size_sectors;
 	shape_ = {.zones = uint32_t(info.zones - first_zone_),
@@ -100,7 +104,7 @@ void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::b
 	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
 		const auto part = data.first(std::min(data.size(), transfer_bytes_));
 		const nvme_sqe sqe = QueuePair::write(start_of(zone) + block, uint32_t(part.size() / block_bytes));
-		run(now ? Command::durable_write : Command::write, now ? durable(sqe) : sqe,
+		run(now ? Command::durable_write : Command::write, now ? durable(sqe, protection_) : sqe,
 		    {.op = trace::Op::write,
 		     .zoned = true,
 		     .zone = zone,

@@ -51,6 +51,7 @@ private:
 	trace::NativeWriter *trace_;
 	store::DeviceShape shape_;
 	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
+	bool protection_ = false; // the device takes durable writes
 	DeviceAccount account_;
 };
 

@@ -65,10 +65,13 @@ class RocksDb(unittest.TestCase):
         self.assertGreater(first["ftl"]["buffer_flushes"]["host"], 2 * plain["ftl"]["buffer_flushes"]["host"])
 
     def test_power_cuts_lose_no_synced_key(self):
-        """Also while the files are opened again; what was acknowledged grows with the time of the cut."""
+        """Also while the files are opened again; what was acknowledged grows with the time of the cut. A device that protects writes from
+        a loss of power is asked to; another one writes them to flash at once."""
+        small = (TOP / "configs" / "devices" / "small.yaml").read_text()
+        (self.folder / "protecting.yaml").write_text(small + "plp: {mode: selective}\n")
         known = []
-        for cut in (7, 40, 90, 180, 400):
-            image = ("rocksdb", "--device", "small", "--image", f"{cut}.img")
+        for cut, device in ((7, "small"), (40, "small"), (90, "protecting.yaml"), (180, "small"), (400, "protecting.yaml")):
+            image = ("rocksdb", "--device", device, "--image", f"{cut}.img")
             load = ("--keys", 1500, "--acked", f"{cut}.acked")
             out = self.good(*image, "--power-cut-at", cut, "fillseq", "overwrite", *load, "--memtable", 1, "--sync-every", 3)
             self.assertIn(f"the power was cut at flash operation {cut}, as asked", out)
