@@ -295,8 +295,7 @@ struct nvme_identify_controller {
 	char subnqn[256];
 	uint8_t reserved1024[1024];
 	struct nvme_power_state psd[32];
-	uint8_t hz_protection; /* vendor: enum nvme_hz_protection */
-	uint8_t vs[1023];
+	uint8_t vs[1024]; /* vendor: enum nvme_hz_vs */
 };
 HZ_ASSERT_SIZE(struct nvme_identify_controller, 4096);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, mdts, 77);
@@ -304,7 +303,8 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
-HZ_ASSERT_OFFSET(struct nvme_identify_controller, hz_protection, 3072);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, vs, 3072);
+enum nvme_hz_vs { NVME_HZ_VS_PROTECTION = 0 };          /* byte of the vendor's bytes: enum nvme_hz_protection */
 enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is honoured; else it is refused */
 enum {
 	NVME_OACS_DBBUF = 0x100,

@@ -59,7 +59,7 @@ TEST_F(Admin, IdentifyController)
 	EXPECT_EQ(id.ver, 0x20000u);
 	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF);
 	EXPECT_EQ(id.vwc, 7);
-	EXPECT_EQ(id.hz_protection, 0) << "durable writes are refused, and it says so";
+	EXPECT_EQ(id.vs[NVME_HZ_VS_PROTECTION], 0) << "durable writes are refused, and it says so";
 	EXPECT_EQ(id.oaes, uint32_t{NVME_NOTICE_ZONES});
 	EXPECT_EQ(std::string(id.subnqn, 4), "nqn.");
 }
@@ -224,7 +224,7 @@ TEST(Protection, WhatTheModesOfferIsTold)
 		rig.enable();
 		ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_IDENTIFY, NVME_CNS_CONTROLLER, 0, rig.buffer())), 0);
 		const bool cache = mode != HZ_PLP_FULL;
-		EXPECT_EQ(rig.page<nvme_identify_controller>().hz_protection, mode == HZ_PLP_NONE ? 0 : NVME_HZ_DURABLE_WRITES);
+		EXPECT_EQ(rig.page<nvme_identify_controller>().vs[NVME_HZ_VS_PROTECTION], mode == HZ_PLP_NONE ? 0 : NVME_HZ_DURABLE_WRITES);
 		EXPECT_EQ(rig.page<nvme_identify_controller>().vwc & NVME_VWC_PRESENT, cache ? NVME_VWC_PRESENT : 0);
 		EXPECT_EQ(rig.set_feature(NVME_FEAT_VOLATILE_WRITE_CACHE, 0).status, cache ? 0 : bad_field);
 		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_FEATURES, NVME_FEAT_VOLATILE_WRITE_CACHE)), cache ? 0 : bad_field);

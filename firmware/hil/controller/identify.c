@@ -49,7 +49,7 @@ static void identify_controller(struct hil *hil, void *page)
 	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
-	id->hz_protection = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
+	id->vs[NVME_HZ_VS_PROTECTION] = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 
 static void identify_namespace(struct hil *hil, void *page)
