@@ -3,6 +3,7 @@
 #include "keep/verify_image.hpp"
 
 #include "replay/pattern.hpp"
+#include "replay/progress.hpp"
 #include "session/error.hpp"
 
 namespace hz {
@@ -82,7 +83,12 @@ private:
 VerifyReport verify_image(const AckRecord &record, QueuePair &queue, const NamespaceInfo &device)
 {
 	Verifier verifier(queue, device);
-	record.each(0, record.sectors(), [&](uint64_t lba, const Promise &promise) { return verifier.add(lba, promise), true; });
+	replay::Progress progress("reading what was promised");
+	record.each(0, record.sectors(), [&](uint64_t lba, const Promise &promise) {
+		verifier.add(lba, promise);
+		progress.show(static_cast<uint32_t>(lba * 1000000 / record.sectors()));
+		return true;
+	});
 	verifier.finish();
 	return verifier.report();
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
@@ -144,6 +145,14 @@ class Kept(unittest.TestCase):
         self.run_on("--power-cut-at", "30")
         raw = self.record.read_bytes()
         self.assertEqual((len(raw) - HEADER_BYTES) % ENTRY_BYTES, 0)
+
+    def test_progress_of_verify_on_a_terminal(self):
+        self.run_on()
+        terminal, end = pty.openpty()
+        with os.fdopen(terminal, "rb", buffering=0) as shown:
+            subprocess.run([DRIVER, "verify", "--image", self.image], stdout=subprocess.DEVNULL, stderr=end, check=True)
+            os.close(end)
+            self.assertRegex(shown.read(4096), rb"\r\[\.+\]   0 % reading what was promised")
 
     def test_what_is_missing_is_told(self):
         self.run_on()
