@@ -33,6 +33,7 @@ enum hz_vc_hint {
 				     address slot.arg2; for the plugin's ledger, inside a freeze */
 	HZ_VC_SPAN =
 		0x10f,     /* slot.arg2 (HZ_VC_SPAN_OF) lasted from slot.arg0 to slot.arg1 ns; for the plugin's timeline, inside a freeze */
+	HZ_VC_HAD = 0x110, /* … to 0x11f: a logical lock was had, HZ_VC_HAD + its number; for the plugin's ledger, anywhere */
 	HZ_VC_END = 0x1ff, /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run
@@ -41,12 +42,17 @@ enum hz_vc_hint {
  * 0; slot.arg2 stays where it cannot (the clock runs, a race check looks at each access, no file is known there): then the hart does it.
  * WRS.STO (0x01d00073) parks on the LR reservation with deadline slot.arg0 ns (UINT64_MAX: none); WRS.NTO parks without one. */
 
+enum { HZ_VC_LOGICAL_LOCKS = 16 };
+
 enum hz_vc_lock_event {
 	HZ_VC_LOCK_ASKED,  /* in vain: the hart waits */
 	HZ_VC_LOCK_WAITED, /* the wait is over, GOT follows */
 	HZ_VC_LOCK_GOT,
 	HZ_VC_LOCK_GOT_SHARED, /* beside other readers */
 	HZ_VC_LOCK_GIVEN,      /* back */
+	HZ_VC_LOCK_REFUSED,    /* to a hart that does not wait */
+	HZ_VC_LOGICAL_ASKED,   /* of a logical lock, which slot.arg1 names likewise: what slot.arg2 is the address of begins to wait */
+	HZ_VC_LOGICAL_ENDED,   /* … its wait is over, if it waited; slot.arg1 says nothing */
 	HZ_VC_LOCKS_RESET,     /* statistics of all locks begin anew */
 	HZ_VC_LOCKS_REPORTED,  /* … and are what a report shows */
 };

@@ -65,6 +65,10 @@ def lock_classes():
     return rows("protocol/lock_classes.def", "HZ_LOCK_CLASS", ("constant", "name", "level", "shards", "instances", "protects"))
 
 
+def logical_locks():
+    return rows("protocol/logical_locks.def", "HZ_LOGICAL_LOCK", ("constant", "name", "instances", "had", "waits"))
+
+
 FIELD = ("type", "member", "section", "key", "echo", "unit", "least", "most", "default", "image", "text")
 COLUMNS = {"HZ_FIELD": FIELD, "HZ_LIST": (*FIELD[:2], "items", *FIELD[2:]), "HZ_PART": FIELD[1:]}
 

@@ -6,6 +6,7 @@
 #include "host_wait.h"
 #include "jitter.h"
 #include "ledger.h"
+#include "logical.h"
 #include "pair.h"
 #include "race.h"
 #include "timeline.h"
@@ -50,6 +51,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_FILL: return vc_fill(h);
 	case VC_LANES: return vc_lanes(h);
 	case VC_LOCK: return vc_ledger_event(h);
+	case VC_HAD: return vc_logical_had(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);

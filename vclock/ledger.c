@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "ledger_report.h"
+#include "logical.h"
 
 enum { MOST_HELD = 16 };
 
@@ -132,6 +133,7 @@ static void begin_anew(void)
 		if (entry)
 			*entry = (struct vc_ledger_blame){ .tag = entry->tag };
 	}
+	vc_logical_begin_anew();
 	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
 		if (vc_ledger.classes[c])
 			memset(vc_ledger.classes[c], 0, sizeof(*vc_ledger.classes[c]));
@@ -145,6 +147,8 @@ void vc_ledger_event(struct vc_hart *h)
 
 	if (!vc.options.locks || vc.ended)
 		return;
+	if (slot->arg0 == HZ_VC_LOGICAL_ASKED || slot->arg0 == HZ_VC_LOGICAL_ENDED)
+		return vc_logical_event(h, now_ns);
 	if (slot->arg0 == HZ_VC_LOCKS_RESET)
 		return begin_anew();
 	if (slot->arg0 == HZ_VC_LOCKS_REPORTED)
@@ -156,6 +160,9 @@ void vc_ledger_event(struct vc_hart *h)
 	case HZ_VC_LOCK_GOT: return got(h, lock, (uint32_t)slot->arg2, now_ns, false);
 	case HZ_VC_LOCK_GOT_SHARED: return got(h, lock, (uint32_t)slot->arg2, now_ns, true);
 	case HZ_VC_LOCK_GIVEN: return gave(h, lock, now_ns);
+	case HZ_VC_LOCK_REFUSED: class_of(lock->tag)->refused++; return;
+	case HZ_VC_LOGICAL_ASKED:
+	case HZ_VC_LOGICAL_ENDED:
 	case HZ_VC_LOCKS_RESET:
 	case HZ_VC_LOCKS_REPORTED: return;
 	}

@@ -28,6 +28,7 @@ struct vc_ledger_lock {
 struct vc_ledger_class {
 	struct vc_histogram wait, hold;
 	uint64_t handover[VC_MAX_HARTS][VC_MAX_HARTS]; /* from hart to hart */
+	uint64_t refused;                              /* tries that failed */
 	uint64_t takes_holding[VC_LEDGER_CLASSES];     /* acquisitions by a hart that held a lock of that class last taken */
 };
 

@@ -8,6 +8,7 @@
 
 #include "device_config.h"
 #include "ledger.h"
+#include "logical.h"
 #include "symbol.h"
 
 enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
@@ -33,8 +34,7 @@ static uint64_t taken(const struct vc_ledger_lock *lock)
 	return sum;
 }
 
-/* Entries of a table that `counts` of, most of `weight` first; ties by tag, which repeats. */
-static unsigned sorted(const struct vc_table *table, int (*compare)(const void *, const void *), const void ***out)
+unsigned vc_sorted(const struct vc_table *table, int (*compare)(const void *, const void *), const void ***out)
 {
 	unsigned n = 0;
 
@@ -48,7 +48,7 @@ static unsigned sorted(const struct vc_table *table, int (*compare)(const void *
 	return n;
 }
 
-static int by_weight(uint64_t a, uint64_t b, uint64_t tag_a, uint64_t tag_b)
+int vc_by_weight(uint64_t a, uint64_t b, uint64_t tag_a, uint64_t tag_b)
 {
 	if (a != b)
 		return a < b ? 1 : -1;
@@ -59,19 +59,19 @@ static int longest_wait(const void *a, const void *b)
 {
 	const struct vc_ledger_lock *x = *(const void *const *)a, *y = *(const void *const *)b;
 
-	return by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
+	return vc_by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
 }
 
 static int most_blamed(const void *a, const void *b)
 {
 	const struct vc_ledger_blame *x = *(const void *const *)a, *y = *(const void *const *)b;
 
-	return by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
+	return vc_by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
 }
 
 /* --- a lock --- */
 
-static void write_by_hart(FILE *out, const uint64_t *counts)
+void vc_write_by_hart(FILE *out, const uint64_t *counts)
 {
 	fprintf(out, "[");
 	for (unsigned i = 0; i < vc.harts; i++)
@@ -102,14 +102,14 @@ static void write_lock(FILE *out, const struct vc_ledger_lock *lock, bool first)
 		first ? "" : ",", class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), taken(lock), lock->contended,
 		lock->wait_ns, lock->hold_ns, lock->handovers, lock->contended ? (double)lock->depth_sum / (double)lock->contended : 0,
 		lock->depth_most, fairness(lock->acquisitions), lock->longest_streak);
-	write_by_hart(out, lock->acquisitions);
+	vc_write_by_hart(out, lock->acquisitions);
 	fprintf(out, "}");
 }
 
 static void write_locks(FILE *out)
 {
 	const void **all;
-	unsigned n = sorted(&vc_ledger.locks, longest_wait, &all), written = 0;
+	unsigned n = vc_sorted(&vc_ledger.locks, longest_wait, &all), written = 0;
 
 	fprintf(out, "    \"locks\": [");
 	for (unsigned i = 0; i < n && written < MOST_LOCKS; i++)
@@ -121,7 +121,7 @@ static void write_locks(FILE *out)
 
 /* --- a class --- */
 
-static void write_times(FILE *out, const char *name, const struct vc_histogram *h)
+void vc_write_times(FILE *out, const char *name, const struct vc_histogram *h)
 {
 	static const unsigned ranks[] = { 500, 900, 990, 999 };
 	static const char *const names[] = { "p50", "p90", "p99", "p999" };
@@ -159,12 +159,12 @@ static void write_classes(FILE *out)
 		if (!all || !all->hold.total)
 			continue;
 		fprintf(out, "%s\n      {\"class\": \"%s\", ", comma, class_name(c));
-		write_times(out, "wait", &all->wait);
+		vc_write_times(out, "wait", &all->wait);
 		fprintf(out, ", ");
-		write_times(out, "hold", &all->hold);
+		vc_write_times(out, "hold", &all->hold);
 		fprintf(out, ", ");
 		write_handovers(out, all);
-		fprintf(out, "}");
+		fprintf(out, ", \"refused\": %" PRIu64 "}", all->refused);
 		comma = ",";
 	}
 	fprintf(out, "\n    ],\n");
@@ -175,7 +175,7 @@ static void write_classes(FILE *out)
 static void write_blames(FILE *out)
 {
 	const void **all;
-	unsigned n = sorted(&vc_ledger.blames, most_blamed, &all);
+	unsigned n = vc_sorted(&vc_ledger.blames, most_blamed, &all);
 	char waiter[160], holder[160];
 
 	fprintf(out, "    \"blame\": [");
@@ -207,7 +207,7 @@ static void write_nesting(FILE *out)
 					class_name(c), vc_ledger.classes[c]->takes_holding[held]);
 				comma = ", ";
 			}
-	fprintf(out, "]\n");
+	fprintf(out, "],\n");
 }
 
 static void write_now(FILE *out)
@@ -217,6 +217,7 @@ static void write_now(FILE *out)
 	write_locks(out);
 	write_blames(out);
 	write_nesting(out);
+	vc_logical_write_json(out);
 	fprintf(out, "  }");
 }
 

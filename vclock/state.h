@@ -64,6 +64,7 @@ enum vc_kind {
 	VC_LANES,
 	VC_LOCK,
 	VC_SPAN,
+	VC_HAD,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };

@@ -119,6 +119,8 @@ static enum vc_kind hint_kind(uint32_t imm)
 
 	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
+	if (imm >= HZ_VC_HAD && imm - HZ_VC_HAD < HZ_VC_LOGICAL_LOCKS)
+		return VC_HAD;
 	return imm == HZ_VC_END ? VC_END : VC_PLAIN;
 }
 

@@ -119,6 +119,41 @@ void add_locks(Page &page, const json &result)
 	page.table({"lock", "kind", "taken", "contended", "waited µs", "p99 µs", "max µs", "held µs", "hand-overs"}, rows);
 }
 
+Row wait_row(const json &all, const std::string &contended, const std::string &depth)
+{
+	const json &wait = all["wait"];
+	return {words(all["class"]), contended,       us(wait["ns"]),   us(wait["mean"]), us(wait["p50"]),
+		us(wait["p90"]),     us(wait["p99"]), us(wait["p999"]), us(wait["max"]),  depth};
+}
+
+// What the virtual clock's ledger knows beyond the firmware's own statistics.
+void add_ledger(Page &page, const json &result)
+{
+	const json ledger = result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json();
+	if (!ledger.is_object())
+		return;
+	std::vector<Row> spin, logical;
+	for (const json &all : ledger["classes"])
+		if (all["wait"]["count"] > 0)
+			spin.push_back(
+				wait_row(all, words(all["wait"]["count"]) + " of " + words(all["hold"]["count"]), us(all["hold"]["max"])));
+	for (const json &all : ledger["logical"])
+		if (all["acquisitions"] > 0 || all["contended"] > 0)
+			logical.push_back(wait_row(all, words(all["contended"]) + " for " + words(all["acquisitions"]),
+						   short_number(all["depth_mean"]) + ", " + words(all["depth_max"])));
+	if (!spin.empty()) {
+		page.heading("Waits for spin locks, by class");
+		page.table({"class", "contended", "waited µs", "mean µs", "p50", "p90", "p99", "p99.9", "max", "longest hold µs"}, spin);
+	}
+	if (!logical.empty()) {
+		page.heading("Waits for logical locks");
+		page.text(
+			"What requests and zones wait for in a queue, and not in a spin: how many waits there were for how often each was had; "
+			"depth: how many a waiter found waiting before it, on average and at most.");
+		page.table({"what", "waits", "waited µs", "mean µs", "p50", "p90", "p99", "p99.9", "max", "depth"}, logical);
+	}
+}
+
 void add_flattened(Page &page, const std::string &title, const json &value)
 {
 	const json leaves = value.flatten();
@@ -184,6 +219,7 @@ std::string run_report(const json &result)
 	add_harts(page, result);
 	add_flash(page, result);
 	add_locks(page, result);
+	add_ledger(page, result);
 	add_provenance(page, result);
 	page.heading("Configuration");
 	add_flattened(page, "Device", result["device"]);

@@ -43,6 +43,7 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 		all.class[c] = classes[c];
 		all.shard[c] = NULL;
 	}
+	lt_ledger_init(level);
 	lt_clh_harts_init(arena, harts);
 	lt_cohort_harts_init(harts, 0);
 	lt_checks_init();
@@ -128,11 +129,10 @@ void lt_locks_share_one(unsigned lock_class)
 
 typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
-/* The ledger of the virtual clock goes with the most detailed level; it takes no device time. A call, so that its branch gives the
- * freeze around it no second end. */
+/* It takes no device time. A call, so that its branch gives the freeze around it no second end. */
 static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event, const void *site)
 {
-	if (all.level == LT_STATS_ALL)
+	if (lt_ledger_told())
 		lt_tell_lock(event, lock->lock_class, lock->index, site);
 }
 
@@ -224,8 +224,12 @@ void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lock = lock->at;
-	if (!lock->ops->try_(lock, node))
+	if (!lock->ops->try_(lock, node)) {
+		clock_freeze();
+		tell_ledger(lock, HZ_VC_LOCK_REFUSED, NULL);
+		clock_thaw();
 		return false;
+	}
 	note_acquired(lock, __builtin_return_address(0));
 	return true;
 }

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+static bool ledger_told; /* written before the harts run */
+
+void lt_ledger_init(enum lt_stats_level level) { ledger_told = level == LT_STATS_ALL; }
+
+bool lt_ledger_told(void) { return ledger_told; }
+
 static unsigned bucket_of(uint64_t ns)
 {
 	unsigned top;

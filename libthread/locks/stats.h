@@ -33,6 +33,10 @@ struct lt_lock_stats {
 	struct lt_lock_counters of_hart[];
 };
 
+/* The ledger of the virtual clock hears of each event at the most detailed level. */
+void lt_ledger_init(enum lt_stats_level level);
+bool lt_ledger_told(void);
+
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */
 void lt_lock_stats_acquired(struct lt_lock_stats *stats);

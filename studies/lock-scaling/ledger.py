@@ -1,8 +1,10 @@
-"""What the ledger of locks (docs/results.md, vclock.locks) says of a point: how long each class waits, who waits for whom."""
+"""What the ledger of locks (docs/results.md, vclock.locks) says of a point: which locks cost most, how long each class waits, who waits for
+whom, what is taken while what is held, and what is waited for in a queue instead of a spin."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot
 
-MOST_BLAMES = 8
+MOST_BLAMES = MOST_LOCKS = 8
+RANKS = ("p50", "p90", "p99", "p999", "max")
 COLUMNS = ("waits", "wait mean", "p50", "p90", "p99", "p99.9", "max", "hold mean", "p50", "p99", "p99.9", "max")
 
 
@@ -14,7 +16,8 @@ def of_run(result):
     worst = max(ledger["classes"], key=lambda c: (c["wait"]["ns"], c["class"]))
     return {"classes": [{key: c[key] for key in ("class", "wait", "hold")} for c in ledger["classes"]],
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
-            "lock": ledger["locks"][0], "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"]}
+            "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
+            "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"]}
 
 
 def place(symbol):
@@ -31,6 +34,12 @@ def classes_table(ledger):
 def blame_table(ledger):
     return (["waits at", "for who took it at", "class", "times", "µs in all"],
             [[place(b["waiter"]), place(b["holder"]), b["class"], b["waits"], b["wait_ns"] / 1e3] for b in ledger["blame"]])
+
+
+def logical_table(ledger):
+    rows = [[c["class"], c["acquisitions"], c["contended"], *(c["wait"][k] / 1e3 for k in ("mean", *RANKS)), c["depth_mean"], c["depth_max"]]
+            for c in ledger["logical"]]
+    return ["logical lock", "had", "waits", "wait mean µs", "p50", "p90", "p99", "p99.9", "max", "found waiting", "most"], rows
 
 
 def worst_lock(ledger):
@@ -54,9 +63,58 @@ def heat_map(ax, handovers):
     ax.set(xlabel="to hart", ylabel="from hart", title=f"Hand-overs, class {handovers['class']}")
 
 
+def top_locks(ax, locks):
+    """Longest wait on top."""
+    names = [f"{lock['class']} {lock['index']}" for lock in locks]
+    drawn = ax.barh(names, [lock["wait_ns"] / 1e3 for lock in locks], color="#6f9fd0")
+    ax.bar_label(drawn, [f"{100 * lock['contended'] / lock['acquisitions']:.0f} % of {lock['acquisitions']}" for lock in locks], fontsize=7, padding=2)
+    ax.margins(x=0.35)
+    ax.invert_yaxis()
+    ax.set(xlabel="µs waited in all; contended share of acquisitions", title="Locks that were waited for longest")
+
+
+def percentiles(ax, classes):
+    for c in classes:
+        ax.plot(range(len(RANKS)), [max(c["wait"][rank], 1) for rank in RANKS], marker="o", label=c["class"])
+    ax.set_xticks(range(len(RANKS)), ["p50", "p90", "p99", "p99.9", "most"])
+    ax.set(yscale="log", ylabel="ns", title="Waits of contended acquisitions")
+    ax.legend(frameon=False, fontsize=8)
+
+
+def nesting(ax, pairs):
+    held, taken = (sorted({pair[key] for pair in pairs}) for key in ("holding", "takes"))
+    cells = [[0] * len(taken) for _ in held]
+    for pair in pairs:
+        cells[held.index(pair["holding"])][taken.index(pair["takes"])] = pair["times"]
+    most = max(map(max, cells))
+    ax.imshow(cells, cmap="Blues", aspect="auto")
+    ax.grid(visible=False)
+    for row, counts in enumerate(cells):
+        for column, times in enumerate(counts):
+            ax.text(column, row, times or "", ha="center", va="center", fontsize=8, color="white" if times > most / 2 else "black")
+    ax.set_xticks(range(len(taken)), taken)
+    ax.set_yticks(range(len(held)), held)
+    ax.set(xlabel="takes", ylabel="while holding", title="Locks taken under locks")
+
+
+def pictures(page, ledger):
+    waited = [c for c in ledger["classes"] if c["wait"]["count"]]
+    drawn = [(draw, what) for draw, what in ((top_locks, ledger["locks"]), (percentiles, waited), (nesting, ledger["nesting"])) if what]
+    if not drawn:
+        return
+    fig, axes = plot.figure(len(drawn))
+    for ax, (draw, what) in zip(axes, drawn):
+        draw(ax, what)
+    page.picture(fig, "The locks that cost most, how long those who had to wait did by class of lock, and how often a lock was taken by who held one.")
+
+
 def show(page, name, workers, ledger):
     page.heading(f"Who waits for whom: {name}, {workers} workers, first seed (ns)")
+    pictures(page, ledger)
     page.table(*classes_table(ledger))
+    if ledger["logical"]:
+        page.text("Logical locks: what requests and zones wait for in a queue, not in a spin.")
+        page.table(*logical_table(ledger))
     if ledger["lock"]["contended"]:
         page.text(worst_lock(ledger))
         page.table(*blame_table(ledger))

@@ -68,6 +68,28 @@ class LockHold(unittest.TestCase):
             self.assertTrue(times["p50"] <= times["p90"] <= times["p99"] <= times["p999"] <= times["max"])
         self.assertIn({"holding": "zone", "takes": "l2p"}, [{k: n[k] for k in ("holding", "takes")} for n in ledger["nesting"]])
 
+    def check_logical(self, result):
+        """Waits for logical locks, told one by one, are those that the FTL counts."""
+        found = {c["class"]: c for c in result["vclock"]["locks"]["logical"]}
+        ftl, l2p = result["ftl"], result["l2p"]
+        waits = {name: c["contended"] for name, c in found.items()}
+        self.assertEqual([waits["buffer"], waits["backing"], waits["map_log"]], [ftl["waits_buffer"], ftl["conventional_stalls"], l2p["stalls"]])
+        self.assertEqual(found["fetches"]["acquisitions"], l2p["fetches"])
+        self.assertTrue(0 < waits["fetch"] <= l2p["joined"])
+        self.assertEqual(found["completion"]["acquisitions"], result["totals"]["completed"])
+        for name, ns in (("backing", ftl["conventional_stall_ns"]), ("map_log", l2p["stall_ns"])):
+            self.assertLess(abs(found[name]["wait"]["ns"] - ns), 0.01 * ns + 1000, name)
+        for name, c in found.items():
+            self.assertEqual([sum(c["by_hart"]), sum(c["contended_by_hart"])], [c["acquisitions"], c["contended"]], name)
+            self.assertTrue(c["wait"]["p50"] <= c["wait"]["p99"] <= c["wait"]["p999"] <= c["wait"]["max"], name)
+
+    def check_level(self, result):
+        """Statistics take no device time: without any, the same commands end at the same times."""
+        plain, _ = longest_holds(BLOCK.replace("stats: all", "stats: off"), "fine")
+        self.assertNotIn("locks", plain["vclock"])
+        for key in ("queues", "elapsed_ns", "harts", "nand", "ftl", "l2p"):
+            self.assertEqual(plain[key], result[key], key)
+
     def test_does_not_grow_with_the_device(self):
         for times, granularity in ((1, "fine"), (2, "fine"), (1, "global")):
             with self.subTest(times=times, granularity=granularity):
@@ -83,6 +105,9 @@ class LockHold(unittest.TestCase):
                 result, holds = longest_holds(BLOCK, granularity)
                 self.assertGreater(result["ftl"]["conventional_gc_runs"], 0, "the collector did not run")
                 self.check(granularity, holds)
+                self.check_logical(result)
+                if granularity == "fine":
+                    self.check_level(result)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,12 @@ class Lists(unittest.TestCase):
                 self.assertEqual(bool(made), lock_class["shards"] in ("SHARDED", "SINGLE"))
                 self.assertEqual(stands_for_all, lock_class["shards"] == "ONE")
 
+    def test_every_logical_lock_is_had_and_waited_for(self):
+        for one in schema.logical_locks():
+            with self.subTest(one["name"]):
+                self.assertIn(f"lt_tell_had(HZ_LOGICAL_{one['constant']})", self.readers)
+                self.assertRegex(self.readers, rf"(lt_logical_wait|io_wait|waiter_ask)\([^;]*\bHZ_LOGICAL_{one['constant']}\b")
+
     def test_every_kind_of_lock_has_its_file(self):
         for name in schema.lock_kind_names():
             text = (TOP / "libthread" / "locks" / f"{name}.c").read_text()
@@ -60,7 +66,7 @@ class Lists(unittest.TestCase):
 
     def test_libthread_knows_no_device(self):
         for text in sources(["libthread/include", "libthread/locks", "libthread/src", "libthread/port"]):
-            self.assertNotRegex(text, r"device_config|device_fields|lock_classes|\bHZ_LC_|\blogs\.h")
+            self.assertNotRegex(text, r"device_config|device_fields|lock_classes|logical_locks\.|\bHZ_LC_|\bHZ_LOGICAL_|\blogs\.h")
 
     def test_the_documents_show_the_lists(self):
         run = subprocess.run([sys.executable, TOP / "scripts" / "update-docs", "--check"], capture_output=True, text=True, check=False)

@@ -54,7 +54,9 @@ class LockScaling(unittest.TestCase):
         for line in found["conclusions"]:
             self.assertIn(line, self.page)
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 2 + 2, "curves, stacks, and hand-overs of each line")
+        self.assertEqual(self.page.count("<svg"), 2 + 2 * 2, "curves, stacks, and of each line its ledger and hand-overs")
+        self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
+        self.assertIn("<th>logical lock</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         for p in points.values():

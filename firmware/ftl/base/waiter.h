@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lt/arch.h"
+#include "logical_locks.h"
+#include "lt/logical.h"
 
 struct extent;
 
@@ -31,7 +32,14 @@ static inline void waiter_push(struct waiter_queue *queue, struct waiter *waiter
 	queue->tail = waiter;
 }
 
-/* NULL: nobody waits. */
+/* The same for what the ledger knows by this name, until the extent is popped. */
+static inline void waiter_ask(struct waiter_queue *queue, struct waiter *waiter, enum hz_logical_lock what, uint32_t index)
+{
+	lt_logical_wait(what, index, waiter);
+	waiter_push(queue, waiter);
+}
+
+/* NULL: nobody waits. The ledger is told that the wait is over. */
 static inline struct waiter *waiter_pop(struct waiter_queue *queue)
 {
 	struct waiter *waiter = queue->head;
@@ -40,6 +48,7 @@ static inline struct waiter *waiter_pop(struct waiter_queue *queue)
 		queue->head = waiter->next;
 		if (!queue->head)
 			queue->tail = NULL;
+		lt_logical_wait_ended(waiter);
 	}
 	return waiter;
 }

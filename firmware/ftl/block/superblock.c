@@ -42,6 +42,12 @@ static bool erasing(const struct superblocks *sbs)
 	return false;
 }
 
+static void superblock_had(struct superblocks *sbs, uint32_t number)
+{
+	info_of(sbs, number)->state = SB_USED;
+	lt_tell_had(HZ_LOGICAL_SUPERBLOCK);
+}
+
 uint32_t superblock_take(struct extent *ext, bool *hopeless)
 {
 	struct superblocks *sbs = extent_in_patch(ext) ? ext->ftl->patches : ext->ftl->superblocks;
@@ -52,9 +58,9 @@ uint32_t superblock_take(struct extent *ext, bool *hopeless)
 	number = fifo_pop(sbs, &sbs->free);
 	*hopeless = number == SUPERBLOCK_NONE && !sbs->dirty.count && !sbs->moving && !erasing(sbs);
 	if (number != SUPERBLOCK_NONE)
-		info_of(sbs, number)->state = SB_USED;
+		superblock_had(sbs, number);
 	else if (!*hopeless)
-		waiter_push(&sbs->waiting, &ext->for_superblock);
+		waiter_ask(&sbs->waiting, &ext->for_superblock, HZ_LOGICAL_SUPERBLOCK, sbs->first);
 	ext->for_superblock.queued = number == SUPERBLOCK_NONE && !*hopeless;
 	lt_lock_release(&sbs->lock, &node);
 	return number;
@@ -70,7 +76,7 @@ static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 		fifo_push(sbs, &sbs->free, number);
 		return NULL;
 	}
-	info_of(sbs, number)->state = SB_USED;
+	superblock_had(sbs, number);
 	lt_store(&waiter->granted, number + 1);
 	return waiter->ext;
 }
@@ -146,6 +152,7 @@ static void refuse_waiters(struct ftl_worker *self, struct waiter *waiting)
 	while (waiting) {
 		struct waiter *next = waiting->next;
 
+		lt_logical_wait_ended(waiting);
 		lt_store(&waiting->granted, UINT32_MAX);
 		extent_kick(self, waiting->ext);
 		waiting = next;

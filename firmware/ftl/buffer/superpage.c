@@ -22,8 +22,9 @@ static struct write_buffer *pool_take(struct ftl_worker *self, struct extent *ex
 	owner = buffer->owner;
 	if (!owner) {
 		buffer->owner = ext;
+		lt_tell_had(HZ_LOGICAL_BUFFER);
 	} else {
-		waiter_push(&buffer->queue, &ext->for_buffer);
+		waiter_ask(&buffer->queue, &ext->for_buffer, HZ_LOGICAL_BUFFER, buffer->index);
 		lt_add(&buffer->waiting, 1);
 	}
 	lt_lock_release(&pool->lock, &node);
@@ -43,6 +44,7 @@ static void pool_give(struct ftl_worker *self, struct write_buffer *buffer)
 	next = waiter_pop(&buffer->queue);
 	buffer->owner = next ? next->ext : NULL;
 	if (next) {
+		lt_tell_had(HZ_LOGICAL_BUFFER);
 		lt_add(&buffer->waiting, (uint64_t)-1);
 		lt_store(&next->granted, buffer->index + 1);
 	}

@@ -53,9 +53,10 @@ static enum conv_verdict read_places(struct ftl_worker *self, struct ftl_request
 	same = waits ? 0 : still_there(zone, offset, req->lba + io_of(req)->done, count);
 	if (waits) {
 		io_of(req)->queued = 1;
-		io_push(&zone->parked_reads, req);
+		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->ext.index);
 		verdict = CONV_PARKED;
 	} else if (same) {
+		lt_tell_had(HZ_LOGICAL_ZONE);
 		dry = read_here(self, zone, req, offset, same, &list) != READ_THROUGH;
 	} else {
 		verdict = CONV_ASK_AGAIN;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_space.h"
 
+#include "lt/logical.h"
+
 void conv_list_erased(struct ftl *ftl, uint32_t number)
 {
 	struct conventional *conv = ftl->conventional;
@@ -18,6 +20,7 @@ uint32_t conv_take_erased(struct ftl *ftl)
 
 	conv->head = conv->head + 1 == ftl->shape.backing_zones ? 0 : conv->head + 1;
 	lt_add(&conv->free, (uint64_t)-1);
+	lt_tell_had(HZ_LOGICAL_BACKING);
 	return number;
 }
 
@@ -48,6 +51,8 @@ void conv_despair(struct ftl *ftl)
 	struct io_queue waiting = take_waiting(ftl->conventional);
 	struct ftl_request *req;
 
-	while ((req = io_pop(&waiting)))
+	while ((req = io_pop(&waiting))) {
+		lt_logical_wait_ended(req);
 		io_complete(req, NVME_WRITE_FAULT);
+	}
 }

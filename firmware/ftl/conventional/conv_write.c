@@ -79,7 +79,7 @@ static bool stream_advance(struct ftl_worker *self, enum place_stream stream, ui
 			stream_open_zone(self->ftl, stream);
 		} else if (stream != STREAM_COLLECT) {
 			io_of(req)->since_ns = clock_now_ns();
-			io_push(&conv->waiting, req);
+			io_wait(&conv->waiting, req, HZ_LOGICAL_BACKING, 0);
 		}
 	}
 	lt_lock_release(&conv->lock, &node);

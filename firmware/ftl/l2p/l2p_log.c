@@ -60,6 +60,7 @@ static void wait_for_room(struct ftl_worker *self, struct l2p_log *log, struct e
 	waiter_push(&log->waiting, &ext->for_log);
 	if (ext->log_since_ns)
 		return;
+	lt_logical_wait(HZ_LOGICAL_MAP_LOG, 0, &ext->log_since_ns);
 	ext->log_since_ns = clock_now_ns();
 	self->counters.l2p_stalls++;
 }
@@ -69,6 +70,7 @@ static void stall_ended(struct ftl_worker *self, struct extent *ext)
 	if (!ext->log_since_ns)
 		return;
 	self->counters.l2p_stall_ns += clock_now_ns() - ext->log_since_ns;
+	lt_logical_wait_ended(&ext->log_since_ns);
 	ext->log_since_ns = 0;
 }
 
@@ -87,6 +89,8 @@ bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
 			wait_for_room(self, log, ext);
 		lt_lock_release(&log->lock, &node);
 	}
+	if (room)
+		lt_tell_had(HZ_LOGICAL_MAP_LOG);
 	if (room || ext->failed)
 		stall_ended(self, ext);
 	else

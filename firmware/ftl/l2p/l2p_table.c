@@ -271,6 +271,7 @@ static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index)
 	struct map_fetch *fetch = self->fetches->free;
 
 	self->fetches->free = fetch->next;
+	lt_tell_had(HZ_LOGICAL_FETCHES);
 	fetch->page = index;
 	fetch->merged = page->merged;
 	fetch->refs = 0;
@@ -286,15 +287,19 @@ static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index)
 bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 {
 	struct map_fetch *fetch = self->ftl->l2p->table.page[index].fetch;
+	bool joins = fetch;
 
 	if (!fetch && !self->fetches->free) {
-		io_push(&self->fetches->waiting, req);
+		io_wait(&self->fetches->waiting, req, HZ_LOGICAL_FETCHES, (uint32_t)(self - self->ftl->workers));
 		return false;
 	}
-	if (fetch)
+	if (joins)
 		self->counters.l2p_joined++;
 	else
 		fetch = fetch_start(self, index);
+	if (joins && !fetch->ready)
+		lt_logical_wait(HZ_LOGICAL_FETCH, index, req);
+	lt_tell_had(HZ_LOGICAL_FETCH);
 	fetch->refs++;
 	io_of(req)->fetch = fetch;
 	io_of(req)->missed = 1;

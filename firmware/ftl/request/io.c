@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "request/io.h"
 
+#include "lt/logical.h"
+
 static struct ftl_request *request_of(struct lt_event *event)
 {
 	return (struct ftl_request *)((char *)event - offsetof(struct ftl_request, event));
@@ -28,7 +30,17 @@ static void dispatched(struct lt_event *event)
 	self->ftl->run(self, req);
 }
 
-void io_resume(struct ftl_request *req) { lt_post(&io_of(req)->worker->thread, &req->event, dispatched); }
+void io_resume(struct ftl_request *req)
+{
+	lt_logical_wait_ended(req);
+	lt_post(&io_of(req)->worker->thread, &req->event, dispatched);
+}
+
+void io_wait(struct io_queue *queue, struct ftl_request *req, enum hz_logical_lock what, uint32_t index)
+{
+	lt_logical_wait(what, index, req);
+	io_push(queue, req);
+}
 
 void io_resume_all(struct io_queue *queue)
 {

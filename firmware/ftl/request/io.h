@@ -4,6 +4,7 @@
 #define FTL_IO_H
 
 #include "base/context.h"
+#include "logical_locks.h"
 #include "request/ftl_request.h"
 
 struct flush_plan;
@@ -91,6 +92,8 @@ static inline void io_become(struct ftl_worker *self, struct ftl_request *req, u
 }
 /* Any hart. The request belongs to its owner again. */
 void io_complete(struct ftl_request *req, uint16_t status);
+/* Under the queue's lock: the request waits there for what the ledger knows by this name, until io_resume. */
+void io_wait(struct io_queue *queue, struct ftl_request *req, enum hz_logical_lock what, uint32_t index);
 /* Any hart. Dispatch the request once more on its own worker: what it waited for has happened. */
 void io_resume(struct ftl_request *req);
 void io_resume_all(struct io_queue *queue);

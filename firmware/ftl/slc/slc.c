@@ -4,7 +4,9 @@
 
 #include "base/health.h"
 #include "base/watch.h"
+#include "logical_locks.h"
 #include "lt/arena.h"
+#include "lt/logical.h"
 #include "slc/slc_victim.h"
 
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa) { return &ftl->slc->block[ppa_superblock(ftl->map, ppa)]; }
@@ -121,6 +123,12 @@ static struct slc_write *queue_pop(struct slc_queue *queue)
 	return write;
 }
 
+static struct slc_write *waiting_pop(struct slc_queue *queue)
+{
+	lt_logical_wait_ended(queue->head);
+	return queue_pop(queue);
+}
+
 static void slc_note_age(struct ftl *ftl, const struct slc_write *write)
 {
 	struct slc_block *block = slc_block_of(ftl, write->ppa);
@@ -139,6 +147,7 @@ static bool slc_place(struct ftl_worker *self, struct slc_write *write)
 	if (!head_ready(self->ftl, head))
 		return false;
 	write->ppa = head_take(self->ftl, head, &write->column);
+	lt_tell_had(HZ_LOGICAL_SLC);
 	slc_note_age(self->ftl, write);
 	lane = &head->lane[write->column];
 	if (lane->busy || lane->queue.head) { /* the lane may be between two programs, in lane_next */
@@ -179,7 +188,7 @@ static void write_refused(struct lt_event *event)
 static void refuse_stream(struct slc *slc, unsigned stream)
 {
 	while (slc->waiting[stream].head) {
-		struct slc_write *write = queue_pop(&slc->waiting[stream]);
+		struct slc_write *write = waiting_pop(&slc->waiting[stream]);
 
 		lt_post(write->txn.owner, &write->refused, write_refused);
 	}
@@ -204,8 +213,10 @@ static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
 	struct slc_queue *waiting = &self->ftl->slc->waiting[write->stream];
 
-	if (waiting->head || !slc_place(self, write))
+	if (waiting->head || !slc_place(self, write)) {
+		lt_logical_wait(HZ_LOGICAL_SLC, write->stream, write);
 		queue_push(waiting, write);
+	}
 	slc_collect(self);
 	if (waiting->head)
 		slc_refuse_waiting(self);
@@ -216,7 +227,7 @@ static void start_waiting(struct ftl_worker *self, unsigned stream)
 	struct slc *slc = self->ftl->slc;
 
 	while (slc->waiting[stream].head && head_ready(self->ftl, &slc->head[stream]))
-		slc_place(self, queue_pop(&slc->waiting[stream]));
+		slc_place(self, waiting_pop(&slc->waiting[stream]));
 }
 
 /* Data and tables take turns at a superblock that has come free, so that neither waits for ever behind the other. */

@@ -88,6 +88,7 @@ static uint16_t budget_try(struct zone_budget *budget, uint8_t need, struct zone
 	}
 	budget->open += !!(need & BUDGET_OPEN);
 	budget->active += !!(need & BUDGET_ACTIVE);
+	lt_tell_had(HZ_LOGICAL_BUDGET);
 	return NVME_SUCCESS;
 }
 
@@ -104,7 +105,7 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 	*retry = budget->active < budget->max_active;
 	if (waits && !zone->budget.queue.queued) {
 		zone->budget.queue.queued = true;
-		waiter_push(&budget->waiting, &zone->budget.queue);
+		waiter_ask(&budget->waiting, &zone->budget.queue, HZ_LOGICAL_BUDGET, 0);
 	}
 	lt_lock_release(&budget->lock, &budget_node);
 	if (waits)

@@ -2,16 +2,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/park.h"
 
+#include "lt/logical.h"
+
 static bool excluded(const struct zone *zone) { return zone->op.code || zone->budget.waits; }
 
 void zone_park(struct zone *zone, struct ftl_request *req)
 {
 	if (!io_of(req)->has_turn) {
-		io_push(&zone->parked, req);
+		io_wait(&zone->parked, req, HZ_LOGICAL_ZONE, zone->ext.index);
 		return;
 	}
 	io_of(req)->has_turn = 0;
 	zone->turn_taken = false;
+	lt_logical_wait(HZ_LOGICAL_ZONE, zone->ext.index, req);
 	io_push_front(&zone->parked, req);
 }
 
@@ -19,8 +22,10 @@ bool zone_admits(struct zone *zone, struct ftl_request *req)
 {
 	bool in_turn = io_of(req)->has_turn || !(zone->turn_taken || zone->parked.head);
 
-	if (in_turn && !excluded(zone))
+	if (in_turn && !excluded(zone)) {
+		lt_tell_had(HZ_LOGICAL_ZONE);
 		return true;
+	}
 	zone_park(zone, req);
 	return false;
 }

@@ -53,6 +53,7 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 	uint32_t run = read_together(self->ftl, ppa, count);
 
 	self->reads->free = read->txn.next;
+	lt_tell_had(HZ_LOGICAL_READS);
 	read->req = req;
 	read->zone = extent_is_backing(&zone->ext) ? zone : NULL;
 	zone->readers += extent_is_backing(&zone->ext);
@@ -247,12 +248,13 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 
 	lt_lock_acquire(&zone->ext.lock, &node);
 	if (io->zone != zone && (zone->op.code == FTL_ZONE_RESET || zone->move.old != SUPERBLOCK_NONE)) {
-		io_push(&zone->parked_reads, req);
+		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->ext.index);
 		verdict = READ_PARKED;
 	} else if (zone->state == NVME_ZS_OFFLINE) {
 		req->status = NVME_ZONE_OFFLINE;
 		io->done = req->sectors;
 	} else {
+		lt_tell_had(HZ_LOGICAL_ZONE);
 		zone->readers += io->zone != zone;
 		io->zone = zone;
 		verdict = read_referred(self, zone, req, &list);
@@ -268,7 +270,7 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 void read_wait(struct ftl_worker *self, struct ftl_request *req)
 {
 	io_of(req)->queued = 1;
-	io_push(&self->reads->waiting, req);
+	io_wait(&self->reads->waiting, req, HZ_LOGICAL_READS, (uint32_t)(self - self->ftl->workers));
 }
 
 /* Sectors of the request from its next one on that lie in this zone. */
@@ -353,6 +355,7 @@ static void reads_done(struct tsu_txn *txn)
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_go_on(self, req);
 	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
+		lt_logical_wait_ended(next);
 		io_of(next)->queued = 0;
 		read_run(self, next);
 	}

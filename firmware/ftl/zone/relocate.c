@@ -27,7 +27,7 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 	} else {
 		zone->move.target = target;
 		zone->move.queue.ext = &zone->ext;
-		waiter_push(&mover->queue, &zone->move.queue);
+		waiter_ask(&mover->queue, &zone->move.queue, HZ_LOGICAL_MOVER, 0);
 	}
 	lt_lock_release(&mover->lock, &node);
 	if (idle)
@@ -76,6 +76,7 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 {
 	struct relocator *mover = self->ftl->relocator;
 
+	lt_tell_had(HZ_LOGICAL_MOVER);
 	mover->worker = self;
 	mover->target = target;
 	mover->offset = mover->tries = 0;

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/completion.h"
 
+#include "logical_locks.h"
+#include "lt/logical.h"
+
 /* The host sleeps or polls on `completed`; whether it does is no part of device time. */
 static void publish_completed(struct completion *c, struct completion_queue *cq)
 {
@@ -41,6 +44,7 @@ static void park(struct completion *c, struct command *command)
 {
 	struct completion_queue *cq = command->sq->cq;
 
+	lt_logical_wait(HZ_LOGICAL_COMPLETION, cq->id, command);
 	command->next = NULL;
 	*cq->parked_last = command;
 	cq->parked_last = &command->next;
@@ -52,6 +56,7 @@ static struct command *unpark_first(struct completion *c, struct completion_queu
 {
 	struct command *command = cq->parked_first;
 
+	lt_logical_wait_ended(command);
 	cq->parked_first = command->next;
 	if (!cq->parked_first) {
 		cq->parked_last = &cq->parked_first;
@@ -102,6 +107,7 @@ static void finish_command(struct completion *c, struct command *command)
 	count_io(&c->counts, &command->req);
 	if (c->view->announce)
 		announce(c, sq);
+	lt_tell_had(HZ_LOGICAL_COMPLETION);
 	completion_post(c, sq, command->cid, status, command->req.op == FTL_APPEND && !status ? command->req.result : 0);
 	sq->outstanding--;
 	command_free(c->pool, command);

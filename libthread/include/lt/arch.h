@@ -34,6 +34,7 @@
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock
  *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's ledger of locks, clock frozen
+ *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was had (lt/logical.h); a constant
  *   void     lt_tell_span(what, begin_ns, end_ns);  for the virtual clock's timeline, clock frozen
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock:
  *                                                   no effect

@@ -41,7 +41,7 @@ void lt_locks_share_one(unsigned lock_class);
  * from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
-/* Never waits; false leaves no trace. */
+/* Never waits; false leaves no trace but in the ledger. */
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 /* By the hart that acquired, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);

@@ -36,6 +36,7 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	(void)index;
 	(void)site;
 }
+static inline void lt_tell_had(unsigned logical_lock) { (void)logical_lock; }
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {
 	(void)what;

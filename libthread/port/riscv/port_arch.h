@@ -130,6 +130,9 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	LT_VC_HINT(HZ_VC_LOCK_EVENT);
 }
 
+/* For the plugin's ledger: one instruction, anywhere. */
+#define lt_tell_had(logical_lock) LT_VC_HINT(HZ_VC_HAD + (logical_lock))
+
 /* For the plugin's timeline: what HZ_VC_SPAN_OF names lasted so long. Call with the clock frozen. */
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {

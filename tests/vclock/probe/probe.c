@@ -30,7 +30,7 @@ enum scene {
 	SCENE_UNFROZEN, /* waits for the host with its clock running */
 	SCENE_MMIO,     /* reads a device register in straight code; with think = 0 inside a freeze */
 	SCENE_TAKE,     /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
-	SCENE_BULK,     /* asks for COPY, FILL and LANES as a list of jobs says, with a clock that stands or runs */
+	SCENE_BULK,     /* executes hints as a list of jobs says, with a clock that stands or runs */
 };
 
 struct probe_parameters {
@@ -432,6 +432,10 @@ static void ask(const struct probe_job *job)
 	case HZ_VC_COPY: HINT(HZ_VC_COPY); break;
 	case HZ_VC_FILL: HINT(HZ_VC_FILL); break;
 	case HZ_VC_LANES: HINT(HZ_VC_LANES); break;
+	case HZ_VC_CHARGE: HINT(HZ_VC_CHARGE); break;
+	case HZ_VC_LOCK_EVENT: HINT(HZ_VC_LOCK_EVENT); break;
+	case HZ_VC_HAD: HINT(HZ_VC_HAD); break;
+	case HZ_VC_HAD + 6: HINT(HZ_VC_HAD + 6); break;
 	}
 }
 

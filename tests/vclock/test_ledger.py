@@ -1,0 +1,75 @@
+"""The ledger of locks, told by hints whose outcome can be worked out by hand."""
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import struct
+
+from probe_image import HERE, JOBS
+from suite import ProbeCase, main
+
+CHARGE, TELL, HAD = 0x107, 0x10e, 0x110
+EVENTS = re.findall(r"\bHZ_VC_(LOCKS?_[A-Z_]+|LOGICAL_[A-Z]+),", open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read().split("enum hz_vc_lock_event {")[1])
+SLACK = 100 # instructions between two hints
+
+
+def lock(number, index):
+    return (number + 1) << 32 | index
+
+
+def tell(event, what=0, who=0):
+    return TELL, 1, EVENTS.index(event), what, who
+
+
+def passes(ns):
+    return CHARGE, 0, ns, 0, 0
+
+
+class Ledger(ProbeCase):
+    def told(self, jobs, options=("locks=on",)):
+        with self.probe("bulk", 1, rounds=len(jobs), options=["preset=ideal", "mhz=1000", *options]) as m:
+            m.write(JOBS, b"".join(struct.pack("<5Q", *job) for job in jobs))
+            self.assertEqual(m.run(), 0, m.output)
+            return m.report()
+
+    def about(self, ns, expected, hints=1):
+        self.assertTrue(expected <= ns <= expected + SLACK * hints, f"{ns} is not {expected} and a little")
+
+    def test_logical_locks(self):
+        zone, fetch, one, two = lock(0, 7), lock(6, 3), 0x80001000, 0x80002000
+        found = self.told([(HAD, 0, 0, 0, 0), (HAD, 1, 0, 0, 0), (HAD + 6, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), passes(10000),
+                           tell("LOGICAL_ASKED", zone, two), passes(30000), tell("LOGICAL_ENDED", 0, one), passes(5000), tell("LOGICAL_ENDED", 0, two),
+                           tell("LOGICAL_ENDED", 0, two), tell("LOGICAL_ASKED", fetch, one)])["locks"]
+        of_zone, of_fetch = found["logical"]
+        self.assertEqual([of_zone[key] for key in ("class", "acquisitions", "contended", "depth_max", "depth_mean", "by_hart", "contended_by_hart")],
+                         ["zone", 2, 2, 1, 0.5, [2], [2]])
+        self.assertEqual(of_zone["wait"]["count"], 2, "who does not wait ends no wait")
+        self.about(of_zone["wait"]["ns"], 40000 + 35000, 6)
+        self.about(of_zone["wait"]["max"], 40000, 3)
+        self.assertEqual([of_fetch[key] for key in ("class", "acquisitions", "contended")], ["fetch", 1, 1])
+        self.assertEqual(of_fetch["wait"]["count"], 0, "it still waits")
+        self.assertEqual([(one["class"], one["index"], one["contended"], one["ended"]) for one in found["logical_locks"]],
+                         [("zone", 7, 2, 2), ("fetch", 3, 1, 0)])
+        self.assertEqual(found["logical_locks"][0]["wait_ns"], of_zone["wait"]["ns"])
+
+    def test_it_begins_anew(self):
+        zone, one = lock(0, 7), 0x80001000
+        found = self.told([(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), tell("LOCKS_RESET"), passes(20000), tell("LOGICAL_ENDED", 0, one),
+                           tell("LOCKS_REPORTED"), (HAD, 0, 0, 0, 0)])["locks"]
+        self.assertEqual([(c["acquisitions"], c["contended"], c["wait"]["count"]) for c in found["logical"]], [(0, 0, 1)])
+        self.about(found["logical"][0]["wait"]["ns"], 20000, 3)
+
+    def test_tries_that_fail(self):
+        slc = lock(4, 0)
+        found = self.told([tell("LOCK_GOT", slc), tell("LOCK_REFUSED", slc), tell("LOCK_REFUSED", slc), passes(300), tell("LOCK_GIVEN", slc)])["locks"]
+        self.assertEqual([(c["class"], c["refused"], c["hold"]["count"]) for c in found["classes"]], [("slc", 2, 1)])
+        self.assertEqual(found["locks"][0]["acquisitions"], 1)
+
+    def test_it_takes_no_time(self):
+        jobs = [(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", lock(0, 1), 0x80001000), passes(100), tell("LOGICAL_ENDED", 0, 0x80001000)]
+        on, off = (self.told(jobs, [f"locks={state}"]) for state in ("on", "off"))
+        self.assertEqual(on["order_hash"], off["order_hash"])
+        self.assertEqual(on["harts"], off["harts"])
+        self.assertNotIn("locks", off)
+
+
+if __name__ == "__main__":
+    main()
