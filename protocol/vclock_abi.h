@@ -53,6 +53,8 @@ enum hz_vc_lock_event {
 	HZ_VC_LOCK_REFUSED,    /* to a hart that does not wait */
 	HZ_VC_LOGICAL_ASKED,   /* of a logical lock, which slot.arg1 names likewise: what slot.arg2 is the address of begins to wait */
 	HZ_VC_LOGICAL_ENDED,   /* … its wait is over, if it waited; slot.arg1 says nothing */
+	HZ_VC_ACCOUNT_RESET,   /* the hart's account of its time begins anew */
+	HZ_VC_ACCOUNT_SHOWN,   /* … and stands still, until it is shown again */
 	HZ_VC_LOCKS_RESET,     /* statistics of all locks begin anew */
 	HZ_VC_LOCKS_REPORTED,  /* … and are what a report shows */
 };

@@ -69,6 +69,10 @@ def logical_locks():
     return rows("protocol/logical_locks.def", "HZ_LOGICAL_LOCK", ("constant", "name", "instances", "had", "waits"))
 
 
+def stages():
+    return rows("protocol/stages.def", "HZ_STAGE", ("name", "what"))
+
+
 FIELD = ("type", "member", "section", "key", "echo", "unit", "least", "most", "default", "image", "text")
 COLUMNS = {"HZ_FIELD": FIELD, "HZ_LIST": (*FIELD[:2], "items", *FIELD[2:]), "HZ_PART": FIELD[1:]}
 

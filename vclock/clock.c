@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock.h"
 
+#include "account.h"
+
 static const uint64_t max_cycles = (VC_NEVER >> VC_HART_BITS) - 1;
 
 uint64_t vc_cycles_to_ns(uint64_t cycles) { return (uint64_t)((unsigned __int128)cycles * 1000 / vc.options.mhz); }
@@ -22,6 +24,7 @@ void vc_freeze(struct vc_hart *h)
 	h->base += (*h->retired - h->mark) * vc.options.cost.insn;
 	h->mark = *h->retired;
 	h->freeze_pc = h->wait_pc;
+	vc_account_freeze(h);
 	h->looks = 0;
 }
 
@@ -31,6 +34,7 @@ void vc_thaw(struct vc_hart *h)
 		return;
 	h->skipped += *h->retired - h->mark;
 	h->mark = *h->retired;
+	vc_account_thaw(h);
 }
 
 uint64_t vc_counted(const struct vc_hart *h) { return (h->frozen ? h->mark : *h->retired) - h->skipped; }

@@ -15,8 +15,10 @@ static inline uint64_t vc_key(const struct vc_hart *h) { return vc_clock(h) << V
 /* Modelled cost of an instruction: nothing inside a freeze. */
 static inline void vc_charge(struct vc_hart *h, uint64_t cycles)
 {
-	if (!h->frozen)
-		h->base += cycles;
+	if (h->frozen)
+		return;
+	h->base += cycles;
+	h->stalled += cycles;
 }
 
 /* Moves the clock forward to `cycles`, frozen or not; never backward. */
@@ -24,8 +26,10 @@ static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
 {
 	uint64_t now = vc_clock(h);
 
-	if (cycles > now)
-		h->base += cycles - now;
+	if (cycles <= now)
+		return;
+	h->base += cycles - now;
+	h->waited += cycles - now;
 }
 
 /* Device time shown to firmware: rounded down. */

@@ -15,6 +15,14 @@
 
 static void show_now(struct vc_hart *h) { h->slot->now_ns = vc_cycles_to_ns(vc_clock(h)); }
 
+static void charge_time(struct vc_hart *h)
+{
+	uint64_t cycles = vc_duration_cycles(h->slot->arg0);
+
+	h->base += cycles;
+	h->charged += cycles;
+}
+
 /* Succeed or fail, the reservation is used up. */
 static void store_conditional(struct vc_hart *h)
 {
@@ -43,7 +51,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_FREEZE: return vc_freeze(h);
 	case VC_THAW: return vc_thaw(h);
 	case VC_HOST_WAIT: return vc_host_wait(h);
-	case VC_CHARGE: h->base += vc_duration_cycles(h->slot->arg0); return;
+	case VC_CHARGE: return charge_time(h);
 	case VC_HOST_WAKE: return vc_host_wake(h);
 	case VC_TAKE: return vc_take(h);
 	case VC_WINDOW: return vc_window(h);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "clock.h"
 #include "ledger_report.h"
 #include "logical.h"
@@ -149,6 +150,9 @@ void vc_ledger_event(struct vc_hart *h)
 		return;
 	if (slot->arg0 == HZ_VC_LOGICAL_ASKED || slot->arg0 == HZ_VC_LOGICAL_ENDED)
 		return vc_logical_event(h, now_ns);
+	vc_account_event(h);
+	if (slot->arg0 == HZ_VC_ACCOUNT_RESET || slot->arg0 == HZ_VC_ACCOUNT_SHOWN)
+		return;
 	if (slot->arg0 == HZ_VC_LOCKS_RESET)
 		return begin_anew();
 	if (slot->arg0 == HZ_VC_LOCKS_REPORTED)
@@ -163,6 +167,8 @@ void vc_ledger_event(struct vc_hart *h)
 	case HZ_VC_LOCK_REFUSED: class_of(lock->tag)->refused++; return;
 	case HZ_VC_LOGICAL_ASKED:
 	case HZ_VC_LOGICAL_ENDED:
+	case HZ_VC_ACCOUNT_RESET:
+	case HZ_VC_ACCOUNT_SHOWN:
 	case HZ_VC_LOCKS_RESET:
 	case HZ_VC_LOCKS_REPORTED: return;
 	}

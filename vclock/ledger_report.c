@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "device_config.h"
 #include "ledger.h"
 #include "logical.h"
@@ -15,7 +16,7 @@ enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
 
 static char *kept;
 
-static const char *class_name(uint64_t number)
+const char *vc_ledger_class_name(uint64_t number)
 {
 	static const char *const names[] = {
 #define HZ_LOCK_CLASS(constant, name, ...) #name,
@@ -99,9 +100,10 @@ static void write_lock(FILE *out, const struct vc_ledger_lock *lock, bool first)
 		"%s\n      {\"class\": \"%s\", \"index\": %" PRIu32 ", \"acquisitions\": %" PRIu64 ", \"contended\": %" PRIu64
 		", \"wait_ns\": %" PRIu64 ", \"hold_ns\": %" PRIu64 ", \"handovers\": %" PRIu64
 		", \"depth_mean\": %.3f, \"depth_max\": %" PRIu32 ", \"fairness\": %.4f, \"longest_streak\": %" PRIu64 ", \"by_hart\": ",
-		first ? "" : ",", class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), taken(lock), lock->contended,
-		lock->wait_ns, lock->hold_ns, lock->handovers, lock->contended ? (double)lock->depth_sum / (double)lock->contended : 0,
-		lock->depth_most, fairness(lock->acquisitions), lock->longest_streak);
+		first ? "" : ",", vc_ledger_class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), taken(lock),
+		lock->contended, lock->wait_ns, lock->hold_ns, lock->handovers,
+		lock->contended ? (double)lock->depth_sum / (double)lock->contended : 0, lock->depth_most, fairness(lock->acquisitions),
+		lock->longest_streak);
 	vc_write_by_hart(out, lock->acquisitions);
 	fprintf(out, "}");
 }
@@ -158,7 +160,7 @@ static void write_classes(FILE *out)
 
 		if (!all || !all->hold.total)
 			continue;
-		fprintf(out, "%s\n      {\"class\": \"%s\", ", comma, class_name(c));
+		fprintf(out, "%s\n      {\"class\": \"%s\", ", comma, vc_ledger_class_name(c));
 		vc_write_times(out, "wait", &all->wait);
 		fprintf(out, ", ");
 		vc_write_times(out, "hold", &all->hold);
@@ -188,7 +190,7 @@ static void write_blames(FILE *out)
 			"%s\n      {\"waiter\": \"%s\", \"holder\": \"%s\", \"class\": \"%s\", \"waits\": %" PRIu64
 			", \"wait_ns\": %" PRIu64 "}",
 			i ? "," : "", vc_symbol(entry->tag >> 32, waiter, sizeof(waiter)),
-			vc_symbol((uint32_t)entry->tag, holder, sizeof(holder)), class_name(entry->lock_class), entry->waits,
+			vc_symbol((uint32_t)entry->tag, holder, sizeof(holder)), vc_ledger_class_name(entry->lock_class), entry->waits,
 			entry->wait_ns);
 	}
 	fprintf(out, "\n    ],\n");
@@ -203,8 +205,8 @@ static void write_nesting(FILE *out)
 	for (unsigned held = 0; held < VC_LEDGER_CLASSES; held++)
 		for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
 			if (vc_ledger.classes[c] && vc_ledger.classes[c]->takes_holding[held]) {
-				fprintf(out, "%s{\"holding\": \"%s\", \"takes\": \"%s\", \"times\": %" PRIu64 "}", comma, class_name(held),
-					class_name(c), vc_ledger.classes[c]->takes_holding[held]);
+				fprintf(out, "%s{\"holding\": \"%s\", \"takes\": \"%s\", \"times\": %" PRIu64 "}", comma,
+					vc_ledger_class_name(held), vc_ledger_class_name(c), vc_ledger.classes[c]->takes_holding[held]);
 				comma = ", ";
 			}
 	fprintf(out, "],\n");
@@ -217,6 +219,7 @@ static void write_now(FILE *out)
 	write_locks(out);
 	write_blames(out);
 	write_nesting(out);
+	vc_account_write_json(out);
 	vc_logical_write_json(out);
 	fprintf(out, "  }");
 }

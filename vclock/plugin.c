@@ -13,6 +13,7 @@
 #include "qemu_api.h"
 #include "registers.h"
 #include "report.h"
+#include "stage.h"
 #include "symbol.h"
 #include "token.h"
 #include "translate.h"
@@ -118,6 +119,7 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 		snprintf(text, bytes, "option elf=%s is unusable", vc.options.elf);
 		return false;
 	}
+	vc_stages_load();
 	if (!vc_order_start()) {
 		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
 		return false;

@@ -102,7 +102,9 @@ struct vc_hart {
 	uint64_t base, mark;                  /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
 	uint64_t skipped;                     /* instructions retired inside freezes before mark: they are not counted */
 	_Atomic uint64_t limit;               /* smallest key of all others: below it the holder needs nobody's leave */
-	uint32_t frozen;                      /* depth of HZ_VC_FREEZE */
+	uint64_t stalled, charged,
+		waited;  /* of the clock's cycles, those that no instruction took: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
+	uint32_t frozen; /* depth of HZ_VC_FREEZE */
 	uint32_t index;
 	enum vc_hart_state state;
 	bool reserved;     /* LR reservation intact on reserved_line */

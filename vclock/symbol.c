@@ -92,3 +92,11 @@ const char *vc_symbol(uint64_t address, char *text, size_t bytes)
 		snprintf(text, bytes, "0x%llx", (unsigned long long)address);
 	return text;
 }
+
+uint64_t vc_symbol_value(const char *name)
+{
+	for (uint64_t i = 0; i < symbol_count; i++)
+		if (symbols[i].st_name < names_bytes && !strcmp(names + symbols[i].st_name, name))
+			return symbols[i].st_value;
+	return 0;
+}

@@ -11,5 +11,7 @@
 bool vc_symbols_load(const char *path);
 /* "name+0x12 (0x80001234)" or, without a symbol, the address alone. */
 const char *vc_symbol(uint64_t address, char *text, size_t bytes);
+/* Value of the symbol of this name; 0: there is none. */
+uint64_t vc_symbol_value(const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
+#include "account.h"
 #include "data.h"
 #include "frozen.h"
 #include "hint.h"
@@ -12,19 +13,24 @@
 #include "pair.h"
 #include "profile.h"
 #include "race.h"
+#include "stage.h"
 #include "token.h"
 
 #define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
 
 static struct qemu_plugin_scoreboard *board;
-static qemu_plugin_u64 retired;
+static qemu_plugin_u64 retired, of_stage[VC_STAGES];
 
 void vc_counters_create(void)
 {
-	board = qemu_plugin_scoreboard_new(64); /* a cache line per hart */
+	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* the first cache line, and the account's */
 	retired = (qemu_plugin_u64){ board, 0 };
-	for (unsigned i = 0; i < vc.harts; i++)
+	for (unsigned s = 0; s < VC_STAGES; s++)
+		of_stage[s] = (qemu_plugin_u64){ board, 64 + s * sizeof(uint64_t) };
+	for (unsigned i = 0; i < vc.harts; i++) {
 		vc.hart[i].retired = qemu_plugin_scoreboard_find(board, i);
+		vc_account_open(i, (struct vc_stage_counts *)(vc.hart[i].retired + 64 / sizeof(uint64_t)));
+	}
 }
 
 /* The pc, the kind and the aq and rl bits of an atomic travel in the callback's pointer: no allocation per site. */
@@ -167,6 +173,9 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 static void count(struct qemu_plugin_insn *insn, uint64_t instructions)
 {
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64, retired, instructions);
+	if (vc.options.locks)
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+								    of_stage[vc_stage_of(qemu_plugin_insn_vaddr(insn))], instructions);
 }
 
 static void count_segments(struct qemu_plugin_tb *tb, size_t n)

@@ -61,6 +61,40 @@ void add_commands(Page &page, const json &result)
 			"Latency of successful commands by kind, in device time, from the least to the greatest; the axis is logarithmic.");
 }
 
+double sum_of(const json &parts)
+{
+	double sum = 0;
+	for (const json &part : parts)
+		sum += part.get<double>();
+	return sum;
+}
+
+// The virtual clock's account of each hart, of the time that it was not idle.
+void add_accounts(Page &page, const json &accounts)
+{
+	Row header{"hart", "busy %"};
+	std::vector<Row> rows;
+	if (accounts.empty())
+		return;
+	for (const auto &[stage, cycles] : accounts[0]["work"].items())
+		header.push_back(stage);
+	header.insert(header.end(), {"stalls", "charged", "spin"});
+	for (const json &hart : accounts) {
+		const double busy = std::max(1.0, hart["cycles"].get<double>() - hart["idle"].get<double>());
+		Row row{words(hart["hart"]), short_number(percent(busy, hart["cycles"]))};
+		for (const json &cycles : hart["work"])
+			row.push_back(short_number(percent(cycles, busy)));
+		row.insert(row.end(), {short_number(percent(hart["stalls"], busy)), short_number(percent(hart["charged"], busy)),
+				       short_number(percent(sum_of(hart["spin"]), busy))});
+		rows.push_back(row);
+	}
+	page.text("Of the time that each hart was not idle, in %: instructions by what they belong to, stalls of the memory model, time "
+		  "charged, and waits for spin locks.");
+	page.table(header, rows);
+}
+
+json ledger_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
+
 void add_harts(Page &page, const json &result)
 {
 	std::vector<std::string> names;
@@ -74,6 +108,8 @@ void add_harts(Page &page, const json &result)
 	page.heading("What the harts did");
 	page.picture(bar_chart("% of the hart's time", names, {work, spin, idle}, 100),
 		     "Of each hart's time: at work, waiting for spin locks, and idle.");
+	if (const json ledger = ledger_of(result); ledger.is_object())
+		add_accounts(page, ledger["accounts"]);
 }
 
 void add_flash(Page &page, const json &result)
@@ -129,7 +165,7 @@ Row wait_row(const json &all, const std::string &contended, const std::string &d
 // What the virtual clock's ledger knows beyond the firmware's own statistics.
 void add_ledger(Page &page, const json &result)
 {
-	const json ledger = result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json();
+	const json ledger = ledger_of(result);
 	if (!ledger.is_object())
 		return;
 	std::vector<Row> spin, logical;

@@ -98,6 +98,19 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 				      " has a part larger than its whole");
 }
 
+// What the virtual clock saw a hart do sums to what its clock passed.
+void check_accounts(const RunFacts &f, std::vector<std::string> &out)
+{
+	const auto report = nlohmann::json::parse(f.plugin_report, nullptr, false);
+	const nlohmann::json::json_pointer accounts("/locks/accounts");
+	if (!report.is_object() || !report.contains(accounts))
+		return;
+	for (const auto &hart : report[accounts])
+		if (hart.at("error") != 0)
+			out.push_back("hart " + hart.at("hart").dump() + ": its clock passed " + hart.at("cycles").dump() +
+				      " cycles, of which " + hart.at("error").dump() + " are in no part of its account");
+}
+
 std::span<const std::byte> raw(const auto &record) { return {reinterpret_cast<const std::byte *>(&record), sizeof(record)}; }
 
 } // namespace
@@ -116,6 +129,7 @@ std::vector<std::string> violations(const RunFacts &f)
 	check_channels(f, out);
 	check_map(f, out);
 	check_locks(f, out);
+	check_accounts(f, out);
 	return out;
 }
 

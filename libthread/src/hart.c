@@ -118,13 +118,16 @@ void lt_hart_run(void)
 
 	while (!lt_hart_done(h))
 		lt_hart_turn(h);
-	lt_hart_times_publish();
+	clock_freeze();
+	account_publish(h->id, clock_now_ns());
+	clock_thaw();
 }
 
 void lt_hart_times_publish(void)
 {
 	clock_freeze();
 	account_publish(lt_hart_id(), clock_now_ns());
+	lt_tell_lock(HZ_VC_ACCOUNT_SHOWN, 0, 0, NULL);
 	clock_thaw();
 }
 
@@ -158,6 +161,7 @@ static void on_reset(struct lt_event *ev)
 	clock_freeze();
 	lt_store(&h->reset_posted, 0);
 	account_restart(h->id);
+	lt_tell_lock(HZ_VC_ACCOUNT_RESET, 0, 0, NULL);
 	clock_thaw();
 }
 

@@ -8,6 +8,18 @@ RANKS = ("p50", "p90", "p99", "p999", "max")
 COLUMNS = ("waits", "wait mean", "p50", "p90", "p99", "p99.9", "max", "hold mean", "p50", "p99", "p99.9", "max")
 
 
+def work_by_role(result):
+    """role → part of its harts' time that is not idle → share of that time."""
+    out = {}
+    for role in sorted({h["role"] for h in result["harts"]}):
+        harts = [a for a, h in zip(result["vclock"]["locks"]["accounts"], result["harts"]) if h["role"] == role]
+        busy = sum(a["cycles"] - a["idle"] for a in harts)
+        parts = {stage: sum(a["work"][stage] for a in harts) for stage in harts[0]["work"]}
+        parts.update({part: sum(a[part] for a in harts) for part in ("stalls", "charged")}, spin=sum(sum(a["spin"].values()) for a in harts))
+        out[role] = {part: cycles / busy for part, cycles in parts.items()}
+    return out
+
+
 def of_run(result):
     """Of one run; None where its device keeps no statistics of holds."""
     ledger = result["vclock"].get("locks")
@@ -17,7 +29,8 @@ def of_run(result):
     return {"classes": [{key: c[key] for key in ("class", "wait", "hold")} for c in ledger["classes"]],
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
             "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
-            "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"]}
+            "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"],
+            "work": work_by_role(result)}
 
 
 def place(symbol):
@@ -34,6 +47,11 @@ def classes_table(ledger):
 def blame_table(ledger):
     return (["waits at", "for who took it at", "class", "times", "µs in all"],
             [[place(b["waiter"]), place(b["holder"]), b["class"], b["waits"], b["wait_ns"] / 1e3] for b in ledger["blame"]])
+
+
+def work_table(ledger):
+    parts = [part for part in next(iter(ledger["work"].values())) if any(of_role[part] for of_role in ledger["work"].values())]
+    return ["role", *parts], [[role, *(100 * shares[part] for part in parts)] for role, shares in ledger["work"].items()]
 
 
 def logical_table(ledger):
@@ -112,6 +130,8 @@ def show(page, name, workers, ledger):
     page.heading(f"Who waits for whom: {name}, {workers} workers, first seed (ns)")
     pictures(page, ledger)
     page.table(*classes_table(ledger))
+    page.text("What the harts of each role do when they are not idle, in % of that time: instructions by what they belong to, stalls, spinning.")
+    page.table(*work_table(ledger))
     if ledger["logical"]:
         page.text("Logical locks: what requests and zones wait for in a queue, not in a spin.")
         page.table(*logical_table(ledger))

@@ -68,6 +68,22 @@ class LockHold(unittest.TestCase):
             self.assertTrue(times["p50"] <= times["p90"] <= times["p99"] <= times["p999"] <= times["max"])
         self.assertIn({"holding": "zone", "takes": "l2p"}, [{k: n[k] for k in ("holding", "takes")} for n in ledger["nesting"]])
 
+    def check_accounts(self, result):
+        """Everything that a clock passed is in one part of the hart's account, and waits for locks are those that libthread measures."""
+        accounts = result["vclock"]["locks"]["accounts"]
+        self.assertEqual(result["vclock"]["parameters"]["mhz"], 1000)
+        for hart, of_clock in zip(result["harts"], accounts):
+            self.assertEqual(of_clock["error"], 0)
+            self.assertEqual(sum(of_clock["work"].values()) + sum(of_clock["spin"].values()) + sum(of_clock[k] for k in ("stalls", "charged", "idle")),
+                             of_clock["cycles"])
+            self.assertEqual(of_clock["spin"], {name: ns for name, ns in hart["spin_by_class"].items() if ns})
+            self.assertLess(abs(of_clock["cycles"] - hart["elapsed_ns"]), 0.001 * hart["elapsed_ns"] + 50000)
+        work = {hart["role"]: of_clock["work"] for hart, of_clock in zip(result["harts"], accounts)}
+        for role, stage in (("hil", "fetch"), ("hil", "completion"), ("tsu", "flash"), ("worker", "admission"), ("worker", "map"),
+                            ("worker", "buffer"), ("worker", "collection"), ("worker", "locks"), ("worker", "queues")):
+            self.assertGreater(work[role][stage], 0, f"{role} {stage}")
+        self.assertEqual([work["tsu"][stage] for stage in ("fetch", "map", "buffer")], [0, 0, 0])
+
     def check_logical(self, result):
         """Waits for logical locks, told one by one, are those that the FTL counts."""
         found = {c["class"]: c for c in result["vclock"]["locks"]["logical"]}
@@ -106,6 +122,7 @@ class LockHold(unittest.TestCase):
                 self.assertGreater(result["ftl"]["conventional_gc_runs"], 0, "the collector did not run")
                 self.check(granularity, holds)
                 self.check_logical(result)
+                self.check_accounts(result)
                 if granularity == "fine":
                     self.check_level(result)
 

@@ -59,6 +59,13 @@ class Lists(unittest.TestCase):
                 self.assertIn(f"lt_tell_had(HZ_LOGICAL_{one['constant']})", self.readers)
                 self.assertRegex(self.readers, rf"(lt_logical_wait|io_wait|waiter_ask)\([^;]*\bHZ_LOGICAL_{one['constant']}\b")
 
+    def test_every_stage_has_its_code(self):
+        script = (TOP / "firmware/boot/memory.ld").read_text()
+        self.assertEqual(re.findall(r"\bstage_(\w+) = \.;", script), [stage["name"] for stage in schema.stages()])
+        for library, file in re.findall(r"\*libhz_(\w+)\.a:(\w+)\.c\.o\*", script):
+            folder = TOP / ("libthread" if library == "libthread" else f"firmware/{library}")
+            self.assertTrue(any(folder.rglob(f"{file}.c")), f"{library} has no {file}.c")
+
     def test_every_kind_of_lock_has_its_file(self):
         for name in schema.lock_kind_names():
             text = (TOP / "libthread" / "locks" / f"{name}.c").read_text()

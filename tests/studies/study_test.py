@@ -56,7 +56,11 @@ class LockScaling(unittest.TestCase):
             self.assertIn(f"- {line}\n", self.printed)
         self.assertEqual(self.page.count("<svg"), 2 + 2 * 2, "curves, stacks, and of each line its ledger and hand-overs")
         self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
-        self.assertIn("<th>logical lock</th>", self.page)
+        for of_role in ledger["work"].values():
+            self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
+        self.assertGreater(ledger["work"]["worker"]["spin"], 0)
+        for head in ("logical lock", "stalls"):
+            self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         for p in points.values():

@@ -7,7 +7,8 @@ from probe_image import HERE, JOBS
 from suite import ProbeCase, main
 
 CHARGE, TELL, HAD = 0x107, 0x10e, 0x110
-EVENTS = re.findall(r"\bHZ_VC_(LOCKS?_[A-Z_]+|LOGICAL_[A-Z]+),", open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read().split("enum hz_vc_lock_event {")[1])
+ABI = open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read()
+EVENTS = re.findall(r"^\tHZ_VC_(\w+),", ABI.split("enum hz_vc_lock_event {")[1].split("};")[0], re.M)
 SLACK = 100 # instructions between two hints
 
 
@@ -62,6 +63,19 @@ class Ledger(ProbeCase):
         found = self.told([tell("LOCK_GOT", slc), tell("LOCK_REFUSED", slc), tell("LOCK_REFUSED", slc), passes(300), tell("LOCK_GIVEN", slc)])["locks"]
         self.assertEqual([(c["class"], c["refused"], c["hold"]["count"]) for c in found["classes"]], [("slc", 2, 1)])
         self.assertEqual(found["locks"][0]["acquisitions"], 1)
+
+    def test_a_harts_time(self):
+        """What is charged while it spins is spin; what runs in a freeze is nowhere. The image has no stages."""
+        slc = lock(4, 0)
+        account, = self.told([passes(7000), tell("ACCOUNT_RESET"), passes(1000), tell("LOCK_ASKED", slc), passes(30000), tell("LOCK_WAITED", slc),
+                              tell("LOCK_GOT", slc), passes(500), tell("LOCK_GIVEN", slc), tell("ACCOUNT_SHOWN"), passes(90000),
+                              tell("LOCKS_REPORTED"), passes(8000)])["locks"]["accounts"]
+        self.assertEqual([account[key] for key in ("hart", "charged", "stalls", "idle", "error")], [0, 1500, 0, 0, 0])
+        self.assertEqual(list(account["spin"]), ["slc"])
+        self.about(account["spin"]["slc"], 30000, 2)
+        self.about(account["work"]["other"], 0, 8)
+        self.assertGreater(account["work"]["other"], 8)
+        self.assertEqual(account["cycles"], 1500 + account["spin"]["slc"] + account["work"]["other"])
 
     def test_it_takes_no_time(self):
         jobs = [(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", lock(0, 1), 0x80001000), passes(100), tell("LOGICAL_ENDED", 0, 0x80001000)]
