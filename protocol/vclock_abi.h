@@ -34,6 +34,15 @@ enum hz_vc_hint {
 	HZ_VC_SPAN =
 		0x10f,     /* slot.arg2 (HZ_VC_SPAN_OF) lasted from slot.arg0 to slot.arg1 ns; for the plugin's timeline, inside a freeze */
 	HZ_VC_HAD = 0x110, /* … to 0x11f: a logical lock was had, HZ_VC_HAD + its number; for the plugin's ledger, anywhere */
+	/* SLTI x0, rs1, imm: what becomes of the request whose address rs1 has; for the plugin's ledger, anywhere */
+	HZ_VC_FETCHED = 0x120, /* it is new, and this hart works at it */
+	HZ_VC_RUN,             /* this hart works at it */
+	HZ_VC_LEFT,            /* … no more, if it still did */
+	HZ_VC_LINKS,           /* … and its data cross the link until the next RUN */
+	HZ_VC_DONE,            /* the FTL has done it */
+	HZ_VC_FLASH_READ, /* what it waited for: cells from slot.arg0 to slot.arg1 ns, then the channel until slot.arg2; before the RUN */
+	HZ_VC_ENDS_READ,  /* successful: its completion is about to be posted */
+	HZ_VC_ENDS_WRITE,
 	HZ_VC_END = 0x1ff, /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: its point is that a look that finds nothing need not run

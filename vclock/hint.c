@@ -9,6 +9,7 @@
 #include "logical.h"
 #include "pair.h"
 #include "race.h"
+#include "request.h"
 #include "timeline.h"
 #include "token.h"
 #include "wait.h"
@@ -60,6 +61,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_LANES: return vc_lanes(h);
 	case VC_LOCK: return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
+	case VC_REQUEST: return vc_request_event(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);

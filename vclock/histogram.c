@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "histogram.h"
 
-static unsigned bucket_of(uint64_t ns)
+unsigned vc_histogram_bucket(uint64_t ns)
 {
 	unsigned top;
 
@@ -28,7 +28,7 @@ void vc_histogram_add(struct vc_histogram *h, uint64_t ns)
 	h->sum += ns;
 	if (ns > h->max)
 		h->max = ns;
-	h->count[bucket_of(ns)]++;
+	h->count[vc_histogram_bucket(ns)]++;
 }
 
 uint64_t vc_histogram_rank(const struct vc_histogram *h, unsigned permille)

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "ledger_report.h"
 #include "logical.h"
+#include "request.h"
 
 enum { MOST_HELD = 16 };
 
@@ -135,6 +136,7 @@ static void begin_anew(void)
 			*entry = (struct vc_ledger_blame){ .tag = entry->tag };
 	}
 	vc_logical_begin_anew();
+	vc_request_begin_anew();
 	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
 		if (vc_ledger.classes[c])
 			memset(vc_ledger.classes[c], 0, sizeof(*vc_ledger.classes[c]));

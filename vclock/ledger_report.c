@@ -10,6 +10,7 @@
 #include "device_config.h"
 #include "ledger.h"
 #include "logical.h"
+#include "request.h"
 #include "symbol.h"
 
 enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
@@ -220,6 +221,7 @@ static void write_now(FILE *out)
 	write_blames(out);
 	write_nesting(out);
 	vc_account_write_json(out);
+	vc_request_write_json(out);
 	vc_logical_write_json(out);
 	fprintf(out, "  }");
 }

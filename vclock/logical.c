@@ -10,6 +10,7 @@
 #include "ledger_report.h"
 #include "logical_locks.h"
 #include "memory.h"
+#include "request.h"
 #include "table.h"
 
 enum { MOST_LOGICAL = 32 };
@@ -45,7 +46,7 @@ void vc_logical_had(const struct vc_hart *h)
 	const void *code = vc_guest(h->wait_pc, 4);
 	uint32_t insn = 0;
 
-	if (!vc.options.locks || vc.ended || !code)
+	if (vc.ended || !code)
 		return;
 	memcpy(&insn, code, sizeof(insn));
 	classes[(insn >> 20) - HZ_VC_HAD].had[h->index]++;
@@ -90,6 +91,8 @@ void vc_logical_event(const struct vc_hart *h, uint64_t now_ns)
 {
 	const struct hz_vc_slot *slot = h->slot;
 	struct logical_waiter *waiter = vc_table_at(&waiters, slot->arg2);
+
+	vc_request_waits(h, slot->arg2, slot->arg0 == HZ_VC_LOGICAL_ASKED);
 
 	if (waiter->lock)
 		wait_ends(waiter, now_ns);

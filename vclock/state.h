@@ -65,6 +65,7 @@ enum vc_kind {
 	VC_LOCK,
 	VC_SPAN,
 	VC_HAD,
+	VC_REQUEST,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };

@@ -50,3 +50,10 @@ void *vc_table_at(struct vc_table *table, uint64_t tag)
 	}
 	return entry;
 }
+
+void *vc_table_find(const struct vc_table *table, uint64_t tag)
+{
+	uint64_t *entry = table->slots ? slot_of(table, tag) : NULL;
+
+	return entry && *entry ? entry : NULL;
+}

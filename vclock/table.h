@@ -17,6 +17,9 @@ struct vc_table {
 /* The entry of `tag` (not 0), all zero but for its tag when it is new. Valid until the next call for the same table. No memory: abort. */
 void *vc_table_at(struct vc_table *table, uint64_t tag);
 
+/* The entry of `tag`, NULL if there is none. */
+void *vc_table_find(const struct vc_table *table, uint64_t tag);
+
 /* Entry number i of `slots`, or NULL if it is unused. */
 static inline void *vc_table_entry(const struct vc_table *table, uint64_t i)
 {

@@ -126,7 +126,7 @@ static enum vc_kind hint_kind(uint32_t imm)
 	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
 	if (imm >= HZ_VC_HAD && imm - HZ_VC_HAD < HZ_VC_LOGICAL_LOCKS)
-		return VC_HAD;
+		return vc.options.locks ? VC_HAD : VC_PLAIN;
 	return imm == HZ_VC_END ? VC_END : VC_PLAIN;
 }
 
@@ -136,6 +136,8 @@ static enum vc_kind decode(uint32_t word)
 		return VC_PLAIN;
 	if ((word & 0x7f) == 0x2f)
 		return atomic_kind(word);
+	if ((word & 0x7fff) == 0x2013 && word >> 20 >= HZ_VC_FETCHED && word >> 20 <= HZ_VC_ENDS_WRITE) /* SLTI x0, rs1, imm */
+		return vc.options.locks ? VC_REQUEST : VC_PLAIN;
 	if ((word & 0xfffff) == 0x02013) /* SLTI x0, x0, imm */
 		return hint_kind(word >> 20);
 	switch (word) {
@@ -160,7 +162,8 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, kind == VC_SC ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, before, kind == VC_SC || kind == VC_REQUEST ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);

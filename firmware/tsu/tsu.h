@@ -36,6 +36,7 @@ struct tsu_txn {
 	uint8_t stream;         /* reads: queue, programs: zone; fair schedule only */
 	enum nand_status status;
 	uint64_t submit_ns, start_ns, end_ns; /* device time: queued, die began, data at hand */
+	uint64_t cells_end_ns;                /* read: when the cells had been sensed, and the data waited for the channel */
 	/* private to the TSU */
 	struct tsu_thread *thread;
 	struct tsu_txn *chain;   /* members of one tsu_submit_list on one thread */

@@ -47,6 +47,7 @@ static void move_data(struct tsu_die *die, uint64_t at_ns)
 		if (txn->op == TSU_PROGRAM && op->pass == 0 && op->moved == 0)
 			txn->start_ns = op->began_ns;
 		txn->end_ns = die->channel->usage.free_ns;
+		txn->cells_end_ns = op->array_end_ns;
 		part_moved(timing, op);
 		die->thread->steps++;
 	} while (op->moving && !timing->cfg->interleave_sectors);

@@ -17,6 +17,7 @@ using nlohmann::json;
 constexpr const char *all_kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
 constexpr const char *points[] = {"min", "p50", "p90", "p99", "p999", "max"};
 constexpr const char *point_names[] = {"least", "p50", "p90", "p99", "p99.9", "most"};
+constexpr const char *request_parts[] = {"cycles", "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"};
 constexpr size_t most_locks = 12;
 
 std::string words(const json &value)
@@ -93,6 +94,36 @@ void add_accounts(Page &page, const json &accounts)
 	page.table(header, rows);
 }
 
+// Means of a part of the requests, in µs.
+Row request_row(const json &slice, const std::string &name, double mhz)
+{
+	Row row{name, words(slice["count"])};
+	const double requests = std::max(1.0, slice["count"].get<double>());
+	for (const char *part : request_parts)
+		row.push_back(short_number(slice[part].get<double>() / requests / mhz));
+	return row;
+}
+
+void add_requests(Page &page, const json &requests, double mhz)
+{
+	Row header{"requests", "count", "µs in all"};
+	header.insert(header.end(), std::begin(request_parts) + 1, std::end(request_parts));
+	std::vector<Row> rows;
+	for (const json &kind : requests) {
+		const std::string name = words(kind["kind"]);
+		rows.push_back(request_row(kind["all"], name + "s", mhz));
+		rows.push_back(request_row(kind["p99"], name + "s beyond p99", mhz));
+		rows.push_back(request_row(kind["p999"], name + "s beyond p99.9", mhz));
+	}
+	if (rows.empty())
+		return;
+	page.heading("Where requests spend their time");
+	page.text(
+		"Mean µs of a request from its fetch to its completion: in cells and on the channel, before the die, on the link, queued for a "
+		"hart, worked at, spinning, and waiting for logical locks or in its zone.");
+	page.table(header, rows);
+}
+
 json ledger_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
 
 void add_harts(Page &page, const json &result)
@@ -108,8 +139,10 @@ void add_harts(Page &page, const json &result)
 	page.heading("What the harts did");
 	page.picture(bar_chart("% of the hart's time", names, {work, spin, idle}, 100),
 		     "Of each hart's time: at work, waiting for spin locks, and idle.");
-	if (const json ledger = ledger_of(result); ledger.is_object())
+	if (const json ledger = ledger_of(result); ledger.is_object()) {
 		add_accounts(page, ledger["accounts"]);
+		add_requests(page, ledger["requests"], result["vclock"]["parameters"]["mhz"].get<double>());
+	}
 }
 
 void add_flash(Page &page, const json &result)

@@ -98,14 +98,18 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 				      " has a part larger than its whole");
 }
 
-// What the virtual clock saw a hart do sums to what its clock passed.
+// What the virtual clock saw a hart do sums to what its clock passed, and the parts of requests to their time.
 void check_accounts(const RunFacts &f, std::vector<std::string> &out)
 {
 	const auto report = nlohmann::json::parse(f.plugin_report, nullptr, false);
-	const nlohmann::json::json_pointer accounts("/locks/accounts");
-	if (!report.is_object() || !report.contains(accounts))
+	const auto ledger = report.is_object() ? report.value("locks", nlohmann::json()) : nlohmann::json();
+	if (!ledger.is_object())
 		return;
-	for (const auto &hart : report[accounts])
+	for (const auto &kind : ledger.at("requests"))
+		if (kind.at("all").at("error") != 0)
+			out.push_back("requests of kind " + kind.at("kind").dump() + ": " + kind.at("all").at("error").dump() +
+				      " cycles of their time are in no part of it");
+	for (const auto &hart : ledger.at("accounts"))
 		if (hart.at("error") != 0)
 			out.push_back("hart " + hart.at("hart").dump() + ": its clock passed " + hart.at("cycles").dump() +
 				      " cycles, of which " + hart.at("error").dump() + " are in no part of its account");

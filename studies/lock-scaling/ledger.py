@@ -20,6 +20,17 @@ def work_by_role(result):
     return out
 
 
+PARTS = ("cycles", "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical")
+
+
+def requests(result):
+    """(kind, slice) → mean µs of each part."""
+    mhz = result["vclock"]["parameters"]["mhz"]
+    return [{"kind": kind["kind"], "slice": name, "count": kind[name]["count"],
+             **{part: kind[name][part] / kind[name]["count"] / mhz for part in PARTS}}
+            for kind in result["vclock"]["locks"]["requests"] for name in ("all", "p99", "p999")]
+
+
 def of_run(result):
     """Of one run; None where its device keeps no statistics of holds."""
     ledger = result["vclock"].get("locks")
@@ -30,7 +41,7 @@ def of_run(result):
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
             "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
             "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"],
-            "work": work_by_role(result)}
+            "work": work_by_role(result), "requests": requests(result)}
 
 
 def place(symbol):
@@ -52,6 +63,11 @@ def blame_table(ledger):
 def work_table(ledger):
     parts = [part for part in next(iter(ledger["work"].values())) if any(of_role[part] for of_role in ledger["work"].values())]
     return ["role", *parts], [[role, *(100 * shares[part] for part in parts)] for role, shares in ledger["work"].items()]
+
+
+def requests_table(ledger):
+    return ["requests", "of them", "count", "µs in all", *PARTS[1:]], [[r["kind"], r["slice"], r["count"], *(r[part] for part in PARTS)]
+                                                                     for r in ledger["requests"]]
 
 
 def logical_table(ledger):
@@ -132,6 +148,8 @@ def show(page, name, workers, ledger):
     page.table(*classes_table(ledger))
     page.text("What the harts of each role do when they are not idle, in % of that time: instructions by what they belong to, stalls, spinning.")
     page.table(*work_table(ledger))
+    page.text("Mean µs of a request, of all and of the slowest, from its fetch to its completion.")
+    page.table(*requests_table(ledger))
     if ledger["logical"]:
         page.text("Logical locks: what requests and zones wait for in a queue, not in a spin.")
         page.table(*logical_table(ledger))

@@ -84,6 +84,24 @@ class LockHold(unittest.TestCase):
             self.assertGreater(work[role][stage], 0, f"{role} {stage}")
         self.assertEqual([work["tsu"][stage] for stage in ("fetch", "map", "buffer")], [0, 0, 0])
 
+    def check_requests(self, result):
+        """Parts sum to the whole, which is the host's latency but for doorbell and interrupt; what waited did for what the ledger says."""
+        for kind in result["vclock"]["locks"]["requests"]:
+            of_host = result["totals"][kind["kind"]]
+            for name in ("all", "p99", "p999"):
+                self.assertEqual(kind[name]["error"], 0)
+                self.assertEqual(sum(n for part, n in kind[name].items() if part not in ("count", "cycles", "error")), kind[name]["cycles"])
+            self.assertEqual(kind["all"]["count"], of_host["ops"])
+            mean = kind["all"]["cycles"] / kind["all"]["count"]
+            self.assertTrue(0.98 * of_host["latency_ns"]["mean"] <= mean <= of_host["latency_ns"]["mean"], kind["kind"])
+            for slowest, least, rank in (("p99", 0.99, "p90"), ("p999", 0.999, "p99")):
+                self.assertGreater(kind[slowest]["cycles"] / kind[slowest]["count"], of_host["latency_ns"][rank] * 0.85)
+                self.assertGreaterEqual(kind[slowest]["count"], (1 - least) * of_host["ops"])
+        reads, writes = (next(k["all"] for k in result["vclock"]["locks"]["requests"] if k["kind"] == kind) for kind in ("read", "write"))
+        self.assertGreater(min(reads[part] for part in ("flash", "channel", "flash_queue", "queued", "compute", "link", "logical")), 0)
+        self.assertGreater(writes["logical"], 0.9 * result["ftl"]["conventional_stall_ns"])
+        self.assertEqual(writes["flash"], 0)
+
     def check_logical(self, result):
         """Waits for logical locks, told one by one, are those that the FTL counts."""
         found = {c["class"]: c for c in result["vclock"]["locks"]["logical"]}
@@ -123,6 +141,7 @@ class LockHold(unittest.TestCase):
                 self.check(granularity, holds)
                 self.check_logical(result)
                 self.check_accounts(result)
+                self.check_requests(result)
                 if granularity == "fine":
                     self.check_level(result)
 

@@ -82,7 +82,7 @@ class Report(unittest.TestCase):
         result = json.loads((self.folder / "run" / "result.json").read_text())
         seen = self.look(page)
         self.assertEqual(seen["title"], "Hartzone: small on small")
-        for heading in ("Commands", "What the harts did", "Flash", "Waits for logical locks", "Provenance", "Configuration"):
+        for heading in ("Commands", "What the harts did", "Flash", "Where requests spend their time", "Waits for logical locks", "Provenance", "Configuration"):
             self.assertIn(heading, seen["headings"])
         for fact in (result["digest"], result["software"]["firmware"]["sha256"], result["software"]["firmware"]["compiler"],
                      result["software"]["driver"]["build_id"], "geometry/dies_per_chip", "threads/0/queue_depth"):

@@ -59,7 +59,10 @@ class LockScaling(unittest.TestCase):
         for of_role in ledger["work"].values():
             self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
         self.assertGreater(ledger["work"]["worker"]["spin"], 0)
-        for head in ("logical lock", "stalls"):
+        for request in ledger["requests"]:
+            parts = sum(request[part] for part in ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"))
+            self.assertAlmostEqual(parts, request["cycles"], places=6)
+        for head in ("logical lock", "stalls", "flash_queue"):
             self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")

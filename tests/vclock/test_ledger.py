@@ -9,6 +9,7 @@ from suite import ProbeCase, main
 CHARGE, TELL, HAD = 0x107, 0x10e, 0x110
 ABI = open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read()
 EVENTS = re.findall(r"^\tHZ_VC_(\w+),", ABI.split("enum hz_vc_lock_event {")[1].split("};")[0], re.M)
+FETCHED, RUN, LEFT, LINKS, DONE, FLASH_READ, ENDS_READ, ENDS_WRITE = range(0x120, 0x128)
 SLACK = 100 # instructions between two hints
 
 
@@ -76,6 +77,33 @@ class Ledger(ProbeCase):
         self.about(account["work"]["other"], 0, 8)
         self.assertGreater(account["work"]["other"], 8)
         self.assertEqual(account["cycles"], 1500 + account["spin"]["slc"] + account["work"]["other"])
+
+    def of_requests(self, jobs):
+        """kind → its one request's parts, in µs."""
+        found = self.told(jobs)["locks"]["requests"]
+        for request in found:
+            for part in ("all", "p99", "p999"):
+                self.assertEqual((request[part]["count"], request[part]["error"]), (1, 0))
+                self.assertEqual(request[part], request["all"])
+        return {request["kind"]: {part: cycles // 1000 for part, cycles in request["all"].items() if cycles >= 1000} for request in found}
+
+    def test_a_request_s_time(self):
+        """Its clock begins at some µs, so the flash's times are far apart: the hart is away from 100 to 1100 µs, or a little later."""
+        req = 0x80001000
+        jobs = [passes(99000), (FETCHED, 0, req, 0, 0), passes(1000), (LEFT, 0, req, 0, 0), passes(1000000), (FLASH_READ, 1, 300000, 700000, 1000000),
+                (RUN, 0, req, 0, 0), passes(2000), (LINKS, 0, req, 0, 0), passes(50000), (RUN, 0, req, 0, 0), (ENDS_READ, 0, req, 0, 0)]
+        found = self.of_requests(jobs)["read"]
+        self.assertEqual([found[part] for part in ("compute", "link", "flash", "channel")], [3, 50, 400, 300])
+        self.assertTrue(190 <= found["flash_queue"] <= 200 and 100 <= found["queued"] <= 110, found)
+        self.assertEqual(found["cycles"], 1053)
+
+    def test_a_request_that_waits(self):
+        req, slc = 0x80001000, lock(4, 0)
+        jobs = [(FETCHED, 0, req, 0, 0), tell("LOCK_ASKED", slc), passes(7000), tell("LOCK_WAITED", slc), tell("LOGICAL_ASKED", lock(0, 1), req),
+                (LEFT, 0, req, 0, 0), passes(20000), tell("LOGICAL_ENDED", 0, req), passes(3000), (RUN, 0, req, 0, 0), (LEFT, 0, req, 0, 0), passes(30000),
+                (DONE, 0, req, 0, 0), passes(4000), (RUN, 0, req, 0, 0), (ENDS_WRITE, 0, req, 0, 0)]
+        found = self.of_requests(jobs)
+        self.assertEqual(found, {"write": {"cycles": 64, "spin": 7, "logical": 50, "queued": 7}})
 
     def test_it_takes_no_time(self):
         jobs = [(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", lock(0, 1), 0x80001000), passes(100), tell("LOGICAL_ENDED", 0, 0x80001000)]

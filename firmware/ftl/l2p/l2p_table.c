@@ -237,6 +237,13 @@ static void map_page_lost(struct ftl_worker *self, uint32_t index)
 	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);
 }
 
+/* A call, so that its loop gives the freeze around it no second end. */
+static __attribute__((noinline)) void tell_waiting(const struct io_queue *waiting, const struct tsu_txn *txn)
+{
+	for (const struct ftl_request *req = waiting->head; req; req = io_of((struct ftl_request *)req)->next)
+		lt_tell_flash_read(req, txn->start_ns, txn->cells_end_ns, txn->end_ns);
+}
+
 static void fetched(struct tsu_txn *txn)
 {
 	struct map_fetch *fetch = (struct map_fetch *)txn;
@@ -260,6 +267,9 @@ static void fetched(struct tsu_txn *txn)
 		waiting = fetch->waiting;
 	}
 	lt_lock_release(lock, &node);
+	clock_freeze();
+	tell_waiting(&waiting, txn);
+	clock_thaw();
 	if (failed && fetch->ready && l2p_conventional(self->ftl, map_page_extent(self->ftl, fetch->page)))
 		l2p_log_flush(self);
 	io_resume_all(&waiting);

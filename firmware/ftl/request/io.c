@@ -19,6 +19,7 @@ static void completed(struct lt_event *event)
 void io_complete(struct ftl_request *req, uint16_t status)
 {
 	req->status = status;
+	lt_tell_request(HZ_VC_DONE, req);
 	lt_post(req->reply_to, &req->event, completed);
 }
 
@@ -27,7 +28,9 @@ static void dispatched(struct lt_event *event)
 	struct ftl_request *req = request_of(event);
 	struct ftl_worker *self = io_of(req)->worker;
 
+	lt_tell_request(HZ_VC_RUN, req);
 	self->ftl->run(self, req);
+	lt_tell_request(HZ_VC_LEFT, req);
 }
 
 void io_resume(struct ftl_request *req)
@@ -56,5 +59,6 @@ void io_submit(struct ftl_worker *worker, struct ftl_request *req)
 	io_of(req)->worker = worker;
 	req->status = NVME_SUCCESS;
 	req->ready_ns = 0;
+	lt_tell_request(HZ_VC_LEFT, req);
 	lt_post(&worker->thread, &req->event, dispatched);
 }

@@ -342,6 +342,10 @@ static void reads_done(struct tsu_txn *txn)
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
+	clock_freeze();
+	lt_tell_flash_read(req, txn->start_ns, txn->cells_end_ns, txn->end_ns);
+	clock_thaw();
+	lt_tell_request(HZ_VC_RUN, req);
 	for (uint32_t i = 0; i < read->pins; i++)
 		slc_unpin(self, txn->ppa);
 	if (read->zone)
@@ -354,9 +358,12 @@ static void reads_done(struct tsu_txn *txn)
 	self->reads->free = txn;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_go_on(self, req);
+	lt_tell_request(HZ_VC_LEFT, req);
 	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
 		lt_logical_wait_ended(next);
 		io_of(next)->queued = 0;
+		lt_tell_request(HZ_VC_RUN, next);
 		read_run(self, next);
+		lt_tell_request(HZ_VC_LEFT, next);
 	}
 }

@@ -50,6 +50,7 @@ static void park(struct completion *c, struct command *command)
 	cq->parked_last = &command->next;
 	c->queues->parked_mask |= queue_bit(cq->id);
 	c->parked++;
+	lt_tell_request(HZ_VC_LEFT, &command->req);
 }
 
 static struct command *unpark_first(struct completion *c, struct completion_queue *cq)
@@ -63,6 +64,7 @@ static struct command *unpark_first(struct completion *c, struct completion_queu
 		c->queues->parked_mask &= ~queue_bit(cq->id);
 	}
 	c->parked--;
+	lt_tell_request(HZ_VC_RUN, &command->req);
 	return command;
 }
 
@@ -71,9 +73,11 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 	if (req->status)
 		return;
 	if (req->op == FTL_READ) {
+		lt_tell_request(HZ_VC_ENDS_READ, req);
 		counts->reads++;
 		counts->read_sectors += req->sectors;
 	} else if (req->op == FTL_WRITE || req->op == FTL_APPEND) {
+		lt_tell_request(HZ_VC_ENDS_WRITE, req);
 		counts->writes++;
 		counts->written_sectors += req->sectors;
 	}
@@ -145,16 +149,25 @@ void completion_unpark(struct completion *c, struct completion_queue *cq)
 		finish_command(c, unpark_first(c, cq));
 }
 
-static void on_ready(struct lt_timer *timer) { completion_end((struct command *)((char *)timer - offsetof(struct command, timer))); }
+static void on_ready(struct lt_timer *timer)
+{
+	struct command *command = (struct command *)((char *)timer - offsetof(struct command, timer));
+
+	lt_tell_request(HZ_VC_RUN, &command->req);
+	completion_end(command);
+}
 
 static void on_done(struct ftl_request *req)
 {
 	struct command *command = command_of(req);
 
-	if (req->ready_ns > clock_now_ns() && life_is_ready(command->completion->life))
+	lt_tell_request(HZ_VC_RUN, req);
+	if (req->ready_ns > clock_now_ns() && life_is_ready(command->completion->life)) {
+		lt_tell_request(HZ_VC_LINKS, req);
 		lt_timer_arm(&command->timer, req->ready_ns, on_ready);
-	else
+	} else {
 		completion_end(command);
+	}
 }
 
 void completion_drop_ready(struct completion *c)

@@ -39,6 +39,7 @@ static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
 	struct command *command = command_take(fetch->pool);
 	struct nvme_sqe sqe;
 
+	lt_tell_request(HZ_VC_FETCHED, &command->req);
 	sq->outstanding++;
 	take_entry(fetch, sq, &sqe);
 	command->sq = sq;

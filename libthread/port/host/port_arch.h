@@ -37,6 +37,18 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	(void)site;
 }
 static inline void lt_tell_had(unsigned logical_lock) { (void)logical_lock; }
+static inline void lt_tell_request(enum hz_vc_hint event, const void *request)
+{
+	(void)event;
+	(void)request;
+}
+static inline void lt_tell_flash_read(const void *request, uint64_t begin_ns, uint64_t cells_end_ns, uint64_t end_ns)
+{
+	(void)request;
+	(void)begin_ns;
+	(void)cells_end_ns;
+	(void)end_ns;
+}
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {
 	(void)what;

@@ -133,6 +133,20 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 /* For the plugin's ledger: one instruction, anywhere. */
 #define lt_tell_had(logical_lock) LT_VC_HINT(HZ_VC_HAD + (logical_lock))
 
+/* For the plugin's account of requests: one instruction, anywhere. */
+#define lt_tell_request(event, request) __asm__ volatile("slti zero, %1, %0" : : "i"(event), "r"(request) : "memory")
+
+/* The same; call with the clock frozen. */
+static inline void lt_tell_flash_read(const void *request, uint64_t begin_ns, uint64_t cells_end_ns, uint64_t end_ns)
+{
+	volatile struct hz_vc_slot *slot = lt_vc_slot();
+
+	slot->arg0 = begin_ns;
+	slot->arg1 = cells_end_ns;
+	slot->arg2 = end_ns;
+	lt_tell_request(HZ_VC_FLASH_READ, request);
+}
+
 /* For the plugin's timeline: what HZ_VC_SPAN_OF names lasted so long. Call with the clock frozen. */
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {

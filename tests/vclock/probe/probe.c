@@ -56,6 +56,8 @@ struct probe_results {
 
 #define HINT(n) __asm__ volatile("slti x0, x0, %0" ::"i"(n) : "memory")
 
+#define REQUEST(n, request) __asm__ volatile("slti x0, %1, %0" ::"i"(n), "r"(request) : "memory")
+
 static uint64_t load(const uint64_t *w)
 {
 	uint64_t v;
@@ -436,6 +438,14 @@ static void ask(const struct probe_job *job)
 	case HZ_VC_LOCK_EVENT: HINT(HZ_VC_LOCK_EVENT); break;
 	case HZ_VC_HAD: HINT(HZ_VC_HAD); break;
 	case HZ_VC_HAD + 6: HINT(HZ_VC_HAD + 6); break;
+	case HZ_VC_FETCHED: REQUEST(HZ_VC_FETCHED, job->arg0); break;
+	case HZ_VC_RUN: REQUEST(HZ_VC_RUN, job->arg0); break;
+	case HZ_VC_LEFT: REQUEST(HZ_VC_LEFT, job->arg0); break;
+	case HZ_VC_LINKS: REQUEST(HZ_VC_LINKS, job->arg0); break;
+	case HZ_VC_DONE: REQUEST(HZ_VC_DONE, job->arg0); break;
+	case HZ_VC_FLASH_READ: REQUEST(HZ_VC_FLASH_READ, 0x80001000ull); break; /* its times are in the slot */
+	case HZ_VC_ENDS_READ: REQUEST(HZ_VC_ENDS_READ, job->arg0); break;
+	case HZ_VC_ENDS_WRITE: REQUEST(HZ_VC_ENDS_WRITE, job->arg0); break;
 	}
 }
 
