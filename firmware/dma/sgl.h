@@ -3,6 +3,7 @@
 #ifndef DMA_SGL_H
 #define DMA_SGL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base.h"
 
@@ -21,6 +22,8 @@ struct sgl {
 void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t bytes); /* src → list */
 void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes);        /* list → dst */
 void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes);
+/* The list holds just that. */
+bool sgl_equal(const struct sgl *sgl, uint32_t at, const void *data, uint32_t bytes);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+#include "request/answer.h"
 #include "request/life.h"
 #include "zone/flush.h"
 #include "zone/park.h"
@@ -31,7 +32,7 @@ static void end_return(struct ftl_worker *self, struct ftl_request *req)
 
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (req->op == FTL_READ) {
+	if (reads_data(req)) {
 		read_abandon(self, req);
 		return;
 	}

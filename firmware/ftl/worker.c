@@ -35,7 +35,9 @@ static void run_write(struct ftl_worker *self, struct ftl_request *req)
 static void run_op(struct ftl_worker *self, struct ftl_request *req)
 {
 	switch (req->op) {
-	case FTL_READ: run_read(self, req); break;
+	case FTL_READ:
+	case FTL_VERIFY:
+	case FTL_COMPARE: run_read(self, req); break;
 	case FTL_WRITE:
 	case FTL_APPEND:
 	case FTL_WRITE_ZEROES: run_write(self, req); break;

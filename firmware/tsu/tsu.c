@@ -125,12 +125,23 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 		die_init(&tsu->dies[number * tsu->dies_per_channel + i], arena, channel, now_ns);
 }
 
-static void init_thread(struct tsu *tsu, uint32_t number, uint64_t now_ns)
+static uint8_t **page_of_sectors(struct arena *arena, uint32_t sectors)
+{
+	uint8_t **page = arena_alloc(arena, sectors, sizeof(*page), "tsu comparators");
+	uint8_t *memory = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "tsu comparators");
+
+	for (uint32_t i = 0; i < sectors; i++)
+		page[i] = memory + i * HZ_SECTOR_BYTES;
+	return page;
+}
+
+static void init_thread(struct tsu *tsu, struct arena *arena, uint32_t number, uint64_t now_ns)
 {
 	struct tsu_thread *thread = &tsu->threads[number];
 
 	thread->thread = (struct lt_thread){ .name = "tsu", .hart = tsu->cfg->tsu_hart[number] };
 	thread->tsu = tsu;
+	thread->page = page_of_sectors(arena, tsu->cfg->page_bytes / HZ_SECTOR_BYTES);
 	thread->armed_ns = UINT64_MAX;
 	thread->since_ns = now_ns;
 	thread->wheel.now_ns = now_ns;
@@ -180,7 +191,7 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 	tsu->channels = arena_alloc(arena, cfg->channels, sizeof(*tsu->channels), "tsu channels");
 	tsu->dies = arena_alloc(arena, tsu->die_count, sizeof(*tsu->dies), "tsu dies");
 	for (uint32_t i = 0; i < cfg->tsu_count; i++)
-		init_thread(tsu, i, now_ns);
+		init_thread(tsu, arena, i, now_ns);
 	for (uint32_t i = 0; i < cfg->channels; i++)
 		init_channel(tsu, arena, i, now_ns);
 	for (uint32_t i = 0; nand->power_cut_ns && i < cfg->tsu_count; i++)

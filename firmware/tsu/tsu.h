@@ -29,7 +29,7 @@ struct tsu_txn {
 	uint16_t sectors;       /* read: 1 … within one flash page; program: one unit; erase: 0 */
 	ppa_t ppa;              /* first sector; erase: any sector of the block on the wanted plane */
 	struct flash_addr addr; /* computed by tsu_submit */
-	struct sgl data;        /* read: destination, program: source; memory NULL: no data, zeros */
+	struct sgl data;        /* read: destination, or what is compared; program: source; memory NULL: no data, zeros */
 	uint32_t data_at;       /* byte in data of the first sector */
 	struct hz_oob *oob;     /* program: one record per sector (kind, lpa, generation, sequence, stream); read: filled, or NULL */
 	uint64_t not_before_ns; /* data is not in the buffer earlier; 0 = at once */
@@ -47,6 +47,8 @@ struct tsu_txn {
 	bool follows; /* a read that must see a write queued before it */
 	bool urgent;  /* a program may be suspended for it */
 	bool lost;    /* a read with more bit errors than ECC corrects */
+	bool compare; /* from the caller: a read only compares with data. Back to it, with NAND_OK: they differ */
+	bool differs;
 };
 
 /* After NAND_PROGRAM_FAILED or NAND_ERASE_FAILED the TSU has retired the block (HZ_BLOCK_BAD_GROWN, also after a restart): programs

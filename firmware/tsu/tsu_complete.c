@@ -20,19 +20,35 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 /* ECC gave up: no data of the page are handed out. */
 static enum nand_status lose_data(struct tsu_txn *txn)
 {
-	if (txn->data.memory)
+	if (txn->data.memory && !txn->compare)
 		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
 	for (uint32_t i = 0; txn->oob && i < txn->sectors; i++)
 		txn->oob[i].flags |= HZ_OOB_LOST;
 	return NAND_UNCORRECTABLE;
 }
 
-static enum nand_status apply_txn(struct nand *nand, struct tsu_txn *txn)
+/* What has passed ECC is compared with the caller's data, and goes no further. */
+static enum nand_status compare_data(struct tsu_thread *thread, struct tsu_txn *txn)
 {
+	struct nand *nand = thread->tsu->nand;
+	const struct sgl page = { .memory = thread->page, .bytes = txn->sectors * HZ_SECTOR_BYTES };
+	enum nand_status status = nand->ops->read(nand, txn->addr, txn->sectors, &page, 0, txn->oob);
+
+	for (uint32_t i = 0; i < txn->sectors; i++)
+		txn->differs |= !sgl_equal(&txn->data, txn->data_at + i * HZ_SECTOR_BYTES, thread->page[i], HZ_SECTOR_BYTES);
+	return status;
+}
+
+static enum nand_status apply_txn(struct tsu_thread *thread, struct tsu_txn *txn)
+{
+	struct nand *nand = thread->tsu->nand;
 	const struct sgl *data = txn->data.memory ? &txn->data : NULL;
 
 	switch (txn->op) {
-	case TSU_READ: return nand->ops->read(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
+	case TSU_READ:
+		if (txn->compare)
+			return compare_data(thread, txn);
+		return nand->ops->read(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
 	case TSU_PROGRAM: return nand->ops->program(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
 	default: return nand->ops->erase(nand, txn->addr);
 	}
@@ -78,7 +94,7 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 	if (block_is_gone(tsu->nand, txn))
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
-		txn->status = apply_txn(tsu->nand, txn);
+		txn->status = apply_txn(thread, txn);
 	if (txn->status == NAND_OK && txn->lost)
 		txn->status = lose_data(txn);
 	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)

@@ -104,6 +104,10 @@ int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *p
 int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);
 /* Up to 65,536 blocks, which read as zeros afterwards; moves no data. */
 int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks, unsigned flags);
+/* Reads up to max_transfer blocks inside the device and moves none: 0, or why they cannot be read (0x281). */
+int hartzone_verify(hartzone_queue *queue, uint64_t block, uint32_t blocks);
+/* 0: the device holds these data; 0x285 (Compare Failure): it holds others. */
+int hartzone_compare(hartzone_queue *queue, uint64_t block, uint32_t blocks, const void *data);
 /* Everything written before is durable afterwards. */
 int hartzone_flush(hartzone_queue *queue);
 int hartzone_zone_open(hartzone_queue *queue, uint64_t zone_start);
@@ -156,15 +160,18 @@ enum hartzone_operation {
 	HARTZONE_ZONE_OPEN,
 	HARTZONE_ZONE_CLOSE,
 	HARTZONE_ZONE_FINISH,
-	HARTZONE_ZONE_RESET
+	HARTZONE_ZONE_RESET,
+	HARTZONE_COMPARE,
+	HARTZONE_VERIFY
 };
 struct hartzone_request {
 	uint64_t token; /* the caller's */
 	enum hartzone_operation operation;
 	unsigned flags;            /* of writes and appends */
 	uint64_t block;            /* or the start of the zone */
-	const struct iovec *parts; /* of reads, writes and appends */
+	const struct iovec *parts; /* of reads, writes, appends and compares */
 	int count;
+	uint32_t blocks; /* of verifies, which have no parts */
 };
 struct hartzone_completion {
 	uint64_t token;

@@ -7,6 +7,7 @@
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
 #include "geometry.h"
+#include "session/c_api_vectors.hpp"
 #include "session/error.hpp"
 
 using namespace hz::capi;
@@ -225,6 +226,18 @@ int hartzone_write(hartzone_queue *queue, uint64_t block, uint32_t blocks, const
 	if (!fits(queue, blocks))
 		return HARTZONE_ERROR;
 	return run(queue, hz::QueuePair::write(block, blocks), bytes_of(data, blocks), {}, nullptr);
+}
+
+int hartzone_compare(hartzone_queue *queue, uint64_t block, uint32_t blocks, const void *data)
+{
+	if (!fits(queue, blocks))
+		return HARTZONE_ERROR;
+	return run(queue, hz::QueuePair::compare(block, blocks), bytes_of(data, blocks), {}, nullptr);
+}
+
+int hartzone_verify(hartzone_queue *queue, uint64_t block, uint32_t blocks)
+{
+	return guarded<int>(HARTZONE_ERROR, [&] { return run(queue, verify_of(block, blocks)); });
 }
 
 int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks, const void *data, uint64_t *block)

@@ -186,6 +186,8 @@ std::pair<nvme_sqe, uint32_t> command_of(const hartzone_queue *queue, const hart
 	case HARTZONE_READ: return with_data(QueuePair::read);
 	case HARTZONE_WRITE: return with_data(+[](uint64_t block, uint32_t blocks) { return QueuePair::write(block, blocks); });
 	case HARTZONE_APPEND: return with_data(QueuePair::append);
+	case HARTZONE_COMPARE: return with_data(QueuePair::compare);
+	case HARTZONE_VERIFY: return {verify_of(r.block, r.blocks), 0};
 	case HARTZONE_FLUSH: return {QueuePair::flush(), 0};
 	case HARTZONE_ZONE_OPEN: return {QueuePair::zone_send(r.block, NVME_ZSA_OPEN), 0};
 	case HARTZONE_ZONE_CLOSE: return {QueuePair::zone_send(r.block, NVME_ZSA_CLOSE), 0};

@@ -21,6 +21,13 @@ uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count)
 	return uint32_t(bytes / HARTZONE_BLOCK_BYTES);
 }
 
+nvme_sqe verify_of(uint64_t block, uint32_t blocks)
+{
+	if (blocks == 0 || blocks > HZ_MAX_TRANSFER_SECTORS)
+		throw Error(std::to_string(blocks) + " blocks to verify: a command takes 1 to " + std::to_string(HZ_MAX_TRANSFER_SECTORS));
+	return QueuePair::verify(block, blocks);
+}
+
 void set_flags(nvme_sqe &sqe, unsigned flags)
 {
 	if (flags & ~unsigned(HARTZONE_FUA | HARTZONE_DURABLE))

@@ -9,6 +9,8 @@ namespace hz::capi {
 
 // Blocks of a transfer. Throws Error for buffers that are no whole blocks, or more than the queue takes.
 uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count);
+// Throws Error for a count that no command takes.
+nvme_sqe verify_of(uint64_t block, uint32_t blocks);
 // Says in the command what a write's flags ask for. Throws Error for flags that are not known.
 void set_flags(nvme_sqe &sqe, unsigned flags);
 

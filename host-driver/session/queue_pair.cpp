@@ -101,6 +101,8 @@ nvme_sqe QueuePair::read(uint64_t lba, uint32_t sectors) { return io(NVME_IO_REA
 nvme_sqe QueuePair::append(uint64_t start, uint32_t sectors) { return io(NVME_IO_ZONE_APPEND, start, sectors); }
 nvme_sqe QueuePair::flush() { return io(NVME_IO_FLUSH, 0, 0); }
 nvme_sqe QueuePair::write_zeroes(uint64_t lba, uint32_t sectors) { return io(NVME_IO_WRITE_ZEROES, lba, sectors); }
+nvme_sqe QueuePair::compare(uint64_t lba, uint32_t sectors) { return io(NVME_IO_COMPARE, lba, sectors); }
+nvme_sqe QueuePair::verify(uint64_t lba, uint32_t sectors) { return io(NVME_IO_VERIFY, lba, sectors); }
 
 nvme_sqe QueuePair::write(uint64_t lba, uint32_t sectors, bool fua)
 {
@@ -128,6 +130,7 @@ uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
 {
 	switch (sqe.opcode) {
 	case NVME_IO_READ:
+	case NVME_IO_COMPARE:
 	case NVME_IO_WRITE:
 	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
 	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;

@@ -12,6 +12,7 @@ BLOCK_BYTES = 4096
 NO_POINTER = 2 ** 64 - 1
 FUA = 1
 DURABLE = 2
+COMPARE_FAILURE = 0x285
 
 
 class StatusError(HartzoneError):
@@ -197,6 +198,20 @@ class Queue(Handle):
 
     def write_zeroes(self, block, blocks, fua=False, durable=False):
         check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, flags(fua, durable)))
+
+    def verify(self, block, blocks=1):
+        """Reads inside the device, and moves no data: raises what reading them would raise."""
+        check(lib.library().hartzone_verify(self.handle, block, blocks))
+
+    def compare(self, block, data):
+        """True: the device holds these data."""
+        data = bytes(data)
+        if len(data) % BLOCK_BYTES:
+            raise HartzoneError(f"{len(data)} bytes are no whole blocks of {BLOCK_BYTES}")
+        status = lib.library().hartzone_compare(self.handle, block, len(data) // BLOCK_BYTES, data)
+        if status != COMPARE_FAILURE:
+            check(status)
+        return status == 0
 
     def flush(self):
         check(lib.library().hartzone_flush(self.handle))

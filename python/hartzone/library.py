@@ -51,6 +51,8 @@ FUNCTIONS = {
     "hartzone_writev": (c_int, [c_void_p, c_uint64, POINTER(Part), c_int, ctypes.c_uint]),
     "hartzone_appendv": (c_int, [c_void_p, c_uint64, POINTER(Part), c_int, ctypes.c_uint, POINTER(c_uint64)]),
     "hartzone_write_zeroes": (c_int, [c_void_p, c_uint64, c_uint32, ctypes.c_uint]),
+    "hartzone_verify": (c_int, [c_void_p, c_uint64, c_uint32]),
+    "hartzone_compare": (c_int, [c_void_p, c_uint64, c_uint32, c_void_p]),
     "hartzone_flush": (c_int, [c_void_p]),
     "hartzone_zone_open": (c_int, [c_void_p, c_uint64]),
     "hartzone_zone_close": (c_int, [c_void_p, c_uint64]),

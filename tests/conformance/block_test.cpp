@@ -116,7 +116,8 @@ const CommandCase cases[] = {
 	{"Append", NVME_INVALID_OPCODE, command(NVME_IO_ZONE_APPEND)},
 	{"AppendToNamespaceTwo", NVME_INVALID_OPCODE, command(NVME_IO_ZONE_APPEND, 0, 1, 2)},
 	{"DatasetManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x09)},
-	{"CompareIsNotOffered", NVME_INVALID_OPCODE, command(0x05)},
+	{"CompareAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_COMPARE, 0, 1)},
+	{"VerifyLast", NVME_SUCCESS, at_end(NVME_IO_VERIFY, 5, 5)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},
 };
 
@@ -220,6 +221,15 @@ TEST_F(BlockData, WriteZeroesOverData)
 	EXPECT_EQ(read(205, 7), Bytes(7 * 4096));
 	EXPECT_EQ(read(200, 5), placed_pattern(200, 5, 4));
 	EXPECT_EQ(read(212, 8), placed_pattern(212, 8, 4));
+}
+
+TEST_F(BlockData, CompareAndVerify)
+{
+	ASSERT_EQ(write(200, 20, 4), NVME_SUCCESS);
+	ASSERT_EQ(write(205, 3, 5), NVME_SUCCESS);
+	ASSERT_EQ(bench().status(hz::QueuePair::verify(190, 40)), NVME_SUCCESS);
+	EXPECT_EQ(bench().run(hz::QueuePair::compare(205, 3), placed_pattern(205, 3, 5)).status, NVME_SUCCESS);
+	EXPECT_EQ(bench().run(hz::QueuePair::compare(205, 3), placed_pattern(205, 3, 4)).status, NVME_COMPARE_FAILURE);
 }
 
 TEST_F(BlockData, WriteZeroesMayBeLongerThanATransfer)

@@ -93,12 +93,19 @@ TEST_F(IdentifyData, ControllerSaysWhatTheDeviceDoes)
 	EXPECT_EQ(id.fuses, 0);
 	EXPECT_EQ(id.sgls, 0u);
 	EXPECT_TRUE(id.oacs & NVME_OACS_DBBUF);
-	EXPECT_TRUE(id.oncs & NVME_ONCS_WRITE_ZEROES);
+	EXPECT_EQ(id.oncs, NVME_ONCS_COMPARE | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT | NVME_ONCS_VERIFY);
 	EXPECT_EQ(id.vwc, NVME_VWC_PRESENT | NVME_VWC_FLUSH_ALL);
 	EXPECT_EQ(std::string(id.subnqn).substr(0, 4), "nqn.");
 	for (char c : id.sn)
 		EXPECT_TRUE(c >= 0x20 && c < 0x7f) << "serial number is ASCII, space padded";
 	EXPECT_EQ(id.sn[19], ' ');
+}
+
+TEST_F(IdentifyData, AVerifyIsNoLongerThanARead)
+{
+	auto id = structure<nvme_nvm_identify_controller>(bench(), NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_NVM);
+	EXPECT_EQ(1u << id.vsl, static_cast<unsigned>(HZ_MAX_TRANSFER_SECTORS));
+	EXPECT_EQ(id.wzsl, 0) << "zeros are not limited";
 }
 
 TEST_F(IdentifyData, NamespaceHasTheSizeOfItsZones)

@@ -35,9 +35,7 @@ auto large(uint8_t opcode, uint32_t sectors)
 
 const CommandCase cases[] = {
 	{"WriteUncorrectableIsNotOffered", NVME_INVALID_OPCODE, command(0x04)},
-	{"CompareIsNotOffered", NVME_INVALID_OPCODE, command(0x05)},
 	{"DatasetManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x09)},
-	{"VerifyIsNotOffered", NVME_INVALID_OPCODE, command(0x0c)},
 	{"CopyIsNotOffered", NVME_INVALID_OPCODE, command(0x19)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7e)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},
@@ -78,6 +76,16 @@ const CommandCase cases[] = {
 	{"ReadMdtsPlusOne", NVME_INVALID_FIELD, large(NVME_IO_READ, most + 1)},
 	{"WriteMdtsPlusOne", NVME_INVALID_FIELD, large(NVME_IO_WRITE, most + 1)},
 	{"AppendOverItsLimit", NVME_INVALID_FIELD, large(NVME_IO_ZONE_APPEND, most + 1)},
+	{"CompareNamespaceTwo", NVME_INVALID_NAMESPACE, command(NVME_IO_COMPARE, 0, 1, 2)},
+	{"CompareFused", NVME_INVALID_FIELD, command(NVME_IO_COMPARE, 0, 1, 1, 1)},
+	{"CompareAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_COMPARE, 0, 1)},
+	{"CompareMdtsPlusOne", NVME_INVALID_FIELD, large(NVME_IO_COMPARE, most + 1)},
+	{"Verify", NVME_SUCCESS, command(NVME_IO_VERIFY)},
+	{"VerifyBroadcast", NVME_INVALID_NAMESPACE, command(NVME_IO_VERIFY, 0, 1, NVME_NSID_ALL)},
+	{"VerifyFused", NVME_INVALID_FIELD, command(NVME_IO_VERIFY, 0, 1, 1, 1)},
+	{"VerifyOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_VERIFY, 1, 2)},
+	{"VerifyVsl", NVME_SUCCESS, command(NVME_IO_VERIFY, 0, most)},
+	{"VerifyVslPlusOne", NVME_INVALID_FIELD, command(NVME_IO_VERIFY, 0, most + 1)},
 	{"ReadLimitedRetry", NVME_SUCCESS,
 	 [](Bench &b) {
 		 nvme_sqe sqe = io_command(b, NVME_IO_READ);
@@ -179,6 +187,39 @@ TEST_F(IoData, WriteZeroesReadsBack)
 	EXPECT_EQ(b.filled(0), 64u);
 	EXPECT_EQ(read(4, 60), Bytes(60 * 4096));
 	EXPECT_EQ(read(0, 4), pattern(0, 4));
+}
+
+TEST_F(IoData, CompareTellsWhetherDataAreTheSame)
+{
+	Bench &b = bench();
+	ASSERT_EQ(b.write(0, 40), NVME_SUCCESS);
+	auto compare = [&](uint64_t lba, const Bytes &data) {
+		return b.run(hz::QueuePair::compare(lba, static_cast<uint32_t>(data.size() / 4096)), data).status;
+	};
+	for (bool flushed : {false, true}) { // partly in the write buffer, then all on flash
+		Bytes data = pattern(0, 40);
+		EXPECT_EQ(compare(0, data), NVME_SUCCESS);
+		for (size_t at : {size_t(0), size_t(4095), data.size() / 2, data.size() - 1}) {
+			data[at] ^= std::byte(0x10);
+			EXPECT_EQ(compare(0, data), NVME_COMPARE_FAILURE) << "byte " << at << " flushed " << flushed;
+			data[at] ^= std::byte(0x10);
+		}
+		ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	}
+	EXPECT_EQ(compare(41, Bytes(4096)), NVME_SUCCESS) << "unwritten blocks are zeros";
+	EXPECT_EQ(compare(41, pattern(41, 1)), NVME_COMPARE_FAILURE);
+	EXPECT_EQ(read(0, 40), pattern(0, 40)) << "nothing has changed";
+}
+
+TEST_F(IoData, VerifyReadsFlashAndMovesNothing)
+{
+	Bench &b = bench();
+	auto reads = [&] { return b.controller().log_flash().read_sectors[HZ_CAUSE_HOST]; };
+	ASSERT_EQ(b.write(0, 96), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	uint64_t before = reads();
+	ASSERT_EQ(b.status(hz::QueuePair::verify(0, 48)), NVME_SUCCESS);
+	EXPECT_EQ(reads(), before + 48);
 }
 
 TEST_F(IoData, ResetZonesReadAsZeroes)

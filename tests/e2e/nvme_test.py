@@ -74,6 +74,11 @@ class NvmeCli(unittest.TestCase):
             self.assertTrue(self.good(*image, "read", "-s", "1", "-c", "1", "-z", 2 * BLOCK).startswith(data[BLOCK:] + data[:BLOCK]))
             zones = json.loads(self.good(*image, "zns", "report-zones", "-o", "json"))["zone_list"]
             self.assertEqual((len(zones), zones[0]["wp"], zones[1]["state"], zones[2]["state"]), (12, 3, "FULL", "EMPTY"))
+            self.good(*image, "verify", "-s", "0", "-c", "2")
+            self.good(*image, "compare", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            run = self.call(*image, "compare", "-s", "1", "-c", "1", "-z", len(data), data=data)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(b"compare", (run.stderr + run.stdout).lower())
             run = self.call(*image, "write", "-s", "0", "-c", "0", "-z", BLOCK, data=data[:BLOCK])
             self.assertNotEqual(run.returncode, 0)
             self.assertIn(b"Zone Invalid Write", run.stderr + run.stdout)

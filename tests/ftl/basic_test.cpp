@@ -137,6 +137,29 @@ TEST_F(Basic, AppendsFromTwoWorkersGetDistinctPlaces)
 	}
 }
 
+// A zone whose start is at its place, then staged in SLC, then in the buffer, and unwritten at its end.
+TEST_F(Basic, CompareAndVerifyFindDataWhereverTheyAre)
+{
+	ASSERT_EQ(r.write(0, 0, 30, 100), 0);
+	ASSERT_EQ(r.write(0, 30, 4, 130, FTL_FUA), 0);
+	ASSERT_EQ(r.write(0, 34, 3, 134), 0);
+	Request compare(FTL_COMPARE, r.lba_of(0), 40);
+	for (uint32_t i = 0; i < 40; i++)
+		fill_sector(compare.pages[i], i < 37 ? 100 + i : 0);
+	EXPECT_EQ(r.run(compare), 0);
+	EXPECT_GT(compare.req.ready_ns, 0u) << "its data cross the link";
+	for (uint32_t i : {0u, 23u, 24u, 31u, 35u, 36u, 37u, 39u}) {
+		compare.pages[i][HZ_SECTOR_BYTES - 1] ^= 1;
+		EXPECT_EQ(r.run(compare), NVME_COMPARE_FAILURE) << "sector " << i;
+		compare.pages[i][HZ_SECTOR_BYTES - 1] ^= 1;
+	}
+	EXPECT_EQ(r.run(compare), 0) << "the host's data are as they were";
+	Request verify(FTL_VERIFY, r.lba_of(0), 40);
+	verify.req.sgl = {};
+	EXPECT_EQ(r.run(verify), 0);
+	EXPECT_EQ(r.compare(0, 0, 37, 100), "");
+}
+
 TEST_F(Basic, WriteZeroesGoesThroughTheSamePath)
 {
 	EXPECT_EQ(r.write(0, 0, 4, 1), 0);

@@ -161,6 +161,8 @@ public:
 				ops.push_back({FTL_WRITE, lba, count, fua});
 			else if (dice < 66)
 				ops.push_back({FTL_WRITE_ZEROES, lba, count, fua});
+			else if (dice < 74)
+				ops.push_back({roll(2) ? FTL_COMPARE : FTL_VERIFY, roll(sector_count()), 1 + roll(60)});
 			else if (dice < 92)
 				ops.push_back({FTL_READ, roll(sector_count()), 1 + roll(60)});
 			else
@@ -204,6 +206,7 @@ private:
 		ConventionalOp op;
 		std::unique_ptr<Request> request;
 		uint64_t tag = 0;
+		bool differs = false; // compare: from everything that was ever written
 	};
 
 	Running issue(ConventionalOp op)
@@ -213,11 +216,37 @@ private:
 		Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
 		if (op.kind == FTL_WRITE_ZEROES)
 			run.tag = 0;
+		if (op.kind == FTL_COMPARE)
+			expect(run);
 		if (op.kind == FTL_WRITE)
 			for (auto *page : run.request->pages)
 				fill_sector(page, next_tag++);
 		rig.submit(*run.request, roll(rig.cfg.worker_count));
 		return run;
+	}
+	// It compares with what it should find if nothing else of the batch comes there; half of them with one sector that nobody wrote.
+	void expect(Running &run)
+	{
+		for (uint32_t i = 0; i < run.op.sectors; i++)
+			fill_sector(run.request->pages[i], sectors[run.op.lba + i].groups.back().tags.back());
+		run.differs = roll(2);
+		if (run.differs)
+			fill_sector(run.request->pages[roll(run.op.sectors)], foreign_tag);
+	}
+	bool is_certain(const Running &run) const
+	{
+		return std::all_of(&sectors[run.op.lba], &sectors[run.op.lba] + run.op.sectors, [this](const ConventionalSector &sector) {
+			const ConventionalSector::Group &last = sector.groups.back();
+			return last.batch != batch_ && last.tags == std::vector<uint64_t>(last.tags.size(), last.tags.back());
+		});
+	}
+	void settle_compare(const Running &run)
+	{
+		uint16_t status = run.request->status();
+		bool certain = run.differs || is_certain(run), unreadable = reads_may_fail && status == NVME_UNRECOVERED_READ;
+		EXPECT_TRUE(unreadable || status == 0 || status == NVME_COMPARE_FAILURE) << "compare status " << status;
+		EXPECT_TRUE(unreadable || !certain || (status != 0) == run.differs)
+			<< "compare of " << run.op.sectors << " sectors from " << run.op.lba << " is wrong";
 	}
 	void note_write(Running &run)
 	{
@@ -230,10 +259,10 @@ private:
 			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
 				note_write(run);
 		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
-			if (run.op.kind == FTL_READ)
+			if (is_read(run.op.kind))
 				settle(run, cut);
 		for (Running &run : running)
-			if (run.op.kind != FTL_READ)
+			if (!is_read(run.op.kind))
 				settle(run, cut);
 	}
 	void settle(Running &run, bool cut)
@@ -244,9 +273,13 @@ private:
 		}
 		uint16_t status = run.request->status();
 		bool ended = status == NVME_ABORT_REQUESTED;
-		if (run.op.kind == FTL_READ && !ended) {
+		if (run.op.kind == FTL_COMPARE && !ended) {
+			settle_compare(run);
+			return;
+		}
+		if (is_read(run.op.kind) && !ended) {
 			EXPECT_TRUE(!status || (reads_may_fail && status == NVME_UNRECOVERED_READ)) << "read status " << status;
-			for (uint32_t i = 0; i < run.op.sectors && !status; i++)
+			for (uint32_t i = 0; i < run.op.sectors && !status && run.op.kind == FTL_READ; i++)
 				EXPECT_TRUE(sectors[run.op.lba + i].may_read_during(batch_, run.request->pages[i]))
 					<< "conventional sector " << run.op.lba + i << " reads wrong";
 			return;
@@ -254,7 +287,7 @@ private:
 		EXPECT_TRUE(!status || writes_may_fail || ended) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
 		refused = refused || status;
 		if (status) {
-			for (uint32_t i = 0; i < run.op.sectors && run.op.kind != FTL_READ && run.op.kind != FTL_FLUSH; i++)
+			for (uint32_t i = 0; i < run.op.sectors && !is_read(run.op.kind) && run.op.kind != FTL_FLUSH; i++)
 				sectors[run.op.lba + i].failed(batch_);
 			for (ConventionalSector &sector : sectors)
 				if (run.op.kind == FTL_FLUSH && !ended)

@@ -91,6 +91,9 @@ TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
 	EXPECT_EQ(r.compare(0, 0, 24, 1), "");
 	Request read(FTL_READ, r.lba_of(0, 24), 6), first(FTL_FLUSH, 0, 0), second(FTL_FLUSH, 0, 0);
 	EXPECT_EQ(r.run(read), NVME_UNRECOVERED_READ);
+	Request verify(FTL_VERIFY, r.lba_of(0, 20), 6), compare(FTL_COMPARE, r.lba_of(0, 20), 6);
+	EXPECT_EQ(r.run(verify), NVME_UNRECOVERED_READ);
+	EXPECT_EQ(r.run(compare), NVME_UNRECOVERED_READ) << "tells more than that the others differ";
 	EXPECT_EQ(r.run(first), NVME_WRITE_FAULT);
 	EXPECT_EQ(r.run(second), 0);
 	ASSERT_TRUE(r.boot());
@@ -210,6 +213,11 @@ TEST(Faults, TooManyBitErrorsAreAnUnrecoveredRead)
 	r.cfg.retry_percent = 90;
 	Request read(FTL_READ, r.lba_of(0), 10);
 	EXPECT_EQ(r.run(read), NVME_UNRECOVERED_READ);
+	Request compare(FTL_COMPARE, r.lba_of(0), 1), verify(FTL_VERIFY, r.lba_of(0), 1);
+	fill_sector(compare.pages[0], 1);
+	EXPECT_EQ(r.run(compare), NVME_UNRECOVERED_READ);
+	EXPECT_TRUE(sector_is(compare.pages[0], 1)) << "the host's data are as they were";
+	EXPECT_EQ(r.run(verify), NVME_UNRECOVERED_READ);
 	r.cfg.retry_percent = 20;
 	r.cfg.read_retries = 4;
 	EXPECT_EQ(r.compare(0, 0, 96, 1), "");

@@ -82,6 +82,11 @@ inline bool sector_is(const uint8_t *page, uint64_t tag)
 	return std::memcmp(page, &tag, sizeof tag) == 0 && std::memcmp(page, page + sizeof tag, HZ_SECTOR_BYTES - sizeof tag) == 0;
 }
 
+// A tag that no test writes.
+constexpr uint64_t foreign_tag = ~0ull;
+
+inline bool is_read(int op) { return op == FTL_READ || op == FTL_VERIFY || op == FTL_COMPARE; }
+
 struct Request {
 	ftl_request req{};
 	std::vector<uint8_t> data;

@@ -112,6 +112,7 @@ private:
 		uint32_t offset;
 		std::vector<uint32_t> acked; // flush: what it must make durable
 		std::vector<uint64_t> tags;  // of the sectors it writes
+		bool differs = false;        // compare: from everything that was ever written
 		bool at_start;               // a write to the start of a zone that is full, or will be if the writes before it are accepted
 	};
 
@@ -120,7 +121,7 @@ private:
 		uint32_t zone = roll(static_cast<uint32_t>(zones.size()));
 		uint32_t dice = roll(100);
 		for (const Op &op : ops)
-			if (op.zone == zone && op.kind != FTL_WRITE && op.kind != FTL_READ && op.kind != FTL_APPEND)
+			if (op.zone == zone && op.kind != FTL_WRITE && !is_read(op.kind) && op.kind != FTL_APPEND)
 				return; // after a reset, finish … nothing more in this batch
 		if (dice < 55)
 			for (uint32_t n = 1 + roll(4); n; n--)
@@ -129,7 +130,7 @@ private:
 		else if (dice < 58)
 			ops.push_back({FTL_WRITE_ZEROES, zone, 1 + roll(20), 0});
 		else if (dice < 75)
-			ops.push_back({FTL_READ, zone, 1 + roll(60), 0});
+			ops.push_back({roll(3) ? FTL_READ : roll(2) ? FTL_COMPARE : FTL_VERIFY, zone, 1 + roll(60), 0});
 		else if (dice < 82)
 			ops.push_back({FTL_FLUSH, 0, 0, 0});
 		else if (dice < 90)
@@ -145,15 +146,17 @@ private:
 	{
 		ModelZone &zone = zones[op.zone];
 		uint32_t offset = static_cast<uint32_t>(zone.tags.size()), sectors = op.sectors;
-		Running run{op, nullptr, offset, {}, {}, false};
-		if (op.kind == FTL_READ)
+		Running run{op, nullptr, offset, {}, {}, false, false};
+		if (is_read(op.kind))
 			run.offset = roll(capacity());
-		if (op.kind == FTL_READ && run.offset + sectors > capacity())
+		if (is_read(op.kind) && run.offset + sectors > capacity())
 			run.op.sectors = sectors = capacity() - run.offset;
 		bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
 		run.at_start = (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES) && offset == capacity();
-		bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (op.kind != FTL_READ && offset == capacity());
+		bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (!is_read(op.kind) && offset == capacity());
 		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, first ? 0 : run.offset), sectors, op.flags);
+		if (op.kind == FTL_COMPARE)
+			expect(run, zone);
 		// Optimistic: taken back in Settle if it was refused.
 		for (uint32_t i = 0; writes && i < sectors; i++) {
 			run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : next_tag++);
@@ -190,6 +193,8 @@ private:
 		case FTL_APPEND:
 		case FTL_WRITE_ZEROES: settle_write(run, zone); break;
 		case FTL_READ: settle_read(run, zone); break;
+		case FTL_COMPARE: settle_compare(run); break;
+		case FTL_VERIFY: EXPECT_EQ(request.status(), 0); break;
 		case FTL_FLUSH:
 			EXPECT_EQ(request.status(), 0);
 			for (size_t z = 0; z < zones.size(); z++)
@@ -260,6 +265,26 @@ private:
 			EXPECT_TRUE(written || (zeros && at >= run.acked[run.op.zone]))
 				<< "zone " << run.op.zone << " sector " << at << " reads wrong";
 		}
+	}
+	// It compares with what the writes before it leave there; half of them with one sector that nobody wrote.
+	void expect(Running &run, const ModelZone &zone)
+	{
+		for (uint32_t i = 0; i < run.op.sectors; i++) {
+			uint32_t at = run.offset + i;
+			fill_sector(run.request->pages[i], at < zone.tags.size() ? zone.tags[at] : 0);
+		}
+		run.differs = roll(2);
+		if (run.differs)
+			fill_sector(run.request->pages[roll(run.op.sectors)], foreign_tag);
+	}
+	// What the batch itself writes may or may not be there when it is compared.
+	void settle_compare(const Running &run)
+	{
+		uint16_t status = run.request->status();
+		bool certain = run.differs || run.offset + run.op.sectors <= run.acked[run.op.zone];
+		ASSERT_TRUE(status == 0 || status == NVME_COMPARE_FAILURE) << "compare status " << status;
+		EXPECT_TRUE(!certain || (status != 0) == run.differs)
+			<< "compare of " << run.op.sectors << " sectors of zone " << run.op.zone << " from " << run.offset << " is wrong";
 	}
 	void check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found, bool running = false)
 	{

@@ -30,8 +30,10 @@ void check(const ftl_request &req, uint16_t status)
 	if (status)
 		return;
 	require(req.op <= FTL_ZONE_REPORT && req.lba < namespace_sectors);
-	if (req.op == FTL_READ || req.op == FTL_WRITE || req.op == FTL_APPEND)
+	if (req.op == FTL_READ || req.op == FTL_COMPARE || req.op == FTL_WRITE || req.op == FTL_APPEND)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
+	if (req.op == FTL_VERIFY)
+		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
 		auto offset = static_cast<uint64_t>(req.sgl.memory[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - region());
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes && offset % HZ_SECTOR_BYTES == 0);
@@ -45,7 +47,7 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x08, 0x79, 0x7a, 0x7d};
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x0c, 0x79, 0x7a, 0x7d};
 	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
@@ -72,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sqe.prp2 = aim(sqe.prp2);
 	}
 	uint16_t status = io_decode(&limits, &sqe, pages, &req);
-	require(limits.zoned || status || req.op == FTL_READ || req.op == FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_FLUSH);
+	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_FLUSH);
 	check(req, status);
 	return 0;
 }

@@ -45,6 +45,22 @@ TEST_F(IoCommand, ReadWriteAppend)
 	EXPECT_EQ(req.op, FTL_APPEND);
 }
 
+TEST_F(IoCommand, CompareAndVerify)
+{
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COMPARE, 5, 2, heap, heap + 4096)), 0);
+	EXPECT_EQ(req.op, FTL_COMPARE);
+	EXPECT_EQ(req.sgl.bytes, 8192u);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COMPARE, 0, 129, heap, list)), bad_field);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COMPARE, 0, 1, heap + 1)), dnr(NVME_PRP_OFFSET_INVALID));
+	EXPECT_EQ(decode(io_sqe(NVME_IO_VERIFY, 7, 128, ~0ull)), 0) << "it has no data";
+	EXPECT_EQ(req.op, FTL_VERIFY);
+	EXPECT_EQ(req.lba, 7u);
+	EXPECT_EQ(req.sectors, 128u);
+	EXPECT_EQ(req.sgl.bytes, 0u);
+	EXPECT_EQ(decode(io_sqe(NVME_IO_VERIFY, 0, 129)), bad_field) << "beyond VSL";
+	EXPECT_EQ(decode(io_sqe(NVME_IO_VERIFY, sectors - 1, 129)), dnr(NVME_LBA_OUT_OF_RANGE)) << "that before its length";
+}
+
 TEST_F(IoCommand, FlagsOfWrites)
 {
 	nvme_sqe sqe = io_sqe(NVME_IO_WRITE, 0, 1, heap);
@@ -91,7 +107,7 @@ TEST_F(IoCommand, DurableWrites)
 
 TEST_F(IoCommand, Ranges)
 {
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_WRITE_ZEROES}) {
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY}) {
 		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 1, heap)), 0);
 		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 2, heap, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
 		EXPECT_EQ(decode(io_sqe(opcode, sectors, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
@@ -113,8 +129,8 @@ TEST_F(IoCommand, TransferSize)
 
 TEST_F(IoCommand, NamespaceAndFlags)
 {
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
-			       NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV}) {
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY,
+			       NVME_IO_ZONE_APPEND, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV}) {
 		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
 		for (uint32_t nsid : {0u, 2u, 0xfffffffeu}) {
 			sqe.nsid = nsid;
@@ -132,8 +148,8 @@ TEST_F(IoCommand, NamespaceAndFlags)
 
 TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 {
-	const uint8_t known[] = {NVME_IO_READ,        NVME_IO_WRITE,          NVME_IO_FLUSH,         NVME_IO_WRITE_ZEROES,
-				 NVME_IO_ZONE_APPEND, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV};
+	const uint8_t known[] = {NVME_IO_READ,           NVME_IO_WRITE,          NVME_IO_FLUSH,   NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
+				 NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_COMPARE, NVME_IO_VERIFY};
 	for (unsigned opcode = 0; opcode < 256; opcode++) {
 		nvme_sqe sqe = io_sqe(static_cast<uint8_t>(opcode), 0, 1, heap);
 		sqe.nsid = 77;
@@ -151,7 +167,7 @@ TEST_F(IoCommand, ABlockNamespaceKnowsNoZones)
 			sqe.nsid = nsid;
 			EXPECT_EQ(decode(sqe), dnr(NVME_INVALID_OPCODE)) << int(opcode);
 		}
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES})
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY})
 		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0) << int(opcode);
 }
 

@@ -116,21 +116,28 @@ TEST_F(Log, SmartCountsHostCommands)
 {
 	auto queue = rig.make_queue(1, 64);
 	rig.open(queue);
-	rig.fake->script = [](const ftl_request &req) { return req.lba == 99 ? Answer{10, 0, NVME_UNRECOVERED_READ} : Answer{}; };
+	rig.fake->script = [](const ftl_request &req) {
+		return req.lba == 99   ? Answer{10, 0, NVME_UNRECOVERED_READ}
+		       : req.lba == 98 ? Answer{10, 0, NVME_COMPARE_FAILURE}
+				       : Answer{};
+	};
 	uint64_t prp = rig.buffer();
 	for (int i = 0; i < 5; i++)
 		rig.io(queue, io_sqe(NVME_IO_READ, 0, 2, prp, prp + 4096));
 	rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, prp));
 	rig.io(queue, io_sqe(NVME_IO_ZONE_APPEND, 0, 1, prp));
 	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 99, 1, prp)).status, NVME_UNRECOVERED_READ);
+	rig.io(queue, io_sqe(NVME_IO_COMPARE, 0, 2, prp, prp + 4096));
+	rig.io(queue, io_sqe(NVME_IO_VERIFY, 0, 128));
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_COMPARE, 98, 1, prp)).status, NVME_COMPARE_FAILURE);
 	rig.close(queue, rig.now());
 	ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
 	auto &smart = rig.page<nvme_smart_log>();
-	EXPECT_EQ(smart.host_reads[0], 5u);
+	EXPECT_EQ(smart.host_reads[0], 6u) << "a compare is one, a verify is not";
 	EXPECT_EQ(smart.host_writes[0], 2u);
-	EXPECT_EQ(smart.data_units_read[0], 1u) << "80 sectors of 512 bytes, in thousands, rounded up";
-	EXPECT_EQ(smart.media_errors[0], 1u);
-	EXPECT_EQ(smart.error_entries[0], 1u);
+	EXPECT_EQ(smart.data_units_read[0], 2u) << "1,120 sectors of 512 bytes, in thousands, rounded up";
+	EXPECT_EQ(smart.media_errors[0], 1u) << "data that differ are no error of the media";
+	EXPECT_EQ(smart.error_entries[0], 2u);
 }
 
 TEST_F(Log, SmartTellsWearAndSpare)

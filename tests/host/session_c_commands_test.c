@@ -2,7 +2,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "c_api_check.h"
 
-enum { INVALID_OPCODE = 0x001, INVALID_FIELD = 0x002, INVALID_LOG_PAGE = 0x109, WRITE = 1, READ = 2, GET_LOG_PAGE = 2, CREATE_SQ = 1 };
+enum {
+	INVALID_OPCODE = 0x001,
+	INVALID_FIELD = 0x002,
+	INVALID_LOG_PAGE = 0x109,
+	COMPARE_FAILURE = 0x285,
+	WRITE = 1,
+	READ = 2,
+	GET_LOG_PAGE = 2,
+	CREATE_SQ = 1
+};
 
 static unsigned char data[BLOCKS * HARTZONE_BLOCK_BYTES], back[BLOCKS * HARTZONE_BLOCK_BYTES];
 
@@ -62,6 +71,33 @@ static void zeros(hartzone_queue *queue, uint64_t zone)
 	SUCCEEDS(hartzone_read(queue, zone + 99, 1, back));
 	require(memcmp(back, nothing, sizeof(nothing)) == 0, "zeros come back", 0);
 	require(hartzone_write_zeroes(queue, zone, 0, 0) == HARTZONE_ERROR, "no zeros at all", 0);
+}
+
+static int result_of(hartzone_queue *queue, const struct hartzone_request *request)
+{
+	struct hartzone_completion done;
+
+	SUCCEEDS(hartzone_submit(queue, request));
+	require(hartzone_wait(queue, &done, 1) == 1, "one completion", 0);
+	return done.status;
+}
+
+static void comparisons(hartzone_queue *queue, uint64_t zone)
+{
+	struct iovec part = {data, 2 * HARTZONE_BLOCK_BYTES};
+	struct hartzone_request request = {.operation = HARTZONE_COMPARE, .block = zone, .parts = &part, .count = 1};
+
+	SUCCEEDS(hartzone_write(queue, zone, 2, data));
+	SUCCEEDS(hartzone_verify(queue, zone, 128));
+	require(hartzone_verify(queue, zone, 129) == HARTZONE_ERROR && strstr(last_error(), "1 to 128"), "too much to verify", 0);
+	SUCCEEDS(hartzone_compare(queue, zone, 2, data));
+	require(hartzone_compare(queue, zone, 2, data + 1) == COMPARE_FAILURE, "other data", 0);
+	require(hartzone_compare(queue, zone, 0, data) == HARTZONE_ERROR, "nothing to compare", 0);
+	SUCCEEDS(result_of(queue, &request));
+	part.iov_base = data + 1;
+	require(result_of(queue, &request) == COMPARE_FAILURE, "other data", 0);
+	request = (struct hartzone_request){.operation = HARTZONE_VERIFY, .block = zone, .blocks = 2};
+	SUCCEEDS(result_of(queue, &request));
 }
 
 static unsigned count_zones(hartzone_queue *queue, uint64_t from, int state, uint64_t zone_blocks)
@@ -144,6 +180,7 @@ int main(void)
 	several_buffers(queue);
 	durable_writes(device, queue, info.zone_blocks);
 	zeros(queue, 2 * info.zone_blocks);
+	comparisons(queue, 3 * info.zone_blocks);
 	zones(queue, &info);
 	admin(device, queue);
 	SUCCEEDS(hartzone_queue_close(queue));

@@ -41,6 +41,8 @@ with hartzone.Device("small", workers=2) as device:
         queue.write(0, data, fua=True)
         assert queue.append(0, data) == 2 and queue.latency_ns > 0
         assert queue.read(2, 2) == data
+        queue.verify(0, 4)
+        assert queue.compare(2, data) and not queue.compare(2, bytes(len(data)))
         queue.write_zeroes(info.zone_blocks, 3)
         assert queue.read(info.zone_blocks, 3) == bytes(3 * hartzone.BLOCK_BYTES)
         zones = list(queue.zones())

@@ -4,6 +4,7 @@
 
 #include "buffer/flush_unit.h"
 #include "lt/bulk.h"
+#include "request/answer.h"
 
 uint32_t landing_room(struct extent *ext)
 {
@@ -90,7 +91,7 @@ void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_
 	uint32_t slot = extent_slot(ext, offset);
 
 	for (uint32_t i = 0; i < sectors; i++) {
-		sgl_write(&req->sgl, (io_of(req)->done + i) * HZ_SECTOR_BYTES, ext->buffer->memory[slot], HZ_SECTOR_BYTES);
+		answer_sector(req, io_of(req)->done + i, ext->buffer->memory[slot]);
 		slot = slot + 1 == ext->ftl->superpage_sectors ? 0 : slot + 1;
 	}
 }

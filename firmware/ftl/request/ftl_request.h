@@ -10,6 +10,8 @@
 
 enum ftl_op {
 	FTL_READ,
+	FTL_VERIFY,  /* a read that moves no data: sgl is not looked at */
+	FTL_COMPARE, /* a read whose data are compared with sgl; NVME_COMPARE_FAILURE: they differ */
 	FTL_WRITE,
 	FTL_APPEND,
 	FTL_WRITE_ZEROES,
@@ -35,7 +37,7 @@ struct ftl_request {
 	uint8_t flags;
 	uint8_t report_filter; /* ZRASF, FTL_ZONE_REPORT */
 	uint8_t queue;         /* submission queue: the stream of reads under the fair schedule */
-	uint32_t sectors;      /* READ/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
+	uint32_t sectors;      /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
 	uint64_t lba;          /* first LBA; zone commands and append: zone start (checked by the FTL) */
 	uint32_t life;         /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;

@@ -5,6 +5,7 @@
 #include "buffer/buffer.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "request/answer.h"
 #include "request/life.h"
 #include "slc/slc.h"
 #include "slc/staged.h"
@@ -67,8 +68,9 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 		.stream = req->queue,
 		.sectors = (uint16_t)run,
 		.ppa = ppa[0],
-		.data = req->sgl,
+		.data = answer_sgl(req),
 		.data_at = io_of(req)->done * HZ_SECTOR_BYTES,
+		.compare = req->op == FTL_COMPARE,
 	};
 	*list = &read->txn;
 	io_of(req)->pending++;
@@ -78,9 +80,7 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 
 static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
 {
-	uint64_t end = link_transfer(&self->ftl->links->to_host, clock_now_ns(), sectors * HZ_SECTOR_BYTES);
-
-	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+	answer_cross(self->ftl, req, clock_now_ns(), sectors);
 	io_of(req)->done += sectors;
 }
 
@@ -93,7 +93,7 @@ static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl
 
 void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
 {
-	sgl_zero(&req->sgl, io_of(req)->done * HZ_SECTOR_BYTES, sectors * HZ_SECTOR_BYTES);
+	answer_zeros(self->ftl, req, io_of(req)->done, sectors);
 	self->counters.unmapped_read_sectors += sectors;
 	answer_now(self, req, sectors);
 }
@@ -180,7 +180,7 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
 
 		if (lost(zone, now)) {
-			req->status = NVME_UNRECOVERED_READ;
+			answer_lost(req);
 			io_of(req)->done++;
 		} else if (now >= zone->ext.landed) {
 			read_unmapped(self, req, rest);
@@ -338,7 +338,6 @@ static void reads_done(struct tsu_txn *txn)
 	struct flash_read *read = (struct flash_read *)txn;
 	struct ftl_worker *self = worker_of(txn);
 	struct ftl_request *req = read->req, *next;
-	uint64_t end;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -351,9 +350,10 @@ static void reads_done(struct tsu_txn *txn)
 	if (read->zone)
 		forget_reader(self, read->zone);
 	if (txn->status != NAND_OK)
-		req->status = NVME_UNRECOVERED_READ;
-	end = link_transfer(&self->ftl->links->to_host, txn->end_ns, txn->sectors * HZ_SECTOR_BYTES);
-	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
+		answer_lost(req);
+	else if (txn->differs)
+		answer_differs(req);
+	answer_cross(self->ftl, req, txn->end_ns, txn->sectors);
 	txn->next = self->reads->free;
 	self->reads->free = txn;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)

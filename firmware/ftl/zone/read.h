@@ -26,7 +26,7 @@ struct read_pool {
 };
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
-/* FTL_READ, also its continuation after waiting. */
+/* FTL_READ, FTL_VERIFY, FTL_COMPARE, also their continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
 /* A read that is over ends, as soon as no flash read of it is under way. */
 void read_abandon(struct ftl_worker *self, struct ftl_request *req);

@@ -9,7 +9,7 @@ enum { HIL_ERROR_ENTRIES = 64 };
 
 struct arena;
 struct error_log {
-	uint64_t errors, media_errors;  /* commands that ended with any status, with a media status */
+	uint64_t errors, media_errors;  /* commands that ended with any status, because of the media */
 	struct nvme_error_entry *entry; /* ring of HIL_ERROR_ENTRIES */
 };
 

@@ -45,7 +45,7 @@ static void identify_controller(struct hil *hil, void *page)
 	id->cqes = 0x44;
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
 	id->nn = 1;
-	id->oncs = NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
+	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
 	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
@@ -128,10 +128,14 @@ static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void 
 	return NVME_SUCCESS;
 }
 
-/* CNS 06h: ZASL = 0 says that appends are limited by MDTS, VSL and WZSL = 0 that the others are not limited further. */
-static uint16_t csi_controller(struct hil *hil, const struct nvme_sqe *sqe)
+/* CNS 06h: ZASL = 0 says that appends are limited by MDTS, WZSL = 0 that zeros are not limited; a verify is as long as a read. */
+static uint16_t csi_controller(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
-	return known_csi(hil, sqe) ? NVME_SUCCESS : NVME_INVALID_IOCS | NVME_DNR;
+	if (!known_csi(hil, sqe))
+		return NVME_INVALID_IOCS | NVME_DNR;
+	if (sqe->cdw11 >> 24 == NVME_CSI_NVM)
+		((struct nvme_nvm_identify_controller *)page)->vsl = MDTS;
+	return NVME_SUCCESS;
 }
 
 static uint16_t csi_active_list(struct hil *hil, const struct nvme_sqe *sqe, void *page)
@@ -165,7 +169,7 @@ static uint16_t build_identify(struct hil *hil, const struct nvme_sqe *sqe, void
 		return NVME_SUCCESS;
 	case NVME_CNS_DESCRIPTORS: return of_namespace(hil, sqe, page, descriptors);
 	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page);
-	case NVME_CNS_CSI_CONTROLLER: return csi_controller(hil, sqe);
+	case NVME_CNS_CSI_CONTROLLER: return csi_controller(hil, sqe, page);
 	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(hil, sqe, page);
 	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, identify_independent);
 	case NVME_CNS_COMMAND_SETS: command_sets(hil, page); return NVME_SUCCESS;

@@ -87,6 +87,8 @@ static uint32_t effects_page(void *page, bool zoned)
 		log->acs[admin[i]] = MANAGES;
 	log->iocs[NVME_IO_FLUSH] = READS;
 	log->iocs[NVME_IO_READ] = READS;
+	log->iocs[NVME_IO_COMPARE] = READS;
+	log->iocs[NVME_IO_VERIFY] = READS;
 	log->iocs[NVME_IO_WRITE] = CHANGES;
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
 	if (zoned)

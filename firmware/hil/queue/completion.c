@@ -68,13 +68,15 @@ static struct command *unpark_first(struct completion *c, struct completion_queu
 	return command;
 }
 
+/* A verify's blocks are data units read; it is no read command of the host's, as a compare is (NVM Command Set, SMART). */
 static void count_io(struct io_counts *counts, const struct ftl_request *req)
 {
 	if (req->status)
 		return;
-	if (req->op == FTL_READ) {
-		lt_tell_request(HZ_VC_ENDS_READ, req);
-		counts->reads++;
+	if (req->op == FTL_READ || req->op == FTL_COMPARE || req->op == FTL_VERIFY) {
+		if (req->op == FTL_READ)
+			lt_tell_request(HZ_VC_ENDS_READ, req);
+		counts->reads += req->op != FTL_VERIFY;
 		counts->read_sectors += req->sectors;
 	} else if (req->op == FTL_WRITE || req->op == FTL_APPEND) {
 		lt_tell_request(HZ_VC_ENDS_WRITE, req);

@@ -29,11 +29,20 @@ static uint16_t decode_data(const struct io_limits *limits, const struct nvme_sq
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors << HZ_SECTOR_SHIFT, pages, &req->sgl);
 }
 
+/* No data move, but the flash is read: no longer than a read (VSL of Identify). */
+static uint16_t decode_verify(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	uint16_t status = decode_range(limits, sqe, req);
+
+	req->op = FTL_VERIFY;
+	return status || req->sectors <= HZ_MAX_TRANSFER_SECTORS ? status : BAD_FIELD;
+}
+
 static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
 	uint16_t status = decode_range(limits, sqe, req);
 
-	req->op = FTL_READ;
+	req->op = sqe->opcode == NVME_IO_COMPARE ? FTL_COMPARE : FTL_READ;
 	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
@@ -122,6 +131,8 @@ static bool known_opcode(uint8_t opcode, bool zoned)
 	case NVME_IO_FLUSH:
 	case NVME_IO_WRITE:
 	case NVME_IO_READ:
+	case NVME_IO_COMPARE:
+	case NVME_IO_VERIFY:
 	case NVME_IO_WRITE_ZEROES: return true;
 	case NVME_IO_ZONE_MGMT_SEND:
 	case NVME_IO_ZONE_MGMT_RECV:
@@ -152,7 +163,9 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	req->flags = 0;
 	req->sgl.bytes = 0;
 	switch (sqe->opcode) {
-	case NVME_IO_READ: return decode_read(limits, sqe, pages, req);
+	case NVME_IO_READ:
+	case NVME_IO_COMPARE: return decode_read(limits, sqe, pages, req);
+	case NVME_IO_VERIFY: return decode_verify(limits, sqe, req);
 	case NVME_IO_WRITE: return decode_write(limits, sqe, pages, req);
 	case NVME_IO_ZONE_APPEND: return decode_append(limits, sqe, pages, req);
 	case NVME_IO_WRITE_ZEROES: return decode_write_zeroes(limits, sqe, req);

@@ -1,0 +1,34 @@
+/* What a read does with data that it finds: sends them to the host, compares them with the host's, or only looks whether they are there.
+ *
+ * A compare's data cross the link to the device as the flash's come: it holds none of them. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_ANSWER_H
+#define FTL_ANSWER_H
+
+#include "request/io.h"
+
+static inline bool reads_data(const struct ftl_request *req)
+{
+	return req->op == FTL_READ || req->op == FTL_VERIFY || req->op == FTL_COMPARE;
+}
+
+/* A sector that cannot be read tells more than one that differs. */
+static inline void answer_lost(struct ftl_request *req) { req->status = NVME_UNRECOVERED_READ; }
+
+static inline void answer_differs(struct ftl_request *req)
+{
+	if (!req->status)
+		req->status = NVME_COMPARE_FAILURE;
+}
+
+/* What a flash read of the request moves data to, or compares them with. */
+static inline struct sgl answer_sgl(const struct ftl_request *req) { return req->op == FTL_VERIFY ? (struct sgl){ 0 } : req->sgl; }
+
+/* Sector `index` of the request is this one. */
+void answer_sector(struct ftl_request *req, uint32_t index, const uint8_t *data);
+/* Sectors from `index` on are zeros. */
+void answer_zeros(struct ftl *ftl, struct ftl_request *req, uint32_t index, uint32_t sectors);
+/* Data of so many sectors are at hand at that time: the request is not over before they have crossed the link. */
+void answer_cross(struct ftl *ftl, struct ftl_request *req, uint64_t at_ns, uint32_t sectors);
+
+#endif
