@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from . import plant
+from . import cases, plant
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 WORK = TOP / "build" / "mutants"
@@ -26,26 +26,30 @@ class Module:
     """What is mutated, and what must notice."""
     folders: tuple
     programs: tuple = ()  # of GoogleTest
-    tests: tuple = ()     # of CTest; they need QEMU
-    targets: tuple = ()   # what must be built for these
+    tests: tuple = ()     # of CTest, in Python's unittest
+    targets: tuple = ()   # what else must be built for these
+    qemu: bool = False    # some need the firmware's images
 
 
+FTL = ("l2p_test", "ftl_test", "ftl_conventional_test", "ftl_interleave_test", "ftl_mount_test", "ftl_powercut_test", "ftl_worn_slc_test",
+       "ftl_crash_faults_test", "ftl_abandon_test", "ftl_damage_test", "image_check_test")
 MODULES = {
     "libthread": Module(("libthread/src", "libthread/locks"), ("libthread_test",)),
-    "protocol": Module(("protocol",), ("protocol_test", "host_config")),
-    "ftl": Module(("firmware/ftl",), ("l2p_test", "ftl_test", "ftl_conventional_test", "ftl_interleave_test", "ftl_mount_test",
-                                      "ftl_powercut_test", "ftl_worn_slc_test", "ftl_crash_faults_test", "ftl_abandon_test",
-                                      "ftl_damage_test", "image_check_test")),
-    "nand": Module(("firmware/nand",), ("nand_test", "tsu_test", "ftl_test")),
-    "tsu": Module(("firmware/tsu",), ("tsu_test", "ftl_test")),
+    "protocol": Module(("protocol",), ("protocol_test", "nvme_vs_libnvme", "host_config")),
+    "ftl": Module(("firmware/ftl",), FTL),
+    "nand": Module(("firmware/nand",), ("nand_test", "tsu_test", *FTL)),
+    "tsu": Module(("firmware/tsu",), ("tsu_test", *FTL)),
     "hil": Module(("firmware/hil",), ("hil_test",)),
     "platform": Module(("firmware/platform",), ("platform_test",)),
-    "session": Module(("host-driver/session",), ("session_prp_test", "session_queue_test", "session_link_test", "session_process_test",
-                                                 "session_interrupt_test", "session_stall_test", "session_machine_test")),
-    "vclock": Module(("vclock",), tests=("programs", "waiting", "race", "jitter", "freeze", "bulk", "stopping", "determinism"),
-                     targets=("hz_vclock",)),
+    "session": Module(("host-driver/session",), ("session_heap_test", "session_refusal_test", "session_prp_test", "session_queue_test",
+                                                 "session_link_test", "session_process_test", "session_interrupt_test",
+                                                 "session_stall_test", "session_attach_test", "session_machine_test"),
+                      targets=("soft_machine", "hz_vclock"), qemu=True),
+    "vclock": Module(("vclock",), tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
+                                         "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze"),
+                     targets=("hz_vclock",), qemu=True),
 }
-SLOWER, GRACE_S = 4, 10  # a test that takes longer than so many times its usual time, and a little more, hangs
+SLOWER, GRACE_S = 4, 5  # a test that takes longer than so many times its usual time, and a little more, hangs
 PLAIN = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2")
 
 
@@ -117,7 +121,8 @@ class Bench:
     def __init__(self, mutants, jobs):
         self.mutants, self.jobs, self.log = mutants, jobs, WORK / "log"
         self.modules = sorted({mutant.module for mutant in mutants})
-        self.outcome, self.usual, self.seen, self.hung = {}, {}, {}, set()
+        self.outcome, self.programs_of, self.cases = {}, {}, set()
+        self.kills, self.killer, self.hung = {}, {}, set()  # of a file: how many each case killed; of a mutant: which case did
         self.one_by_one = threading.Lock()
         WORK.mkdir(parents=True, exist_ok=True)
         self.lock = open(WORK / "lock", "w")
@@ -131,26 +136,35 @@ class Bench:
     # --- one build of all ---
 
     def prepare(self):
+        missing = [m for m in self.modules if MODULES[m].qemu and not (TOP / "build/firmware/firmware/main/firmware.elf").is_file()]
+        if missing:
+            raise MutateError(f"the tests of {missing[0]} need the firmware: ./hartzone build")
         self.runtime()
         self.plain.copy()
         self.plain.configure("-DCMAKE_UNITY_BUILD=OFF", *(f"-DCMAKE_{word}_FLAGS=-w -g0" for word in ("C", "CXX")))
         self.tree.copy()
         self.tree.configure("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16",
                             *(f"-DCMAKE_{word}_FLAGS=-w -include {WORK}/mutant.h" for word in ("C", "CXX")),
-                            *(f"-DCMAKE_{word}_LINKER_FLAGS={WORK}/mutant.o" for word in ("EXE", "SHARED", "MODULE")))
+                            *(f"-DCMAKE_{word}_LINKER_FLAGS={WORK}/mutant.o" for word in ("EXE", "SHARED", "MODULE")),
+                            f"-DCMAKE_CXX_STANDARD_LIBRARIES={WORK}/cases.o")
         self.leave_out()
         while self.build():
             pass
-        for module in self.modules:
-            for words in self.tests(module):
-                self.measure(module, words)
+        programs = {program for module in self.modules for program in self.programs(module)}
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for found in pool.map(self.measure, sorted(programs, key=repr)):
+                self.cases |= found
 
     def runtime(self):
-        for name, text in (("mutant.h", plant.HEADER), ("mutant.c", plant.SOURCE % {"count": max(1, len(self.mutants))})):
+        counted = {"count": max(1, len(self.mutants))}
+        for name, text in (("mutant.h", plant.HEADER), ("mutant.c", plant.SOURCE % counted), ("cases.cpp", plant.CASES % counted)):
             if not (WORK / name).is_file() or (WORK / name).read_text() != text:
                 (WORK / name).write_text(text)
-        if command(["cc", "-O2", "-fPIC", "-c", "mutant.c", "-o", "mutant.o"], self.log):
-            raise MutateError(f"cannot compile the choice of a mutant: see {self.log}")
+        for words in (["cc", "-O2", "-fPIC", "-c", "mutant.c", "-o", "mutant.o"],
+                      ["c++", "-std=c++17", "-O2", "-fPIC", "-include", "mutant.h", "-c", "cases.cpp", "-o", "cases.o"],
+                      [*plant.WEAK, "cases.o"]):
+            if command(words, self.log):
+                raise MutateError(f"cannot compile the choice of a mutant: see {self.log}")
 
     def leave_out(self):
         """Some sources are only for the target: no test program has them."""
@@ -176,26 +190,35 @@ class Bench:
     def targets(self, module):
         return [*MODULES[module].programs, *MODULES[module].targets]
 
-    def tests(self, module):
-        """The commands that test it."""
-        for name in MODULES[module].programs:
-            path = next((p for p in self.tree.build.rglob(name) if p.is_file()), self.tree.build / name)
-            yield (str(path), "--gtest_fail_fast", "--gtest_brief=1")
-        for name in MODULES[module].tests:
-            yield ("ctest", "--test-dir", str(self.tree.build), "-R", rf"^{module}\.{name}$", "--no-tests=error")
+    def programs(self, module):
+        """Those that test it."""
+        if module not in self.programs_of:
+            path_of = lambda name: next((p for p in self.tree.build.rglob(name) if p.is_file()), self.tree.build / name)
+            self.programs_of[module] = [cases.Program((str(path_of(name)),)) for name in MODULES[module].programs]
+            self.programs_of[module] += [cases.of_ctest(self.tree.build, name) for name in MODULES[module].tests]
+        return self.programs_of[module]
 
-    def measure(self, module, words):
-        """How long it takes, and which mutants' functions it comes to."""
-        if words in self.usual:
-            return
+    def measure(self, program):
+        """Its cases: how long each takes, and which mutants' functions it comes to."""
+        if program.python:
+            return {self.measure_alone(program, name) for name in cases.names_of(program)}
+        with tempfile.TemporaryDirectory(dir=WORK) as folder:
+            seen, told = pathlib.Path(folder) / "seen", pathlib.Path(folder) / "told"
+            cases.clear(seen, len(self.mutants))
+            self.must_pass(program, (), {"HZ_MUTANT_SEEN": str(seen), "HZ_MUTANT_CASES": str(told)})
+            return set(cases.told(program, told.read_text()))
+
+    def measure_alone(self, program, name):
         with tempfile.NamedTemporaryFile(dir=WORK) as seen:
-            seen.write(bytes(max(1, len(self.mutants))))
-            seen.flush()
+            cases.clear(pathlib.Path(seen.name), len(self.mutants))
             start = time.monotonic()
-            if command(words, self.log, environment={"HZ_MUTANT_SEEN": seen.name}):
-                raise MutateError(f"the tests of {module} fail without a mutant: `{' '.join(words)}`; see {self.log}")
-            self.usual[words] = time.monotonic() - start
-            self.seen[words] = {n for n, byte in enumerate(pathlib.Path(seen.name).read_bytes()) if byte}
+            self.must_pass(program, (name,), {"HZ_MUTANT_SEEN": seen.name})
+            return cases.Case(program, name, time.monotonic() - start, cases.marked(pathlib.Path(seen.name)))
+
+    def must_pass(self, program, names, environment):
+        words = program.call(names)
+        if command(words, self.log, environment={**dict(program.environment), **environment}):
+            raise MutateError(f"a test fails without a mutant: `{' '.join(words)}`; see {self.log}")
 
     # --- each mutant ---
 
@@ -213,17 +236,23 @@ class Bench:
 
     def judge(self, number):
         mutant = self.mutants[number]
-        for words in sorted(self.tests(mutant.module), key=self.usual.get):
-            if number in self.seen[words]:
-                code = self.run(words, number)
-                if code != 0:
-                    self.hung |= {number} if code is None else set()
-                    return "killed"
+        mine, kills = set(self.programs(mutant.module)), self.kills.setdefault(mutant.file, {})
+        for program, portion in cases.batches([case for case in self.cases if number in case.seen and case.program in mine], kills):
+            killer = self.run(program, portion, number)
+            if killer:
+                kills[killer] = kills.get(killer, 0) + 1
+                self.killer[number] = killer
+                return "killed"
         with self.one_by_one:
             return "same code" if self.same_code(mutant) else "survived"
 
-    def run(self, words, number):
-        return command(words, self.log, SLOWER * self.usual[words] + GRACE_S, {"HZ_MUTANT": str(number)})
+    def run(self, program, portion, number):
+        """The case that the mutant does not pass; None: it passes all."""
+        names, usual = [case.name for case in portion], sum(case.seconds for case in portion)
+        with tempfile.NamedTemporaryFile(dir=WORK) as log:
+            code = command(program.call(names), log.name, SLOWER * usual + GRACE_S, {**dict(program.environment), "HZ_MUTANT": str(number)})
+            self.hung |= {number} if code is None else set()
+            return program.failed(pathlib.Path(log.name).read_text(errors="replace"), names) if code != 0 else None
 
     def same_code(self, mutant):
         """Is what is compiled of the file the same with and without it? Each file by itself, as nobody chooses."""

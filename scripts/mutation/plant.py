@@ -39,6 +39,48 @@ __attribute__((constructor)) static void choose(void)
 	close(file);
 }
 """
+# Linked into each C++ program: if it is one of GoogleTest, it tells which case comes to which mutants. What is marked before a case begins,
+# or behind the last one, belongs to the suite. A death test's child never tells. Others have no GoogleTest: see WEAK.
+CASES = """#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+FILE *out;
+
+class Listener : public testing::EmptyTestEventListener {
+	static void tell(const char *kind, const char *suite, const char *name, long ms)
+	{
+		std::fprintf(out, "%%s %%s%%s%%s %%ld", kind, suite, *name ? "." : "", name, ms);
+		for (int n = 0; n < %(count)d; n++)
+			if (hz_mutant_seen[n])
+				std::fprintf(out, " %%d", n);
+		std::fputs("\\n", out);
+		std::fflush(out);
+		std::memset(hz_mutant_seen, 0, %(count)d);
+	}
+
+	void OnTestStart(const testing::TestInfo &info) override { tell("suite", info.test_suite_name(), "", 0); }
+	void OnTestEnd(const testing::TestInfo &info) override
+	{
+		tell("case", info.test_suite_name(), info.name(), (long)info.result()->elapsed_time());
+	}
+	void OnTestSuiteEnd(const testing::TestSuite &suite) override { tell("suite", suite.name(), "", 0); }
+};
+
+__attribute__((constructor)) void listen()
+{
+	testing::UnitTest *(*volatile there)() = testing::UnitTest::GetInstance;
+	const char *name = std::getenv("HZ_MUTANT_CASES");
+
+	if (name && there && (out = std::fopen(name, "a")))
+		there()->listeners().Append(new Listener);
+}
+} // namespace
+"""
+WEAK = ["objcopy", "-W", "_ZN7testing8UnitTest11GetInstanceEv", "-W", "_ZN7testing8UnitTest9listenersEv",
+        "-W", "_ZN7testing18TestEventListeners6AppendEPNS_17TestEventListenerE"]
 
 
 def mutated(text, mutant):

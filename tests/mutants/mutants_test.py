@@ -10,7 +10,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "scripts" / "mutate"
 sys.path.insert(0, str(TOP / "scripts"))
-from mutation import find, plant  # noqa: E402
+from mutation import cases, equivalent, find, plant  # noqa: E402
 TEXT = """#define LIMIT (1 < 2)
 static const int table[] = { 1 + 2 };
 enum { A = 1 };
@@ -72,6 +72,61 @@ class Planting(unittest.TestCase):
         self.assertIn("a <= b", "\n".join(text.splitlines()[first - 1:last]))
         errors = f"/anywhere/source/words.c:{last}:1: error: no such thing\n"
         self.assertEqual(plant.blamed(errors, {"words.c": lines}), {number["words.c:5: `<` became `<=`"]})
+
+
+SUITE = """#include <gtest/gtest.h>
+extern "C" int least(int, int);
+struct Words : testing::Test {
+	static void SetUpTestSuite() { least(1, 1); }
+};
+TEST_F(Words, First) { EXPECT_EQ(least(1, 2), 1); }
+TEST_F(Words, Second) {}
+TEST(Others, Third) {}
+"""
+
+
+class Cases(unittest.TestCase):
+    def test_each_tells_what_it_comes_to(self):
+        text = PROGRAM[:PROGRAM.index("int main")].replace("static ", "")
+        mutants = dict(enumerate(find.mutants_of("libthread", "words.c", text)))
+        with tempfile.TemporaryDirectory(prefix="hz-cases-") as folder:
+            folder = pathlib.Path(folder)
+            counted = {"count": len(mutants)}
+            for name, words in (("words.c", plant.planted(text, mutants)[0]), ("mutant.h", plant.HEADER), ("suite.cpp", SUITE),
+                                ("mutant.c", plant.SOURCE % counted), ("cases.cpp", plant.CASES % counted)):
+                (folder / name).write_text(words)
+            for words in ("cc -include mutant.h -c words.c mutant.c", "c++ -include mutant.h -c cases.cpp suite.cpp",
+                          " ".join(plant.WEAK) + " cases.o", "c++ words.o mutant.o cases.o suite.o -lgtest -lgtest_main -lpthread -o suite"):
+                subprocess.run(words.split(), cwd=folder, check=True)
+            subprocess.run([folder / "suite"], env={"HZ_MUTANT_CASES": str(folder / "told")}, stdout=subprocess.DEVNULL, check=True)
+            found = {case.name: case.seen for case in cases.told("suite", (folder / "told").read_text())}
+        self.assertEqual(found, {"Words.First": {0}, "Words.Second": {0}, "Others.Third": set()})
+
+    def test_the_cheap_and_those_that_killed_neighbours_come_first(self):
+        make = lambda name, seconds: cases.Case("program", name, seconds, frozenset())
+        dear, cheap, killer = make("dear", 9), make("cheap", 1), make("killer", 3)
+        order = [[case.name for case in portion] for _, portion in cases.batches([dear, cheap, killer], {"killer": 2})]
+        self.assertEqual(order, [["killer"], ["cheap"], ["dear"]])
+
+    def test_which_case_failed(self):
+        program = cases.Program(("words",))
+        self.assertEqual(program.failed("[ RUN      ] A.B\n[       OK ] A.B\n[ RUN      ] A.C\n", ["A.B", "A.C", "A.D"]), "A.C")
+        self.assertEqual(program.failed("", ["A.B"]), "A.B")
+
+
+class Equivalent(unittest.TestCase):
+    def test_an_entry_names_one_mutant(self):
+        mutants = list(find.mutants_of("libthread", "words.c", TEXT))
+        entry = "words.c: return !a || (a «<» b && b != 7);\n\twhy\n\tso"
+        judge = lambda listed: equivalent.among(mutants, listed, {"words.c": TEXT, "another_module.c": ""}.get)
+        found, wrong = judge("# comment\n" + entry)
+        self.assertEqual([mutant.text() for mutant in found], ["words.c:11: `<` became `<=`"])
+        self.assertEqual(wrong, [])
+        self.assertEqual(judge("words.c: «counter->calls++;»\n\twhy\n\n" + entry + "\n")[1], [])
+        self.assertIn("0 mutants are so", judge("words.c: return !a;\n\twhy")[1][0])
+        self.assertIn("gives no reason", judge(entry.split("\n")[0])[1][0])
+        self.assertEqual(judge("another_module.c: return !a;\n\twhy")[1], [])
+        self.assertIn("there is no such file", judge("nowhere.c: return !a;\n\twhy")[1][0])
 
 
 class Sample(unittest.TestCase):
