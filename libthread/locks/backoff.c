@@ -41,4 +41,4 @@ static void backoff_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	}
 }
 
-const struct lt_lock_ops lt_backoff_ops = { lt_word_init, lt_word_enter, backoff_wait, lt_word_try, lt_word_release, NULL };
+const struct lt_lock_ops lt_backoff_ops = { NULL, lt_word_enter, backoff_wait, lt_word_try, lt_word_release, NULL };

@@ -33,8 +33,6 @@ void lt_cohort_harts_init(unsigned harts, unsigned cluster)
 
 static void cohort_init(struct lt_lock *lock, struct arena *arena)
 {
-	lt_preset(&lock->word, 0);
-	lt_preset(&lock->serving, 0);
 	lock->cohort = arena_alloc(arena, clusters, sizeof(*lock->cohort), "cohort lock: clusters");
 }
 

@@ -12,7 +12,7 @@ struct lt_reader_ops {
 };
 
 struct lt_lock_ops {
-	/* Memory beyond struct lt_lock comes from the arena. */
+	/* The lock is all zero before; memory beyond it comes from the arena. NULL: zero is a free lock. */
 	void (*init)(struct lt_lock *lock, struct arena *arena);
 	/* Ask for the lock: true = it is held now; false = the caller has queued (if the kind queues) and must call
 	 * wait. */

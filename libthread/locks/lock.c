@@ -68,7 +68,8 @@ static void make_lock(struct lt_lock *lock, unsigned lock_class, uint32_t index,
 	lock->kind = all.class[lock_class].kind;
 	lock->described = &all.class[lock_class];
 	lock->ops = ops;
-	lock->ops->init(lock, all.arena);
+	if (ops->init)
+		ops->init(lock, all.arena);
 	clock_freeze();
 	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts);
 	clock_thaw();

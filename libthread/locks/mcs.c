@@ -5,12 +5,6 @@
 
 static struct lt_lock_node *node_of(uint64_t value) { return (struct lt_lock_node *)(uintptr_t)value; }
 
-static void mcs_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-}
-
 static bool mcs_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lt_preset(&node->next, 0);
@@ -45,4 +39,4 @@ static void mcs_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_store(&node_of(next)->waiting, 0);
 }
 
-const struct lt_lock_ops lt_mcs_ops = { mcs_init, mcs_enter, mcs_wait, mcs_try, mcs_release, NULL };
+const struct lt_lock_ops lt_mcs_ops = { NULL, mcs_enter, mcs_wait, mcs_try, mcs_release, NULL };

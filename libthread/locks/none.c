@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static void none_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)lock;
-	(void)arena;
-}
-
 static bool none_take(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	(void)lock;
@@ -21,4 +15,4 @@ static void none_nothing(struct lt_lock *lock, struct lt_lock_node *node)
 	(void)node;
 }
 
-const struct lt_lock_ops lt_none_ops = { none_init, none_take, none_nothing, none_take, none_nothing, NULL };
+const struct lt_lock_ops lt_none_ops = { NULL, none_take, none_nothing, none_take, none_nothing, NULL };

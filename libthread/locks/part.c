@@ -19,12 +19,6 @@ void lt_part_init(struct lt_lock *one)
 	memset(held, 0, sizeof(held));
 }
 
-static void part_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)lock;
-	(void)arena;
-}
-
 /* Counting costs no device time: a firmware with one lock by design would not do it. Returns how many parts the hart held before. */
 static unsigned count_parts(unsigned hart, int change)
 {
@@ -72,4 +66,4 @@ static void part_release(struct lt_lock *lock, struct lt_lock_node *node)
 }
 
 /* Entering never fails: there is nothing to wait for behind it. */
-const struct lt_lock_ops lt_part_ops = { part_init, part_enter, NULL, part_try, part_release, NULL };
+const struct lt_lock_ops lt_part_ops = { NULL, part_enter, NULL, part_try, part_release, NULL };

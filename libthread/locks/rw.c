@@ -3,14 +3,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static void rw_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-	lt_preset(&lock->serving, 0);
-	lt_preset(&lock->left, 0);
-}
-
 static bool rw_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	node->value = lt_add(&lock->word, 1);
@@ -58,4 +50,4 @@ static void rw_release_shared(struct lt_lock *lock, struct lt_lock_node *node)
 }
 
 static const struct lt_reader_ops rw_readers = { rw_enter_shared, rw_wait_shared, rw_release_shared };
-const struct lt_lock_ops lt_rw_ops = { rw_init, rw_enter, rw_wait, rw_try, rw_release, &rw_readers };
+const struct lt_lock_ops lt_rw_ops = { NULL, rw_enter, rw_wait, rw_try, rw_release, &rw_readers };

@@ -12,4 +12,4 @@ static void tas_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	while (lt_swap(&lock->word, 1) != 0);
 }
 
-const struct lt_lock_ops lt_tas_ops = { lt_word_init, lt_word_enter, tas_wait, lt_word_enter, lt_word_release, NULL };
+const struct lt_lock_ops lt_tas_ops = { NULL, lt_word_enter, tas_wait, lt_word_enter, lt_word_release, NULL };

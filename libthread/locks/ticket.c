@@ -2,13 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static void ticket_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-	lt_preset(&lock->serving, 0);
-}
-
 static bool ticket_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	node->value = lt_add(&lock->word, 1);
@@ -26,4 +19,4 @@ static bool ticket_try(struct lt_lock *lock, struct lt_lock_node *node)
 
 static void ticket_release(struct lt_lock *lock, struct lt_lock_node *node) { lt_store(&lock->serving, node->value + 1); }
 
-const struct lt_lock_ops lt_ticket_ops = { ticket_init, ticket_enter, ticket_wait, ticket_try, ticket_release, NULL };
+const struct lt_lock_ops lt_ticket_ops = { NULL, ticket_enter, ticket_wait, ticket_try, ticket_release, NULL };

@@ -10,4 +10,4 @@ static void ttas_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	while (lt_swap(&lock->word, 1) != 0);
 }
 
-const struct lt_lock_ops lt_ttas_ops = { lt_word_init, lt_word_enter, ttas_wait, lt_word_try, lt_word_release, NULL };
+const struct lt_lock_ops lt_ttas_ops = { NULL, lt_word_enter, ttas_wait, lt_word_try, lt_word_release, NULL };

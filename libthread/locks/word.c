@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "word.h"
 
-void lt_word_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-}
-
 bool lt_word_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	(void)node;

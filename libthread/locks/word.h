@@ -5,7 +5,6 @@
 
 #include "kinds.h"
 
-void lt_word_init(struct lt_lock *lock, struct arena *arena);
 /* Writes the line whether it gets the lock or not. */
 bool lt_word_enter(struct lt_lock *lock, struct lt_lock_node *node);
 /* Writes the line only if it gets the lock. */

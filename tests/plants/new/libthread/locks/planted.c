@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static void planted_init(struct lt_lock *lock, struct arena *arena)
-{
-	(void)arena;
-	lt_preset(&lock->word, 0);
-}
-
 static bool planted_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	(void)node;
@@ -32,4 +26,4 @@ static void planted_release(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_store(&lock->word, 0);
 }
 
-const struct lt_lock_ops lt_planted_ops = {planted_init, planted_enter, planted_wait, planted_enter, planted_release, NULL};
+const struct lt_lock_ops lt_planted_ops = {NULL, planted_enter, planted_wait, planted_enter, planted_release, NULL};
