@@ -25,8 +25,9 @@ WORK = TOP / "build" / "mutants"
 class Module:
     """What is mutated, and what must notice."""
     folders: tuple
-    programs: tuple = ()  # of GoogleTest
+    programs: tuple = ()  # of GoogleTest, behind what they find in their environment
     tests: tuple = ()     # of CTest, in Python's unittest
+    plain: tuple = ()     # programs that are a case each
     targets: tuple = ()   # what else must be built for these
     qemu: bool = False    # some need the firmware's images
 
@@ -39,14 +40,15 @@ MODULES = {
     "ftl": Module(("firmware/ftl",), FTL),
     "nand": Module(("firmware/nand",), ("nand_test", "tsu_test", *FTL)),
     "tsu": Module(("firmware/tsu",), ("tsu_test", *FTL)),
-    "hil": Module(("firmware/hil",), ("hil_test",)),
+    "hil": Module(("firmware/hil",), ("hil_test", "HZ_TEST_HILS=2 hil_test", "HZ_TEST_HILS=3 hil_test")),
     "platform": Module(("firmware/platform",), ("platform_test",)),
     "session": Module(("host-driver/session",), ("session_heap_test", "session_refusal_test", "session_prp_test", "session_queue_test",
                                                  "session_link_test", "session_process_test", "session_interrupt_test",
                                                  "session_stall_test", "session_attach_test", "session_machine_test"),
+                      plain=("session_c_api_test", "session_c_commands_test", "session_c_async_test"),
                       targets=("soft_machine", "hz_vclock"), qemu=True),
     "vclock": Module(("vclock",), tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
-                                         "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze"),
+                                         "vclock.ledger", "vclock.locks", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze"),
                      targets=("hz_vclock",), qemu=True),
 }
 SLOWER, GRACE_S = 4, 5  # a test that takes longer than so many times its usual time, and a little more, hangs
@@ -118,8 +120,8 @@ class Tree:
 class Bench:
     """mutants: a list; a mutant's number is its place there. After `prepare`, `outcomes` tells of each."""
 
-    def __init__(self, mutants, jobs):
-        self.mutants, self.jobs, self.log = mutants, jobs, WORK / "log"
+    def __init__(self, mutants, jobs, seconds=float("inf")):
+        self.mutants, self.jobs, self.seconds, self.log = mutants, jobs, seconds, WORK / "log"
         self.modules = sorted({mutant.module for mutant in mutants})
         self.outcome, self.programs_of, self.cases = {}, {}, set()
         self.kills, self.killer, self.hung = {}, {}, set()  # of a file: how many each case killed; of a mutant: which case did
@@ -188,19 +190,22 @@ class Bench:
         return True
 
     def targets(self, module):
-        return [*MODULES[module].programs, *MODULES[module].targets]
+        return [*(program.split()[-1] for program in MODULES[module].programs), *MODULES[module].plain,
+                *MODULES[module].targets]
 
     def programs(self, module):
         """Those that test it."""
         if module not in self.programs_of:
             path_of = lambda name: next((p for p in self.tree.build.rglob(name) if p.is_file()), self.tree.build / name)
-            self.programs_of[module] = [cases.Program((str(path_of(name)),)) for name in MODULES[module].programs]
+            self.programs_of[module] = [cases.Program((str(path_of(name)),), tuple(tuple(pair.split("=")) for pair in setting))
+                                        for *setting, name in map(str.split, MODULES[module].programs)]
+            self.programs_of[module] += [cases.Program((str(path_of(name)),), kind="plain") for name in MODULES[module].plain]
             self.programs_of[module] += [cases.of_ctest(self.tree.build, name) for name in MODULES[module].tests]
         return self.programs_of[module]
 
     def measure(self, program):
         """Its cases: how long each takes, and which mutants' functions it comes to."""
-        if program.python:
+        if program.kind != "gtest":
             return {self.measure_alone(program, name) for name in cases.names_of(program)}
         with tempfile.TemporaryDirectory(dir=WORK) as folder:
             seen, told = pathlib.Path(folder) / "seen", pathlib.Path(folder) / "told"
@@ -237,14 +242,15 @@ class Bench:
     def judge(self, number):
         mutant = self.mutants[number]
         mine, kills = set(self.programs(mutant.module)), self.kills.setdefault(mutant.file, {})
-        for program, portion in cases.batches([case for case in self.cases if number in case.seen and case.program in mine], kills):
+        met = [case for case in self.cases if number in case.seen and case.program in mine]
+        for program, portion in cases.batches(met, kills, self.seconds):
             killer = self.run(program, portion, number)
             if killer:
                 kills[killer] = kills.get(killer, 0) + 1
                 self.killer[number] = killer
                 return "killed"
         with self.one_by_one:
-            return "same code" if self.same_code(mutant) else "survived"
+            return self.of_the_code(mutant) or "survived"
 
     def run(self, program, portion, number):
         """The case that the mutant does not pass; None: it passes all."""
@@ -254,13 +260,13 @@ class Bench:
             self.hung |= {number} if code is None else set()
             return program.failed(pathlib.Path(log.name).read_text(errors="replace"), names) if code != 0 else None
 
-    def same_code(self, mutant):
-        """Is what is compiled of the file the same with and without it? Each file by itself, as nobody chooses."""
+    def of_the_code(self, mutant):
+        """Why it does not count: by itself it does not compile, or to the same as without it. None: it counts."""
         text, digests = (TOP / mutant.file).read_text(), []
         for version in (plant.mutated(text, mutant), text):
             self.plain.put(mutant.file, version.encode())
             target = self.plain.object(mutant.file)
             if self.plain.ninja([target]):
-                raise MutateError(f"cannot compile {mutant.file}: see {self.log}")
+                return "does not compile"
             digests.append(hashlib.sha256((self.plain.build / target).read_bytes()).digest())
-        return digests[0] == digests[1]
+        return "same code" if digests[0] == digests[1] else None

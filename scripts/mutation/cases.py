@@ -21,20 +21,22 @@ print(*names(unittest.defaultTestLoader.loadTestsFromModule(module)), sep="\\n")
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """One that runs those of its cases whose names it is given."""
+    """One that runs those of its cases whose names it is given; a plain one is a case by itself."""
     words: tuple
     environment: tuple = ()  # of names and values
-    python: bool = False     # of unittest; otherwise of GoogleTest
+    kind: str = "gtest"      # or unittest, or plain
 
     def call(self, cases):
         """Words that run these cases, until one fails."""
-        if self.python:
-            return (*self.words, "-f", *cases) if cases else (*self.words, "-f")
+        if self.kind == "plain":
+            return self.words
+        if self.kind == "unittest":
+            return (*self.words, "-f", *cases)
         return (*self.words, "--gtest_fail_fast", *(["--gtest_filter=" + ":".join(cases)] if cases else []))
 
     def failed(self, output, cases):
         """Which of the cases it was at when it failed, crashed or hung."""
-        pattern = r"^(?:FAIL|ERROR): .*\((?:__main__\.)?(\S+?)\)$" if self.python else r"^\[ RUN      \] (\S+)$"
+        pattern = r"^(?:FAIL|ERROR): .*\((?:__main__\.)?(\S+?)\)$" if self.kind == "unittest" else r"^\[ RUN      \] (\S+)$"
         told = re.findall(pattern, output, re.M)
         return told[-1] if told else cases[0]
 
@@ -53,12 +55,14 @@ def of_ctest(build, name):
                             capture_output=True, text=True, check=True).stdout
     for test in json.loads(listed)["tests"]:
         environment = next((p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT"), [])
-        return Program(tuple(test["command"]), tuple(tuple(pair.split("=", 1)) for pair in environment), True)
+        return Program(tuple(test["command"]), tuple(tuple(pair.split("=", 1)) for pair in environment), "unittest")
     return None
 
 
 def names_of(program):
-    """Of a Python program's cases."""
+    """Of the cases of a program of unittest, or a plain one."""
+    if program.kind == "plain":
+        return [pathlib.Path(program.words[0]).name]
     env = dict(program.environment)
     listed = subprocess.run([sys.executable, "-c", LIST, *program.words[1:2]], env={**env, "PATH": "/usr/bin:/bin"},
                             capture_output=True, text=True, check=True)
@@ -77,12 +81,16 @@ def told(program, text):
     return [Case(program, name, max(seconds, 0.001), seen | suites.get(name.rsplit(".", 1)[0], set())) for name, seconds, seen in found]
 
 
-def batches(cases, kills):
-    """Cases, those first that cost little and have killed neighbours, in portions that get dearer: [(program, cases)…]."""
-    portion, spent, limit = {}, 0, 0.3
+def batches(cases, kills, most=float("inf")):
+    """Cases, those first that cost little and have killed neighbours, in portions that get dearer, of so many seconds at most together:
+    [(program, cases)…]."""
+    portion, spent, limit, total = {}, 0, 0.3, 0
     for case in sorted(cases, key=lambda c: c.seconds / (1 + 4 * kills.get(c.name, 0))):
+        if total and total + case.seconds > most:
+            break
         portion.setdefault(case.program, []).append(case)
         spent += case.seconds
+        total += case.seconds
         if spent >= limit:
             yield from portion.items()
             portion, spent, limit = {}, 0, limit * 3

@@ -221,6 +221,7 @@ TEST_P(MachineTest, AnAttachedDriverHearsOfTheDeath)
 	EXPECT_LT(Clock::now() - start, 2100ms);
 	EXPECT_NE(words.find(owner->run_directory()), std::string::npos) << words;
 	EXPECT_FALSE(machine->alive());
+	EXPECT_TRUE(machine->exit_status().exited);
 	EXPECT_NE(error_of([&] { hz::Machine::attach(owner->run_directory()); }), "");
 }
 

@@ -87,6 +87,18 @@ TEST(StallWatch, NobodyWaitsNobodyIsMissed)
 	EXPECT_EQ(guest.look(4s, 4, true, false), "") << "CPU time from before the wait does not count";
 }
 
+TEST(StallWatch, SleepCountsFromTheLastBeat)
+{
+	Guest guest;
+	for (int i = 0; i < 10; i++) {
+		EXPECT_EQ(guest.look(4s, 0, false, false), "");
+		EXPECT_EQ(guest.look(200ms, 0, false, true), "");
+	}
+	EXPECT_EQ(guest.look(4s, 0, false, false), "");
+	EXPECT_EQ(guest.look(200ms, 0, false, false, false), "");
+	EXPECT_EQ(guest.look(4s, 0, false, false), "") << "nor while nobody waited";
+}
+
 TEST(StallWatch, AHostThatStoodIsNoStuckGuest)
 {
 	Guest guest;

@@ -107,6 +107,7 @@ class Cases(unittest.TestCase):
         dear, cheap, killer = make("dear", 9), make("cheap", 1), make("killer", 3)
         order = [[case.name for case in portion] for _, portion in cases.batches([dear, cheap, killer], {"killer": 2})]
         self.assertEqual(order, [["killer"], ["cheap"], ["dear"]])
+        self.assertEqual([portion for _, portion in cases.batches([dear, cheap], {}, 5)], [[cheap]])
 
     def test_which_case_failed(self):
         program = cases.Program(("words",))
@@ -149,6 +150,7 @@ class Sample(unittest.TestCase):
 class Refusing(unittest.TestCase):
     def test_wrong_words(self):
         for words, sentence in ((["--modules", "nosuch"], "'nosuch' is not one of"), (["--count", "0"], "--count and --jobs are 1 or more"),
+                                (["--seconds", "0"], "--seconds is above 0"),
                                 (["--least", "101"], "--least is 0 to 100")):
             run = subprocess.run([SCRIPT, *words], capture_output=True, text=True, check=False)
             self.assertEqual(run.returncode, 2)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 
 #include "platform/vsock_stream.h"
@@ -95,6 +96,42 @@ TEST_F(Stream, ConnectsFromPortZeroAndCarriesBytesBothWays)
 	EXPECT_EQ(p->h.fwd_cnt, 5u);
 	EXPECT_EQ(p->h.buf_alloc, static_cast<uint32_t>(VSOCK_BUFFER_BYTES));
 	EXPECT_FALSE(next());
+}
+
+TEST_F(Stream, ClosingTellsThePeerIfThereIsOne)
+{
+	vsock_stream_close(s.get());
+	EXPECT_FALSE(next()) << "nobody is there";
+	connect(3);
+	give(VSOCK_OP_RW, "unread", 3);
+	EXPECT_EQ(send("unsent"), 6);
+	vsock_stream_close(s.get());
+	auto p = next();
+	ASSERT_TRUE(p);
+	EXPECT_EQ(p->h.op, VSOCK_OP_RST);
+	EXPECT_EQ(p->h.dst_port, 3u);
+	EXPECT_EQ(p->h.src_port, port);
+	EXPECT_FALSE(next());
+	EXPECT_EQ(recv(&got), 0);
+	EXPECT_EQ(send("x"), -1);
+	vsock_stream_close(s.get());
+	EXPECT_FALSE(next()) << "it has been told";
+	connect(4);
+}
+
+// An RST that finds no room is left out, a stranger's that waits for room is not.
+TEST_F(Stream, ClosingLeavesWaitingAnswersAlone)
+{
+	connect(0);
+	for (uint32_t i = 0; i < VSOCK_RESETS; i++)
+		give(VSOCK_OP_REQUEST, "", 100 + i);
+	ASSERT_FALSE(vsock_stream_can_take(s.get()));
+	vsock_stream_close(s.get());
+	std::set<uint32_t> told;
+	while (auto p = next())
+		told.insert(p->h.dst_port);
+	EXPECT_EQ(told.size(), size_t(VSOCK_RESETS));
+	EXPECT_EQ(told.count(0), 0u);
 }
 
 TEST_F(Stream, OtherPortsTypesAndSecondPeersAreReset)

@@ -114,6 +114,7 @@ class Counting(ProbeCase):
     def counted(self, count, think):
         with self.probe("mmio", 1, rounds=50, think=think, options=[f"count={count}"]) as m:
             self.assertEqual(m.run(), 0, m.output)
+            self.assertEqual(m.report()["host"]["hand_overs"], 0, "one hart has nobody to hand over to")
             return m.report()["harts"][0]["counted"]
 
     def test_an_access_to_a_device_is_counted_twice_by_segment_and_outside_a_freeze_only(self):
