@@ -26,10 +26,13 @@ class Module:
     """What is mutated, and what must notice."""
     folders: tuple
     programs: tuple = ()  # of GoogleTest, behind what they find in their environment
+    targets: tuple = ()   # what else must be built for these
+    machine: tuple = ()   # of GoogleTest, in a build without sanitizers only, as those below: most need QEMU and the firmware
     tests: tuple = ()     # of CTest, in Python's unittest
     plain: tuple = ()     # programs that are a case each
-    targets: tuple = ()   # what else must be built for these
-    qemu: bool = False    # some need the firmware's images
+
+    def sanitized(self):
+        return dataclasses.replace(self, machine=(), tests=(), plain=())
 
 
 FTL = ("l2p_test", "ftl_test", "ftl_conventional_test", "ftl_interleave_test", "ftl_mount_test", "ftl_powercut_test", "ftl_worn_slc_test",
@@ -44,12 +47,12 @@ MODULES = {
     "platform": Module(("firmware/platform",), ("platform_test",)),
     "session": Module(("host-driver/session",), ("session_heap_test", "session_refusal_test", "session_prp_test", "session_queue_test",
                                                  "session_link_test", "session_process_test", "session_interrupt_test",
-                                                 "session_stall_test", "session_attach_test", "session_machine_test"),
-                      plain=("session_c_api_test", "session_c_commands_test", "session_c_async_test"),
-                      targets=("soft_machine", "hz_vclock"), qemu=True),
-    "vclock": Module(("vclock",), tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
-                                         "vclock.ledger", "vclock.locks", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze"),
-                     targets=("hz_vclock",), qemu=True),
+                                                 "session_stall_test", "session_attach_test"),
+                      machine=("session_machine_test",), plain=("session_c_api_test", "session_c_commands_test", "session_c_async_test"),
+                      targets=("soft_machine",)),
+    "vclock": Module(("vclock",), machine=("vclock_parts_test",),
+                     tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
+                            "vclock.ledger", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze")),
 }
 SLOWER, GRACE_S = 4, 5  # a test that takes longer than so many times its usual time, and a little more, hangs
 PLAIN = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2")
@@ -120,8 +123,9 @@ class Tree:
 class Bench:
     """mutants: a list; a mutant's number is its place there. After `prepare`, `outcomes` tells of each."""
 
-    def __init__(self, mutants, jobs, seconds=float("inf")):
+    def __init__(self, mutants, jobs, seconds=float("inf"), sanitize=False):
         self.mutants, self.jobs, self.seconds, self.log = mutants, jobs, seconds, WORK / "log"
+        self.sanitize, self.module = sanitize, {name: module.sanitized() if sanitize else module for name, module in MODULES.items()}
         self.modules = sorted({mutant.module for mutant in mutants})
         self.outcome, self.programs_of, self.cases = {}, {}, set()
         self.kills, self.killer, self.hung = {}, {}, set()  # of a file: how many each case killed; of a mutant: which case did
@@ -133,12 +137,12 @@ class Bench:
         except BlockingIOError:
             raise MutateError(f"another call is at work in {WORK}") from None
         self.log.write_bytes(b"")
-        self.tree, self.plain = Tree("planted", self.log, jobs), Tree("plain", self.log, jobs)
+        self.tree, self.plain = Tree("sanitized" if sanitize else "planted", self.log, jobs), Tree("plain", self.log, jobs)
 
     # --- one build of all ---
 
     def prepare(self):
-        missing = [m for m in self.modules if MODULES[m].qemu and not (TOP / "build/firmware/firmware/main/firmware.elf").is_file()]
+        missing = [m for m in self.modules if (self.module[m].machine or self.module[m].tests) and not (TOP / "build/firmware/firmware/main/firmware.elf").is_file()]
         if missing:
             raise MutateError(f"the tests of {missing[0]} need the firmware: ./hartzone build")
         self.runtime()
@@ -148,7 +152,7 @@ class Bench:
         self.tree.configure("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16",
                             *(f"-DCMAKE_{word}_FLAGS=-w -include {WORK}/mutant.h" for word in ("C", "CXX")),
                             *(f"-DCMAKE_{word}_LINKER_FLAGS={WORK}/mutant.o" for word in ("EXE", "SHARED", "MODULE")),
-                            f"-DCMAKE_CXX_STANDARD_LIBRARIES={WORK}/cases.o")
+                            f"-DCMAKE_CXX_STANDARD_LIBRARIES={WORK}/cases.o", *(["-DHZ_SANITIZE=address,undefined"] if self.sanitize else []))
         self.leave_out()
         while self.build():
             pass
@@ -169,9 +173,10 @@ class Bench:
                 raise MutateError(f"cannot compile the choice of a mutant: see {self.log}")
 
     def leave_out(self):
-        """Some sources are only for the target: no test program has them."""
+        """Some sources are only for the target: no test program has them. Some modules have no test that sanitizers can look at."""
         compiled = {file: self.plain.object(file) for file in {mutant.file for mutant in self.mutants}}
         self.outcome = {number: "not compiled here" for number, mutant in enumerate(self.mutants) if not compiled[mutant.file]}
+        self.outcome |= {number: "not tested here" for number, mutant in enumerate(self.mutants) if not self.targets(mutant.module)}
 
     def build(self):
         """True: some mutants did not compile; they have been left out."""
@@ -190,17 +195,18 @@ class Bench:
         return True
 
     def targets(self, module):
-        return [*(program.split()[-1] for program in MODULES[module].programs), *MODULES[module].plain,
-                *MODULES[module].targets]
+        of = self.module[module]
+        return [*(program.split()[-1] for program in of.programs), *of.machine, *of.plain, *of.targets, *(["hz_vclock"] if of.machine else [])]
 
     def programs(self, module):
         """Those that test it."""
         if module not in self.programs_of:
             path_of = lambda name: next((p for p in self.tree.build.rglob(name) if p.is_file()), self.tree.build / name)
-            self.programs_of[module] = [cases.Program((str(path_of(name)),), tuple(tuple(pair.split("=")) for pair in setting))
-                                        for *setting, name in map(str.split, MODULES[module].programs)]
-            self.programs_of[module] += [cases.Program((str(path_of(name)),), kind="plain") for name in MODULES[module].plain]
-            self.programs_of[module] += [cases.of_ctest(self.tree.build, name) for name in MODULES[module].tests]
+            of, words_of = self.module[module], lambda name: (str(path_of(name)),)
+            self.programs_of[module] = [cases.Program(words_of(name), tuple(tuple(pair.split("=")) for pair in setting))
+                                        for *setting, name in map(str.split, of.programs + of.machine)]
+            self.programs_of[module] += [cases.Program(words_of(name), kind="plain") for name in of.plain]
+            self.programs_of[module] += [cases.of_ctest(self.tree.build, name) for name in of.tests]
         return self.programs_of[module]
 
     def measure(self, program):

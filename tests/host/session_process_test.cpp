@@ -172,6 +172,11 @@ TEST_F(RunBase, StaleDirectoriesAreRemovedAtTheNextStart)
 	EXPECT_TRUE(fs::exists(young)) << "is being made";
 	EXPECT_TRUE(fs::exists(stranger / "file") && fs::is_symlink(link));
 	EXPECT_EQ(hz::RunDirectory::remove_stale(), 0u);
+	for (const auto &again : {dead, old}) {
+		fs::create_directory(again);
+		std::ofstream(again / "lock") << "";
+	}
+	EXPECT_EQ(hz::RunDirectory::remove_stale(), 2u);
 }
 
 TEST_F(RunBase, NamesCannotBeForeseenAndNobodyElseMayLookIn)

@@ -38,6 +38,24 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	EXPECT_EQ(t.hart, 1u);
 }
 
+TEST(Account, CountsTheEventsOfEachHart)
+{
+	Bench bench;
+	lt_event event[7]{};
+	hz_hart_times t;
+
+	bench.simulated(3, 0);
+	for (unsigned i = 0; i < 7; i++) {
+		lt_thread to{"counted", i < 5 ? 0u : 2u};
+		lt_post(&to, &event[i], [](lt_event *) {});
+	}
+	lt_host_run_until_idle();
+	for (unsigned hart = 0; hart < 3; hart++) {
+		lt_hart_times(hart, &t);
+		EXPECT_EQ(t.events, hart == 0 ? 5u : hart == 1 ? 0u : 2u);
+	}
+}
+
 TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 {
 	Bench bench;

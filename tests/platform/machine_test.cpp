@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "fdt_builder.hpp"
@@ -38,6 +39,52 @@ TEST(Machine, FindsEverythingOnTheVirtBoard)
 	ASSERT_EQ(m.virtio_count, 2u);
 	EXPECT_EQ(m.virtio[0], 0x10008000u);
 	EXPECT_STREQ(m.bootargs, "fault=illegal hart=2");
+}
+
+// The board with some of its bytes changed: a name to one that nobody knows, or a number.
+std::vector<uint8_t> changed(std::vector<uint8_t> blob, const std::vector<std::pair<std::string, std::string>> &changes)
+{
+	for (const auto &[from, to] : changes) {
+		EXPECT_EQ(from.size(), to.size());
+		auto at = std::search(blob.begin(), blob.end(), from.begin(), from.end());
+		EXPECT_NE(at, blob.end()) << from;
+		std::copy(to.begin(), to.end(), at);
+	}
+	return blob;
+}
+
+TEST(Machine, RefusesABoardWithoutWhatItNeeds)
+{
+	const std::string clock("\0\x98\x96\x80", 4), giga("\x3b\x9a\xca\0", 4), more("\x3b\x9a\xca\1", 4), none(4, 0);
+	const struct {
+		std::vector<std::pair<std::string, std::string>> changes;
+		const char *told;
+	} boards[] = {
+		{{{"ns16550a", "ns16550x"}}, "no UART"},
+		{{{"sifive,test1", "sifive,testx"}, {"sifive,test0", "sifive,testx"}}, "no test finisher"},
+		{{{"sifive,clint0", "sifive,clintx"}, {"riscv,clint0", "riscv,clintx"}}, "no CLINT"},
+		{{{"timebase-frequency", "timebase-frequenzy"}}, "no timebase"},
+		{{{clock, more}}, "no timebase frequency up to 1 GHz"},
+		{{{clock, none}}, "no timebase"},
+		{{{std::string("memory\0", 7), std::string("memorx\0", 7)}}, "no memory"},
+	};
+	for (const auto &board : boards) {
+		machine m;
+		const char *error = read(changed(virt_board(2).blob(), board.changes), &m);
+		ASSERT_NE(error, nullptr) << board.told;
+		EXPECT_NE(std::string(error).find(board.told), std::string::npos) << error;
+	}
+	EXPECT_NE(refusal(virt_board(0)).find("hart ids"), std::string::npos);
+	for (const auto &usable :
+	     {changed(virt_board(2).blob(), {{"sifive,test1", "sifive,testx"}}),
+	      changed(virt_board(2).blob(), {{"sifive,test0", "sifive,testx"}}),
+	      changed(virt_board(2).blob(), {{"sifive,clint0", "sifive,clintx"}}),
+	      changed(virt_board(2).blob(), {{"riscv,clint0", "riscv,clintx"}}), changed(virt_board(2).blob(), {{clock, giga}})}) {
+		machine m;
+		EXPECT_EQ(read(usable, &m), nullptr);
+		EXPECT_EQ(m.clint.base, 0x2000000u);
+		EXPECT_EQ(m.finisher.base, 0x100000u);
+	}
 }
 
 TEST(Machine, CutsLongBootargs)

@@ -1,0 +1,242 @@
+// Options of the virtual clock: each sets its member and no other, values outside of its range are refused by name.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "clock_preset.h"
+#include "options.h"
+}
+
+namespace {
+
+struct Parsed {
+	explicit Parsed(std::vector<std::string> given, bool with_ram = true) : words(std::move(given))
+	{
+		if (with_ram)
+			words.push_back("ram=R");
+		for (std::string &word : words)
+			argv.push_back(word.data());
+		char text[400] = "";
+		good = vc_options_parse(&options, static_cast<int>(argv.size()), argv.data(), text, sizeof(text));
+		told = text;
+	}
+	std::vector<std::string> words;
+	std::vector<char *> argv;
+	vc_options options{};
+	bool good;
+	std::string told;
+};
+
+uint64_t number(const void *field, size_t bytes)
+{
+	uint64_t value = 0;
+	memcpy(&value, field, bytes);
+	return value;
+}
+
+// Name, member, least and most that it may be.
+#define MEMBER(name, member, low, high) \
+	{ \
+		name, [](const vc_options &o) { return number(&o.member, sizeof(o.member)); }, low, high \
+	}
+#define COST(name) MEMBER(#name, cost.name, 0, HZ_MAX_COST)
+const struct Number {
+	const char *name;
+	uint64_t (*value)(const vc_options &);
+	uint64_t low, high;
+} numbers[] = {
+	MEMBER("harts", harts, 1, 64),
+	MEMBER("mhz", mhz, 1, HZ_MAX_MHZ),
+	COST(insn),
+	COST(local),
+	COST(remote),
+	COST(far),
+	COST(memory),
+	COST(occupancy),
+	COST(wake),
+	COST(pause),
+	COST(ipi),
+	MEMBER("cluster", cluster, 0, 64),
+	MEMBER("spin-limit", spin_limit, 0, UINT64_MAX),
+	MEMBER("watchdog", watchdog_ms, 50, 600000),
+	MEMBER("lines", lines, 0, 1000),
+	MEMBER("jitter", jitter.seed, 1, UINT64_MAX),
+};
+
+std::string word(const char *name, uint64_t value) { return std::string(name) + "=" + std::to_string(value); }
+
+TEST(Options, NumbersHaveARange)
+{
+	for (const Number &n : numbers) {
+		for (uint64_t value : {n.low, n.low + 1, n.high - 1, n.high}) {
+			const Parsed p({word(n.name, value)});
+			ASSERT_TRUE(p.good) << p.told;
+			EXPECT_EQ(n.value(p.options), value) << n.name;
+		}
+		std::vector<std::string> wrong{std::string(n.name) + "=", std::string(n.name) + "=-1", word(n.name, n.low) + "x",
+					       std::string(n.name) + "=99999999999999999999"};
+		if (n.low)
+			wrong.push_back(word(n.name, n.low - 1));
+		if (n.high < UINT64_MAX)
+			wrong.push_back(word(n.name, n.high + 1));
+		for (const std::string &bad : wrong) {
+			const Parsed p({bad});
+			EXPECT_FALSE(p.good) << bad;
+			EXPECT_EQ(p.told, "option " + bad + " has a value that is not allowed");
+		}
+	}
+}
+
+TEST(Options, EachSetsItsMemberOnly)
+{
+	const Parsed usual({});
+	for (const Number &n : numbers) {
+		const uint64_t value = n.value(usual.options) == n.low + 1 ? n.low + 2 : n.low + 1;
+		const Parsed p({word(n.name, value)});
+		for (const Number &other : numbers)
+			EXPECT_EQ(other.value(p.options), &other == &n ? value : other.value(usual.options)) << n.name << " " << other.name;
+	}
+}
+
+TEST(Options, WordsChoose)
+{
+	const struct {
+		const char *name, *no, *yes;
+		bool vc_options::*member;
+	} choices[] = {{"data", "free", "moves", &vc_options::data_moves},
+		       {"reads", "queue", "merge", &vc_options::merge},
+		       {"count", "segment", "insn", &vc_options::count_each},
+		       {"locks", "off", "on", &vc_options::locks},
+		       {"race-check", "off", "on", &vc_options::race_check}};
+	for (const auto &c : choices) {
+		EXPECT_FALSE(Parsed({std::string(c.name) + "=" + c.no}).options.*c.member);
+		EXPECT_TRUE(Parsed({std::string(c.name) + "=" + c.yes}).options.*c.member);
+		EXPECT_FALSE(Parsed({std::string(c.name) + "=perhaps"}).good);
+	}
+	EXPECT_EQ(Parsed({}).options.pin, VC_PIN_AUTO);
+	EXPECT_EQ(Parsed({"pin=auto"}).options.pin, VC_PIN_AUTO);
+	EXPECT_EQ(Parsed({"pin=off"}).options.pin, VC_PIN_OFF);
+	EXPECT_EQ(Parsed({"pin=0"}).options.pin, 0);
+	EXPECT_EQ(Parsed({"pin=1023"}).options.pin, 1023);
+	EXPECT_FALSE(Parsed({"pin=1024"}).good);
+	EXPECT_EQ(Parsed({}).options.switch_by, unsigned{VC_SWITCH_AUTO});
+	EXPECT_EQ(Parsed({"switch=auto"}).options.switch_by, unsigned{VC_SWITCH_AUTO});
+	EXPECT_EQ(Parsed({"switch=user"}).options.switch_by, unsigned{VC_SWITCH_USER});
+	EXPECT_EQ(Parsed({"switch=futex"}).options.switch_by, unsigned{VC_SWITCH_FUTEX});
+	EXPECT_FALSE(Parsed({"switch=fibre"}).good);
+}
+
+TEST(Options, FilesAreNamed)
+{
+	const struct {
+		const char *name;
+		const char *vc_options::*member;
+	} files[] = {{"ram", &vc_options::ram},           {"shm", &vc_options::shm},        {"nand", &vc_options::nand},
+		     {"elf", &vc_options::elf},           {"report", &vc_options::report},  {"trace", &vc_options::trace},
+		     {"timeline", &vc_options::timeline}, {"profile", &vc_options::profile}};
+	for (const auto &f : files) {
+		const Parsed p({"ram=R", std::string(f.name) + "=a=b"}, false);
+		ASSERT_TRUE(p.good) << p.told;
+		EXPECT_STREQ(p.options.*f.member, "a=b");
+		for (const auto &other : files) {
+			if (other.member != f.member && other.member != &vc_options::ram) {
+				EXPECT_EQ(p.options.*other.member, nullptr);
+			}
+		}
+		EXPECT_FALSE(Parsed({std::string(f.name) + "="}).good);
+	}
+	const Parsed none({}, false);
+	EXPECT_FALSE(none.good);
+	EXPECT_NE(none.told.find("option ram=FILE is missing"), std::string::npos);
+}
+
+TEST(Options, JitterIsASeedAndItsStrength)
+{
+	EXPECT_EQ(Parsed({}).options.jitter.seed, 0u);
+	EXPECT_EQ(Parsed({"jitter=7"}).options.jitter.permille, 100u);
+	const Parsed p({"jitter=18446744073709551615:10000"});
+	EXPECT_EQ(p.options.jitter.seed, UINT64_MAX);
+	EXPECT_EQ(p.options.jitter.permille, 10000u);
+	EXPECT_EQ(Parsed({"jitter=7:1"}).options.jitter.permille, 1u);
+	for (const char *bad : {"jitter=0", "jitter=0:1", "jitter=7:", "jitter=:1", "jitter=7:0", "jitter=7:10001", "jitter=7:1:1"})
+		EXPECT_FALSE(Parsed({bad}).good) << bad;
+}
+
+TEST(Options, CachesHaveAPowerOfTwoOfSets)
+{
+	const Parsed p({"cache_bytes=65536", "cache_ways=8"});
+	ASSERT_TRUE(p.good);
+	EXPECT_EQ(p.options.cache_bytes, 65536u);
+	EXPECT_EQ(p.options.cache_ways, 8u);
+	const Parsed odd({"cache_bytes=65536", "cache_ways=7"});
+	EXPECT_FALSE(odd.good);
+	EXPECT_NE(odd.told.find("cache_bytes=65536 is not possible with 7 ways"), std::string::npos) << odd.told;
+	EXPECT_FALSE(Parsed({word("cache_bytes", uint64_t{HZ_MAX_CACHE_BYTES} + 1)}).good);
+	EXPECT_FALSE(Parsed({"cache_ways=0"}).good);
+	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
+}
+
+// The preset counts wherever it stands, single costs then change it.
+TEST(Options, PresetsSetEveryCost)
+{
+	const struct {
+		const char *word;
+		hz_clock_preset preset;
+	} presets[] = {
+#define HZ_WORD(constant, name, ...) {name, constant},
+		HZ_CLOCK_PRESET_LIST(HZ_WORD)
+#undef HZ_WORD
+	};
+	for (const auto &preset : presets) {
+		hz_clock_costs from;
+		hz_clock_preset_costs(preset.preset, &from);
+		const Parsed p({"local=3", std::string("preset=") + preset.word});
+		const vc_options &o = p.options;
+		ASSERT_TRUE(p.good) << p.told;
+		EXPECT_STREQ(o.preset, preset.word);
+		EXPECT_EQ(o.mhz, from.mhz);
+		EXPECT_EQ(o.cost.local, 3u);
+		EXPECT_EQ(o.cost.insn, from.insn);
+		EXPECT_EQ(o.cost.remote, from.remote);
+		EXPECT_EQ(o.cost.far, from.far);
+		EXPECT_EQ(o.cost.memory, from.memory);
+		EXPECT_EQ(o.cost.occupancy, from.occupancy);
+		EXPECT_EQ(o.cost.wake, from.wake);
+		EXPECT_EQ(o.cost.pause, from.pause);
+		EXPECT_EQ(o.cost.ipi, from.ipi);
+		EXPECT_EQ(o.data_moves, from.data == HZ_DATA_MOVES);
+		EXPECT_EQ(o.merge, from.reads == HZ_READS_MERGE);
+		EXPECT_EQ(o.cluster, from.cluster);
+		EXPECT_EQ(o.cache_bytes, from.cache_bytes);
+		EXPECT_EQ(o.cache_ways, from.cache_ways);
+	}
+	EXPECT_STREQ(Parsed({}).options.preset, presets[HZ_CLOCK_DEFAULT].word);
+	const Parsed unknown({"preset=nosuch"});
+	EXPECT_FALSE(unknown.good);
+	for (const auto &preset : presets)
+		EXPECT_NE(unknown.told.find(preset.word), std::string::npos);
+}
+
+TEST(Options, UnknownWordsAreRefused)
+{
+	for (const char *bad : {"colour=red", "harts", "hart=1", "hartss=1", "=1", ""}) {
+		const Parsed p({bad});
+		EXPECT_FALSE(p.good) << bad;
+		EXPECT_EQ(p.told, std::string("option ") + bad + " is unknown");
+	}
+}
+
+TEST(Options, WhatIsNotSaid)
+{
+	const vc_options o = Parsed({}).options;
+	EXPECT_EQ(o.harts, 0u);
+	EXPECT_EQ(o.spin_limit, 20000000u);
+	EXPECT_EQ(o.watchdog_ms, 300u);
+	EXPECT_EQ(o.lines, 16u);
+}
+
+} // namespace
