@@ -24,7 +24,7 @@ def entries(listed):
 
 
 def among(mutants, listed, text_of):
-    """Those of the mutants that are listed, and a sentence for each entry that fits none or several. mutants: all of some modules.
+    """Those of the mutants that are listed, and a sentence for each entry that fits none. mutants: all of some modules.
     text_of: a file's text, None if there is none."""
     at = {}
     for mutant in mutants:
@@ -37,7 +37,7 @@ def among(mutants, listed, text_of):
             wrong.append(f"{file}: {line}: gives no reason")
         elif text_of(file) is None:
             wrong.append(f"{file}: there is no such file")
-        elif file in files and len(these) != 1:
-            wrong.append(f"{file}: {line}: {len(these)} mutants are so")
+        elif file in files and not these:
+            wrong.append(f"{file}: {line}: no mutant is so")
         found.update(these)
     return found, wrong

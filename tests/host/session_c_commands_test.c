@@ -10,6 +10,7 @@ enum {
 	WRITE = 1,
 	READ = 2,
 	GET_LOG_PAGE = 2,
+	SET_FEATURES = 9,
 	CREATE_SQ = 1
 };
 
@@ -23,7 +24,7 @@ static void several_buffers(hartzone_queue *queue)
 	const size_t cut = 3 * HARTZONE_BLOCK_BYTES + 77;
 	struct iovec from[2] = {{data, cut}, {data + cut, sizeof(data) - cut}};
 	struct iovec to[3] = {{back, 1}, {back + 1, cut}, {back + 1 + cut, sizeof(back) - cut - 1}};
-	struct iovec half = {data, 100};
+	struct iovec half = {data, 100}, large[2] = {{data, sizeof(data)}, {data, HARTZONE_BLOCK_BYTES}};
 	uint64_t where = 0;
 
 	SUCCEEDS(hartzone_writev(queue, 0, from, 2, HARTZONE_FUA));
@@ -32,6 +33,8 @@ static void several_buffers(hartzone_queue *queue)
 	SUCCEEDS(hartzone_appendv(queue, 0, from, 2, 0, &where));
 	require(where == BLOCKS, "append tells where", 0);
 	require(hartzone_writev(queue, 0, &half, 1, 0) == HARTZONE_ERROR && strstr(last_error(), "no whole blocks"), "half a block", 0);
+	require(hartzone_writev(queue, 0, large, 2, 0) == HARTZONE_ERROR && strstr(last_error(), "takes 1 to"),
+		"more than the queue takes at a time", 0);
 	require(hartzone_writev(queue, 2 * BLOCKS, from, 2, 8) == HARTZONE_ERROR && strstr(last_error(), "flags 8"), "unknown flags", 0);
 }
 
@@ -151,6 +154,10 @@ static void admin(hartzone_device *device, hartzone_queue *queue)
 	require(value == 0, "the write cache is off", 0);
 	SUCCEEDS(hartzone_get_feature(device, 6, 1, &value));
 	require(value == 1, "its default is on", 0);
+	command = (struct hartzone_command){.opcode = SET_FEATURES, .cdw10 = 6, .cdw11 = 1};
+	SUCCEEDS(hartzone_admin(device, &command, NULL, 0, NULL));
+	SUCCEEDS(hartzone_get_feature(device, 6, 0, &value));
+	require(value == 1, "the write cache is on, by dwords", 0);
 	command = (struct hartzone_command){.opcode = CREATE_SQ};
 	require(hartzone_admin(device, &command, NULL, 0, NULL) == HARTZONE_ERROR && strstr(last_error(), "manages queues"),
 		"no queues by hand", 0);

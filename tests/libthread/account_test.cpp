@@ -6,6 +6,10 @@
 
 #include "bench.hpp"
 
+extern "C" {
+#include "account.h"
+}
+
 namespace {
 
 constexpr uint32_t role = 2, other_role = 4;
@@ -36,6 +40,24 @@ TEST(Account, IdleTimeIsExactInSimulatedTime)
 	EXPECT_EQ(t.idle_ns, 4070u);
 	EXPECT_EQ(t.roles, role);
 	EXPECT_EQ(t.hart, 1u);
+}
+
+TEST(Account, SpinningIsOfItsClassAndNoWork)
+{
+	Bench bench;
+	hz_hart_times t;
+
+	bench.simulated(1, 0);
+	account_spin(0, 1, 300);
+	account_spin(0, 4, 20);
+	account_spin(0, 1, 100);
+	lt_host_clock_set(1000);
+	lt_hart_times(0, &t);
+	expect_identity(t);
+	EXPECT_EQ(t.spin_ns[1], 400u);
+	EXPECT_EQ(t.spin_ns[4], 20u);
+	EXPECT_EQ(t.elapsed_ns, 1000u);
+	EXPECT_EQ(t.work_ns + t.idle_ns, 580u);
 }
 
 TEST(Account, CountsTheEventsOfEachHart)

@@ -116,7 +116,7 @@ class Cases(unittest.TestCase):
 
 
 class Equivalent(unittest.TestCase):
-    def test_an_entry_names_one_mutant(self):
+    def test_an_entry_names_a_mutant(self):
         mutants = list(find.mutants_of("libthread", "words.c", TEXT))
         entry = "words.c: return !a || (a «<» b && b != 7);\n\twhy\n\tso"
         judge = lambda listed: equivalent.among(mutants, listed, {"words.c": TEXT, "another_module.c": ""}.get)
@@ -124,10 +124,14 @@ class Equivalent(unittest.TestCase):
         self.assertEqual([mutant.text() for mutant in found], ["words.c:11: `<` became `<=`"])
         self.assertEqual(wrong, [])
         self.assertEqual(judge("words.c: «counter->calls++;»\n\twhy\n\n" + entry + "\n")[1], [])
-        self.assertIn("0 mutants are so", judge("words.c: return !a;\n\twhy")[1][0])
+        self.assertIn("no mutant is so", judge("words.c: return !a;\n\twhy")[1][0])
         self.assertIn("gives no reason", judge(entry.split("\n")[0])[1][0])
         self.assertEqual(judge("another_module.c: return !a;\n\twhy")[1], [])
         self.assertIn("there is no such file", judge("nowhere.c: return !a;\n\twhy")[1][0])
+
+    def test_each_entry_fits_the_sources(self):
+        run = subprocess.run([SCRIPT, "--list", "--count", "1"], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
 
 
 class Sample(unittest.TestCase):

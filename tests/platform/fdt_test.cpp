@@ -45,6 +45,19 @@ TEST(Fdt, YieldsTokensInOrderAndSkipsNops)
 	EXPECT_EQ(walk(b.blob()), want);
 }
 
+// The value is there, the bytes up to the next cell are not: nothing of it is taken for a token.
+TEST(Fdt, AValueWhosePaddingIsOutsideIsRefused)
+{
+	for (uint8_t missing : {1, 2, 3}) {
+		FdtBuilder b;
+		b.begin("");
+		b.property("x", std::string("\0\0\0\x09", 4) + std::string(4 - missing, 'x'));
+		auto blob = b.blob(false);
+		blob[39] = static_cast<uint8_t>(blob[39] - missing); // size of the structure block
+		EXPECT_EQ(walk(blob), (std::vector<fdt_token>{FDT_NODE, FDT_BAD})) << int(missing);
+	}
+}
+
 TEST(Fdt, GivesNamesAndValues)
 {
 	FdtBuilder b;
