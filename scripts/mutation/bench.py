@@ -42,7 +42,7 @@ MODULES = {
     "protocol": Module(("protocol",), ("protocol_test", "nvme_vs_libnvme", "host_config")),
     "ftl": Module(("firmware/ftl",), FTL),
     "nand": Module(("firmware/nand",), ("nand_test", "tsu_test", *FTL)),
-    "tsu": Module(("firmware/tsu",), ("tsu_test", *FTL)),
+    "tsu": Module(("firmware/tsu",), ("tsu_test", "nand_test", *FTL)),
     "hil": Module(("firmware/hil",), ("hil_test", "HZ_TEST_HILS=2 hil_test", "HZ_TEST_HILS=3 hil_test")),
     "platform": Module(("firmware/platform",), ("platform_test",)),
     "session": Module(("host-driver/session",), ("session_heap_test", "session_refusal_test", "session_prp_test", "session_queue_test",

@@ -30,6 +30,25 @@ TEST(Link, RecordsMayComeInAnyPieces)
 	EXPECT_EQ(replies[2].type, HZ_LINK_DONE);
 }
 
+TEST(Link, RegistersAndDoorbellsMayBeReachedAndNothingElse)
+{
+	constexpr uint32_t registers = NVME_REG_CRTO + 4, doorbells = NVME_REG_DOORBELLS + (HZ_MAX_IO_QUEUES + 1) * 8;
+	for (uint32_t offset = 0; offset < 2 * doorbells; offset++)
+		for (uint8_t size : {0, 1, 2, 4, 8, 12, 16}) {
+			const uint32_t end = offset + size;
+			const bool legal = (size == 4 || size == 8) && offset % 4 == 0 &&
+					   (end <= registers || (offset >= NVME_REG_DOORBELLS && end <= doorbells));
+			for (uint8_t type : {HZ_LINK_READ, HZ_LINK_WRITE}) {
+				const hz_link_message m{type, size, 1, offset, 0};
+				ASSERT_EQ(control_link_legal(&m), legal) << offset << " " << int(size);
+			}
+			const hz_link_message answer{HZ_LINK_VALUE, size, 1, offset, 0};
+			ASSERT_FALSE(control_link_legal(&answer));
+		}
+	const hz_link_message last{HZ_LINK_READ, 8, 1, UINT32_MAX - 3, 0};
+	EXPECT_FALSE(control_link_legal(&last));
+}
+
 TEST(Link, SlowReaderHoldsBackTheAskerButLosesNothing)
 {
 	Rig rig;

@@ -140,6 +140,26 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(smart.error_entries[0], 2u);
 }
 
+TEST_F(Log, SmartRoundsUpToThousandsOf512Bytes)
+{
+	auto queue = rig.make_queue(1, 64);
+	rig.open(queue);
+	uint64_t prp = rig.buffer();
+	for (uint64_t sectors = 1, before = 0; sectors <= 251; sectors++) { // of 8 such units each
+		rig.io(queue, io_sqe(NVME_IO_READ, 0, 1, prp));
+		rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, prp));
+		if (sectors != 1 && sectors % 125 > 1)
+			continue;
+		ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
+		auto &smart = rig.page<nvme_smart_log>();
+		EXPECT_EQ(smart.data_units_read[0], (sectors * 8 + 999) / 1000) << sectors;
+		EXPECT_EQ(smart.data_units_written[0], (sectors * 8 + 999) / 1000) << sectors;
+		EXPECT_GE(smart.data_units_read[0], before);
+		before = smart.data_units_read[0];
+	}
+	rig.close(queue, rig.now());
+}
+
 TEST_F(Log, SmartTellsWearAndSpare)
 {
 	rig.fake->health = {37, 120};

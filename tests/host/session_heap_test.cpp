@@ -18,6 +18,17 @@ namespace {
 
 using session_test::RegionFile;
 
+TEST(Region, EndsWhereItEnds)
+{
+	RegionFile file;
+	const uint64_t all = file.region.bytes();
+	EXPECT_EQ(file.region.at(0, all) + all, file.region.at(all, 0));
+	EXPECT_EQ(file.region.at(all - 1, 1) + 1, file.region.at(all, 0));
+	for (auto [bus, length] :
+	     {std::pair<uint64_t, uint64_t>{0, all + 1}, {all, 1}, {all + 1, 0}, {1, all}, {1, UINT64_MAX}, {UINT64_MAX, 1}})
+		EXPECT_THROW(file.region.at(bus, length), hz::Error) << bus << " " << length;
+}
+
 constexpr uint64_t page = 4096;
 
 // Which units are taken, one by one; first fit by looking at each.

@@ -110,6 +110,33 @@ TEST_P(Locks, TryFailsExactlyWhileHeld)
 	EXPECT_EQ(entry().handovers, 1u);
 }
 
+// Harts of both clusters of a cohort lock too.
+TEST_P(Locks, TriesThatFailLeaveNothingBehind)
+{
+	lt_lock_node node[most_harts];
+
+	make();
+	lt_locks_cluster(2);
+	lt_lock_init(&lock, test_class, 9);
+	for (unsigned holder = 0; holder < most_harts; holder++) {
+		lt_host_set_hart(holder);
+		lt_lock_acquire(&lock, &node[holder]);
+		for (unsigned hart = 0; hart < 2 * most_harts; hart++) {
+			lt_host_set_hart(hart % most_harts);
+			if (hart % most_harts != holder) {
+				ASSERT_FALSE(lt_lock_try(&lock, &node[hart % most_harts])) << holder << " " << hart;
+			}
+		}
+		lt_host_set_hart(holder);
+		lt_lock_release(&lock, &node[holder]);
+		for (unsigned hart = 0; hart < most_harts; hart++) {
+			lt_host_set_hart(hart);
+			ASSERT_TRUE(lt_lock_try(&lock, &node[hart])) << holder << " " << hart;
+			lt_lock_release(&lock, &node[hart]);
+		}
+	}
+}
+
 TEST_P(Locks, NestedLocksDoNotMixUpTheirNodes)
 {
 	uint64_t outer_count = 0, inner_count = 0;

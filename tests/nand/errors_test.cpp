@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "flash_rig.hpp"
 #include "nand/nand_checksum.h"
@@ -28,6 +29,55 @@ hz_device_config with_errors(uint32_t base, uint32_t ecc_bits)
 const hz_nand_block &block_of(Rig &r, uint32_t block) { return *r.media.nand.ops->block(&r.media.nand, r.addr(0, block, 0)); }
 
 } // namespace
+
+// Bytes [first, end) of a record are in its checksum, bit by bit.
+template <class Checksum> void expect_covered(void *record, uint64_t first, uint64_t end, Checksum checksum)
+{
+	auto *bytes = static_cast<uint8_t *>(record);
+	const uint32_t before = checksum();
+	EXPECT_NE(before, 0u);
+	for (uint64_t bit = first * 8; bit < end * 8; bit++) {
+		bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+		ASSERT_NE(checksum(), before) << "byte " << bit / 8 << ", bit " << bit % 8;
+		bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+	}
+	EXPECT_EQ(checksum(), before);
+}
+
+TEST(Checksums, OfTheHeaderCoverItAndTheConfig)
+{
+	std::vector<uint64_t> page(HZ_NAND_HEADER_BYTES / 8);
+	for (uint64_t &word : page)
+		word = nand_mix(1, static_cast<uint64_t>(&word - page.data()));
+	const auto *header = reinterpret_cast<hz_nand_header *>(page.data());
+	auto checksum = [&] { return nand_header_checksum(header); };
+	expect_covered(page.data(), 0, offsetof(hz_nand_header, checksum), checksum);
+	expect_covered(page.data(), offsetof(hz_nand_header, formatting), sizeof(hz_nand_header), checksum);
+	expect_covered(page.data(), HZ_NAND_CONFIG_OFFSET, HZ_NAND_CONFIG_OFFSET + sizeof(hz_device_config), checksum);
+}
+
+TEST(Checksums, OfABlockAndOfOobCoverTheirFieldsAndTheirPlace)
+{
+	hz_nand_block block{};
+	auto of_block = [&] { return nand_block_checksum(&block, 5); };
+	expect_covered(&block, 0, offsetof(hz_nand_block, checksum), of_block);
+	expect_covered(&block, offsetof(hz_nand_block, program_ns), offsetof(hz_nand_block, read_count), of_block);
+	EXPECT_NE(nand_block_checksum(&block, 6), of_block());
+	hz_nand_oob oob{};
+	const uint32_t before = nand_oob_checksum(&oob, 5);
+	EXPECT_NE(nand_oob_checksum(&oob, 6), before);
+	for (int i = 0; i < 6; i++) {
+		hz_nand_oob other{};
+		(i == 0 ? other.lpa : i == 1 ? other.generation : other.data_checksum) = i < 3;
+		if (i == 3)
+			other.kind = 1;
+		if (i == 4)
+			other.stream = 1;
+		if (i == 5)
+			other.sequence = 1;
+		EXPECT_NE(nand_oob_checksum(&other, 5), before) << i;
+	}
+}
 
 TEST(Errors, TheRateFollowsItsFormula)
 {

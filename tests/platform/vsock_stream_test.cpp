@@ -119,6 +119,29 @@ TEST_F(Stream, ClosingTellsThePeerIfThereIsOne)
 	connect(4);
 }
 
+TEST_F(Stream, CreditIsToldWhenHalfABufferWasReadSinceItWasLastTold)
+{
+	const std::string half(VSOCK_BUFFER_BYTES / 2, 'x');
+	connect(0);
+	for (int i = 0; i < 3; i++) {
+		give(VSOCK_OP_RW, half);
+		EXPECT_EQ(recv(&got, half.size() - 1), int(half.size()) - 1);
+		EXPECT_FALSE(next()) << "not yet half of it";
+		EXPECT_EQ(recv(&got), 1);
+		auto p = next();
+		ASSERT_TRUE(p);
+		EXPECT_EQ(p->h.op, VSOCK_OP_CREDIT_UPDATE);
+		EXPECT_EQ(p->h.fwd_cnt, (i + 1) * half.size());
+		EXPECT_FALSE(next()) << "told once";
+	}
+	give(VSOCK_OP_RW, half);
+	EXPECT_EQ(recv(&got, half.size() - 1), int(half.size()) - 1);
+	EXPECT_EQ(send("x"), 1);
+	EXPECT_EQ(op(), VSOCK_OP_RW) << "which tells the credit too";
+	EXPECT_EQ(recv(&got), 1);
+	EXPECT_FALSE(next());
+}
+
 // An RST that finds no room is left out, a stranger's that waits for room is not.
 TEST_F(Stream, ClosingLeavesWaitingAnswersAlone)
 {
