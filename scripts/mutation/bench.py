@@ -52,7 +52,9 @@ MODULES = {
                       targets=("soft_machine",)),
     "vclock": Module(("vclock",), machine=("vclock_parts_test",),
                      tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
-                            "vclock.ledger", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze")),
+                            "vclock.ledger", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze",
+                            "e2e.timeline"),
+                     targets=("hartzone",)),
 }
 SLOWER, GRACE_S = 4, 5  # a test that takes longer than so many times its usual time, and a little more, hangs
 PLAIN = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2")

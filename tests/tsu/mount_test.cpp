@@ -117,6 +117,8 @@ TEST(MountTime, IsThatOfTheSameReadsAfterMount)
 	uint64_t took = r.elapsed_ns();
 	hz_log_flash log;
 	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.version, 1u);
+	EXPECT_EQ(log.dies, 6u);
 	EXPECT_EQ(log.channel_busy_ns[0], 3 * (command_ns + r.transfer_ns(2)));
 	for (uint32_t die = 0; die < 6; die++) {
 		tsu_account account;

@@ -146,6 +146,9 @@ class Counting(ProbeCase):
             self.assertEqual(m.run(), 0, m.output)
             parameters = m.report()["parameters"]
             self.assertEqual((parameters["harts"], parameters["race_check"], parameters["jitter"]), (2, False, None))
+            host = m.report()["host"]
+            self.assertTrue(0 < host["wall_ns"] < 60e9, host)
+            self.assertGreaterEqual(host["retired"], sum(hart["counted"] for hart in m.report()["harts"]))
 
     def test_sixty_four_harts(self):
         with self.probe("order", 64, rounds=20) as m:
