@@ -76,6 +76,24 @@ TEST_F(Log, ErrorPageIsNewestFirst)
 	EXPECT_EQ(entry[63].error_count, 39u);
 }
 
+// A page whose parts come from all harts: what is wrong with the command shows when they are there.
+TEST_F(Log, AGatheredPageThatCannotBeSentIsAnErrorOfTheAdminQueue)
+{
+	nvme_sqe beyond = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_LOCKS | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL);
+	beyond.cid = 77;
+	beyond.cdw12 = 1u << 30;
+	const uint16_t status = rig.status_of(beyond);
+	EXPECT_NE(status, 0);
+	ASSERT_EQ(log(NVME_LOG_ERROR, 4096), 0);
+	const auto entry = *rig.at<nvme_error_entry>(rig.buffer());
+	EXPECT_EQ(entry.error_count, 1u);
+	EXPECT_EQ(entry.sqid, 0u);
+	EXPECT_EQ(entry.cid, 77u);
+	EXPECT_EQ(entry.nsid, NVME_NSID_ALL);
+	EXPECT_EQ(entry.status_field >> 1, status);
+	EXPECT_EQ(entry.lba, 0u);
+}
+
 // What mount found lost is told in every way there is, before any command ran into it.
 TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 {

@@ -433,6 +433,11 @@ TEST(Schedule, AFailedProgramRetiresItsBlockAndFailsWhatWasQueuedBehind)
 	EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK);
 	EXPECT_TRUE(tsu_block_now(r.tsu, r.ppa(0, 4, 0))->flags & HZ_BLOCK_BAD_GROWN);
 	EXPECT_TRUE(r.refusals.empty());
+	hz_log_flash log;
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.failed_programs, 2u);
+	EXPECT_EQ(log.failed_erases, 1u);
+	EXPECT_EQ(log.failed_reads, 0u);
 }
 
 // Work per transaction, counted in scheduling steps, must not grow with the device.
