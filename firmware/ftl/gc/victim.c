@@ -24,7 +24,7 @@ static bool more_benefit(const struct gc_view *view, const struct gc_candidate *
 static bool filled_before(const struct gc_view *view, const struct gc_candidate *a, const struct gc_candidate *b)
 {
 	(void)view;
-	return a->filled < b->filled;
+	return a->filled != b->filled ? a->filled < b->filled : sooner(a, b);
 }
 
 /* Erased more often than the mean, or nothing to gain. */
