@@ -46,7 +46,8 @@ std::vector<uint8_t> changed(std::vector<uint8_t> blob, const std::vector<std::p
 {
 	for (const auto &[from, to] : changes) {
 		EXPECT_EQ(from.size(), to.size());
-		auto at = std::search(blob.begin(), blob.end(), from.begin(), from.end());
+		auto same = [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); };
+		auto at = std::search(blob.begin(), blob.end(), from.begin(), from.end(), same);
 		EXPECT_NE(at, blob.end()) << from;
 		std::copy(to.begin(), to.end(), at);
 	}
