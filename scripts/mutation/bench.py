@@ -52,8 +52,8 @@ MODULES = {
                       targets=("soft_machine",)),
     "vclock": Module(("vclock",), machine=("vclock_parts_test",),
                      tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
-                            "vclock.ledger", "vclock.stopping", "vclock.determinism", "vclock.accuracy", "vclock.futex.freeze",
-                            "e2e.timeline"),
+                            "vclock.ledger", "vclock.locks", "vclock.stopping", "vclock.determinism", "vclock.accuracy",
+                            "vclock.futex.freeze", "e2e.timeline"),
                      targets=("hartzone",)),
 }
 SLOWER, GRACE_S = 4, 5  # a test that takes longer than so many times its usual time, and a little more, hangs

@@ -37,7 +37,7 @@ class Program:
     def failed(self, output, cases):
         """Which of the cases it was at when it failed, crashed or hung."""
         pattern = r"^(?:FAIL|ERROR): .*\((?:__main__\.)?(\S+?)\)$" if self.kind == "unittest" else r"^\[ RUN      \] (\S+)$"
-        told = re.findall(pattern, output, re.M)
+        told = re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)[:1] or re.findall(pattern, output, re.M)
         return told[-1] if told else cases[0]
 
 

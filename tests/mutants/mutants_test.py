@@ -112,6 +112,8 @@ class Cases(unittest.TestCase):
     def test_which_case_failed(self):
         program = cases.Program(("words",))
         self.assertEqual(program.failed("[ RUN      ] A.B\n[       OK ] A.B\n[ RUN      ] A.C\n", ["A.B", "A.C", "A.D"]), "A.C")
+        self.assertEqual(program.failed("[ RUN      ] A.B\n[  FAILED  ] A.B (1 ms)\n[ RUN      ] A.C\n[  SKIPPED ] A.C (0 ms)\n"
+                                        "[  FAILED  ] A.B\n", ["A.B", "A.C"]), "A.B")
         self.assertEqual(program.failed("", ["A.B"]), "A.B")
 
 
