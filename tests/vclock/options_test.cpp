@@ -161,6 +161,7 @@ TEST(Options, JitterIsASeedAndItsStrength)
 	const Parsed p({"jitter=18446744073709551615:10000"});
 	EXPECT_EQ(p.options.jitter.seed, UINT64_MAX);
 	EXPECT_EQ(p.options.jitter.permille, 10000u);
+	EXPECT_TRUE(Parsed({"jitter=7:1"}).good);
 	EXPECT_EQ(Parsed({"jitter=7:1"}).options.jitter.permille, 1u);
 	for (const char *bad : {"jitter=0", "jitter=0:1", "jitter=7:", "jitter=:1", "jitter=7:0", "jitter=7:10001", "jitter=7:1:1"})
 		EXPECT_FALSE(Parsed({bad}).good) << bad;
