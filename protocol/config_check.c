@@ -6,6 +6,7 @@
 
 #include "device_fields.h"
 #include "geometry.h"
+#include "keep_size.h"
 #include "sentence.h"
 #include "slc_log_size.h"
 
@@ -196,8 +197,38 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 	return true;
 }
 
+/* Of each part of the shared memory a buffer has a flush unit (firmware/ftl/buffer/sector_pool.h). */
+static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint64_t buffers = cfg->write_buffers, sure;
+	struct hz_shape shape;
+
+	hz_shape_of(cfg, &shape);
+	buffers += shape.backing_zones ? cfg->conventional_buffers : 0;
+	sure = buffers * cfg->flush_unit_planes * shape.unit_sectors * HZ_SECTOR_BYTES;
+	if (cfg->plp_bytes && cfg->plp_mode == HZ_PLP_NONE)
+		return broken(out, "plp_bytes", cfg->plp_bytes, "be 0 when plp_mode is none");
+	if (cfg->plp_bytes && (cfg->plp_bytes < sure || cfg->plp_bytes % HZ_SECTOR_BYTES))
+		return broken_limit(out, "plp_bytes", cfg->plp_bytes, "be whole sectors of 4096, a flush unit for each buffer: at least ",
+				    sure);
+	if (cfg->plp_bytes && hz_keep_sectors(cfg, &shape) * (uint64_t)HZ_SECTOR_BYTES < sure)
+		return broken_limit(out, "plp_energy_uj", cfg->plp_energy_uj, "be 0 or last for a flush unit of each buffer: at least ",
+				    hz_keep_energy_pj(cfg, &shape, (uint32_t)(sure / HZ_SECTOR_BYTES)) / 1000000 + 1);
+	if (cfg->plp_bytes > cfg->buffer_pool_bytes)
+		return broken_limit(out, "plp_bytes", cfg->plp_bytes, "be a part of buffer_pool_bytes, ", cfg->buffer_pool_bytes);
+	if (cfg->buffer_pool_bytes % HZ_SECTOR_BYTES || (cfg->buffer_pool_bytes && cfg->buffer_pool_bytes - cfg->plp_bytes < sure))
+		return broken_limit(out, "buffer_pool_bytes", cfg->buffer_pool_bytes,
+				    "be whole sectors of 4096, and hold a flush unit for each buffer beside plp_bytes: at least ",
+				    sure + cfg->plp_bytes);
+	if (cfg->buffer_pool_bytes && shape.patch_sectors)
+		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when zones are larger than a superblock");
+	return true;
+}
+
 static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
+	if (!pool_holds(cfg, out))
+		return false;
 	if (cfg->buffer_binding != HZ_BIND_PER_ZONE)
 		return true;
 	if (!cfg->max_active)

@@ -61,6 +61,12 @@ enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 	X(HZ_PLP_FULL, "full", "all: the device has no volatile write cache")
 enum hz_plp_mode { HZ_PLP_MODE_LIST(HZ_ENUMERATOR) HZ_PLP_MODES };
 
+/* Where protected data go when power is lost. */
+#define HZ_PLP_FLUSH_LIST(X) \
+	X(HZ_PLP_BALANCED, "balanced", "to the dies that are free first, in SLC superblocks kept erased for it") \
+	X(HZ_PLP_IN_PLACE, "in-place", "to their place, as far as that takes whole program units, else as `balanced`")
+enum hz_plp_flush { HZ_PLP_FLUSH_LIST(HZ_ENUMERATOR) HZ_PLP_FLUSHES };
+
 /* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
  * no erases, has those before `wear`. */
 #define HZ_GC_LIST(X) \

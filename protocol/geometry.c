@@ -11,6 +11,20 @@ uint64_t hz_power_of_two_from(uint64_t value)
 	return power;
 }
 
+enum { MOST_PLACES = 1 << 16 };
+
+/* As much as a zone holds, if all of the memory does not hold less. */
+static uint32_t ring_of(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint64_t places = cfg->buffer_pool_bytes / HZ_SECTOR_BYTES, superpage = shape->superpage_sectors;
+
+	if (places > shape->zone_capacity_sectors)
+		places = shape->zone_capacity_sectors + superpage - 1;
+	if (places > MOST_PLACES)
+		places = MOST_PLACES;
+	return (uint32_t)(places < superpage ? superpage : places / superpage * superpage);
+}
+
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 {
 	shape->planes = cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
@@ -28,6 +42,7 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	if (!shape->zone_size_sectors) /* a block namespace has no holes between its zones */
 		shape->zone_size_sectors = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zone_capacity_sectors
 									      : hz_power_of_two_from(shape->zone_capacity_sectors);
+	shape->ring_sectors = ring_of(cfg, shape);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
 	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
 	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;

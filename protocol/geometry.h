@@ -12,6 +12,7 @@ struct hz_shape {
 	uint32_t unit_sectors; /* normal program unit of one plane: program_pages * page_sectors */
 	uint32_t slc_pages_per_block;
 	uint32_t superpage_sectors;  /* planes * unit_sectors */
+	uint32_t ring_sectors;       /* places of a write buffer: a superpage, or several where buffers share their memory */
 	uint32_t superblock_sectors; /* normal */
 	uint32_t slc_superblock_sectors;
 	uint32_t slc_superblocks, normal_superblocks;

@@ -54,6 +54,8 @@ struct hz_log_ftl {
 	uint64_t zone_resets, zone_finishes, slc_gc_runs;
 	uint64_t l2p_hits[3], l2p_misses[3]; /* page, chunk, zone level */
 	uint64_t waits_buffer;               /* requests parked for a write buffer */
+	uint64_t waits_space;                /* zones that waited for memory of the buffers */
+	uint64_t dropped_sectors;            /* buffered sectors that were never programmed, since their zone was reset */
 	uint64_t buffer_flushes_idle;        /* superpage parts: the buffer had no new data for buffer_idle_ns */
 	uint64_t slc_gc_sectors;             /* sectors the SLC collector moved */
 	/* Map in flash (l2p_cache_bytes > 0). An entry is looked up in the log, then in the cache, then fetched. */

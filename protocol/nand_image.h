@@ -10,7 +10,7 @@
 #include "device_config.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
-enum { HZ_NAND_VERSION = 3, HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
+enum { HZ_NAND_VERSION = 4, HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
 /* Members of struct hz_shape that are kept with an image: X(type, member). */
 /* clang-format off */
@@ -46,7 +46,7 @@ struct hz_nand_header {
 	uint32_t shut_down;        /* 1: the controller was shut down and not enabled since */
 	uint32_t reserved;
 };
-HZ_ASSERT_SIZE(struct hz_nand_header, 152); /* another size is another HZ_NAND_VERSION */
+HZ_ASSERT_SIZE(struct hz_nand_header, 168); /* another size is another HZ_NAND_VERSION */
 
 /* Rest word: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */

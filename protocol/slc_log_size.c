@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc_log_size.h"
 
+#include "keep_size.h"
+
 /* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their
  * copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
  * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
@@ -17,10 +19,10 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
- * fewer units than it has. */
+ * fewer units than it has. What is kept erased for a loss of power, twice: what the last loss brought there may not be at its place yet. */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
 
-	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1;
+	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1 + 2 * hz_keep_superblocks(cfg, shape);
 }

@@ -58,7 +58,7 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 	const struct extent *ext = &zone->ext;
 	uint32_t listed = 0;
 
-	for (uint32_t slot = 0; slot < ftl->superpage_sectors; slot++)
+	for (uint32_t slot = 0; slot < ftl->ring_sectors; slot++)
 		listed += ext->staged_ppa[slot] != PPA_NONE;
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		listed -= staged_at(ext, o) != PPA_NONE;
@@ -76,7 +76,7 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 		return "a request waits at a zone though nothing runs";
 	if (!zone->writers.head && ext->landed != ext->wp && !ext->failed)
 		return "an idle zone has a write pointer beyond its data";
-	if (ext->buffer ? ext->resident > ext->landed : extent_durable(ext) != ext->landed && !ext->failed)
+	if (ext->buffer ? ext->resident > ext->landed : extent_on_flash(ext) != ext->landed && !ext->failed)
 		return "a zone without a buffer has data that are not durable";
 	if (zone->state == NVME_ZS_EMPTY && (ext->wp || ext->placed || ext->superblock != SUPERBLOCK_NONE || ext->patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";

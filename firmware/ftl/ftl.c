@@ -4,6 +4,7 @@
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
+#include "buffer/keep.h"
 #include "check.h"
 #include "conventional/conventional.h"
 #include "geometry.h"
@@ -30,6 +31,7 @@ static void facts_init(struct ftl *ftl)
 	ftl->page_sectors = ftl->shape.page_sectors;
 	ftl->unit_sectors = ftl->shape.unit_sectors;
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;
+	ftl->ring_sectors = ftl->shape.ring_sectors;
 	ftl->flush_sectors = ftl->cfg->flush_unit_planes * ftl->unit_sectors;
 	ftl->zone_multiplier = size > 1 ? UINT64_MAX / size + 1 : 0;
 	ftl->conventional_end = ftl->shape.conventional_zones * size;
@@ -47,6 +49,7 @@ static void modules_init(struct ftl *ftl, struct arena *arena)
 	places_init(ftl, arena);
 	l2p_init(ftl, arena);
 	buffers_init(ftl, arena);
+	keep_init(ftl, arena);
 	budget_init(ftl, arena);
 	zone_changes_init(ftl, arena);
 	zone_table_init(ftl, arena);

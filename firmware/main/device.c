@@ -15,6 +15,7 @@
 #include "platform/fail.h"
 #include "platform/mmio.h"
 #include "platform/power.h"
+#include "tsu/tsu_keep.h"
 
 void device_set_state(struct device *device, enum hz_boot_state state)
 {
@@ -77,10 +78,14 @@ static const char *start_threads(struct device *device)
 	return error;
 }
 
-/* An injected power cut: nothing is told, nothing is finished, as with a real one. */
+/* An injected power cut: nothing is told to the host, and nothing is finished but what capacitors had energy for. */
 static void power_lost(void *ctx)
 {
-	(void)ctx;
+	struct device *device = ctx;
+
+	if (device->tsu)
+		tsu_keep_report(device->tsu, &device->header->kept);
+	mmio_fence();
 	power_off(HZ_POWER_CUT);
 }
 
@@ -89,7 +94,8 @@ static const char *open_media(struct device *device)
 	const struct ivshmem_region *nand = &device->platform.ivshmem.nand;
 	struct nand_policy policy = { .power_cut_op = device->header->power_cut_op,
 				      .power_cut_ns = device->header->power_cut_ns,
-				      .power_lost = power_lost };
+				      .power_lost = power_lost,
+				      .ctx = device };
 
 	if (!nand->base)
 		return "there is no NAND image (second ivshmem device)";

@@ -28,6 +28,7 @@ enum nand_status {
 	NAND_ERASE_FAILED = -3,   /* the block must be retired */
 	NAND_UNCORRECTABLE = -4,  /* read: more errors than ECC corrects, or torn program */
 	NAND_POWER_OFF = -5,      /* power was cut: nothing happens any more */
+	NAND_POWER_WENT = -6,     /* … from outside, while this was done; capacitors keep flash and controller alive */
 };
 
 /* A sector's record as firmware and media exchange it; struct hz_nand_oob is what lies in the image. */
@@ -91,6 +92,7 @@ struct nand {
 	const struct hz_device_config *cfg;
 	const struct flash_map *map;
 	uint64_t power_cut_ns; /* device time at which the TSU cuts power; 0 = never */
+	bool capacitors;       /* operations go on after a cut in one of them, which answers NAND_POWER_WENT */
 };
 
 #ifdef __cplusplus

@@ -81,14 +81,18 @@ static void media_power_off(struct nand *nand)
 		media->policy.power_lost(media->policy.ctx);
 }
 
-enum cut { CUT_NONE, CUT_BEFORE, CUT_INSIDE };
+enum cut { CUT_NONE, CUT_BEFORE, CUT_INSIDE, CUT_OUTSIDE };
 
 /* Number this operation and see whether power goes in it. */
 static enum cut count_operation(struct nand_media *media, uint64_t *number)
 {
 	*number = lt_add(&media->operations, 1) + 1;
+	if (*number == media->policy.capacitors_empty_op)
+		return CUT_INSIDE;
 	if (*number != media->policy.power_cut_op)
 		return CUT_NONE;
+	if (media->nand.capacitors)
+		return CUT_OUTSIDE;
 	return media->policy.cut_before ? CUT_BEFORE : CUT_INSIDE;
 }
 
@@ -171,7 +175,7 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 	uint64_t number;
 	enum cut cut = count_operation(media, &number);
 
-	if (cut != CUT_NONE) {
+	if (cut == CUT_BEFORE || cut == CUT_INSIDE) {
 		if (cut == CUT_INSIDE)
 			tear_program(media, at, count, data, from, oob);
 		media_power_off(&media->nand);
@@ -180,12 +184,12 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 	if (is_number(media, KIND_PROGRAM, media->nand.cfg->fail_program_at) || number == media->policy.fail_op ||
 	    die_failed(media, addr) || dice_say(media, DICE_PROGRAM, at, at->sector, media->nand.cfg->program_fail_ppb)) {
 		tear_program(media, at, count, data, from, oob);
-		return NAND_PROGRAM_FAILED;
+		return cut == CUT_OUTSIDE ? NAND_POWER_WENT : NAND_PROGRAM_FAILED;
 	}
 	raise_write_sector(media, at, count);
 	for (uint32_t i = 0; i < count; i++)
 		write_sector(media, at, i, data, from, &oob[i]);
-	return NAND_OK;
+	return cut == CUT_OUTSIDE ? NAND_POWER_WENT : NAND_OK;
 }
 
 static enum nand_status media_program(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
@@ -400,15 +404,15 @@ static enum nand_status try_erase(struct nand_media *media, struct flash_addr ad
 	if (at->block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN))
 		return refuse_operation(media, "Erase of a bad block.");
 	cut = count_operation(media, &number);
-	if (cut != CUT_NONE) {
+	if (cut == CUT_BEFORE || cut == CUT_INSIDE) {
 		if (cut == CUT_INSIDE)
 			begin_erase(media, at);
 		media_power_off(&media->nand);
 		return NAND_POWER_OFF;
 	}
-	if (erase_fails(media, addr, at, number)) {
+	if (cut == CUT_OUTSIDE || erase_fails(media, addr, at, number)) {
 		begin_erase(media, at);
-		return NAND_ERASE_FAILED;
+		return cut == CUT_OUTSIDE ? NAND_POWER_WENT : NAND_ERASE_FAILED;
 	}
 	erase_cells(media, at);
 	return NAND_OK;
@@ -487,7 +491,7 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 	const char *error;
 
 	memset(media, 0, sizeof(*media));
-	media->nand = (struct nand){ &media_ops, cfg, map, 0 };
+	media->nand = (struct nand){ &media_ops, cfg, map, 0, cfg->plp_bytes };
 	if (policy) {
 		media->policy = *policy;
 		media->nand.power_cut_ns = policy->power_cut_ns;

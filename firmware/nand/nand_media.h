@@ -23,6 +23,7 @@ struct nand_policy {
 	uint64_t power_cut_op;         /* power goes in this operation; 0 = never */
 	uint64_t power_cut_ns;         /* power goes at this device time; 0 = never */
 	uint64_t fail_op;              /* this operation fails; 0 = none */
+	uint64_t capacitors_empty_op;  /* where there are any: they are empty in this operation; 0 = never */
 	uint32_t cut_before;           /* with power_cut_op: 1 = power goes just before the operation, which leaves no trace */
 	void (*power_lost)(void *ctx); /* once, on the hart that saw it; NULL = nobody */
 	void (*refused)(void *ctx, const char *text); /* NULL = lt_fail */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_complete.h"
 
+#include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
 static void run_done(struct lt_event *event)
@@ -103,6 +104,10 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		tsu->nand->ops->retire(tsu->nand, txn->addr);
 	if (txn->status == NAND_POWER_OFF) {
 		thread->dead = true;
+		return;
+	}
+	if (txn->status == NAND_POWER_WENT) {
+		tsu_power_went(thread, end_ns);
 		return;
 	}
 	clock_freeze();

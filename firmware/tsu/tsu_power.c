@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_power.h"
 
+#include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
 
 static void tear_op(struct nand *nand, const struct die_op *op)
@@ -16,7 +17,7 @@ static bool cells_were_busy(const struct tsu_die *die, uint64_t cut_ns)
 	return die->state == DIE_ARRAY && !op_is_read(&die->op) && die->op.array_end_ns - die->op.array_ns <= cut_ns;
 }
 
-static void cut_die(struct tsu_die *die, uint64_t cut_ns)
+void tsu_tear_die(struct tsu_die *die, uint64_t cut_ns)
 {
 	struct nand *nand = die->thread->tsu->nand;
 
@@ -28,17 +29,47 @@ static void cut_die(struct tsu_die *die, uint64_t cut_ns)
 		tear_op(nand, &die->suspended);
 }
 
+/* The last thread that stops does what follows for all. */
+static void thread_stops(struct tsu_thread *thread, uint64_t at_ns)
+{
+	struct tsu *tsu = thread->tsu;
+
+	thread->dead = true;
+	if (lt_add(&tsu->cut_threads, 1) + 1 != tsu->cfg->tsu_count)
+		return;
+	if (tsu->keeper.keep)
+		tsu_keep(tsu, at_ns);
+	tsu->nand->ops->power_off(tsu->nand);
+}
+
 static void power_cut(struct wheel_node *node)
 {
 	struct tsu_thread *thread = TSU_CONTAINER(node, struct tsu_thread, power_cut);
 	struct tsu *tsu = thread->tsu;
 
-	for (uint32_t i = 0; i < tsu->die_count; i++)
+	for (uint32_t i = 0; i < tsu->die_count && !tsu->keeper.keep; i++)
 		if (tsu->dies[i].thread == thread)
-			cut_die(&tsu->dies[i], node->at_ns);
-	thread->dead = true;
-	if (lt_add(&tsu->cut_threads, 1) + 1 == tsu->cfg->tsu_count)
-		tsu->nand->ops->power_off(tsu->nand);
+			tsu_tear_die(&tsu->dies[i], node->at_ns);
+	thread_stops(thread, node->at_ns);
+}
+
+static void told_of_power(struct lt_event *event)
+{
+	struct tsu_thread *thread = TSU_CONTAINER(event, struct tsu_thread, power_went);
+
+	if (!thread->dead)
+		thread_stops(thread, lt_load(&thread->tsu->power_went_ns));
+}
+
+void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns)
+{
+	struct tsu *tsu = thread->tsu;
+
+	lt_store(&tsu->power_went_ns, at_ns);
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		if (&tsu->threads[i] != thread)
+			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, told_of_power);
+	thread_stops(thread, at_ns);
 }
 
 void tsu_power_init(struct tsu_thread *thread)

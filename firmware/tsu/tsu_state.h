@@ -3,6 +3,7 @@
 #ifndef TSU_STATE_H
 #define TSU_STATE_H
 
+#include "keep_report.h"
 #include "logs.h"
 #include "lt/arch.h"
 #include "tsu/tsu_die.h"
@@ -11,7 +12,7 @@ struct tsu_thread {
 	struct lt_thread thread;
 	struct lt_timer timer; /* at the wheel's next event */
 	uint64_t armed_ns;
-	struct lt_event start, reset;
+	struct lt_event start, reset, power_went;
 	struct wheel_node power_cut;
 	struct tsu *tsu;
 	uint64_t submitted, done, steps;
@@ -35,7 +36,14 @@ struct tsu {
 	uint8_t channel_thread[HZ_MAX_CHANNELS];
 	uint32_t die_count, dies_per_channel;
 	lt_word cut_threads; /* threads whose dies have lost power */
-	bool mounted;        /* tsu_read_now takes no time any more */
+	lt_word power_went_ns;
+	struct {
+		void (*keep)(void *ctx); /* NULL: nothing outlasts a loss of power */
+		void *ctx;
+		struct hz_keep_report report;
+		uint64_t spent_pj; /* without the controller's */
+	} keeper;
+	bool mounted; /* tsu_read_now takes no time any more */
 };
 
 #define TSU_CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))

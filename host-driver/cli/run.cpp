@@ -36,20 +36,47 @@ void write_outcome(const std::string &out, const nlohmann::json &result)
 	res::write_whole(rep::run_report(result), out + "/report.html");
 }
 
+// What its capacitors did, for a device that has any.
+nlohmann::json kept_json(const hz_keep_report &kept)
+{
+	return {
+		{"lost_ns", kept.lost_ns},
+		{"took_ns", kept.took_ns},
+		{"energy_uj", kept.energy_pj / 1000000},
+		{"bytes", kept.sectors * HZ_SECTOR_BYTES},
+		{"programs", kept.programs},
+		{"failed_programs", kept.failed_programs},
+		{"programs_in_place", kept.in_place},
+		{"capacitors_empty", kept.empty != 0},
+	};
+}
+
+void say_kept(const hz_keep_report &kept)
+{
+	std::printf("on capacitors: %llu KiB of protected data came to flash in %.3f ms with %llu programs, which took %.3f mJ%s\n",
+		    static_cast<unsigned long long>(kept.sectors * HZ_SECTOR_BYTES >> 10), double(kept.took_ns) / 1e6,
+		    static_cast<unsigned long long>(kept.programs), double(kept.energy_pj) / 1e9,
+		    kept.empty ? "; then they were empty, and the rest is lost" : "");
+}
+
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
-void report_power_cut(const MachineOptions &machine, const std::string &out)
+void report_power_cut(const MachineOptions &machine, const hz_keep_report &kept, const std::string &out)
 {
 	nlohmann::json at;
 	if (machine.power_cut_op)
 		at["operation"] = machine.power_cut_op;
 	else
 		at["device_ns"] = machine.power_cut_ns;
+	if (kept.lost_ns)
+		at["kept"] = kept_json(kept);
 	write_outcome(out, {{"schema", result_schema}, {"power_cut", at}});
 	std::printf("the power was cut at %s, as asked; %s\n", power_cut_place(machine).c_str(),
 		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
 					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
 							   " recovers and checks what was acknowledged")
 							 .c_str());
+	if (kept.lost_ns)
+		say_kept(kept);
 }
 
 // A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
@@ -110,7 +137,7 @@ void run(RunFlags flags)
 	try {
 		facts = run_workload(machine, workload, workload.name);
 	} catch (const PowerCut &cut) {
-		report_power_cut(machine, flags.out);
+		report_power_cut(machine, cut.kept(), flags.out);
 		return report_races_before(cut.what());
 	} catch (const std::exception &e) {
 		write_failure(flags.out, e.what());

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "keep_report.h"
+
 namespace hz {
 
 class Error : public std::runtime_error {
@@ -22,7 +24,11 @@ public:
 // The machine went dark at the operation or device time that its options named.
 class PowerCut : public Error {
 public:
-	using Error::Error;
+	PowerCut(const std::string &what, const hz_keep_report &kept) : Error(what), kept_(kept) {}
+	const hz_keep_report &kept() const { return kept_; } // what capacitors did
+
+private:
+	hz_keep_report kept_;
 };
 
 // The NAND image is damaged, foreign, or of another device.

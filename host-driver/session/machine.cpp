@@ -52,7 +52,14 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio +
 								 config.l2p_buckets * bucket_bytes + config.l2p_log_entries * record_bytes
 						       : 0;
-	const uint64_t bytes = map_bytes + cached + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
+	// A buffer's places, with their records; a zone's list of staged sectors; what is shared.
+	constexpr uint64_t place_bytes = 64, staged_bytes = 4;
+	const uint64_t rings = config.buffer_pool_bytes ? config.buffer_pool_bytes +
+								  (config.write_buffers + config.conventional_buffers) *
+									  (shape.ring_sectors * place_bytes + (64 << 10)) +
+								  zones * shape.ring_sectors * staged_bytes
+							: 0;
+	const uint64_t bytes = map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
 	return least + bytes / step * step;
 }
 

@@ -131,6 +131,19 @@ class Kept(unittest.TestCase):
         self.assertGreater(promised[-1], 30)
         self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
 
+    def test_capacitors_keep_what_was_promised(self):
+        """Durable writes end in the buffer; when power goes, capacitors bring them to flash, and the next start to their place."""
+        self.workload.write_text(FLUSHING.replace("flush_every: 4", "durable_ratio: 0.4").replace("256 KiB", "2 MiB"))
+        for cut in ("2ms", "4ms", "6ms"):
+            out = pathlib.Path(self.folder.name) / cut
+            self.run_on("--format-image", "--power-cut-at", cut, "--out", out, device="small-plp", says="on capacitors: ")
+            kept = json.loads((out / "result.json").read_text())["power_cut"]["kept"]
+            self.assertGreater(kept["bytes"], 0)
+            self.assertGreater(kept["programs"], 0)
+            self.assertFalse(kept["capacitors_empty"])
+            self.assertLess(kept["energy_uj"], 20000)
+            self.assertGreater(self.promised(says="all hold what they should"), 20)
+
     def test_without_a_volatile_cache_every_write_is_durable(self):
         for device in ("small", "small-legacy"):
             protected = pathlib.Path(self.folder.name) / f"{device}.yaml"

@@ -19,6 +19,7 @@ extern "C" {
 #include "flash_rig.hpp"
 #include "ftl.h"
 #include "geometry.h"
+#include "keep_size.h"
 #include "inside.h"
 #include "lock_classes.h"
 #include "lt/checks.h"
@@ -61,6 +62,34 @@ inline hz_device_config patched_config()
 	cfg.slc_blocks_per_plane = 18;
 	cfg.blocks_per_plane = 28;
 	return cfg;
+}
+
+// Buffers that share their memory: so many sectors beyond those that each is sure of.
+inline void share_memory(hz_device_config &cfg, uint32_t sectors)
+{
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	sectors += cfg.write_buffers * cfg.flush_unit_planes * shape.unit_sectors;
+	cfg.buffer_pool_bytes = uint64_t(sectors) * HZ_SECTOR_BYTES;
+	cfg.buffer_flush_percent = 70;
+}
+
+// … of which capacitors keep `guarded` alive, beyond those that each is sure of.
+inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t guarded)
+{
+	share_memory(cfg, guarded);
+	cfg.plp_mode = HZ_PLP_SELECTIVE;
+	cfg.plp_controller_mw = 2000;
+	cfg.plp_program_mw = 150;
+	cfg.plp_transfer_mw = 100;
+	cfg.plp_bytes = cfg.buffer_pool_bytes;
+	share_memory(cfg, sectors);
+	cfg.buffer_pool_bytes += cfg.plp_bytes;
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	const uint32_t kept = 2 * hz_keep_superblocks(&cfg, &shape);
+	cfg.slc_blocks_per_plane += kept;
+	cfg.blocks_per_plane += kept;
 }
 
 // A number from the environment, for tests whose seeds and rounds can be chosen.
@@ -148,6 +177,8 @@ public:
 	}
 	bool start(nand_policy policy = {}, bool test_clock = true)
 	{
+		if (ftl && cfg.plp_bytes && !lt_load(&media.off))
+			rig_lose_power(tsu);
 		if (test_clock)
 			lt_host_clock_test(1000);
 		else

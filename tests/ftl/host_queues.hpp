@@ -265,9 +265,11 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.channel_bytes_per_s = 0;
 }
 
-constexpr int zone_variants = 8, conventional_variants = 6;
+constexpr int zone_variants = 11, conventional_variants = 6;
 
-// Buffer bindings and idle flush; 3, 4: patched zones; from 5 on the map in flash, a cache as small as can be, all strategies.
+// Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
+// buffers share their memory, 9: little more of it than each is sure of; 10: a part of
+// it is protected.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -281,7 +283,11 @@ inline hz_device_config zone_variant(int variant)
 		cfg.slc_blocks_per_plane = 18;
 		cfg.blocks_per_plane = 28;
 	}
-	if (variant >= 5) {
+	if (variant == 10)
+		protect_memory(cfg, 30, 30);
+	else if (variant >= 8)
+		share_memory(cfg, variant == 8 ? 80 : 2);
+	if (variant >= 5 && variant < 8) {
 		cfg.slc_blocks_per_plane = 8;
 		cfg.blocks_per_plane = 8 + 10;
 		cfg.l2p_cache_bytes = (variant == 7 ? 64 : 16) * HZ_MAP_ENTRY_BYTES;

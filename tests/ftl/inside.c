@@ -5,6 +5,8 @@
 #include "l2p/l2p.h"
 #include "places/places.h"
 #include "slc/staged.h"
+#include "tsu/tsu_keep.h"
+#include "tsu/tsu_state.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
 
@@ -13,5 +15,11 @@ void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba) { return l2p_lock_of(ftl, extent_at(ftl, lba)); }
 
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone) { return &ftl->extent[zone]->lock; }
+
+void rig_lose_power(struct tsu *tsu)
+{
+	tsu_keep(tsu, clock_now_ns());
+	tsu->nand->ops->power_off(tsu->nand);
+}
 
 uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }

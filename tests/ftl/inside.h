@@ -11,6 +11,7 @@ extern "C" {
 
 struct ftl;
 struct lt_lock;
+struct tsu;
 
 /* Where a sector lies, staged or at its place; PPA_NONE: nowhere on flash. Harts idle. */
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
@@ -21,6 +22,8 @@ struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
 /* Collections that came as far as the reset of a backing zone. */
+/* Power goes while nothing is under way: what capacitors keep comes to flash. */
+void rig_lose_power(struct tsu *tsu);
 uint64_t rig_backing_resets(struct ftl *ftl);
 
 #ifdef __cplusplus

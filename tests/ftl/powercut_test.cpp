@@ -107,6 +107,7 @@ static const std::vector<std::pair<const char *, Body>> bodies = {
 struct Policy {
 	const char *name;
 	void (*change)(hz_device_config &);
+	uint64_t operations = 8; // of each body, at least
 };
 
 static void patch(hz_device_config &cfg)
@@ -129,6 +130,9 @@ static const Policy policies[] = {
 		 cfg.buffer_binding = HZ_BIND_PER_ZONE, cfg.write_buffers = cfg.max_active, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6,
 		 cfg.buffer_idle_ns = 200000;
 	 }},
+	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 60); }},
+	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30); }, 0},
+	{"ProtectedInPlace", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
 	{"PatchedIdle", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
 	{"PatchedSlowDie", [](hz_device_config &cfg) { patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
@@ -172,9 +176,10 @@ static std::vector<Subject> subjects()
 	std::vector<Subject> all;
 	for (const auto &[name, body] : bodies)
 		for (const Policy &policy : policies)
-			all.push_back({std::string(name) + "_" + policy.name, 8, {1, 1}, [&body = body, &policy](const nand_policy &cut) {
-					       return run_cut(policy, body, cut);
-				       }});
+			all.push_back({std::string(name) + "_" + policy.name,
+				       policy.operations,
+				       {1, 1},
+				       [&body = body, &policy](const nand_policy &cut) { return run_cut(policy, body, cut); }});
 	return all;
 }
 INSTANTIATE_TEST_SUITE_P(Zones, PowerCut, testing::ValuesIn(subjects()), [](const auto &test) { return test.param.name; });
@@ -190,6 +195,12 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 	cfg.blocks_per_plane = 18;
 	if (dice() % 3 == 0)
 		patch(cfg);
+	else if (dice() % 3 == 0)
+		share_memory(cfg, 60 + static_cast<uint32_t>(dice() % 100));
+	else if (dice() % 2 == 0) {
+		protect_memory(cfg, 10 + static_cast<uint32_t>(dice() % 60), 2 + static_cast<uint32_t>(dice() % 60));
+		cfg.plp_flush = dice() % 2;
+	}
 	cfg.slc_gc = dice() % 3;
 	cfg.slc_gc_low = dice() % 8;
 	cfg.buffer_idle_ns = dice() % 2 ? 1 + dice() % 1000000 : 0;

@@ -37,6 +37,17 @@ static const Variant variants[] = {
 		 cfg.zone_capacity_sectors = 77;
 		 cfg.zone_size_sectors = 77;
 	 }},
+	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 100); }},
+	{"LittleSharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 2); }},
+	{"SharedMemoryWideUnits",
+	 [](hz_device_config &cfg) {
+		 cfg.flush_unit_planes = 4;
+		 cfg.slc_blocks_per_plane = 12;
+		 cfg.blocks_per_plane = 22;
+		 share_memory(cfg, 90);
+	 }},
+	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 60, 40); }},
+	{"LittleProtected", [](hz_device_config &cfg) { protect_memory(cfg, 2, 2); }},
 	{"OneHart",
 	 [](hz_device_config &cfg) {
 		 cfg.harts = 1;

@@ -27,7 +27,10 @@ TEST_P(Threads, EightHartsShareEverything)
 TEST_P(Threads, ZonesLiveAndDie)
 {
 	hz_device_config cfg = with_locks(zone_variant(GetParam()), GetParam() + GetParam() / 4);
-	cfg.write_buffers = 2 + static_cast<uint32_t>(GetParam()) % 5;
+	if (!cfg.plp_bytes)
+		cfg.write_buffers = 2 + static_cast<uint32_t>(GetParam()) % 5;
+	if (cfg.buffer_pool_bytes && !cfg.plp_bytes)
+		share_memory(cfg, static_cast<uint32_t>(GetParam()));
 	cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
 	cfg.pages_per_block = 24;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;

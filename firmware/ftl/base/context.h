@@ -38,6 +38,7 @@ struct ftl {
 	struct tsu *tsu;
 	struct link_pair *links;
 	uint32_t page_sectors, unit_sectors, superpage_sectors;
+	uint32_t ring_sectors;     /* slots of a write buffer */
 	uint32_t body_sectors;     /* of a superblock: where a patched zone goes on in its patch */
 	uint32_t flush_sectors;    /* a flush unit: flush_unit_planes program units */
 	uint32_t capacity;         /* sectors of a zone */
@@ -47,6 +48,7 @@ struct ftl {
 	uint32_t all_zones;        /* with the backing zones, which follow them */
 	uint8_t *zero_sector;
 	lt_word sequence;         /* next OOB sequence number */
+	lt_word homing;           /* zones whose data a loss of power brought to SLC and that are not at their place yet */
 	lt_word losses;           /* zones that failed with accepted data and of which no Flush has told yet */
 	uint64_t mount_sequence;  /* highest one found at mount */
 	struct ftl_damage damage; /* found at mount */
@@ -64,6 +66,8 @@ struct ftl {
 	struct l2p *l2p;
 	const struct buffer_ops *buffer_ops;
 	struct superpage_pool *buffers; /* of the superpage policy */
+	struct sector_pool *space;      /* what the buffers share; NULL: each has a superpage of its own */
+	struct keeper *keeper;          /* NULL: nothing outlasts a loss of power */
 	struct zone *zones;
 	struct zone_budget *budget;
 	struct zone_changes *changes;

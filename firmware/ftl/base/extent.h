@@ -1,7 +1,8 @@
 /* An extent: the sectors of a zone, which are written in order, and where they lie on their way to flash. By offset in sectors:
  *
  *     0 … placed   in the superblock (and, beyond it, in the patch), durable
- *       … staged   in SLC, durable (staged > placed only for the unit that is filling)
+ *       … staged   in SLC, durable (staged > placed only for the unit that is filling, or for what a loss of power brought there)
+ *       … guarded  in the part of the write buffers that outlasts a loss of power, durable
  *       … landed   in the write buffer, which holds [resident, landed)
  *       … wp       accepted, data still with the host; nothing in a backing zone
  *
@@ -52,10 +53,13 @@ struct extent {
 	ppa_t *staged_ppa;           /* slc/staged.h */
 	uint32_t landed_slot;        /* buffer slot of sector `landed` */
 	uint32_t flush_to;           /* somebody waits until [0, flush_to) is durable */
+	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/sector_pool.h) */
+	uint32_t home;               /* a loss of power brought [placed, home) to SLC: it must be brought to its place; 0: nothing */
+	uint32_t program_to;         /* … what is buffered of [0, program_to) is programmed as soon as it is complete */
 	bool idle_flush;             /* … nobody does, but the buffer was idle */
 	struct write_buffer *buffer; /* bound, or NULL */
 
-	struct waiter for_superblock, for_buffer, for_log;
+	struct waiter for_superblock, for_buffer, for_space, for_log;
 	uint64_t log_since_ns; /* waits for room in the map's log since then; 0: it does not */
 	lt_word erased;        /* how many of the superblocks that it gave up have been erased or retired; raised before a kick */
 };
@@ -63,12 +67,28 @@ struct extent {
 /* lba must be inside the namespace or a backing zone. */
 static inline struct extent *extent_at(const struct ftl *ftl, uint64_t lba) { return ftl->extent[zone_number(ftl, lba)]; }
 
+/* Lock held. Nothing is on its way to its place any more, or it need not be. */
+static inline void extent_came_home(struct extent *ext)
+{
+	if (ext->home)
+		lt_add(&ext->ftl->homing, (uint64_t)-1);
+	ext->home = 0;
+}
+
 static inline bool extent_is_backing(const struct extent *ext) { return ext->places; }
+
+/* How far it is on flash. Lock held. */
+static inline uint32_t extent_on_flash(const struct extent *ext)
+{
+	return ext->staged > ext->placed && ext->placed >= ext->staged_from ? ext->staged : ext->placed;
+}
 
 /* How far it is durable. Lock held. */
 static inline uint32_t extent_durable(const struct extent *ext)
 {
-	return ext->staged > ext->placed && ext->placed >= ext->staged_from ? ext->staged : ext->placed;
+	uint32_t on_flash = extent_on_flash(ext);
+
+	return on_flash > ext->guarded ? on_flash : ext->guarded;
 }
 
 /* Lock held. Has it filled its superblock, so that what follows goes to its patch? A patch is begun only when everything before is
@@ -91,7 +111,7 @@ static inline uint32_t extent_slot(const struct extent *ext, uint32_t offset)
 {
 	uint32_t back = ext->landed - offset;
 
-	return ext->landed_slot >= back ? ext->landed_slot - back : ext->landed_slot + ext->ftl->superpage_sectors - back;
+	return ext->landed_slot >= back ? ext->landed_slot - back : ext->landed_slot + ext->ftl->ring_sectors - back;
 }
 
 static inline void extent_kick(struct ftl_worker *self, struct extent *ext) { ext->owner->kick(self, ext); }

@@ -19,7 +19,7 @@ struct buffer_ops {
 	void (*give)(struct ftl_worker *self, struct extent *ext);
 	bool (*wanted)(const struct extent *ext);
 	bool (*used)(const struct extent *ext);
-	uint32_t (*room)(struct extent *ext);
+	uint32_t (*room)(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most);
 	struct hz_oob *(*copy_in)(struct extent *ext, const struct ftl_request *req, uint32_t sectors);
 	void (*landed)(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns);
 	bool (*partial)(const struct extent *ext);
@@ -51,9 +51,12 @@ static inline bool buffer_wanted(const struct extent *ext) { return ext->ftl->bu
 static inline bool buffer_used(const struct extent *ext) { return ext->ftl->buffer_ops->used(ext); }
 
 /* --- landing; bound --- */
-/* How many sectors can land now without anything else happening first; 0: none, until a program has ended. */
-static inline uint32_t buffer_room(struct extent *ext) { return ext->ftl->buffer_ops->room(ext); }
-/* Copies the request's next sectors, at most buffer_room; their OOB records, which may be changed before they have landed. */
+/* How many of the request's next `most` sectors land now, for which there is space from here on; 0: none, until a program has ended. */
+static inline uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
+{
+	return self->ftl->buffer_ops->room(self, ext, req, most);
+}
+/* Copies so many of them; their OOB records, which may be changed before they have landed. */
 static inline struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
 {
 	return ext->ftl->buffer_ops->copy_in(ext, req, sectors);
@@ -95,6 +98,8 @@ static inline uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffer_
 static inline uint32_t buffer_first(const struct ftl *ftl, bool backing) { return ftl->buffer_ops->first(ftl, backing); }
 /* Who is bound to it, or NULL. */
 static inline struct extent *buffer_owner(struct ftl *ftl, uint32_t index) { return ftl->buffer_ops->owner(ftl, index); }
+/* Everybody who is bound to one looks at it soon. Any lock but BUFFER. */
+void buffers_kick(struct ftl_worker *self);
 /* Harts idle: NULL or one sentence. */
 static inline const char *buffers_check(struct ftl *ftl) { return ftl->buffer_ops->check(ftl); }
 

@@ -3,6 +3,7 @@
 #include "buffer/flush_unit.h"
 
 #include "buffer/fold.h"
+#include "buffer/sector_pool.h"
 #include "l2p/l2p.h"
 #include "places/places.h"
 #include "slc/slc.h"
@@ -10,9 +11,9 @@
 
 void units_note_fill(struct extent *ext)
 {
-	lt_store(&ext->buffer->fill, ext->landed - extent_durable(ext));
+	lt_store(&ext->buffer->fill, ext->landed - extent_on_flash(ext));
 	if (extent_is_backing(ext))
-		lt_store(&ext->places->durable, extent_durable(ext));
+		lt_store(&ext->places->durable, extent_on_flash(ext));
 }
 
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
@@ -25,10 +26,28 @@ static void unit_open(struct extent *ext, struct flush_unit *unit, uint32_t star
 	const struct unit_grid *grid = grid_of(ext);
 
 	unit->state = UNIT_FILLING;
-	unit->failed = unit->staged = false;
+	unit->failed = unit->staged = unit->folded = false;
 	unit->not_before_ns = 0;
 	unit->start = start;
-	unit->end = ext->landed + grid->sectors - grid->slot_in_unit[ext->landed_slot];
+	unit->end = start + grid->sectors - grid->slot_in_unit[extent_slot(ext, start)];
+}
+
+/* Its sectors are in SLC: after a buffer changed hands those of one unit that is not complete, after a loss of power those of any. */
+static void bind_staged(struct extent *ext)
+{
+	uint32_t start = ext->placed;
+
+	while (start < ext->landed) {
+		struct flush_unit *unit = unit_of(ext, extent_slot(ext, start));
+
+		unit_open(ext, unit, start);
+		start = unit->end;
+		unit->staged = true;
+		if (unit->end <= ext->landed) {
+			unit->state = UNIT_FULL;
+			unit->data_end = unit->end;
+		}
+	}
 }
 
 /* What was staged stays in SLC; only the fill position is taken up again. */
@@ -37,17 +56,19 @@ void units_bind(struct extent *ext, struct write_buffer *buffer)
 	ext->buffer = buffer;
 	ext->resident = ext->landed;
 	buffer->ext = ext;
-	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[ext->landed_slot];
+	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[extent_slot(ext, ext->placed)];
 	buffer->wrote = false;
-	if (ext->landed > ext->placed) {
-		unit_open(ext, &buffer->unit[buffer->oldest], ext->placed);
-		buffer->unit[buffer->oldest].staged = true;
-	}
+	bind_staged(ext);
 	units_note_fill(ext);
 }
 
-void units_drop(struct extent *ext)
+void units_drop(struct ftl_worker *self, struct extent *ext)
 {
+	if (self->ftl->space) {
+		self->counters.dropped_sectors += ext->landed - extent_on_flash(ext);
+		space_give(self, ext, ext->placed, ext->landed);
+	}
+	ext->guarded = 0;
 	for (uint32_t i = 0; i < ext->ftl->buffers->units; i++)
 		ext->buffer->unit[i].state = UNIT_EMPTY;
 	lt_store(&ext->buffer->fill, 0);
@@ -99,6 +120,8 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 			l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start));
 		if (unit->staged)
 			staged_drop(self, ext, unit->start, unit->data_end - unit->start);
+		if (self->ftl->space)
+			space_give(self, ext, unit->start, unit->data_end);
 		ext->placed = unit->data_end;
 		if (ext->resident < unit->data_end)
 			ext->resident = unit->data_end;
@@ -106,6 +129,8 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
 		self->counters.buffer_flushes_full++;
 	}
+	if (ext->placed >= ext->home)
+		extent_came_home(ext);
 	units_note_fill(ext);
 }
 
@@ -174,14 +199,26 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	tsu_submit_list(ftl->tsu, &unit->txn->txn);
 }
 
-/* A plane of the patch has one program under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
- * hart overtakes the others). A superpage has a row only. */
+/* A plane has one program of the zone under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
+ * hart overtakes the others), and mount counts on it (mount_superblocks.c, may_be_torn). */
 static uint32_t most_ahead(const struct extent *ext)
 {
-	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : UINT32_MAX;
+	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : ext->ftl->superpage_sectors;
 }
 
-/* Staged sectors can be those of the oldest unit only. */
+/* Where buffers share their memory, data stay as long as there is enough of it: a zone that is reset meanwhile is never programmed. */
+static bool is_due(const struct extent *ext, const struct flush_unit *unit)
+{
+	return !ext->ftl->space || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
+	       unit->start < ext->home || lt_load(&ext->buffer->waiting);
+}
+
+static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
+{
+	return unit->staged && !unit->folded && ext->resident > unit->start;
+}
+
+/* Sectors are folded into the oldest unit only. */
 void units_program(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
@@ -189,9 +226,14 @@ void units_program(struct ftl_worker *self, struct extent *ext)
 
 	if (ext->relocate || ext->failed || buffer->stage.pending)
 		return;
+	if (self->ftl->space && space_pressed(ext))
+		ext->program_to = ext->landed;
 	while ((unit = &buffer->unit[buffer->next])->state == UNIT_FULL && unit->end - ext->placed <= most_ahead(ext)) {
-		if (ext->resident > unit->start && buffer->next == buffer->oldest) {
-			fold_start(self, ext);
+		if (!is_due(ext, unit))
+			return;
+		if (needs_fold(ext, unit)) {
+			if (buffer->next == buffer->oldest)
+				fold_start(self, ext);
 			return;
 		}
 		if (!extent_is_backing(ext) && !l2p_room(self, ext))

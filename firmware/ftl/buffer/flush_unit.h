@@ -8,7 +8,7 @@
 /* What was staged stays in SLC; only the fill position is taken up again. */
 void units_bind(struct extent *ext, struct write_buffer *buffer);
 /* Empty all units and take the buffer off the extent. */
-void units_drop(struct extent *ext);
+void units_drop(struct ftl_worker *self, struct extent *ext);
 /* The unit that sector `landed` goes to, ready to fill; NULL: it is still being programmed. */
 struct flush_unit *units_fill(struct extent *ext);
 /* The unit that holds data but is not complete, or NULL. Bound. */
@@ -17,7 +17,7 @@ struct flush_unit *units_partial(const struct extent *ext);
 void units_program(struct ftl_worker *self, struct extent *ext);
 /* After a move: complete units must be programmed anew. */
 void units_restart(struct extent *ext);
-/* The extent has become durable as far as extent_durable says: who looks at that without the lock sees it. */
+/* The extent has become durable as far as extent_on_flash says: who looks at that without the lock sees it. */
 void units_note_fill(struct extent *ext);
 struct flush_unit *unit_of(const struct extent *ext, uint32_t slot);
 

@@ -7,6 +7,12 @@
 
 static void fold_read(struct ftl_worker *self, struct extent *ext);
 
+/* [unit start, this) is not in the ring. */
+static uint32_t fold_end_of(const struct extent *ext, const struct flush_unit *unit)
+{
+	return min_u32(ext->resident, min_u32(unit->end, ext->landed));
+}
+
 static void fold_end(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
@@ -14,8 +20,10 @@ static void fold_end(struct ftl_worker *self, struct extent *ext)
 
 	unit->state = UNIT_FULL;
 	if (!buffer->fold.failed) {
-		self->counters.fold_sectors += ext->resident - unit->start;
-		ext->resident = unit->start;
+		self->counters.fold_sectors += fold_end_of(ext, unit) - unit->start;
+		unit->folded = true;
+		if (ext->resident <= unit->end)
+			ext->resident = unit->start;
 	} else if (++buffer->fold.tries < SLC_READ_TRIES) {
 		fold_read(self, ext);
 		return;
@@ -43,14 +51,14 @@ static void fold_done(struct tsu_txn *txn)
 	lt_lock_release(&ext->lock, &node);
 }
 
-/* [unit start, resident) from SLC into the ring. */
+/* What is not in the ring comes from SLC. */
 static void fold_read(struct ftl_worker *self, struct extent *ext)
 {
 	struct ftl *ftl = ext->ftl;
 	struct write_buffer *buffer = ext->buffer;
 	struct flush_unit *unit = &buffer->unit[buffer->oldest];
 	struct fold *fold = &buffer->fold;
-	uint32_t count = ext->resident - unit->start, slot = extent_slot(ext, unit->start);
+	uint32_t count = fold_end_of(ext, unit) - unit->start, slot = extent_slot(ext, unit->start);
 
 	unit->state = UNIT_FOLDING;
 	fold->failed = false;
@@ -63,6 +71,8 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 						     .generation = ext->generation,
 						     .kind = HZ_OOB_DATA };
 		part->buffer = buffer;
+		if (fold->memory)
+			buffer->memory[slot] = fold->memory[i];
 		part->txn = (struct tsu_txn){
 			.owner = &self->thread,
 			.done = fold_done,

@@ -26,13 +26,13 @@ void idle_touch(struct ftl_worker *self, struct extent *ext)
 /* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
 static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct write_buffer *buffer)
 {
-	if (extent_durable(ext) == ext->landed || ext->failed)
+	if (extent_on_flash(ext) == ext->landed || ext->failed)
 		return;
 	if (clock_now_ns() < buffer->idle.last_ns + self->ftl->cfg->buffer_idle_ns) {
 		idle_arm(self, buffer);
 		return;
 	}
-	if (ext->flush_to >= ext->landed || !units_partial(ext))
+	if (ext->flush_to >= ext->landed || (!self->ftl->space && !units_partial(ext)))
 		return;
 	ext->flush_to = ext->landed;
 	ext->idle_flush = true;

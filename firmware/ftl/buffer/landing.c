@@ -3,18 +3,22 @@
 #include "buffer/landing.h"
 
 #include "buffer/flush_unit.h"
+#include "buffer/sector_pool.h"
 #include "lt/bulk.h"
 #include "request/answer.h"
 
-uint32_t landing_room(struct extent *ext)
+/* A ring that has no place left is written out. Backing zones are not guarded: their places are known to the map only when on flash. */
+uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
 {
 	const struct flush_unit *unit = units_fill(ext);
 	uint32_t room;
 
-	if (!unit)
+	if (!unit) {
+		ext->program_to = ext->landed;
 		return 0;
-	room = unit->end - ext->landed;
-	return room < ext->ftl->capacity - ext->landed ? room : ext->ftl->capacity - ext->landed;
+	}
+	room = min_u32(most, min_u32(unit->end, ext->ftl->capacity) - ext->landed);
+	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
 }
 
 struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
@@ -54,7 +58,10 @@ void landing_pad(struct ftl_worker *self, struct extent *ext)
 	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
 	clock_freeze();
 	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
-		bulk_fill(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		if (ext->ftl->space)
+			ext->buffer->memory[slot] = ext->ftl->zero_sector;
+		else
+			bulk_fill(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
 							  .lpa = (uint32_t)(ext->start + at),
 							  .generation = backing ? UINT32_MAX : ext->generation,
@@ -72,18 +79,20 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
 	ext->landed += sectors;
 	ext->landed_slot += sectors;
+	if (ftl->space)
+		space_landed(ext);
 	if (ext->landed == unit->end) {
 		unit->state = UNIT_FULL;
 		unit->data_end = unit->end;
 	} else if (ext->landed == ftl->capacity) {
 		landing_pad(self, ext);
 	}
-	if (ext->landed_slot == ftl->superpage_sectors)
+	if (ext->landed_slot == ftl->ring_sectors)
 		ext->landed_slot = 0;
 	ext->buffer->wrote = true;
 	if (ftl->cfg->buffer_idle_ns)
 		idle_touch(self, ext);
-	lt_store(&ext->buffer->fill, ext->landed - extent_durable(ext));
+	lt_store(&ext->buffer->fill, ext->landed - extent_on_flash(ext));
 }
 
 void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
@@ -92,6 +101,6 @@ void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_
 
 	for (uint32_t i = 0; i < sectors; i++) {
 		answer_sector(req, io_of(req)->done + i, ext->buffer->memory[slot]);
-		slot = slot + 1 == ext->ftl->superpage_sectors ? 0 : slot + 1;
+		slot = slot + 1 == ext->ftl->ring_sectors ? 0 : slot + 1;
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "buffer/superpage.h"
 
-uint32_t landing_room(struct extent *ext);
+uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most);
 struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors);
 void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns);
 void landing_pad(struct ftl_worker *self, struct extent *ext);

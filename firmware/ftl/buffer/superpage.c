@@ -4,6 +4,7 @@
 
 #include "buffer/flush_unit.h"
 #include "buffer/landing.h"
+#include "buffer/sector_pool.h"
 #include "buffer/stage.h"
 #include "lt/arena.h"
 
@@ -86,7 +87,7 @@ static void superpage_give(struct ftl_worker *self, struct extent *ext)
 
 	if (!buffer)
 		return;
-	units_drop(ext);
+	units_drop(self, ext);
 	pool_give(self, buffer);
 }
 
@@ -148,23 +149,35 @@ static const char *superpage_check(struct ftl *ftl)
 		if (buffer->owner && !superpage_quiet(buffer->owner))
 			return "a buffer has flash operations under way though nothing runs";
 	}
-	return NULL;
+	return ftl->space ? space_check(ftl) : NULL;
 }
 
 /* --- construction --- */
+
+static uint8_t **sectors_make(struct arena *arena, uint32_t count)
+{
+	uint8_t **memory = arena_alloc(arena, count, sizeof(*memory), "write buffer slots");
+	uint8_t *data = arena_alloc(arena, count, HZ_SECTOR_BYTES, "write buffer data");
+
+	for (uint32_t i = 0; i < count; i++)
+		memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+	return memory;
+}
 
 static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffer *buffer)
 {
 	struct superpage_pool *pool = ftl->buffers;
 	uint32_t planes = ftl->cfg->flush_unit_planes, units = pool->units, piece = ftl->cfg->slc_program_sectors;
 	uint32_t pieces = (ftl->flush_sectors + piece - 1) / piece;
-	uint8_t *data = arena_alloc(arena, pool->slots, HZ_SECTOR_BYTES, "write buffer data");
 
-	buffer->memory = arena_alloc(arena, pool->slots, sizeof(*buffer->memory), "write buffer slots");
+	if (ftl->cfg->buffer_pool_bytes) {
+		buffer->memory = arena_alloc(arena, pool->slots, sizeof(*buffer->memory), "write buffer slots");
+		buffer->fold.memory = sectors_make(arena, ftl->flush_sectors);
+	} else {
+		buffer->memory = sectors_make(arena, pool->slots);
+	}
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
 	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");
-	for (uint32_t i = 0; i < pool->slots; i++)
-		buffer->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 	for (uint32_t i = 0; i < units; i++)
 		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn),
 						  "flush transactions");
@@ -197,7 +210,7 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 0);
 	pool->shared = ftl->cfg->write_buffers;
 	pool->count = pool->shared + (ftl->shape.backing_zones ? ftl->cfg->conventional_buffers : 0);
-	pool->slots = ftl->superpage_sectors;
+	pool->slots = ftl->ring_sectors;
 	grid_init(arena, &pool->grid[0], pool->slots, ftl->flush_sectors);
 	pool->grid[1] = pool->grid[0];
 	if (ftl->shape.patch_sectors)
@@ -214,6 +227,8 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 		pool->buffer[i].index = i;
 		buffer_make(ftl, arena, &pool->buffer[i]);
 	}
+	if (ftl->cfg->buffer_pool_bytes)
+		space_init(ftl, arena, pool->count);
 }
 
 const struct buffer_ops superpage_buffers = {

@@ -1,5 +1,6 @@
 /* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it is
- * bound to.
+ * bound to; if buffers share their memory (sector_pool.h) the ring is longer, up to a zone, and what is complete stays in it until the
+ * memory is needed.
  *
  * Class BUFFER protects who owns which buffer and who waits; the content belongs to the owner's lock. A buffer is handed over
  * when everything in it is durable: full units programmed, the partial one staged in SLC. */
@@ -10,6 +11,7 @@
 #include "buffer/binding.h"
 #include "buffer/buffer.h"
 #include "buffer/idle.h"
+#include "buffer/space.h"
 #include "places/places.h"
 #include "slc/slc_write.h"
 
@@ -32,6 +34,7 @@ struct flush_unit {
 	uint8_t state;
 	bool failed;
 	bool staged;                   /* some of its sectors have copies in SLC */
+	bool folded;                   /* they are back in the ring */
 	uint16_t pending;              /* programs under way */
 	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
 	uint64_t not_before_ns;        /* when the last data will have crossed the link */
@@ -50,6 +53,7 @@ struct fold {
 	bool failed;
 	struct buffer_txn *txn; /* one per sector */
 	ppa_t *ppa;
+	uint8_t **memory; /* of shared memory's buffers, which has to be at hand: one per sector; else NULL */
 };
 
 struct write_buffer {
@@ -69,6 +73,7 @@ struct write_buffer {
 	struct stage stage;
 	struct fold fold;
 	struct idle_watch idle;
+	struct buffer_space space; /* of the memory that all share */
 };
 
 struct superpage_pool {

@@ -30,7 +30,7 @@ static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 		return "a place does not know the conventional sector that is mapped to it";
 	if (!place_valid(ftl, place))
 		return "a conventional sector is mapped to an invalid place";
-	if (offset >= extent_durable(&zone->ext))
+	if (offset >= extent_on_flash(&zone->ext))
 		return NULL;
 	if (!read_record(zone, offset, &oob) && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost */
@@ -54,7 +54,7 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 		return "an erased backing zone is not EMPTY, or an EMPTY one not in the list";
 	if (state == BACKING_ERASED && (bits || lt_load(&info->stream) != STREAM_NONE))
 		return "an erased backing zone holds valid sectors or belongs to a stream";
-	if (state == BACKING_SEALED && (zone->ext.buffer || extent_durable(&zone->ext) != zone->ext.landed))
+	if (state == BACKING_SEALED && (zone->ext.buffer || extent_on_flash(&zone->ext) != zone->ext.landed))
 		return "a sealed backing zone is not durable";
 	return state == BACKING_COLLECTING ? "a backing zone is being collected though nothing runs" : NULL;
 }
@@ -79,7 +79,7 @@ static const char *check_lists(struct ftl *ftl)
  * failed does not count: the map names its original again, and both hold the same. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
-	for (uint32_t o = 0; o < extent_durable(&zone->ext); o++) {
+	for (uint32_t o = 0; o < extent_on_flash(&zone->ext); o++) {
 		struct hz_oob oob, other;
 		uint32_t place;
 
@@ -93,7 +93,7 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 		place = l2p_conv_peek(ftl, oob.host_lba);
 		if (place == L2P_UNMAPPED)
 			return "a conventional sector is on flash but not mapped";
-		if (place_offset(ftl, place) >= extent_durable(place_extent(ftl, place)))
+		if (place_offset(ftl, place) >= extent_on_flash(place_extent(ftl, place)))
 			continue;
 		read_record(zone_of(place_extent(ftl, place)), place_offset(ftl, place), &other);
 		if (other.kind == HZ_OOB_DATA && (other.host_lba != oob.host_lba || other.sequence < oob.sequence))

@@ -107,7 +107,7 @@ static void originals_return(struct ftl_worker *self, struct zone *zone)
 	struct ftl *ftl = self->ftl;
 	struct extent *ext = &zone->ext;
 
-	for (uint32_t offset = extent_durable(ext); offset < ext->landed; offset++) {
+	for (uint32_t offset = extent_on_flash(ext); offset < ext->landed; offset++) {
 		uint32_t lba = ext->places->lba[offset], to = place_make(ext->places, offset), from;
 		struct hz_oob unused;
 
@@ -124,7 +124,7 @@ static void originals_return(struct ftl_worker *self, struct zone *zone)
 void conv_lost(struct ftl_worker *self, struct zone *zone)
 {
 	lt_add(&self->ftl->conventional->losing, !!zone->ext.buffer);
-	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_durable(&zone->ext))
+	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_on_flash(&zone->ext))
 		lt_add(&self->ftl->conventional->losses, 1);
 	lt_store(&backing_of(&zone->ext)->stream, STREAM_NONE);
 	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);

@@ -19,6 +19,7 @@
 #include "slc/slc_victim.h"
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_rest.h"
+#include "zone/pump.h"
 #include "zone/zone.h"
 
 /* --- superblocks --- */
@@ -100,7 +101,7 @@ static const char *open_slc(struct mount *mount)
 			block->state = SLC_BAD;
 		} else if (!mount->used && !mount->erasing) {
 			block->state = SLC_FREE;
-			slc->free++;
+			slc_add_free(slc);
 		} else if (!mount->bad && !mount->erasing) {
 			slc_resume_head(mount->ftl, b, mount->rows);
 		}
@@ -113,6 +114,12 @@ static const char *open_slc(struct mount *mount)
 static const char *mend_table(struct mount *mount)
 {
 	zone_table_mend(mount->ftl);
+	return NULL;
+}
+
+static const char *bring_home(struct mount *mount)
+{
+	zones_bring_home(mount->ftl, mount->arena);
 	return NULL;
 }
 
@@ -130,6 +137,7 @@ static const struct {
 	{ "find the newest place of every conventional sector", find_places },
 	{ "continue the SLC log", open_slc },
 	{ "write lost copies of zone table pages again", mend_table },
+	{ "bring to their place what a loss of power brought elsewhere", bring_home },
 };
 
 const char *mount_run(struct ftl *ftl, struct arena *arena)

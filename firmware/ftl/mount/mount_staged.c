@@ -51,7 +51,7 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 		return;
 	if (mount->beyond[zone->ext.index] <= offset)
 		mount->beyond[zone->ext.index] = offset + 1;
-	if (offset - zone->ext.placed >= ftl->superpage_sectors || (mount->at_rest && offset >= record->wp))
+	if (offset - zone->ext.placed >= ftl->ring_sectors || (mount->at_rest && offset >= record->wp))
 		return;
 	present = staged_candidate(&zone->ext, offset);
 	if (better(mount, oob, *present))
@@ -85,7 +85,7 @@ static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t r
 {
 	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t most = ext->placed + ftl->superpage_sectors, end = ext->placed, to = min_u32(recorded, most);
+	uint32_t most = ext->placed + ftl->ring_sectors, end = ext->placed, to = min_u32(recorded, most);
 
 	while (end < most && (*staged_candidate(ext, end) != PPA_NONE || end < to)) {
 		if (*staged_candidate(ext, end) != PPA_NONE)
@@ -122,6 +122,19 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 	ftl->damage.read_only_zones += !extent_is_backing(ext);
 }
 
+/* Whole units that a loss of power brought to SLC. */
+static void note_kept(struct zone *zone, uint32_t end)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t whole = end == ext->ftl->capacity ? end : end - end % ext->ftl->flush_sectors;
+
+	if (!ext->ftl->keeper || extent_is_backing(ext) || whole <= ext->placed ||
+	    (zone->state != NVME_ZS_CLOSED && zone->state != NVME_ZS_FULL))
+		return;
+	ext->home = whole;
+	lt_add(&ext->ftl->homing, 1);
+}
+
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
@@ -134,10 +147,11 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	ext->wp = end > recorded ? end : recorded;
 	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
 	ext->staged_from = ext->placed;
-	ext->landed_slot = end % ftl->superpage_sectors;
+	ext->landed_slot = end % ftl->ring_sectors;
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
-	ext->relocate = zone->state == NVME_ZS_CLOSED &&
+	note_kept(zone, end);
+	ext->relocate = (zone->state == NVME_ZS_CLOSED || ext->home > ext->placed) &&
 			(mount->hole[ext->index] || (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
 	ftl->budget->active += !extent_is_backing(ext) && zone_is_active(zone->state);
 }

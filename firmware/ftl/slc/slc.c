@@ -4,6 +4,7 @@
 
 #include "base/health.h"
 #include "base/watch.h"
+#include "keep_size.h"
 #include "logical_locks.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
@@ -63,7 +64,7 @@ static bool head_ready(struct ftl *ftl, struct slc_head *head)
 
 	if (head->room)
 		return true;
-	if (slc->free <= reserve)
+	if (slc_free_now(slc) <= reserve)
 		return false;
 	head_seal(slc, head);
 	head_reset(ftl, head, slc_take_free(ftl));
@@ -451,6 +452,9 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 	slc->planes = ftl->shape.planes;
 	slc->unit_sectors = ftl->cfg->slc_program_sectors;
 	slc->least = hz_slc_log_least(ftl->cfg, &ftl->shape);
+	slc->keep = hz_keep_superblocks(ftl->cfg, &ftl->shape);
+	slc->kept.block = arena_alloc(arena, slc->blocks, sizeof(uint32_t), "kept SLC superblocks");
+	slc->kept.column = arena_alloc(arena, slc->planes, sizeof(*slc->kept.column), "kept SLC superblocks");
 	lt_preset(&slc->usable, slc->blocks);
 	slc->units = slc->sectors / slc->unit_sectors;
 	slc->rows = slc->units / slc->planes;

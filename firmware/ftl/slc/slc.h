@@ -14,6 +14,7 @@
 #include "gc/victim.h"
 #include "lt/lock.h"
 #include "slc/slc_gc.h"
+#include "slc/slc_kept.h"
 #include "slc/slc_write.h"
 #include "slc_log_size.h"
 
@@ -78,7 +79,10 @@ struct slc {
 	uint32_t blocks, sectors;                   /* superblocks; sectors of one */
 	uint32_t unit_sectors, units, rows, planes; /* units and rows of one superblock */
 	struct slc_block *block;
-	uint32_t *tag;         /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
+	uint32_t *tag; /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
+	uint32_t keep; /* superblocks that are kept erased for a loss of power, once there are as many */
+	lt_word keeps; /* 1: there are; set under the lock */
+	struct slc_kept kept;
 	uint32_t free, cursor; /* cursor: where the search for a free one starts */
 	uint32_t least;        /* superblocks with which nobody waits for ever (hz_slc_log_least) */
 	lt_word usable;        /* that have not failed; written under the lock, read without it, too */
@@ -97,6 +101,21 @@ static inline void slc_own(struct slc *slc, enum slc_owners which, struct slc_ow
 /* Of a valid sector's tag; NULL: nobody's. */
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
+
+/* Lock held. Free superblocks but those that are kept erased for a loss of power. */
+static inline uint32_t slc_free_now(const struct slc *slc)
+{
+	uint32_t kept = lt_load(&slc->keeps) ? slc->keep : 0;
+
+	return slc->free > kept ? slc->free - kept : 0;
+}
+
+/* Lock held: one more is free. As soon as there are enough to keep, they are kept. */
+static inline void slc_add_free(struct slc *slc)
+{
+	if (++slc->free > slc->keep && slc->keep)
+		lt_store(&slc->keeps, 1);
+}
 
 /* Program at the head of write->stream, or as soon as there is room; refused when the log is worn out. Any lock but SLC may be held. */
 void slc_write(struct ftl_worker *self, struct slc_write *write);

@@ -252,7 +252,8 @@ static void victim_erased(struct tsu_txn *txn)
 	if (gc->failed && !block->doomed)
 		slc_lose_block(self->ftl);
 	block->state = gc->failed || block->doomed ? SLC_BAD : SLC_FREE;
-	slc->free += block->state == SLC_FREE;
+	if (block->state == SLC_FREE)
+		slc_add_free(slc);
 	slc_appraise(slc, block);
 	gc->busy = false;
 	slc_start_waiting(self);

@@ -8,7 +8,7 @@
 static bool urgent(const struct slc *slc)
 {
 	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
-	       (slc->free <= 1 && slc->head[SLC_STAGE].room < slc->units / 4);
+	       (slc->free <= 1 + slc->keep && slc->head[SLC_STAGE].room < slc->units / 4);
 }
 
 /* A collection must gain a program unit at least: its copies lie packed. */
@@ -37,7 +37,7 @@ void slc_victim_init(struct ftl *ftl)
 	struct slc *slc = ftl->slc;
 
 	slc->better = gc_policies[ftl->cfg->slc_gc];
-	slc->gc_low = ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2;
+	slc->gc_low = (ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2) + slc->keep;
 	slc->cheap_valid = ftl->cfg->slc_gc == HZ_GC_GREEDY ? slc->sectors / 4 : slc->sectors - slc->unit_sectors;
 	slc->worth[SLC_KEEP] = slc->blocks;
 }
@@ -45,7 +45,7 @@ void slc_victim_init(struct ftl *ftl)
 /* Sectors that a collection of the superblock may use. A doomed one gives nothing back, so it must leave the reserve alone. */
 static uint32_t room_for(const struct slc *slc, const struct slc_block *block)
 {
-	uint32_t free = slc->free - (block->doomed && slc->free);
+	uint32_t now = slc_free_now(slc), free = now - (block->doomed && now);
 
 	return (slc->head[SLC_COLLECT].room + free * slc->units) * slc->unit_sectors;
 }

@@ -8,7 +8,7 @@ enum { PIECE = 64 }; /* most copies that become invalid under one acquisition of
 
 ppa_t staged_at(const struct extent *ext, uint32_t offset) { return ext->staged_ppa[extent_slot(ext, offset)]; }
 
-static uint32_t slot_after(const struct ftl *ftl, uint32_t slot) { return slot + 1 == ftl->superpage_sectors ? 0 : slot + 1; }
+static uint32_t slot_after(const struct ftl *ftl, uint32_t slot) { return slot + 1 == ftl->ring_sectors ? 0 : slot + 1; }
 
 uint32_t staged_read(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa)
 {
@@ -81,7 +81,7 @@ static void staged_moved(struct ftl *ftl, uint32_t lba, ppa_t from, ppa_t to)
 	lt_lock_release(&ext->lock, &node);
 }
 
-ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->superpage_sectors]; }
+ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->ring_sectors]; }
 
 void staged_init(struct ftl *ftl, struct arena *arena)
 {
@@ -90,8 +90,8 @@ void staged_init(struct ftl *ftl, struct arena *arena)
 	for (uint32_t i = 0; i < ftl->all_zones; i++) {
 		struct extent *ext = ftl->extent[i];
 
-		ext->staged_ppa = arena_alloc(arena, ftl->superpage_sectors, sizeof(ppa_t), "staged lists");
-		memset(ext->staged_ppa, 0xff, ftl->superpage_sectors * sizeof(ppa_t));
+		ext->staged_ppa = arena_alloc(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists");
+		memset(ext->staged_ppa, 0xff, ftl->ring_sectors * sizeof(ppa_t));
 	}
 	slc_own(ftl->slc, SLC_OWNS_STAGED,
 		(struct slc_owner){ .first = 0, .last = last, .moved = staged_moved, .lies_at = staged_lies_at });

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/budget.h"
 
+#include "buffer/buffer.h"
 #include "lt/arena.h"
 #include "zone/park.h"
 #include "zone/zone.h"
@@ -45,7 +46,7 @@ void budget_change(struct zone *zone, uint8_t state, uint8_t reserved)
 	lt_lock_acquire(&budget->lock, &node);
 	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from) - !!(reserved & BUDGET_OPEN);
 	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from) - !!(reserved & BUDGET_ACTIVE);
-	budget_drain(budget, zone, state == NVME_ZS_FULL && zone->ext.placed < zone->ext.wp);
+	budget_drain(budget, zone, state == NVME_ZS_FULL && !zone_drained(zone));
 	open_list_remove(budget, zone);
 	if (state == NVME_ZS_IMPLICIT_OPEN)
 		open_list_append(budget, zone);
@@ -92,7 +93,7 @@ static uint16_t budget_try(struct zone_budget *budget, uint8_t need, struct zone
 	return NVME_SUCCESS;
 }
 
-bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
+bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, bool *retry)
 {
 	struct zone_budget *budget = zone->ext.ftl->budget;
 	struct lt_lock_node node, budget_node;
@@ -106,12 +107,15 @@ bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry)
 	if (waits && !zone->budget.queue.queued) {
 		zone->budget.queue.queued = true;
 		waiter_ask(&budget->waiting, &zone->budget.queue, HZ_LOGICAL_BUDGET, 0);
+		lt_add(&budget->wanted, 1);
 	}
 	lt_lock_release(&budget->lock, &budget_node);
 	if (waits)
 		zone_park(zone, req);
 	lt_lock_release(&zone->ext.lock, &node);
-	return waits; /* the zone's flag may have changed since its lock was released */
+	if (waits && self->ftl->space)
+		buffers_kick(self); /* those that drain do so now */
+	return waits;               /* the zone's flag may have changed since its lock was released */
 }
 
 static struct extent *budget_next_waiting(struct zone_budget *budget)
@@ -121,8 +125,10 @@ static struct extent *budget_next_waiting(struct zone_budget *budget)
 
 	lt_lock_acquire(&budget->lock, &node);
 	waiter = waiter_pop(&budget->waiting);
-	if (waiter)
+	if (waiter) {
 		waiter->queued = false;
+		lt_add(&budget->wanted, (uint64_t)-1);
+	}
 	lt_lock_release(&budget->lock, &node);
 	return waiter ? waiter->ext : NULL;
 }

@@ -28,6 +28,7 @@ struct zone_budget {
 	uint32_t open, active; /* zones in such a state (active: or draining) plus reservations */
 	uint32_t draining;
 	struct waiter_queue waiting;  /* zones that wait until another has drained */
+	lt_word wanted;               /* how many; written under the lock */
 	struct zone *oldest, *newest; /* implicitly opened */
 };
 
@@ -43,7 +44,7 @@ void budget_undrain(struct zone *zone);
 uint16_t budget_for(struct ftl *ftl, struct ftl_request *req, uint8_t need);
 /* No zone lock held, after NVME_TOO_MANY_ACTIVE: true if req is parked at the zone until a draining zone has drained. False: no zone
  * drains any more; the refusal stands if it is repeated. */
-bool budget_wait(struct zone *zone, struct ftl_request *req, bool *retry);
+bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, bool *retry);
 /* Zone lock held: a FULL zone's last sector has become durable. */
 void budget_drained(struct ftl_worker *self, struct zone *zone);
 void budget_give_back(struct ftl *ftl, uint8_t need);

@@ -20,7 +20,7 @@ static void become_read_only(struct ftl_worker *self, struct zone *zone)
 {
 	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_READ_ONLY);
 
-	if (zone->ext.landed > extent_durable(&zone->ext))
+	if (zone->ext.landed > extent_on_flash(&zone->ext))
 		lt_add(&self->ftl->losses, 1);
 	if (zone->kind)
 		zone->kind->lost(self, zone);
@@ -36,6 +36,7 @@ void zone_end_writing(struct ftl_worker *self, struct zone *zone)
 	struct extent *ext = &zone->ext;
 	struct ftl_request *req;
 
+	extent_came_home(ext);
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY))
 		become_read_only(self, zone);
 	while ((req = io_pop(&zone->writers)))

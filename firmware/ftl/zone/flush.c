@@ -40,7 +40,7 @@ void flush_init(struct ftl_worker *self, struct arena *arena)
 }
 
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
-static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan *plan)
+static void start_all(struct ftl_worker *self, const struct ftl_request *req, uint32_t first, struct flush_plan *plan)
 {
 	struct ftl *ftl = self->ftl;
 
@@ -53,8 +53,10 @@ static void start_all(struct ftl_worker *self, uint32_t first, struct flush_plan
 			continue;
 		lt_lock_acquire(&ext->lock, &node);
 		plan->goal[i].landed = ext->landed;
-		ext->flush_to = ext->landed;
-		extent_pump(self, ext);
+		if (flush_reached(req, ext) < ext->landed) {
+			ext->flush_to = ext->landed;
+			extent_pump(self, ext);
+		}
 		lt_lock_release(&ext->lock, &node);
 	}
 }
@@ -71,7 +73,7 @@ static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, con
 		return false;
 	lt_lock_acquire(&ext->lock, &node);
 	target = goal->landed < ext->landed ? goal->landed : ext->landed;
-	waits = extent_durable(ext) < target && !ext->failed;
+	waits = flush_reached(req, ext) < target && !ext->failed;
 	if (waits) {
 		io_of(req)->target = target;
 		if (ext->flush_to < target)
@@ -127,7 +129,7 @@ static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 	io_of(req)->plan = plan;
 	io_of(req)->step = FLUSH_WAITS;
 	io_of(req)->cursor = buffer_first(self->ftl, req->flags & FTL_BACKING);
-	start_all(self, io_of(req)->cursor, plan);
+	start_all(self, req, io_of(req)->cursor, plan);
 	return true;
 }
 

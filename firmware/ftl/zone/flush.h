@@ -3,6 +3,7 @@
 #ifndef FTL_FLUSH_H
 #define FTL_FLUSH_H
 
+#include "base/extent.h"
 #include "request/io.h"
 
 struct arena;
@@ -17,6 +18,11 @@ struct flush_pool {
 void flush_init(struct ftl_worker *self, struct arena *arena);
 /* FTL_FLUSH, also its continuation. */
 void flush_run(struct ftl_worker *self, struct ftl_request *req);
+/* How far the extent is what the request waits for: durable, or, before the device comes to rest, on flash. */
+static inline uint32_t flush_reached(const struct ftl_request *req, const struct extent *ext)
+{
+	return req->flags & FTL_AT_REST ? extent_on_flash(ext) : extent_durable(ext);
+}
 /* Gives back what the flush holds. */
 void flush_abandon(struct ftl_worker *self, struct ftl_request *req);
 

@@ -4,12 +4,13 @@
 
 #include "buffer/buffer.h"
 #include "l2p/l2p.h"
+#include "zone/flush.h"
 #include "zone/resources.h"
 
 /* As much of the request as there is room for; 0: none, until a program has ended. */
 static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	uint32_t sectors = min_u32(buffer_room(&zone->ext), io_of(req)->end - io_of(req)->done);
+	uint32_t sectors = buffer_room(self, &zone->ext, req, io_of(req)->end - io_of(req)->done);
 	uint64_t landed_ns = 0;
 	struct hz_oob *oob;
 
@@ -42,7 +43,7 @@ static void landed_all(struct zone *zone, struct ftl_request *req)
 		return;
 	}
 	io_of(req)->target = zone->ext.landed;
-	if (zone->ext.flush_to < io_of(req)->target)
+	if (extent_durable(&zone->ext) < io_of(req)->target)
 		zone->ext.flush_to = io_of(req)->target;
 	io_push(&zone->durable, req);
 }
@@ -86,7 +87,7 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	if (!ext->buffer || ext->failed || !zone_quiet(zone) || extent_durable(ext) != ext->landed)
+	if (!ext->buffer || ext->failed || !zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
 		return false;
 	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
@@ -103,7 +104,7 @@ void zone_settle(struct zone *zone)
 
 	zone->durable = (struct io_queue){ NULL, NULL };
 	while ((req = io_pop(&waiting))) {
-		if (!zone->ext.failed && io_of(req)->target > extent_durable(&zone->ext)) {
+		if (!zone->ext.failed && io_of(req)->target > flush_reached(req, &zone->ext)) {
 			io_push(&zone->durable, req);
 		} else if (req->op == FTL_FLUSH) {
 			io_of(req)->step = zone->ext.failed ? FLUSH_FAILED : FLUSH_WAITS;

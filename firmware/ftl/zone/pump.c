@@ -4,6 +4,7 @@
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
+#include "lt/arena.h"
 #include "request/life.h"
 #include "zone/fail.h"
 #include "zone/land.h"
@@ -37,6 +38,17 @@ static void retry_parked(struct zone *zone)
 		zone_unpark(zone);
 }
 
+/* What a loss of power brought to SLC comes to its place. */
+static void go_home(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+
+	if (ext->home <= ext->placed || ext->staged <= ext->placed || ext->buffer || ext->failed || zone->op.code)
+		return;
+	if (zone_can_land(self, zone) && ext->landed == self->ftl->capacity && buffer_partial(ext))
+		buffer_pad(self, ext);
+}
+
 static void zone_pump(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
@@ -46,7 +58,10 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 	if (zone->move.old != SUPERBLOCK_NONE)
 		relocate_settle(self, zone);
 	zone_take_grants(self, zone);
+	if (zone->budget.drains && lt_load(&self->ftl->budget->wanted))
+		ext->program_to = ext->wp;
 	do { /* a zone that gave its buffer away may get another at once */
+		go_home(self, zone);
 		zone_land(self, zone);
 		if (ext->buffer) {
 			buffer_program(self, ext);
@@ -58,7 +73,7 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 		zone_end_writing(self, zone);
 	if (zone->durable.head)
 		zone_settle(zone);
-	if (zone->budget.drains && ext->placed == ext->wp)
+	if (zone->budget.drains && zone_drained(zone))
 		budget_drained(self, zone);
 	if (zone->op.code)
 		zone_op_advance(self, zone);
@@ -104,4 +119,28 @@ bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 			budget_undrain(zone);
 	}
 	return taken;
+}
+
+struct homecoming {
+	struct lt_event event;
+	struct ftl_worker *worker;
+};
+
+static void home_begin(struct lt_event *event)
+{
+	struct homecoming *home = (struct homecoming *)event;
+
+	for (uint32_t z = 0; z < home->worker->ftl->zone_count; z++)
+		zone_kick(home->worker, home->worker->ftl->extent[z]);
+}
+
+void zones_bring_home(struct ftl *ftl, struct arena *arena)
+{
+	struct homecoming *home;
+
+	if (!ftl->keeper)
+		return;
+	home = arena_alloc(arena, 1, sizeof(*home), "way home");
+	home->worker = &ftl->workers[0];
+	lt_post(&home->worker->thread, &home->event, home_begin);
 }

@@ -12,4 +12,7 @@ extern const struct extent_owner zone_owner;
 /* Zone lock held, at a controller reset: writes that have not landed are released. True if there were any. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 
+/* Mount: as soon as the harts run, what a loss of power brought to SLC (extent.home) is brought to its place. */
+void zones_bring_home(struct ftl *ftl, struct arena *arena);
+
 #endif

@@ -167,7 +167,7 @@ static bool lost(const struct zone *zone, uint32_t offset)
 {
 	if (zone->state != NVME_ZS_READ_ONLY || !zone->ext.failed || offset < zone->ext.placed || offset >= zone->ext.wp)
 		return false;
-	return offset >= extent_durable(&zone->ext) || staged_at(&zone->ext, offset) == PPA_NONE;
+	return offset >= extent_on_flash(&zone->ext) || staged_at(&zone->ext, offset) == PPA_NONE;
 }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,

@@ -90,7 +90,7 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 		bool retry = false;
 
 		status = budget_for(self->ftl, req, need);
-		if (status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
+		if (status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
 			return;
 		if (status && !retry)
 			break;

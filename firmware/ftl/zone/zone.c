@@ -41,7 +41,7 @@ static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const 
 	ext->index = index;
 	ext->start = index * ftl->shape.zone_size_sectors;
 	ext->superblock = ext->patch = zone->move.old = SUPERBLOCK_NONE;
-	ext->for_superblock.ext = ext->for_buffer.ext = ext->for_log.ext = ext;
+	ext->for_superblock.ext = ext->for_buffer.ext = ext->for_space.ext = ext->for_log.ext = ext;
 	zone->state = NVME_ZS_EMPTY;
 	ftl->extent[index] = ext;
 }

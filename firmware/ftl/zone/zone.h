@@ -65,6 +65,12 @@ static inline struct zone *zone_of(struct extent *ext) { return (struct zone *)e
 /* Lock held: has the zone's last record reached flash? Else it is kicked when it may have. */
 static inline bool zone_table_settled(struct zone *zone) { return !zone->record.ticket || zone_table_reached(zone); }
 
+/* Lock held, a FULL zone's: a loss of power would leave it FULL. Memory that buffers share keeps data back from their place. */
+static inline bool zone_drained(const struct zone *zone)
+{
+	return zone->ext.wp == (zone->ext.ftl->space ? extent_durable(&zone->ext) : zone->ext.placed);
+}
+
 bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */

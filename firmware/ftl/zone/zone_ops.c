@@ -48,6 +48,7 @@ static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 		return false;
 	if (buffer_partial(&zone->ext))
 		buffer_pad(self, &zone->ext);
+	zone->ext.program_to = zone->ext.landed;
 	extent_kick(self, &zone->ext); /* to program it, or to move the zone first */
 	return true;
 }
@@ -93,7 +94,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 		l2p_unmap(self, ext, ext->placed);
 	ext->generation++;
 	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
-	ext->landed_slot = ext->flush_to = 0;
+	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
 	ext->relocate = ext->failed = false;
 	lt_store(&ext->erased, 0);
 	zone->given_up = 0;
@@ -208,6 +209,10 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	zone->op.code = req->op;
 	zone->op.step = OP_DRAIN;
 	zone->op.request = req;
+	if (req->op == FTL_ZONE_RESET) { /* what is under way ends, nothing else begins */
+		zone->ext.program_to = 0;
+		extent_came_home(&zone->ext);
+	}
 	io_of(req)->zone = zone;
 	extent_pump(self, &zone->ext);
 	return OP_RUNNING;
@@ -323,7 +328,7 @@ static enum op_verdict op_zone(struct ftl_worker *self, struct zone *zone, struc
 		bool retry = false;
 
 		*status = budget_for(self->ftl, req, need);
-		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(zone, req, &retry))
+		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
 			return OP_RUNNING;
 		if (*status && !retry) {
 			zone_give_up_turn(zone, req);

@@ -131,7 +131,7 @@ static void note_where(struct zone_record *record, const struct zone *zone)
 	bool dead = zone->state == NVME_ZS_READ_ONLY || record->state >= ZONE_RECORD_READ_ONLY;
 
 	record->placed = zone->ext.placed;
-	record->wp = dead ? zone->ext.wp : extent_durable(&zone->ext);
+	record->wp = dead ? zone->ext.wp : extent_on_flash(&zone->ext);
 	record->superblock = zone->ext.superblock;
 	record->patch = zone->ext.patch;
 }

@@ -1,0 +1,209 @@
+/* Memory that all write buffers share: lent for what lands, given back when it is on flash or thrown away. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "buffer/sector_pool.h"
+
+#include "buffer/buffer.h"
+#include "buffer/superpage.h"
+#include "keep_size.h"
+#include "logical_locks.h"
+#include "lt/arena.h"
+#include "lt/logical.h"
+#include "slc/slc_keep.h"
+
+static uint32_t beyond(uint32_t lent, uint32_t sure) { return lent > sure ? lent - sure : 0; }
+
+/* Lock held: `count` sectors more, or less, of an account for this buffer. */
+static void charge(struct sector_pool *pool, struct buffer_space *buffer, enum space_account which, int32_t count)
+{
+	struct space *space = &pool->space[which];
+
+	space->shared_lent -= beyond(buffer->lent[which], space->sure);
+	buffer->lent[which] += (uint32_t)count;
+	space->shared_lent += beyond(buffer->lent[which], space->sure);
+	lt_store(&space->lent, lt_load(&space->lent) + (uint64_t)(int64_t)count);
+}
+
+/* Lock held: how many more the buffer can have. */
+static uint32_t account_room(const struct sector_pool *pool, const struct buffer_space *buffer, enum space_account which)
+{
+	const struct space *space = &pool->space[which];
+
+	return beyond(space->sure, buffer->lent[which]) + space->shared - space->shared_lent;
+}
+
+static bool account_pressed(const struct space *space) { return lt_load(&space->waiting) || lt_load(&space->lent) > space->threshold; }
+
+bool space_pressed(const struct extent *ext)
+{
+	const struct sector_pool *pool = ext->ftl->space;
+	const struct buffer_space *buffer = &ext->buffer->space;
+
+	return (buffer->lent[SPACE_VOLATILE] && account_pressed(&pool->space[SPACE_VOLATILE])) ||
+	       (buffer->lent[SPACE_GUARDED] && account_pressed(&pool->space[SPACE_GUARDED]));
+}
+
+/* Lock held. The account from which a sector that must outlast a loss of power comes: what is buffered before it comes over first. */
+static enum space_account guard_before(struct sector_pool *pool, struct extent *ext)
+{
+	struct buffer_space *buffer = &ext->buffer->space;
+	uint32_t before = buffer->lent[SPACE_VOLATILE], room = account_room(pool, buffer, SPACE_GUARDED);
+
+	if (!slc_keeps(ext->ftl) || pool->closed || (before && room <= before))
+		return SPACE_VOLATILE;
+	if (before) {
+		charge(pool, buffer, SPACE_VOLATILE, -(int32_t)before);
+		charge(pool, buffer, SPACE_GUARDED, (int32_t)before);
+	}
+	ext->guarded = ext->landed;
+	return SPACE_GUARDED;
+}
+
+/* Lock held. */
+static void wait_for(struct sector_pool *pool, struct space *space, struct extent *ext)
+{
+	if (ext->for_space.queued)
+		return;
+	ext->for_space.queued = true;
+	waiter_ask(&space->queue, &ext->for_space, HZ_LOGICAL_SPACE, (uint32_t)(space - pool->space));
+	lt_add(&space->waiting, 1);
+}
+
+static void take_memory(struct sector_pool *pool, struct extent *ext, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		ext->buffer->memory[ext->landed_slot + i] = pool->free[--pool->free_count];
+}
+
+uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
+{
+	struct sector_pool *pool = self->ftl->space;
+	struct buffer_space *buffer = &ext->buffer->space;
+	struct lt_lock_node node;
+	struct space *space;
+	uint32_t room;
+	bool before, after;
+
+	lt_lock_acquire(&pool->lock, &node);
+	buffer->last = guarded ? guard_before(pool, ext) : SPACE_VOLATILE;
+	space = &pool->space[buffer->last];
+	before = account_pressed(space);
+	room = pool->closed ? 0 : min_u32(account_room(pool, buffer, buffer->last), wanted);
+	take_memory(pool, ext, room);
+	charge(pool, buffer, buffer->last, (int32_t)room);
+	if (!room)
+		wait_for(pool, space, ext);
+	else
+		lt_tell_had(HZ_LOGICAL_SPACE);
+	after = account_pressed(space);
+	lt_lock_release(&pool->lock, &node);
+	self->counters.waits_space += !room;
+	if (after && !before)
+		buffers_kick(self); /* everybody who has something in one looks at what is pressed */
+	return room;
+}
+
+void space_close(struct ftl *ftl)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ftl->space->lock, &node);
+	ftl->space->closed = true;
+	lt_lock_release(&ftl->space->lock, &node);
+}
+
+void space_landed(struct extent *ext)
+{
+	if (ext->buffer->space.last == SPACE_GUARDED)
+		ext->guarded = ext->landed;
+}
+
+/* Who waited when memory came back tries again; who waits anew meanwhile waits for the next time. */
+static void wake(struct ftl_worker *self, struct space *space)
+{
+	struct sector_pool *pool = self->ftl->space;
+
+	for (uint64_t n = lt_load(&space->waiting); n; n--) {
+		struct waiter *waiter;
+		struct lt_lock_node node;
+
+		lt_lock_acquire(&pool->lock, &node);
+		waiter = waiter_pop(&space->queue);
+		if (waiter) {
+			waiter->queued = false;
+			lt_add(&space->waiting, (uint64_t)-1);
+		}
+		lt_lock_release(&pool->lock, &node);
+		if (!waiter)
+			return;
+		extent_kick(self, waiter->ext);
+	}
+}
+
+static bool is_lent(const struct sector_pool *pool, const uint8_t *memory) { return memory >= pool->memory && memory < pool->end; }
+
+void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+{
+	struct sector_pool *pool = self->ftl->space;
+	int32_t given[SPACES] = { 0 };
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&pool->lock, &node);
+	for (uint32_t at = from; at < to; at++) {
+		uint8_t **memory = &ext->buffer->memory[extent_slot(ext, at)];
+
+		if (is_lent(pool, *memory)) {
+			given[at < ext->guarded ? SPACE_GUARDED : SPACE_VOLATILE]++;
+			pool->free[pool->free_count++] = *memory;
+		}
+		*memory = NULL;
+	}
+	for (unsigned i = 0; i < SPACES; i++)
+		charge(pool, &ext->buffer->space, i, -given[i]);
+	lt_lock_release(&pool->lock, &node);
+	for (unsigned i = 0; i < SPACES; i++)
+		wake(self, &pool->space[i]);
+}
+
+/* --- construction and check --- */
+
+static void space_account_init(struct space *space, uint32_t limit, uint32_t buffers, uint32_t sure, uint32_t percent)
+{
+	space->limit = limit;
+	space->sure = limit ? sure : 0;
+	space->threshold = (uint32_t)((uint64_t)limit * percent / 100);
+	space->shared = limit - (limit ? buffers * sure : 0);
+}
+
+void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
+{
+	struct sector_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "sector pool");
+	uint32_t guarded = hz_keep_sectors(ftl->cfg, &ftl->shape);
+
+	ftl->space = pool;
+	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 1);
+	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
+	pool->memory = arena_alloc(arena, pool->total, HZ_SECTOR_BYTES, "sector pool");
+	pool->end = pool->memory + (size_t)pool->total * HZ_SECTOR_BYTES;
+	pool->free = arena_alloc(arena, pool->total, sizeof(*pool->free), "free sectors of the pool");
+	for (uint32_t i = 0; i < pool->total; i++)
+		pool->free[i] = pool->memory + (size_t)(pool->total - 1 - i) * HZ_SECTOR_BYTES;
+	pool->free_count = pool->total;
+	space_account_init(&pool->space[SPACE_GUARDED], guarded, buffers, ftl->flush_sectors, ftl->cfg->buffer_flush_percent);
+	space_account_init(&pool->space[SPACE_VOLATILE], pool->total - guarded, buffers, ftl->flush_sectors,
+			   ftl->cfg->buffer_flush_percent);
+}
+
+const char *space_check(struct ftl *ftl)
+{
+	const struct sector_pool *pool = ftl->space;
+	uint64_t lent[SPACES] = { 0 };
+
+	for (uint32_t i = 0; i < ftl->buffers->count; i++)
+		for (unsigned a = 0; a < SPACES; a++)
+			lent[a] += ftl->buffers->buffer[i].space.lent[a];
+	if (lent[0] != lt_load(&pool->space[0].lent) || lent[1] != lt_load(&pool->space[1].lent))
+		return "the buffers hold another number of shared sectors than was lent";
+	if (lent[0] + lent[1] + pool->free_count != pool->total)
+		return "shared sectors of the buffers are lost";
+	return lent[0] > pool->space[0].limit || lent[1] > pool->space[1].limit ? "more shared sectors are lent than there are" : NULL;
+}

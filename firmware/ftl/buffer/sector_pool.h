@@ -1,0 +1,58 @@
+/* Memory that all write buffers share, sector by sector (selective power-loss protection, Yang et al. 2022, 4.3): a buffer is then a ring
+ * of places for a zone's sectors, of which only those that hold data have memory.
+ *
+ * Two accounts: what capacitors keep alive when power goes (plp_bytes), and the rest. Of each account every buffer is sure of one flush
+ * unit, so that a unit that was begun can always be completed and then programmed, which gives memory back. An account is *pressed* when
+ * more of it is lent than buffer_flush_percent, or when somebody waits for it: then everything that is buffered from it is programmed.
+ *
+ * Class BUFFER, index 1. Taken under an extent's lock. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_SECTOR_POOL_H
+#define FTL_SECTOR_POOL_H
+
+#include "base/extent.h"
+#include "buffer/space.h"
+#include "lt/lock.h"
+
+struct arena;
+
+struct sector_pool {
+	struct lt_lock lock;
+	uint8_t *memory, *end; /* all of it */
+	uint8_t **free;        /* stack */
+	uint32_t free_count, total;
+	bool closed; /* power has gone */
+	struct space {
+		uint32_t limit, threshold; /* sectors */
+		uint32_t sure;             /* that a buffer can have at any time */
+		uint32_t shared;           /* how many may be lent beyond what buffers are sure of */
+		uint32_t shared_lent;
+		lt_word lent;    /* in all; written under the lock */
+		lt_word waiting; /* extents in the queue; written under the lock */
+		struct waiter_queue queue;
+	} space[SPACES];
+};
+
+/* buffers: how many there are. */
+void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers);
+
+/* All with the extent's lock held, and the extent bound. */
+
+/* Memory for at most `wanted` sectors from `landed` on; returns for how many, 0: the extent is kicked when there may be some. guarded: they
+ * must outlast a loss of power, and so must all that lies before them in the zone, which is brought over to that account; if that cannot
+ * be, memory of the other account is lent. The caller lands what it was lent, at once. */
+uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded);
+/* What was just lent has landed: as far as it outlasts a loss of power, `guarded` says so. */
+void space_landed(struct extent *ext);
+/* Memory of [from, to) goes back, as far as it was lent. */
+void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to);
+/* Is an account that holds data of the extent pressed? */
+bool space_pressed(const struct extent *ext);
+
+/* Power has gone: nothing is lent any more. No extent's lock held. */
+void space_close(struct ftl *ftl);
+
+/* Harts idle: NULL or one sentence. */
+const char *space_check(struct ftl *ftl);
+
+#endif

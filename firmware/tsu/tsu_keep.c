@@ -1,0 +1,127 @@
+/* On capacitors: what dies were doing ends or is given up, then one hart programs what must be kept. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tsu/tsu_keep.h"
+
+#include "tsu/tsu_power.h"
+#include "tsu/tsu_state.h"
+
+void tsu_set_keeper(struct tsu *tsu, void (*keep)(void *ctx), void *ctx)
+{
+	tsu->keeper.keep = keep;
+	tsu->keeper.ctx = ctx;
+}
+
+uint64_t tsu_keep_ready_ns(const struct tsu *tsu, uint32_t die_index)
+{
+	return latest_ns(tsu->keeper.report.lost_ns, tsu->dies[die_index].usage.free_ns);
+}
+
+bool tsu_keep_is_next(struct tsu *tsu, ppa_t ppa)
+{
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+	const struct hz_nand_block *block = tsu->nand->ops->block(tsu->nand, addr);
+
+	return block->write_sector == addr.sector && !(block->flags & (HZ_BLOCK_BAD_GROWN | HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_ERASING));
+}
+
+/* --- energy: milliwatts times nanoseconds are picojoules --- */
+
+static void note_end(struct tsu *tsu, uint64_t end_ns)
+{
+	struct hz_keep_report *report = &tsu->keeper.report;
+
+	report->took_ns = latest_ns(report->took_ns, end_ns - report->lost_ns);
+}
+
+static uint64_t energy_pj(const struct tsu *tsu) { return tsu->keeper.spent_pj + tsu->keeper.report.took_ns * tsu->cfg->plp_controller_mw; }
+
+/* False: more than the capacitors hold. 0: they hold as much as it takes. */
+static bool affords(const struct tsu *tsu) { return !tsu->cfg->plp_energy_uj || energy_pj(tsu) <= tsu->cfg->plp_energy_uj * 1000000ull; }
+
+/* --- a program --- */
+
+/* Its data cross the channel, then the cells work, as often as it takes; the die does nothing else meanwhile. */
+static void spend_program_time(struct tsu *tsu, struct tsu_die *die, const struct tsu_txn *txn)
+{
+	uint32_t passes = tsu_passes(&tsu->timing, txn);
+	uint64_t transfer_ns = tsu->timing.transfer_ns[txn->sectors] + tsu->cfg->command_ns;
+
+	for (uint32_t pass = 0; pass < passes; pass++) {
+		uint64_t array_ns = tsu_array_ns(&tsu->timing, txn, pass);
+		uint64_t began_ns = channel_use(die->channel, tsu_keep_ready_ns(tsu, txn->addr.die_index), transfer_ns);
+
+		usage_add(&die->usage, began_ns, began_ns + transfer_ns + array_ns);
+		tsu->keeper.spent_pj += transfer_ns * tsu->cfg->plp_transfer_mw + array_ns * tsu->cfg->plp_program_mw;
+	}
+	note_end(tsu, die->usage.free_ns);
+}
+
+enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
+{
+	struct hz_keep_report *report = &tsu->keeper.report;
+	struct tsu_txn txn = { .op = TSU_PROGRAM, .ppa = ppa, .sectors = (uint16_t)sectors, .addr = flash_addr_of(tsu->map, ppa) };
+	enum nand_status status;
+
+	spend_program_time(tsu, &tsu->dies[txn.addr.die_index], &txn);
+	if (!affords(tsu)) {
+		report->empty = 1;
+		tsu->nand->ops->tear(tsu->nand, txn.addr, sectors, data, 0, oob);
+		return NAND_POWER_OFF;
+	}
+	status = tsu->nand->ops->program(tsu->nand, txn.addr, sectors, data, 0, oob);
+	if (status == NAND_POWER_WENT) /* it has gone already */
+		status = NAND_OK;
+	report->empty |= status == NAND_POWER_OFF;
+	report->programs += status == NAND_OK;
+	report->failed_programs += status == NAND_PROGRAM_FAILED;
+	if (status == NAND_PROGRAM_FAILED)
+		tsu->nand->ops->retire(tsu->nand, txn.addr);
+	return status;
+}
+
+void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
+{
+	tsu->keeper.report.sectors += sectors;
+	tsu->keeper.report.in_place += in_place;
+}
+
+void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
+{
+	*out = tsu->keeper.report;
+	out->energy_pj = energy_pj(tsu);
+}
+
+/* --- power goes --- */
+
+/* The last pass of a program ends; its data are what was to be there. Anything else is given up and leaves half-written cells. */
+static void end_program(struct tsu *tsu, struct tsu_die *die)
+{
+	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next)
+		if (!(tsu->nand->ops->block(tsu->nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN) &&
+		    tsu->nand->ops->program(tsu->nand, txn->addr, txn->sectors, txn->data.memory ? &txn->data : NULL, txn->data_at,
+					    txn->oob) == NAND_PROGRAM_FAILED)
+			tsu->nand->ops->retire(tsu->nand, txn->addr);
+	tsu->keeper.spent_pj += (die->op.array_end_ns - tsu->keeper.report.lost_ns) * tsu->cfg->plp_program_mw;
+	usage_add(&die->usage, die->usage.free_ns, die->op.array_end_ns);
+	note_end(tsu, die->op.array_end_ns);
+	die->op.members = NULL;
+}
+
+static void end_all(struct tsu *tsu)
+{
+	for (uint32_t i = 0; i < tsu->die_count; i++) {
+		struct tsu_die *die = &tsu->dies[i];
+
+		if (die->state == DIE_ARRAY && op_is_program(&die->op) && die->op.pass + 1u == tsu_passes(&tsu->timing, die->op.members) &&
+		    die->op.array_end_ns > tsu->keeper.report.lost_ns)
+			end_program(tsu, die);
+		tsu_tear_die(die, tsu->keeper.report.lost_ns);
+	}
+}
+
+void tsu_keep(struct tsu *tsu, uint64_t lost_ns)
+{
+	tsu->keeper.report.lost_ns = lost_ns;
+	end_all(tsu);
+	tsu->keeper.keep(tsu->keeper.ctx);
+}
