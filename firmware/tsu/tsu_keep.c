@@ -88,7 +88,7 @@ void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
 void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
 {
 	*out = tsu->keeper.report;
-	out->energy_pj = energy_pj(tsu);
+	out->energy_pj = affords(tsu) ? energy_pj(tsu) : tsu->cfg->plp_energy_uj * 1000000ull;
 }
 
 /* --- power goes --- */
@@ -96,12 +96,15 @@ void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
 /* The last pass of a program ends; its data are what was to be there. Anything else is given up and leaves half-written cells. */
 static void end_program(struct tsu *tsu, struct tsu_die *die)
 {
-	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next)
+	uint64_t left_pj = (die->op.array_end_ns - tsu->keeper.report.lost_ns) * tsu->cfg->plp_program_mw;
+
+	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next) {
+		tsu->keeper.spent_pj += left_pj;
 		if (!(tsu->nand->ops->block(tsu->nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN) &&
 		    tsu->nand->ops->program(tsu->nand, txn->addr, txn->sectors, txn->data.memory ? &txn->data : NULL, txn->data_at,
 					    txn->oob) == NAND_PROGRAM_FAILED)
 			tsu->nand->ops->retire(tsu->nand, txn->addr);
-	tsu->keeper.spent_pj += (die->op.array_end_ns - tsu->keeper.report.lost_ns) * tsu->cfg->plp_program_mw;
+	}
 	usage_add(&die->usage, die->usage.free_ns, die->op.array_end_ns);
 	note_end(tsu, die->op.array_end_ns);
 	die->op.members = NULL;

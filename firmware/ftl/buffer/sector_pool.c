@@ -10,6 +10,8 @@
 #include "lt/logical.h"
 #include "slc/slc_keep.h"
 
+enum { GIVE_PIECE = 64 }; /* most sectors that come back under one acquisition of the lock */
+
 static uint32_t beyond(uint32_t lent, uint32_t sure) { return lent > sure ? lent - sure : 0; }
 
 /* Lock held: `count` sectors more, or less, of an account for this buffer. */
@@ -141,9 +143,9 @@ static void wake(struct ftl_worker *self, struct space *space)
 
 static bool is_lent(const struct sector_pool *pool, const uint8_t *memory) { return memory >= pool->memory && memory < pool->end; }
 
-void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+/* [from, to) of the ring under one acquisition of the lock. */
+static void give_piece(struct sector_pool *pool, struct extent *ext, uint32_t from, uint32_t to)
 {
-	struct sector_pool *pool = self->ftl->space;
 	int32_t given[SPACES] = { 0 };
 	struct lt_lock_node node;
 
@@ -160,6 +162,14 @@ void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint
 	for (unsigned i = 0; i < SPACES; i++)
 		charge(pool, &ext->buffer->space, i, -given[i]);
 	lt_lock_release(&pool->lock, &node);
+}
+
+void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+{
+	struct sector_pool *pool = self->ftl->space;
+
+	for (; from < to; from = min_u32(from + GIVE_PIECE, to))
+		give_piece(pool, ext, from, min_u32(from + GIVE_PIECE, to));
 	for (unsigned i = 0; i < SPACES; i++)
 		wake(self, &pool->space[i]);
 }
