@@ -56,10 +56,11 @@ struct hz_shm_header {
 	uint64_t mount_ns;          /* [fw] device time spent mounting, flash time of its reads included */
 	uint64_t power_cut_op;      /* fault injection: cut power at this flash operation number, 0 = never */
 	uint64_t power_cut_ns;      /* fault injection: cut power at this device time, 0 = never */
-	struct hz_keep_report kept; /* [fw] after a power cut: what capacitors did */
 	char error[256];            /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
+	struct hz_keep_report kept; /* [fw] after a power cut: what capacitors did */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
+HZ_ASSERT_OFFSET(struct hz_shm_header, error, 64);
 
 /* Time contract of one queue pair, one page each, so that host threads never share a line.
  *
