@@ -99,36 +99,51 @@ static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
+/* Every address has room for the larger kind of superblocks: SLC ones lie on all planes. */
+static bool addresses_fit(const struct hz_device_config *cfg, uint64_t planes, uint64_t superblock_planes)
+{
+	uint64_t page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
+	uint64_t normal = superblock_planes * cfg->pages_per_block * page_sectors;
+	uint64_t slc = planes * (cfg->pages_per_block / cfg->cell) * page_sectors;
+	uint64_t count = cfg->slc_blocks_per_plane +
+			 (uint64_t)(cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (planes / superblock_planes);
+
+	return count <= (1ull << HZ_PPA_BITS) / hz_power_of_two_from(normal > slc ? normal : slc);
+}
+
 static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint64_t chips = (uint64_t)cfg->channels * cfg->chips_per_channel;
 	uint64_t planes = chips * cfg->dies_per_chip * cfg->planes_per_die;
-	uint64_t superblock = planes * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES), stride = 1;
+	uint64_t superblock_planes = cfg->superblock_planes ? cfg->superblock_planes : planes;
 
 	if (planes > HZ_MAX_PLANES)
 		return broken_limit(out, "channels * chips_per_channel * dies_per_chip * planes_per_die", planes, "be at most ",
 				    HZ_MAX_PLANES);
-	while (stride < superblock)
-		stride <<= 1;
-	if (stride * cfg->blocks_per_plane > 1ull << HZ_PPA_BITS)
+	if (superblock_planes > planes || planes % superblock_planes)
+		return broken_limit(out, "superblock_planes", superblock_planes, "divide the number of planes ", planes);
+	if (!addresses_fit(cfg, planes, superblock_planes))
 		return broken_limit(out, "blocks_per_plane", cfg->blocks_per_plane,
-				    "keep blocks times the superblock's sectors (as a power of two) within ", 1ull << HZ_PPA_BITS);
+				    "keep superblocks times the sectors of the largest (as a power of two) within ", 1ull << HZ_PPA_BITS);
 	if (cfg->slow_die > chips * cfg->dies_per_chip)
 		return broken_limit(out, "slow_die", cfg->slow_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
 	if (cfg->slow_die && !cfg->slow_percent)
 		return broken(out, "slow_percent", cfg->slow_percent, "be at least 1 when slow_die is set");
 	if (cfg->failed_die > chips * cfg->dies_per_chip)
 		return broken_limit(out, "failed_die", cfg->failed_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
-	if (cfg->flush_unit_planes > planes || planes % cfg->flush_unit_planes)
-		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes, "divide the number of planes ", planes);
+	if (cfg->flush_unit_planes > superblock_planes || superblock_planes % cfg->flush_unit_planes)
+		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes,
+				    "divide the planes of a superblock (superblock_planes; 0: all), ", superblock_planes);
 	return true;
 }
 
 static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
 	struct hz_shape shape;
+	uint64_t normal;
 
+	hz_shape_of(cfg, &shape);
+	normal = shape.normal_superblocks;
 	if (cfg->spare_superblocks >= normal)
 		return broken_limit(out, "spare_superblocks", cfg->spare_superblocks, "be below the normal superblocks ", normal);
 	if (cfg->zones > normal - cfg->spare_superblocks)
@@ -137,13 +152,16 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (cfg->conventional_spare >= normal - cfg->spare_superblocks)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "leave normal superblocks beside it and spare_superblocks: below ", normal - cfg->spare_superblocks);
-	hz_shape_of(cfg, &shape);
 	if (cfg->conventional_zones > shape.zones)
 		return broken_limit(out, "conventional_zones", cfg->conventional_zones, "be at most the number of zones ", shape.zones);
 	if (shape.zone_capacity_sectors > shape.superblock_sectors + shape.slc_superblock_sectors)
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock and an SLC superblock of sectors ",
 				    shape.superblock_sectors + shape.slc_superblock_sectors);
+	if (shape.patch_sectors && shape.superblock_planes < shape.planes)
+		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
+				    "fit a superblock when superblock_planes is less than all planes (no patches then): at most ",
+				    shape.superblock_sectors);
 	if (shape.patch_sectors && shape.superpage_sectors % cfg->slc_program_sectors)
 		return broken_limit(out, "slc_program_sectors", cfg->slc_program_sectors,
 				    "divide the sectors of a superpage when zones are patched, ", shape.superpage_sectors);
@@ -161,7 +179,6 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	struct hz_shape shape;
-	uint64_t normal = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
 
 	hz_shape_of(cfg, &shape);
 	if (!shape.conventional_zones)
@@ -175,9 +192,9 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be zone_capacity_sectors in a block namespace, ",
 				    shape.zone_capacity_sectors);
-	if (shape.zones + cfg->conventional_spare > normal - cfg->spare_superblocks)
+	if (shape.zones + cfg->conventional_spare > shape.normal_superblocks - cfg->spare_superblocks)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
-				    "fit the normal superblocks beside zones and spare_superblocks ", normal);
+				    "fit the normal superblocks beside zones and spare_superblocks ", shape.normal_superblocks);
 	if (cfg->conventional_gc_low < 2 || cfg->conventional_gc_low >= cfg->conventional_spare)
 		return broken_limit(out, "conventional_gc_low", cfg->conventional_gc_low, "be 2 or more and below conventional_spare ",
 				    cfg->conventional_spare);

@@ -28,14 +28,15 @@ static uint32_t ring_of(const struct hz_device_config *cfg, const struct hz_shap
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 {
 	shape->planes = cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
+	shape->superblock_planes = cfg->superblock_planes ? cfg->superblock_planes : shape->planes;
 	shape->page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
 	shape->unit_sectors = cfg->program_pages * shape->page_sectors;
 	shape->slc_pages_per_block = cfg->pages_per_block / cfg->cell;
-	shape->superpage_sectors = shape->planes * shape->unit_sectors;
-	shape->superblock_sectors = shape->planes * cfg->pages_per_block * shape->page_sectors;
+	shape->superpage_sectors = shape->superblock_planes * shape->unit_sectors;
+	shape->superblock_sectors = shape->superblock_planes * cfg->pages_per_block * shape->page_sectors;
 	shape->slc_superblock_sectors = shape->planes * shape->slc_pages_per_block * shape->page_sectors;
 	shape->slc_superblocks = cfg->slc_blocks_per_plane;
-	shape->normal_superblocks = cfg->blocks_per_plane - cfg->slc_blocks_per_plane;
+	shape->normal_superblocks = (cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (shape->planes / shape->superblock_planes);
 	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks - cfg->conventional_spare;
 	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
 	shape->zone_size_sectors = cfg->zone_size_sectors;

@@ -40,11 +40,11 @@ struct hz_nand_header {
 #undef HZ_FREE
 	uint64_t image_bytes;
 	/* Power history. */
-	uint64_t power_cycles;     /* starts on this image, the present one included */
-	uint64_t unsafe_shutdowns; /* starts, the first one aside, that found no shutdown before them */
-	uint64_t powered_ns;       /* device time of all runs up to their shutdown */
-	uint32_t shut_down;        /* 1: the controller was shut down and not enabled since */
-	uint32_t reserved;
+	uint64_t power_cycles;      /* starts on this image, the present one included */
+	uint64_t unsafe_shutdowns;  /* starts, the first one aside, that found no shutdown before them */
+	uint64_t powered_ns;        /* device time of all runs up to their shutdown */
+	uint32_t shut_down;         /* 1: the controller was shut down and not enabled since */
+	uint32_t superblock_planes; /* of a normal superblock; 0: all. Must be the same, like the shape above */
 };
 HZ_ASSERT_SIZE(struct hz_nand_header, 168); /* another size is another HZ_NAND_VERSION */
 

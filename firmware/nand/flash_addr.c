@@ -67,6 +67,12 @@ static void describe_planes(struct flash_map *map, const struct hz_device_config
 	}
 }
 
+static struct flash_stripe stripe_of(const struct flash_map *map, uint32_t first, uint32_t unit_sectors, uint32_t planes)
+{
+	return (struct flash_stripe){ first, reciprocal_of(unit_sectors), reciprocal_of(planes),
+				      reciprocal_of(map->shape.planes / planes) };
+}
+
 void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg)
 {
 	uint32_t planes, largest;
@@ -74,13 +80,14 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 	hz_shape_of(cfg, &map->shape);
 	planes = map->shape.planes;
 	largest = map->shape.superblock_sectors;
+	if (largest < map->shape.slc_superblock_sectors)
+		largest = map->shape.slc_superblock_sectors;
 	map->superblock_shift = 0;
 	while (1ull << map->superblock_shift < largest)
 		map->superblock_shift++;
 	map->slc_superblocks = map->shape.slc_superblocks;
-	map->by_unit[0] = reciprocal_of(cfg->slc_program_sectors);
-	map->by_unit[1] = reciprocal_of(map->shape.unit_sectors);
-	map->by_planes = reciprocal_of(planes);
+	map->stripe[0] = stripe_of(map, 0, cfg->slc_program_sectors, planes);
+	map->stripe[1] = stripe_of(map, map->slc_superblocks, map->shape.unit_sectors, map->shape.superblock_planes);
 	map->column_plane = arena_alloc(arena, planes, sizeof(*map->column_plane), "flash map columns");
 	map->plane_channel = arena_alloc(arena, planes, sizeof(*map->plane_channel), "flash map channels");
 	map->plane_die = arena_alloc(arena, planes, sizeof(*map->plane_die), "flash map dies");
@@ -91,18 +98,20 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 
 struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
 {
-	uint32_t block = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
-	struct reciprocal by_unit = map->by_unit[block >= map->slc_superblocks];
-	uint32_t unit = divide(offset, by_unit);
-	uint32_t row = divide(unit, map->by_planes);
-	uint16_t index = map->column_plane[unit - row * map->shape.planes];
+	uint32_t superblock = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
+	const struct flash_stripe *stripe = &map->stripe[superblock >= map->slc_superblocks];
+	uint32_t number = superblock - stripe->first, round = divide(number, stripe->by_groups);
+	uint32_t group = number - round * stripe->by_groups.divisor;
+	uint32_t unit = divide(offset, stripe->by_unit), planes = stripe->by_planes.divisor;
+	uint32_t row = divide(unit, stripe->by_planes);
+	uint16_t index = map->column_plane[group * planes + unit - row * planes];
 
 	return (struct flash_addr){
 		.plane_index = index,
 		.channel = map->plane_channel[index],
 		.die_index = map->plane_die[index],
 		.plane = map->plane_in_die[index],
-		.block = block,
-		.sector = row * by_unit.divisor + (offset - unit * by_unit.divisor),
+		.block = stripe->first + round,
+		.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor),
 	};
 }

@@ -1,9 +1,10 @@
 /* Where a sector lies: from the linear physical sector address (PPA) of the FTL to channel, chip, die, plane, block, page, sector.
  *
- * PPA = superblock << superblock_shift | offset. A superblock is the same block index on every plane; SLC superblocks come first
- * (block 0 … slc_blocks-1), then normal ones. Within a superblock consecutive program units go round the planes in the order of the
- * plane scheme: offset = (row * planes + column) * unit_sectors + sector in unit; unit = slc_program_sectors in SLC blocks,
- * program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). */
+ * PPA = superblock << superblock_shift | offset. A superblock is the same block index on each plane of a group: consecutive columns of the
+ * stripe, whose order is that of the plane scheme. SLC superblocks come first (block 0 … slc_blocks-1) and lie on all planes; of normal
+ * ones, consecutive numbers lie on different groups: number - slc_blocks = (block - slc_blocks) * groups + group. Within a superblock
+ * consecutive program units go round its planes: offset = (row * planes + column in group) * unit_sectors + sector in unit; unit =
+ * slc_program_sectors in SLC blocks, program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FLASH_ADDR_H
 #define FLASH_ADDR_H
@@ -32,12 +33,18 @@ struct reciprocal {
 	uint32_t divisor;
 };
 
+/* How superblocks of a kind lie on the planes. */
+struct flash_stripe {
+	uint32_t first; /* number of the first superblock, and its block */
+	struct reciprocal by_unit, by_planes, by_groups;
+};
+
 struct flash_map {
 	struct hz_shape shape;
 	uint32_t superblock_shift; /* log2 of the largest superblock's sectors, rounded up */
 	uint32_t slc_superblocks;
-	struct reciprocal by_unit[2], by_planes; /* [0] SLC, [1] normal */
-	uint16_t *column_plane;                  /* stripe column → flat plane index, by plane scheme */
+	struct flash_stripe stripe[2]; /* [0] SLC, [1] normal */
+	uint16_t *column_plane;        /* stripe column → flat plane index, by plane scheme */
 	uint16_t *plane_channel, *plane_die;
 	uint8_t *plane_in_die;
 };
@@ -52,6 +59,12 @@ static inline ppa_t ppa_make(const struct flash_map *map, uint32_t superblock, u
 }
 static inline uint32_t ppa_superblock(const struct flash_map *map, ppa_t ppa) { return ppa >> map->superblock_shift; }
 static inline uint32_t ppa_offset(const struct flash_map *map, ppa_t ppa) { return ppa & ((1u << map->superblock_shift) - 1); }
+
+/* Planes that a superblock lies on. */
+static inline uint32_t flash_planes_of(const struct flash_map *map, uint32_t superblock)
+{
+	return map->stripe[superblock >= map->slc_superblocks].by_planes.divisor;
+}
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,7 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 		HZ_NAND_DERIVED(DERIVED)
 #undef HZ_SHAPE
 			.image_bytes = image_bytes,
+		.superblock_planes = shape->superblock_planes < shape->planes ? shape->superblock_planes : 0,
 	};
 }
 
@@ -87,6 +88,7 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 #define HZ_RECORD(...)
 #define HZ_PART(...)
 #include "device_fields.def"
+	SAME(superblock_planes)
 	HZ_NAND_DERIVED(SAME_DERIVED)
 	SAME(image_bytes)
 	return NULL;

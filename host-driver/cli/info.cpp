@@ -47,6 +47,14 @@ void print_controller(Controller &controller, const NamespaceInfo &ns)
 		    ns.max_transfer_sectors * 4.0);
 }
 
+void print_superblocks(const hz_device_config &config)
+{
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
+	std::printf("superblocks      %u of %.1f MiB on %u of %u planes, %u of SLC on all\n", shape.normal_superblocks,
+		    shape.superblock_sectors * HZ_SECTOR_BYTES / 1048576.0, shape.superblock_planes, shape.planes, shape.slc_superblocks);
+}
+
 // What the map takes: on flash, or in RAM.
 void print_map(const hz_device_config &config)
 {
@@ -84,6 +92,7 @@ void run(const VisitFlags &flags, bool zones)
 	std::printf("durable writes   %s\n", !ns.volatile_cache  ? "all"
 					     : ns.durable_writes ? "those that ask for it"
 								 : "none, asking is refused");
+	print_superblocks(visit.machine().config());
 	print_map(visit.machine().config());
 	if (zones && ns.zoned)
 		print_zones(controller.zone_report(*queue));

@@ -69,6 +69,7 @@ json shape_json(const hz_device_config &c)
 	hz_shape_of(&c, &s);
 	return {
 		{"planes", s.planes},
+		{"superblock_planes", s.superblock_planes},
 		{"page_sectors", s.page_sectors},
 		{"unit_sectors", s.unit_sectors},
 		{"superpage_sectors", s.superpage_sectors},

@@ -154,6 +154,19 @@ class Kept(unittest.TestCase):
             self.assertGreater(self.promised(says="all hold what they should"), 20)
         self.called("info", "--device", protected, says="durable writes   all")
 
+    def test_zones_on_a_part_of_the_planes_keep_their_promises(self):
+        narrow = pathlib.Path(self.folder.name) / "narrow.yaml"
+        narrow.write_text((TOP / "configs/devices/small.yaml").read_text().replace("  cell: tlc", "  cell: tlc\n  superblock_planes: 1"))
+        for cut in (24, 90):
+            self.run_on("--format-image", "--power-cut-at", cut, device=narrow)
+            self.promised(says="all hold what they should")
+        self.run_on("--format-image", device=narrow, says="verified")
+        self.assertGreater(self.promised(says="all hold what they should"), 10)
+        self.called("image", "check", self.image, says="The image is sound.")
+        self.called("info", "--image", self.image, "--device", narrow,
+                    says="superblocks      28 of 0.2 MiB on 1 of 2 planes, 9 of SLC on all")
+        self.called("info", "--image", self.image, "--device", "small", code=1, says="was made for superblock_planes 1")
+
     def test_a_killed_program_leaves_its_promises(self):
         self.run_on("--power-cut-at", "30")
         raw = self.record.read_bytes()

@@ -41,7 +41,7 @@ uint64_t mount_reads(Rig &rig, nand_policy policy = {})
 }
 
 // Heads and tails of superblocks, and one look at the end of each backing zone.
-uint64_t fixed_reads(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * rig.shape.planes); }
+uint64_t fixed_reads(const Rig &rig) { return rig.shape.normal_superblocks * (2 + 2 * rig.shape.superblock_planes); }
 
 uint64_t full_scan_reads(const Rig &rig) { return rig.shape.namespace_sectors / rig.shape.unit_sectors; }
 

@@ -261,6 +261,12 @@ static const Variant variants[] = {
 	 }},
 	{"WideUnits", [](hz_device_config &cfg) { cfg.flush_unit_planes = 2; }},
 	{"SlcPages", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2; }},
+	{"TwoPlanes", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
+	{"MappedOnePlane",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config(true);
+		 use_planes(cfg, 1);
+	 }},
 	{"OneHart",
 	 [](hz_device_config &cfg) {
 		 cfg.harts = 1;

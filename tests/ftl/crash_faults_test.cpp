@@ -296,11 +296,21 @@ hz_device_config roomy_patched_config()
 	return cfg;
 }
 
+hz_device_config narrow(hz_device_config cfg)
+{
+	use_planes(cfg, 2);
+	return cfg;
+}
+
 } // namespace
 
 TEST(CrashFaults, Zones) { each_round<ZoneRound>("zones", with_spare(ftl_config()), 6); }
 TEST(CrashFaults, ZonesWithTheMapInFlash) { each_round<ZoneRound>("zones, map in flash", with_spare(map_config()), 6); }
 TEST(CrashFaults, PatchedZones) { each_round<ZoneRound>("patched zones", roomy_patched_config(), 6); }
+TEST(CrashFaults, ZonesOnAPartOfThePlanes)
+{
+	each_round<ZoneRound>("zones on two planes of four, map in flash", narrow(with_spare(map_config())), 6);
+}
 TEST(CrashFaults, Blocks) { each_round<ConventionalRound>("blocks", with_spare(conventional_config(true)), 6); }
 TEST(CrashFaults, BlocksWithTheMapInFlash)
 {

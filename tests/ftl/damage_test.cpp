@@ -131,6 +131,12 @@ const Kind kinds[] = {
 	 }},
 	{"Patched", patched_config},
 	{"MapInFlash", [] { return map_config(); }},
+	{"OnePlane",
+	 [] {
+		 hz_device_config cfg = ftl_config();
+		 use_planes(cfg, 1);
+		 return cfg;
+	 }},
 };
 
 class Damage : public testing::TestWithParam<int> {

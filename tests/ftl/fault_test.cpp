@@ -226,11 +226,13 @@ TEST(Faults, TooManyBitErrorsAreAnUnrecoveredRead)
 // The chosen operation fails by config: the FTL moves what it can, the host loses nothing.
 TEST(Faults, AChosenProgramOrEraseMayFailByConfig)
 {
-	for (uint32_t number = 1; number <= 24; number++) {
+	for (uint32_t number = 1; number <= 48; number++) {
 		SCOPED_TRACE(testing::Message() << "number " << number);
 		hz_device_config cfg = ftl_config();
-		cfg.fail_program_at = number;
-		cfg.fail_erase_at = number / 4 + 1;
+		if (number > 24)
+			use_planes(cfg, 2);
+		cfg.fail_program_at = (number - 1) % 24 + 1;
+		cfg.fail_erase_at = cfg.fail_program_at / 4 + 1;
 		Rig r(cfg);
 		ASSERT_TRUE(r.boot());
 		Driver driver(r, number);
@@ -253,6 +255,8 @@ TEST(Faults, RandomFailuresAgreeWithTheModel)
 		cfg.slc_blocks_per_plane = 20;
 		cfg.spare_superblocks = 30;
 		cfg.blocks_per_plane = 20 + 38;
+		if (seed % 2 == 0)
+			use_planes(cfg, seed % 4 ? 2 : 1);
 		Rig r(cfg);
 		ASSERT_TRUE(r.boot());
 		Driver driver(r, seed);

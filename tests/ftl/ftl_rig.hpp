@@ -92,6 +92,17 @@ inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t gua
 	cfg.blocks_per_plane += kept;
 }
 
+// Superblocks, and so zones, on so many of the planes: as large as before, in longer blocks, and no fewer.
+inline void use_planes(hz_device_config &cfg, uint32_t planes)
+{
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	const uint32_t groups = shape.planes / planes;
+	cfg.superblock_planes = planes;
+	cfg.pages_per_block *= groups;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + (shape.normal_superblocks + groups - 1) / groups;
+}
+
 // A number from the environment, for tests whose seeds and rounds can be chosen.
 inline uint64_t environment(const char *name, uint64_t otherwise)
 {

@@ -265,11 +265,11 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.channel_bytes_per_s = 0;
 }
 
-constexpr int zone_variants = 11, conventional_variants = 6;
+constexpr int zone_variants = 13, conventional_variants = 6;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
-// buffers share their memory, 9: little more of it than each is sure of; 10: a part of
-// it is protected.
+// buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
+// with a protected part of the memory.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -283,9 +283,11 @@ inline hz_device_config zone_variant(int variant)
 		cfg.slc_blocks_per_plane = 18;
 		cfg.blocks_per_plane = 28;
 	}
-	if (variant == 10)
+	if (variant >= 11)
+		use_planes(cfg, variant == 11 ? 1 : 2);
+	if (variant == 10 || variant == 12)
 		protect_memory(cfg, 30, 30);
-	else if (variant >= 8)
+	else if (variant == 8 || variant == 9)
 		share_memory(cfg, variant == 8 ? 80 : 2);
 	if (variant >= 5 && variant < 8) {
 		cfg.slc_blocks_per_plane = 8;
@@ -301,7 +303,18 @@ inline hz_device_config zone_variant(int variant)
 	return cfg;
 }
 
-// A block namespace; odd: the map in flash, 3: lines of four entries.
+// Twelve superblocks of 192 sectors, on as many planes as before: zones without an end beyond them.
+inline void use_long_zones(hz_device_config &cfg)
+{
+	const uint32_t planes = std::exchange(cfg.superblock_planes, 0);
+	cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
+	cfg.pages_per_block = 24;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;
+	if (planes)
+		use_planes(cfg, planes);
+}
+
+// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -313,6 +326,8 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
+	if (variant >= 4)
+		use_planes(cfg, 2);
 	return cfg;
 }
 

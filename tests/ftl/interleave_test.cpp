@@ -45,9 +45,7 @@ TEST_P(InterleavedZones, ZonesLiveAndDie)
 			cfg.write_buffers = 2 + static_cast<uint32_t>(seed % 5);
 		if (cfg.buffer_pool_bytes && !cfg.plp_bytes)
 			share_memory(cfg, static_cast<uint32_t>(seed % 50));
-		cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
-		cfg.pages_per_block = 24;
-		cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;
+		use_long_zones(cfg);
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		interleave(seed);

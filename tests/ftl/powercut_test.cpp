@@ -133,6 +133,11 @@ static const Policy policies[] = {
 	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 60); }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30); }, 0},
 	{"ProtectedInPlace", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
+	{"Narrow", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
+	{"NarrowSlowDie", [](hz_device_config &cfg) { use_planes(cfg, 2), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
+	{"NarrowProtected", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 40, 30); }, 0},
+	{"NarrowProtectedInPlace",
+	 [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
 	{"PatchedIdle", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
 	{"PatchedSlowDie", [](hz_device_config &cfg) { patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
@@ -193,11 +198,15 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 	cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
 	cfg.slc_blocks_per_plane = 8;
 	cfg.blocks_per_plane = 18;
-	if (dice() % 3 == 0)
+	const bool patched = dice() % 3 == 0;
+	if (patched)
 		patch(cfg);
-	else if (dice() % 3 == 0)
+	else if (dice() % 2)
+		use_planes(cfg, 2);
+	const uint64_t memory = patched ? 0 : 1 + dice() % 3;
+	if (memory == 1)
 		share_memory(cfg, 60 + static_cast<uint32_t>(dice() % 100));
-	else if (dice() % 2 == 0) {
+	if (memory == 2) {
 		protect_memory(cfg, 10 + static_cast<uint32_t>(dice() % 60), 2 + static_cast<uint32_t>(dice() % 60));
 		cfg.plp_flush = dice() % 2;
 	}
@@ -288,6 +297,8 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	cfg.conventional_gc_low = 2 + dice() % 3;
 	cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
 	cfg.slc_program_sectors = dice() % 2 ? 2 : 1;
+	if (dice() % 3 == 0)
+		use_planes(cfg, 2);
 	return cfg;
 }
 

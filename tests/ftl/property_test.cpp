@@ -48,6 +48,16 @@ static const Variant variants[] = {
 	 }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 60, 40); }},
 	{"LittleProtected", [](hz_device_config &cfg) { protect_memory(cfg, 2, 2); }},
+	{"TwoPlanes", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
+	{"TwoPlanesFlushed",
+	 [](hz_device_config &cfg) {
+		 cfg.flush_unit_planes = 2;
+		 cfg.slc_blocks_per_plane = 8;
+		 cfg.blocks_per_plane = 18;
+		 use_planes(cfg, 2);
+	 }},
+	{"OnePlane", [](hz_device_config &cfg) { use_planes(cfg, 1); }},
+	{"TwoPlanesProtected", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 60, 40); }},
 	{"OneHart",
 	 [](hz_device_config &cfg) {
 		 cfg.harts = 1;

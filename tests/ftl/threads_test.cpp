@@ -31,9 +31,7 @@ TEST_P(Threads, ZonesLiveAndDie)
 		cfg.write_buffers = 2 + static_cast<uint32_t>(GetParam()) % 5;
 	if (cfg.buffer_pool_bytes && !cfg.plp_bytes)
 		share_memory(cfg, static_cast<uint32_t>(GetParam()));
-	cfg.zone_capacity_sectors = cfg.zone_size_sectors = 0;
-	cfg.pages_per_block = 24;
-	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 12;
+	use_long_zones(cfg);
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
 	contest<LifeQueue>(rig, environment("HARTZONE_TEST_SEED", static_cast<uint64_t>(GetParam()) * 100), 600, on_threads);

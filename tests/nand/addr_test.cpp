@@ -64,6 +64,44 @@ TEST_P(Scheme, VisitsThePlanesInTheOrderOfItsName)
 	EXPECT_EQ(flash_addr_of(&r.map, ppa_make(&r.map, 3, 48 * 6)).sector, 6u);
 }
 
+// Superblocks on a part of the planes: together they and the SLC ones are every sector of the device, each once.
+TEST_P(Scheme, CoversTheDeviceWithSuperblocksOnAPartOfThePlanes)
+{
+	for (uint32_t planes : {1u, 3u, 16u, 48u}) {
+		hz_device_config cfg = odd_config(GetParam());
+		cfg.superblock_planes = planes;
+		rig::Rig whole(odd_config(GetParam())), r(cfg);
+		const hz_shape &shape = r.map.shape;
+		std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
+		ASSERT_EQ(shape.normal_superblocks, 3 * 48 / planes);
+		for (uint32_t superblock = 0; superblock < 2 + shape.normal_superblocks; superblock++) {
+			const uint32_t sectors = superblock < 2 ? shape.slc_superblock_sectors : shape.superblock_sectors;
+			std::set<uint32_t> columns;
+			ASSERT_EQ(flash_planes_of(&r.map, superblock), superblock < 2 ? 48 : planes);
+			for (uint32_t offset = 0; offset < sectors; offset++) {
+				flash_addr a = flash_addr_of(&r.map, ppa_make(&r.map, superblock, offset));
+				ASSERT_LT(a.sector, superblock < 2 ? 8u : 24u);
+				ASSERT_EQ(a.block < 2, superblock < 2);
+				ASSERT_TRUE(seen.emplace(a.plane_index, a.block, a.sector).second);
+				columns.insert(a.plane_index);
+			}
+			ASSERT_EQ(columns.size(), superblock < 2 ? 48 : planes);
+			if (superblock < 2)
+				continue;
+			// The group's columns in the order of the scheme: what a superblock on all planes has there.
+			const uint32_t groups = 48 / planes, group = (superblock - 2) % groups;
+			for (uint32_t column = 0; column < planes; column++) {
+				flash_addr a = flash_addr_of(&r.map, ppa_make(&r.map, superblock, column * 6));
+				flash_addr b = flash_addr_of(&whole.map, ppa_make(&whole.map, 2, (group * planes + column) * 6));
+				ASSERT_EQ(a.plane_index, b.plane_index);
+				ASSERT_EQ(a.block, 2 + (superblock - 2) / groups);
+				ASSERT_EQ(a.sector, 0u);
+			}
+		}
+		ASSERT_EQ(seen.size(), 48u * (2 * 8 + 3 * 24));
+	}
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Scheme, testing::Range(0u, 24u), [](const auto &param) { return hz_plane_scheme_name(param.param); });
 
 TEST(Addresses, AreRightForTheLargestDevice)

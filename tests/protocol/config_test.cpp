@@ -98,6 +98,14 @@ const Rule rules[] = {
 	{"too_few_buffers", "write_buffers", "2", SETS(buffer_binding, HZ_BIND_PER_ZONE)},
 	{"per_zone_without_limit", "max_active", "0", [](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.max_open = c.max_active = 0; }},
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
+	{"superblock", "superblock_planes", "3", SETS(superblock_planes, 3)},
+	{"superblock_large", "superblock_planes", "16", SETS(superblock_planes, 16)},
+	{"flush_unit_of_superblock", "flush_unit_planes", "4", [](auto &c) { c.superblock_planes = 2, c.flush_unit_planes = 4; }},
+	{"patch_beside_part_of_planes", "zone_capacity_sectors", "800",
+	 [](auto &c) { c.superblock_planes = 4, c.zone_capacity_sectors = 800; }},
+	{"spare_of_part_of_planes", "spare_superblocks", "32", [](auto &c) { c.superblock_planes = 4, c.spare_superblocks = 32; }},
+	{"ppa_too_wide_by_parts", "blocks_per_plane", "300000",
+	 [](auto &c) { c.superblock_planes = c.flush_unit_planes = 1, c.blocks_per_plane = 300000; }},
 	{"flush_unit_large", "flush_unit_planes", "16", SETS(flush_unit_planes, 16)},
 	{"no_harts", "harts", "0", SETS(harts, 0)},
 	{"many_harts", "harts", "65", SETS(harts, 65)},
@@ -222,6 +230,7 @@ const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &c) { c.slc_blocks_per_plane = 1, c.spare_superblocks = 0; },
 	[](auto &c) { c.page_bytes = 65536, c.program_pages = 1; },
 	[](auto &c) { c.program_passes = 2; },
+	[](auto &c) { c.superblock_planes = 2; },
 	[](auto &c) { /* as many dies as there may be */
 		      c.channels = 64, c.chips_per_channel = 64, c.planes_per_die = 1, c.flush_unit_planes = 4096, c.slow_percent = 1;
 	},
@@ -370,6 +379,24 @@ TEST(Config, ShapeFollowsFromTheGeometry)
 	EXPECT_EQ(shape.namespace_sectors, 14u * 2048);
 }
 
+TEST(Config, SuperblocksOnAPartOfThePlanesAreMoreAndSmaller)
+{
+	hz_device_config cfg = legal_config();
+	hz_shape shape;
+	char text[256];
+	cfg.superblock_planes = 2;
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.planes, 8u);
+	EXPECT_EQ(shape.superblock_planes, 2u);
+	EXPECT_EQ(shape.superpage_sectors, 24u);
+	EXPECT_EQ(shape.superblock_sectors, 384u);
+	EXPECT_EQ(shape.slc_superblock_sectors, 512u) << "on all planes";
+	EXPECT_EQ(shape.normal_superblocks, 64u);
+	EXPECT_EQ(shape.zones, 62u);
+	EXPECT_EQ(shape.zone_capacity_sectors, 384u);
+}
+
 TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 {
 	hz_device_config cfg = legal_config();
@@ -428,6 +455,7 @@ TEST(Config, TheLeastSlcRegionIsNamed)
 		[](hz_device_config &cfg) { make_cached(cfg); },
 		[](hz_device_config &cfg) { cfg.zone_capacity_sectors = 1600; },
 		[](hz_device_config &cfg) { cfg.blocks_per_plane += 2000; },
+		[](hz_device_config &cfg) { cfg.superblock_planes = 2; },
 	};
 	for (auto *kind : kinds) {
 		hz_device_config cfg = legal_config();

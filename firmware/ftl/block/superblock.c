@@ -81,19 +81,19 @@ static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 	return waiter->ext;
 }
 
-static void erase_start(struct ftl_worker *self, struct erase_job *job)
+static void erase_start(struct ftl_worker *self, const struct superblocks *sbs, struct erase_job *job)
 {
 	struct ftl *ftl = self->ftl;
 
 	job->failed = false;
-	job->pending = ftl->shape.planes;
-	for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+	job->pending = sbs->planes;
+	for (uint32_t i = 0; i < sbs->planes; i++) {
 		struct tsu_txn *txn = &job->txn[i];
 
 		txn->owner = &self->thread;
 		txn->cause = HZ_CAUSE_HOST;
-		txn->ppa = ppa_make(ftl->map, job->superblock, i * superblocks_of(ftl, job->superblock)->unit_sectors);
-		txn->next = i + 1 < ftl->shape.planes ? txn + 1 : NULL;
+		txn->ppa = ppa_make(ftl->map, job->superblock, i * sbs->unit_sectors);
+		txn->next = i + 1 < sbs->planes ? txn + 1 : NULL;
 	}
 	tsu_submit_list(ftl->tsu, job->txn);
 }
@@ -125,7 +125,7 @@ static void pool_kick(struct ftl_worker *self, struct superblocks *sbs)
 		job = next_job(sbs);
 		lt_lock_release(&sbs->lock, &node);
 		if (job)
-			erase_start(self, job);
+			erase_start(self, sbs, job);
 	} while (job);
 }
 
@@ -203,7 +203,7 @@ static void superblock_erased(struct tsu_txn *txn)
 	for (unsigned i = 0; i < ERASE_JOBS; i++) {
 		struct erase_job *job = &sbs->job[i];
 
-		if (txn < job->txn || txn >= job->txn + self->ftl->shape.planes)
+		if (txn < job->txn || txn >= job->txn + sbs->planes)
 			continue;
 		job->failed |= txn->status != NAND_OK;
 		if (--job->pending == 0)
@@ -328,12 +328,12 @@ void superblocks_sort(struct ftl *ftl)
 	pool_sort(ftl->patches);
 }
 
-static void pool_init(struct ftl *ftl, struct arena *arena, struct superblocks *sbs)
+static void pool_init(struct arena *arena, struct superblocks *sbs)
 {
 	sbs->info = arena_alloc(arena, sbs->count, sizeof(*sbs->info), "superblocks");
 	for (unsigned j = 0; j < ERASE_JOBS; j++) {
-		sbs->job[j].txn = arena_alloc(arena, ftl->shape.planes, sizeof(struct tsu_txn), "erase transactions");
-		for (uint32_t i = 0; i < ftl->shape.planes; i++) {
+		sbs->job[j].txn = arena_alloc(arena, sbs->planes, sizeof(struct tsu_txn), "erase transactions");
+		for (uint32_t i = 0; i < sbs->planes; i++) {
 			sbs->job[j].txn[i].op = TSU_ERASE;
 			sbs->job[j].txn[i].done = superblock_erased;
 		}
@@ -345,11 +345,13 @@ static struct superblocks *pool_make(struct ftl *ftl, struct arena *arena, uint3
 {
 	struct superblocks *sbs = arena_alloc(arena, 1, sizeof(*sbs), "superblocks");
 
-	*sbs = (struct superblocks){ .first = first, .count = count, .unit_sectors = unit_sectors };
+	*sbs = (struct superblocks){
+		.first = first, .count = count, .planes = flash_planes_of(ftl->map, first), .unit_sectors = unit_sectors
+	};
 	if (!count)
 		return sbs;
 	lt_lock_init(&sbs->lock, HZ_LC_BLOCK, lock);
-	pool_init(ftl, arena, sbs);
+	pool_init(arena, sbs);
 	return sbs;
 }
 

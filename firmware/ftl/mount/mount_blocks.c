@@ -17,9 +17,10 @@ void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t uni
 {
 	struct ftl *ftl = mount->ftl;
 
+	mount->planes = flash_planes_of(ftl->map, superblock);
 	mount->erasing = mount->bad = mount->used = false;
 	mount->erases = 0;
-	for (uint32_t c = 0; c < ftl->shape.planes; c++) {
+	for (uint32_t c = 0; c < mount->planes; c++) {
 		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
 
 		mount->rows[c] = block->write_sector / unit;
@@ -32,7 +33,7 @@ void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t uni
 
 uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column)
 {
-	uint32_t planes = mount->ftl->shape.planes, units = (sectors + part->unit - 1) / part->unit;
+	uint32_t planes = mount->planes, units = (sectors + part->unit - 1) / part->unit;
 
 	return units / planes + (column < units % planes);
 }

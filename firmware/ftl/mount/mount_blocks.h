@@ -13,9 +13,9 @@ struct part {
 struct part mount_body(const struct ftl *ftl, uint32_t superblock);
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
 
-/* Block table entries of a superblock, column by column, into mount. */
+/* Block table entries of a superblock, column by column, into mount: it is at hand then. */
 void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit);
-/* Units of a part's first `sectors` sectors in this column. */
+/* Units of a part's first `sectors` sectors in this column; its superblock is at hand. */
 uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column);
 /* The image is no longer what this firmware wrote: a sentence in ftl->text. number: UINT32_MAX = none. */
 const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why);

@@ -22,7 +22,7 @@ static const char *check_part(struct mount *mount, const struct zone *zone, cons
 	mount_look_at_blocks(mount, part->superblock, part->unit);
 	if (mount->erasing)
 		return record_broken(mount, zone, "its superblock was erased");
-	for (uint32_t c = 0; c < mount->ftl->shape.planes; c++) {
+	for (uint32_t c = 0; c < mount->planes; c++) {
 		uint32_t rows = mount_rows_for(mount, part, sectors, c);
 
 		if (mount->rows[c] < rows)

@@ -18,8 +18,9 @@ struct mount {
 	struct arena *arena;
 	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
 	struct hz_oob *oob;        /* one unit */
-	uint32_t *rows;            /* by column: units programmed in the block at hand */
-	bool erasing, bad, used;   /* of the superblock at hand */
+	uint32_t planes;           /* of the superblock at hand */
+	uint32_t *rows;            /* by column of it: units programmed in its block */
+	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
 	uint32_t *beyond;          /* by zone: end of the last staged copy */

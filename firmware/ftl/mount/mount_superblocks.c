@@ -40,7 +40,7 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
  * succeeded (flush_unit.c, retire_units and units_program). */
 static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
 {
-	for (uint32_t c = column; c < mount->ftl->shape.planes; c++)
+	for (uint32_t c = column; c < mount->planes; c++)
 		if (mount->rows[c] > row + 1)
 			return false;
 	return true;
@@ -66,7 +66,7 @@ static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, 
  * left of it. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
-	uint32_t planes = mount->ftl->shape.planes, row = UINT32_MAX, column = 0, data = 0, recorded = recorded_in(mount, zone, part);
+	uint32_t planes = mount->planes, row = UINT32_MAX, column = 0, data = 0, recorded = recorded_in(mount, zone, part);
 	struct reach reach = { 0, 0, false, false };
 
 	for (uint32_t c = 0; c < planes; c++)
@@ -95,7 +95,7 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 static struct zone *zone_claimed(struct mount *mount, const struct part *part)
 {
 	struct ftl *ftl = mount->ftl;
-	uint32_t offset = 0, planes = ftl->shape.planes;
+	uint32_t offset = 0, planes = mount->planes;
 	struct hz_oob *oob = &mount->oob[0];
 	struct zone *zone;
 

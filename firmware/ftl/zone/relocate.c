@@ -68,7 +68,7 @@ static void set_part(struct relocator *mover, struct zone *zone)
 	mover->base = patch ? ftl->body_sectors : 0;
 	mover->unit_sectors = patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
-	mover->most = ftl->shape.planes * mover->unit_sectors;
+	mover->most = flash_planes_of(ftl->map, mover->source) * mover->unit_sectors;
 }
 
 /* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
