@@ -13,6 +13,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest import processes  # noqa: E402
 from hztest.needs import device_problem, study_python  # noqa: E402
 
 PYTHON, MISSING = study_python(), device_problem()
@@ -102,7 +103,7 @@ class Scripts(unittest.TestCase):
                 _, words = study.communicate(timeout=HANG_S)
                 self.assertEqual(study.returncode, code, words)
                 self.assertEqual(words, INTERRUPTED if code > 0 else "")
-                self.wait_until(lambda: not any(base.iterdir()))
+                self.wait_until(lambda: not any(base.iterdir()) and not processes.naming(folder))
 
     def test_an_interrupt_keeps_what_was_measured(self):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:

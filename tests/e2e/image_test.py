@@ -165,7 +165,7 @@ class Kept(unittest.TestCase):
         self.called("image", "check", self.image, says="The image is sound.")
         self.called("info", "--image", self.image, "--device", narrow,
                     says="superblocks      28 of 0.2 MiB on 1 of 2 planes, 9 of SLC on all")
-        self.called("info", "--image", self.image, "--device", "small", code=1, says="was made for superblock_planes 1")
+        self.called("info", "--image", self.image, "--device", "small", code=3, says="was made for superblock_planes 1")
 
     def test_a_killed_program_leaves_its_promises(self):
         self.run_on("--power-cut-at", "30")

@@ -9,6 +9,7 @@ from suite import ProbeCase, main
 CHARGE, TELL, HAD = 0x107, 0x10e, 0x110
 ABI = open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read()
 EVENTS = re.findall(r"^\tHZ_VC_(\w+),", ABI.split("enum hz_vc_lock_event {")[1].split("};")[0], re.M)
+LOGICAL = re.findall(r"^HZ_LOGICAL_LOCK\(\w+, (\w+)", open(f"{HERE}/../../protocol/logical_locks.def", encoding="utf-8").read(), re.M)
 FETCHED, RUN, LEFT, LINKS, DONE, FLASH_READ, ENDS_READ, ENDS_WRITE = range(0x120, 0x128)
 SLACK = 100 # instructions between two hints
 
@@ -36,20 +37,20 @@ class Ledger(ProbeCase):
         self.assertTrue(expected <= ns <= expected + SLACK * hints, f"{ns} is not {expected} and a little")
 
     def test_logical_locks(self):
-        zone, fetch, one, two = lock(0, 7), lock(6, 3), 0x80001000, 0x80002000
+        zone, other, one, two = lock(0, 7), lock(6, 3), 0x80001000, 0x80002000
         found = self.told([(HAD, 0, 0, 0, 0), (HAD, 1, 0, 0, 0), (HAD + 6, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), passes(10000),
                            tell("LOGICAL_ASKED", zone, two), passes(30000), tell("LOGICAL_ENDED", 0, one), passes(5000), tell("LOGICAL_ENDED", 0, two),
-                           tell("LOGICAL_ENDED", 0, two), tell("LOGICAL_ASKED", fetch, one)])["locks"]
-        of_zone, of_fetch = found["logical"]
+                           tell("LOGICAL_ENDED", 0, two), tell("LOGICAL_ASKED", other, one)])["locks"]
+        of_zone, of_other = found["logical"]
         self.assertEqual([of_zone[key] for key in ("class", "acquisitions", "contended", "depth_max", "depth_mean", "by_hart", "contended_by_hart")],
-                         ["zone", 2, 2, 1, 0.5, [2], [2]])
+                         [LOGICAL[0], 2, 2, 1, 0.5, [2], [2]])
         self.assertEqual(of_zone["wait"]["count"], 2, "who does not wait ends no wait")
         self.about(of_zone["wait"]["ns"], 40000 + 35000, 6)
         self.about(of_zone["wait"]["max"], 40000, 3)
-        self.assertEqual([of_fetch[key] for key in ("class", "acquisitions", "contended")], ["fetch", 1, 1])
-        self.assertEqual(of_fetch["wait"]["count"], 0, "it still waits")
+        self.assertEqual([of_other[key] for key in ("class", "acquisitions", "contended")], [LOGICAL[6], 1, 1])
+        self.assertEqual(of_other["wait"]["count"], 0, "it still waits")
         self.assertEqual([(one["class"], one["index"], one["contended"], one["ended"]) for one in found["logical_locks"]],
-                         [("zone", 7, 2, 2), ("fetch", 3, 1, 0)])
+                         [(LOGICAL[0], 7, 2, 2), (LOGICAL[6], 3, 1, 0)])
         self.assertEqual(found["logical_locks"][0]["wait_ns"], of_zone["wait"]["ns"])
 
     def test_it_begins_anew(self):
