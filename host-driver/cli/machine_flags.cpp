@@ -49,9 +49,10 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 			all_.push_back(option);
 }
 
-std::string MachineFlags::given() const
+std::string MachineFlags::given(const std::string &but) const
 {
-	const auto found = std::find_if(all_.begin(), all_.end(), [](const CLI::Option *option) { return option->count() > 0; });
+	const auto found = std::find_if(all_.begin(), all_.end(),
+					[&](const CLI::Option *option) { return option->count() > 0 && option->get_name() != but; });
 	return found == all_.end() ? "" : (*found)->get_name();
 }
 

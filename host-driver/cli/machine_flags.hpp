@@ -19,8 +19,8 @@ struct MachineFlags {
 	void add_to(CLI::App &command, const std::string &usual = "virtual");
 	// Reads the device file and applies the flags to it. Throws a sentence for what cannot be had, before anything is started.
 	MachineOptions options() const;
-	// The first of these options that the command line has, or nothing.
-	std::string given() const;
+	// The first of these options that the command line has, `but` aside, or nothing.
+	std::string given(const std::string &but = "") const;
 
 private:
 	std::vector<const CLI::Option *> all_;

@@ -124,30 +124,61 @@ void report_races(const res::RunFacts &facts)
 	std::printf("the race check found nothing\n");
 }
 
-void run(RunFlags flags)
+void say_what(const wl::Workload &workload, const hz_device_config &device)
 {
-	const wl::Workload workload = flags.load();
-	const MachineOptions machine = flags.machine_options();
-	require_writable_folder("--out", flags.out);
-	require_writable_file("--timeline", flags.timeline);
-	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), machine.config.name, workload.thread_count(),
-		    machine.config.worker_count);
+	std::printf("%s on %s: %zu threads, %u workers\n", workload.name.c_str(), device.name, workload.thread_count(),
+		    device.worker_count);
 	flush_output();
-	res::RunFacts facts;
+}
+
+// Both kinds of device.
+template <class Work> res::RunFacts facts_of(const std::string &out, Work work)
+{
 	try {
-		facts = run_workload(machine, workload, workload.name);
-	} catch (const PowerCut &cut) {
-		report_power_cut(machine, cut.kept(), flags.out);
-		return report_races_before(cut.what());
+		return work();
+	} catch (const PowerCut &) {
+		throw;
 	} catch (const std::exception &e) {
-		write_failure(flags.out, e.what());
+		write_failure(out, e.what());
 		throw;
 	}
+}
+
+void report_all(const RunFlags &flags, const res::RunFacts &facts)
+{
 	write_timeline(facts, flags.timeline);
 	report(facts, flags.out);
 	if (!facts.interrupted.empty())
 		throw Interrupted("interrupted; the result so far is " +
 				  (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
+}
+
+void run_attached(const RunFlags &flags, const std::string &folder)
+{
+	const wl::Workload workload = flags.load();
+	require_writable_folder("--out", flags.out);
+	const auto machine = Machine::attach(folder);
+	say_what(workload, machine->config());
+	report_all(flags, facts_of(flags.out, [&] { return run_workload_on(*machine, flags.overwrite, workload, workload.name); }));
+}
+
+void run(RunFlags flags)
+{
+	if (const std::string folder = flags.folder(); !folder.empty())
+		return run_attached(flags, folder);
+	const wl::Workload workload = flags.load();
+	const MachineOptions machine = flags.machine_options();
+	require_writable_folder("--out", flags.out);
+	require_writable_file("--timeline", flags.timeline);
+	say_what(workload, machine.config);
+	res::RunFacts facts;
+	try {
+		facts = facts_of(flags.out, [&] { return run_workload(machine, workload, workload.name); });
+	} catch (const PowerCut &cut) {
+		report_power_cut(machine, cut.kept(), flags.out);
+		return report_races_before(cut.what());
+	}
+	report_all(flags, facts);
 	if (flags.race_check)
 		report_races(facts);
 	if (!flags.power_cut.text.empty())

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/options.hpp"
+#include "cli/visit.hpp"
 #include "config/quantity.hpp"
 #include "session/error.hpp"
 #include "shm.h"
@@ -41,6 +42,10 @@ void RunFlags::add_to(CLI::App &command)
 		command, "--format-image", format_image,
 		"Begin with an empty image: what earlier runs left in the file of --image is erased. Default: it is kept, and zones that are not empty are "
 		"not used");
+	add_attach(command, attach);
+	add_flag(
+		command, "--overwrite", overwrite,
+		"On a device that is up: blocks and conventional zones may be written, whatever they hold. Default: only empty zones are used");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --quick\n"
 		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
@@ -196,6 +201,31 @@ wl::Workload RunFlags::load() const
 	if (no_verify)
 		w.verify = false;
 	return w;
+}
+
+// The seed is the workload's too.
+std::string RunFlags::given_for_new_device() const
+{
+	const struct {
+		bool given;
+		const char *name;
+	} options[] = {{!power_cut.text.empty(), "--power-cut-at"},
+		       {race_check, "--race-check"},
+		       {!clock_jitter.empty(), "--clock-jitter"},
+		       {!timeline.empty(), "--timeline"},
+		       {format_image, "--format-image"}};
+	for (const auto &option : options)
+		if (option.given)
+			return option.name;
+	return machine.given("--seed");
+}
+
+std::string RunFlags::folder() const
+{
+	const std::string found = attach_folder(attach, given_for_new_device());
+	if (overwrite && found.empty())
+		throw Error("--overwrite is for a device that is up already: give --attach too, or leave it out");
+	return found;
 }
 
 MachineOptions RunFlags::machine_options() const

@@ -14,19 +14,22 @@ namespace hz::cli {
 struct RunFlags {
 	MachineFlags machine;
 	TraceFlags reading;
-	std::string workload, trace, mapping, split, out, timeline, clock_jitter;
+	std::string attach, workload, trace, mapping, split, out, timeline, clock_jitter;
 	PowerCutFlag power_cut;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0;
 	double time_scale = 0;
-	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false;
+	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false, overwrite = false;
 
 	void add_to(CLI::App &command);
 	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that
 	// would have no effect, before anything is started.
 	wl::Workload load() const;
 	MachineOptions machine_options() const;
+	// Of the device to attach to, or nothing.
+	std::string folder() const;
 
 private:
+	std::string given_for_new_device() const;
 	void add_workload_options(CLI::App &command);
 	void add_trace_options(CLI::App &command);
 	void add_check_options(CLI::App &command);

@@ -7,6 +7,7 @@
 
 #include "cli/run_workload.hpp"
 #include "keep/kept_image.hpp"
+#include "keep/shared_device.hpp"
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"
 #include "replay/runner.hpp"
@@ -69,19 +70,28 @@ public:
 	{
 	}
 
-	// kept: null if the image ends with the machine.
-	void prepare(KeptImage *kept, const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
+	// Of a machine of our own, whose image may be kept (or null).
+	void begin(KeptImage *kept)
 	{
 		controller_.enable();
-		for (size_t i = 0; i < workload_.thread_count(); i++) {
-			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns);
-			queues_.push_back(controller_.create_queue(static_cast<unsigned>(i + 1), options));
-			ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
-		}
-		NamespaceInfo device = controller_.namespace_info(*queues_.front());
-		if (kept)
-			device = look_beside(*kept, device, facts);
-		plan_ = plan_for(device, !kept || kept->fresh(), trace, facts.kept_zones);
+		make_queues();
+		if (!kept)
+			return;
+		kept->begin(workload_, device_, zone_report(), controller_.log_smart().power_cycles[0]);
+		look_beside(*kept);
+	}
+
+	void begin(SharedDevice &shared)
+	{
+		make_queues();
+		shared.begin(workload_, device_, zone_report(), controller_.log_harts().now_ns);
+		look_beside(shared);
+	}
+
+	void prepare(const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
+	{
+		facts.kept_zones = beside_ ? beside_->view().kept_zones() : 0;
+		plan_ = plan_for(trace);
 		facts.prepared = phase("preparing " + title_, sources());
 		controller_.reset_stats();
 	}
@@ -122,6 +132,8 @@ public:
 	{
 		for (auto &queue : queues_)
 			controller_.delete_queue(std::move(queue));
+		if (!machine_.is_ours())
+			return controller_.leave();
 		controller_.shutdown();
 		controller_.disconnect();
 		for (auto &port : kept_ports_)
@@ -130,29 +142,43 @@ public:
 	}
 
 private:
-	replay::Plan plan_for(const NamespaceInfo &device, bool fresh, const std::shared_ptr<const replay::TraceSurvey> &trace,
-			      uint64_t kept_zones)
+	// Queues of a device that is up are those that are free.
+	void make_queues()
 	{
-		try {
-			return replay::make_plan(workload_, device, fresh, trace);
-		} catch (const wl::WorkloadError &e) {
-			if (!kept_zones)
-				throw;
-			throw wl::WorkloadError(std::string(e.what()) + "; " + std::to_string(kept_zones) +
-						" zones of the image hold data of earlier runs: --format-image erases them");
+		for (size_t i = 0; i < workload_.thread_count(); i++) {
+			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns);
+			const unsigned qid = machine_.is_ours() ? static_cast<unsigned>(i + 1) : any_queue;
+			queues_.push_back(controller_.create_queue(qid, options));
+			ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 		}
+		device_ = controller_.namespace_info(*queues_.front());
 	}
 
-	// What is left of the device beside what earlier runs keep there.
-	NamespaceInfo look_beside(KeptImage &kept, const NamespaceInfo &device, res::RunFacts &facts)
+	std::vector<nvme_zone_descriptor> zone_report()
 	{
-		const auto zones = device.zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
-		kept.begin(workload_, device, zones, controller_.log_smart().power_cycles[0]);
-		pattern_seed_ = kept.pattern_seed();
-		facts.kept_zones = kept.view().kept_zones();
+		return device_.zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
+	}
+
+	// What is left of the device beside the data of others.
+	void look_beside(const Beside &beside)
+	{
+		beside_ = &beside;
+		pattern_seed_ = beside.pattern_seed();
 		for (auto &port : ports_)
-			kept_ports_.push_back(kept.port(*port));
-		return kept.view().seen(device);
+			kept_ports_.push_back(beside.port(*port));
+		device_ = beside.view().seen(device_, beside.go_on());
+	}
+
+	replay::Plan plan_for(const std::shared_ptr<const replay::TraceSurvey> &trace) const
+	{
+		try {
+			return replay::make_plan(workload_, device_, !beside_ || beside_->fresh(), trace);
+		} catch (const wl::WorkloadError &e) {
+			if (!beside_ || beside_->view().whole())
+				throw;
+			throw wl::WorkloadError(std::string(e.what()) + "; " + std::to_string(beside_->view().kept_zones()) +
+						" zones hold data of others or of earlier runs" + beside_->go_on());
+		}
 	}
 
 	std::vector<wl::Source *> sources() const
@@ -177,7 +203,16 @@ private:
 			replay::Port *port = kept_ports_.empty() ? ports_[i].get() : static_cast<replay::Port *>(kept_ports_[i].get());
 			threads.push_back({port, sources[i], options});
 		}
-		return replay::run_phase(threads, title, [this] { machine_.kill(); });
+		return replay::run_phase(threads, title, [this] { abort(); });
+	}
+
+	// A queue that is left alone holds device time, for all who use the device: the end of this process gives it back.
+	void abort()
+	{
+		if (machine_.is_ours())
+			machine_.kill();
+		else
+			machine_.give_up("another thread of this run has failed");
 	}
 
 	static bool cut_short(const std::vector<res::QueueAccount> &queues)
@@ -200,23 +235,54 @@ private:
 	std::string title_;
 	size_t most_spans_; // of each queue's commands in the measurement
 	Controller controller_;
+	const Beside *beside_ = nullptr; // null: all of the device is this run's
+	NamespaceInfo device_;           // what the run may use of it
 	uint64_t pattern_seed_;
 	replay::Plan plan_;
 	std::vector<std::unique_ptr<QueuePair>> queues_;
 	std::vector<std::unique_ptr<replay::Port>> ports_;
-	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, on an image that is kept
+	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, beside data of others
 };
+
+// What is known of a run before it begins; the workload is made ready for the device.
+res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const replay::TraceSurvey *trace)
+{
+	res::RunFacts facts;
+	facts.device = machine.config();
+	facts.attached = !machine.is_ours();
+	facts.workload = wl::workload_to_json(workload);
+	facts.virtual_clock = machine.region().header().virtual_clock;
+	facts.seed = workload.seed;
+	facts.mount_ns = machine.region().header().mount_ns;
+	if (trace)
+		facts.trace = trace->to_json(facts.device.namespace_kind == HZ_NS_ZONED && workload.mapping == wl::Mapping::direct);
+	return facts;
+}
+
+std::shared_ptr<const replay::TraceSurvey> make_ready(wl::Workload &workload, const hz_device_config &config)
+{
+	if (config.media_mode == HZ_MEDIA_TIMING_ONLY)
+		workload.verify = false; // such a device gives zeros
+	wl::choose_mapping(workload, config.namespace_kind == HZ_NS_ZONED);
+	return workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
+}
+
+void carry_out(Run &run, const wl::Workload &workload, const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
+{
+	run.prepare(trace, facts);
+	const GentleStop gentle; // from here on there is something to keep
+	run.measure(facts);
+	if (workload.verify && facts.interrupted.empty())
+		run.read_back(facts);
+	run.end();
+}
 
 } // namespace
 
 res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
-	if (options.config.media_mode == HZ_MEDIA_TIMING_ONLY)
-		workload.verify = false; // such a device gives zeros
-	const bool zoned = options.config.namespace_kind == HZ_NS_ZONED;
-	wl::choose_mapping(workload, zoned);
-	const auto trace = workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
+	const auto trace = make_ready(workload, options.config);
 	options.shm_bytes = shared_bytes(workload);
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
 	if (options.firmware.empty())
@@ -224,24 +290,27 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	if (options.plugin.empty() && options.virtual_clock)
 		options.plugin = locate_plugin();
 	auto machine = Machine::launch(options);
-	res::RunFacts facts;
+	res::RunFacts facts = facts_before(*machine, workload, trace.get());
 	facts.software = res::software_info(options.firmware, options.virtual_clock ? options.plugin : "");
-	facts.device = options.config;
-	facts.workload = wl::workload_to_json(workload);
-	facts.virtual_clock = options.virtual_clock;
-	facts.seed = workload.seed;
-	facts.mount_ns = machine->region().header().mount_ns;
-	if (trace)
-		facts.trace = trace->to_json(zoned && workload.mapping == wl::Mapping::direct);
 	Run run(*machine, workload, title, options.timeline ? res::most_command_spans : 0);
-	run.prepare(kept.get(), trace, facts);
-	GentleStop gentle; // from here on there is something to keep
-	run.measure(facts);
-	if (workload.verify && facts.interrupted.empty())
-		run.read_back(facts);
-	run.end();
+	run.begin(kept.get());
+	carry_out(run, workload, trace, facts);
 	facts.plugin_report = machine->plugin_report();
 	facts.timeline = machine->plugin_timeline();
+	facts.wall_s = seconds_since(start);
+	return facts;
+}
+
+res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload workload, const std::string &title)
+{
+	const auto start = Clock::now();
+	const auto trace = make_ready(workload, attached.config());
+	SharedDevice shared(overwrite);
+	res::RunFacts facts = facts_before(attached, workload, trace.get());
+	facts.software = res::software_of_others();
+	Run run(attached, workload, title, 0);
+	run.begin(shared);
+	carry_out(run, workload, trace, facts);
 	facts.wall_s = seconds_since(start);
 	return facts;
 }

@@ -86,7 +86,7 @@ void add_serve(CLI::App &app)
 	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
 	command->footer(
 		"The device is up until Ctrl-C or SIGTERM, which shut it down in order. Other processes of this user, up to 64 at once, use it by\n"
-		"its run folder, which is printed: info, nvme, fio and programs of libhartzone or its Python package. One that dies takes nothing\n"
+		"its run folder, which is printed: run, info, nvme, fio, rocksdb and programs of libhartzone or its Python package. One that dies takes nothing\n"
 		"from the others; those that are still there at the shutdown get errors. Behind --: a command to run on the device, which ends\n"
 		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
 		"Examples:\n"

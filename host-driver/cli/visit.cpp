@@ -13,16 +13,20 @@
 
 namespace hz::cli {
 
-void VisitFlags::add_to(CLI::App &command, const std::string &clock)
+void add_attach(CLI::App &command, std::string &folder)
 {
-	machine.add_to(command, clock);
-	add_text(command, "--attach", attach, "FOLDER",
+	add_text(command, "--attach", folder, "FOLDER",
 		 "Use the device that ./hartzone serve keeps up, by its run folder, instead of one of our own. Default: $HARTZONE_ATTACH");
 }
 
-std::string VisitFlags::folder() const
+void VisitFlags::add_to(CLI::App &command, const std::string &clock)
 {
-	const std::string given = machine.given();
+	machine.add_to(command, clock);
+	add_attach(command, attach);
+}
+
+std::string attach_folder(const std::string &attach, const std::string &given)
+{
 	const char *variable = std::getenv(attach_variable);
 	if (!attach.empty() && !given.empty())
 		throw Error("--attach names a device that is up already: leave out " + given + ", which is for a new one");

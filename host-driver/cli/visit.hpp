@@ -16,13 +16,18 @@ namespace hz::cli {
 // The variable that names the run folder of a device that is up, for commands which get no --attach and no option of a device.
 inline constexpr const char *attach_variable = "HARTZONE_ATTACH";
 
+void add_attach(CLI::App &command, std::string &folder);
+// The run folder to attach to: `attach`, or the variable's unless `given`, an option of a new device, is there; or nothing. Throws Error
+// when options contradict each other, or there is no such folder.
+std::string attach_folder(const std::string &attach, const std::string &given);
+
 struct VisitFlags {
 	MachineFlags machine;
 	std::string attach;
 
 	void add_to(CLI::App &command, const std::string &clock = "virtual");
-	// The run folder to attach to, or nothing. Throws Error when options contradict each other; to be asked before anything is started.
-	std::string folder() const;
+	// As attach_folder(); to be asked before anything is started.
+	std::string folder() const { return attach_folder(attach, machine.given()); }
 };
 
 class Visit {

@@ -2,33 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_image.hpp"
 
-#include <algorithm>
-
 namespace hz {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-constexpr const char *go_on = ": --format-image begins with an empty image, another --image with another one";
-
-// Sectors that hold data which an earlier run may have been promised.
-bool overwrites(const wl::Workload &workload, const NamespaceInfo &device)
-{
-	if (workload.trace)
-		return !device.zoned;
-	return std::any_of(workload.threads.begin(), workload.threads.end(), [&](const wl::ThreadSpec &t) {
-		return (!device.zoned || t.area == wl::Area::conventional) && (t.read_ratio < 1 || t.prefill > 0);
-	});
-}
-
-bool names_zones(const wl::Workload &workload)
-{
-	return std::any_of(workload.threads.begin(), workload.threads.end(),
-			   [](const wl::ThreadSpec &t) { return t.first_zone != wl::any_zone; });
-}
-
-} // namespace
 
 KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
 {
@@ -41,10 +17,10 @@ void KeptImage::refuse_unless_beside(const wl::Workload &workload, const Namespa
 {
 	if (!fresh_ && overwrites(workload, device))
 		throw wl::WorkloadError("the image " + image_.string() +
-					" was used before, and this workload would overwrite sectors of earlier runs" + go_on);
+					" was used before, and this workload would overwrite sectors of earlier runs" + go_on());
 	if (names_zones(workload) && !view_.whole())
 		throw wl::WorkloadError("the workload names its zones (first_zone), but " + std::to_string(view_.kept_zones()) +
-					" zones of the image " + image_.string() + " hold data of earlier runs" + go_on);
+					" zones of the image " + image_.string() + " hold data of earlier runs" + go_on());
 }
 
 // They would be written, and nobody could tell any more what was lost.
@@ -56,7 +32,7 @@ void KeptImage::refuse_lost_zones(const NamespaceInfo &device, const std::vector
 				throw wl::WorkloadError("zone " + std::to_string(z) + " of the image " + image_.string() +
 							" is empty, but by the record " + ack_record_of(image_).string() +
 							" it holds data of an earlier run: ./hartzone verify --image " + image_.string() +
-							" tells what is missing; " + (go_on + 2));
+							" tells what is missing; " + (go_on() + 2));
 			});
 }
 
@@ -70,7 +46,7 @@ void KeptImage::begin(const wl::Workload &workload, const NamespaceInfo &device,
 	const bool unknown = starts > 1 && !record_->runs(); // somebody else may have written anything
 	if (record_->runs() && record_->last_start() >= starts)
 		throw wl::WorkloadError("the record " + file.string() + " knows of later runs than the image, so it is of another one" +
-					go_on);
+					go_on());
 	if (device.zoned)
 		view_ = ZoneView(device, zones);
 	fresh_ = !unknown && !record_->overwritable();

@@ -6,12 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "keep/kept_port.hpp"
-#include "workload/spec.hpp"
+#include "keep/beside.hpp"
 
 namespace hz {
 
-class KeptImage {
+class KeptImage final : public Beside {
 public:
 	// Before the device starts. format: the image begins anew, and so does its record.
 	KeptImage(std::filesystem::path image, bool format);
@@ -20,10 +19,8 @@ public:
 	void begin(const wl::Workload &workload, const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones,
 		   uint64_t starts);
 
-	const ZoneView &view() const { return view_; }
-	bool fresh() const { return fresh_; }           // sectors that can be overwritten never were written
-	uint64_t pattern_seed() const { return seed_; } // of this run's data: another one for each run
-	std::unique_ptr<KeptPort> port(replay::Port &queue)
+	const char *go_on() const override { return ": --format-image begins with an empty image, another --image with another one"; }
+	std::unique_ptr<KeptPort> port(replay::Port &queue) const override
 	{
 		return std::make_unique<KeptPort>(queue, view_, patterns_ ? record_.get() : nullptr, seed_, volatile_cache_);
 	}
@@ -33,9 +30,7 @@ private:
 	void refuse_lost_zones(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones) const;
 
 	std::filesystem::path image_;
-	ZoneView view_;
-	uint64_t seed_ = 0;
-	bool fresh_ = true, patterns_ = true, volatile_cache_ = true;
+	bool patterns_ = true, volatile_cache_ = true;
 	std::unique_ptr<AckRecord> record_;
 };
 

@@ -8,29 +8,27 @@ namespace hz {
 
 ZoneView::ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones) : zone_size_(device.zone_size_sectors)
 {
-	std::vector<uint64_t> usable;
 	seen_zone_.resize(zones.size());
 	for (size_t z = 0; z < zones.size(); z++) {
 		const auto state = static_cast<nvme_zone_state>(zones[z].state >> 4);
 		const bool mine = zones[z].type == NVME_ZT_CONVENTIONAL || state == NVME_ZS_EMPTY;
-		seen_zone_[z] = usable.size();
+		seen_zone_[z] = device_zone_.size();
 		if (mine)
-			usable.push_back(z);
+			device_zone_.push_back(z);
 		kept_ += !mine;
 		active_ += state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN || state == NVME_ZS_CLOSED;
 	}
-	if (kept_)
-		device_zone_ = usable;
 }
 
-NamespaceInfo ZoneView::seen(NamespaceInfo device) const
+NamespaceInfo ZoneView::seen(NamespaceInfo device, const std::string &go_on) const
 {
 	if (whole())
 		return device;
 	if (device.max_active && active_ >= device.max_active)
-		throw wl::WorkloadError("earlier runs left " + std::to_string(active_) +
-					" zones of the image partly written, and the device allows no more "
-					"active ones: --format-image erases them, another --image has none");
+		throw wl::WorkloadError(std::to_string(active_) +
+					" zones are partly written, not by this run, and the device allows no more active ones" + go_on);
+	if (device_zone_.empty())
+		throw wl::WorkloadError("all " + std::to_string(kept_) + " zones hold data, not of this run" + go_on);
 	device.zones = device_zone_.size();
 	device.size_sectors = device.zones * zone_size_;
 	if (device.max_active)

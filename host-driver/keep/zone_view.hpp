@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "nvme.h"
@@ -16,10 +17,10 @@ public:
 	ZoneView() = default; // all there is, as it is
 	ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones);
 
-	bool whole() const { return device_zone_.empty(); }
+	bool whole() const { return kept_ == 0; }
 	// The device as a run sees it: with these zones only, and as many active ones as are left beside those that are active already. Throws
-	// wl::WorkloadError if none is.
-	NamespaceInfo seen(NamespaceInfo device) const;
+	// wl::WorkloadError if none is, which ends with `go_on`.
+	NamespaceInfo seen(NamespaceInfo device, const std::string &go_on) const;
 	uint64_t zone_size() const { return zone_size_; } // sectors
 	uint64_t kept_zones() const { return kept_; }     // sequential ones that hold data
 	uint64_t to_device(uint64_t lba) const;
@@ -28,7 +29,7 @@ public:
 private:
 	uint64_t zone_size_ = 1, kept_ = 0;
 	uint32_t active_ = 0;
-	std::vector<uint64_t> device_zone_; // by number in the view; empty: all
+	std::vector<uint64_t> device_zone_; // by number in the view
 	std::vector<uint64_t> seen_zone_;   // by number on the device
 };
 

@@ -270,7 +270,9 @@ json failures_json(const RunFacts &f)
 void add_verdict(json &out, const RunFacts &f)
 {
 	out["deterministic"] = false;
-	out["deterministic_reason"] = f.virtual_clock ? "the virtual clock plugin left no report" : "real clock";
+	out["deterministic_reason"] = f.attached        ? "the device was up before, for others too"
+				      : f.virtual_clock ? "the virtual clock plugin left no report"
+							: "real clock";
 	out["vclock"] = nullptr;
 	const json report = json::parse(f.plugin_report, nullptr, false);
 	if (!report.is_object())
@@ -317,6 +319,7 @@ json result_json(const RunFacts &f)
 		{"seed", f.seed},
 		{"elapsed_ns", f.elapsed_ns},
 		{"mount_ns", f.mount_ns},
+		{"attached", f.attached},
 		{"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)},
 		{"queues", queues_json(f)},

@@ -21,10 +21,12 @@ struct RunFacts {
 	nlohmann::json workload; /* echo */
 	nlohmann::json software; /* what ran: software.hpp */
 	bool virtual_clock = true;
+	bool attached =
+		false; /* to a device of another process: counters include what others did meanwhile, and some facts are its owner's */
 	uint64_t seed = 0;
 	uint64_t elapsed_ns = 0; /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
-	uint64_t kept_zones = 0;             /* of the image, that hold data of earlier runs and were left alone */
+	uint64_t kept_zones = 0;             /* that hold data of earlier runs or of others and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */
 	std::vector<QueueAccount> read_back; /* of the verification after the measurement */

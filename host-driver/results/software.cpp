@@ -52,6 +52,11 @@ std::string qemu_version()
 
 } // namespace
 
+json software_of_others()
+{
+	return {{"firmware", nullptr}, {"plugin", nullptr}, {"driver", {{"build_id", or_null(own_build_id())}}}, {"qemu", nullptr}};
+}
+
 json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin)
 {
 	const std::string image = bytes_of(firmware);

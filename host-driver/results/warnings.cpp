@@ -79,7 +79,7 @@ std::vector<std::string> warnings(const json &result)
 	if (!result["interrupted"].is_null())
 		out.push_back(cut_short(result["interrupted"]));
 	if (count(result["kept_zones"]))
-		out.push_back(number(result["kept_zones"]) + " zones of the image hold data of earlier runs and were left as they are");
+		out.push_back(number(result["kept_zones"]) + " zones hold data of others or of earlier runs and were left as they are");
 	if (result["trace"].is_object())
 		add_trace(result, out);
 	return out;

@@ -102,6 +102,7 @@ bool Machine::alive() const { return impl_->up.load(std::memory_order_relaxed); 
 void Machine::check() const { impl_->check(); }
 void Machine::check_waiting() const { impl_->check_waiting(); }
 void Machine::kill() { impl_->signal_qemu(SIGKILL); }
+void Machine::give_up(const std::string &why) { impl_->tell(why); }
 int Machine::qemu_pid() const { return impl_->qemu_pid; }
 int Machine::daemon_pid() const { return impl_->daemon_pid; }
 std::string Machine::console() const { return read_tail(impl_->command.console()); }

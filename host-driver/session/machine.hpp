@@ -82,8 +82,10 @@ public:
 	void require_exit(std::chrono::milliseconds timeout);
 	// Asks QEMU to end (SIGTERM), then kills it: results that the plugin writes at exit are kept.
 	ExitStatus stop(std::chrono::milliseconds grace = std::chrono::milliseconds(2000));
-	// Power cut: SIGKILL to QEMU, at once.
+	// Power cut: SIGKILL to QEMU, at once; not of an attached machine.
 	void kill();
+	// Ends all waits for the machine with an Error of this sentence; the machine runs on.
+	void give_up(const std::string &why);
 	ExitStatus exit_status() const;
 	int qemu_pid() const;
 	int daemon_pid() const;

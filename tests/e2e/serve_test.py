@@ -1,6 +1,7 @@
 """A device that stays up: used by processes at once and in turn, by one that is killed, and shut down in order by a signal, with an image
 that keeps what was written; nothing is left behind."""
 # SPDX-License-Identifier: BSD-3-Clause
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -13,19 +14,13 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest import processes  # noqa: E402
 from hztest.needs import device_problem  # noqa: E402
 
 MISSING = device_problem()
 DRIVER, GUEST = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_GUEST", "")
 BLOCK = 4096
 HANG_S = 200  # longer than any load explains
-
-
-def is_one_of_ours(pid, base):
-    try:
-        return str(base).encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -73,7 +68,7 @@ class Serve(unittest.TestCase):
         device.send_signal(number)
         self.assertEqual((device.wait(HANG_S), device.stderr.read()), (0, ""))
         self.assertEqual(list(self.base.iterdir()), [])
-        self.assertEqual([pid for pid in os.listdir("/proc") if pid.isdigit() and is_one_of_ours(pid, self.base)], [])
+        self.assertEqual(processes.naming(self.base), [])
 
     def test_several_at_once_one_of_them_killed(self):
         device, folder = self.up("--image", self.image)
@@ -119,11 +114,73 @@ class Serve(unittest.TestCase):
         self.assertEqual([zone["state"] for zone in json.loads(run.stdout)["zone_list"]], ["EMPTY", "FULL"])
         self.assertEqual(list(self.base.iterdir()), [])
 
+    def workload(self, name, *threads):
+        """A short one, of a thread for each dict of keys."""
+        file = self.base.parent / (name + ".yaml")
+        common = {"read_ratio": 0.4, "block": "16 KiB", "queue_depth": 4, "total_ops": 60}
+        file.write_text(json.dumps({"name": name, "mapping": "direct", "threads": len(threads), "common": common, "each": threads}))
+        return file
+
+    def run_on(self, folder, workload, *words):
+        run = self.call("run", "--attach", folder, "--workload", workload, "--out", self.base.parent / workload.stem, *words)
+        result = json.loads((self.base.parent / workload.stem / "result.json").read_text())
+        return run, result
+
+    def test_runs_beside_the_data_of_others(self):
+        device, folder = self.up("--clock", "virtual")
+        data = bytes(i % 241 for i in range(BLOCK))
+        self.good("nvme", "--attach", folder, "write", "-s", 0, "-z", BLOCK, data=data)
+        for kept in (1, 3):
+            run, result = self.run_on(folder, self.workload("two", {"zones": 1}, {"zones": 1}))
+            self.assertEqual((run.returncode, result["attached"], result["kept_zones"], result["violations"]), (0, True, kept, []), run.stderr)
+            self.assertGreater(result["verified_bytes"], 0)
+            self.assertFalse(result["deterministic"])
+        self.assertEqual(self.good("nvme", "--attach", folder, "read", "-s", 0, "-z", BLOCK)[:BLOCK], data)
+        named = self.workload("named", {"zones": 1, "first_zone": 6})
+        run, result = self.run_on(folder, named)
+        self.assertEqual((run.returncode, result["violations"]), (0, []), run.stderr)
+        run, result = self.run_on(folder, named)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("names zone 6 (first_zone), which holds data of others", result["error"])
+        run, result = self.run_on(folder, self.workload("many", {"zones": 9}))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("6 zones are partly written, not by this run", result["error"])
+        self.stopped(device, signal.SIGINT)
+
+    def test_runs_at_once_keep_apart_by_naming_zones(self):
+        device, folder = self.up()
+        first, second = self.workload("first", {"zones": 1, "first_zone": 2}), self.workload("second", {"zones": 1, "first_zone": 3})
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for run, result in pool.map(lambda workload: self.run_on(folder, workload), (first, second)):
+                self.assertEqual((run.returncode, result["violations"]), (0, []), run.stderr)
+        self.stopped(device, signal.SIGTERM)
+
+    def test_a_run_whose_device_ends(self):
+        device, folder = self.up()
+        long = self.workload("long", {"zones": 4, "total_ops": 10000000, "block": "4 KiB"})
+        run = subprocess.Popen([DRIVER, "run", "--attach", folder, "--workload", str(long)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=self.environment, text=True)
+        self.assertIn("long on small", run.stdout.readline())
+        self.stopped(device, signal.SIGTERM)
+        _, said = run.communicate(timeout=HANG_S)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(said, "closed it or ended|does not run|ended")
+
+    def test_blocks_of_others_are_written_on_demand_only(self):
+        device = self.call("serve", "--device", "legacy", "--", "sh", "-c", f"""
+            {DRIVER} run --workload {self.workload("blocks", {})} && exit 9
+            {DRIVER} run --workload {self.workload("blocks", {})} --overwrite || exit 8""")
+        self.assertEqual(device.returncode, 0, device.stderr)
+        self.assertIn(b"blocks that may hold data of others on this device: --overwrite lets it", device.stderr)
+
     def test_what_is_refused(self):
         self.environment["HARTZONE_QEMU"] = "/bin/false"
         for words, says in ((("serve", "--list", "--device", "small"), "leave out --device"),
                             (("serve", "--", "/nonexistent"), "there is no program /nonexistent"),
                             (("info", "--attach", "/tmp", "--device", "small"), "leave out --device"),
+                            (("run", "--attach", "/tmp", "--device", "small"), "leave out --device"),
+                            (("run", "--attach", "/tmp", "--timeline", "x"), "leave out --timeline"),
+                            (("run", "--overwrite"), "give --attach too"),
                             (("info", "--attach", "/nonexistent"), "there is no run folder /nonexistent")):
             run = self.call(*words)
             self.assertEqual((run.returncode, run.stdout, len(run.stderr.splitlines())), (1, b"", 1), words)

@@ -1,0 +1,24 @@
+// Beside: what a workload needs for itself.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "keep/beside.hpp"
+
+#include <algorithm>
+
+namespace hz {
+
+bool overwrites(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	if (workload.trace)
+		return !device.zoned;
+	return std::any_of(workload.threads.begin(), workload.threads.end(), [&](const wl::ThreadSpec &t) {
+		return (!device.zoned || t.area == wl::Area::conventional) && (t.read_ratio < 1 || t.prefill > 0);
+	});
+}
+
+bool names_zones(const wl::Workload &workload)
+{
+	return std::any_of(workload.threads.begin(), workload.threads.end(),
+			   [](const wl::ThreadSpec &t) { return t.first_zone != wl::any_zone; });
+}
+
+} // namespace hz
