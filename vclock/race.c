@@ -90,7 +90,8 @@ static bool conflicts(const struct vc_cell *cell, const struct vc_cell *now)
 	       !(cell->access & now->access & VC_RACE_ATOMIC);
 }
 
-/* The cell to overwrite: one that the new access makes superfluous, else a free one, else by turns. */
+/* The cell to overwrite: one that the new access makes superfluous, else a free one, else one that is known to have been before (a third
+ * hart may not know it), else by turns. */
 static struct vc_cell *victim(struct vc_cell *cells, const struct vc_cell *now)
 {
 	for (unsigned i = 0; i < VC_SHADOW_CELLS; i++)
@@ -98,7 +99,10 @@ static struct vc_cell *victim(struct vc_cell *cells, const struct vc_cell *now)
 		    (cells[i].access == now->access || now->access == VC_RACE_STORE))
 			return &cells[i];
 	for (unsigned i = 0; i < VC_SHADOW_CELLS; i++)
-		if (!cells[i].epoch || cells[i].epoch <= clocks[now->hart].at[cells[i].hart])
+		if (!cells[i].epoch)
+			return &cells[i];
+	for (unsigned i = 0; i < VC_SHADOW_CELLS; i++)
+		if (cells[i].epoch <= clocks[now->hart].at[cells[i].hart])
 			return &cells[i];
 	return &cells[now->epoch % VC_SHADOW_CELLS];
 }

@@ -50,7 +50,7 @@ MODULES = {
                                                  "session_stall_test", "session_attach_test"),
                       machine=("session_machine_test",), plain=("session_c_api_test", "session_c_commands_test", "session_c_async_test"),
                       targets=("soft_machine",)),
-    "vclock": Module(("vclock",), machine=("vclock_parts_test",),
+    "vclock": Module(("vclock",), machine=("vclock_parts_test", "vclock_order_test"),
                      tests=("vclock.programs", "vclock.waiting", "vclock.race", "vclock.jitter", "vclock.freeze", "vclock.bulk",
                             "vclock.ledger", "vclock.locks", "vclock.stopping", "vclock.determinism", "vclock.accuracy",
                             "vclock.futex.freeze", "e2e.timeline"),

@@ -174,7 +174,7 @@ class Options(ProbeCase):
                 (["ram=RAM", "cache_bytes=1000"], "option cache_bytes=1000 is not possible with 8 ways of 64 bytes"),
                 (["ram=RAM", "cache_bytes=1536"], "option cache_bytes=1536 is not possible with 8 ways of 64 bytes"),
                 (["ram=RAM", "harts=2"], "option harts=2, but the machine has 1"),
-                (["ram=RAM", "elf=RAM"], "option elf="),
+                (["ram=RAM", "elf=/dev/null"], "option elf=/dev/null is unusable"),
                 (["ram=RAM", "trace=/nonexistent/trace"], "option trace=/nonexistent/trace is unusable"),
                 ([], "option ram=FILE is missing"),
                 (["ram=/nonexistent"], "cannot map /nonexistent: No such file")):
