@@ -192,6 +192,23 @@ TEST(LifeCycle, ShutdownOfADisabledControllerFlushesToo)
 	EXPECT_EQ(rig.header().boot_state, uint32_t{HZ_BOOT_STOPPED});
 }
 
+TEST(LifeCycle, AResetDuringTheFlushWaitsForItAndFlushesNoSecondTime)
+{
+	Rig rig;
+	rig.enable();
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.op == FTL_FLUSH ? 1000000u : 1000u}; };
+	rig.post(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	lt_host_turn(0);
+	rig.post(NVME_REG_CC, 0);
+	rig.run();
+	const auto flushes = [&] {
+		return std::count_if(rig.fake->log.begin(), rig.fake->log.end(), [](const Submitted &s) { return s.op == FTL_FLUSH; });
+	};
+	EXPECT_EQ(flushes(), 1);
+	EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
+	EXPECT_EQ(rig.fake->shut_down, 1);
+}
+
 TEST(LifeCycle, HostThatLeavesDuringTheFlushEndsTheRunWhenItIsDone)
 {
 	Rig rig;

@@ -388,6 +388,8 @@ TEST_F(Log, LockPageGrowsWithTheLocksAndMayBeReadInPieces)
 		ASSERT_EQ(log(HZ_LOG_LOCKS, 1000, at), 0);
 		ASSERT_EQ(std::memcmp(rig.at(rig.buffer()), whole.data() + at, std::min(1000u, bytes - at)), 0) << at;
 	}
+	EXPECT_EQ(log(HZ_LOG_LOCKS, 512, bytes), 0) << "at the end: nothing";
+	EXPECT_EQ(log(HZ_LOG_LOCKS, 512, bytes + 4), bad_field) << "behind the page";
 }
 
 TEST_F(Log, StatisticsResetMovesTheBaseline)

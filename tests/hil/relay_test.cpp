@@ -110,6 +110,51 @@ TEST_P(Relay, FeaturesReachAllHartsBeforeTheNextCommand)
 	}
 }
 
+TEST_P(Relay, TheWriteCacheIsOnInEachLifeOfTheController)
+{
+	uint8_t flags = 0;
+	rig.fake->script = [&](const ftl_request &req) {
+		flags = req.flags;
+		return Answer{};
+	};
+	for (int life = 0; life < 2; life++) {
+		rig.enable();
+		for (unsigned id : {1, 2}) {
+			auto queue = rig.make_queue(id, 8);
+			rig.open(queue);
+			EXPECT_EQ(io(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer())).status, 0);
+			EXPECT_EQ(flags & FTL_FUA, 0) << id;
+			rig.close(queue, rig.now());
+		}
+		ASSERT_EQ(rig.set_feature(NVME_FEAT_VOLATILE_WRITE_CACHE, 0).status, 0);
+		rig.set(NVME_REG_CC, 0);
+	}
+}
+
+TEST_P(Relay, InterruptsOfAllHartsAreSent)
+{
+	constexpr uint32_t interrupts = 2;
+	rig.enable();
+	for (unsigned id = 1; id <= 3; id++) {
+		Rig::Queue queue{id, 8, rig.allocate(4096), rig.allocate(4096)};
+		std::memset(static_cast<void *>(&rig.clock(id)), 0, sizeof(hz_queue_clock));
+		ASSERT_EQ(rig.create_cq(id, 8, queue.cq, 1 | interrupts, id), 0);
+		ASSERT_EQ(rig.create_sq(id, 8, queue.sq, id), 0);
+		rig.received();
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), rig.now());
+		rig.open(queue);
+		ring(queue);
+		rig.run_for(3000000);
+		std::vector<uint32_t> vectors;
+		for (const hz_link_message &message : rig.received())
+			if (message.type == HZ_LINK_IRQ)
+				vectors.push_back(message.offset);
+		EXPECT_EQ(vectors, std::vector<uint32_t>{id});
+		EXPECT_TRUE(rig.peek(queue));
+		rig.close(queue, rig.now());
+	}
+}
+
 TEST_P(Relay, DeletionWaitsForCommandsOnAnotherHart)
 {
 	rig.enable();

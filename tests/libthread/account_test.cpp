@@ -97,6 +97,11 @@ TEST(Account, ResetStartsANewAccountAndKeepsRoles)
 		EXPECT_EQ(t.elapsed_ns, 300u) << "hart " << i;
 	}
 	EXPECT_EQ(t.roles, other_role);
+	lt_hart_times_reset();
+	lt_host_run_until_idle();
+	lt_host_clock_set(1100);
+	lt_hart_times(1, &t);
+	EXPECT_EQ(t.elapsed_ns, 100u) << "as often as it is asked for";
 }
 
 // Hart 0 reads everybody's account while all bounce events.

@@ -176,6 +176,34 @@ TEST(Events, StopIsOnceAndHartsCanBeBuiltAgain)
 	}
 }
 
+TEST(Events, AnEventThatWaitsAloneMayBeTakenBack)
+{
+	Bench bench;
+	static int ran;
+	static lt_event ev[2];
+	lt_thread self{"t", 0};
+	const auto count = [](lt_event *) { ran++; };
+
+	ran = 0;
+	bench.simulated(2);
+	EXPECT_FALSE(lt_hart_has_mail());
+	EXPECT_FALSE(lt_hart_forget_mail(&ev[0])) << "it is not there";
+	lt_host_set_hart(1);
+	lt_post(&self, &ev[0], count);
+	lt_host_set_hart(0);
+	EXPECT_TRUE(lt_hart_has_mail());
+	EXPECT_TRUE(lt_hart_forget_mail(&ev[0]));
+	EXPECT_FALSE(lt_hart_has_mail());
+	lt_host_set_hart(1);
+	lt_post(&self, &ev[0], count);
+	lt_post(&self, &ev[1], count);
+	lt_host_set_hart(0);
+	EXPECT_TRUE(lt_hart_has_mail());
+	EXPECT_FALSE(lt_hart_forget_mail(&ev[0])) << "another one waits too";
+	lt_host_run_until_idle();
+	EXPECT_EQ(ran, 2);
+}
+
 TEST(Events, NumberOfHartsIsChecked)
 {
 	Bench bench;

@@ -298,6 +298,59 @@ TEST(Media, PowerCutAtEveryOperation)
 		}
 }
 
+// What is left of a unit in which power went is a beginning of it, none in many cases, and never all.
+TEST(Media, ATornProgramLeavesABeginning)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.cell = HZ_CELL_QLC;
+	cfg.program_pages = 4;
+	cfg.normal = {{85000, 86000, 87000, 88000}, {2500000}, 3500000, 0};
+	uint32_t longest = 0;
+	for (uint32_t block = 2; block < 8; block++)
+		for (uint32_t erases = 0; erases < 5; erases++) {
+			nand_policy policy{};
+			policy.power_cut_op = erases + 1;
+			auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
+			{
+				Rig r(cfg, &policy, image);
+				for (uint32_t i = 0; i < erases; i++)
+					ASSERT_EQ(erase(r, block), NAND_OK);
+				ASSERT_EQ(program(r, block, 0, 8, 0x77), NAND_POWER_OFF);
+			}
+			Rig r(cfg, nullptr, image);
+			uint32_t good = 0;
+			Sectors got(1);
+			while (good < 8 && read(r, block, good, 1, &got) == NAND_OK && got.oob[0].kind == HZ_OOB_DATA) {
+				ASSERT_EQ(got.bytes, std::vector<uint8_t>(4096, 0x77));
+				ASSERT_EQ(got.oob[0].lpa, 7 + good);
+				good++;
+			}
+			longest = std::max(longest, good);
+			ASSERT_LT(good, 8u);
+			for (uint32_t i = good; i < 8; i++)
+				ASSERT_EQ(read(r, block, i, 1), NAND_UNCORRECTABLE) << i;
+		}
+	EXPECT_GT(longest, 3u) << "some are long";
+}
+
+TEST(Media, WithoutAPolicyPowerStays)
+{
+	const hz_device_config cfg = rig::small_config();
+	Rig r(cfg);
+	nand_media media;
+	ASSERT_EQ(nand_media_init(&media, &cfg, &r.map, r.image()->base(), r.image()->bytes(), nullptr), nullptr);
+	EXPECT_EQ(media.nand.power_cut_ns, 0u);
+}
+
+TEST(Media, AReadThatNeedsNoRetryIsNotLost)
+{
+	Rig r(rig::small_config());
+	ASSERT_EQ(program(r, 4, 0, 2), NAND_OK);
+	bool lost = true;
+	EXPECT_EQ(r.media.nand.ops->read_retries(&r.media.nand, r.addr(0, 4, 0), 2, 0, &lost), 0u);
+	EXPECT_FALSE(lost);
+}
+
 TEST(Media, AWriterKilledInsideAProgramLeavesATornSector)
 {
 	Rig r(rig::small_config());

@@ -131,9 +131,11 @@ TEST(Pci, SkipsIoBarsAndReadsAllFunctions)
 	pci_bus bus;
 	pci_access access = hardware.access();
 	machine m = board();
+	hardware.write((3 << 15) + 0x10, 0xc000);
 	ASSERT_EQ(pci_scan(&bus, &access, &m), nullptr);
 	ASSERT_EQ(bus.count, 2u);
 	EXPECT_EQ(bus.function[0].bar[0].bytes, 0u);
+	EXPECT_EQ(hardware.read((3 << 15) + 0x10), 0xc001u) << "where it was";
 	EXPECT_EQ(bus.function[0].bar[1].bytes, 4096u);
 	EXPECT_EQ(bus.function[1].device, 11u);
 }

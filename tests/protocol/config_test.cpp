@@ -450,6 +450,23 @@ TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)
 	EXPECT_LT(layout.image_bytes, 2 * (layout.data_offset + sectors * 4096 + HZ_NAND_HEADER_BYTES));
 }
 
+TEST(Config, ImageHasRoomForItsLastHeaderWhateverItsSize)
+{
+	hz_device_config cfg = legal_config();
+	hz_nand_layout layout;
+	uint32_t tight = 0;
+	for (cfg.page_bytes = 4096; cfg.page_bytes <= 32768; cfg.page_bytes *= 2)
+		for (cfg.pages_per_block = 1; cfg.pages_per_block <= 64; cfg.pages_per_block++)
+			for (cfg.blocks_per_plane = 1; cfg.blocks_per_plane <= 512; cfg.blocks_per_plane++) {
+				hz_nand_layout_of(&cfg, &layout);
+				const uint64_t end =
+					layout.data_offset + 8ull * cfg.blocks_per_plane * cfg.pages_per_block * cfg.page_bytes;
+				ASSERT_LE(end, layout.header_copy_offset) << cfg.blocks_per_plane << " blocks of " << cfg.pages_per_block;
+				tight += end + HZ_NAND_HEADER_BYTES > layout.header_copy_offset;
+			}
+	EXPECT_GT(tight, 0u);
+}
+
 // The least number that the sentence names is enough, and one less is not: for all kinds of devices.
 TEST(Config, TheLeastSlcRegionIsNamed)
 {

@@ -172,7 +172,9 @@ TEST_P(Passes, TakeTheSumOfTheirPasses)
 	uint64_t wanted = 0;
 	for (uint32_t pass = 0; pass < std::max(1u, GetParam()); pass++)
 		wanted += in + cfg.normal.program_ns[pass];
-	EXPECT_EQ(r.run(r.program(0, 3, 0, 8)).took_ns(), wanted);
+	const Txn &alone = r.run(r.program(0, 3, 0, 8));
+	EXPECT_EQ(alone.took_ns(), wanted);
+	EXPECT_EQ(alone.txn.start_ns, alone.txn.submit_ns) << "with the first pass";
 	EXPECT_EQ(r.run(r.program(0, 0, 0, 1)).took_ns(), command_ns + 10000 + 75000);
 	Txn &first = r.program(0, 3, 8, 8), &second = r.program(0, 3, 16, 8);
 	r.submit_list({&first, &second});

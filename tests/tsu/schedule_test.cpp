@@ -391,6 +391,55 @@ TEST(Schedule, PowerCutAtADeviceTimeTearsWhatTheCellsWereDoing)
 			cut_at_time(cut, threads);
 }
 
+TEST(Schedule, PowerGoesWhileNothingIsToDoToo)
+{
+	static int lost;
+	for (uint32_t threads : {1u, 2u}) {
+		lost = 0;
+		nand_policy policy{};
+		policy.power_cut_ns = 5000;
+		policy.power_lost = [](void *) { lost++; };
+		hz_device_config cfg = rig::small_config();
+		cfg.channels = 2;
+		cfg.harts = 3;
+		cfg.tsu_count = threads;
+		cfg.tsu_hart[1] = 2;
+		Rig r(cfg, &policy);
+		lt_host_run_until_idle();
+		EXPECT_EQ(lost, 1);
+		EXPECT_EQ(clock_now_ns(), 5000u);
+	}
+}
+
+// A read that waits for a write of its block goes with it; when both have ended, the block's next write has its own class again.
+TEST(Schedule, ABlocksWritesKeepNoClassOfEarlierOnes)
+{
+	Rig r(rig::small_config());
+	Txn &before = r.program(0, 4, 0, 2), &follower = r.read(0, 4, 0, 1);
+	start_order(r, {&before, &follower});
+	Txn &gc = r.program(0, 4, 2, 2, HZ_CAUSE_GC), &write = r.program(0, 5, 0, 2);
+	EXPECT_EQ(start_order(r, {&gc, &write}), (std::vector<const Txn *>{&write, &gc}));
+}
+
+// The bus of a channel is given to commands first, so that cells work while data cross.
+TEST(Schedule, AShortCommandGetsTheBusBeforeData)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.chips_per_channel = 3;
+	Rig r(cfg);
+	for (int round = 0; round < 2; round++) {
+		const uint32_t sector = 2 * static_cast<uint32_t>(round);
+		Txn &busy = r.program(0, 4, sector, 2), &data = r.program(1, 4, sector, 2), &command = r.read(2, 4, 0, 1);
+		r.submit(busy);
+		lt_host_run_until(clock_now_ns() + 1000);
+		r.submit(data);
+		r.submit(command);
+		lt_host_run_until_idle();
+		EXPECT_EQ(busy.txn.start_ns, busy.txn.submit_ns);
+		EXPECT_LT(command.txn.start_ns, data.txn.start_ns);
+	}
+}
+
 // Power goes while a read runs for which a program, or an erase, was suspended: what it had begun stays half done.
 TEST(Schedule, PowerCutTearsWhatIsSuspended)
 {

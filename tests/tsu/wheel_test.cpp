@@ -42,6 +42,17 @@ TEST(Wheel, GivesEventsInOrderOfTimeThenOfArrival)
 	}
 }
 
+TEST(Wheel, ManyEventsOfOneTimeAreNotMovedEachTimeThatOneIsTaken)
+{
+	auto wheel = std::make_unique<event_wheel>();
+	std::vector<wheel_node> nodes(1000);
+	for (wheel_node &node : nodes)
+		wheel_add(wheel.get(), &node, 5000);
+	for (wheel_node &node : nodes)
+		ASSERT_EQ(wheel_take(wheel.get(), 5000), &node);
+	EXPECT_LE(wheel->steps, nodes.size() * WHEEL_LEVELS);
+}
+
 TEST(Wheel, IsEmptyAtFirst)
 {
 	auto wheel = std::make_unique<event_wheel>();

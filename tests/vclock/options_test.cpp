@@ -215,6 +215,9 @@ TEST(Options, PresetsSetEveryCost)
 		EXPECT_EQ(o.cache_bytes, from.cache_bytes);
 		EXPECT_EQ(o.cache_ways, from.cache_ways);
 	}
+	// A hit, and a line of another core of the socket: docs/virtual-clock.md says where from.
+	EXPECT_EQ(Parsed({"preset=server"}).options.cost.local, 20u);
+	EXPECT_EQ(Parsed({"preset=server"}).options.cost.remote, 124u);
 	EXPECT_STREQ(Parsed({}).options.preset, presets[HZ_CLOCK_DEFAULT].word);
 	const Parsed unknown({"preset=nosuch"});
 	EXPECT_FALSE(unknown.good);
