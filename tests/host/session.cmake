@@ -6,7 +6,7 @@ hz_gtest(session_prp_test session_prp_test.cpp LIBS hz_session)
 hz_gtest(session_interrupt_test session_interrupt_test.cpp LIBS hz_session)
 hz_gtest(session_link_test session_link_test.cpp LIBS hz_session)
 hz_gtest(session_process_test session_process_test.cpp LIBS hz_session)
-hz_gtest(session_queue_test session_queue_test.cpp LIBS hz_session)
+hz_gtest(session_queue_test session_queue_test.cpp LIBS hz_session hz_base_config)
 hz_gtest(session_stall_test session_stall_test.cpp LIBS hz_session)
 # A machine in software under the real session, so that attached processes can be tested under sanitizers too.
 add_executable(soft_machine soft_machine.cpp)

@@ -132,6 +132,14 @@ static void wrong_arguments(void)
 	require(!hartzone_launch(&nowhere) && strstr(hartzone_error_text(HARTZONE_ERROR), "/nowhere.yaml"), "no device file", 0);
 }
 
+static void error_texts(void)
+{
+	require(strstr(hartzone_error_text(0), "success") != NULL, "0 is success", 0);
+	require(!strstr(hartzone_error_text(0x7ff), "not a value"), "the last status there may be", 0);
+	require(strstr(hartzone_error_text(0x800), "2048 is not a value") != NULL, "no status", 0);
+	require(strstr(hartzone_error_text(-5), "-5 is not a value") != NULL, "no code", 0);
+}
+
 int main(void)
 {
 	char image[] = "/tmp/hz-c-api-XXXXXX";
@@ -142,6 +150,7 @@ int main(void)
 	close(fd);
 	for (size_t i = 0; i < sizeof(out); i++)
 		out[i] = (unsigned char)(i * 7 + i / 251);
+	error_texts();
 	require(hartzone_attach("/nowhere") == NULL, "attach to nothing fails", 0);
 	first_life(image);
 	second_life(image);

@@ -247,7 +247,11 @@ TEST(QueueTable, AllIdsAndNoMore)
 	EXPECT_EQ(refusal(t.queues, hz::any_queue, {2, 4096, 0}), "all 64 queues are open: close one first");
 	t.queues.give(30);
 	EXPECT_EQ(t.queues.take(hz::any_queue, {2, 4096, 0}).qid, 30u);
+	for (unsigned i = 0; i <= 64; i++)
+		t.file.region.queue_clock(i).submitted = 5;
 	t.queues.reset();
+	for (unsigned i = 0; i <= 64; i++)
+		EXPECT_EQ(t.file.region.queue_clock(i).submitted, 0u) << i;
 	EXPECT_EQ(t.queues.take(hz::any_queue, {2, 4096, 0}).qid, 1u);
 }
 

@@ -152,6 +152,29 @@ TEST(Link, SilenceEndsAndTheCheckIsHeard)
 	EXPECT_EQ(error_of([&] { link.read32(0); }), "the machine is gone");
 }
 
+TEST(Link, APeerThatReadsNothingIsSilent)
+{
+	std::atomic<bool> over{false};
+	Peer deaf([&](Peer &) {
+		while (!over)
+			std::this_thread::sleep_for(1ms);
+	});
+	hz::Link link(deaf.host_fd);
+	const std::string words(4096, 'x');
+	while (::send(deaf.host_fd, words.data(), words.size(), MSG_DONTWAIT) > 0)
+		;
+	link.set_silence_limit(150ms);
+	std::string told;
+	std::thread asker([&] {
+		told = error_of([&] { link.read32(0); });
+		over = true;
+	});
+	EXPECT_TRUE(session_test::within(5s, [&] { return over.load(); }));
+	over = true; // and hangs up
+	asker.join();
+	EXPECT_NE(told.find("silent for 150 ms"), std::string::npos) << told;
+}
+
 TEST(Link, CtrlCEndsAWait)
 {
 	Peer peer([](Peer &p) {

@@ -18,6 +18,7 @@
 
 #include "session/error.hpp"
 #include "session/boot_watch.hpp"
+#include "session/locate.hpp"
 #include "session/process.hpp"
 #include "session/run_directory.hpp"
 #include "waiting.hpp"
@@ -227,6 +228,45 @@ TEST_F(RunBase, AWrongBaseIsToldWithItsRemedy)
 		EXPECT_EQ(error_of([] { hz::RunDirectory directory; }),
 			  "HARTZONE_RUN_BASE is " + (base / name).string() + ", which is no folder: make it, or unset the variable");
 	}
+}
+
+TEST_F(RunBase, ABaseThatMayNotBeWrittenIsTold)
+{
+	fs::permissions(base, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+	int ends[2];
+	ASSERT_EQ(pipe(ends), 0);
+	const pid_t child = fork();
+	if (child == 0) { // as somebody whom permissions bind
+		const std::string words = setuid(getuid() ? getuid() : 65534) ? "" : error_of([] { hz::RunDirectory directory; });
+		_exit(write(ends[1], words.data(), words.size()) < 0);
+	}
+	close(ends[1]);
+	char words[500] = "";
+	for (size_t at = 0; ssize_t n = read(ends[0], words + at, sizeof(words) - 1 - at); at += static_cast<size_t>(n))
+		ASSERT_GT(n, 0);
+	close(ends[0]);
+	waitpid(child, nullptr, 0);
+	EXPECT_EQ(std::string(words), "cannot write to " + base.string() +
+					      ", where runs live (HARTZONE_RUN_BASE names another folder): Permission denied");
+	fs::permissions(base, fs::perms::owner_all);
+}
+
+TEST_F(RunBase, ADaemonOfThePathIsTaken)
+{
+	const std::string before = std::getenv("PATH") ? std::getenv("PATH") : "";
+	const char *named = std::getenv("HARTZONE_VSOCK_DAEMON");
+	const std::string daemon = named ? named : "";
+	std::ofstream(base / "vhost-device-vsock") << "#!/bin/sh\n";
+	fs::permissions(base / "vhost-device-vsock", fs::perms::owner_all);
+	setenv("PATH", base.c_str(), 1);
+	unsetenv("HARTZONE_VSOCK_DAEMON");
+	EXPECT_EQ(hz::locate_vsock_daemon(), base / "vhost-device-vsock");
+	setenv("HARTZONE_VSOCK_DAEMON", "/bin/sh", 1);
+	EXPECT_EQ(hz::locate_vsock_daemon(), "/bin/sh");
+	unsetenv("HARTZONE_VSOCK_DAEMON");
+	if (named)
+		setenv("HARTZONE_VSOCK_DAEMON", daemon.c_str(), 1);
+	setenv("PATH", before.c_str(), 1);
 }
 
 TEST_F(RunBase, LiesWhereThereIsRoomAndSaysSoWhereThereIsNone)

@@ -17,7 +17,9 @@
 #include "session/error.hpp"
 #include "session/futex.hpp"
 #include "session/interrupt.hpp"
+#include "base_config.hpp"
 #include "session/machine.hpp"
+#include "session/promise_file.hpp"
 #include "session/queue_pair.hpp"
 #include "session/region_heap.hpp"
 
@@ -341,6 +343,76 @@ TEST(QueuePair, WaitHearsCtrlC)
 	EXPECT_THROW(qp.wait(), hz::Interrupted);
 	later.join();
 	hz::set_interrupted(false);
+}
+
+TEST(QueuePair, ReportsMustFitItsBuffers)
+{
+	Bench bench(true);
+	const auto pair = bench.queue(1, {4, 4096, 0});
+	EXPECT_THROW(pair->submit(*pair->acquire(), hz::QueuePair::zone_report(0, 4100), 0), hz::Error);
+	EXPECT_THROW(pair->submit(*pair->acquire(), hz::QueuePair::read(0, 2), 0), hz::Error);
+	pair->submit(*pair->acquire(), hz::QueuePair::zone_report(0, 4096), 0);
+}
+
+TEST(QueuePair, ACompletionOfNothingIsTold)
+{
+	for (const uint16_t cid : {1, 3, 4, 1000}) {
+		Bench bench(true);
+		const auto pair = bench.queue(1, {4, 4096, 0});
+		auto *cqe = reinterpret_cast<nvme_cqe *>(bench.machine->region().at(pair->cq_base(), sizeof(nvme_cqe)));
+		const uint16_t acquired = *pair->acquire();
+		ASSERT_NE(acquired, cid);
+		pair->submit(acquired, hz::QueuePair::flush(), 0);
+		EXPECT_TRUE(pair->reap().empty());
+		cqe->cid = cid;
+		store(cqe->status, uint16_t{1});
+		try {
+			pair->reap();
+			ADD_FAILURE() << cid;
+		} catch (const hz::Error &e) {
+			EXPECT_NE(std::string(e.what()).find("never submitted (id " + std::to_string(cid) + ")"), std::string::npos);
+		}
+	}
+}
+
+// The record of what was acknowledged (keep/ack_record.hpp), as far as others than its user change it.
+TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
+{
+	const auto directory = Bench::make();
+	hz_device_config config = support::base_config();
+	config.namespace_kind = HZ_NS_BLOCK;
+	config.blocks_per_plane = 64;
+	config.pages_per_block = 16;
+	const hz::Region owner = hz::Region::create(directory / "shm", 64 << 20, config, true);
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
+	ASSERT_GT(shape.namespace_sectors, 20u);
+	const uint64_t end = hz::promise_entries_at + 20 * hz::promise_entry_bytes;
+	std::ofstream(directory / "promises") << std::string(hz::promise_foreign_at, 'x') << '\0'
+					      << std::string(end - hz::promise_foreign_at - 1, 'x');
+	const auto machine = hz::Machine::attach(directory);
+	hz::PromiseFile promises(*machine);
+	std::string expected(end, 'x');
+	const auto content = [&] {
+		std::ifstream in(directory / "promises", std::ios::binary);
+		return std::string(std::istreambuf_iterator<char>(in), {});
+	};
+	const auto expect = [&](uint64_t lba, uint32_t sectors) {
+		expected[hz::promise_foreign_at] = 1;
+		expected.replace(hz::promise_entries_at + lba * hz::promise_entry_bytes, sectors * hz::promise_entry_bytes,
+				 sectors * hz::promise_entry_bytes, '\0');
+		EXPECT_EQ(content(), expected) << lba;
+	};
+	promises.before(hz::QueuePair::read(3, 2));
+	promises.before(hz::QueuePair::flush());
+	EXPECT_NE(content()[hz::promise_foreign_at], 1);
+	promises.before(hz::QueuePair::write(5, 3));
+	expect(5, 3);
+	promises.before(hz::QueuePair::write(0, 1));
+	expect(0, 1);
+	promises.before(hz::QueuePair::write(19, 1));
+	expect(19, 1);
+	fs::remove_all(directory);
 }
 
 TEST(QueuePair, RefusesWrongShapes)

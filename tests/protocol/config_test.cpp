@@ -459,8 +459,8 @@ TEST(Config, ImageHasRoomForItsLastHeaderWhateverItsSize)
 		for (cfg.pages_per_block = 1; cfg.pages_per_block <= 64; cfg.pages_per_block++)
 			for (cfg.blocks_per_plane = 1; cfg.blocks_per_plane <= 512; cfg.blocks_per_plane++) {
 				hz_nand_layout_of(&cfg, &layout);
-				const uint64_t end =
-					layout.data_offset + 8ull * cfg.blocks_per_plane * cfg.pages_per_block * cfg.page_bytes;
+				const uint64_t end = layout.data_offset +
+						     8ull * cfg.blocks_per_plane * cfg.pages_per_block * cfg.page_bytes;
 				ASSERT_LE(end, layout.header_copy_offset) << cfg.blocks_per_plane << " blocks of " << cfg.pages_per_block;
 				tight += end + HZ_NAND_HEADER_BYTES > layout.header_copy_offset;
 			}

@@ -28,7 +28,7 @@ static void nothing(void) {}
 
 void rig_start(unsigned harts)
 {
-	static const struct vc_token_hooks hooks = { nothing, nothing };
+	static const struct vc_token_hooks hooks = {nothing, nothing};
 
 	signal(SIGTERM, SIG_IGN); /* how QEMU is told that a run has failed */
 	memset(&vc, 0, sizeof(vc));
