@@ -183,6 +183,31 @@ TEST_F(Basic, BufferingCompletesEarlyAndFuaLate)
 }
 
 // More reads than flash transactions: the later ones are still waiting when the reset comes, and it must wait for them.
+// Each flush waits for what had landed when it began.
+TEST_F(Basic, AFlushWaitsForNothingThatCameLater)
+{
+	std::deque<Request> flushes;
+	ASSERT_EQ(r.write(0, 0, 3, 1), 0);
+	for (uint32_t zone : {1u, 2u}) {
+		r.submit(flushes.emplace_back(FTL_FLUSH, 0, 0));
+		lt_host_run_until(clock_now_ns() + 50000); // it programs for 75 us
+		ASSERT_FALSE(flushes.back().done);
+		Request write(FTL_WRITE, r.lba_of(zone), 3);
+		r.submit(write);
+		lt_host_run_until(clock_now_ns() + 10000);
+		ASSERT_TRUE(write.done);
+	}
+	r.submit(flushes.emplace_back(FTL_FLUSH, 0, 0));
+	lt_host_run_until_idle();
+	for (size_t i = 0; i < flushes.size(); i++) {
+		ASSERT_TRUE(flushes[i].done) << i;
+		EXPECT_EQ(flushes[i].status(), 0);
+		if (i)
+			EXPECT_GT(flushes[i].answered_ns, flushes[i - 1].answered_ns + 20000);
+	}
+	EXPECT_EQ(r.check(), "");
+}
+
 TEST_F(Basic, AResetWaitsForReadsUnderWay)
 {
 	EXPECT_EQ(r.write(0, 0, 96, 1), 0);

@@ -194,6 +194,28 @@ TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 	}
 }
 
+// Without a checkpoint nobody knows any more what a sector was whose record is lost: it is counted.
+TEST(ConventionalMount, WhatIsNotKnownIsCounted)
+{
+	Rig r(conventional_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	ConventionalDriver driver(r, 1);
+	driver.fill(96);
+	ASSERT_EQ(r.come_to_rest(), 0);
+	const uint32_t backing = r.shape.zones;
+	uint32_t lost = 0;
+	for (uint32_t at : {30, 31, 50}) {
+		const uint64_t record = r.record_at(backing, at);
+		ASSERT_NE(record, UINT64_MAX);
+		rig::lose_record(r.media, record);
+		lost++;
+	}
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.found_damage().unknown_sectors, lost);
+	EXPECT_EQ(r.found_damage().lost_sectors, 0u);
+	EXPECT_EQ(r.check(), "");
+}
+
 // A zone that can be programmed no more loses what its buffer held, and the map goes on naming that: mount must not believe it.
 TEST(BoundedMount, PlacesThatWereLostAreNotBelieved)
 {

@@ -65,10 +65,15 @@ TEST(ConventionalSpace, StopsAtTheCapacityOfAZone)
 	write_at(r, r.lba_of(1, 90), 6, 100);
 	write_at(r, r.lba_of(1, 90), 7, 100, NVME_ZONE_BOUNDARY);
 	write_at(r, r.lba_of(1, 100), 1, 100, NVME_ZONE_BOUNDARY);
+	write_at(r, r.lba_of(2, 0), 10, 500);
 	Request read(FTL_READ, r.lba_of(1, 90), 48); // into the next zone
 	ASSERT_EQ(r.run(read), 0);
 	for (uint32_t i = 0; i < 48; i++)
-		EXPECT_TRUE(sector_is(read.pages[i], i < 6 ? 100 + i : 0)) << i;
+		EXPECT_TRUE(sector_is(read.pages[i], i < 6 ? 100 + i : i < 38 ? 0 : 500 + i - 38)) << i;
+	Request last(FTL_READ, r.lba_of(1, 80), 20); // to where nothing is
+	ASSERT_EQ(r.run(last), 0);
+	for (uint32_t i = 0; i < 20; i++)
+		EXPECT_TRUE(sector_is(last.pages[i], i >= 10 && i < 16 ? 90 + i : 0)) << i;
 }
 
 TEST(ConventionalSpace, RefusesZoneCommands)

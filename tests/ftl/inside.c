@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inside.h"
 
+#include "block/superblock.h"
+#include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "places/places.h"
 #include "slc/staged.h"
@@ -11,6 +13,17 @@
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
+
+void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
+{
+	switch (fault) {
+	case RIG_SHARED_SUPERBLOCK: ftl->extent[number]->superblock = ftl->extent[number - 1]->superblock; break;
+	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
+	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].stream, STREAM_HOT); break;
+	}
+}
+
+uint32_t rig_map_line(struct ftl *ftl) { return l2p_cache_line(&ftl->l2p->cache); }
 
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba) { return l2p_lock_of(ftl, extent_at(ftl, lba)); }
 

@@ -17,6 +17,12 @@ struct tsu;
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
+/* Entries of a line of the map's cache. */
+uint32_t rig_map_line(struct ftl *ftl);
+/* What cannot be, for ftl_check() to find: the zone has the superblock of the one before it; has none; a backing zone, by its number among
+ * them, is a stream's. */
+enum rig_fault { RIG_SHARED_SUPERBLOCK, RIG_NO_SUPERBLOCK, RIG_STREAM };
+void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number);
 /* The lock of the map's shard. */
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */

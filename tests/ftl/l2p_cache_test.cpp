@@ -330,6 +330,25 @@ TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 	EXPECT_EQ(cache.shard[0].own, 67u - L2P_CACHE_SMALLEST_SHARD / 2u);
 }
 
+TEST(L2pCacheShards, LendThoseWhoHaveTheOldestEntry)
+{
+	Memory memory;
+	l2p_cache cache{};
+	l2p_cache_choice choice{67, 2, 0, 2, 1, false};
+	l2p_cache_init(&cache, &memory.space, &choice);
+	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 0u) << "nobody has one";
+	l2p_cache_new range{7, 1, 1, HZ_MAP_CHUNK, false};
+	l2p_cache_insert(&cache, 1, &range, 10);
+	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 1u);
+	enter(cache, 0, 1024, 5);
+	EXPECT_EQ(l2p_cache_lender(&cache, 1, 0), 0u);
+	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 0u);
+	l2p_cache_drop(&cache, 0, 0, 0, 4096, HZ_MAP_LEVELS);
+	EXPECT_EQ(l2p_cache_lender(&cache, 1, 0), 1u) << "it has none any more";
+	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 1u);
+	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+}
+
 // Lines of four: room moves a line at a time, with ranges in the way.
 TEST(L2pCacheShards, LinesAreLentWhole)
 {

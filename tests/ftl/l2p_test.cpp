@@ -167,6 +167,45 @@ TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsTablePage)
 	}
 }
 
+TEST(L2pFetch, ALookUpEndsWithTheTablePage)
+{
+	hz_device_config cfg = wide_map_config();
+	cfg.l2p_log_entries = 8192;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	for (uint32_t at = 0; at < 1200; at += 48)
+		ASSERT_EQ(rig.write(0, at, 48, rig.lba_of(0, at) + 1), 0);
+	ASSERT_EQ(rig.counters().l2p_flushes, 0u);
+	EXPECT_EQ(check_read(rig, 0, 1014, 20), "");
+	EXPECT_EQ(rig.counters().l2p_log_hits, 2u) << "the second begins with sector 1024";
+	EXPECT_EQ(check_read(rig, 0, 1024, 20), "");
+	EXPECT_EQ(rig.counters().l2p_log_hits, 3u);
+}
+
+// The same accesses under both: what was used last stays longest, or what was used at all since the hand came by.
+TEST(L2pEviction, IsTheOneThatWasChosen)
+{
+	for (uint32_t eviction : {HZ_L2P_LRU, HZ_L2P_CLOCK}) {
+		hz_device_config cfg = map_config();
+		cfg.l2p_levels = HZ_MAP_PAGE;
+		cfg.l2p_eviction = eviction;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		fill_and_settle(rig, 0, 1, 96);
+		const auto fetches = [&](uint32_t offset) {
+			const uint64_t before = rig.counters().l2p_fetches;
+			EXPECT_EQ(check_read(rig, 0, offset), "");
+			return rig.counters().l2p_fetches - before;
+		};
+		for (uint32_t at = 0; at < 16; at++)
+			EXPECT_EQ(fetches(at), 1u);
+		EXPECT_EQ(fetches(1) + fetches(0), 0u); // the second entry, then the first
+		for (uint32_t at = 16; at < 31; at++)
+			EXPECT_EQ(fetches(at), 1u);
+		EXPECT_EQ(fetches(0), eviction == HZ_L2P_LRU ? 0u : 1u);
+	}
+}
+
 TEST(L2pFetch, PrefetchBringsTheFollowingEntries)
 {
 	hz_device_config cfg = map_config();
@@ -184,6 +223,19 @@ TEST(L2pFetch, PrefetchBringsTheFollowingEntries)
 	EXPECT_EQ(check_read(rig, 0, 90), "");
 	EXPECT_EQ(rig.counters().l2p_prefetched, 9u + 9 + 5) << "up to the last entry of the page";
 	EXPECT_EQ(rig.check(), "");
+}
+
+// Entries that come together lie in lines, which are a sixteenth of them at most.
+TEST(L2pFetch, PrefetchMakesLines)
+{
+	for (uint32_t prefetch : {0, 30, 31, 62, 63}) {
+		hz_device_config cfg = map_config();
+		cfg.l2p_cache_bytes = 1024 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_prefetch = prefetch;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		EXPECT_EQ(rig_map_line(rig.ftl), prefetch < 31 ? 1u : prefetch < 63 ? 2u : 4u) << prefetch;
+	}
 }
 
 // Pins leave a quarter of the budget alone; those refused are counted and behave like any entry.
@@ -218,6 +270,43 @@ TEST(L2pLog, RestLeavesNothingToMerge)
 		EXPECT_EQ(check_read(rig, z, 0, 48), "");
 	EXPECT_EQ(rig.counters().l2p_log_hits, 0u) << "all of it was found in table pages";
 	EXPECT_EQ(rig.check(), "");
+}
+
+TEST(L2pLog, RestLeavesNothingToMergeInAnyPageOfAZone)
+{
+	Rig rig(wide_map_config());
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 1, 2304);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	for (uint32_t at : {0, 1100, 2200})
+		EXPECT_EQ(check_read(rig, 0, at, 20), "");
+	EXPECT_EQ(rig.counters().l2p_log_hits, 0u);
+	EXPECT_EQ(rig.check(), "");
+}
+
+// Of a zone that is not full the rest of its table page says so, and no unit of the log is programmed for nothing.
+TEST(L2pLog, TablePagesHoldWhatTheyMapAndNothingElse)
+{
+	Rig rig(map_config());
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	fill_and_settle(rig, 0, 1, 96);
+	fill_and_settle(rig, 1, 3, 24);
+	const uint32_t pages = rig.shape.zones;
+	std::map<uint32_t, uint64_t> newest;
+	for (uint64_t i = 0; i < rig::count_records(rig.media); i++) {
+		const hz_nand_oob &oob = rig.media.oob[i];
+		EXPECT_NE(oob.kind, HZ_OOB_PAD) << i;
+		if (oob.kind == HZ_OOB_MAP && (!newest.count(oob.lpa) || rig.media.oob[newest[oob.lpa]].sequence < oob.sequence))
+			newest[oob.lpa] = i;
+	}
+	ASSERT_EQ(newest.size(), 3u);
+	ASSERT_GE(pages, 3u);
+	for (uint32_t zone = 0; zone < 3; zone++) {
+		uint32_t entry[HZ_MAP_PAGE_ENTRIES];
+		std::memcpy(entry, rig::data_of(rig.media, newest[zone]), sizeof entry);
+		for (uint32_t i = 0; i < HZ_MAP_PAGE_ENTRIES; i++)
+			ASSERT_EQ(entry[i] == UINT32_MAX, i >= (zone ? 24u : 96u)) << zone << " " << i;
+	}
 }
 
 // A log that is full makes writes wait and lets them go on; one that is flushed from half full on does not get there.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config_check.h"
 #include "geometry.h"
+#include "conventional_model.hpp"
 #include "model.hpp"
 #include "slc_log_size.h"
 #include "tsu/tsu_report.h"
@@ -117,6 +118,42 @@ TEST(PatchHealth, PatchesWear)
 	r.cfg.slc.endurance = 0;
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.used_percent, 0) << "blocks that endure any number of erases are never used up";
+}
+
+TEST(Health, NormalSuperblocksWear)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.normal.endurance = 50;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot());
+	for (int i = 0; i < 104; i++) {
+		ASSERT_EQ(r.write(0, 0, 96, 1), 0);
+		ASSERT_EQ(r.run_op(FTL_ZONE_RESET, 0), 0);
+	}
+	ftl_health health;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.used_percent, 104 * 100 / (r.shape.normal_superblocks * 50));
+}
+
+// Spare is what no zone needs; conventional zones lie on backing zones, and need none of their own.
+TEST(Health, SpareIsWhatNoZoneNeeds)
+{
+	for (bool conventional : {false, true}) {
+		hz_device_config cfg = conventional ? conventional_config() : ftl_config();
+		cfg.spare_superblocks = 4;
+		cfg.blocks_per_plane += 2;
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot()) << r.error;
+		ftl_health health;
+		ftl_report_health(r.ftl, &health);
+		EXPECT_EQ(health.spare_percent, 100);
+		const uint32_t zone = conventional ? 4 : 0;
+		r.cfg.fail_program_at = static_cast<uint32_t>(lt_load(&r.media.kind_operations[0])) + 1;
+		ASSERT_EQ(r.write(zone, 0, 96, 1), 0);
+		EXPECT_EQ(r.compare(zone, 0, 96, 1), "");
+		ftl_report_health(r.ftl, &health);
+		EXPECT_EQ(health.spare_percent, 75) << "one of four";
+	}
 }
 
 TEST(PatchConfig, TooFewSlcBlocksAreRefusedByName)

@@ -1,5 +1,6 @@
 // The SLC region at its smallest legal size, its collector, and the policies that bind buffers.
 // SPDX-License-Identifier: BSD-3-Clause
+#include "damage.hpp"
 #include "config_check.h"
 #include "model.hpp"
 #include "tsu/tsu_report.h"
@@ -193,6 +194,9 @@ static hz_log_ftl hot_and_cold(uint32_t policy, uint32_t gc_low)
 		for (uint32_t i = 0; i < 97; i++)
 			EXPECT_EQ(i < 96 ? r.write(1, i, 1, i, FTL_FUA) : r.run_op(FTL_ZONE_RESET, 1), 0);
 	EXPECT_EQ(r.check(), "");
+	hz_log_flash flash{};
+	tsu_report(r.tsu, &flash);
+	EXPECT_EQ(flash.read_sectors[HZ_CAUSE_GC], r.counters().slc_gc_sectors) << "each is read once";
 	return r.counters();
 }
 
@@ -203,6 +207,74 @@ TEST(SlcCollector, GreedyLeavesFullSuperblocksAlone)
 		log[policy] = hot_and_cold(policy, 6);
 	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_COST_BENEFIT].slc_gc_sectors);
 	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_FIFO].slc_gc_sectors);
+}
+
+// Staged sectors that cannot be read any more move as lost ones: their superblock comes free, and who reads them gets an error.
+TEST(SlcCollector, SectorsThatCannotBeReadMoveAsLost)
+{
+	constexpr uint32_t all = 5;
+	for (uint32_t lost : {0u, 3u, all}) { // one of them, or all
+		SCOPED_TRACE(lost);
+		hz_device_config cfg = ftl_config();
+		cfg.slc_gc = HZ_GC_FIFO;
+		cfg.slc_gc_low = 6;
+		cfg.slc_blocks_per_plane = 9;
+		cfg.blocks_per_plane = 19;
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot());
+		const auto is_lost = [&](uint32_t i) { return lost == all || i == lost; };
+		ASSERT_EQ(r.write(2, 0, all, 1, FTL_FUA), 0);
+		ASSERT_TRUE(r.boot()) << r.error; // out of the buffer
+		std::vector<uint64_t> record(all);
+		for (uint32_t i = 0; i < all; i++) {
+			record[i] = r.record_at(2, i);
+			ASSERT_NE(record[i], UINT64_MAX);
+			if (is_lost(i))
+				rig::flip_data(r.media, record[i]);
+		}
+		for (uint32_t round = 0; round < 5; round++)
+			for (uint32_t i = 0; i < 97; i++)
+				ASSERT_EQ(i < 96 ? r.write(1, i, 1, i, FTL_FUA) : r.run_op(FTL_ZONE_RESET, 1), 0);
+		for (bool again : {false, true}) {
+			for (uint32_t i = 0; i < all; i++) {
+				Request read(FTL_READ, r.lba_of(2, i), 1);
+				EXPECT_EQ(r.run(read), is_lost(i) ? NVME_UNRECOVERED_READ : 0) << i;
+				EXPECT_TRUE(is_lost(i) || sector_is(read.pages[0], 1 + i)) << i;
+				EXPECT_NE(r.record_at(2, i), record[i]) << "moved";
+			}
+			EXPECT_EQ(r.check(), "");
+			if (!again) {
+				ASSERT_TRUE(r.boot()) << r.error;
+			}
+		}
+	}
+}
+
+// Of a staged sector nothing is known any more: it cannot move, and so its superblock stays.
+TEST(SlcCollector, ASectorWithoutARecordStays)
+{
+	for (uint32_t lost : {0u, 3u}) {
+		hz_device_config cfg = ftl_config();
+		cfg.slc_gc = HZ_GC_FIFO;
+		cfg.slc_gc_low = 6;
+		cfg.slc_blocks_per_plane = 9;
+		cfg.blocks_per_plane = 19;
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot());
+		ASSERT_EQ(r.write(2, 0, 5, 1, FTL_FUA), 0);
+		ASSERT_TRUE(r.boot()) << r.error;
+		const uint64_t record = r.record_at(2, lost);
+		rig::lose_record(r.media, record);
+		for (uint32_t round = 0; round < 5; round++)
+			for (uint32_t i = 0; i < 97; i++)
+				ASSERT_EQ(i < 96 ? r.write(1, i, 1, i, FTL_FUA) : r.run_op(FTL_ZONE_RESET, 1), 0);
+		EXPECT_EQ(r.record_at(2, lost), record);
+		for (uint32_t i = 0; i < 5; i++) {
+			Request read(FTL_READ, r.lba_of(2, i), 1);
+			EXPECT_EQ(r.run(read), i == lost ? NVME_UNRECOVERED_READ : 0) << i;
+		}
+		EXPECT_EQ(r.check(), "");
+	}
 }
 
 TEST(SlcCollector, AHigherThresholdCollectsSooner)

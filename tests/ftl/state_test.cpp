@@ -3,6 +3,7 @@
 extern "C" {
 #include "lt/lock.h"
 }
+#include "conventional_model.hpp"
 #include "model.hpp"
 
 using namespace ftl_rig;
@@ -137,6 +138,29 @@ TEST(States, IllegalWritesSayWhy)
 	Request misplaced(FTL_ZONE_RESET, r.lba_of(0, 1), 0);
 	EXPECT_EQ(r.run(misplaced), NVME_INVALID_FIELD);
 	EXPECT_EQ(r.compare(0, 0, 4, 5), "");
+}
+
+// The check that all other tests rely on.
+TEST(Check, FindsWhatCannotBe)
+{
+	{
+		Rig r(ftl_config());
+		ASSERT_TRUE(r.boot());
+		ASSERT_EQ(r.write(1, 0, 96, 1), 0);
+		ASSERT_EQ(r.run_op(FTL_ZONE_OPEN, 2), 0);
+		ASSERT_EQ(r.check(), "");
+		rig_plant(r.ftl, RIG_SHARED_SUPERBLOCK, 2);
+		EXPECT_EQ(r.check(), "two zones share a superblock");
+		rig_plant(r.ftl, RIG_NO_SUPERBLOCK, 2);
+		EXPECT_EQ(r.check(), "");
+		rig_plant(r.ftl, RIG_NO_SUPERBLOCK, 1);
+		EXPECT_EQ(r.check(), "a zone has placed data but no superblock");
+	}
+	Rig r(conventional_config());
+	ASSERT_TRUE(r.boot());
+	ASSERT_EQ(r.check(), "");
+	rig_plant(r.ftl, RIG_STREAM, 1);
+	EXPECT_EQ(r.check(), "an erased backing zone holds valid sectors or belongs to a stream");
 }
 
 TEST(Budget, ImplicitlyOpenedZonesMakeRoomOldestFirst)
