@@ -246,8 +246,8 @@ TEST_F(RunBase, ABaseThatMayNotBeWrittenIsTold)
 		ASSERT_GT(n, 0);
 	close(ends[0]);
 	waitpid(child, nullptr, 0);
-	EXPECT_EQ(std::string(words), "cannot write to " + base.string() +
-					      ", where runs live (HARTZONE_RUN_BASE names another folder): Permission denied");
+	EXPECT_EQ(std::string(words),
+		  "cannot write to " + base.string() + ", where runs live (HARTZONE_RUN_BASE names another folder): Permission denied");
 	fs::permissions(base, fs::perms::owner_all);
 }
 
