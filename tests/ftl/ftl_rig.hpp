@@ -69,7 +69,7 @@ inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 {
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
-	sectors += cfg.write_buffers * cfg.flush_unit_planes * shape.unit_sectors;
+	sectors += (cfg.write_buffers + (shape.backing_zones ? cfg.conventional_buffers : 0)) * cfg.flush_unit_planes * shape.unit_sectors;
 	cfg.buffer_pool_bytes = uint64_t(sectors) * HZ_SECTOR_BYTES;
 	cfg.buffer_flush_percent = 70;
 }

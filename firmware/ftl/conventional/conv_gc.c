@@ -270,7 +270,7 @@ void conv_gc_init(struct ftl *ftl, struct arena *arena)
 
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");
 	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "conventional collector LBAs");
-	gc->origin = arena_alloc(arena, ftl->superpage_sectors, sizeof(*gc->origin), "originals of copies");
+	gc->origin = arena_alloc(arena, ftl->ring_sectors, sizeof(*gc->origin), "originals of copies");
 	gc->memory = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->memory), "conventional collector memory");
 	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "conventional collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)

@@ -494,8 +494,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 	if (!pages)
 		return;
 	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. */
-	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->superpage_sectors +
-			 2 * HZ_MAP_PAGE_ENTRIES;
+	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->ring_sectors + 2 * HZ_MAP_PAGE_ENTRIES;
 	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
 		changes->bucket_bits++;
 	buckets = ftl->l2p->shards << changes->bucket_bits;
