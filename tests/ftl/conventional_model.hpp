@@ -213,6 +213,8 @@ private:
 	{
 		uint32_t room = has_holes() ? capacity - op.lba % capacity : sector_count() - op.lba;
 		op.sectors = std::min(op.sectors, room);
+		if (rig.cfg.plp_mode == HZ_PLP_FULL && (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES)) // as the HIL does
+			op.flags |= FTL_FUA;
 		Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
 		if (op.kind == FTL_WRITE_ZEROES)
 			run.tag = 0;

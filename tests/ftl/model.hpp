@@ -154,7 +154,9 @@ private:
 		bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
 		run.at_start = (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES) && offset == capacity();
 		bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (!is_read(op.kind) && offset == capacity());
-		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, first ? 0 : run.offset), sectors, op.flags);
+		if (writes && rig.cfg.plp_mode == HZ_PLP_FULL) // as the HIL does
+			run.op.flags |= FTL_FUA;
+		run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, first ? 0 : run.offset), sectors, run.op.flags);
 		if (op.kind == FTL_COMPARE)
 			expect(run, zone);
 		// Optimistic: taken back in Settle if it was refused.

@@ -89,6 +89,8 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 
 	if (!ext->buffer || ext->failed || !zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
 		return false;
+	if (ext->home > ext->placed)
+		return false; /* it would take one again at once, in which to move or to program what is in SLC */
 	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
 	buffer_give(self, ext);
