@@ -11,6 +11,9 @@
 #include "zone/park.h"
 #include "zone/resources.h"
 
+/* A reset waits, and nobody for durability: what is in the buffer is not worth a program. */
+static bool throws_away(const struct zone *zone) { return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head; }
+
 /* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
 static void start_move(struct ftl_worker *self, struct zone *zone)
 {
@@ -20,8 +23,8 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 
 	if (!ext->relocate || zone->move.under_way || ext->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(ext))
 		return;
-	if (zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head)
-		return; /* what is in the buffer will be thrown away */
+	if (throws_away(zone))
+		return;
 	target = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;
 	zone->move.under_way = !hopeless;
@@ -63,7 +66,7 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 	do { /* a zone that gave its buffer away may get another at once */
 		go_home(self, zone);
 		zone_land(self, zone);
-		if (ext->buffer) {
+		if (ext->buffer && !throws_away(zone)) {
 			buffer_program(self, ext);
 			buffer_stage(self, ext, zone_gives_way(zone));
 		}
