@@ -48,12 +48,13 @@ static void fail(const struct arena *arena, size_t count, size_t bytes, const ch
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
 	size_t skip = -(uintptr_t)(arena->base + arena->used) & (LT_CACHE_LINE - 1);
-	size_t left = arena->bytes - arena->used, total;
+	size_t left = arena->bytes - arena->used, total, apart = arena->apart;
 	uint8_t *start;
 
-	if (__builtin_mul_overflow(count, bytes, &total) || skip > left || total > left - skip)
+	if (__builtin_mul_overflow(count, bytes, &total) || skip > left || total > left - skip || apart > left - skip - total)
 		fail(arena, count, bytes, what);
 	start = arena->base + arena->used + skip;
-	arena->used += skip + total;
+	arena->used += skip + total + apart;
+	lt_guard(start, total, apart);
 	return memset(start, 0, total);
 }

@@ -13,7 +13,7 @@ namespace {
 TEST(Arena, AlignsByAddressAndZeroes)
 {
 	alignas(64) uint8_t memory[1024];
-	arena mem = {memory + 3, sizeof(memory) - 3, 0};
+	arena mem = {memory + 3, sizeof(memory) - 3, 0, 0};
 
 	memset(memory, 0xff, sizeof(memory));
 	for (int i = 0; i < 4; i++) {
@@ -26,12 +26,29 @@ TEST(Arena, AlignsByAddressAndZeroes)
 TEST(Arena, SaysWhatWasMissing)
 {
 	alignas(64) uint8_t memory[256];
-	arena mem = {memory, sizeof(memory), 0};
+	arena mem = {memory, sizeof(memory), 0, 0};
 
 	arena_alloc(&mem, 1, 100, "first");
 	EXPECT_DEATH(arena_alloc(&mem, 3, 50, "second"), "out of memory for second: wanted 3 x 50 bytes, left 156");
 	EXPECT_DEATH(arena_alloc(&mem, SIZE_MAX / 2, 50, "huge"), "out of memory for huge");
 	EXPECT_NE(arena_alloc(&mem, 128, 1, "fits exactly"), nullptr);
+}
+
+// Of 1,000 bytes 7 x 9 are used, the rest of the line is skipped, and so on: what lies between is nobody's.
+TEST(Arena, LeavesPiecesApart)
+{
+	alignas(64) uint8_t memory[1000];
+	arena mem = {memory, sizeof(memory), 0, LT_CACHE_LINE};
+
+	auto *first = static_cast<uint8_t *>(arena_alloc(&mem, 7, 9, "first")),
+	     *second = static_cast<uint8_t *>(arena_alloc(&mem, 64, 1, "second"));
+	EXPECT_EQ(second - first, 2 * LT_CACHE_LINE);
+	EXPECT_DEATH(arena_alloc(&mem, 1000 - 256 - 63, 1, "third"), "out of memory for third");
+	EXPECT_NE(arena_alloc(&mem, 1000 - 256 - 64, 1, "third"), nullptr);
+#if defined(HZ_SANITIZED_ADDRESSES)
+	EXPECT_DEATH(*static_cast<volatile uint8_t *>(first + 63) = 1, "use-after-poison");
+#endif
+	lt_guard(memory, sizeof(memory), 0);
 }
 
 } // namespace

@@ -57,7 +57,11 @@ public:
 		if (base_ == MAP_FAILED)
 			abort();
 	}
-	~Image() { munmap(base_, bytes_); }
+	~Image()
+	{
+		lt_guard(base_, bytes_, 0); // it may have been an arena
+		munmap(base_, bytes_);
+	}
 	Image(const Image &) = delete;
 	void *base() const { return base_; }
 	uint64_t bytes() const { return bytes_; }
@@ -103,7 +107,7 @@ public:
 			lt_host_clock_test(1000);
 		else
 			lt_host_clock_steady();
-		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0};
+		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0, LT_CACHE_LINE};
 		lt_harts_init(&arena_, cfg.harts, 16);
 		flash_map_init(&map, &arena_, &cfg);
 		image_ = image ? image : std::make_shared<Image>(hz_nand_image_bytes(&cfg));

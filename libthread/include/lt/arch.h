@@ -47,6 +47,8 @@
  *                                                   this time. Host: fails the run if the clock is frozen; bare metal: nothing,
  *                                                   the virtual clock ends a run in which it happens
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
+ *   void     lt_guard(void *start, size_t bytes, size_t apart);
+ *                                                   these bytes may be used, the `apart` bytes behind them not (AddressSanitizer)
  *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
  *                                                   defined by the platform */
 /* SPDX-License-Identifier: BSD-3-Clause */

@@ -14,6 +14,7 @@ extern "C" {
 struct arena {
 	uint8_t *base;
 	size_t bytes, used;
+	size_t apart; /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
 };
 
 /* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. */

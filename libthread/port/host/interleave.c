@@ -11,12 +11,14 @@
 #include "lt/hart.h"
 #include "runner.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HZ_SANITIZED_ADDRESSES)
 #include <sanitizer/common_interface_defs.h>
+static void leave_stack(void **save, const void *bottom, size_t size) { __sanitizer_start_switch_fiber(save, bottom, size); }
+static void enter_stack(void *save, const void **bottom, size_t *size) { __sanitizer_finish_switch_fiber(save, bottom, size); }
 #else
 /* Without AddressSanitizer nobody needs to hear of another stack. */
-static void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size) { (void)save, (void)bottom, (void)size; }
-static void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size) { (void)save, (void)bottom, (void)size; }
+static void leave_stack(void **save, const void *bottom, size_t size) { (void)save, (void)bottom, (void)size; }
+static void enter_stack(void *save, const void **bottom, size_t *size) { (void)save, (void)bottom, (void)size; }
 #endif
 
 #define HIGH (UINT64_C(1) << 63) /* priorities that are drawn; those below it are of harts that let all others go first */
@@ -94,7 +96,7 @@ static unsigned choose(void)
 
 static void arrived(struct party *self, const void **bottom, size_t *bytes)
 {
-	__sanitizer_finish_switch_fiber(self->fake_stack, bottom, bytes);
+	enter_stack(self->fake_stack, bottom, bytes);
 	lt_host_hart = all.current == CALLER ? all.caller_hart : all.current;
 	lt_host_frozen = self->frozen;
 }
@@ -107,7 +109,7 @@ static void switch_to(unsigned next)
 		return;
 	all.current = next;
 	from->frozen = lt_host_frozen;
-	__sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
+	leave_stack(&from->fake_stack, to->stack, to->stack_bytes);
 	swapcontext(&from->context, &to->context);
 	arrived(from, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 #ifndef LT_PORT_ARCH_H
 #define LT_PORT_ARCH_H
 
+#include <sanitizer/asan_interface.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vclock_abi.h"
@@ -54,6 +56,11 @@ static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_n
 	(void)what;
 	(void)begin_ns;
 	(void)end_ns;
+}
+static inline void lt_guard(void *start, size_t bytes, size_t apart)
+{
+	ASAN_UNPOISON_MEMORY_REGION(start, bytes);
+	ASAN_POISON_MEMORY_REGION((uint8_t *)start + bytes, apart);
 }
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);

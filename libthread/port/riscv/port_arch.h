@@ -194,6 +194,13 @@ static inline uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 
 static inline void lt_relax(void) { __asm__ volatile(".word 0x0100000f" : : : "memory"); /* pause */ }
 
+static inline void lt_guard(void *start, size_t bytes, size_t apart)
+{
+	(void)start;
+	(void)bytes;
+	(void)apart;
+}
+
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 void lt_kick(unsigned hart);
