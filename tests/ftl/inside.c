@@ -36,3 +36,5 @@ void rig_lose_power(struct tsu *tsu)
 }
 
 uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }
+
+uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }

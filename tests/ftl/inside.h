@@ -27,10 +27,12 @@ void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number);
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
-/* Collections that came as far as the reset of a backing zone. */
 /* Power goes while nothing is under way: what capacitors keep comes to flash. */
 void rig_lose_power(struct tsu *tsu);
+/* Collections that came as far as the reset of a backing zone. */
 uint64_t rig_backing_resets(struct ftl *ftl);
+/* Where a conventional sector lies, as the map says. Harts idle. */
+uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba);
 
 #ifdef __cplusplus
 }

@@ -51,7 +51,7 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 	if (oob->host_lba >= ftl->conventional_end)
 		return;
 	present = l2p_conv_peek(ftl, oob->host_lba);
-	if (present != place && (present == L2P_UNMAPPED || !newer_at(ftl, present, oob)))
+	if (present == place || present == L2P_UNMAPPED || !newer_at(ftl, present, oob))
 		l2p_conv_preset(ftl, oob->host_lba, place);
 }
 

@@ -244,6 +244,13 @@ static void note_undurable(struct ftl *ftl, uint32_t place)
 		l2p_log_await(&ftl->l2p->log, place_extent(ftl, place)->places, place_offset(ftl, place));
 }
 
+/* Does a copy of this number mean what lies at the place now? If the zone was reset since, it means what lay there before, even if the same
+ * LBA has come to the same place again. */
+static bool means_present(const struct ftl *ftl, uint32_t place, uint64_t number)
+{
+	return place == L2P_UNMAPPED || lt_load(&ftl->places->zone[place_number(ftl, place)].reset_sequence) <= number;
+}
+
 static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
 {
 	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
@@ -330,7 +337,8 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 		struct l2p_change *record = &changes->record[index];
 		uint32_t next = record->next;
 
-		if (((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place)) {
+		if (((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place) &&
+		    means_present(ftl, record->place, item->sequence)) {
 			record_remove(changes, shard, index);
 			lt_store(&record->free, free + 1);
 			last = free == CHANGE_NONE ? index : last;
@@ -434,7 +442,7 @@ static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	for (uint32_t i = 0; i < map_page_entries(ftl, index); i++) {
 		uint32_t place = *scanned(ftl, ext, first + i) & L2P_ADDRESS_MASK;
 
-		if ((entry[i] & L2P_ADDRESS_MASK) == place)
+		if ((entry[i] & L2P_ADDRESS_MASK) == place && means_present(ftl, place, ftl->l2p->table.page[index].sequence))
 			continue;
 		if (!(uint32_t)lt_load(&changes->free))
 			return false;
