@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/run_flags.hpp"
+#include "keep_size.h"
 #include "report/run_report.hpp"
 #include "results/timeline.hpp"
 #include "session/error.hpp"
@@ -37,9 +38,12 @@ void write_outcome(const std::string &out, const nlohmann::json &result)
 }
 
 // What its capacitors did, for a device that has any.
-nlohmann::json kept_json(const hz_keep_report &kept)
+nlohmann::json kept_json(const hz_device_config &config, const hz_keep_report &kept)
 {
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
 	return {
+		{"worst_case_uj", hz_keep_energy_pj(&config, &shape, hz_keep_sectors(&config, &shape)) / 1000000},
 		{"lost_ns", kept.lost_ns},
 		{"took_ns", kept.took_ns},
 		{"energy_uj", kept.energy_pj / 1000000},
@@ -60,16 +64,19 @@ void say_kept(const hz_keep_report &kept)
 }
 
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
-void report_power_cut(const MachineOptions &machine, const hz_keep_report &kept, const std::string &out)
+void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const std::string &out)
 {
+	const hz_keep_report &kept = cut.kept();
 	nlohmann::json at;
 	if (machine.power_cut_op)
 		at["operation"] = machine.power_cut_op;
 	else
 		at["device_ns"] = machine.power_cut_ns;
 	if (kept.lost_ns)
-		at["kept"] = kept_json(kept);
-	write_outcome(out, {{"schema", result_schema}, {"power_cut", at}});
+		at["kept"] = kept_json(machine.config, kept);
+	nlohmann::json result = {{"schema", result_schema}, {"software", software_of(machine)}, {"power_cut", at}};
+	result.update(res::verdict_of(cut.plugin_report()));
+	write_outcome(out, result);
 	std::printf("the power was cut at %s, as asked; %s\n", power_cut_place(machine).c_str(),
 		    machine.nand_image.empty() ? "the temporary image is gone, --image keeps one"
 					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
@@ -175,7 +182,7 @@ void run(RunFlags flags)
 	try {
 		facts = facts_of(flags.out, [&] { return run_workload(machine, workload, workload.name); });
 	} catch (const PowerCut &cut) {
-		report_power_cut(machine, cut.kept(), flags.out);
+		report_power_cut(machine, cut, flags.out);
 		return report_races_before(cut.what());
 	}
 	report_all(flags, facts);

@@ -279,19 +279,21 @@ void carry_out(Run &run, const wl::Workload &workload, const std::shared_ptr<con
 
 } // namespace
 
+nlohmann::json software_of(const MachineOptions &machine)
+{
+	const auto plugin = machine.plugin.empty() && machine.virtual_clock ? locate_plugin() : machine.plugin;
+	return res::software_info(machine.firmware.empty() ? locate_firmware() : machine.firmware, machine.virtual_clock ? plugin : "");
+}
+
 res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
 	const auto trace = make_ready(workload, options.config);
 	options.shm_bytes = shared_bytes(workload);
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
-	if (options.firmware.empty())
-		options.firmware = locate_firmware();
-	if (options.plugin.empty() && options.virtual_clock)
-		options.plugin = locate_plugin();
 	auto machine = Machine::launch(options);
 	res::RunFacts facts = facts_before(*machine, workload, trace.get());
-	facts.software = res::software_info(options.firmware, options.virtual_clock ? options.plugin : "");
+	facts.software = software_of(options);
 	Run run(*machine, workload, title, options.timeline ? res::most_command_spans : 0);
 	run.begin(kept.get());
 	carry_out(run, workload, trace, facts);

@@ -22,6 +22,7 @@ bool TraceCursor::next(trace::Record &record)
 		reader_ = std::make_unique<trace::Reader>(survey_->spec.file, survey_->dialect);
 	}
 	records_++;
+	record.durable = record.durable && survey_->spec.durable;
 	return true;
 }
 

@@ -307,6 +307,15 @@ std::vector<std::string> races_of(const RunFacts &f)
 	return report.is_object() ? report.value("races", std::vector<std::string>()) : std::vector<std::string>();
 }
 
+json verdict_of(const std::string &plugin_report)
+{
+	const json report = json::parse(plugin_report, nullptr, false);
+	const bool told = report.is_object();
+	return {{"deterministic", told && report.value("deterministic", false)},
+		{"deterministic_reason", told ? report.value("reason", "") : "the virtual clock plugin left no report"},
+		{"digest", told ? report.at("order_hash") : json()}};
+}
+
 json result_json(const RunFacts &f)
 {
 	const QueueAccount total = sum_of(f.queues), prepared = sum_of(f.prepared), read_back = sum_of(f.read_back);

@@ -61,6 +61,10 @@ std::vector<std::string> races_of(const RunFacts &facts);
 /* The result file (docs/results.md, docs/result.schema.json). */
 nlohmann::json result_json(const RunFacts &facts);
 
+/* The entries "deterministic", "deterministic_reason" and, of a run that did not end by itself, "digest": of the order in which the harts
+ * took turns, by what the virtual clock's plugin reported. */
+nlohmann::json verdict_of(const std::string &plugin_report);
+
 /* The table for people. */
 std::string result_table(const nlohmann::json &result);
 

@@ -24,11 +24,16 @@ public:
 // The machine went dark at the operation or device time that its options named.
 class PowerCut : public Error {
 public:
-	PowerCut(const std::string &what, const hz_keep_report &kept) : Error(what), kept_(kept) {}
-	const hz_keep_report &kept() const { return kept_; } // what capacitors did
+	PowerCut(const std::string &what, const hz_keep_report &kept, std::string report)
+		: Error(what), kept_(kept), report_(std::move(report))
+	{
+	}
+	const hz_keep_report &kept() const { return kept_; }         // what capacitors did
+	const std::string &plugin_report() const { return report_; } // of the virtual clock, or empty
 
 private:
 	hz_keep_report kept_;
+	std::string report_;
 };
 
 // The NAND image is damaged, foreign, or of another device.

@@ -216,7 +216,7 @@ void Machine::Impl::check() const
 		return;
 	std::lock_guard hold(lock);
 	if (status.exited && status.code == HZ_POWER_CUT)
-		throw PowerCut(failure, region->header().kept);
+		throw PowerCut(failure, region->header().kept, read_tail(command.plugin_report(), 64 << 20));
 	if (is_image_failure(*region))
 		throw ImageError(failure);
 	throw Error(failure.empty() ? "the machine is not running" : failure);

@@ -68,6 +68,7 @@ struct TraceSpec {
 	bool preload = true;  /* write what the trace reads before it writes it, before the measurement */
 	uint64_t max_ops = 0; /* records to replay; 0 = all */
 	uint32_t repeat = 1;
+	bool durable = true;   /* ask the device for the durability that records ask for */
 	std::string block_key; /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
 };
 

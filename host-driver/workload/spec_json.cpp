@@ -60,6 +60,7 @@ json trace_json(const TraceSpec &t)
 		{"preload", t.preload},
 		{"max_ops", t.max_ops},
 		{"repeat", t.repeat},
+		{"durable", t.durable},
 	};
 }
 

@@ -148,6 +148,7 @@ TraceSpec read_trace(Fields f)
 	f.flag("preload", t.preload);
 	f.count("max_ops", t.max_ops);
 	f.count("repeat", t.repeat, 1, 1000000);
+	f.flag("durable", t.durable);
 	for (const char *key : {"split", "offsets", "preload", "repeat"})
 		t.block_key = f.has(key) ? key : t.block_key;
 	if (t.file.empty())

@@ -14,6 +14,7 @@ derived(args, points)      the same of what was measured, if there is more than 
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
                            studies of no paper have none
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
+directions(figure)         (sentence, whether it holds): what must come out in every form that a README file prints; the suite asserts it
 UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is not told
 """
 # SPDX-License-Identifier: BSD-3-Clause

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import pathlib
 import re
+import textwrap
 
 from common.runs import TOP, StudyError
 
@@ -49,7 +50,8 @@ def rows_of(name):
 
 def image_line(names):
     images = {(r["software"]["firmware"]["sha256"][:12], r["software"]["firmware"]["compiler"]) for r in map(record, names)}
-    return "Measured with " + " and ".join(f"firmware image `{sha}…` ({compiler})" for sha, compiler in sorted(images)) + "."
+    words = "Measured with " + " and ".join(f"firmware image `{sha}…` ({compiler})" for sha, compiler in sorted(images)) + "."
+    return textwrap.fill(words, 100, break_on_hyphens=False)
 
 
 def blocks():

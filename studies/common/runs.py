@@ -53,9 +53,9 @@ def arguments(out, extra=()):
             *map(str, extra)]
 
 
-def repeat_command(out):
+def repeat_command(out, extra=()):
     """What a user types to have this run again."""
-    return shlex.join(["./hartzone", *arguments(out)])
+    return shlex.join(["./hartzone", *arguments(out, extra)])
 
 
 def finished(command, log):

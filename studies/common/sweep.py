@@ -11,7 +11,7 @@ class Point:
     """One point of a sweep: a mean over its runs, of which all must succeed."""
     labels: dict # what sets it apart from the others, as in study.json
     name: str    # for people
-    runs: list   # (folder below --out, device, workload), one for each seed
+    runs: list   # (folder below --out, device, workload, options that this folder always stands for …), one for each seed
 
     @property
     def key(self):
@@ -46,30 +46,30 @@ class Sweep:
 
     def measure(self, point, progress):
         results = []
-        for folder, device, workload in point.runs:
+        for folder, device, workload, *extra in point.runs:
             progress.step(f"{point.name}, {folder}")
             try:
-                results.append(self.one(self.args.out / folder, device, workload))
+                results.append(self.one(self.args.out / folder, device, workload, extra))
             except runs.StudyError as error:
-                self.fail(point, folder, str(error))
+                self.fail(point, folder, str(error), extra)
         if len(results) == len(point.runs):
             self.points[point.key] = self.summarize(results)
 
-    def one(self, out, device, workload):
+    def one(self, out, device, workload, extra):
         result = runs.earlier(out, device, workload) if self.args.resume else None
         if result and software.of(result) == self.now:
             self.kept += 1
         else:
-            result = runs.run(out, device, workload)
+            result = runs.run(out, device, workload, extra)
         self.check(result, out)
         if self.software and result["software"] != self.software:
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
         self.software = result["software"]
-        self.digests[str(out.relative_to(self.args.out))] = result["digest"]
+        self.digests[str(out.relative_to(self.args.out))] = result.get("digest")
         return result
 
-    def fail(self, point, folder, reason):
-        again = runs.repeat_command(self.args.out / folder)
+    def fail(self, point, folder, reason, extra):
+        again = runs.repeat_command(self.args.out / folder, extra)
         self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
         print(f"hartzone study: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
 

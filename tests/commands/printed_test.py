@@ -96,9 +96,12 @@ class Printed(unittest.TestCase):
         self.assertEqual((found["study"], found["failed"], found["interrupted"]), (name, [], False))
         self.assertTrue(all(f["measured"] is not None for f in found["figures"]))
         for point in found["points"]:
-            self.assertEqual(len(point["digests"]), len(found["seeds"]))
+            self.assertTrue(point["digests"] and len(point["digests"]) % len(found["seeds"]) == 0, point)
         if figures.has_plot(name):
             self.assertGreater((out / f"{name}.png").stat().st_size, 1000)
+        of = {f["name"]: f["measured"] for f in found["figures"]}
+        for sentence, holds in getattr(figures.readme.module(name), "directions", lambda _: ())(of.__getitem__):
+            self.assertTrue(holds, f"{name}: {sentence}")
         if set(words[3:]) <= {"--out", option(words, "--out", "")}:
             self.assertEqual(list(figures.differences(name, found)), [], f"what the README files show of {name} is not what it measures")
 

@@ -205,17 +205,24 @@ TEST_F(TraceFile, ABlockTraceOnZonesGetsTheStatusOfTheSpecification)
 	EXPECT_EQ(account.failures, 0u) << "the trace asked for it";
 }
 
-TEST_F(TraceFile, DurableWritesAreSentAsSuch)
+TEST_F(TraceFile, DurableWritesAreSentAsSuchUnlessTheWorkloadSaysOtherwise)
 {
-	TraceZones source(survey_trace(write("hartzone-trace 1\n0 0 write 0 8 durable\n1 0 write 8 8\n2 0 append z1 1 durable\n")),
-			  share_of(0, 4, 64), 0);
-	source.begin_measurement();
-	for (const bool durable : {true, false, true}) {
-		wl::Request request;
-		ASSERT_EQ(source.next(request), wl::Step::issue);
-		EXPECT_EQ(request.fua, durable);
-		source.complete(request, 0, request.lba);
-	}
+	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 0 8 durable\n1 0 write 8 8\n2 0 append z1 1 durable\n");
+	for (const bool asked : {true, false})
+		for (const bool taken : {true, false}) {
+			spec.durable = asked;
+			wl::ZoneShare share = share_of(0, 4, 64);
+			share.durable_writes = taken;
+			TraceZones source(survey_trace(spec), share, 0);
+			source.begin_measurement();
+			for (const bool durable : {true, false, true}) {
+				wl::Request request;
+				ASSERT_EQ(source.next(request), wl::Step::issue);
+				EXPECT_EQ(request.durable, durable && asked && taken);
+				EXPECT_EQ(request.fua, durable && asked && !taken);
+				source.complete(request, 0, request.lba);
+			}
+		}
 }
 
 TEST_F(TraceFile, AWriteFaultIsAFailureWhateverTheTraceIs)
