@@ -50,7 +50,7 @@ def limit(p):
     """In words: what more workers would not help against."""
     role, share = max(((role, share) for role, share in p["busy"].items() if role != "worker"), key=lambda pair: pair[1])
     if share >= BUSY:
-        return f"the {role.upper()} hart, {100 * share:.0f} % busy"
+        return f"the {'link to the host' if role == 'link' else role.upper() + ' hart'}, {100 * share:.0f} % busy"
     if lost(p) >= SPINNING:
         name, part = max(((use[5:], part) for use, part in p["time"].items() if use.startswith("spin")), key=lambda pair: pair[1])
         return f"locks, {100 * lost(p):.0f} % of the workers' time, {100 * part:.0f} % for class {name}"
@@ -145,7 +145,10 @@ def compared(order, what, subject):
 
 def busy(results):
     """role → share of its busiest hart's time that is not idle, a mean over the runs. A hart may have several roles; one that serves
-    queue pairs beside a worker counts as the worker's."""
+    queue pairs beside a worker counts as the worker's. The link counts as one, by the direction that carries more data."""
     def busiest(result, role):
         return max(1 - h["idle_ns"] / h["elapsed_ns"] for h in result["harts"] if role in h["role"] and (role, h["role"]) != ("hil", "hil+worker"))
-    return {role: mean(busiest(r, role) for r in results) for role in ROLES}
+    def carried(result):
+        most = max(result["totals"][direction]["bytes"] for direction in ("read", "write"))
+        return min(1.0, most / result["device"]["link"]["bytes_per_s"] / (result["elapsed_ns"] / 1e9))
+    return {**{role: mean(busiest(r, role) for r in results) for role in ROLES}, "link": mean(carried(r) for r in results)}

@@ -147,7 +147,8 @@ def figures(_, measured):
                 report.figure(f"time lost to locks, {where}", 100 * scaling.lost(p), "% of worker time"),
                 report.figure(f"contended acquisitions, {where}", 100 * p["contended"], "%"),
                 report.figure(f"busiest HIL hart, {where}", 100 * p["busy"]["hil"], "%"),
-                report.figure(f"busiest TSU hart, {where}", 100 * p["busy"]["tsu"], "%")]
+                report.figure(f"busiest TSU hart, {where}", 100 * p["busy"]["tsu"], "%"),
+                report.figure(f"link to the host, {where}", 100 * p["busy"]["link"], "%")]
     return out
 
 
@@ -155,10 +156,10 @@ def table(measured):
     """Header and rows: a point each."""
     classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
     header = ["lock", "granularity", "workers", "costs", "architecture", "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
-              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %"]
+              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %"]
     return header, [[*key, p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p), 100 * p["contended"],
                      100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
-                     100 * p["busy"]["tsu"]] for key, p in measured.items()]
+                     100 * p["busy"]["tsu"], 100 * p["busy"]["link"]] for key, p in measured.items()]
 
 
 def show(measured):

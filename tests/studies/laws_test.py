@@ -53,6 +53,8 @@ class Laws(unittest.TestCase):
 class Conclusions(unittest.TestCase):
     def test_the_limit_is_the_busiest_then_locks_then_work(self):
         self.assertEqual(scaling.limit(point(1.0, hil=0.91, spin=0.3)), "the HIL hart, 91 % busy")
+        linked = {**point(1.0, idle=0.5), "busy": {"hil": 0.3, "tsu": 0.1, "worker": 0.5, "link": 0.99}}
+        self.assertEqual(scaling.limit(linked), "the link to the host, 99 % busy")
         self.assertIn("for class zone", scaling.limit(point(1.0, spin=0.3)))
         self.assertEqual(scaling.limit(point(1.0)), "the workers' own work")
         self.assertEqual(scaling.limit(point(1.0, idle=0.5)), "not enough commands under way")
@@ -115,9 +117,10 @@ class Busy(unittest.TestCase):
     def test_a_hart_of_several_roles_counts_for_each(self):
         def hart(role, idle):
             return {"role": role, "idle_ns": idle, "elapsed_ns": 100}
-        result = {"harts": [hart("hil+tsu", 10), hart("tsu", 40), hart("worker", 80), hart("worker", 70)]}
+        result = {"harts": [hart("hil+tsu", 10), hart("tsu", 40), hart("worker", 80), hart("worker", 70)], "elapsed_ns": 10 ** 9,
+                  "device": {"link": {"bytes_per_s": 1000}}, "totals": {"read": {"bytes": 250}, "write": {"bytes": 600}}}
         found = scaling.busy([result])
-        for role, share in (("hil", 0.9), ("tsu", 0.9), ("worker", 0.3)):
+        for role, share in (("hil", 0.9), ("tsu", 0.9), ("worker", 0.3), ("link", 0.6)):
             self.assertAlmostEqual(found[role], share)
 
 

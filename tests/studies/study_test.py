@@ -67,7 +67,7 @@ class LockScaling(unittest.TestCase):
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         for p in points.values():
-            self.assertEqual(sorted(p["busy"]), ["hil", "tsu", "worker"])
+            self.assertEqual(sorted(p["busy"]), ["hil", "link", "tsu", "worker"])
             self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
 
     def test_costs(self):
