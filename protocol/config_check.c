@@ -92,6 +92,14 @@ static bool blocks_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
+static bool protection_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	if (cfg->protection != HZ_PROTECTION_NONE && cfg->media_mode == HZ_MEDIA_TIMING_ONLY)
+		return broken(out, "protection", cfg->protection,
+			      "be none (0) when media_mode is timing-only, which keeps no data to protect");
+	return true;
+}
+
 static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->program_passes > 1 && cfg->program_pages == 1)
@@ -361,9 +369,10 @@ static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *
 
 static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && passes_hold(cfg, out) && planes_hold(cfg, out) &&
-	       zones_hold(cfg, out) && conventional_hold(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) &&
-	       harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
+	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
+	       passes_hold(cfg, out) && planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) &&
+	       l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
+	       clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

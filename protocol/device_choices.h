@@ -48,6 +48,13 @@ enum hz_off_on { HZ_OFF_ON_LIST(HZ_ENUMERATOR) };
 	X(HZ_NS_BLOCK, "block", "the NVM command set alone: every zone is conventional, the host sees no zones (below)")
 enum hz_namespace_kind { HZ_NAMESPACE_LIST(HZ_ENUMERATOR) HZ_NAMESPACES };
 
+/* Protection information of each sector (tuple.h). */
+#define HZ_PROTECTION_LIST(X) \
+	X(HZ_PROTECTION_NONE, "none", "no metadata") \
+	X(HZ_PROTECTION_TYPE1, "type1", \
+	  "type 1: CRC-16, application tag and reference tag (LBA) of each sector, 8 bytes of metadata in a buffer of their own")
+enum hz_protection { HZ_PROTECTION_LIST(HZ_ENUMERATOR) HZ_PROTECTIONS };
+
 #define HZ_BINDING_LIST(X) \
 	X(HZ_BIND_MODULO, "modulo", "zone number modulo count, as in ConZone's paper") \
 	X(HZ_BIND_FIRST_FREE, "first-free", "any free one; if there is none, the fullest is taken from its zone") \

@@ -4,6 +4,7 @@
 #define HZ_PROTOCOL_GEOMETRY_H
 
 #include "device_config.h"
+#include "tuple.h"
 
 /* Derived shape, computed once by both sides with the same code. */
 struct hz_shape {
@@ -28,6 +29,12 @@ struct hz_shape {
 	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
 };
+
+/* Bytes of a sector of data in the device's memory: where there is protection information, its tuple lies behind it. */
+static inline uint32_t hz_sector_memory(const struct hz_device_config *cfg)
+{
+	return HZ_SECTOR_BYTES + (cfg->protection == HZ_PROTECTION_NONE ? 0 : HZ_TUPLE_BYTES);
+}
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,7 +10,7 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 {
 	uint64_t planes = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
 	uint64_t blocks = planes * cfg->blocks_per_plane;
-	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES);
+	uint64_t sectors = blocks * cfg->pages_per_block * (cfg->page_bytes / HZ_SECTOR_BYTES), stored, end;
 
 	layout->blocks_offset = HZ_NAND_HEADER_BYTES;
 	layout->blocks_copy_offset = sector_aligned(layout->blocks_offset + blocks * sizeof(struct hz_nand_block));
@@ -23,8 +23,11 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 		layout->data_blocks = cfg->slc_blocks_per_plane;
 		layout->data_sectors = cfg->pages_per_block / cfg->cell * (cfg->page_bytes / HZ_SECTOR_BYTES);
 	}
-	layout->image_bytes = hz_power_of_two_from(
-		layout->data_offset + planes * layout->data_blocks * layout->data_sectors * HZ_SECTOR_BYTES + HZ_NAND_HEADER_BYTES);
+	stored = planes * layout->data_blocks * layout->data_sectors;
+	end = layout->data_offset + stored * HZ_SECTOR_BYTES;
+	layout->tuples_offset = cfg->protection == HZ_PROTECTION_NONE ? 0 : end;
+	end += layout->tuples_offset ? stored * HZ_TUPLE_BYTES : 0;
+	layout->image_bytes = hz_power_of_two_from(end + HZ_NAND_HEADER_BYTES);
 	layout->header_copy_offset = layout->image_bytes - HZ_NAND_HEADER_BYTES;
 }
 

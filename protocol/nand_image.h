@@ -1,5 +1,5 @@
-/* Layout of ivshmem #1, the NAND: header, block table, OOB record of every sector, then page data (timing-only: of SLC blocks only). All
- * but the page data is there twice, copies far apart, with checksums. A sparse file that survives power cuts.
+/* Layout of ivshmem #1, the NAND: header, block table, OOB record of every sector, then page data (timing-only: of SLC blocks only) and,
+ * where there is protection information, the tuples of sectors of kind DATA. All but data and tuples is there twice, copies far apart, with checksums. A sparse file that survives power cuts.
  *
  * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
  * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
@@ -10,7 +10,9 @@
 #include "device_config.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
-enum { HZ_NAND_VERSION = 4, HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
+/* With protection information: HZ_NAND_VERSION_TUPLES, the same and a part more. */
+enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 5 };
+enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
 /* Members of struct hz_shape that are kept with an image: X(type, member). */
 /* clang-format off */
@@ -93,7 +95,7 @@ struct hz_nand_oob {
 	uint64_t flags : 8; /* enum hz_oob_flags */
 	uint32_t lpa;
 	uint32_t generation;    /* of the zone: raised by every reset, older data are dead. Sectors of backing zones: the LBA they hold */
-	uint32_t data_checksum; /* of the sector's data and the fields above but flags */
+	uint32_t data_checksum; /* of the sector's data, its tuple, and the fields above but flags */
 	uint32_t checksum;      /* of the fields above and the record's number */
 };
 HZ_ASSERT_SIZE(struct hz_nand_oob, 24);
@@ -102,6 +104,7 @@ HZ_ASSERT_SIZE(struct hz_nand_oob, 24);
  * (p * data_blocks + block) * data_sectors + s of the data part; blocks from data_blocks on have none there. */
 struct hz_nand_layout {
 	uint64_t blocks_offset, blocks_copy_offset, oob_offset, oob_copy_offset, data_offset;
+	uint64_t tuples_offset;             /* HZ_TUPLE_BYTES a sector, in the order of the data; 0: none */
 	uint64_t header_copy_offset;        /* the last HZ_NAND_HEADER_BYTES */
 	uint64_t image_bytes;               /* a power of two: a PCI BAR */
 	uint32_t data_blocks, data_sectors; /* all blocks of a plane, or in timing-only mode its SLC blocks */

@@ -103,6 +103,7 @@ enum nvme_status {
 	NVME_FEATURE_NOT_CHANGEABLE = 0x10e,
 	NVME_FEATURE_NOT_PER_NAMESPACE = 0x10f,
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
+	NVME_INVALID_PROTECTION = 0x181,
 	NVME_ZONE_BOUNDARY = 0x1b8,
 	NVME_ZONE_FULL = 0x1b9,
 	NVME_ZONE_READ_ONLY = 0x1ba,
@@ -113,6 +114,9 @@ enum nvme_status {
 	NVME_ZONE_INVALID_TRANSITION = 0x1bf,
 	NVME_WRITE_FAULT = 0x280,
 	NVME_UNRECOVERED_READ = 0x281,
+	NVME_GUARD_CHECK = 0x282,
+	NVME_APPLICATION_CHECK = 0x283,
+	NVME_REFERENCE_CHECK = 0x284,
 	NVME_COMPARE_FAILURE = 0x285,
 	NVME_DNR = 0x4000,
 };
@@ -158,7 +162,11 @@ enum nvme_queue_flags {
 	NVME_QUEUE_INTERRUPT = 2,
 };
 #define NVME_RW_FUA (1u << 30) /* CDW12 of Read, Write, Append */
-#define NVME_RW_DURABLE 1u     /* vendor: CDW3 of Write, Append, Write Zeroes: durable when it ends, where the device protects writes */
+/* Protection information, also CDW12; CDW14 has the reference tag, CDW15 the application tag and, above it, its mask. */
+#define NVME_RW_PRACT (1u << 29)   /* the controller makes tuples or strips them; else they are at MPTR */
+#define NVME_RW_PIREMAP (1u << 25) /* append: reference tags count from the zone's start */
+enum { NVME_RW_PRCHK_SHIFT = 26 };
+#define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Write Zeroes: durable when it ends, where the device protects writes */
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
@@ -325,6 +333,9 @@ struct nvme_lba_format {
 	uint16_t ms;
 	uint8_t lbads, rp;
 };
+enum nvme_metadata_capability { NVME_MC_SEPARATE = 2 };
+enum nvme_protection_capability { NVME_DPC_TYPE1 = 0x01, NVME_DPC_LAST_BYTES = 0x10 };
+enum nvme_protection_setting { NVME_DPS_TYPE1 = 1 }; /* tuple in the last bytes of the metadata */
 struct nvme_identify_namespace {
 	uint64_t nsze, ncap, nuse;
 	uint8_t nsfeat, nlbaf, flbas, mc, dpc, dps, nmic, rescap, fpi, dlfeat;

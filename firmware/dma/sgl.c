@@ -49,3 +49,12 @@ bool sgl_equal(const struct sgl *sgl, uint32_t at, const void *data, uint32_t by
 {
 	return !sgl_walk(sgl, at, (uint8_t *)(uintptr_t)data, bytes, COPY_COMPARE);
 }
+
+uint16_t sgl_guard(const struct sgl *sgl, uint32_t at)
+{
+	uint32_t pos = sgl->offset + at, offset = pos & (HZ_SECTOR_BYTES - 1);
+	uint8_t *const *memory = &sgl->memory[pos >> HZ_SECTOR_SHIFT];
+	uint16_t crc = hz_crc16(0, memory[0] + offset, HZ_SECTOR_BYTES - offset);
+
+	return offset ? hz_crc16(crc, memory[1], offset) : crc;
+}

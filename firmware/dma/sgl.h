@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base.h"
+#include "tuple.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,13 @@ struct sgl {
 void sgl_write(const struct sgl *sgl, uint32_t at, const void *src, uint32_t bytes); /* src → list */
 void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes);        /* list → dst */
 void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes);
+/* CRC-16 of the sector at byte `at` (tuple.h). Clock frozen. */
+uint16_t sgl_guard(const struct sgl *sgl, uint32_t at);
+/* Behind the piece that holds byte `at`: where a sector of device memory has its tuple. */
+static inline void *sgl_behind(const struct sgl *sgl, uint32_t at)
+{
+	return sgl->memory[(sgl->offset + at) >> HZ_SECTOR_SHIFT] + HZ_SECTOR_BYTES;
+}
 /* The list holds just that. */
 bool sgl_equal(const struct sgl *sgl, uint32_t at, const void *data, uint32_t bytes);
 

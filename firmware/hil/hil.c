@@ -116,7 +116,11 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 				       .has_work = on_has_work,
 				       .is_quiet = on_is_quiet };
 	struct io_limits limits = {
-		.bus = hil->bus, .namespace_sectors = hil->shape.namespace_sectors, .zoned = hil->zoned, .plp_mode = hil->cfg->plp_mode
+		.bus = hil->bus,
+		.namespace_sectors = hil->shape.namespace_sectors,
+		.zoned = hil->zoned,
+		.plp_mode = hil->cfg->plp_mode,
+		.protection = hil->cfg->protection,
 	};
 	struct queue_group_base base = { .cfg = hil->cfg,
 					 .device = &hil->device,

@@ -4,6 +4,8 @@
  * What we promise the media: a program begins exactly at its block's write_sector (no gaps, no sector twice without an erase);
  * normal blocks in whole program units, SLC blocks in multiples of slc_program_sectors; bad and half-erased blocks are neither
  * programmed nor erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED.
+ * On a device with protection information a sector of kind DATA has its tuple, and room for it, behind its 4 KiB in every memory that
+ * data are programmed from and read into.
  * Timing is the TSU's business: the calls here take effect at once, at the operation's end time.
  * Only the TSU hart that owns the channel may call. */
 /* SPDX-License-Identifier: BSD-3-Clause */

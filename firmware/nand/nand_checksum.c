@@ -15,9 +15,9 @@ uint64_t nand_mix(uint64_t a, uint64_t b)
 
 static uint32_t folded(uint64_t lane) { return (uint32_t)(lane ^ lane >> 32); }
 
-uint32_t nand_data_checksum(const void *data, const struct hz_nand_oob *oob)
+uint32_t nand_data_checksum(const void *data, uint64_t tuple, const struct hz_nand_oob *oob)
 {
-	struct hz_lanes sum = { { oob->sequence, oob->lpa, oob->generation, (uint64_t)oob->kind << 8 | oob->stream } };
+	struct hz_lanes sum = { { oob->sequence ^ tuple, oob->lpa, oob->generation, (uint64_t)oob->kind << 8 | oob->stream } };
 
 	if (data)
 		bulk_lanes(&sum, data, HZ_SECTOR_BYTES);

@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/* hz_nand_oob.data_checksum. data: HZ_SECTOR_BYTES bytes, 8-byte aligned, or NULL for a sector programmed without data. */
-uint32_t nand_data_checksum(const void *data, const struct hz_nand_oob *oob);
+/* hz_nand_oob.data_checksum. data: HZ_SECTOR_BYTES bytes, 8-byte aligned, or NULL for a sector programmed without data. tuple: its bytes
+ * as a number; 0: it has none. */
+uint32_t nand_data_checksum(const void *data, uint64_t tuple, const struct hz_nand_oob *oob);
 /* hz_nand_oob.checksum; never 0, so that nothing is no good record. number: the record's in the image. */
 uint32_t nand_oob_checksum(const struct hz_nand_oob *oob, uint64_t number);
 /* hz_nand_block.checksum; never 0. number: the flat block number. */

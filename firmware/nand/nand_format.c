@@ -8,6 +8,8 @@
 #include "nand/nand_header.h"
 #include "sentence.h"
 
+HZ_STATIC_ASSERT(HZ_NAND_VERSION == 4, "a sentence below names it");
+
 /* "<begin><a><middle><b><end>", in media->text. */
 static const char *say_of_two(struct nand_media *media, const char *begin, uint64_t a, const char *middle, uint64_t b, const char *end)
 {
@@ -58,7 +60,7 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 {
 	return (struct hz_nand_header){
 		.magic = HZ_NAND_MAGIC,
-		.version = HZ_NAND_VERSION,
+		.version = cfg->protection == HZ_PROTECTION_NONE ? HZ_NAND_VERSION : HZ_NAND_VERSION_TUPLES,
 		.header_bytes = sizeof(struct hz_nand_header),
 #define HZ_SHAPE(member) .member = cfg->member,
 #define HZ_FREE(member)
@@ -89,6 +91,12 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 #define HZ_PART(...)
 #include "device_fields.def"
 	SAME(superblock_planes)
+	if (old->version != wanted->version)
+		return old->version == HZ_NAND_VERSION
+			       ? "The NAND image was made for protection none, but the device config says type1: use its "
+				 "own config or a new image."
+			       : "The NAND image was made for protection type1, but the device config says none: use its "
+				 "own config or a new image.";
 	HZ_NAND_DERIVED(SAME_DERIVED)
 	SAME(image_bytes)
 	return NULL;
@@ -119,8 +127,8 @@ static const char *open_header(struct nand_media *media, uint8_t *base, uint64_t
 	case NAND_HEADER_NEW: *is_new = true; return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
 	case NAND_HEADER_FOREIGN: return "The NAND image is no image of this program: its magic number is wrong.";
 	case NAND_HEADER_OTHER:
-		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads version ",
-				  HZ_NAND_VERSION, ": use a new image.");
+		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads versions 4 and ",
+				  HZ_NAND_VERSION_TUPLES, ": use a new image.");
 	case NAND_HEADER_DAMAGED:
 		return "The NAND image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.";
 	default: break;
@@ -153,6 +161,7 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 	media->oob = (struct hz_nand_oob *)(base + layout.oob_offset);
 	media->oob_copy = (struct hz_nand_oob *)(base + layout.oob_copy_offset);
 	media->data = base + layout.data_offset;
+	media->tuples = layout.tuples_offset ? (uint64_t *)(base + layout.tuples_offset) : NULL;
 	media->data_blocks = layout.data_blocks;
 	media->data_sectors = layout.data_sectors;
 	if (is_new)

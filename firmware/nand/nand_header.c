@@ -8,9 +8,11 @@
 
 /* --- header --- */
 
+static bool known_version(uint32_t version) { return version == HZ_NAND_VERSION || version == HZ_NAND_VERSION_TUPLES; }
+
 bool nand_header_good(const struct hz_nand_header *header)
 {
-	return header->magic == HZ_NAND_MAGIC && header->version == HZ_NAND_VERSION && header->header_bytes == sizeof(*header) &&
+	return header->magic == HZ_NAND_MAGIC && known_version(header->version) && header->header_bytes == sizeof(*header) &&
 	       header->checksum == nand_header_checksum(header);
 }
 
@@ -36,7 +38,7 @@ enum nand_header_state nand_header_find(const uint8_t *base, uint64_t bytes, uin
 	if (nand_header_good(*header))
 		return NAND_HEADER_GOOD;
 	*version = first->version;
-	if (first->magic == HZ_NAND_MAGIC && first->version != HZ_NAND_VERSION)
+	if (first->magic == HZ_NAND_MAGIC && !known_version(first->version))
 		return NAND_HEADER_OTHER;
 	if (first->magic == HZ_NAND_MAGIC || copy->magic == HZ_NAND_MAGIC)
 		return NAND_HEADER_DAMAGED;

@@ -20,7 +20,7 @@ enum nand_header_state {
  * zeros up to `formatted` bytes, which is where formatting writes. */
 enum nand_header_state nand_header_find(const uint8_t *base, uint64_t bytes, uint64_t formatted, const struct hz_nand_header **header,
 					uint32_t *version);
-/* Of this format version, whole and undamaged? */
+/* Of a version that this format has, whole and undamaged? */
 bool nand_header_good(const struct hz_nand_header *header);
 /* Both copies become what media->header and media->nand.cfg say. */
 void nand_header_store(struct nand_media *media);

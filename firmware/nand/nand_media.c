@@ -124,6 +124,14 @@ static const char *program_rule_broken(const struct nand_media *media, const str
 	return NULL;
 }
 
+/* The sector's tuple in the image, or NULL: it has none. */
+static uint64_t *tuple_of(const struct nand_media *media, const struct place *at, uint32_t i, const struct hz_nand_oob *record)
+{
+	bool has = media->tuples && at->data && record->kind == HZ_OOB_DATA && !(record->flags & HZ_OOB_ZERO);
+
+	return has ? media->tuples + ((uint64_t)(at->data - media->data) >> HZ_SECTOR_SHIFT) + i : NULL;
+}
+
 /* Data first, then the record: see the header. */
 static void write_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t from,
 			 const struct hz_oob *wanted)
@@ -138,10 +146,13 @@ static void write_sector(struct nand_media *media, const struct place *at, uint3
 		.lpa = wanted->lpa,
 		.generation = wanted->generation,
 	};
+	uint64_t *tuple = tuple_of(media, at, i, &record);
 
 	if (!(flags & HZ_OOB_ZERO))
 		sgl_read(data, from + i * HZ_SECTOR_BYTES, store, HZ_SECTOR_BYTES);
-	record.data_checksum = nand_data_checksum(flags & HZ_OOB_ZERO ? NULL : store, &record);
+	if (tuple)
+		memcpy(tuple, sgl_behind(data, from + i * HZ_SECTOR_BYTES), HZ_TUPLE_BYTES);
+	record.data_checksum = nand_data_checksum(flags & HZ_OOB_ZERO ? NULL : store, tuple ? *tuple : 0, &record);
 	nand_crash_order();
 	nand_oob_store(media, at->oob + i, &record);
 }
@@ -218,11 +229,14 @@ static bool page_lost(const struct nand_media *media, const struct place *at, ui
 /* What of a read sector is there. */
 enum found { FOUND_ERASED, FOUND_NOTHING, FOUND_RECORD, FOUND_ALL };
 
-static bool data_good(const struct place *at, uint32_t i, const struct hz_nand_oob *record)
+static bool data_good(const struct nand_media *media, const struct place *at, uint32_t i, const struct hz_nand_oob *record)
 {
+	const uint64_t *tuple = tuple_of(media, at, i, record);
+
 	if (record->flags & HZ_OOB_ZERO)
-		return nand_data_checksum(NULL, record) == record->data_checksum;
-	return at->data && nand_data_checksum(at->data + (uint64_t)i * HZ_SECTOR_BYTES, record) == record->data_checksum;
+		return nand_data_checksum(NULL, 0, record) == record->data_checksum;
+	return at->data &&
+	       nand_data_checksum(at->data + (uint64_t)i * HZ_SECTOR_BYTES, tuple ? *tuple : 0, record) == record->data_checksum;
 }
 
 static enum found look_at_sector(struct nand_media *media, const struct place *at, uint32_t i, struct hz_nand_oob *record)
@@ -233,7 +247,7 @@ static enum found look_at_sector(struct nand_media *media, const struct place *a
 		return FOUND_ERASED;
 	if (!nand_oob_load(media, at->oob + i, record))
 		return FOUND_NOTHING;
-	if (record->flags & HZ_OOB_LOST || page_lost(media, at, i) || !data_good(at, i, record))
+	if (record->flags & HZ_OOB_LOST || page_lost(media, at, i) || !data_good(media, at, i, record))
 		return FOUND_RECORD;
 	return FOUND_ALL;
 }
@@ -266,6 +280,8 @@ static bool read_sector(struct nand_media *media, const struct place *at, uint32
 		sgl_zero(data, to + i * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES);
 	else if (data)
 		sgl_write(data, to + i * HZ_SECTOR_BYTES, at->data + (uint64_t)i * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES);
+	if (data && found == FOUND_ALL && tuple_of(media, at, i, &record))
+		memcpy(sgl_behind(data, to + i * HZ_SECTOR_BYTES), tuple_of(media, at, i, &record), HZ_TUPLE_BYTES);
 	return most == FOUND_ALL && (found == FOUND_ALL || found == FOUND_ERASED);
 }
 
@@ -277,8 +293,9 @@ static enum found most_readable(struct nand_media *media, struct flash_addr addr
 	return die_failed(media, addr) ? FOUND_NOTHING : FOUND_ALL;
 }
 
-static enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at, uint32_t count,
-				   const struct sgl *data, uint32_t to, struct hz_oob *oob)
+/* Not inline: the registers that it needs are saved in the freeze. */
+static __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
+							     uint32_t count, const struct sgl *data, uint32_t to, struct hz_oob *oob)
 {
 	enum found most = most_readable(media, addr);
 	enum nand_status status = NAND_OK;

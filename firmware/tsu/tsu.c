@@ -125,13 +125,14 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 		die_init(&tsu->dies[number * tsu->dies_per_channel + i], arena, channel, now_ns);
 }
 
-static uint8_t **page_of_sectors(struct arena *arena, uint32_t sectors)
+static uint8_t **page_of_sectors(struct arena *arena, const struct hz_device_config *cfg)
 {
-	uint8_t **page = arena_alloc(arena, sectors, sizeof(*page), "tsu comparators");
-	uint8_t *memory = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "tsu comparators");
+	uint32_t sectors = cfg->page_bytes / HZ_SECTOR_BYTES, bytes = hz_sector_memory(cfg);
+	uint8_t **page = arena_alloc(arena, sectors, sizeof(*page), "tsu page");
+	uint8_t *memory = arena_alloc(arena, sectors, bytes, "tsu page");
 
 	for (uint32_t i = 0; i < sectors; i++)
-		page[i] = memory + i * HZ_SECTOR_BYTES;
+		page[i] = memory + i * bytes;
 	return page;
 }
 
@@ -141,7 +142,7 @@ static void init_thread(struct tsu *tsu, struct arena *arena, uint32_t number, u
 
 	thread->thread = (struct lt_thread){ .name = "tsu", .hart = tsu->cfg->tsu_hart[number] };
 	thread->tsu = tsu;
-	thread->page = page_of_sectors(arena, tsu->cfg->page_bytes / HZ_SECTOR_BYTES);
+	thread->page = page_of_sectors(arena, tsu->cfg);
 	thread->armed_ns = UINT64_MAX;
 	thread->since_ns = now_ns;
 	thread->wheel.now_ns = now_ns;

@@ -29,7 +29,7 @@ struct tsu_txn {
 	uint16_t sectors;       /* read: 1 … within one flash page; program: one unit; erase: 0 */
 	ppa_t ppa;              /* first sector; erase: any sector of the block on the wanted plane */
 	struct flash_addr addr; /* computed by tsu_submit */
-	struct sgl data;        /* read: destination, or what is compared; program: source; memory NULL: no data, zeros */
+	struct sgl data;        /* read: destination; program: source; memory NULL: no data, zeros */
 	uint32_t data_at;       /* byte in data of the first sector */
 	struct hz_oob *oob;     /* program: one record per sector (kind, lpa, generation, sequence, stream); read: filled, or NULL */
 	uint64_t not_before_ns; /* data is not in the buffer earlier; 0 = at once */
@@ -47,8 +47,10 @@ struct tsu_txn {
 	bool follows; /* a read that must see a write queued before it */
 	bool urgent;  /* a program may be suspended for it */
 	bool lost;    /* a read with more bit errors than ECC corrects */
-	bool compare; /* from the caller: a read only compares with data. Back to it, with NAND_OK: they differ */
-	bool differs;
+	/* From the caller, of a read; else NULL. Its sectors go here instead of to data, in order, on the TSU's hart with its clock frozen, if
+	 * all of them could be read: the i-th lies at `sector` until the call returns. Not 0: the verdict, and no more are looked at. */
+	uint16_t (*take)(const struct tsu_txn *txn, uint32_t i, const uint8_t *sector);
+	uint16_t verdict;
 };
 
 /* After NAND_PROGRAM_FAILED or NAND_ERASE_FAILED the TSU has retired the block (HZ_BLOCK_BAD_GROWN, also after a restart): programs

@@ -21,22 +21,31 @@ static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 /* ECC gave up: no data of the page are handed out. */
 static enum nand_status lose_data(struct tsu_txn *txn)
 {
-	if (txn->data.memory && !txn->compare)
+	if (txn->data.memory && !txn->take)
 		sgl_zero(&txn->data, txn->data_at, txn->sectors * HZ_SECTOR_BYTES);
 	for (uint32_t i = 0; txn->oob && i < txn->sectors; i++)
 		txn->oob[i].flags |= HZ_OOB_LOST;
 	return NAND_UNCORRECTABLE;
 }
 
-/* What has passed ECC is compared with the caller's data, and goes no further. */
-static enum nand_status compare_data(struct tsu_thread *thread, struct tsu_txn *txn)
+/* The work of a DMA engine. */
+static void take_sectors(struct tsu_thread *thread, struct tsu_txn *txn)
+{
+	clock_freeze();
+	for (uint32_t i = 0; i < txn->sectors && !txn->verdict; i++)
+		txn->verdict = txn->take(txn, i, thread->page[i]);
+	clock_thaw();
+}
+
+/* What has passed ECC goes to the caller's function, and no further. */
+static enum nand_status read_and_take(struct tsu_thread *thread, struct tsu_txn *txn)
 {
 	struct nand *nand = thread->tsu->nand;
 	const struct sgl page = { .memory = thread->page, .bytes = txn->sectors * HZ_SECTOR_BYTES };
 	enum nand_status status = nand->ops->read(nand, txn->addr, txn->sectors, &page, 0, txn->oob);
 
-	for (uint32_t i = 0; i < txn->sectors; i++)
-		txn->differs |= !sgl_equal(&txn->data, txn->data_at + i * HZ_SECTOR_BYTES, thread->page[i], HZ_SECTOR_BYTES);
+	if (status == NAND_OK && !txn->lost)
+		take_sectors(thread, txn);
 	return status;
 }
 
@@ -47,8 +56,8 @@ static enum nand_status apply_txn(struct tsu_thread *thread, struct tsu_txn *txn
 
 	switch (txn->op) {
 	case TSU_READ:
-		if (txn->compare)
-			return compare_data(thread, txn);
+		if (txn->take)
+			return read_and_take(thread, txn);
 		return nand->ops->read(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
 	case TSU_PROGRAM: return nand->ops->program(nand, txn->addr, txn->sectors, data, txn->data_at, txn->oob);
 	default: return nand->ops->erase(nand, txn->addr);

@@ -21,7 +21,7 @@ struct tsu_thread {
 	struct hz_log_flash counters;
 	struct hz_log_flash published; /* of the last tsu_publish */
 	struct event_wheel wheel;
-	uint8_t **page; /* of sectors: what a compare reads */
+	uint8_t **page; /* of sectors: what a read that looks at them brings */
 };
 
 struct tsu {

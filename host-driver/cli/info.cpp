@@ -92,6 +92,7 @@ void run(const VisitFlags &flags, bool zones)
 	std::printf("durable writes   %s\n", !ns.volatile_cache  ? "all"
 					     : ns.durable_writes ? "those that ask for it"
 								 : "none, asking is refused");
+	std::printf("data protection  %s\n", ns.protection ? "type 1: CRC and LBA of each sector, checked end to end" : "none");
 	print_superblocks(visit.machine().config());
 	print_map(visit.machine().config());
 	if (zones && ns.zoned)

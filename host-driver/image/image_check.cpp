@@ -174,8 +174,8 @@ ImageReport check_image(const std::filesystem::path &file, const std::optional<h
 	case ImageState::foreign: return refused(Verdict::no_image, "The file is no NAND image of this program.", report.bytes);
 	case ImageState::other:
 		return refused(Verdict::no_image,
-			       "The image has format version " + std::to_string(image.version()) + ", this program reads version " +
-				       std::to_string(HZ_NAND_VERSION) + ".",
+			       "The image has format version " + std::to_string(image.version()) + ", this program reads versions " +
+				       std::to_string(HZ_NAND_VERSION) + " and " + std::to_string(HZ_NAND_VERSION_TUPLES) + ".",
 			       report.bytes);
 	case ImageState::damaged:
 		return refused(

@@ -46,6 +46,9 @@ struct hartzone_info {
 	/* On every device: */
 	uint32_t max_transfer;   /* blocks per command */
 	uint32_t durable_writes; /* 1: HARTZONE_DURABLE is honoured (`plp: {mode: selective}` or `full` in the device file) */
+	/* 1: end-to-end data protection (`protection: type1`): every block is written with its CRC and its number, which are checked on its way
+	 * and when it is read. Wrong data are answered with 0x282 (guard) or 0x284 (another block's); nothing has to be done for it. */
+	uint32_t protection;
 };
 
 enum hartzone_zone_state {

@@ -166,7 +166,8 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 			 .max_active = ns.max_active,
 			 .max_append = ns.max_append_sectors,
 			 .max_transfer = ns.max_transfer_sectors,
-			 .durable_writes = ns.durable_writes};
+			 .durable_writes = ns.durable_writes,
+			 .protection = ns.protection};
 		return 0;
 	});
 }

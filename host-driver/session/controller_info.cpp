@@ -43,6 +43,7 @@ NamespaceInfo Controller::namespace_info(uint32_t nsid)
 	NamespaceInfo info;
 	info.size_sectors = ns.nsze;
 	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
+	info.protection = ns.dps == NVME_DPS_TYPE1;
 	info.durable_writes = controller.vs[NVME_HZ_VS_PROTECTION] & NVME_HZ_DURABLE_WRITES;
 	info.volatile_cache = controller.vwc & NVME_VWC_PRESENT;
 	info.zoned = command_set_of(identify(NVME_CNS_DESCRIPTORS, nsid)) == NVME_CSI_ZNS;

@@ -54,7 +54,7 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 						       : 0;
 	// A buffer's places, with their records; a zone's list of staged sectors; what is shared.
 	constexpr uint64_t place_bytes = 128, staged_bytes = 4;
-	const uint64_t rings = config.buffer_pool_bytes ? config.buffer_pool_bytes +
+	const uint64_t rings = config.buffer_pool_bytes ? config.buffer_pool_bytes / HZ_SECTOR_BYTES * hz_sector_memory(&config) +
 								  (config.write_buffers + config.conventional_buffers) *
 									  (shape.ring_sectors * place_bytes + (64 << 10)) +
 								  zones * shape.ring_sectors * staged_bytes

@@ -52,7 +52,8 @@ QueueLayout layout_of(const QueueOptions &o)
 	l.list_stride = rounded(o.data_bytes / host_page_bytes * sizeof(uint64_t));
 	l.cq = rounded(o.depth * sizeof(nvme_sqe));
 	l.lists = l.cq + rounded(o.depth * sizeof(nvme_cqe));
-	l.data = l.lists + o.depth * l.list_stride;
+	l.tuples = l.lists + o.depth * l.list_stride;
+	l.data = l.tuples + rounded(o.depth * QueueTuples::bytes_per_id(o.data_bytes / HZ_SECTOR_BYTES));
 	l.bytes = l.data + o.depth * o.data_bytes;
 	return l;
 }
@@ -69,6 +70,8 @@ QueuePair::QueuePair(Machine &machine, const QueueGrant &grant, const QueueOptio
 	std::iota(free_.begin(), free_.end(), uint16_t(0)); // the last one is room
 	free_tail_ = free_count_ = options.depth - 1;
 	batch_.reserve(options.depth);
+	if (region_.config().protection != HZ_PROTECTION_NONE)
+		tuples_.emplace(region_, memory_ + layout_.tuples, options.depth, options.data_bytes / HZ_SECTOR_BYTES);
 }
 
 std::optional<uint16_t> QueuePair::acquire()
@@ -180,6 +183,8 @@ uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint
 	PrpPair pair = build_prps(region_, data_bus(cid), bytes, list_bus(cid));
 	sqe.prp1 = pair.prp1;
 	sqe.prp2 = pair.prp2;
+	if (tuples_)
+		tuples_->protect(cid, sqe, data(cid));
 	return place(cid, sqe, arrival_ns);
 }
 
@@ -217,6 +222,13 @@ Completion QueuePair::completion_of(const nvme_cqe &cqe, uint16_t status, size_t
 	return c;
 }
 
+// What the controller found right may have changed on the way here.
+void QueuePair::check_tuples(Completion &c) const
+{
+	if (tuples_ && !c.status)
+		c.status = tuples_->check(c.cid, data(c.cid));
+}
+
 bool QueuePair::ready() const
 {
 	const size_t slot = consumed_ % options_.depth;
@@ -237,6 +249,7 @@ std::span<const Completion> QueuePair::reap()
 		if (cqe->cid >= id_.size() || id_[cqe->cid] != IdState::under_way)
 			throw Error("the device completed a command that was never submitted (id " + std::to_string(cqe->cid) + ")");
 		batch_.push_back(completion_of(*cqe, status, slot));
+		check_tuples(batch_.back());
 		last_completion_ns_ = std::max(last_completion_ns_, batch_.back().completed_ns);
 		id_[cqe->cid] = IdState::acquired;
 		consumed_++;

@@ -26,6 +26,7 @@
 #include "nvme.h"
 #include "promise_file.hpp"
 #include "prp.hpp"
+#include "queue_tuples.hpp"
 #include "region.hpp"
 
 namespace hz {
@@ -50,7 +51,7 @@ struct QueueOptions {
 
 // Where the parts of a queue pair lie in its memory; the submission queue is at 0.
 struct QueueLayout {
-	uint64_t cq, lists, list_stride, data, bytes;
+	uint64_t cq, lists, list_stride, tuples, data, bytes;
 };
 // Throws Error for options that no queue can have.
 QueueLayout layout_of(const QueueOptions &options);
@@ -91,7 +92,8 @@ public:
 	BusAddress data_bus(uint16_t cid) const;
 	BusAddress list_bus(uint16_t cid) const;
 
-	// Commands for namespace 1; submit() adds the id and, for data_bytes != 0, the PRPs of the id's buffer.
+	// Commands for namespace 1; submit() adds the id, protection information where the device has it (queue_tuples.hpp), and, for
+	// data_bytes != 0, the PRPs of the id's buffer.
 	static nvme_sqe read(uint64_t lba, uint32_t sectors);
 	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);
 	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);
@@ -139,6 +141,7 @@ private:
 	void check_horizon(uint64_t horizon_ns) const;
 	uint64_t place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
 	Completion completion_of(const nvme_cqe &cqe, uint16_t status, size_t slot) const;
+	void check_tuples(Completion &c) const;
 	void publish(uint64_t horizon_ns);
 	bool sleep_for_completion();
 	void check_device(bool long_wait) const;
@@ -163,6 +166,7 @@ private:
 	std::vector<IdState> id_;
 	std::vector<uint64_t> arrival_;
 	std::vector<Completion> batch_;
+	std::optional<QueueTuples> tuples_; // of a device with protection information
 };
 
 } // namespace hz

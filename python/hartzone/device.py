@@ -52,6 +52,7 @@ class Info(typing.NamedTuple):
     max_append: int
     max_transfer: int
     durable_writes: int  # 1: durable=True is honoured, else refused
+    protection: int  # 1: every block is checked end to end (status 0x282, 0x284 if it is wrong)
 
 
 def flags(fua, durable):

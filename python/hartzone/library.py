@@ -18,7 +18,7 @@ class Options(ctypes.Structure):
 class Info(ctypes.Structure):
     _fields_ = [("blocks", c_uint64), ("zone_blocks", c_uint64), ("zone_capacity", c_uint64), ("zones", c_uint64), ("max_open", c_uint32),
                 ("max_active", c_uint32), ("max_append", c_uint32), ("max_transfer", c_uint32),
-                ("durable_writes", c_uint32)]
+                ("durable_writes", c_uint32), ("protection", c_uint32)]
 
 
 class ZoneRecord(ctypes.Structure):

@@ -171,6 +171,20 @@ class Kept(unittest.TestCase):
                     says="superblocks      28 of 0.2 MiB on 1 of 2 planes, 9 of SLC on all")
         self.called("info", "--image", self.image, "--device", "small", code=3, says="was made for superblock_planes 1")
 
+    def test_protection_information_keeps_its_promises(self):
+        """Tuples outlast power cuts, with the data that they belong to: whatever is read is checked against them."""
+        tuples = pathlib.Path(self.folder.name) / "tuples.yaml"
+        for preset, cuts in (("small-mixed", (30, 70)), ("small-plp", ("3ms",))):
+            tuples.write_text((TOP / f"configs/devices/{preset}.yaml").read_text() + "\nprotection: type1\n")
+            for cut in cuts:
+                self.run_on("--format-image", "--power-cut-at", cut, device=tuples)
+                self.promised(says="all hold what they should")
+        self.run_on("--format-image", device=tuples, says="verified")
+        self.assertGreater(self.promised(says="all hold what they should"), 10)
+        self.called("image", "check", self.image, says="The image is sound.")
+        self.called("info", "--image", self.image, "--device", tuples, says="data protection  type 1")
+        self.called("info", "--image", self.image, "--device", "small-plp", code=3, says="was made for protection type1")
+
     def test_a_killed_program_leaves_its_promises(self):
         self.run_on("--power-cut-at", "30")
         raw = self.record.read_bytes()

@@ -89,7 +89,7 @@ private:
 		case 5: record.flags = value % 8; break;
 		default: std::memcpy(data + value % 512 * 8, &value, sizeof(value)); break;
 		}
-		record.data_checksum = nand_data_checksum(record.flags & HZ_OOB_ZERO ? nullptr : data, &record);
+		record.data_checksum = nand_data_checksum(record.flags & HZ_OOB_ZERO ? nullptr : data, 0, &record);
 		nand_oob_store(&rig.media, number, &record);
 	}
 	void reseal_block(uint32_t number, std::mt19937_64 &dice)

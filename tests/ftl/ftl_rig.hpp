@@ -131,6 +131,7 @@ struct Request {
 	ftl_request req{};
 	std::vector<uint8_t> data;
 	std::vector<uint8_t *> pages;
+	std::vector<uint8_t> tuples; // as the host library makes them, on a device that has protection information
 	bool done = false;
 	uint64_t done_ns = 0;     // when the host may know
 	uint64_t answered_ns = 0; // when the FTL gave it back
@@ -152,12 +153,40 @@ struct Request {
 			self.done = true;
 			self.answered_ns = clock_now_ns();
 			self.done_ns = clock_now_ns() > r->ready_ns ? clock_now_ns() : r->ready_ns;
+			self.check_tuples();
 			if (self.then)
 				self.then(self);
 		};
 	}
 	Request(const Request &) = delete;
 	uint16_t status() const { return req.status; }
+	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_COMPARE; }
+	hz_tuple tuple(uint32_t i) const { return hz_tuple_load(&tuples[i * HZ_TUPLE_BYTES]); }
+	hz_tuple expected(uint32_t i) const
+	{
+		return {hz_crc16(0, pages[i], HZ_SECTOR_BYTES), req.expected.application, req.expected.reference + i};
+	}
+	// Everything is made and checked, unless the test has said what it wants.
+	void protect()
+	{
+		if (req.op > FTL_WRITE_ZEROES || chosen)
+			return;
+		const bool moves = req.op == FTL_READ || brings_data();
+		tuples.assign(req.sectors * HZ_TUPLE_BYTES, 0);
+		req.tuples = tuples.data();
+		req.expected = {0, 0x1234, static_cast<uint32_t>(req.lba)};
+		req.tag_mask = 0xffff;
+		req.protect = static_cast<uint8_t>(HZ_CHECK_ALL | (moves ? FTL_HOST_TUPLES : 0));
+		for (uint32_t i = 0; brings_data() && i < req.sectors; i++)
+			hz_tuple_store(&tuples[i * HZ_TUPLE_BYTES], expected(i));
+	}
+	void check_tuples() const
+	{
+		for (uint32_t i = 0; req.op == FTL_READ && !req.status && !chosen && i < tuples.size() / HZ_TUPLE_BYTES; i++) {
+			EXPECT_EQ(hz_tuple_check(tuple(i), expected(i), HZ_CHECK_ALL, 0xffff), 0) << "sector " << i;
+		}
+	}
+	bool chosen = false; // by the test: what is in req about protection
 };
 
 class Rig {
@@ -223,6 +252,8 @@ public:
 		r.done = false;
 		r.req.reply_to = &hil_;
 		r.req.life = life;
+		if (cfg.protection != HZ_PROTECTION_NONE)
+			r.protect();
 		ftl_submit(ftl, worker, &r.req);
 	}
 	uint16_t run(Request &r, unsigned worker = 0)

@@ -165,7 +165,8 @@ TEST(ImageCheck, WhatIsNoImageIsTold)
 	auto *header = reinterpret_cast<hz_nand_header *>(image.rig.bytes());
 	header->magic = HZ_NAND_MAGIC;
 	header->version = 2;
-	EXPECT_NE(image.check().why.find("format version 2, this program reads version " + std::to_string(HZ_NAND_VERSION)),
+	EXPECT_NE(image.check().why.find("format version 2, this program reads versions " + std::to_string(HZ_NAND_VERSION) + " and " +
+					 std::to_string(HZ_NAND_VERSION_TUPLES)),
 		  std::string::npos);
 	std::memset(image.rig.bytes(), 0, image.rig.image_bytes());
 	EXPECT_TRUE(image.check().is_new);

@@ -3,6 +3,7 @@
 #include "inside.h"
 
 #include "block/superblock.h"
+#include "buffer/superpage.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "places/places.h"
@@ -11,6 +12,13 @@
 #include "tsu/tsu_state.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
+
+uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
+{
+	const struct extent *ext = ftl->extent[number];
+
+	return ext->buffer->memory[extent_slot(ext, offset)];
+}
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 

@@ -15,6 +15,8 @@ struct tsu;
 
 /* Where a sector lies, staged or at its place; PPA_NONE: nowhere on flash. Harts idle. */
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
+/* A sector that is in its zone's write buffer, with its tuple behind it. Harts idle. */
+uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
 /* Entries of a line of the map's cache. */

@@ -141,15 +141,19 @@ static const Policy policies[] = {
 	{"Narrow", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
 	{"NarrowSlowDie", [](hz_device_config &cfg) { use_planes(cfg, 2), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
 	{"NarrowProtected", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 40, 30); }, 0},
-	{"NarrowProtectedInPlace",
-	 [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
+	{"NarrowProtectedInPlaceTuples",
+	 [](hz_device_config &cfg) {
+		 use_planes(cfg, 2), protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE;
+		 cfg.protection = HZ_PROTECTION_TYPE1;
+	 },
+	 0},
 	{"ProtectedAll", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_mode = HZ_PLP_FULL; }, 0},
 	{"NarrowProtectedAllInPlace",
 	 [](hz_device_config &cfg) {
 		 use_planes(cfg, 2), protect_memory(cfg, 40, 30), cfg.plp_mode = HZ_PLP_FULL, cfg.plp_flush = HZ_PLP_IN_PLACE;
 	 },
 	 0},
-	{"PatchedIdle", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1; }},
+	{"PatchedIdleTuples", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1, cfg.protection = HZ_PROTECTION_TYPE1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
 	{"PatchedSlowDie", [](hz_device_config &cfg) { patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
 	{"PatchedSlcPagesFifo",

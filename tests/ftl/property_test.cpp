@@ -58,6 +58,8 @@ static const Variant variants[] = {
 	 }},
 	{"OnePlane", [](hz_device_config &cfg) { use_planes(cfg, 1); }},
 	{"TwoPlanesProtected", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 60, 40); }},
+	{"Tuples", [](hz_device_config &cfg) { cfg.protection = HZ_PROTECTION_TYPE1; }},
+	{"TuplesProtected", [](hz_device_config &cfg) { cfg.protection = HZ_PROTECTION_TYPE1, protect_memory(cfg, 60, 40); }},
 	{"OneHart",
 	 [](hz_device_config &cfg) {
 		 cfg.harts = 1;

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "hil/queue/io_command.h"
+#include "hil/queue/io_protection.h"
 }
 
 namespace {
@@ -34,6 +35,11 @@ void check(const ftl_request &req, uint16_t status)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.op == FTL_VERIFY)
 		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
+	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES) {
+		const auto offset = static_cast<uint64_t>(req.tuples - region());
+		require(req.op < FTL_WRITE_ZEROES && req.op != FTL_VERIFY && offset % 4 == 0);
+		require(offset >= HZ_SHM_HEAP_OFFSET && offset + req.sectors * HZ_TUPLE_BYTES <= region_bytes);
+	}
 	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
 		auto offset = static_cast<uint64_t>(req.sgl.memory[(req.sgl.offset + at) / HZ_SECTOR_BYTES] - region());
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes && offset % HZ_SECTOR_BYTES == 0);
@@ -48,7 +54,7 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x0c, 0x79, 0x7a, 0x7d};
-	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true};
+	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
 	nvme_sqe sqe;
@@ -65,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
 	}
 	limits.zoned = !(sqe.flags & 0x20);
+	const bool tuples = sqe.flags & 0x08;
 	if (sqe.flags & 0x10) {
 		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];
 		sqe.flags = 0;
@@ -72,8 +79,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sqe.cdw11 = 0;
 		sqe.prp1 = aim(sqe.prp1);
 		sqe.prp2 = aim(sqe.prp2);
+		sqe.mptr = aim(sqe.mptr);
+		if (sqe.cdw15 & 1)
+			sqe.cdw14 = sqe.cdw10;
 	}
 	uint16_t status = io_decode(&limits, &sqe, pages, &req);
+	if (tuples && !status)
+		status = io_protect(&limits.bus, &sqe, &req);
 	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_FLUSH);
 	check(req, status);
 	return 0;

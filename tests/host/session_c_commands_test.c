@@ -184,6 +184,7 @@ int main(void)
 	require(queue != NULL, "hartzone_queue_open", HARTZONE_ERROR);
 	SUCCEEDS(hartzone_get_info(device, &info));
 	require(info.durable_writes == 1, "the device says that it takes durable writes", 0);
+	require(info.protection == 1, "the device says that data are checked", 0);
 	several_buffers(queue);
 	durable_writes(device, queue, info.zone_blocks);
 	zeros(queue, 2 * info.zone_blocks);

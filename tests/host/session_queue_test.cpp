@@ -428,7 +428,7 @@ TEST(QueuePair, RefusesWrongShapes)
 					      {8, ~0ull << 12, 0}})
 		EXPECT_THROW(hz::layout_of(wrong), hz::Error) << wrong.depth << ", " << wrong.data_bytes;
 	const hz::QueueLayout largest = hz::layout_of({1024, 128 * 4096, 0});
-	EXPECT_EQ(largest.bytes, (64 << 10) + (16 << 10) + 1024 * (4096 + (512ull << 10)));
+	EXPECT_EQ(largest.bytes, (64 << 10) + (16 << 10) + 1024 * (4096 + 128 * HZ_TUPLE_BYTES + (512ull << 10)));
 }
 
 } // namespace

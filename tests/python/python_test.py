@@ -32,7 +32,7 @@ DEVICE = """
 import hartzone
 with hartzone.Device("small", workers=2) as device:
     info = device.info()
-    assert info.zones == 12 and info.blocks == 12 * info.zone_blocks, info
+    assert info.zones == 12 and info.blocks == 12 * info.zone_blocks and not info.protection, info
     assert device.identify(1)[24:32] == b"Hartzone"
     assert device.log_page(2, 512)[3] == 100
     with device.queue() as queue:
@@ -164,7 +164,7 @@ class Package(unittest.TestCase):
 
     def test_its_records_are_those_of_the_header(self):
         """A C compiler says how large each is and where its last field lies."""
-        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "durable_writes"), "hartzone_zone": ("ZoneRecord", "state"),
+        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "protection"), "hartzone_zone": ("ZoneRecord", "state"),
                    "hartzone_zones": ("Zones", "zone"), "iovec": ("Part", None)}
         lines = "".join(f'printf("%zu %zu\\n", sizeof(struct {c}), {f"offsetof(struct {c}, {last})" if last else "(size_t)0"});'
                         for c, (_, last) in records.items())

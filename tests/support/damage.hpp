@@ -18,12 +18,21 @@ inline uint64_t count_records(const nand_media &media)
 {
 	return uint64_t(media.nand.map->shape.planes) * media.nand.cfg->blocks_per_plane * media.oob_per_block;
 }
-inline uint8_t *data_of(const nand_media &media, uint64_t record)
+inline uint64_t stored_of(const nand_media &media, uint64_t record)
 {
 	const uint64_t block = record / media.oob_per_block, plane = block / media.nand.cfg->blocks_per_plane;
 	const uint64_t in_plane = block % media.nand.cfg->blocks_per_plane, sector = record % media.oob_per_block;
 
-	return media.data + ((plane * media.data_blocks + in_plane) * media.data_sectors + sector) * HZ_SECTOR_BYTES;
+	return (plane * media.data_blocks + in_plane) * media.data_sectors + sector;
+}
+inline uint8_t *data_of(const nand_media &media, uint64_t record) { return media.data + stored_of(media, record) * HZ_SECTOR_BYTES; }
+inline uint64_t *tuple_of(const nand_media &media, uint64_t record) { return media.tuples + stored_of(media, record); }
+// What ECC corrected to something else than was written: as good as before, as far as the media know. On a device with tuples.
+inline void make_plausible(nand_media &media, uint64_t record)
+{
+	hz_nand_oob oob = media.oob[record];
+	oob.data_checksum = nand_data_checksum(data_of(media, record), *tuple_of(media, record), &oob);
+	nand_oob_store(&media, record, &oob);
 }
 // One bit of the data: the record still says what the sector was. (Data that were never stored: the record's own word for them.)
 inline void flip_data(nand_media &media, uint64_t record, uint32_t bit = 12345)

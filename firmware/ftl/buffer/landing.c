@@ -6,6 +6,7 @@
 #include "buffer/sector_pool.h"
 #include "lt/bulk.h"
 #include "request/answer.h"
+#include "request/protect.h"
 
 /* A ring that has no place left is written out. Backing zones are not guarded: their places are known to the map only when on flash. */
 uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
@@ -34,6 +35,8 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		else
 			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
+		if (ext->ftl->cfg->protection != HZ_PROTECTION_NONE)
+			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
 						     .generation = ext->generation,
 						     .kind = HZ_OOB_DATA };

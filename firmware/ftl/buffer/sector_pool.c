@@ -187,16 +187,16 @@ static void space_account_init(struct space *space, uint32_t limit, uint32_t buf
 void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 {
 	struct sector_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "sector pool");
-	uint32_t guarded = hz_keep_sectors(ftl->cfg, &ftl->shape);
+	uint32_t guarded = hz_keep_sectors(ftl->cfg, &ftl->shape), bytes = hz_sector_memory(ftl->cfg);
 
 	ftl->space = pool;
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 1);
 	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
-	pool->memory = arena_alloc(arena, pool->total, HZ_SECTOR_BYTES, "sector pool");
-	pool->end = pool->memory + (size_t)pool->total * HZ_SECTOR_BYTES;
+	pool->memory = arena_alloc(arena, pool->total, bytes, "sector pool");
+	pool->end = pool->memory + (size_t)pool->total * bytes;
 	pool->free = arena_alloc(arena, pool->total, sizeof(*pool->free), "free sectors of the pool");
 	for (uint32_t i = 0; i < pool->total; i++)
-		pool->free[i] = pool->memory + (size_t)(pool->total - 1 - i) * HZ_SECTOR_BYTES;
+		pool->free[i] = pool->memory + (size_t)(pool->total - 1 - i) * bytes;
 	pool->free_count = pool->total;
 	space_account_init(&pool->space[SPACE_GUARDED], guarded, buffers, ftl->flush_sectors, ftl->cfg->buffer_flush_percent);
 	space_account_init(&pool->space[SPACE_VOLATILE], pool->total - guarded, buffers, ftl->flush_sectors,

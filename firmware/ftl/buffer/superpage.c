@@ -154,13 +154,13 @@ static const char *superpage_check(struct ftl *ftl)
 
 /* --- construction --- */
 
-static uint8_t **sectors_make(struct arena *arena, uint32_t count)
+static uint8_t **sectors_make(struct arena *arena, uint32_t count, uint32_t bytes)
 {
 	uint8_t **memory = arena_alloc(arena, count, sizeof(*memory), "write buffer slots");
-	uint8_t *data = arena_alloc(arena, count, HZ_SECTOR_BYTES, "write buffer data");
+	uint8_t *data = arena_alloc(arena, count, bytes, "write buffer data");
 
 	for (uint32_t i = 0; i < count; i++)
-		memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		memory[i] = data + (size_t)i * bytes;
 	return memory;
 }
 
@@ -172,9 +172,9 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 
 	if (ftl->cfg->buffer_pool_bytes) {
 		buffer->memory = arena_alloc(arena, pool->slots, sizeof(*buffer->memory), "write buffer slots");
-		buffer->fold.memory = sectors_make(arena, ftl->flush_sectors);
+		buffer->fold.memory = sectors_make(arena, ftl->flush_sectors, hz_sector_memory(ftl->cfg));
 	} else {
-		buffer->memory = sectors_make(arena, pool->slots);
+		buffer->memory = sectors_make(arena, pool->slots, hz_sector_memory(ftl->cfg));
 	}
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
 	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");

@@ -266,13 +266,15 @@ void conv_gc_kick(struct ftl_worker *self)
 void conv_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct conv_gc *gc = &ftl->conventional->gc;
-	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, HZ_SECTOR_BYTES, "conventional collector data");
+	uint32_t bytes = hz_sector_memory(ftl->cfg);
+	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, bytes, "conventional collector data");
 
+	gc->request.protect = FTL_MOVED;
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");
 	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "conventional collector LBAs");
 	gc->origin = arena_alloc(arena, ftl->ring_sectors, sizeof(*gc->origin), "originals of copies");
 	gc->memory = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->memory), "conventional collector memory");
 	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "conventional collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)
-		gc->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		gc->memory[i] = data + (size_t)i * bytes;
 }

@@ -2,26 +2,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "request/answer.h"
 
-void answer_sector(struct ftl_request *req, uint32_t index, const uint8_t *data)
+#include "request/protect.h"
+
+uint16_t answer_take(const struct ftl_request *req, uint32_t index, const uint8_t *sector)
 {
-	if (req->op == FTL_READ)
-		sgl_write(&req->sgl, index * HZ_SECTOR_BYTES, data, HZ_SECTOR_BYTES);
-	else if (req->op == FTL_COMPARE && !sgl_equal(&req->sgl, index * HZ_SECTOR_BYTES, data, HZ_SECTOR_BYTES))
-		answer_differs(req);
+	uint16_t status = req->protect ? protect_check(req, index, sector) : NVME_SUCCESS;
+
+	if (status || req->op == FTL_VERIFY)
+		return status;
+	if (req->op == FTL_COMPARE)
+		return sgl_equal(&req->sgl, index * HZ_SECTOR_BYTES, sector, HZ_SECTOR_BYTES) ? NVME_SUCCESS : NVME_COMPARE_FAILURE;
+	sgl_write(&req->sgl, index * HZ_SECTOR_BYTES, sector, HZ_SECTOR_BYTES);
+	if (req->protect & FTL_HOST_TUPLES)
+		protect_answer(req, index, sector);
+	return NVME_SUCCESS;
 }
+
+void answer_sector(struct ftl_request *req, uint32_t index, const uint8_t *data) { answer_status(req, answer_take(req, index, data)); }
 
 void answer_zeros(struct ftl *ftl, struct ftl_request *req, uint32_t index, uint32_t sectors)
 {
 	if (req->op == FTL_READ)
 		sgl_zero(&req->sgl, index * HZ_SECTOR_BYTES, sectors * HZ_SECTOR_BYTES);
+	if (req->op == FTL_READ && req->protect & FTL_HOST_TUPLES)
+		protect_unwritten(req, index, sectors);
 	for (uint32_t i = 0; req->op == FTL_COMPARE && i < sectors; i++)
-		answer_sector(req, index + i, ftl->zero_sector);
+		if (!sgl_equal(&req->sgl, (index + i) * HZ_SECTOR_BYTES, ftl->zero_sector, HZ_SECTOR_BYTES))
+			answer_status(req, NVME_COMPARE_FAILURE);
 }
 
 void answer_cross(struct ftl *ftl, struct ftl_request *req, uint64_t at_ns, uint32_t sectors)
 {
 	struct link *link = req->op == FTL_COMPARE ? &ftl->links->to_device : &ftl->links->to_host;
-	uint64_t end = req->op == FTL_VERIFY ? at_ns : link_transfer(link, at_ns, sectors * HZ_SECTOR_BYTES);
+	uint64_t end = req->op == FTL_VERIFY ? at_ns : link_transfer(link, at_ns, crossing_bytes(req, sectors));
 
 	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
 }

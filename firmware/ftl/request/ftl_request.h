@@ -7,6 +7,7 @@
 #include "lt/event.h"
 #include "nvme.h"
 #include "sgl.h"
+#include "tuple.h"
 
 enum ftl_op {
 	FTL_READ,
@@ -28,6 +29,13 @@ enum ftl_op {
  * the controller shuts down. One at a time, and no other request beside it. */
 enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_AT_REST = 16 };
 
+/* ftl_request.protect, on a device with protection information; 0 on any other. What the controller checks: enum hz_tuple_check. */
+enum ftl_protect {
+	FTL_HOST_TUPLES =
+		HZ_TUPLE_BYTES, /* the host's buffer has the tuples, which cross the link; else writes make and reads strip them */
+	FTL_MOVED = 16,         /* the device's own write: tuples lie behind the sectors of sgl, as in all of its memory */
+};
+
 /* Preallocated by the HIL, one per command in flight. The HIL has checked opcode, nsid, LBA range and PRPs; the FTL checks
  * everything that depends on zone state and answers with NVMe status codes. */
 struct ftl_request {
@@ -41,10 +49,13 @@ struct ftl_request {
 	uint64_t lba;          /* first LBA; zone commands and append: zone start (checked by the FTL) */
 	uint32_t life;         /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;
+	uint8_t *tuples;          /* FTL_HOST_TUPLES: where they are, at any alignment; NULL with Write Zeroes: tuples of zeros */
+	struct hz_tuple expected; /* tags of the first sector; reference tags count up, of an append from the zone's start */
+	uint16_t tag_mask;        /* bits of the application tag that are checked */
+	uint8_t protect;          /* enum ftl_protect, enum hz_tuple_check */
 	/* out */
 	uint16_t status; /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
 	uint16_t reserved_out;
-	uint32_t reserved_out2;
 	uint64_t result;   /* append: LBA written */
 	uint64_t ready_ns; /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
 	/* owner */

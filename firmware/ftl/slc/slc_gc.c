@@ -265,7 +265,8 @@ static void victim_erased(struct tsu_txn *txn)
 void slc_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct slc_gc *gc = &ftl->slc->gc;
-	uint8_t *data = arena_alloc(arena, SLC_BATCH_SECTORS, HZ_SECTOR_BYTES, "SLC collector data");
+	uint32_t bytes = hz_sector_memory(ftl->cfg);
+	uint8_t *data = arena_alloc(arena, SLC_BATCH_SECTORS, bytes, "SLC collector data");
 
 	gc->read = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->read), "SLC collector reads");
 	gc->from = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->from), "SLC collector addresses");
@@ -275,7 +276,7 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 	gc->write = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->write), "SLC collector writes");
 	gc->erase = arena_alloc(arena, ftl->slc->planes, sizeof(*gc->erase), "SLC collector erases");
 	for (uint32_t i = 0; i < SLC_BATCH_SECTORS; i++) {
-		gc->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		gc->memory[i] = data + (size_t)i * bytes;
 		gc->read[i].op = TSU_READ;
 		gc->read[i].cause = HZ_CAUSE_GC;
 		gc->read[i].sectors = 1;

@@ -46,6 +46,11 @@ uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 	return run;
 }
 
+static uint16_t take_sector(const struct tsu_txn *txn, uint32_t i, const uint8_t *sector)
+{
+	return answer_take(((const struct flash_read *)txn)->req, txn->data_at / HZ_SECTOR_BYTES + i, sector);
+}
+
 /* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
 static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
 			     bool pinned, struct tsu_txn **list)
@@ -70,7 +75,7 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 		.ppa = ppa[0],
 		.data = answer_sgl(req),
 		.data_at = io_of(req)->done * HZ_SECTOR_BYTES,
-		.compare = req->op == FTL_COMPARE,
+		.take = answer_looks(self->ftl, req) ? take_sector : NULL,
 	};
 	*list = &read->txn;
 	io_of(req)->pending++;
@@ -351,8 +356,8 @@ static void reads_done(struct tsu_txn *txn)
 		forget_reader(self, read->zone);
 	if (txn->status != NAND_OK)
 		answer_lost(req);
-	else if (txn->differs)
-		answer_differs(req);
+	else
+		answer_status(req, txn->verdict);
 	answer_cross(self->ftl, req, txn->end_ns, txn->sectors);
 	txn->next = self->reads->free;
 	self->reads->free = txn;

@@ -322,7 +322,8 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	struct relocator *mover = arena_alloc(arena, 1, sizeof(*mover), "relocator");
 	uint32_t patch_row = ftl->shape.patch_sectors ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
 	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
-	uint8_t *data = arena_alloc(arena, sectors, HZ_SECTOR_BYTES, "relocator data");
+	uint32_t bytes = hz_sector_memory(ftl->cfg);
+	uint8_t *data = arena_alloc(arena, sectors, bytes, "relocator data");
 
 	ftl->relocator = mover;
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);
@@ -334,5 +335,5 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)
-		mover->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
+		mover->memory[i] = data + (size_t)i * bytes;
 }

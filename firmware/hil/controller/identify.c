@@ -60,6 +60,12 @@ static void identify_namespace(struct hil *hil, void *page)
 	id->ncap = id->nsze;
 	id->nuse = id->nsze;
 	id->lbaf[0].lbads = HZ_SECTOR_SHIFT;
+	if (hil->cfg->protection == HZ_PROTECTION_TYPE1) {
+		id->lbaf[0].ms = HZ_TUPLE_BYTES;
+		id->mc = NVME_MC_SEPARATE;
+		id->dpc = NVME_DPC_TYPE1 | NVME_DPC_LAST_BYTES;
+		id->dps = NVME_DPS_TYPE1;
+	}
 	memcpy(id->eui64, eui64, sizeof(eui64));
 }
 
@@ -116,7 +122,8 @@ static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
 	return csi == NVME_CSI_NVM || csi == own_csi(hil);
 }
 
-/* CNS 05h: what a command set adds about a namespace. NVM adds protection information only: all zero. */
+/* CNS 05h: what a command set adds about a namespace. NVM adds formats of protection information: all zero, a guard of 16 bits
+ * and no storage tag. */
 static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	if (sqe->nsid != 1)

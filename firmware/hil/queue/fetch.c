@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "hil/queue/io_protection.h"
 #include "lt/bits.h"
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
@@ -45,6 +46,8 @@ static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
 	command->sq = sq;
 	command->cid = sqe.cid;
 	command->req.status = io_decode(&fetch->limits, &sqe, command->page, &command->req);
+	if (fetch->limits.protection != HZ_PROTECTION_NONE && !command->req.status)
+		command->req.status = io_protect(&fetch->limits.bus, &sqe, &command->req);
 	if (command->req.status) {
 		completion_end(command);
 		return;

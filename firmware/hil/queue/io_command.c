@@ -161,6 +161,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	if (status)
 		return status;
 	req->flags = 0;
+	req->protect = 0;
 	req->sgl.bytes = 0;
 	switch (sqe->opcode) {
 	case NVME_IO_READ:

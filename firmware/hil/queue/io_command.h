@@ -10,9 +10,10 @@
 struct io_limits {
 	struct host_bus bus;
 	uint64_t namespace_sectors;
-	bool zoned;        /* the namespace is of the Zoned Namespace Command Set; else of the NVM Command Set alone */
-	bool write_cache;  /* feature 06h; off: every write is a FUA write */
-	uint32_t plp_mode; /* enum hz_plp_mode */
+	bool zoned;          /* the namespace is of the Zoned Namespace Command Set; else of the NVM Command Set alone */
+	bool write_cache;    /* feature 06h; off: every write is a FUA write */
+	uint32_t plp_mode;   /* enum hz_plp_mode */
+	uint32_t protection; /* enum hz_protection */
 };
 
 /* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */
