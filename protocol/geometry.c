@@ -57,4 +57,5 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 		shape->map_checkpoints =
 			(uint32_t)((shape->conventional_zones * hz_power_of_two_from(shape->map_pages_per_zone) + HZ_CHECKPOINT_PAGES - 1) /
 				   HZ_CHECKPOINT_PAGES);
+	shape->trim_pages = (uint32_t)((shape->conventional_zones * shape->zone_size_sectors + HZ_TRIM_PAGE_LBAS - 1) / HZ_TRIM_PAGE_LBAS);
 }

@@ -28,6 +28,7 @@ struct hz_shape {
 		patch_superblocks; /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
 	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
+	uint32_t trim_pages;         /* sectors that say which LBAs of conventional zones are deallocated */
 };
 
 /* Bytes of a sector of data in the device's memory: where there is protection information, its tuple lies behind it. */

@@ -71,6 +71,7 @@ struct hz_log_ftl {
 	/* Conventional zones */
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */
+	uint64_t deallocated_sectors;                           /* conventional sectors that a deallocation took out of the map */
 };
 
 #endif

@@ -79,6 +79,7 @@ enum hz_oob_kind {
 	HZ_OOB_ZONE_TABLE = 3,
 	HZ_OOB_MAP = 4,
 	HZ_OOB_CHECKPOINT = 5,
+	HZ_OOB_TRIM = 6, /* bits of deallocated LBAs */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {

@@ -45,6 +45,7 @@ enum nvme_io_opcode {
 	NVME_IO_READ = 0x02,
 	NVME_IO_COMPARE = 0x05,
 	NVME_IO_WRITE_ZEROES = 0x08,
+	NVME_IO_DATASET_MANAGEMENT = 0x09,
 	NVME_IO_VERIFY = 0x0c,
 	NVME_IO_ZONE_MGMT_SEND = 0x79,
 	NVME_IO_ZONE_MGMT_RECV = 0x7a,
@@ -167,6 +168,15 @@ enum nvme_queue_flags {
 #define NVME_RW_PIREMAP (1u << 25) /* append: reference tags count from the zone's start */
 enum { NVME_RW_PRCHK_SHIFT = 26 };
 #define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Write Zeroes: durable when it ends, where the device protects writes */
+
+/* Dataset Management. */
+#define NVME_DSM_DEALLOCATE 4u /* CDW11: AD; what else is there are hints */
+enum { NVME_DSM_RANGES = 256 };
+struct nvme_dsm_range {
+	uint32_t cattr, nlb; /* nlb: not 0's based */
+	uint64_t slba;
+};
+HZ_ASSERT_SIZE(struct nvme_dsm_range, 16);
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
@@ -320,6 +330,7 @@ enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is ho
 enum {
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
+	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
 	NVME_ONCS_WRITE_ZEROES = 0x08,
 	NVME_ONCS_SELECT = 0x10,
 	NVME_ONCS_VERIFY = 0x80,
@@ -328,6 +339,8 @@ enum {
 	NVME_LPA_SUPPORTED_PAGES = 0x20
 };
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
+
+enum { NVME_DLFEAT_READS_ZEROES = 0x01 };
 
 struct nvme_lba_format {
 	uint16_t ms;

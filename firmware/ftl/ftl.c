@@ -12,12 +12,14 @@
 #include "lt/arena.h"
 #include "mount/mount.h"
 #include "places/places.h"
+#include "places/trims.h"
 #include "request/io.h"
 #include "rest.h"
 #include "slc/slc.h"
 #include "slc/staged.h"
 #include "worker.h"
 #include "zone/pump.h"
+#include "zone/trim_save.h"
 #include "zone/zone_changes.h"
 
 static void facts_init(struct ftl *ftl)
@@ -47,12 +49,14 @@ static void modules_init(struct ftl *ftl, struct arena *arena)
 	slc_init(ftl, arena);
 	staged_init(ftl, arena);
 	places_init(ftl, arena);
+	trims_init(ftl, arena);
 	l2p_init(ftl, arena);
 	buffers_init(ftl, arena);
 	keep_init(ftl, arena);
 	budget_init(ftl, arena);
 	zone_changes_init(ftl, arena);
 	zone_table_init(ftl, arena);
+	trim_saver_init(ftl, arena);
 	relocator_init(ftl, arena);
 	conv_init(ftl, arena);
 	rest_init(ftl, arena);

@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include "abandon.h"
+#include "conventional/conv_deallocate.h"
 #include "conventional/conv_write.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
@@ -41,6 +42,7 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_WRITE:
 	case FTL_APPEND:
 	case FTL_WRITE_ZEROES: run_write(self, req); break;
+	case FTL_DEALLOCATE: conv_deallocate_run(self, req); break;
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;

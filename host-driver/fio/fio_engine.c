@@ -300,8 +300,7 @@ static int finish_zone(struct thread_data *td, struct fio_file *file, uint64_t o
 }
 #endif
 
-/* The device has no Dataset Management: its way to let go of data is Write Zeroes, which moves none. fio resets the zones that it trims by
- * itself. */
+/* Write Zeroes, which moves no data. fio resets the zones that it trims by itself. */
 static enum fio_q_status trim(struct thread_data *td, struct io_u *io_u)
 {
 	struct seat *seat = td->io_ops_data;

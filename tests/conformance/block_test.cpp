@@ -115,7 +115,10 @@ const CommandCase cases[] = {
 	{"ReportZones", NVME_INVALID_OPCODE, command(NVME_IO_ZONE_MGMT_RECV)},
 	{"Append", NVME_INVALID_OPCODE, command(NVME_IO_ZONE_APPEND)},
 	{"AppendToNamespaceTwo", NVME_INVALID_OPCODE, command(NVME_IO_ZONE_APPEND, 0, 1, 2)},
-	{"DatasetManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x09)},
+	{"DatasetManagementHints", NVME_SUCCESS, dataset(0, {{0, 8, 600}}, 3)},
+	{"DeallocateNothing", NVME_SUCCESS, dataset(NVME_DSM_DEALLOCATE, {{0, 0, 600}})},
+	{"DeallocateOverTheEnd", NVME_LBA_OUT_OF_RANGE, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 600}, {0, 2, 8 * 96 - 1}})},
+	{"DeallocateNamespaceZero", NVME_INVALID_NAMESPACE, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 600}}, 0, 0)},
 	{"CompareAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_COMPARE, 0, 1)},
 	{"VerifyLast", NVME_SUCCESS, at_end(NVME_IO_VERIFY, 5, 5)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},
@@ -168,6 +171,24 @@ TEST_F(BlockData, IsShownAsABlockDevice)
 	EXPECT_EQ(data[0], std::byte(1 << NVME_CSI_NVM));
 	data = bench().controller().identify(NVME_CNS_CSI_ACTIVE_NAMESPACES, 0, NVME_CSI_NVM);
 	EXPECT_EQ(data[0], std::byte(1));
+}
+
+TEST_F(BlockData, DeallocatedSectorsReadAsZeroes)
+{
+	nvme_identify_namespace id;
+	auto data = bench().controller().identify(NVME_CNS_NAMESPACE, 1);
+	std::memcpy(static_cast<void *>(&id), data.data(), sizeof(id));
+	EXPECT_EQ(id.dlfeat, NVME_DLFEAT_READS_ZEROES);
+	ASSERT_EQ(write(100, 30), NVME_SUCCESS);
+	std::vector<nvme_dsm_range> ranges(NVME_DSM_RANGES, {5, 3, 104});
+	ranges.back() = {0, 10, 119};
+	ASSERT_EQ(bench().raw(dataset(NVME_DSM_DEALLOCATE, ranges)(bench())).status, NVME_SUCCESS);
+	Bytes now = read(100, 30), expected = placed_pattern(100, 30, 0);
+	std::fill_n(expected.begin() + 4 * 4096, 3 * 4096, std::byte(0));
+	std::fill_n(expected.begin() + 19 * 4096, 10 * 4096, std::byte(0));
+	EXPECT_EQ(now, expected);
+	ASSERT_EQ(write(105, 1, 7), NVME_SUCCESS);
+	EXPECT_EQ(read(105, 1), placed_pattern(105, 1, 7));
 }
 
 TEST_F(BlockData, EffectsLogNamesNoZonedCommand)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include "session/error.hpp"
@@ -35,6 +36,16 @@ nvme_sqe io_command(Bench &bench, uint8_t opcode, uint64_t lba, uint32_t sectors
 	sqe.cdw11 = static_cast<uint32_t>(lba >> 32);
 	sqe.cdw12 = (sectors - 1) & 0xffff;
 	return sqe;
+}
+
+std::function<nvme_sqe(Bench &)> dataset(uint32_t attributes, const std::vector<nvme_dsm_range> &ranges, uint32_t hints, uint32_t nsid)
+{
+	return [=](Bench &bench) {
+		nvme_sqe sqe = admin_command(bench, NVME_IO_DATASET_MANAGEMENT, nsid, static_cast<uint32_t>(ranges.size() - 1),
+					     attributes | hints);
+		std::copy_n(reinterpret_cast<const std::byte *>(ranges.data()), ranges.size() * sizeof(ranges[0]), bench.at(bench.page(0)));
+		return sqe;
+	};
 }
 
 void AdminCommand::check()

@@ -33,5 +33,8 @@ protected:
 // Builders; PRP1 = page 0.
 nvme_sqe admin_command(Bench &bench, uint8_t opcode, uint32_t nsid = 0, uint32_t cdw10 = 0, uint32_t cdw11 = 0);
 nvme_sqe io_command(Bench &bench, uint8_t opcode, uint64_t lba = 0, uint32_t sectors = 1);
+// Dataset Management; the ranges lie in page 0.
+std::function<nvme_sqe(Bench &)> dataset(uint32_t attributes, const std::vector<nvme_dsm_range> &ranges, uint32_t hints = 0,
+					 uint32_t nsid = 1);
 
 } // namespace conform

@@ -93,7 +93,7 @@ TEST_F(IdentifyData, ControllerSaysWhatTheDeviceDoes)
 	EXPECT_EQ(id.fuses, 0);
 	EXPECT_EQ(id.sgls, 0u);
 	EXPECT_TRUE(id.oacs & NVME_OACS_DBBUF);
-	EXPECT_EQ(id.oncs, NVME_ONCS_COMPARE | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT | NVME_ONCS_VERIFY);
+	EXPECT_EQ(id.oncs, NVME_ONCS_COMPARE | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT | NVME_ONCS_VERIFY);
 	EXPECT_EQ(id.vwc, NVME_VWC_PRESENT | NVME_VWC_FLUSH_ALL);
 	EXPECT_EQ(std::string(id.subnqn).substr(0, 4), "nqn.");
 	for (char c : id.sn)

@@ -35,7 +35,10 @@ auto large(uint8_t opcode, uint32_t sectors)
 
 const CommandCase cases[] = {
 	{"WriteUncorrectableIsNotOffered", NVME_INVALID_OPCODE, command(0x04)},
-	{"DatasetManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x09)},
+	{"DatasetManagementHints", NVME_SUCCESS, dataset(0, {{0, 1, 1ull << 40}}, 3)},
+	{"DeallocateSequential", NVME_SUCCESS, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 0}, {0, 0, 5}})},
+	{"DeallocateBeyondTheEnd", NVME_LBA_OUT_OF_RANGE, dataset(NVME_DSM_DEALLOCATE, {{0, 1, 0}, {0, 1, 1ull << 40}})},
+	{"DeallocateNamespaceTwo", NVME_INVALID_NAMESPACE, dataset(NVME_DSM_DEALLOCATE, {{0, 1, 0}}, 0, 2)},
 	{"CopyIsNotOffered", NVME_INVALID_OPCODE, command(0x19)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7e)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},

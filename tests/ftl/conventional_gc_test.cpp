@@ -49,7 +49,8 @@ static hz_device_config waf_config(uint32_t policy)
 	cfg.conventional_streams = 1;
 	cfg.conventional_gc_low = 2;
 	cfg.conventional_gc = policy;
-	cfg.blocks_per_plane = 12 + 30 + 10 + 2;
+	cfg.slc_blocks_per_plane = 13;
+	cfg.blocks_per_plane = 13 + 30 + 10 + 2;
 	return cfg;
 }
 

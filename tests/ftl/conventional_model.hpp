@@ -157,7 +157,9 @@ public:
 		for (uint32_t n = 1 + roll(most); n; n--) {
 			uint32_t dice = roll(100), count = 1 + roll(roll(4) ? 6 : 40), lba = pick_place();
 			uint8_t fua = roll(6) ? 0 : FTL_FUA;
-			if (dice < 62)
+			if (roll(100) < deallocations)
+				ops.push_back({FTL_DEALLOCATE, lba, roll(4) ? count : 1 + roll(100), fua});
+			else if (dice < 62)
 				ops.push_back({FTL_WRITE, lba, count, fua});
 			else if (dice < 66)
 				ops.push_back({FTL_WRITE_ZEROES, lba, count, fua});
@@ -199,6 +201,7 @@ public:
 	uint32_t capacity;
 	std::vector<ConventionalSector> sectors;
 	uint64_t next_tag = 1000, abandoned = 0;
+	uint32_t deallocations = 2; // of a hundred operations
 	bool writes_may_fail = false, reads_may_fail = false, refused = false;
 
 private:
@@ -216,8 +219,10 @@ private:
 		if (rig.cfg.plp_mode == HZ_PLP_FULL && (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES)) // as the HIL does
 			op.flags |= FTL_FUA;
 		Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
-		if (op.kind == FTL_WRITE_ZEROES)
+		if (op.kind == FTL_WRITE_ZEROES || op.kind == FTL_DEALLOCATE)
 			run.tag = 0;
+		if (op.kind == FTL_DEALLOCATE)
+			run.request->name_ranges({{0, op.sectors, lba_of(op.lba)}});
 		if (op.kind == FTL_COMPARE)
 			expect(run);
 		if (op.kind == FTL_WRITE)
@@ -258,7 +263,7 @@ private:
 	void settle_all(std::vector<Running> &running, bool cut)
 	{
 		for (Running &run : running)
-			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES)
+			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES || run.op.kind == FTL_DEALLOCATE)
 				note_write(run);
 		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
 			if (is_read(run.op.kind))

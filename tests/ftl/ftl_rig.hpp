@@ -158,6 +158,13 @@ struct Request {
 				self.then(self);
 		};
 	}
+	// FTL_DEALLOCATE: of these.
+	void name_ranges(const std::vector<nvme_dsm_range> &ranges)
+	{
+		req.sectors = static_cast<uint32_t>(ranges.size());
+		req.sgl.bytes = static_cast<uint32_t>(ranges.size() * sizeof(nvme_dsm_range));
+		sgl_write(&req.sgl, 0, ranges.data(), req.sgl.bytes);
+	}
 	Request(const Request &) = delete;
 	uint16_t status() const { return req.status; }
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_COMPARE; }

@@ -127,6 +127,27 @@ TEST_F(IoCommand, TransferSize)
 	EXPECT_EQ(req.sectors, 65536u);
 }
 
+TEST_F(IoCommand, DatasetManagement)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_DATASET_MANAGEMENT, 0, 1, heap + 16, list);
+	sqe.cdw10 = 0xffffff00 | 255; // reserved bits above NR
+	sqe.cdw11 = NVME_DSM_DEALLOCATE | 3;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_DEALLOCATE);
+	EXPECT_EQ(req.sectors, 256u);
+	EXPECT_EQ(req.sgl.bytes, 4096u);
+	EXPECT_EQ(req.flags, 0);
+	limits.write_cache = false;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.flags, FTL_FUA) << "nothing is volatile";
+	sqe.cdw11 = 3;
+	sqe.prp1 = 0;
+	EXPECT_EQ(decode(sqe), 0) << "hints, which nobody reads";
+	EXPECT_EQ(req.sectors, 0u);
+	sqe.cdw11 = NVME_DSM_DEALLOCATE;
+	EXPECT_NE(decode(sqe), 0) << "there is no memory";
+}
+
 TEST_F(IoCommand, NamespaceAndFlags)
 {
 	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY,
@@ -148,8 +169,9 @@ TEST_F(IoCommand, NamespaceAndFlags)
 
 TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 {
-	const uint8_t known[] = {NVME_IO_READ,           NVME_IO_WRITE,          NVME_IO_FLUSH,   NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
-				 NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_COMPARE, NVME_IO_VERIFY};
+	const uint8_t known[] = {
+		NVME_IO_READ,           NVME_IO_WRITE,          NVME_IO_FLUSH,   NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
+		NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_COMPARE, NVME_IO_VERIFY,       NVME_IO_DATASET_MANAGEMENT};
 	for (unsigned opcode = 0; opcode < 256; opcode++) {
 		nvme_sqe sqe = io_sqe(static_cast<uint8_t>(opcode), 0, 1, heap);
 		sqe.nsid = 77;

@@ -63,6 +63,7 @@ struct ftl {
 	struct superblocks *superblocks, *patches;
 	struct slc *slc;
 	struct places *places;
+	struct trims *trims;
 	struct l2p *l2p;
 	const struct buffer_ops *buffer_ops;
 	struct superpage_pool *buffers; /* of the superpage policy */
@@ -74,6 +75,7 @@ struct ftl {
 	struct zone_table *table;
 	struct relocator *relocator;
 	struct conventional *conventional;
+	struct trim_saver *trim_saver;
 	struct rest *rest;
 };
 

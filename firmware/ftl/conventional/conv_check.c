@@ -4,6 +4,7 @@
 
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+#include "places/trims.h"
 #include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 
@@ -91,6 +92,8 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 		if (zone->ext.failed && oob.stream == STREAM_COLLECT)
 			continue;
 		place = l2p_conv_peek(ftl, oob.host_lba);
+		if (place == L2P_UNMAPPED && trims_has(ftl, oob.host_lba))
+			continue;
 		if (place == L2P_UNMAPPED)
 			return "a conventional sector is on flash but not mapped";
 		if (place_offset(ftl, place) >= extent_on_flash(place_extent(ftl, place)))
@@ -114,6 +117,8 @@ const char *conv_check(struct ftl *ftl)
 		if (place == L2P_UNMAPPED)
 			continue;
 		mapped++;
+		if (trims_has(ftl, lba))
+			return "a deallocated sector is mapped";
 		error = check_mapped(ftl, lba, place);
 	}
 	for (uint32_t i = 0; !error && i < ftl->shape.backing_zones; i++)

@@ -8,6 +8,7 @@
 #include "block/superblock.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+#include "places/trims.h"
 #include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 
@@ -48,7 +49,7 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 	struct ftl *ftl = zone->ext.ftl;
 	uint32_t present, place = place_make(zone->ext.places, offset);
 
-	if (oob->host_lba >= ftl->conventional_end)
+	if (oob->host_lba >= ftl->conventional_end || trims_dead(ftl, oob->host_lba, oob->sequence))
 		return;
 	present = l2p_conv_peek(ftl, oob->host_lba);
 	if (present == place || present == L2P_UNMAPPED || !newer_at(ftl, present, oob))
@@ -135,6 +136,15 @@ static void forget_all(struct ftl *ftl)
 		places_forget(ftl, &ftl->places->zone[i]);
 }
 
+/* What was written after it had been deallocated, or whose deallocation the map had not learnt yet: the page on flash shall not kill it at
+ * a later mount. */
+static void settle_trims(struct ftl *ftl)
+{
+	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++)
+		if (trims_has(ftl, lba) && l2p_conv_peek(ftl, lba) != L2P_UNMAPPED)
+			trims_forget(ftl, lba);
+}
+
 /* A stream that the configuration no longer has leaves its zone as it is. */
 static bool goes_on(const struct conventional *conv, const struct zone *zone)
 {
@@ -172,6 +182,7 @@ void conv_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool compl
 			forget_all(ftl);
 		scan_backing(ftl, 0, false, unit);
 	}
+	settle_trims(ftl);
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		sort_zone(ftl, backing_zone(ftl, i), i);
 }

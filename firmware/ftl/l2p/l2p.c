@@ -83,6 +83,10 @@ bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_
 	return self->ftl->l2p->ops->conv_move(self, lba, from, to, oob);
 }
 
+bool l2p_conv_admits(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->conv_admits(self, req); }
+
+uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count) { return self->ftl->l2p->ops->conv_unmap(self, lba, count); }
+
 uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	return self->ftl->l2p->ops->conv_read(self, req, lba, count, place);

@@ -43,6 +43,8 @@ struct l2p_ops {
 	bool (*settled)(struct ftl_worker *self, struct ftl_request *req);
 	void (*conv_map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 	bool (*conv_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+	bool (*conv_admits)(struct ftl_worker *self, struct ftl_request *req);
+	uint32_t (*conv_unmap)(struct ftl_worker *self, uint64_t lba, uint32_t count);
 	uint32_t (*conv_read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
@@ -96,6 +98,11 @@ bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
 void l2p_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 /* The same for one sector if the LBA still lies at `from`; false: it does not, nothing has changed. */
 bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+/* No lock held: may entries be unmapped now? Else the request is dispatched again when they may. */
+bool l2p_conv_admits(struct ftl_worker *self, struct ftl_request *req);
+/* No lock held: [lba, lba + count), all of one zone and at most L2P_PIECE, are deallocated: mapped to nothing, with their trims
+ * (places/trims.h) set. Returns for how many that is news. */
+uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count);
 /* Places of [lba, lba + count), all of one zone: returns how many from the front are known; 0: the request waits for a table page and
  * will be dispatched again. No lock held. Nothing is pinned: under the backing zone's lock the reverse map tells whether a place is
  * still the LBA's (conv_read.c). */

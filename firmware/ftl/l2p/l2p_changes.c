@@ -5,6 +5,7 @@
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "places/places.h"
+#include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
@@ -138,6 +139,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 	record->lba = lba;
 	record->place = place;
 	record->recovered = false;
+	record->again = true;
 	record_link(changes, index, change_bucket(changes, shard, lba), page);
 	l2p_log_add(ftl, 1);
 	map_page_dirty(ftl, shard, page);
@@ -148,6 +150,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 struct change_run {
 	struct row row;
 	uint32_t page, lba, count, place;
+	uint32_t step; /* from one place to the next; 0: they are L2P_UNMAPPED */
 };
 
 static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
@@ -155,6 +158,7 @@ static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
 	if (record->place != L2P_UNMAPPED)
 		place_invalidate(ftl, record->place, UINT64_MAX);
 	record->place = place;
+	record->again = true;
 }
 
 /* Those that have a record; returns how many do not: bit i of *missing: lba + i. */
@@ -167,7 +171,7 @@ static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint6
 		struct l2p_change *record = find_in(&ftl->l2p->changes, &run->row, run->lba + i);
 
 		if (record) {
-			replace(ftl, record, run->place + i);
+			replace(ftl, record, run->place + i * run->step);
 			continue;
 		}
 		*missing |= 1ull << i;
@@ -187,8 +191,9 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 			continue;
 		next = next_free(changes, index);
 		changes->record[index].lba = run->lba + i;
-		changes->record[index].place = run->place + i;
+		changes->record[index].place = run->place + i * run->step;
 		changes->record[index].recovered = false;
+		changes->record[index].again = true;
 		record_link(changes, index, bucket_in(&run->row, run->lba + i), run->page);
 		index = next;
 	}
@@ -198,9 +203,9 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
 {
 	uint32_t shard = l2p_shard_of(ftl, ext);
-	struct change_run run = { .lba = lba, .place = place };
+	struct change_run run = { .lba = lba, .place = place, .step = place != L2P_UNMAPPED };
 
-	for (; count; run.lba += run.count, run.place += run.count, count -= run.count) {
+	for (; count; run.lba += run.count, run.place += run.count * run.step, count -= run.count) {
 		uint32_t offset = run.lba - (uint32_t)ext->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
 		uint64_t missing;
 
@@ -251,12 +256,22 @@ static bool means_present(const struct ftl *ftl, uint32_t place, uint64_t number
 	return place == L2P_UNMAPPED || lt_load(&ftl->places->zone[place_number(ftl, place)].reset_sequence) <= number;
 }
 
-static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, const struct l2p_change *record)
+/* The image says that it was deallocated: so must the trims on flash, before it. Else they would not know of the older sectors, which a
+ * scan of everything finds. The flush before the image is written saves them. */
+static void note_deallocated(struct ftl *ftl, const struct l2p_change *record)
+{
+	if (record->place == L2P_UNMAPPED)
+		ftl->l2p->log.crowded = true;
+}
+
+static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t first, struct l2p_change *record)
 {
 	uint32_t *entry = (uint32_t *)item->image + (record->lba - first), old = *entry & L2P_ADDRESS_MASK;
 
 	*entry = entry_of_place(record->place);
+	record->again = false;
 	note_undurable(ftl, record->place);
+	note_deallocated(ftl, record);
 	if (old != L2P_UNMAPPED && old != record->place && !record->recovered)
 		place_invalidate(ftl, old, item->known);
 }
@@ -337,8 +352,7 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 		struct l2p_change *record = &changes->record[index];
 		uint32_t next = record->next;
 
-		if (((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place) &&
-		    means_present(ftl, record->place, item->sequence)) {
+		if (!record->again && ((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place)) {
 			record_remove(changes, shard, index);
 			lt_store(&record->free, free + 1);
 			last = free == CHANGE_NONE ? index : last;
@@ -417,6 +431,15 @@ static bool read_copies(struct ftl *ftl, const struct extent *ext)
 	return true;
 }
 
+/* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
+static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
+{
+	for (uint32_t o = 0; o < ftl->capacity; o++)
+		if (*scanned(ftl, ext, o) != UINT32_MAX &&
+		    trims_dead(ftl, ext->start + o, ftl->l2p->table.page[map_page_index(ftl, ext, o)].sequence))
+			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
+}
+
 uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
@@ -430,6 +453,8 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 		changes->trusted = read_copies(ftl, ftl->extent[z]);
 	if (before && !changes->trusted)
 		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
+	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
+		drop_deallocated(ftl, ftl->extent[z]);
 	return changes->trusted ? before : 0;
 }
 
@@ -501,8 +526,10 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 
 	if (!pages)
 		return;
-	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. */
-	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->ring_sectors + 2 * HZ_MAP_PAGE_ENTRIES;
+	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. Each
+	 * worker may have been let in once with a piece to unmap. */
+	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->ring_sectors +
+			 2 * HZ_MAP_PAGE_ENTRIES + ftl->cfg->worker_count * L2P_PIECE;
 	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
 		changes->bucket_bits++;
 	buckets = ftl->l2p->shards << changes->bucket_bits;

@@ -19,10 +19,12 @@ struct log_item;
 #define CHANGE_NONE UINT32_MAX
 
 struct l2p_change {
-	uint32_t lba, place; /* L2P_UNMAPPED: the copy on flash names a place whose data a power cut took */
+	uint32_t lba, place; /* L2P_UNMAPPED: deallocated, or the copy on flash names a place whose data a power
+			     * cut took */
 	uint32_t chain;      /* next in its bucket */
 	uint32_t next;       /* next of its table page */
 	bool recovered;      /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
+	bool again;          /* changed since it was merged: what its place says now is not in the copy yet, though it look the same */
 	lt_word free;        /* free records: index + 1 of the next one */
 };
 struct l2p_changes {
@@ -41,7 +43,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena);
 struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
 /* Shard lock held: bit i: lba + i has a record; count: 1 to 64. */
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count);
-/* Shard lock held: [lba, lba + count) of this zone, 1 to L2P_PIECE, lie at the places from `place` on now. Places that records named
+/* Shard lock held: [lba, lba + count) of this zone, 1 to L2P_PIECE, lie at the places from `place` on now; L2P_UNMAPPED: nowhere. Places that records named
  * before are invalidated. */
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place);
 

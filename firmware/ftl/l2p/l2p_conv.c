@@ -9,6 +9,7 @@
 #include "l2p/l2p.h"
 #include "l2p/l2p_lookup.h"
 #include "places/places.h"
+#include "places/trims.h"
 #include "tsu/tsu_mount.h"
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
@@ -88,6 +89,7 @@ void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 	uint64_t sequence;
 
 	lt_lock_acquire(lock, &node);
+	trims_written(ftl, lba, count);
 	sequence = sequence_take(ftl, count);
 	l2p_change(ftl, ext, (uint32_t)lba, count, to);
 	lt_lock_release(lock, &node);
@@ -95,6 +97,48 @@ void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 		oob[i].sequence = sequence + i;
 	self->counters.l2p_updates += count;
 	l2p_log_kick(self);
+}
+
+/* A page without a copy and without changes: nothing was ever written there. */
+static bool never_written(struct ftl *ftl, const struct extent *ext, uint64_t lba)
+{
+	const struct map_page *page = &ftl->l2p->table.page[map_page_index(ftl, ext, (uint32_t)(lba - ext->start))];
+
+	return page->ppa == PPA_NONE && !may_have_changes(page);
+}
+
+/* From lba + i on: how many trims are not set. */
+static uint32_t untrimmed(const struct ftl *ftl, uint64_t lba, uint32_t count)
+{
+	uint32_t run = 0;
+
+	while (run < count && !trims_has(ftl, lba + run))
+		run++;
+	return run;
+}
+
+/* What is mapped and where is known to its table page only: all that have no trim get an entry. */
+uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
+{
+	struct ftl *ftl = self->ftl;
+	const struct extent *ext = extent_at(ftl, lba);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	uint32_t unmapped = 0, run;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i += run + !run) {
+		run = never_written(ftl, ext, lba + i) ? 0 : untrimmed(ftl, lba + i, count - i);
+		if (!run)
+			continue;
+		trims_set(ftl, lba + i, run);
+		l2p_change(ftl, ext, (uint32_t)(lba + i), run, L2P_UNMAPPED);
+		unmapped += run;
+	}
+	lt_lock_release(lock, &node);
+	self->counters.l2p_updates += unmapped;
+	l2p_log_kick(self);
+	return unmapped;
 }
 
 /* Without a change the copy on flash decides, and it names `from` as long as that is valid: what replaces it there invalidates it. */

@@ -8,6 +8,7 @@
 uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count);
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba);
 uint64_t l2p_cached_conv_stale(struct ftl *ftl);

@@ -5,6 +5,7 @@
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "places/places.h"
+#include "places/trims.h"
 
 static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
 {
@@ -151,6 +152,7 @@ static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count,
 	uint64_t sequence;
 
 	lt_lock_acquire(lock, &node);
+	trims_written(ftl, lba, count);
 	sequence = sequence_take(ftl, count);
 	for (uint32_t i = 0; i < count; i++) {
 		oob[i].sequence = sequence + i;
@@ -175,6 +177,33 @@ static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 	}
 	lt_lock_release(lock, &node);
 	return here;
+}
+
+static bool flat_conv_admits(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+/* What has no place was never written, or its trim is set already. */
+static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry, unmapped = 0;
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++) {
+		if ((entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
+			continue;
+		replace_place(ftl, &entry[i], L2P_UNMAPPED);
+		trims_set(ftl, lba + i, 1);
+		unmapped++;
+	}
+	lt_lock_release(lock, &node);
+	return unmapped;
 }
 
 static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
@@ -251,6 +280,8 @@ const struct l2p_ops l2p_flat = {
 	.found = flat_found,
 	.conv_map = flat_conv_map,
 	.conv_move = flat_conv_move,
+	.conv_admits = flat_conv_admits,
+	.conv_unmap = flat_conv_unmap,
 	.conv_read = flat_conv_read,
 	.conv_hint = flat_conv_hint,
 	.conv_peek = flat_conv_peek,

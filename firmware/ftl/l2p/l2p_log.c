@@ -98,6 +98,24 @@ bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
 	return room && !ext->failed;
 }
 
+bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct l2p_log *log = &self->ftl->l2p->log;
+	struct lt_lock_node node;
+	bool room = has_room(log);
+
+	if (room)
+		return true;
+	lt_lock_acquire(&log->lock, &node);
+	room = has_room(log) || lt_load(&log->lost);
+	if (!room)
+		io_push(&log->for_room, req);
+	lt_lock_release(&log->lock, &node);
+	if (!room)
+		l2p_log_flush(self);
+	return room;
+}
+
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
@@ -114,6 +132,16 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	return empty;
 }
 
+/* Log lock held. */
+static struct io_queue log_take(struct io_queue *queue, bool now)
+{
+	struct io_queue taken = now ? *queue : (struct io_queue){ NULL, NULL };
+
+	if (now)
+		*queue = (struct io_queue){ NULL, NULL };
+	return taken;
+}
+
 static struct waiter *log_next_waiting(struct l2p_log *log)
 {
 	struct waiter *waiter = has_room(log) || lt_load(&log->lost) ? waiter_pop(&log->waiting) : NULL;
@@ -127,7 +155,7 @@ static struct waiter *log_next_waiting(struct l2p_log *log)
 static bool let_in(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
-	struct io_queue at_rest = { NULL, NULL };
+	struct io_queue at_rest, for_room;
 	struct lt_lock_node node;
 	struct waiter *waiter;
 	bool waits;
@@ -140,12 +168,11 @@ static bool let_in(struct ftl_worker *self)
 			extent_kick(self, waiter->ext);
 	} while (waiter);
 	lt_lock_acquire(&log->lock, &node);
-	if (!lt_load(&log->used) || lt_load(&log->lost)) {
-		at_rest = log->at_rest;
-		log->at_rest = (struct io_queue){ NULL, NULL };
-	}
-	waits = log->waiting.head || log->at_rest.head;
+	at_rest = log_take(&log->at_rest, !lt_load(&log->used) || lt_load(&log->lost));
+	for_room = log_take(&log->for_room, has_room(log) || lt_load(&log->lost));
+	waits = log->waiting.head || log->at_rest.head || log->for_room.head;
 	lt_lock_release(&log->lock, &node);
+	io_resume_all(&for_room);
 	io_resume_all(&at_rest);
 	return waits;
 }

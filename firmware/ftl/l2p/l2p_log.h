@@ -55,7 +55,8 @@ struct l2p_log {
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
 	struct lt_lock lock;
 	struct waiter_queue waiting;
-	struct io_queue at_rest; /* flushes that wait until it is empty */
+	struct io_queue for_room; /* deallocations */
+	struct io_queue at_rest;  /* flushes that wait until it is empty */
 	/* of the worker that runs the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;
@@ -70,7 +71,7 @@ struct l2p_log {
 		uint32_t to;
 	} awaited[L2P_AWAITED];
 	uint32_t awaits, looks;   /* of them in use; looks taken */
-	bool crowded;             /* more zones than fit: a flush settles it */
+	bool crowded;             /* more zones than fit, or deallocated sectors: a flush settles it */
 	struct lt_timer timer;    /* the next look */
 	struct ftl_request flush; /* … if looking does not help */
 	struct flush_plan *plan;
@@ -90,6 +91,8 @@ void l2p_log_kick(struct ftl_worker *self);
 void l2p_log_flush(struct ftl_worker *self);
 /* Zone lock held: may another unit be programmed? False: the zone waits and is kicked, or it has failed since the log is lost. */
 bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
+/* True if the log has room or is lost, else the request waits until then and is dispatched again. */
+bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req);
 /* True if the log is empty or lost, else the request waits until it is and is dispatched again. */
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
 

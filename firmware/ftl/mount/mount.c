@@ -20,6 +20,7 @@
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_rest.h"
 #include "zone/pump.h"
+#include "zone/trim_save.h"
 #include "zone/zone.h"
 
 /* --- superblocks --- */
@@ -77,6 +78,7 @@ static const char *find_places(struct mount *mount)
 
 	if (!mount->ftl->shape.backing_zones)
 		return NULL;
+	trims_mount(mount->ftl);
 	since = l2p_conv_scan_begin(mount->ftl, mount->arena);
 	conv_mount(mount->ftl, mount->oob, since, map_complete(mount, since));
 	error = l2p_conv_scan_end(mount->ftl);

@@ -8,6 +8,7 @@
 #include "slc/slc.h"
 #include "slc/staged.h"
 #include "tsu/tsu_mount.h"
+#include "zone/trim_save.h"
 #include "zone/zone.h"
 #include "zone/zone_changes.h"
 
@@ -41,6 +42,8 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 
 	if ((oob->kind == HZ_OOB_MAP || oob->kind == HZ_OOB_CHECKPOINT) && !(oob->flags & HZ_OOB_LOST))
 		l2p_found(ftl, oob, ppa);
+	if (oob->kind == HZ_OOB_TRIM)
+		trims_found(ftl, oob, ppa);
 	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);

@@ -16,6 +16,7 @@ enum ftl_op {
 	FTL_WRITE,
 	FTL_APPEND,
 	FTL_WRITE_ZEROES,
+	FTL_DEALLOCATE, /* sgl: `sectors` ranges, struct nvme_dsm_range */
 	FTL_FLUSH,
 	FTL_ZONE_OPEN,
 	FTL_ZONE_CLOSE,

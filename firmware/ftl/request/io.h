@@ -21,12 +21,12 @@ struct ftl_io {
 	uint32_t end;              /* write: done when the part in this zone has landed */
 	uint32_t target;           /* zone sectors that must be durable before the request goes on */
 	uint32_t pending;          /* flash reads under way */
-	uint32_t cursor;           /* flush: next buffer; all-zones command, abandon: next zone */
+	uint32_t cursor;           /* flush: next buffer; deallocation: next range; all-zones command, abandon: next zone */
 	struct flush_plan *plan;   /* flush: what it waits for */
 	uint64_t since_ns;         /* conventional: waits for an erased zone since; 0 = does not */
 	struct map_fetch *fetch;   /* read: table page that it waits for or is being served from; L2P lock of its zone */
 	uint32_t map_page;         /* read: index + 1 of the table page that map_level was learnt for */
-	uint8_t step;              /* flush: enum flush_step; abandon: enum abandon_step */
+	uint8_t step;              /* flush, deallocation: enum flush_step; abandon: enum abandon_step */
 	uint8_t all;               /* one of the zones of an all-zones command */
 	uint8_t budget;            /* enum budget_need reserved for this request */
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
@@ -42,7 +42,7 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: how a flush with FTL_AT_REST goes on (rest.h). */
 enum { FTL_REST = FTL_ABANDON + 1 };
-enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_FAILED };
+enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
 

@@ -6,6 +6,7 @@
 #include "buffer/buffer.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "zone/trim_save.h"
 #include "zone/zone.h"
 
 enum { FLUSH_PLANS = 8 };
@@ -37,6 +38,8 @@ void flush_init(struct ftl_worker *self, struct arena *arena)
 	}
 	if (self->ftl->cfg->l2p_cache_bytes && !log->plan)
 		log->plan = plan_make(self->ftl, arena);
+	if (self->ftl->shape.trim_pages && !self->ftl->trim_saver->plan)
+		self->ftl->trim_saver->plan = plan_make(self->ftl, arena);
 }
 
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
@@ -101,12 +104,19 @@ static void close_all(struct ftl_worker *self, struct ftl_request *req)
 	io_become(self, req, FTL_ZONE_CLOSE);
 }
 
+static bool has_own_plan(const struct ftl *ftl, const struct ftl_request *req)
+{
+	return req->flags & FTL_FOR_MAP || req == &ftl->trim_saver->request;
+}
+
 static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_request *req)
 {
 	struct flush_plan *plan = self->flushes->free;
 
 	if (req->flags & FTL_FOR_MAP)
 		return self->ftl->l2p->log.plan;
+	if (req == &self->ftl->trim_saver->request)
+		return self->ftl->trim_saver->plan;
 	if (plan)
 		self->flushes->free = plan->next;
 	return plan;
@@ -150,8 +160,11 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 			return;
 	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
 		return;
-	if (!(req->flags & FTL_FOR_MAP))
+	if (io->plan && !has_own_plan(self->ftl, req))
 		plan_give_back(self, io->plan);
+	io->plan = NULL;
+	if (io->step == FLUSH_WAITS && trims_wait_saved(self, req))
+		return;
 	if (tells_loss(self->ftl, req) || io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);
 	else if (req->flags & FTL_AT_REST)

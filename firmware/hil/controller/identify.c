@@ -45,7 +45,7 @@ static void identify_controller(struct hil *hil, void *page)
 	id->cqes = 0x44;
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
 	id->nn = 1;
-	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
+	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT;
 	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
@@ -59,6 +59,7 @@ static void identify_namespace(struct hil *hil, void *page)
 	id->nsze = hil->shape.namespace_sectors;
 	id->ncap = id->nsze;
 	id->nuse = id->nsze;
+	id->dlfeat = NVME_DLFEAT_READS_ZEROES;
 	id->lbaf[0].lbads = HZ_SECTOR_SHIFT;
 	if (hil->cfg->protection == HZ_PROTECTION_TYPE1) {
 		id->lbaf[0].ms = HZ_TUPLE_BYTES;

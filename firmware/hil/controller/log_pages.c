@@ -91,6 +91,7 @@ static uint32_t effects_page(void *page, bool zoned)
 	log->iocs[NVME_IO_VERIFY] = READS;
 	log->iocs[NVME_IO_WRITE] = CHANGES;
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
+	log->iocs[NVME_IO_DATASET_MANAGEMENT] = CHANGES;
 	if (zoned)
 		zns_effects(log);
 	return sizeof(*log);

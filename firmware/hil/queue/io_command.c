@@ -86,6 +86,17 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 	return status ? status : decode_range(limits, sqe, req);
 }
 
+/* Without AD all that it says are hints, and there is nothing to do. A cache that is switched off has no volatile deallocations either. */
+static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	req->op = FTL_DEALLOCATE;
+	req->sectors = sqe->cdw11 & NVME_DSM_DEALLOCATE ? (sqe->cdw10 & 0xff) + 1 : 0;
+	req->flags = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache ? FTL_FUA : 0;
+	if (!req->sectors)
+		return NVME_SUCCESS;
+	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_dsm_range), pages, &req->sgl);
+}
+
 static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	static const uint8_t op[] = {
@@ -133,6 +144,7 @@ static bool known_opcode(uint8_t opcode, bool zoned)
 	case NVME_IO_READ:
 	case NVME_IO_COMPARE:
 	case NVME_IO_VERIFY:
+	case NVME_IO_DATASET_MANAGEMENT:
 	case NVME_IO_WRITE_ZEROES: return true;
 	case NVME_IO_ZONE_MGMT_SEND:
 	case NVME_IO_ZONE_MGMT_RECV:
@@ -170,6 +182,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	case NVME_IO_WRITE: return decode_write(limits, sqe, pages, req);
 	case NVME_IO_ZONE_APPEND: return decode_append(limits, sqe, pages, req);
 	case NVME_IO_WRITE_ZEROES: return decode_write_zeroes(limits, sqe, req);
+	case NVME_IO_DATASET_MANAGEMENT: return decode_dataset(limits, sqe, pages, req);
 	case NVME_IO_ZONE_MGMT_SEND: return decode_zone_send(limits, sqe, req);
 	case NVME_IO_ZONE_MGMT_RECV: return decode_zone_receive(limits, sqe, pages, req);
 	default: req->op = FTL_FLUSH; return NVME_SUCCESS;
