@@ -60,6 +60,14 @@ static void on_drained(void *hil, struct submission_queue *sq) { admin_sq_draine
 static void on_step(void *hil) { life_step(hil); }
 static void on_admin(void *hil) { admin_run(hil); }
 
+static void on_round_over(void *ctx)
+{
+	struct hil *hil = ctx;
+
+	hil->group.queues.admin_wanted = true;
+	life_step(hil);
+}
+
 static void on_failed(void *ctx, const struct failure *failure)
 {
 	struct hil *hil = ctx;
@@ -146,7 +154,7 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 
 static void init_controller(struct hil *hil, struct arena *arena)
 {
-	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_step);
+	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_round_over);
 	error_log_init(&hil->errors, arena);
 	hil->scratch = arena_alloc(arena, 1, HIL_SCRATCH_BYTES, "HIL scratch");
 	statistics_init(&hil->statistics, arena, &hil->device);

@@ -93,7 +93,7 @@ public:
 		facts.kept_zones = beside_ ? beside_->view().kept_zones() : 0;
 		plan_ = plan_for(trace);
 		facts.prepared = phase("preparing " + title_, sources());
-		controller_.reset_stats();
+		begin_accounts();
 	}
 
 	void measure(res::RunFacts &facts)
@@ -106,10 +106,8 @@ public:
 		if (cut_short(facts.queues))
 			facts.interrupted = "measurement";
 		set_elapsed(facts);
-		facts.harts = controller_.log_harts();
-		facts.flash = controller_.log_flash();
-		facts.locks = controller_.log_locks();
-		facts.ftl = controller_.log_ftl();
+		static_cast<res::DeviceFigures &>(facts) = figures();
+		res::subtract(facts, before_);
 		for (const replay::ThreadPlan &thread : plan_.threads)
 			facts.mapping.push_back(thread.source->cost());
 	}
@@ -142,6 +140,20 @@ public:
 	}
 
 private:
+	res::DeviceFigures figures()
+	{
+		return {controller_.log_harts(), controller_.log_flash(), controller_.log_ftl(), controller_.log_locks()};
+	}
+
+	// On a device of others nothing is set to zero: another run may be in the midst of its measurement.
+	void begin_accounts()
+	{
+		if (machine_.is_ours())
+			controller_.reset_stats();
+		else
+			before_ = figures();
+	}
+
 	// Queues of a device that is up are those that are free.
 	void make_queues()
 	{
@@ -239,6 +251,7 @@ private:
 	NamespaceInfo device_;           // what the run may use of it
 	uint64_t pattern_seed_;
 	replay::Plan plan_;
+	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
 	std::vector<std::unique_ptr<QueuePair>> queues_;
 	std::vector<std::unique_ptr<replay::Port>> ports_;
 	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, beside data of others

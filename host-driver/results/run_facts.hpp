@@ -3,8 +3,8 @@
 #pragma once
 
 #include "device_config.h"
-#include "logs.h"
 #include "results/account.hpp"
+#include "results/device_figures.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,13 +16,13 @@ namespace hz::res {
 /* A count of the result. */
 inline uint64_t count(const nlohmann::json &value) { return value.get<uint64_t>(); }
 
-struct RunFacts {
+/* The device's figures are of the measurement. */
+struct RunFacts : DeviceFigures {
 	hz_device_config device{};
 	nlohmann::json workload; /* echo */
 	nlohmann::json software; /* what ran: software.hpp */
 	bool virtual_clock = true;
-	bool attached =
-		false; /* to a device of another process: counters include what others did meanwhile, and some facts are its owner's */
+	bool attached = false; /* to a device of another process: its figures include what others did, and some facts are its owner's */
 	uint64_t seed = 0;
 	uint64_t elapsed_ns = 0; /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
@@ -33,12 +33,8 @@ struct RunFacts {
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
 	nlohmann::json trace;                /* what is known of the replayed trace, or null */
 	std::string interrupted;             /* "measurement" or "verification", whatever the user cut short; or empty */
-	hz_log_harts harts{};
-	hz_log_flash flash{};
-	hz_log_ftl ftl{};
-	std::vector<hz_lock_entry> locks;
-	std::string plugin_report; /* JSON text of the virtual clock plugin, or empty */
-	std::string timeline;      /* spans of the plugin (vclock/timeline.h), or empty */
+	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */
+	std::string timeline;                /* spans of the plugin (vclock/timeline.h), or empty */
 	double wall_s = 0, replay_wall_s = 0;
 };
 

@@ -114,10 +114,10 @@ class Serve(unittest.TestCase):
         self.assertEqual([zone["state"] for zone in json.loads(run.stdout)["zone_list"]], ["EMPTY", "FULL"])
         self.assertEqual(list(self.base.iterdir()), [])
 
-    def workload(self, name, *threads):
-        """A short one, of a thread for each dict of keys."""
+    def workload(self, name, *threads, ops=60):
+        """Of a thread for each dict of keys."""
         file = self.base.parent / (name + ".yaml")
-        common = {"read_ratio": 0.4, "block": "16 KiB", "queue_depth": 4, "total_ops": 60}
+        common = {"read_ratio": 0.4, "block": "16 KiB", "queue_depth": 4, "total_ops": ops}
         file.write_text(json.dumps({"name": name, "mapping": "direct", "threads": len(threads), "common": common, "each": threads}))
         return file
 
@@ -149,10 +149,11 @@ class Serve(unittest.TestCase):
 
     def test_runs_at_once_keep_apart_by_naming_zones(self):
         device, folder = self.up()
-        first, second = self.workload("first", {"zones": 1, "first_zone": 2}), self.workload("second", {"zones": 1, "first_zone": 3})
+        each = [self.workload(f"run{i}", {"zones": 1, "first_zone": 2 + i}, ops=(60, 5000, 400)[i]) for i in range(3)]
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            for run, result in pool.map(lambda workload: self.run_on(folder, workload), (first, second)):
-                self.assertEqual((run.returncode, result["violations"]), (0, []), run.stderr)
+            for run, result in pool.map(lambda workload: self.run_on(folder, workload), each):
+                self.assertEqual((run.returncode, result.get("error"), result.get("violations")), (0, None, []), run.stderr)
+                self.assertGreaterEqual(result["ftl"]["host_read_bytes"], result["totals"]["read"]["bytes"])
         self.stopped(device, signal.SIGTERM)
 
     def test_a_run_whose_device_ends(self):

@@ -415,4 +415,39 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 		EXPECT_LE(rig.page<hz_log_harts>().hart[i].elapsed_ns, 701u) << "every hart has begun a new account";
 }
 
+// As when several processes read logs at once: each round over the harts waits for the one before.
+TEST_F(Log, RoundsWaitForEachOther)
+{
+	const nvme_sqe page = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_HARTS | 15 << 16, 0, rig.buffer(), NVME_NSID_ALL);
+	std::vector<uint16_t> waiting;
+	for (unsigned i = 0; i < 30; i++) {
+		nvme_sqe sqe = i % 3 ? page : admin_sqe(NVME_ADMIN_HZ_RESET_STATS);
+		sqe.cid = static_cast<uint16_t>(100 + i);
+		rig.place_admin(sqe);
+		waiting.push_back(sqe.cid);
+	}
+	rig.ring_admin();
+	rig.run();
+	for (const uint16_t cid : waiting) {
+		const auto cqe = rig.reap_admin();
+		ASSERT_TRUE(cqe) << cid;
+		EXPECT_EQ(cqe->cid, cid);
+		EXPECT_EQ(cqe->status, 0) << cid;
+	}
+	EXPECT_FALSE(rig.reap_admin());
+}
+
+TEST_F(Log, AResetOfTheControllerEndsRoundsThatWait)
+{
+	for (unsigned i = 0; i < 20; i++)
+		rig.place_admin(admin_sqe(NVME_ADMIN_HZ_RESET_STATS));
+	rig.ring_admin();
+	rig.set(NVME_REG_CC, 0);
+	rig.run();
+	EXPECT_EQ(rig.get(NVME_REG_CSTS) & NVME_CSTS_RDY, 0u);
+	rig.enable();
+	EXPECT_FALSE(rig.reap_admin());
+	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
+}
+
 } // namespace hil_test

@@ -46,6 +46,36 @@ res::RunFacts balanced()
 	return f;
 }
 
+/* The same span on a device that had done as much before. */
+TEST(ResultJson, FiguresOfASpanAreADifference)
+{
+	const res::RunFacts once = balanced();
+	res::DeviceFigures before = once, twice = once;
+	before.flash.dies = twice.flash.dies = 8;
+	for (uint32_t i = 0; i < twice.harts.harts; i++) {
+		hz_hart_times &h = twice.harts.hart[i];
+		h.elapsed_ns *= 2, h.work_ns *= 2, h.idle_ns *= 2, h.spin_ns[HZ_LC_ZONE] *= 2;
+	}
+	twice.ftl.host_read_sectors = twice.ftl.host_write_sectors = 2;
+	twice.flash.program_sectors[HZ_CAUSE_HOST] = twice.flash.program_sectors[HZ_CAUSE_MAP] = 2;
+	before.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 5, .contended = 1, .wait_ns = 60, .wait_max_ns = 60};
+	twice.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 9, .contended = 2, .wait_ns = 70, .wait_max_ns = 60};
+	res::RunFacts span = once;
+	static_cast<res::DeviceFigures &>(span) = twice;
+	subtract(span, before);
+	EXPECT_EQ(span.flash.dies, 8u);
+	EXPECT_EQ(span.harts.harts, once.harts.harts);
+	EXPECT_EQ(span.harts.hart[1].work_ns, once.harts.hart[1].work_ns);
+	EXPECT_EQ(span.locks[0].index, 7u);
+	EXPECT_EQ(span.locks[0].acquisitions, 4u);
+	EXPECT_EQ(span.locks[0].wait_ns, 10u);
+	EXPECT_EQ(span.locks[0].wait_max_ns, 60u) << "cannot be told apart";
+	span.attached = true;
+	EXPECT_EQ(violations(span), std::vector<std::string>{});
+	span.ftl.host_read_sectors = 0;
+	EXPECT_EQ(violations(span).size(), 1u) << "less than this host had";
+}
+
 /* The same with a trace that two threads replayed, and nothing to complain of. */
 res::RunFacts balanced_trace()
 {

@@ -57,7 +57,10 @@ static void run_admin_command(struct hil *hil)
 		completion_post(&hil->group.completion, sq, sqe.cid, status, result.dw0);
 }
 
-/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. */
+/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do many rounds over the harts that wait; the
+ * end of one sets it again. */
+static bool admin_may_take(struct hil *hil) { return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings); }
+
 bool admin_run(struct hil *hil)
 {
 	struct queues *queues = &hil->group.queues;
@@ -70,10 +73,10 @@ bool admin_run(struct hil *hil)
 		return false;
 	}
 	worked = admin_answers_post(&hil->answers, &hil->group.completion);
-	while (taken < ADMIN_BATCH && sq->head != sq->doorbell && admin_has_room(queues)) {
+	while (taken < ADMIN_BATCH && sq->head != sq->doorbell && admin_may_take(hil)) {
 		run_admin_command(hil);
 		taken++;
 	}
-	queues->admin_wanted = admin_has_room(queues) && (sq->head != sq->doorbell || hil->answers.count);
+	queues->admin_wanted = (admin_may_take(hil) && sq->head != sq->doorbell) || (admin_has_room(queues) && hil->answers.count);
 	return worked || taken;
 }

@@ -1,4 +1,4 @@
-/* Late answers: a ring as long as everything that may be late: deletions, events, one round over the harts. */
+/* Late answers: a ring as long as everything that may be late: deletions, events, rounds over the harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin_answer.h"
 

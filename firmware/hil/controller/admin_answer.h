@@ -3,13 +3,14 @@
 #ifndef HIL_ADMIN_ANSWER_H
 #define HIL_ADMIN_ANSWER_H
 
+#include "hil/controller/hart_pings.h"
 #include "hil/queue/completion.h"
 
 /* Wait until the admin completion queue has room. */
 struct admin_answers {
 	struct queues *queues;
 	uint32_t head, count;
-	struct nvme_cqe cqe[2 * QUEUES];
+	struct nvme_cqe cqe[2 * QUEUES + HART_ROUNDS];
 };
 
 void admin_answers_init(struct admin_answers *answers, struct queues *queues);

@@ -105,7 +105,7 @@ static uint64_t gathered_bytes(uint8_t id)
 static void send_gathered_page(void *ctx)
 {
 	struct hil *hil = ctx;
-	const struct nvme_sqe *sqe = &hil->pings.sqe;
+	const struct nvme_sqe *sqe = hart_pings_command(&hil->pings);
 	uint8_t *pages[PRP_MAX_PAGES];
 	struct window w = { 0 };
 	uint16_t status;
@@ -140,6 +140,9 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 		return BAD_FIELD; /* before anything is taken */
 	if (!gathered_bytes(id))
 		return send_page(hil, sqe, &w);
+	if (w.offset > gathered_bytes(id))
+		return BAD_FIELD;
 	result->later = true;
-	return w.offset > gathered_bytes(id) ? BAD_FIELD : hart_pings_start(&hil->pings, sqe, send_gathered_page);
+	hart_pings_start(&hil->pings, &(struct hart_round){ .sqe = *sqe, .pinged = send_gathered_page });
+	return NVME_SUCCESS;
 }

@@ -1,19 +1,11 @@
-/* A round over all harts. */
+/* Rounds over all harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/hart_pings.h"
 
 #include "lt/arena.h"
 #include "lt/hart.h"
 
-static void on_pong(struct lt_event *event)
-{
-	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
-
-	if (--pings->out)
-		return;
-	pings->pinged(pings->ctx);
-	pings->over(pings->ctx);
-}
+static void on_pong(struct lt_event *event);
 
 static void on_ping(struct lt_event *event)
 {
@@ -34,14 +26,36 @@ void hart_pings_init(struct hart_pings *pings, struct arena *arena, const struct
 		pings->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .pings = pings };
 }
 
-uint16_t hart_pings_start(struct hart_pings *pings, const struct nvme_sqe *sqe, hart_pings_fn *pinged)
+static void begin_round(struct hart_pings *pings)
 {
-	if (pings->out)
-		return NVME_COMMAND_SEQUENCE;
-	pings->sqe = *sqe;
-	pings->pinged = pinged;
+	const struct hart_round *round = &pings->round[pings->head];
+
+	if (round->begin)
+		round->begin();
 	pings->out = lt_harts();
 	for (unsigned i = 0; i < lt_harts(); i++)
 		lt_post(&pings->ping[i].thread, &pings->ping[i].event, on_ping);
-	return NVME_SUCCESS;
+}
+
+/* The answer comes before the next round begins: it reads what this one has published. */
+static void on_pong(struct lt_event *event)
+{
+	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
+
+	if (--pings->out)
+		return;
+	pings->round[pings->head].pinged(pings->ctx);
+	pings->head = (pings->head + 1) % HART_ROUNDS;
+	if (--pings->rounds)
+		begin_round(pings);
+	pings->over(pings->ctx);
+}
+
+void hart_pings_start(struct hart_pings *pings, const struct hart_round *round)
+{
+	if (hart_pings_full(pings))
+		lt_fail("hart_pings_start: more rounds than may wait");
+	pings->round[(pings->head + pings->rounds++) % HART_ROUNDS] = *round;
+	if (pings->rounds == 1)
+		begin_round(pings);
 }

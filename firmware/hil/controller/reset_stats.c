@@ -15,14 +15,14 @@ static void on_restarted(void *ctx)
 	statistics_restart(&hil->statistics);
 	clock_thaw();
 	if (life_is_ready(&hil->life))
-		admin_answer(&hil->answers, hil->pings.sqe.cid, NVME_SUCCESS, 0);
+		admin_answer(&hil->answers, hart_pings_command(&hil->pings)->cid, NVME_SUCCESS, 0);
 }
 
 uint16_t admin_reset_stats(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
-	if (hil->pings.out)
-		return NVME_COMMAND_SEQUENCE;
-	lt_hart_times_reset();
+	const struct hart_round round = { .sqe = *sqe, .begin = lt_hart_times_reset, .pinged = on_restarted };
+
 	result->later = true;
-	return hart_pings_start(&hil->pings, sqe, on_restarted);
+	hart_pings_start(&hil->pings, &round);
+	return NVME_SUCCESS;
 }
