@@ -300,15 +300,16 @@ static int finish_zone(struct thread_data *td, struct fio_file *file, uint64_t o
 }
 #endif
 
-/* Write Zeroes, which moves no data. fio resets the zones that it trims by itself. */
+/* fio resets the zones that it trims by itself. */
 static enum fio_q_status trim(struct thread_data *td, struct io_u *io_u)
 {
 	struct seat *seat = td->io_ops_data;
+	const struct hartzone_range range = {.block = io_u->offset / HARTZONE_BLOCK_BYTES,
+					     .blocks = (uint32_t)(io_u->xfer_buflen / HARTZONE_BLOCK_BYTES)};
 	int status = drain(td) ? HARTZONE_ERROR : 0;
 
 	if (!status)
-		status = hartzone_write_zeroes(seat->queue, io_u->offset / HARTZONE_BLOCK_BYTES,
-					       (uint32_t)(io_u->xfer_buflen / HARTZONE_BLOCK_BYTES), 0);
+		status = hartzone_deallocate(seat->queue, &range, 1);
 	note(td, io_u, status, hartzone_latency_ns(seat->queue));
 	return FIO_Q_COMPLETED;
 }

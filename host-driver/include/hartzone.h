@@ -107,6 +107,13 @@ int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *p
 int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);
 /* Up to 65,536 blocks, which read as zeros afterwards; moves no data. */
 int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks, unsigned flags);
+/* What lies in the ranges, of which there are 1 to 256, is not needed any more: outside of sequential zones blocks read as zeros
+ * afterwards, and take no place. In sequential zones nothing changes. */
+struct hartzone_range {
+	uint64_t block;
+	uint32_t blocks;
+};
+int hartzone_deallocate(hartzone_queue *queue, const struct hartzone_range *ranges, unsigned count);
 /* Reads up to max_transfer blocks inside the device and moves none: 0, or why they cannot be read (0x281). */
 int hartzone_verify(hartzone_queue *queue, uint64_t block, uint32_t blocks);
 /* 0: the device holds these data; 0x285 (Compare Failure): it holds others. */

@@ -3,6 +3,7 @@
 #include "session/promise_file.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #include <vector>
@@ -69,13 +70,24 @@ void PromiseFile::reset(uint64_t lba, bool all)
 		revoke(lba, shape_.zone_size_sectors);
 }
 
-void PromiseFile::before(const nvme_sqe &sqe)
+void PromiseFile::deallocate(std::span<const std::byte> ranges)
+{
+	for (nvme_dsm_range range; ranges.size() >= sizeof(range); ranges = ranges.subspan(sizeof(range))) {
+		std::memcpy(&range, ranges.data(), sizeof(range));
+		if (range.nlb)
+			overwrite(range.slba, range.nlb);
+	}
+}
+
+void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
 {
 	constexpr uint32_t all = 1 << 8;
 	if (!file_)
 		return;
 	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES)
 		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1);
+	if (sqe.opcode == NVME_IO_DATASET_MANAGEMENT && sqe.cdw11 & NVME_DSM_DEALLOCATE)
+		deallocate(data.first(std::min(data.size(), ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range))));
 	if (sqe.opcode == NVME_IO_ZONE_MGMT_SEND && (sqe.cdw13 & 0xff) == NVME_ZSA_RESET)
 		reset(lba_of(sqe), sqe.cdw13 & all);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 
 #include "descriptor.hpp"
 #include "geometry.h"
@@ -26,12 +27,14 @@ public:
 	static void show(const Machine &machine);
 	// Nothing is done where no record is shown.
 	explicit PromiseFile(const Machine &machine);
-	// Before the command is submitted: from then on the sectors may hold something else. Throws Error if the record cannot be written.
-	void before(const nvme_sqe &sqe);
+	// Before the command is submitted: from then on the sectors may hold something else. data: what it brings, if that is known. Throws
+	// Error if the record cannot be written.
+	void before(const nvme_sqe &sqe, std::span<const std::byte> data);
 
 private:
 	void revoke(uint64_t lba, uint64_t count);
 	void overwrite(uint64_t lba, uint64_t count);
+	void deallocate(std::span<const std::byte> ranges);
 	void reset(uint64_t lba, bool all);
 
 	Descriptor file_;

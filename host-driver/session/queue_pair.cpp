@@ -107,6 +107,14 @@ nvme_sqe QueuePair::write_zeroes(uint64_t lba, uint32_t sectors) { return io(NVM
 nvme_sqe QueuePair::compare(uint64_t lba, uint32_t sectors) { return io(NVME_IO_COMPARE, lba, sectors); }
 nvme_sqe QueuePair::verify(uint64_t lba, uint32_t sectors) { return io(NVME_IO_VERIFY, lba, sectors); }
 
+nvme_sqe QueuePair::deallocate(uint32_t ranges)
+{
+	nvme_sqe sqe = io(NVME_IO_DATASET_MANAGEMENT, ranges - 1, 0);
+	sqe.cdw11 = NVME_DSM_DEALLOCATE;
+	sqe.cdw12 = 0;
+	return sqe;
+}
+
 nvme_sqe QueuePair::write(uint64_t lba, uint32_t sectors, bool fua)
 {
 	nvme_sqe sqe = io(NVME_IO_WRITE, lba, sectors);
@@ -137,6 +145,7 @@ uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
 	case NVME_IO_WRITE:
 	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
 	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	case NVME_IO_DATASET_MANAGEMENT: return ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range);
 	default: return 0;
 	}
 }
@@ -185,18 +194,19 @@ uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint
 	sqe.prp2 = pair.prp2;
 	if (tuples_)
 		tuples_->protect(cid, sqe, data(cid));
+	promises_.before(sqe, data(cid));
 	return place(cid, sqe, arrival_ns);
 }
 
 uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
 	check_submit(cid, arrival_ns);
+	promises_.before(sqe, {});
 	return place(cid, sqe, arrival_ns);
 }
 
 uint64_t QueuePair::place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
-	promises_.before(sqe);
 	arrival_ns = virtual_clock_ ? std::max(arrival_ns, last_arrival_ns_) : host_ns();
 	last_arrival_ns_ = arrival_ns;
 	size_t slot = submitted_ % options_.depth;

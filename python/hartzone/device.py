@@ -200,6 +200,11 @@ class Queue(Handle):
     def write_zeroes(self, block, blocks, fua=False, durable=False):
         check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, flags(fua, durable)))
 
+    def deallocate(self, *ranges):
+        """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and take no place."""
+        list_of = (lib.Range * len(ranges))(*ranges)
+        check(lib.library().hartzone_deallocate(self.handle, list_of, len(ranges)))
+
     def verify(self, block, blocks=1):
         """Reads inside the device, and moves no data: raises what reading them would raise."""
         check(lib.library().hartzone_verify(self.handle, block, blocks))

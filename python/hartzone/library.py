@@ -35,6 +35,11 @@ class Part(ctypes.Structure):
     _fields_ = [("base", c_void_p), ("length", ctypes.c_size_t)]
 
 
+class Range(ctypes.Structure):
+    """struct hartzone_range"""
+    _fields_ = [("block", c_uint64), ("blocks", ctypes.c_uint32)]
+
+
 FUNCTIONS = {
     "hartzone_launch": (c_void_p, [POINTER(Options)]),
     "hartzone_attach": (c_void_p, [c_char_p]),
@@ -51,6 +56,7 @@ FUNCTIONS = {
     "hartzone_writev": (c_int, [c_void_p, c_uint64, POINTER(Part), c_int, ctypes.c_uint]),
     "hartzone_appendv": (c_int, [c_void_p, c_uint64, POINTER(Part), c_int, ctypes.c_uint, POINTER(c_uint64)]),
     "hartzone_write_zeroes": (c_int, [c_void_p, c_uint64, c_uint32, ctypes.c_uint]),
+    "hartzone_deallocate": (c_int, [c_void_p, POINTER(Range), ctypes.c_uint]),
     "hartzone_verify": (c_int, [c_void_p, c_uint64, c_uint32]),
     "hartzone_compare": (c_int, [c_void_p, c_uint64, c_uint32, c_void_p]),
     "hartzone_flush": (c_int, [c_void_p]),

@@ -76,7 +76,8 @@ class Fio(unittest.TestCase):
         (job,), _ = self.jobs("--name=a", "--rw=randwrite", "--bs=16k", "--size=4m", "--fsync=16", "--iodepth=16", "--verify=xxhash",
                               device=block)
         self.assertGreater(job["sync"]["total_ios"], 5)
-        self.jobs("--name=t", "--rw=trim", "--bs=256k", "--size=4m", device=block)
+        (job,), _ = self.jobs("--name=t", "--rw=trim", "--bs=256k", "--size=4m", device=block)
+        self.assertEqual(job["trim"]["total_ios"], 16)
         (zeros,), _ = self.jobs("--name=z", "--rw=read", "--bs=64k", "--size=4m", "--verify=pattern", "--verify_pattern=0x00",
                                 device=block)
         self.assertEqual(zeros["read"]["total_ios"], 64)

@@ -83,6 +83,15 @@ class NvmeCli(unittest.TestCase):
             self.assertNotEqual(run.returncode, 0)
             self.assertIn(b"Zone Invalid Write", run.stderr + run.stdout)
 
+    def test_a_block_device_deallocates(self):
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small-legacy", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(4 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "3", "-z", len(data), data=data)
+            self.good(*image, "dsm", "--ad", "--slbs", "1", "--blocks", "2")
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "3", "-z", len(data)).startswith(
+                data[:BLOCK] + bytes(2 * BLOCK) + data[3 * BLOCK:]))
+
     def test_features(self):
         self.assertIn(b"Current value:0x00000001", self.good("--device", "small", "get-feature", "-f", "6"))
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))

@@ -6,6 +6,7 @@ enum {
 	INVALID_OPCODE = 0x001,
 	INVALID_FIELD = 0x002,
 	INVALID_LOG_PAGE = 0x109,
+	LBA_OUT_OF_RANGE = 0x80,
 	COMPARE_FAILURE = 0x285,
 	WRITE = 1,
 	READ = 2,
@@ -74,6 +75,15 @@ static void zeros(hartzone_queue *queue, uint64_t zone)
 	SUCCEEDS(hartzone_read(queue, zone + 99, 1, back));
 	require(memcmp(back, nothing, sizeof(nothing)) == 0, "zeros come back", 0);
 	require(hartzone_write_zeroes(queue, zone, 0, 0) == HARTZONE_ERROR, "no zeros at all", 0);
+}
+
+static void ranges(hartzone_queue *queue, uint64_t zone)
+{
+	const struct hartzone_range some[] = {{zone, 2}, {0, 1}}, far = {UINT64_MAX - 1, 1};
+
+	SUCCEEDS(hartzone_deallocate(queue, some, 2));
+	require(hartzone_deallocate(queue, &far, 1) == LBA_OUT_OF_RANGE, "a range that does not exist", 0);
+	require(hartzone_deallocate(queue, some, 0) == HARTZONE_ERROR && strstr(last_error(), "1 to 256"), "no range at all", 0);
 }
 
 static int result_of(hartzone_queue *queue, const struct hartzone_request *request)
@@ -188,6 +198,7 @@ int main(void)
 	several_buffers(queue);
 	durable_writes(device, queue, info.zone_blocks);
 	zeros(queue, 2 * info.zone_blocks);
+	ranges(queue, 2 * info.zone_blocks);
 	comparisons(queue, 3 * info.zone_blocks);
 	zones(queue, &info);
 	admin(device, queue);

@@ -403,15 +403,25 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 				 sectors * hz::promise_entry_bytes, '\0');
 		EXPECT_EQ(content(), expected) << lba;
 	};
-	promises.before(hz::QueuePair::read(3, 2));
-	promises.before(hz::QueuePair::flush());
+	const auto before = [&](const nvme_sqe &sqe) { promises.before(sqe, {}); };
+	before(hz::QueuePair::read(3, 2));
+	before(hz::QueuePair::flush());
 	EXPECT_NE(content()[hz::promise_foreign_at], 1);
-	promises.before(hz::QueuePair::write(5, 3));
+	before(hz::QueuePair::write(5, 3));
 	expect(5, 3);
-	promises.before(hz::QueuePair::write(0, 1));
+	before(hz::QueuePair::write(0, 1));
 	expect(0, 1);
-	promises.before(hz::QueuePair::write(19, 1));
+	before(hz::QueuePair::write(19, 1));
 	expect(19, 1);
+	const nvme_dsm_range ranges[] = {{0, 2, 9}, {0, 0, 12}, {0, 1, 14}};
+	nvme_sqe gone = hz::QueuePair::deallocate(3);
+	gone.cdw11 = 0;
+	promises.before(gone, std::as_bytes(std::span(ranges))); // hints only
+	expect(19, 1);
+	promises.before(hz::QueuePair::deallocate(2), std::as_bytes(std::span(ranges)));
+	expect(9, 2);
+	promises.before(hz::QueuePair::deallocate(3), std::as_bytes(std::span(ranges)));
+	expect(14, 1);
 	fs::remove_all(directory);
 }
 
