@@ -24,6 +24,8 @@ enum {
 	HZ_MAX_IO_QUEUES = 64, /* I/O queue pairs; queue id 0 is the admin pair */
 	HZ_MAX_QUEUE_DEPTH = 1024,
 	HZ_MAX_TRANSFER_SECTORS = 128, /* MDTS: 512 KiB */
+	HZ_COPY_SECTORS = 128,         /* of a Copy, in all */
+	HZ_COPY_RANGES = 128,          /* of a Copy */
 };
 
 #endif

@@ -72,6 +72,7 @@ struct hz_log_ftl {
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */
 	uint64_t deallocated_sectors;                           /* conventional sectors that a deallocation took out of the map */
+	uint64_t copied_sectors;                                /* by Copy, inside the device */
 };
 
 #endif

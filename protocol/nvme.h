@@ -47,6 +47,7 @@ enum nvme_io_opcode {
 	NVME_IO_WRITE_ZEROES = 0x08,
 	NVME_IO_DATASET_MANAGEMENT = 0x09,
 	NVME_IO_VERIFY = 0x0c,
+	NVME_IO_COPY = 0x19,
 	NVME_IO_ZONE_MGMT_SEND = 0x79,
 	NVME_IO_ZONE_MGMT_RECV = 0x7a,
 	NVME_IO_ZONE_APPEND = 0x7d,
@@ -105,6 +106,7 @@ enum nvme_status {
 	NVME_FEATURE_NOT_PER_NAMESPACE = 0x10f,
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
 	NVME_INVALID_PROTECTION = 0x181,
+	NVME_SIZE_LIMIT = 0x183,
 	NVME_ZONE_BOUNDARY = 0x1b8,
 	NVME_ZONE_FULL = 0x1b9,
 	NVME_ZONE_READ_ONLY = 0x1ba,
@@ -167,7 +169,7 @@ enum nvme_queue_flags {
 #define NVME_RW_PRACT (1u << 29)   /* the controller makes tuples or strips them; else they are at MPTR */
 #define NVME_RW_PIREMAP (1u << 25) /* append: reference tags count from the zone's start */
 enum { NVME_RW_PRCHK_SHIFT = 26 };
-#define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Write Zeroes: durable when it ends, where the device protects writes */
+#define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Copy, Write Zeroes: durable when it ends, where the device protects writes */
 
 /* Dataset Management. */
 #define NVME_DSM_DEALLOCATE 4u /* CDW11: AD; what else is there are hints */
@@ -177,6 +179,19 @@ struct nvme_dsm_range {
 	uint64_t slba;
 };
 HZ_ASSERT_SIZE(struct nvme_dsm_range, 16);
+
+/* Copy: CDW12 has the number of ranges, the format of their descriptors, and protection information of the sources beside that of the
+ * destination, which is where that of a Write is. */
+enum { NVME_COPY_FORMAT_SHIFT = 8, NVME_COPY_SOURCE_PRCHK_SHIFT = 12 };
+#define NVME_COPY_SOURCE_PRACT (1u << 15)
+#define NVME_COPY_APPEND 2u /* vendor: CDW3: SDLBA names a zone, at whose write pointer the data go; the LBA is in DW0 and DW1 */
+struct nvme_copy_range {    /* format 0 */
+	uint64_t reserved0, slba;
+	uint16_t nlb, reserved18[3]; /* nlb: 0's based */
+	uint32_t eilbrt;             /* expected reference tag of the first sector */
+	uint16_t elbat, elbatm;      /* expected application tag, its mask */
+};
+HZ_ASSERT_SIZE(struct nvme_copy_range, 32);
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
@@ -325,8 +340,9 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, vs, 3072);
-enum nvme_hz_vs { NVME_HZ_VS_PROTECTION = 0 };          /* byte of the vendor's bytes: enum nvme_hz_protection */
-enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is honoured; else it is refused */
+enum nvme_hz_vs { NVME_HZ_VS_PROTECTION = 0, NVME_HZ_VS_COPY = 1 }; /* bytes of the vendor's bytes: nvme_hz_protection, nvme_hz_copy */
+enum nvme_hz_copy { NVME_HZ_COPY_APPENDS = 1 };                     /* NVME_COPY_APPEND is honoured; else it is refused */
+enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 };             /* NVME_RW_DURABLE is honoured; else it is refused */
 enum {
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
@@ -334,6 +350,8 @@ enum {
 	NVME_ONCS_WRITE_ZEROES = 0x08,
 	NVME_ONCS_SELECT = 0x10,
 	NVME_ONCS_VERIFY = 0x80,
+	NVME_ONCS_COPY = 0x100,
+	NVME_OCFS_FORMAT_0 = 0x01,
 	NVME_LPA_EFFECTS = 0x02,
 	NVME_LPA_EXTENDED = 0x04,
 	NVME_LPA_SUPPORTED_PAGES = 0x20

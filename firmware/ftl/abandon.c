@@ -12,6 +12,7 @@
 #include "abandon.h"
 
 #include "conventional/conv_space.h"
+#include "copy.h"
 #include "l2p/l2p.h"
 #include "request/answer.h"
 #include "request/life.h"
@@ -50,6 +51,7 @@ static void tell(struct ftl_worker *self, uint32_t life)
 	io_resume_all(&self->flushes->waiting);
 	io_resume_all(&self->fetches->waiting);
 	io_resume_all(&self->reads->waiting);
+	io_resume_all(&self->copies->waiting);
 }
 
 static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)

@@ -5,6 +5,7 @@
 #include "abandon.h"
 #include "conventional/conv_deallocate.h"
 #include "conventional/conv_write.h"
+#include "copy.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "report.h"
@@ -43,6 +44,8 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_APPEND:
 	case FTL_WRITE_ZEROES: run_write(self, req); break;
 	case FTL_DEALLOCATE: conv_deallocate_run(self, req); break;
+	case FTL_COPY:
+	case FTL_COPY_APPEND: copy_run(self, req); break;
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;
@@ -72,5 +75,6 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 		read_pool_init(worker, arena);
 		flush_init(worker, arena);
 		l2p_fetches_init(worker, arena);
+		copies_init(worker, arena);
 	}
 }

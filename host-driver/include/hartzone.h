@@ -114,6 +114,12 @@ struct hartzone_range {
 	uint32_t blocks;
 };
 int hartzone_deallocate(hartzone_queue *queue, const struct hartzone_range *ranges, unsigned count);
+/* Copies 1 to 128 ranges, 128 blocks in all (0x183: more), one behind the other to the block, inside the device: no data cross the link.
+ * Outside of sequential zones source and destination may overlap. With append they go to the zone's write pointer, all or none of them;
+ * *block receives where, and may be NULL. */
+int hartzone_copy(hartzone_queue *queue, uint64_t block, const struct hartzone_range *ranges, unsigned count, unsigned flags);
+int hartzone_copy_append(hartzone_queue *queue, uint64_t zone_start, const struct hartzone_range *ranges, unsigned count, unsigned flags,
+			 uint64_t *block);
 /* Reads up to max_transfer blocks inside the device and moves none: 0, or why they cannot be read (0x281). */
 int hartzone_verify(hartzone_queue *queue, uint64_t block, uint32_t blocks);
 /* 0: the device holds these data; 0x285 (Compare Failure): it holds others. */

@@ -150,6 +150,7 @@ json ftl_json(const hz_log_ftl &l)
 		{"conventional_stalls", l.conventional_stalls},
 		{"conventional_stall_ns", l.conventional_stall_ns},
 		{"deallocated_bytes", l.deallocated_sectors * HZ_SECTOR_BYTES},
+		{"copied_bytes", l.copied_sectors * HZ_SECTOR_BYTES},
 		{"waits_buffer", l.waits_buffer},
 		{"waits_space", l.waits_space},
 		{"dropped_bytes", l.dropped_sectors * HZ_SECTOR_BYTES},

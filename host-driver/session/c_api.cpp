@@ -3,7 +3,6 @@
 #include "session/c_api.hpp"
 
 #include <cstring>
-#include <vector>
 
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
@@ -240,19 +239,6 @@ int hartzone_compare(hartzone_queue *queue, uint64_t block, uint32_t blocks, con
 int hartzone_verify(hartzone_queue *queue, uint64_t block, uint32_t blocks)
 {
 	return guarded<int>(HARTZONE_ERROR, [&] { return run(queue, verify_of(block, blocks)); });
-}
-
-int hartzone_deallocate(hartzone_queue *queue, const hartzone_range *ranges, unsigned count)
-{
-	return guarded<int>(HARTZONE_ERROR, [&] {
-		if (count < 1 || count > NVME_DSM_RANGES)
-			throw hz::Error(std::to_string(count) + " ranges to deallocate: a command has 1 to " +
-					std::to_string(NVME_DSM_RANGES));
-		std::vector<nvme_dsm_range> list;
-		for (const hartzone_range &range : std::span(ranges, count))
-			list.push_back({0, range.blocks, range.block});
-		return run(queue, hz::QueuePair::deallocate(count), std::as_bytes(std::span(list)), {}, nullptr);
-	});
 }
 
 int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks, const void *data, uint64_t *block)

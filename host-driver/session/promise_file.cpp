@@ -79,6 +79,18 @@ void PromiseFile::deallocate(std::span<const std::byte> ranges)
 	}
 }
 
+// Of an append nobody knows where it goes, but nothing is promised there.
+void PromiseFile::copy(uint64_t to_lba, std::span<const std::byte> ranges)
+{
+	uint64_t sectors = 0;
+	for (nvme_copy_range range; ranges.size() >= sizeof(range); ranges = ranges.subspan(sizeof(range))) {
+		std::memcpy(&range, ranges.data(), sizeof(range));
+		sectors += range.nlb + 1u;
+	}
+	if (sectors)
+		overwrite(to_lba, sectors);
+}
+
 void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
 {
 	constexpr uint32_t all = 1 << 8;
@@ -88,6 +100,8 @@ void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
 		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1);
 	if (sqe.opcode == NVME_IO_DATASET_MANAGEMENT && sqe.cdw11 & NVME_DSM_DEALLOCATE)
 		deallocate(data.first(std::min(data.size(), ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range))));
+	if (sqe.opcode == NVME_IO_COPY && !(sqe.cdw3 & NVME_COPY_APPEND))
+		copy(lba_of(sqe), data.first(std::min(data.size(), ((sqe.cdw12 & 0xff) + 1) * sizeof(nvme_copy_range))));
 	if (sqe.opcode == NVME_IO_ZONE_MGMT_SEND && (sqe.cdw13 & 0xff) == NVME_ZSA_RESET)
 		reset(lba_of(sqe), sqe.cdw13 & all);
 }

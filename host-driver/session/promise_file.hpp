@@ -35,6 +35,7 @@ private:
 	void revoke(uint64_t lba, uint64_t count);
 	void overwrite(uint64_t lba, uint64_t count);
 	void deallocate(std::span<const std::byte> ranges);
+	void copy(uint64_t to_lba, std::span<const std::byte> ranges);
 	void reset(uint64_t lba, bool all);
 
 	Descriptor file_;

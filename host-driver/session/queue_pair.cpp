@@ -115,6 +115,13 @@ nvme_sqe QueuePair::deallocate(uint32_t ranges)
 	return sqe;
 }
 
+nvme_sqe QueuePair::copy(uint64_t to_lba, uint32_t ranges, bool append)
+{
+	nvme_sqe sqe = io(NVME_IO_COPY, to_lba, ranges);
+	sqe.cdw3 = append ? NVME_COPY_APPEND : 0;
+	return sqe;
+}
+
 nvme_sqe QueuePair::write(uint64_t lba, uint32_t sectors, bool fua)
 {
 	nvme_sqe sqe = io(NVME_IO_WRITE, lba, sectors);
@@ -145,6 +152,7 @@ uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
 	case NVME_IO_WRITE:
 	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
 	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	case NVME_IO_COPY: return ((sqe.cdw12 & 0xff) + 1) * sizeof(nvme_copy_range);
 	case NVME_IO_DATASET_MANAGEMENT: return ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range);
 	default: return 0;
 	}

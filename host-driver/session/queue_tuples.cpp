@@ -31,6 +31,16 @@ uint32_t fields_of(uint8_t opcode)
 	}
 }
 
+// The sources' tuples are checked, new ones are made.
+void protect_copy(nvme_sqe &sqe)
+{
+	constexpr uint32_t source_fields = NVME_COPY_SOURCE_PRACT | uint32_t(HZ_CHECK_ALL) << NVME_COPY_SOURCE_PRCHK_SHIFT;
+	if (sqe.cdw12 & (own_fields | source_fields))
+		return;
+	sqe.cdw12 |= NVME_RW_PRACT | NVME_COPY_SOURCE_PRACT | checks << NVME_COPY_SOURCE_PRCHK_SHIFT;
+	sqe.cdw14 = sqe.cdw10;
+}
+
 bool brings_data(uint8_t opcode) { return opcode == NVME_IO_WRITE || opcode == NVME_IO_ZONE_APPEND || opcode == NVME_IO_COMPARE; }
 
 } // namespace
@@ -51,6 +61,8 @@ void QueueTuples::protect(uint16_t cid, nvme_sqe &sqe, std::span<const std::byte
 {
 	const uint32_t fields = fields_of(sqe.opcode), sectors = (sqe.cdw12 & 0xffff) + 1;
 	expected_[cid] = {};
+	if (sqe.opcode == NVME_IO_COPY)
+		return protect_copy(sqe);
 	if (!fields || sqe.cdw12 & own_fields || sqe.mptr)
 		return;
 	sqe.cdw12 |= fields;

@@ -202,8 +202,18 @@ class Queue(Handle):
 
     def deallocate(self, *ranges):
         """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and take no place."""
-        list_of = (lib.Range * len(ranges))(*ranges)
-        check(lib.library().hartzone_deallocate(self.handle, list_of, len(ranges)))
+        check(lib.library().hartzone_deallocate(self.handle, *lib.ranges_of(ranges)))
+
+    def copy(self, block, *ranges, fua=False, durable=False):
+        """Each (block, blocks), one behind the other to the block, inside the device."""
+        check(lib.library().hartzone_copy(self.handle, block, *lib.ranges_of(ranges), flags(fua, durable)))
+
+    def copy_append(self, zone_start, *ranges, fua=False, durable=False):
+        """The same to the zone's write pointer; returns the block where they are."""
+        block = ctypes.c_uint64()
+        check(lib.library().hartzone_copy_append(self.handle, zone_start, *lib.ranges_of(ranges), flags(fua, durable),
+                                                 ctypes.byref(block)))
+        return block.value
 
     def verify(self, block, blocks=1):
         """Reads inside the device, and moves no data: raises what reading them would raise."""

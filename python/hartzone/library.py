@@ -40,6 +40,11 @@ class Range(ctypes.Structure):
     _fields_ = [("block", c_uint64), ("blocks", ctypes.c_uint32)]
 
 
+def ranges_of(ranges):
+    """Pairs (block, blocks) as the library wants them: the array and how many."""
+    return (Range * len(ranges))(*ranges), len(ranges)
+
+
 FUNCTIONS = {
     "hartzone_launch": (c_void_p, [POINTER(Options)]),
     "hartzone_attach": (c_void_p, [c_char_p]),
@@ -57,6 +62,8 @@ FUNCTIONS = {
     "hartzone_appendv": (c_int, [c_void_p, c_uint64, POINTER(Part), c_int, ctypes.c_uint, POINTER(c_uint64)]),
     "hartzone_write_zeroes": (c_int, [c_void_p, c_uint64, c_uint32, ctypes.c_uint]),
     "hartzone_deallocate": (c_int, [c_void_p, POINTER(Range), ctypes.c_uint]),
+    "hartzone_copy": (c_int, [c_void_p, c_uint64, POINTER(Range), ctypes.c_uint, ctypes.c_uint]),
+    "hartzone_copy_append": (c_int, [c_void_p, c_uint64, POINTER(Range), ctypes.c_uint, ctypes.c_uint, POINTER(c_uint64)]),
     "hartzone_verify": (c_int, [c_void_p, c_uint64, c_uint32]),
     "hartzone_compare": (c_int, [c_void_p, c_uint64, c_uint32, c_void_p]),
     "hartzone_flush": (c_int, [c_void_p]),

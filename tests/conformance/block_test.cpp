@@ -119,6 +119,9 @@ const CommandCase cases[] = {
 	{"DeallocateNothing", NVME_SUCCESS, dataset(NVME_DSM_DEALLOCATE, {{0, 0, 600}})},
 	{"DeallocateOverTheEnd", NVME_LBA_OUT_OF_RANGE, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 600}, {0, 2, 8 * 96 - 1}})},
 	{"DeallocateNamespaceZero", NVME_INVALID_NAMESPACE, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 600}}, 0, 0)},
+	{"Copy", NVME_SUCCESS, copy(100, {{600, 8}, {0, 1}})},
+	{"CopyOverTheEnd", NVME_LBA_OUT_OF_RANGE, copy(8 * 96 - 7, {{600, 8}})},
+	{"CopyFromTheEnd", NVME_LBA_OUT_OF_RANGE, copy(0, {{8 * 96 - 7, 8}})},
 	{"CompareAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_COMPARE, 0, 1)},
 	{"VerifyLast", NVME_SUCCESS, at_end(NVME_IO_VERIFY, 5, 5)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},
@@ -189,6 +192,24 @@ TEST_F(BlockData, DeallocatedSectorsReadAsZeroes)
 	EXPECT_EQ(now, expected);
 	ASSERT_EQ(write(105, 1, 7), NVME_SUCCESS);
 	EXPECT_EQ(read(105, 1), placed_pattern(105, 1, 7));
+}
+
+TEST_F(BlockData, CopiesOverlap)
+{
+	ASSERT_EQ(write(100, 30), NVME_SUCCESS);
+	ASSERT_EQ(bench().raw(copy(105, {{100, 20}, {129, 1}, {400, 1}})(bench())).status, NVME_SUCCESS);
+	Bytes expected = placed_pattern(100, 5, 0);
+	for (const auto &[from, sectors] : {std::pair{100, 20}, {129, 1}}) {
+		const Bytes part = placed_pattern(static_cast<uint64_t>(from), static_cast<uint32_t>(sectors), 0);
+		expected.insert(expected.end(), part.begin(), part.end());
+	}
+	expected.resize(expected.size() + 4096);
+	const Bytes rest = placed_pattern(127, 3, 0);
+	expected.insert(expected.end(), rest.begin(), rest.end());
+	EXPECT_EQ(read(100, 30), expected);
+	nvme_sqe append = copy(0, {{100, 1}})(bench());
+	append.cdw3 = NVME_COPY_APPEND;
+	EXPECT_EQ(bench().raw(append).status, NVME_INVALID_FIELD);
 }
 
 TEST_F(BlockData, EffectsLogNamesNoZonedCommand)

@@ -48,6 +48,23 @@ std::function<nvme_sqe(Bench &)> dataset(uint32_t attributes, const std::vector<
 	};
 }
 
+std::function<nvme_sqe(Bench &)> copy(uint64_t to, const std::vector<std::pair<uint64_t, uint32_t>> &sources, uint32_t fields,
+				      uint32_t nsid)
+{
+	return [=](Bench &bench) {
+		nvme_sqe sqe = io_command(bench, NVME_IO_COPY, to, static_cast<uint32_t>(sources.size()));
+		std::vector<nvme_copy_range> list(sources.size());
+		for (size_t i = 0; i < sources.size(); i++) {
+			list[i].slba = sources[i].first;
+			list[i].nlb = static_cast<uint16_t>(sources[i].second - 1);
+		}
+		sqe.nsid = nsid;
+		sqe.cdw12 |= fields;
+		std::copy_n(reinterpret_cast<const std::byte *>(list.data()), list.size() * sizeof(list[0]), bench.at(bench.page(0)));
+		return sqe;
+	};
+}
+
 void AdminCommand::check()
 {
 	Bench &b = bench();

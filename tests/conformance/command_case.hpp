@@ -34,6 +34,9 @@ protected:
 nvme_sqe admin_command(Bench &bench, uint8_t opcode, uint32_t nsid = 0, uint32_t cdw10 = 0, uint32_t cdw11 = 0);
 nvme_sqe io_command(Bench &bench, uint8_t opcode, uint64_t lba = 0, uint32_t sectors = 1);
 // Dataset Management; the ranges lie in page 0.
+// Of {first LBA, sectors} to `to`; fields: more of CDW12.
+std::function<nvme_sqe(Bench &)> copy(uint64_t to, const std::vector<std::pair<uint64_t, uint32_t>> &sources, uint32_t fields = 0,
+				      uint32_t nsid = 1);
 std::function<nvme_sqe(Bench &)> dataset(uint32_t attributes, const std::vector<nvme_dsm_range> &ranges, uint32_t hints = 0,
 					 uint32_t nsid = 1);
 

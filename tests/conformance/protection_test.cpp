@@ -120,6 +120,28 @@ TEST_F(Protection, Appends)
 		EXPECT_EQ(bench_->status(hz::QueuePair::read(start + 2 * round, 2)), NVME_SUCCESS);
 }
 
+// Both make their tuples anew, or they go along; type 1 ties tags to LBAs.
+TEST_F(Protection, Copies)
+{
+	const uint32_t checks = 7, source = checks << NVME_COPY_SOURCE_PRCHK_SHIFT, act = NVME_RW_PRACT | NVME_COPY_SOURCE_PRACT;
+	ASSERT_EQ(bench_->write(0, 4), NVME_SUCCESS);
+	const auto to = [&](uint64_t lba, uint32_t fields, uint32_t tag, uint32_t cdw3 = 0) {
+		nvme_sqe sqe = copy(lba, {{0, 2}}, fields)(*bench_);
+		sqe.cdw3 = cdw3;
+		sqe.cdw14 = tag;
+		return bench_->raw(sqe).status;
+	};
+	const auto start = static_cast<uint32_t>(bench_->start(2));
+	EXPECT_EQ(to(start, NVME_RW_PRACT, start), NVME_INVALID_FIELD) << "one of the two";
+	EXPECT_EQ(to(start, source, start, NVME_COPY_APPEND), NVME_INVALID_PROTECTION) << "nobody knows the tags";
+	EXPECT_EQ(to(start, act | source | checks << NVME_RW_PRCHK_SHIFT, start + 1), NVME_INVALID_PROTECTION);
+	ASSERT_EQ(to(start, act | source, start), NVME_SUCCESS);
+	ASSERT_EQ(to(start, act | source, start, NVME_COPY_APPEND), NVME_SUCCESS);
+	EXPECT_EQ(bench_->status(hz::QueuePair::read(start, 4)), NVME_SUCCESS) << "as the library checks";
+	ASSERT_EQ(to(start + 4, source, 0), NVME_SUCCESS);
+	EXPECT_EQ(bench_->status(hz::QueuePair::read(start + 4, 2)), NVME_REFERENCE_CHECK) << "they have the tags of the source";
+}
+
 // The device makes them and strips them; a host that knows nothing of all this has its own way.
 TEST_F(Protection, TheLibraryAndTheDeviceAgree)
 {

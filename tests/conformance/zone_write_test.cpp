@@ -124,6 +124,24 @@ TEST_F(ZoneAppend, SeveralAtOnceGetPlacesOfTheirOwn)
 	}
 }
 
+TEST_F(ZoneAppend, CopiesTellWhereTheyAre)
+{
+	Bench &b = bench();
+	ASSERT_EQ(b.write(0, 10), NVME_SUCCESS);
+	for (uint32_t i = 0; i < 3; i++) {
+		nvme_sqe sqe = copy(b.start(1), {{i, 3}, {9, 1}})(b);
+		sqe.cdw3 = NVME_COPY_APPEND;
+		const auto result = b.raw(sqe);
+		ASSERT_EQ(result.status, NVME_SUCCESS);
+		ASSERT_EQ(result.result, b.start(1) + 4 * i);
+		const Bytes all = pattern(0, 10);
+		Bytes in(4 * 4096), expected(all.begin() + i * 4096, all.begin() + (i + 3) * 4096);
+		expected.insert(expected.end(), all.end() - 4096, all.end());
+		ASSERT_EQ(b.run(hz::QueuePair::read(b.start(1) + 4 * i, 4), {}, &in).status, NVME_SUCCESS);
+		EXPECT_EQ(in, expected);
+	}
+}
+
 TEST_F(ZoneAppend, MixesWithWritesAtTheWritePointer)
 {
 	Bench &b = bench();

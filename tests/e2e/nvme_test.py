@@ -92,6 +92,14 @@ class NvmeCli(unittest.TestCase):
             self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "3", "-z", len(data)).startswith(
                 data[:BLOCK] + bytes(2 * BLOCK) + data[3 * BLOCK:]))
 
+    def test_copies(self):
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(4 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "3", "-z", len(data), data=data)
+            self.good(*image, "copy", "--sdlba", "128", "--slbs", "2,0", "--blocks", "1,0")
+            self.assertEqual(self.good(*image, "read", "-s", "128", "-c", "2", "-z", 3 * BLOCK)[:3 * BLOCK], data[2 * BLOCK:] + data[:BLOCK])
+
     def test_features(self):
         self.assertIn(b"Current value:0x00000001", self.good("--device", "small", "get-feature", "-f", "6"))
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))

@@ -102,6 +102,13 @@ const Kind kinds[] = {
 			 add(all, FTL_FLUSH, 0, 0);
 		 }
 	 }},
+	{"ReadsForCopies", many_zones_config,
+	 [](Rig &rig, Requests &all) {
+		 for (uint32_t z = rig.shape.zones / 2; z < rig.shape.zones; z++) {
+			 add(all, FTL_COPY, rig.lba_of(z), 3);
+			 all.back()->name_sources({{rig.lba_of(0), 60}, {rig.lba_of(2, 5), 1}, {rig.lba_of(3), 30}});
+		 }
+	 }},
 	{"ResetOfAllZones", many_zones_config, [](Rig &, Requests &all) { add(all, FTL_ZONE_RESET, 0, 0, FTL_ALL_ZONES); }},
 	{"ResetOfEachZone", many_zones_config,
 	 [](Rig &rig, Requests &all) {

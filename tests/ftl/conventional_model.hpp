@@ -46,6 +46,7 @@ struct ConventionalOp {
 	ftl_op kind;
 	uint32_t lba, sectors;
 	uint8_t flags = 0;
+	uint32_t from = 0; // of a copy
 };
 
 // What a sector may hold: groups of tags by batch, oldest first; the first one is as old as it may be after a power cut.
@@ -83,6 +84,18 @@ struct ConventionalSector {
 			groups[1].tags.insert(groups[1].tags.end(), groups[0].tags.begin(), groups[0].tags.end());
 			groups.erase(groups.begin());
 		}
+	}
+	// Gets what another has in this batch, which may be written, too. Changes nothing when called once more.
+	void copy(uint64_t batch, const ConventionalSector &other)
+	{
+		std::vector<uint64_t> found = other.groups.back().tags;
+		if (other.groups.back().batch == batch && other.groups.size() > 1) {
+			const std::vector<uint64_t> &old = other.groups[other.groups.size() - 2].tags;
+			found.insert(found.end(), old.begin(), old.end());
+		}
+		for (uint64_t tag : found)
+			if (groups.back().batch != batch || !std::count(groups.back().tags.begin(), groups.back().tags.end(), tag))
+				write(batch, tag);
 	}
 	bool may_read_during(uint64_t batch, const uint8_t *page) const
 	{
@@ -159,6 +172,8 @@ public:
 			uint8_t fua = roll(6) ? 0 : FTL_FUA;
 			if (roll(100) < deallocations)
 				ops.push_back({FTL_DEALLOCATE, lba, roll(4) ? count : 1 + roll(100), fua});
+			else if (dice < 4)
+				ops.push_back({FTL_COPY, lba, count, fua, roll(sector_count())});
 			else if (dice < 62)
 				ops.push_back({FTL_WRITE, lba, count, fua});
 			else if (dice < 66)
@@ -212,17 +227,31 @@ private:
 		bool differs = false; // compare: from everything that was ever written
 	};
 
+	static bool writes_data(ftl_op kind) { return kind == FTL_WRITE || kind == FTL_WRITE_ZEROES || kind == FTL_COPY; }
+	uint32_t room_at(uint32_t index) const { return has_holes() ? capacity - index % capacity : sector_count() - index; }
+	// Two ranges where there are two sectors.
+	void name_sources(Running &run) const
+	{
+		const uint32_t first = (run.op.sectors + 1) / 2, rest = run.op.sectors - first;
+		std::vector<std::pair<uint64_t, uint32_t>> sources{{lba_of(run.op.from), first}};
+		if (rest)
+			sources.emplace_back(lba_of(run.op.from) + first, rest);
+		run.request->name_sources(sources);
+	}
 	Running issue(ConventionalOp op)
 	{
-		uint32_t room = has_holes() ? capacity - op.lba % capacity : sector_count() - op.lba;
-		op.sectors = std::min(op.sectors, room);
-		if (rig.cfg.plp_mode == HZ_PLP_FULL && (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES)) // as the HIL does
+		op.sectors = std::min(op.sectors, room_at(op.lba));
+		if (op.kind == FTL_COPY)
+			op.sectors = std::min(op.sectors, room_at(op.from));
+		if (rig.cfg.plp_mode == HZ_PLP_FULL && writes_data(op.kind)) // as the HIL does
 			op.flags |= FTL_FUA;
 		Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
 		if (op.kind == FTL_WRITE_ZEROES || op.kind == FTL_DEALLOCATE)
 			run.tag = 0;
 		if (op.kind == FTL_DEALLOCATE)
 			run.request->name_ranges({{0, op.sectors, lba_of(op.lba)}});
+		if (op.kind == FTL_COPY)
+			name_sources(run);
 		if (op.kind == FTL_COMPARE)
 			expect(run);
 		if (op.kind == FTL_WRITE)
@@ -260,11 +289,22 @@ private:
 		for (uint32_t i = 0; i < run.op.sectors; i++)
 			sectors[run.op.lba + i].write(batch_, run.tag ? run.tag + i : 0);
 	}
+	void note_copy(const Running &run)
+	{
+		const std::vector<ConventionalSector> from(&sectors[run.op.from],
+							   &sectors[run.op.from] + run.op.sectors); // they may overlap
+		for (uint32_t i = 0; i < run.op.sectors; i++)
+			sectors[run.op.lba + i].copy(batch_, from[i]);
+	}
 	void settle_all(std::vector<Running> &running, bool cut)
 	{
 		for (Running &run : running)
 			if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES || run.op.kind == FTL_DEALLOCATE)
 				note_write(run);
+		for (size_t i = 0; i < running.size(); i++) // a copy may be of what another has copied
+			for (Running &run : running)
+				if (run.op.kind == FTL_COPY)
+					note_copy(run);
 		for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
 			if (is_read(run.op.kind))
 				settle(run, cut);
@@ -291,7 +331,8 @@ private:
 					<< "conventional sector " << run.op.lba + i << " reads wrong";
 			return;
 		}
-		EXPECT_TRUE(!status || writes_may_fail || ended) << "op " << run.op.kind << " at " << run.op.lba << " status " << status;
+		EXPECT_TRUE(!status || writes_may_fail || ended || (reads_may_fail && run.op.kind == FTL_COPY))
+			<< "op " << run.op.kind << " at " << run.op.lba << " status " << status;
 		refused = refused || status;
 		if (status) {
 			for (uint32_t i = 0; i < run.op.sectors && !is_read(run.op.kind) && run.op.kind != FTL_FLUSH; i++)

@@ -179,13 +179,14 @@ TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 {
 	hz_device_config cfg = wide_config(96);
+	cfg.l2p_log_entries = 1024; // what differs must fit
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, seed);
 		driver.fill(96);
 		for (int boot = 0; boot < 6; boot++) {
-			overwrite(driver, 2 + static_cast<int>(driver.roll(8))); // what differs must fit the log
+			overwrite(driver, 2 + static_cast<int>(driver.roll(8)));
 			rig.cfg.l2p_cache_bytes = boot % 2 ? cfg.l2p_cache_bytes : 0;
 			ASSERT_TRUE(rig.boot()) << rig.error;
 			driver.check_recovered();

@@ -125,6 +125,8 @@ inline bool sector_is(const uint8_t *page, uint64_t tag)
 // A tag that no test writes.
 constexpr uint64_t foreign_tag = ~0ull;
 
+inline bool is_copy(int op) { return op == FTL_COPY || op == FTL_COPY_APPEND; }
+constexpr uint16_t application_tag = 0x1234;
 inline bool is_read(int op) { return op == FTL_READ || op == FTL_VERIFY || op == FTL_COMPARE; }
 
 struct Request {
@@ -165,6 +167,23 @@ struct Request {
 		req.sgl.bytes = static_cast<uint32_t>(ranges.size() * sizeof(nvme_dsm_range));
 		sgl_write(&req.sgl, 0, ranges.data(), req.sgl.bytes);
 	}
+	// FTL_COPY: from these, {first LBA, sectors}.
+	void name_sources(const std::vector<std::pair<uint64_t, uint32_t>> &sources)
+	{
+		std::vector<nvme_copy_range> list;
+		for (const auto &[lba, sectors] : sources) {
+			nvme_copy_range range{};
+			range.slba = lba;
+			range.nlb = static_cast<uint16_t>(sectors - 1);
+			range.eilbrt = static_cast<uint32_t>(lba);
+			range.elbat = application_tag;
+			range.elbatm = 0xffff;
+			list.push_back(range);
+		}
+		req.sectors = static_cast<uint32_t>(list.size());
+		req.sgl.bytes = static_cast<uint32_t>(list.size() * sizeof(list[0]));
+		sgl_write(&req.sgl, 0, list.data(), req.sgl.bytes);
+	}
 	Request(const Request &) = delete;
 	uint16_t status() const { return req.status; }
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_COMPARE; }
@@ -176,12 +195,17 @@ struct Request {
 	// Everything is made and checked, unless the test has said what it wants.
 	void protect()
 	{
+		if (is_copy(req.op) && !chosen) {
+			req.expected = {0, application_tag, static_cast<uint32_t>(req.lba)};
+			req.tag_mask = 0xffff;
+			req.protect = req.source_checks = HZ_CHECK_ALL;
+		}
 		if (req.op > FTL_WRITE_ZEROES || chosen)
 			return;
 		const bool moves = req.op == FTL_READ || brings_data();
 		tuples.assign(req.sectors * HZ_TUPLE_BYTES, 0);
 		req.tuples = tuples.data();
-		req.expected = {0, 0x1234, static_cast<uint32_t>(req.lba)};
+		req.expected = {0, application_tag, static_cast<uint32_t>(req.lba)};
 		req.tag_mask = 0xffff;
 		req.protect = static_cast<uint8_t>(HZ_CHECK_ALL | (moves ? FTL_HOST_TUPLES : 0));
 		for (uint32_t i = 0; brings_data() && i < req.sectors; i++)

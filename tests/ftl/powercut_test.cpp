@@ -248,6 +248,7 @@ using Body = std::vector<std::vector<ConventionalOp>>;
 
 static ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 static ConventionalOp d(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_DEALLOCATE, lba, sectors, flags}; }
+static ConventionalOp c(uint32_t from, uint32_t to, uint32_t sectors, uint8_t flags = 0) { return {FTL_COPY, to, sectors, flags, from}; }
 static const ConventionalOp flush{FTL_FLUSH, 0, 0};
 
 // The last body overwrites a device filled before, so that the collector runs.
@@ -255,6 +256,8 @@ static const std::vector<std::pair<const char *, Body>> bodies = {
 	{"Overwrites", {{w(0, 9)}, {flush}, {w(3, 4, FTL_FUA)}, {w(0, 30), w(200, 3)}, {w(5, 2)}, {flush}, {w(4, 3)}}},
 	{"SideBySide", {{w(0, 40), w(20, 40), w(95, 4)}, {w(10, 5, FTL_FUA), w(11, 5, FTL_FUA)}, {flush, w(0, 12)}}},
 	{"Deallocates", {{w(0, 40)}, {flush}, {d(3, 20)}, {w(8, 4), d(30, 5, FTL_FUA)}, {flush}, {d(8, 2), w(5, 30)}, {flush}, {d(0, 9)}}},
+	{"Copies",
+	 {{w(0, 40)}, {c(0, 60, 20)}, {flush}, {c(5, 8, 30, FTL_FUA), w(100, 9)}, {c(60, 100, 20), c(8, 60, 5)}, {flush}, {w(0, 3)}}},
 	{"Collecting", {{w(0, 60), w(100, 60)}, {w(30, 60)}, {flush, w(10, 30)}, {w(0, 48, FTL_FUA)}}},
 };
 

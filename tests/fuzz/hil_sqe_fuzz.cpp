@@ -35,11 +35,13 @@ void check(const ftl_request &req, uint16_t status)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.op == FTL_VERIFY)
 		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
-	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES) {
+	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES && req.op != FTL_COPY) {
 		const auto offset = static_cast<uint64_t>(req.tuples - region());
 		require(req.op < FTL_WRITE_ZEROES && req.op != FTL_VERIFY && offset % 4 == 0);
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + req.sectors * HZ_TUPLE_BYTES <= region_bytes);
 	}
+	if (req.op == FTL_COPY || req.op == FTL_COPY_APPEND)
+		require(req.sgl.bytes == req.sectors * sizeof(nvme_copy_range) && req.sectors <= HZ_COPY_RANGES);
 	if (req.op == FTL_DEALLOCATE)
 		require(req.sgl.bytes == req.sectors * sizeof(nvme_dsm_range) && req.sectors <= NVME_DSM_RANGES);
 	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
@@ -55,7 +57,7 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x09, 0x0c, 0x79, 0x7a, 0x7d};
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x09, 0x0c, 0x19, 0x79, 0x7a, 0x7d};
 	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
@@ -89,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tuples && !status)
 		status = io_protect(&limits.bus, &sqe, &req);
 	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_DEALLOCATE ||
-		req.op == FTL_FLUSH);
+		req.op == FTL_COPY || req.op == FTL_FLUSH);
 	check(req, status);
 	return 0;
 }

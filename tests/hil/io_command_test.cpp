@@ -148,6 +148,32 @@ TEST_F(IoCommand, DatasetManagement)
 	EXPECT_NE(decode(sqe), 0) << "there is no memory";
 }
 
+TEST_F(IoCommand, Copy)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_COPY, 5, 128, heap + 16, list); // NR is 0's based, as NLB is
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_COPY);
+	EXPECT_EQ(req.lba, 5u);
+	EXPECT_EQ(req.sectors, 128u);
+	EXPECT_EQ(req.sgl.bytes, 4096u);
+	EXPECT_EQ(req.flags, 0);
+	sqe.cdw12 |= NVME_RW_FUA;
+	sqe.cdw3 = NVME_COPY_APPEND;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_COPY_APPEND);
+	EXPECT_EQ(req.flags, FTL_FUA);
+	limits.zoned = false;
+	EXPECT_EQ(decode(sqe), bad_field) << "there is nothing to append to";
+	limits.zoned = true;
+	sqe = io_sqe(NVME_IO_COPY, 5, 129, heap, list);
+	EXPECT_EQ(decode(sqe), dnr(NVME_SIZE_LIMIT));
+	sqe = io_sqe(NVME_IO_COPY, 5, 1, heap);
+	sqe.cdw12 |= 1 << NVME_COPY_FORMAT_SHIFT;
+	EXPECT_EQ(decode(sqe), bad_field) << "another format of ranges";
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COPY, limits.namespace_sectors, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
+	EXPECT_NE(decode(io_sqe(NVME_IO_COPY, 5, 1, 0)), 0) << "there is no memory";
+}
+
 TEST_F(IoCommand, NamespaceAndFlags)
 {
 	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY,
@@ -169,9 +195,17 @@ TEST_F(IoCommand, NamespaceAndFlags)
 
 TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 {
-	const uint8_t known[] = {
-		NVME_IO_READ,           NVME_IO_WRITE,          NVME_IO_FLUSH,   NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_APPEND,
-		NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_COMPARE, NVME_IO_VERIFY,       NVME_IO_DATASET_MANAGEMENT};
+	const uint8_t known[] = {NVME_IO_READ,
+				 NVME_IO_WRITE,
+				 NVME_IO_FLUSH,
+				 NVME_IO_WRITE_ZEROES,
+				 NVME_IO_ZONE_APPEND,
+				 NVME_IO_ZONE_MGMT_SEND,
+				 NVME_IO_ZONE_MGMT_RECV,
+				 NVME_IO_COMPARE,
+				 NVME_IO_VERIFY,
+				 NVME_IO_DATASET_MANAGEMENT,
+				 NVME_IO_COPY};
 	for (unsigned opcode = 0; opcode < 256; opcode++) {
 		nvme_sqe sqe = io_sqe(static_cast<uint8_t>(opcode), 0, 1, heap);
 		sqe.nsid = 77;

@@ -7,6 +7,7 @@ enum {
 	INVALID_FIELD = 0x002,
 	INVALID_LOG_PAGE = 0x109,
 	LBA_OUT_OF_RANGE = 0x80,
+	SIZE_LIMIT = 0x183,
 	COMPARE_FAILURE = 0x285,
 	WRITE = 1,
 	READ = 2,
@@ -84,6 +85,26 @@ static void ranges(hartzone_queue *queue, uint64_t zone)
 	SUCCEEDS(hartzone_deallocate(queue, some, 2));
 	require(hartzone_deallocate(queue, &far, 1) == LBA_OUT_OF_RANGE, "a range that does not exist", 0);
 	require(hartzone_deallocate(queue, some, 0) == HARTZONE_ERROR && strstr(last_error(), "1 to 256"), "no range at all", 0);
+}
+
+static void copies(hartzone_queue *queue, uint64_t from, uint64_t to)
+{
+	const struct hartzone_range some[] = {{from + 1, 1}, {from, 1}}, far = {UINT64_MAX - 1, 1}, much = {from, 129}, nothing = {from, 0};
+	uint64_t block = 0;
+
+	SUCCEEDS(hartzone_copy(queue, to, some, 2, 0));
+	SUCCEEDS(hartzone_copy_append(queue, to, some + 1, 1, HARTZONE_FUA, &block));
+	require(block == to + 2, "an append tells where it is", 0);
+	SUCCEEDS(hartzone_copy_append(queue, to, some, 1, 0, NULL));
+	SUCCEEDS(hartzone_read(queue, to, 4, back));
+	for (int i = 0; i < 4; i++)
+		require(memcmp(back + i * HARTZONE_BLOCK_BYTES, data + (i % 3 == 0 ? HARTZONE_BLOCK_BYTES : 0), HARTZONE_BLOCK_BYTES) == 0,
+			"what was copied", i);
+	require(hartzone_copy(queue, to + 4, &far, 1, 0) == LBA_OUT_OF_RANGE, "a range that does not exist", 0);
+	require(hartzone_copy(queue, to + 4, &much, 1, 0) == SIZE_LIMIT, "more than a copy takes", 0);
+	require(hartzone_copy(queue, to + 4, &nothing, 1, 0) == HARTZONE_ERROR && strstr(last_error(), "1 to 65536"), "an empty range", 0);
+	require(hartzone_copy(queue, to + 4, some, 129, 0) == HARTZONE_ERROR && strstr(last_error(), "1 to 128"), "too many ranges", 0);
+	require(hartzone_copy(queue, to + 4, some, 1, 8) == HARTZONE_ERROR && strstr(last_error(), "flags 8"), "an unknown flag", 0);
 }
 
 static int result_of(hartzone_queue *queue, const struct hartzone_request *request)
@@ -200,6 +221,7 @@ int main(void)
 	zeros(queue, 2 * info.zone_blocks);
 	ranges(queue, 2 * info.zone_blocks);
 	comparisons(queue, 3 * info.zone_blocks);
+	copies(queue, 3 * info.zone_blocks, 4 * info.zone_blocks);
 	zones(queue, &info);
 	admin(device, queue);
 	SUCCEEDS(hartzone_queue_close(queue));

@@ -422,6 +422,11 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 	expect(9, 2);
 	promises.before(hz::QueuePair::deallocate(3), std::as_bytes(std::span(ranges)));
 	expect(14, 1);
+	const nvme_copy_range sources[] = {{0, 900, 2, {}, 0, 0, 0}, {0, 100, 0, {}, 0, 0, 0}};
+	promises.before(hz::QueuePair::copy(3, 2, false), std::as_bytes(std::span(sources)));
+	expect(3, 4);
+	promises.before(hz::QueuePair::copy(0, 2, true), std::as_bytes(std::span(sources)));
+	expect(3, 4);
 	fs::remove_all(directory);
 }
 

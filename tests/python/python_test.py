@@ -36,7 +36,7 @@ with hartzone.Device("small", workers=2) as device:
     assert device.identify(1)[24:32] == b"Hartzone"
     assert device.log_page(2, 512)[3] == 100
     with device.queue() as queue:
-        data = bytes(range(256)) * 32
+        data = bytes(i % 251 for i in range(2 * hartzone.BLOCK_BYTES))
         assert queue.latency_ns == 0
         queue.write(0, data, fua=True)
         assert queue.append(0, data) == 2 and queue.latency_ns > 0
@@ -47,6 +47,10 @@ with hartzone.Device("small", workers=2) as device:
         assert queue.read(info.zone_blocks, 3) == bytes(3 * hartzone.BLOCK_BYTES)
         queue.deallocate((0, 2), (info.zone_blocks, 1))
         assert queue.compare(2, data), "of a sequential zone nothing goes away"
+        queue.copy(2 * info.zone_blocks, (3, 1), (2, 1))
+        assert queue.copy_append(2 * info.zone_blocks, (2, 2), fua=True) == 2 * info.zone_blocks + 2
+        half = hartzone.BLOCK_BYTES
+        assert queue.read(2 * info.zone_blocks, 4) == data[half:2 * half] + data[:half] + data[:2 * half]
         zones = list(queue.zones())
         assert len(zones) == 12 and zones[0].write_pointer == 4 and zones[0].state is hartzone.ZoneState.IMPLICIT_OPEN
         try:

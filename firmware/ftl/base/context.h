@@ -29,6 +29,7 @@ struct ftl_worker {
 	struct map_fetch_pool *fetches;
 	struct flush_pool *flushes;
 	struct read_pool *reads;
+	struct copy_pool *copies;
 };
 
 struct ftl {

@@ -101,7 +101,7 @@ static void collect_copy(struct ftl_worker *self)
 	gc->request.lba = 0;
 	gc->request.sectors = gc->count;
 	gc->request.sgl = (struct sgl){ gc->memory, 0, gc->count * HZ_SECTOR_BYTES };
-	collector_submit(self, FTL_WRITE, 0, was_copied);
+	collector_submit(self, FTL_WRITE, FTL_INSIDE, was_copied);
 }
 
 static void read_batch(struct ftl_worker *self);

@@ -62,7 +62,7 @@ void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 
 	zone->ext.wp = zone->ext.landed;
 	if (zone->ext.stream != STREAM_COLLECT) {
-		self->counters.host_write_sectors += sectors;
+		self->counters.host_write_sectors += host_sectors(req, sectors);
 		lt_add(&conv->clock, sectors);
 	}
 	if (zone->ext.wp == self->ftl->capacity)

@@ -34,7 +34,7 @@ void answer_zeros(struct ftl *ftl, struct ftl_request *req, uint32_t index, uint
 void answer_cross(struct ftl *ftl, struct ftl_request *req, uint64_t at_ns, uint32_t sectors)
 {
 	struct link *link = req->op == FTL_COMPARE ? &ftl->links->to_device : &ftl->links->to_host;
-	uint64_t end = req->op == FTL_VERIFY ? at_ns : link_transfer(link, at_ns, crossing_bytes(req, sectors));
+	uint64_t end = req->op == FTL_VERIFY ? at_ns : answer_crossed(link, req, at_ns, sectors);
 
 	req->ready_ns = end > req->ready_ns ? end : req->ready_ns;
 }

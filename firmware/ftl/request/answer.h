@@ -31,10 +31,12 @@ static inline bool answer_looks(const struct ftl *ftl, const struct ftl_request 
 /* What a flash read of the request moves data to. */
 static inline struct sgl answer_sgl(const struct ftl_request *req) { return req->op == FTL_VERIFY ? (struct sgl){ 0 } : req->sgl; }
 
-/* Bytes that so many sectors are on the link. */
-static inline uint32_t crossing_bytes(const struct ftl_request *req, uint32_t sectors)
+/* Data of so many sectors are ready to cross the link at that time: when they have. */
+static inline uint64_t answer_crossed(struct link *link, const struct ftl_request *req, uint64_t at_ns, uint32_t sectors)
 {
-	return sectors * (HZ_SECTOR_BYTES + (req->protect & FTL_HOST_TUPLES));
+	if (req->flags & FTL_INSIDE)
+		return at_ns;
+	return link_transfer(link, at_ns, sectors * (HZ_SECTOR_BYTES + (req->protect & FTL_HOST_TUPLES)));
 }
 
 /* Any hart. Sector `index` of the request is this one, in device memory: checked, then sent or compared. Why not, or NVME_SUCCESS. */

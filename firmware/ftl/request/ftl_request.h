@@ -16,7 +16,9 @@ enum ftl_op {
 	FTL_WRITE,
 	FTL_APPEND,
 	FTL_WRITE_ZEROES,
-	FTL_DEALLOCATE, /* sgl: `sectors` ranges, struct nvme_dsm_range */
+	FTL_DEALLOCATE,  /* sgl: `sectors` ranges, struct nvme_dsm_range */
+	FTL_COPY,        /* sgl: `sectors` source ranges, struct nvme_copy_range; all of them go to lba and behind it */
+	FTL_COPY_APPEND, /* the same to the write pointer of the zone at lba */
 	FTL_FLUSH,
 	FTL_ZONE_OPEN,
 	FTL_ZONE_CLOSE,
@@ -26,9 +28,10 @@ enum ftl_op {
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (abandon.c) */
 };
-/* FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written, and the media is marked as being at rest:
+/* FTL_INSIDE: data that a read or write of the device's own moves within the device: they do not cross the link, and are not the host's.
+ * FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written, and the media is marked as being at rest:
  * the controller shuts down. One at a time, and no other request beside it. */
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_AT_REST = 16 };
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_AT_REST = 16 };
 
 /* ftl_request.protect, on a device with protection information; 0 on any other. What the controller checks: enum hz_tuple_check. */
 enum ftl_protect {
@@ -53,10 +56,10 @@ struct ftl_request {
 	uint8_t *tuples;          /* FTL_HOST_TUPLES: where they are, at any alignment; NULL with Write Zeroes: tuples of zeros */
 	struct hz_tuple expected; /* tags of the first sector; reference tags count up, of an append from the zone's start */
 	uint16_t tag_mask;        /* bits of the application tag that are checked */
-	uint8_t protect;          /* enum ftl_protect, enum hz_tuple_check */
+	uint8_t protect;          /* enum ftl_protect, enum hz_tuple_check; of a copy those of its destination */
+	uint8_t source_checks;    /* copy: enum hz_tuple_check of its sources, on a device with protection information */
 	/* out */
-	uint16_t status; /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
-	uint16_t reserved_out;
+	uint16_t status;   /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
 	uint64_t result;   /* append: LBA written */
 	uint64_t ready_ns; /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
 	/* owner */

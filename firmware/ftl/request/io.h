@@ -46,6 +46,9 @@ enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FA
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
 
+/* So many sectors of a request count as the host's. */
+static inline uint32_t host_sectors(const struct ftl_request *req, uint32_t sectors) { return req->flags & FTL_INSIDE ? 0 : sectors; }
+
 struct io_queue {
 	struct ftl_request *head, *tail;
 };

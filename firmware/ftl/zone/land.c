@@ -21,7 +21,7 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 	if (zone->kind)
 		zone->kind->land(self, zone, req, sectors, oob);
 	if (req->op != FTL_WRITE_ZEROES)
-		landed_ns = link_transfer(&self->ftl->links->to_device, clock_now_ns(), crossing_bytes(req, sectors));
+		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), sectors);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
 	buffer_landed(self, &zone->ext, sectors, landed_ns);
 	return sectors;

@@ -314,7 +314,7 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 	}
 	if (io->pending)
 		return;
-	self->counters.host_read_sectors += req->sectors;
+	self->counters.host_read_sectors += host_sectors(req, req->sectors);
 	drop_reference(self, req);
 	io_complete(req, req->status);
 }

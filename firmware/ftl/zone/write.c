@@ -48,7 +48,7 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 	if (ext->wp == ext->ftl->capacity)
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 	io_push(&zone->writers, req);
-	self->counters.host_write_sectors += req->sectors;
+	self->counters.host_write_sectors += host_sectors(req, req->sectors);
 	extent_pump(self, ext);
 }
 

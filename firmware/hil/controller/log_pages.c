@@ -92,6 +92,7 @@ static uint32_t effects_page(void *page, bool zoned)
 	log->iocs[NVME_IO_WRITE] = CHANGES;
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
 	log->iocs[NVME_IO_DATASET_MANAGEMENT] = CHANGES;
+	log->iocs[NVME_IO_COPY] = CHANGES;
 	if (zoned)
 		zns_effects(log);
 	return sizeof(*log);

@@ -100,6 +100,8 @@ static __attribute__((noinline)) void announce(struct completion *c, struct subm
 	clock_thaw();
 }
 
+static bool tells_place(const struct ftl_request *req) { return (req->op == FTL_APPEND || req->op == FTL_COPY_APPEND) && !req->status; }
+
 /* Room is there: the command ends. From the announcement to the completion there is no order point: a home that knew of a completion which
  * the host cannot see would wait for the host, with the clock frozen, before the hart that has yet to post it. */
 static void finish_command(struct completion *c, struct command *command)
@@ -114,7 +116,7 @@ static void finish_command(struct completion *c, struct command *command)
 	if (c->view->announce)
 		announce(c, sq);
 	lt_tell_had(HZ_LOGICAL_COMPLETION);
-	completion_post(c, sq, command->cid, status, command->req.op == FTL_APPEND && !status ? command->req.result : 0);
+	completion_post(c, sq, command->cid, status, tells_place(&command->req) ? command->req.result : 0);
 	sq->outstanding--;
 	command_free(c->pool, command);
 	clock_freeze();

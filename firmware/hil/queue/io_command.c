@@ -97,6 +97,24 @@ static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_dsm_range), pages, &req->sgl);
 }
 
+/* How much it is, and whether it is there, is in the list, which is the FTL's to read. */
+static uint16_t decode_copy(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint16_t status = decode_write_flags(limits, sqe, req);
+	bool appends = sqe->cdw3 & NVME_COPY_APPEND;
+
+	req->op = appends ? FTL_COPY_APPEND : FTL_COPY;
+	req->lba = sqe_lba(sqe);
+	req->sectors = (sqe->cdw12 & 0xff) + 1;
+	if (status || (appends && !limits->zoned) || sqe->cdw12 >> NVME_COPY_FORMAT_SHIFT & 0xf)
+		return BAD_FIELD;
+	if (req->lba >= limits->namespace_sectors)
+		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+	if (req->sectors > HZ_COPY_RANGES)
+		return NVME_SIZE_LIMIT | NVME_DNR;
+	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_copy_range), pages, &req->sgl);
+}
+
 static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	static const uint8_t op[] = {
@@ -145,6 +163,7 @@ static bool known_opcode(uint8_t opcode, bool zoned)
 	case NVME_IO_COMPARE:
 	case NVME_IO_VERIFY:
 	case NVME_IO_DATASET_MANAGEMENT:
+	case NVME_IO_COPY:
 	case NVME_IO_WRITE_ZEROES: return true;
 	case NVME_IO_ZONE_MGMT_SEND:
 	case NVME_IO_ZONE_MGMT_RECV:
@@ -173,7 +192,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	if (status)
 		return status;
 	req->flags = 0;
-	req->protect = 0;
+	req->protect = req->source_checks = 0;
 	req->sgl.bytes = 0;
 	switch (sqe->opcode) {
 	case NVME_IO_READ:
@@ -183,6 +202,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	case NVME_IO_ZONE_APPEND: return decode_append(limits, sqe, pages, req);
 	case NVME_IO_WRITE_ZEROES: return decode_write_zeroes(limits, sqe, req);
 	case NVME_IO_DATASET_MANAGEMENT: return decode_dataset(limits, sqe, pages, req);
+	case NVME_IO_COPY: return decode_copy(limits, sqe, pages, req);
 	case NVME_IO_ZONE_MGMT_SEND: return decode_zone_send(limits, sqe, req);
 	case NVME_IO_ZONE_MGMT_RECV: return decode_zone_receive(limits, sqe, pages, req);
 	default: req->op = FTL_FLUSH; return NVME_SUCCESS;

@@ -58,17 +58,36 @@ static uint16_t receive(const struct ftl_request *req)
 	return status;
 }
 
+/* Tuples go along with the data, or new ones are made: one of the two for source and destination. Those of an append cannot go along, since
+ * nobody knows their tags. */
+static uint16_t protect_copy(const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	bool acts = sqe->cdw12 & NVME_RW_PRACT;
+
+	if (acts != !!(sqe->cdw12 & NVME_COPY_SOURCE_PRACT))
+		return NVME_INVALID_FIELD | NVME_DNR;
+	req->source_checks = (uint8_t)(sqe->cdw12 >> NVME_COPY_SOURCE_PRCHK_SHIFT & HZ_CHECK_ALL);
+	req->protect |= acts ? 0 : FTL_HOST_TUPLES;
+	if (req->op == FTL_COPY_APPEND && !acts)
+		return BAD_PROTECTION;
+	return req->protect & HZ_CHECK_REFERENCE && sqe->cdw14 != (uint32_t)req->lba ? BAD_PROTECTION : NVME_SUCCESS;
+}
+
+static bool is_copy(const struct ftl_request *req) { return req->op == FTL_COPY || req->op == FTL_COPY_APPEND; }
+
 uint16_t io_protect(const struct host_bus *bus, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	bool acts = sqe->cdw12 & NVME_RW_PRACT;
 	uint16_t status;
 
-	if (!is_io(req))
+	if (!is_io(req) && !is_copy(req))
 		return NVME_SUCCESS;
 	req->protect = (uint8_t)(sqe->cdw12 >> NVME_RW_PRCHK_SHIFT & HZ_CHECK_ALL);
 	req->expected = (struct hz_tuple){ 0, (uint16_t)sqe->cdw15, sqe->cdw14 };
 	req->tag_mask = (uint16_t)(sqe->cdw15 >> 16);
 	req->tuples = NULL;
+	if (is_copy(req))
+		return protect_copy(sqe, req);
 	if (!is_legal(sqe, req))
 		return BAD_PROTECTION;
 	if (acts || req->op == FTL_VERIFY)
