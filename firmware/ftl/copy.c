@@ -114,13 +114,11 @@ static void whole_copy_written(struct ftl_request *part)
 	job_end(job);
 }
 
-/* Tuples that go with the data are checked as those of a write are that brings them. */
-static uint16_t check_tuples(const struct copy_job *job)
+static __attribute__((noinline)) uint16_t first_wrong_tuple(const struct copy_job *job)
 {
 	const struct ftl_request *req = job->req;
 	uint16_t status = NVME_SUCCESS;
 
-	clock_freeze();
 	for (uint32_t i = 0; i < job->sectors && !status; i++) {
 		struct hz_tuple expected = req->expected;
 
@@ -129,6 +127,16 @@ static uint16_t check_tuples(const struct copy_job *job)
 			expected.guard = hz_crc16(0, job->memory[i], HZ_SECTOR_BYTES);
 		status = hz_tuple_check(hz_tuple_load(job->tuples + i * HZ_TUPLE_BYTES), expected, req->protect, req->tag_mask);
 	}
+	return status;
+}
+
+/* Tuples that go with the data are checked as those of a write are that brings them. */
+static uint16_t check_tuples(const struct copy_job *job)
+{
+	uint16_t status;
+
+	clock_freeze();
+	status = first_wrong_tuple(job);
 	clock_thaw();
 	return status;
 }

@@ -12,6 +12,7 @@
 
 #include "fio.h"
 #include "optgroup.h"
+#include "zbd.h"
 
 #include "fio_latency.h"
 #include "hartzone.h"
@@ -300,15 +301,19 @@ static int finish_zone(struct thread_data *td, struct fio_file *file, uint64_t o
 }
 #endif
 
-/* fio resets the zones that it trims by itself. */
+/* A trim of a sequential zone is its reset, which fio asks us for, since it must know of it. */
 static enum fio_q_status trim(struct thread_data *td, struct io_u *io_u)
 {
 	struct seat *seat = td->io_ops_data;
 	const struct hartzone_range range = {.block = io_u->offset / HARTZONE_BLOCK_BYTES,
 					     .blocks = (uint32_t)(io_u->xfer_buflen / HARTZONE_BLOCK_BYTES)};
-	int status = drain(td) ? HARTZONE_ERROR : 0;
+	int status = drain(td) ? HARTZONE_ERROR : 0, was_reset = 0;
 
-	if (!status)
+	if (!status && td->o.zone_mode == ZONE_MODE_ZBD)
+		was_reset = zbd_do_io_u_trim(td, io_u);
+	if (was_reset < 0)
+		status = HARTZONE_ERROR;
+	else if (!status && was_reset != io_u_completed)
 		status = hartzone_deallocate(seat->queue, &range, 1);
 	note(td, io_u, status, hartzone_latency_ns(seat->queue));
 	return FIO_Q_COMPLETED;
