@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *setting_roots[] = {"device", "workload", "trace", "workers", "clock", "seed", "software"};
-constexpr const char *kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
+constexpr const char *kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"};
 constexpr const char *figures_of_kind[] = {
 	"ops", "iops", "mib_s", "latency_ns/mean", "latency_ns/p50", "latency_ns/p99", "latency_ns/p999", "latency_ns/max"};
 

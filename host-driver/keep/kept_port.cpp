@@ -21,6 +21,8 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 		commands_[cid].written.stamps = there.stamps;
 	if (record_ && (there.op == Op::reset || there.op == Op::reset_all))
 		note_reset(there.op, there.lba);
+	if (record_ && there.op == Op::deallocate)
+		note_gone(there.lba, there.sectors);
 	return queue_.submit(cid, there, arrival_ns);
 }
 
@@ -31,6 +33,15 @@ void KeptPort::note_reset(Op op, uint64_t lba)
 	all ? record_->revoke_all() : record_->revoke(lba, view_.zone_size());
 	for (Written &write : volatile_)
 		if (all || (write.lba >= lba && write.lba - lba < view_.zone_size()))
+			write.stamps.clear();
+}
+
+// The same for sectors, which are promised to nobody from then on.
+void KeptPort::note_gone(uint64_t lba, uint64_t sectors)
+{
+	record_->revoke(lba, sectors);
+	for (Written &write : volatile_)
+		if (write.lba < lba + sectors && lba < write.lba + write.stamps.size())
 			write.stamps.clear();
 }
 

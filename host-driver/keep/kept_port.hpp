@@ -48,6 +48,7 @@ private:
 	};
 
 	void note_reset(wl::Op op, uint64_t lba);
+	void note_gone(uint64_t lba, uint64_t sectors);
 	void note_completed(Command &command, uint64_t result);
 	void make_durable(uint64_t up_to);
 	void make_zone_durable(uint64_t lba);

@@ -6,6 +6,12 @@
 
 namespace hz::replay {
 
+namespace {
+
+constexpr uint64_t most_trimmed = 65536; /* sectors of a command */
+
+} // namespace
+
 using wl::BlockVerb;
 using wl::Request;
 using wl::Step;
@@ -18,21 +24,16 @@ DirectBlocks::DirectBlocks(const FlatSpace &space, std::unique_ptr<wl::BlockSour
 void DirectBlocks::begin_measurement()
 {
 	preparing_ = have_op_ = ended_ = waiting_ = false;
-	overlap_waits_ = trims_ = 0;
+	overlap_waits_ = 0;
 }
 
 uint32_t DirectBlocks::progress_ppm() const { return preparing_ ? (ended_ ? 1000000 : 0) : blocks_->progress_ppm(); }
 
-/* The next operation that is a command; trims are none for this device. */
 bool DirectBlocks::load_op()
 {
-	while (!have_op_ && !ended_) {
+	if (!have_op_ && !ended_) {
 		have_op_ = preparing_ ? blocks_->prepare(op_) : blocks_->next(op_);
 		ended_ = !have_op_;
-		if (have_op_ && op_.verb == BlockVerb::trim) {
-			trims_++;
-			have_op_ = false;
-		}
 	}
 	if (have_op_ && (op_.lba > space_.sectors() || op_.sectors > space_.sectors() - op_.lba))
 		throw wl::WorkloadError("a block operation at sector " + std::to_string(op_.lba) + " ends beyond the address space");
@@ -52,9 +53,10 @@ void DirectBlocks::fill_stamps(Request &request)
 	for (uint32_t i = 0; i < request.sectors; i++) {
 		Sector &sector = sectors_[op_.lba + i];
 		uint64_t version = sector.acknowledged;
-		if (request.op == wl::Op::write) {
+		if (request.op != wl::Op::read) {
 			sector.writing = true;
 			version = ++sector.issued;
+			sector.zeros = request.op == wl::Op::deallocate ? version : sector.zeros;
 		} else if (!version && !space_.fresh) {
 			version = wl::unknown_version;
 		}
@@ -65,10 +67,11 @@ void DirectBlocks::fill_stamps(Request &request)
 /* The operation's next piece: at most a transfer, and within a run. */
 Step DirectBlocks::issue(Request &request)
 {
-	static constexpr wl::Op ops[] = {wl::Op::read, wl::Op::write, wl::Op::flush, wl::Op::flush};
+	static constexpr wl::Op ops[] = {wl::Op::read, wl::Op::write, wl::Op::deallocate, wl::Op::flush};
 	const uint64_t room = space_.run_sectors - op_.lba % space_.run_sectors;
-	const auto sectors = uint32_t(std::min({op_.sectors, room, uint64_t(space_.max_transfer)}));
-	if (op_.verb == BlockVerb::write && being_written(sectors)) {
+	const uint64_t most = op_.verb == BlockVerb::trim ? most_trimmed : space_.max_transfer; /* a trim moves no data */
+	const auto sectors = uint32_t(std::min({op_.sectors, room, most}));
+	if ((op_.verb == BlockVerb::write || op_.verb == BlockVerb::trim) && being_written(sectors)) {
 		overlap_waits_ += !waiting_;
 		waiting_ = true;
 		return Step::blocked;
@@ -96,9 +99,15 @@ Step DirectBlocks::next(Request &request) { return load_op() ? issue(request) : 
 
 uint64_t DirectBlocks::newest_version(const Request &request, uint32_t index) { return sectors_[request.tag + index].issued; }
 
+uint64_t DirectBlocks::newest_zeros(const Request &request, uint32_t index)
+{
+	const uint64_t zeros = sectors_[request.tag + index].zeros;
+	return zeros >= request.stamps[index].version ? zeros : 0;
+}
+
 void DirectBlocks::complete(const Request &request, uint16_t status, uint64_t)
 {
-	if (request.op != wl::Op::write)
+	if (request.op != wl::Op::write && request.op != wl::Op::deallocate)
 		return;
 	for (uint32_t i = 0; i < request.sectors; i++) {
 		Sector &sector = sectors_[request.tag + i];
@@ -116,7 +125,7 @@ std::vector<wl::LiveSector> DirectBlocks::live()
 		const Sector &sector = sectors_[i];
 		const uint64_t lba = space_.lba_of(i);
 		if (sector.acknowledged && sector.acknowledged == sector.issued)
-			out.push_back({lba, {lba, sector.acknowledged}});
+			out.push_back({lba, {lba, sector.acknowledged == sector.zeros ? 0 : sector.acknowledged}});
 	}
 	return out;
 }
@@ -124,7 +133,7 @@ std::vector<wl::LiveSector> DirectBlocks::live()
 nlohmann::json DirectBlocks::cost() const
 {
 	nlohmann::json out = blocks_->cost();
-	out.update({{"ignored_trims", trims_}, {"overlap_waits", overlap_waits_}, {"address_space_bytes", space_.sectors() * 4096}});
+	out.update({{"overlap_waits", overlap_waits_}, {"address_space_bytes", space_.sectors() * 4096}});
 	return out;
 }
 

@@ -2,7 +2,8 @@
  *
  * Every sector carries a version that each write raises. A read must bring a version that was acknowledged when it was issued, or
  * one whose write was under way since: commands of a queue have no order among each other. For the same reason a write waits
- * while another one of the same sectors is under way; what would be left behind is nobody's to say. */
+ * while another one of the same sectors is under way; what would be left behind is nobody's to say. A trim is a deallocation, whose version
+ * reads as zeros. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -31,6 +32,7 @@ public:
 	wl::Step next(wl::Request &request) override;
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	uint64_t newest_version(const wl::Request &request, uint32_t index) override;
+	uint64_t newest_zeros(const wl::Request &request, uint32_t index) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;
 	std::vector<wl::LiveSector> live() override;
@@ -40,6 +42,7 @@ private:
 	struct Sector {
 		uint64_t acknowledged = 0; /* version that the newest successful write left */
 		uint64_t issued = 0;       /* version of the newest write handed out; ahead while it is under way, or if it failed */
+		uint64_t zeros = 0;        /* newest version that was a deallocation */
 		bool writing = false;
 	};
 	bool load_op();
@@ -52,7 +55,7 @@ private:
 	SparseTable<Sector> sectors_;
 	bool preparing_ = true, have_op_ = false, ended_ = false, waiting_ = false;
 	wl::BlockOp op_;
-	uint64_t overlap_waits_ = 0, trims_ = 0;
+	uint64_t overlap_waits_ = 0;
 };
 
 } // namespace hz::replay

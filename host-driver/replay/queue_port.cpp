@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/port.hpp"
 
+#include <cstring>
+
 namespace hz::replay {
 namespace {
 
@@ -22,6 +24,7 @@ nvme_sqe command_of(const wl::Request &r)
 	case wl::Op::finish: return QueuePair::zone_send(r.lba, NVME_ZSA_FINISH);
 	case wl::Op::open: return QueuePair::zone_send(r.lba, NVME_ZSA_OPEN);
 	case wl::Op::close: return QueuePair::zone_send(r.lba, NVME_ZSA_CLOSE);
+	case wl::Op::deallocate: return QueuePair::deallocate(1);
 	case wl::Op::flush: break;
 	}
 	return QueuePair::flush();
@@ -32,6 +35,10 @@ nvme_sqe command_of(const wl::Request &r)
 uint64_t QueuePort::submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns)
 {
 	nvme_sqe sqe = command_of(request);
+	if (request.op == wl::Op::deallocate) {
+		const nvme_dsm_range range = {0, request.sectors, request.lba};
+		std::memcpy(queue_.data(cid).data(), &range, sizeof(range));
+	}
 	sqe.cdw3 |= request.durable ? NVME_RW_DURABLE : 0;
 	return queue_.submit(cid, sqe, arrival_ns);
 }

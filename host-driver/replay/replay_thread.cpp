@@ -28,6 +28,7 @@ res::Kind kind_of(const wl::Request &request)
 	case wl::Op::write:
 	case wl::Op::append: return gc ? res::Kind::gc_write : res::Kind::write;
 	case wl::Op::flush: return res::Kind::flush;
+	case wl::Op::deallocate: return res::Kind::trim;
 	default: return res::Kind::zone;
 	}
 }
@@ -157,7 +158,8 @@ void ReplayThread::check_data(const Completion &done, const wl::Request &r)
 	for (uint32_t i = 0; i < r.sectors; i++) {
 		if (r.stamps[i].version == wl::unknown_version)
 			continue;
-		if (check_versions(sector_of(data, i), options_.seed, r.stamps[i], source_.newest_version(r, i))) {
+		if (check_versions(sector_of(data, i), options_.seed, r.stamps[i], source_.newest_version(r, i)) ||
+		    (source_.newest_zeros(r, i) && check_sector(sector_of(data, i), options_.seed, {r.stamps[i].key, 0}))) {
 			account_.verified_bytes += sector_bytes;
 			continue;
 		}

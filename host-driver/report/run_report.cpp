@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *all_kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
+constexpr const char *all_kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"};
 constexpr const char *points[] = {"min", "p50", "p90", "p99", "p999", "max"};
 constexpr const char *point_names[] = {"least", "p50", "p90", "p99", "p99.9", "most"};
 constexpr const char *request_parts[] = {"cycles", "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"};

@@ -14,9 +14,9 @@
 namespace hz::res {
 
 /* Commands by kind; gc_* are the mapping's own reads and writes. Appends count as writes. */
-enum class Kind : uint8_t { read, write, flush, zone, gc_read, gc_write };
-inline constexpr size_t kinds = 6;
-inline constexpr std::array<std::string_view, kinds> kind_names = {"read", "write", "flush", "zone", "gc_read", "gc_write"};
+enum class Kind : uint8_t { read, write, flush, zone, gc_read, gc_write, trim };
+inline constexpr size_t kinds = 7;
+inline constexpr std::array<std::string_view, kinds> kind_names = {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"};
 
 /* ops, bytes and latency are of commands that succeeded only. */
 struct KindAccount {

@@ -119,7 +119,7 @@ std::string result_table(const json &r)
 	const json &t = r["totals"];
 	std::string out = print("\n%-9s %9s %10s %9s %9s %9s %9s %9s %9s %7s\n", "", "commands", "IOPS", "MiB/s", "mean us", "p50", "p99",
 				"p99.9", "max", "errors");
-	for (const char *name : {"read", "write", "flush", "zone", "gc_read", "gc_write"})
+	for (const char *name : {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"})
 		if (t[name]["ops"].get<uint64_t>() || t[name]["errors"].get<uint64_t>())
 			out += kind_line(name, t[name]);
 	for (const json &e : t["errors"])

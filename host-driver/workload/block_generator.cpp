@@ -60,6 +60,14 @@ uint64_t BlockGenerator::place(Pattern pattern, uint64_t sectors, uint64_t &curs
 	return lba;
 }
 
+BlockVerb BlockGenerator::draw_verb()
+{
+	const double dice = random_.unit();
+	if (dice < spec_.read_ratio)
+		return BlockVerb::read;
+	return dice < spec_.read_ratio + spec_.trim_ratio ? BlockVerb::trim : BlockVerb::write;
+}
+
 bool BlockGenerator::next(BlockOp &op)
 {
 	if ((spec_.total_ops && ops_ >= spec_.total_ops) || (spec_.total_sectors && sectors_ >= spec_.total_sectors))
@@ -72,13 +80,14 @@ bool BlockGenerator::next(BlockOp &op)
 		op.verb = BlockVerb::flush;
 		return true;
 	}
-	const bool read = random_.unit() < spec_.read_ratio;
-	op.verb = read ? BlockVerb::read : BlockVerb::write;
+	op.verb = draw_verb();
 	op.sectors = draw_block();
-	op.lba = read ? place(spec_.read_pattern, op.sectors, read_cursor_) : place(spec_.write_pattern, op.sectors, write_cursor_);
+	op.lba = op.verb == BlockVerb::read
+			 ? place(spec_.read_pattern, op.sectors, read_cursor_)
+			 : place(spec_.write_pattern, op.sectors, op.verb == BlockVerb::trim ? trim_cursor_ : write_cursor_);
 	ops_++;
 	sectors_ += op.sectors;
-	unflushed_ += !read;
+	unflushed_ += op.verb == BlockVerb::write;
 	return true;
 }
 

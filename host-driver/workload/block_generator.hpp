@@ -21,6 +21,7 @@ public:
 	uint32_t progress_ppm() const override;
 
 private:
+	BlockVerb draw_verb();
 	uint64_t draw_block();
 	uint64_t place(Pattern pattern, uint64_t sectors, uint64_t &cursor);
 
@@ -28,7 +29,7 @@ private:
 	Random random_;
 	uint64_t space_, block_ = 1, total_weight_ = 0;
 	std::optional<Zipf> zipf_;
-	uint64_t prepared_ = 0, ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0;
+	uint64_t prepared_ = 0, ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0, trim_cursor_ = 0;
 };
 
 } // namespace hz::wl

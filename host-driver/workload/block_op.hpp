@@ -8,7 +8,7 @@
 
 namespace hz::wl {
 
-enum class BlockVerb : uint8_t { read, write, trim, flush };
+enum class BlockVerb : uint8_t { read, write, trim, flush }; /* trim: what is there is not needed any more */
 
 /* Sectors of 4 KiB in the thread's own address space, which starts at 0. */
 struct BlockOp {

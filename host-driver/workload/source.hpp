@@ -16,7 +16,7 @@ struct WorkloadError : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
 
-enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close };
+enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close, deallocate };
 
 /* Who caused a command: the workload, or the mapping's own housekeeping. */
 enum class Cause : uint8_t { user, gc };
@@ -34,7 +34,7 @@ struct Request {
 	Op op = Op::read;
 	Cause cause = Cause::user;
 	uint64_t lba = 0;           /* zone commands and append: zone start */
-	uint32_t sectors = 0;       /* read, write, append */
+	uint32_t sectors = 0;       /* read, write, append, deallocate */
 	bool fua = false;           /* write: durable when it completes */
 	bool durable = false;       /* write, append: asks the device for protection from a loss of power */
 	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
@@ -67,6 +67,8 @@ public:
 	/* A read is about to be completed: the newest version that its sector `index` may have brought. The stamp's own, unless writes
 	 * of the sector were under way at the same time. */
 	virtual uint64_t newest_version(const Request &request, uint32_t index) { return request.stamps[index].version; }
+	/* The newest version of that sector which was a deallocation, that is zeros, if the read may have brought it; else 0. */
+	virtual uint64_t newest_zeros(const Request &request, uint32_t index) { return (void)request, (void)index, 0; }
 	/* Whether the workload asks for what the device refuses with this status, so that it is no failure. */
 	virtual bool provokes(uint16_t status) const { return (void)status, false; }
 	/* A run has two phases: preparation (prefill, preload), then measurement. Called between them with nothing outstanding. */

@@ -32,7 +32,7 @@ struct BlockSize {
 /* One host thread = one queue pair. Sizes in 4 KiB sectors. */
 struct ThreadSpec {
 	Pattern read_pattern = Pattern::random, write_pattern = Pattern::sequential;
-	double read_ratio = 0.5;
+	double read_ratio = 0.5, trim_ratio = 0.0; /* of the commands; the others write */
 	std::vector<BlockSize> blocks{{4, 1}};
 	Distribution distribution = Distribution::uniform;
 	double zipf_theta = 0.99;

@@ -18,6 +18,7 @@ json thread_json(const ThreadSpec &t)
 		{"read_pattern", word(t.read_pattern)},
 		{"write_pattern", word(t.write_pattern)},
 		{"read_ratio", t.read_ratio},
+		{"trim_ratio", t.trim_ratio},
 		{"blocks", blocks},
 		{"distribution", t.distribution == Distribution::zipf ? "zipf" : "uniform"},
 		{"zipf_theta", t.zipf_theta},

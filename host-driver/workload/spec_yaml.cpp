@@ -67,6 +67,9 @@ void read_patterns(Fields &f, ThreadSpec &t)
 	choice(f, "distribution", t.distribution, distribution_names);
 	f.real("zipf_theta", t.zipf_theta, 0.01, 5.0);
 	f.real("read_ratio", t.read_ratio, 0.0, 1.0);
+	f.real("trim_ratio", t.trim_ratio, 0.0, 1.0);
+	if (t.read_ratio + t.trim_ratio > 1.0)
+		f.fail("trim_ratio", "with read_ratio is more than 1: together they are at most all commands");
 }
 
 void read_place(Fields &f, ThreadSpec &t)

@@ -31,6 +31,9 @@ ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uin
 		throw WorkloadError("a thread has no zone that holds a block of " + std::to_string(block * 4) + " KiB");
 	if (block > std::min(share.max_transfer, spec.append ? share.max_append : share.max_transfer))
 		throw WorkloadError("blocks of " + std::to_string(block * 4) + " KiB are more than the device takes in one command");
+	if (spec.trim_ratio > 0)
+		throw WorkloadError("trim_ratio: sectors of sequential zones are not trimmed, zones are reset: remove it, or choose area: "
+				    "conventional, mapping: log or a block namespace");
 	if (spec.open_zones > share.zones)
 		throw WorkloadError("open_zones is " + std::to_string(spec.open_zones) + ", but a thread has only " +
 				    std::to_string(share.zones) + " zones");

@@ -11,7 +11,7 @@ import time
 from hartzone import places
 from hartzone.errors import HartzoneError
 
-KINDS = ("read", "write", "flush", "zone", "gc_read", "gc_write")
+KINDS = ("read", "write", "flush", "zone", "gc_read", "gc_write", "trim")
 
 
 def _pandas():

@@ -18,7 +18,8 @@ def result(**changes):
     none = kind(0, 0.0)
     return {"schema": "hartzone-result-1", "digest": "aa", "elapsed_ns": 1000, "waf": 1.25, "device": {"zones": {"count": 12}, "lock": "tas"},
             "workload": {"threads": [{"queue_depth": 1}]}, "clock": "virtual", "seed": 1, "wall_s": 3.5,
-            "totals": {"read": kind(10, 100.0), "write": none, "flush": none, "zone": none, "gc_read": none, "gc_write": none}, **changes}
+            "totals": {"read": kind(10, 100.0), "write": none, "flush": none, "zone": none, "gc_read": none, "gc_write": none,
+                       "trim": none}, **changes}
 
 
 @unittest.skipUnless(os.path.exists(DRIVER), f"{DRIVER or 'HARTZONE_DRIVER'} is not built")

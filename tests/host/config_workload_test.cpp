@@ -45,6 +45,8 @@ TEST(WorkloadConfig, Errors)
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  block: 1 MiB\n"), "w.yaml:3: common.block: a block is 4 KiB to 512 KiB");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  read_ratio: 1.5\n"),
 		  "w.yaml:3: common.read_ratio: '1.5' must be a number from 0 to 1");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  read_ratio: 0.7\n  trim_ratio: 0.4\n"),
+		  "w.yaml:4: common.trim_ratio: with read_ratio is more than 1: together they are at most all commands");
 	EXPECT_EQ(workload_error_of("trace: {file: a}\nthreads: 2\n"),
 		  "w.yaml:1: trace: a workload either replays a trace or generates threads, not both");
 	EXPECT_EQ(workload_error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");

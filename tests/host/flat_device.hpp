@@ -19,6 +19,7 @@ public:
 	struct Faults {
 		uint64_t lose_write = 0; // number of the write that is acknowledged and forgotten, from 1
 		uint64_t fail_write = 0; // number of the write that stores its first sector and fails
+		uint64_t lose_trim = 0;  // number of the deallocation that is acknowledged and not done, from 1
 	};
 	FlatDevice(uint64_t sectors, unsigned depth, uint64_t seed) : FlatDevice(sectors, depth, seed, Faults()) {}
 	FlatDevice(uint64_t sectors, unsigned depth, uint64_t seed, Faults faults)
@@ -50,7 +51,7 @@ public:
 		running.done.arrival_ns = arrival_ns;
 		running.done.completed_ns = arrival_ns + 20000 + random_() % 100000;
 		running.effect_ns = arrival_ns + random_() % (running.done.completed_ns - arrival_ns);
-		running.number = r.op == wl::Op::write ? ++writes : 0;
+		running.number = r.op == wl::Op::write ? ++writes : r.op == wl::Op::deallocate ? ++trims : 0;
 		for (const Running &other : running_)
 			overlaps += r.op == wl::Op::read && other.request.op == wl::Op::write && other.request.lba < r.lba + r.sectors &&
 				    r.lba < other.request.lba + other.request.sectors;
@@ -71,8 +72,9 @@ public:
 		return seen_;
 	}
 
-	uint64_t writes = 0, overlaps = 0; // reads that were submitted while a write of the same sectors was under way
-	std::vector<uint64_t> lbas;        // in submission order
+	uint64_t writes = 0, trims = 0;
+	uint64_t overlaps = 0;      // reads that were submitted while a write of the same sectors was under way
+	std::vector<uint64_t> lbas; // in submission order
 
 private:
 	static constexpr size_t sector = 4096;
@@ -101,6 +103,8 @@ private:
 		r.happened = true;
 		if (r.request.op == wl::Op::read)
 			memcpy(buffer.data(), place, r.request.sectors * sector);
+		if (r.request.op == wl::Op::deallocate && r.number != faults_.lose_trim)
+			memset(place, 0, r.request.sectors * sector);
 		if (r.request.op != wl::Op::write || r.number == faults_.lose_write)
 			return;
 		const bool fails = r.number == faults_.fail_write;

@@ -40,7 +40,9 @@ TEST(DirectBlocks, EveryReadIsRightWhateverOvertakesIt)
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		SCOPED_TRACE("seed " + std::to_string(seed));
 		FlatDevice device(700, 17, seed);
-		auto source = source_of(hot_spec(4000), small_space, seed);
+		wl::ThreadSpec spec = hot_spec(4000);
+		spec.trim_ratio = seed % 2 ? 0.0 : 0.15;
+		auto source = source_of(spec, small_space, seed);
 		const res::QueueAccount account = run_both(device, *source, 16);
 		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
 		EXPECT_EQ(account.verified_bytes, account.of(res::Kind::read).bytes) << "no read goes unchecked";
@@ -62,6 +64,22 @@ TEST(DirectBlocks, AnAcknowledgedWriteThatIsLostIsFound)
 		FlatDevice device(700, 17, 3, {lost, 0});
 		auto source = source_of(spec, small_space, 3);
 		EXPECT_NE(run_both(device, *source, 16).mismatched_sectors, 0u) << "write " << lost;
+	}
+}
+
+TEST(DirectBlocks, ATrimThatDoesNothingIsFound)
+{
+	for (uint64_t lost : {1u, 5u, 30u}) {
+		wl::ThreadSpec spec = hot_spec(3000);
+		spec.write_pattern = wl::Pattern::sequential;
+		spec.distribution = wl::Distribution::uniform;
+		spec.blocks = {{16, 1}};
+		spec.read_ratio = 0.9;
+		spec.trim_ratio = 0.05;
+		spec.prefill = 1.0;
+		FlatDevice device(700, 17, 3, {0, 0, lost});
+		auto source = source_of(spec, small_space, 3);
+		EXPECT_NE(run_both(device, *source, 16).mismatched_sectors, 0u) << "trim " << lost;
 	}
 }
 
@@ -138,7 +156,12 @@ TEST(DirectBlocks, ABlockTraceRunsAsItIs)
 	EXPECT_EQ(account.of(res::Kind::read).bytes, 28u * 4096);
 	EXPECT_EQ(account.of(res::Kind::write).bytes, 42u * 4096);
 	EXPECT_EQ(account.of(res::Kind::flush).ops, 1u);
-	EXPECT_EQ(source.cost()["ignored_trims"], 1u);
+	EXPECT_EQ(account.of(res::Kind::trim).bytes, 8u * 4096);
+	EXPECT_EQ(account.verified_bytes, 28u * 4096);
+	size_t zeros = 0;
+	for (const wl::LiveSector &live : source.live())
+		zeros += !live.stamp.version;
+	EXPECT_EQ(zeros, 8u) << "what was trimmed is read again at the end, as zeros";
 	EXPECT_EQ(source.cost()["trace_records"], 7u);
 	EXPECT_FALSE(source.cost().contains("host_waf")) << "there is no layer that copies";
 }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "replay_harness.hpp"
+#include "workload/block_generator.hpp"
 #include "workload/zone_generator.hpp"
 
 namespace {
@@ -105,6 +107,27 @@ TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
 	EXPECT_NEAR(reads / 20000, 0.7, 0.015);
 	const double mean = double(account.of(res::Kind::write).bytes) / double(account.of(res::Kind::write).ops) / 4096;
 	EXPECT_NEAR(mean, 2.75, 0.15);
+}
+
+TEST(ZoneGenerator, TrimsAreRefused)
+{
+	wl::ThreadSpec spec = spec_of(10);
+	spec.trim_ratio = 0.1;
+	EXPECT_THROW(wl::ZoneGenerator(spec, share_of(0, 8, 128), 5), wl::WorkloadError);
+}
+
+TEST(BlockGenerator, RatiosAreKept)
+{
+	wl::ThreadSpec spec = spec_of(20000);
+	spec.read_ratio = 0.5;
+	spec.trim_ratio = 0.2;
+	wl::BlockGenerator blocks(spec, 4096, 3);
+	std::array<unsigned, 4> count{};
+	for (wl::BlockOp op; blocks.next(op);)
+		count[size_t(op.verb)]++;
+	EXPECT_NEAR(count[size_t(wl::BlockVerb::read)], 10000, 300);
+	EXPECT_NEAR(count[size_t(wl::BlockVerb::trim)], 4000, 250);
+	EXPECT_NEAR(count[size_t(wl::BlockVerb::write)], 6000, 300);
 }
 
 TEST(ZoneGenerator, SomeWritesAreDurable)

@@ -25,6 +25,8 @@ static struct {
 enum {
 	SLEEP_LIMIT_NS = 10000000, /* a word changed without a kick is noticed at the latest after this */
 	SPINS_BEFORE_YIELD = 32,
+	YIELDS_BEFORE_NAP = 16,
+	NAP_NS = 50000,
 };
 
 void lt_fail(const char *text)
@@ -101,13 +103,25 @@ void lt_kick(unsigned hart)
 	syscall(SYS_futex, &doorbell[hart].kicks, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* A thread that yields stays runnable, and on a busy machine is given turn after turn while the one it waits for has none: with a fair lock
+ * and more threads than cores each hand-over would cost a round of them all. So it sleeps now and then. */
+static void give_way(void)
+{
+	static __thread unsigned yields;
+
+	if (++yields % YIELDS_BEFORE_NAP)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+}
+
 void lt_relax(void)
 {
 	lt_may_wait("lt_relax");
 	if (lt_host_interleaves)
 		lt_interleave_relax();
 	else
-		sched_yield();
+		give_way();
 }
 
 uint64_t lt_spin_while(const lt_word *w, uint64_t value)
@@ -126,6 +140,6 @@ uint64_t lt_spin_while(const lt_word *w, uint64_t value)
 	for (unsigned i = 0; i < SPINS_BEFORE_YIELD; i++)
 		if (lt_load(w) != value)
 			return value;
-	sched_yield();
+	give_way();
 	return value;
 }
