@@ -1,9 +1,10 @@
-"""Mutants that change nothing a test could see, each with the reason: they are counted apart."""
+"""Lists of mutants, each with a reason: those that change nothing a test could see, which are counted apart, and known survivors."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
 
 LIST = pathlib.Path(__file__).parent / "equivalent.txt"
+SURVIVORS = pathlib.Path(__file__).parent / "survivors.txt"
 
 
 def line_of(text, mutant):

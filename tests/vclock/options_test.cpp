@@ -181,6 +181,21 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
 }
 
+// What docs/virtual-clock.md says that others have measured.
+TEST(Options, PresetsHaveWhatWasMeasured)
+{
+	hz_clock_costs server, small;
+	hz_clock_preset_costs(HZ_CLOCK_SERVER, &server);
+	hz_clock_preset_costs(HZ_CLOCK_SMALL, &small);
+	EXPECT_EQ(server.mhz, 3000u);
+	EXPECT_EQ(server.remote, 124u);
+	EXPECT_EQ(server.local, 20u);
+	EXPECT_EQ(server.cluster, 14u);
+	EXPECT_EQ(small.memory, 120u);
+	EXPECT_EQ(small.cache_bytes, 32u << 10);
+	EXPECT_EQ(small.cache_ways, 8u);
+}
+
 // The preset counts wherever it stands, single costs then change it.
 TEST(Options, PresetsSetEveryCost)
 {
