@@ -16,6 +16,9 @@ set(HZ_SLOW_platform_test "Stream.RandomTraffic*")
 set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
 set(HZ_SLOW_tsu_test "*/EveryOption.*")
 
+# What runs in one thread of a program whose other tests have several: a race detector would only slow it down.
+set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")
+
 # Of the others, by name.
 set(HZ_SLOW_TESTS
 	bench.ftl bench.scaling bench.vclock build.reproducible build.tidy commands.script studies

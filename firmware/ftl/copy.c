@@ -232,7 +232,7 @@ void copy_run(struct ftl_worker *self, struct ftl_request *req)
 
 static void job_init(struct copy_job *job, struct arena *arena)
 {
-	uint8_t *data = arena_alloc(arena, COPY_SECTORS, HZ_SECTOR_BYTES, "data of copies");
+	uint8_t *data = arena_alloc_raw(arena, COPY_SECTORS, HZ_SECTOR_BYTES, "data of copies");
 
 	job->memory = arena_alloc(arena, COPY_SECTORS, sizeof(*job->memory), "memory of copies");
 	job->tuples = arena_alloc(arena, COPY_SECTORS, HZ_TUPLE_BYTES, "tuples of copies");

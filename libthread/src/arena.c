@@ -45,7 +45,7 @@ static void fail(const struct arena *arena, size_t count, size_t bytes, const ch
 }
 
 /* Aligned by address, not by offset: a base of any alignment will do. */
-void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
+void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
 	size_t skip = -(uintptr_t)(arena->base + arena->used) & (LT_CACHE_LINE - 1);
 	size_t left = arena->bytes - arena->used, total, apart = arena->apart;
@@ -56,5 +56,10 @@ void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *w
 	start = arena->base + arena->used + skip;
 	arena->used += skip + total + apart;
 	lt_guard(start, total, apart);
-	return memset(start, 0, total);
+	return start;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return memset(arena_alloc_raw(arena, count, bytes, what), 0, count * bytes);
 }

@@ -109,6 +109,21 @@ void CrashRig::verify()
 				return;
 		}
 	}
+	share_active_zones();
+}
+
+// A zone that was full may not be so any more after a cut: then a source has more active ones than its share, and the others fewer.
+void CrashRig::share_active_zones()
+{
+	unsigned left = config_.max_active;
+	for (const auto &source : sources_)
+		left -= source->active();
+	for (auto &source : sources_) {
+		const unsigned active = source->active(), share = config_.max_active / queues;
+		const unsigned more = std::min(left, share - std::min(share, active));
+		source->allow(active + more);
+		left -= more;
+	}
 }
 
 void CrashRig::run(uint64_t commands, const End &end)

@@ -44,6 +44,7 @@ public:
 private:
 	void boot(const End &end);
 	void verify();
+	void share_active_zones();
 	void run(uint64_t commands, const End &end);
 	void drop();
 

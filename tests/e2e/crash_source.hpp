@@ -30,6 +30,9 @@ struct CrashZone {
 class CrashSource : public hz::wl::Source {
 public:
 	CrashSource(const hz::wl::ZoneShare &share, uint64_t seed, unsigned writable_zones);
+	// Zones of this source that the device may count as active.
+	unsigned active() const;
+	void allow(unsigned writable_zones) { writable_zones_ = writable_zones; }
 
 	// The next run issues this many commands; `each` is called before every one.
 	void start(uint64_t commands, std::function<void()> each = {});
@@ -60,7 +63,6 @@ private:
 	bool choose_zone_command(hz::wl::Request &request, uint32_t zone, hz::wl::Op op);
 	void choose_flush(hz::wl::Request &request);
 	void written(CrashZone &zone, uint64_t offset, const hz::wl::Request &request);
-	unsigned active() const;
 
 	hz::wl::ZoneShare share_;
 	std::mt19937_64 random_;
