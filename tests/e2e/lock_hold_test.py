@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+MIXED = (TOP / "configs" / "workloads" / "mixed.yaml").read_text()
 PAPER = (TOP / "configs" / "devices" / "conzone-paper.yaml").read_text()
 # In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. The others: a few words.
 MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000, "global": 100000}
@@ -23,13 +24,13 @@ common: {read_ratio: 0.4, pattern: random, block: 16 KiB, queue_depth: 4, flush_
 """
 
 
-def longest_holds(device, granularity, *options):
+def longest_holds(device, granularity, load=OVERWRITE, *options):
     """The result of a run on the device in this text, and class → longest hold."""
     with tempfile.TemporaryDirectory() as folder:
         file, workload = pathlib.Path(folder) / "device.yaml", pathlib.Path(folder) / "overwrite.yaml"
         file.write_text(device.replace("\nlocks:\n", f"\nlocks:\n  granularity: {{default: {granularity}}}\n"))
-        workload.write_text(OVERWRITE)
-        subprocess.run([os.environ["HARTZONE_DRIVER"], "run", "--device", str(file), *(options or ("--workload", str(workload))), "--out", folder],
+        workload.write_text(load)
+        subprocess.run([os.environ["HARTZONE_DRIVER"], "run", "--device", str(file), "--workload", str(workload), *options, "--out", folder],
                        check=True, stdout=subprocess.DEVNULL)
         result = json.loads((pathlib.Path(folder) / "result.json").read_text())
     holds = {name: 0 for name in MOST}
@@ -128,7 +129,7 @@ class LockHold(unittest.TestCase):
         for times, granularity in ((1, "fine"), (2, "fine"), (1, "global")):
             with self.subTest(times=times, granularity=granularity):
                 device = PAPER.replace("pages_per_block: 96", f"pages_per_block: {96 * times}")
-                result, holds = longest_holds(device, granularity, "--workload", "mixed", "--quick", "--threads", "3")
+                result, holds = longest_holds(device, granularity, MIXED.replace("136 MiB", f"{17 * times * times} MiB"), "--threads", "3")
                 self.assertGreater(result["ftl"]["slc_gc_runs"], 0, "the collector of the SLC log did not run")
                 self.check(granularity, holds)
                 self.check_ledger(result)
