@@ -6,16 +6,24 @@ import shutil
 import subprocess
 import tempfile
 
+MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need
 TOP = pathlib.Path(__file__).resolve().parents[2]
 NOT_COPIED = (".git", "build", "results", "__pycache__")
+
+
+def place_of_runs():
+    """None: there is no memory for them."""
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < MEMORY_BYTES:
+        return None
+    return MEMORY
 
 
 class Scratch:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-")
         self.tree = pathlib.Path(self.folder.name) / "hartzone"
-        self.run_base = pathlib.Path(self.folder.name) / "runs"
-        self.run_base.mkdir()
+        self.runs = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place_of_runs())
+        self.run_base = pathlib.Path(self.runs.name)
         shutil.copytree(TOP, self.tree, symlinks=True, ignore=lambda folder, names: [
             name for name in names if name in NOT_COPIED and (name == "__pycache__" or pathlib.Path(folder) == TOP)])
         build = self.tree / "build"
@@ -28,6 +36,7 @@ class Scratch:
 
     def close(self):
         self.folder.cleanup()
+        self.runs.cleanup()
 
     def files(self):
         """path → time of the last change, of everything outside the build and the results"""
