@@ -254,6 +254,10 @@ static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence 
 {
 	if (!pool_holds(cfg, out))
 		return false;
+	if (cfg->buffer_release == HZ_RELEASE_TRANSFERRED && cfg->buffer_pool_bytes)
+		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when buffer_release is transferred");
+	if (cfg->buffer_handover == HZ_HANDOVER_POLLED && cfg->buffer_binding != HZ_BIND_MODULO)
+		return broken(out, "buffer_binding", cfg->buffer_binding, "be modulo when buffer_handover is polled");
 	if (cfg->buffer_binding != HZ_BIND_PER_ZONE)
 		return true;
 	if (!cfg->max_active)

@@ -61,6 +61,20 @@ enum hz_protection { HZ_PROTECTION_LIST(HZ_ENUMERATOR) HZ_PROTECTIONS };
 	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
 enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 
+/* When the memory of a superpage that is written out is free for other zones. */
+#define HZ_RELEASE_LIST(X) \
+	X(HZ_RELEASE_PROGRAMMED, "programmed", "when it has been programmed: what fails is programmed again out of the buffer") \
+	X(HZ_RELEASE_TRANSFERRED, "transferred", \
+	  "when it is in the registers of the dies, out of which what fails is read again; not with `pool`")
+enum hz_buffer_release { HZ_RELEASE_LIST(HZ_ENUMERATOR) HZ_RELEASES };
+
+/* Who gets a buffer that several zones want. */
+#define HZ_HANDOVER_LIST(X) \
+	X(HZ_HANDOVER_FAIR, "fair", "who has waited longest") \
+	X(HZ_HANDOVER_POLLED, "polled", \
+	  "who asks next: each zone asks again every `poll`, as if a dispatcher tried its write again; needs binding `modulo`")
+enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
+
 /* Which writes are durable when they end, beside those with FUA: power-loss protection. */
 #define HZ_PLP_MODE_LIST(X) \
 	X(HZ_PLP_NONE, "none", "none; a write that asks for it (`NVME_RW_DURABLE` in CDW3) is refused") \

@@ -37,6 +37,14 @@ static inline uint32_t hz_sector_memory(const struct hz_device_config *cfg)
 	return HZ_SECTOR_BYTES + (cfg->protection == HZ_PROTECTION_NONE ? 0 : HZ_TUPLE_BYTES);
 }
 
+/* Time of so many sectors across a channel, with their command. */
+static inline uint64_t hz_channel_ns(const struct hz_device_config *cfg, uint32_t sectors)
+{
+	uint64_t bytes = (uint64_t)sectors * HZ_SECTOR_BYTES;
+
+	return cfg->command_ns + (cfg->channel_bytes_per_s ? bytes * 1000000000 / cfg->channel_bytes_per_s : 0);
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

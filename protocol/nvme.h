@@ -168,6 +168,7 @@ enum nvme_queue_flags {
 /* Protection information, also CDW12; CDW14 has the reference tag, CDW15 the application tag and, above it, its mask. */
 #define NVME_RW_PRACT (1u << 29)   /* the controller makes tuples or strips them; else they are at MPTR */
 #define NVME_RW_PIREMAP (1u << 25) /* append: reference tags count from the zone's start */
+#define NVME_RW_DEAC (1u << 25)    /* write zeroes: deallocate where that can be done */
 enum { NVME_RW_PRCHK_SHIFT = 26 };
 #define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Copy, Write Zeroes: durable when it ends, where the device protects writes */
 
@@ -358,7 +359,7 @@ enum {
 };
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
 
-enum { NVME_DLFEAT_READS_ZEROES = 0x01 };
+enum { NVME_DLFEAT_READS_ZEROES = 0x01, NVME_DLFEAT_WRITE_ZEROES = 0x08 /* NVME_RW_DEAC has an effect */ };
 
 struct nvme_lba_format {
 	uint16_t ms;

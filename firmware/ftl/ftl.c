@@ -35,6 +35,7 @@ static void facts_init(struct ftl *ftl)
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;
 	ftl->ring_sectors = ftl->shape.ring_sectors;
 	ftl->flush_sectors = ftl->cfg->flush_unit_planes * ftl->unit_sectors;
+	ftl->register_read_ns = (uint32_t)hz_channel_ns(ftl->cfg, 1);
 	ftl->zone_multiplier = size > 1 ? UINT64_MAX / size + 1 : 0;
 	ftl->conventional_end = ftl->shape.conventional_zones * size;
 	ftl->zone_count = ftl->shape.zones;

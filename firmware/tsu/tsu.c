@@ -113,6 +113,8 @@ void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 	}
 }
 
+bool tsu_is_off(const struct tsu *tsu) { return lt_load(&tsu->off); }
+
 /* --- set-up: after lt_harts_init --- */
 
 static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, uint64_t now_ns)

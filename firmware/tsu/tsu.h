@@ -24,6 +24,9 @@ struct tsu_txn {
 	struct tsu_txn *next; /* caller's list for tsu_submit_list, then die queue */
 	struct lt_thread *owner;
 	void (*done)(struct tsu_txn *txn);
+	/* Program, or NULL: its data are in the die's register, and are not looked at again. On the owner's hart, before done. Whoever is
+	 * told sets it to NULL. */
+	void (*loaded)(struct tsu_txn *txn);
 	uint8_t op;             /* enum tsu_op */
 	uint8_t cause;          /* enum hz_cause: counters and priority */
 	uint16_t sectors;       /* read: 1 … within one flash page; program: one unit; erase: 0 */
@@ -41,6 +44,7 @@ struct tsu_txn {
 	struct tsu_thread *thread;
 	struct tsu_txn *chain;   /* members of one tsu_submit_list on one thread */
 	struct wheel_node ready; /* fires at not_before_ns */
+	struct lt_event crossed; /* for loaded */
 	uint64_t order;          /* submission number within its TSU thread */
 	uint32_t flat_block;
 	uint8_t lane;
@@ -64,6 +68,8 @@ void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
 /* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
  * arrived, so that members for different planes of a die become one multi-plane operation. */
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first);
+/* Power has gone: nothing that was submitted comes back any more. Any hart. */
+bool tsu_is_off(const struct tsu *tsu);
 
 #ifdef __cplusplus
 }

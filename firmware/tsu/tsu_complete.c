@@ -113,6 +113,7 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		tsu->nand->ops->retire(tsu->nand, txn->addr);
 	if (txn->status == NAND_POWER_OFF) {
 		thread->dead = true;
+		lt_store(&tsu->off, 1);
 		return;
 	}
 	if (txn->status == NAND_POWER_WENT) {

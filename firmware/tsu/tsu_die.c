@@ -81,6 +81,33 @@ static void begin_array(struct tsu_die *die, uint64_t at_ns)
 		die_await_write_end(die);
 }
 
+static void run_loaded(struct lt_event *event)
+{
+	struct tsu_txn *txn = TSU_CONTAINER(event, struct tsu_txn, crossed);
+
+	txn->loaded(txn);
+}
+
+static void die_tell_loaded(struct wheel_node *node)
+{
+	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, tell_step);
+
+	for (struct tsu_txn *txn = die->told; txn; txn = txn->next)
+		if (txn->loaded)
+			lt_post(txn->owner, &txn->crossed, run_loaded);
+}
+
+/* Not where the cells take no time: then it would come after the end. A program with passes to come needs its data again. */
+static void tell_loaded(struct tsu_die *die)
+{
+	struct tsu_txn *first = die->op.members;
+
+	if (!first->loaded || !die->op.array_ns || die->op.pass + 1u < tsu_passes(&die->thread->tsu->timing, first))
+		return;
+	die->told = first;
+	wheel_add(&die->thread->wheel, &die->tell_step, die->op.array_end_ns - die->op.array_ns);
+}
+
 void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
 {
 	bool apart = op->apart;
@@ -91,6 +118,7 @@ void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
 	if (die->thread->tsu->cfg->cache_program)
 		wheel_add(&die->thread->wheel, &die->load_step, at_ns);
 	begin_array(die, at_ns);
+	tell_loaded(die);
 	if (apart && die->queue.urgent_reads)
 		die_suspend(die, at_ns);
 }
@@ -253,6 +281,7 @@ void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *chan
 	die->read_step.fire = die_read_step;
 	die->move_step.fire = data_step;
 	die->load_step.fire = cache_load_step;
+	die->tell_step.fire = die_tell_loaded;
 	die->start_wait.granted = start_granted;
 	die->data_wait.granted = register_granted;
 	die->usage.free_ns = now_ns;

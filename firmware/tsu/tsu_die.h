@@ -49,6 +49,8 @@ struct tsu_die {
 	struct wheel_node read_step; /* array end of a read, or end of its shift */
 	struct wheel_node move_step; /* a part of the data has crossed the bus */
 	struct wheel_node load_step; /* the cells work on a program: the next one's data may come */
+	struct wheel_node tell_step; /* they begin: whoever waits for the register to have the data is told */
+	struct tsu_txn *told;        /* members of that program */
 	struct bus_wait start_wait;  /* for what starts next */
 	struct bus_wait data_wait;   /* for the data of the cache register */
 	struct tsu_thread *thread;

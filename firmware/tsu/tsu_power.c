@@ -35,6 +35,7 @@ static void thread_stops(struct tsu_thread *thread, uint64_t at_ns)
 	struct tsu *tsu = thread->tsu;
 
 	thread->dead = true;
+	lt_store(&tsu->off, 1);
 	if (lt_add(&tsu->cut_threads, 1) + 1 != tsu->cfg->tsu_count)
 		return;
 	if (tsu->keeper.keep)

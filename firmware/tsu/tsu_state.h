@@ -37,6 +37,7 @@ struct tsu {
 	uint32_t die_count, dies_per_channel;
 	lt_word cut_threads; /* threads whose dies have lost power */
 	lt_word power_went_ns;
+	lt_word off; /* 1: a thread is dead */
 	struct {
 		void (*keep)(void *ctx); /* NULL: nothing outlasts a loss of power */
 		void *ctx;

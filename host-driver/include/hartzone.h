@@ -20,8 +20,9 @@ extern "C" {
 
 enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096, HARTZONE_ANY_QUEUE = 0 };
 enum hartzone_flags {
-	HARTZONE_FUA = 1,    /* force unit access: the write is durable when it ends */
-	HARTZONE_DURABLE = 2 /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
+	HARTZONE_FUA = 1,        /* force unit access: the write is durable when it ends */
+	HARTZONE_DURABLE = 2,    /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
+	HARTZONE_DEALLOCATE = 4, /* of hartzone_write_zeroes only: outside of sequential zones the blocks take no place any more */
 };
 
 typedef struct hartzone_device hartzone_device;
@@ -105,7 +106,7 @@ int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks,
 int hartzone_readv(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count);
 int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count, unsigned flags);
 int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);
-/* Up to 65,536 blocks, which read as zeros afterwards; moves no data. */
+/* Up to 65,536 blocks, which read as zeros afterwards; moves no data. Other writes need not wait for all of them. */
 int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks, unsigned flags);
 /* What lies in the ranges, of which there are 1 to 256, is not needed any more: outside of sequential zones blocks read as zeros
  * afterwards, and take no place. In sequential zones nothing changes. */

@@ -95,7 +95,8 @@ int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks
 		if (blocks == 0 || blocks > 65536)
 			throw hz::Error(std::to_string(blocks) + " blocks of zeros: a command writes 1 to 65536");
 		nvme_sqe sqe = hz::QueuePair::write_zeroes(block, blocks);
-		set_flags(sqe, flags);
+		set_flags(sqe, flags & ~unsigned(HARTZONE_DEALLOCATE));
+		sqe.cdw12 |= flags & HARTZONE_DEALLOCATE ? NVME_RW_DEAC : 0;
 		return run(queue, sqe);
 	});
 }

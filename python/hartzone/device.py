@@ -12,6 +12,7 @@ BLOCK_BYTES = 4096
 NO_POINTER = 2 ** 64 - 1
 FUA = 1
 DURABLE = 2
+DEALLOCATE = 4
 COMPARE_FAILURE = 0x285
 
 
@@ -197,8 +198,9 @@ class Queue(Handle):
         check(lib.library().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, flags(fua, durable), ctypes.byref(block)))
         return block.value
 
-    def write_zeroes(self, block, blocks, fua=False, durable=False):
-        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, flags(fua, durable)))
+    def write_zeroes(self, block, blocks, fua=False, durable=False, deallocate=False):
+        how = flags(fua, durable) | (DEALLOCATE if deallocate else 0)
+        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, how))
 
     def deallocate(self, *ranges):
         """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and take no place."""

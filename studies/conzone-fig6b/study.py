@@ -13,6 +13,10 @@ NAME = "conzone-fig6b"
 PAPER_BANDWIDTH, PAPER_WAF = 65, -24
 # Second thread's zone: with two buffers bound by zone number modulo 2, zone 1 has the other buffer, zone 2 shares it with zone 0.
 PLACES = {"apart": 1, "shared": 2}
+# … and how the one buffer changes hands there (docs/config.md, buffers): the device's way first.
+POLL = "1us" # of a dispatcher that goes round two queues: assumed
+WAYS = {"programmed, fair": {}, "programmed, polled": {"handover": "polled", "poll": POLL}, "transferred, fair": {"release": "transferred"},
+        "transferred, polled": {"release": "transferred", "handover": "polled", "poll": POLL}}
 
 
 def options(words=None):
@@ -37,7 +41,10 @@ def workload_of(args, place, pause, seed):
 def points(args):
     return [Point({"zones": place, "pause_us": pause}, f"{place}, pauses of {pause} us",
                   [(f"{place}-{pause}-{seed}", conzone.device(), workload_of(args, place, pause, seed)) for seed in args.seeds])
-            for pause in args.pauses for place in PLACES]
+            for pause in args.pauses for place in PLACES] + [
+        Point({"zones": way, "pause_us": 0}, f"shared, {way}",
+              [(f"{way.replace(', ', '-')}-{seed}", conzone.device({"buffers": WAYS[way]}), workload_of(args, "shared", 0, seed))
+               for seed in args.seeds]) for way in list(WAYS)[1:]]
 
 
 check = conzone.check
@@ -63,9 +70,9 @@ def summarize(results):
     }
 
 
-def effect(measured, pause):
+def effect(measured, pause, shared="shared", apart="apart"):
     """In %: bandwidth apart against shared, and WAF apart against shared, as the paper states them."""
-    return [percent_more(*(measured.value((place, pause), field) for place in PLACES)) for field in ("mib_s", "waf")]
+    return [percent_more(*(measured.value(key, field) for key in ((apart, pause), (shared, pause)))) for field in ("mib_s", "waf")]
 
 
 def figures(args, measured):
@@ -78,6 +85,11 @@ def figures(args, measured):
                     report.figure(f"{name}, shared buffer{at}", measured.value(("shared", pause), field), unit)]
         out += [report.figure(f"bandwidth, apart against shared{at}", bandwidth, "%", None if pause else PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared{at}", waf, "%", None if pause else PAPER_WAF)]
+    for way in list(WAYS)[1:]:
+        bandwidth, waf = effect(measured, 0, way)
+        out += [report.figure(f"bandwidth, shared buffer, {way}", measured.value((way, 0), "mib_s"), "MiB/s"),
+                report.figure(f"bandwidth, apart against shared, {way}", bandwidth, "%", PAPER_BANDWIDTH),
+                report.figure(f"WAF, apart against shared, {way}", waf, "%", PAPER_WAF)]
     return out
 
 
@@ -87,6 +99,10 @@ def rows(figure):
            f"{figure('bandwidth, shared buffer'):.1f} MiB/s)")
     yield ("two writers, write amplification: buffers apart against shared", f"{PAPER_WAF:+} %",
            f"{figure('WAF, apart against shared'):+.1f} % ({figure('WAF, buffers apart'):.2f} against {figure('WAF, shared buffer'):.2f})")
+    for way in list(WAYS)[1:]:
+        yield (f"the same with a buffer that changes hands otherwise: {way}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
+               f"{figure(f'bandwidth, apart against shared, {way}'):+.0f} %, {figure(f'WAF, apart against shared, {way}'):+.1f} % "
+               f"({figure(f'bandwidth, shared buffer, {way}'):.1f} MiB/s)")
 
 
 def show(measured):
@@ -97,7 +113,7 @@ def show(measured):
 
 
 def draw(measured):
-    pauses = sorted({pause for _, pause in measured})
+    pauses = sorted({pause for place, pause in measured if place in PLACES})
     fig, axes = plot.figure(3 if len(pauses) > 1 else 2)
     groups = [f"{pause} us" for pause in pauses]
     for ax, field, title, unit in zip(axes, ("mib_s", "waf"), ("Write bandwidth", "Write amplification"), ("MiB/s", "x")):

@@ -181,7 +181,7 @@ TEST_F(BlockData, DeallocatedSectorsReadAsZeroes)
 	nvme_identify_namespace id;
 	auto data = bench().controller().identify(NVME_CNS_NAMESPACE, 1);
 	std::memcpy(static_cast<void *>(&id), data.data(), sizeof(id));
-	EXPECT_EQ(id.dlfeat, NVME_DLFEAT_READS_ZEROES);
+	EXPECT_EQ(id.dlfeat, NVME_DLFEAT_READS_ZEROES | NVME_DLFEAT_WRITE_ZEROES);
 	ASSERT_EQ(write(100, 30), NVME_SUCCESS);
 	std::vector<nvme_dsm_range> ranges(NVME_DSM_RANGES, {5, 3, 104});
 	ranges.back() = {0, 10, 119};

@@ -177,7 +177,7 @@ public:
 			else if (dice < 62)
 				ops.push_back({FTL_WRITE, lba, count, fua});
 			else if (dice < 66)
-				ops.push_back({FTL_WRITE_ZEROES, lba, count, fua});
+				ops.push_back({FTL_WRITE_ZEROES, lba, count, static_cast<uint8_t>(fua | (roll(2) ? FTL_FREES : 0))});
 			else if (dice < 74)
 				ops.push_back({roll(2) ? FTL_COMPARE : FTL_VERIFY, roll(sector_count()), 1 + roll(60)});
 			else if (dice < 92)
@@ -351,8 +351,8 @@ private:
 	}
 	template <typename F> void each_sector(F visit)
 	{
-		for (uint32_t at = 0; at < sector_count(); at += 32) {
-			uint32_t count = std::min(32u, has_holes() ? capacity - at % capacity : sector_count() - at);
+		for (uint32_t at = 0, count; at < sector_count(); at += count) {
+			count = std::min(32u, room_at(at));
 			Request read(FTL_READ, lba_of(at), count);
 			ASSERT_EQ(rig.run(read), 0);
 			for (uint32_t i = 0; i < count; i++)

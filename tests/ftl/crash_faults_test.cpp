@@ -302,9 +302,17 @@ hz_device_config narrow(hz_device_config cfg)
 	return cfg;
 }
 
+hz_device_config lent(hz_device_config cfg)
+{
+	lend_buffers(cfg);
+	cfg.write_buffers = 2;
+	return cfg;
+}
+
 } // namespace
 
 TEST(CrashFaults, Zones) { each_round<ZoneRound>("zones", with_spare(ftl_config()), 6); }
+TEST(CrashFaults, ZonesWhoseBuffersAreLent) { each_round<ZoneRound>("zones, buffers lent", lent(with_spare(ftl_config())), 6); }
 TEST(CrashFaults, ZonesWithTheMapInFlash) { each_round<ZoneRound>("zones, map in flash", with_spare(map_config()), 6); }
 TEST(CrashFaults, PatchedZones) { each_round<ZoneRound>("patched zones", roomy_patched_config(), 6); }
 TEST(CrashFaults, ZonesOnAPartOfThePlanes)

@@ -74,6 +74,17 @@ inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 	cfg.buffer_flush_percent = 70;
 }
 
+// A buffer's memory is another zone's once the dies have what was in it; polled: who asks next gets it.
+inline void lend_buffers(hz_device_config &cfg, bool polled = false)
+{
+	cfg.buffer_release = HZ_RELEASE_TRANSFERRED;
+	if (!polled)
+		return;
+	cfg.buffer_binding = HZ_BIND_MODULO;
+	cfg.buffer_handover = HZ_HANDOVER_POLLED;
+	cfg.buffer_poll_ns = 2000;
+}
+
 // … of which capacitors keep `guarded` alive, beyond those that each is sure of.
 inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t guarded)
 {

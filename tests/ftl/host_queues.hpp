@@ -265,11 +265,11 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.channel_bytes_per_s = 0;
 }
 
-constexpr int zone_variants = 13, conventional_variants = 6;
+constexpr int zone_variants = 15, conventional_variants = 7;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
-// with a protected part of the memory.
+// with a protected part of the memory; 13, 14: buffers are lent, 14: and polled.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -283,7 +283,9 @@ inline hz_device_config zone_variant(int variant)
 		cfg.slc_blocks_per_plane = 18;
 		cfg.blocks_per_plane = 28;
 	}
-	if (variant >= 11)
+	if (variant >= 13)
+		lend_buffers(cfg, variant == 14);
+	else if (variant >= 11)
 		use_planes(cfg, variant == 11 ? 1 : 2);
 	if (variant == 10 || variant == 12)
 		protect_memory(cfg, 30, 30);
@@ -314,7 +316,7 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes.
+// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -326,7 +328,9 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
-	if (variant >= 4)
+	if (variant == 6)
+		lend_buffers(cfg);
+	else if (variant >= 4)
 		use_planes(cfg, 2);
 	return cfg;
 }

@@ -136,6 +136,8 @@ static const Policy policies[] = {
 		 cfg.buffer_idle_ns = 200000;
 	 }},
 	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 60); }},
+	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1; }},
+	{"LentPolledPatched", [](hz_device_config &cfg) { patch(cfg), lend_buffers(cfg, true), cfg.cache_program = HZ_ON; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30); }, 0},
 	{"ProtectedInPlace", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
 	{"Narrow", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
@@ -226,6 +228,10 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 		cfg.plp_flush = dice() % 2;
 		cfg.plp_mode = dice() % 2 ? HZ_PLP_FULL : HZ_PLP_SELECTIVE;
 	}
+	if (memory == 0 || memory == 3)
+		cfg.buffer_release = dice() % 2;
+	if (cfg.buffer_binding == HZ_BIND_MODULO)
+		cfg.buffer_handover = dice() % 2;
 	cfg.slc_gc = dice() % 3;
 	cfg.slc_gc_low = dice() % 8;
 	cfg.buffer_idle_ns = dice() % 2 ? 1 + dice() % 1000000 : 0;
@@ -327,6 +333,8 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 		protect_memory(cfg, 10 + static_cast<uint32_t>(dice() % 60), 2 + static_cast<uint32_t>(dice() % 60));
 		cfg.plp_mode = dice() % 2 ? HZ_PLP_FULL : HZ_PLP_SELECTIVE;
 	}
+	if (memory == 0)
+		lend_buffers(cfg);
 	return cfg;
 }
 

@@ -46,6 +46,10 @@ static const Variant variants[] = {
 		 cfg.blocks_per_plane = 22;
 		 share_memory(cfg, 90);
 	 }},
+	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg); }},
+	{"LentOneBufferCachedPrograms", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1, cfg.cache_program = HZ_ON; }},
+	{"LentPolledIdle", [](hz_device_config &cfg) { lend_buffers(cfg, true), cfg.buffer_idle_ns = 100000; }},
+	{"PolledOneBuffer", [](hz_device_config &cfg) { lend_buffers(cfg, true), cfg.buffer_release = 0, cfg.write_buffers = 1; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 60, 40); }},
 	{"LittleProtected", [](hz_device_config &cfg) { protect_memory(cfg, 2, 2); }},
 	{"TwoPlanes", [](hz_device_config &cfg) { use_planes(cfg, 2); }},

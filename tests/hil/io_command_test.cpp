@@ -76,6 +76,16 @@ TEST_F(IoCommand, FlagsOfWrites)
 	EXPECT_EQ(req.flags, 0);
 }
 
+TEST_F(IoCommand, ZeroesMayFree)
+{
+	for (uint8_t opcode : {NVME_IO_WRITE_ZEROES, NVME_IO_WRITE}) {
+		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+		sqe.cdw12 |= NVME_RW_DEAC;
+		EXPECT_EQ(decode(sqe), 0);
+		EXPECT_EQ(req.flags, opcode == NVME_IO_WRITE ? 0 : FTL_FREES) << "of other commands the bit is reserved";
+	}
+}
+
 TEST_F(IoCommand, DurableWrites)
 {
 	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES}) {

@@ -76,6 +76,7 @@ static void zeros(hartzone_queue *queue, uint64_t zone)
 	SUCCEEDS(hartzone_read(queue, zone + 99, 1, back));
 	require(memcmp(back, nothing, sizeof(nothing)) == 0, "zeros come back", 0);
 	require(hartzone_write_zeroes(queue, zone, 0, 0) == HARTZONE_ERROR, "no zeros at all", 0);
+	SUCCEEDS(hartzone_write_zeroes(queue, zone + 100, 1, HARTZONE_DEALLOCATE | HARTZONE_FUA));
 }
 
 static void ranges(hartzone_queue *queue, uint64_t zone)

@@ -45,6 +45,8 @@ with hartzone.Device("small", workers=2) as device:
         assert queue.compare(2, data) and not queue.compare(2, bytes(len(data)))
         queue.write_zeroes(info.zone_blocks, 3)
         assert queue.read(info.zone_blocks, 3) == bytes(3 * hartzone.BLOCK_BYTES)
+        queue.write_zeroes(info.zone_blocks + 3, 1, deallocate=True)
+        assert queue.read(info.zone_blocks + 3, 1) == bytes(hartzone.BLOCK_BYTES)
         queue.deallocate((0, 2), (info.zone_blocks, 1))
         assert queue.compare(2, data), "of a sequential zone nothing goes away"
         queue.copy(2 * info.zone_blocks, (3, 1), (2, 1))

@@ -43,6 +43,7 @@ struct ftl {
 	uint32_t body_sectors;     /* of a superblock: where a patched zone goes on in its patch */
 	uint32_t flush_sectors;    /* a flush unit: flush_unit_planes program units */
 	uint32_t capacity;         /* sectors of a zone */
+	uint32_t register_read_ns; /* a sector out of a die's register */
 	uint64_t zone_multiplier;  /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	uint64_t conventional_end; /* LBAs [0, conventional_end) are conventional */
 	uint32_t zone_count;       /* the namespace's */

@@ -46,6 +46,7 @@ struct extent {
 	uint32_t patch;                 /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
 	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
 	bool relocate;                  /* it cannot be continued: move to a fresh one before the next program */
+	bool reread;                    /* … what is programmed anew there is in registers of dies only */
 	bool failed;                    /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
 
 	uint32_t wp, landed, placed, staged, resident;

@@ -6,28 +6,28 @@
 
 static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext) { return pool->home[ext->index]; }
 
-static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct write_buffer *, struct write_buffer *))
+static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct bank *, struct bank *))
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 0; i < pool->shared; i++) {
-		if (!pool->buffer[i].owner && !pool->buffer[i].queue.head)
+		if (!pool->bank[i].owner && !pool->bank[i].queue.head)
 			return i;
-		if (better(&pool->buffer[i], &pool->buffer[best]))
+		if (better(&pool->bank[i], &pool->bank[best]))
 			best = i;
 	}
 	return best;
 }
 
 /* Who already has waiters gives way anyway: spread the waiting first. */
-static bool fuller(struct write_buffer *a, struct write_buffer *b)
+static bool fuller(struct bank *a, struct bank *b)
 {
 	uint64_t waiting_a = lt_load(&a->waiting), waiting_b = lt_load(&b->waiting);
 
 	return waiting_a != waiting_b ? waiting_a < waiting_b : lt_load(&a->fill) > lt_load(&b->fill);
 }
 
-static bool fewer_waiting(struct write_buffer *a, struct write_buffer *b) { return lt_load(&a->waiting) < lt_load(&b->waiting); }
+static bool fewer_waiting(struct bank *a, struct bank *b) { return lt_load(&a->waiting) < lt_load(&b->waiting); }
 
 static uint32_t choose_first_free(const struct superpage_pool *pool, const struct extent *ext)
 {

@@ -17,8 +17,11 @@ struct buffer_ops {
 	bool (*take)(struct ftl_worker *self, struct extent *ext);
 	void (*granted)(struct extent *ext);
 	void (*give)(struct ftl_worker *self, struct extent *ext);
+	bool (*lend)(struct ftl_worker *self, struct extent *ext);
+	void (*refuse)(struct ftl_worker *self, struct extent *ext);
+	bool (*has_memory)(const struct extent *ext);
 	bool (*wanted)(const struct extent *ext);
-	bool (*used)(const struct extent *ext);
+	uint32_t (*used)(const struct extent *ext);
 	uint32_t (*room)(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most);
 	struct hz_oob *(*copy_in)(struct extent *ext, const struct ftl_request *req, uint32_t sectors);
 	void (*landed)(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns);
@@ -45,10 +48,16 @@ static inline bool buffer_take(struct ftl_worker *self, struct extent *ext) { re
 static inline void buffer_granted(struct extent *ext) { ext->ftl->buffer_ops->granted(ext); }
 /* Requires buffer_quiet, and that nothing in it matters any more. */
 static inline void buffer_give(struct ftl_worker *self, struct extent *ext) { self->ftl->buffer_ops->give(self, ext); }
+/* Bound, and somebody waits: what the extent has is somebody else's before buffer_quiet, if that can be. What is under way goes on. */
+static inline bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return self->ftl->buffer_ops->lend(self, ext); }
+/* Bound: not lent? */
+static inline bool buffer_has_memory(const struct extent *ext) { return ext->ftl->buffer_ops->has_memory(ext); }
+/* A write of the extent, which is bound, has to let others go first. */
+static inline void buffer_refuse(struct ftl_worker *self, struct extent *ext) { self->ftl->buffer_ops->refuse(self, ext); }
 /* Bound: does somebody wait for what the extent has? */
 static inline bool buffer_wanted(const struct extent *ext) { return ext->ftl->buffer_ops->wanted(ext); }
-/* Bound: has anything landed since? */
-static inline bool buffer_used(const struct extent *ext) { return ext->ftl->buffer_ops->used(ext); }
+/* Bound: how many sectors have landed since? */
+static inline uint32_t buffer_used(const struct extent *ext) { return ext->ftl->buffer_ops->used(ext); }
 
 /* --- landing; bound --- */
 /* How many of the request's next `most` sectors land now, for which there is space from here on; 0: none, until a program has ended. */
@@ -92,7 +101,7 @@ static inline void buffer_copy_out(const struct extent *ext, struct ftl_request 
 	ext->ftl->buffer_ops->copy_out(ext, req, offset, sectors);
 }
 
-/* --- all of them, by number: what a flush goes through; no lock held --- */
+/* --- all of them, by number, and what was lent: what a flush goes through; no lock held --- */
 static inline uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffer_ops->count(ftl); }
 /* The first one that a backing zone can be bound to, or any zone. */
 static inline uint32_t buffer_first(const struct ftl *ftl, bool backing) { return ftl->buffer_ops->first(ftl, backing); }

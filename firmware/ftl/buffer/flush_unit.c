@@ -11,7 +11,8 @@
 
 void units_note_fill(struct extent *ext)
 {
-	lt_store(&ext->buffer->fill, ext->landed - extent_on_flash(ext));
+	if (ext->buffer->bank)
+		lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
 	if (extent_is_backing(ext))
 		lt_store(&ext->places->durable, extent_on_flash(ext));
 }
@@ -57,7 +58,7 @@ void units_bind(struct extent *ext, struct write_buffer *buffer)
 	ext->resident = ext->landed;
 	buffer->ext = ext;
 	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[extent_slot(ext, ext->placed)];
-	buffer->wrote = false;
+	buffer->used = 0;
 	bind_staged(ext);
 	units_note_fill(ext);
 }
@@ -71,7 +72,8 @@ void units_drop(struct ftl_worker *self, struct extent *ext)
 	ext->guarded = 0;
 	for (uint32_t i = 0; i < ext->ftl->buffers->units; i++)
 		ext->buffer->unit[i].state = UNIT_EMPTY;
-	lt_store(&ext->buffer->fill, 0);
+	if (ext->buffer->bank)
+		lt_store(&ext->buffer->bank->fill, 0);
 	ext->resident = ext->landed;
 	ext->buffer = NULL;
 }
@@ -100,9 +102,15 @@ void units_restart(struct extent *ext)
 
 	if (!buffer)
 		return;
-	for (uint32_t i = 0; i < grid_of(ext)->units; i++)
-		if (buffer->unit[i].state == UNIT_DONE)
-			buffer->unit[i].state = UNIT_FULL;
+	for (uint32_t i = 0; i < grid_of(ext)->units; i++) {
+		struct flush_unit *unit = &buffer->unit[i];
+
+		if (unit->state == UNIT_DONE)
+			unit->state = UNIT_FULL;
+		if (ext->reread && unit->state == UNIT_FULL)
+			unit->not_before_ns = clock_now_ns() + ext->ftl->buffers->reread_ns;
+	}
+	ext->reread = false;
 	buffer->next = buffer->oldest;
 }
 
@@ -134,10 +142,13 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 	units_note_fill(ext);
 }
 
-/* The failed unit and all later ones are still in the ring: they will be programmed in a fresh superblock. */
+/* The failed unit and all later ones are still in the ring, or in the registers that the ring stands for, and come out of those once there
+ * is a bank for them: they will be programmed in a fresh superblock. */
 static void unit_done(struct ftl_worker *self, struct extent *ext, struct flush_unit *unit)
 {
 	ext->buffer->in_flight--;
+	if (unit->failed && !ext->buffer->bank)
+		ext->reread = true;
 	unit->state = UNIT_DONE;
 	if (unit->failed) {
 		unit->failed = false;
@@ -147,6 +158,27 @@ static void unit_done(struct ftl_worker *self, struct extent *ext, struct flush_
 	}
 	retire_units(self, ext);
 	extent_pump(self, ext);
+}
+
+/* The buffer's memory may be wanted by another zone already. */
+static void part_loaded(struct ftl_worker *self, struct buffer_txn *part)
+{
+	struct write_buffer *buffer = part->buffer;
+
+	part->txn.loaded = NULL;
+	if (--part->unit->loading == 0 && --buffer->loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
+		extent_pump(self, buffer->ext);
+}
+
+static void unit_loaded(struct tsu_txn *txn)
+{
+	struct buffer_txn *part = (struct buffer_txn *)txn;
+	struct extent *ext = part->buffer->ext;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ext->lock, &node);
+	part_loaded(worker_of(txn), part);
+	lt_lock_release(&ext->lock, &node);
 }
 
 static void unit_programmed(struct tsu_txn *txn)
@@ -160,6 +192,8 @@ static void unit_programmed(struct tsu_txn *txn)
 		return;
 	lt_lock_acquire(&ext->lock, &node);
 	part->unit->failed |= txn->status != NAND_OK;
+	if (txn->loaded)
+		part_loaded(self, part);
 	if (--part->unit->pending == 0)
 		unit_done(self, ext, part->unit);
 	lt_lock_release(&ext->lock, &node);
@@ -172,10 +206,12 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	uint64_t sequence = sequence_take(ftl, unit->end - unit->start);
 	uint32_t slot = extent_slot(ext, unit->start), program = extent_in_patch(ext) ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 	struct buffer_txn *part = unit->txn;
+	bool lent = banks_are_lent(ftl);
 
 	unit->state = UNIT_PROGRAMMING;
-	unit->pending = 0;
+	unit->pending = unit->loading = 0;
 	buffer->in_flight++;
+	buffer->loading += lent;
 	for (uint32_t at = unit->start; at < unit->end; at += program, slot += program, part++) {
 		for (uint32_t i = 0; i < program && !extent_is_backing(ext); i++) /* those have theirs since they landed */
 			buffer->oob[slot + i].sequence = sequence++;
@@ -184,6 +220,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 		part->txn = (struct tsu_txn){
 			.owner = &self->thread,
 			.done = unit_programmed,
+			.loaded = lent ? unit_loaded : NULL,
 			.op = TSU_PROGRAM,
 			.cause = place_cause(ext, HZ_CAUSE_HOST),
 			.stream = (uint8_t)ext->index,
@@ -195,6 +232,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 			.next = at + program < unit->end ? &part[1].txn : NULL,
 		};
 		unit->pending++;
+		unit->loading += lent;
 	}
 	tsu_submit_list(ftl->tsu, &unit->txn->txn);
 }
@@ -210,7 +248,7 @@ static uint32_t most_ahead(const struct extent *ext)
 static bool is_due(const struct extent *ext, const struct flush_unit *unit)
 {
 	return !ext->ftl->space || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
-	       unit->start < ext->home || lt_load(&ext->buffer->waiting);
+	       unit->start < ext->home || lt_load(&ext->buffer->bank->waiting);
 }
 
 static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
@@ -224,7 +262,7 @@ void units_program(struct ftl_worker *self, struct extent *ext)
 	struct write_buffer *buffer = ext->buffer;
 	struct flush_unit *unit;
 
-	if (ext->relocate || ext->failed || buffer->stage.pending)
+	if (ext->relocate || ext->failed || buffer->stage.pending || !buffer->bank)
 		return;
 	if (self->ftl->space && space_pressed(ext))
 		ext->program_to = ext->landed;

@@ -2,14 +2,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/idle.h"
 
+#include "buffer/buffer.h"
 #include "buffer/flush_unit.h"
 
 static void idle_run(struct lt_timer *timer);
 
-static void idle_arm(struct ftl_worker *self, struct write_buffer *buffer)
+static void idle_arm(struct ftl_worker *self, struct idle_watch *idle)
 {
-	struct idle_watch *idle = &buffer->idle;
-
 	if (!lt_cas(&idle->armed, 0, 1))
 		return;
 	idle->worker = self;
@@ -18,18 +17,20 @@ static void idle_arm(struct ftl_worker *self, struct write_buffer *buffer)
 
 void idle_touch(struct ftl_worker *self, struct extent *ext)
 {
+	struct idle_watch *idle = &ext->buffer->bank->idle;
+
 	ext->idle_flush = false;
-	ext->buffer->idle.last_ns = clock_now_ns();
-	idle_arm(self, ext->buffer);
+	idle->last_ns = clock_now_ns();
+	idle_arm(self, idle);
 }
 
 /* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
-static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct write_buffer *buffer)
+static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idle_watch *idle)
 {
 	if (extent_on_flash(ext) == ext->landed || ext->failed)
 		return;
-	if (clock_now_ns() < buffer->idle.last_ns + self->ftl->cfg->buffer_idle_ns) {
-		idle_arm(self, buffer);
+	if (clock_now_ns() < idle->last_ns + self->ftl->cfg->buffer_idle_ns) {
+		idle_arm(self, idle);
 		return;
 	}
 	if (ext->flush_to >= ext->landed || (!self->ftl->space && !units_partial(ext)))
@@ -42,17 +43,17 @@ static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct wri
 /* From here on data that land arm the timer anew; those that landed before are looked at here. */
 static void idle_run(struct lt_timer *timer)
 {
-	struct write_buffer *buffer = (struct write_buffer *)((char *)timer - offsetof(struct write_buffer, idle));
-	struct ftl_worker *self = buffer->idle.worker;
+	struct bank *bank = (struct bank *)timer;
+	struct ftl_worker *self = bank->idle.worker;
 	struct lt_lock_node node;
 	struct extent *ext;
 
-	lt_swap(&buffer->idle.armed, 0);
-	ext = buffer_owner(self->ftl, buffer->index);
+	lt_swap(&bank->idle.armed, 0);
+	ext = buffer_owner(self->ftl, bank->index);
 	if (!ext)
 		return;
 	lt_lock_acquire(&ext->lock, &node);
-	if (ext->buffer == buffer)
-		idle_look_at(self, ext, buffer);
+	if (ext->buffer && ext->buffer->bank == bank)
+		idle_look_at(self, ext, &bank->idle);
 	lt_lock_release(&ext->lock, &node);
 }

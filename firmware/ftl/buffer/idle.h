@@ -13,7 +13,7 @@ struct extent;
 /* A timer belongs to the hart that armed it, so it is never moved: data only leave their time in the buffer, and a timer that runs
  * too early arms itself again. */
 struct idle_watch {
-	struct lt_timer timer;     /* first: leads back to its buffer */
+	struct lt_timer timer;     /* first: leads back to its bank, whose first member this is */
 	struct ftl_worker *worker; /* on whose hart it runs; of whoever set `armed` */
 	lt_word armed;             /* 1: the timer is armed or about to be */
 	uint64_t last_ns;          /* when data last landed; under the zone's lock, as all of the buffer's content */

@@ -92,10 +92,10 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 	}
 	if (ext->landed_slot == ftl->ring_sectors)
 		ext->landed_slot = 0;
-	ext->buffer->wrote = true;
+	ext->buffer->used += sectors;
 	if (ftl->cfg->buffer_idle_ns)
 		idle_touch(self, ext);
-	lt_store(&ext->buffer->fill, ext->landed - extent_on_flash(ext));
+	lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
 }
 
 void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)

@@ -20,6 +20,26 @@ static void stage_ended(struct ftl_worker *self, struct extent *ext)
 	extent_pump(self, ext);
 }
 
+static void piece_crossed(struct ftl_worker *self, struct slc_write *piece)
+{
+	struct write_buffer *buffer = piece->context;
+
+	piece->txn.loaded = NULL;
+	if (--buffer->stage.loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
+		extent_pump(self, buffer->ext);
+}
+
+static void piece_loaded(struct tsu_txn *txn)
+{
+	struct slc_write *piece = (struct slc_write *)txn;
+	struct extent *ext = ((struct write_buffer *)piece->context)->ext;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ext->lock, &node);
+	piece_crossed(worker_of(txn), piece);
+	lt_lock_release(&ext->lock, &node);
+}
+
 static void piece_done(struct slc_write *piece)
 {
 	struct write_buffer *buffer = piece->context;
@@ -31,6 +51,8 @@ static void piece_done(struct slc_write *piece)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ext->lock, &node);
+	if (piece->txn.loaded)
+		piece_crossed(self, piece);
 	if (piece->ppa == PPA_NONE)
 		stage->refused = true;
 	else
@@ -60,6 +82,7 @@ static void piece_write(struct ftl_worker *self, struct extent *ext, struct slc_
 		}
 	}
 	piece->txn.owner = &self->thread;
+	piece->txn.loaded = banks_are_lent(ftl) ? piece_loaded : NULL;
 	piece->txn.not_before_ns = unit_of(ext, slot)->not_before_ns;
 	piece->stream = SLC_STAGE;
 	piece->cause = place_cause(ext, HZ_CAUSE_SLC);
@@ -74,7 +97,7 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 	struct flush_unit *unit;
 	uint32_t from, pieces = 0;
 
-	if (buffer->stage.pending || ext->failed)
+	if (buffer->stage.pending || ext->failed || !buffer->bank)
 		return;
 	unit = units_partial(ext);
 	if (!unit)
@@ -93,6 +116,7 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 	for (uint32_t at = from; at < ext->landed; at += ext->ftl->cfg->slc_program_sectors)
 		pieces++;
 	buffer->stage.pending = pieces;
+	buffer->stage.loading = banks_are_lent(ext->ftl) ? pieces : 0;
 	for (uint32_t i = 0; i < pieces; i++)
 		piece_write(self, ext, &buffer->stage.piece[i], from + i * ext->ftl->cfg->slc_program_sectors);
 }

@@ -8,94 +8,13 @@
 #include "buffer/stage.h"
 #include "lt/arena.h"
 
-/* --- binding --- */
+/* --- what is in it --- */
 
-/* The buffer, or NULL: it is another's, who is kicked to give way. */
-static struct write_buffer *pool_take(struct ftl_worker *self, struct extent *ext)
-{
-	struct superpage_pool *pool = self->ftl->buffers;
-	struct write_buffer *buffer;
-	struct lt_lock_node node;
-	struct extent *owner;
+static bool superpage_has_memory(const struct extent *ext) { return ext->buffer->bank; }
 
-	lt_lock_acquire(&pool->lock, &node);
-	buffer = &pool->buffer[extent_is_backing(ext) ? pool->of_stream[ext->stream] : pool->choose(pool, ext)];
-	owner = buffer->owner;
-	if (!owner) {
-		buffer->owner = ext;
-		lt_tell_had(HZ_LOGICAL_BUFFER);
-	} else {
-		waiter_ask(&buffer->queue, &ext->for_buffer, HZ_LOGICAL_BUFFER, buffer->index);
-		lt_add(&buffer->waiting, 1);
-	}
-	lt_lock_release(&pool->lock, &node);
-	if (!owner)
-		return buffer;
-	extent_kick(self, owner);
-	return NULL;
-}
+static bool superpage_wanted(const struct extent *ext) { return ext->buffer->bank && lt_load(&ext->buffer->bank->waiting); }
 
-static void pool_give(struct ftl_worker *self, struct write_buffer *buffer)
-{
-	struct superpage_pool *pool = self->ftl->buffers;
-	struct lt_lock_node node;
-	struct waiter *next;
-
-	lt_lock_acquire(&pool->lock, &node);
-	next = waiter_pop(&buffer->queue);
-	buffer->owner = next ? next->ext : NULL;
-	if (next) {
-		lt_tell_had(HZ_LOGICAL_BUFFER);
-		lt_add(&buffer->waiting, (uint64_t)-1);
-		lt_store(&next->granted, buffer->index + 1);
-	}
-	lt_lock_release(&pool->lock, &node);
-	if (next)
-		extent_kick(self, next->ext);
-}
-
-static bool superpage_take(struct ftl_worker *self, struct extent *ext)
-{
-	struct write_buffer *buffer;
-
-	if (ext->buffer)
-		return true;
-	if (ext->for_buffer.queued)
-		return false;
-	buffer = pool_take(self, ext);
-	ext->for_buffer.queued = !buffer;
-	if (buffer)
-		units_bind(ext, buffer);
-	else
-		self->counters.waits_buffer++;
-	return buffer;
-}
-
-static void superpage_granted(struct extent *ext)
-{
-	uint32_t buffer = (uint32_t)lt_swap(&ext->for_buffer.granted, 0);
-
-	if (!buffer)
-		return;
-	ext->for_buffer.queued = false;
-	units_bind(ext, &ext->ftl->buffers->buffer[buffer - 1]);
-}
-
-static void superpage_give(struct ftl_worker *self, struct extent *ext)
-{
-	struct write_buffer *buffer = ext->buffer;
-
-	if (!buffer)
-		return;
-	units_drop(self, ext);
-	pool_give(self, buffer);
-}
-
-static bool superpage_wanted(const struct extent *ext) { return lt_load(&ext->buffer->waiting); }
-
-static bool superpage_used(const struct extent *ext) { return ext->buffer->wrote; }
-
-/* --- what the units are doing --- */
+static uint32_t superpage_used(const struct extent *ext) { return ext->buffer->used; }
 
 static bool superpage_partial(const struct extent *ext) { return units_partial(ext); }
 
@@ -104,6 +23,22 @@ static bool superpage_quiet(const struct extent *ext)
 	const struct write_buffer *buffer = ext->buffer;
 
 	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
+}
+
+/* All of it is in registers: whole units, and of one that is not complete what has been staged. */
+static bool superpage_loaded(const struct extent *ext)
+{
+	const struct write_buffer *buffer = ext->buffer;
+	const struct flush_unit *next = &buffer->unit[buffer->next];
+
+	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
+		return false;
+	return !units_partial(ext) || ext->staged >= ext->landed || (buffer->stage.pending && buffer->stage.to == ext->landed);
+}
+
+static bool superpage_lend(struct ftl_worker *self, struct extent *ext)
+{
+	return banks_are_lent(self->ftl) && superpage_loaded(ext) && bank_lend(self, ext);
 }
 
 static bool superpage_ready(const struct extent *ext)
@@ -115,7 +50,7 @@ static bool superpage_ready(const struct extent *ext)
 
 /* --- all of them --- */
 
-static uint32_t superpage_count(const struct ftl *ftl) { return ftl->buffers->count; }
+static uint32_t superpage_count(const struct ftl *ftl) { return ftl->buffers->count + (banks_are_lent(ftl) ? ftl->buffers->buffers : 0); }
 
 static uint32_t superpage_first(const struct ftl *ftl, bool backing) { return backing ? ftl->buffers->shared : 0; }
 
@@ -126,30 +61,53 @@ static struct extent *superpage_owner(struct ftl *ftl, uint32_t index)
 	struct extent *owner;
 
 	lt_lock_acquire(&pool->lock, &node);
-	owner = pool->buffer[index].owner;
+	owner = index < pool->count ? pool->bank[index].owner : pool->buffer[index - pool->count].lent;
 	lt_lock_release(&pool->lock, &node);
 	return owner;
 }
 
+static const char *bank_check(const struct superpage_pool *pool, uint32_t index)
+{
+	const struct bank *bank = &pool->bank[index];
+
+	if (bank->owner && (!bank->owner->buffer || bank->owner->buffer->bank != bank))
+		return "a buffer's owner is not bound to it";
+	if (!bank->owner && !bank->at_hand)
+		return "a buffer that nobody owns has nothing for its next owner";
+	if (bank->queue.head || lt_load(&bank->waiting))
+		return "a zone waits for a buffer though nothing runs";
+	return bank->owner && !superpage_quiet(bank->owner) ? "a buffer has flash operations under way though nothing runs" : NULL;
+}
+
+static uint32_t count_spares(const struct superpage_pool *pool)
+{
+	uint32_t count = 0;
+
+	for (const struct write_buffer *buffer = pool->spare; buffer; buffer = buffer->next_spare)
+		count++;
+	return count;
+}
+
 static const char *superpage_check(struct ftl *ftl)
 {
+	const struct superpage_pool *pool = ftl->buffers;
+	uint32_t found = count_spares(pool);
+	const char *wrong = NULL;
+
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
 		const struct extent *ext = ftl->extent[z];
 
-		if (ext->buffer && (ext->buffer->owner != ext || ext->buffer->ext != ext))
+		found += ext->buffer != NULL;
+		if (ext->buffer && (!ext->buffer->bank || ext->buffer->bank->owner != ext || ext->buffer->ext != ext))
 			return "a zone is bound to a buffer that it does not own";
 	}
-	for (uint32_t i = 0; i < ftl->buffers->count; i++) {
-		const struct write_buffer *buffer = &ftl->buffers->buffer[i];
-
-		if (buffer->owner && buffer->owner->buffer != buffer)
-			return "a buffer's owner is not bound to it";
-		if (buffer->queue.head || lt_load(&buffer->waiting))
-			return "a zone waits for a buffer though nothing runs";
-		if (buffer->owner && !superpage_quiet(buffer->owner))
-			return "a buffer has flash operations under way though nothing runs";
+	for (uint32_t i = 0; i < pool->count && !wrong; i++) {
+		found += pool->bank[i].at_hand != NULL;
+		wrong = bank_check(pool, i);
 	}
-	return ftl->space ? space_check(ftl) : NULL;
+	if (!wrong && found != pool->buffers)
+		return "write buffers are lost";
+	return wrong || !ftl->space ? wrong : space_check(ftl);
 }
 
 /* --- construction --- */
@@ -202,6 +160,17 @@ static void grid_init(struct arena *arena, struct unit_grid *grid, uint32_t slot
 	}
 }
 
+static void homes_init(struct ftl *ftl, struct arena *arena)
+{
+	struct superpage_pool *pool = ftl->buffers;
+
+	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
+	for (uint32_t i = 0; i < ftl->zone_count; i++)
+		pool->home[i] = i % pool->shared;
+	for (uint32_t s = 0; s < PLACE_STREAMS && pool->count > pool->shared; s++)
+		pool->of_stream[s] = pool->shared + s % (pool->count - pool->shared);
+}
+
 static void superpage_init(struct ftl *ftl, struct arena *arena)
 {
 	struct superpage_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "write buffers");
@@ -217,25 +186,25 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 		grid_init(arena, &pool->grid[1], pool->slots, ftl->cfg->slc_program_sectors);
 	pool->units = pool->grid[1].units > pool->grid[0].units ? pool->grid[1].units : pool->grid[0].units;
 	pool->choose = binding_policies[ftl->cfg->buffer_binding];
-	pool->buffer = arena_alloc(arena, pool->count, sizeof(*pool->buffer), "write buffers");
-	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
-	for (uint32_t i = 0; i < ftl->zone_count; i++)
-		pool->home[i] = i % pool->shared;
-	for (uint32_t s = 0; s < PLACE_STREAMS && pool->count > pool->shared; s++)
-		pool->of_stream[s] = pool->shared + s % (pool->count - pool->shared);
-	for (uint32_t i = 0; i < pool->count; i++) {
-		pool->buffer[i].index = i;
+	pool->buffers = pool->count + (banks_are_lent(ftl) ? 2 * ftl->shape.planes / ftl->cfg->planes_per_die : 0);
+	pool->buffer = arena_alloc(arena, pool->buffers, sizeof(*pool->buffer), "write buffers");
+	for (uint32_t i = 0; i < pool->buffers; i++)
 		buffer_make(ftl, arena, &pool->buffer[i]);
-	}
+	pool->reread_ns = hz_channel_ns(ftl->cfg, ftl->flush_sectors);
+	homes_init(ftl, arena);
+	handover_init(ftl, arena);
 	if (ftl->cfg->buffer_pool_bytes)
 		space_init(ftl, arena, pool->count);
 }
 
 const struct buffer_ops superpage_buffers = {
 	.init = superpage_init,
-	.take = superpage_take,
-	.granted = superpage_granted,
-	.give = superpage_give,
+	.take = bank_take,
+	.granted = bank_granted,
+	.give = bank_give,
+	.lend = superpage_lend,
+	.refuse = bank_refuse,
+	.has_memory = superpage_has_memory,
 	.wanted = superpage_wanted,
 	.used = superpage_used,
 	.room = landing_room,

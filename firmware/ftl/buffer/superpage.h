@@ -2,14 +2,16 @@
  * bound to; if buffers share their memory (sector_pool.h) the ring is longer, up to a zone, and what is complete stays in it until the
  * memory is needed.
  *
- * Class BUFFER protects who owns which buffer and who waits; the content belongs to the owner's lock. A buffer is handed over
- * when everything in it is durable: full units programmed, the partial one staged in SLC. */
+ * Class BUFFER protects who owns which buffer's memory (its bank) and who waits; the content belongs to the owner's lock. A buffer is
+ * handed over when everything in it is durable: full units programmed, the partial one staged in SLC. With `buffers.release: transferred`
+ * its memory is handed over when the registers of the dies have all of it; what is under way then has no bank (handover.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SUPERPAGE_H
 #define FTL_SUPERPAGE_H
 
 #include "buffer/binding.h"
 #include "buffer/buffer.h"
+#include "buffer/handover.h"
 #include "buffer/idle.h"
 #include "buffer/space.h"
 #include "places/places.h"
@@ -36,6 +38,7 @@ struct flush_unit {
 	bool staged;                   /* some of its sectors have copies in SLC */
 	bool folded;                   /* they are back in the ring */
 	uint16_t pending;              /* programs under way */
+	uint16_t loading;              /* … whose data are not in a register yet; only with release: transferred */
 	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
 	uint64_t not_before_ns;        /* when the last data will have crossed the link */
 	struct buffer_txn *txn;        /* one per plane of the unit; a patch's unit is one program */
@@ -44,6 +47,7 @@ struct flush_unit {
 /* Premature flush: [from, to) of the filling unit on its way to SLC. */
 struct stage {
 	uint32_t from, to, pending; /* pending: programs under way; 0 = idle */
+	uint32_t loading;           /* … whose data are not in a register yet; only with release: transferred */
 	bool refused;               /* some of them: the SLC log is worn out */
 	struct slc_write *piece;
 };
@@ -57,38 +61,40 @@ struct fold {
 };
 
 struct write_buffer {
-	uint32_t index;
-	struct extent *owner;      /* class BUFFER */
-	struct waiter_queue queue; /* class BUFFER: who waits for it */
-	lt_word waiting;           /* how many; a hint outside the lock */
-	lt_word fill;              /* sectors not yet durable: what eviction policies look at */
-	struct extent *ext;        /* owner as long as something is in the buffer; set under its lock */
-	uint8_t **memory;          /* by slot */
-	struct hz_oob *oob;        /* by slot */
+	struct bank *bank; /* its memory, or NULL: that is another's, and what is under way lies in the dies' registers */
+	struct write_buffer *next_spare;
+	struct extent *lent; /* class BUFFER: whose bank has become another's, until nothing is under way any more; or NULL */
+	struct extent *ext;  /* owner as long as something is in the buffer; set under its lock */
+	uint8_t **memory;    /* by slot */
+	struct hz_oob *oob;  /* by slot */
 	struct flush_unit *unit;
 	uint32_t oldest;    /* unit that becomes durable next */
 	uint32_t next;      /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
 	uint32_t in_flight; /* units that are being programmed */
-	bool wrote;         /* a write has landed since the buffer was bound */
+	uint32_t loading;   /* … whose data are not in registers yet; only with release: transferred */
+	uint32_t used;      /* sectors that have landed since it got the bank */
 	struct stage stage;
 	struct fold fold;
-	struct idle_watch idle;
 	struct buffer_space space; /* of the memory that all share */
 };
 
 struct superpage_pool {
 	struct lt_lock lock;
-	uint32_t count, shared; /* buffers; the first `shared` are for the zones of the namespace, the rest for backing zones */
+	uint32_t count, shared; /* banks; the first `shared` are for the zones of the namespace, the rest for backing zones */
+	uint32_t buffers;       /* one for each bank, and with release: transferred some whose data lie in registers */
 	uint32_t slots, units;  /* of each buffer; units: of the finer grid */
 	struct unit_grid {
 		uint32_t units, sectors; /* flush units of a buffer, and how long one is */
 		uint16_t *slot_unit;     /* slot → flush unit */
 		uint16_t *slot_in_unit;
 	} grid[2]; /* [1]: of zones that are in their patch */
-	struct write_buffer *buffer;
-	binding_fn *choose;                /* the policy */
-	uint32_t *home;                    /* zone → zone modulo count */
-	uint32_t of_stream[PLACE_STREAMS]; /* backing zones' streams → buffer */
+	struct bank *bank;
+	struct write_buffer *buffer, *spare; /* spare: class BUFFER, by next_spare */
+	struct poll *poll;                   /* of each zone; handover: polled */
+	uint64_t reread_ns;                  /* of a flush unit, out of registers */
+	binding_fn *choose;                  /* the policy */
+	uint32_t *home;                      /* zone → zone modulo count */
+	uint32_t of_stream[PLACE_STREAMS];   /* backing zones' streams → buffer */
 };
 
 extern const struct buffer_ops superpage_buffers;

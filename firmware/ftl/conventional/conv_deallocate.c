@@ -9,11 +9,16 @@
 
 enum { PIECES = 16 /* at a time */ };
 
+/* Zeros that are deallocated are one range. */
+static uint32_t range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
+
 /* The host may change its list meanwhile: what is taken from it is checked each time. */
 static struct nvme_dsm_range range_at(const struct ftl_request *req, uint32_t index)
 {
-	struct nvme_dsm_range range;
+	struct nvme_dsm_range range = { .nlb = req->sectors, .slba = req->lba };
 
+	if (req->flags & FTL_FREES)
+		return range;
 	sgl_read(&req->sgl, index * (uint32_t)sizeof(range), &range, sizeof(range));
 	return range;
 }
@@ -25,7 +30,7 @@ static bool range_exists(const struct ftl *ftl, const struct nvme_dsm_range *ran
 
 static bool ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
 {
-	for (uint32_t i = 0; i < req->sectors; i++) {
+	for (uint32_t i = 0; i < range_count(req); i++) {
 		struct nvme_dsm_range range = range_at(req, i);
 
 		if (!range_exists(ftl, &range))
@@ -72,7 +77,7 @@ static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 /* False: it waits, or goes on later. */
 static bool unmap_all(struct ftl_worker *self, struct ftl_request *req)
 {
-	for (uint32_t i = 0; io_of(req)->cursor < req->sectors; i++) {
+	for (uint32_t i = 0; io_of(req)->cursor < range_count(req); i++) {
 		if (i == PIECES) {
 			io_resume(req);
 			return false;
@@ -97,7 +102,7 @@ void conv_deallocate_run(struct ftl_worker *self, struct ftl_request *req)
 			io_complete(req, NVME_LBA_OUT_OF_RANGE | NVME_DNR);
 			return;
 		}
-		if (req->sectors)
+		if (req->sectors && !(req->flags & FTL_FREES))
 			req->ready_ns = link_transfer(&self->ftl->links->to_device, clock_now_ns(), req->sgl.bytes);
 		io->step = FLUSH_WAITS;
 	}

@@ -4,10 +4,12 @@
  * * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform writes an
  * LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot. A copy counts as
  * young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The first sector decides for the
- * whole request. What the map does not know at once is cold. */
+ * whole request. What the map does not know at once is cold.
+ * * Zeros of any number come in pieces, each at the end of the queue, so that no other write waits for all of them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_write.h"
 
+#include "conventional/conv_deallocate.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 
@@ -95,7 +97,7 @@ static bool stream_advance(struct ftl_worker *self, enum place_stream stream, ui
 static void stream_accept(struct ftl_worker *self, struct zone *zone, enum place_stream stream, struct ftl_request *req)
 {
 	io_of(req)->first = io_of(req)->done;
-	io_of(req)->end = req->sectors;
+	io_of(req)->end = min_u32(req->sectors, io_of(req)->done + IO_LONG);
 	zone->ext.stream = stream;
 	if (!zone_is_open(zone->state))
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
@@ -139,6 +141,10 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 
 	if (status) {
 		io_complete(req, status);
+		return;
+	}
+	if (req->flags & FTL_FREES) {
+		io_become(self, req, FTL_DEALLOCATE);
 		return;
 	}
 	note_stall(self, io_of(req));

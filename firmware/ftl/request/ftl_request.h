@@ -30,8 +30,9 @@ enum ftl_op {
 };
 /* FTL_INSIDE: data that a read or write of the device's own moves within the device: they do not cross the link, and are not the host's.
  * FTL_AT_REST: a flush after which every active zone is CLOSED, or EMPTY if it was never written, and the media is marked as being at rest:
- * the controller shuts down. One at a time, and no other request beside it. */
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_AT_REST = 16 };
+ * the controller shuts down. One at a time, and no other request beside it.
+ * FTL_FREES: of WRITE_ZEROES: conventional sectors are deallocated, which makes zeros of them too. */
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_AT_REST = 16, FTL_FREES = 128 };
 
 /* ftl_request.protect, on a device with protection information; 0 on any other. What the controller checks: enum hz_tuple_check. */
 enum ftl_protect {

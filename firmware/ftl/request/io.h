@@ -49,6 +49,9 @@ static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl
 /* So many sectors of a request count as the host's. */
 static inline uint32_t host_sectors(const struct ftl_request *req, uint32_t sectors) { return req->flags & FTL_INSIDE ? 0 : sectors; }
 
+/* Sectors: longer than this are only writes of zeros. They let others go first whenever so many more have landed. */
+enum { IO_LONG = HZ_MAX_TRANSFER_SECTORS };
+
 struct io_queue {
 	struct ftl_request *head, *tail;
 };

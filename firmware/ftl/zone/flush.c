@@ -51,6 +51,8 @@ static void start_all(struct ftl_worker *self, const struct ftl_request *req, ui
 		struct extent *ext = buffer_owner(ftl, i);
 		struct lt_lock_node node;
 
+		if (ext && req->flags & FTL_BACKING && !extent_is_backing(ext))
+			ext = NULL;
 		plan->goal[i].ext = ext;
 		if (!ext)
 			continue;

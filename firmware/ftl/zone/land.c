@@ -49,6 +49,12 @@ static void landed_all(struct zone *zone, struct ftl_request *req)
 	io_push(&zone->durable, req);
 }
 
+/* A write that has begun in this zone is not taken apart, but when it is long. */
+static bool may_pause(const struct extent *ext, struct ftl_request *req)
+{
+	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(ext) >= IO_LONG);
+}
+
 bool zone_gives_way(const struct zone *zone)
 {
 	const struct extent *ext = &zone->ext;
@@ -58,7 +64,7 @@ bool zone_gives_way(const struct zone *zone)
 		return false;
 	if (zone->kind && zone->state == NVME_ZS_FULL)
 		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
-	return !next || (buffer_used(ext) && io_of(next)->done == 0);
+	return !next || (buffer_used(ext) && may_pause(ext, next));
 }
 
 void zone_land(struct ftl_worker *self, struct zone *zone)
@@ -68,8 +74,12 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 	while ((req = zone->writers.head) && !zone->ext.failed) {
 		uint32_t sectors;
 
-		if (!zone_can_land(self, zone) || zone_gives_way(zone))
+		if (!zone_can_land(self, zone))
 			return;
+		if (zone_gives_way(zone)) {
+			buffer_refuse(self, &zone->ext);
+			return;
+		}
 		if (zone->kind && !l2p_room(self, &zone->ext))
 			return; /* what lands changes the map at once */
 		sectors = land_some(self, zone, req);
@@ -88,11 +98,15 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	if (!ext->buffer || ext->failed || !zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
+	if (!ext->buffer || ext->failed)
+		return false;
+	if (zone_gives_way(zone) && buffer_lend(self, ext))
+		return true;
+	if (!zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
 		return false;
 	if (ext->home > ext->placed)
 		return false; /* it would take one again at once, in which to move or to program what is in SLC */
-	if (!zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
+	if (buffer_has_memory(ext) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
 	buffer_give(self, ext);
 	if (zone->kind && zone->state == NVME_ZS_FULL && ext->landed == ext->wp)

@@ -23,7 +23,7 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 
 	if (!ext->relocate || zone->move.under_way || ext->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(ext))
 		return;
-	if (throws_away(zone))
+	if (throws_away(zone) || !buffer_take(self, ext))
 		return;
 	target = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;

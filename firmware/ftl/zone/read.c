@@ -89,6 +89,15 @@ static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_
 	io_of(req)->done += sectors;
 }
 
+/* It is in the register of a die, whose cells program it, and in no buffer any more. */
+static void read_in_register(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset)
+{
+	buffer_copy_out(&zone->ext, req, offset, 1);
+	self->counters.buffer_read_sectors++;
+	answer_cross(self->ftl, req, clock_now_ns() + self->ftl->register_read_ns, 1);
+	io_of(req)->done++;
+}
+
 static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
 {
 	buffer_copy_out(&zone->ext, req, offset, sectors);
@@ -193,6 +202,8 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 			read_buffered(self, zone, req, now, min_u32(rest, zone->ext.landed - now));
 		} else if (now < zone->ext.placed) {
 			progress = read_placed(self, zone, req, now, min_u32(rest, min_u32(zone->ext.placed, buffered) - now), list);
+		} else if (staged_at(&zone->ext, now) == PPA_NONE) {
+			read_in_register(self, zone, req, now);
 		} else {
 			progress = read_staged(self, zone, req, now, min_u32(rest, buffered - now), list);
 		}

@@ -62,7 +62,7 @@ static void identify_namespace(struct hil *hil, void *page)
 	id->nsze = hil->shape.namespace_sectors;
 	id->ncap = id->nsze;
 	id->nuse = id->nsze;
-	id->dlfeat = NVME_DLFEAT_READS_ZEROES;
+	id->dlfeat = NVME_DLFEAT_READS_ZEROES | NVME_DLFEAT_WRITE_ZEROES;
 	id->mssrl = HZ_COPY_SECTORS;
 	id->mcl = HZ_COPY_SECTORS;
 	id->msrc = HZ_COPY_RANGES - 1; /* 0's based */

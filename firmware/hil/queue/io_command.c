@@ -83,6 +83,7 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 	uint16_t status = decode_write_flags(limits, sqe, req);
 
 	req->op = FTL_WRITE_ZEROES;
+	req->flags |= sqe->cdw12 & NVME_RW_DEAC ? FTL_FREES : 0;
 	return status ? status : decode_range(limits, sqe, req);
 }
 

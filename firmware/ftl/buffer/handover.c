@@ -1,0 +1,307 @@
+/* Banks change hands. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "buffer/handover.h"
+
+#include "buffer/flush_unit.h"
+#include "buffer/superpage.h"
+#include "lt/arena.h"
+#include "tsu/tsu.h"
+
+static struct bank *bank_choice(const struct superpage_pool *pool, const struct extent *ext)
+{
+	return &pool->bank[extent_is_backing(ext) ? pool->of_stream[ext->stream] : pool->choose(pool, ext)];
+}
+
+/* What it has under way stays where it is. */
+static void bank_bind(struct extent *ext, struct bank *bank)
+{
+	if (!ext->buffer) {
+		struct write_buffer *buffer = bank->at_hand;
+
+		bank->at_hand = NULL;
+		buffer->bank = bank;
+		units_bind(ext, buffer);
+		return;
+	}
+	ext->buffer->bank = bank;
+	ext->buffer->used = 0;
+	units_note_fill(ext);
+}
+
+/* --- fair --- */
+
+static struct bank *bank_ask(struct superpage_pool *pool, struct extent *ext, struct extent **owner)
+{
+	struct lt_lock_node node;
+	struct bank *bank;
+
+	lt_lock_acquire(&pool->lock, &node);
+	bank = bank_choice(pool, ext);
+	*owner = bank->owner;
+	if (!*owner) {
+		bank->owner = ext;
+		lt_tell_had(HZ_LOGICAL_BUFFER);
+	} else {
+		waiter_ask(&bank->queue, &ext->for_buffer, HZ_LOGICAL_BUFFER, bank->index);
+		lt_add(&bank->waiting, 1);
+	}
+	lt_lock_release(&pool->lock, &node);
+	return bank;
+}
+
+/* Who has it is kicked to give way. */
+static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
+{
+	struct extent *owner;
+	struct bank *bank;
+
+	if (ext->for_buffer.queued)
+		return false;
+	bank = bank_ask(self->ftl->buffers, ext, &owner);
+	ext->for_buffer.queued = owner;
+	if (!owner) {
+		bank_bind(ext, bank);
+		return true;
+	}
+	self->counters.waits_buffer++;
+	extent_kick(self, owner);
+	return false;
+}
+
+void bank_granted(struct extent *ext)
+{
+	uint32_t bank = (uint32_t)lt_swap(&ext->for_buffer.granted, 0);
+
+	if (!bank)
+		return;
+	ext->for_buffer.queued = false;
+	bank_bind(ext, &ext->ftl->buffers->bank[bank - 1]);
+}
+
+/* Class BUFFER held: who is next, or NULL. */
+static struct waiter *bank_pass_on(struct bank *bank)
+{
+	struct waiter *next = waiter_pop(&bank->queue);
+
+	bank->owner = next ? next->ext : NULL;
+	if (next) {
+		lt_tell_had(HZ_LOGICAL_BUFFER);
+		lt_add(&bank->waiting, (uint64_t)-1);
+		lt_store(&next->granted, bank->index + 1);
+	}
+	return next;
+}
+
+/* --- polled --- */
+
+static void poll_again(struct lt_timer *timer);
+
+/* A timer that is armed may be another hart's, and fire too soon: then it is armed anew. */
+static void poll_arm(struct ftl_worker *self, struct poll *poll)
+{
+	if (poll->armed)
+		return;
+	poll->armed = true;
+	poll->worker = self;
+	lt_timer_arm(&poll->timer, poll->next_ns, poll_again);
+}
+
+static void poll_later(struct ftl_worker *self, struct poll *poll)
+{
+	poll->next_ns = clock_now_ns() + self->ftl->cfg->buffer_poll_ns;
+	poll_arm(self, poll);
+}
+
+/* Class BUFFER held. */
+static void poll_count(struct poll *poll, struct bank *bank)
+{
+	if (poll->waits == bank)
+		return;
+	if (poll->waits) {
+		lt_logical_wait_ended(&poll->ext->for_buffer);
+		lt_add(&poll->waits->waiting, (uint64_t)-1);
+	}
+	poll->waits = bank;
+	if (bank) {
+		lt_logical_wait(HZ_LOGICAL_BUFFER, bank->index, &poll->ext->for_buffer);
+		lt_add(&bank->waiting, 1);
+	}
+}
+
+static struct bank *poll_ask(struct superpage_pool *pool, struct poll *poll, struct extent **owner)
+{
+	struct lt_lock_node node;
+	struct bank *bank;
+
+	lt_lock_acquire(&pool->lock, &node);
+	bank = bank_choice(pool, poll->ext);
+	*owner = bank->owner;
+	poll_count(poll, *owner ? bank : NULL);
+	if (!*owner) {
+		bank->owner = poll->ext;
+		lt_tell_had(HZ_LOGICAL_BUFFER);
+	}
+	lt_lock_release(&pool->lock, &node);
+	return bank;
+}
+
+static bool take_or_poll(struct ftl_worker *self, struct extent *ext)
+{
+	struct poll *poll = &self->ftl->buffers->poll[ext->index];
+	struct extent *owner;
+	struct bank *bank;
+
+	poll->asked = true;
+	if (clock_now_ns() < poll->next_ns) {
+		poll_arm(self, poll);
+		return false;
+	}
+	bank = poll_ask(self->ftl->buffers, poll, &owner);
+	if (!owner) {
+		bank_bind(ext, bank);
+		return true;
+	}
+	self->counters.waits_buffer++;
+	poll_later(self, poll);
+	extent_kick(self, owner);
+	return false;
+}
+
+/* Nobody wants it here any more: the write was taken back. */
+static void poll_stop(struct superpage_pool *pool, struct poll *poll)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&pool->lock, &node);
+	poll_count(poll, NULL);
+	lt_lock_release(&pool->lock, &node);
+}
+
+static void poll_again(struct lt_timer *timer)
+{
+	struct poll *poll = (struct poll *)timer;
+	struct ftl_worker *self = poll->worker;
+	struct lt_lock_node node;
+
+	if (tsu_is_off(self->ftl->tsu))
+		return; /* nobody gives anything away any more */
+	lt_lock_acquire(&poll->ext->lock, &node);
+	poll->armed = poll->asked = false;
+	extent_pump(self, poll->ext);
+	if (poll->waits && !poll->asked)
+		poll_stop(self->ftl->buffers, poll);
+	lt_lock_release(&poll->ext->lock, &node);
+}
+
+static bool banks_are_polled(const struct ftl *ftl) { return ftl->cfg->buffer_handover == HZ_HANDOVER_POLLED; }
+
+void bank_refuse(struct ftl_worker *self, struct extent *ext)
+{
+	struct poll *poll = banks_are_polled(self->ftl) && !extent_is_backing(ext) ? &self->ftl->buffers->poll[ext->index] : NULL;
+
+	if (poll && clock_now_ns() >= poll->next_ns)
+		poll_later(self, poll);
+}
+
+/* --- both --- */
+
+bool bank_take(struct ftl_worker *self, struct extent *ext)
+{
+	if (ext->buffer && ext->buffer->bank)
+		return true;
+	if (banks_are_polled(self->ftl) && !extent_is_backing(ext))
+		return take_or_poll(self, ext);
+	return take_or_queue(self, ext);
+}
+
+static void spare_put(struct superpage_pool *pool, struct write_buffer *buffer)
+{
+	buffer->next_spare = pool->spare;
+	pool->spare = buffer;
+}
+
+/* Class BUFFER held: nobody fills the buffer. */
+static void bank_put(struct superpage_pool *pool, struct bank *bank, struct write_buffer *buffer)
+{
+	if (bank && !bank->at_hand)
+		bank->at_hand = buffer;
+	else
+		spare_put(pool, buffer);
+}
+
+void bank_give(struct ftl_worker *self, struct extent *ext)
+{
+	struct superpage_pool *pool = self->ftl->buffers;
+	struct write_buffer *buffer = ext->buffer;
+	struct waiter *next = NULL;
+	struct lt_lock_node node;
+	struct bank *bank;
+
+	if (!buffer)
+		return;
+	bank = buffer->bank;
+	units_drop(self, ext);
+	buffer->bank = NULL;
+	lt_lock_acquire(&pool->lock, &node);
+	buffer->lent = NULL;
+	bank_put(pool, bank, buffer);
+	if (bank)
+		next = bank_pass_on(bank);
+	lt_lock_release(&pool->lock, &node);
+	if (next)
+		extent_kick(self, next->ext);
+}
+
+/* Class BUFFER held: is there a buffer for the bank's next owner? */
+static bool bank_refill(struct superpage_pool *pool, struct bank *bank)
+{
+	if (!bank->at_hand && pool->spare) {
+		bank->at_hand = pool->spare;
+		pool->spare = bank->at_hand->next_spare;
+	}
+	return bank->at_hand;
+}
+
+/* What has been staged of a unit that is not complete is read back before that is programmed. */
+bool bank_lend(struct ftl_worker *self, struct extent *ext)
+{
+	struct superpage_pool *pool = self->ftl->buffers;
+	struct bank *bank = ext->buffer->bank;
+	struct waiter *next = NULL;
+	struct lt_lock_node node;
+	bool can;
+
+	lt_store(&bank->fill, 0);
+	lt_lock_acquire(&pool->lock, &node);
+	can = bank_refill(pool, bank);
+	if (can) {
+		ext->buffer->lent = ext;
+		next = bank_pass_on(bank);
+	}
+	lt_lock_release(&pool->lock, &node);
+	if (!can)
+		return false;
+	ext->buffer->bank = NULL;
+	ext->resident = ext->landed;
+	if (next)
+		extent_kick(self, next->ext);
+	return true;
+}
+
+void handover_init(struct ftl *ftl, struct arena *arena)
+{
+	struct superpage_pool *pool = ftl->buffers;
+
+	pool->bank = arena_alloc(arena, pool->count, sizeof(*pool->bank), "banks of write buffers");
+	for (uint32_t i = 0; i < pool->buffers; i++) {
+		if (i >= pool->count)
+			spare_put(pool, &pool->buffer[i]);
+		else
+			pool->bank[i] = (struct bank){ .index = i, .at_hand = &pool->buffer[i] };
+	}
+	if (!banks_are_polled(ftl))
+		return;
+	pool->poll = arena_alloc(arena, ftl->zone_count, sizeof(*pool->poll), "polls of write buffers");
+	for (uint32_t i = 0; i < ftl->zone_count; i++)
+		pool->poll[i].ext = ftl->extent[i];
+}
