@@ -36,15 +36,6 @@ void vc_account_thaw(const struct vc_hart *h)
 		*accounts[h->index].counts = accounts[h->index].outside;
 }
 
-uint64_t vc_account_spin(unsigned hart)
-{
-	uint64_t sum = 0;
-
-	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
-		sum += accounts[hart].spin[c];
-	return sum;
-}
-
 static void total(const struct vc_hart *h, struct totals *out)
 {
 	const struct account *a = &accounts[h->index];

@@ -23,8 +23,6 @@ void vc_account_freeze(const struct vc_hart *h);
 void vc_account_thaw(const struct vc_hart *h);
 /* HZ_VC_LOCK_EVENT. */
 void vc_account_event(struct vc_hart *h);
-/* Cycles that the hart has spun so far. */
-uint64_t vc_account_spin(unsigned hart);
 /* A member of a JSON object, "accounts". */
 void vc_account_write_json(FILE *out);
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "ledger_report.h"
 #include "logical.h"
+#include "past.h"
 #include "request.h"
 
 enum { MOST_HELD = 16 };
@@ -159,6 +160,7 @@ void vc_ledger_event(struct vc_hart *h)
 		return begin_anew();
 	if (slot->arg0 == HZ_VC_LOCKS_REPORTED)
 		return vc_ledger_keep();
+	vc_past_event(h, (enum hz_vc_lock_event)slot->arg0, slot->arg1);
 	lock = vc_table_at(&vc_ledger.locks, slot->arg1);
 	switch ((enum hz_vc_lock_event)slot->arg0) {
 	case HZ_VC_LOCK_ASKED: return ask(h, lock, now_ns);

@@ -92,7 +92,7 @@ void vc_logical_event(const struct vc_hart *h, uint64_t now_ns)
 	const struct hz_vc_slot *slot = h->slot;
 	struct logical_waiter *waiter = vc_table_at(&waiters, slot->arg2);
 
-	vc_request_waits(h, slot->arg2, slot->arg0 == HZ_VC_LOGICAL_ASKED);
+	vc_request_waits(h, slot->arg2, slot->arg0 == HZ_VC_LOGICAL_ASKED ? slot->arg1 : 0);
 
 	if (waiter->lock)
 		wait_ends(waiter, now_ns);
@@ -117,6 +117,8 @@ static const char *const names[] = {
 #define HZ_LOGICAL_LOCK(constant, name, ...) #name,
 #include "logical_locks.def"
 };
+
+const char *vc_logical_class_name(uint64_t number) { return number < HZ_LOGICAL_LOCKS ? names[number] : "other"; }
 
 static uint64_t sum_of(const uint64_t *counts)
 {

@@ -5,10 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "account.h"
 #include "clock.h"
+#include "critical.h"
 #include "histogram.h"
 #include "memory.h"
+#include "past.h"
 #include "registers.h"
 #include "table.h"
 
@@ -19,12 +20,14 @@ enum doing { NOTHING, WORKED_AT, LEFT, LINKS, DONE };
 struct request {
 	uint64_t tag; /* its address */
 	enum doing doing;
-	unsigned hart; /* that works at it */
-	bool waits;
+	unsigned hart;      /* that works at it, or did last */
+	uint64_t worked;    /* … until then, which is accounted for later */
+	bool waits;         /* for a logical lock, or its turn … */
+	uint64_t lock;      /* … this one; 0: its turn */
 	uint64_t begun, at; /* fetched; accounted for until then */
-	uint64_t spun;      /* by the hart, when it began to work at it */
 	uint64_t read[3];   /* the flash read that the next RUN follows: cells begin, channel begins, all at hand; 0: none */
 	uint64_t part[PARTS];
+	struct vc_shares shares;
 };
 
 /* Requests by their time: sums of each bucket, so that the slow ones can be told from all. */
@@ -46,54 +49,67 @@ static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 	return to > from ? to - from : 0;
 }
 
-/* It was out of any hart's hands since r->at. */
-static void add_gap(struct request *r, uint64_t now)
+static void spins(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((struct request *)r)->shares, lock, VC_SPUN, cycles); }
+static void holds(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((struct request *)r)->shares, lock, VC_HELD, cycles); }
+static void is_behind(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((struct request *)r)->shares, lock, VC_BEHIND, cycles); }
+
+/* A hart worked at it since r->at. */
+static void add_work(struct request *r, uint64_t end)
+{
+	uint64_t spun = vc_past_times(r->hart, VC_PAST_SPUN, r->at, end, spins, r);
+
+	vc_past_times(r->hart, VC_PAST_HELD, r->at, end, holds, r);
+	r->part[SPIN] += spun;
+	r->part[COMPUTE] += end - r->at - spun;
+	r->at = end;
+}
+
+/* It was out of any hart's hands since r->at; what comes after a flash read is the queue of the hart that asks. */
+static void add_gap(const struct vc_hart *h, struct request *r, uint64_t now)
 {
 	uint64_t cells = overlap(r->at, now, r->read[0], r->read[1]), channel = overlap(r->at, now, r->read[1], r->read[2]);
-	uint64_t before = overlap(r->at, now, 0, r->read[0]);
+	uint64_t before = overlap(r->at, now, 0, r->read[0]), queued = now - r->at - before - cells - channel;
 
 	r->part[FLASH] += cells;
 	r->part[CHANNEL] += channel;
 	r->part[FLASH_QUEUE] += before;
-	r->part[QUEUED] += now - r->at - before - cells - channel;
+	r->part[QUEUED] += queued;
+	if (queued)
+		vc_past_times(h->index, VC_PAST_SPUN, now - queued, now, is_behind, r);
 	memset(r->read, 0, sizeof(r->read));
 }
 
-/* A hart that has passed a request on runs ahead to its next order point, so it may tell that it left before the next one tells that
- * it took over at an earlier time: what it did with the request ended then. */
-static void give_back(struct request *r, uint64_t now)
+static void add_wait(struct request *r, uint64_t now)
 {
-	if (now >= r->at)
-		return;
-	r->part[COMPUTE] -= r->at - now;
-	r->at = now;
+	r->part[LOGICAL] += now - r->at;
+	vc_share_add(&r->shares, VC_LOGICAL_LOCK(r->lock), VC_WAITED, now - r->at);
 }
 
-/* Accounts for everything until now. */
-static void settle(struct request *r, uint64_t now)
+/* What a hart did with it last. A hart that has passed a request on runs ahead to its next order point, so it may tell that it left
+ * before the next one tells that it took over at an earlier time: what it did with the request ended then. */
+static void settle_work(struct request *r, uint64_t now)
 {
-	uint64_t spun;
+	uint64_t end = r->doing != WORKED_AT && r->worked < now ? r->worked : now;
 
-	give_back(r, now);
+	if (r->worked <= r->at && r->doing != WORKED_AT)
+		return;
+	if (end > r->at)
+		add_work(r, end);
+	r->worked = 0;
+}
 
-	switch (r->doing) {
-	case NOTHING: break;
-	case WORKED_AT:
-		spun = vc_account_spin(r->hart) - r->spun;
-		spun = spun < now - r->at ? spun : now - r->at;
-		r->part[SPIN] += spun;
-		r->part[COMPUTE] += now - r->at - spun;
-		r->spun += spun;
-		break;
-	case LINKS: r->part[LINK] += now - r->at; break;
-	case LEFT:
-	case DONE:
-		if (r->waits)
-			r->part[LOGICAL] += now - r->at;
-		else
-			add_gap(r, now);
-		break;
-	}
+/* Accounts for everything until now; h tells. */
+static void settle(const struct vc_hart *h, struct request *r, uint64_t now)
+{
+	if (r->doing == NOTHING || now < r->at)
+		return;
+	settle_work(r, now);
+	if (r->doing == LINKS)
+		r->part[LINK] += now - r->at;
+	else if (r->doing != WORKED_AT && r->waits)
+		add_wait(r, now);
+	else if (r->doing != WORKED_AT)
+		add_gap(h, r, now);
 	r->at = now;
 }
 
@@ -101,12 +117,11 @@ static void work_at(const struct vc_hart *h, struct request *r)
 {
 	r->doing = WORKED_AT;
 	r->hart = h->index;
-	r->spun = vc_account_spin(h->index);
 }
 
 static void begin(const struct vc_hart *h, struct request *r, uint64_t now)
 {
-	*r = (struct request){ .tag = r->tag, .begun = now, .at = now };
+	*r = (struct request){ .tag = r->tag, .begun = now, .at = now, .shares = { .at = r->shares.at, .room = r->shares.room } };
 	work_at(h, r);
 }
 
@@ -114,21 +129,22 @@ static void leave(const struct vc_hart *h, struct request *r, enum doing doing, 
 {
 	if (r->doing != WORKED_AT || r->hart != h->index)
 		return;
-	settle(r, now);
+	r->worked = now;
 	r->doing = doing;
 }
 
 /* What no hart had, and the FTL resumes or has done on its own, waited there, be it that a flash read has just been told. */
-static void end_stay(struct request *r, uint64_t now)
+static void end_stay(const struct vc_hart *h, struct request *r, uint64_t now)
 {
 	r->waits |= r->doing == LEFT && !r->read[2];
-	settle(r, now);
+	settle(h, r, now);
 	r->waits = false;
+	r->lock = 0;
 }
 
-static void done(struct request *r, uint64_t now)
+static void done(const struct vc_hart *h, struct request *r, uint64_t now)
 {
-	end_stay(r, now);
+	end_stay(h, r, now);
 	r->doing = DONE;
 }
 
@@ -139,18 +155,20 @@ static void note_read(struct request *r, const struct hz_vc_slot *slot)
 	r->read[2] = vc_duration_cycles(slot->arg2);
 }
 
-static void end(struct request *r, enum kind kind, uint64_t now)
+static void end(const struct vc_hart *h, struct request *r, enum kind kind, uint64_t now)
 {
 	uint64_t cycles = now - r->begun;
-	struct slice *slice = &kinds[kind].bucket[vc_histogram_bucket(cycles)];
+	unsigned bucket = vc_histogram_bucket(cycles);
+	struct slice *slice = &kinds[kind].bucket[bucket];
 
-	settle(r, now);
+	settle(h, r, now);
 	r->doing = NOTHING;
 	vc_histogram_add(&kinds[kind].time, cycles);
 	slice->count++;
 	slice->cycles += cycles;
 	for (unsigned i = 0; i < PARTS; i++)
 		slice->part[i] += r->part[i];
+	vc_critical_count(kind, bucket, &r->shares);
 }
 
 /* Which event, and which register has the address, the instruction itself says. */
@@ -173,35 +191,50 @@ void vc_request_event(const struct vc_hart *h)
 	if (r->doing == NOTHING)
 		return; /* of the device itself */
 	switch (insn >> 20) {
-	case HZ_VC_RUN: settle(r, now); return work_at(h, r);
+	case HZ_VC_RUN: settle(h, r, now); return work_at(h, r);
 	case HZ_VC_LEFT: return leave(h, r, LEFT, now);
 	case HZ_VC_LINKS: return leave(h, r, LINKS, now);
-	case HZ_VC_DONE: return done(r, now);
+	case HZ_VC_DONE: return done(h, r, now);
 	case HZ_VC_FLASH_READ: return note_read(r, h->slot);
-	case HZ_VC_ENDS_READ: return end(r, READS, now);
-	case HZ_VC_ENDS_WRITE: return end(r, WRITES, now);
+	case HZ_VC_ENDS_READ: return end(h, r, READS, now);
+	case HZ_VC_ENDS_WRITE: return end(h, r, WRITES, now);
 	}
 }
 
-void vc_request_waits(const struct vc_hart *h, uint64_t address, bool waits)
+void vc_request_waits(const struct vc_hart *h, uint64_t address, uint64_t lock)
 {
 	struct request *r = vc_table_find(&requests, address);
 
 	if (!r || r->doing == NOTHING)
 		return;
-	if (waits)
-		r->waits = true;
-	else if (r->doing != WORKED_AT)
-		end_stay(r, vc_clock(h));
-	else
-		r->waits = false;
+	if (r->doing != WORKED_AT && (!lock || r->waits))
+		end_stay(h, r, vc_clock(h));
+	r->waits = lock != 0;
+	r->lock = lock;
 }
 
-void vc_request_begin_anew(void) { memset(kinds, 0, sizeof(kinds)); }
+uint64_t vc_request_oldest(void)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint64_t i = 0; i < requests.slots; i++) {
+		const struct request *r = vc_table_entry(&requests, i);
+
+		if (r && r->doing != NOTHING && r->at < oldest)
+			oldest = r->at;
+	}
+	return oldest;
+}
+
+void vc_request_begin_anew(void)
+{
+	memset(kinds, 0, sizeof(kinds));
+	vc_critical_begin_anew();
+}
 
 /* --- report --- */
 
-static void write_slice(FILE *out, const char *name, const struct slice *slice)
+static void write_slice(FILE *out, const char *name, enum kind kind, unsigned bucket, const struct slice *slice)
 {
 	uint64_t error = slice->cycles;
 
@@ -210,7 +243,9 @@ static void write_slice(FILE *out, const char *name, const struct slice *slice)
 		fprintf(out, ", \"%s\": %" PRIu64, part_names[i], slice->part[i]);
 		error -= slice->part[i];
 	}
-	fprintf(out, ", \"error\": %" PRId64 "}", (int64_t)error);
+	fprintf(out, ", \"error\": %" PRId64, (int64_t)error);
+	vc_critical_write_json(out, kind, bucket, slice->cycles);
+	fprintf(out, "}");
 }
 
 /* From the bucket on that has the value of this rank. */
@@ -218,6 +253,7 @@ static void write_slowest(FILE *out, const char *name, enum kind kind, unsigned 
 {
 	uint64_t wanted = (kinds[kind].time.total * permille + 999) / 1000, below = 0;
 	struct slice sum = { 0 };
+	unsigned first = VC_HISTOGRAM_BUCKETS;
 
 	for (unsigned i = 0; i < VC_HISTOGRAM_BUCKETS; i++) {
 		const struct slice *slice = &kinds[kind].bucket[i];
@@ -225,12 +261,13 @@ static void write_slowest(FILE *out, const char *name, enum kind kind, unsigned 
 		below += slice->count;
 		if (below < wanted)
 			continue;
+		first = i < first ? i : first;
 		sum.count += slice->count;
 		sum.cycles += slice->cycles;
 		for (unsigned p = 0; p < PARTS; p++)
 			sum.part[p] += slice->part[p];
 	}
-	write_slice(out, name, &sum);
+	write_slice(out, name, kind, first, &sum);
 }
 
 void vc_request_write_json(FILE *out)

@@ -18,6 +18,7 @@ constexpr const char *all_kinds[] = {"read", "write", "flush", "zone", "gc_read"
 constexpr const char *points[] = {"min", "p50", "p90", "p99", "p999", "max"};
 constexpr const char *point_names[] = {"least", "p50", "p90", "p99", "p99.9", "most"};
 constexpr const char *request_parts[] = {"cycles", "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"};
+constexpr const char *lock_parts[] = {"spin", "held", "behind", "waits"};
 constexpr size_t most_locks = 12;
 
 std::string words(const json &value)
@@ -124,6 +125,24 @@ void add_requests(Page &page, const json &requests, double mhz)
 	page.table(header, rows);
 }
 
+// Of all requests of a kind, the locks that have most of their time.
+void add_locks_of_requests(Page &page, const json &requests)
+{
+	std::vector<Row> rows;
+	for (const json &kind : requests)
+		for (const json &lock : kind["all"]["locks"]) {
+			Row row{words(kind["kind"]) + "s", words(lock["class"]) + " " + words(lock["index"])};
+			for (const char *part : lock_parts)
+				row.push_back(short_number(percent(lock.value(part, json(0)), kind["all"]["cycles"])));
+			rows.push_back(row);
+		}
+	if (rows.empty())
+		return;
+	page.text("Locks on the way of requests, in % of their time: a hart that works at the request spins for the lock or holds it; the "
+		  "request is queued behind a hart that spins for it; it waits for a logical lock, or its turn at its zone.");
+	page.table({"requests", "lock", "spin", "held", "behind", "waits"}, rows);
+}
+
 json ledger_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
 
 void add_harts(Page &page, const json &result)
@@ -142,6 +161,7 @@ void add_harts(Page &page, const json &result)
 	if (const json ledger = ledger_of(result); ledger.is_object()) {
 		add_accounts(page, ledger["accounts"]);
 		add_requests(page, ledger["requests"], result["vclock"]["parameters"]["mhz"].get<double>());
+		add_locks_of_requests(page, ledger["requests"]);
 	}
 }
 

@@ -3,7 +3,7 @@ whom, what is taken while what is held, and what is waited for in a queue instea
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot
 
-MOST_BLAMES = MOST_LOCKS = 8
+MOST_BLAMES = MOST_LOCKS = MOST_OF_REQUESTS = 8
 RANKS = ("p50", "p90", "p99", "p999", "max")
 COLUMNS = ("waits", "wait mean", "p50", "p90", "p99", "p99.9", "max", "hold mean", "p50", "p99", "p99.9", "max")
 
@@ -31,6 +31,16 @@ def requests(result):
             for kind in result["vclock"]["locks"]["requests"] for name in ("all", "p99", "p999")]
 
 
+LOCK_PARTS = ("spin", "held", "behind", "waits")
+
+
+def of_requests(result):
+    """The locks that have most of the requests' way: (kind, slice) → share in all, and of it the parts."""
+    return [{"kind": kind["kind"], "slice": name, "lock": f"{lock['class']} {lock['index']}", "share": lock["share"],
+             **{part: lock.get(part, 0) / kind[name]["cycles"] for part in LOCK_PARTS}}
+            for kind in result["vclock"]["locks"]["requests"] for name in ("all", "p99", "p999") for lock in kind[name]["locks"][:MOST_OF_REQUESTS]]
+
+
 def of_run(result):
     """Of one run; None where its device keeps no statistics of holds."""
     ledger = result["vclock"].get("locks")
@@ -41,7 +51,7 @@ def of_run(result):
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
             "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
             "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"],
-            "work": work_by_role(result), "requests": requests(result)}
+            "work": work_by_role(result), "requests": requests(result), "ways": of_requests(result)}
 
 
 def place(symbol):
@@ -68,6 +78,11 @@ def work_table(ledger):
 def requests_table(ledger):
     return ["requests", "of them", "count", "µs in all", *PARTS[1:]], [[r["kind"], r["slice"], r["count"], *(r[part] for part in PARTS)]
                                                                      for r in ledger["requests"]]
+
+
+def ways_table(ledger):
+    return (["requests", "of them", "lock", "% of their time", *LOCK_PARTS],
+            [[way["kind"], way["slice"], way["lock"], 100 * way["share"], *(100 * way[part] for part in LOCK_PARTS)] for way in ledger["ways"]])
 
 
 def logical_table(ledger):
@@ -150,6 +165,9 @@ def show(page, name, workers, ledger):
     page.table(*work_table(ledger))
     page.text("Mean µs of a request, of all and of the slowest, from its fetch to its completion.")
     page.table(*requests_table(ledger))
+    page.text("Locks on the way of requests, in % of their time: a hart that works at the request spins for the lock, or holds it; the request is "
+              "queued behind a hart that spins for it; it waits for a logical lock (turn: at its zone, for nothing that has a name).")
+    page.table(*ways_table(ledger))
     if ledger["logical"]:
         page.text("Logical locks: what requests and zones wait for in a queue, not in a spin.")
         page.table(*logical_table(ledger))

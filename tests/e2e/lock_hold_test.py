@@ -13,6 +13,7 @@ MIXED = (TOP / "configs" / "workloads" / "mixed.yaml").read_text()
 PAPER = (TOP / "configs" / "devices" / "conzone-paper.yaml").read_text()
 # In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. The others: a few words.
 MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000, "global": 100000}
+PARTS = ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical")
 
 
 # Overwrites in place, so that conventional zones are collected while others read; the map of this device lies in flash.
@@ -91,7 +92,8 @@ class LockHold(unittest.TestCase):
             of_host = result["totals"][kind["kind"]]
             for name in ("all", "p99", "p999"):
                 self.assertEqual(kind[name]["error"], 0)
-                self.assertEqual(sum(n for part, n in kind[name].items() if part not in ("count", "cycles", "error")), kind[name]["cycles"])
+                self.assertEqual(sum(kind[name][part] for part in PARTS), kind[name]["cycles"])
+                self.check_path(kind[name])
             self.assertEqual(kind["all"]["count"], of_host["ops"])
             mean = kind["all"]["cycles"] / kind["all"]["count"]
             self.assertTrue(0.98 * of_host["latency_ns"]["mean"] <= mean <= of_host["latency_ns"]["mean"], kind["kind"])
@@ -102,6 +104,20 @@ class LockHold(unittest.TestCase):
         self.assertGreater(min(reads[part] for part in ("flash", "channel", "flash_queue", "queued", "compute", "link", "logical")), 0)
         self.assertGreater(writes["logical"], 0.9 * result["ftl"]["conventional_stall_ns"])
         self.assertEqual(writes["flash"], 0)
+
+    def check_path(self, slice_):
+        """What the locks have of the requests' way is in its parts: all of spin and logical, some of compute and of queued."""
+        spin, logical = ([c for c in slice_["lock_classes"] if c["logical"] == kind] for kind in (False, True))
+        self.assertEqual(sum(c["spin"] for c in spin), slice_["spin"])
+        self.assertEqual(sum(c["waits"] for c in logical), slice_["logical"])
+        held, behind = (sum(c[part] for c in spin) for part in ("held", "behind"))
+        self.assertTrue(0 < held <= slice_["compute"] and 0 <= behind <= slice_["queued"], (held, behind))
+        for c in slice_["lock_classes"]:
+            cycles = sum(c[part] for part in ("spin", "held", "behind", "waits") if part in c)
+            self.assertAlmostEqual(c["share"], cycles / slice_["cycles"], places=5)
+            of_class = [lock["share"] for lock in slice_["locks"] if (lock["class"], lock["logical"]) == (c["class"], c["logical"])]
+            self.assertLessEqual(sum(of_class), c["share"] + 1e-5)
+        self.assertEqual([lock["share"] for lock in slice_["locks"]], sorted((lock["share"] for lock in slice_["locks"]), reverse=True))
 
     def check_logical(self, result):
         """Waits for logical locks, told one by one, are those that the FTL counts."""

@@ -62,7 +62,10 @@ class LockScaling(unittest.TestCase):
         for request in ledger["requests"]:
             parts = sum(request[part] for part in ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"))
             self.assertAlmostEqual(parts, request["cycles"], places=6)
-        for head in ("logical lock", "stalls", "flash_queue"):
+        for way in ledger["ways"]:
+            self.assertAlmostEqual(sum(way[part] for part in ("spin", "held", "behind", "waits")), way["share"], places=5)
+        self.assertIn("zone", {way["lock"].split()[0] for way in ledger["ways"] if way["held"]})
+        for head in ("logical lock", "stalls", "flash_queue", "behind"):
             self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")

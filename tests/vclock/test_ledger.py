@@ -86,7 +86,14 @@ class Ledger(ProbeCase):
             for part in ("all", "p99", "p999"):
                 self.assertEqual((request[part]["count"], request[part]["error"]), (1, 0))
                 self.assertEqual(request[part], request["all"])
-        return {request["kind"]: {part: cycles // 1000 for part, cycles in request["all"].items() if cycles >= 1000} for request in found}
+        self.locks = found[0]["all"]["locks"]
+        return {request["kind"]: {part: cycles // 1000 for part, cycles in request["all"].items() if part not in ("lock_classes", "locks") and cycles >= 1000}
+                for request in found}
+
+    def of_locks(self):
+        """(class, index) → what it has of the last request's way, in µs"""
+        return {(lock["class"], lock["index"]): {part: lock[part] // 1000 for part in ("spin", "held", "behind", "waits") if lock.get(part, 0) >= 1000}
+                for lock in self.locks if lock["share"] > 0.01}
 
     def test_a_request_s_time(self):
         """Its clock begins at some µs, so the flash's times are far apart: the hart is away from 100 to 1100 µs, or a little later."""
@@ -105,6 +112,20 @@ class Ledger(ProbeCase):
                 (DONE, 0, req, 0, 0), passes(4000), (RUN, 0, req, 0, 0), (ENDS_WRITE, 0, req, 0, 0)]
         found = self.of_requests(jobs)
         self.assertEqual(found, {"write": {"cycles": 64, "spin": 7, "logical": 50, "queued": 7}})
+        self.assertEqual(self.of_locks(), {("slc", 0): {"spin": 7}, (LOGICAL[0], 1): {"waits": 20}, ("turn", 0): {"waits": 30}})
+
+    def test_locks_on_a_request_s_way(self):
+        """Of nested locks the inner one counts; what it holds after the hart has left is no part of it; who queues for a hart is behind
+        what that hart waits for, but not what it holds."""
+        req, zone, slc, l2p = 0x80001000, lock(0, 3), lock(4, 0), lock(3, 9)
+        jobs = [(FETCHED, 0, req, 0, 0), passes(1000), tell("LOCK_GOT", zone), passes(2000), tell("LOCK_GOT", slc), passes(4000),
+                tell("LOCK_ASKED", l2p), passes(8000), tell("LOCK_WAITED", l2p), tell("LOCK_GOT", l2p), passes(16000), tell("LOCK_GIVEN", l2p),
+                tell("LOCK_GIVEN", slc), passes(32000), (LEFT, 0, req, 0, 0), (DONE, 0, req, 0, 0), passes(64000), tell("LOCK_GIVEN", zone),
+                tell("LOCK_ASKED", zone), passes(128000), tell("LOCK_WAITED", zone), tell("LOCK_GOT", zone), (RUN, 0, req, 0, 0), (ENDS_WRITE, 0, req, 0, 0)]
+        found = self.of_requests(jobs)["write"]
+        self.assertEqual({part: found[part] for part in ("cycles", "compute", "spin", "queued")},
+                         {"cycles": 255, "compute": 55, "spin": 8, "queued": 192})
+        self.assertEqual(self.of_locks(), {("zone", 3): {"held": 34, "behind": 128}, ("slc", 0): {"held": 4}, ("l2p", 9): {"spin": 8, "held": 16}})
 
     def test_it_takes_no_time(self):
         jobs = [(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", lock(0, 1), 0x80001000), passes(100), tell("LOGICAL_ENDED", 0, 0x80001000)]
