@@ -48,6 +48,8 @@ static inline bool buffer_take(struct ftl_worker *self, struct extent *ext) { re
 static inline void buffer_granted(struct extent *ext) { ext->ftl->buffer_ops->granted(ext); }
 /* Requires buffer_quiet, and that nothing in it matters any more. */
 static inline void buffer_give(struct ftl_worker *self, struct extent *ext) { self->ftl->buffer_ops->give(self, ext); }
+/* May memory change hands while something is under way? Else buffer_lend is not worth a call. */
+static inline bool banks_are_lent(const struct ftl *ftl) { return ftl->cfg->buffer_release == HZ_RELEASE_TRANSFERRED; }
 /* Bound, and somebody waits: what the extent has is somebody else's before buffer_quiet, if that can be. What is under way goes on. */
 static inline bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return self->ftl->buffer_ops->lend(self, ext); }
 /* Bound: not lent? */
@@ -86,7 +88,8 @@ static inline void buffer_program(struct ftl_worker *self, struct extent *ext) {
 /* Copy what is not to the SLC log if somebody waits for its durability (flush_to), or if the buffer must be given away. */
 static inline void buffer_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 {
-	self->ftl->buffer_ops->stage(self, ext, gives_way);
+	if (gives_way || ext->flush_to > ext->staged)
+		self->ftl->buffer_ops->stage(self, ext, gives_way);
 }
 /* Nothing is on its way to flash; so it is if the extent is not bound. */
 static inline bool buffer_quiet(const struct extent *ext) { return ext->ftl->buffer_ops->quiet(ext); }

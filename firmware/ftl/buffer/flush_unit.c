@@ -257,15 +257,11 @@ static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
 }
 
 /* Sectors are folded into the oldest unit only. */
-void units_program(struct ftl_worker *self, struct extent *ext)
+static void program_complete(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
 	struct flush_unit *unit;
 
-	if (ext->relocate || ext->failed || buffer->stage.pending || !buffer->bank)
-		return;
-	if (self->ftl->space && space_pressed(ext))
-		ext->program_to = ext->landed;
 	while ((unit = &buffer->unit[buffer->next])->state == UNIT_FULL && unit->end - ext->placed <= most_ahead(ext)) {
 		if (!is_due(ext, unit))
 			return;
@@ -279,4 +275,17 @@ void units_program(struct ftl_worker *self, struct extent *ext)
 		unit_program(self, ext, unit);
 		buffer->next = buffer->next + 1 == grid_of(ext)->units ? 0 : buffer->next + 1;
 	}
+}
+
+/* Most writes complete no unit. */
+void units_program(struct ftl_worker *self, struct extent *ext)
+{
+	const struct write_buffer *buffer = ext->buffer;
+
+	if (ext->relocate || ext->failed || buffer->stage.pending || !buffer->bank)
+		return;
+	if (self->ftl->space && space_pressed(ext))
+		ext->program_to = ext->landed;
+	if (buffer->unit[buffer->next].state == UNIT_FULL)
+		program_complete(self, ext);
 }

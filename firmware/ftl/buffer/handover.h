@@ -47,7 +47,6 @@ void bank_give(struct ftl_worker *self, struct extent *ext);
 bool bank_lend(struct ftl_worker *self, struct extent *ext);
 /* A write of the owner finds that it has to give way: it asks again later, as others do. */
 void bank_refuse(struct ftl_worker *self, struct extent *ext);
-static inline bool banks_are_lent(const struct ftl *ftl) { return ftl->cfg->buffer_release == HZ_RELEASE_TRANSFERRED; }
 
 void handover_init(struct ftl *ftl, struct arena *arena);
 

@@ -36,10 +36,7 @@ static bool superpage_loaded(const struct extent *ext)
 	return !units_partial(ext) || ext->staged >= ext->landed || (buffer->stage.pending && buffer->stage.to == ext->landed);
 }
 
-static bool superpage_lend(struct ftl_worker *self, struct extent *ext)
-{
-	return banks_are_lent(self->ftl) && superpage_loaded(ext) && bank_lend(self, ext);
-}
+static bool superpage_lend(struct ftl_worker *self, struct extent *ext) { return superpage_loaded(ext) && bank_lend(self, ext); }
 
 static bool superpage_ready(const struct extent *ext)
 {

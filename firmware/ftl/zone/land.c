@@ -100,7 +100,7 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 
 	if (!ext->buffer || ext->failed)
 		return false;
-	if (zone_gives_way(zone) && buffer_lend(self, ext))
+	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, ext))
 		return true;
 	if (!zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
 		return false;
