@@ -245,6 +245,13 @@ static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *o
 		return broken_limit(out, "buffer_pool_bytes", cfg->buffer_pool_bytes,
 				    "be whole sectors of 4096, and hold a flush unit for each buffer beside plp_bytes: at least ",
 				    sure + cfg->plp_bytes);
+	if (cfg->buffer_slots != HZ_SLOTS_ACCOUNTS && !cfg->buffer_pool_bytes)
+		return broken(out, "buffer_slots", cfg->buffer_slots,
+			      "be accounts (0) when buffer_pool_bytes is 0: there is nothing to share");
+	if (cfg->buffer_slots != HZ_SLOTS_ACCOUNTS && cfg->plp_bytes)
+		return broken(out, "buffer_slots", cfg->buffer_slots, "be accounts (0) when plp_bytes protects a part of the pool");
+	if (cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && shape.patch_sectors)
+		return broken(out, "buffer_flush", cfg->buffer_flush, "not be superpage (2) when zones are larger than a superblock");
 	if (cfg->buffer_pool_bytes && shape.patch_sectors)
 		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when zones are larger than a superblock");
 	return true;

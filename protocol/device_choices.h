@@ -75,6 +75,22 @@ enum hz_buffer_release { HZ_RELEASE_LIST(HZ_ENUMERATOR) HZ_RELEASES };
 	  "who asks next: each zone asks again every `poll`, as if a dispatcher tried its write again; needs binding `modulo`")
 enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
 
+/* When complete flush units leave a write buffer. */
+#define HZ_BUFFER_FLUSH_LIST(X) \
+	X(HZ_BUFFER_FLUSH_SHORT, "short", "when the shared memory is short; buffers with memory of their own: as `unit`") \
+	X(HZ_BUFFER_FLUSH_UNIT, "unit", "each flush unit at once") \
+	X(HZ_BUFFER_FLUSH_SUPERPAGE, "superpage", \
+	  "all of a superpage together when it is complete; sooner where somebody waits for memory or for what is in it")
+enum hz_buffer_flush { HZ_BUFFER_FLUSH_LIST(HZ_ENUMERATOR) HZ_BUFFER_FLUSHES };
+
+/* How the free memory that buffers share is kept (firmware/ftl/buffer/sector_pool.h). */
+#define HZ_BUFFER_SLOTS_LIST(X) \
+	X(HZ_SLOTS_ACCOUNTS, "accounts", "counted for each buffer, under one lock; the only way with `plp.bytes`") \
+	X(HZ_SLOTS_LOCKED, "locked", "each buffer keeps the slots that it is sure of, the others are in one stack under a lock") \
+	X(HZ_SLOTS_SHARDED, "sharded", "… in a stack for each worker, under its lock; who finds none there looks into the others'") \
+	X(HZ_SLOTS_LOCK_FREE, "lock-free", "… in one stack without a lock: its head changes by compare-and-swap")
+enum hz_buffer_slots { HZ_BUFFER_SLOTS_LIST(HZ_ENUMERATOR) HZ_BUFFER_SLOTS_KINDS };
+
 /* Which writes are durable when they end, beside those with FUA: power-loss protection. */
 #define HZ_PLP_MODE_LIST(X) \
 	X(HZ_PLP_NONE, "none", "none; a write that asks for it (`NVME_RW_DURABLE` in CDW3) is refused") \

@@ -35,6 +35,8 @@ static void facts_init(struct ftl *ftl)
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;
 	ftl->ring_sectors = ftl->shape.ring_sectors;
 	ftl->flush_sectors = ftl->cfg->flush_unit_planes * ftl->unit_sectors;
+	ftl->flush_at_once = ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_UNIT ||
+			     (ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SHORT && !ftl->cfg->buffer_pool_bytes);
 	ftl->register_read_ns = (uint32_t)hz_channel_ns(ftl->cfg, 1);
 	ftl->zone_multiplier = size > 1 ? UINT64_MAX / size + 1 : 0;
 	ftl->conventional_end = ftl->shape.conventional_zones * size;

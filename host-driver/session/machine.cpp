@@ -57,7 +57,8 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	const uint64_t rings = config.buffer_pool_bytes ? config.buffer_pool_bytes / HZ_SECTOR_BYTES * hz_sector_memory(&config) +
 								  (config.write_buffers + config.conventional_buffers) *
 									  (shape.ring_sectors * place_bytes + (64 << 10)) +
-								  zones * shape.ring_sectors * staged_bytes
+								  zones * shape.ring_sectors * staged_bytes +
+								  config.buffer_pool_bytes / HZ_SECTOR_BYTES * 8 * (config.worker_count + 4)
 							: 0;
 	const uint64_t bytes = map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
 	return least + bytes / step * step;

@@ -74,6 +74,17 @@ inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 	cfg.buffer_flush_percent = 70;
 }
 
+// Zone-aware buffer management (ZUFS): a buffer for each active zone, slots beyond those that each is sure of, written out by die or superpage.
+inline void use_slots(hz_device_config &cfg, uint32_t sectors, uint32_t kind, uint32_t flush)
+{
+	cfg.buffer_binding = cfg.max_active ? HZ_BIND_PER_ZONE : HZ_BIND_FIRST_FREE;
+	if (cfg.max_active)
+		cfg.write_buffers = cfg.max_active;
+	share_memory(cfg, sectors);
+	cfg.buffer_slots = kind;
+	cfg.buffer_flush = flush;
+}
+
 // A buffer's memory is another zone's once the dies have what was in it; polled: who asks next gets it.
 inline void lend_buffers(hz_device_config &cfg, bool polled = false)
 {

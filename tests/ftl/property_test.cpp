@@ -46,6 +46,17 @@ static const Variant variants[] = {
 		 cfg.blocks_per_plane = 22;
 		 share_memory(cfg, 90);
 	 }},
+	{"Slots", [](hz_device_config &cfg) { use_slots(cfg, 100, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT); }},
+	{"FewSlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 7, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_SUPERPAGE); }},
+	{"ShardedSlotsUntilShortTuples",
+	 [](hz_device_config &cfg) { use_slots(cfg, 60, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SHORT), cfg.protection = HZ_PROTECTION_TYPE1; }},
+	{"SlotsBySuperpageIdleOddCapacity",
+	 [](hz_device_config &cfg) {
+		 cfg.zone_capacity_sectors = 77, cfg.buffer_idle_ns = 100000;
+		 use_slots(cfg, 40, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SUPERPAGE);
+	 }},
+	{"AccountsBySuperpage", [](hz_device_config &cfg) { share_memory(cfg, 30), cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE; }},
+	{"OwnMemoryBySuperpage", [](hz_device_config &cfg) { cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE, cfg.buffer_idle_ns = 100000; }},
 	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg); }},
 	{"LentOneBufferCachedPrograms", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1, cfg.cache_program = HZ_ON; }},
 	{"LentPolledIdle", [](hz_device_config &cfg) { lend_buffers(cfg, true), cfg.buffer_idle_ns = 100000; }},

@@ -98,6 +98,15 @@ const Rule rules[] = {
 	{"too_few_buffers", "write_buffers", "2", SETS(buffer_binding, HZ_BIND_PER_ZONE)},
 	{"per_zone_without_limit", "max_active", "0", [](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.max_open = c.max_active = 0; }},
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
+	{"flush", "buffer_flush", "3", SETS(buffer_flush, 3)},
+	{"slots", "buffer_slots", "4", SETS(buffer_slots, 4)},
+	{"slots_of_nothing", "buffer_slots", "2", SETS(buffer_slots, HZ_SLOTS_SHARDED)},
+	{"slots_on_capacitors", "buffer_slots", "3",
+	 [](auto &c) {
+		 c.buffer_slots = HZ_SLOTS_LOCK_FREE, c.plp_mode = HZ_PLP_FULL, c.plp_bytes = 64 << 20, c.buffer_pool_bytes = 128 << 20;
+	 }},
+	{"superpages_of_patched_zones", "buffer_flush", "2",
+	 [](auto &c) { c.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE, c.zone_capacity_sectors = 1600; }},
 	{"superblock", "superblock_planes", "3", SETS(superblock_planes, 3)},
 	{"superblock_large", "superblock_planes", "16", SETS(superblock_planes, 16)},
 	{"flush_unit_of_superblock", "flush_unit_planes", "4", [](auto &c) { c.superblock_planes = 2, c.flush_unit_planes = 4; }},

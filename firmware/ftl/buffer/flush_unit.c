@@ -244,10 +244,11 @@ static uint32_t most_ahead(const struct extent *ext)
 	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : ext->ftl->superpage_sectors;
 }
 
-/* Where buffers share their memory, data stay as long as there is enough of it: a zone that is reset meanwhile is never programmed. */
+/* Data stay until a superpage is complete (landing.c), or as long as there is enough of the memory that buffers share: a zone that is reset
+ * meanwhile is never programmed. */
 static bool is_due(const struct extent *ext, const struct flush_unit *unit)
 {
-	return !ext->ftl->space || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
+	return ext->ftl->flush_at_once || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
 	       unit->start < ext->home || lt_load(&ext->buffer->bank->waiting);
 }
 

@@ -33,7 +33,7 @@ static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idl
 		idle_arm(self, idle);
 		return;
 	}
-	if (ext->flush_to >= ext->landed || (!self->ftl->space && !units_partial(ext)))
+	if (ext->flush_to >= ext->landed || (self->ftl->flush_at_once && !units_partial(ext)))
 		return;
 	ext->flush_to = ext->landed;
 	ext->idle_flush = true;

@@ -74,6 +74,13 @@ void landing_pad(struct ftl_worker *self, struct extent *ext)
 	self->counters.buffer_flushes_finish++;
 }
 
+/* The zone's last superpage need not be whole. */
+static void no_more_lands(struct extent *ext)
+{
+	if (ext->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
+		ext->program_to = ext->landed;
+}
+
 void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
 {
 	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
@@ -87,9 +94,13 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 	if (ext->landed == unit->end) {
 		unit->state = UNIT_FULL;
 		unit->data_end = unit->end;
+		if (unit->ends_superpage)
+			ext->program_to = ext->landed;
 	} else if (ext->landed == ftl->capacity) {
 		landing_pad(self, ext);
 	}
+	if (ext->landed == ftl->capacity)
+		no_more_lands(ext);
 	if (ext->landed_slot == ftl->ring_sectors)
 		ext->landed_slot = 0;
 	ext->buffer->used += sectors;

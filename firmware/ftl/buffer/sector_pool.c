@@ -10,7 +10,10 @@
 #include "lt/logical.h"
 #include "slc/slc_keep.h"
 
-enum { GIVE_PIECE = 64 }; /* most sectors that come back under one acquisition of the lock */
+enum { GIVE_PIECE = SLOTS_PIECE }; /* most sectors that come back under one acquisition of the lock */
+
+/* Padding and folded sectors have other memory. */
+static bool is_lent(const struct sector_pool *pool, const uint8_t *memory) { return memory >= pool->memory && memory < pool->end; }
 
 static uint32_t beyond(uint32_t lent, uint32_t sure) { return lent > sure ? lent - sure : 0; }
 
@@ -76,7 +79,7 @@ static void take_memory(struct sector_pool *pool, struct extent *ext, uint32_t c
 		ext->buffer->memory[ext->landed_slot + i] = pool->free[--pool->free_count];
 }
 
-uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
+static uint32_t lend_counted(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
 {
 	struct sector_pool *pool = self->ftl->space;
 	struct buffer_space *buffer = &ext->buffer->space;
@@ -102,6 +105,86 @@ uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted
 	if (after && !before)
 		buffers_kick(self); /* everybody who has something in one looks at what is pressed */
 	return room;
+}
+
+/* --- slots --- */
+
+static uint32_t home_of(const struct ftl_worker *self) { return (uint32_t)(self - self->ftl->workers); }
+
+static uint32_t take_slots(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+{
+	struct write_buffer *buffer = ext->buffer;
+
+	return slots_take(self->ftl->space->slots, &buffer->space.stash, home_of(self), &buffer->memory[ext->landed_slot], wanted);
+}
+
+/* Nobody may have put one back between the look and the queue: who puts one back looks at the queue afterwards. */
+static uint32_t wait_or_take(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+{
+	struct sector_pool *pool = self->ftl->space;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&pool->lock, &node);
+	wait_for(pool, &pool->space[SPACE_VOLATILE], ext);
+	lt_lock_release(&pool->lock, &node);
+	return take_slots(self, ext, wanted);
+}
+
+/* What is lent in all is a word that all harts change: it is kept for who flushes by it only. */
+static bool comes_to_be_pressed(const struct ftl *ftl, struct space *space, uint32_t count)
+{
+	uint64_t before;
+
+	if (ftl->cfg->buffer_flush != HZ_BUFFER_FLUSH_SHORT)
+		return false;
+	before = lt_add(&space->lent, count);
+	return before <= space->threshold && before + count > space->threshold;
+}
+
+static uint32_t lend_slots(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+{
+	struct ftl *ftl = self->ftl;
+	struct space *space = &ftl->space->space[SPACE_VOLATILE];
+	uint32_t count = take_slots(self, ext, wanted);
+	bool press = !count && !lt_load(&space->waiting);
+
+	if (!count)
+		count = wait_or_take(self, ext, wanted);
+	else
+		lt_tell_had(HZ_LOGICAL_SPACE);
+	ext->buffer->space.lent[SPACE_VOLATILE] += count;
+	self->counters.waits_space += !count;
+	press |= comes_to_be_pressed(ftl, space, count);
+	if (press)
+		buffers_kick(self); /* as above */
+	return count;
+}
+
+static void give_slots(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+{
+	struct sector_pool *pool = self->ftl->space;
+	struct buffer_space *space = &ext->buffer->space;
+	uint8_t *given[SLOTS_PIECE];
+	uint32_t count = 0;
+
+	for (uint32_t at = from; at < to; at++) {
+		uint8_t **memory = &ext->buffer->memory[extent_slot(ext, at)];
+
+		if (is_lent(pool, *memory))
+			given[count++] = *memory;
+		*memory = NULL;
+	}
+	space->lent[SPACE_VOLATILE] -= count;
+	slots_put(pool->slots, &space->stash, home_of(self), given, count);
+	if (self->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SHORT)
+		lt_add(&pool->space[SPACE_VOLATILE].lent, -(uint64_t)count);
+}
+
+/* --- both --- */
+
+uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
+{
+	return self->ftl->space->slots ? lend_slots(self, ext, wanted) : lend_counted(self, ext, wanted, guarded);
 }
 
 void space_close(struct ftl *ftl)
@@ -141,8 +224,6 @@ static void wake(struct ftl_worker *self, struct space *space)
 	}
 }
 
-static bool is_lent(const struct sector_pool *pool, const uint8_t *memory) { return memory >= pool->memory && memory < pool->end; }
-
 /* [from, to) of the ring under one acquisition of the lock. */
 static void give_piece(struct sector_pool *pool, struct extent *ext, uint32_t from, uint32_t to)
 {
@@ -168,8 +249,12 @@ void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint
 {
 	struct sector_pool *pool = self->ftl->space;
 
-	for (; from < to; from = min_u32(from + GIVE_PIECE, to))
-		give_piece(pool, ext, from, min_u32(from + GIVE_PIECE, to));
+	for (; from < to; from = min_u32(from + GIVE_PIECE, to)) {
+		if (pool->slots)
+			give_slots(self, ext, from, min_u32(from + GIVE_PIECE, to));
+		else
+			give_piece(pool, ext, from, min_u32(from + GIVE_PIECE, to));
+	}
 	for (unsigned i = 0; i < SPACES; i++)
 		wake(self, &pool->space[i]);
 }
@@ -184,6 +269,15 @@ static void space_account_init(struct space *space, uint32_t limit, uint32_t buf
 	space->shared = limit - (limit ? buffers * sure : 0);
 }
 
+static void slots_init(struct ftl *ftl, struct arena *arena, uint32_t stride)
+{
+	struct sector_pool *pool = ftl->space;
+
+	pool->slots = slots_make(arena, ftl->cfg->buffer_slots, pool->memory, stride, pool->total, ftl->cfg->worker_count, 2);
+	for (uint32_t i = 0; i < ftl->buffers->buffers; i++)
+		slots_stash(arena, pool->slots, &ftl->buffers->buffer[i].space.stash, ftl->flush_sectors);
+}
+
 void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 {
 	struct sector_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "sector pool");
@@ -194,13 +288,34 @@ void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
 	pool->memory = arena_alloc(arena, pool->total, bytes, "sector pool");
 	pool->end = pool->memory + (size_t)pool->total * bytes;
-	pool->free = arena_alloc(arena, pool->total, sizeof(*pool->free), "free sectors of the pool");
-	for (uint32_t i = 0; i < pool->total; i++)
-		pool->free[i] = pool->memory + (size_t)(pool->total - 1 - i) * bytes;
-	pool->free_count = pool->total;
+	if (ftl->cfg->buffer_slots != HZ_SLOTS_ACCOUNTS) {
+		slots_init(ftl, arena, bytes);
+	} else {
+		pool->free = arena_alloc(arena, pool->total, sizeof(*pool->free), "free sectors of the pool");
+		for (uint32_t i = 0; i < pool->total; i++)
+			pool->free[i] = pool->memory + (size_t)(pool->total - 1 - i) * bytes;
+		pool->free_count = pool->total;
+	}
 	space_account_init(&pool->space[SPACE_GUARDED], guarded, buffers, ftl->flush_sectors, ftl->cfg->buffer_flush_percent);
 	space_account_init(&pool->space[SPACE_VOLATILE], pool->total - guarded, buffers, ftl->flush_sectors,
 			   ftl->cfg->buffer_flush_percent);
+}
+
+static const char *slots_check(const struct ftl *ftl, uint64_t lent)
+{
+	const struct sector_pool *pool = ftl->space;
+	uint64_t counted = ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SHORT ? lent : 0, free = slots_count(pool->slots);
+
+	for (uint32_t i = 0; i < ftl->buffers->buffers; i++) {
+		const struct buffer_space *space = &ftl->buffers->buffer[i].space;
+
+		free += space->stash.count;
+		if (space->stash.count + space->lent[SPACE_VOLATILE] < space->stash.most)
+			return "a buffer has lost slots that it is sure of";
+	}
+	if (counted != lt_load(&pool->space[SPACE_VOLATILE].lent))
+		return "the buffers hold another number of slots than was lent";
+	return lent + free != pool->total ? "slots of the buffers are lost" : NULL;
 }
 
 const char *space_check(struct ftl *ftl)
@@ -211,6 +326,8 @@ const char *space_check(struct ftl *ftl)
 	for (uint32_t i = 0; i < ftl->buffers->count; i++)
 		for (unsigned a = 0; a < SPACES; a++)
 			lent[a] += ftl->buffers->buffer[i].space.lent[a];
+	if (pool->slots)
+		return slots_check(ftl, lent[SPACE_VOLATILE]);
 	if (lent[0] != lt_load(&pool->space[0].lent) || lent[1] != lt_load(&pool->space[1].lent))
 		return "the buffers hold another number of shared sectors than was lent";
 	if (lent[0] + lent[1] + pool->free_count != pool->total)

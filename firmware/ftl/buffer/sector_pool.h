@@ -5,6 +5,9 @@
  * unit, so that a unit that was begun can always be completed and then programmed, which gives memory back. An account is *pressed* when
  * more of it is lent than buffer_flush_percent, or when somebody waits for it: then everything that is buffered from it is programmed.
  *
+ * How free memory is kept is a choice (`buffers.slots`): counted for each buffer under the pool's lock (accounts), or in slots (slots.h),
+ * where that lock is for waiting only and all memory is of one account.
+ *
  * Class BUFFER, index 1. Taken under an extent's lock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SECTOR_POOL_H
@@ -19,15 +22,17 @@ struct arena;
 struct sector_pool {
 	struct lt_lock lock;
 	uint8_t *memory, *end; /* all of it */
-	uint8_t **free;        /* stack */
-	uint32_t free_count, total;
+	uint32_t total;
+	struct slot_store *slots; /* NULL: accounts, and what is free is in the stack */
+	uint8_t **free;
+	uint32_t free_count;
 	bool closed; /* power has gone */
 	struct space {
 		uint32_t limit, threshold; /* sectors */
 		uint32_t sure;             /* that a buffer can have at any time */
 		uint32_t shared;           /* how many may be lent beyond what buffers are sure of */
 		uint32_t shared_lent;
-		lt_word lent;    /* in all; written under the lock */
+		lt_word lent;    /* in all; slots: kept with `flush: short` only. Accounts: written under the lock */
 		lt_word waiting; /* extents in the queue; written under the lock */
 		struct waiter_queue queue;
 	} space[SPACES];

@@ -3,14 +3,15 @@
 #ifndef FTL_SPACE_H
 #define FTL_SPACE_H
 
-#include <stdint.h>
+#include "buffer/slots.h"
 
 enum space_account { SPACE_VOLATILE, SPACE_GUARDED, SPACES };
 
 /* Owner's lock. Sectors at or beyond the extent's `guarded` are of the volatile account. */
 struct buffer_space {
 	uint32_t lent[SPACES];
-	uint8_t last; /* account of what was lent last, and lands now */
+	uint8_t last;            /* account of what was lent last, and lands now */
+	struct slot_stash stash; /* free slots that are this buffer's; empty with `slots: accounts` */
 };
 
 #endif

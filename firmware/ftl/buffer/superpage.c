@@ -133,6 +133,8 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 	}
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
 	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");
+	for (uint32_t i = 0; ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && i < units; i++)
+		buffer->unit[i].ends_superpage = (i + 1) * ftl->flush_sectors % ftl->superpage_sectors == 0;
 	for (uint32_t i = 0; i < units; i++)
 		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn),
 						  "flush transactions");

@@ -37,6 +37,7 @@ struct flush_unit {
 	bool failed;
 	bool staged;                   /* some of its sectors have copies in SLC */
 	bool folded;                   /* they are back in the ring */
+	bool ends_superpage;           /* of flush: superpage: when it is complete, what is before it is programmed too */
 	uint16_t pending;              /* programs under way */
 	uint16_t loading;              /* … whose data are not in a register yet; only with release: transferred */
 	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
