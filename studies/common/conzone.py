@@ -38,6 +38,17 @@ def flash_mib(result, what="program_bytes"):
     return {cause: row[what] / 2 ** 20 for cause, row in result["nand"]["by_cause"].items() if row[what]}
 
 
+def misses(result):
+    """Part of the look-ups in the map that the cache does not answer."""
+    hits, missed = (sum(result["l2p"][k].values()) for k in ("hits", "misses"))
+    return missed / (hits + missed)
+
+
+def logical_wait_ns(result, name):
+    """Of all that waited in a queue for what this logical lock stands for (docs/locking.md)."""
+    return sum(c["wait"]["ns"] for c in result["vclock"]["locks"]["logical"] if c["class"] == name)
+
+
 def die_busy(result):
     return result["nand"]["die_busy_ns_total"] / (result["nand"]["dies"] * result["elapsed_ns"])
 

@@ -45,16 +45,11 @@ def points(args):
 check = conzone.check
 
 
-def misses(result):
-    hits, missed = (sum(result["l2p"][k].values()) for k in ("hits", "misses"))
-    return missed / (hits + missed)
-
-
 def summarize(results):
     return {
         "kiops": mean(r["totals"]["read"]["iops"] / 1e3 for r in results),
         **{f"{p}_us": mean(conzone.host_us(r, "read", p) for r in results) for p in ("mean", "p99", "p999")},
-        "misses": mean(misses(r) for r in results),
+        "misses": mean(conzone.misses(r) for r in results),
         "fetches_per_miss": mean(r["l2p"]["fetches"] / max(1, sum(r["l2p"]["misses"].values())) for r in results),
         "map_read_mib": mean(conzone.flash_mib(r, "read_bytes").get("map", 0.0) for r in results),
         **conzone.common_figures(results),

@@ -261,6 +261,44 @@ class ConZoneSensitivity(unittest.TestCase):
         self.assertGreater(base, twice)
 
 
+@unittest.skipIf(MISSING, MISSING)
+class Mechanisms(unittest.TestCase):
+    """Studies of what the papers leave open: their quick form shows what the study says that it must."""
+
+    def must_show(self, name, *arguments):
+        from common import readme
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            run = study(name, folder, *arguments)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
+            found = json.loads((pathlib.Path(folder) / "study.json").read_text())
+        figures = {f["name"]: f["measured"] for f in found["figures"]}
+        for sentence, holds in readme.module(name).directions(figures.__getitem__):
+            self.assertTrue(holds, sentence)
+        return found["points"]
+
+    def test_slc_collector_copies_what_many_zones_have_staged(self):
+        for p in self.must_show("conzone-slc-gc"):
+            self.assertGreater(p["collections"], 3)
+            self.assertEqual(p["waits_ms"], 0, "the collector begins in time")
+
+    def test_a_small_log_of_the_map_costs_bandwidth_and_a_blocking_one_the_tail(self):
+        for p in self.must_show("conzone-l2p-log"):
+            self.assertGreater(p["flushes"], 0)
+
+    def test_patched_zones_cost_flash(self):
+        for p in self.must_show("conzone-zone-size"):
+            self.assertEqual(p["slc_blocks"], 108 if p["zones"] == "patched" else 10)
+
+    def test_metadata_and_logs_take_dies_from_each_other(self):
+        for p in self.must_show("conzone-f2fs"):
+            self.assertEqual(p["collections"] > 0, p["load"] != "logs")
+
+    def test_writers_queue_and_readers_spin(self):
+        for p in self.must_show("conzone-contention"):
+            self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
+
+
 class Verdict(unittest.TestCase):
     def test_inexact_run_is_refused(self):
         from common import runs

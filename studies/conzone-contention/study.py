@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ConZone's three shared structures, zone map, L2P cache and write buffers, from 1 to 12 workers: which contends, under which lock?"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
+from common.report import mean  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "conzone-contention"
+# Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/locking.md).
+STRUCTURES = {"zone map": ("zone", "zone"), "L2P cache": ("l2p", "fetch"), "write buffers": ("buffer", "buffer")}
+LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 1},
+         "write": {"read_ratio": 0.0, "write_pattern": "random", "open_zones": 2, "zones": 2},
+         "mixed": {"read_ratio": 0.5, "pattern": "random", "prefill": 0.25, "open_zones": 2, "zones": 2, "flush_every": 32}}
+WORKERS = [1, 4, 12]
+
+
+def fast():
+    """The flash and the link of the device for lock studies, whose firmware is the limit."""
+    device = runs.load_yaml("devices", "lock-scaling")
+    return {"timing": device["timing"], "link": device["link"], "harts": {"tsus": 2, "hils": 4}}
+
+
+FLASH = {"paper": lambda: {}, "fast": fast}
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--loads read --workers 1,2 --quick")
+    arguments.add_numbers(p, "--workers", 1, 40, ",".join(map(str, WORKERS)), "FTL workers, and as many clients with a queue each")
+    arguments.add_names(p, "--loads", tuple(LOADS), ",".join(LOADS), "what each client does, in 4 KiB, in zones of its own")
+    arguments.add_names(p, "--flash", tuple(FLASH), ",".join(FLASH), "times of flash and link: the paper's device's, or those of the device lock-scaling")
+    arguments.add_number(p, "--ops", 20, 100000, 200, "commands of each client")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    if args.quick:
+        args.workers, args.ops, args.seeds = args.workers[-1:], 60, args.seeds[:1]
+    return args
+
+
+def device_of(flash, workers):
+    """The preset's six open zones do not suffice for twelve writers; its cache is one list under one lock, as in the other studies."""
+    changes = {"zones": {"max_open": 0, "max_active": 0}, "harts": {"workers": workers}, "locks": {"stats": "all"}}
+    return conzone.device(runs.merged(FLASH[flash](), changes))
+
+
+def workload_of(args, load, workers, seed):
+    return conzone.workload(NAME, seed, threads=workers, turnaround="4us", common=LOADS[load] | {
+        "block": "4 KiB", "queue_depth": 8, "total_ops": args.ops, "think": "1us", "think_distribution": "exponential"})
+
+
+def points(args):
+    return [Point({"load": load, "flash": flash, "workers": workers}, f"{load}, {flash} flash, {workers} workers",
+                  [(f"{load}-{flash}-{workers}-{seed}", device_of(flash, workers), workload_of(args, load, workers, seed)) for seed in args.seeds])
+            for load in args.loads for flash in args.flash for workers in args.workers]
+
+
+check = conzone.check
+
+
+def spin(result, of_class):
+    """Part of the workers' time."""
+    harts = [h for h in result["harts"] if "worker" in h["role"]]
+    return sum(h["spin_by_class"].get(of_class, 0) for h in harts) / sum(h["elapsed_ns"] for h in harts)
+
+
+def contended(result, of_class):
+    """Part of the acquisitions of all locks of the class."""
+    locks = [lock for lock in result["locks"] if lock["class"] == of_class]
+    taken = sum(lock["acquisitions"] for lock in locks)
+    return sum(lock["contended"] for lock in locks) / taken if taken else 0.0
+
+
+def worst(result):
+    """The lock that was waited for longest, in words."""
+    lock = max(result["locks"], key=lambda one: one["wait_ns"], default=None)
+    return f"{lock['class']} {lock['index']}" if lock and lock["wait_ns"] else "none"
+
+
+def summarize(results):
+    ops = [r["totals"]["read"]["ops"] + r["totals"]["write"]["ops"] for r in results]
+    return {
+        "kiops": mean(n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)),
+        "spin": {name: mean(spin(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},
+        "spin_others": mean(sum(spin(r, c) for c in ("open", "slc", "block")) for r in results),
+        "contended": {name: mean(contended(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},
+        "queued": {name: mean(conzone.logical_wait_ns(r, logical) / r["elapsed_ns"] for r in results) for name, (_, logical) in STRUCTURES.items()},
+        "worst": worst(results[0]),
+        **conzone.common_figures(results),
+    }
+
+
+def figures(args, measured):
+    out = []
+    for load, flash, workers in [p.key for p in points(args)]:
+        at, p = f"{load}, {flash} flash, {workers} workers", measured.get((load, flash, workers))
+        out.append(report.figure(f"throughput, {at}", p and p["kiops"], "KIOPS"))
+        for name in STRUCTURES:
+            out += [report.figure(f"spinning for the {name}, {at}", p and 100 * p["spin"][name], "%"),
+                    report.figure(f"waiting in queues of the {name}, {at}", p and p["queued"][name], "")]
+    return out
+
+
+def directions(figure):
+    at = "12 workers"
+    for flash in FLASH:
+        yield f"readers spin for the L2P cache alone ({flash})", (figure(f"spinning for the L2P cache, read, {flash} flash, {at}")
+                                                                  > 10 * figure(f"spinning for the zone map, read, {flash} flash, {at}"))
+        yield f"writers queue for the buffers ({flash})", figure(f"waiting in queues of the write buffers, write, {flash} flash, {at}") > 3
+        yield f"… and spin for none of them ({flash})", figure(f"spinning for the write buffers, write, {flash} flash, {at}") < 0.5
+    yield "the paper's flash hides the lock that fast flash shows", (figure(f"spinning for the L2P cache, read, fast flash, {at}")
+                                                                     > 5 * figure(f"spinning for the L2P cache, read, paper flash, {at}"))
+
+
+def rows(figure):
+    for flash in FLASH:
+        for load in LOADS:
+            at = f"{load}, {flash} flash, {WORKERS[-1]} workers"
+            kiops = ", ".join(f"{figure(f'throughput, {load}, {flash} flash, {n} workers'):.0f}" for n in WORKERS)
+            waits = ", ".join(f"{name} {figure(f'spinning for the {name}, {at}'):.2f} % / {figure(f'waiting in queues of the {name}, {at}'):.1f}"
+                              for name in STRUCTURES)
+            yield (f"{load}, {flash} flash, {', '.join(map(str, WORKERS))} workers; with {WORKERS[-1]}: time spinning / waiting in queues at a time", "",
+                   f"{kiops} KIOPS; {waits}")
+
+
+def show(measured):
+    report.table(["load", "flash", "workers", "KIOPS", *(f"{name}: spin %" for name in STRUCTURES), "others", *(f"{name}: contended %" for name in STRUCTURES),
+                  *(f"{name}: queued" for name in STRUCTURES), "worst lock", "dies busy %"],
+                 [[load, flash, workers, p["kiops"], *(100 * v for v in p["spin"].values()), 100 * p["spin_others"],
+                   *(100 * v for v in p["contended"].values()), *p["queued"].values(), p["worst"], 100 * p["die_busy"]]
+                  for (load, flash, workers), p in measured.items()])
+
+
+def draw(measured):
+    counts = sorted({workers for _, _, workers in measured})
+    lines = list(dict.fromkeys((load, flash) for load, flash, _ in measured))
+    fig, axes = plot.figure(2)
+    for load, flash in lines:
+        axes[0].plot(counts, plot.numbers(measured.value((load, flash, n), "kiops") for n in counts), marker="o", label=f"{load}, {flash} flash")
+    axes[0].set(xlabel="workers", ylabel="KIOPS", title="Throughput", yscale="log")
+    axes[0].legend(frameon=False, fontsize=8)
+    plot.bars(axes[1], [f"{load},\n{flash}" for load, flash in lines],
+              {name: [100 * measured[load, flash, counts[-1]]["spin"][name] if (load, flash, counts[-1]) in measured else None for load, flash in lines]
+               for name in STRUCTURES}, f"Spinning, {counts[-1]} workers", "% of the workers' time")
+    return fig
+
+
+def facts(_):
+    return {"device": "conzone-paper", "fast": fast()}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
