@@ -10,7 +10,7 @@
 
 #include "results/run_facts.hpp"
 #include "rocksdb/file_system.hpp"
-#include "rocksdb/hartzone_device.hpp"
+#include "storage/queue/hartzone_device.hpp"
 #include "rocksdb/load.hpp"
 #include "rocksdb/load_options.hpp"
 #include "rocksdb/report.hpp"
@@ -53,7 +53,7 @@ private:
 	std::unique_ptr<rocksdb::DB> db_;
 };
 
-nlohmann::json run_loads(HartzoneDevice &device, const LoadOptions &options)
+nlohmann::json run_loads(store::HartzoneDevice &device, const LoadOptions &options)
 {
 	const KeySpace space{options.keys, options.seed};
 	const bool fresh = options.loads.front() == "fillseq";
@@ -88,7 +88,7 @@ void run(const LoadOptions &options)
 	Controller controller(*machine);
 	nlohmann::json loads;
 	{
-		HartzoneDevice device(controller, trace ? &*trace : nullptr);
+		store::HartzoneDevice device(controller, trace ? &*trace : nullptr);
 		loads = run_loads(device, options);
 	}
 	controller.leave();

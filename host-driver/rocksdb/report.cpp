@@ -10,14 +10,14 @@ namespace {
 
 using nlohmann::json;
 
-double seconds(const DeviceAccount &device) { return double(device.end_ns - device.begin_ns) / 1e9; }
+double seconds(const store::DeviceAccount &device) { return double(device.end_ns - device.begin_ns) / 1e9; }
 double mib(uint64_t bytes) { return double(bytes) / (1 << 20); }
 uint64_t user_bytes(const LoadReport &report) { return report.count.operations * (key_bytes + value_bytes); }
 
 // Of what the device had to do with; a load that RocksDB served from its own memory has no rate.
 json rate(const LoadReport &report)
 {
-	const DeviceAccount &device = report.device;
+	const store::DeviceAccount &device = report.device;
 	if (report.name == "check" || device.end_ns <= device.begin_ns)
 		return nullptr;
 	return mib(user_bytes(report)) / seconds(device);
@@ -28,15 +28,15 @@ json rate(const LoadReport &report)
 json json_of(const LoadReport &report)
 {
 	json device = json::object();
-	for (size_t i = 0; i < commands; i++) {
-		const CommandAccount &one = report.device.of[i];
-		device[std::string(command_names[i])] = {{"count", one.latency.count()},
-							 {"bytes", one.bytes},
-							 {"latency_ns",
-							  {{"mean", one.latency.mean()},
-							   {"p50", one.latency.quantile(0.5)},
-							   {"p99", one.latency.quantile(0.99)},
-							   {"max", one.latency.max()}}}};
+	for (size_t i = 0; i < store::commands; i++) {
+		const store::CommandAccount &one = report.device.of[i];
+		device[std::string(store::command_names[i])] = {{"count", one.latency.count()},
+								{"bytes", one.bytes},
+								{"latency_ns",
+								 {{"mean", one.latency.mean()},
+								  {"p50", one.latency.quantile(0.5)},
+								  {"p99", one.latency.quantile(0.99)},
+								  {"max", one.latency.max()}}}};
 	}
 	return {{"load", report.name},
 		{"operations", report.count.operations},
@@ -70,11 +70,11 @@ std::string table_of(const LoadReport &report)
 	std::snprintf(line, sizeof(line), "  %-14s %9s %10s %10s %10s %10s %10s\n", "command", "count", "MiB", "mean us", "p50 us",
 		      "p99 us", "max us");
 	out += line;
-	for (size_t i = 0; i < commands; i++) {
-		const CommandAccount &one = report.device.of[i];
+	for (size_t i = 0; i < store::commands; i++) {
+		const store::CommandAccount &one = report.device.of[i];
 		if (!one.latency.count())
 			continue;
-		std::snprintf(line, sizeof(line), "  %-14s %9llu %10.1f %10.1f %10.1f %10.1f %10.1f\n", command_names[i].data(),
+		std::snprintf(line, sizeof(line), "  %-14s %9llu %10.1f %10.1f %10.1f %10.1f %10.1f\n", store::command_names[i].data(),
 			      static_cast<unsigned long long>(one.latency.count()), mib(one.bytes), one.latency.mean() / 1e3,
 			      double(one.latency.quantile(0.5)) / 1e3, double(one.latency.quantile(0.99)) / 1e3,
 			      double(one.latency.max()) / 1e3);

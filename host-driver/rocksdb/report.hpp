@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "rocksdb/hartzone_device.hpp"
+#include "storage/queue/hartzone_device.hpp"
 #include "rocksdb/load.hpp"
 #include "rocksdb/store/zone_table.hpp"
 
@@ -15,7 +15,7 @@ namespace hz::rocks {
 struct LoadReport {
 	std::string name;
 	LoadCount count;
-	DeviceAccount device;
+	store::DeviceAccount device;
 	store::ZoneTable::Space space;
 	uint64_t collected_blocks = 0;
 };

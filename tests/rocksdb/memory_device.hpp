@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "rocksdb/store/bytes.hpp"
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/bytes.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 

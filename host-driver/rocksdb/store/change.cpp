@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rocksdb/store/change.hpp"
 
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 

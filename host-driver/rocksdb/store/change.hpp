@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rocksdb/store/bytes.hpp"
+#include "storage/bytes.hpp"
 
 namespace hz::store {
 

@@ -11,8 +11,8 @@
 #include <functional>
 #include <optional>
 
-#include "rocksdb/store/bytes.hpp"
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/bytes.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 

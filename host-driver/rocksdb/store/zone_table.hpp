@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rocksdb/store/change.hpp"
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "results/histogram.hpp"
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/zoned_device.hpp"
 #include "session/controller.hpp"
 #include "trace/native_writer.hpp"
 
-namespace hz::rocks {
+namespace hz::store {
 
 enum class Command : uint8_t { read, write, durable_write, flush, reset };
 inline constexpr size_t commands = 5;
@@ -27,14 +27,14 @@ struct DeviceAccount {
 	uint64_t begin_ns = 0, end_ns = 0; // arrival of the first command, completion of the last
 };
 
-class HartzoneDevice : public store::ZonedDevice {
+class HartzoneDevice : public ZonedDevice {
 public:
 	// `trace`: takes all commands but reports of zones; may be nullptr. Throws Error where there are no zones.
 	HartzoneDevice(Controller &controller, trace::NativeWriter *trace);
 
-	const store::DeviceShape &shape() const override { return shape_; }
-	store::ZoneState state(uint32_t zone) override;
-	void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, store::Safety safety) override;
+	const DeviceShape &shape() const override { return shape_; }
+	ZoneState state(uint32_t zone) override;
+	void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) override;
 	void read(uint32_t zone, uint64_t block, std::span<std::byte> data) override;
 	void reset(uint32_t zone) override;
 	void flush() override;
@@ -49,10 +49,10 @@ private:
 
 	std::unique_ptr<QueuePair> queue_;
 	trace::NativeWriter *trace_;
-	store::DeviceShape shape_;
+	DeviceShape shape_;
 	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
 	bool protection_ = false; // the device takes durable writes
 	DeviceAccount account_;
 };
 
-} // namespace hz::rocks
+} // namespace hz::store

@@ -1,17 +1,15 @@
 // HartzoneDevice: one command at a time, so that under the virtual clock each arrives a turnaround after the one before.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rocksdb/hartzone_device.hpp"
+#include "storage/queue/hartzone_device.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "session/error.hpp"
 
-namespace hz::rocks {
+namespace hz::store {
 
 namespace {
-
-using store::block_bytes;
 
 constexpr uint64_t most_transfer = 128 << 10;
 
@@ -27,7 +25,7 @@ nvme_sqe durable(nvme_sqe sqe, bool protection)
 	return sqe;
 }
 
-store::ZoneState state_of(const nvme_zone_descriptor &zone)
+ZoneState state_of(const nvme_zone_descriptor &zone)
 {
 	switch (zone.state >> 4) {
 	case NVME_ZS_READ_ONLY:
@@ -64,11 +62,11 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 	try {
 		c = queue_->run(sqe, out, in);
 	} catch (const Error &e) {
-		throw store::DeviceError(e.what());
+		throw DeviceError(e.what());
 	}
 	if (c.status)
-		throw store::DeviceError(std::string(command_names[size_t(command)]) + " of zone " + std::to_string(record.zone) +
-					 " failed: " + status_text(c.status));
+		throw DeviceError(std::string(command_names[size_t(command)]) + " of zone " + std::to_string(record.zone) +
+				  " failed: " + status_text(c.status));
 	CommandAccount &one = account_.of[size_t(command)];
 	one.bytes += std::max(out.size(), in.size());
 	one.latency.add(c.latency_ns());
@@ -82,25 +80,25 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 	return c;
 }
 
-store::ZoneState HartzoneDevice::state(uint32_t zone)
+ZoneState HartzoneDevice::state(uint32_t zone)
 {
 	std::array<std::byte, block_bytes> data;
 	Completion c;
 	try {
 		c = queue_->run(QueuePair::zone_report(start_of(zone), uint32_t(data.size())), {}, data);
 	} catch (const Error &e) {
-		throw store::DeviceError(e.what());
+		throw DeviceError(e.what());
 	}
 	if (c.status)
-		throw store::DeviceError("the report of zone " + std::to_string(zone) + " failed: " + status_text(c.status));
+		throw DeviceError("the report of zone " + std::to_string(zone) + " failed: " + status_text(c.status));
 	nvme_zone_descriptor descriptor;
 	std::memcpy(&descriptor, data.data() + sizeof(nvme_zone_report), sizeof(descriptor));
 	return state_of(descriptor);
 }
 
-void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::byte> data, store::Safety safety)
+void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety)
 {
-	const bool now = safety == store::Safety::durable;
+	const bool now = safety == Safety::durable;
 	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
 		const auto part = data.first(std::min(data.size(), transfer_bytes_));
 		const nvme_sqe sqe = QueuePair::write(start_of(zone) + block, uint32_t(part.size() / block_bytes));
@@ -140,4 +138,4 @@ DeviceAccount HartzoneDevice::take_account()
 	return taken;
 }
 
-} // namespace hz::rocks
+} // namespace hz::store

@@ -1,10 +1,10 @@
 // Numbers, texts and CRC-32C.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rocksdb/store/bytes.hpp"
+#include "storage/bytes.hpp"
 
 #include <array>
 
-#include "rocksdb/store/zoned_device.hpp"
+#include "storage/zoned_device.hpp"
 
 namespace hz::store {
 
