@@ -1,7 +1,8 @@
-// ZonedDevice: what the store asks of a device with zones; the one behind it may be a test's, in memory.
+// ZonedDevice: what stores of files ask of a device; the one behind it may be a test's, in memory.
 //
-// Zones are counted from the first sequential one; blocks of 4 KiB from the start of their zone. Used by one thread at a time. What fails
-// throws DeviceError, and the zone's state must then be asked for anew.
+// Zones are counted from the first sequential one; blocks of 4 KiB from the start of their zone. Beside them are plain blocks, counted from
+// 0, which may be written in any order: those of the conventional zones, or of a block device, which has no others. Used by one thread at a
+// time. What fails throws DeviceError, and the zone's state must then be asked for anew.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -31,9 +32,11 @@ struct DeviceShape {
 	uint32_t zones = 0;
 	uint64_t capacity = 0;   // blocks of a zone
 	uint32_t max_active = 0; // zones that are begun and not full, at once; 0: no limit
+	uint64_t plain = 0;      // blocks that are written in any order
 };
 
-// `durable`: is there after any power cut from the moment the write has ended, and all that lies before it in its zone.
+// `durable`: is there after any power cut from the moment the write has ended, and all that lies before it in its zone; of plain blocks,
+// what was written and no more.
 enum class Safety : uint8_t { until_flush, durable };
 
 struct ZoneState {
@@ -50,6 +53,11 @@ public:
 	virtual void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
 	virtual void read(uint32_t zone, uint64_t block, std::span<std::byte> data) = 0;
 	virtual void reset(uint32_t zone) = 0;
+	// Each block is written as a whole or not at all when the power goes, a row of them in any order.
+	virtual void write_plain(uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
+	virtual void read_plain(uint64_t block, std::span<std::byte> data) = 0;
+	// They read as zeros afterwards, or, after a power cut, as before.
+	virtual void deallocate(uint64_t block, uint64_t blocks) = 0;
 	// Everything that was written is durable afterwards.
 	virtual void flush() = 0;
 };

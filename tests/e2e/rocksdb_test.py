@@ -119,7 +119,7 @@ class RocksDb(unittest.TestCase):
                 (("--device", "small", "check", "fillseq"), "it comes first, or not at all"),
                 (("--device", "small", "check", "--record", "t"), "the loads begin with fillseq"),
                 (("--device", "small", "check"), "the device holds no files"),
-                (("--device", "legacy", "fillseq"), "this device is a block device"),
+                (("--device", "legacy", "fillseq"), "it is a block device"),
                 (("--device", "small", "check", "--acked", "none"), "takes a file that fillseq has made"),
                 (("--device", "small", "fillseq", "--keys", 9000), "the zones are full"),
                 (("--attach", self.folder, "--power-cut-at", 3, "fillseq"), "is for a device of our own")):

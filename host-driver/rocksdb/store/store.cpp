@@ -16,6 +16,8 @@ constexpr uint32_t usual_active = 16;            // where the device has no limi
 uint32_t active_for_data(const DeviceShape &shape)
 {
 	constexpr uint32_t least = MetadataLog::most_active + 1;
+	if (!shape.zones)
+		throw DeviceError("files are kept in sequential zones, of which this device has none: it is a block device");
 	if (shape.max_active && shape.max_active < least)
 		throw DeviceError("the device allows " + std::to_string(shape.max_active) + " active zones: files need " +
 				  std::to_string(least));

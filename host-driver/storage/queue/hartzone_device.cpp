@@ -12,6 +12,7 @@ namespace hz::store {
 namespace {
 
 constexpr uint64_t most_transfer = 128 << 10;
+constexpr uint64_t no_end = UINT64_MAX / block_bytes;
 
 uint32_t smaller_limit(uint32_t a, uint32_t b) { return a && b ? std::min(a, b) : std::max(a, b); }
 
@@ -44,15 +45,19 @@ HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trac
 	options.data_bytes = most_transfer;
 	queue_ = controller.create_queue(any_queue, options);
 	const NamespaceInfo info = controller.namespace_info(*queue_);
-	if (!info.zoned)
-		throw Error("RocksDB's files need zones: this device is a block device");
 	protection_ = info.durable_writes;
+	transfer_bytes_ = std::min<uint64_t>(most_transfer, info.max_transfer_sectors * block_bytes);
+	zoned_ = info.zoned;
+	if (!zoned_) {
+		shape_.plain = info.size_sectors;
+		return;
+	}
 	first_zone_ = info.conventional_zones;
 	zone_size_ = info.zone_size_sectors;
 	shape_ = {.zones = uint32_t(info.zones - first_zone_),
 		  .capacity = info.zone_capacity_sectors,
-		  .max_active = smaller_limit(info.max_open, info.max_active)};
-	transfer_bytes_ = std::min<uint64_t>(most_transfer, info.max_transfer_sectors * block_bytes);
+		  .max_active = smaller_limit(info.max_open, info.max_active),
+		  .plain = first_zone_ * info.zone_capacity_sectors};
 }
 
 Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Record record, std::span<const std::byte> out,
@@ -68,7 +73,7 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 		throw DeviceError(std::string(command_names[size_t(command)]) + " of zone " + std::to_string(record.zone) +
 				  " failed: " + status_text(c.status));
 	CommandAccount &one = account_.of[size_t(command)];
-	one.bytes += std::max(out.size(), in.size());
+	one.bytes += command == Command::deallocate ? record.bytes : std::max(out.size(), in.size());
 	one.latency.add(c.latency_ns());
 	if (!account_.end_ns)
 		account_.begin_ns = c.arrival_ns;
@@ -96,31 +101,88 @@ ZoneState HartzoneDevice::state(uint32_t zone)
 	return state_of(descriptor);
 }
 
-void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety)
+// Of sequential zones; the trace counts all.
+HartzoneDevice::Spot HartzoneDevice::spot(uint32_t zone, uint64_t block) const
+{
+	return {start_of(zone) + block, no_end, {.zoned = true, .zone = zone, .offset = block * block_bytes}};
+}
+
+// Conventional zones may have holes behind their capacity.
+HartzoneDevice::Spot HartzoneDevice::plain_spot(uint64_t block) const
+{
+	if (!zoned_)
+		return {block, no_end, {.offset = block * block_bytes}};
+	const uint64_t lba = block / shape_.capacity * zone_size_ + block % shape_.capacity;
+	return {lba, shape_.capacity - block % shape_.capacity, {.offset = lba * block_bytes}};
+}
+
+void HartzoneDevice::write(const Spot &spot, std::span<const std::byte> data, Safety safety)
 {
 	const bool now = safety == Safety::durable;
-	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
-		const auto part = data.first(std::min(data.size(), transfer_bytes_));
-		const nvme_sqe sqe = QueuePair::write(start_of(zone) + block, uint32_t(part.size() / block_bytes));
-		run(now ? Command::durable_write : Command::write, now ? durable(sqe, protection_) : sqe,
-		    {.op = trace::Op::write,
-		     .zoned = true,
-		     .zone = zone,
-		     .offset = block * block_bytes,
-		     .bytes = part.size(),
-		     .durable = now},
-		    part);
-		block += part.size() / block_bytes;
+	const nvme_sqe sqe = QueuePair::write(spot.lba, uint32_t(data.size() / block_bytes));
+	trace::Record record = spot.record;
+	record.op = trace::Op::write;
+	record.bytes = data.size();
+	record.durable = now;
+	run(now ? Command::durable_write : Command::write, now ? durable(sqe, protection_) : sqe, record, data);
+}
+
+void HartzoneDevice::read(const Spot &spot, std::span<std::byte> data)
+{
+	trace::Record record = spot.record;
+	record.op = trace::Op::read;
+	record.bytes = data.size();
+	run(Command::read, QueuePair::read(spot.lba, uint32_t(data.size() / block_bytes)), record, {}, data);
+}
+
+template <typename Data, typename Where, typename Move>
+void HartzoneDevice::in_pieces(Data data, uint64_t block, Where where, Move move) const
+{
+	while (!data.empty()) {
+		const Spot at = where(block);
+		const size_t bytes = std::min({data.size(), transfer_bytes_, size_t(std::min(at.room * block_bytes, transfer_bytes_))});
+		move(at, data.first(bytes));
+		data = data.subspan(bytes);
+		block += bytes / block_bytes;
 	}
+}
+
+void HartzoneDevice::write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety)
+{
+	in_pieces(
+		data, block, [&](uint64_t at) { return spot(zone, at); }, [&](const Spot &at, auto part) { write(at, part, safety); });
 }
 
 void HartzoneDevice::read(uint32_t zone, uint64_t block, std::span<std::byte> data)
 {
-	for (; !data.empty(); data = data.subspan(std::min(data.size(), transfer_bytes_))) {
-		const auto part = data.first(std::min(data.size(), transfer_bytes_));
-		run(Command::read, QueuePair::read(start_of(zone) + block, uint32_t(part.size() / block_bytes)),
-		    {.op = trace::Op::read, .zoned = true, .zone = zone, .offset = block * block_bytes, .bytes = part.size()}, {}, part);
-		block += part.size() / block_bytes;
+	in_pieces(
+		data, block, [&](uint64_t at) { return spot(zone, at); }, [&](const Spot &at, auto part) { read(at, part); });
+}
+
+void HartzoneDevice::write_plain(uint64_t block, std::span<const std::byte> data, Safety safety)
+{
+	in_pieces(
+		data, block, [&](uint64_t at) { return plain_spot(at); }, [&](const Spot &at, auto part) { write(at, part, safety); });
+}
+
+void HartzoneDevice::read_plain(uint64_t block, std::span<std::byte> data)
+{
+	in_pieces(
+		data, block, [&](uint64_t at) { return plain_spot(at); }, [&](const Spot &at, auto part) { read(at, part); });
+}
+
+void HartzoneDevice::deallocate(uint64_t block, uint64_t blocks)
+{
+	while (blocks) {
+		const Spot at = plain_spot(block);
+		const uint64_t part = std::min({blocks, at.room, uint64_t(UINT32_MAX)});
+		const nvme_dsm_range range{.cattr = 0, .nlb = uint32_t(part), .slba = at.lba};
+		trace::Record record = at.record;
+		record.op = trace::Op::trim;
+		record.bytes = part * block_bytes;
+		run(Command::deallocate, QueuePair::deallocate(1), record, std::as_bytes(std::span(&range, 1)));
+		block += part;
+		blocks -= part;
 	}
 }
 

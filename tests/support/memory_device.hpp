@@ -1,8 +1,9 @@
-// MemoryDevice: a zoned device in memory that keeps the rules strictly, can lose power after any command, and shows its blocks to be damaged.
+// MemoryDevice: a device in memory that keeps the rules strictly, can lose power after any command, and shows its blocks to be damaged.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ public:
 		bool writable = true;
 	};
 
-	explicit MemoryDevice(const DeviceShape &shape) : zone(shape.zones), shape_(shape) {}
+	explicit MemoryDevice(const DeviceShape &shape) : zone(shape.zones), plain(shape.plain * block_bytes), shape_(shape) {}
 
 	const DeviceShape &shape() const override { return shape_; }
 	ZoneState state(uint32_t at) override { return {written(at), zone[at].writable}; }
@@ -59,18 +60,47 @@ public:
 		resets++;
 	}
 
+	void write_plain(uint64_t block, std::span<const std::byte> data, Safety safety) override
+	{
+		require(data.size() % block_bytes == 0 && block + data.size() / block_bytes <= shape_.plain, "not a plain block");
+		for (; !data.empty(); data = data.subspan(block_bytes), block++) {
+			step();
+			put_plain(block, data.first(block_bytes), safety == Safety::durable);
+		}
+		blocks_written++;
+	}
+
+	void read_plain(uint64_t block, std::span<std::byte> data) override
+	{
+		require(data.size() % block_bytes == 0 && block + data.size() / block_bytes <= shape_.plain, "not a plain block");
+		std::copy_n(plain.begin() + ptrdiff_t(block * block_bytes), data.size(), data.begin());
+	}
+
+	void deallocate(uint64_t block, uint64_t blocks) override
+	{
+		require(block + blocks <= shape_.plain, "not a plain block");
+		step();
+		for (; blocks--; block++)
+			put_plain(block, Bytes(block_bytes), false);
+	}
+
 	void flush() override
 	{
 		step();
 		for (uint32_t i = 0; i < zone.size(); i++)
 			zone[i].durable = written(i);
+		durable_plain_.clear();
 	}
 
-	// What a power cut leaves; `kept`: so many blocks of those that were not durable have arrived in each zone anyway.
+	// What a power cut leaves; `kept`: so many blocks of those that were not durable have arrived in each zone anyway, and of plain blocks
+	// about that share out of three.
 	void lose_power(uint64_t kept = 0)
 	{
 		for (uint32_t i = 0; i < zone.size(); i++)
 			zone[i].data.resize(std::min(written(i), zone[i].durable + kept) * block_bytes);
+		for (const auto &[block, before] : durable_plain_)
+			if ((block * 2654435761u >> 7) % 3 >= kept)
+				std::copy(before.begin(), before.end(), plain.begin() + ptrdiff_t(block * block_bytes));
 		steps_left = UINT64_MAX;
 		flush();
 	}
@@ -84,6 +114,7 @@ public:
 	}
 
 	std::vector<Zone> zone;
+	Bytes plain;                                 // as it is read
 	uint64_t steps_left = UINT64_MAX, steps = 0; // blocks written, resets and flushes until the power is gone
 	uint64_t resets = 0, blocks_written = 0;
 
@@ -92,6 +123,15 @@ private:
 	{
 		if (!holds)
 			throw DeviceError(sentence);
+	}
+	void put_plain(uint64_t block, std::span<const std::byte> data, bool durable)
+	{
+		const auto at = plain.begin() + ptrdiff_t(block * block_bytes);
+		if (durable)
+			durable_plain_.erase(block);
+		else
+			durable_plain_.try_emplace(block, at, at + ptrdiff_t(block_bytes));
+		std::copy(data.begin(), data.end(), at);
 	}
 	void step()
 	{
@@ -102,6 +142,7 @@ private:
 	}
 
 	DeviceShape shape_;
+	std::map<uint64_t, Bytes> durable_plain_; // blocks whose durable content is another than what is read
 };
 
 } // namespace hz::store

@@ -1,0 +1,214 @@
+// MainArea: rows of counters; the device's own are asked at the start, and after a write that failed.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hzfs/main_area.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace hz::fs {
+
+using store::block_bytes;
+using store::Damaged;
+using store::NoSpace;
+using store::Safety;
+
+MainArea::MainArea(store::ZonedDevice &device, const Head &head)
+	: device_(device), zoned_(device.shape().zones), first_(head.first), blocks_(head.section_blocks), sections_(head.sections),
+	  owners_(uint64_t(head.sections) * head.section_blocks), logs_(head.logs)
+{
+	for (uint32_t i = 0; i < sections_.size(); i++) {
+		const store::ZoneState state = zoned_ ? device_.state(i) : store::ZoneState{blocks_, true};
+		sections_[i].written = sections_[i].durable = uint32_t(state.written);
+		sections_[i].writable = state.writable;
+	}
+}
+
+void MainArea::read(Address from, std::span<std::byte> data)
+{
+	if (zoned_)
+		device_.read(section_of(from), block_of(from), data);
+	else
+		device_.read_plain(first_ + from - 1, data);
+}
+
+uint32_t MainArea::room(Temperature temperature) const
+{
+	const uint32_t section = log(temperature).section;
+	return section == no_section ? 0 : blocks_ - sections_[section].written;
+}
+
+void MainArea::count()
+{
+	empty_ = writable_ = 0;
+	for (const Section &one : sections_) {
+		writable_ += one.writable;
+		empty_ += one.writable && !one.written && !one.open;
+	}
+}
+
+void MainArea::open(Log &log)
+{
+	const auto found = std::find_if(sections_.begin(), sections_.end(),
+					[](const Section &one) { return one.writable && !one.written && !one.open; });
+	if (found == sections_.end())
+		throw NoSpace("no section of the device is left to write to");
+	found->open = true;
+	log.section = uint32_t(found - sections_.begin());
+	count();
+}
+
+void MainArea::close(Log &log)
+{
+	sections_[log.section].open = false;
+	some_dead_ |= !sections_[log.section].alive;
+	log.section = no_section;
+	count();
+}
+
+void MainArea::ask_again(Log &log)
+{
+	if (!zoned_)
+		return;
+	const store::ZoneState state = device_.state(log.section);
+	Section &one = sections_[log.section];
+	one.written = uint32_t(state.written);
+	one.writable = state.writable;
+	if (!one.writable || one.written == blocks_)
+		close(log);
+}
+
+void MainArea::put(uint32_t section, std::span<const std::byte> data, Safety safety)
+{
+	Section &one = sections_[section];
+	if (zoned_)
+		device_.write(section, one.written, data, safety);
+	else
+		device_.write_plain(first_ + uint64_t(section) * blocks_ + one.written, data, safety);
+	const uint32_t before = one.written, blocks = uint32_t(data.size() / block_bytes);
+	one.written += blocks;
+	if (safety == Safety::durable && (zoned_ || one.durable == before))
+		one.durable = one.written;
+	clock_ += blocks;
+	one.touched = clock_;
+}
+
+MainArea::Row MainArea::append(Temperature temperature, std::span<const std::byte> &data, Safety safety)
+{
+	Log &to = log(temperature);
+	if (to.section == no_section)
+		open(to);
+	const uint32_t section = to.section, block = sections_[section].written;
+	const uint32_t blocks = std::min<uint32_t>(blocks_ - block, uint32_t(data.size() / block_bytes));
+	try {
+		put(section, data.first(blocks * block_bytes), safety);
+	} catch (const store::DeviceError &) {
+		ask_again(to);
+		throw;
+	}
+	sections_[section].chained |= temperature == Temperature::hot_node;
+	if (sections_[section].written == blocks_)
+		close(to);
+	data = data.subspan(blocks * block_bytes);
+	return {address(section, block), blocks};
+}
+
+void MainArea::overwrite(Address at, std::span<const std::byte> block)
+{
+	device_.write_plain(first_ + at - 1, block, Safety::durable);
+	sections_[section_of(at)].touched = ++clock_;
+}
+
+void MainArea::flush()
+{
+	device_.flush();
+	for (Section &one : sections_)
+		one.durable = one.written;
+}
+
+void MainArea::own(Address at, const Owner &owner)
+{
+	owners_[at - 1] = owner;
+	sections_[section_of(at)].alive++;
+}
+
+void MainArea::release(Address at)
+{
+	owners_[at - 1] = {};
+	some_dead_ |= !--sections_[section_of(at)].alive;
+}
+
+void MainArea::chain_saved()
+{
+	for (Section &one : sections_)
+		one.chained = false;
+	some_dead_ = true;
+}
+
+void MainArea::reset_dead()
+{
+	if (!some_dead_)
+		return;
+	for (uint32_t i = 0; i < sections_.size(); i++) {
+		Section &one = sections_[i];
+		if (!one.written || one.alive || one.open || one.chained || !one.writable)
+			continue;
+		if (zoned_)
+			device_.reset(i);
+		else
+			device_.deallocate(first_ + uint64_t(i) * blocks_, blocks_);
+		one.written = one.durable = 0;
+	}
+	some_dead_ = false;
+	count();
+}
+
+void MainArea::adopt(Address at, const Owner &owner)
+{
+	const std::string who = "file " + std::to_string(owner.file);
+	if (!at || at > owners_.size())
+		throw Damaged(who + " claims block " + std::to_string(at) + ", which the device does not have");
+	const std::string where = "block " + std::to_string(block_of(at)) + " of section " + std::to_string(section_of(at));
+	if (block_of(at) >= sections_[section_of(at)].written)
+		throw Damaged(who + " claims " + where + ", where the device has nothing: durable data were lost");
+	if (owners_[at - 1].file)
+		throw Damaged(who + " claims " + where + ", which is file " + std::to_string(owners_[at - 1].file) + "'s");
+	own(at, owner);
+}
+
+// Any log but that of inodes, the one that fits the section's last block if it is free.
+unsigned MainArea::log_after_mount(uint32_t section) const
+{
+	const Owner &last = owners_[address(section, sections_[section].written - 1) - 1];
+	const unsigned logs = unsigned(logs_.size());
+	const Temperature guess = last.what & Owner::map ? Temperature::warm_node : Temperature::warm_data;
+	unsigned wanted = log_of(guess, logs);
+	for (unsigned i = 1; i < logs && logs_[wanted].section != no_section; i++)
+		wanted = i;
+	return wanted;
+}
+
+// A section that was begun goes on being filled, since the device may have no room for another one that is.
+void MainArea::begin(uint32_t chain_section, uint32_t chain_block)
+{
+	for (uint32_t i = 0; !zoned_ && i < sections_.size(); i++) {
+		Section &one = sections_[i];
+		while (one.written && !owners_[address(i, one.written - 1) - 1].file && !(i == chain_section && one.written == chain_block))
+			one.written--;
+		one.durable = one.written;
+	}
+	for (uint32_t i = 0; i < sections_.size(); i++) {
+		Section &one = sections_[i];
+		const bool chain = i == chain_section;
+		if (one.written == blocks_ || !one.writable || (!chain && (!one.written || !one.alive)))
+			continue;
+		Log &log = logs_[chain ? 0 : log_after_mount(i)];
+		if (log.section != no_section)
+			continue;
+		log.section = i;
+		one.open = true;
+	}
+	some_dead_ = true;
+	count();
+}
+
+} // namespace hz::fs

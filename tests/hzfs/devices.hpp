@@ -1,0 +1,46 @@
+// Devices in memory that hzfs is tested on: zones for six, four and two logs, and a block device.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hzfs/file_layer.hpp"
+#include "memory_device.hpp"
+
+namespace hz::fs {
+
+struct Bed {
+	std::string name;
+	store::DeviceShape shape;
+	Options options;
+};
+
+inline const Bed beds[] = {
+	{"zones", {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16}, {.checkpoint_every = 12, .dirty_blocks = 12}},
+	{"few_zones", {.zones = 8, .capacity = 44, .max_active = 4, .plain = 8}, {.checkpoint_every = 16, .dirty_blocks = 20}},
+	{"block", {.plain = 244}, {.checkpoint_every = 12, .dirty_blocks = 12}},
+	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
+};
+inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
+
+inline store::Bytes some_bytes(size_t count, uint64_t seed)
+{
+	store::Bytes bytes(count);
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = std::byte((i + seed) * 2654435761u >> 13);
+	return bytes;
+}
+
+inline store::Bytes content_of(FileLayer &layer, const std::string &name)
+{
+	const FileLayer::Handle file = layer.open(name);
+	store::Bytes bytes(file ? layer.size(*file) : 0);
+	if (file) {
+		EXPECT_EQ(layer.read(*file, 0, bytes), bytes.size());
+	}
+	return bytes;
+}
+
+} // namespace hz::fs
