@@ -212,7 +212,12 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint32_t chunk = cfg->l2p_chunk_sectors;
+	struct hz_shape shape;
 
+	hz_shape_of(cfg, &shape);
+	if (cfg->l2p_kind == HZ_L2P_KIND_ZONE && (cfg->l2p_cache_bytes || shape.conventional_zones || shape.patch_sectors))
+		return broken(out, "l2p_kind", cfg->l2p_kind,
+			      "be sector (0) with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
 	if (!cfg->l2p_cache_bytes)
 		return true;
 	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)

@@ -113,6 +113,13 @@ enum hz_plp_flush { HZ_PLP_FLUSH_LIST(HZ_ENUMERATOR) HZ_PLP_FLUSHES };
 	X(HZ_GC_WEAR, "wear", "greedy among those not erased more often than the mean")
 enum hz_gc_policy { HZ_GC_LIST(HZ_ENUMERATOR) HZ_GC_POLICIES };
 
+#define HZ_L2P_KIND_LIST(X) \
+	X(HZ_L2P_KIND_SECTOR, "sector", "each sector: 4 bytes, in RAM or with `cache` in flash") \
+	X(HZ_L2P_KIND_ZONE, "zone", \
+	  "each zone: 8 bytes, where it begins and how much of it is there, all in RAM (the zone mapping table of ZUFS); not with `cache`, " \
+	  "conventional zones, or zones larger than a superblock")
+enum hz_l2p_kind { HZ_L2P_KIND_LIST(HZ_ENUMERATOR) HZ_L2P_KINDS };
+
 /* How far entries of contiguous sectors are aggregated: the two map bits of an entry (ConZone, section III-C). */
 #define HZ_MAP_LEVEL_LIST(X) X(HZ_MAP_PAGE, "page", "") X(HZ_MAP_CHUNK, "chunk", "") X(HZ_MAP_ZONE, "zone", "")
 enum hz_map_level { HZ_MAP_LEVEL_LIST(HZ_ENUMERATOR) HZ_MAP_LEVELS };

@@ -32,6 +32,7 @@ enum {
 	HZ_PPA_BITS = 30,           /* a physical sector address with two map bits fits 32 bits */
 	HZ_MAP_PAGE_ENTRIES = 1024, /* a table page is one sector: the entries of 4 MiB */
 	HZ_MAP_ENTRY_BYTES = 4,
+	HZ_ZONE_ENTRY_BYTES = 8,    /* of a map with an entry for each zone */
 	HZ_TRIM_PAGE_LBAS = 32768,  /* a bit each, in a sector */
 	HZ_CHECKPOINT_PAGES = 1022, /* table pages that a checkpoint, one sector too, tells about */
 };

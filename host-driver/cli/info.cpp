@@ -60,6 +60,11 @@ void print_map(const hz_device_config &config)
 {
 	hz_shape shape;
 	hz_shape_of(&config, &shape);
+	if (config.l2p_kind == HZ_L2P_KIND_ZONE) {
+		std::printf("map              %u entries of %d bytes, %.1f KiB in RAM: one for each zone\n", shape.zones,
+			    HZ_ZONE_ENTRY_BYTES, shape.zones * HZ_ZONE_ENTRY_BYTES / 1024.0);
+		return;
+	}
 	const uint64_t entries = shape.zones * shape.zone_capacity_sectors;
 	std::printf("map              %lu entries of %d bytes, %.1f MiB", static_cast<unsigned long>(entries), HZ_MAP_ENTRY_BYTES,
 		    static_cast<double>(entries * HZ_MAP_ENTRY_BYTES) / 1048576);

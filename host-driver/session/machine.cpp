@@ -47,8 +47,9 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	hz_shape shape;
 	hz_shape_of(&config, &shape);
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
-	const uint64_t map_bytes = config.l2p_cache_bytes ? zones * shape.map_pages_per_zone * page_state_bytes
-							  : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
+	const uint64_t map_bytes = config.l2p_cache_bytes                ? zones * shape.map_pages_per_zone * page_state_bytes
+				   : config.l2p_kind == HZ_L2P_KIND_ZONE ? zones * HZ_ZONE_ENTRY_BYTES
+									 : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
 	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio +
 								 config.l2p_buckets * bucket_bytes + config.l2p_log_entries * record_bytes
 						       : 0;

@@ -4,13 +4,21 @@
 
 using namespace ftl_rig;
 
+// What a zone that moves changes: an entry for each of its sectors, or one.
+class MapFaults : public testing::TestWithParam<int> {
+protected:
+	hz_device_config cfg = ftl_config();
+	void SetUp() override { cfg.l2p_kind = static_cast<uint32_t>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, MapFaults, testing::Range(0, int(HZ_L2P_KINDS)));
+
 // Every single operation of a body fails once.
-TEST(Faults, AnyOneOperationMayFail)
+TEST_P(MapFaults, AnyOneOperationMayFail)
 {
 	uint64_t operations = 1000;
 	for (uint64_t fail = 1; fail <= operations; fail++) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
-		Rig r(ftl_config());
+		Rig r(cfg);
 		nand_policy policy{};
 		policy.fail_op = fail;
 		ASSERT_TRUE(r.boot(policy));
@@ -32,12 +40,12 @@ TEST(Faults, AnyOneOperationMayFail)
 }
 
 // One operation fails and a later one is cut: the move of a zone is cut at each of its steps.
-TEST(Faults, PowerMayGoWhileAZoneMoves)
+TEST_P(MapFaults, PowerMayGoWhileAZoneMoves)
 {
 	for (uint64_t fail : {6u, 9u, 14u, 20u})
 		for (uint64_t cut = fail + 1; cut < fail + 40; cut++) {
 			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
-			Rig r(ftl_config());
+			Rig r(cfg);
 			nand_policy policy{};
 			policy.fail_op = fail;
 			policy.power_cut_op = cut;
@@ -257,6 +265,8 @@ TEST(Faults, RandomFailuresAgreeWithTheModel)
 		cfg.blocks_per_plane = 20 + 38;
 		if (seed % 2 == 0)
 			use_planes(cfg, seed % 4 ? 2 : 1);
+		if (seed % 3 == 0)
+			use_slots(cfg, 20, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE;
 		Rig r(cfg);
 		ASSERT_TRUE(r.boot());
 		Driver driver(r, seed);

@@ -269,7 +269,7 @@ constexpr int zone_variants = 18, conventional_variants = 7;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
-// with a protected part of the memory; 13, 14: buffers are lent, 14: and polled; from 15 on slots, of each kind, few of them.
+// with a protected part of the memory; 13, 14: buffers are lent, 14: and polled; from 15 on slots, of each kind, few of them, 16, 17: and the map has an entry for each zone.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -283,6 +283,8 @@ inline hz_device_config zone_variant(int variant)
 		cfg.slc_blocks_per_plane = 18;
 		cfg.blocks_per_plane = 28;
 	}
+	if (variant >= 16)
+		cfg.l2p_kind = HZ_L2P_KIND_ZONE;
 	if (variant >= 15)
 		use_slots(cfg, 4 + static_cast<uint32_t>(variant % 3) * 8, HZ_SLOTS_LOCKED + static_cast<uint32_t>(variant - 15),
 			  HZ_BUFFER_FLUSH_UNIT + static_cast<uint32_t>(variant % 2));

@@ -136,7 +136,8 @@ static const Policy policies[] = {
 		 cfg.buffer_idle_ns = 200000;
 	 }},
 	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 60); }},
-	{"Slots", [](hz_device_config &cfg) { use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT); }},
+	{"Slots",
+	 [](hz_device_config &cfg) { use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"SlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 40, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SUPERPAGE); }, 0},
 	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1; }},
 	{"LentPolledPatched", [](hz_device_config &cfg) { patch(cfg), lend_buffers(cfg, true), cfg.cache_program = HZ_ON; }},
@@ -234,6 +235,7 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 		cfg.buffer_release = dice() % 2;
 	if (cfg.buffer_binding == HZ_BIND_MODULO)
 		cfg.buffer_handover = dice() % 2;
+	cfg.l2p_kind = patched ? HZ_L2P_KIND_SECTOR : dice() % HZ_L2P_KINDS;
 	cfg.buffer_slots = memory == 1 ? dice() % HZ_BUFFER_SLOTS_KINDS : HZ_SLOTS_ACCOUNTS;
 	cfg.buffer_flush = patched ? HZ_BUFFER_FLUSH_UNIT : dice() % HZ_BUFFER_FLUSHES;
 	cfg.slc_gc = dice() % 3;

@@ -46,7 +46,9 @@ static const Variant variants[] = {
 		 cfg.blocks_per_plane = 22;
 		 share_memory(cfg, 90);
 	 }},
-	{"Slots", [](hz_device_config &cfg) { use_slots(cfg, 100, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT); }},
+	{"ZoneMap", [](hz_device_config &cfg) { cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
+	{"Slots",
+	 [](hz_device_config &cfg) { use_slots(cfg, 100, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"FewSlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 7, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_SUPERPAGE); }},
 	{"ShardedSlotsUntilShortTuples",
 	 [](hz_device_config &cfg) { use_slots(cfg, 60, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SHORT), cfg.protection = HZ_PROTECTION_TYPE1; }},

@@ -81,8 +81,12 @@ struct PresetRun {
 
 PresetRun run_for(const std::string &preset)
 {
-	static const std::map<std::string, PresetRun> others = {
-		{"conzone-f2fs", {"f2fs-like", 32}}, {"conzone-qlc", {"small", 2}}, {"conzone-1tb", {"small", 4}}, {"mcmq", {"small", 4}}};
+	static const std::map<std::string, PresetRun> others = {{"conzone-f2fs", {"f2fs-like", 32}},
+								{"conzone-qlc", {"small", 2}},
+								{"conzone-1tb", {"small", 4}},
+								{"mcmq", {"small", 4}},
+								{"zufs", {"small", 4}},
+								{"zms", {"small", 4}}};
 	const auto other = others.find(preset);
 	return other == others.end() ? PresetRun{"small", 1} : other->second;
 }

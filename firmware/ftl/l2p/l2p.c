@@ -4,6 +4,7 @@
 
 #include "l2p/l2p_cached.h"
 #include "l2p/l2p_flat.h"
+#include "l2p/l2p_zone.h"
 #include "lt/arena.h"
 
 static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
@@ -15,14 +16,16 @@ static uint32_t power_of_two_up_to(uint32_t value)
 	return value;
 }
 
-/* Flat: one per zone. Cached: a shard has a cache of its own, so where nothing is said, few of a small cache. */
+static bool of_zones(const struct ftl *ftl) { return ftl->cfg->l2p_kind == HZ_L2P_KIND_ZONE; }
+
+/* Zone: none. Flat: one per zone. Cached: a shard has a cache of its own, so where nothing is said, few of a small cache. */
 static uint32_t shards_for(const struct ftl *ftl)
 {
 	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, usual = entries / L2P_CACHE_USUAL_SHARD;
 	uint32_t wanted = ftl->cfg->l2p_shards ? ftl->cfg->l2p_shards : usual > L2P_CACHE_FEW_SHARDS ? usual : L2P_CACHE_FEW_SHARDS;
 
 	if (!in_flash(ftl))
-		return ftl->zone_count;
+		return of_zones(ftl) ? 0 : ftl->zone_count;
 	wanted = min_u32(wanted, min_u32(HZ_MAX_L2P_SHARDS, entries / L2P_CACHE_SMALLEST_SHARD));
 	return power_of_two_up_to(min_u32(wanted, ftl->zone_count));
 }
@@ -32,7 +35,7 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	struct l2p *l2p = arena_alloc(arena, 1, sizeof(*l2p), "map");
 
 	ftl->l2p = l2p;
-	l2p->ops = in_flash(ftl) ? &l2p_cached : &l2p_flat;
+	l2p->ops = in_flash(ftl) ? &l2p_cached : of_zones(ftl) ? &l2p_zone : &l2p_flat;
 	l2p->shards = shards_for(ftl);
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
 	for (uint32_t i = 0; i < l2p->shards; i++)

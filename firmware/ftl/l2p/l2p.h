@@ -4,11 +4,12 @@
  * The map holds what lies at its final place: of a zone, the sectors [0, placed). Sectors that are staged in SLC are in the zone's own
  * list (slc/staged.h), and those in a write buffer are nowhere else yet.
  *
- * The config chooses between two implementations. l2p_flat.c is a table in RAM, which mount rebuilds. l2p_cached.c keeps the table on
+ * The config chooses between three implementations. l2p_zone.c has an entry for each zone, not each sector. l2p_flat.c is a table in RAM,
+ * which mount rebuilds. l2p_cached.c keeps the table on
  * flash, in table pages (l2p_table.h). An entry is then looked for in three places, in this order: among the changes that no table page
  * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read.
  *
- * All of it is protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
+ * The latter two are protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
@@ -60,7 +61,12 @@ struct l2p_ops {
 struct l2p {
 	const struct l2p_ops *ops;
 	struct lt_lock *shard;
-	uint32_t shards; /* flat: the number of zones; cached: a power of two */
+	uint32_t shards; /* zone: none; flat: the number of zones; cached: a power of two */
+	/* zone */
+	struct zone_place {
+		ppa_t start;     /* of sector 0, PPA_NONE if none is at its place; the others follow it */
+		uint32_t length; /* sectors that are at their place */
+	} * zone;
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */
