@@ -148,16 +148,17 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	struct hz_shape shape;
-	uint64_t normal;
+	uint64_t normal, in_slc;
 
 	hz_shape_of(cfg, &shape);
 	normal = shape.normal_superblocks;
+	in_slc = cfg->conventional_region == HZ_REGION_SLC ? cfg->conventional_zones : 0;
 	if (cfg->spare_superblocks >= normal)
 		return broken_limit(out, "spare_superblocks", cfg->spare_superblocks, "be below the normal superblocks ", normal);
-	if (cfg->zones > normal - cfg->spare_superblocks)
+	if (cfg->zones > normal - cfg->spare_superblocks + in_slc && !(in_slc && cfg->namespace_kind == HZ_NS_BLOCK))
 		return broken_limit(out, "zones", cfg->zones, "fit the normal superblocks beside the spare ones: at most ",
-				    normal - cfg->spare_superblocks);
-	if (cfg->conventional_spare >= normal - cfg->spare_superblocks)
+				    normal - cfg->spare_superblocks + in_slc);
+	if (cfg->conventional_spare >= normal - cfg->spare_superblocks || !shape.zones)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "leave normal superblocks beside it and spare_superblocks: below ", normal - cfg->spare_superblocks);
 	if (cfg->conventional_zones > shape.zones)
@@ -170,9 +171,9 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock when superblock_planes is less than all planes (no patches then): at most ",
 				    shape.superblock_sectors);
-	if (shape.patch_sectors && shape.superpage_sectors % cfg->slc_program_sectors)
+	if (shape.patch_superblocks && shape.superpage_sectors % cfg->slc_program_sectors)
 		return broken_limit(out, "slc_program_sectors", cfg->slc_program_sectors,
-				    "divide the sectors of a superpage when zones are patched, ", shape.superpage_sectors);
+				    "divide the sectors of a superpage when zones have SLC superblocks, ", shape.superpage_sectors);
 	if (shape.zone_size_sectors < shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be at least zone_capacity_sectors ",
 				    shape.zone_capacity_sectors);
@@ -191,16 +192,19 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	hz_shape_of(cfg, &shape);
 	if (!shape.conventional_zones)
 		return true;
+	if (cfg->conventional_region == HZ_REGION_SLC && shape.superblock_planes < shape.planes)
+		return broken(out, "conventional_region", cfg->conventional_region,
+			      "be normal (0) when superblock_planes is less than all planes");
+	if (cfg->conventional_region == HZ_REGION_SLC && shape.patch_superblocks >= shape.slc_superblocks)
+		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
+				    "hold the conventional zones beside the SLC log: more than ", shape.patch_superblocks);
 	if (cfg->conventional_spare < cfg->conventional_streams + 3)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "be at least 3 more than conventional_streams: ", cfg->conventional_streams + 3);
-	if (shape.zone_capacity_sectors > shape.superblock_sectors)
-		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
-				    "fit a superblock when there are conventional zones: at most ", shape.superblock_sectors);
 	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be zone_capacity_sectors in a block namespace, ",
 				    shape.zone_capacity_sectors);
-	if (shape.zones + cfg->conventional_spare > shape.normal_superblocks - cfg->spare_superblocks)
+	if (shape.body_superblocks > shape.normal_superblocks - cfg->spare_superblocks)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
 				    "fit the normal superblocks beside zones and spare_superblocks ", shape.normal_superblocks);
 	if (cfg->conventional_gc_low < 2 || cfg->conventional_gc_low >= cfg->conventional_spare)
@@ -255,10 +259,12 @@ static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *o
 			      "be accounts (0) when buffer_pool_bytes is 0: there is nothing to share");
 	if (cfg->buffer_slots != HZ_SLOTS_ACCOUNTS && cfg->plp_bytes)
 		return broken(out, "buffer_slots", cfg->buffer_slots, "be accounts (0) when plp_bytes protects a part of the pool");
-	if (cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && shape.patch_sectors)
-		return broken(out, "buffer_flush", cfg->buffer_flush, "not be superpage (2) when zones are larger than a superblock");
-	if (cfg->buffer_pool_bytes && shape.patch_sectors)
-		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when zones are larger than a superblock");
+	if (cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && shape.patch_superblocks)
+		return broken(out, "buffer_flush", cfg->buffer_flush,
+			      "not be superpage (2) when zones are larger than a superblock, or conventional_region is slc");
+	if (cfg->buffer_pool_bytes && shape.patch_superblocks)
+		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes,
+			      "be 0 when zones are larger than a superblock, or conventional_region is slc");
 	return true;
 }
 
@@ -370,8 +376,8 @@ static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence
 	if (shape.slc_superblocks >= least)
 		return true;
 	return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
-			    shape.patch_sectors ? "hold the patches of all zones, the spare ones and the SLC log: at least "
-						: "hold what all zones may have staged, the tables, and room to collect: at least ",
+			    shape.patch_superblocks ? "hold what zones have there for good, the spare ones and the SLC log: at least "
+						    : "hold what all zones may have staged, the tables, and room to collect: at least ",
 			    least);
 }
 

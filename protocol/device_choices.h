@@ -104,6 +104,14 @@ enum hz_plp_mode { HZ_PLP_MODE_LIST(HZ_ENUMERATOR) HZ_PLP_MODES };
 	X(HZ_PLP_IN_PLACE, "in-place", "to their place, as far as that takes whole program units, else as `balanced`")
 enum hz_plp_flush { HZ_PLP_FLUSH_LIST(HZ_ENUMERATOR) HZ_PLP_FLUSHES };
 
+/* Where the data of conventional zones lie for good. */
+#define HZ_REGION_LIST(X) \
+	X(HZ_REGION_NORMAL, "normal", "in normal superblocks") \
+	X(HZ_REGION_SLC, "slc", \
+	  "in SLC superblocks, a share of the region that is theirs: as many as hold the conventional zones, and the spare ones; each has " \
+	  "its sectors at its place at once, in units of `slc_program_sectors`")
+enum hz_region { HZ_REGION_LIST(HZ_ENUMERATOR) HZ_REGIONS };
+
 /* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
  * no erases, has those before `wear`. */
 #define HZ_GC_LIST(X) \

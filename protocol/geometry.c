@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "geometry.h"
 
+#include <stdbool.h>
+
 uint64_t hz_power_of_two_from(uint64_t value)
 {
 	uint64_t power = 1;
@@ -25,6 +27,48 @@ static uint32_t ring_of(const struct hz_device_config *cfg, const struct hz_shap
 	return (uint32_t)(places < superpage ? superpage : places / superpage * superpage);
 }
 
+enum { MOST_BACKING = 1 << 30 };
+
+/* Backing zones that hold so many conventional ones. */
+static uint32_t backing_for(const struct hz_device_config *cfg, const struct hz_shape *shape, uint64_t conventional)
+{
+	uint64_t least = (conventional * shape->zone_capacity_sectors + shape->backing_sectors - 1) / shape->backing_sectors;
+
+	if (!conventional)
+		return 0;
+	return (uint32_t)(least < MOST_BACKING ? least : MOST_BACKING) + cfg->conventional_spare;
+}
+
+/* As many as there are normal superblocks for. */
+static uint32_t most_zones(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	uint32_t normal = shape->normal_superblocks - cfg->spare_superblocks, backing;
+
+	if (cfg->namespace_kind == HZ_NS_BLOCK)
+		return (uint32_t)((uint64_t)(normal - cfg->conventional_spare) * shape->backing_sectors / shape->zone_capacity_sectors);
+	if (cfg->conventional_region == HZ_REGION_SLC)
+		return normal + cfg->conventional_zones;
+	backing = cfg->conventional_zones ? backing_for(cfg, shape, cfg->conventional_zones) : cfg->conventional_spare;
+	return backing < normal ? cfg->conventional_zones + normal - backing : normal - cfg->conventional_spare;
+}
+
+/* A backing zone lies in one superblock, of either kind; a zone of the namespace may go on in an SLC one. */
+static void zones_of(const struct hz_device_config *cfg, struct hz_shape *shape)
+{
+	bool slc = cfg->conventional_region == HZ_REGION_SLC;
+	uint32_t superblock = slc ? shape->slc_superblock_sectors : shape->superblock_sectors, sequential;
+
+	shape->backing_sectors = shape->zone_capacity_sectors < superblock ? (uint32_t)shape->zone_capacity_sectors : superblock;
+	shape->zones = cfg->zones ? cfg->zones : most_zones(cfg, shape);
+	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
+	shape->backing_zones = backing_for(cfg, shape, shape->conventional_zones);
+	sequential = shape->zones - shape->conventional_zones;
+	shape->body_superblocks = sequential + (slc ? 0 : shape->backing_zones);
+	shape->patch_superblocks = (shape->patch_sectors ? sequential : 0) + (slc ? shape->backing_zones : 0);
+	if (shape->patch_superblocks)
+		shape->patch_superblocks += cfg->spare_superblocks;
+}
+
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 {
 	shape->planes = cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
@@ -37,20 +81,17 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->slc_superblock_sectors = shape->planes * shape->slc_pages_per_block * shape->page_sectors;
 	shape->slc_superblocks = cfg->slc_blocks_per_plane;
 	shape->normal_superblocks = (cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (shape->planes / shape->superblock_planes);
-	shape->zones = cfg->zones ? cfg->zones : shape->normal_superblocks - cfg->spare_superblocks - cfg->conventional_spare;
 	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
+	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
+				       ? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors)
+				       : 0;
+	zones_of(cfg, shape);
 	shape->zone_size_sectors = cfg->zone_size_sectors;
 	if (!shape->zone_size_sectors) /* a block namespace has no holes between its zones */
 		shape->zone_size_sectors = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zone_capacity_sectors
 									      : hz_power_of_two_from(shape->zone_capacity_sectors);
 	shape->ring_sectors = ring_of(cfg, shape);
 	shape->namespace_sectors = shape->zones * shape->zone_size_sectors;
-	shape->conventional_zones = cfg->namespace_kind == HZ_NS_BLOCK ? shape->zones : cfg->conventional_zones;
-	shape->backing_zones = shape->conventional_zones ? shape->conventional_zones + cfg->conventional_spare : 0;
-	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
-				       ? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors)
-				       : 0;
-	shape->patch_superblocks = shape->patch_sectors ? shape->zones + cfg->spare_superblocks : 0;
 	shape->map_pages_per_zone = (uint32_t)((shape->zone_capacity_sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES);
 	shape->map_checkpoints = 0;
 	if (cfg->l2p_cache_bytes) /* page numbers in RAM have gaps */

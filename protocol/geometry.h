@@ -23,9 +23,11 @@ struct hz_shape {
 	uint64_t namespace_sectors;  /* zones * zone_size_sectors */
 	uint32_t conventional_zones; /* zones 0 … n - 1 */
 	uint32_t backing_zones;      /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
+	uint32_t backing_sectors;    /* capacity of one: no more than the superblock of its region holds */
+	uint32_t body_superblocks;   /* normal superblocks that the zones, backing ones included, have when all are full */
 	uint32_t patch_sectors;      /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
-	uint32_t
-		patch_superblocks; /* the last SLC superblocks, set aside for patches: one per zone and the spare ones; not part of the log */
+	uint32_t patch_superblocks;  /* the last SLC superblocks, which are no part of the log: one for each zone that has a patch, one for
+				      * each backing zone that lies in SLC, and the spare ones; 0 = there are no such zones */
 	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
 	uint32_t trim_pages;         /* sectors that say which LBAs of conventional zones are deallocated */

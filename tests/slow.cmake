@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # Of GoogleTest programs: HZ_SLOW_<program> is a filter, as for --gtest_filter.
-set(HZ_SLOW_ftl_conventional_test "*/ConventionalProperty.*:ConventionalFaults.*:ConventionalWaf.*")
+set(HZ_SLOW_ftl_conventional_test "*/ConventionalProperty.*:ConventionalFaults.*:*/ConventionalLayoutFaults.*:ConventionalWaf.*")
 set(HZ_SLOW_ftl_mount_test "*")
 set(HZ_SLOW_ftl_powercut_test "*")
 set(HZ_SLOW_ftl_test "*/PatchProperty.*:*/Property.*:*/SmallestSlc.*:PatchFaults.*:Faults.*:*/MapFaults.*")

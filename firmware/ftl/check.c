@@ -37,8 +37,8 @@ static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32
 	if (ppa == PPA_NONE)
 		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL
 									       : "a written sector is neither placed, staged nor buffered";
-	if (!slc_holds(ftl->map, ppa))
-		return "a staged sector lies outside SLC";
+	if (!slc_in_log(ftl, ppa))
+		return "a staged sector lies outside of the SLC log";
 	if (*slc_tag_of(ftl, ppa) != ext->start + offset)
 		return "an SLC sector does not know the LBA that is staged there";
 	return check_oob(ftl, zone, offset, ppa);
@@ -70,7 +70,7 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 	const struct extent *ext = &zone->ext;
 	const char *error = NULL;
 
-	if (ext->placed > ext->landed || ext->landed > ext->wp || ext->wp > ftl->capacity)
+	if (ext->placed > ext->landed || ext->landed > ext->wp || ext->wp > ext->capacity)
 		return "a zone's placed, landed and write pointer are out of order";
 	if (zone->parked.head || zone->parked_reads.head || zone->turn_taken)
 		return "a request waits at a zone though nothing runs";
@@ -80,9 +80,9 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 		return "a zone without a buffer has data that are not durable";
 	if (zone->state == NVME_ZS_EMPTY && (ext->wp || ext->placed || ext->superblock != SUPERBLOCK_NONE || ext->patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";
-	if ((ext->placed && ext->superblock == SUPERBLOCK_NONE) || (ext->placed > ftl->body_sectors && ext->patch == SUPERBLOCK_NONE))
+	if ((ext->placed && ext->body && ext->superblock == SUPERBLOCK_NONE) || (ext->placed > ext->body && ext->patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
-	for (uint32_t o = 0; !error && o < ftl->capacity; o++)
+	for (uint32_t o = 0; !error && o < ext->capacity; o++)
 		error = check_sector(ftl, zone, o);
 	if (!error)
 		error = check_staged_list(ftl, zone);

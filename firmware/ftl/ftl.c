@@ -29,7 +29,7 @@ static void facts_init(struct ftl *ftl)
 	hz_shape_of(ftl->cfg, &ftl->shape);
 	size = ftl->shape.zone_size_sectors;
 	ftl->capacity = (uint32_t)ftl->shape.zone_capacity_sectors;
-	ftl->body_sectors = ftl->shape.superblock_sectors;
+	ftl->backing_capacity = ftl->shape.backing_sectors;
 	ftl->page_sectors = ftl->shape.page_sectors;
 	ftl->unit_sectors = ftl->shape.unit_sectors;
 	ftl->superpage_sectors = ftl->shape.superpage_sectors;

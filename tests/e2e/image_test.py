@@ -171,6 +171,19 @@ class Kept(unittest.TestCase):
                     says="superblocks      28 of 0.2 MiB on 1 of 2 planes, 9 of SLC on all")
         self.called("info", "--image", self.image, "--device", "small", code=3, says="was made for superblock_planes 1")
 
+    def test_patched_zones_beside_conventional_data_in_slc_keep_their_promises(self):
+        self.workload.write_text(FLUSHING.replace("common:", """common: {queue_depth: 4, flush_every: 4}
+each:
+  - {area: conventional, pattern: random, read_ratio: 0.2, block: 8 KiB, total_ops: 300}
+  -""").replace("total_bytes: 256 KiB", "total_bytes: 2 MiB").replace("queue_depth: 4, zones", "zones").replace("zones: 1", "zones: 3"))
+        for cut in (40, 300, 1100):
+            self.run_on("--format-image", "--power-cut-at", cut, device="small-patched")
+            self.promised(says="all hold what they should")
+        self.run_on("--format-image", device="small-patched", says="verified")
+        self.assertGreater(self.promised(says="all hold what they should"), 300)
+        self.called("image", "check", self.image, says="The image is sound.")
+        self.called("info", "--image", self.image, "--device", "small-mixed", code=3, says="the device config it was made with")
+
     def test_protection_information_keeps_its_promises(self):
         """Tuples outlast power cuts, with the data that they belong to: whatever is read is checked against them."""
         tuples = pathlib.Path(self.folder.name) / "tuples.yaml"

@@ -71,6 +71,7 @@ const Case cases[] = {
 	{"block", "configs/devices/small-legacy.yaml", overwrite, 6, true},
 	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
+	{"patched_mixed", "configs/devices/small-patched.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
 	{"zoned_to_completion", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_LOCKS_FINE, HZ_ARCH_COMPLETION},
 	{"zoned_by_four_hils", "tests/e2e/crash.yaml", zoned, 6, false, 4},

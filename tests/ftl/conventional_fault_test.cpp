@@ -7,21 +7,28 @@ using namespace ftl_rig;
 static ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 static const ConventionalOp flush_op{FTL_FLUSH, 0, 0};
 
-static hz_device_config three_zones()
+// In normal superblocks, in those of patched zones, and in SLC.
+static hz_device_config three_zones(int layout = 0)
 {
 	hz_device_config cfg = conventional_config(true);
 	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane -= 3;
+	if (layout)
+		lay_out(cfg, layout == 1, layout == 2);
 	return cfg;
 }
 
+class ConventionalLayoutFaults : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Layouts, ConventionalLayoutFaults, testing::Range(0, 3));
+
 // Every single operation of a body that collects fails once: nothing is lost, nothing is refused.
-TEST(ConventionalFaults, AnyOneOperationMayFail)
+TEST_P(ConventionalLayoutFaults, AnyOneOperationMayFail)
 {
+	const uint64_t step = GetParam() == 2 ? 5 : 1; // in SLC each sector is an operation
 	uint64_t operations = 1000;
-	for (uint64_t fail = 1; fail <= operations; fail++) {
+	for (uint64_t fail = 1; fail <= operations; fail += step) {
 		SCOPED_TRACE(testing::Message() << "operation " << fail << " fails");
-		Rig rig(three_zones());
+		Rig rig(three_zones(GetParam()));
 		ASSERT_TRUE(rig.boot());
 		ConventionalDriver driver(rig, 1);
 		for (int round = 0; round < 3; round++)
@@ -41,16 +48,16 @@ TEST(ConventionalFaults, AnyOneOperationMayFail)
 		driver.check_recovered();
 		ASSERT_FALSE(HasFailure());
 	}
-	EXPECT_GT(operations, 60u);
+	EXPECT_GT(operations, 50u);
 }
 
 // One operation fails and a later one is cut: a backing zone's move is cut at each of its steps.
-TEST(ConventionalFaults, PowerMayGoWhileABackingZoneMoves)
+TEST_P(ConventionalLayoutFaults, PowerMayGoWhileABackingZoneMoves)
 {
 	for (uint64_t fail : {2u, 5u, 9u, 16u})
 		for (uint64_t cut = fail + 1; cut < fail + 32; cut++) {
 			SCOPED_TRACE(testing::Message() << "operation " << fail << " fails, cut at " << cut);
-			Rig rig(three_zones());
+			Rig rig(three_zones(GetParam()));
 			ASSERT_TRUE(rig.boot());
 			ConventionalDriver driver(rig, 1);
 			driver.fill(48);

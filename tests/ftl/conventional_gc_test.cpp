@@ -7,12 +7,12 @@
 
 using namespace ftl_rig;
 
-class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int>> {};
+class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int>> {};
 
 // The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
 TEST_P(ConventionalSmallest, NeverStops)
 {
-	auto [policy, streams, buffers] = GetParam();
+	auto [policy, streams, buffers, layout] = GetParam();
 	hz_device_config cfg = conventional_config(true);
 	cfg.conventional_gc = policy;
 	cfg.conventional_streams = streams;
@@ -20,6 +20,8 @@ TEST_P(ConventionalSmallest, NeverStops)
 	cfg.conventional_spare = streams + 3;
 	cfg.conventional_gc_low = 2;
 	cfg.zones = cfg.conventional_zones = 3;
+	if (layout)
+		lay_out(cfg, layout == 1, layout == 2);
 	Rig rig(cfg);
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, policy * 10 + streams);
@@ -38,7 +40,8 @@ TEST_P(ConventionalSmallest, NeverStops)
 	EXPECT_GT(rig.counters().conventional_gc_runs, 20u);
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
-			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3)));
+			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3),
+					  testing::Range(0, 3)));
 
 // 30 zones of data on 40: large enough for the mean-field formulas.
 static hz_device_config waf_config(uint32_t policy)

@@ -42,6 +42,22 @@ inline hz_device_config mapped_conventional_config(bool block = false, uint32_t 
 	return cfg;
 }
 
+// The other layouts: zones larger than a superblock, conventional data in SLC for good, or both, on media that have just enough of each.
+inline void lay_out(hz_device_config &cfg, bool patched, bool slc)
+{
+	hz_shape shape;
+	const uint32_t log = cfg.slc_blocks_per_plane + 2; // more zones may have something staged
+	if (patched) {
+		cfg.zone_capacity_sectors = 110;
+		cfg.zone_size_sectors = cfg.namespace_kind == HZ_NS_BLOCK ? 110 : 128;
+	}
+	cfg.conventional_region = slc ? HZ_REGION_SLC : HZ_REGION_NORMAL;
+	hz_shape_of(&cfg, &shape);
+	cfg.slc_blocks_per_plane = log + shape.patch_superblocks;
+	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + std::max(shape.body_superblocks, cfg.conventional_spare + 1) +
+			       cfg.spare_superblocks;
+}
+
 struct ConventionalOp {
 	ftl_op kind;
 	uint32_t lba, sectors;

@@ -344,6 +344,30 @@ static const Variant variants[] = {
 		 cfg = mapped_conventional_config(true);
 		 cfg.slc_program_sectors = 2;
 	 }},
+	{"Patched", [](hz_device_config &cfg) { lay_out(cfg, true, false); }},
+	{"PatchedBlock", [](hz_device_config &cfg) { cfg = conventional_config(true), lay_out(cfg, true, false); }},
+	{"MappedPatched", [](hz_device_config &cfg) { cfg = mapped_conventional_config(), lay_out(cfg, true, false); }},
+	{"Slc", [](hz_device_config &cfg) { lay_out(cfg, false, true); }},
+	{"SlcBlockWear",
+	 [](hz_device_config &cfg) {
+		 cfg = conventional_config(true);
+		 cfg.conventional_gc = HZ_GC_WEAR;
+		 lay_out(cfg, false, true);
+	 }},
+	{"SlcPagesForGood", [](hz_device_config &cfg) { cfg.slc_program_sectors = 2, lay_out(cfg, false, true); }},
+	{"SlcPatchedMapped",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config();
+		 cfg.slc_program_sectors = cfg.flush_unit_planes = 2;
+		 lay_out(cfg, true, true);
+	 }},
+	{"SlcPatchedLent", [](hz_device_config &cfg) { lend_buffers(cfg), lay_out(cfg, true, true); }},
+	{"SlcProgramsFail",
+	 [](hz_device_config &cfg) {
+		 cfg.program_fail_ppb = 1000000;
+		 cfg.spare_superblocks = 12;
+		 lay_out(cfg, true, true);
+	 }},
 	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
 	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},
 	{"OneLockForAll", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_GLOBAL); }},

@@ -265,7 +265,7 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.channel_bytes_per_s = 0;
 }
 
-constexpr int zone_variants = 18, conventional_variants = 7;
+constexpr int zone_variants = 18, conventional_variants = 9;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
@@ -321,7 +321,7 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent.
+// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -335,6 +335,8 @@ inline hz_device_config page_variant(int variant)
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
 	if (variant == 6)
 		lend_buffers(cfg);
+	else if (variant >= 7)
+		lay_out(cfg, variant == 7, true);
 	else if (variant >= 4)
 		use_planes(cfg, 2);
 	return cfg;

@@ -2,6 +2,8 @@
 // image. Sequential zones and conventional ones are cut by the same code, each with a model of its own.
 // Environment, for chains: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is twelve cuts).
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
 #include "model.hpp"
 #include "conventional_model.hpp"
 
@@ -11,8 +13,8 @@ using namespace ftl_rig;
 // the cut lay beyond the end.
 struct Subject {
 	std::string name;
-	uint64_t operations; // that it has at least
-	uint64_t step[2];    // between cuts: inside an operation, before one
+	uint64_t operations;          // that it has at least
+	std::array<uint64_t, 2> step; // between cuts: inside an operation, before one
 	std::function<bool(const nand_policy &)> run;
 };
 static std::ostream &operator<<(std::ostream &out, const Subject &subject) { return out << subject.name; }
@@ -283,17 +285,28 @@ static void go_on(ConventionalDriver &driver)
 	replug(driver);
 }
 
-static hz_device_config cut_config(bool mapped)
+struct Layout {
+	const char *name;
+	bool mapped, patched, slc;
+};
+static const Layout layouts[] = {
+	{"Flat", false, false, false}, {"Mapped", true, false, false},  {"MappedPatched", true, true, false},
+	{"Slc", false, false, true},   {"MappedSlc", true, true, true},
+};
+
+static hz_device_config cut_config(const Layout &layout)
 {
-	hz_device_config cfg = mapped ? mapped_conventional_config(true) : conventional_config(true);
+	hz_device_config cfg = layout.mapped ? mapped_conventional_config(true) : conventional_config(true);
 	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
+	if (layout.patched || layout.slc)
+		lay_out(cfg, layout.patched, layout.slc);
 	return cfg;
 }
 
-static bool run_cut(const Body &body, bool mapped, bool filled, const nand_policy &policy)
+static bool run_cut(const Body &body, const Layout &layout, bool filled, const nand_policy &policy)
 {
-	Rig rig(cut_config(mapped));
+	Rig rig(cut_config(layout));
 	EXPECT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, 1);
 	if (filled)
@@ -304,17 +317,23 @@ static bool run_cut(const Body &body, bool mapped, bool filled, const nand_polic
 	return cut_in(driver, body, go_on);
 }
 
+// Of the longest bodies, and of those that program each sector by itself, a part.
+static std::array<uint64_t, 2> steps(const Layout &layout, bool filled)
+{
+	if (layout.slc)
+		return {filled ? 17ul : 3, filled ? 19ul : 4};
+	return {filled && layout.mapped ? 3ul : 1, filled ? 3ul : 1};
+}
+
 static std::vector<Subject> subjects()
 {
 	std::vector<Subject> all;
 	for (const auto &[name, body] : bodies)
-		for (bool mapped : {false, true}) {
+		for (const Layout &layout : layouts) {
 			bool filled = name == std::string("Collecting");
 			all.push_back(
-				{name + std::string(mapped ? "_Mapped" : "_Flat"),
-				 filled ? 60u : 10u,
-				 {filled && mapped ? 3u : 1u, filled ? 3u : 1u},
-				 [&body = body, mapped, filled](const nand_policy &cut) { return run_cut(body, mapped, filled, cut); }});
+				{name + std::string("_") + layout.name, filled ? 60u : 10u, steps(layout, filled),
+				 [&body = body, &layout, filled](const nand_policy &cut) { return run_cut(body, layout, filled, cut); }});
 		}
 	return all;
 }
@@ -341,6 +360,9 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	}
 	if (memory == 0)
 		lend_buffers(cfg);
+	const uint64_t layout = dice() % 6;
+	if (layout && layout < 4 && !cfg.superblock_planes && !cfg.buffer_pool_bytes)
+		lay_out(cfg, layout & 1, layout & 2);
 	return cfg;
 }
 

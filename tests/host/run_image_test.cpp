@@ -82,6 +82,7 @@ struct PresetRun {
 PresetRun run_for(const std::string &preset)
 {
 	static const std::map<std::string, PresetRun> others = {{"conzone-f2fs", {"f2fs-like", 32}},
+								{"conzone-f2fs-patched", {"f2fs-like", 32}},
 								{"conzone-qlc", {"small", 2}},
 								{"conzone-1tb", {"small", 4}},
 								{"mcmq", {"small", 4}},

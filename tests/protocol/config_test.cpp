@@ -53,6 +53,21 @@ void make_cached(hz_device_config &cfg)
 	cfg.l2p_log_entries = 256;
 }
 
+/* Zones of which the last 64 sectors lie in SLC; conventional data in SLC. */
+void patch_zones(hz_device_config &cfg)
+{
+	cfg.zone_capacity_sectors = 1600;
+	cfg.slc_blocks_per_plane += 12;
+	cfg.blocks_per_plane += 12;
+}
+
+void put_in_slc(hz_device_config &cfg)
+{
+	cfg.conventional_region = HZ_REGION_SLC;
+	cfg.slc_blocks_per_plane += 20;
+	cfg.blocks_per_plane += 20;
+}
+
 struct Rule {
 	const char *name, *field, *value;
 	std::function<void(hz_device_config &)> breaks;
@@ -172,8 +187,16 @@ const Rule rules[] = {
 	{"no_zone_left", "conventional_spare", "14", [](auto &c) { make_conventional(c), c.zones = 0, c.conventional_spare = 14; }},
 	{"spare_for_streams", "conventional_spare", "4", [](auto &c) { make_conventional(c), c.conventional_spare = 4; }},
 	{"spare_over_media", "conventional_spare", "9", [](auto &c) { make_conventional(c), c.conventional_spare = 9; }},
-	{"patched_conventional", "zone_capacity_sectors", "1600",
-	 [](auto &c) { make_conventional(c), c.zone_capacity_sectors = 1600, c.slc_blocks_per_plane += 12, c.blocks_per_plane += 12; }},
+	{"patched_conventional_over_media", "conventional_spare", "9",
+	 [](auto &c) { make_conventional(c), patch_zones(c), c.conventional_spare = 9; }},
+	{"slc_conventional_over_slc", "slc_blocks_per_plane", "8",
+	 [](auto &c) { make_conventional(c), c.conventional_region = HZ_REGION_SLC; }},
+	{"slc_conventional_beside_the_log", "slc_blocks_per_plane", "21",
+	 [](auto &c) { make_conventional(c), put_in_slc(c), c.slc_blocks_per_plane = 21; }},
+	{"slc_zones_over_media", "zones", "19", [](auto &c) { make_conventional(c), put_in_slc(c), c.zones = 19; }},
+	{"slc_beside_part_of_planes", "conventional_region", "1",
+	 [](auto &c) { make_conventional(c), put_in_slc(c), c.superblock_planes = 4; }},
+	{"no_region", "conventional_region", "2", SETS(conventional_region, HZ_REGIONS)},
 	{"patches_without_slc", "slc_blocks_per_plane", "8", SETS(zone_capacity_sectors, 1600)},
 	{"holes_in_a_block_namespace", "zone_size_sectors", "2048",
 	 [](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK, c.zone_size_sectors = 2048; }},
@@ -224,6 +247,8 @@ const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &) {},
 	[](auto &c) { make_conventional(c), make_cached(c); },
 	[](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
+	[](auto &c) { make_conventional(c), patch_zones(c); },
+	[](auto &c) { make_conventional(c), put_in_slc(c); },
 	[](auto &c) { c.slow_die = 1, c.slow_percent = 100; },
 	[](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.write_buffers = 6; },
 	/* one plane, one sector a page, one page a unit: what else there is may be many */
@@ -434,6 +459,36 @@ TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 	EXPECT_EQ(shape.backing_zones, 13u);
 	EXPECT_EQ(shape.zone_size_sectors, 1536u) << "no hole";
 	EXPECT_EQ(shape.namespace_sectors, 8u * 1536);
+}
+
+/* Superblocks of 1536 sectors, SLC ones of 512. */
+TEST(Config, ConventionalDataLieInSuperblocksOfEitherKind)
+{
+	hz_device_config cfg = legal_config();
+	hz_shape shape;
+	char text[256];
+	make_conventional(cfg);
+	patch_zones(cfg);
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.backing_sectors, 1536u) << "no patch";
+	EXPECT_EQ(shape.backing_zones, 5u + 5) << "4 * 1600 sectors, and the spare ones";
+	EXPECT_EQ(shape.body_superblocks, 4u + 10);
+	EXPECT_EQ(shape.patch_superblocks, 4u + 2) << "of sequential zones only";
+	cfg.zones = 0;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.body_superblocks, shape.normal_superblocks - 2) << "as many zones as there is room for";
+	put_in_slc(cfg);
+	cfg.zones = 8;
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.backing_sectors, 512u);
+	EXPECT_EQ(shape.backing_zones, 13u + 5);
+	EXPECT_EQ(shape.body_superblocks, 4u);
+	EXPECT_EQ(shape.patch_superblocks, 4u + 18 + 2);
+	cfg.zones = 0;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.zones, 4 + shape.normal_superblocks - 2) << "conventional ones take none";
 }
 
 TEST(Config, ImageHoldsEachPartOnceMoreAndIsAPowerOfTwo)

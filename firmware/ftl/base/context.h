@@ -40,10 +40,10 @@ struct ftl {
 	struct link_pair *links;
 	uint32_t page_sectors, unit_sectors, superpage_sectors;
 	uint32_t ring_sectors;     /* slots of a write buffer */
-	uint32_t body_sectors;     /* of a superblock: where a patched zone goes on in its patch */
 	uint32_t flush_sectors;    /* a flush unit: flush_unit_planes program units */
 	bool flush_at_once;        /* it leaves the buffer as soon as it is complete */
-	uint32_t capacity;         /* sectors of a zone */
+	uint32_t capacity;         /* sectors of a zone of the namespace */
+	uint32_t backing_capacity; /* … of a backing zone */
 	uint32_t register_read_ns; /* a sector out of a die's register */
 	uint64_t zone_multiplier;  /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	uint64_t conventional_end; /* LBAs [0, conventional_end) are conventional */

@@ -1,6 +1,6 @@
 /* An extent: the sectors of a zone, which are written in order, and where they lie on their way to flash. By offset in sectors:
  *
- *     0 … placed   in the superblock (and, beyond it, in the patch), durable
+ *     0 … placed   in the superblock (and, beyond it, in the patch: an SLC superblock; a backing zone may have nothing else), durable
  *       … staged   in SLC, durable (staged > placed only for the unit that is filling, or for what a loss of power brought there)
  *       … guarded  in the part of the write buffers that outlasts a loss of power, durable
  *       … landed   in the write buffer, which holds [resident, landed)
@@ -17,6 +17,7 @@
 #include "lt/lock.h"
 
 #define SUPERBLOCK_NONE UINT32_MAX
+#define BODY_ALL UINT32_MAX
 
 struct extent;
 struct place_zone;
@@ -38,6 +39,8 @@ struct extent {
 	const struct extent_owner *owner;
 	uint32_t index;            /* zone number */
 	uint64_t start;            /* first LBA */
+	uint32_t capacity;         /* sectors */
+	uint32_t body;             /* so many are in the superblock, the others in the patch; BODY_ALL: it has no patch */
 	struct place_zone *places; /* of a backing zone (places/places.h), whose sectors are mapped one by one; else NULL */
 	uint8_t stream;            /* backing: enum place_stream that fills it */
 	uint32_t generation;       /* raised by every reset; older data on flash are dead */
@@ -94,15 +97,19 @@ static inline uint32_t extent_durable(const struct extent *ext)
 
 /* Lock held. Has it filled its superblock, so that what follows goes to its patch? A patch is begun only when everything before is
  * placed: at any time either the superblock or the patch is being programmed. */
-static inline bool extent_in_patch(const struct extent *ext)
+static inline bool extent_in_patch(const struct extent *ext) { return ext->placed >= ext->body; }
+
+/* Lock held. Of what is being programmed: the sectors of a program, and the superblock or the patch. */
+static inline uint32_t extent_program_sectors(const struct extent *ext)
 {
-	return ext->placed >= ext->ftl->body_sectors && ext->ftl->shape.patch_sectors;
+	return extent_in_patch(ext) ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
 }
+static inline uint32_t *extent_part(struct extent *ext) { return extent_in_patch(ext) ? &ext->patch : &ext->superblock; }
 
 /* Where a sector belongs. */
 static inline ppa_t extent_place(const struct extent *ext, uint32_t offset)
 {
-	uint32_t body = ext->ftl->body_sectors;
+	uint32_t body = ext->body;
 
 	return offset < body ? ppa_make(ext->ftl->map, ext->superblock, offset) : ppa_make(ext->ftl->map, ext->patch, offset - body);
 }

@@ -251,23 +251,25 @@ void superblock_promise(struct ftl *ftl, uint32_t number, int count)
 
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
 {
+	struct superblocks *sbs = superblocks_of(ftl, number);
 	struct lt_lock_node node;
 	uint32_t erases;
 
-	lt_lock_acquire(&ftl->superblocks->lock, &node);
-	erases = info_of(ftl->superblocks, number)->erases;
-	lt_lock_release(&ftl->superblocks->lock, &node);
+	lt_lock_acquire(&sbs->lock, &node);
+	erases = info_of(sbs, number)->erases;
+	lt_lock_release(&sbs->lock, &node);
 	return erases;
 }
 
-void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count)
+void superblocks_wear(struct ftl *ftl, bool slc, uint64_t *erases, uint64_t *count)
 {
+	struct superblocks *sbs = slc ? ftl->patches : ftl->superblocks;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&ftl->superblocks->lock, &node);
-	*erases = lt_load(&ftl->superblocks->erases);
-	*count = ftl->superblocks->count;
-	lt_lock_release(&ftl->superblocks->lock, &node);
+	lt_lock_acquire(&sbs->lock, &node);
+	*erases = lt_load(&sbs->erases);
+	*count = sbs->count;
+	lt_lock_release(&sbs->lock, &node);
 }
 
 static uint8_t spare_percent(const struct superblocks *sbs, uint32_t needed)
@@ -285,14 +287,13 @@ static uint8_t used_percent(const struct superblocks *sbs, uint32_t endurance)
 void superblocks_health(const struct ftl *ftl, struct ftl_health *out)
 {
 	const struct superblocks *normal = ftl->superblocks, *patches = ftl->patches;
-	uint32_t needed = ftl->all_zones - ftl->shape.conventional_zones;
 
-	out->spare_percent = spare_percent(normal, needed);
+	out->spare_percent = spare_percent(normal, ftl->shape.body_superblocks);
 	out->used_percent = used_percent(normal, ftl->cfg->normal.endurance);
 	if (!patches->count)
 		return;
-	if (spare_percent(patches, needed) < out->spare_percent)
-		out->spare_percent = spare_percent(patches, needed);
+	if (spare_percent(patches, patches->count - ftl->cfg->spare_superblocks) < out->spare_percent)
+		out->spare_percent = spare_percent(patches, patches->count - ftl->cfg->spare_superblocks);
 	if (used_percent(patches, ftl->cfg->slc.endurance) > out->used_percent)
 		out->used_percent = used_percent(patches, ftl->cfg->slc.endurance);
 }

@@ -1,5 +1,5 @@
 /* Superblocks that zones take whole: erased ones for zones that need one, erasing of released ones through the TSU, retirement of bad ones.
- * Two pools: normal superblocks, and the SLC superblocks that hold the patches of zones beyond a superblock.
+ * Two pools: normal superblocks, and the SLC superblocks that zones have for good, as patches beyond a superblock or whole.
  *
  * Class BLOCK protects everything here, one lock per pool. A superblock with one bad block is retired whole: zones stay contiguous. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -55,8 +55,8 @@ void superblock_promise(struct ftl *ftl, uint32_t number, int count);
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
 /* Spare and wear of those that zones take. Any hart, no lock. */
 void superblocks_health(const struct ftl *ftl, struct ftl_health *out);
-/* Erases of all superblocks, and how many there are. */
-void superblocks_wear(struct ftl *ftl, uint64_t *erases, uint64_t *count);
+/* Erases of all superblocks of a pool, and how many there are. */
+void superblocks_wear(struct ftl *ftl, bool slc, uint64_t *erases, uint64_t *count);
 /* Mount: the states and erase counts are known; build the free and dirty lists. */
 void superblocks_sort(struct ftl *ftl);
 /* Start erasing if a job is idle and something is dirty. */

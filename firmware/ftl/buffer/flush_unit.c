@@ -82,7 +82,7 @@ struct flush_unit *units_fill(struct extent *ext)
 {
 	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
 
-	if (ext->landed >= ext->ftl->body_sectors && !extent_in_patch(ext))
+	if (ext->landed >= ext->body && !extent_in_patch(ext))
 		return NULL;
 	if (unit->state == UNIT_EMPTY)
 		unit_open(ext, unit, ext->landed);
@@ -204,7 +204,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	struct ftl *ftl = ext->ftl;
 	struct write_buffer *buffer = ext->buffer;
 	uint64_t sequence = sequence_take(ftl, unit->end - unit->start);
-	uint32_t slot = extent_slot(ext, unit->start), program = extent_in_patch(ext) ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+	uint32_t slot = extent_slot(ext, unit->start), program = extent_program_sectors(ext);
 	struct buffer_txn *part = unit->txn;
 	bool lent = banks_are_lent(ftl);
 

@@ -18,7 +18,7 @@ uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct 
 		ext->program_to = ext->landed;
 		return 0;
 	}
-	room = min_u32(most, min_u32(unit->end, ext->ftl->capacity) - ext->landed);
+	room = min_u32(most, min_u32(unit->end, ext->capacity) - ext->landed);
 	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
 }
 
@@ -49,7 +49,7 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 void landing_pad(struct ftl_worker *self, struct extent *ext)
 {
 	struct flush_unit *unit = units_partial(ext);
-	uint32_t slot = ext->landed_slot, program = extent_in_patch(ext) ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
+	uint32_t slot = ext->landed_slot, program = extent_program_sectors(ext);
 	bool backing = extent_is_backing(ext);
 	uint64_t sequence;
 
@@ -96,10 +96,10 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 		unit->data_end = unit->end;
 		if (unit->ends_superpage)
 			ext->program_to = ext->landed;
-	} else if (ext->landed == ftl->capacity) {
+	} else if (ext->landed == ext->capacity) {
 		landing_pad(self, ext);
 	}
-	if (ext->landed == ftl->capacity)
+	if (ext->landed == ext->capacity)
 		no_more_lands(ext);
 	if (ext->landed_slot == ftl->ring_sectors)
 		ext->landed_slot = 0;

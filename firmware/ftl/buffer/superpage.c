@@ -181,7 +181,7 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 	pool->slots = ftl->ring_sectors;
 	grid_init(arena, &pool->grid[0], pool->slots, ftl->flush_sectors);
 	pool->grid[1] = pool->grid[0];
-	if (ftl->shape.patch_sectors)
+	if (ftl->shape.patch_superblocks)
 		grid_init(arena, &pool->grid[1], pool->slots, ftl->cfg->slc_program_sectors);
 	pool->units = pool->grid[1].units > pool->grid[0].units ? pool->grid[1].units : pool->grid[0].units;
 	pool->choose = binding_policies[ftl->cfg->buffer_binding];

@@ -46,7 +46,7 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 	const struct backing *info = &ftl->conventional->backing[number];
 	uint64_t state = lt_load(&info->state), bits = 0;
 
-	for (uint32_t o = 0; o < ftl->capacity; o++)
+	for (uint32_t o = 0; o < ftl->backing_capacity; o++)
 		bits += place_valid(ftl, place_make(zone->ext.places, o));
 	*valid += bits;
 	if (bits != lt_load(&zone->ext.places->valid))

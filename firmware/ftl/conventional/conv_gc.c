@@ -114,7 +114,7 @@ static void copies_read(struct tsu_txn *txn)
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
-	if (slc_holds(self->ftl->map, txn->ppa))
+	if (slc_in_log(self->ftl, txn->ppa))
 		slc_unpin(self, txn->ppa);
 	gc->failed |= txn->status != NAND_OK;
 	if (--gc->pending)
@@ -134,7 +134,7 @@ static void copies_read(struct tsu_txn *txn)
 static void locate(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t *ppa)
 {
 	if (offset < zone->ext.placed)
-		*ppa = ppa_make(ftl->map, zone->ext.superblock, offset);
+		*ppa = extent_place(&zone->ext, offset);
 	else
 		staged_read(ftl, &zone->ext, offset, 1, ppa);
 }
@@ -152,7 +152,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 	for (uint32_t i = 0, run; i < gc->count; i += run) {
 		struct tsu_txn *txn = &gc->read[gc->pending++];
 
-		run = slc_holds(self->ftl->map, ppa[i]) ? 1 : read_together(self->ftl, &ppa[i], gc->count - i);
+		run = slc_in_log(self->ftl, ppa[i]) ? 1 : read_together(self->ftl, &ppa[i], gc->count - i);
 		*txn = (struct tsu_txn){
 			.next = list,
 			.owner = &self->thread,
@@ -187,7 +187,7 @@ static void collect_batch(struct ftl_worker *self)
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 	const struct place_zone *info = gc->victim->ext.places;
-	uint32_t capacity = self->ftl->capacity, at = gc->position;
+	uint32_t capacity = self->ftl->backing_capacity, at = gc->position;
 
 	for (gc->count = 0; gc->count < CONV_GC_BATCH && at < capacity; at++) {
 		uint64_t bits = lt_load(&info->bits[at / PLACE_BITS]);

@@ -65,7 +65,7 @@ void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 		self->counters.host_write_sectors += host_sectors(req, sectors);
 		lt_add(&conv->clock, sectors);
 	}
-	if (zone->ext.wp == self->ftl->capacity)
+	if (zone->ext.wp == zone->ext.capacity)
 		filled(zone, req);
 }
 
@@ -95,7 +95,7 @@ void conv_sealed(struct ftl_worker *self, struct zone *zone)
 	struct backing *info = backing_of(&zone->ext);
 
 	lt_store(&info->filled, lt_load(&zone->ext.ftl->sequence));
-	lt_store(&info->erases, superblock_erases(zone->ext.ftl, zone->ext.superblock));
+	lt_store(&info->erases, superblock_erases(zone->ext.ftl, *extent_part(&zone->ext)));
 	lt_store(&info->state, BACKING_SEALED);
 	conv_gc_kick(self);
 }

@@ -59,9 +59,9 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 /* The start of what one read brings that ends at `end`: a program unit, or a staged sector. */
 static uint32_t piece_start(const struct zone *zone, uint32_t end)
 {
-	uint32_t part = end > zone->ext.placed ? 1 : end % zone->ext.ftl->unit_sectors;
+	uint32_t unit = extent_program_sectors(&zone->ext), part = end > zone->ext.placed ? 1 : end % unit;
 
-	return end - (part ? part : zone->ext.ftl->unit_sectors);
+	return end - (part ? part : unit);
 }
 
 /* A sector with a record. False: it is older than `since`. */
@@ -120,7 +120,7 @@ static bool settle_places(struct ftl *ftl)
 static bool scan_backing(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
 {
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
-		ftl->conventional->backing[i].scanned = ftl->capacity;
+		ftl->conventional->backing[i].scanned = ftl->backing_capacity;
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		if (!scan_zone(backing_zone(ftl, i), since, complete, unit))
 			return false;
@@ -170,8 +170,8 @@ static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 		lt_store(&conv->current[zone->ext.stream], number + 1);
 	} else {
 		lt_store(&info->state, BACKING_SEALED);
-		if (zone->ext.superblock != SUPERBLOCK_NONE)
-			lt_store(&info->erases, superblock_erases(zone->ext.ftl, zone->ext.superblock));
+		if (*extent_part(&zone->ext) != SUPERBLOCK_NONE)
+			lt_store(&info->erases, superblock_erases(zone->ext.ftl, *extent_part(&zone->ext)));
 	}
 }
 

@@ -17,10 +17,10 @@ static uint64_t room_for_copies(struct ftl *ftl)
 
 		lt_lock_acquire(&ext->lock, &node);
 		if (lt_load(&backing_of(ext)->stream) == STREAM_COLLECT)
-			left = ftl->capacity - ext->wp;
+			left = ftl->backing_capacity - ext->wp;
 		lt_lock_release(&ext->lock, &node);
 	}
-	return left + lt_load(&conv->free) * ftl->capacity;
+	return left + lt_load(&conv->free) * ftl->backing_capacity;
 }
 
 /* Of equals the older one: where a map reports late what is dead, all may seem full, and each must have its turn. */
@@ -39,13 +39,13 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 {
 	gc_better_fn *better = gc_policies[ftl->cfg->conventional_gc];
-	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = ftl->capacity };
+	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = ftl->backing_capacity };
 	uint64_t most = room_for_copies(ftl);
 	struct gc_candidate best = { 0 };
 	struct zone *victim = NULL;
 
 	*hope = false;
-	superblocks_wear(ftl, &view.wear_total, &view.wear_count);
+	superblocks_wear(ftl, ftl->cfg->conventional_region == HZ_REGION_SLC, &view.wear_total, &view.wear_count);
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
 		const struct backing *info = &ftl->conventional->backing[i];
 		uint64_t state = lt_load(&info->state);
@@ -60,5 +60,5 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 			victim = backing_zone(ftl, i);
 		}
 	}
-	return urgent || best.valid <= ftl->capacity - ftl->capacity / 8 ? victim : NULL;
+	return urgent || best.valid <= ftl->backing_capacity - ftl->backing_capacity / 8 ? victim : NULL;
 }

@@ -116,7 +116,7 @@ static bool stream_append(struct ftl_worker *self, enum place_stream stream, uin
 		return false;
 	zone = backing_zone(self->ftl, (uint32_t)current - 1);
 	lt_lock_acquire(&zone->ext.lock, &node);
-	fits = lt_load(&backing_of(&zone->ext)->stream) == stream && zone->ext.wp < self->ftl->capacity && !zone->ext.failed;
+	fits = lt_load(&backing_of(&zone->ext)->stream) == stream && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
 	if (fits)
 		stream_accept(self, zone, stream, req);
 	lt_lock_release(&zone->ext.lock, &node);

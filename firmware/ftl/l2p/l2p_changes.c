@@ -305,8 +305,8 @@ static void rebuild(struct ftl *ftl, struct log_item *item)
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
 		struct extent *backing = ftl->extent[ftl->zone_count + i];
 
-		for (uint32_t o = 0; o < ftl->capacity; o += CHANGE_PIECE) {
-			uint32_t end = o + CHANGE_PIECE < ftl->capacity ? o + CHANGE_PIECE : ftl->capacity;
+		for (uint32_t o = 0; o < backing->capacity; o += CHANGE_PIECE) {
+			uint32_t end = min_u32(o + CHANGE_PIECE, backing->capacity);
 			struct lt_lock_node node;
 
 			lt_lock_acquire(&backing->lock, &node);

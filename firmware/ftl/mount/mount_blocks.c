@@ -6,11 +6,11 @@
 #include "tsu/tsu_mount.h"
 #include "zone/zone_table.h"
 
-struct part mount_body(const struct ftl *ftl, uint32_t superblock) { return (struct part){ superblock, 0, ftl->unit_sectors }; }
+struct part mount_body(const struct ftl *ftl, uint32_t superblock) { return (struct part){ superblock, 0, ftl->unit_sectors, false }; }
 
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock)
 {
-	return (struct part){ superblock, ftl->body_sectors, ftl->cfg->slc_program_sectors };
+	return (struct part){ superblock, 0, ftl->cfg->slc_program_sectors, true };
 }
 
 void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit)

@@ -9,8 +9,10 @@
 /* What a zone has programmed in one piece: [base, …) of it, in a superblock, or the SLC superblock of its patch. */
 struct part {
 	uint32_t superblock, base, unit;
+	bool patch;
 };
 struct part mount_body(const struct ftl *ftl, uint32_t superblock);
+/* base: 0 until it is known whose it is. */
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
 
 /* Block table entries of a superblock, column by column, into mount: it is at hand then. */

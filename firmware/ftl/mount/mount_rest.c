@@ -37,7 +37,7 @@ static const char *take_body(struct mount *mount, struct zone *zone, const struc
 {
 	struct ftl *ftl = mount->ftl;
 	struct part part = mount_body(ftl, record->superblock);
-	uint32_t sectors = record->placed < ftl->body_sectors ? record->placed : ftl->body_sectors;
+	uint32_t sectors = min_u32(record->placed, zone->ext.body);
 	const char *error;
 
 	if (!in_pool(ftl->superblocks, record->superblock))
@@ -54,6 +54,7 @@ static const char *take_patch(struct mount *mount, struct zone *zone, const stru
 	struct part part = mount_patch(ftl, record->patch);
 	const char *error;
 
+	part.base = zone->ext.body;
 	if (!in_pool(ftl->patches, record->patch))
 		return record_broken(mount, zone, "the SLC superblock of its patch does not exist");
 	error = check_part(mount, zone, &part, record->placed - part.base);
@@ -63,12 +64,13 @@ static const char *take_patch(struct mount *mount, struct zone *zone, const stru
 }
 
 /* A zone that will be written on begins at the start of a program unit. */
-static bool aligned(const struct ftl *ftl, const struct zone_record *record)
+static bool aligned(const struct extent *ext, const struct zone_record *record)
 {
-	uint32_t base = record->placed > ftl->body_sectors ? ftl->body_sectors : 0;
-	uint32_t unit = base ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+	bool patch = record->placed > ext->body;
+	uint32_t unit = patch ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
 
-	return (record->placed - base) % unit == 0 || record->state != ZONE_RECORD_OPEN || record->placed == ftl->capacity;
+	return (record->placed - (patch ? ext->body : 0)) % unit == 0 || record->state != ZONE_RECORD_OPEN ||
+	       record->placed == ext->capacity;
 }
 
 static const char *take_zone(struct mount *mount, struct zone *zone)
@@ -76,11 +78,11 @@ static const char *take_zone(struct mount *mount, struct zone *zone)
 	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
 	const char *error = NULL;
 
-	if (!aligned(mount->ftl, record))
+	if (!aligned(&zone->ext, record))
 		return record_broken(mount, zone, "it ends inside a program unit");
-	if (record->placed)
+	if (record->placed && zone->ext.body)
 		error = take_body(mount, zone, record);
-	if (!error && record->placed > mount->ftl->body_sectors)
+	if (!error && record->placed > zone->ext.body)
 		error = take_patch(mount, zone, record);
 	zone->ext.placed = record->placed;
 	return error;

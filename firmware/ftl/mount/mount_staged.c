@@ -50,7 +50,7 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	offset = (uint32_t)(oob->lpa - zone->ext.start);
 	record = &ftl->table->record[zone->ext.index];
 	if (!mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[zone->ext.index] ||
-	    offset >= ftl->capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
+	    offset >= zone->ext.capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return;
 	if (mount->beyond[zone->ext.index] <= offset)
 		mount->beyond[zone->ext.index] = offset + 1;
@@ -77,7 +77,7 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 		return NVME_ZS_OFFLINE;
 	if (record == ZONE_RECORD_READ_ONLY || zone->ext.failed)
 		return NVME_ZS_READ_ONLY;
-	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == mount->ftl->capacity)
+	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == zone->ext.capacity)
 		return NVME_ZS_FULL;
 	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
@@ -129,7 +129,7 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 static void note_kept(struct zone *zone, uint32_t end)
 {
 	struct extent *ext = &zone->ext;
-	uint32_t whole = end == ext->ftl->capacity ? end : end - end % ext->ftl->flush_sectors;
+	uint32_t whole = end == ext->capacity ? end : end - end % ext->ftl->flush_sectors;
 
 	if (!ext->ftl->keeper || extent_is_backing(ext) || whole <= ext->placed ||
 	    (zone->state != NVME_ZS_CLOSED && zone->state != NVME_ZS_FULL))

@@ -57,7 +57,7 @@ static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, 
 {
 	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
 
-	if (record->placed <= part->base || part->superblock != (part->base ? record->patch : record->superblock))
+	if (record->placed <= part->base || part->superblock != (part->patch ? record->patch : record->superblock))
 		return 0;
 	return record->placed - part->base;
 }
@@ -91,8 +91,16 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 	return reach;
 }
 
+/* Can the zone have a part of this kind? Its base is known then. */
+static bool part_fits(const struct extent *ext, struct part *part)
+{
+	if (part->patch)
+		part->base = ext->body;
+	return part->patch ? ext->body != BODY_ALL : ext->body != 0;
+}
+
 /* The zone whose data this superblock claims to hold, or NULL: the first record that is known says it. */
-static struct zone *zone_claimed(struct mount *mount, const struct part *part)
+static struct zone *zone_claimed(struct mount *mount, struct part *part)
 {
 	struct ftl *ftl = mount->ftl;
 	uint32_t offset = 0, planes = mount->planes;
@@ -109,7 +117,9 @@ static struct zone *zone_claimed(struct mount *mount, const struct part *part)
 	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
 		return NULL;
 	zone = zone_at(ftl, oob->lpa);
-	return oob->lpa == zone->ext.start + part->base + offset && mount_alive(mount, &zone->ext, oob) ? zone : NULL;
+	if (!part_fits(&zone->ext, part) || oob->lpa != zone->ext.start + part->base + offset || !mount_alive(mount, &zone->ext, oob))
+		return NULL;
+	return zone;
 }
 
 /* The longer prefix wins; of equal ones the one that has lost less, then the one that can be continued. A patch counts if the superblock
@@ -120,14 +130,14 @@ static void consider(struct mount *mount, struct zone *zone, const struct part *
 	struct reach reach = reach_of(mount, zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
-	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > mount->ftl->capacity)
+	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > ext->capacity)
 		return;
 	if (placed == ext->placed &&
 	    (reach.lost > mount->lost[ext->index] || (reach.lost == mount->lost[ext->index] && !mount->hole[ext->index])))
 		return;
 	ext->placed = placed;
-	*(part->base ? &ext->patch : &ext->superblock) = part->superblock;
-	*(part->base ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;
+	*(part->patch ? &ext->patch : &ext->superblock) = part->superblock;
+	*(part->patch ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;
 	mount->lost[ext->index] = reach.lost;
 	mount->hole[ext->index] = reach.hole;
 	mount->padded[ext->index] = reach.padded;

@@ -65,9 +65,9 @@ const char *mount_find_tables(struct mount *mount)
 /* --- loading --- */
 
 /* What no firmware would have recorded. */
-static const char *record_impossible(const struct ftl *ftl, const struct zone_record *record)
+static const char *record_impossible(const struct extent *ext, const struct zone_record *record)
 {
-	uint32_t capacity = ftl->capacity;
+	uint32_t capacity = ext->capacity;
 
 	if (record->state > ZONE_RECORD_OFFLINE)
 		return "its state is none that exists";
@@ -113,7 +113,7 @@ const char *mount_load_records(struct mount *mount)
 			return error;
 	}
 	for (uint32_t z = 0; z < ftl->all_zones && !why; z++) {
-		why = record_impossible(ftl, &ftl->table->record[z]);
+		why = record_impossible(ftl->extent[z], &ftl->table->record[z]);
 		if (why)
 			return mount_damaged(mount, "zone table, record of zone", z, why);
 		ftl->zones[z].ext.generation = ftl->table->record[z].generation;

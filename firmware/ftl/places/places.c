@@ -51,7 +51,7 @@ void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count)
 	}
 }
 
-static uint32_t words_of(const struct ftl *ftl) { return (ftl->capacity + PLACE_BITS - 1) / PLACE_BITS; }
+static uint32_t words_of(const struct ftl *ftl) { return (ftl->backing_capacity + PLACE_BITS - 1) / PLACE_BITS; }
 
 void places_reset(struct ftl *ftl, struct place_zone *zone)
 {
@@ -65,7 +65,7 @@ void places_forget(struct ftl *ftl, struct place_zone *zone)
 	for (uint32_t i = 0; i < words_of(ftl); i++)
 		lt_store(&zone->bits[i], 0);
 	lt_store(&zone->valid, 0);
-	memset(zone->lba, 0xff, ftl->capacity * sizeof(*zone->lba));
+	memset(zone->lba, 0xff, ftl->backing_capacity * sizeof(*zone->lba));
 }
 
 static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
@@ -75,8 +75,8 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 	ftl->extent[ftl->zone_count + number]->places = zone;
 	zone->base = ppa_make(ftl->map, number, 0);
 	zone->bits = arena_alloc(arena, words_of(ftl), sizeof(*zone->bits), "validity of places");
-	zone->lba = arena_alloc(arena, ftl->capacity, sizeof(*zone->lba), "reverse map");
-	memset(zone->lba, 0xff, ftl->capacity * sizeof(*zone->lba));
+	zone->lba = arena_alloc(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
+	memset(zone->lba, 0xff, ftl->backing_capacity * sizeof(*zone->lba));
 }
 
 void places_init(struct ftl *ftl, struct arena *arena)

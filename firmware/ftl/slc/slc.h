@@ -102,6 +102,8 @@ void slc_init(struct ftl *ftl, struct arena *arena);
 static inline void slc_own(struct slc *slc, enum slc_owners which, struct slc_owner owner) { slc->owner[which] = owner; }
 /* Of a valid sector's tag; NULL: nobody's. */
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
+/* Is it in SLC, and in the log? */
+static inline bool slc_in_log(const struct ftl *ftl, ppa_t ppa) { return ppa_superblock(ftl->map, ppa) < ftl->slc->blocks; }
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
 
 /* Lock held. Free superblocks but those that are kept erased for a loss of power. */

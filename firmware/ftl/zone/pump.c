@@ -48,7 +48,7 @@ static void go_home(struct ftl_worker *self, struct zone *zone)
 
 	if (ext->home <= ext->placed || ext->staged <= ext->placed || ext->buffer || ext->failed || zone->op.code)
 		return;
-	if (zone_can_land(self, zone) && ext->landed == self->ftl->capacity && buffer_partial(ext))
+	if (zone_can_land(self, zone) && ext->landed == ext->capacity && buffer_partial(ext))
 		buffer_pad(self, ext);
 }
 
@@ -118,7 +118,7 @@ bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 
 	if (taken && !ext->failed) {
 		ext->wp = ext->landed;
-		if (zone->state == NVME_ZS_FULL && ext->wp < self->ftl->capacity)
+		if (zone->state == NVME_ZS_FULL && ext->wp < ext->capacity)
 			budget_undrain(zone);
 	}
 	return taken;

@@ -56,17 +56,16 @@ static void move_next(struct ftl_worker *self)
 /* --- one move --- */
 
 /* What is being programmed, and therefore moves: the superblock or the patch. */
-static uint32_t *part_of(struct zone *zone) { return extent_in_patch(&zone->ext) ? &zone->ext.patch : &zone->ext.superblock; }
+static uint32_t *part_of(struct zone *zone) { return extent_part(&zone->ext); }
 static bool *bad_part(struct zone *zone) { return extent_in_patch(&zone->ext) ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
 
 static void set_part(struct relocator *mover, struct zone *zone)
 {
 	const struct ftl *ftl = zone->ext.ftl;
-	bool patch = extent_in_patch(&zone->ext);
 
 	mover->source = *part_of(zone);
-	mover->base = patch ? ftl->body_sectors : 0;
-	mover->unit_sectors = patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
+	mover->base = extent_in_patch(&zone->ext) ? zone->ext.body : 0;
+	mover->unit_sectors = extent_program_sectors(&zone->ext);
 	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
 	mover->most = flash_planes_of(ftl->map, mover->source) * mover->unit_sectors;
 }
@@ -320,7 +319,7 @@ bool relocator_quiet(struct ftl *ftl)
 void relocator_init(struct ftl *ftl, struct arena *arena)
 {
 	struct relocator *mover = arena_alloc(arena, 1, sizeof(*mover), "relocator");
-	uint32_t patch_row = ftl->shape.patch_sectors ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
+	uint32_t patch_row = ftl->shape.patch_superblocks ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
 	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
 	uint32_t bytes = hz_sector_memory(ftl->cfg);
 	uint8_t *data = arena_alloc(arena, sectors, bytes, "relocator data");
@@ -330,7 +329,7 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	mover->begin = row_begin;
 	mover->memory = arena_alloc(arena, sectors, sizeof(*mover->memory), "relocator memory");
 	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
-	if (ftl->shape.patch_sectors && reads < ftl->shape.planes)
+	if (ftl->shape.patch_superblocks && reads < ftl->shape.planes)
 		reads = ftl->shape.planes;
 	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");

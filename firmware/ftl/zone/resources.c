@@ -9,7 +9,7 @@
 static bool have_superblock(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
-	uint32_t *place = extent_in_patch(ext) ? &ext->patch : &ext->superblock;
+	uint32_t *place = extent_part(ext);
 	bool hopeless;
 
 	if (*place != SUPERBLOCK_NONE)
@@ -65,10 +65,8 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 		ext->failed = true;
 	else if (zone->move.under_way)
 		relocate_zone(self, zone, superblock - 1);
-	else if (extent_in_patch(ext))
-		ext->patch = superblock - 1;
 	else
-		ext->superblock = superblock - 1;
+		*extent_part(ext) = superblock - 1;
 }
 
 /* A backing zone asks for the buffer first, so that zones of one stream get it in the order in which they were filled. */

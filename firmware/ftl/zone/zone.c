@@ -31,6 +31,14 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 		budget_change(zone, state, reserved);
 }
 
+/* Of its capacity: what lies in a normal superblock. */
+static uint32_t body_of(const struct ftl *ftl, uint32_t index)
+{
+	if (index >= ftl->zone_count)
+		return ftl->cfg->conventional_region == HZ_REGION_SLC ? 0 : BODY_ALL;
+	return ftl->shape.patch_sectors ? ftl->shape.superblock_sectors : BODY_ALL;
+}
+
 static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const struct extent_owner *owner)
 {
 	struct extent *ext = &zone->ext;
@@ -40,6 +48,8 @@ static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const 
 	ext->owner = owner;
 	ext->index = index;
 	ext->start = index * ftl->shape.zone_size_sectors;
+	ext->capacity = index < ftl->zone_count ? ftl->capacity : ftl->backing_capacity;
+	ext->body = body_of(ftl, index);
 	ext->superblock = ext->patch = zone->move.old = SUPERBLOCK_NONE;
 	ext->for_superblock.ext = ext->for_buffer.ext = ext->for_space.ext = ext->for_log.ext = ext;
 	zone->state = NVME_ZS_EMPTY;
