@@ -36,12 +36,25 @@ STAGES = [  # first match wins: part of the source path
 OTHER = "start, traps"
 # 96 sectors of 4 KiB fill a superpage of the device: both writing runs program whole ones, and what they differ by is a whole number.
 RANDOM_READS = {"read_ratio": 1.0, "pattern": "random", "prefill": 0.1}
+# Zone-aware buffer management over a map of zones (ZUFS).
+ZONE_MAP = {"l2p": {"kind": "zone", "cache": 0}}
+
+
+def slots(kind):
+    return {**ZONE_MAP, "buffers": {"count": 6, "binding": "per-zone", "pool": "2 MiB", "flush": "unit", "slots": kind}}
+
+
 OPERATIONS = {
     "read, map in RAM": {"ops": 400, "device": {"l2p": {"cache": 0}}, "thread": RANDOM_READS},
     "read, L2P hit": {"ops": 400, "device": {}, "thread": RANDOM_READS, "misses": (0, 0)},
     "read, L2P miss": {"ops": 400, "device": {"l2p": {"levels": "page", "cache": 64}}, "thread": RANDOM_READS, "misses": (1, 1)},
     "write, map in RAM": {"ops": 1920, "device": {"l2p": {"cache": 0}}, "thread": {"read_ratio": 0.0}},
     "write": {"ops": 1920, "device": {}, "thread": {"read_ratio": 0.0}},
+    "read, zone map": {"ops": 400, "device": ZONE_MAP, "thread": RANDOM_READS},
+    "write, zone map": {"ops": 1920, "device": ZONE_MAP, "thread": {"read_ratio": 0.0}},
+    "write, slots": {"ops": 1920, "device": slots("locked"), "thread": {"read_ratio": 0.0}},
+    "write, slots, lock-free": {"ops": 1920, "device": slots("lock-free"), "thread": {"read_ratio": 0.0}},
+    "write, accounts": {"ops": 1920, "device": slots("accounts"), "thread": {"read_ratio": 0.0}},
 }
 
 

@@ -294,6 +294,11 @@ class Mechanisms(unittest.TestCase):
         for p in self.must_show("conzone-f2fs"):
             self.assertEqual(p["collections"] > 0, p["load"] != "logs")
 
+    def test_zones_that_share_slots_stage_nothing(self):
+        points = {(p["scheme"], p["depth"]): p for p in self.must_show("zufs-fig8")}
+        self.assertEqual(points["ZUFS, 192 KiB", 4]["slc_mib"], 0)
+        self.assertGreater(points["ZMS, 3 buffers", 0]["conflicts"], 100)
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
