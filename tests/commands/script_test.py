@@ -11,14 +11,15 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # Lists the tests of tests.json whose name has the word behind -R; runs them by writing down how each ends. Tells its words to calls.
 CTEST = """#!/usr/bin/env python3
-import json, os, pathlib, sys
+import json, os, pathlib, re, sys
 words, here = sys.argv[1:], pathlib.Path(__file__).parent
 with open(here / "calls", "a") as calls:
     print("ctest", *words, file=calls)
 build = words[words.index("--preset") + 1]
 tests = json.loads((here / "tests.json").read_text()).get(build, {})
 wanted = words[words.index("-R") + 1] if "-R" in words else ""
-tests = {name: end for name, end in tests.items() if wanted in name and not ("-LE" in words and "slow" in end)}
+unwanted = re.compile(words[words.index("-LE") + 1])
+tests = {name: end for name, end in tests.items() if wanted in name and not any(map(unwanted.search, end[1:]))}
 if "--show-only=json-v1" in words:
     print(json.dumps({"tests": [{"name": name, "properties": [{"name": "LABELS", "value": end[1:]}]} for name, end in tests.items()]}))
 elif "crash" not in tests:
@@ -28,6 +29,10 @@ elif "crash" not in tests:
     pathlib.Path(words[words.index("--output-junit") + 1]).write_text(f"<testsuite>{cases}</testsuite>")
 sys.exit(any(end[0] == "fail" for end in tests.values()))
 """
+# What a GoogleTest program wrote.
+CASES = """<testsuites><testsuite name="A"><testcase name="a" classname="A" result="completed" time="0.1"/>
+<testcase name="b" classname="A" result="completed" time="1.6"><failure>1 is not 2\nhere</failure></testcase>
+<testcase name="c" classname="A" result="skipped" time="0"/></testsuite></testsuites>"""
 SILENT = "#!/bin/sh\nexit 0\n"
 
 
@@ -40,6 +45,8 @@ class Copy(unittest.TestCase):
             shutil.copy(TOP / name, self.tree)
         (self.tree / "build" / "host").mkdir(parents=True)
         (self.tree / "studies").mkdir()
+        (self.tree / "scripts").mkdir()
+        shutil.copy(TOP / "scripts" / "summarize-tests", self.tree / "scripts")
 
     def hartzone(self, *words, **environment):
         return subprocess.run([str(self.tree / "hartzone"), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
@@ -103,7 +110,7 @@ class Test(Copy):
         run, calls = self.run_with(self.TESTS, "--fast")
         self.assertEqual((run.returncode, run.stdout, len(calls)), (0, "2 passed, 0 failed\n", 2), run.stderr)
         for call in calls:
-            self.assertIn("-LE slow", call)
+            self.assertIn("-LE ^case$|^slow$", call)
 
     def test_list(self):
         run, calls = self.run_with(self.TESTS, "--list")
@@ -125,6 +132,36 @@ class Test(Copy):
         self.assertEqual(run.returncode, 1)
         said = [f"    line {i} <" for i in range(61, 100)] + ["    " + "x" * 300]
         self.assertEqual(run.stdout.splitlines(), ["failed: asan: unit.a after 2 s", *said, "1 skipped: unit.c", "4 passed, 1 failed"])
+
+    PROGRAM = {"host": {}, "asan": {"unit": ["run", "program"], "unit.A.a": ["run", "case"], "unit.A.b": ["run", "case"]}, "tsan": {}}
+
+    def test_a_program_counts_by_its_cases(self):
+        self.write_cases()
+        run, _ = self.run_with(self.PROGRAM)
+        self.assertEqual((run.returncode, run.stdout), (0, "1 passed, 0 failed\n"), "cases of an earlier round count nothing")
+        for words, names in (((), "unit"), (("--filter", "unit"), "unit.A.a unit.A.b")):
+            _, calls = self.run_with(self.PROGRAM, *words)
+            self.assertIn("-LE ^case$" if not words else "-LE ^program$", calls[1], names)
+
+    def write_cases(self, cases=CASES):
+        folder = self.tree / "build" / "asan" / "cases"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "unit.xml").write_text(cases)
+
+    def summary(self, cases=CASES):
+        self.write_cases(cases)
+        path = self.tree / "build" / "test-asan.xml"
+        path.write_text('<testsuite><testcase name="unit" status="fail" time="3"><system-out>the end</system-out></testcase></testsuite>')
+        return subprocess.run([str(self.tree / "scripts" / "summarize-tests"), str(path)], capture_output=True, text=True, check=False)
+
+    def test_what_failed_in_a_program_is_named(self):
+        run = self.summary()
+        self.assertEqual((run.returncode, run.stdout), (1, "failed: asan: unit.A.b after 2 s\n    1 is not 2\n    here\n1 skipped: unit.A.c\n"
+                                                           "1 passed, 1 failed\n"))
+
+    def test_a_program_that_fails_at_its_end_failed(self):
+        run = self.summary(CASES.replace("failure", "property"))
+        self.assertEqual((run.returncode, run.stdout), (1, "failed: asan: unit after 3 s\n    the end\n1 skipped: unit.A.c\n2 passed, 1 failed\n"))
 
     def test_a_ctest_that_ends_early_is_a_failure(self):
         run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
