@@ -73,10 +73,10 @@ void vc_account_event(struct vc_hart *h)
 
 /* --- report --- */
 
-/* Each part as it is written; returns what they are together. */
+/* Each part as it is written; returns what they are together. Charges are less than nothing where option hold makes sections shorter. */
 static uint64_t write_part(FILE *out, const char *comma, const char *name, uint64_t cycles)
 {
-	fprintf(out, "%s\"%s\": %" PRIu64, comma, name, cycles);
+	fprintf(out, "%s\"%s\": %" PRId64, comma, name, (int64_t)cycles);
 	return cycles;
 }
 

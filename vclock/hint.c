@@ -3,12 +3,14 @@
 #include "hint.h"
 
 #include "bulk.h"
+#include "hold.h"
 #include "host_wait.h"
 #include "jitter.h"
 #include "ledger.h"
 #include "logical.h"
 #include "pair.h"
 #include "race.h"
+#include "record.h"
 #include "request.h"
 #include "timeline.h"
 #include "token.h"
@@ -35,7 +37,11 @@ static void store_conditional(struct vc_hart *h)
 
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
+	if (__builtin_expect(vc.options.recording && (kind == VC_AMO || kind == VC_LR || kind == VC_SC), 0))
+		vc_record_access(h);
 	h->in_wfi = kind == VC_WFI_INSN;
+	if (__builtin_expect(vc.options.hold != 1000, 0))
+		vc_hold(h);
 	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
 		vc_jitter(h, kind);
 	switch (kind) {
@@ -62,11 +68,11 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_LOCK: return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
+	case VC_SPAN: return vc_record_span(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
 	case VC_WFI_INSN:
-	case VC_SPAN:
 	case VC_PLAIN: return;
 	}
 }

@@ -10,6 +10,7 @@
 #include "ledger_report.h"
 #include "logical.h"
 #include "past.h"
+#include "record.h"
 #include "request.h"
 
 enum { MOST_HELD = 16 };
@@ -151,9 +152,10 @@ void vc_ledger_event(struct vc_hart *h)
 
 	if (!vc.options.locks || vc.ended)
 		return;
+	vc_account_event(h);
+	vc_record_lock(h, (enum hz_vc_lock_event)slot->arg0, slot->arg1);
 	if (slot->arg0 == HZ_VC_LOGICAL_ASKED || slot->arg0 == HZ_VC_LOGICAL_ENDED)
 		return vc_logical_event(h, now_ns);
-	vc_account_event(h);
 	if (slot->arg0 == HZ_VC_ACCOUNT_RESET || slot->arg0 == HZ_VC_ACCOUNT_SHOWN)
 		return;
 	if (slot->arg0 == HZ_VC_LOCKS_RESET)

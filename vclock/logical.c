@@ -10,6 +10,7 @@
 #include "ledger_report.h"
 #include "logical_locks.h"
 #include "memory.h"
+#include "record.h"
 #include "request.h"
 #include "table.h"
 
@@ -50,6 +51,8 @@ void vc_logical_had(const struct vc_hart *h)
 		return;
 	memcpy(&insn, code, sizeof(insn));
 	classes[(insn >> 20) - HZ_VC_HAD].had[h->index]++;
+	if ((insn >> 20) - HZ_VC_HAD == HZ_LOGICAL_COMPLETION)
+		vc_record_completion(h);
 }
 
 static struct logical_class *logical_class_of(uint64_t lock) { return &classes[HZ_VC_LOCK_CLASS(lock) % HZ_VC_LOGICAL_LOCKS]; }

@@ -29,6 +29,7 @@ static const struct key keys[] = {
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },
 	{ "timeline", TEXT, FIELD(timeline), 0, 0 },
+	{ "recording", TEXT, FIELD(recording), 0, 0 },
 	{ "profile", TEXT, FIELD(profile), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, HZ_MAX_MHZ },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
@@ -50,6 +51,7 @@ static const struct key keys[] = {
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "locks", SWITCH, FIELD(locks), 0, 0 },
+	{ "hold", NUMBER, FIELD(hold), 100, 10000 },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
 	{ "jitter", JITTER, FIELD(jitter), 1, UINT64_MAX },
 	{ "spin-limit", NUMBER, FIELD(spin_limit), 0, UINT64_MAX },
@@ -195,7 +197,7 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16 };
+	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16, .hold = 1000 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {
@@ -210,6 +212,11 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 			snprintf(text, bytes, "option %s has a value that is not allowed", argv[i]);
 			return false;
 		}
+	}
+	if (!options->locks && (options->recording || options->hold != 1000)) {
+		snprintf(text, bytes, "option %s needs locks=on: a device with locks: {stats: all}",
+			 options->recording ? "recording" : "hold");
+		return false;
 	}
 	if (!hz_cache_is_possible((uint32_t)options->cache_bytes, options->cache_ways)) {
 		snprintf(text, bytes,

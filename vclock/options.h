@@ -29,17 +29,18 @@ struct vc_jitter_option {
 };
 
 struct vc_options {
-	unsigned harts;       /* 0: as many as QEMU has */
-	const char *ram;      /* file behind the guest's RAM, required */
-	const char *shm;      /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
-	const char *nand;     /* file of ivshmem #1, whose bulk work the plugin then can do */
-	const char *elf;      /* image, for names in dumps and reports */
-	const char *report;   /* JSON result file */
-	const char *trace;    /* text file with every order point that the hash covers, to find where two runs part */
-	const char *timeline; /* timeline.h */
-	const char *profile;  /* text file with how often each segment of code ran outside freezes */
-	uint64_t mhz;         /* frequency of every hart's clock */
-	const char *preset;   /* "default" or "ideal" */
+	unsigned harts;        /* 0: as many as QEMU has */
+	const char *ram;       /* file behind the guest's RAM, required */
+	const char *shm;       /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
+	const char *nand;      /* file of ivshmem #1, whose bulk work the plugin then can do */
+	const char *elf;       /* image, for names in dumps and reports */
+	const char *report;    /* JSON result file */
+	const char *trace;     /* text file with every order point that the hash covers, to find where two runs part */
+	const char *timeline;  /* timeline.h */
+	const char *recording; /* record.h */
+	const char *profile;   /* text file with how often each segment of code ran outside freezes */
+	uint64_t mhz;          /* frequency of every hart's clock */
+	const char *preset;    /* "default" or "ideal" */
 	struct vc_costs cost;
 	bool data_moves;      /* plain loads and stores fetch lines too (data.h) */
 	bool merge;           /* reads of one line go side by side */
@@ -50,6 +51,7 @@ struct vc_options {
 	unsigned switch_by; /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
 	bool count_each;    /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool locks;         /* ledger.h */
+	uint64_t hold;      /* hold.h; thousandths, 1000: as it is */
 	bool race_check;
 	struct vc_jitter_option jitter; /* jitter.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */

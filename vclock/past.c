@@ -111,6 +111,8 @@ void vc_past_event(const struct vc_hart *h, enum hz_vc_lock_event event, uint64_
 	turn_to(past, innermost(past), VC_PAST_HELD, now);
 }
 
+bool vc_past_holds(unsigned hart) { return pasts[hart].holds != 0; }
+
 /* Returns what of the piece lies between. */
 static uint64_t between(const struct piece *piece, uint64_t from, uint64_t to, vc_past_fn *each, void *ctx)
 {

@@ -11,6 +11,7 @@
 #include "jitter.h"
 #include "memory.h"
 #include "qemu_api.h"
+#include "record.h"
 #include "registers.h"
 #include "report.h"
 #include "stage.h"
@@ -122,6 +123,10 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 	vc_stages_load();
 	if (!vc_order_start()) {
 		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
+		return false;
+	}
+	if (!vc_record_open()) {
+		snprintf(text, bytes, "option recording=%s is unusable", vc.options.recording);
 		return false;
 	}
 	return choose_switch(text, bytes);

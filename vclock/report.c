@@ -47,8 +47,9 @@ static void write_parameters(FILE *out)
 	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", ", o->preset, vc.harts, o->mhz);
 	write_costs(out);
 	fprintf(out,
-		"\"data\": \"%s\", \"reads\": \"%s\", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
-		o->data_moves ? "moves" : "free", o->merge ? "merge" : "queue", o->spin_limit, o->count_each ? "insn" : "segment",
+		"\"data\": \"%s\", \"reads\": \"%s\", \"hold\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
+		", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
+		o->data_moves ? "moves" : "free", o->merge ? "merge" : "queue", o->hold, o->spin_limit, o->count_each ? "insn" : "segment",
 		o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);

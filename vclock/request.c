@@ -10,6 +10,7 @@
 #include "histogram.h"
 #include "memory.h"
 #include "past.h"
+#include "record.h"
 #include "registers.h"
 #include "table.h"
 
@@ -185,6 +186,7 @@ void vc_request_event(const struct vc_hart *h)
 	address = vc_register(h->index, insn >> 15 & 31);
 	if (!address)
 		return;
+	vc_record_request(h, (enum hz_vc_hint)(insn >> 20), address);
 	r = vc_table_at(&requests, address);
 	if (insn >> 20 == HZ_VC_FETCHED)
 		return begin(h, r, now);

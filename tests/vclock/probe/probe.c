@@ -438,6 +438,7 @@ static void ask(const struct probe_job *job)
 	case HZ_VC_LOCK_EVENT: HINT(HZ_VC_LOCK_EVENT); break;
 	case HZ_VC_HAD: HINT(HZ_VC_HAD); break;
 	case HZ_VC_HAD + 6: HINT(HZ_VC_HAD + 6); break;
+	case HZ_VC_HAD + 13: HINT(HZ_VC_HAD + 13); break;
 	case HZ_VC_FETCHED: REQUEST(HZ_VC_FETCHED, job->arg0); break;
 	case HZ_VC_RUN: REQUEST(HZ_VC_RUN, job->arg0); break;
 	case HZ_VC_LEFT: REQUEST(HZ_VC_LEFT, job->arg0); break;
