@@ -28,7 +28,7 @@ def options(words=None):
     p.add_argument("--what", type=lambda text: [what.parsed(word) for word in text.split(",")], default="mcs,shards4,class,mcs+class,2x,hold50",
                    metavar="WHAT,...", help="what else to predict and to run: a kind of lock, shardsN, class or global (how many there are), half, 2x or "
                    "ideal (what synchronisation costs), holdN (sections take N %% of their time), or several with a plus")
-    arguments.add_number(p, "--ops", 50, 100000, 600, "commands of each thread")
+    arguments.add_number(p, "--ops", 50, 100000, 1000, "commands of each thread")
     arguments.add_config(p, "--workload", "workloads", "small-blocks", "what each host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
