@@ -72,7 +72,10 @@ enum hz_buffer_release { HZ_RELEASE_LIST(HZ_ENUMERATOR) HZ_RELEASES };
 #define HZ_HANDOVER_LIST(X) \
 	X(HZ_HANDOVER_FAIR, "fair", "who has waited longest") \
 	X(HZ_HANDOVER_POLLED, "polled", \
-	  "who asks next: each zone asks again every `poll`, as if a dispatcher tried its write again; needs binding `modulo`")
+	  "who asks next: each zone asks again every `poll`, as if a dispatcher tried its write again; needs binding `modulo`") \
+	X(HZ_HANDOVER_KEPT, "kept", \
+	  "who has waited longest, when its owner pauses: what lands in it while it is written out for others stays, and is written out next; " \
+	  "others may wait until the owner is full")
 enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
 
 /* When complete flush units leave a write buffer. */

@@ -4,7 +4,8 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+import published  # noqa: E402
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
@@ -16,7 +17,12 @@ PLACES = {"apart": 1, "shared": 2}
 # … and how the one buffer changes hands there (docs/config.md, buffers): the device's way first.
 POLL = "1us" # of a dispatcher that goes round two queues: assumed
 WAYS = {"programmed, fair": {}, "programmed, polled": {"handover": "polled", "poll": POLL}, "transferred, fair": {"release": "transferred"},
-        "transferred, polled": {"release": "transferred", "handover": "polled", "poll": POLL}}
+        "transferred, polled": {"release": "transferred", "handover": "polled", "poll": POLL}, "programmed, kept": {"handover": "kept"}}
+# Who asks first hangs on the phase of two polls.
+UNCERTAIN = {f"{what}, {way}": 12 for way in WAYS if "polled" in way
+             for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
+# Models of the published code (published.py): name → whether a zone goes on filling what is left of a buffer that is written out for another.
+MODELS = {"published code": True, "published code, later": False}
 
 
 def options(words=None):
@@ -75,6 +81,13 @@ def effect(measured, pause, shared="shared", apart="apart"):
     return [percent_more(*(measured.value(key, field) for key in ((apart, pause), (shared, pause)))) for field in ("mib_s", "waf")]
 
 
+def modelled(goes_on):
+    """In %, as effect(): of two whole zones, whatever else is asked for."""
+    turnaround = int(conzone.TURNAROUND.removesuffix("us"))
+    apart, shared = (published.two_writers((0, second), 12, turnaround, goes_on) for second in PLACES.values())
+    return [percent_more(a, b) for a, b in zip(apart, shared)]
+
+
 def figures(args, measured):
     out = []
     for pause in args.pauses:
@@ -90,6 +103,10 @@ def figures(args, measured):
         out += [report.figure(f"bandwidth, shared buffer, {way}", measured.value((way, 0), "mib_s"), "MiB/s"),
                 report.figure(f"bandwidth, apart against shared, {way}", bandwidth, "%", PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared, {way}", waf, "%", PAPER_WAF)]
+    for name, goes_on in MODELS.items():
+        bandwidth, waf = modelled(goes_on)
+        out += [report.figure(f"bandwidth, apart against shared, model of the {name}", bandwidth, "%", PAPER_BANDWIDTH),
+                report.figure(f"WAF, apart against shared, model of the {name}", waf, "%", PAPER_WAF)]
     return out
 
 
@@ -103,6 +120,10 @@ def rows(figure):
         yield (f"the same with a buffer that changes hands otherwise: {way}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
                f"{figure(f'bandwidth, apart against shared, {way}'):+.0f} %, {figure(f'WAF, apart against shared, {way}'):+.1f} % "
                f"({figure(f'bandwidth, shared buffer, {way}'):.1f} MiB/s)")
+    for name, what in zip(MODELS, ("the paper's revision", "later revisions")):
+        yield (f"a model of the published code, {what}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
+               f"{figure(f'bandwidth, apart against shared, model of the {name}'):+.0f} %, "
+               f"{figure(f'WAF, apart against shared, model of the {name}'):+.1f} %")
 
 
 def show(measured):

@@ -269,7 +269,8 @@ constexpr int zone_variants = 18, conventional_variants = 9;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
-// with a protected part of the memory; 13, 14: buffers are lent, 14: and polled; from 15 on slots, of each kind, few of them, 16, 17: and the map has an entry for each zone.
+// with a protected part of the memory; 13, 14: buffers are lent, 13: and kept, 14: and polled; from 15 on slots, of each kind, few of them,
+// 16, 17: and the map has an entry for each zone.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -292,6 +293,8 @@ inline hz_device_config zone_variant(int variant)
 		lend_buffers(cfg, variant == 14);
 	else if (variant >= 11)
 		use_planes(cfg, variant == 11 ? 1 : 2);
+	if (variant == 13)
+		cfg.buffer_handover = HZ_HANDOVER_KEPT;
 	if (variant == 10 || variant == 12)
 		protect_memory(cfg, 30, 30);
 	else if (variant == 8 || variant == 9)

@@ -142,6 +142,7 @@ static const Policy policies[] = {
 	 [](hz_device_config &cfg) { use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"SlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 40, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SUPERPAGE); }, 0},
 	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1; }},
+	{"KeptOneBuffer", [](hz_device_config &cfg) { cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.write_buffers = 1; }},
 	{"LentPolledPatched", [](hz_device_config &cfg) { patch(cfg), lend_buffers(cfg, true), cfg.cache_program = HZ_ON; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30); }, 0},
 	{"ProtectedInPlace", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
@@ -236,7 +237,7 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 	if (memory == 0 || memory == 3)
 		cfg.buffer_release = dice() % 2;
 	if (cfg.buffer_binding == HZ_BIND_MODULO)
-		cfg.buffer_handover = dice() % 2;
+		cfg.buffer_handover = dice() % HZ_HANDOVERS;
 	cfg.l2p_kind = patched ? HZ_L2P_KIND_SECTOR : dice() % HZ_L2P_KINDS;
 	cfg.buffer_slots = memory == 1 ? dice() % HZ_BUFFER_SLOTS_KINDS : HZ_SLOTS_ACCOUNTS;
 	cfg.buffer_flush = patched ? HZ_BUFFER_FLUSH_UNIT : dice() % HZ_BUFFER_FLUSHES;

@@ -63,6 +63,13 @@ static const Variant variants[] = {
 	{"LentOneBufferCachedPrograms", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1, cfg.cache_program = HZ_ON; }},
 	{"LentPolledIdle", [](hz_device_config &cfg) { lend_buffers(cfg, true), cfg.buffer_idle_ns = 100000; }},
 	{"PolledOneBuffer", [](hz_device_config &cfg) { lend_buffers(cfg, true), cfg.buffer_release = 0, cfg.write_buffers = 1; }},
+	{"KeptOneBuffer", [](hz_device_config &cfg) { cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.write_buffers = 1; }},
+	{"LentKeptBySuperpage",
+	 [](hz_device_config &cfg) {
+		 lend_buffers(cfg), cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE;
+	 }},
+	{"SlotsKept",
+	 [](hz_device_config &cfg) { use_slots(cfg, 7, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT), cfg.buffer_handover = HZ_HANDOVER_KEPT; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 60, 40); }},
 	{"LittleProtected", [](hz_device_config &cfg) { protect_memory(cfg, 2, 2); }},
 	{"TwoPlanes", [](hz_device_config &cfg) { use_planes(cfg, 2); }},

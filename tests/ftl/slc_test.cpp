@@ -296,6 +296,40 @@ TEST(Binding, ModuloSharesByParityAndFlushesOnConflict)
 	EXPECT_EQ(r.counters().waits_buffer, 1u);
 }
 
+// Three writes: one zone's, another's that wants its buffer, and the first zone's next while that is being written out. Which of the two that
+// wait is answered first? True: the first zone's.
+static bool owner_goes_on(uint32_t handover)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.write_buffers = 1;
+	cfg.buffer_handover = handover;
+	Rig r(cfg);
+	EXPECT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.write(0, 0, 4, 1), 0);
+	Request other(FTL_WRITE, r.lba_of(1), 4), next(FTL_WRITE, r.lba_of(0, 4), 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		fill_sector(other.pages[i], 100 + i);
+		fill_sector(next.pages[i], 5 + i);
+	}
+	r.submit(other);
+	lt_host_run_until(clock_now_ns() + 20000);
+	EXPECT_FALSE(other.done);
+	EXPECT_EQ(r.counters().buffer_flushes_conflict, 1u);
+	r.submit(next);
+	lt_host_run_until_idle();
+	EXPECT_TRUE(other.done && next.done) << "who waits gets the buffer when its owner pauses";
+	EXPECT_EQ(r.compare(0, 0, 8, 1), "");
+	EXPECT_EQ(r.compare(1, 0, 4, 100), "");
+	EXPECT_EQ(r.check(), "");
+	return next.answered_ns < other.answered_ns;
+}
+
+TEST(Binding, AKeptBufferGoesOnTakingItsOwnersData)
+{
+	EXPECT_TRUE(owner_goes_on(HZ_HANDOVER_KEPT));
+	EXPECT_FALSE(owner_goes_on(HZ_HANDOVER_FAIR));
+}
+
 TEST(Binding, FirstFreeEvictsTheFullest)
 {
 	hz_device_config cfg = ftl_config();

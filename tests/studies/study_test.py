@@ -227,9 +227,14 @@ class ConZoneFig6b(ConZone):
         self.assertGreater(figures["bandwidth, apart against shared"], 65)
         self.assertAlmostEqual(figures["WAF, shared buffer"], 1.5, delta=0.02)
         self.assertAlmostEqual(figures["WAF, buffers apart"], 1, delta=0.02)
-        self.assertEqual(len(points), 2)
+        self.assertEqual([p["zones"] for p in points], ["apart", "shared", "programmed, polled", "transferred, fair", "transferred, polled",
+                                                        "programmed, kept"])
         for p in points:
-            self.assertEqual(p["conflicts"] > 0, p["zones"] == "shared")
+            self.assertEqual(p["conflicts"] > 0, p["zones"] != "apart")
+        kept, polled = (figures[f"bandwidth, apart against shared, programmed, {way}"] for way in ("kept", "polled"))
+        self.assertLess(kept, 65)
+        self.assertGreater(polled, 65)
+        self.assertAlmostEqual(figures["bandwidth, apart against shared, model of the published code"], 65, delta=15)
 
 
 @unittest.skipIf(MISSING, MISSING)

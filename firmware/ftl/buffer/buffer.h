@@ -18,7 +18,7 @@ struct buffer_ops {
 	void (*granted)(struct extent *ext);
 	void (*give)(struct ftl_worker *self, struct extent *ext);
 	bool (*lend)(struct ftl_worker *self, struct extent *ext);
-	void (*refuse)(struct ftl_worker *self, struct extent *ext);
+	bool (*refuse)(struct ftl_worker *self, struct extent *ext);
 	bool (*has_memory)(const struct extent *ext);
 	bool (*wanted)(const struct extent *ext);
 	uint32_t (*used)(const struct extent *ext);
@@ -54,8 +54,8 @@ static inline bool banks_are_lent(const struct ftl *ftl) { return ftl->cfg->buff
 static inline bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return self->ftl->buffer_ops->lend(self, ext); }
 /* Bound: not lent? */
 static inline bool buffer_has_memory(const struct extent *ext) { return ext->ftl->buffer_ops->has_memory(ext); }
-/* A write of the extent, which is bound, has to let others go first. */
-static inline void buffer_refuse(struct ftl_worker *self, struct extent *ext) { self->ftl->buffer_ops->refuse(self, ext); }
+/* A write of the extent, which is bound, comes when others wait. Does it have to let them go first? */
+static inline bool buffer_refuse(struct ftl_worker *self, struct extent *ext) { return self->ftl->buffer_ops->refuse(self, ext); }
 /* Bound: does somebody wait for what the extent has? */
 static inline bool buffer_wanted(const struct extent *ext) { return ext->ftl->buffer_ops->wanted(ext); }
 /* Bound: how many sectors have landed since? */

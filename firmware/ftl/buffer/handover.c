@@ -195,12 +195,13 @@ static void poll_again(struct lt_timer *timer)
 
 static bool banks_are_polled(const struct ftl *ftl) { return ftl->cfg->buffer_handover == HZ_HANDOVER_POLLED; }
 
-void bank_refuse(struct ftl_worker *self, struct extent *ext)
+bool bank_refuse(struct ftl_worker *self, struct extent *ext)
 {
 	struct poll *poll = banks_are_polled(self->ftl) && !extent_is_backing(ext) ? &self->ftl->buffers->poll[ext->index] : NULL;
 
 	if (poll && clock_now_ns() >= poll->next_ns)
 		poll_later(self, poll);
+	return self->ftl->cfg->buffer_handover != HZ_HANDOVER_KEPT || extent_is_backing(ext);
 }
 
 /* --- both --- */

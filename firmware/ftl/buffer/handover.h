@@ -2,6 +2,7 @@
  *
  * * fair: who waits is in a queue, and gets the bank when it is given away.
  * * polled: who finds it taken asks again after `buffers.poll`, and so does its last owner; who asks first gets it.
+ * * kept: as fair, but an owner that goes on writing has it until the zone is full. Backing zones give way to each other all the same.
  *
  * With `buffers.release: transferred` a zone lends the bank as soon as the dies' registers have all that is in it. What is under way stays
  * in its write_buffer, which stands for the registers, and the bank's next owner fills a spare one. There are two for each die: as many
@@ -45,8 +46,8 @@ void bank_granted(struct extent *ext);
 void bank_give(struct ftl_worker *self, struct extent *ext);
 /* True: the bank is somebody else's; what is under way stays with the extent. */
 bool bank_lend(struct ftl_worker *self, struct extent *ext);
-/* A write of the owner finds that it has to give way: it asks again later, as others do. */
-void bank_refuse(struct ftl_worker *self, struct extent *ext);
+/* A write of the owner comes when others wait. True: it has to give way, and asks again later, as others do. */
+bool bank_refuse(struct ftl_worker *self, struct extent *ext);
 
 void handover_init(struct ftl *ftl, struct arena *arena);
 

@@ -76,10 +76,8 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 
 		if (!zone_can_land(self, zone))
 			return;
-		if (zone_gives_way(zone)) {
-			buffer_refuse(self, &zone->ext);
+		if (zone_gives_way(zone) && buffer_refuse(self, &zone->ext))
 			return;
-		}
 		if (zone->kind && !l2p_room(self, &zone->ext))
 			return; /* what lands changes the map at once */
 		sectors = land_some(self, zone, req);
