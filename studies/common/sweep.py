@@ -3,7 +3,7 @@
 import dataclasses
 import sys
 
-from common import report, runs, software
+from common import report, runs, software, workflow
 
 
 @dataclasses.dataclass
@@ -33,8 +33,15 @@ class Sweep:
         self.args, self.all, self.summarize, self.check = args, points, summarize, check
         self.points, self.failed, self.interrupted, self.kept, self.software, self.digests = Points(), [], False, 0, None, {}
         self.now = software.present(runs.driver()) if args.resume else None
+        self.by_snakemake = args.engine == "snakemake"
 
     def run(self):
+        try:
+            if self.by_snakemake:
+                self.make_all()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return self
         progress = report.Progress(sum(len(p.runs) for p in self.all))
         try:
             for point in self.all:
@@ -56,8 +63,10 @@ class Sweep:
             self.points[point.key] = self.summarize(results)
 
     def one(self, out, device, workload, extra):
-        result = runs.earlier(out, device, workload) if self.args.resume else None
-        if result and software.of(result) == self.now:
+        result = self.kept_result(out, device, workload)
+        if self.by_snakemake:
+            result = workflow.result(out)
+        elif result:
             self.kept += 1
         else:
             result = runs.run(out, device, workload, extra)
@@ -67,6 +76,21 @@ class Sweep:
         self.software = result["software"]
         self.digests[str(out.relative_to(self.args.out))] = result.get("digest")
         return result
+
+    def kept_result(self, out, device, workload):
+        """Of an earlier call, if it is to be kept and still is what would come out."""
+        result = runs.earlier(out, device, workload) if self.args.resume else None
+        return result if result and software.of(result) == self.now else None
+
+    def make_all(self):
+        """All runs at once, as a workflow."""
+        workflow.program()
+        def keep(folder, device, workload):
+            kept = self.kept_result(self.args.out / folder, device, workload) is not None
+            self.kept += kept
+            return kept
+        workflow.write(self.args.out, [one for point in self.all for one in point.runs], keep)
+        workflow.run(self.args.out, self.args.engine_options)
 
     def fail(self, point, folder, reason, extra):
         again = runs.repeat_command(self.args.out / folder, extra)

@@ -54,7 +54,7 @@ def workload_of(args, seed):
 
 
 def file_of(args, seed):
-    return args.out / f"recorded-{seed}" / "locks.rec"
+    return args.out.resolve() / f"recorded-{seed}" / "locks.rec"
 
 
 def points(args):

@@ -129,6 +129,38 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(first["points"], self.run_once(*arguments)["points"])
         self.assertEqual(page, self.page)
 
+    @unittest.skipUnless(shutil.which("snakemake"), "snakemake is not installed: scripts/setup --snakemake does")
+    def test_snakemake_makes_the_same_runs(self):
+        arguments = ("--workers", "1,2", "--locks", "mcs")
+        here = self.run_once(*arguments)
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            for more, said in (((), ""), (("--resume",), "2 runs were there already")):
+                run = study("lock-scaling", folder, *arguments, "--engine", "snakemake", *more)
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                self.assertIn(said, run.stdout)
+                there = json.loads((pathlib.Path(folder) / "study.json").read_text())
+                self.assertEqual(here["points"], there["points"])
+            log = (pathlib.Path(folder) / "snakemake.log").read_text()
+            self.assertIn("Nothing to be done", log)
+            obstacle = pathlib.Path(folder) / "mcs-2-1" / "result.json.part"
+            obstacle.mkdir()
+            run = study("lock-scaling", folder, *arguments, "--engine", "snakemake")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("mcs, 2 workers failed", run.stderr)
+            self.assertIn("the result cannot be written to", run.stderr)
+            self.assertEqual(len(json.loads((pathlib.Path(folder) / "study.json").read_text())["points"]), 1)
+
+    def test_an_engine_that_is_not_there(self):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            command = [PYTHON, str(TOP / "studies" / "lock-scaling" / "study.py"), "--quick", "--out", folder, "--engine", "snakemake"]
+            run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": "/nowhere"})
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr, "hartzone study: there is no snakemake: scripts/setup --snakemake installs Debian's package, or leave out "
+                                         "--engine\n")
+        run = study("lock-scaling", "unused", "--engine-options=--dry-run")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--engine-options are for --engine snakemake", run.stderr)
+
     def test_wrong_arguments_are_one_sentence(self):
         run = study("lock-scaling", "unused", "--locks", "mutex")
         self.assertEqual(run.returncode, 2)

@@ -1,0 +1,93 @@
+"""The runs of a study as a Snakemake workflow over the single-run command, so that a cluster's scheduler can make them."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+
+from common import runs
+
+SNAKEFILE = '''# Made by ./hartzone study: one job for each run. Call it by hand from this folder with: snakemake --cores all
+import json
+
+with open("runs.json", encoding="utf-8") as file:
+    RUNS = json.load(file) # folder → command
+
+rule all:
+    input: [f"{folder}/result.json" for folder in RUNS]
+
+rule run:
+    input: "{folder}/device.yaml", "{folder}/workload.yaml"
+    output: "{folder}/result.json"
+    log: "{folder}/run.log"
+    params: command=lambda wildcards: RUNS[wildcards.folder]
+    shell: "{params.command} > {log} 2>&1"
+'''
+END_S = runs.END_S
+
+
+def program():
+    found = shutil.which("snakemake")
+    if not found:
+        raise runs.StudyError("there is no snakemake: scripts/setup --snakemake installs Debian's package, or leave out --engine")
+    return found
+
+
+def write_if_new(path, text):
+    """A file that says the same keeps its time: what depends on it need not be made again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def write(out, wanted, keep):
+    """The workflow of these runs (folder, device, workload, options) in out. Results that `keep` does not want are removed."""
+    commands = {}
+    for folder, device, workload, *extra in wanted:
+        place = out.resolve() / folder
+        for name, text in runs.texts(device, workload).items():
+            write_if_new(place / name, text)
+        commands[folder] = shlex.join([str(runs.driver().resolve()), *runs.arguments(place, extra)])
+        if not keep(folder, device, workload):
+            (place / "result.json").unlink(missing_ok=True)
+    write_if_new(out / "runs.json", json.dumps(commands, indent=1) + "\n")
+    write_if_new(out / "Snakefile", SNAKEFILE)
+
+
+def run(out, options):
+    """Runs the workflow in out; snakemake says in out/snakemake.log what it did. Which runs failed shows by their results."""
+    cores = os.environ.get("HARTZONE_JOBS") or str(os.cpu_count())
+    command = [program(), "--snakefile", "Snakefile", "--cores", cores, "--keep-going", "--rerun-triggers", "mtime", "--nolock", *shlex.split(options)]
+    with open(out / "snakemake.log", "w", encoding="utf-8") as log:
+        code = finished(command, out, log)
+    said = (out / "snakemake.log").read_text(encoding="utf-8", errors="replace")
+    if code and "Error in rule run" not in said:
+        raise runs.StudyError(f"snakemake ended with status {code}: {' / '.join(said.strip().splitlines()[-3:])} ({out / 'snakemake.log'})")
+
+
+def finished(command, out, log):
+    """Its exit code. When the study is interrupted, snakemake's whole group is, and each run has its time to clean up."""
+    with subprocess.Popen(command, cwd=out, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True) as child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            os.killpg(child.pid, signal.SIGINT)
+            try:
+                child.wait(END_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+            raise
+
+
+def result(out):
+    """What a run of the workflow has left there."""
+    path = pathlib.Path(out) / "result.json"
+    if not path.exists():
+        log = path.with_name("run.log")
+        raise runs.StudyError(f"run in {out} left no result: {runs.last_words(log) if log.exists() else 'it was not begun'}")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    runs.refuse_unless_deterministic(found, out)
+    return found
