@@ -66,8 +66,8 @@ struct hz_log_ftl {
 	uint64_t l2p_flushes, l2p_table_pages_written; /* of the log; table pages */
 	uint64_t l2p_stalls, l2p_stall_ns;             /* zones or requests that waited for room in the log */
 	uint64_t l2p_merges;                           /* table page reads of log flushes */
-	uint64_t l2p_rebuilt;                          /* table pages that could not be read and were made anew from the zone's record */
-	uint64_t l2p_pins_refused;                     /* aggregated entries that entered the cache unpinned: pins had their share of it */
+	uint64_t l2p_rebuilt;      /* table pages made anew: they could not be read, or RAM had no run for a staged sector */
+	uint64_t l2p_pins_refused; /* aggregated entries that entered the cache unpinned: pins had their share of it */
 	/* Conventional zones */
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */

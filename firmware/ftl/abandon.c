@@ -20,6 +20,7 @@
 #include "zone/park.h"
 #include "zone/pump.h"
 #include "zone/read.h"
+#include "zone/zone_ops.h"
 
 enum { PIECE = 64 /* zones looked at in one event */ };
 
@@ -37,6 +38,8 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 		read_abandon(self, req);
 		return;
 	}
+	if (zone_op_goes_on(self, req))
+		return;
 	if (req->op == FTL_FLUSH)
 		flush_abandon(self, req);
 	if (io_of(req)->has_turn)

@@ -4,11 +4,11 @@
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
+#include "buffer/staged.h"
 #include "conventional/conv_check.h"
 #include "l2p/l2p.h"
 #include "slc/slc.h"
 #include "slc/slc_victim.h"
-#include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
@@ -32,8 +32,10 @@ static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
 	const struct extent *ext = &zone->ext;
-	ppa_t ppa = staged_at(ext, offset);
+	ppa_t ppa = extent_where(ext, offset), known = staged_at(ext, offset);
 
+	if (known != PPA_NONE && ppa != known)
+		return "the map says that a staged sector lies elsewhere";
 	if (ppa == PPA_NONE)
 		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL
 									       : "a written sector is neither placed, staged nor buffered";
@@ -58,7 +60,7 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 	const struct extent *ext = &zone->ext;
 	uint32_t listed = 0;
 
-	for (uint32_t slot = 0; slot < ftl->ring_sectors; slot++)
+	for (uint32_t slot = 0; ext->staged_ppa && slot < ftl->ring_sectors; slot++)
 		listed += ext->staged_ppa[slot] != PPA_NONE;
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		listed -= staged_at(ext, o) != PPA_NONE;

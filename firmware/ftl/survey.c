@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "survey.h"
 
+#include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
-#include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 

@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include "abandon.h"
+#include "buffer/fold.h"
 #include "conventional/conv_deallocate.h"
 #include "conventional/conv_write.h"
 #include "copy.h"
@@ -50,6 +51,7 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;
 	case FTL_REST: rest_run(self, req); break;
+	case FTL_FOLD: fold_run(self, req); break;
 	default: zone_op_run(self, req); break;
 	}
 }

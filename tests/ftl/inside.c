@@ -3,11 +3,11 @@
 #include "inside.h"
 
 #include "block/superblock.h"
+#include "buffer/staged.h"
 #include "buffer/superpage.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "places/places.h"
-#include "slc/staged.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
 
@@ -21,6 +21,12 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
+
+void rig_waste_runs(struct ftl *ftl)
+{
+	for (uint32_t w = 0; w < ftl->l2p->runs.words; w++)
+		lt_store(&ftl->l2p->runs.taken[w], UINT64_MAX);
+}
 
 void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 {

@@ -19,6 +19,8 @@ uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
+/* From now on the map finds no free run for staged sectors (l2p_runs.h). */
+void rig_waste_runs(struct ftl *ftl);
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
 /* What cannot be, for ftl_check() to find: the zone has the superblock of the one before it; has none; a backing zone, by its number among

@@ -50,11 +50,13 @@ struct extent {
 	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
 	bool relocate;                  /* it cannot be continued: move to a fresh one before the next program */
 	bool reread;                    /* … what is programmed anew there is in registers of dies only */
+	bool emptied;                   /* it is being reset: what is staged is dead */
 	bool failed;                    /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
 
 	uint32_t wp, landed, placed, staged, resident;
 	uint32_t staged_from;        /* start of the unit that [.., staged) belongs to */
-	ppa_t *staged_ppa;           /* slc/staged.h */
+	ppa_t *staged_ppa;           /* buffer/staged.h: addresses at hand, by slot; NULL: none */
+	uint32_t staged_before;      /* bound: [placed, this) was staged before, and only the map knows where */
 	uint32_t landed_slot;        /* buffer slot of sector `landed` */
 	uint32_t flush_to;           /* somebody waits until [0, flush_to) is durable */
 	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/sector_pool.h) */

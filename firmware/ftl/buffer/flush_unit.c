@@ -4,10 +4,10 @@
 
 #include "buffer/fold.h"
 #include "buffer/sector_pool.h"
+#include "buffer/staged.h"
 #include "l2p/l2p.h"
 #include "places/places.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
 
 void units_note_fill(struct extent *ext)
 {
@@ -59,6 +59,7 @@ void units_bind(struct extent *ext, struct write_buffer *buffer)
 	buffer->ext = ext;
 	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[extent_slot(ext, ext->placed)];
 	buffer->used = 0;
+	staged_bind(ext, buffer->staged);
 	bind_staged(ext);
 	units_note_fill(ext);
 }
@@ -70,6 +71,7 @@ void units_drop(struct ftl_worker *self, struct extent *ext)
 		space_give(self, ext, ext->placed, ext->landed);
 	}
 	ext->guarded = 0;
+	staged_unbind(ext);
 	for (uint32_t i = 0; i < ext->ftl->buffers->units; i++)
 		ext->buffer->unit[i].state = UNIT_EMPTY;
 	if (ext->buffer->bank)
@@ -125,7 +127,7 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
 		if (!extent_is_backing(ext))
-			l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start));
+			l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start), unit->staged);
 		if (unit->staged)
 			staged_drop(self, ext, unit->start, unit->data_end - unit->start);
 		if (self->ftl->space)

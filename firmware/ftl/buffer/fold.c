@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/fold.h"
 
+#include "buffer/staged.h"
+#include "l2p/l2p.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
+
+enum { FOLD_LOOKUP = 32 /* sectors that are looked up at a time */ };
 
 static void fold_read(struct ftl_worker *self, struct extent *ext);
 
@@ -25,6 +28,7 @@ static void fold_end(struct ftl_worker *self, struct extent *ext)
 		if (ext->resident <= unit->end)
 			ext->resident = unit->start;
 	} else if (++buffer->fold.tries < SLC_READ_TRIES) {
+		unit->state = UNIT_FOLDING;
 		fold_read(self, ext);
 		return;
 	} else {
@@ -51,7 +55,7 @@ static void fold_done(struct tsu_txn *txn)
 	lt_lock_release(&ext->lock, &node);
 }
 
-/* What is not in the ring comes from SLC. */
+/* What is not in the ring comes from SLC. Its addresses are at hand. */
 static void fold_read(struct ftl_worker *self, struct extent *ext)
 {
 	struct ftl *ftl = ext->ftl;
@@ -60,7 +64,6 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 	struct fold *fold = &buffer->fold;
 	uint32_t count = fold_end_of(ext, unit) - unit->start, slot = extent_slot(ext, unit->start);
 
-	unit->state = UNIT_FOLDING;
 	fold->failed = false;
 	fold->pending = count;
 	staged_read(ftl, ext, unit->start, count, fold->ppa);
@@ -88,8 +91,61 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 	tsu_submit_list(ftl->tsu, &fold->txn->txn);
 }
 
+/* From `offset` on: sectors whose address is not at hand. */
+static uint32_t unknown_run(const struct extent *ext, uint32_t offset, uint32_t end)
+{
+	uint32_t count = 0;
+
+	while (offset + count < end && count < FOLD_LOOKUP && staged_at(ext, offset + count) == PPA_NONE)
+		count++;
+	return count;
+}
+
+/* What was staged before the zone got this buffer is looked up in the map. */
+static void fold_locate(struct ftl_worker *self, struct extent *ext)
+{
+	struct write_buffer *buffer = ext->buffer;
+	const struct flush_unit *unit = &buffer->unit[buffer->oldest];
+	uint32_t end = min_u32(fold_end_of(ext, unit), ext->staged_before), found;
+	ppa_t ppa[FOLD_LOOKUP];
+
+	io_of(&buffer->fold.request)->worker = self;
+	for (uint32_t o = unit->start; o < end; o += found) {
+		uint32_t count = unknown_run(ext, o, end);
+
+		found = count ? l2p_staged_read(self, &buffer->fold.request, ext, o, count, ppa) : 1;
+		if (!found)
+			return; /* the request waits, and comes back to fold_run */
+		if (count)
+			staged_found(ext, o, found, ppa);
+	}
+	l2p_leave(self, &buffer->fold.request);
+	fold_read(self, ext);
+}
+
+void fold_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct extent *ext = ((struct write_buffer *)((char *)req - offsetof(struct write_buffer, fold.request)))->ext;
+	bool woken = io_of(req)->woken;
+	struct lt_lock_node node;
+
+	io_of(req)->woken = 0;
+	lt_lock_acquire(&ext->lock, &node);
+	fold_locate(self, ext);
+	lt_lock_release(&ext->lock, &node);
+	if (woken)
+		l2p_fetches_wake(self);
+}
+
 void fold_start(struct ftl_worker *self, struct extent *ext)
 {
-	ext->buffer->fold.tries = 0;
-	fold_read(self, ext);
+	struct write_buffer *buffer = ext->buffer;
+	struct fold *fold = &buffer->fold;
+
+	buffer->unit[buffer->oldest].state = UNIT_FOLDING;
+	fold->tries = 0;
+	fold->pending = 1;
+	memset(fold->request.work, 0, sizeof(struct ftl_io));
+	fold->request.op = FTL_FOLD;
+	fold_locate(self, ext);
 }

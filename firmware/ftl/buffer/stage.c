@@ -3,13 +3,16 @@
 #include "buffer/stage.h"
 
 #include "buffer/flush_unit.h"
+#include "buffer/staged.h"
+#include "l2p/l2p.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
 
 static void stage_ended(struct ftl_worker *self, struct extent *ext)
 {
 	struct stage *stage = &ext->buffer->stage;
 
+	if (!extent_is_backing(ext))
+		staged_map(self, ext, stage->from, stage->to);
 	if (stage->refused) {
 		ext->failed = true;
 	} else {
@@ -104,6 +107,8 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 		return;
 	from = ext->staged > unit->start ? ext->staged : unit->start;
 	if (from >= ext->landed || (!gives_way && ext->flush_to <= from))
+		return;
+	if (!extent_is_backing(ext) && !l2p_room(self, ext))
 		return;
 	self->counters.buffer_flushes_host += !gives_way && !ext->idle_flush;
 	self->counters.buffer_flushes_idle += !gives_way && ext->idle_flush;

@@ -52,9 +52,10 @@ struct stage {
 	bool refused;               /* some of them: the SLC log is worn out */
 	struct slc_write *piece;
 };
-/* Read back of staged sectors into the ring. */
+/* Read back of staged sectors into the ring. Where they are is looked up before. */
 struct fold {
-	uint32_t pending, tries; /* pending: reads under way; 0 = idle */
+	struct ftl_request request; /* waits for table pages of the map */
+	uint32_t pending, tries;    /* pending: reads under way, or the look-up; 0 = idle */
 	bool failed;
 	struct buffer_txn *txn; /* one per sector */
 	ppa_t *ppa;
@@ -68,6 +69,7 @@ struct write_buffer {
 	struct extent *ext;  /* owner as long as something is in the buffer; set under its lock */
 	uint8_t **memory;    /* by slot */
 	struct hz_oob *oob;  /* by slot */
+	ppa_t *staged;       /* by slot: addresses in SLC (staged.h) */
 	struct flush_unit *unit;
 	uint32_t oldest;    /* unit that becomes durable next */
 	uint32_t next;      /* unit that is programmed next: those from oldest to it are on their way, or have arrived */

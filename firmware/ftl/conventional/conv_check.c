@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_check.h"
 
+#include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "places/trims.h"
-#include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 
 /* False: lost; its record may be known or, if not, is of kind ERASED. */

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_gc.h"
 
+#include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "conventional/conv_victim.h"
 #include "lt/arena.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
 #include "zone/read.h"
 
 static void collect_batch(struct ftl_worker *self);

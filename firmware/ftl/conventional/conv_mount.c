@@ -6,10 +6,10 @@
 #include "conventional/conv_mount.h"
 
 #include "block/superblock.h"
+#include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "places/trims.h"
-#include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 
 /* False: a sector is lost; its record may be known or, if not, is of kind ERASED. */

@@ -50,9 +50,30 @@ uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct
 
 void l2p_leave(struct ftl_worker *self, struct ftl_request *req) { self->ftl->l2p->ops->leave(self, req); }
 
-void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
-	self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa);
+	self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa, staged);
+}
+
+uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			 ppa_t *ppa)
+{
+	return self->ftl->l2p->ops->staged_read(self, req, ext, offset, count, ppa);
+}
+
+uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return ftl->l2p->ops->staged_peek(ftl, ext, offset);
+}
+
+void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	self->ftl->l2p->ops->stage_run(self, ext, offset, count, ppa);
+}
+
+void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	self->ftl->l2p->ops->unstage_run(self, ext, offset, count);
 }
 
 void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)

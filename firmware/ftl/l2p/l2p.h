@@ -1,8 +1,8 @@
 /* The map from logical to physical addresses, L2P: one entry of 4 bytes for each LBA. 30 bits are the sector's address on flash, two are
  * map bits: how far the sectors from this one on lie one after another (enum hz_map_level).
  *
- * The map holds what lies at its final place: of a zone, the sectors [0, placed). Sectors that are staged in SLC are in the zone's own
- * list (slc/staged.h), and those in a write buffer are nowhere else yet.
+ * The map holds what lies on flash: of a zone, the sectors [0, placed) at their place, and behind them those that are staged in SLC
+ * (buffer/staged.h). Those in a write buffer are nowhere else yet. It is asked for a staged sector only as long as that is staged.
  *
  * The config chooses between three implementations. l2p_zone.c has an entry for each zone, not each sector. l2p_flat.c is a table in RAM,
  * which mount rebuilds. l2p_cached.c keeps the table on
@@ -18,6 +18,7 @@
 #include "l2p/l2p_cache.h"
 #include "l2p/l2p_changes.h"
 #include "l2p/l2p_log.h"
+#include "l2p/l2p_runs.h"
 #include "l2p/l2p_shard.h"
 #include "l2p/l2p_table.h"
 #include "request/io.h"
@@ -36,7 +37,12 @@ struct l2p_ops {
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
 	void (*leave)(struct ftl_worker *self, struct ftl_request *req);
-	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
+	uint32_t (*staged_read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+				ppa_t *ppa);
+	uint32_t (*staged_peek)(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+	void (*stage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*unstage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
 	void (*remap_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 	void (*moved)(struct ftl_worker *self, const struct extent *ext);
 	void (*unmap)(struct ftl_worker *self, const struct extent *ext, uint32_t count);
@@ -67,6 +73,7 @@ struct l2p {
 		ppa_t start;     /* of sector 0, PPA_NONE if none is at its place; the others follow it */
 		uint32_t length; /* sectors that are at their place */
 	} * zone;
+	ppa_t *zone_staged; /* zone index * slots of a write buffer + slot */
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */
@@ -74,6 +81,7 @@ struct l2p {
 	struct l2p_cache cache;
 	struct l2p_log log;
 	struct l2p_changes changes;
+	struct l2p_runs runs;
 };
 
 void l2p_init(struct ftl *ftl, struct arena *arena);
@@ -84,15 +92,24 @@ void l2p_init(struct ftl *ftl, struct arena *arena);
 uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa);
 /* The request wants nothing more for now: what it kept at hand (a table page) may go. */
 void l2p_leave(struct ftl_worker *self, struct ftl_request *req);
-/* Map [offset, offset + count) to consecutive addresses from ppa on. */
-void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+/* Map [offset, offset + count) to consecutive addresses from ppa on, which are their places. staged: some of them were staged. */
+void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
+/* Like l2p_read, of sectors that are staged. L2P_UNMAPPED: the sector is lost. With req NULL only as far as it is known in RAM. */
+uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			 ppa_t *ppa);
+/* Harts idle: of one. */
+uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+/* [offset, offset + count) lie in SLC from ppa on: they have been staged, or the SLC collector has moved them. */
+void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+/* [offset, offset + count) are staged no more, and have no place. */
+void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
 /* The same for sectors that are mapped: a zone is on its way to another superblock, or back. */
 void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 /* zone->superblock is another one now. */
 void l2p_moved(struct ftl_worker *self, const struct extent *ext);
-/* Forget [0, count) of the zone, which are all it has placed. */
+/* Forget [0, count) of the zone, which are all it has placed and staged. */
 void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count);
-/* May another unit be programmed, or must its entries wait for room in the log? Then the zone is kicked later. */
+/* May another unit be programmed or staged, or must its entries wait for room in the log? Then the zone is kicked later. */
 bool l2p_room(struct ftl_worker *self, struct extent *ext);
 /* No lock held: is nothing left that only RAM knows? Else the request is dispatched again when that is so. */
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
@@ -127,7 +144,7 @@ const char *l2p_conv_scan_end(struct ftl *ftl);
 
 /* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-/* Mount: the zone has placed what it has placed. */
+/* Mount: the zone has placed and staged what it has; staged sector `o` lies at ext->staged_ppa[o % ring_sectors]. */
 void l2p_mounted(struct ftl *ftl, const struct extent *ext);
 /* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */
 const char *l2p_check(struct ftl *ftl, const struct extent *ext);

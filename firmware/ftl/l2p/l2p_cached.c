@@ -7,6 +7,7 @@
 #include "l2p/l2p_conv.h"
 #include "l2p/l2p_lookup.h"
 #include "l2p/l2p_mount.h"
+#include "l2p/l2p_staged.h"
 
 /* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
 struct target {
@@ -305,17 +306,32 @@ static void log_run(struct ftl *ftl, const struct extent *ext, uint32_t from, ui
 	l2p_log_add(ftl, to - from);
 }
 
-static void cached_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void cached_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	(void)ppa; /* it is the place */
+	if (staged)
+		l2p_cached_unstage_run(self, ext, offset, count);
 	log_run(self->ftl, ext, offset, offset + count);
 	find_made(self, ext, offset, offset + count);
 	self->counters.l2p_updates += count;
 	l2p_log_kick(self);
 }
 
-/* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log. */
-static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+/* What the copy says of staged sectors, and what is new of them, stays true: it lies where it was. */
+static void forget_places(struct ftl_worker *self, struct map_page *page)
+{
+	if (!(page->flags & MAP_STAGED)) {
+		map_page_drop_copy(self, page);
+		return;
+	}
+	page->merged = 0;
+	page->level = HZ_MAP_PAGE;
+	page->epoch++;
+	page->fetch = NULL;
+}
+
+/* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log; staged sectors stay if the zone moves. */
+static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count, bool moves)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t shard = l2p_shard_of(ftl, ext);
@@ -330,19 +346,34 @@ static void forget_entries(struct ftl_worker *self, const struct extent *ext, ui
 		page->flags &= (uint8_t)~MAP_HEAD;
 		if (page->flags & MAP_WRITING)
 			page->flags |= MAP_FORGOTTEN;
-		map_page_drop_copy(self, page);
+		if (moves) {
+			forget_places(self, page);
+		} else {
+			l2p_log_remove(ftl, !!(page->flags & MAP_LOST));
+			page->flags &= (uint8_t) ~(MAP_LOST | MAP_AGAIN);
+			map_page_drop_copy(self, page);
+		}
 		l2p_cache_drop(&ftl->l2p->cache, shard, index, 0, UINT32_MAX, HZ_MAP_LEVELS);
 		lt_lock_release(&ftl->l2p->shard[shard], &node);
 	}
 }
 
-static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count) { forget_entries(self, ext, count); }
+static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+{
+	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
+	struct lt_lock_node node;
 
-/* The zone lies in another superblock: all of it is news. */
+	lt_lock_acquire(lock, &node);
+	l2p_runs_cut(self->ftl, ext, 0, self->ftl->capacity);
+	lt_lock_release(lock, &node);
+	forget_entries(self, ext, count, false);
+}
+
+/* The zone lies in another superblock: all of it is news, but what is staged. */
 static void cached_moved(struct ftl_worker *self, const struct extent *ext)
 {
-	forget_entries(self, ext, ext->placed);
-	cached_map_run(self, ext, 0, ext->placed, extent_place(ext, 0));
+	forget_entries(self, ext, ext->placed, true);
+	cached_map_run(self, ext, 0, ext->placed, extent_place(ext, 0), false);
 }
 
 /* Rows on their way: the map follows when all of the zone is there. */
@@ -377,6 +408,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 	l2p_cache_init(&ftl->l2p->cache, arena, &choice);
 	l2p_log_init(ftl, arena);
 	l2p_changes_init(ftl, arena);
+	l2p_runs_init(ftl, arena);
 }
 
 const struct l2p_ops l2p_cached = {
@@ -384,6 +416,10 @@ const struct l2p_ops l2p_cached = {
 	.read = cached_read,
 	.leave = cached_leave,
 	.map_run = cached_map_run,
+	.staged_read = l2p_cached_staged_read,
+	.staged_peek = l2p_cached_staged_peek,
+	.stage_run = l2p_cached_stage_run,
+	.unstage_run = l2p_cached_unstage_run,
 	.remap_run = cached_remap_run,
 	.moved = cached_moved,
 	.unmap = cached_unmap,

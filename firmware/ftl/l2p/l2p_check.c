@@ -4,6 +4,7 @@
 
 #include "l2p/l2p.h"
 #include "l2p/l2p_mount.h"
+#include "l2p/l2p_staged.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
@@ -22,7 +23,9 @@ static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_
 		return "a table page's OOB record names another page or generation";
 	if (l2p_true_entries(ftl, ext, map_page_first(ftl, index), (const uint32_t *)image, page->merged) != page->merged)
 		return "an entry on flash is wrong";
-	return l2p_entry_level(*(const uint32_t *)image) == page->level ? NULL : "a table page's level is not that of its first entry";
+	return !page->merged || l2p_entry_level(*(const uint32_t *)image) == page->level
+		       ? NULL
+		       : "a table page's level is not that of its first entry";
 }
 
 /* A page that could not be written stays marked, since its changes are in the log. */
@@ -52,9 +55,10 @@ static const char *check_map_page(struct ftl *ftl, const struct extent *ext, uin
 		return check_conventional(ftl, index);
 	if (page->merged > placed)
 		return "a table page holds entries beyond what the zone has placed";
-	if ((page->ppa == PPA_NONE) != !page->merged)
+	if ((page->ppa == PPA_NONE) != (!page->merged && !(page->flags & MAP_STAGED)))
 		return "a table page has a copy without entries, or entries without a copy";
-	if ((page->merged < placed || page->flags & MAP_HEAD) && !(page->flags & (MAP_DIRTY | MAP_WRITING)))
+	if ((page->merged < placed || page->flags & MAP_HEAD || l2p_staged_news(ftl, ext, index)) &&
+	    !(page->flags & (MAP_DIRTY | MAP_WRITING)))
 		return "a table page has news but is not in the list of dirty ones";
 	if (is_moving(ftl, page))
 		return "a table page is being read or written though nothing runs";
@@ -69,6 +73,8 @@ static const char *check_entry(struct ftl *ftl, const struct extent *ext, uint32
 		return "a cached entry is in another table page's list";
 	if (l2p_conventional(ftl, ext))
 		return l2p_conv_peek(ftl, ext->start + offset) == ppa && level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
+	if (level == HZ_MAP_PAGE && offset >= ext->placed)
+		return l2p_cached_staged_peek(ftl, ext, offset) == ppa ? NULL : "a cached entry of a staged sector names a wrong address";
 	if (!l2p_range_at(ftl, level, offset, &range) || range.head != offset)
 		return "a cached entry does not lead a range";
 	if (offset >= ext->placed || l2p_level_at(ftl, ext->placed, offset, &range) < level)
@@ -109,15 +115,18 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 static const char *check_log(struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
-	uint64_t used = 0, dirty = 0, listed = 0;
+	uint64_t used = 0, staged = 0, dirty = 0, listed = 0;
 	const char *error = l2p_changes_check(ftl, &used);
 
+	if (!error)
+		error = l2p_runs_check(ftl, &staged);
+	used += staged;
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < table->pages; i++) {
 		if (!l2p_conventional(ftl, map_page_extent(ftl, i)))
 			used += map_page_placed(ftl, map_page_extent(ftl, i), i) - table->page[i].merged +
-				!!(table->page[i].flags & MAP_HEAD);
+				!!(table->page[i].flags & MAP_HEAD) + !!(table->page[i].flags & MAP_LOST);
 		dirty += table->page[i].flags & MAP_DIRTY;
 	}
 	for (uint32_t s = 0; s < ftl->l2p->shards; s++)
@@ -126,7 +135,7 @@ static const char *check_log(struct ftl *ftl)
 		return "the L2P log's count of entries is wrong";
 	if (dirty != listed)
 		return "the lists of dirty table pages are wrong";
-	if (ftl->l2p->log.waiting.head || ftl->l2p->log.at_rest.head || lt_load(&ftl->l2p->log.running))
+	if (ftl->l2p->log.for_pass.head || ftl->l2p->log.waiting.head || ftl->l2p->log.at_rest.head || lt_load(&ftl->l2p->log.running))
 		return "somebody waits for the L2P log though nothing runs";
 	return NULL;
 }

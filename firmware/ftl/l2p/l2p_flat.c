@@ -6,6 +6,7 @@
 #include "lt/arena.h"
 #include "places/places.h"
 #include "places/trims.h"
+#include "slc/slc.h"
 
 static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
 {
@@ -62,9 +63,25 @@ static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offs
 	}
 }
 
-static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void flat_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
+static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+{
+	(void)staged; /* what the entry says is replaced */
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
+static void flat_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	replace_run(self->ftl, ext, offset, count, UINT32_MAX, 0);
+}
+
+static uint32_t flat_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
 }
 
 /* Every row was remapped when it had been moved. */
@@ -106,6 +123,8 @@ static void flat_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	for (uint32_t o = 0; o < ext->placed; o++)
 		*entry_of(ftl->l2p, ext, o) = extent_place(ext, o);
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		*entry_of(ftl->l2p, ext, o) = ext->staged_ppa[o % ftl->ring_sectors];
 }
 
 static const char *flat_check(struct ftl *ftl, const struct extent *ext)
@@ -117,8 +136,9 @@ static const char *flat_check(struct ftl *ftl, const struct extent *ext)
 
 		if (o < ext->placed && address != extent_place(ext, o))
 			return "a placed sector is not at its reserved place";
-		if (o >= ext->placed && address != L2P_UNMAPPED)
-			return "a sector that has no place yet is mapped";
+		if (o >= ext->placed && address != L2P_UNMAPPED &&
+		    (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != ext->start + o))
+			return "a sector that is neither placed nor staged is mapped";
 	}
 	return NULL;
 }
@@ -272,7 +292,11 @@ const struct l2p_ops l2p_flat = {
 	.read = flat_read,
 	.leave = flat_leave,
 	.map_run = flat_map_run,
-	.remap_run = flat_map_run,
+	.staged_read = flat_read,
+	.staged_peek = flat_staged_peek,
+	.stage_run = flat_stage_run,
+	.unstage_run = flat_unstage_run,
+	.remap_run = flat_stage_run,
 	.moved = flat_moved,
 	.unmap = flat_unmap,
 	.room = flat_room,

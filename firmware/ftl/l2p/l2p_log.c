@@ -3,6 +3,7 @@
 #include "l2p/l2p_log.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_staged.h"
 #include "lt/arena.h"
 #include "places/places.h"
 #include "slc/slc.h"
@@ -132,6 +133,23 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	return empty;
 }
 
+void l2p_log_await_pass(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct l2p_log *log = &self->ftl->l2p->log;
+	struct lt_lock_node node;
+	bool lost;
+
+	lt_lock_acquire(&log->lock, &node);
+	lost = lt_load(&log->lost);
+	if (!lost)
+		io_push(&log->for_pass, req);
+	lt_lock_release(&log->lock, &node);
+	if (lost)
+		io_resume(req);
+	else
+		l2p_log_flush(self);
+}
+
 /* Log lock held. */
 static struct io_queue log_take(struct io_queue *queue, bool now)
 {
@@ -155,7 +173,7 @@ static struct waiter *log_next_waiting(struct l2p_log *log)
 static bool let_in(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
-	struct io_queue at_rest, for_room;
+	struct io_queue at_rest, for_room, for_pass;
 	struct lt_lock_node node;
 	struct waiter *waiter;
 	bool waits;
@@ -170,9 +188,11 @@ static bool let_in(struct ftl_worker *self)
 	lt_lock_acquire(&log->lock, &node);
 	at_rest = log_take(&log->at_rest, !lt_load(&log->used) || lt_load(&log->lost));
 	for_room = log_take(&log->for_room, has_room(log) || lt_load(&log->lost));
+	for_pass = log_take(&log->for_pass, true);
 	waits = log->waiting.head || log->at_rest.head || log->for_room.head;
 	lt_lock_release(&log->lock, &node);
 	io_resume_all(&for_room);
+	io_resume_all(&for_pass);
 	io_resume_all(&at_rest);
 	return waits;
 }
@@ -225,11 +245,13 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
 
 	item->page = index;
-	item->conventional = item->lost = item->checkpoint = false;
+	item->conventional = item->checkpoint = item->staged = false;
+	item->lost = page->flags & MAP_LOST;
 	item->from = page->merged;
 	item->to = map_page_placed(ftl, ext, index);
+	item->kept = page->flags & MAP_STAGED && ext->staged > first ? min_u32(ext->staged - first, HZ_MAP_PAGE_ENTRIES) : 0;
 	item->head = page->flags & MAP_HEAD;
-	if (item->from == item->to && !item->head)
+	if (item->from == item->to && !item->head && !l2p_staged_news(ftl, ext, index))
 		return false;
 	item->placed = ext->placed;
 	item->generation = ext->generation;
@@ -237,7 +259,7 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	item->patch = first < split && ext->placed > split ? extent_place(ext, split) : 0;
 	item->tries = 0;
 	item->reads = page->ppa != PPA_NONE;
-	page->flags = (uint8_t)((page->flags & ~MAP_HEAD) | MAP_WRITING);
+	page->flags = (uint8_t)((page->flags & ~(MAP_HEAD | MAP_AGAIN)) | MAP_WRITING);
 	if (item->reads) {
 		item->txn.ppa = page->ppa;
 		slc_pin(ftl, page->ppa);
@@ -294,6 +316,21 @@ static void item_read_copy(struct ftl_worker *self, struct log_item *item)
 	tsu_submit(self->ftl->tsu, &item->txn);
 }
 
+/* What was in the old copy only is to be found elsewhere. */
+static void item_lost(struct ftl *ftl, struct log_item *item)
+{
+	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct lt_lock *lock = map_page_lock(ftl, item->page);
+	struct lt_lock_node node;
+
+	item->reads = false;
+	lt_lock_acquire(lock, &node);
+	if (!item->conventional && !item->lost && item->kept > item->to)
+		l2p_staged_lost(ftl, map_page_extent(ftl, item->page), item->page);
+	item->lost |= item->conventional || page->flags & MAP_LOST;
+	lt_lock_release(lock, &node);
+}
+
 static void copy_read(struct tsu_txn *txn)
 {
 	struct log_item *item = (struct log_item *)txn;
@@ -309,8 +346,7 @@ static void copy_read(struct tsu_txn *txn)
 	slc_unpin(self, txn->ppa);
 	if (txn->status != NAND_OK) {
 		self->counters.l2p_rebuilt++;
-		item->reads = false;
-		item->lost = item->conventional;
+		item_lost(self->ftl, item);
 	}
 	if (--log->pending == 0)
 		round_merge(self);
@@ -404,11 +440,43 @@ static void merge(const struct ftl *ftl, struct log_item *item)
 			entry[at] = place_in(ftl, item, first, at) | (uint32_t)level << HZ_PPA_BITS;
 	}
 	level = l2p_level_at(ftl, item->placed, first, &range);
-	mark_head(ftl, item, first, 0, level);
-	memset(&entry[item->to], 0xff, (HZ_MAP_PAGE_ENTRIES - item->to) * sizeof(*entry));
+	if (item->to)
+		mark_head(ftl, item, first, 0, level);
+	if (!item->reads || item->lost || item->kept < item->to)
+		item->kept = item->to;
+	memset(&entry[item->kept], 0xff, (HZ_MAP_PAGE_ENTRIES - item->kept) * sizeof(*entry));
 }
 
 /* --- writing --- */
+
+/* Shard lock held: the new copy counts. Returns how many entries leave the log beside the runs. */
+static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
+{
+	struct map_page *page = &ftl->l2p->table.page[item->page];
+	const struct extent *ext = map_page_extent(ftl, item->page);
+	bool rebuilt = item->lost && page->flags & MAP_LOST && !(page->flags & MAP_AGAIN);
+
+	page->epoch += !!(page->flags & MAP_STAGED); /* the older bytes are not true of staged sectors any more */
+	if (rebuilt)
+		page->flags &= (uint8_t)~MAP_LOST;
+	else if (page->flags & MAP_LOST)
+		map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
+	page->flags = (uint8_t)((page->flags & ~(MAP_STAGED | MAP_AGAIN)) | (item->staged ? MAP_STAGED : 0));
+	if (item->staged)
+		l2p_staged_drop(ftl, ext, item);
+	return rebuilt;
+}
+
+/* Shard lock held. What was staged may have come to its place meanwhile, so that there is nothing in the image. */
+static void sequential_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
+{
+	uint8_t level = item->to ? l2p_entry_level(*(const uint32_t *)item->image) : HZ_MAP_PAGE;
+
+	if (item->to || item->staged)
+		map_page_set_copy(self, item->page, ppa, item->to, level);
+	else
+		map_page_drop_copy(self, &self->ftl->l2p->table.page[item->page]);
+}
 
 static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 {
@@ -428,7 +496,8 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
 	} else if (!(page->flags & MAP_FORGOTTEN)) {
 		leaves += item->to - page->merged;
-		map_page_set_copy(self, item->page, ppa, item->to, l2p_entry_level(*(uint32_t *)item->image));
+		sequential_done(self, item, ppa);
+		leaves += staged_written(ftl, item);
 	}
 	page->flags &= (uint8_t) ~(MAP_WRITING | MAP_FORGOTTEN);
 	l2p_log_remove(ftl, leaves);
@@ -598,13 +667,19 @@ static void items_write(struct ftl_worker *self)
 	images_write(self);
 }
 
+static void sequential_merge(struct ftl_worker *self, struct log_item *item)
+{
+	merge(self->ftl, item);
+	l2p_staged_merge(self, item);
+}
+
 static void item_merge(struct ftl_worker *self, struct log_item *item)
 {
 	item->known = item->reads ? item->oob.sequence : item->sequence;
 	if (item->conventional)
 		l2p_changes_merge(self, item);
 	else
-		merge(self->ftl, item);
+		sequential_merge(self, item);
 }
 
 static void images_merge(struct ftl_worker *self)

@@ -29,11 +29,13 @@ struct log_item {
 	struct tsu_txn txn; /* first: read of the old copy */
 	uint32_t page;
 	uint32_t from, to; /* entries that are new; [0, from) come from the old copy */
+	uint32_t kept;     /* … and entries [to, kept) of staged sectors do, too */
 	uint32_t placed;   /* what the zone had placed then */
 	uint32_t generation;
 	ppa_t base, patch; /* place of the page's first entry; of the first one in the zone's patch */
 	bool conventional; /* what is new is in l2p_changes.h */
-	bool lost;         /* … and so is the old copy: it could not be read */
+	bool lost;         /* the old copy of one could not be read; what another's says of staged sectors is not to be believed */
+	bool staged;       /* not conventional: the new copy has staged sectors */
 	struct hz_oob oob; /* of the old copy */
 	uint64_t known;    /* conventional: sequence number when the old entries were true */
 	uint8_t tries;
@@ -57,6 +59,7 @@ struct l2p_log {
 	struct waiter_queue waiting;
 	struct io_queue for_room; /* deallocations */
 	struct io_queue at_rest;  /* flushes that wait until it is empty */
+	struct io_queue for_pass; /* who needs a page that is lost */
 	/* of the worker that runs the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;
@@ -93,6 +96,8 @@ void l2p_log_flush(struct ftl_worker *self);
 bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
 /* True if the log has room or is lost, else the request waits until then and is dispatched again. */
 bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req);
+/* The request is dispatched again when a pass that has not ended yet, or the next one, has. No L2P lock held. */
+void l2p_log_await_pass(struct ftl_worker *self, struct ftl_request *req);
 /* True if the log is empty or lost, else the request waits until it is and is dispatched again. */
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
 

@@ -116,3 +116,12 @@ void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool 
 		*at->place++ = entry[index + i] & L2P_ADDRESS_MASK;
 	at->offset += wanted;
 }
+
+void l2p_lookup_take_one(struct l2p_lookup *at, const struct map_fetch *fetch)
+{
+	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), place = ((const uint32_t *)fetch->image)[index] & L2P_ADDRESS_MASK;
+
+	if (place != L2P_UNMAPPED)
+		enter(at, fetch, index, 1, false);
+	l2p_lookup_found(at, place, 1);
+}

@@ -34,4 +34,7 @@ void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint
  * the prefetch window. `changes`: the page may have changed entries, which stay out of the cache; the next sector's is none. */
 void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool first_time, bool changes);
 
+/* The same for one sector, which is staged; nothing else of the page is taken. */
+void l2p_lookup_take_one(struct l2p_lookup *at, const struct map_fetch *fetch);
+
 #endif

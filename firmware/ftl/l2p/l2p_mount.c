@@ -3,6 +3,7 @@
 #include "l2p/l2p_mount.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_staged.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
@@ -56,21 +57,25 @@ uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint3
 	return i;
 }
 
+/* The copy, if the page has one that can be read: what of it is true. */
 static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	struct map_page *page = &ftl->l2p->table.page[index];
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
+	const uint32_t *entry = (const uint32_t *)image;
+	bool readable = page->ppa != PPA_NONE && tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) == NAND_OK;
 
-	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) == NAND_OK)
-		page->merged = (uint16_t)l2p_true_entries(ftl, ext, map_page_first(ftl, index), (const uint32_t *)image,
-							  map_page_placed(ftl, ext, index));
-	if (page->merged) {
-		page->level = l2p_entry_level(*(const uint32_t *)image);
+	if (readable)
+		page->merged = (uint16_t)l2p_true_entries(ftl, ext, map_page_first(ftl, index), entry, map_page_placed(ftl, ext, index));
+	if (page->merged)
+		page->level = l2p_entry_level(*entry);
+	if (l2p_staged_mounted(ftl, ext, index, readable ? entry : NULL))
+		page->flags |= MAP_STAGED;
+	if (page->merged || page->flags & MAP_STAGED)
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
-	} else {
+	else
 		page->ppa = PPA_NONE;
-	}
 }
 
 /* What the copies lack is in the log again. */
@@ -81,8 +86,7 @@ void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext)
 	for (uint32_t i = 0; i < table->per_zone; i++) {
 		uint32_t index = (ext->index << table->zone_shift) + i, placed = map_page_placed(ftl, ext, index);
 
-		if (table->page[index].ppa != PPA_NONE)
-			look_at_copy(ftl, ext, index);
+		look_at_copy(ftl, ext, index);
 		if (table->page[index].merged == placed)
 			continue;
 		l2p_log_add(ftl, placed - table->page[index].merged);

@@ -3,6 +3,7 @@
 #include "l2p/l2p_table.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_staged.h"
 #include "lt/arena.h"
 #include "slc/slc.h"
 
@@ -129,6 +130,7 @@ void map_page_drop_copy(struct ftl_worker *self, struct map_page *page)
 		slc_invalidate(self, &page->ppa, 1);
 	page->ppa = PPA_NONE;
 	page->merged = 0;
+	page->flags &= (uint8_t)~MAP_STAGED;
 	page->level = HZ_MAP_PAGE;
 	page->epoch++;
 	page->fetch = NULL;
@@ -150,8 +152,9 @@ void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint3
 
 static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa; }
 
-static void map_page_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+static void map_page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
+	struct ftl *ftl = self->ftl;
 	uint32_t index = SLC_MAP_TAG - tag;
 	struct lt_lock *lock = map_page_lock(ftl, index);
 	struct lt_lock_node node;
@@ -232,6 +235,8 @@ static void map_page_lost(struct ftl_worker *self, uint32_t index)
 	} else {
 		self->counters.l2p_rebuilt++;
 		l2p_log_add(self->ftl, page->merged);
+		if (page->flags & MAP_STAGED)
+			l2p_staged_lost(self->ftl, ext, index);
 		map_page_drop_copy(self, page);
 	}
 	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);

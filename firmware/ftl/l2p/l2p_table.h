@@ -6,6 +6,9 @@
  * page's part of the log (l2p_log.h). The map bits of an entry say how far the sectors from it on lie together; only those of the first
  * entry of a chunk or zone are kept up to date.
  *
+ * Behind what is placed lie the entries of staged sectors (MAP_STAGED): what is new of those is in l2p_runs.h. So a page may have a copy of
+ * which nothing is merged.
+ *
  * Of a conventional zone's page, the copy on flash has all entries (merged); what has changed since is in l2p_changes.h.
  *
  * Protected by the L2P lock of the zone. */
@@ -28,8 +31,11 @@ enum map_page_flags {
 	MAP_DIRTY = 1,     /* in its shard's list */
 	MAP_WRITING = 2,   /* a new copy is on its way to flash */
 	MAP_FORGOTTEN = 4, /* … and is void: the zone was reset or moved meanwhile */
-	MAP_LOST = 16,     /* of a conventional zone: its copy cannot be read, the next pass rebuilds it */
+	MAP_LOST = 16,     /* of a conventional zone: its copy cannot be read; of another: nor be believed of staged sectors. The next pass
+			    * rebuilds it; counts as one entry of the log if it is another's */
 	MAP_CHANGED = 32,  /* mount: an entry of a conventional zone's page may differ from its copy */
+	MAP_STAGED = 64,   /* the copy has entries of staged sectors, behind `merged` */
+	MAP_AGAIN = 128,   /* lost once more since the pass took it */
 	MAP_HEAD = 8,      /* its first entry leads a larger range than its copy says; counts as one entry of the log */
 };
 struct map_page {

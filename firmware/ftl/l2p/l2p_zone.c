@@ -13,6 +13,12 @@ static void zone_map_init(struct ftl *ftl, struct arena *arena)
 	ftl->l2p->zone = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->l2p->zone), "zone mapping table");
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
 		ftl->l2p->zone[z].start = PPA_NONE;
+	ftl->l2p->zone_staged = arena_alloc(arena, (size_t)ftl->zone_count * ftl->ring_sectors, sizeof(ppa_t), "staged sectors of zones");
+}
+
+static ppa_t *zone_slot(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return &ftl->l2p->zone_staged[(size_t)ext->index * ftl->ring_sectors + extent_slot(ext, offset)];
 }
 
 static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
@@ -32,8 +38,35 @@ static void zone_leave(struct ftl_worker *self, struct ftl_request *req)
 	(void)req;
 }
 
-static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static uint32_t zone_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset) { return *zone_slot(ftl, ext, offset); }
+
+static uint32_t zone_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset,
+				 uint32_t count, ppa_t *ppa)
 {
+	(void)req;
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = *zone_slot(self->ftl, ext, offset + i);
+	return count;
+}
+
+static void zone_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	for (uint32_t i = 0; i < count; i++)
+		*zone_slot(self->ftl, ext, offset + i) = ppa + i;
+}
+
+/* Nobody asks for them any more. */
+static void zone_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	(void)self;
+	(void)ext;
+	(void)offset;
+	(void)count;
+}
+
+static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+{
+	(void)staged;
 	*zone_entry(self->ftl, ext) = (struct zone_place){ .start = ppa - offset, .length = offset + count };
 }
 
@@ -81,6 +114,8 @@ static void zone_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	if (ext->placed)
 		*zone_entry(ftl, ext) = (struct zone_place){ .start = extent_place(ext, 0), .length = ext->placed };
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		*zone_slot(ftl, ext, o) = ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK;
 }
 
 static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
@@ -102,6 +137,10 @@ const struct l2p_ops l2p_zone = {
 	.read = zone_read,
 	.leave = zone_leave,
 	.map_run = zone_map_run,
+	.staged_read = zone_staged_read,
+	.staged_peek = zone_staged_peek,
+	.stage_run = zone_stage_run,
+	.unstage_run = zone_unstage_run,
 	.remap_run = zone_remap_run,
 	.moved = zone_moved,
 	.unmap = zone_unmap,

@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_staged.h"
 
+#include "buffer/staged.h"
 #include "l2p/l2p.h"
+#include "lt/arena.h"
 #include "mount/mount_blocks.h"
 #include "mount/mount_visit.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
 #include "tsu/tsu_mount.h"
 #include "zone/trim_save.h"
 #include "zone/zone.h"
@@ -63,6 +64,8 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 
 const char *mount_find_staged(struct mount *mount)
 {
+	mount->arena_used = mount->arena->used;
+	staged_mount_begin(mount->ftl, mount->arena);
 	mount_visit_slc(mount, visit_staged);
 	return NULL;
 }
@@ -145,12 +148,12 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	uint32_t recorded = ftl->table->record[ext->index].wp, end = settle_staged(mount, zone, recorded);
 
 	zone->record.fence = mount->beyond[ext->index] > end;
-	if (!extent_is_backing(ext))
-		l2p_mounted(ftl, ext);
 	ext->wp = end > recorded ? end : recorded;
 	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
 	ext->staged_from = ext->placed;
 	ext->landed_slot = end % ftl->ring_sectors;
+	if (!extent_is_backing(ext))
+		l2p_mounted(ftl, ext);
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
 	note_kept(zone, end);
@@ -165,6 +168,8 @@ const char *mount_settle_zones(struct mount *mount)
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		settle_zone(mount, &ftl->zones[z]);
+	staged_mount_end(ftl);
+	mount->arena->used = mount->arena_used;
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
 

@@ -40,8 +40,8 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
 /* ftl_request.flags, internal: a flush of the buffers of conventional zones only; one by the L2P log, which has a plan of its own: the
  * others may all be held by flushes that wait for the log. */
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
-/* ftl_request.op, internal: how a flush with FTL_AT_REST goes on (rest.h). */
-enum { FTL_REST = FTL_ABANDON + 1 };
+/* ftl_request.op, internal: how a flush with FTL_AT_REST goes on (rest.h); a write buffer's own, which looks for staged sectors (fold.h). */
+enum { FTL_REST = FTL_ABANDON + 1, FTL_FOLD };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }

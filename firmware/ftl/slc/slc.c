@@ -347,20 +347,85 @@ static bool slc_somebody_waits(const struct slc *slc)
 	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head;
 }
 
+/* Lock held. */
+static void sector_invalid(struct ftl *ftl, ppa_t ppa)
+{
+	struct slc_block *block = slc_block_of(ftl, ppa);
+
+	*slc_tag_of(ftl, ppa) = SLC_NONE;
+	block->valid--;
+	slc_appraise(ftl->slc, block);
+}
+
 void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
 {
 	struct slc *slc = self->ftl->slc;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&slc->lock, &node);
-	for (uint32_t i = 0; i < count; i++) {
-		*slc_tag_of(self->ftl, ppa[i]) = SLC_NONE;
-		slc_block_of(self->ftl, ppa[i])->valid--;
-		slc_appraise(slc, slc_block_of(self->ftl, ppa[i]));
-	}
+	for (uint32_t i = 0; i < count; i++)
+		sector_invalid(self->ftl, ppa[i]);
 	if (slc_somebody_waits(slc))
 		slc_collect(self);
 	lt_lock_release(&slc->lock, &node);
+}
+
+void slc_invalidate_own(struct ftl_worker *self, const ppa_t *ppa, uint32_t count, uint32_t tag)
+{
+	struct slc *slc = self->ftl->slc;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		if (slc_holds(self->ftl->map, ppa[i]) && *slc_tag_of(self->ftl, ppa[i]) == tag + i)
+			sector_invalid(self->ftl, ppa[i]);
+	if (slc_somebody_waits(slc))
+		slc_collect(self);
+	lt_lock_release(&slc->lock, &node);
+}
+
+static ppa_t find_piece(struct ftl *ftl, uint32_t tag, uint32_t block, uint32_t from)
+{
+	struct slc *slc = ftl->slc;
+	uint32_t end = min_u32(from + SLC_SCAN_SECTORS, slc->sectors);
+	ppa_t found = PPA_NONE;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	for (uint32_t o = from; o < end; o++)
+		if (slc->tag[block * slc->sectors + o] == tag)
+			found = ppa_make(ftl->map, block, o);
+	lt_lock_release(&slc->lock, &node);
+	return found;
+}
+
+ppa_t slc_find(struct ftl *ftl, uint32_t tag)
+{
+	ppa_t found = PPA_NONE;
+
+	for (uint32_t b = 0; found == PPA_NONE && b < ftl->slc->blocks; b++)
+		for (uint32_t o = 0; found == PPA_NONE && o < ftl->slc->sectors; o += SLC_SCAN_SECTORS)
+			found = find_piece(ftl, tag, b, o);
+	return found;
+}
+
+bool slc_sweep(struct ftl_worker *self, uint32_t first, uint32_t last, ppa_t *at)
+{
+	const struct flash_map *map = self->ftl->map;
+	struct slc *slc = self->ftl->slc;
+	uint32_t block = ppa_superblock(map, *at), from = ppa_offset(map, *at), end = min_u32(from + SLC_SCAN_SECTORS, slc->sectors);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&slc->lock, &node);
+	for (uint32_t o = from; o < end; o++) {
+		uint32_t tag = slc->tag[block * slc->sectors + o];
+
+		if (tag >= first && tag <= last)
+			sector_invalid(self->ftl, ppa_make(map, block, o));
+	}
+	lt_lock_release(&slc->lock, &node);
+	*at = end < slc->sectors ? ppa_make(map, block, end) : ppa_make(map, block + 1, 0);
+	return ppa_superblock(map, *at) < slc->blocks;
 }
 
 void slc_move(struct ftl *ftl, ppa_t from, ppa_t to)

@@ -71,7 +71,7 @@ enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNS_TRIMS,
 struct slc_owner {
 	uint32_t first, last;
 	/* No lock held: the collector has copied the sector; it counts (slc_move) if it still lies at `from`. */
-	void (*moved)(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to);
+	void (*moved)(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to);
 	/* Harts idle: does it lie there? */
 	bool (*lies_at)(struct ftl *ftl, uint32_t tag, ppa_t ppa);
 };
@@ -127,6 +127,12 @@ void slc_write(struct ftl_worker *self, struct slc_write *write);
 void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag);
 /* Sectors anywhere; starts the collector if somebody waits for room. */
 void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count);
+/* The same for those of them that are valid with their tag, which are consecutive from `tag` on. Other addresses are none. */
+void slc_invalidate_own(struct ftl_worker *self, const ppa_t *ppa, uint32_t count, uint32_t tag);
+/* Where the valid sector with this tag is, of which there is one at most; PPA_NONE: nowhere. Looks at all of the log: slow. */
+ppa_t slc_find(struct ftl *ftl, uint32_t tag);
+/* A piece of the log from *at on, 0 to begin: valid sectors with tags from `first` to `last` become invalid. False: it was the last one. */
+bool slc_sweep(struct ftl_worker *self, uint32_t first, uint32_t last, ppa_t *at);
 /* The collector's copy at `to` is valid instead of the one at `from`. */
 void slc_move(struct ftl *ftl, ppa_t from, ppa_t to);
 /* Under the lock that keeps the address true (a zone's for staged sectors): the sector will be read. */

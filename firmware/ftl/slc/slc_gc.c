@@ -214,7 +214,7 @@ static void copies_count(struct ftl_worker *self, const struct slc_write *write)
 
 	self->counters.slc_gc_sectors += rest < slc->unit_sectors ? rest : slc->unit_sectors;
 	for (uint32_t i = 0; i < slc->unit_sectors && first + i < gc->count; i++)
-		slc_owner_of(slc, gc->tag[first + i])->moved(self->ftl, gc->tag[first + i], gc->from[first + i], write->ppa + i);
+		slc_owner_of(slc, gc->tag[first + i])->moved(self, gc->tag[first + i], gc->from[first + i], write->ppa + i);
 }
 
 static void copies_written(struct slc_write *write)

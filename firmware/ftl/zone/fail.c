@@ -3,7 +3,7 @@
 #include "zone/fail.h"
 
 #include "buffer/buffer.h"
-#include "slc/staged.h"
+#include "buffer/staged.h"
 #include "zone/resources.h"
 #include "zone/zone_changes.h"
 

@@ -3,12 +3,12 @@
 #include "zone/read.h"
 
 #include "buffer/buffer.h"
+#include "buffer/staged.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "request/answer.h"
 #include "request/life.h"
 #include "slc/slc.h"
-#include "slc/staged.h"
 #include "zone/zone.h"
 
 static void reads_done(struct tsu_txn *txn);
@@ -155,23 +155,87 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	return READ_THROUGH;
 }
 
-/* Staged sectors [offset, offset + count). */
+/* Addresses of staged sectors, from the front, which are pinned unless they are lost. */
+static uint32_t find_staged(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			    ppa_t *ppa)
+{
+	uint32_t found;
+
+	if (extent_is_backing(ext))
+		return staged_read(self->ftl, ext, offset, count, ppa);
+	found = l2p_staged_read(self, req, ext, offset, count, ppa);
+	for (uint32_t i = 0; i < found; i++)
+		if (ppa[i] != L2P_UNMAPPED)
+			slc_pin(self->ftl, ppa[i]);
+	return found;
+}
+
+static uint32_t run_of_kind(const ppa_t *ppa, uint32_t count, bool lost)
+{
+	uint32_t run = 0;
+
+	while (run < count && (ppa[run] == L2P_UNMAPPED) == lost)
+		run++;
+	return run;
+}
+
+static void unpin_all(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (ppa[i] != L2P_UNMAPPED)
+			slc_unpin(self, ppa[i]);
+}
+
+/* What has been found and pinned; false: there are not enough transactions. */
+static bool fetch_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
+			 struct tsu_txn **list)
+{
+	for (uint32_t at = 0; at < count;) {
+		uint32_t lost = run_of_kind(&ppa[at], count - at, true), run, fetched;
+
+		if (lost)
+			answer_lost(req);
+		io_of(req)->done += lost;
+		at += lost;
+		run = run_of_kind(&ppa[at], count - at, false);
+		fetched = fetch_all(self, zone, req, &ppa[at], run, true, list);
+		at += fetched;
+		if (fetched < run) {
+			unpin_all(self, &ppa[at], count - at);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Sectors from `offset` on that are in SLC. */
+static uint32_t staged_run(const struct extent *ext, uint32_t offset, uint32_t most)
+{
+	uint32_t count = 0;
+
+	while (count < most && staged_has(ext, offset + count))
+		count++;
+	return count;
+}
+
+/* Staged sectors [offset, offset + count), of which the first is in SLC, and those behind it up to the first that is not. */
 static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
 				      struct tsu_txn **list)
 {
 	ppa_t ppa[LOOKUP_SECTORS];
-	uint32_t part, at;
+	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		part = staged_read(self->ftl, &zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
+		part = staged_run(&zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS);
 		if (!part)
-			return READ_THROUGH; /* lost with the zone: the caller comes to that sector next */
-		at = fetch_all(self, zone, req, ppa, part, true, list);
-		if (at == part)
-			continue;
-		while (at < part)
-			slc_unpin(self, ppa[at++]);
-		return READ_POOL_DRY;
+			return READ_THROUGH; /* the caller comes to that sector next */
+		if (!self->reads->free)
+			return READ_POOL_DRY;
+		part = find_staged(self, req, &zone->ext, offset, part, ppa);
+		if (!part)
+			return READ_MAP_FETCH;
+		if (!fetch_staged(self, zone, req, ppa, part, list))
+			return READ_POOL_DRY;
 	}
 	return READ_THROUGH;
 }
@@ -179,9 +243,11 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 /* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
-	if (zone->state != NVME_ZS_READ_ONLY || !zone->ext.failed || offset < zone->ext.placed || offset >= zone->ext.wp)
+	const struct extent *ext = &zone->ext;
+
+	if (zone->state != NVME_ZS_READ_ONLY || !ext->failed || offset < ext->placed || offset >= ext->wp)
 		return false;
-	return offset >= extent_on_flash(&zone->ext) || staged_at(&zone->ext, offset) == PPA_NONE;
+	return offset >= extent_on_flash(ext) || (extent_is_backing(ext) && staged_at(ext, offset) == PPA_NONE);
 }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
@@ -202,7 +268,7 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 			read_buffered(self, zone, req, now, min_u32(rest, zone->ext.landed - now));
 		} else if (now < zone->ext.placed) {
 			progress = read_placed(self, zone, req, now, min_u32(rest, min_u32(zone->ext.placed, buffered) - now), list);
-		} else if (staged_at(&zone->ext, now) == PPA_NONE) {
+		} else if (!staged_has(&zone->ext, now)) {
 			read_in_register(self, zone, req, now);
 		} else {
 			progress = read_staged(self, zone, req, now, min_u32(rest, buffered - now), list);

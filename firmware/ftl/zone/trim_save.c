@@ -157,8 +157,9 @@ bool trims_wait_saved(struct ftl_worker *self, struct ftl_request *req)
 
 static bool trim_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return ftl->trims->page[tag - slc_trim_tag(0)].ppa == ppa; }
 
-static void trim_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+static void trim_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
+	struct ftl *ftl = self->ftl;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->trim_saver->lock, &node);

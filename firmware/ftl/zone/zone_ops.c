@@ -4,13 +4,14 @@
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
+#include "buffer/staged.h"
 #include "l2p/l2p.h"
 #include "request/life.h"
-#include "slc/staged.h"
 #include "zone/park.h"
 #include "zone/resources.h"
 
-enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_ERASE };
+enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
+enum { UNSTAGE_LOOKUP = 32 /* sectors that are looked up at a time */ };
 enum op_verdict { OP_DONE, OP_RUNNING, OP_LACKS_BUDGET };
 
 /* --- single steps of the long commands --- */
@@ -83,19 +84,80 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	}
 }
 
-/* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back. */
+/* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back.
+ * What is in the buffer only is gone; where staged sectors lie that are not at hand, the map knows. */
+static void reset_buffer(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t on_flash;
+
+	zone->op.cursor = zone->op.end = ext->placed;
+	if (!extent_is_backing(ext) && ext->staged > ext->placed)
+		zone->op.end = ext->buffer ? min_u32(ext->staged_before, ext->landed) : ext->staged;
+	staged_drop(self, ext, ext->placed, ext->landed - ext->placed);
+	buffer_give(self, ext);
+	on_flash = ext->staged > ext->placed ? ext->staged : ext->placed;
+	ext->landed_slot = extent_slot(ext, on_flash);
+	ext->landed = ext->staged = on_flash;
+	ext->emptied = true;
+	zone->op.swept = 0;
+	zone->op.step = OP_UNSTAGE;
+}
+
+/* True: no staged sector is left. req: may wait for table pages of the map; NULL: what RAM knows must do. */
+static bool reset_unstage(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	struct zone_op *op = &zone->op;
+	ppa_t ppa[UNSTAGE_LOOKUP];
+
+	while (op->cursor < op->end) {
+		uint32_t found = l2p_staged_read(self, req, &zone->ext, op->cursor, min_u32(op->end - op->cursor, UNSTAGE_LOOKUP), ppa);
+
+		if (!found)
+			return false;
+		slc_invalidate_own(self, ppa, found, (uint32_t)zone->ext.start + op->cursor);
+		op->cursor += found;
+	}
+	return true;
+}
+
+/* Nobody waits for the reset any more, so it has nothing that could wait for the map. Slow, and rare. */
+static void reset_sweep(struct ftl_worker *self, struct zone *zone)
+{
+	uint32_t first = (uint32_t)zone->ext.start;
+
+	if (!slc_sweep(self, first, first + self->ftl->capacity - 1, &zone->op.swept))
+		zone->op.cursor = zone->op.end;
+	extent_kick(self, &zone->ext);
+}
+
+/* The same; if the map must be read, the request goes to its worker for that, and is not to be touched before it comes back. */
+static bool reset_unstaged(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_op *op = &zone->op;
+
+	if (op->asked)
+		return false;
+	if (op->cursor >= op->end || (!op->swept && reset_unstage(self, zone, NULL)))
+		return true;
+	op->asked = op->request != NULL;
+	if (op->request)
+		io_resume(op->request);
+	else
+		reset_sweep(self, zone);
+	return false;
+}
+
 static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	buffer_give(self, ext);
-	staged_drop(self, ext, ext->placed, ext->landed - ext->placed);
 	if (!extent_is_backing(ext))
-		l2p_unmap(self, ext, ext->placed);
+		l2p_unmap(self, ext, ext->landed);
 	ext->generation++;
 	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
 	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
-	ext->relocate = ext->failed = false;
+	ext->relocate = ext->failed = ext->emptied = false;
 	lt_store(&ext->erased, 0);
 	zone->given_up = 0;
 }
@@ -121,6 +183,17 @@ static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 	op_give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
 }
 
+/* Whose reset needed the request although its controller was reset. */
+static void release_abandoned(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl_request *req = zone->op.request;
+
+	if (!req || !io_abandoned(self, req))
+		return;
+	zone->op.request = NULL;
+	io_resume(req);
+}
+
 static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
 	switch (zone->op.step) {
@@ -132,8 +205,14 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
 		if (!zone_table_settled(zone) || zone->durable.head || !zone_quiet(zone))
 			return false;
+		reset_buffer(self, zone);
+		return true;
+	case OP_UNSTAGE:
+		if (!reset_unstaged(self, zone))
+			return false;
 		reset_contents(self, zone);
 		reset_superblock(self, zone);
+		release_abandoned(self, zone);
 		return true;
 	default:
 		if (lt_load(&zone->ext.erased) < zone->given_up)
@@ -191,7 +270,7 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req = zone->op.request;
 
-	if (!req || !io_abandoned(self, req))
+	if (!req || !io_abandoned(self, req) || zone->op.asked)
 		return false;
 	zone->op.request = NULL;
 	io_resume(req);
@@ -200,6 +279,30 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 		zone_unpark(zone);
 	}
 	return true;
+}
+
+bool zone_op_goes_on(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = req->op == FTL_ZONE_RESET ? io_of(req)->zone : NULL;
+	struct lt_lock_node node;
+	bool mine, woken;
+
+	if (!zone)
+		return false;
+	woken = io_of(req)->woken;
+	lt_lock_acquire(&zone->ext.lock, &node);
+	mine = zone->op.request == req && zone->op.asked;
+	if (mine) {
+		io_of(req)->woken = 0;
+		zone->op.asked = !reset_unstage(self, zone, req);
+		if (!zone->op.asked)
+			l2p_leave(self, req);
+		extent_pump(self, &zone->ext);
+	}
+	lt_lock_release(&zone->ext.lock, &node);
+	if (mine && woken)
+		l2p_fetches_wake(self);
+	return mine;
 }
 
 /* --- start of a command --- */
@@ -384,6 +487,8 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
 	struct zone *zone;
 	uint16_t status;
 
+	if (zone_op_goes_on(self, req))
+		return;
 	if (req->flags & FTL_ALL_ZONES) {
 		all_zones(self, req);
 		return;

@@ -226,8 +226,9 @@ static ppa_t *copy_place(struct ftl *ftl, uint32_t tag)
 
 static bool copy_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return *copy_place(ftl, tag) == ppa; }
 
-static void copy_moved(struct ftl *ftl, uint32_t tag, ppa_t from, ppa_t to)
+static void copy_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
+	struct ftl *ftl = self->ftl;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->table->lock, &node);

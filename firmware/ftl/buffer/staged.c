@@ -1,0 +1,210 @@
+/* Staged sectors: addresses at hand, by buffer slot; the SLC log's owner of staged data. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "buffer/staged.h"
+
+#include "buffer/superpage.h"
+#include "l2p/l2p.h"
+#include "lt/arena.h"
+
+enum { STAGED_PIECE = 64 /* most copies that become invalid under one acquisition of the SLC lock */ };
+
+ppa_t staged_at(const struct extent *ext, uint32_t offset)
+{
+	return ext->staged_ppa ? ext->staged_ppa[extent_slot(ext, offset)] : PPA_NONE;
+}
+
+/* The map learns of copies when all of a stage are there. */
+static bool being_staged(const struct extent *ext, uint32_t offset)
+{
+	return ext->buffer && ext->buffer->stage.pending && offset >= ext->buffer->stage.from;
+}
+
+bool staged_has(const struct extent *ext, uint32_t offset)
+{
+	if (!ext->staged_ppa)
+		return offset < ext->staged;
+	return offset < ext->staged_before || (staged_at(ext, offset) != PPA_NONE && !being_staged(ext, offset));
+}
+
+static uint32_t slot_after(const struct ftl *ftl, uint32_t slot) { return slot + 1 == ftl->ring_sectors ? 0 : slot + 1; }
+
+uint32_t staged_read(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa)
+{
+	uint32_t slot = extent_slot(ext, offset), i;
+
+	for (i = 0; i < count && ext->staged_ppa[slot] != PPA_NONE; i++, slot = slot_after(ftl, slot)) {
+		ppa[i] = ext->staged_ppa[slot];
+		slc_pin(ftl, ppa[i]);
+	}
+	return i;
+}
+
+void staged_put(struct ftl *ftl, struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	uint32_t slot = extent_slot(ext, offset);
+
+	for (uint32_t i = 0; i < count; i++, slot = slot_after(ftl, slot))
+		ext->staged_ppa[slot] = ppa + i;
+	slc_validate(ftl, ppa, count, (uint32_t)(ext->start + offset));
+}
+
+void staged_found(struct extent *ext, uint32_t offset, uint32_t count, const ppa_t *ppa)
+{
+	uint32_t slot = extent_slot(ext, offset);
+
+	for (uint32_t i = 0; i < count; i++, slot = slot_after(ext->ftl, slot))
+		ext->staged_ppa[slot] = ppa[i];
+}
+
+/* Copies that lie one after another are one change of the map. */
+void staged_map(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+{
+	uint32_t count;
+
+	for (uint32_t o = from; o < to; o += count) {
+		ppa_t ppa = staged_at(ext, o);
+
+		count = 1;
+		if (ppa == PPA_NONE)
+			continue;
+		while (o + count < to && staged_at(ext, o + count) == ppa + count)
+			count++;
+		l2p_stage_run(self, ext, o, count, ppa);
+	}
+}
+
+void staged_drop(struct ftl_worker *self, struct extent *ext, uint32_t offset, uint32_t count)
+{
+	uint32_t slot = extent_slot(ext, offset);
+	ppa_t gone[STAGED_PIECE];
+
+	while (count && ext->staged_ppa) {
+		uint32_t part = count < STAGED_PIECE ? count : STAGED_PIECE, n = 0;
+
+		for (uint32_t i = 0; i < part; i++, slot = slot_after(self->ftl, slot)) {
+			if (ext->staged_ppa[slot] != PPA_NONE)
+				gone[n++] = ext->staged_ppa[slot];
+			ext->staged_ppa[slot] = PPA_NONE;
+		}
+		if (n)
+			slc_invalidate(self, gone, n);
+		count -= part;
+	}
+}
+
+void staged_keep_prefix(struct ftl_worker *self, struct extent *ext)
+{
+	uint32_t end = ext->placed;
+
+	while (end < ext->landed && staged_has(ext, end))
+		end++;
+	staged_drop(self, ext, end, ext->landed - end);
+	if (!extent_is_backing(ext))
+		l2p_unstage_run(self, ext, end, ext->landed - end);
+	ext->staged_from = ext->placed;
+	ext->staged = end;
+}
+
+void staged_bind(struct extent *ext, ppa_t *list)
+{
+	if (extent_is_backing(ext))
+		return;
+	ext->staged_ppa = list;
+	ext->staged_before = ext->landed;
+}
+
+void staged_unbind(struct extent *ext)
+{
+	if (extent_is_backing(ext))
+		return;
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		ext->staged_ppa[extent_slot(ext, o)] = PPA_NONE;
+	ext->staged_ppa = NULL;
+}
+
+/* --- the collector --- */
+
+static bool staged_lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
+{
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - ext->start);
+
+	return offset >= ext->placed && offset < ext->landed && extent_where(ext, offset) == ppa;
+}
+
+/* Under the zone's lock: from `from`, where the sector is valid. */
+static void follow(struct ftl_worker *self, struct extent *ext, uint32_t offset, ppa_t from, ppa_t to)
+{
+	if (staged_at(ext, offset) == from)
+		ext->staged_ppa[extent_slot(ext, offset)] = to;
+	if (!extent_is_backing(ext) && !being_staged(ext, offset))
+		l2p_stage_run(self, ext, offset, 1, to);
+	slc_move(self->ftl, from, to);
+}
+
+static void staged_moved(struct ftl_worker *self, uint32_t lba, ppa_t from, ppa_t to)
+{
+	struct extent *ext = extent_at(self->ftl, lba);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ext->lock, &node);
+	if (*slc_tag_of(self->ftl, from) == lba) {
+		if (ext->emptied)
+			slc_invalidate(self, &from, 1);
+		else
+			follow(self, ext, (uint32_t)(lba - ext->start), from, to);
+	}
+	lt_lock_release(&ext->lock, &node);
+}
+
+/* --- mount --- */
+
+static ppa_t *staged_list(struct ftl *ftl, struct arena *arena)
+{
+	ppa_t *list = arena_alloc(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists");
+
+	memset(list, 0xff, ftl->ring_sectors * sizeof(ppa_t));
+	return list;
+}
+
+void staged_mount_begin(struct ftl *ftl, struct arena *arena)
+{
+	for (uint32_t i = 0; i < ftl->all_zones; i++)
+		if (!ftl->extent[i]->staged_ppa)
+			ftl->extent[i]->staged_ppa = staged_list(ftl, arena);
+}
+
+ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->ring_sectors]; }
+
+void staged_mount_end(struct ftl *ftl)
+{
+	for (uint32_t i = 0; i < ftl->all_zones; i++)
+		if (!extent_is_backing(ftl->extent[i]))
+			ftl->extent[i]->staged_ppa = NULL;
+}
+
+/* --- harts idle --- */
+
+ppa_t extent_where(const struct extent *ext, uint32_t offset)
+{
+	uint32_t found = L2P_UNMAPPED;
+
+	if (offset < ext->placed)
+		return extent_place(ext, offset);
+	if (offset >= ext->landed || !staged_has(ext, offset))
+		return PPA_NONE;
+	if (extent_is_backing(ext))
+		return staged_at(ext, offset);
+	found = l2p_staged_peek(ext->ftl, ext, offset);
+	return found == L2P_UNMAPPED ? PPA_NONE : found;
+}
+
+void staged_init(struct ftl *ftl, struct arena *arena)
+{
+	uint32_t last = (uint32_t)(ftl->all_zones * ftl->shape.zone_size_sectors) - 1;
+
+	for (uint32_t i = ftl->zone_count; i < ftl->all_zones; i++)
+		ftl->extent[i]->staged_ppa = staged_list(ftl, arena);
+	slc_own(ftl->slc, SLC_OWNS_STAGED,
+		(struct slc_owner){ .first = 0, .last = last, .moved = staged_moved, .lies_at = staged_lies_at });
+}

@@ -1,0 +1,301 @@
+/* Map on flash, staged sectors: looked up, changed, and brought into table pages.
+ *
+ * The cache may come first because nothing is cached of a sector that has a run: it is forgotten when the run is made. And a page that was
+ * read becomes void (its epoch) when a copy that has entries of staged sectors is replaced, since their runs go then. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "l2p/l2p_staged.h"
+
+#include "l2p/l2p_lookup.h"
+#include "slc/slc.h"
+#include "tsu/tsu_mount.h"
+
+enum { SCAN_PIECE = 64 /* sectors of the SLC log looked at under one acquisition of its lock */ };
+
+static struct map_page *staged_page(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return &ftl->l2p->table.page[map_page_index(ftl, ext, offset)];
+}
+
+/* --- look-up --- */
+
+static bool from_runs(struct l2p_lookup *at)
+{
+	const struct l2p_run *run = l2p_run_at(at->self->ftl, at->ext, at->offset);
+	uint32_t count;
+
+	if (!run)
+		return false;
+	count = run->ppa == L2P_UNMAPPED ? 1 : min_u32(at->end, run->offset + run->count) - at->offset;
+	at->self->counters.l2p_log_hits++;
+	l2p_lookup_found(at, l2p_run_place(run, at->offset), count);
+	return true;
+}
+
+static bool from_copy(struct l2p_lookup *at)
+{
+	struct ftl *ftl = at->self->ftl;
+	struct map_page *page = staged_page(ftl, at->ext, at->offset);
+	struct ftl_io *io = at->req ? io_of(at->req) : NULL;
+
+	if (!(page->flags & (MAP_STAGED | MAP_LOST))) {
+		l2p_lookup_found(at, L2P_UNMAPPED, 1);
+		return true;
+	}
+	if (!io || !io->fetch)
+		return false;
+	if (page->flags & MAP_LOST || &ftl->l2p->table.page[io->fetch->page] != page || l2p_fetch_stale(ftl, io->fetch)) {
+		l2p_fetch_leave(at->self, at->req);
+		return false;
+	}
+	at->self->counters.l2p_misses[HZ_MAP_PAGE] += io->missed;
+	l2p_lookup_take_one(at, io->fetch);
+	io->missed = 0;
+	return true;
+}
+
+static bool staged_look_up(struct l2p_lookup *at) { return l2p_lookup_entries(at) || from_runs(at) || from_copy(at); }
+
+static uint32_t find_in_slc(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return slc_find(ftl, (uint32_t)ext->start + offset) & L2P_ADDRESS_MASK;
+}
+
+/* The next pass finds what its page has lost. There is none any more once table pages cannot be written: then the sector must be found now,
+ * and each one alone. */
+static uint32_t find_lost(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, ppa_t *ppa)
+{
+	if (l2p_lost(self->ftl)) {
+		*ppa = find_in_slc(self->ftl, ext, offset);
+		return 1;
+	}
+	if (req)
+		l2p_log_await_pass(self, req);
+	return 0;
+}
+
+uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+				ppa_t *ppa)
+{
+	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = ppa };
+	bool more = true, lost = false;
+	struct lt_lock_node node;
+
+	l2p_lookup_begin(&at, &node);
+	while (more && at.offset < at.end) {
+		if (staged_look_up(&at))
+			continue;
+		lost = staged_page(self->ftl, ext, at.offset)->flags & MAP_LOST;
+		more = at.offset == offset && req && !lost && l2p_fetch(self, req, map_page_index(self->ftl, ext, at.offset));
+	}
+	l2p_lookup_end(&at, &node);
+	if (lost && at.offset == offset)
+		return find_lost(self, req, ext, offset, ppa);
+	return at.offset - offset;
+}
+
+/* --- changes --- */
+
+void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t index)
+{
+	struct map_page *page = &ftl->l2p->table.page[index];
+
+	if (page->flags & MAP_LOST)
+		page->flags |= MAP_AGAIN;
+	else
+		l2p_log_add(ftl, 1);
+	page->flags |= MAP_LOST;
+	page->epoch++;
+	page->fetch = NULL;
+	map_page_dirty(ftl, l2p_shard_of(ftl, ext), index);
+}
+
+/* The sectors of one table page. Shard lock held. */
+static void put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	uint32_t index = map_page_index(ftl, ext, offset), shard = l2p_shard_of(ftl, ext);
+	bool cut = l2p_runs_cut(ftl, ext, offset, count), added = l2p_runs_add(ftl, ext, offset, count, ppa);
+
+	l2p_cache_forget(&ftl->l2p->cache, shard, (uint32_t)ext->start + offset, offset & (HZ_MAP_PAGE_ENTRIES - 1), count);
+	if (cut && added)
+		map_page_dirty(ftl, shard, index);
+	else
+		l2p_staged_lost(ftl, ext, index);
+}
+
+/* From the offset to the end of its table page, at most so many. */
+static uint32_t in_page(uint32_t offset, uint32_t most)
+{
+	return min_u32(most, HZ_MAP_PAGE_ENTRIES - (offset & (HZ_MAP_PAGE_ENTRIES - 1)));
+}
+
+void l2p_cached_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
+	struct lt_lock_node node;
+	uint32_t part;
+
+	self->counters.l2p_updates += count;
+	for (; count; offset += part, ppa += part, count -= part) {
+		part = in_page(offset, count);
+		lt_lock_acquire(lock, &node);
+		put(self->ftl, ext, offset, part, ppa);
+		lt_lock_release(lock, &node);
+	}
+	if (l2p_runs_scarce(self->ftl))
+		l2p_log_flush(self);
+	else
+		l2p_log_kick(self);
+}
+
+/* What would be cut off at the end of a run is in the page: so that is lost then. */
+void l2p_cached_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t shard = l2p_shard_of(ftl, ext), part;
+	struct lt_lock_node node;
+
+	for (; count; offset += part, count -= part) {
+		part = in_page(offset, count);
+		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
+		if (!l2p_runs_cut(ftl, ext, offset, part))
+			l2p_staged_lost(ftl, ext, map_page_index(ftl, ext, offset));
+		l2p_cache_forget(&ftl->l2p->cache, shard, (uint32_t)ext->start + offset, offset & (HZ_MAP_PAGE_ENTRIES - 1), part);
+		lt_lock_release(&ftl->l2p->shard[shard], &node);
+	}
+}
+
+/* --- table pages --- */
+
+bool l2p_staged_news(const struct ftl *ftl, const struct extent *ext, uint32_t index)
+{
+	uint32_t at = L2P_RUN_NONE;
+
+	return ftl->l2p->table.page[index].flags & MAP_LOST ||
+	       l2p_runs_next(ftl, ext, map_page_first(ftl, index), HZ_MAP_PAGE_ENTRIES, &at);
+}
+
+/* Under the zone's lock the reverse map is exact for its sectors. */
+static void scan_piece(struct ftl *ftl, struct extent *ext, struct log_item *item, uint32_t block, uint32_t from)
+{
+	uint32_t end = min_u32(from + SCAN_PIECE, ftl->slc->sectors), first = map_page_first(ftl, item->page),
+		 *entry = (uint32_t *)item->image;
+	uint32_t lba = (uint32_t)ext->start + first, entries = map_page_entries(ftl, item->page);
+	struct lt_lock_node zone_node, node;
+
+	lt_lock_acquire(&ext->lock, &zone_node);
+	lt_lock_acquire(&ftl->slc->lock, &node);
+	for (uint32_t o = from; o < end; o++) {
+		uint32_t index = *slc_tag_of(ftl, ppa_make(ftl->map, block, o)) - lba;
+
+		if (index < entries && first + index >= item->placed)
+			entry[index] = ppa_make(ftl->map, block, o);
+	}
+	lt_lock_release(&ftl->slc->lock, &node);
+	lt_lock_release(&ext->lock, &zone_node);
+}
+
+/* What is moved meanwhile has a run, or the page is lost again. Slow, and rare. A copy that could not be read has been counted. */
+static void rebuild_staged(struct ftl_worker *self, struct log_item *item)
+{
+	struct ftl *ftl = self->ftl;
+	struct extent *ext = map_page_extent(ftl, item->page);
+
+	self->counters.l2p_rebuilt += item->reads;
+	for (uint32_t b = 0; b < ftl->slc->blocks; b++)
+		for (uint32_t o = 0; o < ftl->slc->sectors; o += SCAN_PIECE)
+			scan_piece(ftl, ext, item, b, o);
+}
+
+/* Entries of the part of the run that is in the page: true if all say what it says. */
+static bool says_so(const struct log_item *item, const struct l2p_run *run, uint32_t first, uint32_t from, uint32_t to)
+{
+	const uint32_t *entry = (const uint32_t *)item->image;
+
+	for (uint32_t o = from; o < to; o++)
+		if ((entry[o - first] & L2P_ADDRESS_MASK) != l2p_run_place(run, o))
+			return false;
+	return true;
+}
+
+static uint32_t part_from(const struct l2p_run *run, uint32_t first) { return run->offset > first ? run->offset : first; }
+
+static uint32_t part_to(const struct l2p_run *run, uint32_t first)
+{
+	return min_u32(run->offset + run->count, first + HZ_MAP_PAGE_ENTRIES);
+}
+
+void l2p_staged_merge(struct ftl_worker *self, struct log_item *item)
+{
+	struct ftl *ftl = self->ftl;
+	const struct extent *ext = map_page_extent(ftl, item->page);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	uint32_t first = map_page_first(ftl, item->page), *entry = (uint32_t *)item->image, at = L2P_RUN_NONE;
+	const struct l2p_run *run;
+	struct lt_lock_node node;
+
+	item->staged = item->lost || item->kept > item->to;
+	if (item->lost)
+		rebuild_staged(self, item);
+	lt_lock_acquire(lock, &node);
+	for (; (run = l2p_runs_next(ftl, ext, first, HZ_MAP_PAGE_ENTRIES, &at)); item->staged = true)
+		for (uint32_t o = part_from(run, first); o < part_to(run, first); o++)
+			entry[o - first] = run->ppa == L2P_UNMAPPED ? UINT32_MAX : l2p_run_place(run, o);
+	lt_lock_release(lock, &node);
+}
+
+void l2p_staged_drop(struct ftl *ftl, const struct extent *ext, const struct log_item *item)
+{
+	uint32_t first = map_page_first(ftl, item->page), at = L2P_RUN_NONE;
+	const struct l2p_run *run;
+
+	while ((run = l2p_runs_next(ftl, ext, first, HZ_MAP_PAGE_ENTRIES, &at))) {
+		uint32_t from = part_from(run, first), to = part_to(run, first);
+
+		if (!says_so(item, run, first, from, to)) {
+			map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
+			continue;
+		}
+		if (!l2p_runs_cut(ftl, ext, from, to - from))
+			l2p_staged_lost(ftl, ext, item->page);
+		at = L2P_RUN_NONE;
+	}
+}
+
+/* --- mount --- */
+
+bool l2p_staged_mounted(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *image)
+{
+	uint32_t first = map_page_first(ftl, index), from = first > ext->placed ? first : ext->placed;
+	uint32_t to = min_u32(ext->landed, first + HZ_MAP_PAGE_ENTRIES);
+	bool some = false;
+
+	for (uint32_t o = from; o < to; o++) {
+		uint32_t truth = ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK;
+
+		if (truth == (image ? image[o - first] & L2P_ADDRESS_MASK : L2P_UNMAPPED))
+			some |= truth != L2P_UNMAPPED;
+		else
+			put(ftl, ext, o, 1, truth);
+	}
+	return some;
+}
+
+/* --- harts idle --- */
+
+uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	const struct l2p_run *run = l2p_run_at(ftl, ext, offset);
+	const struct map_page *page = staged_page(ftl, ext, offset);
+	uint8_t *image = ftl->l2p->log.item[0].image;
+	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
+
+	if (run)
+		return l2p_run_place(run, offset);
+	if (page->flags & MAP_LOST)
+		return find_in_slc(ftl, ext, offset);
+	if (!(page->flags & MAP_STAGED))
+		return L2P_UNMAPPED;
+	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) != NAND_OK)
+		return find_in_slc(ftl, ext, offset); /* the pass that finds it so will do the same */
+	return ((const uint32_t *)image)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
+}
