@@ -28,7 +28,7 @@ FLASH = {"paper": lambda: {}, "fast": fast}
 
 
 def options(words=None):
-    p = arguments.study_parser(NAME, __doc__, "--loads read --workers 1,2 --quick")
+    p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_numbers(p, "--workers", 1, 40, ",".join(map(str, WORKERS)), "FTL workers, and as many clients with a queue each")
     arguments.add_names(p, "--loads", tuple(LOADS), ",".join(LOADS), "what each client does, in 4 KiB, in zones of its own")
     arguments.add_names(p, "--flash", tuple(FLASH), ",".join(FLASH), "times of flash and link: the paper's device's, or those of the device lock-scaling")

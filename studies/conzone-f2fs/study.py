@@ -30,7 +30,7 @@ POINTS = [("preset", "metadata"), ("preset", "logs"), ("preset", "both"), ("two 
 
 
 def options(words=None):
-    p = arguments.study_parser(NAME, __doc__, "--devices preset --quick")
+    p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_names(p, "--devices", tuple(DEVICES), ",".join(DEVICES), "backing zones and streams of the conventional zones")
     arguments.add_number(p, "--ops", 300, 1000000, 6000, "commands of the metadata; node blocks: a third of it, data: a MiB for each hundred")
     arguments.add_update(p)

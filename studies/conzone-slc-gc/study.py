@@ -17,7 +17,7 @@ LOADS = {"few": 4, "many": 110}
 
 
 def options(words=None):
-    p = arguments.study_parser(NAME, __doc__, "--blocks 8 --policies greedy,fifo --quick")
+    p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_numbers(p, "--blocks", 8, 64, "8,10,16", "SLC blocks of each plane, 4 MiB over all planes: the size of the region; 8 is the least "
                                                            "that this device mounts with, 10 is the preset's")
     arguments.add_names(p, "--policies", POLICIES, ",".join(POLICIES), "which SLC superblock is collected next")

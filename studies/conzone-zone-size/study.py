@@ -19,7 +19,7 @@ LOADS = {"write": {"read_ratio": 0.0, "block": "512 KiB", "queue_depth": 2}, "wr
 
 
 def options(words=None):
-    p = arguments.study_parser(NAME, __doc__, "--loads write --quick")
+    p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_names(p, "--loads", tuple(LOADS), ",".join(LOADS), "what two clients (write-1: one) do, each to zones of its own")
     arguments.add_number(p, "--zones", 1, 32, 4, "zones of each client that are written (of flush: one), or read")
     arguments.add_update(p)
