@@ -15,6 +15,7 @@ set(HZ_SLOW_hzfs_test "*/Cut.AtAny*")
 set(HZ_SLOW_l2p_test "*L2pPowerCut*:*/L2pProperty.*")
 set(HZ_SLOW_platform_test "Stream.RandomTraffic*")
 set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
+set(HZ_SLOW_sqlite_vfs_test "*/SqliteCut.*")
 set(HZ_SLOW_tsu_test "*/EveryOption.*")
 
 # What runs in one thread of a program whose other tests have several: a race detector would only slow it down.
@@ -24,7 +25,7 @@ set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")
 set(HZ_SLOW_TESTS
 	bench.ftl bench.scaling bench.vclock build.reproducible build.tidy commands.script studies
 	conformance.registers
-	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.fio e2e.fio_zbd e2e.killed e2e.lock_hold e2e.perturbed e2e.placement e2e.power_cut e2e.report e2e.rocksdb e2e.trace e2e.trace_tools
+	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.fio e2e.fio_zbd e2e.killed e2e.lock_hold e2e.perturbed e2e.placement e2e.power_cut e2e.report e2e.rocksdb e2e.sqlite e2e.trace e2e.trace_tools
 	fuzz.config_yaml fuzz.device_tree fuzz.hil_link fuzz.hil_sqe fuzz.trace_readers fuzz.vsock_stream
 	host_run.RunDefault host_run.RunPresets host_run.RunRaceCheck mutants plants python
 	vclock.accuracy vclock.determinism vclock.stopping vclock.waiting

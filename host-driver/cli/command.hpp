@@ -14,6 +14,7 @@ void add_nvme(CLI::App &app);
 void add_rocksdb(CLI::App &app);
 void add_run(CLI::App &app);
 void add_serve(CLI::App &app);
+void add_sqlite(CLI::App &app);
 void add_trace(CLI::App &app);
 void add_verify(CLI::App &app);
 

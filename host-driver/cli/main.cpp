@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 	hz::cli::add_serve(app);
 	hz::cli::add_fio(app);
 	hz::cli::add_rocksdb(app);
+	hz::cli::add_sqlite(app);
 	hz::catch_interrupts();
 	const int code = parse(app, argc, argv);
 	try {

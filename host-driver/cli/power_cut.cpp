@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/power_cut.hpp"
 
+#include <cstdio>
+
 #include "cli/options.hpp"
 #include "config/quantity.hpp"
 #include "shm.h"
@@ -36,6 +38,12 @@ void PowerCutFlag::apply(MachineOptions &options) const
 	options.power_cut_op = conf::parse_count(text).value_or(0);
 	if (!options.power_cut_op)
 		options.power_cut_ns = conf::parse_duration_ns(text).value_or(0);
+}
+
+void say_power_cut(const MachineOptions &options)
+{
+	std::printf("the power was cut at %s, as asked%s\n", power_cut_place(options).c_str(),
+		    options.nand_image.empty() ? "; the temporary image is gone, --image keeps one" : "");
 }
 
 std::string power_cut_place(const MachineOptions &options)

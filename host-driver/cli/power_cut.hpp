@@ -18,6 +18,8 @@ struct PowerCutFlag {
 	void apply(MachineOptions &options) const;
 };
 
+// Says that it has come.
+void say_power_cut(const MachineOptions &options);
 // "flash operation 300", "5000000 ns of device time".
 std::string power_cut_place(const MachineOptions &options);
 

@@ -66,12 +66,6 @@ void require_order(const rocks::LoadOptions &load)
 		throw Error("fillseq empties the device and fills it: it comes first, or not at all");
 }
 
-void report_cut(const MachineOptions &machine)
-{
-	std::printf("the power was cut at %s, as asked%s\n", power_cut_place(machine).c_str(),
-		    machine.nand_image.empty() ? "; the temporary image is gone, --image keeps one" : "");
-}
-
 void run(RocksdbFlags flags)
 {
 	require_order(flags.load);
@@ -92,7 +86,7 @@ void run(RocksdbFlags flags)
 	try {
 		visit.run({.words = {program, nlohmann::json(flags.load).dump()}, .settings = {}});
 	} catch (const PowerCut &) {
-		return report_cut(machine);
+		return say_power_cut(machine);
 	}
 	if (!flags.power_cut.text.empty())
 		std::printf("the loads ended before the power cut at %s\n", flags.power_cut.text.c_str());

@@ -27,17 +27,6 @@ json rate(const LoadReport &report)
 
 json json_of(const LoadReport &report)
 {
-	json device = json::object();
-	for (size_t i = 0; i < store::commands; i++) {
-		const store::CommandAccount &one = report.device.of[i];
-		device[std::string(store::command_names[i])] = {{"count", one.latency.count()},
-								{"bytes", one.bytes},
-								{"latency_ns",
-								 {{"mean", one.latency.mean()},
-								  {"p50", one.latency.quantile(0.5)},
-								  {"p99", one.latency.quantile(0.99)},
-								  {"max", one.latency.max()}}}};
-	}
 	return {{"load", report.name},
 		{"operations", report.count.operations},
 		{"syncs", report.count.syncs},
@@ -45,7 +34,7 @@ json json_of(const LoadReport &report)
 		{"user_bytes", user_bytes(report)},
 		{"elapsed_ns", report.device.end_ns - report.device.begin_ns},
 		{"mib_s", rate(report)},
-		{"device", device},
+		{"device", store::json_of(report.device)},
 		{"zones",
 		 {{"total_bytes", report.space.total * store::block_bytes},
 		  {"alive_bytes", report.space.alive * store::block_bytes},
@@ -66,21 +55,7 @@ std::string table_of(const LoadReport &report)
 	}
 	if (report.count.checked)
 		out += "; " + std::to_string(report.count.checked) + " keys are as promised";
-	out += "\n";
-	std::snprintf(line, sizeof(line), "  %-14s %9s %10s %10s %10s %10s %10s\n", "command", "count", "MiB", "mean us", "p50 us",
-		      "p99 us", "max us");
-	out += line;
-	for (size_t i = 0; i < store::commands; i++) {
-		const store::CommandAccount &one = report.device.of[i];
-		if (!one.latency.count())
-			continue;
-		std::snprintf(line, sizeof(line), "  %-14s %9llu %10.1f %10.1f %10.1f %10.1f %10.1f\n", store::command_names[i].data(),
-			      static_cast<unsigned long long>(one.latency.count()), mib(one.bytes), one.latency.mean() / 1e3,
-			      double(one.latency.quantile(0.5)) / 1e3, double(one.latency.quantile(0.99)) / 1e3,
-			      double(one.latency.max()) / 1e3);
-		out += line;
-	}
-	return out;
+	return out + "\n" + store::table_of(report.device);
 }
 
 } // namespace hz::rocks

@@ -106,6 +106,13 @@ fs::path locate_rocksdb()
 		    "the program with RocksDB, for which ./hartzone setup installs librocksdb-dev,");
 }
 
+fs::path locate_sqlite_extension()
+{
+	return find("HARTZONE_SQLITE_EXTENSION",
+		    {"lib/libhartzone-sqlite.so", "host/lib/libhartzone-sqlite.so", "lib/hartzone/libhartzone-sqlite.so"},
+		    "the extension of SQLite, for which ./hartzone setup installs libsqlite3-dev,");
+}
+
 fs::path locate_vsock_daemon()
 {
 	fs::path path = from_environment("HARTZONE_VSOCK_DAEMON");

@@ -19,6 +19,8 @@ std::filesystem::path locate_nvme_device();
 std::filesystem::path locate_fio_engine();
 // $HARTZONE_ROCKSDB, else hartzone-rocksdb, the program with RocksDB in it, built or installed in the same tree. Throws Error if there is none.
 std::filesystem::path locate_rocksdb();
+// $HARTZONE_SQLITE_EXTENSION, else libhartzone-sqlite.so, which SQLite's shell loads, built or installed in the same tree. Throws Error if there is none.
+std::filesystem::path locate_sqlite_extension();
 // vhost-device-vsock: $HARTZONE_VSOCK_DAEMON, PATH, build/tools/bin, beside the installed firmware, ~/.cargo/bin. Throws Error if there is none.
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.

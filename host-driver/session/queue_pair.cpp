@@ -364,11 +364,11 @@ void QueuePair::close()
 	region_.ring_bell();
 }
 
-Completion QueuePair::run(nvme_sqe sqe, std::span<const std::byte> out, std::span<std::byte> in)
+Completion QueuePair::run(nvme_sqe sqe, std::span<const std::byte> out, std::span<std::byte> in, uint64_t later_ns)
 {
 	if (!can_acquire() || outstanding_ || open_)
 		throw Error("queue " + std::to_string(qid_) + " is busy");
-	const uint64_t arrival_ns = next_arrival_ns();
+	const uint64_t arrival_ns = next_arrival_ns() + later_ns;
 	check_bytes(std::max<uint64_t>(bytes_of(sqe), out.size()));
 	check_arrival(arrival_ns);
 	const auto cid = acquire();

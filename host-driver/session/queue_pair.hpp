@@ -131,8 +131,8 @@ public:
 	void close();
 
 	// One command from acquire to release, for set-up code: opens nothing, waits for the answer. Under the virtual clock the
-	// queue must not be open; it opens itself for this one command, arriving when the device is ready.
-	Completion run(nvme_sqe sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {});
+	// queue must not be open; it opens itself for this one command, arriving when the device is ready, and `later_ns` after that.
+	Completion run(nvme_sqe sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {}, uint64_t later_ns = 0);
 
 private:
 	enum class IdState : uint8_t { free, acquired, under_way };

@@ -65,19 +65,23 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 {
 	Completion c;
 	try {
-		c = queue_->run(sqe, out, in);
+		c = queue_->run(sqe, out, in, compute_ ? compute_->before_command() : 0);
 	} catch (const Error &e) {
 		throw DeviceError(e.what());
 	}
 	if (c.status)
 		throw DeviceError(std::string(command_names[size_t(command)]) + " of zone " + std::to_string(record.zone) +
 				  " failed: " + status_text(c.status));
+	if (compute_)
+		compute_->after_command();
 	CommandAccount &one = account_.of[size_t(command)];
 	one.bytes += command == Command::deallocate ? record.bytes : std::max(out.size(), in.size());
 	one.latency.add(c.latency_ns());
 	if (!account_.end_ns)
 		account_.begin_ns = c.arrival_ns;
 	account_.end_ns = c.completed_ns;
+	for (const uint64_t number : {uint64_t(command), uint64_t(record.zone), record.offset, record.bytes, c.arrival_ns, c.completed_ns})
+		digest_.u64(number);
 	if (trace_) {
 		record.time_ns = c.arrival_ns;
 		trace_->put(record);

@@ -2,29 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "results/histogram.hpp"
+#include "results/digest.hpp"
+#include "storage/queue/device_account.hpp"
 #include "storage/zoned_device.hpp"
 #include "session/controller.hpp"
 #include "trace/native_writer.hpp"
 
 namespace hz::store {
 
-enum class Command : uint8_t { read, write, durable_write, flush, reset, deallocate };
-inline constexpr size_t commands = 6;
-inline constexpr std::array<std::string_view, commands> command_names = {"read", "write", "durable write", "flush", "reset", "deallocate"};
-
-struct CommandAccount {
-	uint64_t bytes = 0;
-	res::Histogram latency; // ns; its count is that of the commands
-};
-struct DeviceAccount {
-	std::array<CommandAccount, commands> of;
-	uint64_t begin_ns = 0, end_ns = 0; // arrival of the first command, completion of the last
+// How long the program has computed between two commands: the second one arrives so much later (virtual clock).
+class HostCompute {
+public:
+	virtual ~HostCompute() = default;
+	virtual uint64_t before_command() = 0; // ns since the last one ended
+	virtual void after_command() = 0;
 };
 
 class HartzoneDevice : public ZonedDevice {
@@ -44,6 +37,10 @@ public:
 
 	// What was counted since the last call.
 	DeviceAccount take_account();
+	// Of all commands with their times: two runs of the same digest had the same.
+	std::string digest() const { return digest_.text(); }
+	// Lives as long as the device is used. Without one the program's own work takes no device time.
+	void set_compute(HostCompute *compute) { compute_ = compute; }
 
 private:
 	struct Spot {
@@ -67,6 +64,8 @@ private:
 	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
 	bool protection_ = false; // the device takes durable writes
 	DeviceAccount account_;
+	res::Digest digest_;
+	HostCompute *compute_ = nullptr;
 };
 
 } // namespace hz::store

@@ -1,0 +1,89 @@
+// SqliteSession: attach, mount, and the account at the end.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sqlite/sqlite_session.hpp"
+
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "results/run_facts.hpp"
+#include "session/error.hpp"
+
+namespace hz::sql {
+
+SqliteSession::SqliteSession(const std::string &run_directory, const SqliteOptions &options, const std::string &sqlite_version)
+	: options_(options), sqlite_version_(sqlite_version)
+{
+	machine_ = Machine::attach(run_directory);
+	lock_ = Descriptor(open((run_directory + "/hzfs.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB))
+		throw Error("another program has the files of this device: one at a time may");
+	if (!options.record.empty())
+		trace_.emplace(options.record);
+	controller_.emplace(*machine_);
+	device_.emplace(*controller_, trace_ ? &*trace_ : nullptr);
+	take_files();
+	vfs_.emplace(*layer_, "hartzone", options.seed);
+	if (options.measured)
+		compute_ = std::make_unique<MeasuredCompute>();
+	else
+		compute_ = std::make_unique<FixedCompute>(*vfs_, options.compute_ns);
+	device_->set_compute(compute_.get());
+	device_->take_account();
+}
+
+void SqliteSession::take_files()
+{
+	if (fs::FileLayer::is_blank(*device_))
+		fs::FileLayer::format(*device_);
+	layer_.emplace(*device_, fs::Options{.in_place = options_.in_place});
+}
+
+void SqliteSession::end()
+{
+	layer_->sync_all();
+	report();
+	layer_.reset();
+	device_.reset();
+	controller_->leave();
+	if (trace_)
+		trace_->finish();
+}
+
+void SqliteSession::report()
+{
+	const store::DeviceAccount account = device_->take_account();
+	const fs::Counters counters = layer_->counters();
+	const fs::Space space = layer_->space();
+	const uint64_t elapsed_ns = account.end_ns - account.begin_ns;
+	if (options_.stats) {
+		std::printf("%.3f s of the device, digest %s\n%s", double(elapsed_ns) / 1e9, device_->digest().c_str(),
+			    store::table_of(account).c_str());
+		std::fflush(stdout);
+	}
+	if (options_.out.empty())
+		return;
+	res::write_result({{"schema", "hartzone-sqlite-1"},
+			   {"clock", machine_->region().virtual_clock() ? "virtual" : "real"},
+			   {"seed", options_.seed},
+			   {"in_place", options_.in_place},
+			   {"compute", {{"measured", options_.measured}, {"call_ns", options_.compute_ns}}},
+			   {"sqlite", sqlite_version_},
+			   {"elapsed_ns", elapsed_ns},
+			   {"device", store::json_of(account)},
+			   {"files",
+			    {{"data_blocks", counters.data_blocks},
+			     {"node_blocks", counters.node_blocks},
+			     {"meta_blocks", counters.meta_blocks},
+			     {"in_place_blocks", counters.in_place_blocks},
+			     {"moved_blocks", counters.moved_blocks},
+			     {"cleaned_sections", counters.cleaned_sections},
+			     {"checkpoints", counters.checkpoints},
+			     {"syncs", counters.syncs},
+			     {"used_blocks", space.used},
+			     {"total_blocks", space.total}}},
+			   {"digest", device_->digest()}},
+			  options_.out + "/sqlite.json");
+}
+
+} // namespace hz::sql
