@@ -86,8 +86,7 @@ static uint64_t write_stages(FILE *out, const struct totals *from, const struct 
 
 	fprintf(out, "\"work\": {");
 	for (unsigned s = 0; s < VC_STAGES; s++)
-		sum += write_part(out, s ? ", " : "", vc_stage_names[s],
-				  (to->work.instructions[s] - from->work.instructions[s]) * vc.options.cost.insn);
+		sum += write_part(out, s ? ", " : "", vc_stage_names[s], to->work.cycles[s] - from->work.cycles[s]);
 	fprintf(out, "}");
 	return sum;
 }

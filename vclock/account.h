@@ -13,7 +13,7 @@
 #include "state.h"
 
 struct vc_stage_counts {
-	uint64_t instructions[VC_STAGES];
+	uint64_t cycles[VC_STAGES]; /* of instructions */
 };
 
 /* Where the hart's inline counters are. Without the option they stay 0. */

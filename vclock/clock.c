@@ -21,7 +21,7 @@ void vc_freeze(struct vc_hart *h)
 {
 	if (h->frozen++)
 		return;
-	h->base += (*h->retired - h->mark) * vc.options.cost.insn;
+	h->base += (*h->retired - h->mark) * vc.options.cost.insn + h->retired[1];
 	h->mark = *h->retired;
 	h->freeze_pc = h->wait_pc;
 	vc_account_freeze(h);
@@ -34,6 +34,7 @@ void vc_thaw(struct vc_hart *h)
 		return;
 	h->skipped += *h->retired - h->mark;
 	h->mark = *h->retired;
+	h->retired[1] = 0;
 	vc_account_thaw(h);
 }
 

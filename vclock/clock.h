@@ -7,7 +7,7 @@
 
 static inline uint64_t vc_clock(const struct vc_hart *h)
 {
-	return h->frozen ? h->base : h->base + (*h->retired - h->mark) * vc.options.cost.insn;
+	return h->frozen ? h->base : h->base + (*h->retired - h->mark) * vc.options.cost.insn + h->retired[1];
 }
 
 static inline uint64_t vc_key(const struct vc_hart *h) { return vc_clock(h) << VC_HART_BITS | h->index; }

@@ -12,15 +12,16 @@ enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 
 /* Costs in cycles of the hart's clock; sources and meaning: docs/virtual-clock.md. */
 struct vc_costs {
-	uint64_t insn;      /* every retired instruction */
-	uint64_t local;     /* synchronising access to a line this hart already holds */
-	uint64_t remote;    /* an access to a line that must come from another hart */
-	uint64_t far;       /* … from a hart of another cluster */
-	uint64_t memory;    /* … from memory, because no hart holds it */
-	uint64_t occupancy; /* how long one transfer keeps the line busy: transfers of a line queue */
-	uint64_t wake;      /* from a broken reservation to the waiter running again */
-	uint64_t pause;     /* PAUSE, and WRS without a valid reservation */
-	uint64_t ipi;       /* from HZ_VC_WAKE to the woken hart running */
+	uint64_t insn;                               /* every retired instruction */
+	uint64_t local;                              /* synchronising access to a line this hart already holds */
+	uint64_t remote;                             /* an access to a line that must come from another hart */
+	uint64_t far;                                /* … from a hart of another cluster */
+	uint64_t memory;                             /* … from memory, because no hart holds it */
+	uint64_t occupancy;                          /* how long one transfer keeps the line busy: transfers of a line queue */
+	uint64_t wake;                               /* from a broken reservation to the waiter running again */
+	uint64_t pause;                              /* PAUSE, and WRS without a valid reservation */
+	uint64_t ipi;                                /* from HZ_VC_WAKE to the woken hart running */
+	uint64_t load, store, mul, div, branch, csr; /* an instruction of that class, beyond insn (class.h) */
 };
 
 struct vc_jitter_option {

@@ -32,6 +32,12 @@ static void write_costs(FILE *out)
 		    { "wake", cost->wake },
 		    { "pause", cost->pause },
 		    { "ipi", cost->ipi },
+		    { "load", cost->load },
+		    { "store", cost->store },
+		    { "mul", cost->mul },
+		    { "div", cost->div },
+		    { "branch", cost->branch },
+		    { "csr", cost->csr },
 		    { "cluster", vc.options.cluster },
 		    { "cache_bytes", vc.options.cache_bytes },
 		    { "cache_ways", vc.options.cache_ways } };

@@ -99,10 +99,10 @@ struct vc_pair {
 };
 
 struct vc_hart {
-	_Alignas(64) const uint64_t *retired; /* QEMU's inline counter */
-	uint64_t base, mark;                  /* clock = base + (retired - mark) * insn while not frozen, base while frozen */
-	uint64_t skipped;                     /* instructions retired inside freezes before mark: they are not counted */
-	_Atomic uint64_t limit;               /* smallest key of all others: below it the holder needs nobody's leave */
+	_Alignas(64) uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (class.h) that are not in base */
+	uint64_t base, mark;            /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
+	uint64_t skipped;               /* instructions retired inside freezes before mark: they are not counted */
+	_Atomic uint64_t limit;         /* smallest key of all others: below it the holder needs nobody's leave */
 	uint64_t stalled, charged,
 		waited;  /* of the clock's cycles, those that no instruction took: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
 	uint32_t frozen; /* depth of HZ_VC_FREEZE */

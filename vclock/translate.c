@@ -6,6 +6,7 @@
 #include "translate.h"
 
 #include "account.h"
+#include "class.h"
 #include "data.h"
 #include "frozen.h"
 #include "hint.h"
@@ -19,12 +20,13 @@
 #define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
 
 static struct qemu_plugin_scoreboard *board;
-static qemu_plugin_u64 retired, of_stage[VC_STAGES];
+static qemu_plugin_u64 retired, beyond, of_stage[VC_STAGES];
 
 void vc_counters_create(void)
 {
 	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* the first cache line, and the account's */
 	retired = (qemu_plugin_u64){ board, 0 };
+	beyond = (qemu_plugin_u64){ board, sizeof(uint64_t) };
 	for (unsigned s = 0; s < VC_STAGES; s++)
 		of_stage[s] = (qemu_plugin_u64){ board, 64 + s * sizeof(uint64_t) };
 	for (unsigned i = 0; i < vc.harts; i++) {
@@ -173,12 +175,25 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 		qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
 }
 
-static void count(struct qemu_plugin_insn *insn, uint64_t instructions)
+/* cost: cycles beyond those of every instruction. */
+static void count(struct qemu_plugin_insn *insn, uint64_t instructions, uint64_t cost)
 {
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64, retired, instructions);
+	if (cost)
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64, beyond, cost);
 	if (vc.options.locks)
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-								    of_stage[vc_stage_of(qemu_plugin_insn_vaddr(insn))], instructions);
+								    of_stage[vc_stage_of(qemu_plugin_insn_vaddr(insn))],
+								    instructions * vc.options.cost.insn + cost);
+}
+
+static uint64_t cost_of(const struct qemu_plugin_tb *tb, size_t from, size_t to)
+{
+	uint64_t cost = 0;
+
+	for (size_t i = from; i < to; i++)
+		cost += vc_class_cost(word_of(qemu_plugin_tb_get_insn(tb, i)));
+	return cost;
 }
 
 static void count_segments(struct qemu_plugin_tb *tb, size_t n)
@@ -189,7 +204,7 @@ static void count_segments(struct qemu_plugin_tb *tb, size_t n)
 		if (i + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, i))) == VC_PLAIN)
 			continue;
 		if (!vc.options.count_each)
-			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
+			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start, cost_of(tb, start, i + 1));
 		if (vc.options.profile)
 			vc_profile_segment(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
 		start = i + 1;
@@ -213,7 +228,7 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint32_t word = word_of(insn);
 
 		if (vc.options.count_each)
-			count(insn, 1);
+			count(insn, 1, vc_class_cost(word));
 		instrument(insn, decode(word), word);
 	}
 }

@@ -15,8 +15,9 @@ COSTS = {
     "ideal": dict(insn=1, local=0, remote=0, far=0, memory=0, occupancy=0, wake=0, pause=10, ipi=0),
     "plain": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, data="moves"),
 }
-# What a set of costs need not name: data as it is told to the plugin, reads of a line that merge, harts of a cluster, caches.
-USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8)
+# What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster, caches.
+CLASSES = ("load", "store", "mul", "div", "branch", "csr")
+USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
@@ -59,7 +60,8 @@ class Model:
         self.ram = ram
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))}
         moves = self.cost["data"] == "moves"
-        self.code = Code(elf, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr)
+        self.code = Code(elf, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
+                         {name: self.cost[name] for name in CLASSES})
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
         self.parks = self.wakes = 0

@@ -20,7 +20,7 @@
 #include "token.h"
 #include "wait.h"
 
-static uint64_t retired[VC_MAX_HARTS], ram[16];
+static uint64_t retired[VC_MAX_HARTS][2], ram[16];
 static struct hz_vc_slot slots[VC_MAX_HARTS];
 static int switched_to;
 
@@ -41,7 +41,7 @@ void rig_start(unsigned harts)
 	vc.harts = harts;
 	for (unsigned i = 0; i < harts; i++) {
 		vc.hart[i].index = i;
-		vc.hart[i].retired = &retired[i];
+		vc.hart[i].retired = retired[i];
 		vc.hart[i].slot = &slots[i];
 		vc.key[i] = VC_NEVER;
 	}
@@ -49,7 +49,7 @@ void rig_start(unsigned harts)
 	vc_token_start(&hooks);
 }
 
-void rig_work(unsigned hart, uint64_t cycles) { retired[hart] += cycles; }
+void rig_work(unsigned hart, uint64_t cycles) { retired[hart][0] += cycles; }
 void rig_gate(unsigned hart) { vc_gate(&vc.hart[hart]); }
 void rig_order(unsigned hart) { vc_order_wait(&vc.hart[hart], VC_AMO); }
 void rig_park(unsigned hart) { vc_park(&vc.hart[hart], VC_NEVER, VC_WAIT); }

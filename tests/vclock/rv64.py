@@ -1,7 +1,7 @@
 """RV64IMAC as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
 
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
-its number of instructions to hart.n and returns the next pc. Nothing here knows about costs, order or QEMU."""
+its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Nothing here knows about order or QEMU."""
 # SPDX-License-Identifier: BSD-3-Clause
 import re
 import subprocess
@@ -129,11 +129,23 @@ def is_sync(i):
             (i.size == 4 and i.raw & 0xFFFFF == 0x02013))
 
 
+def class_of(name):
+    """Of a base instruction: the key of its cost."""
+    if name in LOADS:
+        return "load"
+    if name in STORES:
+        return "store"
+    if name in BRANCHES or name in ("jal", "jalr"):
+        return "branch"
+    return name[:3] if name.startswith(("mul", "div", "csr")) else "div" if name.startswith("rem") else None
+
+
 class Code:
     """Blocks of one image, compiled when first reached. load, store and csr are the machine's."""
 
-    def __init__(self, elf, load, store, csr):
-        self.insns = disassemble(elf)
+    def __init__(self, elf, load, store, csr, beyond):
+        """beyond: class → cycles that its instructions add to hart.offset."""
+        self.insns, self.beyond = disassemble(elf), beyond
         self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word}
         self.blocks = {}
 
@@ -146,8 +158,11 @@ class Code:
         if n1 == "addi" and o1[0] == o1[1] and o1[2] == "-1" and n2 == "bne" and o2[:2] == [o1[0], "x0"] and \
                 int(o2[2], 16) == start:
             r = reg(o1[0])
-            return [f"h.n+=2*(x[{r}] or 1<<64)", f"x[{r}]=0", f"return {second.next}"]
+            return [f"h.n+=2*(x[{r}] or 1<<64)", f"h.offset+={self.cost(second)}*(x[{r}] or 1<<64)", f"x[{r}]=0", f"return {second.next}"]
         return None
+
+    def cost(self, i):
+        return self.beyond.get(class_of(expand(i)[0]), 0)
 
     def block(self, start):
         """The function of the block at start, or the Insn if a synchronising one stands there."""
@@ -155,7 +170,7 @@ class Code:
         if is_sync(i):
             self.blocks[start] = i
             return i
-        lines, target, count = self.countdown(start) or [], None, 0
+        lines, target, count, beyond = self.countdown(start) or [], None, 0, 0
         while not lines or count:
             if is_sync(i):
                 target = str(i.pc)
@@ -163,11 +178,12 @@ class Code:
             text, target = statement(i)
             lines += text.split(";") if text else []
             count += 1
+            beyond += self.cost(i)
             if target:
                 break
             i = self.insns[i.next]
         if count:
-            lines += [f"h.n+={count}", f"return {target}"]
+            lines += [f"h.n+={count}", *([f"h.offset+={beyond}"] if beyond else []), f"return {target}"]
         space = dict(self.names)
         exec("def f(h,x):\n " + "\n ".join(lines), space)
         self.blocks[start] = space["f"]

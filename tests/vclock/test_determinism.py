@@ -137,11 +137,11 @@ class Counting(ProbeCase):
 
     def test_the_report_names_its_parameters(self):
         asked = {"mhz": 900, "insn": 2, "local": 3, "remote": 41, "far": 51, "memory": 61, "occupancy": 21, "wake": 9, "pause": 11, "ipi": 75,
-                 "cluster": 2, "cache_bytes": 8192, "cache_ways": 2, "data": "moves", "reads": "merge", "count": "insn"}
+                 "load": 1, "store": 2, "mul": 3, "div": 4, "branch": 5, "csr": 6, "cluster": 2, "cache_bytes": 8192, "cache_ways": 2, "data": "moves", "reads": "merge", "count": "insn"}
         more = ["spin-limit=123456", "race-check=on", "jitter=5:70"]
         with self.probe("order", 3, options=[f"{k}={v}" for k, v in asked.items()] + more) as m:
             self.assertEqual(m.run(), 0, m.output)
-            self.assertEqual(m.report()["parameters"], {**asked, "preset": "default", "harts": 3, "spin_limit_ns": 123456, "race_check": True,
+            self.assertEqual(m.report()["parameters"], {**asked, "preset": "default", "harts": 3, "spin_limit_ns": 123456, "hold": 1000, "race_check": True,
                                                         "jitter": {"seed": 5, "permille": 70}})
         with self.probe("order", 2) as m:
             self.assertEqual(m.run(), 0, m.output)

@@ -20,6 +20,9 @@ COSTS = {
     # Two near clusters, small caches that spill, reads side by side.
     "cached": dict(insn=1, local=2, remote=30, far=90, memory=70, occupancy=20, wake=5, pause=10, ipi=60, data="moves", reads="merge", cluster=2,
                    cache_bytes=1024, cache_ways=4),
+    # By class of instruction.
+    "classes": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, load=2, store=1, mul=4, div=19, branch=3,
+                    csr=7),
     "merged": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4),
 }
 
@@ -215,7 +218,7 @@ class Random(ProgramsCase):
 MATRIX = (
     (1, "default", 1000, 100), (2, "coarse", 1000, 1000), (2, "default", 1000, 400), (2, "ties", 1000, 400), (3, "coarse", 1000, 800),
     (3, "other", 1600, 300), (4, "ties", 1000, 300), (4, "default", 333, 300), (5, "coarse", 1000, 500), (8, "default", 1000, 150),
-    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (6, "merged", 1000, 150), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
+    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (3, "classes", 1000, 200), (6, "merged", 1000, 150), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
     (64, "coarse", 1000, 8),
 )
 
