@@ -68,6 +68,8 @@ struct hz_log_ftl {
 	uint64_t l2p_merges;                           /* table page reads of log flushes */
 	uint64_t l2p_rebuilt;      /* table pages made anew: they could not be read, or RAM had no run for a staged sector */
 	uint64_t l2p_pins_refused; /* aggregated entries that entered the cache unpinned: pins had their share of it */
+	/* Zones that moved to another superblock, by cause; what that copied; zones that could not be copied, since a sector is lost */
+	uint64_t refreshed_reads, refreshed_age, refreshed_wear, refreshed_sectors, refresh_failures;
 	/* Conventional zones */
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */

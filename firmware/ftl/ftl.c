@@ -61,6 +61,7 @@ static void modules_init(struct ftl *ftl, struct arena *arena)
 	zone_table_init(ftl, arena);
 	trim_saver_init(ftl, arena);
 	relocator_init(ftl, arena);
+	refresh_init(ftl, arena);
 	conv_init(ftl, arena);
 	rest_init(ftl, arena);
 	workers_init(ftl, arena);

@@ -77,6 +77,7 @@ struct ftl {
 	struct zone_changes *changes;
 	struct zone_table *table;
 	struct relocator *relocator;
+	struct refresher *refresher;
 	struct conventional *conventional;
 	struct trim_saver *trim_saver;
 	struct rest *rest;

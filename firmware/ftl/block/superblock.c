@@ -72,13 +72,54 @@ static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 	struct waiter *waiter = waiter_pop(&sbs->waiting);
 
 	if (!waiter) {
+		struct extent *background = sbs->background;
+
 		info_of(sbs, number)->state = SB_FREE;
 		fifo_push(sbs, &sbs->free, number);
-		return NULL;
+		sbs->background = NULL;
+		return background;
 	}
 	superblock_had(sbs, number);
 	lt_store(&waiter->granted, number + 1);
 	return waiter->ext;
+}
+
+uint32_t superblock_take_spare(struct extent *ext, bool slc)
+{
+	struct superblocks *sbs = slc ? ext->ftl->patches : ext->ftl->superblocks;
+	struct lt_lock_node node;
+	uint32_t number = SUPERBLOCK_NONE;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	if (!sbs->waiting.head)
+		number = fifo_pop(sbs, &sbs->free);
+	if (number != SUPERBLOCK_NONE)
+		superblock_had(sbs, number);
+	sbs->moving += number != SUPERBLOCK_NONE;
+	sbs->background = number == SUPERBLOCK_NONE ? ext : NULL;
+	lt_lock_release(&sbs->lock, &node);
+	return number;
+}
+
+void superblock_untake(struct ftl_worker *self, uint32_t number)
+{
+	struct superblocks *sbs = superblocks_of(self->ftl, number);
+	struct lt_lock_node node;
+	struct extent *granted;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	sbs->moving--;
+	granted = hand_out(sbs, number);
+	lt_lock_release(&sbs->lock, &node);
+	if (granted)
+		extent_kick(self, granted);
+}
+
+uint64_t superblock_count_read(struct ftl *ftl, uint32_t number)
+{
+	struct superblocks *sbs = superblocks_of(ftl, number);
+
+	return number - sbs->first < sbs->count ? lt_add(&info_of(sbs, number)->reads, 1) + 1 : 0;
 }
 
 static void erase_start(struct ftl_worker *self, const struct superblocks *sbs, struct erase_job *job)
@@ -172,6 +213,7 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	notify = info->notify;
 	info->notify = NULL;
 	info->erases++;
+	lt_store(&info->reads, 0);
 	lt_add(&sbs->erases, 1);
 	if (failed) {
 		info->state = SB_BAD;

@@ -17,6 +17,7 @@ enum { ERASE_JOBS = 4 }; /* superblocks erased at the same time */
 struct superblock {
 	uint8_t state;
 	uint32_t erases;       /* so far, of its most worn block */
+	lt_word reads;         /* host reads since the erase, and at mount what the media had counted; with refresh_reads */
 	uint32_t next;         /* in the free or the dirty FIFO, as index */
 	struct extent *notify; /* kicked once it is erased or retired */
 };
@@ -37,8 +38,9 @@ struct superblocks {
 	struct superblock *info; /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct waiter_queue waiting;
-	lt_word erases, bad; /* of all superblocks, counted under the lock; read without it, too */
-	uint32_t moving;     /* superblocks that a running relocation will give back */
+	lt_word erases, bad;       /* of all superblocks, counted under the lock; read without it, too */
+	uint32_t moving;           /* superblocks that a running relocation will give back */
+	struct extent *background; /* kicked when one is erased that nobody waits for; or NULL */
 	struct erase_job job[ERASE_JOBS];
 };
 
@@ -46,6 +48,13 @@ void superblocks_init(struct ftl *ftl, struct arena *arena);
 /* Lock held. An erased superblock, or SLC superblock if the extent is in its patch; or SUPERBLOCK_NONE: then it is queued, and kicked when
  * for_superblock.granted holds one + 1, or UINT32_MAX: there will be none. *hopeless: none is free and none will be: it was not queued. */
 uint32_t superblock_take(struct extent *ext, bool *hopeless);
+/* Lock held, for a move in the background, which will give one back: an erased one of this kind that nobody else waits for, already promised
+ * back; or SUPERBLOCK_NONE: kicked when there may be one. */
+uint32_t superblock_take_spare(struct extent *ext, bool slc);
+/* … it has not been used. */
+void superblock_untake(struct ftl_worker *self, uint32_t number);
+/* How many reads came from it since its erase, this one included. Of the SLC log: 0. Any lock. */
+uint64_t superblock_count_read(struct ftl *ftl, uint32_t number);
 /* Back to be erased; notify (may be NULL) has `erased` set and is kicked afterwards. */
 void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify);
 /* A program failed in it: never used again. */

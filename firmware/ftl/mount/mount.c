@@ -10,6 +10,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "mount/mount_age.h"
 #include "mount/mount_blocks.h"
 #include "mount/mount_rest.h"
 #include "mount/mount_staged.h"
@@ -139,6 +140,7 @@ static const struct {
 	{ "find the newest place of every conventional sector", find_places },
 	{ "continue the SLC log", open_slc },
 	{ "write lost copies of zone table pages again", mend_table },
+	{ "note which zones are to move for their data's sake", mount_note_due },
 	{ "bring to their place what a loss of power brought elsewhere", bring_home },
 };
 

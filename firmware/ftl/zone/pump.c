@@ -9,6 +9,7 @@
 #include "zone/fail.h"
 #include "zone/land.h"
 #include "zone/park.h"
+#include "zone/refresh.h"
 #include "zone/resources.h"
 
 /* A reset waits, and nobody for durability: what is in the buffer is not worth a program. */
@@ -28,6 +29,8 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 	target = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;
 	zone->move.under_way = !hopeless;
+	zone->move.patch = extent_in_patch(ext);
+	zone->move.refresh = false;
 	superblocks_kick(self);
 	if (target != SUPERBLOCK_NONE)
 		relocate_zone(self, zone, target);
@@ -72,6 +75,8 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 		}
 	} while (zone_hand_over(self, zone));
 	start_move(self, zone);
+	if (zone->refresh.cause)
+		refresh_go_on(self, zone);
 	if (ext->failed)
 		zone_end_writing(self, zone);
 	if (zone->durable.head)

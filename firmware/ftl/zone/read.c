@@ -80,6 +80,7 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 	*list = &read->txn;
 	io_of(req)->pending++;
 	io_of(req)->done += run;
+	refresh_count(self, zone, ppa[0]);
 	return run;
 }
 

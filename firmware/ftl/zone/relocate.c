@@ -7,6 +7,7 @@
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "zone/park.h"
+#include "zone/refresh.h"
 #include "zone/zone.h"
 
 static void row_start(struct ftl_worker *self);
@@ -34,6 +35,25 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 		move_start(self, zone, target);
 }
 
+bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target)
+{
+	struct relocator *mover = self->ftl->relocator;
+	struct lt_lock_node node;
+	bool idle;
+
+	lt_lock_acquire(&mover->lock, &node);
+	idle = !mover->zone && !self->ftl->refresher->resting;
+	if (idle)
+		mover->zone = zone;
+	lt_lock_release(&mover->lock, &node);
+	if (!idle)
+		return false;
+	zone->move.under_way = zone->move.refresh = true;
+	zone->move.patch = zone->refresh.patch;
+	move_start(self, zone, target);
+	return true;
+}
+
 /* No zone lock held: the next zone in the queue, if any, begins. */
 static void move_next(struct ftl_worker *self)
 {
@@ -46,8 +66,10 @@ static void move_next(struct ftl_worker *self)
 	next = waiter_pop(&mover->queue);
 	zone = mover->zone = next ? zone_of(next->ext) : NULL;
 	lt_lock_release(&mover->lock, &node);
-	if (!zone)
+	if (!zone) {
+		refresh_next(self);
 		return;
+	}
 	lt_lock_acquire(&zone->ext.lock, &node);
 	move_start(self, zone, zone->move.target);
 	lt_lock_release(&zone->ext.lock, &node);
@@ -55,17 +77,18 @@ static void move_next(struct ftl_worker *self)
 
 /* --- one move --- */
 
-/* What is being programmed, and therefore moves: the superblock or the patch. */
-static uint32_t *part_of(struct zone *zone) { return extent_part(&zone->ext); }
-static bool *bad_part(struct zone *zone) { return extent_in_patch(&zone->ext) ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
+/* What moves: the superblock or the patch. */
+static uint32_t *part_of(struct zone *zone) { return zone->move.patch ? &zone->ext.patch : &zone->ext.superblock; }
+static bool *bad_part(struct zone *zone) { return zone->move.patch ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
 
 static void set_part(struct relocator *mover, struct zone *zone)
 {
 	const struct ftl *ftl = zone->ext.ftl;
 
 	mover->source = *part_of(zone);
-	mover->base = extent_in_patch(&zone->ext) ? zone->ext.body : 0;
-	mover->unit_sectors = extent_program_sectors(&zone->ext);
+	mover->base = zone->move.patch ? zone->ext.body : 0;
+	mover->end = zone->move.patch ? zone->ext.placed - zone->ext.body : min_u32(zone->ext.placed, zone->ext.body);
+	mover->unit_sectors = zone->move.patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
 	mover->most = flash_planes_of(ftl->map, mover->source) * mover->unit_sectors;
 }
@@ -80,9 +103,8 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 	mover->target = target;
 	mover->offset = mover->tries = 0;
 	set_part(mover, zone);
-	mover->end = zone->ext.placed - mover->base;
-	if (!*bad_part(zone))
-		superblock_promise(self->ftl, mover->source, 1);
+	if (*bad_part(zone) == zone->move.refresh) /* a refreshed zone's has been promised with the target */
+		superblock_promise(self->ftl, mover->source, zone->move.refresh ? -1 : 1);
 	lt_post(&self->thread, &mover->event, mover->begin);
 }
 
@@ -98,6 +120,8 @@ static void move_end(struct ftl_worker *self)
 	zone->move.old_bad = *bad_part(zone);
 	*part_of(zone) = mover->target;
 	*bad_part(zone) = zone->ext.relocate = zone->move.under_way = false;
+	if (zone->move.refresh)
+		refresh_end(zone, true, self);
 	if (!extent_is_backing(&zone->ext))
 		l2p_moved(self, &zone->ext);
 	buffer_restart(&zone->ext);
@@ -128,19 +152,48 @@ static void move_remap(struct ftl_worker *self, const struct zone *zone, uint32_
 		l2p_remap_run(self, &zone->ext, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
-/* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. */
+/* Zone lock held: it stays where it is, and the new superblock goes when those that read what had come there have gone. */
+static void move_back(struct ftl_worker *self, struct zone *zone)
+{
+	struct relocator *mover = self->ftl->relocator;
+
+	move_remap(self, zone, 0, mover->offset, mover->source);
+	if (*bad_part(zone))
+		superblock_promise(self->ftl, mover->target, 1);
+	zone->move.old = mover->target;
+	zone->move.old_bad = zone->move.under_way = false;
+}
+
+/* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. One that is full needs neither. */
 static void move_fail(struct ftl_worker *self)
 {
 	struct relocator *mover = self->ftl->relocator;
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 
-	superblock_release(self, mover->target, NULL);
 	lt_lock_acquire(&zone->ext.lock, &node);
-	if (!*bad_part(zone))
-		superblock_promise(self->ftl, mover->source, -1);
-	move_remap(self, zone, 0, mover->offset, mover->source);
-	extent_fail(self, &zone->ext);
+	move_back(self, zone);
+	if (zone->move.refresh) {
+		self->counters.refresh_failures++;
+		zone->refresh.never = true;
+		refresh_end(zone, false, self);
+	} else {
+		extent_fail(self, &zone->ext);
+	}
+	extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
+	move_next(self);
+}
+
+/* A refreshed zone is about to be reset. */
+static void move_stop(struct ftl_worker *self)
+{
+	struct zone *zone = self->ftl->relocator->zone;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->ext.lock, &node);
+	move_back(self, zone);
+	refresh_end(zone, false, self);
 	extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
 	move_next(self);
@@ -160,7 +213,14 @@ static void move_again(struct ftl_worker *self)
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
 	superblock_retire(self, mover->target);
-	target = superblock_take(&zone->ext, &hopeless);
+	if (zone->move.refresh) { /* later, when more reads have come */
+		zone->move.under_way = hopeless = false;
+		target = SUPERBLOCK_NONE;
+		refresh_end(zone, false, self);
+		extent_pump(self, &zone->ext);
+	} else {
+		target = superblock_take(&zone->ext, &hopeless);
+	}
 	if (hopeless) {
 		extent_fail(self, &zone->ext);
 		extent_pump(self, &zone->ext);
@@ -176,6 +236,9 @@ static void move_again(struct ftl_worker *self)
 
 static void row_was_read(struct tsu_txn *txn);
 static void row_programmed(struct tsu_txn *txn);
+
+/* A refreshed zone moves in the background. */
+static uint8_t move_cause(const struct relocator *mover) { return mover->zone->move.refresh ? HZ_CAUSE_GC : HZ_CAUSE_RECOVERY; }
 
 static uint32_t padded(const struct relocator *mover, uint32_t sectors)
 {
@@ -200,7 +263,7 @@ static void row_read(struct ftl_worker *self)
 			.owner = &self->thread,
 			.done = row_was_read,
 			.op = TSU_READ,
-			.cause = HZ_CAUSE_RECOVERY,
+			.cause = move_cause(mover),
 			.sectors = (uint16_t)page,
 			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
 			.data = { &mover->memory[i * page], 0, page * HZ_SECTOR_BYTES },
@@ -225,7 +288,7 @@ static void row_program(struct ftl_worker *self)
 			.owner = &self->thread,
 			.done = row_programmed,
 			.op = TSU_PROGRAM,
-			.cause = HZ_CAUSE_RECOVERY,
+			.cause = move_cause(mover),
 			.sectors = (uint16_t)unit,
 			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
 			.data = { &mover->memory[i * unit], 0, unit * HZ_SECTOR_BYTES },
@@ -266,18 +329,23 @@ static void row_was_read(struct tsu_txn *txn)
 		move_fail(self);
 }
 
-static void row_remap(struct ftl_worker *self)
+/* False: the zone is to be reset, and need not move any more. */
+static bool row_remap(struct ftl_worker *self)
 {
 	struct ftl *ftl = self->ftl;
 	struct relocator *mover = ftl->relocator;
 	struct zone *zone = mover->zone;
 	uint32_t rest = mover->end - mover->offset, count = rest < mover->row_sectors ? rest : mover->row_sectors;
 	struct lt_lock_node node;
+	bool stays;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
 	move_remap(self, zone, mover->offset, count, mover->target);
+	stays = zone->move.refresh && zone->op.code == FTL_ZONE_RESET;
 	lt_lock_release(&zone->ext.lock, &node);
 	mover->offset += count;
+	self->counters.refreshed_sectors += zone->move.refresh ? count : 0;
+	return !stays;
 }
 
 static void row_programmed(struct tsu_txn *txn)
@@ -294,8 +362,10 @@ static void row_programmed(struct tsu_txn *txn)
 		move_again(self);
 		return;
 	}
-	row_remap(self);
-	row_start(self);
+	if (row_remap(self))
+		row_start(self);
+	else
+		move_stop(self);
 }
 
 static void row_begin(struct lt_event *event)
@@ -311,6 +381,7 @@ bool relocator_quiet(struct ftl *ftl)
 	bool quiet;
 
 	lt_lock_acquire(&ftl->relocator->lock, &node);
+	ftl->refresher->resting = true;
 	quiet = !ftl->relocator->zone;
 	lt_lock_release(&ftl->relocator->lock, &node);
 	return quiet;

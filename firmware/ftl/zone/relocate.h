@@ -22,6 +22,8 @@ enum { RELOCATE_TRIES = 4 };
 /* A zone's part in it. */
 struct zone_move {
 	bool under_way;  /* or waits for its superblock */
+	bool patch;      /* its patch moves, not its superblock */
+	bool refresh;    /* … for its data's sake (refresh.h), not because it cannot be continued */
 	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
 	bool old_bad;    /* retire it instead of erasing it */
 	uint32_t target; /* while it waits in the relocator's queue */
@@ -50,9 +52,11 @@ struct relocator {
 void relocator_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* Zone lock held: the same for zone->refresh.patch of a zone that is due, if no other moves and the device does not come to rest. */
+bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);
-/* No zone is being moved or waits for it. */
+/* The device comes to rest: is no zone being moved? None begins any more unless the host goes on. */
 bool relocator_quiet(struct ftl *ftl);
 
 #endif

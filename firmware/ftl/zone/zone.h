@@ -9,6 +9,7 @@
 #include "base/extent.h"
 #include "request/io.h"
 #include "zone/budget.h"
+#include "zone/refresh.h"
 #include "zone/relocate.h"
 #include "zone/zone_ops.h"
 #include "zone/zone_table.h"
@@ -48,6 +49,7 @@ struct zone {
 
 	struct zone_op op;
 	struct zone_move move;
+	struct zone_refresh refresh;
 	struct zone_record_state record;
 	struct budget_entry budget;
 

@@ -157,7 +157,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	ext->generation++;
 	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
 	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
-	ext->relocate = ext->failed = ext->emptied = false;
+	ext->relocate = ext->failed = ext->emptied = zone->refresh.never = false;
 	lt_store(&ext->erased, 0);
 	zone->given_up = 0;
 }
@@ -221,6 +221,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 			budget_drained(self, zone);
 		zone_set_state(zone, NVME_ZS_EMPTY, BUDGET_NONE);
 		self->counters.zone_resets++;
+		refresh_look(self);
 		op_end(zone, NVME_SUCCESS);
 		return false;
 	}
