@@ -184,6 +184,20 @@ each:
         self.called("image", "check", self.image, says="The image is sound.")
         self.called("info", "--image", self.image, "--device", "small-mixed", code=3, says="the device config it was made with")
 
+    def test_zones_that_are_refreshed_keep_their_promises(self):
+        refreshed = pathlib.Path(self.folder.name) / "refreshed.yaml"
+        refreshed.write_text((TOP / "configs/devices/small.yaml").read_text() + "refresh: {reads: 40, hours: 10, wear: 1}\n")
+        self.workload.write_text(FLUSHING.replace("0.2", "0.8").replace("256 KiB", "8 MiB").replace("zones: 1", "zones: 3"))
+        for cut in (150, 260):
+            self.run_on("--format-image", "--power-cut-at", cut, device=refreshed)
+            self.promised(says="all hold what they should")
+        self.run_on("--format-image", "--out", self.folder.name, device=refreshed, says="verified")
+        ftl = json.loads((pathlib.Path(self.folder.name) / "result.json").read_text())["ftl"]
+        self.assertGreater(ftl["refreshed_zones"]["reads"], 0)
+        self.assertGreaterEqual(ftl["refreshed_bytes"], ftl["refreshed_zones"]["reads"] * 393216)
+        self.promised(says="all hold what they should")
+        self.called("image", "check", self.image, says="The image is sound.")
+
     def test_protection_information_keeps_its_promises(self):
         """Tuples outlast power cuts, with the data that they belong to: whatever is read is checked against them."""
         tuples = pathlib.Path(self.folder.name) / "tuples.yaml"
