@@ -7,7 +7,7 @@
 
 #include "clock.h"
 #include "ledger.h"
-#include "ledger_report.h"
+#include "lock_names.h"
 
 /* Totals since the run began; what an account shows are differences. */
 struct totals {
@@ -100,7 +100,7 @@ static uint64_t write_spin(FILE *out, const struct totals *from, const struct to
 	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++) {
 		if (to->spin[c] == from->spin[c])
 			continue;
-		sum += write_part(out, comma, vc_ledger_class_name(c), to->spin[c] - from->spin[c]);
+		sum += write_part(out, comma, vc_lock_class_name(c), to->spin[c] - from->spin[c]);
 		comma = ", ";
 	}
 	fprintf(out, "}");

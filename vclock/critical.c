@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ledger_report.h"
-#include "logical.h"
+#include "lock_names.h"
 #include "table.h"
 #include "vclock_abi.h"
 
@@ -108,7 +108,7 @@ static void gather(struct vc_table *out, unsigned kind, unsigned bucket, bool cl
 static const char *class_name(uint64_t lock)
 {
 	if (!(lock & VC_LOGICAL_LOCK(0)))
-		return vc_ledger_class_name(HZ_VC_LOCK_CLASS(lock));
+		return vc_lock_class_name(HZ_VC_LOCK_CLASS(lock));
 	lock &= ~VC_LOGICAL_LOCK(0);
 	return lock ? vc_logical_class_name(HZ_VC_LOCK_CLASS(lock)) : "turn";
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "account.h"
-#include "device_config.h"
 #include "ledger.h"
+#include "lock_names.h"
 #include "logical.h"
 #include "request.h"
 #include "symbol.h"
@@ -16,16 +16,6 @@
 enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
 
 static char *kept;
-
-const char *vc_ledger_class_name(uint64_t number)
-{
-	static const char *const names[] = {
-#define HZ_LOCK_CLASS(constant, name, ...) #name,
-#include "lock_classes.def"
-	};
-
-	return number < sizeof(names) / sizeof(names[0]) ? names[number] : "other";
-}
 
 static uint64_t taken(const struct vc_ledger_lock *lock)
 {
@@ -101,7 +91,7 @@ static void write_lock(FILE *out, const struct vc_ledger_lock *lock, bool first)
 		"%s\n      {\"class\": \"%s\", \"index\": %" PRIu32 ", \"acquisitions\": %" PRIu64 ", \"contended\": %" PRIu64
 		", \"wait_ns\": %" PRIu64 ", \"hold_ns\": %" PRIu64 ", \"handovers\": %" PRIu64
 		", \"depth_mean\": %.3f, \"depth_max\": %" PRIu32 ", \"fairness\": %.4f, \"longest_streak\": %" PRIu64 ", \"by_hart\": ",
-		first ? "" : ",", vc_ledger_class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), taken(lock),
+		first ? "" : ",", vc_lock_class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), taken(lock),
 		lock->contended, lock->wait_ns, lock->hold_ns, lock->handovers,
 		lock->contended ? (double)lock->depth_sum / (double)lock->contended : 0, lock->depth_most, fairness(lock->acquisitions),
 		lock->longest_streak);
@@ -161,7 +151,7 @@ static void write_classes(FILE *out)
 
 		if (!all || !all->hold.total)
 			continue;
-		fprintf(out, "%s\n      {\"class\": \"%s\", ", comma, vc_ledger_class_name(c));
+		fprintf(out, "%s\n      {\"class\": \"%s\", ", comma, vc_lock_class_name(c));
 		vc_write_times(out, "wait", &all->wait);
 		fprintf(out, ", ");
 		vc_write_times(out, "hold", &all->hold);
@@ -191,7 +181,7 @@ static void write_blames(FILE *out)
 			"%s\n      {\"waiter\": \"%s\", \"holder\": \"%s\", \"class\": \"%s\", \"waits\": %" PRIu64
 			", \"wait_ns\": %" PRIu64 "}",
 			i ? "," : "", vc_symbol(entry->tag >> 32, waiter, sizeof(waiter)),
-			vc_symbol((uint32_t)entry->tag, holder, sizeof(holder)), vc_ledger_class_name(entry->lock_class), entry->waits,
+			vc_symbol((uint32_t)entry->tag, holder, sizeof(holder)), vc_lock_class_name(entry->lock_class), entry->waits,
 			entry->wait_ns);
 	}
 	fprintf(out, "\n    ],\n");
@@ -207,7 +197,7 @@ static void write_nesting(FILE *out)
 		for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
 			if (vc_ledger.classes[c] && vc_ledger.classes[c]->takes_holding[held]) {
 				fprintf(out, "%s{\"holding\": \"%s\", \"takes\": \"%s\", \"times\": %" PRIu64 "}", comma,
-					vc_ledger_class_name(held), vc_ledger_class_name(c), vc_ledger.classes[c]->takes_holding[held]);
+					vc_lock_class_name(held), vc_lock_class_name(c), vc_ledger.classes[c]->takes_holding[held]);
 				comma = ", ";
 			}
 	fprintf(out, "],\n");

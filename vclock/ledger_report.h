@@ -13,8 +13,6 @@ void vc_ledger_keep(void);
 /* One JSON value: what was kept, else what the ledger holds. */
 void vc_ledger_write_json(FILE *out);
 
-/* Of a number in protocol/lock_classes.def; "other" beyond them. */
-const char *vc_ledger_class_name(uint64_t number);
 /* Parts that the report of logical locks has too: counts of each hart; "name": {count, sum, mean and percentiles}. */
 void vc_write_by_hart(FILE *out, const uint64_t *counts);
 void vc_write_times(FILE *out, const char *name, const struct vc_histogram *h);

@@ -8,6 +8,7 @@
 
 #include "histogram.h"
 #include "ledger_report.h"
+#include "lock_names.h"
 #include "logical_locks.h"
 #include "memory.h"
 #include "record.h"
@@ -116,13 +117,6 @@ void vc_logical_begin_anew(void)
 
 /* --- report --- */
 
-static const char *const names[] = {
-#define HZ_LOGICAL_LOCK(constant, name, ...) #name,
-#include "logical_locks.def"
-};
-
-const char *vc_logical_class_name(uint64_t number) { return number < HZ_LOGICAL_LOCKS ? names[number] : "other"; }
-
 static uint64_t sum_of(const uint64_t *counts)
 {
 	uint64_t sum = 0;
@@ -174,8 +168,8 @@ static void write_logical_locks(FILE *out)
 		fprintf(out,
 			"%s\n      {\"class\": \"%s\", \"index\": %" PRIu32 ", \"contended\": %" PRIu64 ", \"ended\": %" PRIu64
 			", \"wait_ns\": %" PRIu64 ", ",
-			written++ ? "," : "", names[HZ_VC_LOCK_CLASS(lock->tag)], HZ_VC_LOCK_INDEX(lock->tag), lock->waits, lock->ended,
-			lock->wait_ns);
+			written++ ? "," : "", vc_logical_class_name(HZ_VC_LOCK_CLASS(lock->tag)), HZ_VC_LOCK_INDEX(lock->tag), lock->waits,
+			lock->ended, lock->wait_ns);
 		write_depth(out, &lock->depth, lock->waits);
 		fprintf(out, "}");
 	}
@@ -194,7 +188,7 @@ void vc_logical_write_json(FILE *out)
 		if (!sum_of(all->had) && !sum_of(all->waits) && !all->wait.total)
 			continue;
 		fprintf(out, "%s", comma);
-		write_class(out, names[c], all);
+		write_class(out, vc_logical_class_name(c), all);
 		comma = ",";
 	}
 	fprintf(out, "\n    ],\n");

@@ -15,8 +15,6 @@ void vc_logical_had(const struct vc_hart *h);
 void vc_logical_event(const struct vc_hart *h, uint64_t now_ns);
 /* What waits goes on doing so, and has waited since it began to. */
 void vc_logical_begin_anew(void);
-/* Of a number in protocol/logical_locks.def. */
-const char *vc_logical_class_name(uint64_t number);
 /* Two members of a JSON object, "logical" and "logical_locks". */
 void vc_logical_write_json(FILE *out);
 
