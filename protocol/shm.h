@@ -8,15 +8,17 @@
 
 #include "base.h"
 #include "keep_report.h"
+#include "memory_ledger.h"
 
 #define HZ_SHM_MAGIC 0x304d4853454e5a48ull /* "HZNESHM0" */
 enum {
 	HZ_SHM_VERSION = 1,
 	HZ_SHM_HEADER_OFFSET = 0,
-	HZ_SHM_CONFIG_OFFSET = 4096,  /* struct hz_device_config */
-	HZ_SHM_QUEUES_OFFSET = 16384, /* struct hz_queue_clock [HZ_MAX_IO_QUEUES + 1], index = queue id */
-	HZ_SHM_HEAP_OFFSET = 4 << 20, /* first byte the host may hand out; everything below is refused as a PRP */
-	HZ_CONTROL_PORT = 5000,       /* vsock port the firmware listens on */
+	HZ_SHM_CONFIG_OFFSET = 4096,    /* struct hz_device_config */
+	HZ_SHM_QUEUES_OFFSET = 16384,   /* struct hz_queue_clock [HZ_MAX_IO_QUEUES + 1], index = queue id */
+	HZ_SHM_LEDGER_OFFSET = 3 << 20, /* [fw] struct hz_memory_ledger */
+	HZ_SHM_HEAP_OFFSET = 4 << 20,   /* first byte the host may hand out; everything below is refused as a PRP */
+	HZ_CONTROL_PORT = 5000,         /* vsock port the firmware listens on */
 };
 
 /* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. What goes beyond
@@ -107,7 +109,8 @@ struct hz_queue_clock {
 HZ_ASSERT_OFFSET(struct hz_queue_clock, completed, 64);
 HZ_ASSERT_OFFSET(struct hz_queue_clock, arrival_ns, 128);
 HZ_ASSERT_SIZE(struct hz_queue_clock, 20480);
-HZ_STATIC_ASSERT(HZ_SHM_QUEUES_OFFSET + (HZ_MAX_IO_QUEUES + 1) * sizeof(struct hz_queue_clock) <= HZ_SHM_HEAP_OFFSET,
-		 "queue clocks must end before the heap");
+HZ_STATIC_ASSERT(HZ_SHM_QUEUES_OFFSET + (HZ_MAX_IO_QUEUES + 1) * sizeof(struct hz_queue_clock) <= HZ_SHM_LEDGER_OFFSET,
+		 "queue clocks must end before the ledger");
+HZ_STATIC_ASSERT(HZ_SHM_LEDGER_OFFSET + sizeof(struct hz_memory_ledger) <= HZ_SHM_HEAP_OFFSET, "the ledger must end before the heap");
 
 #endif

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
 	static struct run run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 	static uint8_t memory[1 << 20];
-	struct arena arena = {memory, sizeof(memory), 0, 0};
+	struct arena arena = arena_of(memory, sizeof(memory), 0);
 	uint64_t threads = 4, ms = 40;
 	bool json = false;
 

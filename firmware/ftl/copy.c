@@ -9,7 +9,6 @@ enum {
 	COPY_SECTORS = HZ_COPY_SECTORS,
 	COPY_RANGES = HZ_COPY_RANGES,
 	COPY_READS = 8, /* of a copy at a time */
-	COPY_JOBS = 2,  /* of a worker at a time */
 };
 
 /* A read or the write of a copy. */
@@ -235,7 +234,7 @@ static void job_init(struct copy_job *job, struct arena *arena)
 	uint8_t *data = arena_alloc_raw(arena, COPY_SECTORS, HZ_SECTOR_BYTES, "data of copies");
 
 	job->memory = arena_alloc(arena, COPY_SECTORS, sizeof(*job->memory), "memory of copies");
-	job->tuples = arena_alloc(arena, COPY_SECTORS, HZ_TUPLE_BYTES, "tuples of copies");
+	job->tuples = arena_alloc_data(arena, COPY_SECTORS, HZ_TUPLE_BYTES, "tuples of copies");
 	for (uint32_t i = 0; i < COPY_SECTORS; i++)
 		job->memory[i] = data + (size_t)i * HZ_SECTOR_BYTES;
 	for (uint32_t i = 0; i < COPY_READS; i++)
@@ -244,10 +243,11 @@ static void job_init(struct copy_job *job, struct arena *arena)
 
 void copies_init(struct ftl_worker *worker, struct arena *arena)
 {
-	struct copy_job *job = arena_alloc(arena, COPY_JOBS, sizeof(*job), "copies");
+	uint32_t jobs = worker->ftl->cfg->copies;
+	struct copy_job *job = arena_alloc(arena, jobs, sizeof(*job), "copies");
 
 	worker->copies = arena_alloc(arena, 1, sizeof(*worker->copies), "copies");
-	for (uint32_t i = 0; i < COPY_JOBS; i++) {
+	for (uint32_t i = 0; i < jobs; i++) {
 		job_init(&job[i], arena);
 		job[i].worker = worker;
 		job[i].next = worker->copies->free;

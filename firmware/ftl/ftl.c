@@ -44,41 +44,56 @@ static void facts_init(struct ftl *ftl)
 	ftl->all_zones = ftl->shape.zones + ftl->shape.backing_zones;
 }
 
+static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena, &zone_owner); }
+
+static const struct {
+	const char *name; /* in the ledger of memory */
+	void (*init)(struct ftl *ftl, struct arena *arena);
+} modules[] = {
+	{ "zones", zones_of_ftl },
+	{ "superblocks", superblocks_init },
+	{ "SLC log", slc_init },
+	{ "SLC log", staged_init },
+	{ "places", places_init },
+	{ "places", trims_init },
+	{ "map", l2p_init },
+	{ "write buffers", buffers_init },
+	{ "write buffers", keep_init },
+	{ "zones", budget_init },
+	{ "zones", zone_changes_init },
+	{ "zones", zone_table_init },
+	{ "places", trim_saver_init },
+	{ "zones", relocator_init },
+	{ "zones", refresh_init },
+	{ "conventional zones", conv_init },
+	{ "workers", rest_init },
+	{ "workers", workers_init },
+};
+
 /* From the lowest module up: each finds those that it uses. */
 static void modules_init(struct ftl *ftl, struct arena *arena)
 {
-	zones_init(ftl, arena, &zone_owner);
-	superblocks_init(ftl, arena);
-	slc_init(ftl, arena);
-	staged_init(ftl, arena);
-	places_init(ftl, arena);
-	trims_init(ftl, arena);
-	l2p_init(ftl, arena);
-	buffers_init(ftl, arena);
-	keep_init(ftl, arena);
-	budget_init(ftl, arena);
-	zone_changes_init(ftl, arena);
-	zone_table_init(ftl, arena);
-	trim_saver_init(ftl, arena);
-	relocator_init(ftl, arena);
-	refresh_init(ftl, arena);
-	conv_init(ftl, arena);
-	rest_init(ftl, arena);
-	workers_init(ftl, arena);
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+		arena->owner = modules[i].name;
+		modules[i].init(ftl, arena);
+	}
 }
 
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,
 		     struct link_pair *links, const char **error)
 {
-	struct ftl *ftl = arena_alloc(arena, 1, sizeof(*ftl), "FTL");
+	struct ftl *ftl;
 
+	arena->owner = "FTL";
+	ftl = arena_alloc(arena, 1, sizeof(*ftl), "FTL");
 	ftl->cfg = cfg;
 	ftl->map = map;
 	ftl->tsu = tsu;
 	ftl->links = links;
 	facts_init(ftl);
-	ftl->zero_sector = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "sector of zeros");
+	ftl->zero_sector = arena_alloc_data(arena, 1, HZ_SECTOR_BYTES, "sector of zeros");
 	modules_init(ftl, arena);
+	arena->owner = "mount";
 	*error = mount_run(ftl, arena);
 	return *error ? NULL : ftl;
 }

@@ -69,6 +69,7 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 	ftl->run = worker_run;
 	ftl->worker_count = ftl->cfg->worker_count;
 	ftl->workers = arena_alloc(arena, ftl->worker_count, sizeof(*ftl->workers), "FTL workers");
+	arena_part_is_model(arena, ftl->worker_count * 2 * sizeof(struct hz_log_ftl), "FTL workers"); /* counters */
 	for (uint32_t i = 0; i < ftl->worker_count; i++) {
 		struct ftl_worker *worker = &ftl->workers[i];
 

@@ -129,6 +129,7 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 		.zoned = hil->zoned,
 		.plp_mode = hil->cfg->plp_mode,
 		.protection = hil->cfg->protection,
+		.copies = hil->cfg->copies,
 	};
 	struct queue_group_base base = { .cfg = hil->cfg,
 					 .device = &hil->device,

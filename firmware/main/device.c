@@ -11,6 +11,7 @@
 #include "lt/hart.h"
 #include "main/controller_ops.h"
 #include "main/hil_port.h"
+#include "main/memory_budget.h"
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/mmio.h"
@@ -71,7 +72,11 @@ static void set_roles(const struct hz_device_config *cfg)
 static const char *start_threads(struct device *device)
 {
 	const struct hz_device_config *cfg = &device->cfg;
-	const char *error = ftl_lock_classes_init(&device->platform.arena, cfg);
+	const char *error;
+
+	device->platform.arena.ledger = &device->ledger;
+	device->platform.arena.owner = "harts";
+	error = ftl_lock_classes_init(&device->platform.arena, cfg);
 
 	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count + ftl_timers(cfg));
 	set_roles(cfg);
@@ -99,6 +104,7 @@ static const char *open_media(struct device *device)
 
 	if (!nand->base)
 		return "there is no NAND image (second ivshmem device)";
+	device->platform.arena.owner = "TSU";
 	flash_map_init(&device->map, &device->platform.arena, &device->cfg);
 	return nand_media_init(&device->media, &device->cfg, &device->map, nand->base, nand->bytes, &policy);
 }
@@ -122,6 +128,7 @@ static const char *mount(struct device *device)
 
 	link_init(&device->links.to_host, device->cfg.pcie_bytes_per_s);
 	link_init(&device->links.to_device, device->cfg.pcie_bytes_per_s);
+	arena->owner = "TSU";
 	device->tsu = tsu_init(arena, &device->cfg, &device->map, &device->media.nand);
 	device->ftl = ftl_init(arena, &device->cfg, &device->map, device->tsu, &device->links, &error);
 	if (!device->ftl)
@@ -135,6 +142,7 @@ static const char *listen(struct device *device)
 {
 	const char *error;
 
+	device->platform.arena.owner = "host interface";
 	device->vsock = vsock_init(&device->platform.arena, &device->platform.machine, HZ_CONTROL_PORT, &error);
 	if (!device->vsock)
 		return error;
@@ -142,6 +150,19 @@ static const char *listen(struct device *device)
 	controller_ops_init(&device->ops, device);
 	device->hil = hil_init(&device->platform.arena, &device->cfg, device->platform.ivshmem.shared.base, device->header->region_bytes,
 			       &device->ops, &device->port);
+	return NULL;
+}
+
+/* When everything has been allocated. */
+static const char *charge_memory(struct device *device)
+{
+	void *ledger = device->platform.ivshmem.shared.base + HZ_SHM_LEDGER_OFFSET;
+
+	return memory_charge(&device->ledger, &device->cfg, ledger, device->text, sizeof(device->text));
+}
+
+static const char *say_ready(struct device *device)
+{
 	device_set_state(device, HZ_BOOT_READY);
 	return NULL;
 }
@@ -157,6 +178,8 @@ static const struct step {
 	{ "media", open_media, true },
 	{ "mount", mount, true },
 	{ "control link", listen, false },
+	{ "memory", charge_memory, false },
+	{ "host", say_ready, false },
 };
 
 void device_start(struct device *device, const void *device_tree)

@@ -12,6 +12,7 @@
 
 struct device {
 	struct platform platform;
+	struct arena_ledger ledger;
 	struct hz_shm_header *header; /* in ivshmem #0 */
 	struct hz_device_config cfg;  /* copied: the host cannot change it under a running device */
 	struct flash_map map;

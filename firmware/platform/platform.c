@@ -20,7 +20,7 @@ static void find_memory(struct platform *platform, uint8_t *heap_base)
 
 	if (heap < ram->base || heap - ram->base >= ram->bytes)
 		fail_with("machine: %lu MiB of RAM are less than the firmware image needs", (unsigned long)(ram->bytes >> 20));
-	platform->arena = (struct arena){ heap_base, ram->bytes - (heap - ram->base), 0, 0 };
+	platform->arena = arena_of(heap_base, ram->bytes - (heap - ram->base), 0);
 }
 
 /* To the plugin, which does bulk work there. */

@@ -86,10 +86,10 @@ const char *virtio_queue_init(struct virtio_queue *queue, uintptr_t device, uint
 	mmio_write32(device + REG_QUEUE_SEL, number);
 	if (mmio_read32(device + REG_QUEUE_MAX) < size)
 		return "virtio: a queue of the device is too short";
-	queue->descriptors = arena_alloc(arena, size, sizeof(*queue->descriptors), "virtio descriptors");
-	queue->available = arena_alloc(arena, 1, sizeof(*queue->available) + size * 2 + 2, "virtio available ring");
-	queue->used = arena_alloc(arena, 1, sizeof(*queue->used) + size * sizeof(queue->used->ring[0]) + 2, "virtio used ring");
-	queue->buffers = arena_alloc(arena, size, buffer_bytes, "virtio buffers");
+	queue->descriptors = arena_alloc_model(arena, size, sizeof(*queue->descriptors), "virtio descriptors");
+	queue->available = arena_alloc_model(arena, 1, sizeof(*queue->available) + size * 2 + 2, "virtio available ring");
+	queue->used = arena_alloc_model(arena, 1, sizeof(*queue->used) + size * sizeof(queue->used->ring[0]) + 2, "virtio used ring");
+	queue->buffers = arena_alloc_model(arena, size, buffer_bytes, "virtio buffers");
 	queue->available->flags = AVAILABLE_NO_INTERRUPT;
 	mmio_write32(device + REG_QUEUE_NUM, size);
 	write_address(device + REG_QUEUE_DESC, queue->descriptors);

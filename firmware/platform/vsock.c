@@ -44,7 +44,7 @@ static const char *start_device(struct vsock *vsock, uintptr_t device, struct ar
 struct vsock *vsock_init(struct arena *arena, const struct machine *machine, uint32_t port, const char **error)
 {
 	uintptr_t device = virtio_find(machine, VIRTIO_DEVICE_VSOCK);
-	struct vsock *vsock = arena_alloc(arena, 1, sizeof(*vsock), "vsock");
+	struct vsock *vsock = arena_alloc_model(arena, 1, sizeof(*vsock), "vsock");
 
 	*error = device ? start_device(vsock, device, arena) : "virtio: no vsock device (a modern one, on virtio-mmio)";
 	if (*error)

@@ -130,8 +130,8 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 static uint8_t **page_of_sectors(struct arena *arena, const struct hz_device_config *cfg)
 {
 	uint32_t sectors = cfg->page_bytes / HZ_SECTOR_BYTES, bytes = hz_sector_memory(cfg);
-	uint8_t **page = arena_alloc(arena, sectors, sizeof(*page), "tsu page");
-	uint8_t *memory = arena_alloc(arena, sectors, bytes, "tsu page");
+	uint8_t **page = arena_alloc(arena, sectors, sizeof(*page), "reads that are looked at");
+	uint8_t *memory = arena_alloc_data(arena, sectors, bytes, "data of reads that are looked at");
 
 	for (uint32_t i = 0; i < sectors; i++)
 		page[i] = memory + i * bytes;
@@ -189,7 +189,7 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 	tsu->die_count = cfg->channels * tsu->dies_per_channel;
 	tsu_timing_init(&tsu->timing, arena, cfg, &map->shape);
 	tsu->rules = rules_of(tsu);
-	tsu->rules.order = arena_alloc(arena, blocks, sizeof(struct block_order), "tsu block order");
+	tsu->rules.order = arena_alloc_table(arena, blocks, sizeof(struct block_order), "tsu block order");
 	tsu->threads = arena_alloc(arena, cfg->tsu_count, sizeof(*tsu->threads), "tsu threads");
 	tsu->channels = arena_alloc(arena, cfg->channels, sizeof(*tsu->channels), "tsu channels");
 	tsu->dies = arena_alloc(arena, tsu->die_count, sizeof(*tsu->dies), "tsu dies");

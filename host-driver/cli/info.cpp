@@ -9,6 +9,7 @@
 #include "cli/visit.hpp"
 #include "geometry.h"
 #include "session/controller.hpp"
+#include "session/ledger_text.hpp"
 #include "session/queue_table.hpp"
 
 namespace hz::cli {
@@ -77,6 +78,14 @@ void print_map(const hz_device_config &config)
 		    config.l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, config.l2p_log_entries);
 }
 
+void print_memory(const hz_memory_ledger &ledger, bool whole)
+{
+	for (const LedgerSum &sum : ledger_sums(ledger))
+		std::printf("%-16s %s\n", sum.name.c_str(), sum.text.c_str());
+	if (whole)
+		std::printf("\n%s", ledger_text(ledger).c_str());
+}
+
 void print_zones(const std::vector<nvme_zone_descriptor> &zones)
 {
 	for (const auto &zone : zones) {
@@ -87,7 +96,7 @@ void print_zones(const std::vector<nvme_zone_descriptor> &zones)
 	}
 }
 
-void run(const VisitFlags &flags, bool zones)
+void run(const VisitFlags &flags, bool zones, bool memory)
 {
 	Visit visit(flags);
 	Controller &controller = visit.controller();
@@ -100,6 +109,7 @@ void run(const VisitFlags &flags, bool zones)
 	std::printf("data protection  %s\n", ns.protection ? "type 1: CRC and LBA of each sector, checked end to end" : "none");
 	print_superblocks(visit.machine().config());
 	print_map(visit.machine().config());
+	print_memory(visit.machine().region().memory(), memory);
 	if (zones && ns.zoned)
 		print_zones(controller.zone_report(*queue));
 	controller.delete_queue(std::move(queue));
@@ -111,14 +121,16 @@ void run(const VisitFlags &flags, bool zones)
 void add_info(CLI::App &app)
 {
 	auto flags = std::make_shared<VisitFlags>();
-	auto zones = std::make_shared<bool>(false);
+	auto zones = std::make_shared<bool>(false), memory = std::make_shared<bool>(false);
 	CLI::App *command = app.add_subcommand("info", "Say what a device is: one that is booted for it, or one that is up");
 	flags->add_to(*command);
 	add_flag(*command, "--zones", *zones, "List the zones that are not empty: state and write pointer, in 4 KiB sectors");
+	add_flag(*command, "--memory", *memory, "List what the firmware holds in memory: in which memory, bytes, owner, and what it is");
 	command->footer("Examples:\n"
 			"  ./hartzone info --device conzone-paper\n"
+			"  ./hartzone info --device conzone-paper --memory\n"
 			"  ./hartzone info --device small --zones");
-	command->callback([flags, zones] { run(*flags, *zones); });
+	command->callback([flags, zones, memory] { run(*flags, *zones, *memory); });
 }
 
 } // namespace hz::cli

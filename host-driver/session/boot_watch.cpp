@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "session/ledger_text.hpp"
+
 namespace hz {
 
 std::string read_tail(const std::filesystem::path &file, size_t limit)
@@ -76,6 +78,8 @@ std::string firmware_failure(const Region &region)
 	std::string text(error, strnlen(error, sizeof(region.header().error)));
 	if (text.empty())
 		return "the firmware failed without a word";
+	if (region.memory().refused)
+		return text + "; this is what it would hold:\n" + ledger_text(region.memory());
 	return is_image_failure(region) ? text : "the firmware failed: " + text;
 }
 

@@ -78,6 +78,8 @@ hz_shm_header &Region::header() const { return *reinterpret_cast<hz_shm_header *
 
 const hz_device_config &Region::config() const { return *reinterpret_cast<const hz_device_config *>(base_ + HZ_SHM_CONFIG_OFFSET); }
 
+const hz_memory_ledger &Region::memory() const { return *reinterpret_cast<const hz_memory_ledger *>(base_ + HZ_SHM_LEDGER_OFFSET); }
+
 hz_queue_clock &Region::queue_clock(unsigned qid) const
 {
 	if (qid > HZ_MAX_IO_QUEUES)

@@ -29,6 +29,8 @@ public:
 
 	hz_shm_header &header() const;
 	const hz_device_config &config() const;
+	// What the firmware has allocated; complete once it is ready or has failed.
+	const hz_memory_ledger &memory() const;
 	hz_queue_clock &queue_clock(unsigned qid) const;
 	bool virtual_clock() const { return header().virtual_clock != 0; }
 

@@ -67,10 +67,10 @@ struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level
 
 	if (level == LT_STATS_OFF)
 		return NULL;
-	stats = arena_alloc(arena, 1, sizeof(*stats) + harts * sizeof(stats->of_hart[0]), "lock statistics");
-	stats->wait = arena_alloc(arena, 1, sizeof(*stats->wait), "lock wait histogram");
+	stats = arena_alloc_model(arena, 1, sizeof(*stats) + harts * sizeof(stats->of_hart[0]), "lock statistics");
+	stats->wait = arena_alloc_model(arena, 1, sizeof(*stats->wait), "lock wait histogram");
 	if (level == LT_STATS_ALL)
-		stats->hold = arena_alloc(arena, 1, sizeof(*stats->hold), "lock hold histogram");
+		stats->hold = arena_alloc_model(arena, 1, sizeof(*stats->hold), "lock hold histogram");
 	return stats;
 }
 

@@ -40,26 +40,107 @@ static void fail(const struct arena *arena, size_t count, size_t bytes, const ch
 	say(&m, " x ");
 	say_number(&m, bytes);
 	say(&m, " bytes, left ");
-	say_number(&m, arena->bytes - arena->used);
+	say_number(&m, arena->bytes - arena->lent - arena->used);
 	lt_fail(m.text);
 }
 
+/* --- ledger --- */
+
+static struct arena_line *line_of_use(struct arena_ledger *ledger, const char *owner, const char *what, enum arena_use use)
+{
+	for (uint32_t i = ledger->count; i-- > 0;) {
+		struct arena_line *line = &ledger->line[i];
+
+		if (line->use == use && strcmp(line->what, what) == 0 && strcmp(line->owner, owner) == 0)
+			return line;
+	}
+	if (ledger->count == ARENA_LINES)
+		lt_fail("the ledger of memory has too few lines");
+	ledger->line[ledger->count] = (struct arena_line){ owner, what, 0, use };
+	return &ledger->line[ledger->count++];
+}
+
+/* Books take no device time. */
+static void note(const struct arena *arena, size_t bytes, const char *what, enum arena_use use)
+{
+	if (!arena->ledger)
+		return;
+	clock_freeze();
+	line_of_use(arena->ledger, arena->owner ? arena->owner : "", what, use)->bytes += bytes;
+	clock_thaw();
+}
+
+void arena_part_is_model(struct arena *arena, size_t bytes, const char *what)
+{
+	note(arena, 0 - bytes, what, ARENA_STATE);
+	note(arena, bytes, what, ARENA_MODEL);
+}
+
+/* --- memory --- */
+
+static size_t total_of(const struct arena *arena, size_t count, size_t bytes, size_t skip, const char *what)
+{
+	size_t left = arena->bytes - arena->lent - arena->used, total;
+
+	if (__builtin_mul_overflow(count, bytes, &total) || skip > left || total > left - skip || arena->apart > left - skip - total)
+		fail(arena, count, bytes, what);
+	return total;
+}
+
 /* Aligned by address, not by offset: a base of any alignment will do. */
-void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
+static void *carve(struct arena *arena, size_t count, size_t bytes, const char *what, enum arena_use use)
 {
 	size_t skip = -(uintptr_t)(arena->base + arena->used) & (LT_CACHE_LINE - 1);
-	size_t left = arena->bytes - arena->used, total, apart = arena->apart;
-	uint8_t *start;
+	size_t total = total_of(arena, count, bytes, skip, what);
+	uint8_t *start = arena->base + arena->used + skip;
 
-	if (__builtin_mul_overflow(count, bytes, &total) || skip > left || total > left - skip || apart > left - skip - total)
-		fail(arena, count, bytes, what);
-	start = arena->base + arena->used + skip;
-	arena->used += skip + total + apart;
-	lt_guard(start, total, apart);
+	arena->used += skip + total + arena->apart;
+	lt_guard(start, total, arena->apart);
+	note(arena, total, what, use);
 	return start;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(arena_alloc_raw(arena, count, bytes, what), 0, count * bytes);
+	return memset(carve(arena, count, bytes, what, ARENA_STATE), 0, count * bytes);
+}
+
+void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return memset(carve(arena, count, bytes, what, ARENA_TABLE), 0, count * bytes);
+}
+
+void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return memset(carve(arena, count, bytes, what, ARENA_DATA), 0, count * bytes);
+}
+
+void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return carve(arena, count, bytes, what, ARENA_DATA);
+}
+
+void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return memset(carve(arena, count, bytes, what, ARENA_MODEL), 0, count * bytes);
+}
+
+void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	size_t total = total_of(arena, count, bytes, 0, what);
+	uintptr_t end = (uintptr_t)(arena->base + arena->bytes - arena->lent) - arena->apart;
+	uint8_t *start = (uint8_t *)((end - total) & ~(uintptr_t)(LT_CACHE_LINE - 1));
+
+	if (start < arena->base + arena->used)
+		fail(arena, count, bytes, what);
+	arena->lent = (size_t)(arena->base + arena->bytes - start);
+	lt_guard(start, total, arena->apart);
+	note(arena, total, what, ARENA_LOAN);
+	return memset(start, 0, total);
+}
+
+void arena_return_all(struct arena *arena)
+{
+	lt_guard(arena->base + arena->bytes - arena->lent, 0, arena->lent);
+	arena->lent = 0;
 }

@@ -23,9 +23,13 @@ class StudyError(Exception):
 
 
 def load_yaml(kind, name):
-    """configs/<kind>/<name>.yaml as a dictionary."""
+    """configs/<kind>/<name>.yaml as a dictionary. Of a device, without its limits of memory: a study changes it, and with it what fits."""
     with open(TOP / "configs" / kind / f"{name}.yaml", encoding="utf-8") as f:
-        return yaml.safe_load(f)
+        content = yaml.safe_load(f)
+    if kind == "devices":
+        for limit in ("sram", "dram"):
+            content.get("memory", {}).pop(limit, None)
+    return content
 
 
 def merged(base, changes):

@@ -278,7 +278,7 @@ public:
 			lt_host_clock_steady();
 		lt_guard(memory_.base(), arena_.used, 0);
 		std::memset(memory_.base(), 0, arena_.used);
-		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0, LT_CACHE_LINE};
+		arena_ = arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE);
 		lt_harts_init(&arena_, cfg.harts, 16);
 		EXPECT_EQ(ftl_lock_classes_init(&arena_, &cfg), nullptr);
 		lt_locks_check(true);

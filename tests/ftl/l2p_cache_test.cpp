@@ -17,8 +17,8 @@ namespace {
 
 struct Memory {
 	std::vector<uint64_t> bytes = std::vector<uint64_t>(1 << 20);
-	arena space{reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(bytes.data()) + 63) & ~uintptr_t(63)), (8 << 20) - 64, 0,
-		    LT_CACHE_LINE};
+	arena space = arena_of(reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(bytes.data()) + 63) & ~uintptr_t(63)),
+			       (8 << 20) - 64, LT_CACHE_LINE);
 };
 
 struct ModelNode {

@@ -26,7 +26,7 @@ TEST(LockClasses, AKindThatDoesNotExistIsRefusedByAnyClass)
 	hz_device_config cfg = ftl_config();
 	std::vector<uint8_t> memory(1 << 20);
 	for (unsigned c = 0; c < HZ_LOCK_CLASSES; c++) {
-		arena mem{memory.data(), memory.size(), 0, LT_CACHE_LINE};
+		arena mem = arena_of(memory.data(), memory.size(), LT_CACHE_LINE);
 		cfg.lock_kind[c] = LT_LOCK_KINDS - 1;
 		EXPECT_EQ(ftl_lock_classes_init(&mem, &cfg), nullptr) << classes[c].name;
 		cfg.lock_kind[c] = LT_LOCK_KINDS;

@@ -27,7 +27,7 @@ extern "C" {
 
 struct Slots {
 	std::vector<uint8_t> space = std::vector<uint8_t>(1 << 20);
-	arena mem{space.data(), space.size(), 0, 0};
+	arena mem = arena_of(space.data(), space.size(), 0);
 	std::vector<uint8_t> data;
 	slot_store *store;
 	std::deque<slot_stash> stash;

@@ -18,7 +18,7 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE};
+		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -293,6 +293,14 @@ TEST_F(IoCommand, PrpFaultsReachTheStatus)
 	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap + 1)), dnr(NVME_PRP_OFFSET_INVALID));
 	EXPECT_EQ(decode(io_sqe(NVME_IO_WRITE, 0, 1, 0)), NVME_DATA_TRANSFER_ERROR);
 	EXPECT_EQ(decode(io_sqe(NVME_IO_ZONE_MGMT_RECV, 0, 1024, heap + 1)), dnr(NVME_PRP_OFFSET_INVALID));
+}
+
+TEST_F(IoCommand, WithoutMemoryForCopiesThereIsNoCopy)
+{
+	limits.copies = false;
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COPY, 0, 1, heap)), dnr(NVME_INVALID_OPCODE));
+	EXPECT_EQ(decode(io_sqe(NVME_IO_COPY, limits.namespace_sectors, 1, heap)), dnr(NVME_INVALID_OPCODE));
+	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap)), NVME_SUCCESS);
 }
 
 } // namespace hil_test

@@ -77,7 +77,7 @@ Rig::Rig(const Options &o) : options(o), cfg(small_config(o)), fake(std::make_un
 		throw std::logic_error(error);
 	lt_host_clock_test(o.start_ns);
 	memory_ = map(arena_bytes);
-	arena_ = {memory_.get(), arena_bytes, 0, LT_CACHE_LINE};
+	arena_ = arena_of(memory_.get(), arena_bytes, LT_CACHE_LINE);
 	lt_harts_init(&arena_, cfg.harts, hil_timers(&cfg) + cfg.inflight_requests);
 	const lt_lock_class classes[] = {{.name = "test", .kind = LT_LOCK_NONE, .level = 0, .shards = 0}};
 	lt_locks_init(&arena_, classes, 1, LT_STATS_ALL, cfg.harts);

@@ -13,7 +13,7 @@ namespace {
 TEST(Arena, AlignsByAddressAndZeroes)
 {
 	alignas(64) uint8_t memory[1024];
-	arena mem = {memory + 3, sizeof(memory) - 3, 0, 0};
+	arena mem = arena_of(memory + 3, sizeof(memory) - 3, 0);
 
 	memset(memory, 0xff, sizeof(memory));
 	for (int i = 0; i < 4; i++) {
@@ -26,7 +26,7 @@ TEST(Arena, AlignsByAddressAndZeroes)
 TEST(Arena, SaysWhatWasMissing)
 {
 	alignas(64) uint8_t memory[256];
-	arena mem = {memory, sizeof(memory), 0, 0};
+	arena mem = arena_of(memory, sizeof(memory), 0);
 
 	arena_alloc(&mem, 1, 100, "first");
 	EXPECT_DEATH(arena_alloc(&mem, 3, 50, "second"), "out of memory for second: wanted 3 x 50 bytes, left 156");
@@ -38,7 +38,7 @@ TEST(Arena, SaysWhatWasMissing)
 TEST(Arena, LeavesPiecesApart)
 {
 	alignas(64) uint8_t memory[1000];
-	arena mem = {memory, sizeof(memory), 0, LT_CACHE_LINE};
+	arena mem = arena_of(memory, sizeof(memory), LT_CACHE_LINE);
 
 	auto *first = static_cast<uint8_t *>(arena_alloc(&mem, 7, 9, "first")),
 	     *second = static_cast<uint8_t *>(arena_alloc(&mem, 64, 1, "second"));
@@ -49,6 +49,23 @@ TEST(Arena, LeavesPiecesApart)
 	EXPECT_DEATH(*static_cast<volatile uint8_t *>(first + 63) = 1, "use-after-poison");
 #endif
 	lt_guard(memory, sizeof(memory), 0);
+}
+
+// What is borrowed comes from the other end, and is free again afterwards.
+TEST(Arena, LendsFromItsEnd)
+{
+	alignas(64) uint8_t memory[1024];
+	arena mem = arena_of(memory, sizeof(memory), 0);
+
+	auto *kept = static_cast<uint8_t *>(arena_alloc(&mem, 1, 100, "kept"));
+	auto *lent = static_cast<uint8_t *>(arena_borrow(&mem, 1, 600, "lent"));
+	EXPECT_GE(lent, kept + 100);
+	EXPECT_LE(lent + 600, memory + sizeof(memory));
+	EXPECT_EQ(std::count(lent, lent + 600, 0), 600);
+	EXPECT_DEATH(arena_alloc(&mem, 1, 300, "third"), "out of memory for third");
+	EXPECT_DEATH(arena_borrow(&mem, 1, 300, "third"), "out of memory for third");
+	arena_return_all(&mem);
+	EXPECT_NE(arena_alloc(&mem, 1, 800, "third"), nullptr);
 }
 
 } // namespace

@@ -28,7 +28,7 @@ struct Bench {
 
 	explicit Bench(size_t bytes = 8u << 20) : memory(new uint8_t[bytes])
 	{
-		mem = {memory.get(), bytes, 0, LT_CACHE_LINE};
+		mem = arena_of(memory.get(), bytes, LT_CACHE_LINE);
 		lt_host_set_hart(0);
 	}
 

@@ -117,7 +117,7 @@ TEST(Addresses, AreRightForTheLargestDevice)
 	cfg.blocks_per_plane = 32;
 	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
 	rig::Image memory(1 << 20); // for the map alone: media of this size take long to make
-	arena arena{static_cast<uint8_t *>(memory.base()), memory.bytes(), 0, LT_CACHE_LINE};
+	arena arena = arena_of(memory.base(), memory.bytes(), LT_CACHE_LINE);
 	flash_map map{};
 	flash_map_init(&map, &arena, &cfg);
 	const uint32_t unit = 12, planes = 4096;

@@ -24,6 +24,7 @@ inline hz_device_config base_config(uint32_t channels = 1, uint32_t chips_per_ch
 	cfg.tsu_count = cfg.worker_count = 1;
 	cfg.tsu_hart[0] = 1;
 	cfg.inflight_requests = 16;
+	cfg.copies = 2;
 	return cfg;
 }
 

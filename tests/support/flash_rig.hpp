@@ -107,7 +107,7 @@ public:
 			lt_host_clock_test(1000);
 		else
 			lt_host_clock_steady();
-		arena_ = {static_cast<uint8_t *>(memory_.base()), memory_.bytes(), 0, LT_CACHE_LINE};
+		arena_ = arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE);
 		lt_harts_init(&arena_, cfg.harts, 16);
 		flash_map_init(&map, &arena_, &cfg);
 		image_ = image ? image : std::make_shared<Image>(hz_nand_image_bytes(&cfg));

@@ -286,7 +286,7 @@ void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 	ftl->space = pool;
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 1);
 	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
-	pool->memory = arena_alloc(arena, pool->total, bytes, "sector pool");
+	pool->memory = arena_alloc_data(arena, pool->total, bytes, "data of the sector pool");
 	pool->end = pool->memory + (size_t)pool->total * bytes;
 	if (ftl->cfg->buffer_slots != HZ_SLOTS_ACCOUNTS) {
 		slots_init(ftl, arena, bytes);

@@ -159,19 +159,14 @@ static void staged_moved(struct ftl_worker *self, uint32_t lba, ppa_t from, ppa_
 
 /* --- mount --- */
 
-static ppa_t *staged_list(struct ftl *ftl, struct arena *arena)
-{
-	ppa_t *list = arena_alloc(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists");
-
-	memset(list, 0xff, ftl->ring_sectors * sizeof(ppa_t));
-	return list;
-}
+static ppa_t *staged_list(struct ftl *ftl, ppa_t *list) { return memset(list, 0xff, ftl->ring_sectors * sizeof(ppa_t)); }
 
 void staged_mount_begin(struct ftl *ftl, struct arena *arena)
 {
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
 		if (!ftl->extent[i]->staged_ppa)
-			ftl->extent[i]->staged_ppa = staged_list(ftl, arena);
+			ftl->extent[i]->staged_ppa = staged_list(ftl,
+								 arena_borrow(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists"));
 }
 
 ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->ring_sectors]; }
@@ -204,7 +199,7 @@ void staged_init(struct ftl *ftl, struct arena *arena)
 	uint32_t last = (uint32_t)(ftl->all_zones * ftl->shape.zone_size_sectors) - 1;
 
 	for (uint32_t i = ftl->zone_count; i < ftl->all_zones; i++)
-		ftl->extent[i]->staged_ppa = staged_list(ftl, arena);
+		ftl->extent[i]->staged_ppa = staged_list(ftl, arena_alloc_table(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists"));
 	slc_own(ftl->slc, SLC_OWNS_STAGED,
 		(struct slc_owner){ .first = 0, .last = last, .moved = staged_moved, .lies_at = staged_lies_at });
 }

@@ -112,7 +112,7 @@ static const char *superpage_check(struct ftl *ftl)
 static uint8_t **sectors_make(struct arena *arena, uint32_t count, uint32_t bytes)
 {
 	uint8_t **memory = arena_alloc(arena, count, sizeof(*memory), "write buffer slots");
-	uint8_t *data = arena_alloc(arena, count, bytes, "write buffer data");
+	uint8_t *data = arena_alloc_data(arena, count, bytes, "write buffer data");
 
 	for (uint32_t i = 0; i < count; i++)
 		memory[i] = data + (size_t)i * bytes;

@@ -267,7 +267,7 @@ void conv_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct conv_gc *gc = &ftl->conventional->gc;
 	uint32_t bytes = hz_sector_memory(ftl->cfg);
-	uint8_t *data = arena_alloc(arena, CONV_GC_BATCH, bytes, "conventional collector data");
+	uint8_t *data = arena_alloc_data(arena, CONV_GC_BATCH, bytes, "conventional collector data");
 
 	gc->request.protect = FTL_MOVED;
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");

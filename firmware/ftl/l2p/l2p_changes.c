@@ -446,7 +446,7 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->capacity;
 	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p->log.item[0].image);
 
-	changes->scan = arena_alloc(arena, entries, sizeof(uint32_t), "places found at mount");
+	changes->scan = arena_borrow(arena, entries, sizeof(uint32_t), "places found at mount");
 	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
 	changes->trusted = before;
 	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
@@ -536,7 +536,7 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
 	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
 	changes->of_page = arena_alloc(arena, pages, sizeof(uint32_t), "changed mapping entries");
-	changes->peek = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page");
+	changes->peek = arena_alloc_model(arena, 1, HZ_SECTOR_BYTES, "table page");
 	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
 	memset(changes->of_page, 0xff, pages * sizeof(uint32_t));
 	for (uint32_t i = 0; i < changes->count; i++)

@@ -19,7 +19,7 @@ static void flat_init(struct ftl *ftl, struct arena *arena)
 	uint64_t entries;
 
 	entries = (uint64_t)ftl->capacity * ftl->zone_count;
-	l2p->entry = arena_alloc(arena, entries, sizeof(*l2p->entry), "mapping table");
+	l2p->entry = arena_alloc_table(arena, entries, sizeof(*l2p->entry), "mapping table");
 	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
 }
 

@@ -739,7 +739,7 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena)
 	for (uint32_t i = 0; i < log->most; i++) {
 		struct log_item *item = &log->item[i];
 
-		item->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page merges");
+		item->image = arena_alloc_data(arena, 1, HZ_SECTOR_BYTES, "data of table page merges");
 		item->txn = (struct tsu_txn){ .done = copy_read,
 					      .op = TSU_READ,
 					      .cause = HZ_CAUSE_MAP,

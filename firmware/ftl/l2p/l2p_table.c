@@ -328,7 +328,7 @@ bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 static void map_fetch_init(struct ftl_worker *worker, struct arena *arena, struct map_fetch *fetch)
 {
 	fetch->owner = worker;
-	fetch->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "table page fetches");
+	fetch->image = arena_alloc_data(arena, 1, HZ_SECTOR_BYTES, "data of table page fetches");
 	fetch->txn = (struct tsu_txn){ .owner = &worker->thread,
 				       .done = fetched,
 				       .op = TSU_READ,

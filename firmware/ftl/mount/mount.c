@@ -73,8 +73,6 @@ static bool map_complete(const struct mount *mount, uint64_t since)
 
 static const char *find_places(struct mount *mount)
 {
-	size_t used = mount->arena->used;
-	const char *error;
 	uint64_t since;
 
 	if (!mount->ftl->shape.backing_zones)
@@ -82,9 +80,7 @@ static const char *find_places(struct mount *mount)
 	trims_mount(mount->ftl);
 	since = l2p_conv_scan_begin(mount->ftl, mount->arena);
 	conv_mount(mount->ftl, mount->oob, since, map_complete(mount, since));
-	error = l2p_conv_scan_end(mount->ftl);
-	mount->arena->used = used;
-	return error;
+	return l2p_conv_scan_end(mount->ftl);
 }
 
 /* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
@@ -151,13 +147,13 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.ftl = ftl,
 		.arena = arena,
 		.at_rest = tsu_rest(ftl->tsu).at_rest,
-		.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "mount OOB"),
-		.rows = arena_alloc(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
-		.table = arena_alloc(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
-		.beyond = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
-		.lost = arena_alloc(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
-		.hole = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
-		.padded = arena_alloc(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.oob = arena_borrow(arena, unit, sizeof(struct hz_oob), "mount OOB"),
+		.rows = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
+		.table = arena_borrow(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
+		.beyond = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
+		.lost = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
+		.hole = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.padded = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -168,5 +164,6 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 			return error;
 	}
 	tsu_mounted(ftl->tsu);
+	arena_return_all(arena);
 	return NULL;
 }

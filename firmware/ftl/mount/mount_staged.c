@@ -64,7 +64,6 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 
 const char *mount_find_staged(struct mount *mount)
 {
-	mount->arena_used = mount->arena->used;
 	staged_mount_begin(mount->ftl, mount->arena);
 	mount_visit_slc(mount, visit_staged);
 	return NULL;
@@ -169,7 +168,6 @@ const char *mount_settle_zones(struct mount *mount)
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		settle_zone(mount, &ftl->zones[z]);
 	staged_mount_end(ftl);
-	mount->arena->used = mount->arena_used;
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
 

@@ -23,7 +23,6 @@ struct mount {
 	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
-	size_t arena_used;         /* before the staged lists of this mount */
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
 	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */

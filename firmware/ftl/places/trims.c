@@ -93,8 +93,8 @@ void trims_init(struct ftl *ftl, struct arena *arena)
 	struct trims *trims = arena_alloc(arena, 1, sizeof(*trims), "deallocated LBAs");
 
 	ftl->trims = trims;
-	trims->bits = arena_alloc(arena, (ftl->conventional_end + TRIM_WORD_BITS - 1) / TRIM_WORD_BITS, sizeof(*trims->bits),
-				  "deallocated LBAs");
+	trims->bits = arena_alloc_table(arena, (ftl->conventional_end + TRIM_WORD_BITS - 1) / TRIM_WORD_BITS, sizeof(*trims->bits),
+					"bits of deallocated LBAs");
 	trims->page = arena_alloc(arena, ftl->shape.trim_pages, sizeof(*trims->page), "deallocated LBAs");
 	for (uint32_t i = 0; i < ftl->shape.trim_pages; i++)
 		trims->page[i].ppa = PPA_NONE;

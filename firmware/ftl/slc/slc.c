@@ -524,7 +524,7 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 	slc->units = slc->sectors / slc->unit_sectors;
 	slc->rows = slc->units / slc->planes;
 	slc->block = arena_alloc(arena, slc->blocks, sizeof(*slc->block), "SLC superblocks");
-	slc->tag = arena_alloc(arena, (size_t)slc->blocks * slc->sectors, sizeof(*slc->tag), "SLC reverse map");
+	slc->tag = arena_alloc_table(arena, (size_t)slc->blocks * slc->sectors, sizeof(*slc->tag), "SLC reverse map");
 	memset(slc->tag, 0xff, (size_t)slc->blocks * slc->sectors * sizeof(*slc->tag));
 	for (unsigned i = 0; i < SLC_STREAMS; i++) {
 		slc->head[i].block = SLC_NONE;

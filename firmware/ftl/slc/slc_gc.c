@@ -266,7 +266,7 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct slc_gc *gc = &ftl->slc->gc;
 	uint32_t bytes = hz_sector_memory(ftl->cfg);
-	uint8_t *data = arena_alloc(arena, SLC_BATCH_SECTORS, bytes, "SLC collector data");
+	uint8_t *data = arena_alloc_data(arena, SLC_BATCH_SECTORS, bytes, "SLC collector data");
 
 	gc->read = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->read), "SLC collector reads");
 	gc->from = arena_alloc(arena, SLC_BATCH_SECTORS, sizeof(*gc->from), "SLC collector addresses");

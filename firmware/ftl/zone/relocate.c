@@ -393,7 +393,7 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	uint32_t patch_row = ftl->shape.patch_superblocks ? ftl->shape.planes * ftl->cfg->slc_program_sectors : 0;
 	uint32_t sectors = ftl->superpage_sectors > patch_row ? ftl->superpage_sectors : patch_row, reads = sectors / ftl->page_sectors;
 	uint32_t bytes = hz_sector_memory(ftl->cfg);
-	uint8_t *data = arena_alloc(arena, sectors, bytes, "relocator data");
+	uint8_t *data = arena_alloc_data(arena, sectors, bytes, "relocator data");
 
 	ftl->relocator = mover;
 	lt_lock_init(&mover->lock, HZ_LC_BLOCK, 1);

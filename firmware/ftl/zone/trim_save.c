@@ -226,7 +226,7 @@ void trim_saver_init(struct ftl *ftl, struct arena *arena)
 	saver->write.memory = arena_alloc(arena, unit, sizeof(uint8_t *), "trims");
 	saver->write.oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "trims");
 	for (uint32_t i = 0; i < unit; i++)
-		saver->write.memory[i] = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "trims");
+		saver->write.memory[i] = arena_alloc_data(arena, 1, HZ_SECTOR_BYTES, "pages of deallocated LBAs");
 	slc_own(ftl->slc, SLC_OWNS_TRIMS,
 		(struct slc_owner){
 			.first = slc_trim_tag(0), .last = slc_trim_tag(pages - 1), .moved = trim_moved, .lies_at = trim_lies_at });

@@ -271,11 +271,11 @@ void zone_table_init(struct ftl *ftl, struct arena *arena)
 	lt_lock_init(&table->lock, HZ_LC_L2P, ftl->l2p->shards);
 	table->pages = (ftl->all_zones + ZONE_RECORDS_PER_PAGE - 1) / ZONE_RECORDS_PER_PAGE;
 	table->page = arena_alloc(arena, table->pages, sizeof(*table->page), "zone table");
-	table->record = arena_alloc(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");
+	table->record = arena_alloc_table(arena, table->pages * ZONE_RECORDS_PER_PAGE, sizeof(*table->record), "zone records");
 	for (uint32_t i = 0; i < table->pages; i++) {
 		struct table_page *page = &table->page[i];
 
-		page->image = arena_alloc(arena, 1, HZ_SECTOR_BYTES, "zone table page");
+		page->image = arena_alloc_table(arena, 1, HZ_SECTOR_BYTES, "zone table page");
 		for (unsigned c = 0; c < ZONE_TABLE_COPIES; c++) {
 			page->ppa[c] = PPA_NONE;
 			write_init(ftl, arena, page, &page->write[c]);

@@ -21,7 +21,7 @@ void hart_pings_init(struct hart_pings *pings, struct arena *arena, const struct
 		     void *ctx, hart_pings_fn *over)
 {
 	*pings = (struct hart_pings){ .device = device, .home = home, .ctx = ctx, .over = over };
-	pings->ping = arena_alloc(arena, lt_harts(), sizeof(*pings->ping), "HIL pings");
+	pings->ping = arena_alloc_model(arena, lt_harts(), sizeof(*pings->ping), "HIL pings");
 	for (unsigned i = 0; i < lt_harts(); i++)
 		pings->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .pings = pings };
 }

@@ -45,13 +45,13 @@ static void identify_controller(struct hil *hil, void *page)
 	id->cqes = 0x44;
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
 	id->nn = 1;
-	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_COPY |
-		   NVME_ONCS_SELECT;
+	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT |
+		   (hil->cfg->copies ? NVME_ONCS_COPY : 0);
 	id->ocfs = NVME_OCFS_FORMAT_0;
 	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
-	id->vs[NVME_HZ_VS_COPY] = hil->zoned ? NVME_HZ_COPY_APPENDS : 0;
+	id->vs[NVME_HZ_VS_COPY] = hil->zoned && hil->cfg->copies ? NVME_HZ_COPY_APPENDS : 0;
 	id->vs[NVME_HZ_VS_PROTECTION] = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 
@@ -63,9 +63,11 @@ static void identify_namespace(struct hil *hil, void *page)
 	id->ncap = id->nsze;
 	id->nuse = id->nsze;
 	id->dlfeat = NVME_DLFEAT_READS_ZEROES | NVME_DLFEAT_WRITE_ZEROES;
-	id->mssrl = HZ_COPY_SECTORS;
-	id->mcl = HZ_COPY_SECTORS;
-	id->msrc = HZ_COPY_RANGES - 1; /* 0's based */
+	if (hil->cfg->copies) {
+		id->mssrl = HZ_COPY_SECTORS;
+		id->mcl = HZ_COPY_SECTORS;
+		id->msrc = HZ_COPY_RANGES - 1; /* 0's based */
+	}
 	id->lbaf[0].lbads = HZ_SECTOR_SHIFT;
 	if (hil->cfg->protection == HZ_PROTECTION_TYPE1) {
 		id->lbaf[0].ms = HZ_TUPLE_BYTES;

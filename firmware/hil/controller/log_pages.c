@@ -74,7 +74,7 @@ static void zns_effects(struct nvme_effects_log *log)
 	log->iocs[NVME_IO_ZONE_APPEND] = CHANGES;
 }
 
-static uint32_t effects_page(void *page, bool zoned)
+static uint32_t effects_page(void *page, bool zoned, bool copies)
 {
 	static const uint8_t admin[] = {
 		NVME_ADMIN_DELETE_SQ,    NVME_ADMIN_CREATE_SQ,   NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ,
@@ -92,7 +92,7 @@ static uint32_t effects_page(void *page, bool zoned)
 	log->iocs[NVME_IO_WRITE] = CHANGES;
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
 	log->iocs[NVME_IO_DATASET_MANAGEMENT] = CHANGES;
-	log->iocs[NVME_IO_COPY] = CHANGES;
+	log->iocs[NVME_IO_COPY] = copies ? CHANGES : 0;
 	if (zoned)
 		zns_effects(log);
 	return sizeof(*log);
@@ -174,7 +174,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
-	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
+	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);
 	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);

@@ -7,7 +7,7 @@
 void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device)
 {
 	statistics->device = device;
-	statistics->base = arena_alloc(arena, 1, sizeof(*statistics->base), "HIL statistics base");
+	statistics->base = arena_alloc_model(arena, 1, sizeof(*statistics->base), "HIL statistics base");
 }
 
 void statistics_restart(struct statistics *statistics)

@@ -155,7 +155,7 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, (uint32_t)bytes, pages, &req->sgl);
 }
 
-static bool known_opcode(uint8_t opcode, bool zoned)
+static bool known_opcode(const struct io_limits *limits, uint8_t opcode)
 {
 	switch (opcode) {
 	case NVME_IO_FLUSH:
@@ -164,11 +164,11 @@ static bool known_opcode(uint8_t opcode, bool zoned)
 	case NVME_IO_COMPARE:
 	case NVME_IO_VERIFY:
 	case NVME_IO_DATASET_MANAGEMENT:
-	case NVME_IO_COPY:
 	case NVME_IO_WRITE_ZEROES: return true;
+	case NVME_IO_COPY: return limits->copies;
 	case NVME_IO_ZONE_MGMT_SEND:
 	case NVME_IO_ZONE_MGMT_RECV:
-	case NVME_IO_ZONE_APPEND: return zoned;
+	case NVME_IO_ZONE_APPEND: return limits->zoned;
 	default: return false;
 	}
 }
@@ -177,7 +177,7 @@ static bool known_opcode(uint8_t opcode, bool zoned)
  * Only Flush may name all namespaces. */
 static uint16_t check_common(const struct io_limits *limits, const struct nvme_sqe *sqe)
 {
-	if (!known_opcode(sqe->opcode, limits->zoned))
+	if (!known_opcode(limits, sqe->opcode))
 		return NVME_INVALID_OPCODE | NVME_DNR;
 	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
 		return BAD_FIELD;

@@ -14,6 +14,7 @@ struct io_limits {
 	bool write_cache;    /* feature 06h; off: every write is a FUA write */
 	uint32_t plp_mode;   /* enum hz_plp_mode */
 	uint32_t protection; /* enum hz_protection */
+	bool copies;         /* the device has memory for Copy */
 };
 
 /* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */

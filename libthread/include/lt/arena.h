@@ -1,5 +1,8 @@
 /* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated
- * later. */
+ * later.
+ *
+ * It can keep a ledger: who allocated what, how much, and what kind of memory a controller would hold it in. Since the ledger is written
+ * where memory is taken, it cannot leave anything out. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ARENA_H
 #define LT_ARENA_H
@@ -11,16 +14,59 @@
 extern "C" {
 #endif
 
+/* What a controller needs memory for. */
+enum arena_use {
+	ARENA_STATE, /* state, lists and caches, which every access looks at */
+	ARENA_TABLE, /* whole tables */
+	ARENA_DATA,  /* data on their way: of no use to anybody while the device mounts */
+	ARENA_MODEL, /* nothing: it exists only because the device is emulated, or to measure it */
+	ARENA_LOAN,  /* mount, before the rest is in use (arena_borrow) */
+	ARENA_USES
+};
+
+/* All that one owner has of one name. */
+struct arena_line {
+	const char *owner, *what;
+	size_t bytes; /* as asked for; what alignment takes is in no line */
+	enum arena_use use;
+};
+enum { ARENA_LINES = 192 };
+struct arena_ledger {
+	uint32_t count;
+	struct arena_line line[ARENA_LINES];
+};
+
 struct arena {
 	uint8_t *base;
 	size_t bytes, used;
-	size_t apart; /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
+	size_t apart;      /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
+	size_t lent;       /* bytes at the end that are borrowed */
+	const char *owner; /* whose allocations these are, for the ledger */
+	struct arena_ledger *ledger; /* NULL: nobody keeps one */
 };
 
-/* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. */
+/* Of this memory, with nothing in it. */
+static inline struct arena arena_of(void *base, size_t bytes, size_t apart)
+{
+	struct arena arena = { (uint8_t *)base, bytes, 0, apart, 0, NULL, NULL };
+
+	return arena;
+}
+
+/* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. State. */
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* The same without the zeros, which take the harts' time: for what is written before it is read. */
+/* The same for tables, and for data. */
+void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what);
+void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what);
+/* … without the zeros, which take the harts' time: for data that are written before they are read. */
 void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what);
+/* The same for what no controller would hold. */
+void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what);
+/* So many bytes of what was allocated last are no controller's: counters inside a structure. */
+void arena_part_is_model(struct arena *arena, size_t bytes, const char *what);
+/* Until the next arena_return_all: from the other end. */
+void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what);
+void arena_return_all(struct arena *arena);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,22 @@
+/* The budget of memory: what was allocated is charged to the device's SRAM or DRAM, and told to the host. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MAIN_MEMORY_BUDGET_H
+#define MAIN_MEMORY_BUDGET_H
+
+#include "device_config.h"
+#include "lt/arena.h"
+#include "memory_ledger.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the whole boot. State lies in SRAM; tables and data lie in DRAM, unless the device has SRAM only. NULL, or one sentence in text[] that
+ * says what does not fit and by how much. */
+const char *memory_charge(const struct arena_ledger *ledger, const struct hz_device_config *cfg, struct hz_memory_ledger *out, char *text,
+			  size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
