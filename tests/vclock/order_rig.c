@@ -11,8 +11,7 @@
 #include "dump.h"
 #include "frozen.h"
 #include "host_wait.h"
-#include "ledger.h"
-#include "ledger_report.h"
+#include "lock_names.h"
 #include "line.h"
 #include "memory.h"
 #include "pair.h"
@@ -147,7 +146,7 @@ unsigned rig_lock_classes(void)
 	return count;
 }
 
-const char *rig_lock_class(uint64_t number) { return vc_ledger_class_name(number); }
+const char *rig_lock_class(uint64_t number) { return vc_lock_class_name(number); }
 
 /* --- what is not real --- */
 
@@ -167,7 +166,3 @@ void vc_line_write(struct vc_hart *h, uint64_t address) { (void)h, (void)address
 void vc_line_count_park(const struct vc_hart *h) { (void)h; }
 void vc_pair_drop(struct vc_hart *h) { (void)h; }
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address) { (void)h, (void)address; }
-void vc_account_write_json(FILE *out) { (void)out; }
-void vc_logical_write_json(FILE *out) { (void)out; }
-void vc_request_write_json(FILE *out) { (void)out; }
-struct vc_ledger vc_ledger;
