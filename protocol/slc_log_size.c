@@ -14,9 +14,10 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t records = shape->zones + shape->backing_zones;
 	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + shape->map_checkpoints + HZ_MAP_WRITES
 					    : 0;
+	uint64_t of_zones = cfg->l2p_kind == HZ_L2P_KIND_ZONE ? hz_zone_map_pages(shape) + HZ_ZONE_LOG_PAGES + 1 : 0;
 	uint64_t trims = shape->trim_pages ? shape->trim_pages + cfg->slc_program_sectors : 0;
 
-	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map + trims;
+	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map + of_zones + trims;
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes

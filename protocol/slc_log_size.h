@@ -10,11 +10,21 @@ enum {
 	HZ_ZONE_RECORDS_PER_PAGE = 64,
 	HZ_ZONE_TABLE_COPIES = 2,
 	HZ_MAP_WRITES = 16, /* pages of the map that may be on their way to SLC at a time */
+	/* Of a map of zones: log pages, and what its pages hold. */
+	HZ_ZONE_LOG_PAGES = 8,
+	HZ_ZONE_ENTRIES_PER_PAGE = 512,
+	HZ_ZONE_CHANGE_BYTES = 24,
+	HZ_ZONE_CHANGES_PER_PAGE = 170,
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* Pages of the table of a map of zones. */
+static inline uint32_t hz_zone_map_pages(const struct hz_shape *shape)
+{
+	return (uint32_t)((shape->zones + HZ_ZONE_ENTRIES_PER_PAGE - 1) / HZ_ZONE_ENTRIES_PER_PAGE);
+}
 /* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc/slc.h). */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus

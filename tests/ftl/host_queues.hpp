@@ -287,7 +287,7 @@ inline hz_device_config zone_variant(int variant)
 		cfg.blocks_per_plane = 28;
 	}
 	if (variant >= 16)
-		cfg.l2p_kind = HZ_L2P_KIND_ZONE;
+		cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = static_cast<uint32_t>(variant) - 15;
 	if (variant >= 15)
 		use_slots(cfg, 4 + static_cast<uint32_t>(variant % 3) * 8, HZ_SLOTS_LOCKED + static_cast<uint32_t>(variant - 15),
 			  HZ_BUFFER_FLUSH_UNIT + static_cast<uint32_t>(variant % 2));

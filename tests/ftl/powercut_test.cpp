@@ -139,7 +139,9 @@ static const Policy policies[] = {
 	 }},
 	{"SharedMemory", [](hz_device_config &cfg) { share_memory(cfg, 60); }},
 	{"Slots",
-	 [](hz_device_config &cfg) { use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
+	 [](hz_device_config &cfg) {
+		 use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = 1;
+	 }},
 	{"SlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 40, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SUPERPAGE); }, 0},
 	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1; }},
 	{"KeptOneBuffer", [](hz_device_config &cfg) { cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.write_buffers = 1; }},
@@ -239,6 +241,7 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 	if (cfg.buffer_binding == HZ_BIND_MODULO)
 		cfg.buffer_handover = dice() % HZ_HANDOVERS;
 	cfg.l2p_kind = patched ? HZ_L2P_KIND_SECTOR : dice() % HZ_L2P_KINDS;
+	cfg.l2p_zone_log = 1 + dice() % 5;
 	cfg.buffer_slots = memory == 1 ? dice() % HZ_BUFFER_SLOTS_KINDS : HZ_SLOTS_ACCOUNTS;
 	cfg.buffer_flush = patched ? HZ_BUFFER_FLUSH_UNIT : dice() % HZ_BUFFER_FLUSHES;
 	cfg.slc_gc = dice() % 3;

@@ -46,7 +46,7 @@ static const Variant variants[] = {
 		 cfg.blocks_per_plane = 22;
 		 share_memory(cfg, 90);
 	 }},
-	{"ZoneMap", [](hz_device_config &cfg) { cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
+	{"ZoneMap", [](hz_device_config &cfg) { cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = 3; }},
 	{"Slots",
 	 [](hz_device_config &cfg) { use_slots(cfg, 100, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"FewSlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 7, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_SUPERPAGE); }},

@@ -113,6 +113,7 @@ const Rule rules[] = {
 	{"too_few_buffers", "write_buffers", "2", SETS(buffer_binding, HZ_BIND_PER_ZONE)},
 	{"per_zone_without_limit", "max_active", "0", [](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.max_open = c.max_active = 0; }},
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
+	{"zone_log", "l2p_zone_log", "171", SETS(l2p_zone_log, 171)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
 	{"zone_map_of_patched_zones", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
 	{"zone_map_in_flash", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},

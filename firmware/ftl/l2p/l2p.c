@@ -89,6 +89,23 @@ bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l
 
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->settled(self, req); }
 
+void l2p_found_first(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	if (ftl->l2p->ops->found_first)
+		ftl->l2p->ops->found_first(ftl, oob, ppa);
+}
+
+void l2p_replay(struct ftl *ftl)
+{
+	if (ftl->l2p->ops->replay)
+		ftl->l2p->ops->replay(ftl);
+}
+
+bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
+{
+	return ftl->l2p->ops->knows && ftl->l2p->ops->knows(ftl, ext, superblock, sequence);
+}
+
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa) { ftl->l2p->ops->found(ftl, oob, ppa); }
 
 void l2p_mounted(struct ftl *ftl, const struct extent *ext) { ftl->l2p->ops->mounted(ftl, ext); }

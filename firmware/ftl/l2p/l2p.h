@@ -21,6 +21,7 @@
 #include "l2p/l2p_runs.h"
 #include "l2p/l2p_shard.h"
 #include "l2p/l2p_table.h"
+#include "l2p/l2p_zone_log.h"
 #include "request/io.h"
 
 enum {
@@ -60,6 +61,9 @@ struct l2p_ops {
 	const char *(*conv_scan_end)(struct ftl *ftl);
 	uint64_t (*conv_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
+	void (*found_first)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa); /* this and the next two: NULL or all there */
+	void (*replay)(struct ftl *ftl);
+	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 	void (*mounted)(struct ftl *ftl, const struct extent *ext);
 	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
@@ -69,10 +73,8 @@ struct l2p {
 	struct lt_lock *shard;
 	uint32_t shards; /* zone: none; flat: the number of zones; cached: a power of two */
 	/* zone */
-	struct zone_place {
-		ppa_t start;     /* of sector 0, PPA_NONE if none is at its place; the others follow it */
-		uint32_t length; /* sectors that are at their place */
-	} * zone;
+	struct zone_place *zone;
+	struct zone_log zone_log;
 	ppa_t *zone_staged; /* zone index * slots of a write buffer + slot */
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
@@ -142,6 +144,11 @@ uint64_t l2p_conv_stale(struct ftl *ftl);
 uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_conv_scan_end(struct ftl *ftl);
 
+/* Mount, before superblocks are looked at: a sector of kind HZ_OOB_MAP; when all have been found. */
+void l2p_found_first(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
+void l2p_replay(struct ftl *ftl);
+/* … then: is it known that all of the zone lay in this superblock, one sector of which has that sequence number, and lies there still? */
+bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 /* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 /* Mount: the zone has placed and staged what it has; staged sector `o` lies at ext->staged_ppa[o % ring_sectors]. */

@@ -4,8 +4,6 @@
 
 #include "lt/arena.h"
 
-HZ_ASSERT_SIZE(struct zone_place, HZ_ZONE_ENTRY_BYTES);
-
 static struct zone_place *zone_entry(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->zone[ext->index]; }
 
 static void zone_map_init(struct ftl *ftl, struct arena *arena)
@@ -14,6 +12,7 @@ static void zone_map_init(struct ftl *ftl, struct arena *arena)
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
 		ftl->l2p->zone[z].start = PPA_NONE;
 	ftl->l2p->zone_staged = arena_alloc(arena, (size_t)ftl->zone_count * ftl->ring_sectors, sizeof(ppa_t), "staged sectors of zones");
+	zone_log_init(ftl, arena);
 }
 
 static ppa_t *zone_slot(struct ftl *ftl, const struct extent *ext, uint32_t offset)
@@ -64,10 +63,13 @@ static void zone_unstage_run(struct ftl_worker *self, const struct extent *ext, 
 	(void)count;
 }
 
+/* Mount wants to know where zones begin, and when they are complete. */
 static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
+	struct zone_place place = { .start = ppa - offset, .length = offset + count };
+
 	(void)staged;
-	*zone_entry(self->ftl, ext) = (struct zone_place){ .start = ppa - offset, .length = offset + count };
+	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
 }
 
 /* Row by row, of a zone that moves: it stays where it is until the last one. */
@@ -80,12 +82,15 @@ static void zone_remap_run(struct ftl_worker *self, const struct extent *ext, ui
 	(void)ppa;
 }
 
-static void zone_moved(struct ftl_worker *self, const struct extent *ext) { zone_entry(self->ftl, ext)->start = extent_place(ext, 0); }
+static void zone_moved(struct ftl_worker *self, const struct extent *ext)
+{
+	zone_log_note(self, ext, (struct zone_place){ .start = extent_place(ext, 0), .length = ext->placed }, true);
+}
 
 static void zone_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
 	(void)count;
-	*zone_entry(self->ftl, ext) = (struct zone_place){ .start = PPA_NONE };
+	zone_log_note(self, ext, (struct zone_place){ .start = PPA_NONE }, true);
 }
 
 static bool zone_room(struct ftl_worker *self, struct extent *ext)
@@ -102,7 +107,7 @@ static bool zone_settled(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* A table page that a device with the map in flash has left behind. */
+/* Of the zone mapping log, and found before; or of another kind of map. */
 static void zone_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
 	(void)ftl;
@@ -112,8 +117,7 @@ static void zone_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 
 static void zone_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	if (ext->placed)
-		*zone_entry(ftl, ext) = (struct zone_place){ .start = extent_place(ext, 0), .length = ext->placed };
+	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		*zone_slot(ftl, ext, o) = ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK;
 }
@@ -147,6 +151,9 @@ const struct l2p_ops l2p_zone = {
 	.room = zone_room,
 	.settled = zone_settled,
 	.found = zone_found,
+	.found_first = zone_log_found,
+	.replay = zone_log_replay,
+	.knows = zone_log_knows,
 	.mounted = zone_mounted,
 	.check = zone_map_check,
 };

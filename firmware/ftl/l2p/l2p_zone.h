@@ -4,7 +4,8 @@
  * is in SLC or in a write buffer. Such a map has no entries of single sectors, so where staged ones lie is in a list of each zone, by the
  * slots of a write buffer. A zone that moves is read at its old place until all of it is at the new one.
  *
- * Zones lie in one piece: not with patches, nor with conventional zones, whose sectors lie anywhere. An entry is under its zone's lock. */
+ * Zones lie in one piece: not with patches, nor with conventional zones, whose sectors lie anywhere. An entry is read under its
+ * zone's lock; it changes through the zone mapping log (l2p_zone_log.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_L2P_ZONE_H
 #define FTL_L2P_ZONE_H

@@ -122,12 +122,19 @@ static const char *bring_home(struct mount *mount)
 	return NULL;
 }
 
+static const char *replay_map(struct mount *mount)
+{
+	l2p_replay(mount->ftl);
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	const char *(*run)(struct mount *mount);
 } steps[] = {
 	{ "find the newest zone table pages", mount_find_tables },
 	{ "load zone records", mount_load_records },
+	{ "replay the zone mapping log", replay_map },
 	{ "after a power cut: scan superblock heads and tails", mount_find_superblocks },
 	{ "at rest: take superblocks from the zone records", mount_take_superblocks },
 	{ "sort superblocks into free, dirty, used", sort_superblocks },

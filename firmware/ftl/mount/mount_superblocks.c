@@ -4,6 +4,7 @@
 #include "mount/mount_superblocks.h"
 
 #include "block/superblock.h"
+#include "l2p/l2p.h"
 #include "mount/mount_blocks.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
@@ -99,6 +100,12 @@ static bool part_fits(const struct extent *ext, struct part *part)
 	return part->patch ? ext->body != BODY_ALL : ext->body != 0;
 }
 
+/* Of what the map's log says that it is all there: it was programmed before the log's page, whose number is known. */
+static struct reach reach_of_all(const struct extent *ext, const struct part *part)
+{
+	return (struct reach){ .sectors = ext->capacity, .padded = ext->capacity % part->unit };
+}
+
 /* The zone whose data this superblock claims to hold, or NULL: the first record that is known says it. */
 static struct zone *zone_claimed(struct mount *mount, struct part *part)
 {
@@ -127,7 +134,8 @@ static struct zone *zone_claimed(struct mount *mount, struct part *part)
 static void consider(struct mount *mount, struct zone *zone, const struct part *part)
 {
 	struct extent *ext = &zone->ext;
-	struct reach reach = reach_of(mount, zone, part);
+	bool known = !part->base && l2p_knows(mount->ftl, ext, part->superblock, mount->oob[0].sequence);
+	struct reach reach = known ? reach_of_all(ext, part) : reach_of(mount, zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
 	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > ext->capacity)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_tables.h"
 
+#include "l2p/l2p.h"
 #include "mount/mount_blocks.h"
 #include "mount/mount_visit.h"
 #include "slc/slc.h"
@@ -42,6 +43,8 @@ static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
 		return;
 	mount_note_age(mount, oob, ppa);
+	if (oob->kind == HZ_OOB_MAP)
+		l2p_found_first(mount->ftl, oob, ppa);
 	if (oob->kind != HZ_OOB_ZONE_TABLE || oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
 		return;
 	if (mount->table[oob->lpa].known < oob->sequence)
