@@ -73,6 +73,28 @@ TEST(StagedMap, ALookUpIsAnsweredByLogThenByTablePageThenByCache)
 	EXPECT_EQ(c.l2p_fetches, before.l2p_fetches);
 }
 
+// A read of what has its place and of what is staged behind it has the table page read for the former. Whenever a new copy of that page is
+// written meanwhile, with what the log knew of the latter until then: the older bytes do not say where that lies.
+TEST(StagedMap, ATablePageThatWasReadBeforeSectorsWereStagedSaysNothingOfThem)
+{
+	for (uint64_t after_ns = 0; after_ns < 300000; after_ns += 4000) {
+		Rig rig(staged_config());
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(0, 0, 12, tag_of(rig, 0, 0)), 0);
+		ASSERT_NO_FATAL_FAILURE(make_cold(rig, 1));
+		ASSERT_EQ(rig.write(0, 12, few, tag_of(rig, 0, 12), FTL_FUA), 0);
+		for (uint32_t z = 4; z < 6; z++) // takes the buffers
+			ASSERT_EQ(rig.write(z, 0, few, tag_of(rig, z, 0), FTL_FUA), 0);
+		SCOPED_TRACE(testing::Message() << "after " << after_ns << " ns");
+		rig_merge_map(rig.ftl);
+		lt_host_run_until(clock_now_ns() + after_ns);
+		Request read(FTL_READ, rig.lba_of(0, 8), 4 + few);
+		ASSERT_EQ(rig.run(read), 0);
+		for (uint32_t i = 0; i < 4 + few; i++)
+			ASSERT_TRUE(sector_is(read.pages[i], tag_of(rig, 0, 8 + i))) << i;
+	}
+}
+
 // A unit that is complete is read back from where the map says: the zone has got another buffer since.
 TEST(StagedMap, FoldingAsksTheMap)
 {

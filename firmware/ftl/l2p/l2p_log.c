@@ -456,7 +456,8 @@ static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 	const struct extent *ext = map_page_extent(ftl, item->page);
 	bool rebuilt = item->lost && page->flags & MAP_LOST && !(page->flags & MAP_AGAIN);
 
-	page->epoch += !!(page->flags & MAP_STAGED); /* the older bytes are not true of staged sectors any more */
+	if (item->staged || page->flags & MAP_STAGED)
+		page->epoch++; /* the older bytes have not, or not any more, what is true of staged sectors */
 	if (rebuilt)
 		page->flags &= (uint8_t)~MAP_LOST;
 	else if (page->flags & MAP_LOST)
