@@ -74,7 +74,7 @@ std::string quoted(const std::string &word)
 std::vector<std::string> shell_words(const std::vector<std::string> &words)
 {
 	if (words.empty() || words.front().starts_with("-"))
-		throw Error("say which database: FILE, then SQL or options of sqlite3, such as test.db \"SELECT 1\"");
+		throw Error("say which database: FILE, then SQL or options of sqlite3, such as test.db \"select 1\"");
 	if (find_program("sqlite3").empty())
 		throw Error("sqlite3 is not installed: ./hartzone setup of the source tree installs it, as does apt-get install sqlite3");
 	std::vector<std::string> all{"sqlite3", "-bail",
@@ -120,8 +120,8 @@ void add_sqlite(CLI::App &app)
 		"hzfs, a log-structured layer of files, which needs conventional zones or a block device. What SQLite syncs is durable. SQLite is\n"
 		"one thread, so under the virtual clock a run is the same each time: the digest is that of all commands with their times.\n"
 		"Examples:\n"
-		"  ./hartzone sqlite --device small-mixed --stats test.db \"CREATE TABLE t(v); INSERT INTO t VALUES(1); SELECT * FROM t\"\n"
-		"  ./hartzone sqlite --device small-legacy --in-place test.db \"PRAGMA journal_mode=wal; CREATE TABLE t(v)\"");
+		"  ./hartzone sqlite --device small-mixed --stats test.db \"create table t(v); insert into t values(1); select * from t\"\n"
+		"  ./hartzone sqlite --device small-legacy --in-place test.db \"pragma journal_mode=wal; create table t(v)\"");
 	command->callback([flags, command] { run(*flags, command->remaining()); });
 }
 
