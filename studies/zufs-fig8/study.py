@@ -24,7 +24,7 @@ SHARED = {
     **{f"ZUFS, {slots}": {"buffers": {"slots": slots}} for slots in ("locked", "sharded", "lock-free")},
 }
 # What the ways to keep slots cost when nothing else does: flash and link that take no time, eight zones, eight workers.
-UNCERTAIN = {"wait for locks of buffers, accounts": 5}
+UNCERTAIN = {"wait for locks of buffers, accounts": 5, "eight zones at once, accounts": 4}
 SLOTS = ("accounts", "locked", "sharded", "lock-free")
 AT_ONCE = {"timing": {"normal": {"program": "20us"}, "channel_bytes_per_s": 0, "command": 0}, "link": {"bytes_per_s": 0},
            "zones": {"max_open": 8, "max_active": 8}, "buffers": {"count": 9}, "harts": {"workers": 8, "tsus": 2}}
