@@ -213,19 +213,6 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	return true;
 }
 
-static bool refresh_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
-{
-	static const char rule[] = "be 0 with a map in flash (l2p_cache_bytes)";
-
-	if (!cfg->l2p_cache_bytes)
-		return true;
-	if (cfg->refresh_reads)
-		return broken(out, "refresh_reads", cfg->refresh_reads, rule);
-	if (cfg->refresh_hours)
-		return broken(out, "refresh_hours", cfg->refresh_hours, rule);
-	return !cfg->refresh_wear || broken(out, "refresh_wear", cfg->refresh_wear, rule);
-}
-
 static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint32_t chunk = cfg->l2p_chunk_sectors;
@@ -406,8 +393,8 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
 	       passes_hold(cfg, out) && planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) &&
-	       l2p_holds(cfg, out) && refresh_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) &&
-	       granularity_holds(cfg, out) && clock_holds(cfg, out);
+	       l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
+	       clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

@@ -263,8 +263,8 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.slc = {{2000}, {3000}, 9000, 0};
 	cfg.normal = {{2000, 2000, 2000}, {5000}, 12000, 0};
 	cfg.channel_bytes_per_s = 0;
-	cfg.refresh_reads = variant % 6 == 2 ? 7 : 0; // full zones are always on their way
-	cfg.refresh_wear = variant % 6 == 2 ? 2 : 0;
+	cfg.refresh_reads = variant % 3 == 2 ? 7 : 0; // full zones are always on their way
+	cfg.refresh_wear = variant % 3 == 2 ? 2 : 0;
 }
 
 constexpr int zone_variants = 18, conventional_variants = 9;

@@ -11,6 +11,15 @@ struct Layout {
 	void (*change)(hz_device_config &);
 };
 
+static void put_map_in_flash(hz_device_config &cfg)
+{
+	cfg.slc_blocks_per_plane++;
+	cfg.blocks_per_plane++;
+	cfg.l2p_cache_bytes = 16 * HZ_MAP_ENTRY_BYTES;
+	cfg.l2p_levels = HZ_MAP_ZONE;
+	cfg.l2p_chunk_sectors = 16;
+	cfg.l2p_log_entries = 256;
+}
 static void patch(hz_device_config &cfg)
 {
 	cfg.zone_capacity_sectors = 110;
@@ -21,8 +30,9 @@ static void patch(hz_device_config &cfg)
 
 static const Layout layouts[] = {
 	{"MapInRam", [](hz_device_config &) {}},
+	{"MapInFlash", put_map_in_flash},
 	{"MapOfZones", [](hz_device_config &cfg) { cfg.l2p_kind = HZ_L2P_KIND_ZONE; }},
-	{"Patched", [](hz_device_config &cfg) { patch(cfg); }},
+	{"Patched", [](hz_device_config &cfg) { put_map_in_flash(cfg), patch(cfg); }},
 	{"TwoPlanes", [](hz_device_config &cfg) { use_planes(cfg, 2); }},
 };
 
@@ -320,7 +330,7 @@ TEST(RefreshConventional, AgreesWithTheModel)
 {
 	for (int layout = 0; layout < 4; layout++) {
 		SCOPED_TRACE(layout);
-		hz_device_config cfg = conventional_config(layout % 2 == 0);
+		hz_device_config cfg = layout % 2 ? mapped_conventional_config() : conventional_config(true);
 		cfg.spare_superblocks++;
 		lay_out(cfg, layout & 1, layout & 2);
 		cfg.refresh_reads = 6;
