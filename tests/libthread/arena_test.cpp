@@ -65,7 +65,46 @@ TEST(Arena, LendsFromItsEnd)
 	EXPECT_DEATH(arena_alloc(&mem, 1, 300, "third"), "out of memory for third");
 	EXPECT_DEATH(arena_borrow(&mem, 1, 300, "third"), "out of memory for third");
 	arena_return_all(&mem);
+	EXPECT_EQ(mem.lent, 0u);
+	EXPECT_EQ(arena_borrow(&mem, 14, 64, "all but two lines"), memory + 128) << "nothing of it is lent any more";
+	arena_return_all(&mem);
 	EXPECT_NE(arena_alloc(&mem, 1, 800, "third"), nullptr);
+}
+
+size_t bytes_of(const arena_ledger &books, const char *owner, const char *what, arena_use use)
+{
+	for (uint32_t i = 0; i < books.count; i++)
+		if (!strcmp(books.line[i].owner, owner) && !strcmp(books.line[i].what, what) && books.line[i].use == use)
+			return books.line[i].bytes;
+	return 0;
+}
+
+TEST(Arena, KeepsBooksOfWhoHasWhat)
+{
+	alignas(64) uint8_t memory[4096];
+	arena mem = arena_of(memory, sizeof(memory), 0);
+	arena_ledger books = {};
+
+	mem.ledger = &books;
+	arena_alloc(&mem, 2, 50, "nobody's");
+	mem.owner = "ftl";
+	arena_alloc(&mem, 3, 100, "zones");
+	arena_part_is_model(&mem, 40, "zones");
+	arena_alloc(&mem, 1, 10, "zones");
+	arena_alloc_table(&mem, 4, 8, "map");
+	arena_alloc_data(&mem, 1, 512, "buffers");
+	arena_alloc_raw(&mem, 1, 256, "buffers");
+	arena_alloc_model(&mem, 1, 64, "statistics");
+	arena_borrow(&mem, 1, 128, "scan");
+	arena_return_all(&mem);
+	EXPECT_EQ(bytes_of(books, "", "nobody's", ARENA_STATE), 100u);
+	EXPECT_EQ(bytes_of(books, "ftl", "zones", ARENA_STATE), 270u);
+	EXPECT_EQ(bytes_of(books, "ftl", "zones", ARENA_MODEL), 40u);
+	EXPECT_EQ(bytes_of(books, "ftl", "map", ARENA_TABLE), 32u);
+	EXPECT_EQ(bytes_of(books, "ftl", "buffers", ARENA_DATA), 768u);
+	EXPECT_EQ(bytes_of(books, "ftl", "statistics", ARENA_MODEL), 64u);
+	EXPECT_EQ(bytes_of(books, "ftl", "scan", ARENA_LOAN), 128u) << "what mount needed is told though it has been given back";
+	EXPECT_EQ(books.count, 7u) << "one line for what has the same owner, name and use";
 }
 
 } // namespace
