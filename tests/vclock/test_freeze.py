@@ -16,12 +16,16 @@ FREEZE, THAW = 0x10402013, 0x10502013
 # Their branches look at what is the device's own, or the same in every run: what lies in flash, which clock it is.
 DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run")
 NO_WAY_BACK = ("device_stop", "fail_with", "fail_image")
-RETURN = "a return"
+NO_RETURN = ("lt_fail",) # a call of these is the end of a way
+RETURN, ENDLESS = "a return", "more and more freezes"
+DEEPEST = 8 # freezes inside each other
 
 
-def successors(i):
-    """Places where a hart may be after the instruction; a call comes back."""
+def successors(i, no_return=()):
+    """Places where a hart may be after the instruction; a call comes back, but from these places."""
     name, operands = rv64.expand(i)
+    if name == "jal" and int(operands[-1], 16) in no_return:
+        return []
     if name in rv64.BRANCHES:
         return [i.next, int(operands[-1], 16)]
     if name == "jal" and operands[0] == "x0":
@@ -31,7 +35,7 @@ def successors(i):
     return [i.next]
 
 
-def ends(insns, freeze):
+def ends(insns, freeze, no_return=()):
     """Every place at which the freeze that begins at `freeze` may end."""
     found, seen, rest = set(), set(), [(insns[freeze].next, 1)]
     while rest:
@@ -46,8 +50,10 @@ def ends(insns, freeze):
         depth += {FREEZE: 1, THAW: -1}.get(insns[pc].raw, 0)
         if depth == 0:
             found.add(pc)
+        elif depth > DEEPEST:
+            found.add(ENDLESS)
         else:
-            rest += [(to, depth) for to in successors(insns[pc])]
+            rest += [(to, depth) for to in successors(insns[pc], no_return)]
     return found
 
 
@@ -62,15 +68,16 @@ class Freezes(unittest.TestCase):
         if not os.path.exists(IMAGE):
             self.skipTest("the firmware is not built")
         insns, names = rv64.disassemble(IMAGE), functions(IMAGE)
+        no_return = [pc for pc, name in names if name in NO_RETURN]
         checked, wrong = 0, []
         for pc, insn in insns.items():
             name = names[bisect.bisect(names, (pc, "~")) - 1][1]
             if insn.raw != FREEZE or name.startswith(DEVICE_DECIDES + NO_WAY_BACK):
                 continue
             checked += 1
-            places = ends(insns, pc)
-            if len(places) != 1 or RETURN in places:
-                wrong.append(f"at {pc:#x} in {name}: ends at {[p if p == RETURN else hex(p) for p in places]}")
+            places = ends(insns, pc, no_return)
+            if len(places) != 1 or places & {RETURN, ENDLESS}:
+                wrong.append(f"at {pc:#x} in {name}: ends at {[p if isinstance(p, str) else hex(p) for p in places]}")
         self.assertEqual(wrong, [])
         self.assertGreater(checked, 30)
 
@@ -84,6 +91,11 @@ class Freezes(unittest.TestCase):
         self.assertEqual(ends(code(freeze, branch, thaw, ret, thaw, plain, ret), 0), {8, 16})
         self.assertEqual(ends(code(freeze, freeze, thaw, plain, thaw, ret), 0), {16})
         self.assertEqual(ends(code(freeze, branch, ret, plain, thaw, ret), 0), {RETURN, 16})
+        call = (0, "jal", "x1", "28")
+        self.assertEqual(ends(code(freeze, branch, call, plain, thaw, ret), 0), {16})
+        self.assertEqual(ends(code(freeze, branch, call, ret, thaw, ret), 0, [0x28]), {16})
+        self.assertEqual(ends(code(freeze, branch, call, ret, thaw, ret), 0), {RETURN, 16})
+        self.assertEqual(ends(code(freeze, (0, "jal", "x0", "0")), 0), {ENDLESS})
 
 
 if __name__ == "__main__":
