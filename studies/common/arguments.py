@@ -29,9 +29,9 @@ def study_parser(name, text, example):
     add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
     p.add_argument("--resume", action="store_true",
                    help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
-    p.add_argument("--engine", choices=("local", "snakemake"), default="local",
+    p.add_argument("--engine", choices=("local", "snakemake"), default="local", metavar="local|snakemake",
                    help="who makes the runs: this program, one after the other, or snakemake, which a cluster's scheduler may serve")
-    p.add_argument("--engine-options", default="", metavar="WORDS", help="more options for snakemake, such as '--profile slurm'")
+    p.add_argument("--engine-options", metavar="WORDS", help="more options for snakemake, such as '--profile slurm'")
     return p
 
 
@@ -46,7 +46,7 @@ def parsed(p, words=None):
     args = p.parse_args(words)
     default = vars(p.parse_args([]))
     changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
-    if getattr(args, "engine", "local") == "local" and getattr(args, "engine_options", ""):
+    if getattr(args, "engine", "local") == "local" and getattr(args, "engine_options", None) is not None:
         p.error("--engine-options are for --engine snakemake")
     if getattr(args, "update", False) and changed:
         p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")

@@ -90,7 +90,7 @@ class Sweep:
             self.kept += kept
             return kept
         workflow.write(self.args.out, [one for point in self.all for one in point.runs], keep)
-        workflow.run(self.args.out, self.args.engine_options)
+        workflow.run(self.args.out, self.args.engine_options or "")
 
     def fail(self, point, folder, reason, extra):
         again = runs.repeat_command(self.args.out / folder, extra)

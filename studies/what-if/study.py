@@ -24,7 +24,8 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick --what class,mcs+class")
     arguments.add_number(p, "--workers", 1, 60, 8, "FTL workers; as many host threads")
     arguments.add_number(p, "--hil", 1, 16, 4, "harts of the host interface")
-    p.add_argument("--lock", choices=list(rules.KINDS), default="ttas", help="kind of the locks of the recorded run, of which each thing has its own")
+    p.add_argument("--lock", choices=list(rules.KINDS), metavar="|".join(rules.KINDS), default="ttas",
+                   help="kind of the locks of the recorded run, of which each thing has its own")
     p.add_argument("--what", type=lambda text: [what.parsed(word) for word in text.split(",")], default="mcs,shards4,class,mcs+class,2x,hold50",
                    metavar="WHAT,...", help="what else to predict and to run: a kind of lock, shardsN, class or global (how many there are), half, 2x or "
                    "ideal (what synchronisation costs), holdN (sections take N %% of their time), or several with a plus")

@@ -42,6 +42,8 @@ BAD_TEXTS = {
     ("run", "--out"): ["", UNWRITABLE, "/dev/null/x"],
     "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5", "7:x", ":5", "99999999999999999999999"],
     "FOLDER": [""],
+    "WHAT,...": ["", "nosuch", "mcs,", "hold0", "shards"],
+    "WORDS": ["", "--jobs 1"], # of an engine that was not chosen
     "--console": ["", UNWRITABLE + "/x", "/tmp"],
     "--firmware": ["", "/nonexistent", "/tmp"],
     "--image": [""],

@@ -129,27 +129,6 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(first["points"], self.run_once(*arguments)["points"])
         self.assertEqual(page, self.page)
 
-    @unittest.skipUnless(shutil.which("snakemake"), "snakemake is not installed: scripts/setup --snakemake does")
-    def test_snakemake_makes_the_same_runs(self):
-        arguments = ("--workers", "1,2", "--locks", "mcs")
-        here = self.run_once(*arguments)
-        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
-            for more, said in (((), ""), (("--resume",), "2 runs were there already")):
-                run = study("lock-scaling", folder, *arguments, "--engine", "snakemake", *more)
-                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-                self.assertIn(said, run.stdout)
-                there = json.loads((pathlib.Path(folder) / "study.json").read_text())
-                self.assertEqual(here["points"], there["points"])
-            log = (pathlib.Path(folder) / "snakemake.log").read_text()
-            self.assertIn("Nothing to be done", log)
-            obstacle = pathlib.Path(folder) / "mcs-2-1" / "result.json.part"
-            obstacle.mkdir()
-            run = study("lock-scaling", folder, *arguments, "--engine", "snakemake")
-            self.assertEqual(run.returncode, 1)
-            self.assertIn("mcs, 2 workers failed", run.stderr)
-            self.assertIn("the result cannot be written to", run.stderr)
-            self.assertEqual(len(json.loads((pathlib.Path(folder) / "study.json").read_text())["points"]), 1)
-
     def test_an_engine_that_is_not_there(self):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             command = [PYTHON, str(TOP / "studies" / "lock-scaling" / "study.py"), "--quick", "--out", folder, "--engine", "snakemake"]
