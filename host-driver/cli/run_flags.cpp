@@ -32,6 +32,16 @@ std::string take_clock_jitter(const std::string &text, std::string &out)
 
 } // namespace
 
+std::string take_tailor(const std::string &text, RunFlags &flags)
+{
+	const auto bytes = conf::parse_bytes(text);
+	if (text != "superpage" && (!bytes.value_or(0) || *bytes % HZ_SECTOR_BYTES))
+		return "takes superpage, or a size in whole 4 KiB such as 384KiB, not '" + text + "'";
+	flags.iotailor = true;
+	flags.tailor_sectors = bytes.value_or(0) / HZ_SECTOR_BYTES;
+	return {};
+}
+
 void RunFlags::add_to(CLI::App &command)
 {
 	add_workload_options(command);
@@ -72,6 +82,11 @@ void RunFlags::add_workload_options(CLI::App &command)
 		command, "--mapping", mapping, mappings,
 		"direct: commands go to the device as they are. log: block operations go to a log of zones that this program keeps and collects. "
 		"Default: the workload's; for a trace log on zones, direct on a block device");
+	add_option(
+		command, "--iotailor", "superpage|SIZE",
+		"Split and group the writes to each sequential zone so that they arrive as superpages, the device's or of this size, as IOTailor of "
+		"ZMS does; what is begun waits in host memory (docs/config.md). Default: the workload's, none. E.g. --iotailor superpage",
+		[this](const std::string &text) { return take_tailor(text, *this); });
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
 		 "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
@@ -196,6 +211,10 @@ wl::Workload RunFlags::load() const
 		w.mapping = mapping == "log" ? wl::Mapping::log : wl::Mapping::direct;
 		w.mapping_given = true;
 	}
+	if (iotailor && !w.tailor)
+		w.tailor.emplace();
+	if (iotailor)
+		w.tailor->unit = tailor_sectors;
 	if (machine.seed)
 		w.seed = machine.seed;
 	if (no_verify)

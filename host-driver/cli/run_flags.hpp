@@ -16,9 +16,10 @@ struct RunFlags {
 	TraceFlags reading;
 	std::string attach, workload, trace, mapping, split, out, timeline, clock_jitter;
 	PowerCutFlag power_cut;
-	uint64_t threads = 0, queue_depth = 0, max_ops = 0;
+	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
 	double time_scale = 0;
-	bool timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false, overwrite = false;
+	bool iotailor = false, timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false,
+	     overwrite = false;
 
 	void add_to(CLI::App &command);
 	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that

@@ -110,6 +110,7 @@ public:
 		res::subtract(facts, before_);
 		for (const replay::ThreadPlan &thread : plan_.threads)
 			facts.mapping.push_back(thread.source->cost());
+		note_tailor(facts);
 	}
 
 	// Reads all that the workload left behind; no figure of the measurement sees it.
@@ -140,6 +141,16 @@ public:
 	}
 
 private:
+	void note_tailor(res::RunFacts &facts) const
+	{
+		if (!workload_.tailor)
+			return;
+		replay::TailorFigures all;
+		for (const replay::ThreadPlan &thread : plan_.threads)
+			all.merge(thread.tailor->figures());
+		facts.iotailor = replay::json_of(all);
+	}
+
 	res::DeviceFigures figures()
 	{
 		return {controller_.log_harts(), controller_.log_flash(), controller_.log_ftl(), controller_.log_locks()};
@@ -272,11 +283,22 @@ res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const
 	return facts;
 }
 
+// What a workload leaves open of it is the device's.
+void fit_tailor(wl::TailorSpec &tailor, const hz_device_config &config)
+{
+	hz_shape shape;
+	hz_shape_of(&config, &shape);
+	tailor.unit = tailor.unit ? tailor.unit : shape.superpage_sectors;
+	tailor.memory = tailor.memory ? tailor.memory : 8 * tailor.unit;
+}
+
 std::shared_ptr<const replay::TraceSurvey> make_ready(wl::Workload &workload, const hz_device_config &config)
 {
 	if (config.media_mode == HZ_MEDIA_TIMING_ONLY)
 		workload.verify = false; // such a device gives zeros
 	wl::choose_mapping(workload, config.namespace_kind == HZ_NS_ZONED);
+	if (workload.tailor)
+		fit_tailor(*workload.tailor, config);
 	return workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
 }
 

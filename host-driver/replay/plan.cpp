@@ -127,6 +127,40 @@ void refuse_zones(const wl::Workload &workload)
 	}
 }
 
+/* Unit and memory are given, or the device's. */
+void tailor(ThreadPlan &thread, const wl::TailorSpec &spec, const NamespaceInfo &device)
+{
+	TailorRules rules;
+	rules.unit = uint32_t(spec.unit);
+	rules.memory = spec.memory;
+	rules.hold_ns = spec.hold_ns;
+	rules.first_lba = device.conventional_zones * device.zone_size_sectors;
+	rules.zone_size = device.zone_size_sectors;
+	rules.zone_capacity = device.zone_capacity_sectors;
+	rules.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
+	auto tailor = std::make_unique<Tailor>(rules, std::move(thread.source));
+	thread.tailor = tailor.get();
+	thread.source = std::move(tailor);
+}
+
+void check_tailor(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	if (!device.zoned)
+		throw wl::WorkloadError("iotailor: this device has a block namespace and no zones: leave it out");
+	if (workload.tailor->unit > device.zone_capacity_sectors)
+		throw wl::WorkloadError("iotailor.unit: " + std::to_string(workload.tailor->unit * 4) +
+					" KiB are more than a zone holds, " + std::to_string(device.zone_capacity_sectors * 4) + " KiB");
+	if (workload.tailor->memory < workload.tailor->unit)
+		throw wl::WorkloadError("iotailor.memory: " + std::to_string(workload.tailor->memory * 4) +
+					" KiB are less than the unit of " + std::to_string(workload.tailor->unit * 4) +
+					" KiB that they must hold");
+	for (const wl::ThreadSpec &t : workload.threads)
+		if (workload.mapping == wl::Mapping::direct && (t.append || t.area == wl::Area::conventional))
+			throw wl::WorkloadError(std::string("iotailor: it groups writes to sequential zones, and a thread ") +
+						(t.append ? "appends: remove append" : "writes conventional ones: remove area") +
+						", or leave it out");
+}
+
 /* Equal parts of a block namespace. */
 std::vector<std::unique_ptr<wl::Source>> flat_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
 						      const std::shared_ptr<const TraceSurvey> &survey)
@@ -151,10 +185,15 @@ Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fre
 	else
 		refuse_zones(workload);
 	check_durable_writes(workload, device);
+	if (workload.tailor)
+		check_tailor(workload, device);
 	Plan plan;
 	for (auto &source : device.zoned ? zoned_sources(workload, device, fresh, survey) : flat_sources(workload, device, fresh, survey)) {
 		const size_t i = plan.threads.size();
-		plan.threads.push_back({std::move(source), workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth});
+		plan.threads.push_back({.source = std::move(source),
+					.queue_depth = workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth});
+		if (workload.tailor)
+			tailor(plan.threads.back(), *workload.tailor, device);
 	}
 	return plan;
 }

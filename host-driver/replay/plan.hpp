@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include "replay/tailor.hpp"
 #include "replay/trace_survey.hpp"
 #include "session/controller.hpp"
 #include "workload/source.hpp"
@@ -14,6 +15,7 @@ namespace hz::replay {
 
 struct ThreadPlan {
 	std::unique_ptr<wl::Source> source;
+	const Tailor *tailor = nullptr; /* the source, if it is one */
 	unsigned queue_depth = 1;
 };
 

@@ -71,6 +71,7 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 /* Issues what may be issued after one completion (or at the start). */
 void ReplayThread::pump(uint64_t cause_ns)
 {
+	source_.at(cause_ns - options_.start_ns);
 	while (!done_ && outstanding_ < options_.queue_depth) {
 		if (stop_asked()) {
 			account_.interrupted = done_ = true;
@@ -135,6 +136,7 @@ void ReplayThread::finish(const Completion &done)
 	account_.digest.u16(done.cid);
 	account_.digest.u16(done.status);
 	account_.digest.u64(done.latency_ns());
+	source_.at(done.completed_ns - options_.start_ns);
 	source_.complete(r, done.status, done.result);
 	port_.release(done.cid);
 }

@@ -344,6 +344,7 @@ json result_json(const RunFacts &f)
 		{"l2p", l2p_json(f.ftl)},
 		{"locks", locks_json(f.locks)},
 		{"mapping", mapping_json(f.mapping)},
+		{"iotailor", f.iotailor},
 		{"trace", trace_json(f)},
 		{"interrupted", f.interrupted.empty() ? json() : json(f.interrupted)},
 		{"preparation", {{"write_bytes", prepared.of(Kind::write).bytes}, {"errors", errors_json(prepared.errors)}}},

@@ -72,6 +72,21 @@ std::string trace_line(const json &t)
 	return out + print(", divided by %s%s\n", t["split"].get<std::string>().c_str(), from(t["split_from"]).c_str());
 }
 
+/* Only where IOTailor was asked for. */
+std::string tailor_line(const json &t)
+{
+	if (!t.is_object())
+		return "";
+	uint64_t parts = 0;
+	for (const json &part : t["partial"])
+		parts += count(part);
+	return print("iotailor: %llu writes left as %llu superpages and %llu smaller parts (%llu split, %llu grouped), held %.1f us, "
+		     "at most %llu KiB\n",
+		     (unsigned long long)count(t["writes"]), (unsigned long long)count(t["superpages"]), (unsigned long long)parts,
+		     (unsigned long long)count(t["split"]), (unsigned long long)count(t["grouped"]),
+		     t["held_ns"]["mean"].get<double>() / 1e3, (unsigned long long)count(t["most_held_bytes"]) >> 10);
+}
+
 /* Only where the map is in flash. */
 std::string map_line(const json &r)
 {
@@ -127,7 +142,7 @@ std::string result_table(const json &r)
 	out += print("\n%4s %-11s %7s %7s %7s   (%% of device time)\n", "hart", "role", "work", "spin", "idle");
 	for (const json &h : r["harts"])
 		out += hart_line(h);
-	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + map_line(r) + collector_line(r);
+	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + tailor_line(r["iotailor"]) + map_line(r) + collector_line(r);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),

@@ -31,6 +31,7 @@ struct RunFacts : DeviceFigures {
 	std::vector<QueueAccount> prepared;  /* of the preparation */
 	std::vector<QueueAccount> read_back; /* of the verification after the measurement */
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
+	nlohmann::json iotailor;             /* what IOTailor did, or null */
 	nlohmann::json trace;                /* what is known of the replayed trace, or null */
 	std::string interrupted;             /* "measurement" or "verification", whatever the user cut short; or empty */
 	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */

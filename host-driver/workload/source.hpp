@@ -61,6 +61,8 @@ struct LiveSector {
 class Source {
 public:
 	virtual ~Source() = default;
+	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
+	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
 	/* Called for every issued request, in completion order. status 0 is success; result: the LBA of an append. */
 	virtual void complete(const Request &request, uint16_t status, uint64_t result) = 0;

@@ -72,6 +72,13 @@ struct TraceSpec {
 	std::string block_key; /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
 };
 
+/* IOTailor between the workload and its queues. Sizes in sectors. */
+struct TailorSpec {
+	uint64_t unit = 0;          /* 0: the device's superpage */
+	uint64_t memory = 0;        /* of the host, for each thread; 0: eight units */
+	uint64_t hold_ns = 1000000; /* how long a write is held at most */
+};
+
 struct Workload {
 	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
@@ -83,6 +90,7 @@ struct Workload {
 	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */
 	std::vector<ThreadSpec> threads; /* empty for a trace */
 	std::optional<TraceSpec> trace;
+	std::optional<TailorSpec> tailor;
 
 	size_t thread_count() const { return trace ? trace->threads : threads.size(); }
 };

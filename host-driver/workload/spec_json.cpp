@@ -80,6 +80,9 @@ json workload_to_json(const Workload &w)
 		out["over_provisioning"] = w.over_provisioning;
 		out["gc_low_zones"] = w.gc_low_zones;
 	}
+	if (w.tailor)
+		out["iotailor"] = {
+			{"unit_bytes", w.tailor->unit * 4096}, {"memory_bytes", w.tailor->memory * 4096}, {"hold_ns", w.tailor->hold_ns}};
 	if (w.trace) {
 		out["trace"] = trace_json(*w.trace);
 		return out;

@@ -160,6 +160,16 @@ TraceSpec read_trace(Fields f)
 	return t;
 }
 
+TailorSpec read_tailor(Fields f)
+{
+	TailorSpec t;
+	f.sectors("unit", t.unit);
+	f.sectors("memory", t.memory);
+	f.duration("hold", t.hold_ns, 0, 1000000000000);
+	f.finish();
+	return t;
+}
+
 void read_threads(Fields &f, Workload &w)
 {
 	uint32_t count = 4;
@@ -196,6 +206,8 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	} else {
 		read_threads(f, w);
 	}
+	if (f.has("iotailor"))
+		w.tailor = read_tailor(f.child("iotailor"));
 	w.mapping_given = f.has("mapping");
 	choice(f, "mapping", w.mapping, mapping_names);
 	f.finish();

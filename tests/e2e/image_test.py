@@ -131,6 +131,17 @@ class Kept(unittest.TestCase):
         self.assertGreater(promised[-1], 30)
         self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
 
+    def test_what_iotailor_holds_is_promised_to_nobody(self):
+        """Power cuts: a Flush waits for what host memory holds, so all that it promises is there."""
+        promised = []
+        for cut in (8, 24, 52, None):
+            self.run_on("--format-image", "--iotailor", "48KiB", "--out", self.folder.name, *(["--power-cut-at", cut] if cut else []))
+            promised.append(self.promised(says="all hold what they should"))
+        self.assertEqual(promised, sorted(promised))
+        self.assertGreater(promised[2], 0)
+        tailored = json.loads((pathlib.Path(self.folder.name) / "result.json").read_text())["iotailor"]
+        self.assertGreater(min(tailored["superpages"], tailored["grouped"], tailored["partial"]["flush"]), 0)
+
     def test_capacitors_keep_what_was_promised(self):
         """Durable writes end in the buffer; when power goes, capacitors bring them to flash, and the next start to their place."""
         self.workload.write_text(FLUSHING.replace("flush_every: 4", "durable_ratio: 0.4").replace("256 KiB", "2 MiB"))

@@ -47,6 +47,23 @@ TEST(Plan, ThreadsThatNameNothingShareEqually)
 	EXPECT_EQ(shares[2].zones, 5u);
 }
 
+TEST(Plan, IOTailorNeedsZonesAndWritesToThem)
+{
+	const std::string with = "iotailor: {unit: 64 KiB, memory: 128 KiB}\n", one = "threads: 1\n";
+	EXPECT_EQ(plan_error_of(one + with + "common: {total_ops: 1}\n", zoned(4)), "no error");
+	EXPECT_NE(plan_error_of(one + with + "common: {total_ops: 1, append: true}\n", zoned(4)).find("a thread appends: remove append"),
+		  std::string::npos);
+	EXPECT_NE(plan_error_of(one + "iotailor: {unit: 400 KiB, memory: 4 MiB}\ncommon: {total_ops: 1}\n", zoned(4))
+			  .find("400 KiB are more than a zone holds, 384 KiB"),
+		  std::string::npos);
+	EXPECT_NE(plan_error_of(one + "iotailor: {unit: 64 KiB, memory: 60 KiB}\ncommon: {total_ops: 1}\n", zoned(4))
+			  .find("60 KiB are less than the unit of 64 KiB"),
+		  std::string::npos);
+	NamespaceInfo flat = zoned(4);
+	flat.zoned = false;
+	EXPECT_NE(plan_error_of(one + with + "common: {total_ops: 1}\n", flat).find("block namespace and no zones"), std::string::npos);
+}
+
 TEST(Plan, ThreadsMayNameTheirZones)
 {
 	const wl::Workload w = wl::parse_workload(
