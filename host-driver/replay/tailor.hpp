@@ -20,7 +20,7 @@ namespace hz::replay {
 struct TailorRules {
 	uint32_t unit = 96;                                       /* a superpage; counted from the start of each zone */
 	uint64_t memory = 768;                                    /* of writes that have not ended; one is always taken */
-	uint64_t hold_ns = 1000000;                               /* a write is held so long at most */
+	uint64_t hold_ns = 10000000;                              /* a write is held so long at most */
 	uint64_t first_lba = 0, zone_size = 0, zone_capacity = 0; /* the sequential zones */
 	uint32_t max_transfer = 128;
 };

@@ -74,9 +74,9 @@ struct TraceSpec {
 
 /* IOTailor between the workload and its queues. Sizes in sectors. */
 struct TailorSpec {
-	uint64_t unit = 0;          /* 0: the device's superpage */
-	uint64_t memory = 0;        /* of the host, for each thread; 0: eight units */
-	uint64_t hold_ns = 1000000; /* how long a write is held at most */
+	uint64_t unit = 0;           /* 0: the device's superpage */
+	uint64_t memory = 0;         /* of the host, for each thread; 0: eight units */
+	uint64_t hold_ns = 10000000; /* how long a write is held at most */
 };
 
 struct Workload {

@@ -330,6 +330,10 @@ class Mechanisms(unittest.TestCase):
         self.assertEqual(points["ZUFS, 192 KiB", 4]["slc_mib"], 0)
         self.assertGreater(points["ZMS, 3 buffers", 0]["conflicts"], 100)
 
+    def test_iotailor_keeps_three_writers_out_of_slc(self):
+        for p in self.must_show("zms-multizone"):
+            self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
