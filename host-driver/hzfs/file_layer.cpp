@@ -85,12 +85,14 @@ FileLayer::Handle FileLayer::open(const std::string &name)
 FileLayer::Handle FileLayer::create(const std::string &name, Heat heat)
 {
 	const Lock lock(mutex_);
+	background(false);
 	return name.empty() || find(name) ? nullptr : hold(make(name, heat));
 }
 
 FileLayer::Handle FileLayer::create_nameless(Heat heat)
 {
 	const Lock lock(mutex_);
+	background(false);
 	return hold(make("", heat));
 }
 
@@ -98,6 +100,7 @@ FileLayer::Handle FileLayer::create_nameless(Heat heat)
 bool FileLayer::remove(const std::string &name)
 {
 	const Lock lock(mutex_);
+	background(false);
 	File *const file = find(name);
 	if (!file)
 		return false;
@@ -153,6 +156,12 @@ Space FileLayer::space()
 {
 	const Lock lock(mutex_);
 	return {most_blocks(), used_};
+}
+
+MainArea::States FileLayer::segments(uint32_t segment_blocks)
+{
+	const Lock lock(mutex_);
+	return main_.states(segment_blocks);
 }
 
 Counters FileLayer::counters()

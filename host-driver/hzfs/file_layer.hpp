@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "hzfs/cleaner_policy.hpp"
 #include "hzfs/file.hpp"
 #include "hzfs/main_area.hpp"
 #include "hzfs/meta_area.hpp"
@@ -22,16 +24,22 @@
 namespace hz::fs {
 
 struct Options {
-	bool in_place = false;           // of block devices: few blocks that a sync finds are written to where they lie already
-	uint32_t checkpoint_every = 512; // inodes, which a start follows one by one
-	uint32_t dirty_blocks = 256;     // in memory, then they are written
+	bool in_place = false;                    // of block devices: few blocks that a sync finds are written to where they lie already
+	uint32_t checkpoint_every = 512;          // inodes, which a start follows one by one
+	uint32_t dirty_blocks = 256;              // in memory, then they are written
+	bool copy_offload = false;                // of zones: the device itself moves what the cleaner moves
+	std::optional<CleanerKnobs> background{}; // the cleaner works before it must, beside reads and writes
+	std::function<uint64_t()> clock{};        // ns of the device, for its pauses; none: each operation is due for a round
 };
 
 struct Counters {
 	uint64_t data_blocks = 0, node_blocks = 0, meta_blocks = 0; // written, those of the cleaner among them
 	uint64_t in_place_blocks = 0;                               // beside data_blocks
 	uint64_t moved_blocks = 0;                                  // of data, by the cleaner
+	uint64_t copied_blocks = 0;                                 // among those that were moved: by the device itself
 	uint64_t cleaned_sections = 0, checkpoints = 0, syncs = 0;
+	uint64_t background_sections = 0;                // among those that were cleaned
+	uint64_t rounds[phases] = {}, paused_rounds = 0; // of the background; for a read that came in between
 };
 
 struct Space {
@@ -69,6 +77,8 @@ public:
 
 	Counters counters();
 	Space space();
+	MainArea::States segments(uint32_t segment_blocks);
+	Phase phase(); // of the background
 
 private:
 	using Lock = std::lock_guard<std::mutex>;
@@ -118,6 +128,12 @@ private:
 	std::optional<uint32_t> victim() const;
 	void clean(uint32_t section);
 	void take_for_moving(Address at, std::set<uint32_t> &files);
+	void move_page(File &file, uint32_t block, Address at);
+	void copy_taken(std::set<uint32_t> &files);
+	void empty(uint32_t section, uint32_t first, uint32_t end);
+	void cleaned(uint32_t section);
+	void background(bool reads);
+	void round(Phase phase);
 	void save_superseded();
 
 	Options options_;
@@ -131,6 +147,13 @@ private:
 	uint32_t chain_ = 0;         // inodes since the last checkpoint
 	bool chain_unsure_ = false;  // the last inode may be on the device or not
 	bool cleaning_ = false;
+	std::vector<Address> taken_; // what the device shall copy
+	struct {
+		std::optional<uint32_t> section; // that is being emptied, from this block on
+		uint32_t block = 0;
+		uint64_t due_ns = 0;
+		bool read = false; // since it was due last
+	} background_;
 	Counters counters_;
 };
 

@@ -1,6 +1,7 @@
 // FileLayer: room for what is to be written, by moving what is alive out of sections.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include "hzfs/file_layer.hpp"
 #include "hzfs/reserve.hpp"
@@ -8,6 +9,16 @@
 namespace hz::fs {
 
 using store::block_bytes;
+
+namespace {
+
+struct Cleaning {
+	bool &flag;
+	explicit Cleaning(bool &one) : flag(one) { flag = true; }
+	~Cleaning() { flag = false; }
+};
+
+} // namespace
 
 uint64_t FileLayer::most_blocks() const
 {
@@ -36,11 +47,7 @@ bool FileLayer::make_room(const File *file)
 {
 	if (cleaning_ || has_room(file))
 		return true;
-	struct Cleaning {
-		bool &flag;
-		explicit Cleaning(bool &one) : flag(one) { flag = true; }
-		~Cleaning() { flag = false; }
-	} const cleaning(cleaning_);
+	const Cleaning cleaning(cleaning_);
 	save_superseded();
 	if (!has_room(file) && chain_)
 		checkpoint();
@@ -89,25 +96,122 @@ void FileLayer::take_for_moving(Address at, std::set<uint32_t> &files)
 	}
 	if (file.at(owner.what) != at || file.dirty.contains(owner.what))
 		return;
+	counters_.moved_blocks++;
+	if (options_.copy_offload)
+		taken_.push_back(at);
+	else
+		move_page(file, owner.what, at);
+}
+
+void FileLayer::move_page(File &file, uint32_t block, Address at)
+{
 	auto page = std::make_unique<Page>();
 	main_.read(at, page->data);
 	page->moved = true;
-	file.dirty[owner.what] = std::move(page);
+	file.dirty[block] = std::move(page);
 	dirty_like(file)++;
-	counters_.moved_blocks++;
 }
 
-void FileLayer::clean(uint32_t section)
+// Not durable before the file's sync, which flushes.
+void FileLayer::copy_taken(std::set<uint32_t> &files)
+{
+	const std::vector<Address> all = std::exchange(taken_, {});
+	for (std::span<const Address> left(all); !left.empty();) {
+		const std::span<const Address> from = left;
+		const MainArea::Row row = main_.append_copies(Temperature::cold_data, left);
+		for (uint32_t i = 0; i < row.blocks; i++) {
+			const Owner owner = main_.owner(from[i]);
+			place(*files_[owner.file], owner.what, row.from + i);
+			files_[owner.file]->unsettled.push_back(row.from + i);
+			files.insert(owner.file);
+		}
+		counters_.copied_blocks += row.blocks;
+		counters_.data_blocks += row.blocks;
+	}
+}
+
+// What is alive in these blocks of a section moves elsewhere.
+void FileLayer::empty(uint32_t section, uint32_t first, uint32_t end)
 {
 	std::set<uint32_t> files;
-	for (uint32_t block = 0; block < main_.sections()[section].written; block++)
+	taken_.clear();
+	for (uint32_t block = first; block < end; block++)
 		take_for_moving(main_.address(section, block), files);
+	copy_taken(files);
 	for (const uint32_t number : files)
 		save(*files_[number]);
+}
+
+void FileLayer::cleaned(uint32_t section)
+{
 	if (main_.sections()[section].chained)
 		checkpoint();
 	main_.reset_dead();
 	counters_.cleaned_sections++;
+}
+
+void FileLayer::clean(uint32_t section)
+{
+	empty(section, 0, main_.sections()[section].written);
+	cleaned(section);
+}
+
+Phase FileLayer::phase()
+{
+	const Lock lock(mutex_);
+	return options_.background ? phase_of(*options_.background, main_.empty(), main_.writable()) : Phase::no_gc;
+}
+
+// Before each operation: a round if one is due. A read that came meanwhile puts it off by a pause.
+void FileLayer::background(bool reads)
+{
+	if (!options_.background || cleaning_)
+		return;
+	const CleanerKnobs &knobs = *options_.background;
+	const Phase phase = phase_of(knobs, main_.empty(), main_.writable());
+	background_.read |= reads;
+	const uint64_t now_ns = options_.clock ? options_.clock() : 0;
+	if (phase == Phase::no_gc || now_ns < background_.due_ns)
+		return;
+	const bool put_off = std::exchange(background_.read, false);
+	if (put_off)
+		counters_.paused_rounds++;
+	else
+		round(phase);
+	const uint64_t pause_ns = phase == Phase::boosted ? knobs.boost_pause_ns : knobs.pause_ns;
+	background_.due_ns = (options_.clock ? options_.clock() : 0) + (options_.clock ? pause_ns : 0);
+}
+
+// The next stretch of the section that is being emptied. Where little is left, cleaning that cannot wait has it.
+void FileLayer::round(Phase phase)
+{
+	const CleanerKnobs &knobs = *options_.background;
+	const std::vector<Section> &all = main_.sections();
+	if (main_.empty() <= reserve(main_.logs()) + heats)
+		return;
+	if (background_.section && (all[*background_.section].open || background_.block >= all[*background_.section].written))
+		background_.section.reset();
+	if (!background_.section) {
+		background_.section = background_victim(knobs, phase, all, main_.section_blocks(), main_.blocks_written());
+		background_.block = 0;
+	}
+	if (!background_.section)
+		return;
+	const Cleaning cleaning(cleaning_);
+	const uint32_t section = *background_.section, first = background_.block;
+	const uint64_t window = uint64_t(knobs.window) * knobs.segment_blocks * (phase == Phase::boosted ? knobs.boost_multiple : 1);
+	background_.block = uint32_t(std::min<uint64_t>(first + window, all[section].written));
+	counters_.rounds[unsigned(phase)]++;
+	empty(section, first, background_.block);
+	main_.reset_dead();
+	if (background_.block < all[section].written)
+		return;
+	background_.section.reset();
+	if (all[section].written)
+		cleaned(section);
+	else
+		counters_.cleaned_sections++;
+	counters_.background_sections++;
 }
 
 } // namespace hz::fs

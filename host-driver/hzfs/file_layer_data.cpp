@@ -62,6 +62,7 @@ Page &FileLayer::page_of(File &file, uint32_t block, bool overwritten)
 void FileLayer::write(File &file, uint64_t offset, std::span<const std::byte> data)
 {
 	const Lock lock(mutex_);
+	background(false);
 	require_space(file, offset, data.size());
 	while (!data.empty()) {
 		if (std::accumulate(dirty_, dirty_ + heats, uint64_t(0)) >= options_.dirty_blocks)
@@ -92,6 +93,7 @@ uint32_t FileLayer::row_of(const File &file, uint32_t block, uint32_t most) cons
 size_t FileLayer::read(const File &file, uint64_t offset, std::span<std::byte> data)
 {
 	const Lock lock(mutex_);
+	background(true);
 	const size_t all = offset < file.size ? size_t(std::min<uint64_t>(data.size(), file.size - offset)) : 0;
 	store::Bytes row;
 	for (size_t done = 0; done < all;) {

@@ -96,6 +96,8 @@ void FileLayer::format(store::ZonedDevice &device)
 FileLayer::FileLayer(store::ZonedDevice &device, const Options &options)
 	: options_(options), meta_(device), main_(device, head_of(meta_, device.shape()))
 {
+	if (options_.copy_offload && !device.can_copy())
+		throw DeviceError("the cleaner is to let the device copy, and this one copies nothing by itself");
 	meta_.load_table();
 	files_.resize(meta_.most_files() + 1);
 	sequence_ = meta_.head().sequence;

@@ -21,6 +21,7 @@ constexpr uint32_t blocks_a_row = 32; // of one command
 void FileLayer::sync(File &file)
 {
 	const Lock lock(mutex_);
+	background(false);
 	save(file);
 }
 
@@ -36,7 +37,9 @@ void FileLayer::sync_all()
 void FileLayer::save(File &file)
 {
 	overwrite(file);
-	if (file.name.empty() ? file.dirty.empty() : file.dirty.empty() && !file.changed)
+	if (file.name.empty() && file.dirty.empty())
+		return release_superseded(file);
+	if (file.dirty.empty() && !file.changed)
 		return;
 	if (!make_room(&file))
 		throw store::NoSpace("no section can be emptied any more");

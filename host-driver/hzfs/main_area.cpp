@@ -79,28 +79,35 @@ void MainArea::ask_again(Log &log)
 
 void MainArea::put(uint32_t section, std::span<const std::byte> data, Safety safety)
 {
-	Section &one = sections_[section];
+	const Section &one = sections_[section];
 	if (zoned_)
 		device_.write(section, one.written, data, safety);
 	else
 		device_.write_plain(first_ + uint64_t(section) * blocks_ + one.written, data, safety);
-	const uint32_t before = one.written, blocks = uint32_t(data.size() / block_bytes);
+	note_written(section, uint32_t(data.size() / block_bytes), safety == Safety::durable);
+}
+
+void MainArea::note_written(uint32_t section, uint32_t blocks, bool durable)
+{
+	Section &one = sections_[section];
+	const uint32_t before = one.written;
 	one.written += blocks;
-	if (safety == Safety::durable && (zoned_ || one.durable == before))
+	if (durable && (zoned_ || one.durable == before))
 		one.durable = one.written;
 	clock_ += blocks;
 	one.touched = clock_;
 }
 
-MainArea::Row MainArea::append(Temperature temperature, std::span<const std::byte> &data, Safety safety)
+// What fits of so many blocks into the log's section.
+template <typename Put> MainArea::Row MainArea::put_row(Temperature temperature, size_t wanted, Put put)
 {
 	Log &to = log(temperature);
 	if (to.section == no_section)
 		open(to);
 	const uint32_t section = to.section, block = sections_[section].written;
-	const uint32_t blocks = std::min<uint32_t>(blocks_ - block, uint32_t(data.size() / block_bytes));
+	const uint32_t blocks = std::min<uint32_t>(blocks_ - block, uint32_t(wanted));
 	try {
-		put(section, data.first(blocks * block_bytes), safety);
+		put(section, blocks);
 	} catch (const store::DeviceError &) {
 		ask_again(to);
 		throw;
@@ -108,8 +115,47 @@ MainArea::Row MainArea::append(Temperature temperature, std::span<const std::byt
 	sections_[section].chained |= temperature == Temperature::hot_node;
 	if (sections_[section].written == blocks_)
 		close(to);
-	data = data.subspan(blocks * block_bytes);
 	return {address(section, block), blocks};
+}
+
+MainArea::Row MainArea::append(Temperature temperature, std::span<const std::byte> &data, Safety safety)
+{
+	const Row row = put_row(temperature, data.size() / block_bytes,
+				[&](uint32_t section, uint32_t blocks) { put(section, data.first(blocks * block_bytes), safety); });
+	data = data.subspan(row.blocks * block_bytes);
+	return row;
+}
+
+MainArea::Row MainArea::append_copies(Temperature temperature, std::span<const Address> &from)
+{
+	const Row row = put_row(temperature, from.size(), [&](uint32_t section, uint32_t blocks) {
+		std::vector<store::CopySource> extents;
+		for (const Address at : from.first(blocks)) {
+			const uint32_t source = section_of(at), block = block_of(at);
+			if (!extents.empty() && extents.back().zone == source && extents.back().block + extents.back().blocks == block)
+				extents.back().blocks++;
+			else
+				extents.push_back({source, block, 1});
+		}
+		device_.copy(section, sections_[section].written, extents);
+		note_written(section, blocks, false);
+	});
+	from = from.subspan(row.blocks);
+	return row;
+}
+
+MainArea::States MainArea::states(uint32_t segment_blocks) const
+{
+	States all;
+	for (uint32_t section = 0; section < sections_.size(); section++)
+		for (uint32_t first = 0; first < blocks_; first += segment_blocks) {
+			const uint32_t end = std::min({first + segment_blocks, blocks_, sections_[section].written});
+			uint32_t alive = 0;
+			for (uint32_t block = first; block < end; block++)
+				alive += owners_[address(section, block) - 1].file != 0;
+			(end <= first ? all.free : alive < end - first ? all.dirty : all.valid)++;
+		}
+	return all;
 }
 
 void MainArea::overwrite(Address at, std::span<const std::byte> block)

@@ -54,6 +54,8 @@ public:
 		uint32_t blocks;
 	};
 	Row append(Temperature temperature, std::span<const std::byte> &data, store::Safety safety);
+	// The same with blocks that the device has, which it copies itself.
+	Row append_copies(Temperature temperature, std::span<const Address> &from);
 	// Durably in its place, of a block device.
 	void overwrite(Address at, std::span<const std::byte> block);
 	bool in_place() const { return !zoned_; }
@@ -72,6 +74,12 @@ public:
 	// Resets what is wholly dead.
 	void reset_dead();
 
+	// Stretches of so many blocks by what is in them: nothing; something dead; nothing dead.
+	struct States {
+		uint32_t free = 0, dirty = 0, valid = 0;
+	};
+	States states(uint32_t segment_blocks) const;
+
 	// While what is there is found again: how many blocks of a section may hold something.
 	uint32_t limit(uint32_t section) const { return sections_[section].written; }
 	// A block that a file claims; throws Damaged if nothing was written there, or another one has it.
@@ -89,6 +97,8 @@ private:
 	void open(Log &log);
 	void close(Log &log);
 	void put(uint32_t section, std::span<const std::byte> data, store::Safety safety);
+	template <typename Put> Row put_row(Temperature temperature, size_t wanted, Put put);
+	void note_written(uint32_t section, uint32_t blocks, bool durable);
 	void ask_again(Log &log);
 	void count();
 	unsigned log_after_mount(uint32_t section) const;

@@ -44,6 +44,12 @@ struct ZoneState {
 	bool writable = false; // false: dead; what was written may still be read
 };
 
+// Blocks of a zone in a row.
+struct CopySource {
+	uint32_t zone = 0;
+	uint64_t block = 0, blocks = 0;
+};
+
 class ZonedDevice {
 public:
 	virtual ~ZonedDevice() = default;
@@ -53,6 +59,14 @@ public:
 	virtual void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
 	virtual void read(uint32_t zone, uint64_t block, std::span<std::byte> data) = 0;
 	virtual void reset(uint32_t zone) = 0;
+	// Of zones: the device copies them itself, to the zone's write pointer, which `block` must be; durable after a flush. A device that
+	// cannot refuses all.
+	virtual bool can_copy() const { return false; }
+	virtual void copy(uint32_t zone, uint64_t block, std::span<const CopySource> from)
+	{
+		(void)zone, (void)block, (void)from;
+		throw DeviceError("the device copies nothing by itself");
+	}
 	// Each block is written as a whole or not at all when the power goes, a row of them in any order.
 	virtual void write_plain(uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
 	virtual void read_plain(uint64_t block, std::span<std::byte> data) = 0;

@@ -17,9 +17,18 @@ struct Bed {
 	Options options;
 };
 
+// Always at work, a small stretch at a time.
+inline constexpr CleanerKnobs eager = {.no_gc = 1.0, .boost = 0.4, .valid = 0.95, .window = 1, .segment_blocks = 4};
+
 inline const Bed beds[] = {
 	{"zones", {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16}, {.checkpoint_every = 12, .dirty_blocks = 12}},
 	{"few_zones", {.zones = 8, .capacity = 44, .max_active = 4, .plain = 8}, {.checkpoint_every = 16, .dirty_blocks = 20}},
+	{"zones_background",
+	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
+	 {.checkpoint_every = 12, .dirty_blocks = 12, .background = eager}},
+	{"zones_copies",
+	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
+	 {.checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager}},
 	{"block", {.plain = 244}, {.checkpoint_every = 12, .dirty_blocks = 12}},
 	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
 };

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "devices.hpp"
@@ -273,6 +274,13 @@ Outcome cut_at(const Bed &bed, uint64_t step, unsigned seed, uint64_t kept, int 
 	return outcome;
 }
 
+// HARTZONE_CUTS: so many for each bed and seed, in a longer form of the test.
+int cuts_a_seed()
+{
+	const char *const asked = std::getenv("HARTZONE_CUTS");
+	return asked ? std::atoi(asked) : 20;
+}
+
 class Cut : public testing::TestWithParam<Bed> {};
 
 TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
@@ -281,7 +289,7 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 	for (unsigned seed = 1; seed <= 4; seed++) {
 		const Outcome whole = cut_at(GetParam(), UINT64_MAX, seed, 0);
 		std::mt19937 random(seed);
-		for (int i = 0; i < 20; i++) {
+		for (int i = 0; i < cuts_a_seed(); i++) {
 			const uint64_t step = random() % (whole.steps + 1);
 			Outcome outcome;
 			ASSERT_NO_FATAL_FAILURE(outcome = cut_at(GetParam(), step, seed, random() % 3))
@@ -289,11 +297,15 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 			all.cleaned_sections += outcome.counters.cleaned_sections;
 			all.in_place_blocks += outcome.counters.in_place_blocks;
 			all.checkpoints += outcome.counters.checkpoints;
+			all.copied_blocks += outcome.counters.copied_blocks;
+			all.background_sections += outcome.counters.background_sections;
 		}
 	}
 	EXPECT_GT(all.cleaned_sections, 20u) << "the cleaner is part of this";
 	EXPECT_GT(all.checkpoints, 200u);
 	EXPECT_EQ(all.in_place_blocks > 0, GetParam().options.in_place);
+	EXPECT_EQ(all.copied_blocks > 0, GetParam().options.copy_offload);
+	EXPECT_EQ(all.background_sections > 0, GetParam().options.background.has_value());
 }
 
 TEST_P(Cut, AtEveryStepOfAShortLife)

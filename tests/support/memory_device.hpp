@@ -51,6 +51,19 @@ public:
 		std::copy_n(zone[at].data.begin() + ptrdiff_t(block * block_bytes), data.size(), data.begin());
 	}
 
+	bool can_copy() const override { return true; }
+	void copy(uint32_t at, uint64_t block, std::span<const CopySource> from) override
+	{
+		Bytes data;
+		for (const CopySource &one : from) {
+			Bytes part(one.blocks * block_bytes);
+			read(one.zone, one.block, part);
+			data.insert(data.end(), part.begin(), part.end());
+		}
+		write(at, block, data, Safety::until_flush);
+		copies++;
+	}
+
 	void reset(uint32_t at) override
 	{
 		require(zone[at].writable, "the zone is read only");
@@ -116,7 +129,7 @@ public:
 	std::vector<Zone> zone;
 	Bytes plain;                                 // as it is read
 	uint64_t steps_left = UINT64_MAX, steps = 0; // blocks written, resets and flushes until the power is gone
-	uint64_t resets = 0, blocks_written = 0;
+	uint64_t resets = 0, blocks_written = 0, copies = 0;
 
 private:
 	static void require(bool holds, const char *sentence)

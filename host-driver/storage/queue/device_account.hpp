@@ -12,9 +12,10 @@
 
 namespace hz::store {
 
-enum class Command : uint8_t { read, write, durable_write, flush, reset, deallocate };
-inline constexpr size_t commands = 6;
-inline constexpr std::array<std::string_view, commands> command_names = {"read", "write", "durable write", "flush", "reset", "deallocate"};
+enum class Command : uint8_t { read, write, durable_write, flush, reset, deallocate, copy };
+inline constexpr size_t commands = 7;
+inline constexpr std::array<std::string_view, commands> command_names = {"read",  "write",      "durable write", "flush",
+									 "reset", "deallocate", "copy"};
 
 struct CommandAccount {
 	uint64_t bytes = 0;

@@ -48,6 +48,7 @@ HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trac
 	protection_ = info.durable_writes;
 	transfer_bytes_ = std::min<uint64_t>(most_transfer, info.max_transfer_sectors * block_bytes);
 	zoned_ = info.zoned;
+	copies_ = controller.machine().config().copies;
 	if (!zoned_) {
 		shape_.plain = info.size_sectors;
 		return;
@@ -75,7 +76,7 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 	if (compute_)
 		compute_->after_command();
 	CommandAccount &one = account_.of[size_t(command)];
-	one.bytes += command == Command::deallocate ? record.bytes : std::max(out.size(), in.size());
+	one.bytes += command == Command::deallocate || command == Command::copy ? record.bytes : std::max(out.size(), in.size());
 	one.latency.add(c.latency_ns());
 	if (!account_.end_ns)
 		account_.begin_ns = c.arrival_ns;
@@ -193,6 +194,37 @@ void HartzoneDevice::deallocate(uint64_t block, uint64_t blocks)
 void HartzoneDevice::reset(uint32_t zone)
 {
 	run(Command::reset, QueuePair::zone_send(start_of(zone), NVME_ZSA_RESET), {.op = trace::Op::reset, .zoned = true, .zone = zone});
+}
+
+// As many commands as their limit of blocks asks for.
+void HartzoneDevice::copy(uint32_t zone, uint64_t block, std::span<const CopySource> from)
+{
+	std::vector<nvme_copy_range> ranges;
+	uint64_t blocks = 0;
+	const auto send = [&] {
+		trace::Record record = spot(zone, block).record;
+		record.bytes = blocks * block_bytes;
+		run(Command::copy, QueuePair::copy(start_of(zone) + block, uint32_t(ranges.size()), false), record,
+		    std::as_bytes(std::span(ranges)));
+		block += blocks;
+		blocks = 0;
+		ranges.clear();
+	};
+	for (const CopySource &one : from)
+		for (uint64_t done = 0; done < one.blocks;) {
+			const uint64_t part = std::min<uint64_t>(one.blocks - done, HZ_COPY_SECTORS - blocks);
+			nvme_copy_range range{};
+			range.slba = start_of(one.zone) + one.block + done;
+			range.nlb = uint16_t(part - 1);
+			range.eilbrt = uint32_t(range.slba);
+			ranges.push_back(range);
+			done += part;
+			blocks += part;
+			if (blocks == HZ_COPY_SECTORS || ranges.size() == HZ_COPY_RANGES)
+				send();
+		}
+	if (blocks)
+		send();
 }
 
 void HartzoneDevice::flush() { run(Command::flush, QueuePair::flush(), {.op = trace::Op::flush}); }

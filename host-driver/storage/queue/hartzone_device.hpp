@@ -30,6 +30,9 @@ public:
 	void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) override;
 	void read(uint32_t zone, uint64_t block, std::span<std::byte> data) override;
 	void reset(uint32_t zone) override;
+	// Not while commands are recorded: a trace has no word for it.
+	bool can_copy() const override { return zoned_ && copies_ && !trace_; }
+	void copy(uint32_t zone, uint64_t block, std::span<const CopySource> from) override;
 	void write_plain(uint64_t block, std::span<const std::byte> data, Safety safety) override;
 	void read_plain(uint64_t block, std::span<std::byte> data) override;
 	void deallocate(uint64_t block, uint64_t blocks) override;
@@ -39,6 +42,8 @@ public:
 	DeviceAccount take_account();
 	// Of all commands with their times: two runs of the same digest had the same.
 	std::string digest() const { return digest_.text(); }
+	// When the next command arrives, if it follows at once.
+	uint64_t now_ns() const { return queue_->next_arrival_ns(); }
 	// Lives as long as the device is used. Without one the program's own work takes no device time.
 	void set_compute(HostCompute *compute) { compute_ = compute; }
 
@@ -62,6 +67,7 @@ private:
 	DeviceShape shape_;
 	bool zoned_ = false;
 	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
+	bool copies_ = false;
 	bool protection_ = false; // the device takes durable writes
 	DeviceAccount account_;
 	res::Digest digest_;
