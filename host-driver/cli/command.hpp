@@ -11,6 +11,7 @@ void add_fio(CLI::App &app);
 void add_image(CLI::App &app);
 void add_info(CLI::App &app);
 void add_nvme(CLI::App &app);
+void add_files(CLI::App &app);
 void add_rocksdb(CLI::App &app);
 void add_run(CLI::App &app);
 void add_serve(CLI::App &app);

@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 	hz::cli::add_nvme(app);
 	hz::cli::add_serve(app);
 	hz::cli::add_fio(app);
+	hz::cli::add_files(app);
 	hz::cli::add_rocksdb(app);
 	hz::cli::add_sqlite(app);
 	hz::catch_interrupts();

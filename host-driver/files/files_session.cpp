@@ -1,0 +1,74 @@
+// FilesSession: one thread and one command at a time, so under the virtual clock the same each time.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "files/files_session.hpp"
+
+#include <cstdio>
+
+#include "files/job.hpp"
+#include "results/run_facts.hpp"
+#include "session/error.hpp"
+#include "session/machine.hpp"
+
+namespace hz::files {
+
+namespace {
+
+using nlohmann::json;
+
+json json_of(const fs::Counters &counters, const fs::Space &space)
+{
+	return {{"data_blocks", counters.data_blocks},
+		{"node_blocks", counters.node_blocks},
+		{"meta_blocks", counters.meta_blocks},
+		{"in_place_blocks", counters.in_place_blocks},
+		{"moved_blocks", counters.moved_blocks},
+		{"copied_blocks", counters.copied_blocks},
+		{"cleaned_sections", counters.cleaned_sections},
+		{"background_sections", counters.background_sections},
+		{"rounds", {{"normal", counters.rounds[1]}, {"boosted", counters.rounds[2]}, {"paused", counters.paused_rounds}}},
+		{"checkpoints", counters.checkpoints},
+		{"syncs", counters.syncs},
+		{"used_blocks", space.used},
+		{"total_blocks", space.total}};
+}
+
+} // namespace
+
+void run(Controller &controller, const FilesOptions &options)
+{
+	store::HartzoneDevice device(controller, nullptr);
+	if (!fs::FileLayer::is_blank(device))
+		throw Error("the device is not empty: give another --image, or none");
+	fs::FileLayer::format(device);
+	fs::FileLayer layer(device, {.in_place = options.in_place,
+				     .copy_offload = options.copy_offload,
+				     .background = options.cleaner,
+				     .clock = [&device] { return device.now_ns(); }});
+	device.take_account();
+	controller.reset_stats();
+	json result = Job(device, layer, options).run();
+	const store::DeviceAccount account = device.take_account();
+	const hz_log_ftl ftl = controller.log_ftl();
+	const hz_log_flash flash = controller.log_flash();
+	uint64_t programmed = 0;
+	for (const uint64_t sectors : flash.program_sectors)
+		programmed += sectors;
+	std::printf("%s", store::table_of(account).c_str());
+	layer.sync_all();
+	if (options.out.empty())
+		return;
+	res::write_result({{"schema", "hartzone-files-1"},
+			   {"job", options.job},
+			   {"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
+			   {"seed", options.seed},
+			   {"result", result},
+			   {"files", json_of(layer.counters(), layer.space())},
+			   {"device", store::json_of(account)},
+			   {"host_write_bytes", ftl.host_write_sectors * store::block_bytes},
+			   {"programmed_bytes", programmed * store::block_bytes},
+			   {"slc_bytes", ftl.slc_sectors * store::block_bytes},
+			   {"digest", device.digest()}},
+			  options.out + "/files.json");
+}
+
+} // namespace hz::files

@@ -1,0 +1,66 @@
+"""The files command on the emulated device: its jobs, what they report, and that a run is the same each time."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+MISSING = device_problem()
+DRIVER = os.environ.get("HARTZONE_DRIVER", "")
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Files(unittest.TestCase):
+    def called(self, *words, code=0):
+        with tempfile.TemporaryDirectory(prefix="hz-files-") as folder:
+            run = subprocess.run([DRIVER, "files", *map(str, words), "--out", folder], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+            if code:
+                self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                return run.stderr
+            return json.loads((pathlib.Path(folder) / "files.json").read_text())
+
+    def test_updates_go_to_the_log_or_in_place(self):
+        log = self.called("--device", "small-mixed", "update", "--count", 40)
+        self.assertEqual((log["files"]["syncs"], log["files"]["in_place_blocks"]), (41, 0))
+        self.assertEqual(log["result"]["updates"], 40)
+        place = self.called("--device", "small-legacy", "update", "--count", 40, "--in-place")
+        self.assertEqual(place["files"]["in_place_blocks"], 40)
+        self.assertLess(place["result"]["latency_ns"]["p50"], log["result"]["latency_ns"]["p50"], "one block instead of two")
+        again = self.called("--device", "small-mixed", "update", "--count", 40)
+        self.assertEqual(again["digest"], log["digest"])
+        other = self.called("--device", "small-legacy", "update", "--count", 40, "--in-place", "--seed", 2)
+        self.assertNotEqual(other["digest"], place["digest"])
+
+    def test_a_device_is_fragmented_and_cleaned(self):
+        words = ("--device", "conzone-f2fs", "fragment", "--count", 4, "--small-files", 64)
+        knobs = "gc_no_zoned_gc_percent=100,gc_boost_zoned_gc_percent=0,segment=64KiB,pause=0"
+        plain, cleaned, copied = self.called(*words), self.called(*words, "--cleaner", knobs), self.called(*words, "--cleaner", knobs, "--copy-offload")
+        for found in (plain, cleaned, copied):
+            self.assertEqual(len(found["result"]["iterations"]), 4)
+            self.assertGreater(min(i["write_mib_s"] for i in found["result"]["iterations"]), 10)
+        self.assertEqual((plain["files"]["moved_blocks"], plain["result"]["iterations"][-1]["phase"]), (0, "no_gc"))
+        self.assertGreater(cleaned["files"]["moved_blocks"], 0)
+        self.assertEqual(cleaned["device"]["copy"]["count"], 0)
+        self.assertGreater(cleaned["files"]["rounds"]["normal"], 0)
+        self.assertGreater(cleaned["files"]["rounds"]["paused"], 0, "each iteration reads")
+        self.assertEqual(copied["files"]["copied_blocks"], copied["files"]["moved_blocks"])
+        self.assertGreater(copied["device"]["copy"]["count"], 0)
+        self.assertLess(copied["device"]["read"]["bytes"], cleaned["device"]["read"]["bytes"], "what moves does not come to the host")
+
+    def test_what_cannot_be_had(self):
+        self.assertIn("copies nothing by itself", self.called("--device", "small-legacy", "update", "--copy-offload", code=1))
+        self.assertIn("hzfs keeps its checkpoints in conventional zones", self.called("--device", "small", "update", code=1))
+        for knobs in ("", "nosuch=1", "on,off", "gc_valid_thresh_ratio=101", "segment=1", "pause=5 minutes", "migration_window_granularity=0"):
+            self.called("--device", "small-mixed", "update", "--cleaner", knobs, code=2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
