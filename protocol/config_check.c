@@ -180,6 +180,9 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (shape.zone_size_sectors > HZ_MAX_LBAS / ((uint64_t)shape.zones + shape.backing_zones))
 		return broken(out, "zone_size_sectors", shape.zone_size_sectors,
 			      "keep the namespace (zones and backing superblocks * zone_size_sectors) below 2^32 - 2^22 sectors");
+	if (cfg->in_place_sectors && (shape.patch_sectors || shape.conventional_zones == shape.zones))
+		return broken(out, "in_place_sectors", cfg->in_place_sectors,
+			      "be 0 when zones are larger than a superblock, or none is sequential");
 	if (cfg->max_open && cfg->max_active && cfg->max_open > cfg->max_active)
 		return broken_limit(out, "max_open", cfg->max_open, "be at most max_active ", cfg->max_active);
 	return true;

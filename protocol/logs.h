@@ -1,4 +1,4 @@
-/* Vendor log pages (NVMe Get Log Page, LID C0h…C3h): every figure of result.json that the device measured. Little-endian. */
+/* Vendor log pages (NVMe Get Log Page, LID C0h…C4h): every figure of result.json that the device measured. Little-endian. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_LOGS_H
 #define HZ_PROTOCOL_LOGS_H
@@ -7,10 +7,11 @@
 #include "thread_logs.h"
 
 enum hz_log_id {
-	HZ_LOG_HARTS = 0xc0, /* struct hz_log_harts */
-	HZ_LOG_FLASH = 0xc1, /* struct hz_log_flash */
-	HZ_LOG_LOCKS = 0xc2, /* struct hz_log_locks + entries */
-	HZ_LOG_FTL = 0xc3,   /* struct hz_log_ftl */
+	HZ_LOG_HARTS = 0xc0,    /* struct hz_log_harts */
+	HZ_LOG_FLASH = 0xc1,    /* struct hz_log_flash */
+	HZ_LOG_LOCKS = 0xc2,    /* struct hz_log_locks + entries */
+	HZ_LOG_FTL = 0xc3,      /* struct hz_log_ftl */
+	HZ_LOG_IN_PLACE = 0xc4, /* struct hz_log_in_place */
 };
 enum hz_role { HZ_ROLE_HIL = 1, HZ_ROLE_TSU = 2, HZ_ROLE_WORKER = 4 }; /* bits */
 
@@ -75,6 +76,16 @@ struct hz_log_ftl {
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */
 	uint64_t deallocated_sectors;                           /* conventional sectors that a deallocation took out of the map */
 	uint64_t copied_sectors;                                /* by Copy, inside the device */
+	/* Sequential zones: sectors written in place; such writes that the budget refused; zones that moved and took them along; sectors that
+	 * came along. */
+	uint64_t in_place_sectors, in_place_refusals, update_folds, folded_updates;
+};
+
+/* Writes in place: how many sectors may be there at a time, how many are now; the counters of hz_log_ftl. */
+struct hz_log_in_place {
+	uint32_t version, reserved;
+	uint64_t budget_sectors, used_sectors;
+	uint64_t written_sectors, refused_writes, folds, folded_sectors;
 };
 
 #endif

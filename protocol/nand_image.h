@@ -1,5 +1,5 @@
 /* Layout of ivshmem #1, the NAND: header, block table, OOB record of every sector, then page data (timing-only: of SLC blocks only) and,
- * where there is protection information, the tuples of sectors of kind DATA. All but data and tuples is there twice, copies far apart, with checksums. A sparse file that survives power cuts.
+ * where there is protection information, the tuples of sectors of kinds DATA and UPDATE. All but data and tuples is there twice, copies far apart, with checksums. A sparse file that survives power cuts.
  *
  * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
  * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
@@ -79,7 +79,8 @@ enum hz_oob_kind {
 	HZ_OOB_ZONE_TABLE = 3,
 	HZ_OOB_MAP = 4,
 	HZ_OOB_CHECKPOINT = 5,
-	HZ_OOB_TRIM = 6, /* bits of deallocated LBAs */
+	HZ_OOB_TRIM = 6,   /* bits of deallocated LBAs */
+	HZ_OOB_UPDATE = 7, /* a sector of a sequential zone, written in place */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {

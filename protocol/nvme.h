@@ -121,6 +121,7 @@ enum nvme_status {
 	NVME_APPLICATION_CHECK = 0x283,
 	NVME_REFERENCE_CHECK = 0x284,
 	NVME_COMPARE_FAILURE = 0x285,
+	NVME_HZ_IN_PLACE_BUDGET = 0x7c0, /* vendor: no more sectors may be written in place before some are folded or their zones reset */
 	NVME_DNR = 0x4000,
 };
 
@@ -171,6 +172,8 @@ enum nvme_queue_flags {
 #define NVME_RW_DEAC (1u << 25)    /* write zeroes: deallocate where that can be done */
 enum { NVME_RW_PRCHK_SHIFT = 26 };
 #define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Copy, Write Zeroes: durable when it ends, where the device protects writes */
+#define NVME_RW_IN_PLACE \
+	4u /* vendor: CDW3 of Write: may lie before the write pointer of a sequential zone, where the device has room for it */
 
 /* Dataset Management. */
 #define NVME_DSM_DEALLOCATE 4u /* CDW11: AD; what else is there are hints */
@@ -341,9 +344,11 @@ HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, vs, 3072);
-enum nvme_hz_vs { NVME_HZ_VS_PROTECTION = 0, NVME_HZ_VS_COPY = 1 }; /* bytes of the vendor's bytes: nvme_hz_protection, nvme_hz_copy */
-enum nvme_hz_copy { NVME_HZ_COPY_APPENDS = 1 };                     /* NVME_COPY_APPEND is honoured; else it is refused */
-enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 };             /* NVME_RW_DURABLE is honoured; else it is refused */
+/* Bytes of the vendor's bytes: nvme_hz_protection, nvme_hz_copy, nvme_hz_in_place. */
+enum nvme_hz_vs { NVME_HZ_VS_PROTECTION = 0, NVME_HZ_VS_COPY = 1, NVME_HZ_VS_IN_PLACE = 2 };
+enum nvme_hz_copy { NVME_HZ_COPY_APPENDS = 1 };         /* NVME_COPY_APPEND is honoured; else it is refused */
+enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is honoured; else it is refused */
+enum nvme_hz_in_place { NVME_HZ_IN_PLACE_WRITES = 1 };  /* NVME_RW_IN_PLACE is honoured; else it is refused */
 enum {
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,

@@ -4,8 +4,8 @@
 
 #include "keep_size.h"
 
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, and the tables, in all their
- * copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
+/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, what was written in place, and the tables, in
+ * all their copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
  * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
 static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
@@ -17,7 +17,8 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t of_zones = cfg->l2p_kind == HZ_L2P_KIND_ZONE ? hz_zone_map_pages(shape) + HZ_ZONE_LOG_PAGES + 1 : 0;
 	uint64_t trims = shape->trim_pages ? shape->trim_pages + cfg->slc_program_sectors : 0;
 
-	return zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map + of_zones + trims;
+	return cfg->in_place_sectors + zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map +
+	       of_zones + trims;
 }
 
 /* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes

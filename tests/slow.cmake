@@ -6,6 +6,7 @@
 set(HZ_SLOW_ftl_conventional_test "*/ConventionalProperty.*:ConventionalFaults.*:*/ConventionalLayoutFaults.*:ConventionalWaf.*")
 set(HZ_SLOW_ftl_mount_test "*")
 set(HZ_SLOW_ftl_powercut_test "*")
+set(HZ_SLOW_ftl_update_test "*.PowerCutsAtEveryOperation*:*.ChainsOfPowerCuts*")
 set(HZ_SLOW_ftl_refresh_test "*.PowerMayGo*:RefreshConventional.*")
 set(HZ_SLOW_ftl_test "*/PatchProperty.*:*/Property.*:*/SmallestSlc.*:PatchFaults.*:Faults.*:*/MapFaults.*")
 set(HZ_SLOW_ftl_threads_test "*")

@@ -20,6 +20,7 @@
 #include "zone/park.h"
 #include "zone/pump.h"
 #include "zone/read.h"
+#include "zone/update_write.h"
 #include "zone/zone_ops.h"
 
 enum { PIECE = 64 /* zones looked at in one event */ };
@@ -40,6 +41,10 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 	}
 	if (zone_op_goes_on(self, req))
 		return;
+	if (req->op == FTL_UPDATE && !io_of(req)->has_turn) {
+		update_abandon(self, req);
+		return;
+	}
 	if (req->op == FTL_FLUSH)
 		flush_abandon(self, req);
 	if (io_of(req)->has_turn)
@@ -55,6 +60,7 @@ static void tell(struct ftl_worker *self, uint32_t life)
 	io_resume_all(&self->fetches->waiting);
 	io_resume_all(&self->reads->waiting);
 	io_resume_all(&self->copies->waiting);
+	io_resume_all(&self->updates->waiting);
 }
 
 static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)

@@ -201,6 +201,8 @@ const char *whole_check(struct ftl *ftl)
 	if (!error)
 		error = conv_check(ftl);
 	if (!error)
+		error = updates_check(ftl);
+	if (!error)
 		error = check_slc(ftl);
 	if (!error)
 		error = check_superblocks(ftl, ftl->superblocks, false);

@@ -20,6 +20,7 @@
 #include "worker.h"
 #include "zone/pump.h"
 #include "zone/trim_save.h"
+#include "zone/updates.h"
 #include "zone/zone_changes.h"
 
 static void facts_init(struct ftl *ftl)
@@ -46,6 +47,7 @@ static void facts_init(struct ftl *ftl)
 
 static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena, &zone_owner); }
 
+/* clang-format off */
 static const struct {
 	const char *name; /* in the ledger of memory */
 	void (*init)(struct ftl *ftl, struct arena *arena);
@@ -63,12 +65,14 @@ static const struct {
 	{ "zones", zone_changes_init },
 	{ "zones", zone_table_init },
 	{ "places", trim_saver_init },
+	{ "zones", updates_init },
 	{ "zones", relocator_init },
 	{ "zones", refresh_init },
 	{ "conventional zones", conv_init },
 	{ "workers", rest_init },
 	{ "workers", workers_init },
 };
+/* clang-format on */
 
 /* From the lowest module up: each finds those that it uses. */
 static void modules_init(struct ftl *ftl, struct arena *arena)
@@ -132,6 +136,8 @@ void ftl_published(struct ftl *ftl, struct hz_log_ftl *out)
 	}
 	out->version = 1;
 }
+
+uint64_t ftl_in_place_sectors(const struct ftl *ftl) { return lt_load(&ftl->updates->used); }
 
 void ftl_report(struct ftl *ftl, struct hz_log_ftl *out)
 {

@@ -44,6 +44,8 @@ void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req);
  * so by an event reads the sum. */
 void ftl_publish(struct ftl *ftl);
 void ftl_published(struct ftl *ftl, struct hz_log_ftl *out);
+/* Any hart: sectors that are written in place now (zone/updates.h). */
+uint64_t ftl_in_place_sectors(const struct ftl *ftl);
 /* Both at once, with the worker harts idle or stopped. */
 void ftl_report(struct ftl *ftl, struct hz_log_ftl *out);
 /* Whole-state check with harts idle: NULL or one sentence that names the broken invariant. Tests and end of run. */

@@ -32,8 +32,11 @@ static void survey_note(const struct survey *survey, uint64_t lba, bool found)
 
 static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
-	for (uint32_t o = 0; o < zone->ext.wp; o++)
-		survey_note(survey, zone->ext.start + o, readable(ftl, extent_where(&zone->ext, o)));
+	for (uint32_t o = 0; o < zone->ext.wp; o++) {
+		ppa_t updated = updates_peek(ftl, zone->ext.start + o);
+
+		survey_note(survey, zone->ext.start + o, readable(ftl, updated != PPA_NONE ? updated : extent_where(&zone->ext, o)));
+	}
 }
 
 static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct survey *survey)

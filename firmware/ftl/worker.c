@@ -14,6 +14,7 @@
 #include "rest.h"
 #include "zone/flush.h"
 #include "zone/read.h"
+#include "zone/update_write.h"
 #include "zone/write.h"
 #include "zone/zone_ops.h"
 
@@ -44,6 +45,7 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_WRITE:
 	case FTL_APPEND:
 	case FTL_WRITE_ZEROES: run_write(self, req); break;
+	case FTL_UPDATE: update_run(self, req); break;
 	case FTL_DEALLOCATE: conv_deallocate_run(self, req); break;
 	case FTL_COPY:
 	case FTL_COPY_APPEND: copy_run(self, req); break;
@@ -79,5 +81,6 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 		flush_init(worker, arena);
 		l2p_fetches_init(worker, arena);
 		copies_init(worker, arena);
+		update_pool_init(worker, arena);
 	}
 }

@@ -130,6 +130,7 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 		.plp_mode = hil->cfg->plp_mode,
 		.protection = hil->cfg->protection,
 		.copies = hil->cfg->copies,
+		.in_place = hil->cfg->in_place_sectors,
 	};
 	struct queue_group_base base = { .cfg = hil->cfg,
 					 .device = &hil->device,

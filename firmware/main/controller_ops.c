@@ -37,6 +37,8 @@ static void ops_publish(void *ctx)
 
 static void ops_flash_published(void *ctx, struct hz_log_flash *out) { tsu_published(((struct device *)ctx)->tsu, out); }
 
+static uint64_t ops_in_place(void *ctx) { return ftl_in_place_sectors(((struct device *)ctx)->ftl); }
+
 static void ops_ftl_published(void *ctx, struct hz_log_ftl *out) { ftl_published(((struct device *)ctx)->ftl, out); }
 
 void controller_ops_init(struct controller_ops *ops, struct device *device)
@@ -53,5 +55,6 @@ void controller_ops_init(struct controller_ops *ops, struct device *device)
 		.publish = ops_publish,
 		.flash_published = ops_flash_published,
 		.ftl_published = ops_ftl_published,
+		.in_place = ops_in_place,
 	};
 }

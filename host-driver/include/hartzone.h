@@ -20,8 +20,10 @@ extern "C" {
 
 enum { HARTZONE_ERROR = -1, HARTZONE_BLOCK_BYTES = 4096, HARTZONE_ANY_QUEUE = 0 };
 enum hartzone_flags {
-	HARTZONE_FUA = 1,        /* force unit access: the write is durable when it ends */
-	HARTZONE_DURABLE = 2,    /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
+	HARTZONE_FUA = 1,     /* force unit access: the write is durable when it ends */
+	HARTZONE_DURABLE = 2, /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
+	HARTZONE_IN_PLACE =
+		8, /* of writes only: they may lie before the write pointer of a sequential zone; refused (0x002) where in_place is 0 */
 	HARTZONE_DEALLOCATE = 4, /* of hartzone_write_zeroes only: outside of sequential zones the blocks take no place any more */
 };
 
@@ -50,6 +52,7 @@ struct hartzone_info {
 	/* 1: end-to-end data protection (`protection: type1`): every block is written with its CRC and its number, which are checked on its way
 	 * and when it is read. Wrong data are answered with 0x282 (guard) or 0x284 (another block's); nothing has to be done for it. */
 	uint32_t protection;
+	uint64_t in_place; /* blocks of sequential zones that may be written again at a time; 0: none, HARTZONE_IN_PLACE is refused */
 };
 
 enum hartzone_zone_state {
@@ -85,6 +88,15 @@ int hartzone_close(hartzone_device *device);
 void hartzone_kill(hartzone_device *device);
 
 int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
+
+/* Writes in place (HARTZONE_IN_PLACE). They go to SLC and are durable when they end; each block that has been written so counts, until its
+ * zone is reset or has been folded: finished ones are, and full ones when little is left. A write that needs more than is left ends with
+ * 0x7c0, and has changed nothing. In blocks: */
+struct hartzone_in_place {
+	uint64_t budget, used;
+	uint64_t written, refused_writes, folds, folded; /* since the start, or since statistics were reset */
+};
+int hartzone_get_in_place(hartzone_device *device, struct hartzone_in_place *in_place);
 
 /* A queue pair; ids 1 … 64, each open once in all processes, or HARTZONE_ANY_QUEUE for the lowest that is free. FTL worker
  * (id - 1) % workers serves it. data_blocks = largest transfer, at most 128 (0: 32 blocks; what the device takes is max_transfer).

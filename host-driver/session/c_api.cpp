@@ -167,7 +167,17 @@ int hartzone_get_info(hartzone_device *device, hartzone_info *info)
 			 .max_append = ns.max_append_sectors,
 			 .max_transfer = ns.max_transfer_sectors,
 			 .durable_writes = ns.durable_writes,
-			 .protection = ns.protection};
+			 .protection = ns.protection,
+			 .in_place = ns.in_place_writes ? device->state->controller->log_in_place().budget_sectors : 0};
+		return 0;
+	});
+}
+
+int hartzone_get_in_place(hartzone_device *device, hartzone_in_place *in_place)
+{
+	return guarded<int>(HARTZONE_ERROR, [&] {
+		const hz_log_in_place log = device->state->controller->log_in_place();
+		*in_place = {log.budget_sectors, log.used_sectors, log.written_sectors, log.refused_writes, log.folds, log.folded_sectors};
 		return 0;
 	});
 }

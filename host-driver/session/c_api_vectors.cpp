@@ -30,10 +30,13 @@ nvme_sqe verify_of(uint64_t block, uint32_t blocks)
 
 void set_flags(nvme_sqe &sqe, unsigned flags)
 {
-	if (flags & ~unsigned(HARTZONE_FUA | HARTZONE_DURABLE))
-		throw hz::Error("flags " + std::to_string(flags) + ": only HARTZONE_FUA and HARTZONE_DURABLE are known");
+	const unsigned known = HARTZONE_FUA | HARTZONE_DURABLE | (sqe.opcode == NVME_IO_WRITE ? HARTZONE_IN_PLACE : 0);
+	if (flags & ~known)
+		throw hz::Error("flags " + std::to_string(flags) +
+				": only HARTZONE_FUA and HARTZONE_DURABLE are known, and HARTZONE_IN_PLACE of a write");
 	sqe.cdw12 |= flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
 	sqe.cdw3 |= flags & HARTZONE_DURABLE ? NVME_RW_DURABLE : 0;
+	sqe.cdw3 |= flags & HARTZONE_IN_PLACE ? NVME_RW_IN_PLACE : 0;
 }
 
 } // namespace hz::capi

@@ -29,9 +29,10 @@ struct NamespaceInfo {
 	uint64_t conventional_zones = 0;       // the first so many; 0 unless a zone report was asked
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
-	bool protection = false;     // every sector has protection information of type 1
-	bool durable_writes = false; // a write may ask for protection from a loss of power
-	bool volatile_cache = true;  // false: every write is durable when it ends
+	bool protection = false;      // every sector has protection information of type 1
+	bool durable_writes = false;  // a write may ask for protection from a loss of power
+	bool in_place_writes = false; // a write may lie before the write pointer of a sequential zone
+	bool volatile_cache = true;   // false: every write is durable when it ends
 };
 
 class Controller {
@@ -81,6 +82,7 @@ public:
 	hz_log_harts log_harts();
 	hz_log_flash log_flash();
 	hz_log_ftl log_ftl();
+	hz_log_in_place log_in_place();
 	std::vector<hz_lock_entry> log_locks();
 	void reset_stats();
 

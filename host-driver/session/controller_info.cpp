@@ -45,6 +45,7 @@ NamespaceInfo Controller::namespace_info(uint32_t nsid)
 	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
 	info.protection = ns.dps == NVME_DPS_TYPE1;
 	info.durable_writes = controller.vs[NVME_HZ_VS_PROTECTION] & NVME_HZ_DURABLE_WRITES;
+	info.in_place_writes = controller.vs[NVME_HZ_VS_IN_PLACE] & NVME_HZ_IN_PLACE_WRITES;
 	info.volatile_cache = controller.vwc & NVME_VWC_PRESENT;
 	info.zoned = command_set_of(identify(NVME_CNS_DESCRIPTORS, nsid)) == NVME_CSI_ZNS;
 	if (!info.zoned)
@@ -115,6 +116,7 @@ std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_
 nvme_smart_log Controller::log_smart() { return as<nvme_smart_log>(log_page(NVME_LOG_SMART, sizeof(nvme_smart_log))); }
 hz_log_harts Controller::log_harts() { return as<hz_log_harts>(log_page(HZ_LOG_HARTS, sizeof(hz_log_harts))); }
 hz_log_flash Controller::log_flash() { return as<hz_log_flash>(log_page(HZ_LOG_FLASH, sizeof(hz_log_flash))); }
+hz_log_in_place Controller::log_in_place() { return as<hz_log_in_place>(log_page(HZ_LOG_IN_PLACE, sizeof(hz_log_in_place))); }
 hz_log_ftl Controller::log_ftl() { return as<hz_log_ftl>(log_page(HZ_LOG_FTL, sizeof(hz_log_ftl))); }
 
 std::vector<hz_lock_entry> Controller::log_locks()

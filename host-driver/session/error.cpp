@@ -16,6 +16,9 @@ void throw_errno(const std::string &what)
 
 std::string status_text(uint16_t status)
 {
+	constexpr uint16_t in_place_budget = 0x7c0; // NVME_HZ_IN_PLACE_BUDGET; protocol/nvme.h and libnvme.h have names in common
+	if (status == in_place_budget)
+		return "In-Place Budget Exceeded: no more sectors of sequential zones may be written again before zones are reset or finished";
 	const char *text = nvme_status_to_string(status, false);
 	return text ? text : "status " + std::to_string(status);
 }

@@ -52,14 +52,16 @@ void PromiseFile::revoke(uint64_t lba, uint64_t count)
 	}
 }
 
-void PromiseFile::overwrite(uint64_t lba, uint64_t count)
+void PromiseFile::overwrite(uint64_t lba, uint64_t count, bool in_place)
 {
 	const char yes = 1;
-	if (lba >= overwritable_)
-		return; // a sequential zone is written once between two resets
+	const uint64_t end = in_place ? shape_.namespace_sectors
+				      : overwritable_; // else a sequential zone is written once between two resets
+	if (lba >= end)
+		return;
 	if (pwrite(file_.get(), &yes, 1, promise_foreign_at) < 0)
 		throw_errno("cannot write the record of acknowledged sectors");
-	revoke(lba, std::min(count, overwritable_ - lba));
+	revoke(lba, std::min(count, end - lba));
 }
 
 void PromiseFile::reset(uint64_t lba, bool all)
@@ -75,7 +77,7 @@ void PromiseFile::deallocate(std::span<const std::byte> ranges)
 	for (nvme_dsm_range range; ranges.size() >= sizeof(range); ranges = ranges.subspan(sizeof(range))) {
 		std::memcpy(&range, ranges.data(), sizeof(range));
 		if (range.nlb)
-			overwrite(range.slba, range.nlb);
+			overwrite(range.slba, range.nlb, false);
 	}
 }
 
@@ -88,7 +90,7 @@ void PromiseFile::copy(uint64_t to_lba, std::span<const std::byte> ranges)
 		sectors += range.nlb + 1u;
 	}
 	if (sectors)
-		overwrite(to_lba, sectors);
+		overwrite(to_lba, sectors, false);
 }
 
 void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
@@ -97,7 +99,7 @@ void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
 	if (!file_)
 		return;
 	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES)
-		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1);
+		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1, sqe.opcode == NVME_IO_WRITE && sqe.cdw3 & NVME_RW_IN_PLACE);
 	if (sqe.opcode == NVME_IO_DATASET_MANAGEMENT && sqe.cdw11 & NVME_DSM_DEALLOCATE)
 		deallocate(data.first(std::min(data.size(), ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range))));
 	if (sqe.opcode == NVME_IO_COPY && !(sqe.cdw3 & NVME_COPY_APPEND))

@@ -33,7 +33,8 @@ public:
 
 private:
 	void revoke(uint64_t lba, uint64_t count);
-	void overwrite(uint64_t lba, uint64_t count);
+	// in_place: sectors of sequential zones too.
+	void overwrite(uint64_t lba, uint64_t count, bool in_place);
 	void deallocate(std::span<const std::byte> ranges);
 	void copy(uint64_t to_lba, std::span<const std::byte> ranges);
 	void reset(uint64_t lba, bool all);

@@ -13,6 +13,8 @@ NO_POINTER = 2 ** 64 - 1
 FUA = 1
 DURABLE = 2
 DEALLOCATE = 4
+IN_PLACE = 8
+IN_PLACE_BUDGET = 0x7c0  # status
 COMPARE_FAILURE = 0x285
 
 
@@ -54,10 +56,21 @@ class Info(typing.NamedTuple):
     max_transfer: int
     durable_writes: int  # 1: durable=True is honoured, else refused
     protection: int  # 1: every block is checked end to end (status 0x282, 0x284 if it is wrong)
+    in_place: int  # so many blocks of sequential zones may be written again; 0: in_place=True is refused
 
 
-def flags(fua, durable):
-    return (FUA if fua else 0) | (DURABLE if durable else 0)
+class InPlace(typing.NamedTuple):
+    """Writes in place, in blocks: how many there may be, how many there are; since the start: written, folded to their zones."""
+    budget: int
+    used: int
+    written: int
+    refused_writes: int
+    folds: int
+    folded: int
+
+
+def flags(fua, durable, in_place=False):
+    return (FUA if fua else 0) | (DURABLE if durable else 0) | (IN_PLACE if in_place else 0)
 
 
 def check(code):
@@ -134,6 +147,12 @@ class Device(Handle):
         check(lib.library().hartzone_get_info(self.handle, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name, _ in info._fields_))
 
+    def in_place(self):
+        """The budget of writes in place, and how it is used."""
+        found = lib.InPlace()
+        check(lib.library().hartzone_get_in_place(self.handle, ctypes.byref(found)))
+        return InPlace(*(getattr(found, name) for name, _ in found._fields_))
+
     def queue(self, number=0, blocks=0):
         """number: 1 … 64, 0 for any that is free; blocks: of the largest transfer, up to 128, 0 for 32."""
         return Queue(self, number, blocks)
@@ -187,9 +206,10 @@ class Queue(Handle):
         data = bytes(data)
         return lib.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
 
-    def write(self, block, data, fua=False, durable=False):
+    def write(self, block, data, fua=False, durable=False, in_place=False):
+        """in_place: the blocks may lie before the write pointer of a sequential zone; durable when it returns."""
         part, _alive = self._part(data)
-        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable)))
+        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable, in_place)))
 
     def append(self, zone_start, data, fua=False, durable=False):
         """Writes at the zone's write pointer; returns the block where the data are."""

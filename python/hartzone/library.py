@@ -18,7 +18,12 @@ class Options(ctypes.Structure):
 class Info(ctypes.Structure):
     _fields_ = [("blocks", c_uint64), ("zone_blocks", c_uint64), ("zone_capacity", c_uint64), ("zones", c_uint64), ("max_open", c_uint32),
                 ("max_active", c_uint32), ("max_append", c_uint32), ("max_transfer", c_uint32),
-                ("durable_writes", c_uint32), ("protection", c_uint32)]
+                ("durable_writes", c_uint32), ("protection", c_uint32), ("in_place", c_uint64)]
+
+
+class InPlace(ctypes.Structure):
+    """struct hartzone_in_place"""
+    _fields_ = [(name, c_uint64) for name in ("budget", "used", "written", "refused_writes", "folds", "folded")]
 
 
 class ZoneRecord(ctypes.Structure):
@@ -52,6 +57,7 @@ FUNCTIONS = {
     "hartzone_close": (c_int, [c_void_p]),
     "hartzone_kill": (None, [c_void_p]),
     "hartzone_get_info": (c_int, [c_void_p, POINTER(Info)]),
+    "hartzone_get_in_place": (c_int, [c_void_p, POINTER(InPlace)]),
     "hartzone_identify": (c_int, [c_void_p, c_uint8, c_uint32, c_uint8, c_void_p]),
     "hartzone_log_page": (c_int, [c_void_p, c_uint8, c_uint32, c_uint64, c_void_p, c_uint32]),
     "hartzone_queue_open": (c_void_p, [c_void_p, ctypes.c_uint, c_uint32]),

@@ -208,7 +208,7 @@ struct Request {
 	}
 	Request(const Request &) = delete;
 	uint16_t status() const { return req.status; }
-	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_COMPARE; }
+	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_UPDATE || req.op == FTL_COMPARE; }
 	hz_tuple tuple(uint32_t i) const { return hz_tuple_load(&tuples[i * HZ_TUPLE_BYTES]); }
 	hz_tuple expected(uint32_t i) const
 	{

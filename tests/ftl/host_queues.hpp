@@ -97,6 +97,8 @@ protected:
 		} else if (dice < 60) {
 			uint32_t zone = dice < 20 ? rig_->shape.zones - 1 : index_;
 			write(FTL_APPEND, rig_->lba_of(zone), static_cast<uint32_t>(1 + random_below(9)), random_below(4) ? 0 : FTL_FUA);
+		} else if (dice < 70 && !written_.empty() && rig_->cfg.in_place_sectors) {
+			write(FTL_UPDATE, written_[random_below(written_.size())].first, 1);
 		} else if (dice < 92 && !written_.empty()) {
 			auto [lba, expected] = written_[random_below(written_.size())];
 			tag_ = expected;
@@ -116,6 +118,8 @@ protected:
 			own_full_ = own_full_ || r.req.lba == rig_->lba_of(index_);
 		} else if (r.req.op == FTL_READ) {
 			wrong += status != 0 || !sector_is(r.pages[0], tag_);
+		} else if (r.req.op == FTL_UPDATE) {
+			updated(r.req.lba, status);
 		} else {
 			wrong += status != 0;
 		}
@@ -124,6 +128,12 @@ protected:
 	}
 
 private:
+	void updated(uint64_t lba, uint16_t status)
+	{
+		wrong += status != 0 && status != NVME_HZ_IN_PLACE_BUDGET;
+		for (auto &[written, tag] : written_)
+			tag = written == lba && !status ? tag_ : tag;
+	}
 	void forget()
 	{
 		own_full_ = false;
@@ -159,6 +169,8 @@ protected:
 			make(FTL_ZONE_FINISH, first_of(at_), 0);
 		else if (!zone.full && dice < 60)
 			write_some(zone);
+		else if (!zone.tags.empty() && dice < 72 && rig_->cfg.in_place_sectors)
+			write(FTL_UPDATE, first_of(at_) + random_below(zone.tags.size()), 1);
 		else if (!zone.tags.empty() && dice < 90)
 			read_some(zone);
 		else
@@ -167,7 +179,9 @@ protected:
 	void completed(Request &r) override
 	{
 		Zone &zone = zones_[at_];
-		wrong += r.status() != 0;
+		wrong += r.status() != 0 && (r.req.op != FTL_UPDATE || r.status() != NVME_HZ_IN_PLACE_BUDGET);
+		if (r.req.op == FTL_UPDATE && r.status() == 0)
+			zone.tags[r.req.lba - first_of(at_)] = tag_;
 		if (r.req.op == FTL_ZONE_RESET)
 			zone = Zone();
 		else if (r.req.op == FTL_ZONE_FINISH)
@@ -272,7 +286,7 @@ constexpr int zone_variants = 18, conventional_variants = 9;
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
 // with a protected part of the memory; 13, 14: buffers are lent, 13: and kept, 14: and polled; from 15 on slots, of each kind, few of them,
-// 16, 17: and the map has an entry for each zone.
+// 16, 17: and the map has an entry for each zone. Every third one has sectors written in place.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -311,6 +325,11 @@ inline hz_device_config zone_variant(int variant)
 		cfg.l2p_strategy = variant % 3;
 		cfg.l2p_eviction = variant % 2;
 		cfg.l2p_log_policy = variant == 6;
+	}
+	if (variant % 3 == 2) {
+		cfg.in_place_sectors = 30;
+		cfg.slc_blocks_per_plane += 2;
+		cfg.blocks_per_plane += 2;
 	}
 	return cfg;
 }

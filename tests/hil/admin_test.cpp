@@ -217,6 +217,32 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 8).status, bad_field) << "a weight, without weighted round robin";
 }
 
+TEST(InPlace, IsToldAndHasALogPage)
+{
+	for (uint32_t sectors : {0u, 40u}) {
+		Rig rig({.in_place_sectors = sectors});
+		rig.enable();
+		ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_IDENTIFY, NVME_CNS_CONTROLLER, 0, rig.buffer())), 0);
+		EXPECT_EQ(rig.page<nvme_identify_controller>().vs[NVME_HZ_VS_IN_PLACE], sectors ? NVME_HZ_IN_PLACE_WRITES : 0);
+		rig.fake->in_place = 7;
+		rig.fake->report.in_place_sectors = 30;
+		rig.fake->report.in_place_refusals = 4;
+		rig.fake->report.update_folds = 2;
+		rig.fake->report.folded_updates = 9;
+		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_IN_PLACE | (sizeof(hz_log_in_place) / 4 - 1) << 16, 0,
+					 rig.buffer());
+		sqe.nsid = NVME_NSID_ALL;
+		ASSERT_EQ(rig.status_of(sqe), 0);
+		const auto page = rig.page<hz_log_in_place>();
+		EXPECT_EQ(page.budget_sectors, sectors);
+		EXPECT_EQ(page.used_sectors, 7u);
+		EXPECT_EQ(page.written_sectors, 30u);
+		EXPECT_EQ(page.refused_writes, 4u);
+		EXPECT_EQ(page.folds, 2u);
+		EXPECT_EQ(page.folded_sectors, 9u);
+	}
+}
+
 TEST(Protection, WhatTheModesOfferIsTold)
 {
 	for (uint32_t mode = 0; mode < HZ_PLP_MODES; mode++) {

@@ -18,7 +18,7 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true};
+		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, false};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -99,7 +99,7 @@ TEST_F(IoCommand, DurableWrites)
 			EXPECT_EQ(decode(sqe), 0);
 			EXPECT_EQ(req.flags, mode == HZ_PLP_FULL ? FTL_FUA : 0);
 		}
-		sqe.cdw3 = ~NVME_RW_DURABLE; // reserved bits
+		sqe.cdw3 = ~(NVME_RW_DURABLE | NVME_RW_IN_PLACE); // reserved bits
 		EXPECT_EQ(decode(sqe), 0);
 		EXPECT_EQ(req.flags, 0);
 		limits.plp_mode = HZ_PLP_NONE;
@@ -113,6 +113,23 @@ TEST_F(IoCommand, DurableWrites)
 		EXPECT_EQ(decode(sqe), 0) << "means nothing there";
 		EXPECT_EQ(req.flags, 0);
 	}
+}
+
+TEST_F(IoCommand, WritesInPlace)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_WRITE, 3, 1, heap);
+	sqe.cdw3 = NVME_RW_IN_PLACE;
+	EXPECT_EQ(decode(sqe), bad_field) << "this device has none";
+	limits.in_place = true;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_UPDATE);
+	EXPECT_EQ(req.lba, 3u);
+	sqe.cdw3 = 0;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_WRITE);
+	sqe = io_sqe(NVME_IO_WRITE, limits.namespace_sectors, 1, heap);
+	sqe.cdw3 = NVME_RW_IN_PLACE;
+	EXPECT_EQ(decode(sqe), dnr(NVME_LBA_OUT_OF_RANGE));
 }
 
 TEST_F(IoCommand, Ranges)

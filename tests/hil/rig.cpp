@@ -39,6 +39,7 @@ hz_device_config small_config(const Options &options)
 		cfg.worker_hart[i] = static_cast<uint8_t>(options.harts > 1 ? 1 + i % (options.harts - 1) : 0);
 	cfg.inflight_requests = options.inflight;
 	cfg.plp_mode = options.plp_mode;
+	cfg.in_place_sectors = options.in_place_sectors;
 	cfg.doorbell_ns = 100;
 	cfg.fetch_ns = 300;
 	cfg.completion_ns = 200;

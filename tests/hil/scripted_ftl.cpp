@@ -147,6 +147,7 @@ controller_ops scripted_ops(ScriptedFtl &f)
 	ops.shut_down = [](void *ctx, bool done) { scripted(ctx)->shut_down = done; };
 	ops.publish = [](void *) {};
 	ops.flash_published = flash_published;
+	ops.in_place = [](void *ctx) { return scripted(ctx)->in_place; };
 	ops.ftl_published = [](void *ctx, hz_log_ftl *out) { *out = scripted(ctx)->report; };
 	return ops;
 }

@@ -37,6 +37,7 @@ struct ScriptedFtl {
 	std::function<void()> on_submit = [] {};
 	uint64_t hil_cost_ns = 0; // charged to the HIL's hart for each submission
 	hz_log_ftl report{};
+	uint64_t in_place = 0; // sectors
 	ftl_request *last = nullptr;
 	power_history history{};
 	ftl_damage damage{};

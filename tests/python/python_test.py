@@ -60,6 +60,11 @@ with hartzone.Device("small", workers=2) as device:
             raise SystemExit("this device does not protect writes")
         except hartzone.StatusError as error:
             assert error.status == 0x002 and not info.durable_writes, error
+        try:
+            queue.write(2, data, in_place=True)
+            raise SystemExit("nothing is written in place on this device")
+        except hartzone.StatusError as error:
+            assert error.status == 0x002 and not info.in_place, error
         queue.finish_zone(0)
         assert [z.start for z in queue.zones(state=hartzone.ZoneState.FULL)] == [0] and next(queue.zones()).write_pointer is None
         for call in (lambda: queue.write(0, data), lambda: list(queue.zones(from_block=info.blocks))):
@@ -83,6 +88,32 @@ with hartzone.Device("small", workers=2) as device:
         queue.flush()
     except hartzone.HartzoneError as error:
         assert "queue is closed" in str(error)
+with hartzone.Device("small-zms") as device:
+    budget = device.info().in_place
+    assert device.in_place() == (budget, 0, 0, 0, 0, 0) and budget == 64
+    with device.queue() as queue:
+        block = lambda text: text.ljust(hartzone.BLOCK_BYTES, b".")
+        queue.write(0, b"".join(block(b"%d" % i) for i in range(8)))
+        queue.write(3, block(b"three"), in_place=True)
+        assert queue.read(2, 3) == block(b"2") + block(b"three") + block(b"4")
+        queue.write(8, bytes(32 * hartzone.BLOCK_BYTES))
+        queue.write(40, bytes(32 * hartzone.BLOCK_BYTES))
+        queue.write(8, bytes(hartzone.BLOCK_BYTES), in_place=True)
+        for number in range(9, budget + 6, 16):
+            count = min(16, budget + 6 - number)
+            queue.write(number, bytes(count * hartzone.BLOCK_BYTES), in_place=True)
+        try:
+            queue.write(0, block(b"") * 2, in_place=True)
+            raise SystemExit("one of these is beyond the budget")
+        except hartzone.StatusError as error:
+            assert error.status == hartzone.IN_PLACE_BUDGET and "Budget" in str(error), error
+        assert queue.read(0, 1) == block(b"0") and device.in_place().refused_writes == 1
+        used = device.in_place()
+        assert (used.used, used.written) == (budget - 1, budget - 1), used
+        queue.finish_zone(0)
+        while device.in_place().used:
+            queue.read(0, 1)
+        assert device.in_place().folded == budget - 1 and queue.read(3, 1) == block(b"three")
 print("well")
 """
 
@@ -172,8 +203,8 @@ class Package(unittest.TestCase):
 
     def test_its_records_are_those_of_the_header(self):
         """A C compiler says how large each is and where its last field lies."""
-        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "protection"), "hartzone_zone": ("ZoneRecord", "state"),
-                   "hartzone_zones": ("Zones", "zone"), "iovec": ("Part", None)}
+        records = {"hartzone_options": ("Options", "workers"), "hartzone_info": ("Info", "in_place"), "hartzone_zone": ("ZoneRecord", "state"),
+                   "hartzone_zones": ("Zones", "zone"), "hartzone_in_place": ("InPlace", "folded"), "iovec": ("Part", None)}
         lines = "".join(f'printf("%zu %zu\\n", sizeof(struct {c}), {f"offsetof(struct {c}, {last})" if last else "(size_t)0"});'
                         for c, (_, last) in records.items())
         source = pathlib.Path(self.folder.name) / "sizes.c"

@@ -30,6 +30,7 @@ struct ftl_worker {
 	struct flush_pool *flushes;
 	struct read_pool *reads;
 	struct copy_pool *copies;
+	struct update_pool *updates;
 };
 
 struct ftl {
@@ -76,6 +77,7 @@ struct ftl {
 	struct zone_budget *budget;
 	struct zone_changes *changes;
 	struct zone_table *table;
+	struct updates *updates;
 	struct relocator *relocator;
 	struct refresher *refresher;
 	struct conventional *conventional;

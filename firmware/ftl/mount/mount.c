@@ -160,6 +160,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.beyond = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.lost = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.hole = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.first = arena_borrow(arena, ftl->all_zones, sizeof(uint64_t), "mount zones"),
 		.padded = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 	};
 

@@ -33,6 +33,19 @@ static bool better(struct mount *mount, const struct hz_oob *oob, ppa_t present)
 	return other.sequence < oob->sequence;
 }
 
+/* Written in place: what was folded, or is of an earlier generation, is dead. */
+static void visit_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct ftl *ftl = mount->ftl;
+	struct zone *zone;
+
+	if (oob->lpa >= ftl->shape.namespace_sectors || is_conventional(ftl, oob->lpa))
+		return;
+	zone = zone_at(ftl, oob->lpa);
+	if (mount_alive(mount, &zone->ext, oob) && oob->sequence >= ftl->table->record[zone->ext.index].folded)
+		mount->too_many_updates |= !updates_found(ftl, zone, oob, ppa);
+}
+
 static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
@@ -45,6 +58,8 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 		l2p_found(ftl, oob, ppa);
 	if (oob->kind == HZ_OOB_TRIM)
 		trims_found(ftl, oob, ppa);
+	if (oob->kind == HZ_OOB_UPDATE)
+		visit_update(mount, oob, ppa);
 	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);
@@ -66,7 +81,9 @@ const char *mount_find_staged(struct mount *mount)
 {
 	staged_mount_begin(mount->ftl, mount->arena);
 	mount_visit_slc(mount, visit_staged);
-	return NULL;
+	return mount->too_many_updates
+		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
+		       : NULL;
 }
 
 /* --- write pointers and states --- */
@@ -147,6 +164,7 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	uint32_t recorded = ftl->table->record[ext->index].wp, end = settle_staged(mount, zone, recorded);
 
 	zone->record.fence = mount->beyond[ext->index] > end;
+	zone->updates.folded = ftl->table->record[ext->index].folded;
 	ext->wp = end > recorded ? end : recorded;
 	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
 	ext->staged_from = ext->placed;
@@ -168,6 +186,7 @@ const char *mount_settle_zones(struct mount *mount)
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		settle_zone(mount, &ftl->zones[z]);
 	staged_mount_end(ftl);
+	updates_mounted(ftl);
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
 

@@ -26,6 +26,8 @@ struct mount {
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
 	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */
+	uint64_t *first;           /* by zone: sequence number of the first sector in its superblock */
+	bool too_many_updates;     /* … were written in place for this device's budget */
 };
 
 #endif

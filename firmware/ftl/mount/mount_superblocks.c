@@ -129,20 +129,33 @@ static struct zone *zone_claimed(struct mount *mount, struct part *part)
 	return zone;
 }
 
-/* The longer prefix wins; of equal ones the one that has lost less, then the one that can be continued. A patch counts if the superblock
- * before it is complete. */
+/* Of two with equal prefixes: has what was found before lost less, or can it be continued, or is it newer? A newer one has what was written
+ * in place, and the zone's record may say so (zone/update_fold.h). */
+static bool keeps_found(const struct mount *mount, const struct extent *ext, const struct reach *reach, uint64_t first)
+{
+	uint32_t lost = mount->lost[ext->index];
+
+	if (lost != reach->lost)
+		return lost < reach->lost;
+	if (mount->hole[ext->index] != reach->hole)
+		return reach->hole;
+	return mount->first[ext->index] >= first;
+}
+
+/* The longer prefix wins. A patch counts if the superblock before it is complete. */
 static void consider(struct mount *mount, struct zone *zone, const struct part *part)
 {
 	struct extent *ext = &zone->ext;
+	uint64_t first = mount->oob[0].sequence;
 	bool known = !part->base && l2p_knows(mount->ftl, ext, part->superblock, mount->oob[0].sequence);
 	struct reach reach = known ? reach_of_all(ext, part) : reach_of(mount, zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
 	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > ext->capacity)
 		return;
-	if (placed == ext->placed &&
-	    (reach.lost > mount->lost[ext->index] || (reach.lost == mount->lost[ext->index] && !mount->hole[ext->index])))
+	if (placed == ext->placed && keeps_found(mount, ext, &reach, first))
 		return;
+	mount->first[ext->index] = first;
 	ext->placed = placed;
 	*(part->patch ? &ext->patch : &ext->superblock) = part->superblock;
 	*(part->patch ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;

@@ -76,7 +76,8 @@ static const char *record_impossible(const struct extent *ext, const struct zone
 		return "its state is none that exists";
 	if (record->placed > record->wp || record->wp > capacity || record->finish > capacity)
 		return "it has more sectors than a zone holds";
-	if (record->fence_sequence >> SANE_SEQUENCE_BITS || record->reset_sequence >> SANE_SEQUENCE_BITS)
+	if (record->fence_sequence >> SANE_SEQUENCE_BITS || record->reset_sequence >> SANE_SEQUENCE_BITS ||
+	    record->folded >> SANE_SEQUENCE_BITS)
 		return "it was reset after all that ever will be written";
 	return NULL;
 }

@@ -15,6 +15,7 @@ enum ftl_op {
 	FTL_COMPARE, /* a read whose data are compared with sgl; NVME_COMPARE_FAILURE: they differ */
 	FTL_WRITE,
 	FTL_APPEND,
+	FTL_UPDATE, /* a write of sectors before the write pointer of a sequential zone; at it, and elsewhere, a plain one */
 	FTL_WRITE_ZEROES,
 	FTL_DEALLOCATE,  /* sgl: `sectors` ranges, struct nvme_dsm_range */
 	FTL_COPY,        /* sgl: `sectors` source ranges, struct nvme_copy_range; all of them go to lba and behind it */

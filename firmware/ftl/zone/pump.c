@@ -11,6 +11,7 @@
 #include "zone/park.h"
 #include "zone/refresh.h"
 #include "zone/resources.h"
+#include "zone/update_fold.h"
 
 /* A reset waits, and nobody for durability: what is in the buffer is not worth a program. */
 static bool throws_away(const struct zone *zone) { return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head; }
@@ -75,6 +76,8 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 		}
 	} while (zone_hand_over(self, zone));
 	start_move(self, zone);
+	if (zone->updates.recording)
+		update_fold_go_on(self, zone);
 	if (zone->refresh.cause)
 		refresh_go_on(self, zone);
 	if (ext->failed)

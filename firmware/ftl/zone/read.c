@@ -278,13 +278,44 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 	return progress;
 }
 
+/* The first of these sectors has been written in place, and maybe some behind it. */
+static enum read_progress read_updated(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
+				       struct tsu_txn **list)
+{
+	ppa_t ppa[LOOKUP_SECTORS];
+	uint32_t found;
+
+	if (!self->reads->free)
+		return READ_POOL_DRY;
+	found = updates_pin(self->ftl, zone->ext.start + at, min_u32(sectors, LOOKUP_SECTORS), ppa);
+	return fetch_staged(self, zone, req, ppa, found, list) ? READ_THROUGH : READ_POOL_DRY;
+}
+
+/* Of a zone in which some have: those, and what lies between them. */
+static __attribute__((noinline)) enum read_progress read_with_updates(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
+								      uint32_t at, uint32_t sectors, struct tsu_txn **list)
+{
+	uint32_t end = io_of(req)->done + sectors;
+	enum read_progress progress = READ_THROUGH;
+
+	while (progress == READ_THROUGH && io_of(req)->done < end) {
+		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
+		uint32_t gap = updates_gap(self->ftl, zone->ext.start + now, rest);
+
+		progress = gap ? read_here(self, zone, req, now, gap, list) : read_updated(self, zone, req, now, rest, list);
+	}
+	return progress;
+}
+
 /* The part of the request that lies in this zone; zone lock held. */
 static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
-	uint64_t offset = req->lba + io_of(req)->done - zone->ext.start;
+	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->ext.start);
+	uint32_t sectors = min_u32(req->sectors - io_of(req)->done, (uint32_t)zone->ext.ftl->shape.zone_size_sectors - offset);
 
-	return read_here(self, zone, req, (uint32_t)offset,
-			 min_u32(req->sectors - io_of(req)->done, (uint32_t)(zone->ext.ftl->shape.zone_size_sectors - offset)), list);
+	if (zone->updates.copies)
+		return read_with_updates(self, zone, req, offset, sectors, list);
+	return read_here(self, zone, req, offset, sectors, list);
 }
 
 static void forget_reader(struct ftl_worker *self, struct zone *zone)

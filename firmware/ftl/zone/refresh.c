@@ -15,8 +15,8 @@ static bool may_move(const struct zone *zone, bool patch)
 	const struct extent *ext = &zone->ext;
 
 	return zone->state == NVME_ZS_FULL && ext->placed && ext->placed == ext->wp && !ext->buffer && !ext->failed && !ext->relocate &&
-	       !zone->refresh.never && !zone->op.code && !zone->move.under_way && zone->move.old == SUPERBLOCK_NONE &&
-	       (patch ? ext->patch : ext->superblock) != SUPERBLOCK_NONE;
+	       !zone->refresh.never && !zone->op.code && !zone->updates.recording && !zone->move.under_way &&
+	       zone->move.old == SUPERBLOCK_NONE && (patch ? ext->patch : ext->superblock) != SUPERBLOCK_NONE;
 }
 
 static void list_push(struct zone *zone)
@@ -114,6 +114,8 @@ void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa)
 	if (reads == most || (reads > most && !(reads & (AGAIN_READS - 1))))
 		become_due(self, zone, ppa_superblock(ftl->map, ppa) == zone->ext.patch, REFRESH_READS);
 }
+
+void refresh_fold(struct ftl_worker *self, struct zone *zone) { become_due(self, zone, false, REFRESH_FOLD); }
 
 /* --- wear --- */
 

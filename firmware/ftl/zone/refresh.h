@@ -1,6 +1,7 @@
 /* Refreshing: full zones move to another superblock before their data suffer, or their superblock stays young. Policy keys say when: many
  * reads have come from a superblock (read disturb), its data are old (retention; looked at by mount), or it has been erased much less
- * often than the others (wear levelling; looked at zone by zone, one at each reset).
+ * often than the others (wear levelling; looked at zone by zone, one at each reset). A zone with sectors that were written in place moves
+ * so that they come along (update_fold.h).
  *
  * Zones that are due wait in a list and move one at a time, in the background (relocate.h). Reads are served from the old superblock
  * until the new one is complete; a map in RAM follows row by row. A move takes a superblock only if nobody waits for one, and ends when the zone is reset.
@@ -14,7 +15,7 @@
 struct arena;
 struct zone;
 
-enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR };
+enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
 
 /* A zone's part in it. Zone lock. */
 struct zone_refresh {
@@ -43,6 +44,8 @@ static inline void refresh_count(struct ftl_worker *self, struct zone *zone, ppa
 	if (self->ftl->cfg->refresh_reads)
 		refresh_counted(self, zone, ppa);
 }
+/* Zone lock held: it has sectors that were written in place, which are to come to their places. */
+void refresh_fold(struct ftl_worker *self, struct zone *zone);
 /* Any lock: a zone was reset. */
 void refresh_look(struct ftl_worker *self);
 /* Zone lock held, zone->refresh.cause is set: begin its move if it is its turn. */

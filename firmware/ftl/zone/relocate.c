@@ -6,8 +6,10 @@
 #include "buffer/buffer.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "slc/slc.h"
 #include "zone/park.h"
 #include "zone/refresh.h"
+#include "zone/update_fold.h"
 #include "zone/zone.h"
 
 static void row_start(struct ftl_worker *self);
@@ -103,6 +105,8 @@ static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t targ
 	mover->target = target;
 	mover->offset = mover->tries = 0;
 	set_part(mover, zone);
+	if (zone->move.refresh)
+		update_fold_begin(zone);
 	if (*bad_part(zone) == zone->move.refresh) /* a refreshed zone's has been promised with the target */
 		superblock_promise(self->ftl, mover->source, zone->move.refresh ? -1 : 1);
 	lt_post(&self->thread, &mover->event, mover->begin);
@@ -124,6 +128,7 @@ static void move_end(struct ftl_worker *self)
 		refresh_end(zone, true, self);
 	if (!extent_is_backing(&zone->ext))
 		l2p_moved(self, &zone->ext);
+	update_fold_moved(self, zone);
 	buffer_restart(&zone->ext);
 	extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
@@ -162,6 +167,7 @@ static void move_back(struct ftl_worker *self, struct zone *zone)
 		superblock_promise(self->ftl, mover->target, 1);
 	zone->move.old = mover->target;
 	zone->move.old_bad = zone->move.under_way = false;
+	update_fold_cancel(zone);
 }
 
 /* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. One that is full needs neither. */
@@ -215,6 +221,7 @@ static void move_again(struct ftl_worker *self)
 	superblock_retire(self, mover->target);
 	if (zone->move.refresh) { /* later, when more reads have come */
 		zone->move.under_way = hopeless = false;
+		update_fold_cancel(zone);
 		target = SUPERBLOCK_NONE;
 		refresh_end(zone, false, self);
 		extent_pump(self, &zone->ext);
@@ -232,9 +239,10 @@ static void move_again(struct ftl_worker *self)
 		move_next(self);
 }
 
-/* --- one row: read, program, remap --- */
+/* --- one row: read, merge what was written in place, program, remap --- */
 
 static void row_was_read(struct tsu_txn *txn);
+static void row_was_merged(struct tsu_txn *txn);
 static void row_programmed(struct tsu_txn *txn);
 
 /* A refreshed zone moves in the background. */
@@ -311,6 +319,74 @@ static void row_start(struct ftl_worker *self)
 	row_read(self);
 }
 
+/* Sector i of the row comes from its copy. */
+static void merge_read(struct ftl_worker *self, uint32_t i, ppa_t ppa)
+{
+	struct relocator *mover = self->ftl->relocator;
+
+	mover->oob[i].flags = 0;
+	mover->read[mover->pending] = (struct tsu_txn){
+		.next = mover->pending ? &mover->read[mover->pending - 1] : NULL,
+		.owner = &self->thread,
+		.done = row_was_merged,
+		.op = TSU_READ,
+		.cause = move_cause(mover),
+		.sectors = 1,
+		.ppa = ppa,
+		.data = { &mover->memory[i], 0, HZ_SECTOR_BYTES },
+	};
+	mover->pending++;
+}
+
+/* False: nothing of the row has been written in place. */
+static bool row_merge(struct ftl_worker *self)
+{
+	struct relocator *mover = self->ftl->relocator;
+	struct zone *zone = mover->zone;
+	uint64_t first = zone->ext.start + mover->base + mover->offset;
+	uint32_t count = min_u32(mover->end - mover->offset, mover->row_sectors);
+	struct lt_lock_node node;
+	ppa_t ppa;
+
+	mover->pending = 0;
+	lt_lock_acquire(&zone->ext.lock, &node);
+	for (uint32_t i = 0; zone->updates.folding && i < count; i++) {
+		i += updates_gap(self->ftl, first + i, count - i);
+		if (i < count && updates_pin(self->ftl, first + i, 1, &ppa))
+			merge_read(self, i, ppa);
+	}
+	lt_lock_release(&zone->ext.lock, &node);
+	if (mover->pending)
+		tsu_submit_list(self->ftl->tsu, &mover->read[mover->pending - 1]);
+	return mover->pending;
+}
+
+/* What was to be read has been, or cannot be. */
+static void row_go_on(struct ftl_worker *self)
+{
+	struct relocator *mover = self->ftl->relocator;
+
+	if (!mover->failed)
+		row_program(self);
+	else if (++mover->tries < RELOCATE_TRIES)
+		row_read(self);
+	else
+		move_fail(self);
+}
+
+static void row_was_merged(struct tsu_txn *txn)
+{
+	struct ftl_worker *self = worker_of(txn);
+	struct relocator *mover = self->ftl->relocator;
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	slc_unpin(self, txn->ppa);
+	mover->failed |= txn->status != NAND_OK;
+	if (--mover->pending == 0)
+		row_go_on(self);
+}
+
 static void row_was_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
@@ -321,12 +397,8 @@ static void row_was_read(struct tsu_txn *txn)
 	mover->failed |= txn->status != NAND_OK;
 	if (--mover->pending)
 		return;
-	if (!mover->failed)
-		row_program(self);
-	else if (++mover->tries < RELOCATE_TRIES)
-		row_read(self);
-	else
-		move_fail(self);
+	if (mover->failed || !row_merge(self))
+		row_go_on(self);
 }
 
 /* False: the zone is to be reset, and need not move any more. */
@@ -402,6 +474,8 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	mover->oob = arena_alloc(arena, sectors, sizeof(*mover->oob), "relocator OOB");
 	if (ftl->shape.patch_superblocks && reads < ftl->shape.planes)
 		reads = ftl->shape.planes;
+	if (ftl->cfg->in_place_sectors)
+		reads = sectors;
 	mover->read = arena_alloc(arena, reads, sizeof(*mover->read), "relocator reads");
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)

@@ -11,6 +11,7 @@
 #include "zone/budget.h"
 #include "zone/refresh.h"
 #include "zone/relocate.h"
+#include "zone/updates.h"
 #include "zone/zone_ops.h"
 #include "zone/zone_table.h"
 
@@ -50,6 +51,7 @@ struct zone {
 	struct zone_op op;
 	struct zone_move move;
 	struct zone_refresh refresh;
+	struct zone_updates updates;
 	struct zone_record_state record;
 	struct budget_entry budget;
 

@@ -9,6 +9,7 @@
 #include "request/life.h"
 #include "zone/park.h"
 #include "zone/resources.h"
+#include "zone/update_fold.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
 enum { UNSTAGE_LOOKUP = 32 /* sectors that are looked up at a time */ };
@@ -80,6 +81,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 		self->counters.zone_finishes++;
 		buffer_give(self, &zone->ext);
 		op_end(zone, NVME_SUCCESS);
+		update_fold_wanted(self, zone);
 		return false;
 	}
 }
@@ -101,6 +103,7 @@ static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 	ext->landed = ext->staged = on_flash;
 	ext->emptied = true;
 	zone->op.swept = 0;
+	update_forget_begin(zone);
 	zone->op.step = OP_UNSTAGE;
 }
 
@@ -158,6 +161,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
 	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
 	ext->relocate = ext->failed = ext->emptied = zone->refresh.never = false;
+	zone->updates.folded = 0;
 	lt_store(&ext->erased, 0);
 	zone->given_up = 0;
 }
@@ -198,7 +202,8 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
 	switch (zone->op.step) {
 	case OP_DRAIN:
-		if (zone->writers.head || zone->durable.head || zone->readers || !zone_quiet(zone) || zone->move.old != SUPERBLOCK_NONE)
+		if (zone->writers.head || zone->durable.head || zone->readers || zone->updates.writing || !zone_quiet(zone) ||
+		    zone->move.old != SUPERBLOCK_NONE)
 			return false;
 		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;
@@ -208,7 +213,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		reset_buffer(self, zone);
 		return true;
 	case OP_UNSTAGE:
-		if (!reset_unstaged(self, zone))
+		if (!reset_unstaged(self, zone) || !update_forget(self, zone))
 			return false;
 		reset_contents(self, zone);
 		reset_superblock(self, zone);
@@ -231,9 +236,10 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
 	if (zone->op.step != OP_RECORD) {
 		op_record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
+		update_forget_begin(zone);
 		return true;
 	}
-	if (!zone_table_settled(zone))
+	if (!zone_table_settled(zone) || zone->updates.writing || !update_forget(self, zone))
 		return false;
 	zone_set_state(zone, NVME_ZS_OFFLINE, BUDGET_NONE);
 	op_end(zone, NVME_SUCCESS);

@@ -142,8 +142,10 @@ struct zone_record zone_table_record(const struct zone *zone, uint32_t generatio
 				      .state = kind,
 				      .reset_sequence = extent_is_backing(&zone->ext) ? lt_load(&zone->ext.places->reset_sequence) : 0 };
 
-	if (generation == zone->ext.generation)
+	if (generation == zone->ext.generation) {
 		note_where(&record, zone);
+		record.folded = zone->updates.folded;
+	}
 	return record;
 }
 
@@ -164,6 +166,20 @@ void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct 
 			table_page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
 	}
 	lt_lock_release(&table->lock, &node);
+}
+
+void zone_table_fold(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_table *table = self->ftl->table;
+	struct zone_record record;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&table->lock, &node);
+	record = table->record[zone->ext.index];
+	lt_lock_release(&table->lock, &node);
+	note_where(&record, zone);
+	record.folded = zone->updates.folded;
+	zone_table_commit(self, zone, &record);
 }
 
 bool zone_table_reached(struct zone *zone)

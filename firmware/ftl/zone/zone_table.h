@@ -27,7 +27,7 @@ struct zone_record {
 	uint32_t placed, wp;        /* so many sectors there were: at their place; in all. Fewer can be read, but no fewer are there */
 	uint32_t superblock, patch; /* where the placed ones were: true while the media is at rest */
 	uint64_t data_before; /* all sectors had sequence numbers below this one, if the map's pages had been brought up to date since */
-	uint64_t reserved;
+	uint64_t folded;      /* copies of sectors written in place, with lower sequence numbers, are dead */
 };
 HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
 enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 2, ZONE_TABLE_COPIES = HZ_ZONE_TABLE_COPIES };
@@ -67,6 +67,8 @@ void zone_table_init(struct ftl *ftl, struct arena *arena);
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record);
+/* Zone lock held: the same for the present record, with the zone's present place and what has been folded (update_fold.h). */
+void zone_table_fold(struct ftl_worker *self, struct zone *zone);
 /* Zone lock held: has the last commit reached flash, or is the table lost? Else the zone is kicked when it may have. */
 bool zone_table_reached(struct zone *zone);
 /* No record reaches flash any more, what was committed last included: nothing may be changed that counts on it. */

@@ -96,6 +96,7 @@ static uint64_t gathered_bytes(uint8_t id)
 	case HZ_LOG_HARTS: return sizeof(struct hz_log_harts);
 	case HZ_LOG_FLASH: return sizeof(struct hz_log_flash);
 	case HZ_LOG_FTL: return sizeof(struct hz_log_ftl);
+	case HZ_LOG_IN_PLACE: return sizeof(struct hz_log_in_place);
 	case HZ_LOG_LOCKS: return UINT64_MAX;
 	default: return 0;
 	}

@@ -52,6 +52,7 @@ static void identify_controller(struct hil *hil, void *page)
 	memcpy(id->subnqn, nqn, sizeof(nqn));
 	id->psd[0].mp = 500; /* 5 W */
 	id->vs[NVME_HZ_VS_COPY] = hil->zoned && hil->cfg->copies ? NVME_HZ_COPY_APPENDS : 0;
+	id->vs[NVME_HZ_VS_IN_PLACE] = hil->cfg->in_place_sectors ? NVME_HZ_IN_PLACE_WRITES : 0;
 	id->vs[NVME_HZ_VS_PROTECTION] = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 

@@ -105,7 +105,7 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	case NVME_LOG_FEATURES:
 	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
-	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_FTL);
+	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_IN_PLACE);
 	}
 }
 
@@ -164,6 +164,22 @@ static uint32_t ftl_page(struct hil *hil, void *page)
 	return sizeof(struct hz_log_ftl);
 }
 
+static uint32_t in_place_page(struct hil *hil, void *page)
+{
+	struct hz_log_in_place *log = page;
+	struct hz_log_ftl ftl;
+
+	statistics_ftl(&hil->statistics, &ftl);
+	log->version = LOG_VERSION;
+	log->budget_sectors = hil->cfg->in_place_sectors;
+	log->used_sectors = hil->device.in_place(hil->device.ctx);
+	log->written_sectors = ftl.in_place_sectors;
+	log->refused_writes = ftl.in_place_refusals;
+	log->folds = ftl.update_folds;
+	log->folded_sectors = ftl.folded_updates;
+	return sizeof(*log);
+}
+
 uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 {
 	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
@@ -178,6 +194,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
+	case HZ_LOG_IN_PLACE: return in_place_page(hil, hil->scratch);
 	default: return ftl_page(hil, hil->scratch);
 	}
 }

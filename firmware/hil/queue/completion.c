@@ -78,7 +78,7 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 			lt_tell_request(HZ_VC_ENDS_READ, req);
 		counts->reads += req->op != FTL_VERIFY;
 		counts->read_sectors += req->sectors;
-	} else if (req->op == FTL_WRITE || req->op == FTL_APPEND) {
+	} else if (req->op == FTL_WRITE || req->op == FTL_APPEND || req->op == FTL_UPDATE) {
 		lt_tell_request(HZ_VC_ENDS_WRITE, req);
 		counts->writes++;
 		counts->written_sectors += req->sectors;

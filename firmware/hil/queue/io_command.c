@@ -59,7 +59,9 @@ static uint16_t decode_write(const struct io_limits *limits, const struct nvme_s
 {
 	uint16_t status = decode_write_flags(limits, sqe, req);
 
-	req->op = FTL_WRITE;
+	req->op = sqe->cdw3 & NVME_RW_IN_PLACE ? FTL_UPDATE : FTL_WRITE;
+	if (req->op == FTL_UPDATE && !limits->in_place)
+		status = BAD_FIELD;
 	if (!status)
 		status = decode_range(limits, sqe, req);
 	return status ? status : decode_data(limits, sqe, pages, req);

@@ -15,6 +15,7 @@ struct io_limits {
 	uint32_t plp_mode;   /* enum hz_plp_mode */
 	uint32_t protection; /* enum hz_protection */
 	bool copies;         /* the device has memory for Copy */
+	bool in_place;       /* sectors of sequential zones may be written again */
 };
 
 /* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */

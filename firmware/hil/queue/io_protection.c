@@ -8,7 +8,10 @@ enum { BAD_PROTECTION = NVME_INVALID_PROTECTION | NVME_DNR };
 
 static bool is_io(const struct ftl_request *req) { return req->op <= FTL_WRITE_ZEROES; }
 
-static bool brings_data(const struct ftl_request *req) { return req->op == FTL_WRITE || req->op == FTL_APPEND || req->op == FTL_COMPARE; }
+static bool brings_data(const struct ftl_request *req)
+{
+	return req->op == FTL_WRITE || req->op == FTL_APPEND || req->op == FTL_UPDATE || req->op == FTL_COMPARE;
+}
 
 /* Type 1 ties reference tags to LBAs: who has them checked must expect just these. Nobody knows them before an append, so the controller
  * has to count on from the zone's start. */

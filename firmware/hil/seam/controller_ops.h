@@ -34,6 +34,8 @@ struct controller_ops {
 	/* Sums of what the harts have published. */
 	void (*flash_published)(void *ctx, struct hz_log_flash *out);
 	void (*ftl_published)(void *ctx, struct hz_log_ftl *out);
+	/* Any hart: sectors that are written in place now. */
+	uint64_t (*in_place)(void *ctx);
 };
 
 #endif
