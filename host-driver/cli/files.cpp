@@ -6,9 +6,11 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/verdict.hpp"
 #include "cli/visit.hpp"
 #include "config/quantity.hpp"
 #include "files/files_session.hpp"
+#include "results/run_facts.hpp"
 #include "session/error.hpp"
 
 namespace hz::cli {
@@ -125,9 +127,14 @@ void run(FilesFlags flags)
 	flags.files.file_bytes = flags.size_mib << 20;
 	if (flags.machine.seed)
 		flags.files.seed = flags.machine.seed;
-	Visit visit(flags.machine);
-	files::run(visit.controller(), flags.files);
+	const MachineOptions machine = flags.machine.options();
+	Visit visit(machine);
+	nlohmann::json result = files::run(visit.controller(), flags.files);
 	visit.end();
+	if (flags.files.out.empty())
+		return;
+	add_verdict(result, visit.machine(), machine);
+	res::write_result(result, flags.files.out + "/files.json");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // The sqlite command: SQLite's shell on files in a device, one booted for it or one that is up.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
+#include <fstream>
 #include <memory>
 
 #include "cli/child.hpp"
@@ -8,8 +9,10 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
+#include "cli/verdict.hpp"
 #include "cli/visit.hpp"
 #include "config/quantity.hpp"
+#include "results/run_facts.hpp"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 #include "session/process.hpp"
@@ -100,8 +103,20 @@ void run(SqliteFlags flags, const std::vector<std::string> &words)
 	Visit visit = folder.empty() ? Visit(machine) : Visit(flags.visit);
 	if (flags.visit.machine.seed)
 		flags.sqlite.seed = flags.visit.machine.seed;
+	// The shell's process does not know how the machine ended.
+	const auto complete = [&] {
+		if (flags.sqlite.out.empty())
+			return;
+		const std::string path = flags.sqlite.out + "/sqlite.json";
+		nlohmann::json result = nlohmann::json::parse(std::ifstream(path), nullptr, false);
+		if (!result.is_object())
+			return;
+		add_verdict(result, visit.machine(), machine);
+		res::write_result(result, path);
+	};
 	try {
 		visit.run({.words = shell, .settings = {std::string(sql::options_variable) + "=" + nlohmann::json(flags.sqlite).dump()}});
+		complete();
 	} catch (const PowerCut &) {
 		say_power_cut(machine);
 	}

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "files/job.hpp"
-#include "results/run_facts.hpp"
 #include "session/error.hpp"
 #include "session/machine.hpp"
 
@@ -34,7 +33,7 @@ json json_of(const fs::Counters &counters, const fs::Space &space)
 
 } // namespace
 
-void run(Controller &controller, const FilesOptions &options)
+json run(Controller &controller, const FilesOptions &options)
 {
 	store::HartzoneDevice device(controller, nullptr);
 	if (!fs::FileLayer::is_blank(device))
@@ -55,20 +54,17 @@ void run(Controller &controller, const FilesOptions &options)
 		programmed += sectors;
 	std::printf("%s", store::table_of(account).c_str());
 	layer.sync_all();
-	if (options.out.empty())
-		return;
-	res::write_result({{"schema", "hartzone-files-1"},
-			   {"job", options.job},
-			   {"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
-			   {"seed", options.seed},
-			   {"result", result},
-			   {"files", json_of(layer.counters(), layer.space())},
-			   {"device", store::json_of(account)},
-			   {"host_write_bytes", ftl.host_write_sectors * store::block_bytes},
-			   {"programmed_bytes", programmed * store::block_bytes},
-			   {"slc_bytes", ftl.slc_sectors * store::block_bytes},
-			   {"digest", device.digest()}},
-			  options.out + "/files.json");
+	return {{"schema", "hartzone-files-1"},
+		{"job", options.job},
+		{"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
+		{"seed", options.seed},
+		{"result", result},
+		{"files", json_of(layer.counters(), layer.space())},
+		{"device", store::json_of(account)},
+		{"host_write_bytes", ftl.host_write_sectors * store::block_bytes},
+		{"programmed_bytes", programmed * store::block_bytes},
+		{"slc_bytes", ftl.slc_sectors * store::block_bytes},
+		{"digest", device.digest()}};
 }
 
 } // namespace hz::files

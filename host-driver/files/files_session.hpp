@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "files/files_options.hpp"
 #include "session/controller.hpp"
 
@@ -9,7 +11,8 @@ namespace hz::files {
 
 inline constexpr const char *jobs[] = {"update", "fragment"};
 
-// The device is formatted; nothing may be on it. Prints, writes files.json, throws what is in the way.
-void run(Controller &controller, const FilesOptions &options);
+// The device is formatted; nothing may be on it. Prints; returns files.json but for what only the end of the machine tells. Throws what is in
+// the way.
+nlohmann::json run(Controller &controller, const FilesOptions &options);
 
 } // namespace hz::files

@@ -128,8 +128,8 @@ private:
 	std::optional<uint32_t> victim() const;
 	void clean(uint32_t section);
 	void take_for_moving(Address at, std::set<uint32_t> &files);
-	void move_page(File &file, uint32_t block, Address at);
-	void copy_taken(std::set<uint32_t> &files);
+	void read_taken();
+	void copy_taken();
 	void empty(uint32_t section, uint32_t first, uint32_t end);
 	void cleaned(uint32_t section);
 	void background(bool reads);
@@ -147,7 +147,7 @@ private:
 	uint32_t chain_ = 0;         // inodes since the last checkpoint
 	bool chain_unsure_ = false;  // the last inode may be on the device or not
 	bool cleaning_ = false;
-	std::vector<Address> taken_; // what the device shall copy
+	std::vector<Address> taken_; // blocks of data that the cleaner is about to move
 	struct {
 		std::optional<uint32_t> section; // that is being emptied, from this block on
 		uint32_t block = 0;

@@ -97,23 +97,33 @@ void FileLayer::take_for_moving(Address at, std::set<uint32_t> &files)
 	if (file.at(owner.what) != at || file.dirty.contains(owner.what))
 		return;
 	counters_.moved_blocks++;
-	if (options_.copy_offload)
-		taken_.push_back(at);
-	else
-		move_page(file, owner.what, at);
+	taken_.push_back(at);
 }
 
-void FileLayer::move_page(File &file, uint32_t block, Address at)
+// Into memory, each row of blocks by one command; their files' sync writes them.
+void FileLayer::read_taken()
 {
-	auto page = std::make_unique<Page>();
-	main_.read(at, page->data);
-	page->moved = true;
-	file.dirty[block] = std::move(page);
-	dirty_like(file)++;
+	const std::vector<Address> all = std::exchange(taken_, {});
+	store::Bytes row;
+	for (size_t done = 0, count; done < all.size(); done += count) {
+		for (count = 1; done + count < all.size() && all[done + count] == all[done] + count;)
+			count++;
+		row.resize(count * block_bytes);
+		main_.read(all[done], row);
+		for (size_t i = 0; i < count; i++) {
+			const Owner owner = main_.owner(all[done + i]);
+			File &file = *files_[owner.file];
+			auto page = std::make_unique<Page>();
+			std::copy_n(row.begin() + ptrdiff_t(i * block_bytes), block_bytes, page->data.begin());
+			page->moved = true;
+			file.dirty[owner.what] = std::move(page);
+			dirty_like(file)++;
+		}
+	}
 }
 
 // Not durable before the file's sync, which flushes.
-void FileLayer::copy_taken(std::set<uint32_t> &files)
+void FileLayer::copy_taken()
 {
 	const std::vector<Address> all = std::exchange(taken_, {});
 	for (std::span<const Address> left(all); !left.empty();) {
@@ -123,7 +133,6 @@ void FileLayer::copy_taken(std::set<uint32_t> &files)
 			const Owner owner = main_.owner(from[i]);
 			place(*files_[owner.file], owner.what, row.from + i);
 			files_[owner.file]->unsettled.push_back(row.from + i);
-			files.insert(owner.file);
 		}
 		counters_.copied_blocks += row.blocks;
 		counters_.data_blocks += row.blocks;
@@ -137,7 +146,7 @@ void FileLayer::empty(uint32_t section, uint32_t first, uint32_t end)
 	taken_.clear();
 	for (uint32_t block = first; block < end; block++)
 		take_for_moving(main_.address(section, block), files);
-	copy_taken(files);
+	options_.copy_offload ? copy_taken() : read_taken();
 	for (const uint32_t number : files)
 		save(*files_[number]);
 }

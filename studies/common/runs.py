@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,9 +53,23 @@ def end_with_parent():
     PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def other_command(extra):
+    """A run's options may begin with another command, which has them all; what it does is the workload's text, for people and --resume."""
+    return extra[0] if extra and extra[0] in ("files", "sqlite") else None
+
+
 def arguments(out, extra=()):
+    command = other_command(extra)
+    if command:
+        return [command, "--device", str(out / "device.yaml"), "--clock", "virtual", "--out", str(out), *map(str, extra[1:])]
     return ["run", "--device", str(out / "device.yaml"), "--workload", str(out / "workload.yaml"), "--clock", "virtual", "--out", str(out),
             *map(str, extra)]
+
+
+def shell_command(out, extra=()):
+    """For a shell: ends with result.json in the folder."""
+    line, command = shlex.join([str(driver().resolve()), *arguments(out, extra)]), other_command(extra)
+    return line + (f" && cp {shlex.quote(str(out / command))}.json {shlex.quote(str(out))}/result.json" if command else "")
 
 
 def repeat_command(out, extra=()):
@@ -99,6 +114,8 @@ def run(out, device, workload, extra=()):
         raise KeyboardInterrupt
     if code != 0:
         raise StudyError(f"run in {out} ended with status {code}: {last_words(out / 'run.log')}")
+    if other_command(extra):
+        shutil.copy(out / f"{other_command(extra)}.json", out / "result.json")
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     refuse_unless_deterministic(result, out)
     return result

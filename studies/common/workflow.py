@@ -24,7 +24,7 @@ rule run:
     output: "{folder}/result.json"
     log: "{folder}/run.log"
     params: command=lambda wildcards: RUNS[wildcards.folder]
-    shell: "{params.command} > {log} 2>&1"
+    shell: "({params.command}) > {log} 2>&1"
 '''
 END_S = runs.END_S
 
@@ -50,7 +50,7 @@ def write(out, wanted, keep):
         place = out.resolve() / folder
         for name, text in runs.texts(device, workload).items():
             write_if_new(place / name, text)
-        commands[folder] = shlex.join([str(runs.driver().resolve()), *runs.arguments(place, extra)])
+        commands[folder] = runs.shell_command(place, extra)
         if not keep(folder, device, workload):
             (place / "result.json").unlink(missing_ok=True)
     write_if_new(out / "runs.json", json.dumps(commands, indent=1) + "\n")
