@@ -334,6 +334,11 @@ class Mechanisms(unittest.TestCase):
         for p in self.must_show("zms-multizone"):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
 
+    def test_zones_that_are_cleaned_in_time_keep_their_throughput(self):
+        cufs, zufs = self.must_show("zufs-fig9-10")
+        self.assertEqual((cufs["rounds"]["normal"], cufs["rounds"]["boosted"]), (0, 0))
+        self.assertGreater(min(zufs["rounds"]["normal"], zufs["rounds"]["boosted"], zufs["rounds"]["paused"]), 0)
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ZUFS, figures 9 and 10: throughput and segments while files fragment the device, with zones and as a block device."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, frame, plot, report, runs  # noqa: E402
+from common.report import mean  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "zufs-fig9-10"
+SLC, SPARE, CONVENTIONAL_SPARE = 24, 2, 5 # superblocks beside those of zones
+OP = 0.07 # of the block device: usual for consumer devices
+# F2FS's segments and pauses on the paper's device, as many times smaller as our zones have fewer blocks: what a second cleans is the same.
+SCALE = 32
+CLEANER = f"segment={2048 // SCALE}KiB,pause={20000 // SCALE}us,boost_pause={10000 // SCALE}us"
+CUFS, ZUFS = "CUFS", "ZUFS"
+WAYS = {CUFS: (), ZUFS: ("--cleaner", CLEANER), "ZUFS, the device copies": ("--cleaner", CLEANER, "--copy-offload"),
+        "ZUFS, cleaned when it must": ()}
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--quick")
+    arguments.add_number(p, "--zones", 48, 512, 96, "sequential zones of 3 MiB; the block device has as much flash")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    args.ways = list(WAYS)
+    if args.quick:
+        args.zones, args.seeds, args.ways = 48, args.seeds[:1], [CUFS, ZUFS]
+    return args
+
+
+def device(way, zones):
+    """zufs.yaml with 3 MiB a zone, whose data are kept, and a conventional zone for checkpoints: so its map has entries for sectors, all in RAM.
+    The block device has the same superblocks, and a map that is in RAM too: what differs is who cleans."""
+    base = runs.load_yaml("devices", "small-zufs")
+    total = SLC + zones + 1 + CONVENTIONAL_SPARE + SPARE
+    common = {"name": NAME, "geometry": {"slc_blocks_per_plane": SLC, "blocks_per_plane": total}, "l2p": {"kind": "sector"},
+              "conventional": {"zones": 1, "spare_superblocks": CONVENTIONAL_SPARE, "streams": 1, "buffers": 1, "gc_low": 2},
+              "zones": {"count": zones + 1}}
+    if way != CUFS:
+        return runs.merged(base, common)
+    over = max(CONVENTIONAL_SPARE, round(OP * (zones + 1 + CONVENTIONAL_SPARE)))
+    block = runs.merged(base, common)
+    block["zones"] = {"namespace": "block", "count": zones + 1 + CONVENTIONAL_SPARE - over, "spare_superblocks": SPARE}
+    block["conventional"] = {"spare_superblocks": over, "streams": 1, "buffers": 2, "gc_low": 2}
+    block["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
+    return block
+
+
+def words_of(args, way, seed):
+    """Each iteration: 8 MiB in files of 128 KiB and a large one of 2 MiB, four to one as in the paper."""
+    return ("files", "fragment", "--small-files", 64, "--size", 2, "--count", 1000, "--seed", seed, *WAYS[way])
+
+
+def points(args):
+    return [Point({"way": way}, way, [(f"{list(WAYS).index(way)}-{seed}", device(way, args.zones), {"command": " ".join(map(str, words_of(args, way, seed)))},
+                                       *words_of(args, way, seed)) for seed in args.seeds]) for way in args.ways]
+
+
+def check(result, folder):
+    if len(result["result"]["iterations"]) < 10:
+        raise runs.StudyError(f"the run in {folder} has no room for ten iterations")
+
+
+def first(iterations, holds):
+    """Number of the first iteration of which this holds; 0: of none."""
+    return next((i + 1 for i, one in enumerate(iterations) if holds(one)), 0)
+
+
+def level(one):
+    """The paper's fragmentation level."""
+    return one["segments"]["dirty"] / (one["segments"]["dirty"] + one["segments"]["free"])
+
+
+def free_share(one):
+    return one["segments"]["free"] / sum(one["segments"].values())
+
+
+def of_run(result):
+    iterations = result["result"]["iterations"]
+    clean = iterations[:5]
+    late = iterations[-len(iterations) // 3:]
+    return {
+        "iterations": len(iterations),
+        "write_clean": mean(i["write_mib_s"] for i in clean), "write_late": mean(i["write_mib_s"] for i in late),
+        "write_floor": min(i["write_mib_s"] for i in iterations),
+        "read_clean": mean(i["read_mib_s"] for i in clean), "read_late": mean(i["read_mib_s"] for i in late),
+        "level_most": max(map(level, iterations)), "level_last": level(iterations[-1]),
+        "exhausted": first(iterations, lambda one: free_share(one) < 0.05),
+        "normal": first(iterations, lambda one: one["phase"] != "no_gc"), "boosted": first(iterations, lambda one: one["phase"] == "boosted"),
+        "moved_mib": iterations[-1]["moved_blocks"] / 256, "written_mib": result["files"]["data_blocks"] / 256,
+        "cleaned_while_measured": sum(i["cleaned_meanwhile"] for i in iterations),
+        "device_waf": result["programmed_bytes"] / result["host_write_bytes"],
+        "host_read_mib": result["device"]["read"]["bytes"] / 2 ** 20,
+        "rounds": result["files"]["rounds"],
+    }
+
+
+def summarize(results):
+    found = [of_run(r) for r in results]
+    out = {name: found[0][name] if isinstance(found[0][name], dict) else mean(f[name] for f in found) for name in found[0]}
+    return out | {"curve": [{"write": i["write_mib_s"], "read": i["read_mib_s"], "level": level(i), **i["segments"]}
+                            for i in results[0]["result"]["iterations"]], "digests": [r["digest"] for r in results]}
+
+
+def figures(args, measured):
+    out = []
+    for way in args.ways:
+        for what, field, unit in (("write, clean", "write_clean", "MiB/s"), ("write, floor", "write_floor", "MiB/s"), ("write, last third", "write_late", "MiB/s"),
+                                  ("read, clean", "read_clean", "MiB/s"), ("read, last third", "read_late", "MiB/s"), ("fragmentation, most", "level_most", ""),
+                                  ("fragmentation, last", "level_last", ""), ("free segments exhausted", "exhausted", ""), ("normal phase", "normal", ""),
+                                  ("boosted phase", "boosted", ""), ("iterations", "iterations", ""), ("moved by the cleaner", "moved_mib", "MiB"),
+                                  ("sections cleaned while the file was written", "cleaned_while_measured", ""), ("device WAF", "device_waf", ""),
+                                  ("read by the host", "host_read_mib", "MiB")):
+            out.append(report.figure(f"{way}, {what}", measured.value(way, field), unit))
+    floors = [measured.value(way, "write_floor") for way in (ZUFS, CUFS)]
+    late = [measured.value(way, "write_late") for way in (ZUFS, CUFS)]
+    return out + [report.figure("floor, ZUFS against CUFS", floors[0] / floors[1] if all(floors) else None, "x", 2),
+                  report.figure("last third, ZUFS against CUFS", late[0] / late[1] if all(late) else None, "x")]
+
+
+def at(figure, name):
+    return f"{figure(name):.0f}" if figure(name) else "never"
+
+
+def rows(figure):
+    yield ("lowest write throughput, ZUFS against CUFS", "more than 2x (200 against 100 MB/s)",
+           f"{figure('floor, ZUFS against CUFS'):.1f}x ({figure('ZUFS, write, floor'):.0f} against {figure('CUFS, write, floor'):.0f} MiB/s)")
+    yield ("write throughput in the last third of the iterations, ZUFS against CUFS", "",
+           f"{figure('last third, ZUFS against CUFS'):.1f}x ({figure('ZUFS, write, last third'):.0f} against {figure('CUFS, write, last third'):.0f} MiB/s)")
+    for way, paper in ((CUFS, "about -35 %"), (ZUFS, "stable")):
+        yield (f"read throughput, {way}: last third against clean", paper,
+               f"{100 * (figure(f'{way}, read, last third') / figure(f'{way}, read, clean') - 1):+.0f} % ({figure(f'{way}, read, last third'):.0f} against "
+               f"{figure(f'{way}, read, clean'):.0f} MiB/s)")
+    yield ("CUFS: iteration at which less than 5 % of the segments are free", "90th",
+           f"{at(figure, 'CUFS, free segments exhausted')} of {figure('CUFS, iterations'):.0f}")
+    yield ("ZUFS: the same", "never", f"{at(figure, 'ZUFS, free segments exhausted')} of {figure('ZUFS, iterations'):.0f}")
+    yield ("ZUFS: iterations at which Normal-GC, Boosted-GC begin", "40th, about 80th",
+           f"{at(figure, 'ZUFS, normal phase')}, {at(figure, 'ZUFS, boosted phase')}")
+    yield ("fragmentation level, most and last: CUFS; ZUFS", "rises to about 1; falls again in Boosted-GC",
+           "; ".join(f"{figure(f'{way}, fragmentation, most'):.2f} and {figure(f'{way}, fragmentation, last'):.2f}" for way in (CUFS, ZUFS)))
+    yield ("moved by the cleaner: CUFS, ZUFS", "", f"{figure('CUFS, moved by the cleaner'):.0f}, {figure('ZUFS, moved by the cleaner'):.0f} MiB")
+    yield ("the device moves what is cleaned (Copy): lowest, last third; read by the host, with and without", "",
+           f"{figure('ZUFS, the device copies, write, floor'):.0f}, {figure('ZUFS, the device copies, write, last third'):.0f} MiB/s; "
+           f"{figure('ZUFS, the device copies, read by the host'):.0f}, {figure('ZUFS, read by the host'):.0f} MiB")
+    yield ("ZUFS without the background cleaner: lowest, last third", "",
+           f"{figure('ZUFS, cleaned when it must, write, floor'):.0f}, {figure('ZUFS, cleaned when it must, write, last third'):.0f} MiB/s")
+
+
+def directions(figure):
+    yield "the floor of ZUFS is at least twice that of CUFS", figure("floor, ZUFS against CUFS") >= 2
+    yield "so is its mean when the device is fragmented", figure("last third, ZUFS against CUFS") >= 2
+    yield "CUFS runs out of free segments", figure("CUFS, free segments exhausted") > 0
+    yield "ZUFS does not, or later", (figure("ZUFS, free segments exhausted") or 1000) > figure("CUFS, free segments exhausted")
+    yield "clean, both write about as fast", 0.5 < figure("ZUFS, write, clean") / figure("CUFS, write, clean") < 2
+    yield "the phases follow each other", 1 < figure("ZUFS, normal phase") < figure("ZUFS, boosted phase")
+    yield "boosted cleaning takes the fragmentation back", figure("ZUFS, fragmentation, last") < 0.5 * figure("ZUFS, fragmentation, most")
+    yield "CUFS's grows nearly to 1", figure("CUFS, fragmentation, most") > 0.9
+
+
+def show(measured):
+    report.table(["way", "iterations", "write clean", "floor", "last third", "read clean", "last third", "exhausted", "normal", "boosted", "level most", "last",
+                  "moved MiB"],
+                 [[way, p["iterations"], p["write_clean"], p["write_floor"], p["write_late"], p["read_clean"], p["read_late"],
+                   *(p[k] for k in ("exhausted", "normal", "boosted")), p["level_most"], p["level_last"], p["moved_mib"]]
+                  for way, p in measured.items()])
+
+
+def draw(measured):
+    fig, axes = plot.figure(4)
+    for way in measured:
+        axes[0].plot([one["write"] for one in measured[way]["curve"]], label=way)
+    axes[0].set(title="Large file, written", xlabel="iteration", ylabel="MiB/s")
+    axes[0].legend(frameon=False, fontsize=8)
+    for way in measured:
+        axes[1].plot([one["read"] for one in measured[way]["curve"]], label=way)
+    axes[1].set(title="… and read", xlabel="iteration", ylabel="MiB/s")
+    for ax, way in zip(axes[2:], (way for way in (CUFS, ZUFS) if way in measured)):
+        curve = measured[way]["curve"]
+        shares = [[one[state] / (one["free"] + one["dirty"] + one["valid"]) for one in curve] for state in ("free", "dirty", "valid")]
+        ax.stackplot(range(len(curve)), *shares, labels=["free", "dirty", "valid"])
+        ax.plot([one["level"] for one in curve], "k--", label="fragmentation level")
+        ax.set(title=f"Segments, {way}", xlabel="iteration")
+        ax.legend(frameon=False, fontsize=8)
+    return fig
+
+
+def facts(_):
+    return {"device": "small-zufs, larger"}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
