@@ -175,6 +175,29 @@ TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 	}
 }
 
+// All copies of a page are gone: a checkpoint knows that there was one.
+TEST(BoundedMount, APageWithoutAnyCopyIsMissed)
+{
+	for (uint32_t page = 0; page < 4; page++) {
+		Rig rig(wide_config(96));
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ConventionalDriver driver(rig, page);
+		driver.fill(96);
+		overwrite(driver, 30);
+		ASSERT_EQ(rig.come_to_rest(), 0);
+		uint32_t lost = 0;
+		for (uint64_t i = 0; i < rig::count_records(rig.media); i++)
+			if (rig.media.oob[i].kind == HZ_OOB_MAP && rig.media.oob[i].lpa == page) {
+				rig::lose_record(rig.media, i);
+				lost++;
+			}
+		ASSERT_GT(lost, 0u);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		driver.check_recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+}
+
 // A boot with the map in RAM leaves the copies on flash to the collector; the next one with the map in flash finds what is left of them.
 TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 {

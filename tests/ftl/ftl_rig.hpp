@@ -279,6 +279,7 @@ public:
 		lt_guard(memory_.base(), arena_.used, 0);
 		std::memset(memory_.base(), 0, arena_.used);
 		arena_ = arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE);
+		arena_.ledger = ledger;
 		lt_harts_init(&arena_, cfg.harts, 16);
 		EXPECT_EQ(ftl_lock_classes_init(&arena_, &cfg), nullptr);
 		lt_locks_check(true);
@@ -412,7 +413,8 @@ public:
 	link_pair links{};
 	struct ftl *ftl = nullptr;
 	const char *error = nullptr;
-	uint32_t life = 1; // of the controller that all requests are for
+	arena_ledger *ledger = nullptr; // who holds what, from the next start on
+	uint32_t life = 1;              // of the controller that all requests are for
 	uint32_t cuts_in_recovery = 0;
 
 private:

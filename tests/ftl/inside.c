@@ -28,6 +28,89 @@ void rig_waste_runs(struct ftl *ftl)
 		lt_store(&ftl->l2p->runs.taken[w], UINT64_MAX);
 }
 
+/* Moves a list to the front of another one. */
+static void join_changes(struct l2p_changes *changes, uint32_t *to, uint32_t from)
+{
+	while (from != CHANGE_NONE) {
+		uint32_t next = changes->record[from].next;
+
+		changes->record[from].next = *to;
+		*to = from;
+		from = next;
+	}
+}
+
+static void crowd_changes(struct l2p_changes *changes, uint32_t shards)
+{
+	for (uint32_t s = 0; s < shards && changes->count; s++) {
+		uint32_t all = CHANGE_NONE;
+
+		for (uint32_t i = 0; i < 1u << changes->page_bits; i++)
+			join_changes(changes, &all, changes->of_page[s << changes->page_bits | i]);
+		changes->of_page[s] = all;
+	}
+	changes->page_bits = 0;
+}
+
+static void join_nodes(struct l2p_cache *cache, uint32_t *to, uint32_t from)
+{
+	while (from != L2P_CACHE_NONE) {
+		struct l2p_cached *node = &cache->node[from];
+		uint32_t next = node->after;
+
+		node->before = L2P_CACHE_NONE;
+		node->after = *to;
+		if (*to != L2P_CACHE_NONE)
+			cache->node[*to].before = from;
+		*to = from;
+		from = next;
+	}
+}
+
+static void crowd_cache(struct l2p_cache *cache)
+{
+	for (uint32_t s = 0; s < cache->shards; s++) {
+		uint32_t all = L2P_CACHE_NONE;
+
+		for (uint32_t i = 0; i < 1u << cache->group_bits; i++)
+			join_nodes(cache, &all, cache->shard[s].group[i]);
+		cache->shard[s].group[0] = all;
+	}
+	cache->group_bits = 0;
+}
+
+void rig_crowd_lists(struct ftl *ftl)
+{
+	crowd_changes(&ftl->l2p->changes, ftl->l2p->shards);
+	crowd_cache(&ftl->l2p->cache);
+}
+
+void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page)
+{
+	map_page_dirty(ftl, l2p_shard_of(ftl, ftl->extent[zone]), (zone << ftl->l2p->table.zone_shift) + page);
+}
+
+void rig_dirty_begin(struct ftl *ftl) { l2p_dirty_begin(ftl); }
+
+uint32_t rig_dirty_take(struct ftl *ftl, uint32_t pages)
+{
+	const struct l2p_table *table = &ftl->l2p->table;
+	uint32_t page = l2p_dirty_next(ftl), zone = page >> table->zone_shift;
+
+	if (page == UINT32_MAX)
+		return page;
+	map_page_state(table, page)->dirty = 0;
+	return zone * pages + (page - (zone << table->zone_shift));
+}
+
+const char *rig_dirty_check(struct ftl *ftl) { return l2p_dirty_check(ftl); }
+
+uint32_t rig_version(struct ftl *ftl, uint32_t page, uint64_t sequence)
+{
+	map_page_set_version(&ftl->l2p->table, page, sequence);
+	return map_page_version(&ftl->l2p->table, page);
+}
+
 void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 {
 	switch (fault) {

@@ -21,6 +21,17 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 void rig_merge_map(struct ftl *ftl);
 /* From now on the map finds no free run for staged sectors (l2p_runs.h). */
 void rig_waste_runs(struct ftl *ftl);
+/* What the map keeps in lists by a hash, so that memory does not grow with the device, is in one list of each shard from now on: changed
+ * entries of conventional zones and the cache's nodes, by their table page. */
+void rig_crowd_lists(struct ftl *ftl);
+/* Dirty table pages (l2p_dirty.h), without the rest of the log. Pages are numbered zone by zone. */
+void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page);
+void rig_dirty_begin(struct ftl *ftl);
+/* The next one, which is dirty no more, as zone * pages + page; UINT32_MAX: none. */
+uint32_t rig_dirty_take(struct ftl *ftl, uint32_t pages);
+const char *rig_dirty_check(struct ftl *ftl);
+/* The number by which a checkpoint knows a copy with this sequence number; it is noted of a conventional zone's page and read again. */
+uint32_t rig_version(struct ftl *ftl, uint32_t page, uint64_t sequence);
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
 /* What cannot be, for ftl_check() to find: the zone has the superblock of the one before it; has none; a backing zone, by its number among

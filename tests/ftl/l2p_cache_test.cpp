@@ -148,7 +148,7 @@ class Pair {
 public:
 	explicit Pair(const Choice &choice) : model_(choice.entries, choice.line, choice.clock), line_(choice.line), dice_(choice.entries)
 	{
-		l2p_cache_choice c{choice.entries, 1, choice.buckets, groups, choice.window, choice.clock};
+		l2p_cache_choice c{choice.entries, 1, choice.buckets, choice.window, choice.clock};
 		l2p_cache_init(&cache_, &memory_.space, &c);
 		span_ = (choice.entries * 3 / groups / line_ + 1) * line_;
 	}
@@ -171,7 +171,7 @@ public:
 		ASSERT_EQ(cache_.shard[0].used, model_.count_used());
 		ASSERT_EQ(cache_.shard[0].pinned, model_.count_pinned());
 		if (i % 100 == 0) {
-			ASSERT_EQ(l2p_cache_check(&cache_, groups), nullptr);
+			ASSERT_EQ(l2p_cache_check(&cache_), nullptr);
 		}
 	}
 	void compare_all()
@@ -304,7 +304,7 @@ TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 {
 	Memory memory;
 	l2p_cache cache{};
-	l2p_cache_choice choice{67, 2, 0, 2, 1, false};
+	l2p_cache_choice choice{67, 2, 0, 1, false};
 	l2p_cache_init(&cache, &memory.space, &choice);
 	EXPECT_EQ(cache.shard[0].own, 34u);
 	EXPECT_EQ(cache.shard[1].own, 33u);
@@ -320,11 +320,11 @@ TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 	EXPECT_EQ(cache.shard[0].own + cache.shard[1].own, 67u);
 	EXPECT_FALSE(has(cache, 1, 4));
 	EXPECT_TRUE(has(cache, 1, 5));
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 	loan = l2p_cache_take(&cache, 1, LT_FOREVER, 64);
 	EXPECT_EQ(cache.shard[1].own, L2P_CACHE_SMALLEST_SHARD / 2u) << "a shard keeps some";
 	l2p_cache_give(&cache, 0, loan);
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 	for (uint32_t lba = 0; lba < 200; lba++)
 		enter(cache, 0, 2048 + lba, 60 + lba);
 	EXPECT_EQ(cache.shard[0].held, cache.shard[0].own);
@@ -335,7 +335,7 @@ TEST(L2pCacheShards, LendThoseWhoHaveTheOldestEntry)
 {
 	Memory memory;
 	l2p_cache cache{};
-	l2p_cache_choice choice{67, 2, 0, 2, 1, false};
+	l2p_cache_choice choice{67, 2, 0, 1, false};
 	l2p_cache_init(&cache, &memory.space, &choice);
 	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 0u) << "nobody has one";
 	l2p_cache_new range{7, 1, 1, HZ_MAP_CHUNK, false};
@@ -347,7 +347,7 @@ TEST(L2pCacheShards, LendThoseWhoHaveTheOldestEntry)
 	l2p_cache_drop(&cache, 0, 0, 0, 4096, HZ_MAP_LEVELS);
 	EXPECT_EQ(l2p_cache_lender(&cache, 1, 0), 1u) << "it has none any more";
 	EXPECT_EQ(l2p_cache_lender(&cache, 0, 1), 1u);
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 }
 
 // Lines of four: room moves a line at a time, with ranges in the way.
@@ -355,7 +355,7 @@ TEST(L2pCacheShards, LinesAreLentWhole)
 {
 	Memory memory;
 	l2p_cache cache{};
-	l2p_cache_choice choice{131, 2, 0, 2, 1024, false};
+	l2p_cache_choice choice{131, 2, 0, 1024, false};
 	l2p_cache_init(&cache, &memory.space, &choice);
 	ASSERT_EQ(l2p_cache_line(&cache), 4u);
 	EXPECT_EQ(cache.shard[0].own, 64u);
@@ -367,14 +367,14 @@ TEST(L2pCacheShards, LinesAreLentWhole)
 	l2p_cache_loan loan = l2p_cache_take(&cache, 1, 22, 64);
 	EXPECT_EQ(loan.count, 12u) << "as much as whole lines take of those used before 22";
 	l2p_cache_give(&cache, 0, loan);
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 	loan = l2p_cache_take(&cache, 1, LT_FOREVER, 63);
 	EXPECT_EQ(cache.shard[1].own, 35u) << "least: eight lines and what is none";
 	l2p_cache_give(&cache, 0, loan);
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 	for (uint32_t line = 0; line < 40; line++)
 		enter(cache, 0, 1024 + 4 * line, 100 + line);
 	EXPECT_EQ(cache.shard[0].own, 96u);
 	EXPECT_EQ(cache.shard[0].by_level[HZ_MAP_PAGE], 24u) << "lent room holds lines";
-	EXPECT_EQ(l2p_cache_check(&cache, 2), nullptr);
+	EXPECT_EQ(l2p_cache_check(&cache), nullptr);
 }

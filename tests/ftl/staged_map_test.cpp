@@ -165,8 +165,9 @@ TEST(StagedMap, TheCollectorsMovesAreChangesOfTheMap)
 	hz_log_ftl before = rig.counters();
 	uint32_t done = 0, kept = 0;
 	for (; done < 2000 && rig_place_of(rig.ftl, 0, 0) == at; done++) { // garbage, until its superblock is collected …
-		if (done % 11 == 0)
+		if (done % 11 == 0) {
 			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, 6), 0);
+		}
 		ASSERT_EQ(rig.write(6, done % 11, 1, 1, FTL_FUA), 0);
 		if (done % 20 == 19 && kept < 12) { // … before others, which are not garbage only
 			ASSERT_EQ(rig.write(4 + kept % 2, few + kept / 2, 1, 1, FTL_FUA), 0);

@@ -17,6 +17,7 @@
 #include "base/extent.h"
 #include "l2p/l2p_cache.h"
 #include "l2p/l2p_changes.h"
+#include "l2p/l2p_dirty.h"
 #include "l2p/l2p_log.h"
 #include "l2p/l2p_runs.h"
 #include "l2p/l2p_shard.h"
@@ -80,6 +81,7 @@ struct l2p {
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */
 	struct l2p_table table;
+	struct l2p_dirty dirty;
 	struct l2p_cache cache;
 	struct l2p_log log;
 	struct l2p_changes changes;

@@ -103,10 +103,18 @@ static void publish_oldest(struct l2p_cache *cache, struct l2p_cache_shard *shar
 
 /* --- groups --- */
 
-static void group_add(struct l2p_cache *cache, uint32_t index)
+/* As a bucket. */
+static uint32_t *group_list(const struct l2p_cache *cache, uint32_t shard, uint32_t group)
+{
+	return &cache->shard[shard].group[(uint64_t)(group * 2654435769u) >> (32 - cache->group_bits)];
+}
+
+uint32_t l2p_cache_group(const struct l2p_cache *cache, uint32_t shard, uint32_t group) { return *group_list(cache, shard, group); }
+
+static void group_add(struct l2p_cache *cache, uint32_t number, uint32_t index)
 {
 	struct l2p_cached *node = &cache->node[index];
-	uint32_t *first = &cache->group_first[node->group];
+	uint32_t *first = group_list(cache, number, node->group);
 
 	node->before = NONE;
 	node->after = *first;
@@ -115,11 +123,11 @@ static void group_add(struct l2p_cache *cache, uint32_t index)
 	*first = index;
 }
 
-static void group_remove(struct l2p_cache *cache, uint32_t index)
+static void group_remove(struct l2p_cache *cache, uint32_t number, uint32_t index)
 {
 	struct l2p_cached *node = &cache->node[index];
 
-	*(node->before != NONE ? &cache->node[node->before].after : &cache->group_first[node->group]) = node->after;
+	*(node->before != NONE ? &cache->node[node->before].after : group_list(cache, number, node->group)) = node->after;
 	if (node->after != NONE)
 		cache->node[node->after].before = node->before;
 }
@@ -164,7 +172,7 @@ static void remove_node(struct l2p_cache *cache, uint32_t number, uint32_t index
 	while (*link != index)
 		link = &cache->node[*link].chain;
 	*link = node->chain;
-	group_remove(cache, index);
+	group_remove(cache, number, index);
 	if (node->pinned)
 		shard->pinned--;
 	else
@@ -191,7 +199,7 @@ static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba,
 	node->level = level;
 	node->pinned = node->hit = false;
 	*bucket = index;
-	group_add(cache, index);
+	group_add(cache, number, index);
 	shard->held++;
 	shard->used += size_of(cache, level);
 	shard->by_level[level]++;
@@ -362,13 +370,13 @@ static uint64_t bits_within(const struct l2p_cache *cache, const struct l2p_cach
 
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t number, uint32_t group, uint32_t first, uint32_t end, uint8_t below)
 {
-	uint32_t index = cache->group_first[group];
+	uint32_t index = l2p_cache_group(cache, number, group);
 
 	while (index != NONE) {
 		const struct l2p_cached *node = &cache->node[index];
 		uint32_t after = node->after;
 
-		if (node->level < below)
+		if (node->group == group && node->level < below)
 			shorten(cache, number, index, bits_within(cache, node, first, end));
 		index = after;
 	}
@@ -452,10 +460,12 @@ void l2p_cache_give(struct l2p_cache *cache, uint32_t number, struct l2p_cache_l
 static void shard_init(struct l2p_cache *cache, struct arena *arena, uint32_t number, uint32_t first, uint32_t count)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
-	size_t bytes = sizeof(*shard->bucket) << cache->bucket_bits;
+	size_t bytes = sizeof(*shard->bucket) << cache->bucket_bits, group_bytes = sizeof(*shard->group) << cache->group_bits;
 
 	shard->bucket = arena_alloc(arena, 1, bytes, "mapping cache buckets");
 	memset(shard->bucket, 0xff, bytes);
+	shard->group = arena_alloc(arena, 1, group_bytes, "mapping cache groups");
+	memset(shard->group, 0xff, group_bytes);
 	shard->free = shard->free_slot = shard->newest = shard->oldest = NONE;
 	shard->own = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -495,11 +505,12 @@ void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l
 	cache->line_shift = line_shift_for(choice);
 	while (1u << cache->bucket_bits < buckets)
 		cache->bucket_bits++;
+	cache->group_bits = 1;
+	while (choice->shards << cache->group_bits < choice->entries / 4)
+		cache->group_bits++;
 	cache->node = arena_alloc(arena, choice->entries, sizeof(*cache->node), "mapping cache");
 	cache->place = arena_alloc(arena, choice->entries, sizeof(*cache->place), "mapping cache");
 	cache->shard = arena_alloc(arena, choice->shards, sizeof(*cache->shard), "mapping cache shards");
-	cache->group_first = arena_alloc(arena, choice->groups, sizeof(*cache->group_first), "mapping cache groups");
-	memset(cache->group_first, 0xff, choice->groups * sizeof(*cache->group_first));
 	for (uint32_t i = 0; i < choice->shards; i++) {
 		shard_init(cache, arena, i, first, share_of(cache, i));
 		first += share_of(cache, i);
@@ -539,7 +550,17 @@ static const char *check_shard(const struct l2p_cache *cache, const struct l2p_c
 	return check_free(cache, shard);
 }
 
-const char *l2p_cache_check(const struct l2p_cache *cache, uint32_t groups)
+static uint32_t grouped_in(const struct l2p_cache *cache, uint32_t number)
+{
+	uint32_t grouped = 0;
+
+	for (uint32_t g = 0; g < 1u << cache->group_bits; g++)
+		for (uint32_t i = cache->shard[number].group[g]; i != NONE; i = cache->node[i].after)
+			grouped++;
+	return grouped;
+}
+
+const char *l2p_cache_check(const struct l2p_cache *cache)
 {
 	uint32_t own = 0, held = 0, grouped = 0;
 
@@ -550,10 +571,8 @@ const char *l2p_cache_check(const struct l2p_cache *cache, uint32_t groups)
 			return error;
 		own += cache->shard[s].own;
 		held += cache->shard[s].held;
+		grouped += grouped_in(cache, s);
 	}
-	for (uint32_t g = 0; g < groups; g++)
-		for (uint32_t i = cache->group_first[g]; i != NONE; i = cache->node[i].after)
-			grouped++;
 	if (own != cache->entries)
 		return "the mapping cache's shards do not add up to its budget";
 	return grouped == held ? NULL : "the mapping cache's groups do not hold its nodes";

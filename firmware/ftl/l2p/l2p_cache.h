@@ -7,7 +7,7 @@
  * bucket, a place in the order of eviction and a list link.
  *
  * The budget counts entries, pinned ones included, and all entries of a line, valid or not. It is never exceeded. The nodes of a group
- * (a table page) are linked, so that they can be dropped without a search; a group belongs to one shard.
+ * (a table page) are in one list, with few others, so that they can be dropped without a search; a group belongs to one shard.
  *
  * Every call names a shard whose lock (class L2P) is held. O(1) but where it says otherwise; no division. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -40,7 +40,7 @@ struct l2p_cached {
 	uint64_t valid;                /* line: bit i: the entry of lba + i is here. Never 0. Range: 1 */
 	uint32_t chain;                /* next in its bucket; free: next free one */
 	uint32_t older, newer;         /* eviction order; pinned ones are not in it */
-	uint32_t group, before, after; /* list of the group */
+	uint32_t group, before, after; /* list that the group is in */
 	uint64_t used_ns;              /* inserted, or moved to the newest end */
 	uint8_t level;                 /* enum hz_map_level; a line: HZ_MAP_PAGE */
 	bool pinned;
@@ -49,6 +49,7 @@ struct l2p_cached {
 
 struct l2p_cache_shard {
 	uint32_t *bucket;
+	uint32_t *group; /* by hash of the group: the first node of a list */
 	uint32_t free, newest, oldest;
 	uint32_t free_slot;    /* of a line; the slot's first word names the next one */
 	uint32_t own;          /* entries it may hold */
@@ -59,21 +60,19 @@ struct l2p_cache_shard {
 };
 
 struct l2p_cache {
-	uint32_t entries, shards, bucket_bits;
+	uint32_t entries, shards, bucket_bits, group_bits;
 	uint32_t line_shift;
 	bool clock; /* CLOCK, else LRU */
 	struct l2p_cached *node;
 	uint32_t *place; /* entries of lines, as in their table page */
 	struct l2p_cache_shard *shard;
-	uint32_t *group_first; /* by group */
 };
 
 struct l2p_cache_choice {
 	uint32_t entries; /* budget */
 	uint32_t shards;  /* a power of two; at most one per L2P_CACHE_SMALLEST_SHARD entries */
 	uint32_t buckets; /* of each shard; 0 = one per 4 entries */
-	uint32_t groups;
-	uint32_t window; /* page entries that come at a time */
+	uint32_t window;  /* page entries that come at a time */
 	bool clock;
 };
 void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l2p_cache_choice *choice);
@@ -112,7 +111,7 @@ uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cach
 /* Drop the entries of [lba, lba + count), not beyond the end of the table page, that are there. O(lines). */
 void l2p_cache_forget(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count);
 
-/* Drop the entries of a group that lie in [first, end) and are of a lower level than `below`; O(nodes of the group). */
+/* Drop the entries of a group that lie in [first, end) and are of a lower level than `below`; O(nodes of its list). */
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t shard, uint32_t group, uint32_t first, uint32_t end, uint8_t below);
 
 /* Lending, in three steps, each under at most one shard's lock: which shard, to judge by the hints, has the older nodes (`shard`
@@ -124,8 +123,10 @@ uint32_t l2p_cache_lender(const struct l2p_cache *cache, uint32_t shard, uint32_
 struct l2p_cache_loan l2p_cache_take(struct l2p_cache *cache, uint32_t shard, uint64_t before_ns, uint32_t most);
 void l2p_cache_give(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_loan loan);
 
-/* Harts idle: NULL, or what is wrong with lists, counts or budget. O(entries + groups). */
-const char *l2p_cache_check(const struct l2p_cache *cache, uint32_t groups);
+/* Harts idle: NULL, or what is wrong with lists, counts or budget. O(entries). */
+const char *l2p_cache_check(const struct l2p_cache *cache);
+/* The list that the nodes of this group are in, linked by `after`: the first one, or L2P_CACHE_NONE. */
+uint32_t l2p_cache_group(const struct l2p_cache *cache, uint32_t shard, uint32_t group);
 
 #ifdef __cplusplus
 }

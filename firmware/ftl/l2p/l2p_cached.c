@@ -21,7 +21,7 @@ struct target {
 static bool from_log(struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
-	const struct map_page *page = &ftl->l2p->table.page[map_page_index(ftl, at->ext, at->offset)];
+	const struct map_page *page = map_page_state_at(&ftl->l2p->table, at->ext, at->offset);
 	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), count = min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index);
 
 	if (index < page->merged)
@@ -72,7 +72,7 @@ static bool within_a_map_page(const struct map_range *range) { return (range->he
 
 static const struct map_page *target_map_page(const struct l2p_lookup *at, uint32_t offset)
 {
-	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, offset)];
+	return map_page_state_at(&at->self->ftl->l2p->table, at->ext, offset);
 }
 
 /* Is the first entry of the range in the copy on flash? */
@@ -149,7 +149,7 @@ static bool from_fetch(struct l2p_lookup *at)
 	struct ftl_io *io = io_of(at->req);
 	struct map_fetch *fetch = io->fetch;
 
-	while (fetch && !l2p_fetch_stale(at->self->ftl, fetch)) {
+	while (fetch && !fetch->stale) {
 		struct target target = target_of(at);
 		uint32_t index = target.range.head & (HZ_MAP_PAGE_ENTRIES - 1), entry;
 
@@ -188,7 +188,7 @@ static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, co
 	while (more && at.offset < at.end) {
 		if (from_fetch(&at) || from_log(&at) || from_cache(&at))
 			continue;
-		more = at.offset == offset && l2p_fetch(self, req, target_of(&at).page);
+		more = at.offset == offset && l2p_fetch(self, req, at.shard, target_of(&at).page);
 	}
 	l2p_lookup_end(&at, &node);
 	return at.offset - offset;
@@ -256,14 +256,14 @@ static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_
 static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
 	uint32_t index = map_page_index(ftl, ext, range->head), shard = l2p_shard_of(ftl, ext);
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	struct lt_lock_node node;
 
 	if (within_a_map_page(range))
 		return;
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
-	if (page->level < level && (page->merged || page->flags & MAP_WRITING) && !(page->flags & MAP_HEAD)) {
-		page->flags |= MAP_HEAD;
+	if (page->level < level && (page->merged || page->writing) && !page->head) {
+		page->head = 1;
 		l2p_log_add(ftl, 1);
 		map_page_dirty(ftl, shard, index);
 	}
@@ -318,16 +318,17 @@ static void cached_map_run(struct ftl_worker *self, const struct extent *ext, ui
 }
 
 /* What the copy says of staged sectors, and what is new of them, stays true: it lies where it was. */
-static void forget_places(struct ftl_worker *self, struct map_page *page)
+static void forget_places(struct ftl_worker *self, uint32_t index)
 {
-	if (!(page->flags & MAP_STAGED)) {
-		map_page_drop_copy(self, page);
+	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
+
+	if (!page->staged) {
+		map_page_drop_copy(self, index);
 		return;
 	}
 	page->merged = 0;
 	page->level = HZ_MAP_PAGE;
-	page->epoch++;
-	page->fetch = NULL;
+	map_page_void_reads(self->ftl, index);
 }
 
 /* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log; staged sectors stay if the zone moves. */
@@ -339,19 +340,19 @@ static void forget_entries(struct ftl_worker *self, const struct extent *ext, ui
 
 	for (uint32_t o = 0; o < count; o += HZ_MAP_PAGE_ENTRIES) {
 		uint32_t index = map_page_index(ftl, ext, o);
-		struct map_page *page = &ftl->l2p->table.page[index];
+		struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
 		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
-		l2p_log_remove(ftl, map_page_placed(ftl, ext, index) - page->merged + !!(page->flags & MAP_HEAD));
-		page->flags &= (uint8_t)~MAP_HEAD;
-		if (page->flags & MAP_WRITING)
-			page->flags |= MAP_FORGOTTEN;
+		l2p_log_remove(ftl, map_page_placed(ftl, ext, index) - page->merged + page->head);
+		page->head = 0;
+		if (page->writing)
+			l2p_log_item(ftl, shard, index)->forgotten = true;
 		if (moves) {
-			forget_places(self, page);
+			forget_places(self, index);
 		} else {
-			l2p_log_remove(ftl, !!(page->flags & MAP_LOST));
-			page->flags &= (uint8_t) ~(MAP_LOST | MAP_AGAIN);
-			map_page_drop_copy(self, page);
+			l2p_log_remove(ftl, page->lost);
+			page->lost = 0;
+			map_page_drop_copy(self, index);
 		}
 		l2p_cache_drop(&ftl->l2p->cache, shard, index, 0, UINT32_MAX, HZ_MAP_LEVELS);
 		lt_lock_release(&ftl->l2p->shard[shard], &node);
@@ -404,7 +405,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 					   .clock = cfg->l2p_eviction == HZ_L2P_CLOCK };
 
 	l2p_table_init(ftl, arena);
-	choice.groups = ftl->l2p->table.pages;
+	l2p_dirty_init(ftl, arena);
 	l2p_cache_init(&ftl->l2p->cache, arena, &choice);
 	l2p_log_init(ftl, arena);
 	l2p_changes_init(ftl, arena);

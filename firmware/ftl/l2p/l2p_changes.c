@@ -120,14 +120,45 @@ static uint32_t map_page_of_lba(struct ftl *ftl, uint32_t lba)
 	return map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
 }
 
-static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t page)
+/* LBAs of a table page. */
+struct page_lbas {
+	uint32_t first, count;
+};
+
+static struct page_lbas lbas_of(struct ftl *ftl, uint32_t page)
+{
+	return (struct page_lbas){ (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page), map_page_entries(ftl, page) };
+}
+
+static bool has_lba(const struct page_lbas *lbas, uint32_t lba) { return lba - lbas->first < lbas->count; }
+
+/* Where the list begins that has the records of the page, and those of others. */
+static uint32_t *page_list(const struct l2p_changes *changes, uint32_t shard, uint32_t page)
+{
+	uint32_t hash = page * 2654435769u; /* as above */
+
+	return &changes->of_page[shard << changes->page_bits | (uint32_t)((uint64_t)hash >> (32 - changes->page_bits))];
+}
+
+struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct l2p_change *record)
+{
+	const struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t index = record ? record->next : *page_list(changes, map_page_shard(ftl, page), page);
+	struct page_lbas lbas = lbas_of(ftl, page);
+
+	while (index != CHANGE_NONE && !has_lba(&lbas, changes->record[index].lba))
+		index = changes->record[index].next;
+	return index == CHANGE_NONE ? NULL : &changes->record[index];
+}
+
+static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t *list)
 {
 	struct l2p_change *record = &changes->record[index];
 
 	record->chain = *bucket;
 	*bucket = index;
-	record->next = changes->of_page[page];
-	changes->of_page[page] = index;
+	record->next = *list;
+	*list = index;
 }
 
 static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t place)
@@ -140,7 +171,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 	record->place = place;
 	record->recovered = false;
 	record->again = true;
-	record_link(changes, index, change_bucket(changes, shard, lba), page);
+	record_link(changes, index, change_bucket(changes, shard, lba), page_list(changes, shard, page));
 	l2p_log_add(ftl, 1);
 	map_page_dirty(ftl, shard, page);
 	return record;
@@ -149,6 +180,7 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 /* A part of a row, of one table page, whose next place is `place`. */
 struct change_run {
 	struct row row;
+	uint32_t *list; /* of that page */
 	uint32_t page, lba, count, place;
 	uint32_t step; /* from one place to the next; 0: they are L2P_UNMAPPED */
 };
@@ -194,7 +226,7 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 		changes->record[index].place = run->place + i * run->step;
 		changes->record[index].recovered = false;
 		changes->record[index].again = true;
-		record_link(changes, index, bucket_in(&run->row, run->lba + i), run->page);
+		record_link(changes, index, bucket_in(&run->row, run->lba + i), run->list);
 		index = next;
 	}
 }
@@ -211,6 +243,7 @@ void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_
 
 		run.count = min_u32(min_u32(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
 		run.page = map_page_index(ftl, ext, offset);
+		run.list = page_list(&ftl->l2p->changes, shard, run.page);
 		run.row = row_of(&ftl->l2p->changes, shard, run.lba);
 		l2p_cache_forget(&ftl->l2p->cache, shard, run.lba, index, run.count);
 		added = run_replace(ftl, &run, &missing);
@@ -233,12 +266,6 @@ static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t 
 }
 
 /* --- into the table page --- */
-
-/* LBA of the page's first entry. */
-static uint32_t first_lba(struct ftl *ftl, uint32_t page)
-{
-	return (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page);
-}
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
@@ -291,7 +318,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record) {
-		((uint32_t *)item->image)[lba - first_lba(ftl, item->page)] = place;
+		((uint32_t *)item->image)[lba - lbas_of(ftl, item->page).first] = place;
 		note_undurable(ftl, place);
 	} else if (record->place != place) {
 		place_invalidate(ftl, place, UINT64_MAX);
@@ -321,8 +348,9 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	struct lt_lock *lock = l2p_lock_of(ftl, map_page_extent(ftl, item->page));
-	uint32_t first = first_lba(ftl, item->page), index;
+	uint32_t shard = map_page_shard(ftl, item->page), index;
+	struct lt_lock *lock = &ftl->l2p->shard[shard];
+	struct page_lbas lbas = lbas_of(ftl, item->page);
 	struct lt_lock_node node;
 
 	if (!item->reads)
@@ -330,39 +358,53 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 	if (item->lost)
 		rebuild(ftl, item);
 	lt_lock_acquire(lock, &node);
-	index = changes->of_page[item->page];
+	index = *page_list(changes, shard, item->page);
 	lt_lock_release(lock, &node);
 	while (index != CHANGE_NONE) {
 		lt_lock_acquire(lock, &node);
 		for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
-			merge_one(ftl, item, first, &changes->record[index]);
+			if (has_lba(&lbas, changes->record[index].lba))
+				merge_one(ftl, item, lbas.first, &changes->record[index]);
 			index = changes->record[index].next;
 		}
 		lt_lock_release(lock, &node);
 	}
 }
 
-/* One piece of the detached chain; returns what is left of it. */
+static bool says_the_same(const struct log_item *item, const struct l2p_change *record, uint32_t first)
+{
+	return !record->again && ((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place);
+}
+
+static void record_stays(struct ftl *ftl, uint32_t shard, uint32_t page, struct l2p_change *record)
+{
+	record->recovered = false; /* the copy names what was true when it was written */
+	map_page_dirty(ftl, shard, page);
+}
+
+/* One piece of the detached list; returns what is left of it. Records of other pages stay what they are. */
 static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_item *item, uint32_t index, uint32_t *dropped)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t first = first_lba(ftl, item->page), free = CHANGE_NONE, last = CHANGE_NONE;
+	uint32_t free = CHANGE_NONE, last = CHANGE_NONE, *list = page_list(changes, shard, item->page);
+	struct page_lbas lbas = lbas_of(ftl, item->page);
 
 	for (uint32_t i = 0; i < CHANGE_PIECE && index != CHANGE_NONE; i++) {
 		struct l2p_change *record = &changes->record[index];
+		bool own = has_lba(&lbas, record->lba);
 		uint32_t next = record->next;
 
-		if (!record->again && ((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place)) {
+		if (own && says_the_same(item, record, lbas.first)) {
 			record_remove(changes, shard, index);
 			lt_store(&record->free, free + 1);
 			last = free == CHANGE_NONE ? index : last;
 			free = index;
 			++*dropped;
 		} else {
-			record->recovered = false; /* the copy names what was true when it was written */
-			record->next = changes->of_page[item->page];
-			changes->of_page[item->page] = index;
-			map_page_dirty(ftl, shard, item->page);
+			if (own)
+				record_stays(ftl, shard, item->page, record);
+			record->next = *list;
+			*list = index;
 		}
 		index = next;
 	}
@@ -374,13 +416,14 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, map_page_extent(ftl, item->page)), dropped = 0, index;
+	uint32_t shard = map_page_shard(ftl, item->page), dropped = 0, index;
+	uint32_t *list = page_list(&ftl->l2p->changes, shard, item->page);
 	struct lt_lock *lock = &ftl->l2p->shard[shard];
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	index = ftl->l2p->changes.of_page[item->page];
-	ftl->l2p->changes.of_page[item->page] = CHANGE_NONE;
+	index = *list;
+	*list = CHANGE_NONE;
 	lt_lock_release(lock, &node);
 	while (index != CHANGE_NONE) {
 		lt_lock_acquire(lock, &node);
@@ -403,7 +446,7 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	uint32_t offset = (uint32_t)(lba - ext->start);
 
 	*scanned(ftl, ext, offset) = place;
-	ftl->l2p->table.page[map_page_index(ftl, ext, offset)].flags |= MAP_CHANGED;
+	ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, map_page_index(ftl, ext, offset))] = true;
 }
 
 static bool scan_read_copy(struct ftl *ftl, uint32_t index)
@@ -411,7 +454,7 @@ static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 
-	return tsu_read_now(ftl->tsu, ftl->l2p->table.page[index].ppa, 1, &data, 0, NULL) == NAND_OK;
+	return tsu_read_now(ftl->tsu, map_page_state(&ftl->l2p->table, index)->ppa, 1, &data, 0, NULL) == NAND_OK;
 }
 
 static bool read_copies(struct ftl *ftl, const struct extent *ext)
@@ -421,7 +464,7 @@ static bool read_copies(struct ftl *ftl, const struct extent *ext)
 	for (uint32_t i = 0; i < table->per_zone; i++) {
 		uint32_t index = (ext->index << table->zone_shift) + i;
 
-		if (table->page[index].ppa == PPA_NONE)
+		if (map_page_state(table, index)->ppa == MAP_NO_COPY)
 			continue;
 		if (!scan_read_copy(ftl, index))
 			return false;
@@ -436,7 +479,7 @@ static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
 {
 	for (uint32_t o = 0; o < ftl->capacity; o++)
 		if (*scanned(ftl, ext, o) != UINT32_MAX &&
-		    trims_dead(ftl, ext->start + o, ftl->l2p->table.page[map_page_index(ftl, ext, o)].sequence))
+		    trims_dead(ftl, ext->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, ext, o))))
 			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
 }
 
@@ -447,6 +490,8 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p->log.item[0].image);
 
 	changes->scan = arena_borrow(arena, entries, sizeof(uint32_t), "places found at mount");
+	changes->differs = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
+					"places found at mount");
 	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
 	changes->trusted = before;
 	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
@@ -467,7 +512,7 @@ static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	for (uint32_t i = 0; i < map_page_entries(ftl, index); i++) {
 		uint32_t place = *scanned(ftl, ext, first + i) & L2P_ADDRESS_MASK;
 
-		if ((entry[i] & L2P_ADDRESS_MASK) == place && means_present(ftl, place, ftl->l2p->table.page[index].sequence))
+		if ((entry[i] & L2P_ADDRESS_MASK) == place && means_present(ftl, place, *map_page_number(&ftl->l2p->table, index)))
 			continue;
 		if (!(uint32_t)lt_load(&changes->free))
 			return false;
@@ -478,18 +523,16 @@ static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 
 static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint8_t *image = ftl->l2p->log.item[0].image;
-	bool same = ftl->l2p->changes.trusted && !(page->flags & MAP_CHANGED);
+	bool same = ftl->l2p->changes.trusted && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
 
-	page->flags &= (uint8_t)~MAP_CHANGED;
-	if (page->ppa != PPA_NONE && !same && !scan_read_copy(ftl, index))
-		page->ppa = PPA_NONE;
-	if (page->ppa == PPA_NONE) {
-		page->sequence = 0;
+	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index))
+		page->ppa = MAP_NO_COPY;
+	if (page->ppa == MAP_NO_COPY) {
 		memset(image, 0xff, HZ_SECTOR_BYTES);
 	} else {
-		page->merged = (uint16_t)map_page_entries(ftl, index);
+		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
 	return same || compare_map_page(ftl, ext, index, (const uint32_t *)image);
@@ -500,8 +543,8 @@ static void keep_checkpoints(struct ftl *ftl)
 	const struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t i = table->pages; i < table->all; i++)
-		if (table->page[i].ppa != PPA_NONE)
-			slc_validate(ftl, table->page[i].ppa, 1, slc_map_tag(i));
+		if (map_page_state(table, i)->ppa != MAP_NO_COPY)
+			slc_validate(ftl, map_page_state(table, i)->ppa, 1, slc_map_tag(i));
 }
 
 const char *l2p_scan_end(struct ftl *ftl)
@@ -522,9 +565,9 @@ const char *l2p_scan_end(struct ftl *ftl)
 void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t buckets, pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
+	uint32_t buckets, lists;
 
-	if (!pages)
+	if (!ftl->shape.conventional_zones)
 		return;
 	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. Each
 	 * worker may have been let in once with a piece to unmap. */
@@ -532,32 +575,47 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 			 2 * HZ_MAP_PAGE_ENTRIES + ftl->cfg->worker_count * L2P_PIECE;
 	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */
 		changes->bucket_bits++;
+	changes->page_bits = 1;
+	while (ftl->l2p->shards << changes->page_bits < changes->count / 4)
+		changes->page_bits++;
 	buckets = ftl->l2p->shards << changes->bucket_bits;
+	lists = ftl->l2p->shards << changes->page_bits;
 	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
 	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
-	changes->of_page = arena_alloc(arena, pages, sizeof(uint32_t), "changed mapping entries");
+	changes->of_page = arena_alloc(arena, lists, sizeof(uint32_t), "changed mapping entries");
 	changes->peek = arena_alloc_model(arena, 1, HZ_SECTOR_BYTES, "table page");
 	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
-	memset(changes->of_page, 0xff, pages * sizeof(uint32_t));
+	memset(changes->of_page, 0xff, lists * sizeof(uint32_t));
 	for (uint32_t i = 0; i < changes->count; i++)
 		records_give(changes, i, i);
 }
 
+static const char *check_page(struct ftl *ftl, uint32_t index, uint64_t *count)
+{
+	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
+
+	for (const struct l2p_change *record = NULL; (record = l2p_changes_next(ftl, index, record)) != NULL; ++*count) {
+		if (!page->dirty && !page->writing)
+			return "a table page with changed entries is not dirty";
+		if (l2p_change_of(ftl, map_page_shard(ftl, index), record->lba) != record)
+			return "a changed entry is not found by its LBA";
+	}
+	return NULL;
+}
+
 const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 {
+	const struct l2p_table *table = &ftl->l2p->table;
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift, free = 0;
+	const char *error = NULL;
+	uint32_t free = 0;
 
 	*count = 0;
-	for (uint32_t p = 0; p < pages; p++)
-		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next, ++*count) {
-			const struct l2p_change *record = &changes->record[i];
-
-			if (map_page_of_lba(ftl, record->lba) != p || !(ftl->l2p->table.page[p].flags & (MAP_DIRTY | MAP_WRITING)))
-				return "a changed entry is with the wrong table page, or that is not dirty";
-			if (l2p_change_of(ftl, l2p_shard_of(ftl, extent_at(ftl, record->lba)), record->lba) != record)
-				return "a changed entry is not found by its LBA";
-		}
+	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
+		for (uint32_t i = 0; !error && i < table->per_zone; i++)
+			error = check_page(ftl, (z << table->zone_shift) + i, count);
+	if (error)
+		return error;
 	for (uint32_t i = (uint32_t)lt_load(&changes->free); i; i = (uint32_t)lt_load(&changes->record[i - 1].free))
 		free++;
 	return free + *count == changes->count ? NULL : "a changed entry was lost";

@@ -1,5 +1,6 @@
 /* Changed entries of conventional zones: the part of the L2P log that needs memory, since it does not follow from a zone. One record for
- * each changed LBA, found by the LBA in a hash table and chained for its table page.
+ * each changed LBA, found by the LBA in a hash table, and in a list for its table page, by a hash of that: memory grows with the log, not
+ * with the device.
  *
  * Records are protected by the L2P lock of the LBA's zone; free ones are a stack in one shared word. There are more of them than the log
  * counts: data are let into a buffer while the log has room, and those that land then may exceed it, by as much as the buffers of
@@ -22,19 +23,20 @@ struct l2p_change {
 	uint32_t lba, place; /* L2P_UNMAPPED: deallocated, or the copy on flash names a place whose data a power
 			     * cut took */
 	uint32_t chain;      /* next in its bucket */
-	uint32_t next;       /* next of its table page */
+	uint32_t next;       /* next in the list of its table page */
 	bool recovered;      /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
 	bool again;          /* changed since it was merged: what its place says now is not in the copy yet, though it look the same */
 	lt_word free;        /* free records: index + 1 of the next one */
 };
 struct l2p_changes {
-	uint32_t count, bucket_bits;
+	uint32_t count, bucket_bits, page_bits;
 	struct l2p_change *record;
 	uint32_t *bucket;  /* by shard << bucket_bits | hash */
-	uint32_t *of_page; /* by table page, those of conventional zones: first record */
+	uint32_t *of_page; /* by shard << page_bits | hash of the table page: first record of a list, which may have those of others too */
 	lt_word free;      /* tag << 32 | index + 1 of the first free record */
 	uint8_t *peek;     /* harts idle: a table page that was looked at */
 	uint32_t *scan;    /* mount: place by zone * capacity + offset; else NULL */
+	bool *differs;     /* mount: by table page: an entry may differ from its copy */
 	bool trusted;      /* mount: what the scan does not find is as the copies say */
 };
 
@@ -46,6 +48,9 @@ uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32
 /* Shard lock held: [lba, lba + count) of this zone, 1 to L2P_PIECE, lie at the places from `place` on now; L2P_UNMAPPED: nowhere. Places that records named
  * before are invalidated. */
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place);
+
+/* Shard lock held, of the log's job: the page's first record, or the next one after `record`; NULL: there is none. */
+struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct l2p_change *record);
 
 /* --- for the flush of the log (l2p_log.c), no lock held --- */
 /* Bring the records of the item's table page into its image; places that they replace there are invalidated. */

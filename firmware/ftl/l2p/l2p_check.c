@@ -10,7 +10,7 @@
 
 static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p->table.page[index];
+	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 	struct hz_oob oob;
@@ -29,40 +29,39 @@ static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_
 }
 
 /* A page that could not be written stays marked, since its changes are in the log. */
-static bool is_moving(const struct ftl *ftl, const struct map_page *page)
+static bool is_moving(const struct ftl *ftl, uint32_t index)
 {
-	return (page->flags & (MAP_WRITING | MAP_FORGOTTEN) && !l2p_lost(ftl)) || page->fetch;
+	return (map_page_state(&ftl->l2p->table, index)->writing && !l2p_lost(ftl)) || map_page_is_read(ftl, index);
 }
 
 /* conv_check compares the entries themselves with the backing zones. */
 static const char *check_conventional(struct ftl *ftl, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p->table.page[index];
+	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
-	if (is_moving(ftl, page))
+	if (is_moving(ftl, index))
 		return "a table page is being read or written though nothing runs";
-	if (page->ppa != PPA_NONE && *slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
+	if (page->ppa != MAP_NO_COPY && *slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
 		return "an SLC sector does not know the table page that lies there";
 	return NULL;
 }
 
 static const char *check_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	const struct map_page *page = &ftl->l2p->table.page[index];
+	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint32_t placed = map_page_placed(ftl, ext, index);
 
 	if (l2p_conventional(ftl, ext))
 		return check_conventional(ftl, index);
 	if (page->merged > placed)
 		return "a table page holds entries beyond what the zone has placed";
-	if ((page->ppa == PPA_NONE) != (!page->merged && !(page->flags & MAP_STAGED)))
+	if ((page->ppa == MAP_NO_COPY) != (!page->merged && !page->staged))
 		return "a table page has a copy without entries, or entries without a copy";
-	if ((page->merged < placed || page->flags & MAP_HEAD || l2p_staged_news(ftl, ext, index)) &&
-	    !(page->flags & (MAP_DIRTY | MAP_WRITING)))
-		return "a table page has news but is not in the list of dirty ones";
-	if (is_moving(ftl, page))
+	if ((page->merged < placed || page->head || l2p_staged_news(ftl, ext, index)) && !page->dirty && !page->writing)
+		return "a table page has news but is not dirty";
+	if (is_moving(ftl, index))
 		return "a table page is being read or written though nothing runs";
-	return page->ppa == PPA_NONE ? NULL : check_copy(ftl, ext, index);
+	return page->ppa == MAP_NO_COPY ? NULL : check_copy(ftl, ext, index);
 }
 
 static const char *check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint8_t level, ppa_t ppa, uint32_t group)
@@ -106,35 +105,48 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 		uint32_t index = (ext->index << table->zone_shift) + i;
 
 		error = check_map_page(ftl, ext, index);
-		for (uint32_t e = cache->group_first[index]; !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
-			error = check_cached(ftl, ext, &cache->node[e], index);
+		for (uint32_t e = l2p_cache_group(cache, l2p_shard_of(ftl, ext), index); !error && e != L2P_CACHE_NONE;
+		     e = cache->node[e].after)
+			if (cache->node[e].group == index)
+				error = check_cached(ftl, ext, &cache->node[e], index);
 	}
 	return error;
 }
 
-static const char *check_log(struct ftl *ftl)
+/* Entries of the log that need no memory: those of a zone that is not conventional. */
+static uint64_t logged(struct ftl *ftl, const struct extent *ext)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
-	uint64_t used = 0, staged = 0, dirty = 0, listed = 0;
+	uint64_t used = 0;
+
+	for (uint32_t i = 0; i < table->per_zone; i++) {
+		uint32_t index = (ext->index << table->zone_shift) + i;
+		const struct map_page *page = map_page_state(table, index);
+
+		used += map_page_placed(ftl, ext, index) - page->merged + page->head + page->lost;
+	}
+	return used;
+}
+
+static const char *check_log(struct ftl *ftl)
+{
+	uint64_t used = 0, staged = 0;
 	const char *error = l2p_changes_check(ftl, &used);
 
 	if (!error)
 		error = l2p_runs_check(ftl, &staged);
+	if (!error)
+		error = l2p_dirty_check(ftl);
 	used += staged;
 	if (error)
 		return error;
-	for (uint32_t i = 0; i < table->pages; i++) {
-		if (!l2p_conventional(ftl, map_page_extent(ftl, i)))
-			used += map_page_placed(ftl, map_page_extent(ftl, i), i) - table->page[i].merged +
-				!!(table->page[i].flags & MAP_HEAD) + !!(table->page[i].flags & MAP_LOST);
-		dirty += table->page[i].flags & MAP_DIRTY;
-	}
-	for (uint32_t s = 0; s < ftl->l2p->shards; s++)
-		listed += table->dirty[s].count;
+	for (uint32_t z = ftl->shape.conventional_zones; z < ftl->zone_count; z++)
+		used += logged(ftl, ftl->extent[z]);
 	if (used != lt_load(&ftl->l2p->log.used))
 		return "the L2P log's count of entries is wrong";
-	if (dirty != listed)
-		return "the lists of dirty table pages are wrong";
+	for (uint32_t i = 0; i < ftl->l2p->shards && !l2p_lost(ftl); i++)
+		if (ftl->l2p->log.taken[i])
+			return "the L2P log has taken a table page and not written it though nothing runs";
 	if (ftl->l2p->log.for_pass.head || ftl->l2p->log.waiting.head || ftl->l2p->log.at_rest.head || lt_load(&ftl->l2p->log.running))
 		return "somebody waits for the L2P log though nothing runs";
 	return NULL;
@@ -159,7 +171,7 @@ const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext)
 
 	if (ext)
 		return check_zone_map(ftl, ext);
-	error = l2p_cache_check(&ftl->l2p->cache, ftl->l2p->table.pages);
+	error = l2p_cache_check(&ftl->l2p->cache);
 	if (!error)
 		error = check_log(ftl);
 	return error ? error : check_fetches(ftl);

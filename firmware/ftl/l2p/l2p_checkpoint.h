@@ -1,8 +1,9 @@
 /* Checkpoints: how far mount may believe the table pages of conventional zones, so that it need not read the OOB records of all backing
  * zones.
  *
- * A checkpoint holds two things: `before`, the next sequence number when a pass of the log began; and, of each table page, the sequence
- * number that its copy on flash had when the pass had ended.
+ * A checkpoint holds two things: `before`, the next sequence number when a pass of the log began; and, of each table page, the low bits of
+ * the sequence number that its copy on flash had when the pass had ended (map_page_version), by which mount knows whether it found that
+ * copy or an older one.
  *
  * What it promises: take any sector of a backing zone with a sequence number below `before`. The table page of its LBA, in the copy that
  * the checkpoint recorded or in a younger one, names that sector or a newer version of the LBA. For a pass writes every page that had
@@ -24,7 +25,7 @@ enum { L2P_CHECKPOINT_EVERY = 4 /* table pages of conventional zones, for each c
 
 struct l2p_checkpoint {
 	uint64_t before;
-	uint32_t sequence[HZ_CHECKPOINT_PAGES]; /* by index of the table page: the low 32 bits; 0: it has no copy */
+	uint32_t copy[HZ_CHECKPOINT_PAGES]; /* by index of the table page: 2^29 + the low 29 bits of the number; 0: it has no copy */
 };
 HZ_ASSERT_SIZE(struct l2p_checkpoint, HZ_SECTOR_BYTES);
 

@@ -1,7 +1,7 @@
 /* Map on flash, conventional zones: an entry is looked up in the cache, then among the changes, then fetched with its table page.
  *
  * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because nothing is cached of an
- * LBA that has a change; and a page that was read becomes void (its epoch) when a new copy takes its place, before the changes in it
+ * LBA that has a change; and a page that was read becomes void (stale) when a new copy takes its place, before the changes in it
  * are dropped. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_conv.h"
@@ -14,11 +14,11 @@
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
 {
-	return &at->self->ftl->l2p->table.page[map_page_index(at->self->ftl, at->ext, at->offset)];
+	return map_page_state_at(&at->self->ftl->l2p->table, at->ext, at->offset);
 }
 
 /* A page without either flag has no record but of what its copy says too. */
-static bool may_have_changes(const struct map_page *page) { return page->flags & (MAP_DIRTY | MAP_WRITING); }
+static bool may_have_changes(const struct map_page *page) { return page->dirty || page->writing; }
 
 static bool from_changes(struct l2p_lookup *at)
 {
@@ -40,13 +40,13 @@ static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bo
 {
 	struct ftl_io *io = io_of(at->req);
 
-	if (page->ppa == PPA_NONE) {
+	if (page->ppa == MAP_NO_COPY) {
 		l2p_lookup_found(at, L2P_UNMAPPED, 1);
 		return true;
 	}
 	if (!io->fetch)
 		return false;
-	if (&at->self->ftl->l2p->table.page[io->fetch->page] != page || l2p_fetch_stale(at->self->ftl, io->fetch)) {
+	if (map_page_state(&at->self->ftl->l2p->table, io->fetch->page) != page || io->fetch->stale) {
 		l2p_fetch_leave(at->self, at->req);
 		return false;
 	}
@@ -75,7 +75,7 @@ uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, 
 	l2p_lookup_begin(&at, &node);
 	while (more && at.offset < at.end)
 		if (!look_up(&at))
-			more = at.offset == offset && l2p_fetch(self, req, map_page_index(self->ftl, ext, at.offset));
+			more = at.offset == offset && l2p_fetch(self, req, at.shard, map_page_index(self->ftl, ext, at.offset));
 	l2p_lookup_end(&at, &node);
 	return at.offset - offset;
 }
@@ -102,9 +102,9 @@ void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 /* A page without a copy and without changes: nothing was ever written there. */
 static bool never_written(struct ftl *ftl, const struct extent *ext, uint64_t lba)
 {
-	const struct map_page *page = &ftl->l2p->table.page[map_page_index(ftl, ext, (uint32_t)(lba - ext->start))];
+	const struct map_page *page = map_page_state_at(&ftl->l2p->table, ext, (uint32_t)(lba - ext->start));
 
-	return page->ppa == PPA_NONE && !may_have_changes(page);
+	return page->ppa == MAP_NO_COPY && !may_have_changes(page);
 }
 
 /* From lba + i on: how many trims are not set. */
@@ -186,9 +186,9 @@ static uint32_t peek_copy(struct ftl *ftl, uint32_t index, uint32_t offset)
 {
 	uint8_t *image = ftl->l2p->changes.peek;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
-	ppa_t ppa = ftl->l2p->table.page[index].ppa;
+	ppa_t ppa = map_page_state(&ftl->l2p->table, index)->ppa;
 
-	if (ppa == PPA_NONE)
+	if (ppa == MAP_NO_COPY)
 		return L2P_UNMAPPED;
 	tsu_read_now(ftl->tsu, ppa, 1, &data, 0, NULL);
 	return ((const uint32_t *)image)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
@@ -211,19 +211,27 @@ static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
 }
 
+static uint64_t stale_in(struct ftl *ftl, uint32_t page)
+{
+	uint32_t start = (uint32_t)map_page_extent(ftl, page)->start;
+	uint64_t stale = 0;
+
+	for (const struct l2p_change *change = NULL; (change = l2p_changes_next(ftl, page, change)) != NULL;) {
+		uint32_t old = peek_copy(ftl, page, change->lba - start);
+
+		stale += old != change->place && still_holds(ftl, old, change->lba);
+	}
+	return stale;
+}
+
 /* What the copies still name although a change says otherwise, and nobody has collected yet. */
 uint64_t l2p_cached_conv_stale(struct ftl *ftl)
 {
-	const struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t pages = ftl->shape.conventional_zones << ftl->l2p->table.zone_shift;
+	const struct l2p_table *table = &ftl->l2p->table;
 	uint64_t stale = 0;
 
-	for (uint32_t p = 0; p < pages; p++)
-		for (uint32_t i = changes->of_page[p]; i != CHANGE_NONE; i = changes->record[i].next) {
-			const struct l2p_change *change = &changes->record[i];
-			uint32_t old = peek_copy(ftl, p, change->lba - (uint32_t)map_page_extent(ftl, p)->start);
-
-			stale += old != change->place && still_holds(ftl, old, change->lba);
-		}
+	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
+		for (uint32_t i = 0; i < table->per_zone; i++)
+			stale += stale_in(ftl, (z << table->zone_shift) + i);
 	return stale;
 }

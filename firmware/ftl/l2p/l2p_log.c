@@ -24,8 +24,7 @@ static void pass_begin(struct lt_event *event)
 {
 	struct l2p_log *log = (struct l2p_log *)((char *)event - offsetof(struct l2p_log, event));
 
-	log->shard = 0;
-	log->left = UINT32_MAX;
+	l2p_dirty_begin(log->worker->ftl);
 	lt_store(&log->again, 0);
 	l2p_checkpoint_pass(log->worker->ftl);
 	log->worker->counters.l2p_flushes++;
@@ -211,46 +210,44 @@ static void pass_end(struct ftl_worker *self)
 
 /* --- choosing the pages of a round --- */
 
-/* The next dirty page of this pass, or UINT32_MAX. It stays in the list, where only the pass takes pages out: a page that were neither
- * dirty nor being written for a moment would look as if nothing of it had changed. */
-static uint32_t next_dirty(struct ftl *ftl)
+struct log_item *l2p_log_item(const struct ftl *ftl, uint32_t shard, uint32_t page)
 {
-	struct l2p_log *log = &ftl->l2p->log;
-	uint32_t page = UINT32_MAX;
+	struct log_item *item = ftl->l2p->log.taken[shard];
 
-	while (page == UINT32_MAX && log->shard < ftl->l2p->shards) {
-		struct lt_lock *lock = &ftl->l2p->shard[log->shard];
-		struct lt_lock_node node;
+	while (item->page != page)
+		item = item->next;
+	return item;
+}
 
-		lt_lock_acquire(lock, &node);
-		if (log->left > ftl->l2p->table.dirty[log->shard].count)
-			log->left = ftl->l2p->table.dirty[log->shard].count;
-		if (log->left)
-			page = map_page_oldest_dirty(ftl, log->shard);
-		lt_lock_release(lock, &node);
-		if (page == UINT32_MAX) {
-			log->shard++;
-			log->left = UINT32_MAX;
-		} else {
-			log->left--;
-		}
-	}
-	return page;
+/* Shard lock held. */
+static void item_link(struct l2p_log *log, uint32_t shard, struct log_item *item)
+{
+	item->next = log->taken[shard];
+	log->taken[shard] = item;
+}
+
+static void item_unlink(struct l2p_log *log, uint32_t shard, const struct log_item *item)
+{
+	struct log_item **link = &log->taken[shard];
+
+	while (*link != item)
+		link = &(*link)->next;
+	*link = item->next;
 }
 
 /* Zone and shard lock held: what the new copy will hold. False: there is nothing new. */
 static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
 
 	item->page = index;
-	item->conventional = item->checkpoint = item->staged = false;
-	item->lost = page->flags & MAP_LOST;
+	item->conventional = item->checkpoint = item->staged = item->forgotten = item->again = false;
+	item->lost = page->lost;
 	item->from = page->merged;
 	item->to = map_page_placed(ftl, ext, index);
-	item->kept = page->flags & MAP_STAGED && ext->staged > first ? min_u32(ext->staged - first, HZ_MAP_PAGE_ENTRIES) : 0;
-	item->head = page->flags & MAP_HEAD;
+	item->kept = page->staged && ext->staged > first ? min_u32(ext->staged - first, HZ_MAP_PAGE_ENTRIES) : 0;
+	item->head = page->head;
 	if (item->from == item->to && !item->head && !l2p_staged_news(ftl, ext, index))
 		return false;
 	item->placed = ext->placed;
@@ -258,8 +255,9 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	item->base = extent_place(ext, first);
 	item->patch = first < split && ext->placed > split ? extent_place(ext, split) : 0;
 	item->tries = 0;
-	item->reads = page->ppa != PPA_NONE;
-	page->flags = (uint8_t)((page->flags & ~(MAP_HEAD | MAP_AGAIN)) | MAP_WRITING);
+	item->reads = page->ppa != MAP_NO_COPY;
+	page->head = 0;
+	page->writing = 1;
 	if (item->reads) {
 		item->txn.ppa = page->ppa;
 		slc_pin(ftl, page->ppa);
@@ -270,17 +268,17 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 /* Shard lock held. The same for a page of a conventional zone. */
 static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
 	*item = (struct log_item){ .txn = item->txn,
 				   .image = item->image,
 				   .page = index,
 				   .generation = ext->generation,
 				   .conventional = true,
-				   .reads = page->ppa != PPA_NONE };
-	if (ftl->l2p->changes.of_page[index] == CHANGE_NONE && !(page->flags & MAP_LOST))
+				   .reads = page->ppa != MAP_NO_COPY };
+	if (!l2p_changes_next(ftl, index, NULL) && !page->lost)
 		return false;
-	page->flags |= MAP_WRITING;
+	page->writing = 1;
 	if (item->reads) {
 		item->txn.ppa = page->ppa;
 		slc_pin(ftl, page->ppa);
@@ -292,15 +290,18 @@ static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
 	bool (*note)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
 	struct extent *ext = map_page_extent(ftl, index);
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	uint32_t shard = l2p_shard_of(ftl, ext);
+	struct lt_lock *lock = &ftl->l2p->shard[shard];
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
 	note = l2p_conventional(ftl, ext) ? note_conventional : note_sequential;
 	lt_lock_acquire(&ext->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
-	map_page_undirty(ftl, l2p_shard_of(ftl, ext));
+	map_page_state(&ftl->l2p->table, index)->dirty = 0;
 	taken = note(ftl, ext, item, index);
+	if (taken)
+		item_link(&ftl->l2p->log, shard, item);
 	lt_lock_release(lock, &node);
 	lt_lock_release(&ext->lock, &zone_node);
 	return taken;
@@ -319,7 +320,7 @@ static void item_read_copy(struct ftl_worker *self, struct log_item *item)
 /* What was in the old copy only is to be found elsewhere. */
 static void item_lost(struct ftl *ftl, struct log_item *item)
 {
-	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
 	struct lt_lock *lock = map_page_lock(ftl, item->page);
 	struct lt_lock_node node;
 
@@ -327,7 +328,7 @@ static void item_lost(struct ftl *ftl, struct log_item *item)
 	lt_lock_acquire(lock, &node);
 	if (!item->conventional && !item->lost && item->kept > item->to)
 		l2p_staged_lost(ftl, map_page_extent(ftl, item->page), item->page);
-	item->lost |= item->conventional || page->flags & MAP_LOST;
+	item->lost |= item->conventional || page->lost;
 	lt_lock_release(lock, &node);
 }
 
@@ -376,7 +377,7 @@ static void round_begin(struct ftl_worker *self)
 	uint32_t page = 0;
 
 	log->pending = 1;
-	for (log->count = 0; log->count < log->most && (page = next_dirty(self->ftl)) != UINT32_MAX;)
+	for (log->count = 0; log->count < log->most && (page = l2p_dirty_next(self->ftl)) != UINT32_MAX;)
 		log->count += item_take(self->ftl, &log->item[log->count], page);
 	if (!log->count) {
 		if (!checkpoint_round(self))
@@ -452,17 +453,17 @@ static void merge(const struct ftl *ftl, struct log_item *item)
 /* Shard lock held: the new copy counts. Returns how many entries leave the log beside the runs. */
 static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 {
-	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
 	const struct extent *ext = map_page_extent(ftl, item->page);
-	bool rebuilt = item->lost && page->flags & MAP_LOST && !(page->flags & MAP_AGAIN);
+	bool rebuilt = item->lost && page->lost && !item->again;
 
-	if (item->staged || page->flags & MAP_STAGED)
-		page->epoch++; /* the older bytes have not, or not any more, what is true of staged sectors */
+	if (item->staged || page->staged)
+		map_page_void_reads(ftl, item->page); /* the older bytes have not, or not any more, what is true of staged sectors */
 	if (rebuilt)
-		page->flags &= (uint8_t)~MAP_LOST;
-	else if (page->flags & MAP_LOST)
+		page->lost = 0;
+	else if (page->lost)
 		map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
-	page->flags = (uint8_t)((page->flags & ~(MAP_STAGED | MAP_AGAIN)) | (item->staged ? MAP_STAGED : 0));
+	page->staged = item->staged;
 	if (item->staged)
 		l2p_staged_drop(ftl, ext, item);
 	return rebuilt;
@@ -471,55 +472,68 @@ static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 /* Shard lock held. What was staged may have come to its place meanwhile, so that there is nothing in the image. */
 static void sequential_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
 {
-	uint8_t level = item->to ? l2p_entry_level(*(const uint32_t *)item->image) : HZ_MAP_PAGE;
+	struct map_page *page = map_page_state(&self->ftl->l2p->table, item->page);
 
-	if (item->to || item->staged)
-		map_page_set_copy(self, item->page, ppa, item->to, level);
-	else
-		map_page_drop_copy(self, &self->ftl->l2p->table.page[item->page]);
+	if (!item->to && !item->staged) {
+		map_page_drop_copy(self, item->page);
+		return;
+	}
+	map_page_set_copy(self, item->page, ppa);
+	page->merged = item->to & 0x7ff;
+	page->level = (item->to ? l2p_entry_level(*(const uint32_t *)item->image) : HZ_MAP_PAGE) & 3;
+}
+
+/* Unlike a zone's, a page's older bytes are not true any more. */
+static void conventional_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
+{
+	struct l2p_table *table = &self->ftl->l2p->table;
+
+	map_page_set_copy(self, item->page, ppa);
+	map_page_void_reads(self->ftl, item->page);
+	map_page_set_version(table, item->page, item->sequence);
+	map_page_state(table, item->page)->lost = 0;
 }
 
 static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 {
 	struct ftl *ftl = self->ftl;
-	struct map_page *page = &ftl->l2p->table.page[item->page];
-	struct lt_lock *lock = map_page_lock(ftl, item->page);
-	uint32_t leaves = item->head;
+	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
+	uint32_t shard = map_page_shard(ftl, item->page), leaves = item->head;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(lock, &node);
-	page->sequence = item->sequence;
+	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	if (item->checkpoint) {
-		map_page_set_copy(self, item->page, ppa, HZ_CHECKPOINT_PAGES, HZ_MAP_PAGE);
+		map_page_set_copy(self, item->page, ppa);
 	} else if (item->conventional) {
-		map_page_set_copy(self, item->page, ppa, map_page_entries(ftl, item->page), HZ_MAP_PAGE);
-		page->flags &= (uint8_t)~MAP_LOST;
-		page->epoch++; /* unlike a zone's, its older bytes are not true any more */
-	} else if (!(page->flags & MAP_FORGOTTEN)) {
+		conventional_done(self, item, ppa);
+	} else if (!item->forgotten) {
 		leaves += item->to - page->merged;
 		sequential_done(self, item, ppa);
 		leaves += staged_written(ftl, item);
 	}
-	page->flags &= (uint8_t) ~(MAP_WRITING | MAP_FORGOTTEN);
+	page->writing = 0;
+	if (!item->checkpoint)
+		item_unlink(&ftl->l2p->log, shard, item);
 	l2p_log_remove(ftl, leaves);
-	lt_lock_release(lock, &node);
+	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	if (item->conventional)
 		l2p_log_remove(ftl, l2p_changes_drop(self, item));
 	self->counters.l2p_table_pages_written++;
 }
 
-/* The SLC log is worn out. The page's changes stay in the log, where reads look as long as it is marked as being written. */
+/* The SLC log is worn out. The page's changes stay in the log, where reads look as long as it is marked as being written; nobody takes the
+ * item for another page any more. */
 static void item_refused(struct ftl *ftl, const struct log_item *item)
 {
-	struct map_page *page = &ftl->l2p->table.page[item->page];
+	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
 	struct lt_lock *lock = map_page_lock(ftl, item->page);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	if (item->head && page->flags & MAP_FORGOTTEN)
+	if (item->head && item->forgotten)
 		l2p_log_remove(ftl, 1);
 	else if (item->head)
-		page->flags |= MAP_HEAD;
+		page->head = 1;
 	lt_store(&ftl->l2p->log.lost, 1);
 	lt_lock_release(lock, &node);
 }
@@ -737,6 +751,7 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena)
 	log->threshold = ftl->cfg->l2p_log_policy == HZ_L2P_LOG_BLOCKING ? log->capacity : log->capacity / 2;
 	log->most = unit > SLC_MAP_WRITES ? unit : SLC_MAP_WRITES / unit * unit;
 	log->item = arena_alloc(arena, log->most, sizeof(*log->item), "table page merges");
+	log->taken = arena_alloc(arena, ftl->l2p->shards, sizeof(*log->taken), "table page merges");
 	for (uint32_t i = 0; i < log->most; i++) {
 		struct log_item *item = &log->item[i];
 

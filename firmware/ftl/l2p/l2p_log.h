@@ -40,10 +40,14 @@ struct log_item {
 	uint64_t known;    /* conventional: sequence number when the old entries were true */
 	uint8_t tries;
 	bool reads;        /* has an old copy */
-	bool head;         /* took the page's MAP_HEAD along */
+	bool head;         /* took the page's `head` along */
 	bool checkpoint;   /* not a table page; nothing was read or merged */
 	uint64_t sequence; /* of the new copy */
 	uint8_t *image;
+	/* Shard lock: */
+	struct log_item *next; /* taken too, of the same shard */
+	bool forgotten;        /* the new copy is void: the zone was reset or moved meanwhile */
+	bool again;            /* the page was lost once more since it was taken */
 };
 
 enum { L2P_AWAITED = 8 };
@@ -63,10 +67,10 @@ struct l2p_log {
 	/* of the worker that runs the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;
-	uint32_t shard, left;    /* where the pass is: dirty pages of this shard still to take */
 	uint32_t count, pending; /* items of the round; flash operations under way */
 	uint32_t most;           /* items of a round: whole SLC program units */
 	struct log_item *item;
+	struct log_item **taken; /* by shard: those whose pages are being written; its lock */
 	struct slc_write *write;
 	/* Sectors that must be durable before the round's images. */
 	struct l2p_awaited {
@@ -88,6 +92,8 @@ void l2p_log_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: entries come into the log, or leave it (negative: as the two's complement). */
 void l2p_log_add(struct ftl *ftl, uint32_t entries);
 void l2p_log_remove(struct ftl *ftl, uint32_t entries);
+/* Shard lock held: the item of a page that is being written (map_page.writing). */
+struct log_item *l2p_log_item(const struct ftl *ftl, uint32_t shard, uint32_t page);
 /* Begin a pass if the threshold has been reached and none is under way. No L2P lock held. */
 void l2p_log_kick(struct ftl_worker *self);
 /* Begin a pass if none is under way. */

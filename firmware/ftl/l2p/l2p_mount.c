@@ -8,27 +8,28 @@
 #include "tsu/tsu_mount.h"
 
 /* A page of a zone must have the zone's generation; a checkpoint has none. */
-static struct map_page *map_page_found(struct ftl *ftl, const struct hz_oob *oob)
+static uint32_t map_page_found(struct ftl *ftl, const struct hz_oob *oob)
 {
 	struct l2p_table *table = &ftl->l2p->table;
 	uint32_t number = oob->lpa / table->per_zone;
 
 	if (oob->kind == HZ_OOB_CHECKPOINT)
-		return oob->lpa < ftl->shape.map_checkpoints ? &table->page[table->pages + oob->lpa] : NULL;
+		return oob->lpa < ftl->shape.map_checkpoints ? table->pages + oob->lpa : UINT32_MAX;
 	if (number >= ftl->zone_count || oob->generation != ftl->extent[number]->generation)
-		return NULL;
-	return &table->page[(number << table->zone_shift) + oob->lpa % table->per_zone];
+		return UINT32_MAX;
+	return (number << table->zone_shift) + oob->lpa % table->per_zone;
 }
 
 /* The newest copy wins. */
 void l2p_found_map_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
-	struct map_page *page = oob->stream == L2P_TABLE_VERSION ? map_page_found(ftl, oob) : NULL;
+	struct l2p_table *table = &ftl->l2p->table;
+	uint32_t index = oob->stream == L2P_TABLE_VERSION ? map_page_found(ftl, oob) : UINT32_MAX;
 
-	if (!page || (page->ppa != PPA_NONE && page->sequence >= oob->sequence))
+	if (index == UINT32_MAX || (map_page_state(table, index)->ppa != MAP_NO_COPY && *map_page_number(table, index) >= oob->sequence))
 		return;
-	page->ppa = ppa;
-	page->sequence = oob->sequence;
+	map_page_state(table, index)->ppa = ppa & MAP_NO_COPY;
+	*map_page_number(table, index) = oob->sequence;
 }
 
 /* Map bits that this entry may have: those of the first entry of a range decide what is read through it, so they must be what the
@@ -60,22 +61,21 @@ uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint3
 /* The copy, if the page has one that can be read: what of it is true. */
 static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 	const uint32_t *entry = (const uint32_t *)image;
-	bool readable = page->ppa != PPA_NONE && tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) == NAND_OK;
+	bool readable = page->ppa != MAP_NO_COPY && tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) == NAND_OK;
 
 	if (readable)
-		page->merged = (uint16_t)l2p_true_entries(ftl, ext, map_page_first(ftl, index), entry, map_page_placed(ftl, ext, index));
+		page->merged = 0x7ff & l2p_true_entries(ftl, ext, map_page_first(ftl, index), entry, map_page_placed(ftl, ext, index));
 	if (page->merged)
-		page->level = l2p_entry_level(*entry);
-	if (l2p_staged_mounted(ftl, ext, index, readable ? entry : NULL))
-		page->flags |= MAP_STAGED;
-	if (page->merged || page->flags & MAP_STAGED)
+		page->level = l2p_entry_level(*entry) & 3;
+	page->staged = l2p_staged_mounted(ftl, ext, index, readable ? entry : NULL);
+	if (page->merged || page->staged)
 		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	else
-		page->ppa = PPA_NONE;
+		page->ppa = MAP_NO_COPY;
 }
 
 /* What the copies lack is in the log again. */
@@ -87,9 +87,9 @@ void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext)
 		uint32_t index = (ext->index << table->zone_shift) + i, placed = map_page_placed(ftl, ext, index);
 
 		look_at_copy(ftl, ext, index);
-		if (table->page[index].merged == placed)
+		if (map_page_state(table, index)->merged == placed)
 			continue;
-		l2p_log_add(ftl, placed - table->page[index].merged);
+		l2p_log_add(ftl, placed - map_page_state(table, index)->merged);
 		map_page_dirty(ftl, l2p_shard_of(ftl, ext), index);
 	}
 }

@@ -1,7 +1,7 @@
 /* Map on flash, staged sectors: looked up, changed, and brought into table pages.
  *
  * The cache may come first because nothing is cached of a sector that has a run: it is forgotten when the run is made. And a page that was
- * read becomes void (its epoch) when it is replaced and either copy has entries of staged sectors, since their runs go then. */
+ * read becomes void (stale) when it is replaced and either copy has entries of staged sectors, since their runs go then. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_staged.h"
 
@@ -13,7 +13,7 @@ enum { SCAN_PIECE = 64 /* sectors of the SLC log looked at under one acquisition
 
 static struct map_page *staged_page(struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return &ftl->l2p->table.page[map_page_index(ftl, ext, offset)];
+	return map_page_state_at(&ftl->l2p->table, ext, offset);
 }
 
 /* --- look-up --- */
@@ -37,13 +37,13 @@ static bool from_copy(struct l2p_lookup *at)
 	struct map_page *page = staged_page(ftl, at->ext, at->offset);
 	struct ftl_io *io = at->req ? io_of(at->req) : NULL;
 
-	if (!(page->flags & (MAP_STAGED | MAP_LOST))) {
+	if (!page->staged && !page->lost) {
 		l2p_lookup_found(at, L2P_UNMAPPED, 1);
 		return true;
 	}
 	if (!io || !io->fetch)
 		return false;
-	if (page->flags & MAP_LOST || &ftl->l2p->table.page[io->fetch->page] != page || l2p_fetch_stale(ftl, io->fetch)) {
+	if (page->lost || map_page_state(&ftl->l2p->table, io->fetch->page) != page || io->fetch->stale) {
 		l2p_fetch_leave(at->self, at->req);
 		return false;
 	}
@@ -84,8 +84,8 @@ uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req
 	while (more && at.offset < at.end) {
 		if (staged_look_up(&at))
 			continue;
-		lost = staged_page(self->ftl, ext, at.offset)->flags & MAP_LOST;
-		more = at.offset == offset && req && !lost && l2p_fetch(self, req, map_page_index(self->ftl, ext, at.offset));
+		lost = staged_page(self->ftl, ext, at.offset)->lost;
+		more = at.offset == offset && req && !lost && l2p_fetch(self, req, at.shard, map_page_index(self->ftl, ext, at.offset));
 	}
 	l2p_lookup_end(&at, &node);
 	if (lost && at.offset == offset)
@@ -97,16 +97,16 @@ uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req
 
 void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
-	struct map_page *page = &ftl->l2p->table.page[index];
+	struct map_page *page = map_page_state(&ftl->l2p->table, index);
+	uint32_t shard = l2p_shard_of(ftl, ext);
 
-	if (page->flags & MAP_LOST)
-		page->flags |= MAP_AGAIN;
-	else
+	if (!page->lost)
 		l2p_log_add(ftl, 1);
-	page->flags |= MAP_LOST;
-	page->epoch++;
-	page->fetch = NULL;
-	map_page_dirty(ftl, l2p_shard_of(ftl, ext), index);
+	else if (page->writing)
+		l2p_log_item(ftl, shard, index)->again = true;
+	page->lost = 1;
+	map_page_void_reads(ftl, index);
+	map_page_dirty(ftl, shard, index);
 }
 
 /* The sectors of one table page. Shard lock held. */
@@ -170,7 +170,7 @@ bool l2p_staged_news(const struct ftl *ftl, const struct extent *ext, uint32_t i
 {
 	uint32_t at = L2P_RUN_NONE;
 
-	return ftl->l2p->table.page[index].flags & MAP_LOST ||
+	return map_page_state(&ftl->l2p->table, index)->lost ||
 	       l2p_runs_next(ftl, ext, map_page_first(ftl, index), HZ_MAP_PAGE_ENTRIES, &at);
 }
 
@@ -291,9 +291,9 @@ uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct extent *ext, uint3
 
 	if (run)
 		return l2p_run_place(run, offset);
-	if (page->flags & MAP_LOST)
+	if (page->lost)
 		return find_in_slc(ftl, ext, offset);
-	if (!(page->flags & MAP_STAGED))
+	if (!page->staged)
 		return L2P_UNMAPPED;
 	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) != NAND_OK)
 		return find_in_slc(ftl, ext, offset); /* the pass that finds it so will do the same */

@@ -1,4 +1,4 @@
-/* Table pages: levels, states, lists of dirty ones, and fetches with all who wait for them. */
+/* Table pages: levels, states, and fetches with all who wait for them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_table.h"
 
@@ -53,6 +53,11 @@ uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_
 	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_MAP_PAGE_SHIFT;
 }
 
+static bool of_conventional(const struct ftl *ftl, uint32_t page)
+{
+	return page >> ftl->l2p->table.zone_shift < ftl->shape.conventional_zones;
+}
+
 bool l2p_conventional(const struct ftl *ftl, const struct extent *ext) { return ext->index < ftl->shape.conventional_zones; }
 
 struct extent *map_page_extent(struct ftl *ftl, uint32_t page) { return ftl->extent[page >> ftl->l2p->table.zone_shift]; }
@@ -62,10 +67,14 @@ uint32_t map_page_first(const struct ftl *ftl, uint32_t page)
 	return (page & ((1u << ftl->l2p->table.zone_shift) - 1)) << L2P_MAP_PAGE_SHIFT;
 }
 
-struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page)
+uint32_t map_page_shard(const struct ftl *ftl, uint32_t page)
 {
-	return page < ftl->l2p->table.pages ? l2p_lock_of(ftl, map_page_extent(ftl, page)) : &ftl->l2p->shard[0];
+	const struct l2p_table *table = &ftl->l2p->table;
+
+	return page < table->pages ? l2p_shard_of(ftl, ftl->extent[page >> table->zone_shift]) : 0;
 }
+
+struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page) { return &ftl->l2p->shard[map_page_shard(ftl, page)]; }
 
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page)
 {
@@ -91,66 +100,82 @@ uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32
 	return ext->placed - first < HZ_MAP_PAGE_ENTRIES ? ext->placed - first : HZ_MAP_PAGE_ENTRIES;
 }
 
-void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
-{
-	struct l2p_table *table = &ftl->l2p->table;
-	struct map_list *list = &table->dirty[shard];
+/* --- copies on flash --- */
 
-	if (table->page[page].flags & MAP_DIRTY)
-		return;
-	table->page[page].flags |= MAP_DIRTY;
-	if (list->count++)
-		table->page[list->last].next = page;
-	else
-		list->first = page;
-	list->last = page;
+enum { VERSION_LEVEL = 11, VERSION_HIGH = 13 /* where these parts of a version begin; `merged` has the lowest */ };
+
+uint32_t map_page_version(const struct l2p_table *table, uint32_t page)
+{
+	const struct map_page *state = map_page_state(table, page);
+
+	return (uint32_t)table->version[map_page_slot(table, page)] << VERSION_HIGH | (uint32_t)state->level << VERSION_LEVEL |
+	       state->merged;
 }
 
-uint32_t map_page_oldest_dirty(const struct ftl *ftl, uint32_t shard)
+void map_page_set_version(struct l2p_table *table, uint32_t page, uint64_t sequence)
 {
-	const struct map_list *list = &ftl->l2p->table.dirty[shard];
+	struct map_page *state = map_page_state(table, page);
 
-	return list->count ? list->first : UINT32_MAX;
+	state->merged = sequence & 0x7ff;
+	state->level = sequence >> VERSION_LEVEL & 3;
+	table->version[map_page_slot(table, page)] = (uint16_t)(sequence >> VERSION_HIGH);
 }
 
-void map_page_undirty(struct ftl *ftl, uint32_t shard)
+static struct map_fetch **fetch_list(const struct ftl *ftl, uint32_t shard, uint32_t page)
 {
-	struct l2p_table *table = &ftl->l2p->table;
-	struct map_list *list = &table->dirty[shard];
-	struct map_page *page = &table->page[list->first];
-
-	list->count--;
-	list->first = page->next;
-	page->flags &= (uint8_t)~MAP_DIRTY;
+	return &ftl->l2p->table.fetch[shard * MAP_FETCH_LISTS + page % MAP_FETCH_LISTS];
 }
 
-void map_page_drop_copy(struct ftl_worker *self, struct map_page *page)
+static void fetches_part(const struct ftl *ftl, uint32_t page, bool stale)
 {
-	if (page->ppa != PPA_NONE)
-		slc_invalidate(self, &page->ppa, 1);
-	page->ppa = PPA_NONE;
-	page->merged = 0;
-	page->flags &= (uint8_t)~MAP_STAGED;
-	page->level = HZ_MAP_PAGE;
-	page->epoch++;
-	page->fetch = NULL;
+	for (struct map_fetch *fetch = *fetch_list(ftl, map_page_shard(ftl, page), page); fetch; fetch = fetch->next)
+		if (fetch->page == page) {
+			fetch->outdated = true;
+			fetch->stale |= stale;
+		}
 }
 
-void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa, uint32_t merged, uint8_t level)
+void map_page_void_reads(struct ftl *ftl, uint32_t page) { fetches_part(ftl, page, true); }
+
+bool map_page_is_read(const struct ftl *ftl, uint32_t page)
 {
-	struct map_page *page = &self->ftl->l2p->table.page[index];
+	const struct map_fetch *fetch = *fetch_list(ftl, map_page_shard(ftl, page), page);
+
+	while (fetch && fetch->page != page)
+		fetch = fetch->next;
+	return fetch;
+}
+
+void map_page_drop_copy(struct ftl_worker *self, uint32_t index)
+{
+	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
 	ppa_t old = page->ppa;
 
-	page->ppa = ppa;
-	page->merged = (uint16_t)merged;
-	page->level = level;
-	page->fetch = NULL; /* who waits there is served; others need the new copy */
-	slc_validate(self->ftl, ppa, 1, slc_map_tag(index));
-	if (old != PPA_NONE)
+	page->ppa = MAP_NO_COPY;
+	page->merged = 0;
+	page->staged = 0;
+	page->level = HZ_MAP_PAGE;
+	map_page_void_reads(self->ftl, index);
+	if (old != MAP_NO_COPY)
 		slc_invalidate(self, &old, 1);
 }
 
-static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return ftl->l2p->table.page[SLC_MAP_TAG - tag].ppa == ppa; }
+void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa)
+{
+	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
+	ppa_t old = page->ppa;
+
+	page->ppa = ppa & MAP_NO_COPY;
+	fetches_part(self->ftl, index, false);
+	slc_validate(self->ftl, ppa, 1, slc_map_tag(index));
+	if (old != MAP_NO_COPY)
+		slc_invalidate(self, &old, 1);
+}
+
+static bool map_page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa)
+{
+	return map_page_state(&ftl->l2p->table, SLC_MAP_TAG - tag)->ppa == ppa;
+}
 
 static void map_page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
@@ -161,7 +186,7 @@ static void map_page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, pp
 
 	lt_lock_acquire(lock, &node);
 	if (map_page_lies_at(ftl, tag, from)) {
-		ftl->l2p->table.page[index].ppa = to;
+		map_page_state(&ftl->l2p->table, index)->ppa = to & MAP_NO_COPY;
 		slc_move(ftl, from, to);
 	}
 	lt_lock_release(lock, &node);
@@ -190,21 +215,23 @@ static void fetch_free(struct map_fetch *fetch)
 
 static void released(struct lt_event *event) { fetch_free((struct map_fetch *)((char *)event - offsetof(struct map_fetch, released))); }
 
-bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch)
+static void fetch_unlist(struct map_fetch *fetch)
 {
-	return fetch->epoch != ftl->l2p->table.page[fetch->page].epoch;
+	struct map_fetch **link = fetch->list;
+
+	while (*link != fetch)
+		link = &(*link)->next;
+	*link = fetch->next;
 }
 
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct map_fetch *fetch = io_of(req)->fetch;
-	struct map_page *page = &self->ftl->l2p->table.page[fetch->page];
 
 	io_of(req)->fetch = NULL;
 	if (--fetch->refs)
 		return;
-	if (page->fetch == fetch)
-		page->fetch = NULL;
+	fetch_unlist(fetch);
 	if (fetch->owner == self)
 		fetch_free(fetch);
 	else
@@ -214,7 +241,7 @@ void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req)
 /* Shard lock held: from where the copy lies now; it stays there until the read has ended. */
 static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 {
-	fetch->txn.ppa = self->ftl->l2p->table.page[fetch->page].ppa;
+	fetch->txn.ppa = map_page_state(&self->ftl->l2p->table, fetch->page)->ppa;
 	slc_pin(self->ftl, fetch->txn.ppa);
 	self->counters.l2p_fetches++;
 	tsu_submit(self->ftl->tsu, &fetch->txn);
@@ -225,19 +252,18 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 static void map_page_lost(struct ftl_worker *self, uint32_t index)
 {
 	struct l2p_table *table = &self->ftl->l2p->table;
-	struct map_page *page = &table->page[index];
+	struct map_page *page = map_page_state(table, index);
 	const struct extent *ext = map_page_extent(self->ftl, index);
 
 	if (l2p_conventional(self->ftl, ext)) {
-		page->flags |= MAP_LOST;
-		page->epoch++;
-		page->fetch = NULL;
+		page->lost = 1;
+		map_page_void_reads(self->ftl, index);
 	} else {
 		self->counters.l2p_rebuilt++;
 		l2p_log_add(self->ftl, page->merged);
-		if (page->flags & MAP_STAGED)
+		if (page->staged)
 			l2p_staged_lost(self->ftl, ext, index);
-		map_page_drop_copy(self, page);
+		map_page_drop_copy(self, index);
 	}
 	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);
 }
@@ -262,7 +288,7 @@ static void fetched(struct tsu_txn *txn)
 		return;
 	slc_unpin(self, txn->ppa);
 	lt_lock_acquire(lock, &node);
-	failed = txn->status != NAND_OK && !l2p_fetch_stale(self->ftl, fetch);
+	failed = txn->status != NAND_OK && !fetch->stale;
 	if (failed && ++fetch->tries < SLC_READ_TRIES) {
 		fetch_read(self, fetch);
 	} else {
@@ -280,30 +306,34 @@ static void fetched(struct tsu_txn *txn)
 	io_resume_all(&waiting);
 }
 
-static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index)
+static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index, struct map_fetch **list)
 {
-	struct map_page *page = &self->ftl->l2p->table.page[index];
+	struct ftl *ftl = self->ftl;
 	struct map_fetch *fetch = self->fetches->free;
 
 	self->fetches->free = fetch->next;
 	lt_tell_had(HZ_LOGICAL_FETCHES);
 	fetch->page = index;
-	fetch->merged = page->merged;
+	fetch->merged = of_conventional(ftl, index) ? map_page_entries(ftl, index) : map_page_state(&ftl->l2p->table, index)->merged;
 	fetch->refs = 0;
 	fetch->tries = 0;
-	fetch->epoch = page->epoch;
-	fetch->ready = false;
+	fetch->ready = fetch->outdated = fetch->stale = false;
 	fetch->waiting = (struct io_queue){ NULL, NULL };
-	page->fetch = fetch;
+	fetch->list = list;
+	fetch->next = *list;
+	*list = fetch;
 	fetch_read(self, fetch);
 	return fetch;
 }
 
-bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
+bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t shard, uint32_t index)
 {
-	struct map_fetch *fetch = self->ftl->l2p->table.page[index].fetch;
-	bool joins = fetch;
+	struct map_fetch **list = fetch_list(self->ftl, shard, index), *fetch = *list;
+	bool joins;
 
+	while (fetch && (fetch->page != index || fetch->outdated))
+		fetch = fetch->next;
+	joins = fetch;
 	if (!fetch && !self->fetches->free) {
 		io_wait(&self->fetches->waiting, req, HZ_LOGICAL_FETCHES, (uint32_t)(self - self->ftl->workers));
 		return false;
@@ -311,7 +341,7 @@ bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t index)
 	if (joins)
 		self->counters.l2p_joined++;
 	else
-		fetch = fetch_start(self, index);
+		fetch = fetch_start(self, index, list);
 	if (joins && !fetch->ready)
 		lt_logical_wait(HZ_LOGICAL_FETCH, index, req);
 	lt_tell_had(HZ_LOGICAL_FETCH);
@@ -352,17 +382,24 @@ void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena)
 void l2p_table_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_table *table = &ftl->l2p->table;
+	uint32_t slots;
 
 	table->per_zone = ftl->shape.map_pages_per_zone;
 	while (1u << table->zone_shift < table->per_zone)
 		table->zone_shift++;
 	table->split = min_u32(ftl->capacity, ftl->shape.superblock_sectors);
+	table->unused = (1u << table->zone_shift) - table->per_zone;
 	table->pages = ftl->zone_count << table->zone_shift;
+	table->page_count = ftl->zone_count * table->per_zone;
 	table->all = table->pages + ftl->shape.map_checkpoints;
-	table->page = arena_alloc(arena, table->all, sizeof(*table->page), "table pages");
-	table->dirty = arena_alloc(arena, ftl->l2p->shards, sizeof(*table->dirty), "dirty table pages");
-	for (uint32_t i = 0; i < table->all; i++)
-		table->page[i].ppa = PPA_NONE;
+	slots = table->page_count + ftl->shape.map_checkpoints;
+	table->page = arena_alloc(arena, slots, sizeof(*table->page), "table pages");
+	table->version = arena_alloc(arena, (size_t)ftl->shape.conventional_zones * table->per_zone, sizeof(*table->version),
+				     "versions of table pages");
+	table->fetch = arena_alloc(arena, (size_t)ftl->l2p->shards * MAP_FETCH_LISTS, sizeof(struct map_fetch *), "table page fetches");
+	table->sequence = arena_borrow(arena, slots, sizeof(*table->sequence), "numbers of table pages");
+	for (uint32_t i = 0; i < slots; i++)
+		table->page[i].ppa = MAP_NO_COPY;
 	slc_own(ftl->slc, SLC_OWNS_MAP,
 		(struct slc_owner){ .first = slc_map_tag(table->all - 1),
 				    .last = slc_map_tag(0),

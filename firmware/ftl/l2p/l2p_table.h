@@ -27,39 +27,38 @@ enum {
 	L2P_TABLE_VERSION = 1, /* OOB stream of a table page */
 };
 
-enum map_page_flags {
-	MAP_DIRTY = 1,     /* in its shard's list */
-	MAP_WRITING = 2,   /* a new copy is on its way to flash */
-	MAP_FORGOTTEN = 4, /* … and is void: the zone was reset or moved meanwhile */
-	MAP_LOST = 16,     /* of a conventional zone: its copy cannot be read; of another: nor be believed of staged sectors. The next pass
-			    * rebuilds it; counts as one entry of the log if it is another's */
-	MAP_CHANGED = 32,  /* mount: an entry of a conventional zone's page may differ from its copy */
-	MAP_STAGED = 64,   /* the copy has entries of staged sectors, behind `merged` */
-	MAP_AGAIN = 128,   /* lost once more since the pass took it */
-	MAP_HEAD = 8,      /* its first entry leads a larger range than its copy says; counts as one entry of the log */
-};
+/* No copy on flash: an address that no sector has. */
+#define MAP_NO_COPY ((1u << HZ_PPA_BITS) - 1)
+
+/* What RAM knows of each table page of the device, in 6 bytes; of a conventional zone's 2 more (map_page_version). What only a page needs
+ * that is read or written now is in its fetch (struct map_fetch) or in the log's item. */
 struct map_page {
-	ppa_t ppa;         /* copy on flash, or PPA_NONE */
-	uint64_t sequence; /* of the copy; the log's job */
-	uint16_t merged;
-	uint8_t level; /* map bits of the first entry of the copy */
-	uint8_t flags;
-	uint32_t next;           /* dirty list */
-	uint32_t epoch;          /* raised when everything that was read of it so far becomes void */
-	struct map_fetch *fetch; /* read under way, or at hand for those who wait for it */
-};
+	uint32_t ppa : HZ_PPA_BITS; /* copy on flash, or MAP_NO_COPY */
+	uint32_t dirty : 1;         /* l2p_dirty.h */
+	uint32_t writing : 1;       /* a new copy is on its way to flash (l2p_log_item) */
+	uint16_t merged : 11;
+	uint16_t level : 2; /* map bits of the first entry of the copy */
+	uint16_t head : 1;  /* its first entry leads a larger range than its copy says; counts as one entry of the log */
+	uint16_t lost : 1;  /* of a conventional zone: its copy cannot be read; of another: nor be believed of staged sectors. The next pass
+			     * rebuilds it; counts as one entry of the log if it is another's */
+	uint16_t staged : 1; /* the copy has entries of staged sectors, behind `merged` */
+} __attribute__((packed, aligned(2)));
+HZ_ASSERT_SIZE(struct map_page, 6);
 
 /* A read of a table page. From the first miss until everybody who waited has been served, so nobody has to come again. */
 struct map_fetch {
 	struct tsu_txn txn; /* first */
 	struct lt_event released;
 	struct ftl_worker *owner;
-	struct map_fetch *next; /* owner's free list */
-	uint32_t page, epoch;
+	struct map_fetch *next;  /* in its list, or the owner's free one */
+	struct map_fetch **list; /* of l2p_table.fetch */
+	uint32_t page;
 	uint32_t merged; /* entries [0, merged) of the bytes are current */
 	uint32_t refs;   /* requests that wait or have not been served yet */
 	uint8_t tries;
-	bool ready; /* the bytes are here, if they could be read */
+	bool ready;    /* the bytes are here, if they could be read */
+	bool outdated; /* there is another copy now, or none: nobody joins */
+	bool stale;    /* all that was read has become void */
 	struct io_queue waiting;
 	uint8_t *image;
 };
@@ -68,16 +67,19 @@ struct map_fetch_pool {
 	struct io_queue waiting;
 }; /* of a worker; its hart only */
 
-struct map_list {
-	uint32_t first, last, count;
-};
+enum { MAP_FETCH_LISTS = 8 /* of each shard */ };
 struct l2p_table {
 	uint32_t pages; /* indices: zone << zone_shift | page of the zone */
 	uint32_t all;   /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
+	uint32_t page_count;
 	uint32_t per_zone, zone_shift;
-	uint32_t split; /* sectors of a zone before its patch: no range reaches across */
-	struct map_page *page;
-	struct map_list *dirty; /* by shard */
+	uint32_t unused;       /* indices of a zone that stand for no page: 2^zone_shift - per_zone. These arrays have no room for them: */
+	uint32_t split;        /* sectors of a zone before its patch: no range reaches across */
+	struct map_page *page; /* map_page_state */
+	uint16_t *version;     /* of conventional zones' pages: the high bits */
+	struct map_fetch *
+		*fetch;     /* reads under way, or at hand for those who wait for them: shard * MAP_FETCH_LISTS + a list of the page */
+	uint64_t *sequence; /* lent to mount: of each page's copy */
 };
 
 /* A range of a zone's sectors that one entry can stand for. */
@@ -88,6 +90,25 @@ struct map_range {
 bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range);
 /* The highest level whose range around `offset` is complete when `placed` sectors are. */
 uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, struct map_range *range);
+/* A page's place in arrays that have one entry for each. */
+static inline uint32_t map_page_slot(const struct l2p_table *table, uint32_t page)
+{
+	return page < table->pages ? page - (page >> table->zone_shift) * table->unused : page - table->pages + table->page_count;
+}
+static inline struct map_page *map_page_state(const struct l2p_table *table, uint32_t page)
+{
+	return &table->page[map_page_slot(table, page)];
+}
+/* Mount: the sequence number of its copy. */
+static inline uint64_t *map_page_number(const struct l2p_table *table, uint32_t page)
+{
+	return &table->sequence[map_page_slot(table, page)];
+}
+/* … of the page that has a sector's entry. */
+static inline struct map_page *map_page_state_at(const struct l2p_table *table, const struct extent *ext, uint32_t offset)
+{
+	return &table->page[ext->index * table->per_zone + (offset >> L2P_MAP_PAGE_SHIFT)];
+}
 static inline uint8_t l2p_entry_level(uint32_t entry) { return (uint8_t)(entry >> HZ_PPA_BITS); }
 
 void l2p_table_init(struct ftl *ftl, struct arena *arena);
@@ -95,31 +116,35 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena);
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
 uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
 struct extent *map_page_extent(struct ftl *ftl, uint32_t page);
+uint32_t map_page_shard(const struct ftl *ftl, uint32_t page);   /* also of a checkpoint */
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page);   /* offset in its zone of the page's first entry */
-struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's, also of a checkpoint */
+struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's */
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);     /* number on flash: zone * map_pages_per_zone + page of the zone */
 uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
 /* Entries of the page that the zone has placed. Zone lock held. */
 uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page);
 
 /* --- shard lock held from here on --- */
-void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page);
-/* UINT32_MAX if there is none. */
-uint32_t map_page_oldest_dirty(const struct ftl *ftl, uint32_t shard);
-/* The oldest dirty page, out of the list. */
-void map_page_undirty(struct ftl *ftl, uint32_t shard);
-/* The copy on flash becomes void. */
-void map_page_drop_copy(struct ftl_worker *self, struct map_page *page);
-/* A new copy is on flash. */
-void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa, uint32_t merged, uint8_t level);
+/* The copy on flash becomes void, and so does what has been read of it. */
+void map_page_drop_copy(struct ftl_worker *self, uint32_t page);
+/* A new copy is on flash. Who waits for a read of an older one is served by that, unless its bytes become void too. */
+void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa);
+/* Everything that was read of it so far becomes void. */
+void map_page_void_reads(struct ftl *ftl, uint32_t page);
+/* Is a read of it under way or at hand? */
+bool map_page_is_read(const struct ftl *ftl, uint32_t page);
+
+/* Of a conventional zone's page, in which all entries are merged: low bits of its copy's sequence number, by which a checkpoint knows that
+ * copy from older ones. */
+enum { MAP_VERSION_BITS = 29 };
+uint32_t map_page_version(const struct l2p_table *table, uint32_t page);
+void map_page_set_version(struct l2p_table *table, uint32_t page, uint64_t sequence);
 
 /* The page, which has a copy, for this request: true: req.fetch is ready now; false: the request waits and will be dispatched again. */
-bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t page);
+bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t shard, uint32_t page);
 /* Own worker, no lock: if a fetch is free and a request waits for one, that goes on. Who was woken so (io.woken) calls it once more when it
  * has run, since it may have needed none. */
 void l2p_fetches_wake(struct ftl_worker *self);
-/* Has the page become void since? */
-bool l2p_fetch_stale(const struct ftl *ftl, const struct map_fetch *fetch);
 /* The request has been served, or wants it no more. */
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req);
 

@@ -1,0 +1,232 @@
+// What RAM holds for the map in flash grows with its cache and log, and by a few bytes for each table page; and what lies in common lists
+// for that is told apart.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+
+#include "conventional_model.hpp"
+#include "l2p_rig.hpp"
+
+using namespace ftl_rig;
+
+namespace {
+
+struct Held {
+	uint64_t bytes, pages, zones;
+};
+
+// State that the map has, of which nothing is data or lent to mount.
+Held held_by_map(const hz_device_config &cfg)
+{
+	arena_ledger ledger{};
+	Rig rig(cfg);
+	rig.ledger = &ledger;
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	Held held{0, uint64_t(rig.shape.zones) * rig.shape.map_pages_per_zone, rig.shape.zones};
+	for (uint32_t i = 0; i < ledger.count; i++) {
+		const arena_line &line = ledger.line[i];
+		if (std::string(line.owner) == "map" && (line.use == ARENA_STATE || line.use == ARENA_TABLE))
+			held.bytes += line.bytes;
+	}
+	return held;
+}
+
+// Zones of so many sectors.
+hz_device_config long_zones(hz_device_config cfg, uint32_t sectors)
+{
+	cfg.pages_per_block = sectors / 8;
+	if (cfg.zone_size_sectors)
+		cfg.zone_size_sectors = sectors;
+	return cfg;
+}
+
+} // namespace
+
+// As many zones, larger ones: all that is more is for their table pages. Five of them, so that no rounding up to a power of two helps.
+TEST(L2pState, ATablePageTakesSixBytes)
+{
+	const Held small = held_by_map(map_config()), large = held_by_map(long_zones(map_config(), 4800));
+	ASSERT_EQ(small.zones, large.zones);
+	ASSERT_EQ(large.pages, 5 * small.pages);
+	EXPECT_EQ(large.bytes - small.bytes, 6 * (large.pages - small.pages));
+}
+
+// … and of a conventional zone 8.
+TEST(L2pState, ATablePageOfAConventionalZoneTakesEightBytes)
+{
+	const Held small = held_by_map(mapped_conventional_config()), large = held_by_map(long_zones(mapped_conventional_config(), 4800));
+	ASSERT_EQ(small.zones, 6u);
+	ASSERT_EQ(large.pages, 5 * small.pages);
+	EXPECT_EQ(large.bytes - small.bytes, 8u * 4 * 4 + 6u * 2 * 4) << "four conventional zones and two others have four more each";
+}
+
+TEST(L2pState, ACheckpointTellsCopiesApartBy29BitsOfTheirNumbers)
+{
+	Rig rig(mapped_conventional_config());
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	std::mt19937_64 dice(1);
+	for (uint32_t page = 0; page < 4; page++)
+		for (int i = 0; i < 100; i++) {
+			const uint64_t sequence = dice() >> dice() % 64;
+			ASSERT_EQ(rig_version(rig.ftl, page, sequence), sequence & ((1u << 29) - 1));
+		}
+	for (uint32_t bit = 0; bit < 29; bit++)
+		EXPECT_EQ(rig_version(rig.ftl, 0, uint64_t{1} << bit), 1u << bit);
+}
+
+// Dirty pages against a set: a pass takes each that was dirty when it began, once, and what becomes dirty meanwhile in this pass or in the
+// next one.
+TEST(L2pState, APassTakesAllDirtyPages)
+{
+	for (uint32_t shape = 0; shape < 3; shape++) {
+		SCOPED_TRACE(testing::Message() << "shape " << shape);
+		hz_device_config cfg = shape ? long_zones(map_config(), shape == 1 ? 4800 : 96) : wide_map_config();
+		cfg.l2p_cache_bytes = 128 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_shards = 1u << shape;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		const uint32_t pages = rig.shape.map_pages_per_zone, zones = rig.shape.zones;
+		std::mt19937_64 dice(shape);
+		std::set<uint32_t> dirty;
+		auto soil = [&](uint32_t count) {
+			for (; count; count--) {
+				const uint32_t zone = dice() % zones, page = dice() % pages;
+				rig_dirty(rig.ftl, zone, page);
+				dirty.insert(zone * pages + page);
+			}
+		};
+		for (int pass = 0; pass < 300; pass++) {
+			soil(dice() % 12);
+			std::set<uint32_t> due = dirty, taken;
+			uint32_t page;
+			rig_dirty_begin(rig.ftl);
+			while ((page = rig_dirty_take(rig.ftl, pages)) != UINT32_MAX) {
+				ASSERT_TRUE(dirty.erase(page)) << "page " << page << " is not dirty";
+				due.erase(page);
+				ASSERT_TRUE(taken.insert(page).second) << "page " << page << " was taken twice in a pass";
+				if (pass % 2)
+					soil(dice() % 2);
+			}
+			ASSERT_TRUE(due.empty()) << "page " << *due.begin() << " was left out";
+			const char *wrong = rig_dirty_check(rig.ftl);
+			ASSERT_EQ(wrong, nullptr) << wrong;
+		}
+	}
+}
+
+// Reads of pages whose fetches are in one list, while one of the zones is reset and written anew.
+TEST(L2pState, FetchesOfOneListAreToldApart)
+{
+	hz_device_config cfg = map_config();
+	cfg.l2p_levels = HZ_MAP_PAGE;
+	cfg.slc_blocks_per_plane = 10;
+	cfg.blocks_per_plane = 10 + 22;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	ASSERT_GT(rig.shape.zones, 16u) << "of eight lists, two of these have their pages in the same";
+	const uint32_t in_list[] = {0, 8, 16};
+	for (uint64_t after_ns = 0; after_ns < 250000; after_ns += 7000) {
+		SCOPED_TRACE(testing::Message() << "after " << after_ns << " ns");
+		for (uint32_t zone : in_list) {
+			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, zone), 0);
+			for (uint32_t at = 0; at < 96; at += 48)
+				ASSERT_EQ(rig.write(zone, at, 48, rig.lba_of(zone, at) + 1), 0);
+		}
+		rig_merge_map(rig.ftl);
+		lt_host_run_until_idle();
+		hz_log_ftl before = rig.counters();
+		Request reset(FTL_ZONE_RESET, rig.lba_of(8), 0);
+		rig.submit(reset);
+		lt_host_run_until(clock_now_ns() + after_ns);
+		std::vector<std::unique_ptr<Request>> reads;
+		for (uint32_t i = 0; i < 30; i++) {
+			reads.push_back(std::make_unique<Request>(FTL_READ, rig.lba_of(in_list[i % 3], 40 + i), 1));
+			rig.submit(*reads.back(), i % 2);
+		}
+		lt_host_run_until_idle();
+		ASSERT_EQ(reset.status(), 0);
+		for (uint32_t i = 0; i < 30; i++) {
+			const uint64_t tag = rig.lba_of(in_list[i % 3], 40 + i) + 1;
+			ASSERT_TRUE(reads[i]->done);
+			ASSERT_TRUE(sector_is(reads[i]->pages[0], tag) || (i % 3 == 1 && sector_is(reads[i]->pages[0], 0))) << i;
+		}
+		EXPECT_LE(rig.counters().l2p_fetches - before.l2p_fetches, 3u) << "one for each page: those of others stay true";
+		ASSERT_EQ(rig.check(), "");
+	}
+}
+
+// A read keeps its table page at hand, while a new copy of that is written. Who needs an entry that only the new one has does not join.
+TEST(L2pState, AnOlderCopyAtHandIsNotJoined)
+{
+	for (uint64_t after_ns = 60000; after_ns < 300000; after_ns += 8000) {
+		SCOPED_TRACE(testing::Message() << "after " << after_ns << " ns");
+		hz_device_config cfg = map_config();
+		cfg.l2p_levels = HZ_MAP_PAGE;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(0, 0, 48, 1), 0);
+		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_EQ(rig.write(0, 48, 24, 49), 0);
+		rig_merge_map(rig.ftl);
+		lt_host_run_until(clock_now_ns() + after_ns);
+		std::vector<std::unique_ptr<Request>> reads;
+		reads.push_back(std::make_unique<Request>(FTL_READ, rig.lba_of(0), 48));
+		rig.submit(*reads[0]);
+		for (uint32_t i = 0; i < 16; i++) {
+			lt_host_run_until(clock_now_ns() + 10000);
+			reads.push_back(std::make_unique<Request>(FTL_READ, rig.lba_of(0, 50 + i), 1));
+			rig.submit(*reads.back(), i % 2);
+		}
+		lt_host_run_until_idle();
+		for (uint32_t i = 0; i < reads.size(); i++)
+			ASSERT_TRUE(reads[i]->done && sector_is(reads[i]->pages[0], i ? 50 + i : 1)) << i;
+		ASSERT_EQ(rig.check(), "");
+	}
+}
+
+namespace {
+
+// A chain of power cuts against the model, with all of a shard in one list.
+template <typename Model> void live_crowded(const hz_device_config &cfg, uint64_t seed, int boots)
+{
+	Rig rig(cfg);
+	Model driver(rig, seed);
+	std::mt19937_64 dice(seed);
+	for (int boot = 0; boot < boots; boot++) {
+		nand_policy policy{};
+		policy.power_cut_op = 1 + dice() % 300;
+		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
+		ASSERT_TRUE(rig.boot(policy)) << rig.error;
+		rig_crowd_lists(rig.ftl);
+		driver.check_recovered();
+		ASSERT_FALSE(testing::Test::HasFailure());
+		while (driver.run_batch(driver.random_batch())) {
+			ASSERT_EQ(rig.check(), "");
+			ASSERT_FALSE(testing::Test::HasFailure());
+		}
+		ASSERT_FALSE(testing::Test::HasFailure());
+	}
+}
+
+} // namespace
+
+class L2pCrowded : public testing::TestWithParam<int> {};
+
+TEST_P(L2pCrowded, ZonesLoseNothing)
+{
+	hz_device_config cfg = GetParam() % 2 ? wide_map_config() : map_config();
+	choose(cfg, GetParam() % 3, GetParam() % 2, GetParam() / 2 % 2);
+	if (GetParam() % 3 == 2) { // lines
+		cfg.l2p_cache_bytes = 130 * HZ_MAP_ENTRY_BYTES;
+		cfg.l2p_prefetch = 40;
+	}
+	live_crowded<Driver>(cfg, static_cast<uint64_t>(GetParam()) + 70, 10);
+}
+
+TEST_P(L2pCrowded, ConventionalZonesLoseNothing)
+{
+	hz_device_config cfg = mapped_conventional_config(GetParam() % 2, GetParam() / 2 % 2);
+	if (GetParam() % 3 == 1)
+		cfg = long_zones(cfg, 1152); // two table pages for each
+	live_crowded<ConventionalDriver>(cfg, static_cast<uint64_t>(GetParam()) + 80, 10);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, L2pCrowded, testing::Range(0, 6));
