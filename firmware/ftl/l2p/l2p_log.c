@@ -457,15 +457,15 @@ static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 	const struct extent *ext = map_page_extent(ftl, item->page);
 	bool rebuilt = item->lost && page->lost && !item->again;
 
-	if (item->staged || page->staged)
-		map_page_void_reads(ftl, item->page); /* the older bytes have not, or not any more, what is true of staged sectors */
 	if (rebuilt)
 		page->lost = 0;
 	else if (page->lost)
 		map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
 	page->staged = item->staged;
-	if (item->staged)
+	if (item->staged) {
+		map_page_void_reads(ftl, item->page); /* they have not what leaves the log now */
 		l2p_staged_drop(ftl, ext, item);
+	}
 	return rebuilt;
 }
 

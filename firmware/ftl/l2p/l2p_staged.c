@@ -1,7 +1,8 @@
 /* Map on flash, staged sectors: looked up, changed, and brought into table pages.
  *
  * The cache may come first because nothing is cached of a sector that has a run: it is forgotten when the run is made. And a page that was
- * read becomes void (stale) when it is replaced and either copy has entries of staged sectors, since their runs go then. */
+ * read becomes void (stale) when its new copy has entries of staged sectors, since their runs go then. If only the older one had some,
+ * those have come to their place, and nobody asks for them as staged ones any more. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_staged.h"
 
