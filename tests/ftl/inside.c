@@ -10,6 +10,7 @@
 #include "places/places.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
+#include "zone/zone.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
 
@@ -109,6 +110,43 @@ uint32_t rig_version(struct ftl *ftl, uint32_t page, uint64_t sequence)
 {
 	map_page_set_version(&ftl->l2p->table, page, sequence);
 	return map_page_version(&ftl->l2p->table, page);
+}
+
+bool rig_sweep_has_passed(struct ftl *ftl, uint32_t zone, uint32_t ppa)
+{
+	const struct zone_op *op = &ftl->zones[zone].op;
+
+	return op->cursor < op->end && ppa_superblock(ftl->map, op->swept) > ppa_superblock(ftl->map, ppa);
+}
+
+static struct watch {
+	struct lt_event event;
+	struct ftl *ftl;
+	bool (*look)(void *arg);
+	void *arg;
+	uint32_t times;
+} rig_watched;
+
+static void watch_looks(struct lt_event *event)
+{
+	struct watch *watch = (struct watch *)((char *)event - offsetof(struct watch, event));
+
+	clock_charge_ns(50);
+	if (watch->look(watch->arg) && --watch->times)
+		lt_post(&watch->ftl->workers[0].thread, event, watch_looks);
+}
+
+void rig_watch(struct ftl *ftl, bool (*look)(void *arg), void *arg, uint32_t times)
+{
+	rig_watched = (struct watch){.ftl = ftl, .look = look, .arg = arg, .times = times};
+	lt_post(&ftl->workers[0].thread, &rig_watched.event, watch_looks);
+}
+
+void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32_t from, uint32_t to)
+{
+	uint32_t lba = (uint32_t)ftl->extent[zone]->start + offset;
+
+	slc_owner_of(ftl->slc, lba)->moved(&ftl->workers[0], lba, from, to);
 }
 
 void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)

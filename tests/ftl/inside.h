@@ -3,6 +3,7 @@
 #ifndef TEST_FTL_INSIDE_H
 #define TEST_FTL_INSIDE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -32,6 +33,13 @@ uint32_t rig_dirty_take(struct ftl *ftl, uint32_t pages);
 const char *rig_dirty_check(struct ftl *ftl);
 /* The number by which a checkpoint knows a copy with this sequence number; it is noted of a conventional zone's page and read again. */
 uint32_t rig_version(struct ftl *ftl, uint32_t page, uint64_t sequence);
+/* A reset that nobody waits for looks for the zone's staged sectors in the SLC log, block by block: has it passed this address? */
+bool rig_sweep_has_passed(struct ftl *ftl, uint32_t zone, uint32_t ppa);
+/* Calls look(arg) on worker 0, between all else that this does, until it returns false or has been called so many times, which takes it
+ * 50 ns each. One at a time. */
+void rig_watch(struct ftl *ftl, bool (*look)(void *arg), void *arg, uint32_t times);
+/* The SLC collector has copied the zone's sector, and tells the owner so. */
+void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32_t from, uint32_t to);
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
 /* What cannot be, for ftl_check() to find: the zone has the superblock of the one before it; has none; a backing zone, by its number among

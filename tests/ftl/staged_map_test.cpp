@@ -152,6 +152,56 @@ TEST(StagedMap, AResetThatNobodyWaitsForAnyMoreEnds)
 	}
 }
 
+// … while the collector has copied a sector of it to where the reset has looked already.
+TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
+{
+	uint32_t moved = 0;
+	for (uint64_t after_ns = 5000; after_ns < 300000; after_ns += 4000) {
+		Rig rig(staged_config());
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(7, 0, 1, 1, FTL_FUA), 0);
+		const uint32_t to = rig_place_of(rig.ftl, 7, 0); // the first superblock, and not what lies there then
+		for (uint32_t i = 0; i < 40; i++) {
+			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, 7), 0);
+			ASSERT_EQ(rig.write(7, 0, 1, 1, FTL_FUA), 0);
+		}
+		ASSERT_NO_FATAL_FAILURE(stage_some(rig, 4));
+		ASSERT_NO_FATAL_FAILURE(make_cold(rig, 4));
+		const uint32_t from = rig_place_of(rig.ftl, 0, 0);
+		SCOPED_TRACE(testing::Message() << "after " << after_ns << " ns");
+		Request reset(FTL_ZONE_RESET, rig.lba_of(0), 0);
+		rig.submit(reset);
+		lt_host_run_until(clock_now_ns() + after_ns);
+		ASSERT_FALSE(reset.done);
+		struct Move {
+			Rig &rig;
+			uint32_t from, to;
+			bool done;
+		} move{rig, from, to, false};
+		reset.then = [&](Request &) {
+			rig_watch(
+				rig.ftl,
+				[](void *arg) {
+					Move &m = *static_cast<Move *>(arg);
+					m.done = rig_sweep_has_passed(m.rig.ftl, 0, m.to) && !rig_sweep_has_passed(m.rig.ftl, 0, m.from);
+					if (m.done)
+						rig_collector_moved(m.rig.ftl, 0, 0, m.from, m.to);
+					return !m.done;
+				},
+				&move, 10000);
+		};
+		rig.abandon([&] { return reset.done; });
+		moved += move.done;
+		lt_host_run_until_idle();
+		ASSERT_EQ(rig.check(), "");
+		ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, 0), 0);
+		EXPECT_EQ(rig.compare(0, 0, few, 0), "");
+		ASSERT_EQ(rig.check(), "");
+		ASSERT_FALSE(HasFailure());
+	}
+	EXPECT_GT(moved, 0u);
+}
+
 // Until the collector has moved what is staged: the moves are changes of the map, and read by it.
 TEST(StagedMap, TheCollectorsMovesAreChangesOfTheMap)
 {
