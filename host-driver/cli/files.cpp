@@ -107,8 +107,10 @@ void FilesFlags::add_to(CLI::App &command)
 	add_count(command, "--small-files", files.small_files, 2, 1000000,
 		  "fragment: files of 128 KiB that an iteration makes, and of which it removes every second one. Default: 48");
 	command.option_defaults()->group("The layer of files");
-	add_flag(command, "--in-place", files.in_place,
-		 "On a block device: a sync of up to 8 blocks overwrites them where they lie, as F2FS does. Without: they go to the log");
+	add_flag(
+		command, "--in-place", files.in_place,
+		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "
+		"(zones.in_place). Without: they go to the log");
 	add_option(
 		command, "--cleaner", "off|on|KNOB=VALUE,...",
 		"Clean in the background, in the phases of ZUFS, with the knobs of Linux: gc_no_zoned_gc_percent (60), gc_boost_zoned_gc_percent (25), "

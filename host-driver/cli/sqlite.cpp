@@ -57,8 +57,10 @@ void SqliteFlags::add_to(CLI::App &command)
 		"What SQLite's own work takes of device time: nothing, so much for each call to its files, or the processor time that it "
 		"took, which is another in each run. Default: none. E.g. --compute fixed:20us",
 		[this](const std::string &text) { return take_compute(text, sqlite); });
-	add_flag(command, "--in-place", sqlite.in_place,
-		 "On a block device: a sync of up to 8 blocks overwrites them where they lie, as F2FS does. Without: they go to the log");
+	add_flag(
+		command, "--in-place", sqlite.in_place,
+		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "
+		"(zones.in_place). Without: they go to the log");
 	command.option_defaults()->group("Results");
 	add_flag(command, "--stats", sqlite.stats, "Say at the end what the device did");
 	add_text(command, "--out", sqlite.out, "DIR", "Write DIR/sqlite.json. E.g. --out results");

@@ -20,6 +20,7 @@ json json_of(const fs::Counters &counters, const fs::Space &space)
 		{"node_blocks", counters.node_blocks},
 		{"meta_blocks", counters.meta_blocks},
 		{"in_place_blocks", counters.in_place_blocks},
+		{"over_budget", counters.over_budget},
 		{"moved_blocks", counters.moved_blocks},
 		{"copied_blocks", counters.copied_blocks},
 		{"cleaned_sections", counters.cleaned_sections},

@@ -24,7 +24,7 @@
 namespace hz::fs {
 
 struct Options {
-	bool in_place = false;                    // of block devices: few blocks that a sync finds are written to where they lie already
+	bool in_place = false;                    // few blocks that a sync finds are written to where they lie already
 	uint32_t checkpoint_every = 512;          // inodes, which a start follows one by one
 	uint32_t dirty_blocks = 256;              // in memory, then they are written
 	bool copy_offload = false;                // of zones: the device itself moves what the cleaner moves
@@ -34,9 +34,10 @@ struct Options {
 
 struct Counters {
 	uint64_t data_blocks = 0, node_blocks = 0, meta_blocks = 0; // written, those of the cleaner among them
-	uint64_t in_place_blocks = 0;                               // beside data_blocks
-	uint64_t moved_blocks = 0;                                  // of data, by the cleaner
-	uint64_t copied_blocks = 0;                                 // among those that were moved: by the device itself
+	uint64_t in_place_blocks = 0;                               // among data_blocks
+	uint64_t over_budget = 0;   // syncs that went to the log since the device's budget for writes in place was spent
+	uint64_t moved_blocks = 0;  // of data, by the cleaner
+	uint64_t copied_blocks = 0; // among those that were moved: by the device itself
 	uint64_t cleaned_sections = 0, checkpoints = 0, syncs = 0;
 	uint64_t background_sections = 0;                // among those that were cleaned
 	uint64_t rounds[phases] = {}, paused_rounds = 0; // of the background; for a read that came in between

@@ -98,6 +98,9 @@ FileLayer::FileLayer(store::ZonedDevice &device, const Options &options)
 {
 	if (options_.copy_offload && !device.can_copy())
 		throw DeviceError("the cleaner is to let the device copy, and this one copies nothing by itself");
+	if (options_.in_place && !main_.can_overwrite())
+		throw DeviceError(
+			"files are to be written in place, which the zones of this device do not allow: its budget zones.in_place is 0");
 	meta_.load_table();
 	files_.resize(meta_.most_files() + 1);
 	sequence_ = meta_.head().sequence;

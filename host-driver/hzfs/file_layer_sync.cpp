@@ -60,7 +60,7 @@ void FileLayer::save(File &file)
 // as the inode has it, a block holds zeros.
 void FileLayer::overwrite(File &file)
 {
-	if (!options_.in_place || !main_.in_place() || cleaning_ || file.dirty.size() > in_place_most)
+	if (!options_.in_place || cleaning_ || file.dirty.size() > in_place_most)
 		return;
 	for (auto one = file.dirty.begin(); one != file.dirty.end();) {
 		const Address at = file.at(one->first);
@@ -68,7 +68,10 @@ void FileLayer::overwrite(File &file)
 			++one;
 			continue;
 		}
-		main_.overwrite(at, one->second->data);
+		if (!main_.overwrite(at, one->second->data)) {
+			counters_.over_budget++;
+			return;
+		}
 		counters_.data_blocks++;
 		counters_.in_place_blocks++;
 		dirty_like(file)--;

@@ -158,10 +158,14 @@ MainArea::States MainArea::states(uint32_t segment_blocks) const
 	return all;
 }
 
-void MainArea::overwrite(Address at, std::span<const std::byte> block)
+bool MainArea::overwrite(Address at, std::span<const std::byte> block)
 {
-	device_.write_plain(first_ + at - 1, block, Safety::durable);
+	if (!zoned_)
+		device_.write_plain(first_ + at - 1, block, Safety::durable);
+	else if (!device_.overwrite(section_of(at), block_of(at), block))
+		return false;
 	sections_[section_of(at)].touched = ++clock_;
+	return true;
 }
 
 void MainArea::flush()

@@ -56,9 +56,10 @@ public:
 	Row append(Temperature temperature, std::span<const std::byte> &data, store::Safety safety);
 	// The same with blocks that the device has, which it copies itself.
 	Row append_copies(Temperature temperature, std::span<const Address> &from);
-	// Durably in its place, of a block device.
-	void overwrite(Address at, std::span<const std::byte> block);
+	// Durably in its place, of a block device or a zone; false: the device's budget for that is spent.
+	bool overwrite(Address at, std::span<const std::byte> block);
 	bool in_place() const { return !zoned_; }
+	bool can_overwrite() const { return !zoned_ || device_.can_overwrite(); }
 	// Where the next inode goes: as a head tells it.
 	uint32_t chain_section() const { return logs_[0].section; }
 	uint32_t chain_block() const { return logs_[0].section == no_section ? 0 : sections_[logs_[0].section].written; }

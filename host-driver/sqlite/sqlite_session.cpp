@@ -76,6 +76,7 @@ void SqliteSession::report()
 			     {"node_blocks", counters.node_blocks},
 			     {"meta_blocks", counters.meta_blocks},
 			     {"in_place_blocks", counters.in_place_blocks},
+			     {"over_budget", counters.over_budget},
 			     {"moved_blocks", counters.moved_blocks},
 			     {"cleaned_sections", counters.cleaned_sections},
 			     {"checkpoints", counters.checkpoints},

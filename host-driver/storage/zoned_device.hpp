@@ -59,6 +59,14 @@ public:
 	virtual void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) = 0;
 	virtual void read(uint32_t zone, uint64_t block, std::span<std::byte> data) = 0;
 	virtual void reset(uint32_t zone) = 0;
+	// Of zones: whole blocks that were written may be written again where they lie, as far as the device has a budget for it. Each is durable
+	// when it ends, and written as a whole or not at all; false: the budget is spent, and nothing has changed.
+	virtual bool can_overwrite() const { return false; }
+	virtual bool overwrite(uint32_t zone, uint64_t block, std::span<const std::byte> data)
+	{
+		(void)zone, (void)block, (void)data;
+		return false;
+	}
 	// Of zones: the device copies them itself, to the zone's write pointer, which `block` must be; durable after a flush. A device that
 	// cannot refuses all.
 	virtual bool can_copy() const { return false; }

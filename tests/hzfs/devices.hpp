@@ -15,6 +15,7 @@ struct Bed {
 	std::string name;
 	store::DeviceShape shape;
 	Options options;
+	uint64_t in_place_budget = 0;
 };
 
 // Always at work, a small stretch at a time.
@@ -29,6 +30,10 @@ inline const Bed beds[] = {
 	{"zones_copies",
 	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
 	 {.checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager}},
+	{"zones_in_place",
+	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
+	 {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12},
+	 2},
 	{"block", {.plain = 244}, {.checkpoint_every = 12, .dirty_blocks = 12}},
 	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
 };

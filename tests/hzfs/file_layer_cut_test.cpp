@@ -233,6 +233,7 @@ struct Outcome {
 Outcome cut_at(const Bed &bed, uint64_t step, unsigned seed, uint64_t kept, int actions = 160)
 {
 	MemoryDevice device(bed.shape);
+	device.in_place_budget = bed.in_place_budget;
 	FileLayer::format(device);
 	Model model;
 	Outcome outcome;
@@ -296,6 +297,7 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 				<< "seed " << seed << ", step " << step;
 			all.cleaned_sections += outcome.counters.cleaned_sections;
 			all.in_place_blocks += outcome.counters.in_place_blocks;
+			all.over_budget += outcome.counters.over_budget;
 			all.checkpoints += outcome.counters.checkpoints;
 			all.copied_blocks += outcome.counters.copied_blocks;
 			all.background_sections += outcome.counters.background_sections;
@@ -304,6 +306,7 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 	EXPECT_GT(all.cleaned_sections, 20u) << "the cleaner is part of this";
 	EXPECT_GT(all.checkpoints, 200u);
 	EXPECT_EQ(all.in_place_blocks > 0, GetParam().options.in_place);
+	EXPECT_EQ(all.over_budget > 0, GetParam().in_place_budget > 0) << "the budget is part of this";
 	EXPECT_EQ(all.copied_blocks > 0, GetParam().options.copy_offload);
 	EXPECT_EQ(all.background_sections > 0, GetParam().options.background.has_value());
 }

@@ -51,6 +51,17 @@ public:
 		std::copy_n(zone[at].data.begin() + ptrdiff_t(block * block_bytes), data.size(), data.begin());
 	}
 
+	bool can_overwrite() const override { return in_place_budget != 0; }
+	bool overwrite(uint32_t at, uint64_t block, std::span<const std::byte> data) override
+	{
+		require(data.size() == block_bytes && block < written(at), "nothing was written there");
+		if (in_place + 1 > in_place_budget)
+			return false;
+		step();
+		in_place++;
+		std::copy(data.begin(), data.end(), zone[at].data.begin() + ptrdiff_t(block * block_bytes));
+		return true;
+	}
 	bool can_copy() const override { return true; }
 	void copy(uint32_t at, uint64_t block, std::span<const CopySource> from) override
 	{
@@ -70,6 +81,7 @@ public:
 		step();
 		zone[at].data.clear();
 		zone[at].durable = 0;
+		in_place = 0;
 		resets++;
 	}
 
@@ -130,6 +142,7 @@ public:
 	Bytes plain;                                 // as it is read
 	uint64_t steps_left = UINT64_MAX, steps = 0; // blocks written, resets and flushes until the power is gone
 	uint64_t resets = 0, blocks_written = 0, copies = 0;
+	uint64_t in_place = 0, in_place_budget = 0; // blocks since the last reset of a zone, which gives all of it back
 
 private:
 	static void require(bool holds, const char *sentence)

@@ -12,10 +12,10 @@
 
 namespace hz::store {
 
-enum class Command : uint8_t { read, write, durable_write, flush, reset, deallocate, copy };
-inline constexpr size_t commands = 7;
+enum class Command : uint8_t { read, write, durable_write, flush, reset, deallocate, copy, in_place };
+inline constexpr size_t commands = 8;
 inline constexpr std::array<std::string_view, commands> command_names = {"read",  "write",      "durable write", "flush",
-									 "reset", "deallocate", "copy"};
+									 "reset", "deallocate", "copy",          "in place"};
 
 struct CommandAccount {
 	uint64_t bytes = 0;

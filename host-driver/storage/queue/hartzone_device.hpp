@@ -30,7 +30,9 @@ public:
 	void write(uint32_t zone, uint64_t block, std::span<const std::byte> data, Safety safety) override;
 	void read(uint32_t zone, uint64_t block, std::span<std::byte> data) override;
 	void reset(uint32_t zone) override;
-	// Not while commands are recorded: a trace has no word for it.
+	// Not while commands are recorded: a trace has no word for these two.
+	bool can_overwrite() const override { return zoned_ && in_place_ && !trace_; }
+	bool overwrite(uint32_t zone, uint64_t block, std::span<const std::byte> data) override;
 	bool can_copy() const override { return zoned_ && copies_ && !trace_; }
 	void copy(uint32_t zone, uint64_t block, std::span<const CopySource> from) override;
 	void write_plain(uint64_t block, std::span<const std::byte> data, Safety safety) override;
@@ -54,7 +56,7 @@ private:
 	};
 
 	Completion run(Command command, const nvme_sqe &sqe, trace::Record record, std::span<const std::byte> out = {},
-		       std::span<std::byte> in = {});
+		       std::span<std::byte> in = {}, uint16_t expected = 0);
 	Spot spot(uint32_t zone, uint64_t block) const;
 	Spot plain_spot(uint64_t block) const;
 	void write(const Spot &spot, std::span<const std::byte> data, Safety safety);
@@ -67,7 +69,7 @@ private:
 	DeviceShape shape_;
 	bool zoned_ = false;
 	uint64_t first_zone_ = 0, zone_size_ = 0, transfer_bytes_ = 0;
-	bool copies_ = false;
+	bool copies_ = false, in_place_ = false;
 	bool protection_ = false; // the device takes durable writes
 	DeviceAccount account_;
 	res::Digest digest_;
