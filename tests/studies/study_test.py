@@ -339,6 +339,11 @@ class Mechanisms(unittest.TestCase):
         self.assertEqual((cufs["rounds"]["normal"], cufs["rounds"]["boosted"]), (0, 0))
         self.assertGreater(min(zufs["rounds"]["normal"], zufs["rounds"]["boosted"], zufs["rounds"]["paused"]), 0)
 
+    def test_writes_in_place_within_a_budget_lose_nothing(self):
+        for p in self.must_show("zms-sync-update"):
+            self.assertEqual(p["over_budget"], 0)
+            self.assertEqual("in place" in p["commands"], p["way"] == "zones, budgeted in place")
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ZMS, synchronous updates: 4 KiB and a sync, and SQLite's inserts, in place, appended, and in place within a budget."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, frame, plot, report, runs  # noqa: E402
+from common.report import mean, percent_more  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "zms-sync-update"
+ZONES, SLC, SPARE, CONVENTIONAL_SPARE = 20, 40, 2, 5 # superblocks
+BASELINE, APPEND, BUDGET = "block device, in place", "zones, appended", "zones, budgeted in place"
+WAYS = {BASELINE: ("--in-place",), APPEND: (), BUDGET: ("--in-place",)}
+UPDATES = "4 KiB and a sync"
+JOURNALS = {"SQLite, rollback journal": "delete", "SQLite, write-ahead log": "wal"}
+LOADS = (UPDATES, *JOURNALS)
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--quick")
+    arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts, a transaction each, and as many updates of 4 KiB")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    if args.quick:
+        args.inserts, args.seeds = 100, args.seeds[:1]
+    return args
+
+
+def device(way):
+    """zms.yaml with 20 zones of 6 MiB, whose data are kept, and a conventional zone for checkpoints: so its map has entries for sectors, in
+    RAM. The block device has the same flash."""
+    base = runs.load_yaml("devices", "zms")
+    changed = runs.merged(base, {
+        "name": NAME, "geometry": {"media": "store", "pages_per_block": 48, "slc_blocks_per_plane": SLC,
+                                   "blocks_per_plane": SLC + ZONES + 1 + CONVENTIONAL_SPARE + SPARE},
+        "zones": {"count": ZONES + 1, "spare_superblocks": SPARE, "in_place": "16 MiB"}, "l2p": {"kind": "sector"},
+        "conventional": {"zones": 1, "spare_superblocks": CONVENTIONAL_SPARE, "streams": 1, "buffers": 1, "gc_low": 2}})
+    changed["zones"].pop("size")
+    if way == BASELINE:
+        changed["zones"] = {"namespace": "block", "count": ZONES + 1, "spare_superblocks": SPARE}
+        changed["conventional"] = {"spare_superblocks": CONVENTIONAL_SPARE, "streams": 1, "buffers": 2, "gc_low": 2}
+        changed["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
+    return changed
+
+
+def words_of(args, load, way, seed):
+    if load == UPDATES:
+        return ("files", "update", "--size", 1, "--count", args.inserts, "--seed", seed, *WAYS[way])
+    sql = f"pragma journal_mode={JOURNALS[load]}; create table t(k integer primary key, v text);" + "insert into t(v) values(hex(randomblob(50)));" * args.inserts
+    return ("sqlite", "--seed", seed, *WAYS[way], "mobibench.db", sql)
+
+
+def points(args):
+    return [Point({"load": load, "way": way}, f"{load}, {way}",
+                  [(f"{i}-{j}-{seed}", device(way), {"command": " ".join(map(str, words_of(args, load, way, seed)))[:200]},
+                    *words_of(args, load, way, seed)) for seed in args.seeds])
+            for i, load in enumerate(LOADS) for j, way in enumerate(WAYS)]
+
+
+def check(result, folder):
+    if not result["files"]["syncs"] or (result.get("in_place") is False and result["files"]["in_place_blocks"]):
+        raise runs.StudyError(f"the run in {folder} synced nothing, or wrote in place unasked")
+
+
+def commands(result):
+    return {name: one["count"] for name, one in result["device"].items() if one["count"]}
+
+
+def elapsed_ms(result):
+    """SQLite's has all that it does, from its first command to the last."""
+    return 1e3 * result["result"]["updates"] / result["result"]["per_second"] if "result" in result else result["elapsed_ns"] / 1e6
+
+
+def summarize(results):
+    durable = [r["device"]["durable write"] for r in results]
+    return {"elapsed_ms": mean(map(elapsed_ms, results)), "in_place": mean(r["files"]["in_place_blocks"] for r in results),
+            "over_budget": mean(r["files"]["over_budget"] for r in results), "nodes": mean(r["files"]["node_blocks"] for r in results),
+            "durable": mean(d["count"] for d in durable), "durable_us": mean(d["latency_ns"]["mean"] / 1e3 for d in durable),
+            "commands": commands(results[0]), "digests": [r["digest"] for r in results]}
+
+
+def figures(args, measured):
+    out = []
+    for load in LOADS:
+        elapsed = {way: measured.value((load, way), "elapsed_ms") for way in WAYS}
+        rates = {way: 1e3 * args.inserts / ms if ms else None for way, ms in elapsed.items()}
+        out += [report.figure(f"{load}, {way}", rates[way], "/s") for way in WAYS]
+        out += [report.figure(f"{load}, {what}, {way}", measured.value((load, way), field), "") for way in WAYS
+                for what, field in (("blocks in place", "in_place"), ("over budget", "over_budget"), ("inodes and maps", "nodes"))]
+        out += [report.figure(f"{load}, {way} against the block device", percent_more(rates[way], rates[BASELINE]), "%",
+                              0 if way == BUDGET and load != LOADS[2] else None) for way in (APPEND, BUDGET)]
+    return out
+
+
+def rows(figure):
+    papers = {UPDATES: ("slower", "no loss"), LOADS[1]: ("slower", "no loss"), LOADS[2]: ("+60 to +100 %", "+60 to +100 %")}
+    for load in LOADS:
+        for way, paper in zip((APPEND, BUDGET), papers[load]):
+            yield (f"{load}: {way}, against a block device in place", paper,
+                   f"{figure(f'{load}, {way} against the block device'):+.0f} % ({figure(f'{load}, {way}'):,.0f} against {figure(f'{load}, {BASELINE}'):,.0f} a second)")
+        yield (f"{load}: inodes and maps written: in place, appended, budgeted", "",
+               ", ".join(f"{figure(f'{load}, inodes and maps, {way}'):,.0f}" for way in WAYS))
+
+
+def directions(figure):
+    for load in LOADS[:2]:
+        yield f"appending costs: {load}", figure(f"{load}, {APPEND} against the block device") < -3
+        yield f"with a budget nothing is lost: {load}", figure(f"{load}, {BUDGET} against the block device") > -5
+        yield f"as no inode is written: {load}", figure(f"{load}, inodes and maps, {BUDGET}") < figure(f"{load}, inodes and maps, {APPEND}")
+        yield f"the budget is used: {load}", figure(f"{load}, blocks in place, {BUDGET}") > 0
+    yield "a log is appended to on every device", abs(figure(f"{LOADS[2]}, {BUDGET} against the block device")) < 25
+
+
+def show(measured):
+    report.table(["load", "way", "ms", "in place", "over budget", "nodes", "durable writes", "us"],
+                 [[load, way, p["elapsed_ms"], p["in_place"], p["over_budget"], p["nodes"], p["durable"], p["durable_us"]]
+                  for (load, way), p in measured.items()])
+
+
+def draw(measured):
+    fig, axes = plot.figure(3)
+    for ax, load in zip(axes, LOADS):
+        base = measured.value((load, BASELINE), "elapsed_ms")
+        plot.bars(ax, [""], {way: [base and measured.value((load, way), "elapsed_ms") and base / measured.value((load, way), "elapsed_ms")] for way in WAYS},
+                  load, "throughput, of the block device in place")
+    return fig
+
+
+def facts(_):
+    return {"device": "zms, with kept data"}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
