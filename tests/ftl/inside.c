@@ -29,6 +29,17 @@ void rig_waste_runs(struct ftl *ftl)
 		lt_store(&ftl->l2p->runs.taken[w], UINT64_MAX);
 }
 
+uint32_t rig_lists_held(struct ftl *ftl)
+{
+	uint32_t held = 0;
+
+	for (uint32_t z = 0; z < ftl->zone_count; z++)
+		held += ftl->l2p->zone_staged.of_zone[z] != ZONE_STAGED_NONE;
+	return held;
+}
+
+void rig_waste_lists(struct ftl *ftl, bool waste) { ftl->l2p->zone_staged.words = waste ? 0 : 1; }
+
 /* Moves a list to the front of another one. */
 static void join_changes(struct l2p_changes *changes, uint32_t *to, uint32_t from)
 {

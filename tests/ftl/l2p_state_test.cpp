@@ -185,8 +185,8 @@ TEST(L2pState, AnOlderCopyAtHandIsNotJoined)
 
 namespace {
 
-// A chain of power cuts against the model, with all of a shard in one list.
-template <typename Model> void live_crowded(const hz_device_config &cfg, uint64_t seed, int boots)
+// A chain of power cuts against the model, with a change of what RAM holds after each boot and each batch.
+template <typename Model, typename Change> void live(const hz_device_config &cfg, uint64_t seed, int boots, Change change)
 {
 	Rig rig(cfg);
 	Model driver(rig, seed);
@@ -196,12 +196,13 @@ template <typename Model> void live_crowded(const hz_device_config &cfg, uint64_
 		policy.power_cut_op = 1 + dice() % 300;
 		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
 		ASSERT_TRUE(rig.boot(policy)) << rig.error;
-		rig_crowd_lists(rig.ftl);
+		change(rig.ftl);
 		driver.check_recovered();
 		ASSERT_FALSE(testing::Test::HasFailure());
 		while (driver.run_batch(driver.random_batch())) {
 			ASSERT_EQ(rig.check(), "");
 			ASSERT_FALSE(testing::Test::HasFailure());
+			change(rig.ftl);
 		}
 		ASSERT_FALSE(testing::Test::HasFailure());
 	}
@@ -219,7 +220,7 @@ TEST_P(L2pCrowded, ZonesLoseNothing)
 		cfg.l2p_cache_bytes = 130 * HZ_MAP_ENTRY_BYTES;
 		cfg.l2p_prefetch = 40;
 	}
-	live_crowded<Driver>(cfg, static_cast<uint64_t>(GetParam()) + 70, 10);
+	live<Driver>(cfg, static_cast<uint64_t>(GetParam()) + 70, 10, rig_crowd_lists);
 }
 
 TEST_P(L2pCrowded, ConventionalZonesLoseNothing)
@@ -227,6 +228,65 @@ TEST_P(L2pCrowded, ConventionalZonesLoseNothing)
 	hz_device_config cfg = mapped_conventional_config(GetParam() % 2, GetParam() / 2 % 2);
 	if (GetParam() % 3 == 1)
 		cfg = long_zones(cfg, 1152); // two table pages for each
-	live_crowded<ConventionalDriver>(cfg, static_cast<uint64_t>(GetParam()) + 80, 10);
+	live<ConventionalDriver>(cfg, static_cast<uint64_t>(GetParam()) + 80, 10, rig_crowd_lists);
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, L2pCrowded, testing::Range(0, 6));
+
+namespace {
+
+hz_device_config map_of_zones(uint32_t zones)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.l2p_kind = HZ_L2P_KIND_ZONE;
+	cfg.slc_blocks_per_plane = 10;
+	cfg.blocks_per_plane = 10 + 2 + zones;
+	return cfg;
+}
+
+} // namespace
+
+// A zone has a list of its staged sectors as long as it has some, so there are as many as zones may be active, and not one for each zone.
+TEST(ZoneStaged, MemoryDoesNotGrowWithTheDevice)
+{
+	const Held few = held_by_map(map_of_zones(12)), many = held_by_map(map_of_zones(24));
+	ASSERT_EQ(many.zones, 24u);
+	ASSERT_EQ(few.zones, 12u);
+	EXPECT_EQ(many.bytes - few.bytes, 12u * (8 + 8 + 4)) << "where a zone lies, since when, and which list it has";
+}
+
+TEST(ZoneStaged, AListIsGivenBackWhenNothingIsStagedAnyMore)
+{
+	for (int end = 0; end < 3; end++) {
+		SCOPED_TRACE(testing::Message() << "end " << end);
+		Rig rig(map_of_zones(12));
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		for (int round = 0; round < 30; round++) {
+			const uint32_t zone = static_cast<uint32_t>(round) % 12;
+			ASSERT_EQ(rig.write(zone, 0, 5, 1, FTL_FUA), 0);
+			EXPECT_EQ(rig.compare(zone, 0, 5, 1), "");
+			if (end == 0) {
+				ASSERT_EQ(rig.write(zone, 5, 91, 6), 0);
+				ASSERT_EQ(rig.run_op(FTL_FLUSH, 0), 0);
+			} else if (end == 1) {
+				ASSERT_EQ(rig.run_op(FTL_ZONE_FINISH, zone), 0);
+			}
+			ASSERT_EQ(rig.check(), "");
+			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, zone), 0);
+			ASSERT_EQ(rig.check(), "");
+		}
+		EXPECT_EQ(rig_lists_held(rig.ftl), 0u);
+	}
+}
+
+// Zones that get no list, or one when some of theirs is staged already, are read by the reverse map: against the model, with power cuts.
+class ZoneStagedWithoutLists : public testing::TestWithParam<int> {};
+
+TEST_P(ZoneStagedWithoutLists, LosesNothing)
+{
+	hz_device_config cfg = map_of_zones(8);
+	if (GetParam() % 2)
+		use_slots(cfg, 60, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT);
+	std::mt19937_64 dice(static_cast<uint64_t>(GetParam()));
+	live<Driver>(cfg, static_cast<uint64_t>(GetParam()) + 90, 10, [&](ftl *device) { rig_waste_lists(device, dice() % 3 != 0); });
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, ZoneStagedWithoutLists, testing::Range(0, 4));

@@ -23,6 +23,7 @@
 #include "l2p/l2p_shard.h"
 #include "l2p/l2p_table.h"
 #include "l2p/l2p_zone_log.h"
+#include "l2p/l2p_zone_staged.h"
 #include "request/io.h"
 
 enum {
@@ -76,7 +77,7 @@ struct l2p {
 	/* zone */
 	struct zone_place *zone;
 	struct zone_log zone_log;
-	ppa_t *zone_staged; /* zone index * slots of a write buffer + slot */
+	struct zone_staged zone_staged;
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */

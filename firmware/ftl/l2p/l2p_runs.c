@@ -3,32 +3,21 @@
 #include "l2p/l2p_runs.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_bits.h"
 #include "lt/arena.h"
-#include "lt/bits.h"
-
-enum { WORD = 64 /* runs */ };
 
 static uint32_t run_take(struct l2p_runs *runs)
 {
-	for (uint32_t w = 0; w < runs->words; w++) {
-		uint64_t taken = lt_load(&runs->taken[w]);
+	uint32_t index = l2p_take_bit(runs->taken, runs->words);
 
-		while (~taken) {
-			unsigned bit = lt_lowest_bit(~taken);
-
-			if (lt_cas(&runs->taken[w], taken, taken | 1ull << bit)) {
-				lt_add(&runs->used, 1);
-				return w * WORD + bit;
-			}
-			taken = lt_load(&runs->taken[w]);
-		}
-	}
-	return L2P_RUN_NONE;
+	if (index != L2P_NO_BIT)
+		lt_add(&runs->used, 1);
+	return index;
 }
 
 static void run_give(struct l2p_runs *runs, uint32_t index)
 {
-	lt_and(&runs->taken[index / WORD], ~(1ull << index % WORD));
+	l2p_give_bit(runs->taken, index);
 	lt_add(&runs->used, (uint64_t)-1);
 }
 
@@ -150,8 +139,8 @@ void l2p_runs_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_runs *runs = &ftl->l2p->runs;
 
-	runs->words = (2 * ftl->flush_sectors + WORD - 1) / WORD + 1;
-	runs->count = runs->words * WORD;
+	runs->words = (2 * ftl->flush_sectors + L2P_WORD_BITS - 1) / L2P_WORD_BITS + 1;
+	runs->count = runs->words * L2P_WORD_BITS;
 	runs->run = arena_alloc(arena, runs->count, sizeof(*runs->run), "runs of staged sectors");
 	runs->taken = arena_alloc(arena, runs->words, sizeof(*runs->taken), "runs of staged sectors");
 	runs->of_zone = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "runs of staged sectors");
@@ -171,7 +160,7 @@ const char *l2p_runs_check(const struct ftl *ftl, uint64_t *sectors)
 			*sectors += run->count;
 			if (!run->count || run->offset < ftl->extent[z]->placed || run->offset + run->count > ftl->extent[z]->landed)
 				return "a run of staged sectors reaches beyond what is staged";
-			if (!(lt_load(&runs->taken[i / WORD]) >> i % WORD & 1))
+			if (!(lt_load(&runs->taken[i / L2P_WORD_BITS]) >> i % L2P_WORD_BITS & 1))
 				return "a run of staged sectors is in use and free";
 		}
 	return listed == lt_load(&runs->used) ? NULL : "a run of staged sectors was lost";

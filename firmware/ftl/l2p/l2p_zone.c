@@ -11,13 +11,8 @@ static void zone_map_init(struct ftl *ftl, struct arena *arena)
 	ftl->l2p->zone = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->l2p->zone), "zone mapping table");
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
 		ftl->l2p->zone[z].start = PPA_NONE;
-	ftl->l2p->zone_staged = arena_alloc(arena, (size_t)ftl->zone_count * ftl->ring_sectors, sizeof(ppa_t), "staged sectors of zones");
+	zone_staged_init(ftl, arena);
 	zone_log_init(ftl, arena);
-}
-
-static ppa_t *zone_slot(struct ftl *ftl, const struct extent *ext, uint32_t offset)
-{
-	return &ftl->l2p->zone_staged[(size_t)ext->index * ftl->ring_sectors + extent_slot(ext, offset)];
 }
 
 static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
@@ -37,30 +32,29 @@ static void zone_leave(struct ftl_worker *self, struct ftl_request *req)
 	(void)req;
 }
 
-static uint32_t zone_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset) { return *zone_slot(ftl, ext, offset); }
+static uint32_t zone_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset) { return zone_staged_at(ftl, ext, offset); }
 
 static uint32_t zone_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset,
 				 uint32_t count, ppa_t *ppa)
 {
 	(void)req;
 	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = *zone_slot(self->ftl, ext, offset + i);
+		ppa[i] = zone_staged_at(self->ftl, ext, offset + i);
 	return count;
 }
 
 static void zone_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	for (uint32_t i = 0; i < count; i++)
-		*zone_slot(self->ftl, ext, offset + i) = ppa + i;
+		zone_staged_put(self->ftl, ext, offset + i, ppa + i);
 }
 
-/* Nobody asks for them any more. */
+/* The zone can be written no more. */
 static void zone_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
 {
-	(void)self;
-	(void)ext;
 	(void)offset;
 	(void)count;
+	zone_staged_give(self->ftl, ext);
 }
 
 /* Mount wants to know where zones begin, and when they are complete. */
@@ -68,7 +62,8 @@ static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint
 {
 	struct zone_place place = { .start = ppa - offset, .length = offset + count };
 
-	(void)staged;
+	if (staged && ext->staged <= place.length)
+		zone_staged_give(self->ftl, ext);
 	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
 }
 
@@ -90,6 +85,7 @@ static void zone_moved(struct ftl_worker *self, const struct extent *ext)
 static void zone_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
 	(void)count;
+	zone_staged_give(self->ftl, ext);
 	zone_log_note(self, ext, (struct zone_place){ .start = PPA_NONE }, true);
 }
 
@@ -119,7 +115,7 @@ static void zone_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		*zone_slot(ftl, ext, o) = ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK;
+		zone_staged_put(ftl, ext, o, ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK);
 }
 
 static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
@@ -127,12 +123,12 @@ static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
 	const struct zone_place *place = ext ? zone_entry(ftl, ext) : NULL;
 
 	if (!ext)
-		return NULL;
+		return zone_staged_check(ftl, NULL);
 	if (place->length != ext->placed)
 		return "the zone mapping table knows another number of sectors at their place";
 	if (place->start != (ext->placed ? extent_place(ext, 0) : PPA_NONE))
 		return "a zone is not where the zone mapping table says";
-	return NULL;
+	return zone_staged_check(ftl, ext);
 }
 
 /* Functions of conventional zones are missing: there are none. */
