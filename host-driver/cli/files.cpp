@@ -118,6 +118,9 @@ void FilesFlags::add_to(CLI::App &command)
 		"(2MiB), pause (20ms), boost_pause (10ms). Default: off, sections are emptied when room is needed. E.g. --cleaner on, --cleaner "
 		"segment=64KiB,pause=1ms",
 		[this](const std::string &text) { return take_cleaner(text, files.cleaner); });
+	add_flag(command, "--iotailor", files.iotailor,
+		 "On zones: what is written to each waits in host memory until it is a superpage, or is synced, as IOTailor of ZMS does; "
+		 "commands have up to 512 KiB then, else 128");
 	add_flag(command, "--copy-offload", files.copy_offload, "On zones: the device itself moves what is cleaned (NVMe Copy)");
 	command.option_defaults()->group("Results");
 	add_text(command, "--out", files.out, "DIR", "Write DIR/files.json. E.g. --out results");

@@ -16,7 +16,7 @@ struct FilesOptions {
 	uint64_t count = 100;          // updates, or iterations at most
 	uint64_t small_files = 48;     // of an iteration, 128 KiB each, of which every second one is removed
 	uint64_t seed = 1;
-	bool in_place = false, copy_offload = false;
+	bool in_place = false, copy_offload = false, iotailor = false;
 	std::optional<fs::CleanerKnobs> cleaner{}; // in the background
 	std::string out;                           // a folder, or nothing
 };

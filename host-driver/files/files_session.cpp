@@ -7,6 +7,7 @@
 #include "files/job.hpp"
 #include "session/error.hpp"
 #include "session/machine.hpp"
+#include "storage/tailored_device.hpp"
 
 namespace hz::files {
 
@@ -32,18 +33,30 @@ json json_of(const fs::Counters &counters, const fs::Space &space)
 		{"total_blocks", space.total}};
 }
 
+json json_of(const store::TailorCounters &tailor)
+{
+	return {{"writes", tailor.writes},         {"bytes", tailor.bytes},     {"split", tailor.split},
+		{"superpages", tailor.superpages}, {"partial", tailor.partial}, {"most_held_bytes", tailor.most_held_bytes}};
+}
+
 } // namespace
 
 json run(Controller &controller, const FilesOptions &options)
 {
-	store::HartzoneDevice device(controller, nullptr);
+	store::HartzoneDevice device(controller, nullptr, (options.iotailor ? 512 : 128) << 10); // a superpage is one command
+	hz_shape shape;
+	hz_shape_of(&controller.machine().config(), &shape);
+	store::TailoredDevice tailored(device, shape.superpage_sectors);
+	if (options.iotailor && !device.shape().zones)
+		throw Error("--iotailor makes superpages of what is written to zones, and this device has a block namespace: leave it out");
 	if (!fs::FileLayer::is_blank(device))
 		throw Error("the device is not empty: give another --image, or none");
 	fs::FileLayer::format(device);
-	fs::FileLayer layer(device, {.in_place = options.in_place,
-				     .copy_offload = options.copy_offload,
-				     .background = options.cleaner,
-				     .clock = [&device] { return device.now_ns(); }});
+	store::ZonedDevice &below = options.iotailor ? static_cast<store::ZonedDevice &>(tailored) : device;
+	fs::FileLayer layer(below, {.in_place = options.in_place,
+				    .copy_offload = options.copy_offload,
+				    .background = options.cleaner,
+				    .clock = [&device] { return device.now_ns(); }});
 	device.take_account();
 	controller.reset_stats();
 	json result = Job(device, layer, options).run();
@@ -61,6 +74,7 @@ json run(Controller &controller, const FilesOptions &options)
 		{"seed", options.seed},
 		{"result", result},
 		{"files", json_of(layer.counters(), layer.space())},
+		{"iotailor", options.iotailor ? json_of(tailored.counters()) : json()},
 		{"device", store::json_of(account)},
 		{"host_write_bytes", ftl.host_write_sectors * store::block_bytes},
 		{"programmed_bytes", programmed * store::block_bytes},

@@ -55,8 +55,18 @@ class Files(unittest.TestCase):
         self.assertGreater(copied["device"]["copy"]["count"], 0)
         self.assertLess(copied["device"]["read"]["bytes"], cleaned["device"]["read"]["bytes"], "what moves does not come to the host")
 
+    def test_iotailor_makes_superpages(self):
+        words = ("--device", "conzone-f2fs", "fragment", "--count", 2, "--small-files", 4, "--size", 4)
+        plain, tailored = self.called(*words), self.called(*words, "--iotailor")
+        self.assertIsNone(plain["iotailor"])
+        self.assertEqual(tailored["files"]["data_blocks"], plain["files"]["data_blocks"])
+        self.assertGreater(tailored["iotailor"]["superpages"], 10)
+        self.assertGreater(tailored["iotailor"]["most_held_bytes"], 0)
+        self.assertNotEqual(tailored["digest"], plain["digest"])
+
     def test_what_cannot_be_had(self):
         self.assertIn("copies nothing by itself", self.called("--device", "small-legacy", "update", "--copy-offload", code=1))
+        self.assertIn("block namespace", self.called("--device", "small-legacy", "update", "--iotailor", code=1))
         self.assertIn("hzfs keeps its checkpoints in conventional zones", self.called("--device", "small", "update", code=1))
         for knobs in ("", "nosuch=1", "on,off", "gc_valid_thresh_ratio=101", "segment=1", "pause=5 minutes", "migration_window_granularity=0"):
             self.called("--device", "small-mixed", "update", "--cleaner", knobs, code=2)

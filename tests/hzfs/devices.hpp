@@ -8,6 +8,7 @@
 
 #include "hzfs/file_layer.hpp"
 #include "memory_device.hpp"
+#include "storage/tailored_device.hpp"
 
 namespace hz::fs {
 
@@ -16,6 +17,7 @@ struct Bed {
 	store::DeviceShape shape;
 	Options options;
 	uint64_t in_place_budget = 0;
+	uint64_t superpage = 0; // blocks that IOTailor makes of what is written; 0: it is not there
 };
 
 // Always at work, a small stretch at a time.
@@ -30,6 +32,11 @@ inline const Bed beds[] = {
 	{"zones_copies",
 	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
 	 {.checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager}},
+	{"zones_tailored",
+	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
+	 {.checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager},
+	 0,
+	 3},
 	{"zones_in_place",
 	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
 	 {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12},
@@ -38,6 +45,22 @@ inline const Bed beds[] = {
 	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
 };
 inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
+
+// As long as a program runs: what it holds is gone with it.
+class Below {
+public:
+	Below(store::ZonedDevice &device, const Bed &bed)
+		: device_(device), tailored_(device, std::max<uint64_t>(bed.superpage, 1)), is_(bed.superpage)
+	{
+	}
+	operator store::ZonedDevice &() { return is_ ? tailored_ : device_; }
+	const store::TailorCounters &counters() const { return tailored_.counters(); }
+
+private:
+	store::ZonedDevice &device_;
+	store::TailoredDevice tailored_;
+	bool is_;
+};
 
 inline store::Bytes some_bytes(size_t count, uint64_t seed)
 {

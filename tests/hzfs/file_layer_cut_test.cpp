@@ -227,6 +227,7 @@ struct Outcome {
 	uint64_t steps = 0;
 	Counters counters;
 	unsigned full = 0;
+	uint64_t superpages = 0, split = 0;
 };
 
 // Acts until the power goes; then the files are found again, twice, the first time with a cut while they are.
@@ -239,7 +240,8 @@ Outcome cut_at(const Bed &bed, uint64_t step, unsigned seed, uint64_t kept, int 
 	Outcome outcome;
 	std::set<std::string> unsure;
 	{
-		FileLayer layer(device, bed.options);
+		Below below(device, bed);
+		FileLayer layer(below, bed.options);
 		Actor actor(layer, model, seed);
 		actor.fill("base", layer.space().total / 2 * block_bytes);
 		device.steps = 0;
@@ -252,16 +254,18 @@ Outcome cut_at(const Bed &bed, uint64_t step, unsigned seed, uint64_t kept, int 
 			unsure = actor.unsure;
 		}
 		device.steps_left = 0;
-		outcome = {device.steps, layer.counters(), actor.full};
+		outcome = {device.steps, layer.counters(), actor.full, below.counters().superpages, below.counters().split};
 	}
 	device.lose_power(kept);
 	device.steps_left = step % 5;
 	try {
-		FileLayer half(device, bed.options);
+		Below below(device, bed);
+		FileLayer half(below, bed.options);
 	} catch (const PowerLost &) {
 	}
 	device.lose_power(kept);
-	FileLayer again(device, bed.options);
+	Below below(device, bed);
+	FileLayer again(below, bed.options);
 	expect_survived(again, model, unsure);
 	Model found;
 	for (const std::string &name : again.names()) {
@@ -287,6 +291,7 @@ class Cut : public testing::TestWithParam<Bed> {};
 TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 {
 	Counters all;
+	uint64_t superpages = 0, split = 0;
 	for (unsigned seed = 1; seed <= 4; seed++) {
 		const Outcome whole = cut_at(GetParam(), UINT64_MAX, seed, 0);
 		std::mt19937 random(seed);
@@ -298,6 +303,8 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 			all.cleaned_sections += outcome.counters.cleaned_sections;
 			all.in_place_blocks += outcome.counters.in_place_blocks;
 			all.over_budget += outcome.counters.over_budget;
+			superpages += outcome.superpages;
+			split += outcome.split;
 			all.checkpoints += outcome.counters.checkpoints;
 			all.copied_blocks += outcome.counters.copied_blocks;
 			all.background_sections += outcome.counters.background_sections;
@@ -306,6 +313,7 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 	EXPECT_GT(all.cleaned_sections, 20u) << "the cleaner is part of this";
 	EXPECT_GT(all.checkpoints, 200u);
 	EXPECT_EQ(all.in_place_blocks > 0, GetParam().options.in_place);
+	EXPECT_EQ(superpages > 50 && split > 50, GetParam().superpage > 0);
 	EXPECT_EQ(all.over_budget > 0, GetParam().in_place_budget > 0) << "the budget is part of this";
 	EXPECT_EQ(all.copied_blocks > 0, GetParam().options.copy_offload);
 	EXPECT_EQ(all.background_sections > 0, GetParam().options.background.has_value());

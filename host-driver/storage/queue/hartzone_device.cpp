@@ -11,7 +11,6 @@ namespace hz::store {
 
 namespace {
 
-constexpr uint64_t most_transfer = 128 << 10;
 constexpr uint64_t no_end = UINT64_MAX / block_bytes;
 
 uint32_t smaller_limit(uint32_t a, uint32_t b) { return a && b ? std::min(a, b) : std::max(a, b); }
@@ -38,7 +37,7 @@ ZoneState state_of(const nvme_zone_descriptor &zone)
 
 } // namespace
 
-HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trace) : trace_(trace)
+HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trace, uint64_t most_transfer) : trace_(trace)
 {
 	QueueOptions options;
 	options.depth = 2;
