@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int spins_before_sleep = 64;
+constexpr int spins_before_sleep = 8;
 constexpr auto longest_sleep = 100ms;                    // then look whether the machine lives
 constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
 

@@ -6,7 +6,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace admin_test {
 
 auto command(uint8_t opcode, uint8_t flags = 0)
 {
@@ -163,5 +163,5 @@ TEST_F(AdminQueue, CompletionsNameTheirQueueAndPosition)
 	}
 }
 
-} // namespace
+} // namespace admin_test
 } // namespace conform

@@ -7,7 +7,7 @@
 #include "session/error.hpp"
 
 namespace conform {
-namespace {
+namespace block_test {
 
 constexpr uint32_t most = HZ_MAX_TRANSFER_SECTORS;
 
@@ -363,5 +363,5 @@ TEST_F(BlockData, RandomOverwritesOfTheWholeDevice)
 	EXPECT_GT(bench().controller().log_ftl().conventional_gc_runs, 0u);
 }
 
-} // namespace
+} // namespace block_test
 } // namespace conform

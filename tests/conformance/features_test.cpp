@@ -3,7 +3,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace features_test {
 
 constexpr uint32_t save = 1u << 31;
 
@@ -133,5 +133,5 @@ TEST_F(FeatureValues, WithTheWriteCacheOffAWriteIsDurableAtOnce)
 	EXPECT_GE(programmed, 1u);
 }
 
-} // namespace
+} // namespace features_test
 } // namespace conform

@@ -4,7 +4,7 @@
 #include "config/placement.hpp"
 
 namespace conform {
-namespace {
+namespace harts_test {
 
 class Harts : public ::testing::TestWithParam<uint32_t> {
 protected:
@@ -65,5 +65,5 @@ TEST_P(Harts, TourAndParallelWrites)
 	EXPECT_EQ(written + refused, GetParam() * 15u);
 }
 
-} // namespace
+} // namespace harts_test
 } // namespace conform

@@ -6,7 +6,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace identify_test {
 
 auto identify(uint32_t cns, uint32_t nsid = 0, uint32_t csi = 0)
 {
@@ -183,5 +183,5 @@ TEST_F(IdentifyData, FillsExactlyItsPage)
 	EXPECT_EQ(std::memcmp(b.at(b.page(0) + 2048, 4096), whole.data(), 4096), 0);
 }
 
-} // namespace
+} // namespace identify_test
 } // namespace conform

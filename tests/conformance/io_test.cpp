@@ -3,7 +3,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace io_test {
 
 constexpr uint32_t most = HZ_MAX_TRANSFER_SECTORS;
 
@@ -239,5 +239,5 @@ TEST_F(IoData, ResetZonesReadAsZeroes)
 	EXPECT_EQ(read(0, b.capacity()), Bytes(b.capacity() * 4096ull));
 }
 
-} // namespace
+} // namespace io_test
 } // namespace conform

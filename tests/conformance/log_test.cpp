@@ -5,7 +5,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace log_test {
 
 auto page(uint32_t lid, uint64_t dwords, uint64_t offset = 0, uint32_t nsid = NVME_NSID_ALL, uint32_t cdw14 = 0)
 {
@@ -169,5 +169,5 @@ TEST_F(LogContent, SupportedFeaturesAreThoseThatCanBeRead)
 	}
 }
 
-} // namespace
+} // namespace log_test
 } // namespace conform

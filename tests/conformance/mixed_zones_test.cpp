@@ -7,7 +7,7 @@
 #include "session/error.hpp"
 
 namespace conform {
-namespace {
+namespace mixed_zones_test {
 
 constexpr uint32_t conventional = 3, first_sequential = 3;
 
@@ -245,5 +245,5 @@ TEST_F(MixedData, RandomOverwritesBesideSequentialWrites)
 	EXPECT_GT(b.controller().log_ftl().conventional_gc_runs, 0u);
 }
 
-} // namespace
+} // namespace mixed_zones_test
 } // namespace conform

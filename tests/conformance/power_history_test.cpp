@@ -6,7 +6,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace power_history_test {
 
 class PowerHistory : public ::testing::Test {
 protected:
@@ -77,5 +77,5 @@ TEST_F(PowerHistory, CountsStartsAndUnsafeShutdownsOverRestarts)
 	shut_down(*machine, controller);
 }
 
-} // namespace
+} // namespace power_history_test
 } // namespace conform

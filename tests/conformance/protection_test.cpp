@@ -6,7 +6,7 @@
 #include "tuple.h"
 
 namespace conform {
-namespace {
+namespace protection_test {
 
 constexpr uint32_t all_checks = uint32_t(HZ_CHECK_ALL) << NVME_RW_PRCHK_SHIFT;
 
@@ -162,5 +162,5 @@ TEST_F(Protection, TheLibraryAndTheDeviceAgree)
 	EXPECT_EQ(hz_tuple_load(tuple(1)).application, 0xffff) << "never written";
 }
 
-} // namespace
+} // namespace protection_test
 } // namespace conform

@@ -7,7 +7,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace prp_test {
 
 constexpr unsigned list = 290; // page that holds the list
 
@@ -166,5 +166,5 @@ INSTANTIATE_TEST_SUITE_P(All, PrpShape, ::testing::ValuesIn(shapes), [](const au
 	       std::to_string(s.order);
 });
 
-} // namespace
+} // namespace prp_test
 } // namespace conform

@@ -7,7 +7,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace queue_limits_test {
 
 class QueueLimits : public ZonedDevice {
 protected:
@@ -220,5 +220,5 @@ TEST_F(DoorbellRegisters, AreIgnoredWhileDisabled)
 	EXPECT_EQ(b.status(hz::QueuePair::read(0, 1)), NVME_SUCCESS);
 }
 
-} // namespace
+} // namespace queue_limits_test
 } // namespace conform

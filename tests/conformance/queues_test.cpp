@@ -4,7 +4,7 @@
 #include "session/error.hpp"
 
 namespace conform {
-namespace {
+namespace queues_test {
 
 constexpr uint32_t contiguous = NVME_QUEUE_CONTIGUOUS;
 
@@ -148,5 +148,5 @@ TEST_F(QueueLife, TwoSubmissionQueuesShareACompletionQueue)
 	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_CQ, 0, 1)).status, NVME_SUCCESS);
 }
 
-} // namespace
+} // namespace queues_test
 } // namespace conform

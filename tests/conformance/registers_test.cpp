@@ -7,7 +7,7 @@
 #include "session/error.hpp"
 
 namespace conform {
-namespace {
+namespace registers_test {
 
 constexpr uint32_t sizes = 6u << NVME_CC_IOSQES_SHIFT | 4u << NVME_CC_IOCQES_SHIFT;
 constexpr uint32_t csi = NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT;
@@ -282,5 +282,5 @@ TEST_F(RegistersShutdown, AControllerResetKeepsZoneStates)
 	}
 }
 
-} // namespace
+} // namespace registers_test
 } // namespace conform

@@ -5,7 +5,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace worn_zone_test {
 
 hz_device_config short_lived()
 {
@@ -155,5 +155,5 @@ TEST_F(WornZone, ReadsOverAnOfflineZoneAreRefused)
 	EXPECT_EQ(b.status(hz::QueuePair::read(b.start(2), 2)), NVME_SUCCESS);
 }
 
-} // namespace
+} // namespace worn_zone_test
 } // namespace conform

@@ -3,7 +3,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace zone_limits_test {
 
 class ZoneLimits : public ZonedDevice {
 protected:
@@ -181,5 +181,5 @@ TEST(ZoneLimitsOfOtherDevices, EqualLimitsNameTheActiveOne)
 	EXPECT_EQ(b.write(b.start(2), 1), NVME_TOO_MANY_ACTIVE);
 }
 
-} // namespace
+} // namespace zone_limits_test
 } // namespace conform

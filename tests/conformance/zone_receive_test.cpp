@@ -5,7 +5,7 @@
 #include "command_case.hpp"
 
 namespace conform {
-namespace {
+namespace zone_receive_test {
 
 auto receive(uint64_t lba, uint64_t bytes, uint32_t cdw13 = 0)
 {
@@ -163,5 +163,5 @@ TEST_F(ZoneReport, CrossesPagesByPrps)
 	EXPECT_EQ(last.start, b.start(11));
 }
 
-} // namespace
+} // namespace zone_receive_test
 } // namespace conform

@@ -6,7 +6,7 @@
 #include "zone_states.hpp"
 
 namespace conform {
-namespace {
+namespace zone_send_test {
 
 struct Step {
 	const char *name;
@@ -187,5 +187,5 @@ TEST_F(ZoneLife, ResetOfAZoneWithOpenNeighboursLeavesThem)
 	EXPECT_EQ(b.filled(5), 4u);
 }
 
-} // namespace
+} // namespace zone_send_test
 } // namespace conform

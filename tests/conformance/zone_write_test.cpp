@@ -4,7 +4,7 @@
 #include "zone_states.hpp"
 
 namespace conform {
-namespace {
+namespace zone_write_test {
 
 // Writing commands on a zone in each state. Zones that were written hold 4 sectors.
 struct WriteCase {
@@ -157,5 +157,5 @@ TEST_F(ZoneAppend, MixesWithWritesAtTheWritePointer)
 		EXPECT_TRUE(Bytes(in.begin() + at * 4096, in.begin() + (at + 5) * 4096) == pattern(at, 5)) << "at " << at;
 }
 
-} // namespace
+} // namespace zone_write_test
 } // namespace conform
