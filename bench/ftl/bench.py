@@ -63,8 +63,15 @@ def options():
     arguments.add_seed(p)
     p.add_argument("--update", action="store_true", help="make the measured figures the baseline")
     arguments.add_path(p, "--baseline", BASELINE, "FILE", "figures to compare with")
+    p.add_argument("--only", metavar="write|miss|...", help="operations whose name contains this text")
     arguments.add_number(p, "--functions", 0, 1000, 12, "how many functions of each operation to print")
-    return p.parse_args()
+    args = p.parse_args()
+    args.operations = {name: spec for name, spec in OPERATIONS.items() if args.only is None or args.only and args.only in name}
+    if not args.operations:
+        p.error(f"--only: '{args.only}' is in no name of: {'; '.join(OPERATIONS)}")
+    if args.update and args.only is not None:
+        p.error("--update writes the whole baseline: leave out --only")
+    return args
 
 
 def built(variable, default):
@@ -169,9 +176,9 @@ def bench():
     if problem:
         raise runs.StudyError(problem)
     image = profile.Image(built("HARTZONE_FIRMWARE", "firmware/firmware/main/firmware.elf"))
-    progress = report.Progress(len(OPERATIONS))
+    progress = report.Progress(len(args.operations))
     rows = []
-    for name, spec in OPERATIONS.items():
+    for name, spec in args.operations.items():
         progress.step(name)
         rows.append(measure(args, name, spec, image))
     progress.end()

@@ -90,7 +90,7 @@ def rate(elf, plugin, quick):
                 counted.append((rounds, m.report()["host"]["retired"]))
         return rounds, seconds
 
-    found = slope(measure, *((1_000_000, 21_000_000) if quick else (5_000_000, 105_000_000)))
+    found = slope(measure, *((1_000_000, 21_000_000) if quick else (2_000_000, 42_000_000)))
     return found and found[0] / found[1] / 1e6, counted
 
 

@@ -30,11 +30,18 @@ class Ftl(unittest.TestCase):
             cheaper = {name: {"total": row["total"] / 1.06, "stages": {**row["stages"], "FTL": 0}} for name, row in figures.items()}
             baseline = pathlib.Path(folder) / "baseline.json"
             baseline.write_text(json.dumps({"operations": cheaper}))
-            second, again = bench(os.path.join(folder, "b"), "--baseline", str(baseline))
-        self.assertEqual(again, figures)
+            second, again = bench(os.path.join(folder, "b"), "--baseline", str(baseline), "--only", "RAM")
+        self.assertEqual(again, {name: row for name, row in figures.items() if "RAM" in name})
         self.assertEqual(second.returncode, 1, second.stdout)
         self.assertIn("6.0 % more than the baseline", second.stderr)
         self.assertIn("most of it in FTL (", second.stderr)
+
+
+    def test_wrong_choices_are_one_sentence(self):
+        for words, said in ((["--only", "erase"], "'erase' is in no name of: read, map in RAM;"), (["--only", "RAM", "--update"], "leave out --only")):
+            run = subprocess.run([sys.executable, str(TOP / "bench/ftl/bench.py"), *words], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
 
 
 if __name__ == "__main__":
