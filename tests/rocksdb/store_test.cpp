@@ -17,8 +17,8 @@ constexpr DeviceShape small_shape{.zones = 14, .capacity = 16, .max_active = 6};
 Bytes some_bytes(size_t count, uint64_t seed)
 {
 	Bytes bytes(count);
-	for (size_t i = 0; i < count; i++)
-		bytes[i] = std::byte((i + seed) * 2654435761u >> 13);
+	for (std::byte *first = bytes.data(), *at = first; at < first + count; at++)
+		*at = std::byte((static_cast<uint64_t>(at - first) + seed) * 2654435761u >> 13);
 	return bytes;
 }
 
