@@ -64,6 +64,9 @@ struct nand_ops {
 	 * the record is lost too (torn program, dead die), its kind is ERASED. The other sectors are good. */
 	enum nand_status (*read)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				 struct hz_oob *oob);
+	/* The records alone of `count` sectors of one block: as read, but nobody looks at the data, so that HZ_OOB_LOST is only what a
+	 * program wrote. */
+	void (*records)(struct nand *nand, struct flash_addr addr, uint32_t count, struct hz_oob *oob);
 	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one whose data are lost. */
 	enum nand_status (*program)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				    const struct hz_oob *oob);

@@ -240,14 +240,21 @@ static bool data_good(const struct nand_media *media, const struct place *at, ui
 	       nand_data_checksum(at->data + (uint64_t)i * HZ_SECTOR_BYTES, tuple ? *tuple : 0, record) == record->data_checksum;
 }
 
-static enum found look_at_sector(struct nand_media *media, const struct place *at, uint32_t i, struct hz_nand_oob *record)
+static enum found look_at_record(struct nand_media *media, const struct place *at, uint32_t i, struct hz_nand_oob *record)
 {
 	if (at->block->flags & HZ_BLOCK_ERASING)
 		return FOUND_NOTHING;
 	if (at->sector + i >= at->block->write_sector)
 		return FOUND_ERASED;
-	if (!nand_oob_load(media, at->oob + i, record))
-		return FOUND_NOTHING;
+	return nand_oob_load(media, at->oob + i, record) ? FOUND_ALL : FOUND_NOTHING;
+}
+
+static enum found look_at_sector(struct nand_media *media, const struct place *at, uint32_t i, struct hz_nand_oob *record)
+{
+	enum found found = look_at_record(media, at, i, record);
+
+	if (found != FOUND_ALL)
+		return found;
 	if (record->flags & HZ_OOB_LOST || page_lost(media, at, i) || !data_good(media, at, i, record))
 		return FOUND_RECORD;
 	return FOUND_ALL;
@@ -322,6 +329,30 @@ static enum nand_status media_read(struct nand *nand, struct flash_addr addr, ui
 		status = read_cells(media, addr, &place, count, data, at, oob);
 	clock_thaw();
 	return status;
+}
+
+/* Not inline, as read_cells. */
+static __attribute__((noinline)) void read_records(struct nand_media *media, struct place *at, uint32_t count, bool dead,
+						   struct hz_oob *oob)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct hz_nand_oob record = { .kind = HZ_OOB_ERASED };
+		enum found found = dead ? FOUND_NOTHING : look_at_record(media, at, i, &record);
+
+		oob[i] = oob_of(&record, found);
+	}
+	at->block->read_count++;
+}
+
+static void media_records(struct nand *nand, struct flash_addr addr, uint32_t count, struct hz_oob *oob)
+{
+	struct nand_media *media = media_of(nand);
+	struct place place = place_of(media, addr);
+	bool dead = lt_load(&media->off) || die_failed(media, addr);
+
+	clock_freeze();
+	read_records(media, &place, count, dead, oob);
+	clock_thaw();
 }
 
 /* The weakest sector decides. Its luck is that of its cells: it stays until the next erase. */
@@ -488,6 +519,7 @@ static void media_tear(struct nand *nand, struct flash_addr addr, uint32_t count
 
 static const struct nand_ops media_ops = {
 	.read = media_read,
+	.records = media_records,
 	.program = media_program,
 	.erase = media_erase,
 	.block = media_block,

@@ -38,10 +38,16 @@ struct die_op {
 	bool apart;                      /* it took the cache register while the cells could do something else */
 };
 
-/* The read that mount has under way on a die; sectors 0: none. */
+/* The read that mount has under way on a die, and the next one: of pages of one number, on planes side by side. */
 struct mount_read {
-	uint64_t began_ns, array_end_ns;
-	uint32_t sectors;
+	uint64_t began_ns, array_end_ns, transfer_ns;
+	bool begun;
+	bool closed;            /* no page joins the next read: it begins when the die is free */
+	uint64_t closed_ns;     /* when that was known */
+	uint64_t array_ns;      /* of the next read; so are the rest */
+	uint32_t pages, planes; /* how many pages, 0: there is none; bits of the planes */
+	uint32_t block, page;
+	uint32_t bytes; /* across the channel */
 };
 
 struct tsu_die {

@@ -1,31 +1,74 @@
-/* Flash time of mount, before the TSU threads run: one hart reads, synchronously, and has at most one read under way on each die. */
+/* Flash time of mount, before the TSU threads run: one hart reads, synchronously. Each die has
+ * at most one read under way and, of records, one that waits for it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_mount.h"
 
 #include "tsu/tsu_state.h"
 
-/* The die of this channel whose cells will have its read first; NULL: no read is under way. */
-static struct tsu_die *first_read(struct tsu *tsu, uint32_t channel)
+enum { RECORD_BYTES = 2 * sizeof(struct hz_nand_oob) }; /* both copies */
+
+/* --- time lines of the dies of a channel --- */
+
+/* The next thing that the die does: what its cells have read crosses the bus, or its next read begins. False: nothing. */
+static bool next_step(const struct tsu_die *die, uint64_t *at_ns)
 {
-	struct tsu_die *dies = &tsu->dies[channel * tsu->dies_per_channel], *first = NULL;
+	const struct mount_read *mount = &die->mount;
+
+	*at_ns = mount->begun ? mount->array_end_ns : latest_ns(mount->closed_ns, die->usage.free_ns);
+	return mount->begun || mount->closed;
+}
+
+static struct tsu_die *next_die(struct tsu *tsu, uint32_t channel, uint64_t *at_ns)
+{
+	struct tsu_die *dies = &tsu->dies[channel * tsu->dies_per_channel], *next = NULL;
+	uint64_t ns;
 
 	for (uint32_t i = 0; i < tsu->dies_per_channel; i++)
-		if (dies[i].mount.sectors && (!first || dies[i].mount.array_end_ns < first->mount.array_end_ns))
-			first = &dies[i];
-	return first;
+		if (next_step(&dies[i], &ns) && (!next || ns < *at_ns)) {
+			next = &dies[i];
+			*at_ns = ns;
+		}
+	return next;
 }
 
-/* Data that the cells of this channel's dies have by until_ns cross the bus, in the order in which they were ready. */
-static void send_until(struct tsu *tsu, uint32_t channel, uint64_t until_ns)
+/* What crosses follows when the cells have it: a command for another die of the channel goes first. */
+static void begin_read(struct tsu *tsu, struct tsu_die *die, uint64_t at_ns)
+{
+	struct mount_read *mount = &die->mount;
+	uint64_t rate = tsu->cfg->channel_bytes_per_s;
+
+	mount->began_ns = channel_use(die->channel, at_ns, (uint64_t)tsu->cfg->command_ns * mount->pages);
+	mount->array_end_ns = die->channel->usage.free_ns + mount->array_ns;
+	mount->transfer_ns = rate ? ((uint64_t)mount->bytes * 1000000000 + rate / 2) / rate : 0;
+	mount->begun = true;
+	tsu->mount_reads.senses++;
+	tsu->mount_reads.pages += mount->pages;
+	tsu->mount_reads.bytes += mount->bytes;
+	mount->closed = false;
+	mount->pages = mount->planes = mount->bytes = 0;
+}
+
+static void step(struct tsu *tsu, struct tsu_die *die, uint64_t at_ns)
+{
+	if (!die->mount.begun) {
+		begin_read(tsu, die, at_ns);
+		return;
+	}
+	channel_use(die->channel, at_ns, die->mount.transfer_ns);
+	usage_add(&die->usage, die->mount.began_ns, die->channel->usage.free_ns);
+	die->mount.begun = false;
+}
+
+static void run_until(struct tsu *tsu, uint32_t channel, uint64_t until_ns)
 {
 	struct tsu_die *die;
+	uint64_t at_ns;
 
-	while ((die = first_read(tsu, channel)) != NULL && die->mount.array_end_ns <= until_ns) {
-		channel_use(die->channel, die->mount.array_end_ns, tsu->timing.transfer_ns[die->mount.sectors]);
-		usage_add(&die->usage, die->mount.began_ns, die->channel->usage.free_ns);
-		die->mount.sectors = 0;
-	}
+	while ((die = next_die(tsu, channel, &at_ns)) != NULL && at_ns <= until_ns)
+		step(tsu, die, at_ns);
 }
+
+/* --- waiting --- */
 
 /* A charge has no effect on a real clock. */
 static void wait_until(uint64_t ns)
@@ -39,40 +82,89 @@ static void wait_until(uint64_t ns)
 		lt_wait_while(&never, 0, ns);
 }
 
+static void close_next(struct tsu_die *die)
+{
+	if (!die->mount.pages || die->mount.closed)
+		return;
+	die->mount.closed = true;
+	die->mount.closed_ns = clock_now_ns();
+}
+
+/* Until the die's next read has begun. */
+static void await_begin(struct tsu *tsu, uint32_t die_index)
+{
+	struct tsu_die *die = &tsu->dies[die_index];
+	uint64_t at_ns;
+
+	close_next(die);
+	if (!die->mount.closed)
+		return;
+	while (die->mount.closed)
+		step(tsu, next_die(tsu, die_index / tsu->dies_per_channel, &at_ns), at_ns);
+	wait_until(die->mount.began_ns);
+}
+
 static void await_die(struct tsu *tsu, uint32_t die_index)
 {
 	struct tsu_die *die = &tsu->dies[die_index];
 
-	if (die->mount.sectors)
-		send_until(tsu, die_index / tsu->dies_per_channel, die->mount.array_end_ns);
+	await_begin(tsu, die_index);
+	if (die->mount.begun)
+		run_until(tsu, die_index / tsu->dies_per_channel, die->mount.array_end_ns);
 	wait_until(die->usage.free_ns);
 }
 
-/* Of one page. Its data follow when the cells have them: a command for another die of the channel goes first. */
-static void begin_mount_read(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
+/* --- reads of one page --- */
+
+static void read_data(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
 {
 	struct tsu_die *die = &tsu->dies[addr.die_index];
 	struct tsu_txn txn = { .op = TSU_READ, .addr = addr, .sectors = (uint16_t)sectors };
 	struct die_op op = { .members = &txn };
-	uint64_t now_ns, array_ns;
 
+	(void)side_by_side;
 	await_die(tsu, addr.die_index);
-	now_ns = clock_now_ns();
-	array_ns = die_array_ns(die, &op, now_ns);
-	send_until(tsu, addr.channel, now_ns);
-	die->mount.began_ns = channel_use(die->channel, now_ns, tsu->cfg->command_ns);
-	die->mount.array_end_ns = die->channel->usage.free_ns + array_ns;
-	die->mount.sectors = sectors;
+	die->mount.array_ns = die_array_ns(die, &op, clock_now_ns());
+	die->mount.pages = 1;
+	die->mount.bytes = sectors * HZ_SECTOR_BYTES;
+	run_until(tsu, addr.channel, clock_now_ns());
+	begin_read(tsu, die, clock_now_ns());
 }
 
-static void spend_read_time(struct tsu *tsu, struct flash_addr addr, uint32_t sectors)
+static bool joins(const struct mount_read *mount, struct flash_addr addr, uint32_t page)
+{
+	return !mount->closed && mount->block == addr.block && mount->page == page && !(mount->planes >> addr.plane & 1);
+}
+
+/* The records have an ECC of their own: no read is tried again for them. */
+static void read_records(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
+{
+	struct tsu_die *die = &tsu->dies[addr.die_index];
+	struct mount_read *mount = &die->mount;
+	struct tsu_txn txn = { .op = TSU_READ, .addr = addr, .sectors = (uint16_t)sectors };
+	uint32_t page = tsu_page_of(&tsu->timing, &txn);
+
+	if (mount->pages && !joins(mount, addr, page))
+		await_begin(tsu, addr.die_index);
+	mount->block = addr.block;
+	mount->page = page;
+	mount->planes |= 1u << addr.plane;
+	mount->array_ns = tsu_array_ns(&tsu->timing, &txn, 0);
+	mount->bytes += sectors * RECORD_BYTES;
+	if (++mount->pages == tsu->cfg->planes_per_die || !side_by_side)
+		close_next(die);
+}
+
+typedef void read_fn(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side);
+
+static void by_page(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side, read_fn *read)
 {
 	uint32_t page_sectors = 1u << tsu->timing.page_shift;
 
 	while (sectors) {
 		uint32_t left = page_sectors - addr.sector % page_sectors, part = sectors < left ? sectors : left;
 
-		begin_mount_read(tsu, addr, part);
+		read(tsu, addr, part, side_by_side);
 		addr.sector += part;
 		sectors -= part;
 	}
@@ -83,8 +175,17 @@ enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, cons
 	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
 
 	if (!tsu->mounted)
-		spend_read_time(tsu, addr, sectors);
+		by_page(tsu, addr, sectors, false, read_data);
 	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, at, oob);
+}
+
+void tsu_records_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, bool side_by_side, struct hz_oob *oob)
+{
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+
+	if (!tsu->mounted)
+		by_page(tsu, addr, sectors, side_by_side, read_records);
+	tsu->nand->ops->records(tsu->nand, addr, sectors, oob);
 }
 
 const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)
@@ -95,6 +196,8 @@ const struct hz_nand_block *tsu_block_now(struct tsu *tsu, ppa_t ppa)
 void tsu_await_reads(struct tsu *tsu)
 {
 	for (uint32_t i = 0; i < tsu->die_count; i++)
+		close_next(&tsu->dies[i]);
+	for (uint32_t i = 0; i < tsu->die_count; i++)
 		await_die(tsu, i);
 }
 
@@ -103,3 +206,5 @@ void tsu_mounted(struct tsu *tsu)
 	tsu_await_reads(tsu);
 	tsu->mounted = true;
 }
+
+struct tsu_mount_reads tsu_mount_reads(const struct tsu *tsu) { return tsu->mount_reads; }

@@ -7,6 +7,7 @@
 #include "logs.h"
 #include "lt/arch.h"
 #include "tsu/tsu_die.h"
+#include "tsu/tsu_mount.h"
 
 struct tsu_thread {
 	struct lt_thread thread;
@@ -44,6 +45,7 @@ struct tsu {
 		struct hz_keep_report report;
 		uint64_t spent_pj; /* without the controller's */
 	} keeper;
+	struct tsu_mount_reads mount_reads;
 	bool mounted; /* tsu_read_now takes no time any more */
 };
 

@@ -20,6 +20,16 @@ public:
 	{
 		return tsu_read_now(tsu, ppa(plane, block, sector), sectors, nullptr, 0, oob_.data());
 	}
+	void records(uint32_t plane, uint32_t block, uint32_t sector, uint32_t sectors, bool side_by_side = false)
+	{
+		tsu_records_now(tsu, ppa(plane, block, sector), sectors, side_by_side, oob_.data());
+	}
+	// Both copies of the records cross.
+	uint64_t records_ns(uint32_t sectors) const
+	{
+		const uint64_t bytes = sectors * 2 * sizeof(hz_nand_oob);
+		return (bytes * 1000000000 + cfg.channel_bytes_per_s / 2) / cfg.channel_bytes_per_s;
+	}
 	// Until all reads have ended.
 	uint64_t elapsed_ns()
 	{
@@ -106,6 +116,80 @@ TEST(MountTime, RetriesTakeTime)
 	MountRig r(cfg);
 	r.read(0, 3, 0, 2);
 	EXPECT_EQ(r.elapsed_ns(), command_ns + 3 * 56200 + r.transfer_ns(2));
+}
+
+TEST(MountTime, OfRecordsTheBytesOfRecordsCross)
+{
+	MountRig r(rig::small_config());
+	r.records(0, 3, 1, 4); // pages 0, 1, 2
+	EXPECT_EQ(r.elapsed_ns(), 3 * command_ns + 56200 + 71500 + 56200 + r.records_ns(1) + r.records_ns(2) + r.records_ns(1));
+	EXPECT_LT(r.records_ns(4), r.transfer_ns(1) / 20);
+	const struct tsu_mount_reads reads = tsu_mount_reads(r.tsu);
+	EXPECT_EQ(reads.senses, 3u);
+	EXPECT_EQ(reads.pages, 3u);
+	EXPECT_EQ(reads.bytes, 4 * 2 * sizeof(hz_nand_oob));
+}
+
+// The hart waits for the third read of a die only: the second one begins when the first has ended.
+TEST(MountTime, OneReadOfRecordsWaitsForTheDie)
+{
+	MountRig r(rig::small_config());
+	const uint64_t one_ns = command_ns + slc_read_ns + r.records_ns(1);
+	for (uint64_t waited : {0, 0, 1, 2}) {
+		r.records(0, 0, 0, 1);
+		EXPECT_EQ(clock_now_ns() - 1000, waited * one_ns);
+	}
+	EXPECT_EQ(r.elapsed_ns(), 4 * one_ns);
+}
+
+TEST(MountTime, PlanesReadTheSamePageSideBySide)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.planes_per_die = 2;
+	MountRig r(cfg);
+	const uint64_t two_ns = 2 * command_ns + slc_read_ns + r.records_ns(2), one_ns = command_ns + slc_read_ns + r.records_ns(1);
+	r.records(0, 0, 0, 1, true);
+	r.records(1, 0, 0, 1, true);
+	EXPECT_EQ(r.elapsed_ns(), two_ns);
+	r.records(0, 0, 0, 1, true);
+	r.records(1, 0, 2, 1, true); // another page
+	EXPECT_EQ(r.elapsed_ns(), two_ns + 2 * one_ns);
+	r.records(0, 0, 0, 1, true);
+	r.records(1, 1, 0, 1, true); // another block
+	r.records(1, 1, 1, 1, true); // the same plane
+	EXPECT_EQ(r.elapsed_ns(), two_ns + 5 * one_ns);
+	r.records(0, 0, 0, 1, false);
+	r.records(1, 0, 0, 1, false);
+	EXPECT_EQ(r.elapsed_ns(), two_ns + 7 * one_ns);
+	EXPECT_EQ(tsu_mount_reads(r.tsu).senses, 8u);
+	EXPECT_EQ(tsu_mount_reads(r.tsu).pages, 9u);
+}
+
+// The answers of one die come back between those of the other, on the bus that they share, and none waits for the slow one.
+TEST(MountTime, ASlowDieHoldsUpNoOther)
+{
+	hz_device_config cfg = dies_config(1, 2);
+	cfg.slow_die = 1;
+	cfg.slow_percent = 350;
+	MountRig r(cfg);
+	const uint64_t quick_ns = command_ns + slc_read_ns + r.records_ns(1);
+	r.records(0, 0, 0, 1);
+	for (int i = 0; i < 3; i++)
+		r.records(1, 0, 0, 1);
+	EXPECT_EQ(clock_now_ns() - 1000, command_ns + quick_ns) << "the third read of the quick die waits until its second begins";
+	EXPECT_EQ(r.elapsed_ns(), command_ns + slc_read_ns * 350 / 100 + r.records_ns(1));
+}
+
+// A read of data takes its turn behind the records that were asked for.
+TEST(MountTime, DataAreReadBehindRecords)
+{
+	MountRig r(rig::small_config());
+	const uint64_t records_ns = command_ns + slc_read_ns + r.records_ns(1);
+	r.records(0, 0, 0, 1);
+	r.records(0, 0, 0, 1);
+	r.read(0, 0, 0, 1);
+	EXPECT_EQ(clock_now_ns() - 1000, 2 * records_ns);
+	EXPECT_EQ(r.elapsed_ns(), 2 * records_ns + command_ns + slc_read_ns + r.transfer_ns(1));
 }
 
 // As if the same reads had gone through the queues: what the dies and channels account for is the same too.
