@@ -9,6 +9,7 @@
 #include "base.h"
 #include "keep_report.h"
 #include "memory_ledger.h"
+#include "mount_report.h"
 
 #define HZ_SHM_MAGIC 0x304d4853454e5a48ull /* "HZNESHM0" */
 enum {
@@ -51,18 +52,20 @@ struct hz_shm_header {
 	uint32_t version;
 	uint32_t header_bytes;
 	uint64_t region_bytes;
-	uint32_t virtual_clock;     /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
-	uint32_t boot_state;        /* [fw] enum hz_boot_state */
-	uint32_t heartbeat;         /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
-	uint32_t host_bell;         /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
-	uint64_t mount_ns;          /* [fw] device time spent mounting, flash time of its reads included */
-	uint64_t power_cut_op;      /* fault injection: cut power at this flash operation number, 0 = never */
-	uint64_t power_cut_ns;      /* fault injection: cut power at this device time, 0 = never */
-	char error[256];            /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
-	struct hz_keep_report kept; /* [fw] after a power cut: what capacitors did */
+	uint32_t virtual_clock;       /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
+	uint32_t boot_state;          /* [fw] enum hz_boot_state */
+	uint32_t heartbeat;           /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
+	uint32_t host_bell;           /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
+	uint64_t mount_ns;            /* [fw] device time spent mounting, flash time of its reads included */
+	uint64_t power_cut_op;        /* fault injection: cut power at this flash operation number, 0 = never */
+	uint64_t power_cut_ns;        /* fault injection: cut power at this device time, 0 = never */
+	char error[256];              /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
+	struct hz_keep_report kept;   /* [fw] after a power cut: what capacitors did */
+	struct hz_mount_report mount; /* [fw] what mount_ns consists of */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
 HZ_ASSERT_OFFSET(struct hz_shm_header, error, 64);
+HZ_STATIC_ASSERT(sizeof(struct hz_shm_header) <= HZ_SHM_CONFIG_OFFSET, "the header must end before the config");
 
 /* Time contract of one queue pair, one page each, so that host threads never share a line.
  *

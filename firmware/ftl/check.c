@@ -46,13 +46,20 @@ static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32
 	return check_oob(ftl, zone, offset, ppa);
 }
 
-static const char *check_sector(struct ftl *ftl, const struct zone *zone, uint32_t offset)
+/* Of the placed sectors of a large device one in so many, so that the end of a run comes soon: some 2^17 at most. */
+static uint32_t check_stride(const struct ftl *ftl) { return 1 + (uint32_t)((uint64_t)ftl->all_zones * ftl->capacity >> 17); }
+
+static const char *check_sectors(struct ftl *ftl, const struct zone *zone)
 {
 	const struct extent *ext = &zone->ext;
+	uint32_t stride = check_stride(ftl);
+	const char *error = NULL;
 
-	if (offset < ext->placed)
-		return check_placed(ftl, zone, offset);
-	return offset < ext->landed ? check_staged(ftl, zone, offset) : NULL;
+	for (uint32_t o = 0; !error && o < ext->placed; o += stride)
+		error = check_placed(ftl, zone, o);
+	for (uint32_t o = ext->placed; !error && o < ext->landed; o++)
+		error = check_staged(ftl, zone, o);
+	return error;
 }
 
 static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
@@ -84,8 +91,7 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 		return "an EMPTY zone holds data";
 	if ((ext->placed && ext->body && ext->superblock == SUPERBLOCK_NONE) || (ext->placed > ext->body && ext->patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
-	for (uint32_t o = 0; !error && o < ext->capacity; o++)
-		error = check_sector(ftl, zone, o);
+	error = check_sectors(ftl, zone);
 	if (!error)
 		error = check_staged_list(ftl, zone);
 	return error || extent_is_backing(ext) ? error : l2p_check(ftl, ext);

@@ -104,6 +104,8 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 
 void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req) { io_submit(&ftl->workers[worker], req); }
 
+const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl) { return &ftl->mount_report; }
+
 void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out) { *out = ftl->damage; }
 
 void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch) { ftl->watch = watch; }

@@ -27,6 +27,8 @@ static inline unsigned ftl_timers(const struct hz_device_config *cfg)
 	return 2 + (cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0); /* the map's log, coming to rest; buffers */
 }
 void ftl_damage_found(const struct ftl *ftl, struct ftl_damage *out);
+/* What mount has cost, without the time before it began. */
+const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl);
 /* Before the harts run. Of what mount changed nobody is called. */
 void ftl_set_watch(struct ftl *ftl, struct ftl_watch *watch);
 /* Of superblocks, normal ones and those for patches. Any hart, no lock. */

@@ -120,6 +120,18 @@ static void tell_damage(const struct device *device)
 			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors);
 }
 
+/* What the FTL does not account for is the time that the tables took. */
+static void tell_mount(struct device *device)
+{
+	struct hz_mount_report *report = &device->header->mount;
+	uint64_t make_ns = device->header->mount_ns;
+
+	*report = *ftl_mount_report(device->ftl);
+	for (uint32_t i = 0; i < HZ_MOUNT_STEPS; i++)
+		make_ns -= report->step[i].ns;
+	report->step[HZ_MOUNT_MAKE].ns += make_ns;
+}
+
 static const char *mount(struct device *device)
 {
 	struct arena *arena = &device->platform.arena;
@@ -134,6 +146,7 @@ static const char *mount(struct device *device)
 	if (!device->ftl)
 		return error;
 	device->header->mount_ns = clock_now_ns() - begin;
+	tell_mount(device);
 	tell_damage(device);
 	return NULL;
 }

@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/visit.hpp"
 #include "geometry.h"
+#include "results/mount_cost.hpp"
 #include "session/controller.hpp"
 #include "session/ledger_text.hpp"
 #include "session/queue_table.hpp"
@@ -109,6 +110,7 @@ void run(const VisitFlags &flags, bool zones, bool memory)
 	std::printf("data protection  %s\n", ns.protection ? "type 1: CRC and LBA of each sector, checked end to end" : "none");
 	print_superblocks(visit.machine().config());
 	print_map(visit.machine().config());
+	std::printf("mount            %s\n", res::mount_text(visit.machine().region().header().mount).c_str());
 	print_memory(visit.machine().region().memory(), memory);
 	if (zones && ns.zoned)
 		print_zones(controller.zone_report(*queue));

@@ -278,6 +278,7 @@ res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const
 	facts.virtual_clock = machine.region().header().virtual_clock;
 	facts.seed = workload.seed;
 	facts.mount_ns = machine.region().header().mount_ns;
+	facts.mount = machine.region().header().mount;
 	if (trace)
 		facts.trace = trace->to_json(facts.device.namespace_kind == HZ_NS_ZONED && workload.mapping == wl::Mapping::direct);
 	return facts;

@@ -4,6 +4,7 @@
 
 #include "config/device_json.hpp"
 #include "config/device_names.hpp"
+#include "results/mount_cost.hpp"
 #include "session/error.hpp"
 #include "version.hpp"
 
@@ -337,6 +338,7 @@ json result_json(const RunFacts &f)
 		{"seed", f.seed},
 		{"elapsed_ns", f.elapsed_ns},
 		{"mount_ns", f.mount_ns},
+		{"mount", mount_json(f.mount)},
 		{"attached", f.attached},
 		{"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)},

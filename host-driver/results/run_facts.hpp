@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device_config.h"
+#include "mount_report.h"
 #include "results/account.hpp"
 #include "results/device_figures.hpp"
 
@@ -26,6 +27,7 @@ struct RunFacts : DeviceFigures {
 	uint64_t seed = 0;
 	uint64_t elapsed_ns = 0; /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
+	hz_mount_report mount{};
 	uint64_t kept_zones = 0;             /* that hold data of earlier runs or of others and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */

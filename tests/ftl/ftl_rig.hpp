@@ -244,8 +244,8 @@ struct Request {
 
 class Rig {
 public:
-	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr)
-		: cfg(config), image_(image ? image : std::make_shared<rig::Image>(hz_nand_image_bytes(&config)))
+	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr, uint64_t memory = 48 << 20)
+		: cfg(config), image_(image ? image : std::make_shared<rig::Image>(hz_nand_image_bytes(&config))), memory_(memory)
 	{
 		char text[256];
 		if (const char *broken = hz_device_config_check(&cfg, text, sizeof text)) {
@@ -293,6 +293,8 @@ public:
 		error = nand_media_init(&media, &cfg, &map, image_->base(), image_->bytes(), &policy);
 		if (error)
 			return false;
+		if (before_mount)
+			before_mount();
 		tsu = tsu_init(&arena_, &cfg, &map, &media.nand);
 		link_init(&links.to_host, cfg.pcie_bytes_per_s);
 		link_init(&links.to_device, cfg.pcie_bytes_per_s);
@@ -416,10 +418,11 @@ public:
 	arena_ledger *ledger = nullptr; // who holds what, from the next start on
 	uint32_t life = 1;              // of the controller that all requests are for
 	uint32_t cuts_in_recovery = 0;
+	std::function<void()> before_mount; // with the media at hand
 
 private:
 	std::shared_ptr<rig::Image> image_;
-	rig::Image memory_{48 << 20};
+	rig::Image memory_;
 	arena arena_{};
 	lt_thread hil_{"hil", 0};
 };

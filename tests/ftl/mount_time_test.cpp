@@ -60,6 +60,29 @@ TEST(MountTime, IsLongerAfterAPowerCut)
 		EXPECT_GT(mount_ns_after(ftl_config(), zones, false), mount_ns_after(ftl_config(), zones, true)) << zones;
 }
 
+// Whichever die is the last to answer: what is found is the same.
+TEST(MountTime, TheOrderInWhichDiesAnswerChangesNothing)
+{
+	std::vector<nvme_zone_descriptor> zones;
+	for (uint32_t slow = 0; slow <= 2; slow++) {
+		hz_device_config cfg = ftl_config();
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		for (uint32_t zone = 0; zone < 4; zone++)
+			ASSERT_EQ(rig.write(zone, 0, 17 + 19 * zone, 1000 * (zone + 1), FTL_FUA), 0);
+		rig.cfg.slow_die = slow;
+		rig.cfg.slow_percent = 1000;
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		for (uint32_t zone = 0; zone < 4; zone++)
+			EXPECT_EQ(rig.compare(zone, 0, 17 + 19 * zone, 1000 * (zone + 1)), "") << zone;
+		if (zones.empty())
+			zones = rig.report_zones();
+		const auto found = rig.report_zones();
+		EXPECT_EQ(std::memcmp(found.data(), zones.data(), zones.size() * sizeof(zones[0])), 0) << slow;
+		EXPECT_EQ(rig.check(), "");
+	}
+}
+
 // With the map in RAM a mount reads the OOB of all that conventional zones hold.
 TEST(MountTime, GrowsWithConventionalData)
 {

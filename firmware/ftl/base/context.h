@@ -13,6 +13,7 @@
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"
+#include "mount_report.h"
 #include "nand/flash_addr.h"
 #include "tsu/tsu.h"
 
@@ -56,8 +57,9 @@ struct ftl {
 	lt_word losses;           /* zones that failed with accepted data and of which no Flush has told yet */
 	uint64_t mount_sequence;  /* highest one found at mount */
 	struct ftl_damage damage; /* found at mount */
-	char text[256];           /* why mount failed */
-	struct ftl_watch *watch;  /* NULL: nobody is to be told */
+	struct hz_mount_report mount_report;
+	char text[256];          /* why mount failed */
+	struct ftl_watch *watch; /* NULL: nobody is to be told */
 	uint32_t worker_count;
 	struct ftl_worker *workers;
 	/* Dispatches a request on its worker: again, when what it waited for has happened. */

@@ -89,12 +89,6 @@ bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l
 
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->settled(self, req); }
 
-void l2p_found_first(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
-{
-	if (ftl->l2p->ops->found_first)
-		ftl->l2p->ops->found_first(ftl, oob, ppa);
-}
-
 void l2p_replay(struct ftl *ftl)
 {
 	if (ftl->l2p->ops->replay)

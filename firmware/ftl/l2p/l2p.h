@@ -63,9 +63,8 @@ struct l2p_ops {
 	const char *(*conv_scan_end)(struct ftl *ftl);
 	uint64_t (*conv_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-	void (*found_first)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa); /* this and the next two: NULL or all there */
-	void (*replay)(struct ftl *ftl);
-	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
+	void (*replay)(struct ftl *ftl); /* NULL: nothing follows from what was found */
+	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence); /* NULL: nothing */
 	void (*mounted)(struct ftl *ftl, const struct extent *ext);
 	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
@@ -147,13 +146,11 @@ uint64_t l2p_conv_stale(struct ftl *ftl);
 uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_conv_scan_end(struct ftl *ftl);
 
-/* Mount, before superblocks are looked at: a sector of kind HZ_OOB_MAP; when all have been found. */
-void l2p_found_first(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
+/* Mount: a sector of kind HZ_OOB_MAP or HZ_OOB_CHECKPOINT; when all have been found, and zone records are loaded. */
+void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
 /* … then: is it known that all of the zone lay in this superblock, one sector of which has that sequence number, and lies there still? */
 bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
-/* Mount: a sector of kind HZ_OOB_MAP. Zone records are loaded. */
-void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 /* Mount: the zone has placed and staged what it has; staged sector `o` lies at ext->staged_ppa[o % ring_sectors]. */
 void l2p_mounted(struct ftl *ftl, const struct extent *ext);
 /* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */

@@ -143,6 +143,19 @@ static void take_range(struct l2p_lookup *at, const struct target *target, ppa_t
 	l2p_lookup_found(at, ppa + (at->offset - target->range.head), min_u32(at->end, target->range.end) - at->offset);
 }
 
+/* A page that mount did not look at. */
+static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
+{
+	struct ftl *ftl = at->self->ftl;
+
+	if (map_page_state(&ftl->l2p->table, fetch->page)->level != MAP_UNSEEN ||
+	    l2p_unseen_true(ftl, at->ext, fetch->page, (const uint32_t *)fetch->image))
+		return true;
+	map_page_doubt(at->self, fetch->page);
+	map_page_dirty(ftl, l2p_shard_of(ftl, at->ext), fetch->page);
+	return false;
+}
+
 /* The page that the request waited for, or still has, serves it as far as it goes. */
 static bool from_fetch(struct l2p_lookup *at)
 {
@@ -153,7 +166,7 @@ static bool from_fetch(struct l2p_lookup *at)
 		struct target target = target_of(at);
 		uint32_t index = target.range.head & (HZ_MAP_PAGE_ENTRIES - 1), entry;
 
-		if (target.page != fetch->page || index >= fetch->merged)
+		if (target.page != fetch->page || index >= fetch->merged || !believed(at, fetch))
 			break;
 		entry = ((const uint32_t *)fetch->image)[index];
 		if (l2p_entry_level(entry) < target.level) {
@@ -276,6 +289,7 @@ static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_
 	struct ftl *ftl = self->ftl;
 	uint32_t capacity = ftl->capacity, next;
 	struct map_range range;
+	bool all = from == 0 && to == capacity && l2p_range_at(ftl, HZ_MAP_ZONE, 0, &range);
 
 	for (uint32_t o = from; ftl->cfg->l2p_levels > HZ_MAP_PAGE && o < to; o = next) {
 		bool legal = l2p_range_at(ftl, HZ_MAP_CHUNK, o, &range);
@@ -283,7 +297,8 @@ static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_
 		next = range.end;
 		if (!legal || range.end > to)
 			continue;
-		range_made(self, ext, HZ_MAP_CHUNK, &range);
+		if (!all)
+			range_made(self, ext, HZ_MAP_CHUNK, &range); /* else the zone's entry stands for it */
 		lead(ftl, ext, HZ_MAP_CHUNK, &range);
 	}
 	if (to == capacity && l2p_range_at(ftl, HZ_MAP_ZONE, 0, &range)) {
@@ -427,6 +442,7 @@ const struct l2p_ops l2p_cached = {
 	.room = l2p_log_room,
 	.settled = l2p_log_settled,
 	.found = l2p_found_map_page,
+	.replay = l2p_drop_old_map_pages,
 	.mounted = cached_mounted,
 	.check = l2p_cached_check,
 	.conv_map = l2p_cached_conv_map,

@@ -17,6 +17,8 @@ static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_
 
 	if (*slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
 		return "an SLC sector does not know the table page that lies there";
+	if (page->level == MAP_UNSEEN)
+		return NULL; /* it is looked at when it is needed */
 	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, &oob) != NAND_OK)
 		return NULL; /* it will be rebuilt when it is needed */
 	if (oob.kind != HZ_OOB_MAP || oob.lpa != map_page_lpa(ftl, index) || oob.generation != ext->generation)

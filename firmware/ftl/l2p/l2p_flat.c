@@ -8,6 +8,8 @@
 #include "places/trims.h"
 #include "slc/slc.h"
 
+#define PAIR_STEP (1ull << 32 | 1) /* the next address, in both halves */
+
 static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
 {
 	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
@@ -119,10 +121,32 @@ static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	(void)ppa;
 }
 
+/* Entries of sectors that lie one after another: two at a time, since there may be 2^28 of them. */
+static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
+{
+	uint64_t pair, *pairs;
+
+	for (; count && (uintptr_t)entry % sizeof(pair); count--)
+		*entry++ = ppa++;
+	pair = (uint64_t)(ppa + 1) << 32 | ppa;
+	for (pairs = (uint64_t *)entry; count >= 8; count -= 8, ppa += 8, pairs += 4, pair += 8 * PAIR_STEP) {
+		pairs[0] = pair;
+		pairs[1] = pair + 2 * PAIR_STEP;
+		pairs[2] = pair + 4 * PAIR_STEP;
+		pairs[3] = pair + 6 * PAIR_STEP;
+	}
+	for (entry = (uint32_t *)pairs; count; count--)
+		*entry++ = ppa++;
+}
+
 static void flat_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	for (uint32_t o = 0; o < ext->placed; o++)
-		*entry_of(ftl->l2p, ext, o) = extent_place(ext, o);
+	uint32_t body = min_u32(ext->placed, ext->body);
+
+	if (body)
+		fill_run(entry_of(ftl->l2p, ext, 0), body, extent_place(ext, 0));
+	if (body < ext->placed)
+		fill_run(entry_of(ftl->l2p, ext, body), ext->placed - body, extent_place(ext, body));
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		*entry_of(ftl->l2p, ext, o) = ext->staged_ppa[o % ftl->ring_sectors];
 }

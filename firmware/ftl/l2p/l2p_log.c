@@ -241,6 +241,8 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
 
+	if (page->level == MAP_UNSEEN)
+		map_page_doubt(ftl->l2p->log.worker, index);
 	item->page = index;
 	item->conventional = item->checkpoint = item->staged = item->forgotten = item->again = false;
 	item->lost = page->lost;

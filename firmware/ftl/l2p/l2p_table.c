@@ -160,6 +160,17 @@ void map_page_drop_copy(struct ftl_worker *self, uint32_t index)
 		slc_invalidate(self, &old, 1);
 }
 
+void map_page_doubt(struct ftl_worker *self, uint32_t index)
+{
+	const struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
+
+	self->counters.l2p_rebuilt++;
+	l2p_log_add(self->ftl, page->merged);
+	if (page->staged)
+		l2p_staged_lost(self->ftl, map_page_extent(self->ftl, index), index);
+	map_page_drop_copy(self, index);
+}
+
 void map_page_set_copy(struct ftl_worker *self, uint32_t index, ppa_t ppa)
 {
 	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
@@ -247,8 +258,7 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 	tsu_submit(self->ftl->tsu, &fetch->txn);
 }
 
-/* The copy cannot be read. Of a sequential zone everything it held can be told from the zone's record, so it is in the log again; a
- * conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
+/* The copy cannot be read. A conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
 static void map_page_lost(struct ftl_worker *self, uint32_t index)
 {
 	struct l2p_table *table = &self->ftl->l2p->table;
@@ -259,11 +269,7 @@ static void map_page_lost(struct ftl_worker *self, uint32_t index)
 		page->lost = 1;
 		map_page_void_reads(self->ftl, index);
 	} else {
-		self->counters.l2p_rebuilt++;
-		l2p_log_add(self->ftl, page->merged);
-		if (page->staged)
-			l2p_staged_lost(self->ftl, ext, index);
-		map_page_drop_copy(self, index);
+		map_page_doubt(self, index);
 	}
 	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);
 }
@@ -398,6 +404,7 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 				     "versions of table pages");
 	table->fetch = arena_alloc(arena, (size_t)ftl->l2p->shards * MAP_FETCH_LISTS, sizeof(struct map_fetch *), "table page fetches");
 	table->sequence = arena_borrow(arena, slots, sizeof(*table->sequence), "numbers of table pages");
+	table->generation = arena_borrow(arena, slots, sizeof(*table->generation), "generations of table pages");
 	for (uint32_t i = 0; i < slots; i++)
 		table->page[i].ppa = MAP_NO_COPY;
 	slc_own(ftl->slc, SLC_OWNS_MAP,

@@ -30,6 +30,11 @@ enum {
 /* No copy on flash: an address that no sector has. */
 #define MAP_NO_COPY ((1u << HZ_PPA_BITS) - 1)
 
+/* In place of a level, of a page that is not conventional: nobody has looked at the copy since mount, which took it for complete
+ * (l2p_mount.h). */
+#define MAP_UNSEEN 3
+HZ_STATIC_ASSERT(HZ_MAP_LEVELS <= MAP_UNSEEN, "no level may look as if the copy were unseen");
+
 /* What RAM knows of each table page of the device, in 6 bytes; of a conventional zone's 2 more (map_page_version). What only a page needs
  * that is read or written now is in its fetch (struct map_fetch) or in the log's item. */
 struct map_page {
@@ -37,7 +42,7 @@ struct map_page {
 	uint32_t dirty : 1;         /* l2p_dirty.h */
 	uint32_t writing : 1;       /* a new copy is on its way to flash (l2p_log_item) */
 	uint16_t merged : 11;
-	uint16_t level : 2; /* map bits of the first entry of the copy */
+	uint16_t level : 2; /* map bits of the first entry of the copy, or MAP_UNSEEN */
 	uint16_t head : 1;  /* its first entry leads a larger range than its copy says; counts as one entry of the log */
 	uint16_t lost : 1;  /* of a conventional zone: its copy cannot be read; of another: nor be believed of staged sectors. The next pass
 			     * rebuilds it; counts as one entry of the log if it is another's */
@@ -78,8 +83,9 @@ struct l2p_table {
 	struct map_page *page; /* map_page_state */
 	uint16_t *version;     /* of conventional zones' pages: the high bits */
 	struct map_fetch *
-		*fetch;     /* reads under way, or at hand for those who wait for them: shard * MAP_FETCH_LISTS + a list of the page */
-	uint64_t *sequence; /* lent to mount: of each page's copy */
+		*fetch;       /* reads under way, or at hand for those who wait for them: shard * MAP_FETCH_LISTS + a list of the page */
+	uint64_t *sequence;   /* lent to mount: of each page's copy */
+	uint32_t *generation; /* the same: of its zone */
 };
 
 /* A range of a zone's sectors that one entry can stand for. */
@@ -127,6 +133,9 @@ uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32
 /* --- shard lock held from here on --- */
 /* The copy on flash becomes void, and so does what has been read of it. */
 void map_page_drop_copy(struct ftl_worker *self, uint32_t page);
+/* Of a sequential zone's page, the copy cannot be read or believed. What it held can be told from the zone's record, so it is in the log
+ * again. */
+void map_page_doubt(struct ftl_worker *self, uint32_t page);
 /* A new copy is on flash. Who waits for a read of an older one is served by that, unless its bytes become void too. */
 void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa);
 /* Everything that was read of it so far becomes void. */

@@ -103,14 +103,6 @@ static bool zone_settled(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* Of the zone mapping log, and found before; or of another kind of map. */
-static void zone_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
-{
-	(void)ftl;
-	(void)oob;
-	(void)ppa;
-}
-
 static void zone_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
@@ -146,8 +138,7 @@ const struct l2p_ops l2p_zone = {
 	.unmap = zone_unmap,
 	.room = zone_room,
 	.settled = zone_settled,
-	.found = zone_found,
-	.found_first = zone_log_found,
+	.found = zone_log_found,
 	.replay = zone_log_replay,
 	.knows = zone_log_knows,
 	.mounted = zone_mounted,

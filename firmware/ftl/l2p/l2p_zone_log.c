@@ -144,7 +144,7 @@ void zone_log_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct zone_log *log = log_of(ftl);
 
-	if (oob->stream != ZONE_LOG_VERSION || oob->flags & HZ_OOB_LOST || oob->lpa >= pages_of(log))
+	if (oob->kind != HZ_OOB_MAP || oob->stream != ZONE_LOG_VERSION || oob->flags & HZ_OOB_LOST || oob->lpa >= pages_of(log))
 		return;
 	if (log->ppa[oob->lpa] != PPA_NONE && log->sequence[oob->lpa] >= oob->sequence)
 		return;

@@ -128,24 +128,31 @@ static const char *replay_map(struct mount *mount)
 	return NULL;
 }
 
-static const struct {
-	const char *name;
-	const char *(*run)(struct mount *mount);
-} steps[] = {
-	{ "find the newest zone table pages", mount_find_tables },
-	{ "load zone records", mount_load_records },
-	{ "replay the zone mapping log", replay_map },
-	{ "after a power cut: scan superblock heads and tails", mount_find_superblocks },
-	{ "at rest: take superblocks from the zone records", mount_take_superblocks },
-	{ "sort superblocks into free, dirty, used", sort_superblocks },
-	{ "scan staged sectors", mount_find_staged },
-	{ "settle write pointers and states", mount_settle_zones },
-	{ "find the newest place of every conventional sector", find_places },
-	{ "continue the SLC log", open_slc },
-	{ "write lost copies of zone table pages again", mend_table },
-	{ "note which zones are to move for their data's sake", mount_note_due },
-	{ "bring to their place what a loss of power brought elsewhere", bring_home },
+static const char *(*const steps[HZ_MOUNT_STEPS])(struct mount *mount) = {
+	[HZ_MOUNT_SLC_LOG] = mount_find_tables, [HZ_MOUNT_ZONE_RECORDS] = mount_load_records,
+	[HZ_MOUNT_MAP_LOG] = replay_map,        [HZ_MOUNT_HEADS] = mount_find_claims,
+	[HZ_MOUNT_REACH] = mount_find_reach,    [HZ_MOUNT_AT_REST] = mount_take_superblocks,
+	[HZ_MOUNT_SORT] = sort_superblocks,     [HZ_MOUNT_STAGED] = mount_find_staged,
+	[HZ_MOUNT_MAP] = mount_settle_zones,    [HZ_MOUNT_CONVENTIONAL] = find_places,
+	[HZ_MOUNT_SLC_HEADS] = open_slc,        [HZ_MOUNT_MEND] = mend_table,
+	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_BRING_HOME] = bring_home,
 };
+
+/* What a step reads depends on what those before have found, so it ends when its last read has. */
+static const char *run_step(struct mount *mount, enum hz_mount_step number)
+{
+	struct tsu *tsu = mount->ftl->tsu;
+	struct hz_mount_cost *cost = &mount->ftl->mount_report.step[number];
+	struct tsu_mount_reads before = tsu_mount_reads(tsu), reads;
+	uint64_t begin_ns = clock_now_ns();
+	const char *error = steps[number](mount);
+
+	tsu_await_reads(tsu);
+	reads = tsu_mount_reads(tsu);
+	*cost = (struct hz_mount_cost){ clock_now_ns() - begin_ns, reads.senses - before.senses, reads.pages - before.pages,
+					reads.bytes - before.bytes };
+	return error;
+}
 
 const char *mount_run(struct ftl *ftl, struct arena *arena)
 {
@@ -157,6 +164,10 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.oob = arena_borrow(arena, unit, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table = arena_borrow(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
+		.again = arena_borrow(arena, (size_t)ftl->slc->blocks * ftl->slc->planes * ftl->shape.slc_pages_per_block, sizeof(bool),
+				      "mount SLC pages"),
+		.claim = arena_borrow(arena, ftl->shape.slc_superblocks + ftl->shape.normal_superblocks, sizeof(struct claim),
+				      "mount superblocks"),
 		.beyond = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.lost = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.hole = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
@@ -164,10 +175,9 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.padded = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 	};
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		const char *error = steps[i].run(&mount);
+	for (unsigned i = HZ_MOUNT_MAKE + 1; i < HZ_MOUNT_STEPS; i++) {
+		const char *error = run_step(&mount, (enum hz_mount_step)i);
 
-		tsu_await_reads(ftl->tsu); /* what a step reads depends on what those before have found */
 		if (error)
 			return error;
 	}

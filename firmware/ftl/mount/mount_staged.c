@@ -9,7 +9,6 @@
 #include "mount/mount_visit.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
-#include "zone/trim_save.h"
 #include "zone/zone.h"
 #include "zone/zone_changes.h"
 
@@ -34,7 +33,7 @@ static bool better(struct mount *mount, const struct hz_oob *oob, ppa_t present)
 }
 
 /* Written in place: what was folded, or is of an earlier generation, is dead. */
-static void visit_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+static void note_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
 	struct zone *zone;
@@ -46,23 +45,14 @@ static void visit_update(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 		mount->too_many_updates |= !updates_found(ftl, zone, oob, ppa);
 }
 
-static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+static void note_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
+	struct zone *zone = zone_at(ftl, oob->lpa);
 	const struct zone_record *record;
-	struct zone *zone;
 	uint32_t offset;
 	ppa_t *present;
 
-	if ((oob->kind == HZ_OOB_MAP || oob->kind == HZ_OOB_CHECKPOINT) && !(oob->flags & HZ_OOB_LOST))
-		l2p_found(ftl, oob, ppa);
-	if (oob->kind == HZ_OOB_TRIM)
-		trims_found(ftl, oob, ppa);
-	if (oob->kind == HZ_OOB_UPDATE)
-		visit_update(mount, oob, ppa);
-	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
-		return;
-	zone = zone_at(ftl, oob->lpa);
 	offset = (uint32_t)(oob->lpa - zone->ext.start);
 	record = &ftl->table->record[zone->ext.index];
 	if (!mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[zone->ext.index] ||
@@ -77,10 +67,19 @@ static void visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 		*present = ppa;
 }
 
+static bool visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	if (oob->kind == HZ_OOB_UPDATE)
+		note_update(mount, oob, ppa);
+	if (oob->kind == HZ_OOB_DATA && mount_in_zones(mount->ftl, oob->lpa))
+		note_staged(mount, oob, ppa);
+	return false;
+}
+
 const char *mount_find_staged(struct mount *mount)
 {
 	staged_mount_begin(mount->ftl, mount->arena);
-	mount_visit_slc(mount, visit_staged);
+	mount_visit_again(mount, visit_staged);
 	return mount->too_many_updates
 		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
 		       : NULL;

@@ -6,11 +6,18 @@
 #include "base/context.h"
 
 struct arena;
+struct zone;
 
 /* What is known of a page of the zone table. */
 struct table_found {
 	uint64_t known;    /* highest sequence number of a copy, whether it can be read or not */
 	uint64_t readable; /* … of one that can */
+};
+
+/* Whose data a superblock's first known record says that it holds. */
+struct claim {
+	struct zone *zone; /* NULL: nobody's that can have them */
+	uint64_t sequence; /* of that record */
 };
 
 struct mount {
@@ -23,6 +30,9 @@ struct mount {
 	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
+	bool whole;                /* data are read with the records: something could not be read otherwise */
+	bool *again;               /* by page of the SLC log: it is to be visited again */
+	struct claim *claim;       /* by superblock */
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
 	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */

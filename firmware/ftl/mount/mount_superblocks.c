@@ -11,14 +11,23 @@
 
 enum unit { UNIT_THERE, UNIT_TORN, UNIT_FOREIGN };
 
+static bool belongs(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, const struct hz_oob *oob)
+{
+	if (!mount_alive(mount, &zone->ext, oob) || oob->lpa != zone->ext.start + part->base + offset)
+		return false;
+	if (mount->ftl->mount_sequence < oob->sequence)
+		mount->ftl->mount_sequence = oob->sequence;
+	return true;
+}
+
 /* Are all records of the unit, as far as they are known, those of this place? *data = sectors before padding, if all are known. */
-static enum unit look_at_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
+static enum unit judge_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
 {
 	struct ftl *ftl = mount->ftl;
 	enum unit unit = UNIT_THERE;
 	uint32_t known = 0;
 
-	tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), part->unit, NULL, 0, mount->oob);
+	tsu_records_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), part->unit, false, mount->oob);
 	for (uint32_t i = 0; i < part->unit; i++) {
 		const struct hz_oob *oob = &mount->oob[i];
 
@@ -26,15 +35,25 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 			unit = UNIT_TORN;
 			continue;
 		}
-		if ((oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD) || !mount_alive(mount, &zone->ext, oob) ||
-		    oob->lpa != zone->ext.start + part->base + offset + i)
+		if ((oob->kind != HZ_OOB_DATA && oob->kind != HZ_OOB_PAD) || !belongs(mount, zone, part, offset + i, oob))
 			return UNIT_FOREIGN;
-		if (ftl->mount_sequence < oob->sequence)
-			ftl->mount_sequence = oob->sequence;
 		known += oob->kind == HZ_OOB_DATA;
 	}
 	*data = unit == UNIT_THERE ? known : part->unit;
 	return unit;
+}
+
+/* A program leaves its last record last: if that is the right one and not of padding, it speaks for all. */
+static enum unit look_at_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
+{
+	struct hz_oob *oob = &mount->oob[0];
+	uint32_t last = offset + part->unit - 1;
+
+	tsu_records_now(mount->ftl->tsu, ppa_make(mount->ftl->map, part->superblock, last), 1, true, oob);
+	if (oob->kind != HZ_OOB_DATA || !belongs(mount, zone, part, last, oob))
+		return judge_unit(mount, zone, part, offset, data);
+	*data = part->unit;
+	return UNIT_THERE;
 }
 
 /* Programs of a block follow one another, and a unit is programmed no earlier than the one a row before it, and all before that, have
@@ -63,17 +82,27 @@ static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, 
 	return record->placed - part->base;
 }
 
-/* From the last two rows before the frontier on: what is before has succeeded. What was recorded is there too, though no record may be
- * left of it. */
+/* The first unit of the superblock that may be torn: all before it have succeeded. */
+static uint32_t first_in_doubt(const struct mount *mount)
+{
+	uint32_t row = UINT32_MAX, column = 0;
+
+	for (uint32_t c = 0; c < mount->planes; c++)
+		row = mount->rows[c] < row ? mount->rows[c] : row;
+	if (row == 0)
+		return 0;
+	while (column < mount->planes && !may_be_torn(mount, row - 1, column))
+		column++;
+	return (row - 1) * mount->planes + column;
+}
+
+/* What was recorded is there too, though no record may be left of it. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
-	uint32_t planes = mount->planes, row = UINT32_MAX, column = 0, data = 0, recorded = recorded_in(mount, zone, part);
-	struct reach reach = { 0, 0, false, false };
+	uint32_t planes = mount->planes, first = first_in_doubt(mount), row = first / planes, column = first % planes;
+	uint32_t data = 0, recorded = recorded_in(mount, zone, part);
+	struct reach reach = { first * part->unit, 0, false, false };
 
-	for (uint32_t c = 0; c < planes; c++)
-		row = mount->rows[c] < row ? mount->rows[c] : row;
-	row = row > 2 ? row - 2 : 0;
-	reach.sectors = row * planes * part->unit;
 	while (!reach.padded && mount->rows[column] > row) {
 		enum unit unit = look_at_unit(mount, zone, part, reach.sectors, &data);
 
@@ -106,27 +135,43 @@ static struct reach reach_of_all(const struct extent *ext, const struct part *pa
 	return (struct reach){ .sectors = ext->capacity, .padded = ext->capacity % part->unit };
 }
 
-/* The zone whose data this superblock claims to hold, or NULL: the first record that is known says it. */
-static struct zone *zone_claimed(struct mount *mount, struct part *part)
+/* The first known record of data of the superblock at hand, row by row. The column to begin with differs from superblock to superblock, so
+ * that all dies have something to read. False: there is none, or a record of something else is before it. */
+static bool first_record(struct mount *mount, const struct part *part, uint32_t *offset)
 {
-	struct ftl *ftl = mount->ftl;
-	uint32_t offset = 0, planes = mount->planes;
-	struct hz_oob *oob = &mount->oob[0];
-	struct zone *zone;
+	uint32_t planes = mount->planes, begin = part->superblock % planes, column = begin;
+	bool more = true;
 
-	for (uint32_t row = 0, column = 0; mount->rows[column] > row; offset += part->unit) {
-		tsu_read_now(ftl->tsu, ppa_make(ftl->map, part->superblock, offset), 1, NULL, 0, oob);
-		if (oob->kind != HZ_OOB_ERASED)
-			break;
-		row += column + 1 == planes;
-		column = column + 1 == planes ? 0 : column + 1;
+	for (uint32_t row = 0; more; row++) {
+		more = false;
+		for (uint32_t i = 0; i < planes; i++, column = column + 1 == planes ? 0 : column + 1) {
+			if (mount->rows[column] <= row)
+				continue;
+			more = true;
+			*offset = (row * planes + column) * part->unit;
+			tsu_records_now(mount->ftl->tsu, ppa_make(mount->ftl->map, part->superblock, *offset), 1, false, mount->oob);
+			if (mount->oob[0].kind != HZ_OOB_ERASED && mount->oob[0].kind != HZ_OOB_PAD)
+				return mount->oob[0].kind == HZ_OOB_DATA;
+		}
 	}
-	if (oob->kind != HZ_OOB_DATA || !mount_in_zones(ftl, oob->lpa))
-		return NULL;
+	return false;
+}
+
+/* The zone whose data this superblock claims to hold. */
+static struct claim claim_of(struct mount *mount, struct part *part)
+{
+	const struct claim nobody = { NULL, 0 };
+	struct ftl *ftl = mount->ftl;
+	const struct hz_oob *oob = &mount->oob[0];
+	struct zone *zone;
+	uint32_t offset;
+
+	if (!first_record(mount, part, &offset) || !mount_in_zones(ftl, oob->lpa))
+		return nobody;
 	zone = zone_at(ftl, oob->lpa);
 	if (!part_fits(&zone->ext, part) || oob->lpa != zone->ext.start + part->base + offset || !mount_alive(mount, &zone->ext, oob))
-		return NULL;
-	return zone;
+		return nobody;
+	return (struct claim){ zone, oob->sequence };
 }
 
 /* Of two with equal prefixes: has what was found before lost less, or can it be continued, or is it newer? A newer one has what was written
@@ -143,19 +188,18 @@ static bool keeps_found(const struct mount *mount, const struct extent *ext, con
 }
 
 /* The longer prefix wins. A patch counts if the superblock before it is complete. */
-static void consider(struct mount *mount, struct zone *zone, const struct part *part)
+static void consider(struct mount *mount, const struct claim *claim, const struct part *part)
 {
-	struct extent *ext = &zone->ext;
-	uint64_t first = mount->oob[0].sequence;
-	bool known = !part->base && l2p_knows(mount->ftl, ext, part->superblock, mount->oob[0].sequence);
-	struct reach reach = known ? reach_of_all(ext, part) : reach_of(mount, zone, part);
+	struct extent *ext = &claim->zone->ext;
+	bool known = !part->base && l2p_knows(mount->ftl, ext, part->superblock, claim->sequence);
+	struct reach reach = known ? reach_of_all(ext, part) : reach_of(mount, claim->zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
 	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > ext->capacity)
 		return;
-	if (placed == ext->placed && keeps_found(mount, ext, &reach, first))
+	if (placed == ext->placed && keeps_found(mount, ext, &reach, claim->sequence))
 		return;
-	mount->first[ext->index] = first;
+	mount->first[ext->index] = claim->sequence;
 	ext->placed = placed;
 	*(part->patch ? &ext->patch : &ext->superblock) = part->superblock;
 	*(part->patch ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;
@@ -164,30 +208,48 @@ static void consider(struct mount *mount, struct zone *zone, const struct part *
 	mount->padded[ext->index] = reach.padded;
 }
 
-/* What is being erased was given up before. */
-static void scan_pool(struct mount *mount, struct superblocks *sbs, struct part (*part_in)(const struct ftl *ftl, uint32_t superblock))
-{
-	struct ftl *ftl = mount->ftl;
+typedef struct part part_fn(const struct ftl *ftl, uint32_t superblock);
 
+/* What is being erased was given up before. */
+static void find_claims(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
+{
 	for (uint32_t i = 0; i < sbs->count; i++) {
-		struct part part = part_in(ftl, sbs->first + i);
-		struct zone *zone;
+		struct part part = part_in(mount->ftl, sbs->first + i);
 
 		mount_look_at_blocks(mount, part.superblock, part.unit);
-		if (!mount->used || mount->erasing)
-			continue;
-		mount->oob[0] = (struct hz_oob){ .kind = HZ_OOB_ERASED };
-		zone = zone_claimed(mount, &part);
-		if (zone)
-			consider(mount, zone, &part);
+		if (mount->used && !mount->erasing)
+			mount->claim[part.superblock] = claim_of(mount, &part);
 	}
 }
 
-const char *mount_find_superblocks(struct mount *mount)
+static void consider_claims(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
+{
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		struct part part = part_in(mount->ftl, sbs->first + i);
+		const struct claim *claim = &mount->claim[part.superblock];
+
+		if (!claim->zone)
+			continue;
+		mount_look_at_blocks(mount, part.superblock, part.unit);
+		part_fits(&claim->zone->ext, &part);
+		consider(mount, claim, &part);
+	}
+}
+
+const char *mount_find_claims(struct mount *mount)
 {
 	if (mount->at_rest)
 		return NULL;
-	scan_pool(mount, mount->ftl->superblocks, mount_body);
-	scan_pool(mount, mount->ftl->patches, mount_patch);
+	find_claims(mount, mount->ftl->superblocks, mount_body);
+	find_claims(mount, mount->ftl->patches, mount_patch);
+	return NULL;
+}
+
+const char *mount_find_reach(struct mount *mount)
+{
+	if (mount->at_rest)
+		return NULL;
+	consider_claims(mount, mount->ftl->superblocks, mount_body);
+	consider_claims(mount, mount->ftl->patches, mount_patch);
 	return NULL;
 }

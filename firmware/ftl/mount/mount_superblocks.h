@@ -6,6 +6,7 @@
 #include "mount/mount_state.h"
 
 /* NULL, or one sentence why the media cannot be mounted. */
-const char *mount_find_superblocks(struct mount *mount);
+const char *mount_find_claims(struct mount *mount);
+const char *mount_find_reach(struct mount *mount);
 
 #endif

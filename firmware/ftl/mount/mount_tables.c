@@ -5,9 +5,11 @@
 #include "l2p/l2p.h"
 #include "mount/mount_blocks.h"
 #include "mount/mount_visit.h"
+#include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_rest.h"
+#include "zone/trim_save.h"
 #include "zone/zone.h"
 
 enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */
@@ -36,16 +38,11 @@ static void note_copy(struct table_page *page, struct table_found *found, uint64
 	}
 }
 
-static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+static void note_zone_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct zone_table *table = mount->ftl->table;
 
-	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
-		return;
-	mount_note_age(mount, oob, ppa);
-	if (oob->kind == HZ_OOB_MAP)
-		l2p_found_first(mount->ftl, oob, ppa);
-	if (oob->kind != HZ_OOB_ZONE_TABLE || oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
+	if (oob->lpa >= table->pages || oob->stream != ZONE_TABLE_VERSION)
 		return;
 	if (mount->table[oob->lpa].known < oob->sequence)
 		mount->table[oob->lpa].known = oob->sequence;
@@ -55,10 +52,62 @@ static void visit_table(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 		note_copy(&table->page[oob->lpa], &mount->table[oob->lpa], oob->sequence, ppa);
 }
 
+/* What zones have staged is looked at when their records are known. */
+static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct ftl *ftl = mount->ftl;
+
+	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
+		return false;
+	mount_note_age(mount, oob, ppa);
+	switch (oob->kind) {
+	case HZ_OOB_ZONE_TABLE: note_zone_table(mount, oob, ppa); break;
+	case HZ_OOB_MAP:
+	case HZ_OOB_CHECKPOINT: l2p_found(ftl, oob, ppa); break;
+	case HZ_OOB_TRIM: trims_found(ftl, oob, ppa); break;
+	}
+	return oob->kind == HZ_OOB_DATA || oob->kind == HZ_OOB_UPDATE;
+}
+
+static bool readable(struct ftl *ftl, ppa_t ppa)
+{
+	struct hz_oob oob;
+
+	return ppa == PPA_NONE || tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) == NAND_OK;
+}
+
+static bool all_readable(struct ftl *ftl)
+{
+	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++)
+		if (!readable(ftl, ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES]))
+			return false;
+	for (uint32_t i = 0; i < ftl->shape.trim_pages; i++)
+		if (!readable(ftl, ftl->trims->page[i].ppa))
+			return false;
+	return true;
+}
+
+static void forget_found(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+
+	memset(mount->table, 0, ftl->table->pages * sizeof(*mount->table));
+	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++)
+		ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES] = PPA_NONE;
+	for (uint32_t i = 0; i < ftl->shape.trim_pages; i++)
+		ftl->trims->page[i].ppa = PPA_NONE;
+}
+
+/* The records alone tell where the newest pages are. If one of these has lost its data, another copy may be the best: then all are read. */
 const char *mount_find_tables(struct mount *mount)
 {
 	mount->ftl->table->number = tsu_rest(mount->ftl->tsu).record;
-	mount_visit_slc(mount, visit_table);
+	mount_visit_slc(mount, visit_first);
+	mount->whole = !all_readable(mount->ftl);
+	if (mount->whole) {
+		forget_found(mount);
+		mount_visit_slc(mount, visit_first);
+	}
 	if (mount->ftl->mount_sequence >> SANE_SEQUENCE_BITS)
 		return mount_damaged(mount, "SLC log", UINT32_MAX,
 				     "a sector claims to have been written after all others that ever will be");

@@ -6,21 +6,62 @@
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
-void mount_visit_slc(struct mount *mount, mount_visit_fn *visit)
+/* A page of a plane's block: sectors [first, end) of it are programmed. */
+struct slc_page {
+	uint32_t block, column, first, end;
+};
+
+static ppa_t sector_ppa(const struct ftl *ftl, const struct slc_page *page, uint32_t sector)
 {
-	struct ftl *ftl = mount->ftl;
-	struct slc *slc = ftl->slc;
+	uint32_t unit = ftl->slc->unit_sectors, row = sector / unit;
 
-	for (uint32_t b = 0; b < slc->blocks; b++) {
-		mount_look_at_blocks(mount, b, slc->unit_sectors);
-		for (uint32_t u = 0; u < slc->units; u++) {
-			ppa_t ppa = ppa_make(ftl->map, b, u * slc->unit_sectors);
-
-			if (u / slc->planes >= mount->rows[u % slc->planes])
-				continue;
-			tsu_read_now(ftl->tsu, ppa, slc->unit_sectors, NULL, 0, mount->oob);
-			for (uint32_t i = 0; i < slc->unit_sectors; i++)
-				visit(mount, &mount->oob[i], ppa + i);
-		}
-	}
+	return ppa_make(ftl->map, page->block, (row * ftl->slc->planes + page->column) * unit + sector - row * unit);
 }
+
+static void read_page(struct mount *mount, ppa_t ppa, uint32_t sectors)
+{
+	if (mount->whole)
+		tsu_read_now(mount->ftl->tsu, ppa, sectors, NULL, 0, mount->oob);
+	else
+		tsu_records_now(mount->ftl->tsu, ppa, sectors, true, mount->oob);
+}
+
+/* True: it is to be visited again. */
+static bool visit_page(struct mount *mount, const struct slc_page *page, mount_visit_fn *visit)
+{
+	bool again = false;
+
+	read_page(mount, sector_ppa(mount->ftl, page, page->first), page->end - page->first);
+	for (uint32_t s = page->first; s < page->end; s++)
+		again |= visit(mount, &mount->oob[s - page->first], sector_ppa(mount->ftl, page, s));
+	return again;
+}
+
+static void visit_block(struct mount *mount, uint32_t block, mount_visit_fn *visit, bool marked)
+{
+	const struct ftl *ftl = mount->ftl;
+	const struct slc *slc = ftl->slc;
+	uint32_t pages = ftl->shape.slc_pages_per_block;
+
+	mount_look_at_blocks(mount, block, slc->unit_sectors);
+	for (uint32_t p = 0; p < pages; p++)
+		for (uint32_t c = 0; c < slc->planes; c++) {
+			uint32_t first = p * ftl->page_sectors,
+				 end = min_u32(first + ftl->page_sectors, mount->rows[c] * slc->unit_sectors);
+			size_t number = ((size_t)block * slc->planes + c) * pages + p;
+			struct slc_page page = { block, c, first, end };
+
+			if (first < end && (!marked || mount->again[number]))
+				mount->again[number] = visit_page(mount, &page, visit);
+		}
+}
+
+static void visit_blocks(struct mount *mount, mount_visit_fn *visit, bool marked)
+{
+	for (uint32_t b = 0; b < mount->ftl->slc->blocks; b++)
+		visit_block(mount, b, visit, marked);
+}
+
+void mount_visit_slc(struct mount *mount, mount_visit_fn *visit) { visit_blocks(mount, visit, false); }
+
+void mount_visit_again(struct mount *mount, mount_visit_fn *visit) { visit_blocks(mount, visit, true); }

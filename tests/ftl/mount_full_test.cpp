@@ -1,0 +1,148 @@
+// Flash time of a mount after a power cut of presets of 1 TB, full: of media that make up the records as they are asked for, since those of
+// 1 TB would take 13 GB.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+
+#include "config/device_yaml.hpp"
+#include "ftl_rig.hpp"
+#include "mount_report.h"
+#include "survey.h"
+
+using namespace ftl_rig;
+
+namespace {
+
+constexpr uint64_t boot_ns = 1000;
+constexpr uint32_t erased_slc = 2; // superblocks
+
+// What media hold of which zone z fills superblock z, and every SLC superblock but the last ones is full of table pages of the map, of which
+// there are several copies. One at a time.
+class FullFlash {
+public:
+	FullFlash(Rig &rig, uint32_t zones) : rig_(rig), zones_(zones)
+	{
+		here = this;
+		rig.before_mount = [this] { replace_ops(); };
+	}
+	uint64_t data_reads = 0;
+
+private:
+	static inline FullFlash *here;
+
+	void replace_ops()
+	{
+		const flash_map &map = rig_.map;
+		column_.resize(map.shape.planes);
+		for (uint32_t c = 0; c < map.shape.planes; c++)
+			column_[map.column_plane[c]] = c;
+		full_[0].write_sector = map.shape.slc_superblock_sectors / map.shape.planes;
+		full_[1].write_sector = map.shape.superblock_sectors / map.shape.planes;
+		ops_ = *rig_.media.nand.ops;
+		ops_.block = [](nand *, flash_addr addr) { return here->block(addr); };
+		ops_.records = [](nand *, flash_addr addr, uint32_t count, hz_oob *oob) {
+			for (uint32_t i = 0; i < count; i++, addr.sector++)
+				oob[i] = here->record(addr);
+		};
+		ops_.read = [](nand *, flash_addr addr, uint32_t count, const sgl *, uint32_t, hz_oob *oob) {
+			here->data_reads++;
+			for (uint32_t i = 0; oob && i < count; i++, addr.sector++)
+				oob[i] = here->record(addr);
+			return NAND_OK;
+		};
+		rig_.media.nand.ops = &ops_;
+	}
+	bool slc(flash_addr addr) const { return addr.block < rig_.map.slc_superblocks; }
+	bool used(flash_addr addr) const
+	{
+		return slc(addr) ? addr.block < rig_.map.slc_superblocks - erased_slc : addr.block - rig_.map.slc_superblocks < zones_;
+	}
+	const hz_nand_block *block(flash_addr addr) const { return used(addr) ? &full_[!slc(addr)] : &erased_; }
+	hz_oob record(flash_addr addr) const
+	{
+		const hz_shape &shape = rig_.map.shape;
+		const uint32_t unit = slc(addr) ? rig_.cfg.slc_program_sectors : shape.unit_sectors, row = addr.sector / unit;
+		const uint64_t offset = (row * shape.planes + column_[addr.plane_index]) * unit + addr.sector % unit;
+		hz_oob oob{};
+		if (!used(addr))
+			return oob;
+		if (slc(addr)) {
+			const uint64_t number = addr.block * shape.slc_superblock_sectors + offset;
+			oob.kind = rig_.cfg.l2p_cache_bytes ? HZ_OOB_MAP : HZ_OOB_PAD;
+			oob.stream = 1;
+			oob.lpa = static_cast<uint32_t>(number % (uint64_t(shape.map_pages_per_zone) * shape.zones));
+			oob.sequence = 1 + number;
+		} else {
+			oob.kind = HZ_OOB_DATA;
+			oob.lpa = static_cast<uint32_t>((addr.block - rig_.map.slc_superblocks) * shape.zone_size_sectors + offset);
+			oob.sequence = (uint64_t(1) << 32) + oob.lpa;
+		}
+		return oob;
+	}
+
+	Rig &rig_;
+	uint32_t zones_;
+	nand_ops ops_{};
+	std::vector<uint32_t> column_; // by plane
+	hz_nand_block full_[2]{}, erased_{};
+};
+
+struct Mounted {
+	uint64_t took_ns;
+	hz_mount_report report;
+};
+
+// With so many zones full.
+Mounted mount_with(const hz_device_config &cfg, uint32_t zones)
+{
+	Rig rig(cfg, nullptr, uint64_t(256) << 20);
+	FullFlash flash(rig, zones);
+	const auto begin = std::chrono::steady_clock::now();
+	EXPECT_TRUE(rig.start()) << rig.error;
+	const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+	const uint64_t took_ns = clock_now_ns() - boot_ns;
+	printf("%s, %u of %u zones: %.1f ms of flash time, %.2f s of wall time\n", cfg.name, zones, rig.shape.zones,
+	       static_cast<double>(took_ns) / 1e6, wall.count());
+	EXPECT_EQ(flash.data_reads, 0u);
+	for (uint32_t zone : {0u, rig.shape.zones - 1}) {
+		ftl_zone_survey found;
+		ftl_survey_zone(
+			rig.ftl, zone, &found, [](void *, uint64_t) {}, nullptr);
+		EXPECT_EQ(found.written, zone < zones ? rig.shape.zone_capacity_sectors : 0) << zone;
+		EXPECT_EQ(found.lost, 0u);
+	}
+	return {took_ns, *ftl_mount_report(rig.ftl)};
+}
+
+hz_device_config preset(const std::string &name) { return hz::conf::load_device(HZ_DEVICES "/" + name + ".yaml"); }
+
+} // namespace
+
+// Instructions come on top: some 0.3 s at 1 GHz (docs/design.md, "What a mount costs").
+TEST(FullMount, OneTerabyteWithItsMapInFlash)
+{
+	const hz_device_config cfg = preset("conzone-1tb");
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	const Mounted full = mount_with(cfg, shape.zones), half = mount_with(cfg, shape.zones / 2);
+	EXPECT_LT(full.took_ns, 600000000u);
+	EXPECT_LT(half.took_ns, full.took_ns);
+	const hz_mount_cost *step = full.report.step;
+	EXPECT_EQ(step[HZ_MOUNT_SLC_LOG].pages, (shape.slc_superblocks - erased_slc) * shape.planes * shape.slc_pages_per_block);
+	EXPECT_EQ(step[HZ_MOUNT_HEADS].pages, shape.zones);
+	EXPECT_EQ(step[HZ_MOUNT_REACH].pages, shape.zones * shape.superblock_planes) << "the last page of each block";
+	EXPECT_EQ(step[HZ_MOUNT_REACH].senses * cfg.planes_per_die, step[HZ_MOUNT_REACH].pages);
+	EXPECT_EQ(step[HZ_MOUNT_STAGED].pages, 0u);
+	EXPECT_EQ(step[HZ_MOUNT_MAP].pages, 0u) << "full table pages are looked at when they are needed";
+	uint64_t sum_ns = 0;
+	for (const hz_mount_cost &cost : full.report.step)
+		sum_ns += cost.ns;
+	EXPECT_EQ(sum_ns, full.took_ns);
+}
+
+TEST(FullMount, OneTerabyteWithAMapOfZones)
+{
+	const hz_device_config cfg = preset("zufs");
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_LT(mount_with(cfg, shape.zones).took_ns, 600000000u);
+}
