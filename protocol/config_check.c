@@ -225,6 +225,8 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 	if (cfg->l2p_kind == HZ_L2P_KIND_ZONE && (cfg->l2p_cache_bytes || shape.conventional_zones || shape.patch_sectors))
 		return broken(out, "l2p_kind", cfg->l2p_kind,
 			      "be sector (0) with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
+	if (cfg->l2p_compress && (!cfg->l2p_cache_bytes || !shape.conventional_zones))
+		return broken(out, "l2p_compress", cfg->l2p_compress, "be off (0) without l2p_cache_bytes, or without conventional zones");
 	if (!cfg->l2p_cache_bytes)
 		return true;
 	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)

@@ -44,6 +44,9 @@ def slots(kind):
     return {**ZONE_MAP, "buffers": {"count": 6, "binding": "per-zone", "pool": "2 MiB", "flush": "unit", "slots": kind}}
 
 
+# The block device of the ZUFS paper: a page map in flash, of which what lies in order takes one entry of the cache.
+COMPRESSED = {"l2p": {"compress": "on", "shards": 1}}
+
 OPERATIONS = {
     "read, map in RAM": {"ops": 400, "device": {"l2p": {"cache": 0}}, "thread": RANDOM_READS},
     "read, L2P hit": {"ops": 400, "device": {}, "thread": RANDOM_READS, "misses": (0, 0)},
@@ -54,6 +57,9 @@ OPERATIONS = {
     "write, zone map": {"ops": 1920, "device": ZONE_MAP, "thread": {"read_ratio": 0.0}},
     "write, slots": {"ops": 1920, "device": slots("locked"), "thread": {"read_ratio": 0.0}},
     "write, slots, lock-free": {"ops": 1920, "device": slots("lock-free"), "thread": {"read_ratio": 0.0}},
+    "read, compressed map": {"ops": 400, "base": "legacy", "device": COMPRESSED, "misses": (0, 0),
+                             "thread": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "span_bytes": "12 MiB"}},
+    "write, block device": {"ops": 1920, "base": "legacy", "device": COMPRESSED, "thread": {"read_ratio": 0.0}},
     "write, accounts": {"ops": 1920, "device": slots("accounts"), "thread": {"read_ratio": 0.0}},
 }
 
@@ -83,7 +89,7 @@ def built(variable, default):
 
 def one_run(args, name, spec, ops, image):
     """One client, one command at a time: every command takes the same way, and nothing waits for a lock."""
-    device = runs.merged(runs.load_yaml("devices", "conzone-paper"), runs.merged({"harts": {"tsus": 1, "workers": 1}}, spec["device"]))
+    device = runs.merged(runs.load_yaml("devices", spec.get("base", "conzone-paper")), runs.merged({"harts": {"tsus": 1, "workers": 1}}, spec["device"]))
     workload = {"name": name, "mapping": "direct", "seed": args.seed, "verify": False, "threads": 1,
                 "common": {"block": "4 KiB", "queue_depth": 1, "total_ops": ops, **spec["thread"]}}
     out = args.out / f"{''.join(c if c.isalnum() else '-' for c in name)}-{ops}"

@@ -159,6 +159,68 @@ TEST(ConventionalMap, AChangeOutlastsTheLog)
 	EXPECT_GE(r.counters().l2p_hits[HZ_MAP_PAGE], 4u * 8);
 }
 
+// A table page whose sectors lie in order takes one entry of the cache, which serves all of them, until one changes.
+TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
+{
+	for (uint32_t compress : {HZ_ON, HZ_OFF}) {
+		hz_device_config cfg = mapped_conventional_config(true);
+		cfg.l2p_compress = compress;
+		cfg.conventional_streams = 1;
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot()) << r.error;
+		ASSERT_EQ(r.write(0, 0, 96, 1000), 0);
+		bring_to_rest(r);
+		for (uint32_t at = 0; at < 96; at += 5)
+			ASSERT_EQ(r.compare(0, at, 1, 1000 + at), "");
+		const hz_log_ftl first = r.counters();
+		EXPECT_EQ(first.l2p_fetches, compress ? 1u : 20u) << "the cache has 16 entries";
+		EXPECT_EQ(first.l2p_misses[HZ_MAP_CHUNK], compress ? 1u : 0u);
+		EXPECT_EQ(first.l2p_hits[HZ_MAP_CHUNK], compress ? 19u : 0u);
+		EXPECT_EQ(r.compare(0, 3, 90, 1003), "") << "across it";
+		ASSERT_EQ(r.check(), "");
+		ASSERT_EQ(r.write(0, 50, 1, 5000), 0);
+		EXPECT_EQ(r.compare(0, 50, 1, 5000), "") << "at once";
+		EXPECT_EQ(r.compare(0, 51, 1, 1051), "");
+		bring_to_rest(r);
+		const hz_log_ftl second = r.counters();
+		for (uint32_t at = 0; at < 96; at += 5)
+			ASSERT_EQ(r.compare(0, at, 1, at == 50 ? 5000 : 1000 + at), "");
+		EXPECT_EQ(r.counters().l2p_hits[HZ_MAP_CHUNK], second.l2p_hits[HZ_MAP_CHUNK]) << "it is one no more";
+		EXPECT_GT(r.counters().l2p_fetches, second.l2p_fetches);
+		ASSERT_EQ(r.check(), "");
+		ASSERT_EQ(r.write(1, 0, 95, 4000), 0); // to the end of a backing zone
+		ASSERT_EQ(r.write(0, 0, 96, 3000), 0);
+		bring_to_rest(r);
+		ASSERT_TRUE(r.boot()) << r.error;
+		for (uint32_t at = 0; at < 96; at += 5)
+			ASSERT_EQ(r.compare(0, at, 1, 3000 + at), "");
+		EXPECT_EQ(r.counters().l2p_fetches, compress ? 1u : 20u) << "in order again, and flash says so";
+		ASSERT_EQ(r.check(), "");
+	}
+}
+
+// An image keeps what it has if the next device does not compress, or the next one does.
+TEST(ConventionalMap, ImagesGoBetweenDevicesThatCompressAndDoNot)
+{
+	hz_device_config cfg = mapped_conventional_config(true);
+	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
+	for (uint64_t round = 0; round < 6; round++) {
+		cfg.l2p_compress = round % 2 ? HZ_ON : HZ_OFF;
+		Rig r(cfg, image);
+		ASSERT_TRUE(r.boot()) << r.error;
+		if (round) {
+			EXPECT_EQ(r.compare(1, 0, 96, 1000 * round), "");
+		}
+		ASSERT_EQ(r.write(1, 0, 96, 1000 * (round + 1)), 0);
+		EXPECT_EQ(r.compare(1, 0, 96, 1000 * (round + 1)), "");
+		ASSERT_EQ(r.check(), "");
+		if (round % 3)
+			bring_to_rest(r);
+		else
+			EXPECT_EQ(r.run_op(FTL_FLUSH, 0), 0);
+	}
+}
+
 // What a table page on flash names is durable, though nobody has flushed it.
 TEST(ConventionalMap, AMergedPlaceIsDurable)
 {
@@ -367,6 +429,13 @@ static const Variant variants[] = {
 		 cfg.program_fail_ppb = 1000000;
 		 cfg.spare_superblocks = 12;
 		 lay_out(cfg, true, true);
+	 }},
+	{"MappedCompressed",
+	 [](hz_device_config &cfg) { cfg = mapped_conventional_config(), cfg.l2p_compress = HZ_ON, cfg.conventional_streams = 1; }},
+	{"CompressedPatchedBlock",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config(true), cfg.l2p_compress = HZ_ON;
+		 lay_out(cfg, true, false);
 	 }},
 	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
 	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},

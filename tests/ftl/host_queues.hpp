@@ -345,13 +345,14 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones.
+// A block namespace; odd: the map in flash, 1, 5: compressed, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
 	eight_harts(cfg, variant);
 	cfg.l2p_cache_bytes *= 8;
 	cfg.l2p_prefetch = variant % 4 == 3 ? 95 : 0;
+	cfg.l2p_compress = variant % 4 == 1;
 	cfg.conventional_gc = static_cast<uint32_t>(variant) % HZ_GC_POLICIES;
 	cfg.conventional_streams = 1 + variant % 2;
 	cfg.conventional_buffers = 1 + variant % 3;

@@ -291,11 +291,11 @@ static void go_on(ConventionalDriver &driver)
 
 struct Layout {
 	const char *name;
-	bool mapped, patched, slc;
+	bool mapped, patched, slc, compressed = false;
 };
 static const Layout layouts[] = {
 	{"Flat", false, false, false}, {"Mapped", true, false, false},  {"MappedPatched", true, true, false},
-	{"Slc", false, false, true},   {"MappedSlc", true, true, true},
+	{"Slc", false, false, true},   {"MappedSlc", true, true, true}, {"Compressed", true, false, false, true},
 };
 
 static hz_device_config cut_config(const Layout &layout)
@@ -303,6 +303,7 @@ static hz_device_config cut_config(const Layout &layout)
 	hz_device_config cfg = layout.mapped ? mapped_conventional_config(true) : conventional_config(true);
 	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
+	cfg.l2p_compress = layout.compressed;
 	if (layout.patched || layout.slc)
 		lay_out(cfg, layout.patched, layout.slc);
 	return cfg;
@@ -367,6 +368,7 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	const uint64_t layout = dice() % 6;
 	if (layout && layout < 4 && !cfg.superblock_planes && !cfg.buffer_pool_bytes)
 		lay_out(cfg, layout & 1, layout & 2);
+	cfg.l2p_compress = cfg.l2p_cache_bytes && dice() % 2;
 	return cfg;
 }
 

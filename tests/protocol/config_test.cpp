@@ -114,6 +114,8 @@ const Rule rules[] = {
 	{"per_zone_without_limit", "max_active", "0", [](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.max_open = c.max_active = 0; }},
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
 	{"zone_log", "l2p_zone_log", "171", SETS(l2p_zone_log, 171)},
+	{"in_place_of_patched_zones", "in_place_sectors", "64", [](auto &c) { c.in_place_sectors = 64, c.zone_capacity_sectors = 1600; }},
+	{"compressed_in_ram", "l2p_compress", "1", SETS(l2p_compress, HZ_ON)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
 	{"zone_map_of_patched_zones", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
 	{"zone_map_in_flash", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},

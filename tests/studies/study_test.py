@@ -330,6 +330,10 @@ class Mechanisms(unittest.TestCase):
         self.assertEqual(points["ZUFS, 192 KiB", 4]["slc_mib"], 0)
         self.assertGreater(points["ZMS, 3 buffers", 0]["conflicts"], 100)
 
+    def test_a_map_that_does_not_fit_its_cache_costs_reads(self):
+        for p in self.must_show("zufs-fig7"):
+            self.assertEqual(p["misses"] > 0, p["device"] != "ZUFS" and not (p["what"] == "sequential" and p["at"] == "write"), p)
+
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)

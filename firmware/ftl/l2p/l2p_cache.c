@@ -357,6 +357,16 @@ void l2p_cache_forget(struct l2p_cache *cache, uint32_t number, uint32_t lba, ui
 	publish_oldest(cache, &cache->shard[number]);
 }
 
+void l2p_cache_forget_range(struct l2p_cache *cache, uint32_t number, uint32_t lba, uint8_t level)
+{
+	uint32_t index = lookup(cache, number, lba, level);
+
+	if (index == NONE)
+		return;
+	remove_node(cache, number, index);
+	publish_oldest(cache, &cache->shard[number]);
+}
+
 /* Entries of the node that begin in [first, end). */
 static uint64_t bits_within(const struct l2p_cache *cache, const struct l2p_cached *node, uint32_t first, uint32_t end)
 {

@@ -110,6 +110,8 @@ struct l2p_cache_entries {
 uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_entries *entries, uint64_t now_ns);
 /* Drop the entries of [lba, lba + count), not beyond the end of the table page, that are there. O(lines). */
 void l2p_cache_forget(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count);
+/* The entry of a range that begins there leaves, if it is there. */
+void l2p_cache_forget_range(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level);
 
 /* Drop the entries of a group that lie in [first, end) and are of a lower level than `below`; O(nodes of its list). */
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t shard, uint32_t group, uint32_t first, uint32_t end, uint8_t below);

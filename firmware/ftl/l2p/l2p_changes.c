@@ -246,6 +246,8 @@ void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_
 		run.list = page_list(&ftl->l2p->changes, shard, run.page);
 		run.row = row_of(&ftl->l2p->changes, shard, run.lba);
 		l2p_cache_forget(&ftl->l2p->cache, shard, run.lba, index, run.count);
+		if (ftl->cfg->l2p_compress)
+			l2p_cache_forget_range(&ftl->l2p->cache, shard, run.lba - index, HZ_MAP_CHUNK);
 		added = run_replace(ftl, &run, &missing);
 		if (added)
 			run_add(ftl, &run, missing, added);
@@ -344,6 +346,27 @@ static void rebuild(struct ftl *ftl, struct log_item *item)
 	}
 }
 
+static bool all_in_order(const uint32_t *entry, uint32_t count)
+{
+	uint32_t first = entry[0] & L2P_ADDRESS_MASK, i = 1;
+
+	if (first == L2P_UNMAPPED || (entry[count - 1] & L2P_ADDRESS_MASK) != first + count - 1)
+		return false;
+	while (i < count && (entry[i] & L2P_ADDRESS_MASK) == first + i)
+		i++;
+	return i == count;
+}
+
+/* Map bits of the first entry: do all lie one after another? */
+static void mark_page(struct ftl *ftl, const struct log_item *item)
+{
+	uint32_t *entry = (uint32_t *)item->image;
+	bool whole = ftl->cfg->l2p_compress && all_in_order(entry, map_page_entries(ftl, item->page));
+
+	if (entry[0] != UINT32_MAX)
+		entry[0] = (entry[0] & L2P_ADDRESS_MASK) | (whole ? (uint32_t)HZ_MAP_CHUNK << HZ_PPA_BITS : 0);
+}
+
 void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
@@ -369,11 +392,12 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item)
 		}
 		lt_lock_release(lock, &node);
 	}
+	mark_page(ftl, item);
 }
 
 static bool says_the_same(const struct log_item *item, const struct l2p_change *record, uint32_t first)
 {
-	return !record->again && ((const uint32_t *)item->image)[record->lba - first] == entry_of_place(record->place);
+	return !record->again && (((const uint32_t *)item->image)[record->lba - first] & L2P_ADDRESS_MASK) == record->place;
 }
 
 static void record_stays(struct ftl *ftl, uint32_t shard, uint32_t page, struct l2p_change *record)

@@ -66,6 +66,14 @@ static const char *check_map_page(struct ftl *ftl, const struct extent *ext, uin
 	return page->ppa == MAP_NO_COPY ? NULL : check_copy(ftl, ext, index);
 }
 
+static const char *check_places(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t place)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (l2p_conv_peek(ftl, ext->start + offset + i) != place + i)
+			return "a cached entry names a wrong place";
+	return NULL;
+}
+
 static const char *check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint8_t level, ppa_t ppa, uint32_t group)
 {
 	struct map_range range;
@@ -73,7 +81,7 @@ static const char *check_entry(struct ftl *ftl, const struct extent *ext, uint32
 	if (map_page_index(ftl, ext, offset) != group)
 		return "a cached entry is in another table page's list";
 	if (l2p_conventional(ftl, ext))
-		return l2p_conv_peek(ftl, ext->start + offset) == ppa && level == HZ_MAP_PAGE ? NULL : "a cached entry names a wrong place";
+		return check_places(ftl, ext, offset, level == HZ_MAP_PAGE ? 1 : map_page_entries(ftl, group), ppa);
 	if (level == HZ_MAP_PAGE && offset >= ext->placed)
 		return l2p_cached_staged_peek(ftl, ext, offset) == ppa ? NULL : "a cached entry of a staged sector names a wrong address";
 	if (!l2p_range_at(ftl, level, offset, &range) || range.head != offset)

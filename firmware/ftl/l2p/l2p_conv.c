@@ -2,7 +2,10 @@
  *
  * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because nothing is cached of an
  * LBA that has a change; and a page that was read becomes void (stale) when a new copy takes its place, before the changes in it
- * are dropped. */
+ * are dropped.
+ *
+ * With l2p.compress the first entry of a table page says whether all of its sectors lie one after another (l2p_changes.c): then one entry of
+ * the cache, of the level of a chunk, stands for them, until one of them changes. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_conv.h"
 
@@ -35,6 +38,34 @@ static bool from_changes(struct l2p_lookup *at)
 	return at->offset > before;
 }
 
+/* The entry that stands for all of the table page. */
+static bool from_range(struct l2p_lookup *at)
+{
+	struct l2p *l2p = at->self->ftl->l2p;
+	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1);
+	uint32_t place = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->ext->start + at->offset - index, HZ_MAP_CHUNK, at->now_ns);
+
+	if (place == PPA_NONE)
+		return false;
+	at->self->counters.l2p_hits[HZ_MAP_CHUNK]++;
+	l2p_lookup_found(at, place + index, min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index));
+	return true;
+}
+
+/* The fetched page, of which nothing has changed, is such a range: it becomes one entry. */
+static bool take_whole_page(struct l2p_lookup *at, const struct map_fetch *fetch)
+{
+	uint32_t entry = *(const uint32_t *)fetch->image, place = entry & L2P_ADDRESS_MASK;
+	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1);
+
+	if (!at->self->ftl->cfg->l2p_compress || place == L2P_UNMAPPED || l2p_entry_level(entry) != HZ_MAP_CHUNK)
+		return false;
+	at->self->counters.l2p_misses[HZ_MAP_CHUNK] += io_of(at->req)->missed;
+	l2p_lookup_insert(at, HZ_MAP_CHUNK, fetch->page, at->offset - index, place);
+	l2p_lookup_found(at, place + index, min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index));
+	return true;
+}
+
 /* A page without a copy says that nothing was ever written there. */
 static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bool changes)
 {
@@ -50,8 +81,10 @@ static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bo
 		l2p_fetch_leave(at->self, at->req);
 		return false;
 	}
-	at->self->counters.l2p_misses[HZ_MAP_PAGE] += io->missed;
-	l2p_lookup_take(at, io->fetch, io->missed, changes);
+	if (changes || !take_whole_page(at, io->fetch)) {
+		at->self->counters.l2p_misses[HZ_MAP_PAGE] += io->missed;
+		l2p_lookup_take(at, io->fetch, io->missed, changes);
+	}
 	io->missed = 0;
 	return true;
 }
@@ -61,6 +94,8 @@ static bool look_up(struct l2p_lookup *at)
 	const struct map_page *page = map_page_at(at);
 	bool changes = may_have_changes(page);
 
+	if (at->self->ftl->cfg->l2p_compress && from_range(at))
+		return true;
 	return l2p_lookup_entries(at) || (changes && from_changes(at)) || from_map_page(at, page, changes);
 }
 
@@ -164,6 +199,14 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 	return here;
 }
 
+static uint32_t hint_of_range(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t index)
+{
+	ppa_t place = ftl->cfg->l2p_compress ? l2p_cache_find(&ftl->l2p->cache, shard, lba - index, HZ_MAP_CHUNK, l2p_cache_now(ftl->l2p))
+					     : PPA_NONE;
+
+	return place == PPA_NONE ? L2P_UNMAPPED : place + index;
+}
+
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
@@ -176,8 +219,8 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	change = l2p_change_of(ftl, shard, (uint32_t)lba);
 	if (change)
 		place = change->place;
-	else
-		l2p_cache_find_entries(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place);
+	else if (!l2p_cache_find_entries(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place))
+		place = hint_of_range(ftl, shard, (uint32_t)lba, index);
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	return place;
 }
