@@ -332,8 +332,8 @@ static enum nand_status media_read(struct nand *nand, struct flash_addr addr, ui
 }
 
 /* Not inline, as read_cells. */
-static __attribute__((noinline)) void read_records(struct nand_media *media, struct place *at, uint32_t count, bool dead,
-						   struct hz_oob *oob)
+static __attribute__((noinline)) void records_of_cells(struct nand_media *media, struct place *at, uint32_t count, bool dead,
+						       struct hz_oob *oob)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct hz_nand_oob record = { .kind = HZ_OOB_ERASED };
@@ -351,7 +351,7 @@ static void media_records(struct nand *nand, struct flash_addr addr, uint32_t co
 	bool dead = lt_load(&media->off) || die_failed(media, addr);
 
 	clock_freeze();
-	read_records(media, &place, count, dead, oob);
+	records_of_cells(media, &place, count, dead, oob);
 	clock_thaw();
 }
 

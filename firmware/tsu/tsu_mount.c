@@ -137,7 +137,7 @@ static bool joins(const struct mount_read *mount, struct flash_addr addr, uint32
 }
 
 /* The records have an ECC of their own: no read is tried again for them. */
-static void read_records(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
+static void ask_records(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
 {
 	struct tsu_die *die = &tsu->dies[addr.die_index];
 	struct mount_read *mount = &die->mount;
@@ -184,7 +184,7 @@ void tsu_records_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, bool side_by_
 	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
 
 	if (!tsu->mounted)
-		by_page(tsu, addr, sectors, side_by_side, read_records);
+		by_page(tsu, addr, sectors, side_by_side, ask_records);
 	tsu->nand->ops->records(tsu->nand, addr, sectors, oob);
 }
 

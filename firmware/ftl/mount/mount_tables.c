@@ -69,7 +69,7 @@ static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 	return oob->kind == HZ_OOB_DATA || oob->kind == HZ_OOB_UPDATE;
 }
 
-static bool readable(struct ftl *ftl, ppa_t ppa)
+static bool copy_readable(struct ftl *ftl, ppa_t ppa)
 {
 	struct hz_oob oob;
 
@@ -79,10 +79,10 @@ static bool readable(struct ftl *ftl, ppa_t ppa)
 static bool all_readable(struct ftl *ftl)
 {
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++)
-		if (!readable(ftl, ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES]))
+		if (!copy_readable(ftl, ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES]))
 			return false;
 	for (uint32_t i = 0; i < ftl->shape.trim_pages; i++)
-		if (!readable(ftl, ftl->trims->page[i].ppa))
+		if (!copy_readable(ftl, ftl->trims->page[i].ppa))
 			return false;
 	return true;
 }
