@@ -324,7 +324,8 @@ TEST_F(Stream, RandomTrafficArrivesWholeWithinCredit)
 			break;
 		case 2: // firmware reads
 			if (int n = recv(&data, random() % 5000); n > 0) {
-				ASSERT_EQ(data.substr(0, static_cast<size_t>(n)), pattern(in_at, static_cast<uint64_t>(n))) << "seed " << seed << " turn " << turn;
+				ASSERT_EQ(data.substr(0, static_cast<size_t>(n)), pattern(in_at, static_cast<uint64_t>(n)))
+					<< "seed " << seed << " turn " << turn;
 				in_at += static_cast<uint64_t>(n);
 			}
 			break;
