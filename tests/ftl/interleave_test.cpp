@@ -37,6 +37,18 @@ TEST_P(InterleavedZones, QueuesShareEverything)
 		contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
 	});
 }
+// A flush noted how far a zone had landed, and waited for another one; then the zone was reset, and had sectors behind a unit that was not
+// programmed any more. The flush took them for what it waits for, the reset threw them away, and nobody ended it: seeds 14 and 9.
+TEST(InterleavedMap, AFlushDoesNotWaitForWhatAResetThrowsAway)
+{
+	for (int variant : {5, 7})
+		each_seed(16, [variant](uint64_t seed) {
+			Rig rig(with_locks(zone_variant(variant), seed + static_cast<uint64_t>(variant)));
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			interleave(seed);
+			contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+		});
+}
 TEST_P(InterleavedZones, ZonesLiveAndDie)
 {
 	each_seed([](uint64_t seed) {

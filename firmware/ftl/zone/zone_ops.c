@@ -101,6 +101,7 @@ static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 	on_flash = ext->staged > ext->placed ? ext->staged : ext->placed;
 	ext->landed_slot = extent_slot(ext, on_flash);
 	ext->landed = ext->staged = on_flash;
+	ext->staged_from = ext->placed; /* a unit before them is not waited for any more: what a flush finds here is durable as it is */
 	ext->emptied = true;
 	zone->op.swept = 0;
 	update_forget_begin(zone);
