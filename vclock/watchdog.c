@@ -14,14 +14,25 @@
 
 #include "token.h"
 
-static void nap(unsigned ms)
+static uint64_t now_ns(void)
 {
-	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	struct timespec t;
 
-	nanosleep(&t, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A thread that wants the processor but does not get it is slow, not stuck. */
+/* False: it took twice as long as it should, so this host has time for nobody, and what stands still may only be waiting for it. */
+static bool nap(unsigned ms)
+{
+	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	uint64_t began_ns = now_ns();
+
+	nanosleep(&t, NULL);
+	return now_ns() - began_ns < 2000000ull * ms;
+}
+
+/* A thread that wants the processor but does not get it is slow, not stuck; so is one in the kernel, which waits for a disk or a page. */
 static bool thread_sleeps(int tid)
 {
 	char path[64], text[256];
@@ -37,7 +48,7 @@ static bool thread_sleeps(int tid)
 	fclose(file);
 	text[n] = 0;
 	after = strrchr(text, ')');
-	return after && (after[2] == 'S' || after[2] == 'D');
+	return after && after[2] == 'S';
 }
 
 static bool holder_is_stuck(void)
@@ -70,8 +81,12 @@ static void *watch(void *unused)
 	const unsigned step = 25, no_interrupt_in = 1000;
 
 	for (;;) {
-		nap(step);
-		stuck = holder_is_stuck() ? stuck + step : 0;
+		bool in_time = nap(step);
+
+		if (!holder_is_stuck())
+			stuck = 0;
+		else if (in_time)
+			stuck += step;
 		asleep = vc_all_sleep() ? asleep + step : 0;
 		if (asleep >= no_interrupt_in)
 			vc_deadlock();
