@@ -37,7 +37,7 @@ static void several_buffers(hartzone_queue *queue)
 	require(hartzone_writev(queue, 0, &half, 1, 0) == HARTZONE_ERROR && strstr(last_error(), "no whole blocks"), "half a block", 0);
 	require(hartzone_writev(queue, 0, large, 2, 0) == HARTZONE_ERROR && strstr(last_error(), "takes 1 to"),
 		"more than the queue takes at a time", 0);
-	require(hartzone_writev(queue, 2 * BLOCKS, from, 2, 8) == HARTZONE_ERROR && strstr(last_error(), "flags 8"), "unknown flags", 0);
+	require(hartzone_writev(queue, 2 * BLOCKS, from, 2, 16) == HARTZONE_ERROR && strstr(last_error(), "flags 16"), "unknown flags", 0);
 }
 
 /* Force unit access: with a write it reaches the flash, without it it stays in a buffer, since a buffer takes more than this. */
