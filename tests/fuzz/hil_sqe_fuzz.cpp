@@ -31,13 +31,13 @@ void check(const ftl_request &req, uint16_t status)
 	if (status)
 		return;
 	require(req.op <= FTL_ZONE_REPORT && req.lba < namespace_sectors);
-	if (req.op == FTL_READ || req.op == FTL_COMPARE || req.op == FTL_WRITE || req.op == FTL_APPEND)
+	if (req.op == FTL_READ || req.op == FTL_COMPARE || req.op == FTL_WRITE || req.op == FTL_UPDATE || req.op == FTL_APPEND)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.op == FTL_VERIFY)
 		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES && req.op != FTL_COPY) {
 		const auto offset = static_cast<uint64_t>(req.tuples - region());
-		require(req.op < FTL_WRITE_ZEROES && req.op != FTL_VERIFY && offset % 4 == 0);
+		require((req.op < FTL_WRITE_ZEROES || req.op == FTL_UPDATE) && req.op != FTL_VERIFY && offset % 4 == 0);
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + req.sectors * HZ_TUPLE_BYTES <= region_bytes);
 	}
 	if (req.op == FTL_COPY || req.op == FTL_COPY_APPEND)
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		entry = aim(entry);
 		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
 	}
-	limits.zoned = !(sqe.flags & 0x20);
+	limits.zoned = limits.in_place = !(sqe.flags & 0x20); // the configuration refuses a budget without sequential zones
 	const bool tuples = sqe.flags & 0x08;
 	if (sqe.flags & 0x10) {
 		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];
