@@ -4,7 +4,7 @@ import ctypes
 import enum
 import typing
 
-from hartzone import library as lib
+from hartzone import binding
 from hartzone import places
 from hartzone.errors import HartzoneError
 
@@ -22,7 +22,7 @@ class StatusError(HartzoneError):
     """The device refused a command, which has changed nothing. status: SCT << 8 | SC of NVMe."""
 
     def __init__(self, status):
-        super().__init__(lib.text_of(status))
+        super().__init__(binding.text_of(status))
         self.status = status
 
 
@@ -74,8 +74,8 @@ def flags(fua, durable, in_place=False):
 
 
 def check(code):
-    if code == lib.ERROR:
-        raise HartzoneError(lib.text_of(code))
+    if code == binding.ERROR:
+        raise HartzoneError(binding.text_of(code))
     if code:
         raise StatusError(code)
 
@@ -107,13 +107,13 @@ class Device(Handle):
         if clock not in ("virtual", "real"):
             raise HartzoneError(f"clock is virtual or real, not {clock!r}")
         if attach:
-            self._handle = lib.library().hartzone_attach(str(attach).encode())
+            self._handle = binding.functions().hartzone_attach(str(attach).encode())
         else:
-            options = lib.Options(places.device_file(device).encode() if device else None, str(image).encode() if image else None, None,
-                                  clock == "real", workers)
-            self._handle = lib.library().hartzone_launch(ctypes.byref(options))
+            options = binding.Options(places.device_file(device).encode() if device else None, str(image).encode() if image else None, None,
+                                      clock == "real", workers)
+            self._handle = binding.functions().hartzone_launch(ctypes.byref(options))
         if not self._handle:
-            raise HartzoneError(lib.text_of(lib.ERROR))
+            raise HartzoneError(binding.text_of(binding.ERROR))
         self._queues = set()
 
     def close(self):
@@ -121,13 +121,13 @@ class Device(Handle):
         if self._handle:
             self._close_queues()
             handle, self._handle = self._handle, None
-            check(lib.library().hartzone_close(handle))
+            check(binding.functions().hartzone_close(handle))
 
     def kill(self):
         """A power cut: what was not flushed may be lost."""
         if self._handle:
             handle, self._handle = self._handle, None
-            lib.library().hartzone_kill(handle)
+            binding.functions().hartzone_kill(handle)
             self._close_queues(dead=True)
 
     def _close_queues(self, dead=False):
@@ -140,17 +140,17 @@ class Device(Handle):
 
     @property
     def run_directory(self):
-        return lib.library().hartzone_run_directory(self.handle).decode()
+        return binding.functions().hartzone_run_directory(self.handle).decode()
 
     def info(self):
-        info = lib.Info()
-        check(lib.library().hartzone_get_info(self.handle, ctypes.byref(info)))
+        info = binding.Info()
+        check(binding.functions().hartzone_get_info(self.handle, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name, _ in info._fields_))
 
     def in_place(self):
         """The budget of writes in place, and how it is used."""
-        found = lib.InPlace()
-        check(lib.library().hartzone_get_in_place(self.handle, ctypes.byref(found)))
+        found = binding.InPlace()
+        check(binding.functions().hartzone_get_in_place(self.handle, ctypes.byref(found)))
         return InPlace(*(getattr(found, name) for name, _ in found._fields_))
 
     def queue(self, number=0, blocks=0):
@@ -160,12 +160,12 @@ class Device(Handle):
     def identify(self, cns, nsid=0, csi=0):
         """4096 bytes, as the NVMe base specification numbers and describes them."""
         data = ctypes.create_string_buffer(4096)
-        check(lib.library().hartzone_identify(self.handle, cns, nsid, csi, data))
+        check(binding.functions().hartzone_identify(self.handle, cns, nsid, csi, data))
         return data.raw
 
     def log_page(self, page, length, offset=0, nsid=0xffffffff):
         data = ctypes.create_string_buffer(max(length, 1))
-        check(lib.library().hartzone_log_page(self.handle, page, nsid, offset, data, length))
+        check(binding.functions().hartzone_log_page(self.handle, page, nsid, offset, data, length))
         return data.raw[:length]
 
 
@@ -174,106 +174,106 @@ class Queue(Handle):
 
     def __init__(self, device, number, blocks):
         self._device = device
-        self._handle = lib.library().hartzone_queue_open(device.handle, number, blocks)
+        self._handle = binding.functions().hartzone_queue_open(device.handle, number, blocks)
         if not self._handle:
-            raise HartzoneError(lib.text_of(lib.ERROR))
+            raise HartzoneError(binding.text_of(binding.ERROR))
         device._queues.add(self)
 
     def close(self):
         if self._handle:
             handle, self._handle = self._handle, None
             self._device._queues.discard(self)
-            check(lib.library().hartzone_queue_close(handle))
+            check(binding.functions().hartzone_queue_close(handle))
 
     @property
     def number(self):
-        return lib.library().hartzone_queue_id(self.handle)
+        return binding.functions().hartzone_queue_id(self.handle)
 
     @property
     def latency_ns(self):
         """Of the last command, in device time; in host time under the real clock."""
-        return lib.library().hartzone_latency_ns(self.handle)
+        return binding.functions().hartzone_latency_ns(self.handle)
 
     def read(self, block, blocks=1):
         if blocks < 1:
             raise HartzoneError(f"{blocks} blocks cannot be read")
         data = ctypes.create_string_buffer(blocks * BLOCK_BYTES)
-        check(lib.library().hartzone_read(self.handle, block, blocks, data))
+        check(binding.functions().hartzone_read(self.handle, block, blocks, data))
         return data.raw
 
     @staticmethod
     def _part(data):
         data = bytes(data)
-        return lib.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
+        return binding.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
 
     def write(self, block, data, fua=False, durable=False, in_place=False):
         """in_place: the blocks may lie before the write pointer of a sequential zone; durable when it returns."""
         part, _alive = self._part(data)
-        check(lib.library().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable, in_place)))
+        check(binding.functions().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable, in_place)))
 
     def append(self, zone_start, data, fua=False, durable=False):
         """Writes at the zone's write pointer; returns the block where the data are."""
         part, _alive = self._part(data)
         block = ctypes.c_uint64()
-        check(lib.library().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, flags(fua, durable), ctypes.byref(block)))
+        check(binding.functions().hartzone_appendv(self.handle, zone_start, ctypes.byref(part), 1, flags(fua, durable), ctypes.byref(block)))
         return block.value
 
     def write_zeroes(self, block, blocks, fua=False, durable=False, deallocate=False):
         how = flags(fua, durable) | (DEALLOCATE if deallocate else 0)
-        check(lib.library().hartzone_write_zeroes(self.handle, block, blocks, how))
+        check(binding.functions().hartzone_write_zeroes(self.handle, block, blocks, how))
 
     def deallocate(self, *ranges):
         """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and take no place."""
-        check(lib.library().hartzone_deallocate(self.handle, *lib.ranges_of(ranges)))
+        check(binding.functions().hartzone_deallocate(self.handle, *binding.ranges_of(ranges)))
 
     def copy(self, block, *ranges, fua=False, durable=False):
         """Each (block, blocks), one behind the other to the block, inside the device."""
-        check(lib.library().hartzone_copy(self.handle, block, *lib.ranges_of(ranges), flags(fua, durable)))
+        check(binding.functions().hartzone_copy(self.handle, block, *binding.ranges_of(ranges), flags(fua, durable)))
 
     def copy_append(self, zone_start, *ranges, fua=False, durable=False):
         """The same to the zone's write pointer; returns the block where they are."""
         block = ctypes.c_uint64()
-        check(lib.library().hartzone_copy_append(self.handle, zone_start, *lib.ranges_of(ranges), flags(fua, durable),
-                                                 ctypes.byref(block)))
+        check(binding.functions().hartzone_copy_append(self.handle, zone_start, *binding.ranges_of(ranges), flags(fua, durable),
+                                                       ctypes.byref(block)))
         return block.value
 
     def verify(self, block, blocks=1):
         """Reads inside the device, and moves no data: raises what reading them would raise."""
-        check(lib.library().hartzone_verify(self.handle, block, blocks))
+        check(binding.functions().hartzone_verify(self.handle, block, blocks))
 
     def compare(self, block, data):
         """True: the device holds these data."""
         data = bytes(data)
         if len(data) % BLOCK_BYTES:
             raise HartzoneError(f"{len(data)} bytes are no whole blocks of {BLOCK_BYTES}")
-        status = lib.library().hartzone_compare(self.handle, block, len(data) // BLOCK_BYTES, data)
+        status = binding.functions().hartzone_compare(self.handle, block, len(data) // BLOCK_BYTES, data)
         if status != COMPARE_FAILURE:
             check(status)
         return status == 0
 
     def flush(self):
-        check(lib.library().hartzone_flush(self.handle))
+        check(binding.functions().hartzone_flush(self.handle))
 
     def open_zone(self, start):
-        check(lib.library().hartzone_zone_open(self.handle, start))
+        check(binding.functions().hartzone_zone_open(self.handle, start))
 
     def close_zone(self, start):
-        check(lib.library().hartzone_zone_close(self.handle, start))
+        check(binding.functions().hartzone_zone_close(self.handle, start))
 
     def finish_zone(self, start):
-        check(lib.library().hartzone_zone_finish(self.handle, start))
+        check(binding.functions().hartzone_zone_finish(self.handle, start))
 
     def reset_zone(self, start):
-        check(lib.library().hartzone_zone_reset(self.handle, start))
+        check(binding.functions().hartzone_zone_reset(self.handle, start))
 
     def reset_all(self):
-        check(lib.library().hartzone_reset_all(self.handle))
+        check(binding.functions().hartzone_reset_all(self.handle))
 
     def zones(self, from_block=0, state=None):
         """The zones from the one that holds from_block on, or those of one state."""
-        zones, record = lib.Zones(), lib.ZoneRecord()
-        lib.library().hartzone_zones_begin(ctypes.byref(zones), self.handle, from_block, -1 if state is None else int(state))
-        while lib.library().hartzone_zones_next(ctypes.byref(zones), ctypes.byref(record)):
+        zones, record = binding.Zones(), binding.ZoneRecord()
+        binding.functions().hartzone_zones_begin(ctypes.byref(zones), self.handle, from_block, -1 if state is None else int(state))
+        while binding.functions().hartzone_zones_next(ctypes.byref(zones), ctypes.byref(record)):
             pointer = None if record.write_pointer == NO_POINTER else record.write_pointer
             yield Zone(record.start, record.capacity, pointer, ZoneState(record.state))
         check(zones.status)

@@ -34,7 +34,7 @@ def _first(variable, below_tree, below_prefix, what):
                         f"or name it in {variable}")
 
 
-def library():
+def libhartzone():
     found = ctypes.util.find_library("hartzone")
     try:
         return _first("HARTZONE_LIBRARY", "build/host/lib/libhartzone.so", "lib/libhartzone.so", "libhartzone.so")

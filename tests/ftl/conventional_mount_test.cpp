@@ -62,6 +62,14 @@ void overwrite(ConventionalDriver &driver, int batches)
 		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 }
 
+void overwrite_and_rest(Rig &rig, ConventionalDriver &driver)
+{
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	driver.fill(96);
+	overwrite(driver, 30);
+	ASSERT_EQ(rig.come_to_rest(), 0);
+}
+
 } // namespace
 
 // Zones four times as large take no more reads to mount: neither filled once, nor after overwriting all over the place.
@@ -162,12 +170,8 @@ TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 {
 	for (uint32_t page = 0; page < 4; page++) {
 		Rig rig(wide_config(96));
-		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, page);
-		driver.fill(96);
-		overwrite(driver, 30);
-		Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-		ASSERT_EQ(rig.run(rest), 0);
+		ASSERT_NO_FATAL_FAILURE(overwrite_and_rest(rig, driver));
 		ASSERT_EQ(spoil_table_page(rig, page), 1u);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		driver.check_recovered();
@@ -180,11 +184,8 @@ TEST(BoundedMount, APageWithoutAnyCopyIsMissed)
 {
 	for (uint32_t page = 0; page < 4; page++) {
 		Rig rig(wide_config(96));
-		ASSERT_TRUE(rig.boot()) << rig.error;
 		ConventionalDriver driver(rig, page);
-		driver.fill(96);
-		overwrite(driver, 30);
-		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_NO_FATAL_FAILURE(overwrite_and_rest(rig, driver));
 		uint32_t lost = 0;
 		for (uint64_t i = 0; i < rig::count_records(rig.media); i++)
 			if (rig.media.oob[i].kind == HZ_OOB_MAP && rig.media.oob[i].lpa == page) {

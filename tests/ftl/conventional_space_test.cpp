@@ -127,11 +127,7 @@ TEST(ConventionalSpace, WaitingWritesAreCounted)
 }
 
 // A flush after which nothing of the map is in RAM only.
-static void bring_to_rest(Rig &r)
-{
-	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-	ASSERT_EQ(r.run(rest), 0);
-}
+static void bring_to_rest(Rig &r) { ASSERT_EQ(r.come_to_rest(), 0); }
 
 // The log's changes go to flash, and before them the data that they name.
 static void merge_map(Rig &r)

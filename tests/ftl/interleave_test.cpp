@@ -220,8 +220,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 	uint64_t tag = 100;
 	for (int round = 0; round < 20; round++, tag += 100) // so that victims hold nothing else
 		ASSERT_EQ(rig.write(1, 0, 40, tag), 0);
-	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
-	ASSERT_EQ(rig.run(rest), 0);
+	ASSERT_EQ(rig.come_to_rest(), 0);
 	lt_host_interleave(1, UINT32_MAX);
 	ASSERT_EQ(rig.write(0, 0, 1, 7), 0);
 	ASSERT_EQ(rig.write(1, 0, 40, tag), 0);

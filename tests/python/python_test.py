@@ -192,7 +192,7 @@ class Package(unittest.TestCase):
     def test_it_finds_what_the_tree_has_built(self):
         if not (TOP / "build/host/lib/libhartzone.so").exists():
             self.skipTest("this build is not in build/host")
-        found = self.python_says("from hartzone import places; print(places.library(), places.program())",
+        found = self.python_says("from hartzone import places; print(places.libhartzone(), places.program())",
                                  HARTZONE_LIBRARY="", HARTZONE_DRIVER="").split("hz python ")
         self.assertRegex(" ".join(found), r"build/host/lib/libhartzone.so .*build/host/bin/hartzone")
 
@@ -211,7 +211,7 @@ class Package(unittest.TestCase):
         source.write_text(f"#include <hartzone.h>\n#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n")
         self.called("cc", source, f"-I{TOP}/host-driver/include", "-o", source.with_suffix(""))
         in_python = "".join(f"print(ctypes.sizeof(l.{name}), {f'l.{name}.{last}.offset' if last else 0});" for name, last in records.values())
-        self.assertEqual(self.python_says("import ctypes, hartzone.library as l;" + in_python), self.called(source.with_suffix("")))
+        self.assertEqual(self.python_says("import ctypes, hartzone.binding as l;" + in_python), self.called(source.with_suffix("")))
 
     def test_python_examples(self):
         says = {"zones": "after a reset: EMPTY", "sweep": "queue_depth"}

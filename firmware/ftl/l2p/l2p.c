@@ -58,7 +58,7 @@ void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t off
 uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa)
 {
-	return self->ftl->l2p->ops->staged_read(self, req, ext, offset, count, ppa);
+	return self->ftl->l2p->ops->read_staged(self, req, ext, offset, count, ppa);
 }
 
 uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
@@ -124,7 +124,7 @@ uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count) {
 
 uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
-	return self->ftl->l2p->ops->conv_read(self, req, lba, count, place);
+	return self->ftl->l2p->ops->read_conv(self, req, lba, count, place);
 }
 
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_hint(ftl, lba); }

@@ -41,7 +41,7 @@ struct l2p_ops {
 			 ppa_t *ppa);
 	void (*leave)(struct ftl_worker *self, struct ftl_request *req);
 	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
-	uint32_t (*staged_read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+	uint32_t (*read_staged)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 				ppa_t *ppa);
 	uint32_t (*staged_peek)(struct ftl *ftl, const struct extent *ext, uint32_t offset);
 	void (*stage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
@@ -55,7 +55,7 @@ struct l2p_ops {
 	bool (*conv_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
 	bool (*conv_admits)(struct ftl_worker *self, struct ftl_request *req);
 	uint32_t (*conv_unmap)(struct ftl_worker *self, uint64_t lba, uint32_t count);
-	uint32_t (*conv_read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
+	uint32_t (*read_conv)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);

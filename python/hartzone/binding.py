@@ -86,8 +86,8 @@ FUNCTIONS = {
 
 
 @functools.cache
-def library():
-    path = places.library()
+def functions():
+    path = places.libhartzone()
     try:
         loaded = ctypes.CDLL(path)
         for name, (result, arguments) in FUNCTIONS.items():
@@ -99,4 +99,4 @@ def library():
 
 
 def text_of(code):
-    return library().hartzone_error_text(code).decode()
+    return functions().hartzone_error_text(code).decode()
