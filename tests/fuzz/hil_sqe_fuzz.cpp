@@ -37,7 +37,7 @@ void check(const ftl_request &req, uint16_t status)
 		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES && req.op != FTL_COPY) {
 		const auto offset = static_cast<uint64_t>(req.tuples - region());
-		require((req.op < FTL_WRITE_ZEROES || req.op == FTL_UPDATE) && req.op != FTL_VERIFY && offset % 4 == 0);
+		require(req.op < FTL_WRITE_ZEROES && req.op != FTL_VERIFY && offset % 4 == 0);
 		require(offset >= HZ_SHM_HEAP_OFFSET && offset + req.sectors * HZ_TUPLE_BYTES <= region_bytes);
 	}
 	if (req.op == FTL_COPY || req.op == FTL_COPY_APPEND)
