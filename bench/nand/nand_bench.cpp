@@ -6,8 +6,12 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <random>
+#include <set>
+#include <stdexcept>
 
+#include "device_bench.hpp"
 #include "flash_rig.hpp"
 #include "tsu/tsu_report.h"
 
@@ -359,17 +363,9 @@ void print(const ordered_json &result)
 		printf("  %6u %14.2f\n", row["dies"].get<uint32_t>(), row["steps_per_transaction"].get<double>());
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+// The flash layer on fixed devices.
+ordered_json measure_all()
 {
-	const char *path = nullptr;
-	if (argc == 3 && std::string(argv[1]) == "--out") {
-		path = argv[2];
-	} else if (argc != 1) {
-		fprintf(stderr, "usage: hz-bench-nand [--out FILE]\nMeasures the flash model in simulated time; writes JSON to FILE.\n");
-		return argc == 2 && std::string(argv[1]) == "--help" ? 0 : 2;
-	}
 	ordered_json result = {{"schema", "hartzone.bench.nand/1"}, {"presets", ordered_json::array()}};
 	for (const Preset &preset : presets())
 		result["presets"].push_back(measure(preset));
@@ -384,14 +380,63 @@ int main(int argc, char **argv)
 	for (uint32_t dies : {4, 16, 64, 256, 1024})
 		result["scale"].push_back(measure_scale(dies));
 	result["holds"] = holds(result);
+	return result;
+}
+
+bool measure_and_write(const std::string &path)
+{
+	const ordered_json result = measure_all();
 	print(result);
-	if (path) {
+	if (!path.empty()) {
 		std::ofstream file(path);
 		file << result.dump(1, '\t') << "\n";
-		if (!file) {
-			fprintf(stderr, "hz-bench-nand: cannot write %s\n", path);
-			return 1;
-		}
+		if (!file)
+			throw std::runtime_error("cannot write " + path);
 	}
-	return result["holds"].get<bool>() ? 0 : 1;
+	return result["holds"].get<bool>();
+}
+
+constexpr const char *usage = "usage: hz-bench-nand [--out FILE]\n"
+			      "       hz-bench-nand --device FILE [--image-block FILE] [--out FILE]\n"
+			      "       hz-bench-nand --device FILE --plan FILE\n"
+			      "Measures the flash model in simulated time, or a device's flash; writes JSON to FILE.\n"
+			      "--plan writes the parameters of flashbench.elf, --image-block reads its results.\n";
+
+// Option → value; false if they are none of these.
+bool read_options(int argc, char **argv, std::map<std::string, std::string> &options)
+{
+	const std::set<std::string> known = {"--out", "--device", "--image-block", "--plan"};
+	for (int i = 1; i < argc; i += 2) {
+		if (i + 1 == argc || !known.count(argv[i]))
+			return false;
+		options[argv[i]] = argv[i + 1];
+	}
+	return options.count("--device") || !(options.count("--plan") || options.count("--image-block"));
+}
+
+bool run_bench(std::map<std::string, std::string> &options)
+{
+	if (!options.count("--device"))
+		return measure_and_write(options["--out"]);
+	if (!options.count("--plan"))
+		return nandbench::measure_device(options["--device"], options["--image-block"], options["--out"]);
+	nandbench::write_plan(options["--device"], options["--plan"]);
+	return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	std::map<std::string, std::string> options;
+	if (!read_options(argc, argv, options)) {
+		fputs(usage, stderr);
+		return argc == 2 && std::string(argv[1]) == "--help" ? 0 : 2;
+	}
+	try {
+		return run_bench(options) ? 0 : 1;
+	} catch (const std::exception &error) {
+		fprintf(stderr, "hz-bench-nand: %s\n", error.what());
+		return 1;
+	}
 }

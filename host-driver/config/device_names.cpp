@@ -3,6 +3,7 @@
 #include "config/device_names.hpp"
 
 #include <array>
+#include <cstring>
 #include <string_view>
 
 namespace hz::conf {
@@ -32,6 +33,18 @@ std::vector<std::string_view> words_of(const hz_field &field)
 std::string name_of(std::span<const std::string_view> names, uint64_t value)
 {
 	return value < names.size() ? std::string(names[value]) : std::to_string(value);
+}
+
+std::vector<std::string> clock_words(const hz_device_config &cfg)
+{
+	std::vector<std::string> words;
+	for (const hz_field &field : hz_device_fields) {
+		if (std::strcmp(field.section, "clock"))
+			continue;
+		const uint64_t value = hz_field_read(&field, &cfg, 0);
+		words.push_back(std::string(field.key) + "=" + (field.words ? field.words[value - field.least] : std::to_string(value)));
+	}
+	return words;
 }
 
 } // namespace hz::conf

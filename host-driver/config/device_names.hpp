@@ -20,4 +20,7 @@ std::vector<std::string_view> words_of(const hz_field &field);
 /* names[value], or the number itself if it has no name. */
 std::string name_of(std::span<const std::string_view> names, uint64_t value);
 
+/* key=value of each key of the part `clock`, as the virtual clock's plugin takes them: the preset comes first, as a device file has it. */
+std::vector<std::string> clock_words(const hz_device_config &cfg);
+
 } // namespace hz::conf

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/device_names.hpp"
 #include "config_check.h"
-#include "device_fields.h"
 #include "nand_image.h"
 #include "session/boot_watch.hpp"
 #include "session/error.hpp"
@@ -47,17 +47,6 @@ void check_file_limit()
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
-// As a device file has them, so the preset comes first.
-void add_costs(std::vector<std::string> &options, const hz_device_config &config)
-{
-	for (const hz_field &field : hz_device_fields) {
-		if (std::strcmp(field.section, "clock"))
-			continue;
-		const uint64_t value = hz_field_read(&field, &config, 0);
-		options.push_back(std::string(field.key) + "=" + (field.words ? field.words[value - field.least] : std::to_string(value)));
-	}
-}
-
 // Names files as the user does, who is not in the run directory.
 std::string seen_from_here(const std::string &option)
 {
@@ -77,7 +66,8 @@ std::vector<std::string> plugin_options(const QemuCommand &command, const hz_dev
 					    "nand=" + command.nand_image.string(), "elf=" + command.firmware.string(),
 					    "report=" + command.plugin_report().filename().string()};
 	if (!preset)
-		add_costs(options, config);
+		for (std::string &word : conf::clock_words(config))
+			options.push_back(std::move(word));
 	if (config.lock_stats == HZ_STATS_ALL)
 		options.push_back("locks=on");
 	std::transform(added.begin(), added.end(), std::back_inserter(options), seen_from_here);

@@ -97,6 +97,19 @@ def add_config(p, name, folder, default, text):
     p.add_argument(name, choices=known, default=default, metavar="NAME", help=f"{text}: the name of a file in configs/{folder}")
 
 
+def add_device(p, text):
+    """--device as the program's commands take it: a file, or the name of one in configs/devices; None unless it is given."""
+    folder = pathlib.Path(__file__).resolve().parents[2] / "configs" / "devices"
+
+    def check(word):
+        for path in (pathlib.Path(word), folder / f"{word}.yaml"):
+            if path.is_file():
+                return path
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        raise argparse.ArgumentTypeError(f"there is no file {word}, and configs/devices has only {known}")
+    p.add_argument("--device", type=check, metavar="FILE|NAME", help=f"{text}: a YAML file, or the name of one in configs/devices")
+
+
 def add_path(p, name, default, metavar, text):
     def check(words):
         if not words:
