@@ -94,7 +94,7 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 	error = check_sectors(ftl, zone);
 	if (!error)
 		error = check_staged_list(ftl, zone);
-	return error || extent_is_backing(ext) ? error : l2p_check(ftl, ext);
+	return error ? error : l2p_check(ftl, ext);
 }
 
 static const char *check_budget(struct ftl *ftl)

@@ -33,7 +33,7 @@ uint32_t rig_lists_held(struct ftl *ftl)
 {
 	uint32_t held = 0;
 
-	for (uint32_t z = 0; z < ftl->zone_count; z++)
+	for (uint32_t z = 0; z < ftl->l2p->zone_staged.zones; z++)
 		held += ftl->l2p->zone_staged.of_zone[z] != ZONE_STAGED_NONE;
 	return held;
 }

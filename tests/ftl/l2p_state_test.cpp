@@ -290,3 +290,61 @@ TEST_P(ZoneStagedWithoutLists, LosesNothing)
 	live<Driver>(cfg, static_cast<uint64_t>(GetParam()) + 90, 10, [&](ftl *device) { rig_waste_lists(device, dice() % 3 != 0); });
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, ZoneStagedWithoutLists, testing::Range(0, 4));
+
+// … and of backing zones, with the map in RAM and in flash.
+class BackingStagedWithoutLists : public testing::TestWithParam<int> {};
+
+TEST_P(BackingStagedWithoutLists, LosesNothing)
+{
+	hz_device_config cfg = GetParam() % 2 ? mapped_conventional_config(true) : conventional_config();
+	cfg.conventional_buffers = 1 + GetParam() % 3; // streams share them: who gives one away has something staged and no buffer
+	std::mt19937_64 dice(static_cast<uint64_t>(GetParam()));
+	live<ConventionalDriver>(cfg, static_cast<uint64_t>(GetParam()) + 60, 10,
+				 [&](ftl *device) { rig_waste_lists(device, dice() % 3 != 0); });
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, BackingStagedWithoutLists, testing::Range(0, 6));
+
+// As many backing zones as may have something staged at a time have lists, whatever the device.
+TEST(BackingStaged, MemoryDoesNotGrowWithTheDevice)
+{
+	arena_ledger ledger{};
+	uint64_t bytes[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		hz_device_config cfg = conventional_config();
+		cfg.conventional_buffers = 1;
+		cfg.conventional_spare += 8 * i;
+		cfg.blocks_per_plane += 8 * i;
+		ledger = {};
+		Rig rig(cfg);
+		rig.ledger = &ledger;
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.shape.backing_zones, 9 + 8 * i);
+		bytes[i] = 0;
+		for (uint32_t line = 0; line < ledger.count; line++)
+			if (ledger.line[line].use != ARENA_LOAN && strstr(ledger.line[line].what, "staged sectors of zones"))
+				bytes[i] += ledger.line[line].bytes;
+	}
+	ASSERT_GT(bytes[0], 0u);
+	EXPECT_EQ(bytes[1] - bytes[0], 8u * 4) << "which list it has";
+}
+
+// What can be written no more keeps what is staged for good, and no list: neither when it fails nor after a boot.
+TEST(ZoneStaged, AReadOnlyZoneHasNoList)
+{
+	Rig rig(map_of_zones(12));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	for (uint32_t zone = 0; zone < 5; zone++)
+		ASSERT_EQ(rig.write(zone, 0, 5, 1, FTL_FUA), 0);
+	EXPECT_EQ(rig_lists_held(rig.ftl), 5u);
+	rig.cfg.read_fail_ppb = 1000000000;
+	ASSERT_EQ(rig.write(0, 5, 19, 6), 0) << "what was staged cannot be read back";
+	rig.cfg.read_fail_ppb = 0;
+	EXPECT_EQ(rig_lists_held(rig.ftl), 4u);
+	for (int boot = 0; boot < 2; boot++) {
+		EXPECT_EQ(rig.zone_state(0), NVME_ZS_READ_ONLY);
+		EXPECT_EQ(rig.compare(0, 0, 5, 1), "");
+		EXPECT_EQ(rig.check(), "");
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		EXPECT_EQ(rig_lists_held(rig.ftl), 4u);
+	}
+}

@@ -126,8 +126,7 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 	struct flush_unit *unit;
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
-		if (!extent_is_backing(ext))
-			l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start), unit->staged);
+		l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start), unit->staged);
 		if (unit->staged)
 			staged_drop(self, ext, unit->start, unit->data_end - unit->start);
 		if (self->ftl->space)

@@ -11,8 +11,7 @@ static void stage_ended(struct ftl_worker *self, struct extent *ext)
 {
 	struct stage *stage = &ext->buffer->stage;
 
-	if (!extent_is_backing(ext))
-		staged_map(self, ext, stage->from, stage->to);
+	staged_map(self, ext, stage->from, stage->to);
 	if (stage->refused) {
 		ext->failed = true;
 	} else {

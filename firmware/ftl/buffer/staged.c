@@ -99,24 +99,19 @@ void staged_keep_prefix(struct ftl_worker *self, struct extent *ext)
 	while (end < ext->landed && staged_has(ext, end))
 		end++;
 	staged_drop(self, ext, end, ext->landed - end);
-	if (!extent_is_backing(ext))
-		l2p_unstage_run(self, ext, end, ext->landed - end);
+	l2p_unstage_run(self, ext, end, ext->landed - end);
 	ext->staged_from = ext->placed;
 	ext->staged = end;
 }
 
 void staged_bind(struct extent *ext, ppa_t *list)
 {
-	if (extent_is_backing(ext))
-		return;
 	ext->staged_ppa = list;
 	ext->staged_before = ext->landed;
 }
 
 void staged_unbind(struct extent *ext)
 {
-	if (extent_is_backing(ext))
-		return;
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		ext->staged_ppa[extent_slot(ext, o)] = PPA_NONE;
 	ext->staged_ppa = NULL;
@@ -137,7 +132,7 @@ static void follow(struct ftl_worker *self, struct extent *ext, uint32_t offset,
 {
 	if (staged_at(ext, offset) == from)
 		ext->staged_ppa[extent_slot(ext, offset)] = to;
-	if (!extent_is_backing(ext) && !being_staged(ext, offset))
+	if (!being_staged(ext, offset))
 		l2p_stage_run(self, ext, offset, 1, to);
 	slc_move(self->ftl, from, to);
 }
@@ -174,8 +169,7 @@ ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->stag
 void staged_mount_end(struct ftl *ftl)
 {
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
-		if (!extent_is_backing(ftl->extent[i]))
-			ftl->extent[i]->staged_ppa = NULL;
+		ftl->extent[i]->staged_ppa = NULL;
 }
 
 /* --- harts idle --- */
@@ -188,8 +182,6 @@ ppa_t extent_where(const struct extent *ext, uint32_t offset)
 		return extent_place(ext, offset);
 	if (offset >= ext->landed || !staged_has(ext, offset))
 		return PPA_NONE;
-	if (extent_is_backing(ext))
-		return staged_at(ext, offset);
 	found = l2p_staged_peek(ext->ftl, ext, offset);
 	return found == L2P_UNMAPPED ? PPA_NONE : found;
 }
@@ -198,8 +190,7 @@ void staged_init(struct ftl *ftl, struct arena *arena)
 {
 	uint32_t last = (uint32_t)(ftl->all_zones * ftl->shape.zone_size_sectors) - 1;
 
-	for (uint32_t i = ftl->zone_count; i < ftl->all_zones; i++)
-		ftl->extent[i]->staged_ppa = staged_list(ftl, arena_alloc_table(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists"));
+	(void)arena;
 	slc_own(ftl->slc, SLC_OWNS_STAGED,
 		(struct slc_owner){ .first = 0, .last = last, .moved = staged_moved, .lies_at = staged_lies_at });
 }

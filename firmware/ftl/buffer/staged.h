@@ -2,8 +2,7 @@
  *
  * The map says it (l2p.h), like of any sector. Beside it extent.staged_ppa has, by slot of the write buffer and as long as the zone has
  * one, the addresses that are at hand: of sectors that were staged since, or have been looked up to be folded; PPA_NONE elsewhere. Those
- * that were staged before, [placed, staged_before), are looked up when they are wanted. Sectors of backing zones are mapped by their place
- * in the zone, so a backing zone has such a list for good.
+ * that were staged before, [placed, staged_before), are looked up when they are wanted.
  *
  * All of it is protected by the zone's lock. A reader pins the SLC superblock before it lets that go, and the collector moves a sector
  * under it, so a pinned address stays readable. What the reverse map (slc.tag) says of a zone's sectors is exact under its lock. */

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_gc.h"
 
-#include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "conventional/conv_victim.h"
+#include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "slc/slc.h"
 #include "zone/read.h"
@@ -131,12 +131,15 @@ static void copies_read(struct tsu_txn *txn)
 }
 
 /* Staged sectors, which a zone may have that no stream went on with, are pinned. */
-static void locate(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t *ppa)
+static ppa_t locate(struct ftl_worker *self, const struct zone *zone, uint32_t offset)
 {
+	ppa_t ppa;
+
 	if (offset < zone->ext.placed)
-		*ppa = extent_place(&zone->ext, offset);
-	else
-		staged_read(ftl, &zone->ext, offset, 1, ppa);
+		return extent_place(&zone->ext, offset);
+	l2p_staged_read(self, NULL, &zone->ext, offset, 1, &ppa);
+	slc_pin(self->ftl, ppa);
+	return ppa;
 }
 
 /* One read for each run of sectors that a flash page holds together; the victim's lock is held. */
@@ -147,7 +150,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 	ppa_t ppa[CONV_GC_BATCH];
 
 	for (uint32_t i = 0; i < gc->count; i++)
-		locate(self->ftl, gc->victim, gc->offset[i], &ppa[i]);
+		ppa[i] = locate(self, gc->victim, gc->offset[i]);
 	gc->pending = 0;
 	for (uint32_t i = 0, run; i < gc->count; i += run) {
 		struct tsu_txn *txn = &gc->read[gc->pending++];

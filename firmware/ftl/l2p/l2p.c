@@ -40,6 +40,7 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
 	for (uint32_t i = 0; i < l2p->shards; i++)
 		lt_lock_init(&l2p->shard[i], HZ_LC_L2P, i);
+	zone_staged_init(ftl, arena);
 	l2p->ops->init(ftl, arena);
 }
 
@@ -52,28 +53,45 @@ void l2p_leave(struct ftl_worker *self, struct ftl_request *req) { self->ftl->l2
 
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
-	self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa, staged);
+	if (!extent_is_backing(ext))
+		self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa, staged);
+	else if (staged)
+		zone_staged_placed(self->ftl, ext, offset + count);
+}
+
+static bool in_lists(const struct ftl *ftl, const struct extent *ext)
+{
+	return ext->index - ftl->l2p->zone_staged.first < ftl->l2p->zone_staged.zones;
 }
 
 uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa)
 {
-	return self->ftl->l2p->ops->read_staged(self, req, ext, offset, count, ppa);
+	if (!in_lists(self->ftl, ext))
+		return self->ftl->l2p->ops->read_staged(self, req, ext, offset, count, ppa);
+	zone_staged_read(self->ftl, ext, offset, count, ppa);
+	return count;
 }
 
 uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return ftl->l2p->ops->staged_peek(ftl, ext, offset);
+	return in_lists(ftl, ext) ? zone_staged_at(ftl, ext, offset) : ftl->l2p->ops->staged_peek(ftl, ext, offset);
 }
 
 void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	self->ftl->l2p->ops->stage_run(self, ext, offset, count, ppa);
+	if (in_lists(self->ftl, ext))
+		zone_staged_put(self->ftl, ext, offset, count, ppa);
+	else
+		self->ftl->l2p->ops->stage_run(self, ext, offset, count, ppa);
 }
 
 void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
 {
-	self->ftl->l2p->ops->unstage_run(self, ext, offset, count);
+	if (in_lists(self->ftl, ext))
+		zone_staged_give(self->ftl, ext); /* it can be written no more */
+	else
+		self->ftl->l2p->ops->unstage_run(self, ext, offset, count);
 }
 
 void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
@@ -83,7 +101,13 @@ void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t o
 
 void l2p_moved(struct ftl_worker *self, const struct extent *ext) { self->ftl->l2p->ops->moved(self, ext); }
 
-void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count) { self->ftl->l2p->ops->unmap(self, ext, count); }
+void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+{
+	if (extent_is_backing(ext))
+		zone_staged_give(self->ftl, ext);
+	else
+		self->ftl->l2p->ops->unmap(self, ext, count);
+}
 
 bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l2p->ops->room(self, ext); }
 
@@ -102,9 +126,20 @@ bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superbl
 
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa) { ftl->l2p->ops->found(ftl, oob, ppa); }
 
-void l2p_mounted(struct ftl *ftl, const struct extent *ext) { ftl->l2p->ops->mounted(ftl, ext); }
+void l2p_mounted(struct ftl *ftl, const struct extent *ext)
+{
+	if (in_lists(ftl, ext))
+		zone_staged_mounted(ftl, ext);
+	if (!extent_is_backing(ext))
+		ftl->l2p->ops->mounted(ftl, ext);
+}
 
-const char *l2p_check(struct ftl *ftl, const struct extent *ext) { return ftl->l2p->ops->check(ftl, ext); }
+const char *l2p_check(struct ftl *ftl, const struct extent *ext)
+{
+	const char *error = !ext || in_lists(ftl, ext) ? zone_staged_check(ftl, ext) : NULL;
+
+	return error || (ext && extent_is_backing(ext)) ? error : ftl->l2p->ops->check(ftl, ext);
+}
 
 /* --- conventional zones --- */
 

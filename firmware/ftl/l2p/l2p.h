@@ -34,7 +34,8 @@ enum {
 
 struct arena;
 
-/* What an implementation does; the functions of the same names below pass calls on. */
+/* What an implementation does; the functions of the same names below pass calls on, unless staged sectors of the zone are in lists
+ * (l2p_zone_staged.h). Those of backing zones are; nothing else of them is in the map. */
 struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
@@ -73,10 +74,10 @@ struct l2p {
 	const struct l2p_ops *ops;
 	struct lt_lock *shard;
 	uint32_t shards; /* zone: none; flat: the number of zones; cached: a power of two */
+	struct zone_staged zone_staged;
 	/* zone */
 	struct zone_place *zone;
 	struct zone_log zone_log;
-	struct zone_staged zone_staged;
 	/* flat */
 	uint32_t *entry; /* zone index * zone capacity + offset */
 	/* cached */

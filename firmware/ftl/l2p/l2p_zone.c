@@ -11,7 +11,6 @@ static void zone_map_init(struct ftl *ftl, struct arena *arena)
 	ftl->l2p->zone = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->l2p->zone), "zone mapping table");
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
 		ftl->l2p->zone[z].start = PPA_NONE;
-	zone_staged_init(ftl, arena);
 	zone_log_init(ftl, arena);
 }
 
@@ -32,38 +31,13 @@ static void zone_leave(struct ftl_worker *self, struct ftl_request *req)
 	(void)req;
 }
 
-static uint32_t zone_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset) { return zone_staged_at(ftl, ext, offset); }
-
-static uint32_t zone_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset,
-				 uint32_t count, ppa_t *ppa)
-{
-	(void)req;
-	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = zone_staged_at(self->ftl, ext, offset + i);
-	return count;
-}
-
-static void zone_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
-{
-	for (uint32_t i = 0; i < count; i++)
-		zone_staged_put(self->ftl, ext, offset + i, ppa + i);
-}
-
-/* The zone can be written no more. */
-static void zone_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
-{
-	(void)offset;
-	(void)count;
-	zone_staged_give(self->ftl, ext);
-}
-
 /* Mount wants to know where zones begin, and when they are complete. */
 static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	struct zone_place place = { .start = ppa - offset, .length = offset + count };
 
-	if (staged && ext->staged <= place.length)
-		zone_staged_give(self->ftl, ext);
+	if (staged)
+		zone_staged_placed(self->ftl, ext, place.length);
 	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
 }
 
@@ -106,8 +80,6 @@ static bool zone_settled(struct ftl_worker *self, struct ftl_request *req)
 static void zone_mounted(struct ftl *ftl, const struct extent *ext)
 {
 	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
-	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		zone_staged_put(ftl, ext, o, ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK);
 }
 
 static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
@@ -115,24 +87,20 @@ static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
 	const struct zone_place *place = ext ? zone_entry(ftl, ext) : NULL;
 
 	if (!ext)
-		return zone_staged_check(ftl, NULL);
+		return NULL;
 	if (place->length != ext->placed)
 		return "the zone mapping table knows another number of sectors at their place";
 	if (place->start != (ext->placed ? extent_place(ext, 0) : PPA_NONE))
 		return "a zone is not where the zone mapping table says";
-	return zone_staged_check(ftl, ext);
+	return NULL;
 }
 
-/* Functions of conventional zones are missing: there are none. */
+/* Functions of conventional zones are missing: there are none. Those of staged sectors are l2p_zone_staged.c's. */
 const struct l2p_ops l2p_zone = {
 	.init = zone_map_init,
 	.read = zone_read,
 	.leave = zone_leave,
 	.map_run = zone_map_run,
-	.read_staged = zone_staged_read,
-	.staged_peek = zone_staged_peek,
-	.stage_run = zone_stage_run,
-	.unstage_run = zone_unstage_run,
 	.remap_run = zone_remap_run,
 	.moved = zone_moved,
 	.unmap = zone_unmap,

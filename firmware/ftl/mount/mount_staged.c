@@ -168,10 +168,11 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
 	ext->staged_from = ext->placed;
 	ext->landed_slot = end % ftl->ring_sectors;
-	if (!extent_is_backing(ext))
-		l2p_mounted(ftl, ext);
+	l2p_mounted(ftl, ext);
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
+	if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE)
+		l2p_unstage_run(&ftl->workers[0], ext, end, 0);
 	note_kept(zone, end);
 	ext->relocate = (zone->state == NVME_ZS_CLOSED || ext->home > ext->placed) &&
 			(mount->hole[ext->index] || (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));

@@ -160,11 +160,8 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 static uint32_t find_staged(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	uint32_t found;
+	uint32_t found = l2p_staged_read(self, req, ext, offset, count, ppa);
 
-	if (extent_is_backing(ext))
-		return staged_read(self->ftl, ext, offset, count, ppa);
-	found = l2p_staged_read(self, req, ext, offset, count, ppa);
 	for (uint32_t i = 0; i < found; i++)
 		if (ppa[i] != L2P_UNMAPPED)
 			slc_pin(self->ftl, ppa[i]);
@@ -246,9 +243,7 @@ static bool lost(const struct zone *zone, uint32_t offset)
 {
 	const struct extent *ext = &zone->ext;
 
-	if (zone->state != NVME_ZS_READ_ONLY || !ext->failed || offset < ext->placed || offset >= ext->wp)
-		return false;
-	return offset >= extent_on_flash(ext) || (extent_is_backing(ext) && staged_at(ext, offset) == PPA_NONE);
+	return zone->state == NVME_ZS_READ_ONLY && ext->failed && offset >= extent_on_flash(ext) && offset < ext->wp;
 }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,

@@ -94,7 +94,7 @@ static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 	uint32_t on_flash;
 
 	zone->op.cursor = zone->op.end = ext->placed;
-	if (!extent_is_backing(ext) && ext->staged > ext->placed)
+	if (ext->staged > ext->placed)
 		zone->op.end = ext->buffer ? min_u32(ext->staged_before, ext->landed) : ext->staged;
 	staged_drop(self, ext, ext->placed, ext->landed - ext->placed);
 	buffer_give(self, ext);
@@ -156,8 +156,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	if (!extent_is_backing(ext))
-		l2p_unmap(self, ext, ext->landed);
+	l2p_unmap(self, ext, ext->landed);
 	ext->generation++;
 	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
 	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
