@@ -32,7 +32,7 @@ static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
 	const struct extent *ext = &zone->ext;
-	ppa_t ppa = extent_where(ext, offset), known = staged_at(ext, offset);
+	ppa_t ppa = extent_where(ext, offset), known = extent_staged(ext, offset);
 
 	if (known != PPA_NONE && ppa != known)
 		return "the map says that a staged sector lies elsewhere";
@@ -70,7 +70,7 @@ static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 	for (uint32_t slot = 0; ext->staged_ppa && slot < ftl->ring_sectors; slot++)
 		listed += ext->staged_ppa[slot] != PPA_NONE;
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		listed -= staged_at(ext, o) != PPA_NONE;
+		listed -= extent_staged(ext, o) != PPA_NONE;
 	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 

@@ -1,6 +1,8 @@
 // Device time that mount takes: that of its reads, none without any.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
+#include "l2p_rig.hpp"
+#include "mount_report.h"
 
 using namespace ftl_rig;
 
@@ -98,5 +100,39 @@ TEST(MountTime, GrowsWithConventionalData)
 		EXPECT_GT(took, before) << quarters;
 		before = took;
 		driver.check_recovered();
+	}
+}
+
+// Mount has lists of where staged sectors lie for so many zones at a time. More of them take further walks over the pages that have some,
+// and are found as well: with the map in flash, too.
+TEST(MountLists, ZonesWithoutOneAreLookedAtLater)
+{
+	for (bool in_flash : {false, true}) {
+		hz_device_config cfg = in_flash ? map_config() : ftl_config();
+		cfg.max_open = cfg.max_active = 0;
+		cfg.slc_blocks_per_plane = 40;
+		cfg.blocks_per_plane = 40 + 100 + 2;
+		cfg.zones = 100;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		uint64_t pages[2];
+		for (uint32_t zones : {20u, 100u}) {
+			for (uint32_t zone = 0; zone < zones; zone++)
+				ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, zone), 0);
+			for (uint32_t at = 0; at < 5; at++) // one sector of each in turn: no two neighbours lie together
+				for (uint32_t zone = 0; zone < zones; zone++)
+					ASSERT_EQ(rig.write(zone, at, 1, 100 * zone + at + 1, FTL_FUA), 0);
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			pages[zones == 100] = ftl_mount_report(rig.ftl)->step[HZ_MOUNT_STAGED].pages;
+			for (uint32_t zone = 0; zone < zones; zone++)
+				ASSERT_EQ(rig.compare(zone, 0, 5, 100 * zone + 1), "") << zone;
+			ASSERT_EQ(rig.check(), "");
+		}
+		EXPECT_GT(pages[1], pages[0]);
+		for (uint32_t zone = 0; zone < 100; zone++) // what was found can be written on
+			ASSERT_EQ(rig.write(zone, 5, 10, 100 * zone + 6, FTL_FUA), 0);
+		for (uint32_t zone = 0; zone < 100; zone++)
+			ASSERT_EQ(rig.compare(zone, 0, 15, 100 * zone + 1), "") << zone;
+		EXPECT_EQ(rig.check(), "");
 	}
 }

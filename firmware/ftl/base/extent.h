@@ -124,6 +124,12 @@ static inline uint32_t extent_slot(const struct extent *ext, uint32_t offset)
 	return ext->landed_slot >= back ? ext->landed_slot - back : ext->landed_slot + ext->ftl->ring_sectors - back;
 }
 
+/* Address of a staged sector if it is at hand, else PPA_NONE. */
+static inline ppa_t extent_staged(const struct extent *ext, uint32_t offset)
+{
+	return ext->staged_ppa ? ext->staged_ppa[extent_slot(ext, offset)] : PPA_NONE;
+}
+
 static inline void extent_kick(struct ftl_worker *self, struct extent *ext) { ext->owner->kick(self, ext); }
 static inline void extent_pump(struct ftl_worker *self, struct extent *ext) { ext->owner->pump(self, ext); }
 static inline void extent_fail(struct ftl_worker *self, struct extent *ext) { ext->owner->fail(self, ext); }

@@ -96,7 +96,7 @@ static uint32_t unknown_run(const struct extent *ext, uint32_t offset, uint32_t 
 {
 	uint32_t count = 0;
 
-	while (offset + count < end && count < FOLD_LOOKUP && staged_at(ext, offset + count) == PPA_NONE)
+	while (offset + count < end && count < FOLD_LOOKUP && extent_staged(ext, offset + count) == PPA_NONE)
 		count++;
 	return count;
 }

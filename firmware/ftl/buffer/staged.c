@@ -8,11 +8,6 @@
 
 enum { STAGED_PIECE = 64 /* most copies that become invalid under one acquisition of the SLC lock */ };
 
-ppa_t staged_at(const struct extent *ext, uint32_t offset)
-{
-	return ext->staged_ppa ? ext->staged_ppa[extent_slot(ext, offset)] : PPA_NONE;
-}
-
 /* The map learns of copies when all of a stage are there. */
 static bool being_staged(const struct extent *ext, uint32_t offset)
 {
@@ -23,7 +18,7 @@ bool staged_has(const struct extent *ext, uint32_t offset)
 {
 	if (!ext->staged_ppa)
 		return offset < ext->staged;
-	return offset < ext->staged_before || (staged_at(ext, offset) != PPA_NONE && !being_staged(ext, offset));
+	return offset < ext->staged_before || (extent_staged(ext, offset) != PPA_NONE && !being_staged(ext, offset));
 }
 
 static uint32_t slot_after(const struct ftl *ftl, uint32_t slot) { return slot + 1 == ftl->ring_sectors ? 0 : slot + 1; }
@@ -62,12 +57,12 @@ void staged_map(struct ftl_worker *self, struct extent *ext, uint32_t from, uint
 	uint32_t count;
 
 	for (uint32_t o = from; o < to; o += count) {
-		ppa_t ppa = staged_at(ext, o);
+		ppa_t ppa = extent_staged(ext, o);
 
 		count = 1;
 		if (ppa == PPA_NONE)
 			continue;
-		while (o + count < to && staged_at(ext, o + count) == ppa + count)
+		while (o + count < to && extent_staged(ext, o + count) == ppa + count)
 			count++;
 		l2p_stage_run(self, ext, o, count, ppa);
 	}
@@ -130,7 +125,7 @@ static bool staged_lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
 /* Under the zone's lock: from `from`, where the sector is valid. */
 static void follow(struct ftl_worker *self, struct extent *ext, uint32_t offset, ppa_t from, ppa_t to)
 {
-	if (staged_at(ext, offset) == from)
+	if (extent_staged(ext, offset) == from)
 		ext->staged_ppa[extent_slot(ext, offset)] = to;
 	if (!being_staged(ext, offset))
 		l2p_stage_run(self, ext, offset, 1, to);
@@ -154,20 +149,28 @@ static void staged_moved(struct ftl_worker *self, uint32_t lba, ppa_t from, ppa_
 
 /* --- mount --- */
 
-static ppa_t *staged_list(struct ftl *ftl, ppa_t *list) { return memset(list, 0xff, ftl->ring_sectors * sizeof(ppa_t)); }
+enum { MOUNT_LISTS = 32 };
 
-void staged_mount_begin(struct ftl *ftl, struct arena *arena)
+void staged_lists_init(const struct ftl *ftl, struct arena *arena, struct staged_lists *lists)
 {
-	for (uint32_t i = 0; i < ftl->all_zones; i++)
-		if (!ftl->extent[i]->staged_ppa)
-			ftl->extent[i]->staged_ppa = staged_list(ftl,
-								 arena_borrow(arena, ftl->ring_sectors, sizeof(ppa_t), "staged lists"));
+	lists->count = min_u32(MOUNT_LISTS, ftl->all_zones - ftl->shape.conventional_zones);
+	lists->used = 0;
+	lists->place = arena_borrow(arena, (size_t)lists->count * ftl->ring_sectors, sizeof(ppa_t), "staged lists");
 }
 
-ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->ring_sectors]; }
-
-void staged_mount_end(struct ftl *ftl)
+bool staged_list(struct staged_lists *lists, struct extent *ext)
 {
+	uint32_t slots = ext->ftl->ring_sectors;
+
+	if (ext->staged_ppa || lists->used == lists->count)
+		return ext->staged_ppa;
+	ext->staged_ppa = memset(&lists->place[(size_t)lists->used++ * slots], 0xff, slots * sizeof(ppa_t));
+	return true;
+}
+
+void staged_lists_return(struct ftl *ftl, struct staged_lists *lists)
+{
+	lists->used = 0;
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
 		ftl->extent[i]->staged_ppa = NULL;
 }

@@ -19,8 +19,6 @@ struct arena;
 void staged_init(struct ftl *ftl, struct arena *arena);
 /* All with the zone's lock held unless said otherwise; offsets in sectors, in [placed, landed). */
 
-/* The sector's address if it is at hand, else PPA_NONE. */
-ppa_t staged_at(const struct extent *ext, uint32_t offset);
 /* Does the sector, if it is not in the ring, lie in SLC, where the map finds it? Else it is in a register, or lost. */
 bool staged_has(const struct extent *ext, uint32_t offset);
 /* Addresses of [offset, offset + count), up to the first that is not at hand; returns how many. Each is pinned (slc_unpin each of them
@@ -40,10 +38,18 @@ void staged_keep_prefix(struct ftl_worker *self, struct extent *ext);
 void staged_bind(struct extent *ext, ppa_t *list);
 void staged_unbind(struct extent *ext);
 
-/* Mount, from begin to end: the candidate for a sector in [placed, placed + superpage); PPA_NONE clears it. */
-void staged_mount_begin(struct ftl *ftl, struct arena *arena);
-ppa_t *staged_candidate(struct extent *ext, uint32_t offset);
-void staged_mount_end(struct ftl *ftl);
+/* Mount: lists of candidates for the sectors in [placed, placed + slots of a buffer), for some zones at a time. */
+struct staged_lists {
+	uint32_t count, used;
+	ppa_t *place;
+};
+void staged_lists_init(const struct ftl *ftl, struct arena *arena, struct staged_lists *lists);
+/* Has the zone a list, by which it is at hand where its sectors lie, or can it have one? */
+bool staged_list(struct staged_lists *lists, struct extent *ext);
+/* The candidate for a sector of a zone with a list; PPA_NONE: there is none. */
+static inline ppa_t *staged_candidate(struct extent *ext, uint32_t offset) { return &ext->staged_ppa[offset % ext->ftl->ring_sectors]; }
+/* All zones lose theirs. */
+void staged_lists_return(struct ftl *ftl, struct staged_lists *lists);
 
 /* Harts idle: where a sector is on flash, at its place or staged; PPA_NONE: nowhere. */
 ppa_t extent_where(const struct extent *ext, uint32_t offset);

@@ -152,7 +152,7 @@ void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
 /* … then: is it known that all of the zone lay in this superblock, one sector of which has that sequence number, and lies there still? */
 bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
-/* Mount: the zone has placed and staged what it has; staged sector `o` lies at ext->staged_ppa[o % ring_sectors]. */
+/* Mount: the zone has placed and staged what it has; staged sectors lie where extent_staged says. */
 void l2p_mounted(struct ftl *ftl, const struct extent *ext);
 /* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */
 const char *l2p_check(struct ftl *ftl, const struct extent *ext);

@@ -148,7 +148,7 @@ static void flat_mounted(struct ftl *ftl, const struct extent *ext)
 	if (body < ext->placed)
 		fill_run(entry_of(ftl->l2p, ext, body), ext->placed - body, extent_place(ext, body));
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		*entry_of(ftl->l2p, ext, o) = ext->staged_ppa[o % ftl->ring_sectors];
+		*entry_of(ftl->l2p, ext, o) = extent_staged(ext, o);
 }
 
 static const char *flat_check(struct ftl *ftl, const struct extent *ext)

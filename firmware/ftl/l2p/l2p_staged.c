@@ -271,7 +271,7 @@ bool l2p_staged_mounted(struct ftl *ftl, const struct extent *ext, uint32_t inde
 	bool some = false;
 
 	for (uint32_t o = from; o < to; o++) {
-		uint32_t truth = ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK;
+		uint32_t truth = extent_staged(ext, o) & L2P_ADDRESS_MASK;
 
 		if (truth == (image ? image[o - first] & L2P_ADDRESS_MASK : L2P_UNMAPPED))
 			some |= truth != L2P_UNMAPPED;

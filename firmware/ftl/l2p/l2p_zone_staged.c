@@ -77,7 +77,7 @@ void zone_staged_mounted(struct ftl *ftl, const struct extent *ext)
 	if (ext->placed < ext->landed)
 		take_list(ftl, &ftl->l2p->zone_staged, ext);
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		zone_staged_put(ftl, ext, o, 1, ext->staged_ppa[o % ftl->ring_sectors] & L2P_ADDRESS_MASK);
+		zone_staged_put(ftl, ext, o, 1, extent_staged(ext, o) & L2P_ADDRESS_MASK);
 }
 
 /* Of backing zones those have something staged that streams fill, or that are full and still have a buffer. */

@@ -173,7 +173,10 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.hole = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 		.first = arena_borrow(arena, ftl->all_zones, sizeof(uint64_t), "mount zones"),
 		.padded = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
+		.settled = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 	};
+
+	staged_lists_init(ftl, arena, &mount.lists);
 
 	for (unsigned i = HZ_MOUNT_MAKE + 1; i < HZ_MOUNT_STEPS; i++) {
 		const char *error = run_step(&mount, (enum hz_mount_step)i);

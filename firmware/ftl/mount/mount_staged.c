@@ -45,44 +45,37 @@ static void note_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 		mount->too_many_updates |= !updates_found(ftl, zone, oob, ppa);
 }
 
-static void note_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+/* True: there is no list for its zone now. */
+static bool note_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
 	struct zone *zone = zone_at(ftl, oob->lpa);
-	const struct zone_record *record;
-	uint32_t offset;
+	uint32_t offset = (uint32_t)(oob->lpa - zone->ext.start), index = zone->ext.index;
+	const struct zone_record *record = &ftl->table->record[index];
 	ppa_t *present;
 
-	offset = (uint32_t)(oob->lpa - zone->ext.start);
-	record = &ftl->table->record[zone->ext.index];
-	if (!mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[zone->ext.index] ||
+	if (mount->settled[index] || !mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[index] ||
 	    offset >= zone->ext.capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
-		return;
-	if (mount->beyond[zone->ext.index] <= offset)
-		mount->beyond[zone->ext.index] = offset + 1;
+		return false;
+	if (mount->beyond[index] <= offset)
+		mount->beyond[index] = offset + 1;
 	if (offset - zone->ext.placed >= ftl->ring_sectors || (mount->at_rest && offset >= record->wp))
-		return;
+		return false;
+	if (!staged_list(&mount->lists, &zone->ext))
+		return true;
 	present = staged_candidate(&zone->ext, offset);
 	if (better(mount, oob, *present))
 		*present = ppa;
+	return false;
 }
 
 static bool visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
-	if (oob->kind == HZ_OOB_UPDATE)
-		note_update(mount, oob, ppa);
-	if (oob->kind == HZ_OOB_DATA && mount_in_zones(mount->ftl, oob->lpa))
-		note_staged(mount, oob, ppa);
-	return false;
-}
+	bool later = oob->kind == HZ_OOB_DATA && mount_in_zones(mount->ftl, oob->lpa) && note_staged(mount, oob, ppa);
 
-const char *mount_find_staged(struct mount *mount)
-{
-	staged_mount_begin(mount->ftl, mount->arena);
-	mount_visit_again(mount, visit_staged);
-	return mount->too_many_updates
-		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
-		       : NULL;
+	if (oob->kind == HZ_OOB_UPDATE && !mount->revisits)
+		note_update(mount, oob, ppa);
+	return later;
 }
 
 /* --- write pointers and states --- */
@@ -108,6 +101,8 @@ static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t r
 	struct ftl *ftl = mount->ftl;
 	uint32_t most = ext->placed + ftl->ring_sectors, end = ext->placed, to = min_u32(recorded, most);
 
+	if (!ext->staged_ppa)
+		return to > end ? to : end;
 	while (end < most && (*staged_candidate(ext, end) != PPA_NONE || end < to)) {
 		if (*staged_candidate(ext, end) != PPA_NONE)
 			slc_validate(ftl, *staged_candidate(ext, end), 1, (uint32_t)(ext->start + end));
@@ -126,7 +121,7 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 	uint32_t lost = ext->wp - end, first = end;
 
 	for (uint32_t o = end; o-- > ext->placed;)
-		if (*staged_candidate(ext, o) == PPA_NONE) {
+		if (extent_staged(ext, o) == PPA_NONE) {
 			lost++;
 			first = o;
 		}
@@ -137,7 +132,7 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 		ftl->table->record[ext->index].state = ZONE_RECORD_READ_ONLY;
 		zone_changed(zone);
 	}
-	if (!ftl->damage.lost_sectors)
+	if (!ftl->damage.lost_sectors || ext->start < ftl->damage.first_lba)
 		ftl->damage.first_lba = ext->start + first;
 	ftl->damage.lost_sectors += lost;
 	ftl->damage.read_only_zones += !extent_is_backing(ext);
@@ -177,6 +172,32 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	ext->relocate = (zone->state == NVME_ZS_CLOSED || ext->home > ext->placed) &&
 			(mount->hole[ext->index] || (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
 	ftl->budget->active += !extent_is_backing(ext) && zone_is_active(zone->state);
+	mount->settled[ext->index] = true;
+}
+
+static void settle_listed(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+
+	for (uint32_t z = 0; z < ftl->all_zones; z++)
+		if (ftl->extent[z]->staged_ppa)
+			settle_zone(mount, &ftl->zones[z]);
+	staged_lists_return(ftl, &mount->lists);
+}
+
+/* Few zones have something staged. If they are more than there are lists, the pages with data of the others are visited again. */
+const char *mount_find_staged(struct mount *mount)
+{
+	bool more;
+
+	do {
+		more = mount_visit_again(mount, visit_staged);
+		settle_listed(mount);
+		mount->revisits = true;
+	} while (more);
+	return mount->too_many_updates
+		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
+		       : NULL;
 }
 
 const char *mount_settle_zones(struct mount *mount)
@@ -184,8 +205,8 @@ const char *mount_settle_zones(struct mount *mount)
 	struct ftl *ftl = mount->ftl;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		settle_zone(mount, &ftl->zones[z]);
-	staged_mount_end(ftl);
+		if (!mount->settled[z])
+			settle_zone(mount, &ftl->zones[z]);
 	updates_mounted(ftl);
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];

@@ -3,7 +3,7 @@
 #ifndef FTL_MOUNT_STATE_H
 #define FTL_MOUNT_STATE_H
 
-#include "base/context.h"
+#include "buffer/staged.h"
 
 struct arena;
 struct zone;
@@ -36,6 +36,9 @@ struct mount {
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
 	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */
+	struct staged_lists lists; /* of zones that are looked at now */
+	bool *settled;             /* by zone: it has been */
+	bool revisits;             /* not for the first time: there were more zones than lists */
 	uint64_t *first;           /* by zone: sequence number of the first sector in its superblock */
 	bool too_many_updates;     /* … were written in place for this device's budget */
 };

@@ -37,11 +37,13 @@ static bool visit_page(struct mount *mount, const struct slc_page *page, mount_v
 	return again;
 }
 
-static void visit_block(struct mount *mount, uint32_t block, mount_visit_fn *visit, bool marked)
+/* True: some of its pages are to be visited again. */
+static bool visit_block(struct mount *mount, uint32_t block, mount_visit_fn *visit, bool marked)
 {
 	const struct ftl *ftl = mount->ftl;
 	const struct slc *slc = ftl->slc;
 	uint32_t pages = ftl->shape.slc_pages_per_block;
+	bool again = false;
 
 	mount_look_at_blocks(mount, block, slc->unit_sectors);
 	for (uint32_t p = 0; p < pages; p++)
@@ -52,16 +54,20 @@ static void visit_block(struct mount *mount, uint32_t block, mount_visit_fn *vis
 			struct slc_page page = { block, c, first, end };
 
 			if (first < end && (!marked || mount->again[number]))
-				mount->again[number] = visit_page(mount, &page, visit);
+				again |= mount->again[number] = visit_page(mount, &page, visit);
 		}
+	return again;
 }
 
-static void visit_blocks(struct mount *mount, mount_visit_fn *visit, bool marked)
+static bool visit_blocks(struct mount *mount, mount_visit_fn *visit, bool marked)
 {
+	bool again = false;
+
 	for (uint32_t b = 0; b < mount->ftl->slc->blocks; b++)
-		visit_block(mount, b, visit, marked);
+		again |= visit_block(mount, b, visit, marked);
+	return again;
 }
 
 void mount_visit_slc(struct mount *mount, mount_visit_fn *visit) { visit_blocks(mount, visit, false); }
 
-void mount_visit_again(struct mount *mount, mount_visit_fn *visit) { visit_blocks(mount, visit, true); }
+bool mount_visit_again(struct mount *mount, mount_visit_fn *visit) { return visit_blocks(mount, visit, true); }

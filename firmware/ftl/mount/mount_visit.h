@@ -9,7 +9,7 @@
 typedef bool mount_visit_fn(struct mount *mount, const struct hz_oob *oob, ppa_t ppa);
 /* Visits every programmed sector. Of what it knows the records alone were read, so that HZ_OOB_LOST may be missing, unless mount->whole. */
 void mount_visit_slc(struct mount *mount, mount_visit_fn *visit);
-/* The same for pages that a visit wanted to be visited again. */
-void mount_visit_again(struct mount *mount, mount_visit_fn *visit);
+/* The same for pages that a visit wanted to be visited again. True: there are still some. */
+bool mount_visit_again(struct mount *mount, mount_visit_fn *visit);
 
 #endif
