@@ -65,6 +65,11 @@ class Nand(unittest.TestCase):
         self.assertGreater(shares[2], 0.99)
         self.assertEqual(rows["16 reads each, all 64 dies"]["rig_ns"], rows["16 reads each, all 8 dies of a channel"]["rig_ns"])
 
+    def test_devices_whose_reads_go_first(self):
+        mcmq, large = self.held("mcmq", "--on", "rig"), self.held("conzone-1tb", "--on", "rig")
+        self.assertEqual(mcmq["a read behind 8 programs"]["rig_ns"], mcmq["read, LSB page"]["rig_ns"])
+        self.assertEqual(large["a read into a program"]["rig_ns"], 100000 + large["read, LSB page"]["rig_ns"])
+
     def test_schedules(self):
         device = yaml.safe_load((TOP / "configs/devices/conzone-paper.yaml").read_text(encoding="utf-8"))
         read_us, found = 0.2 + 32 + PAGE_US, []
