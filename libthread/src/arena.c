@@ -120,6 +120,11 @@ void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const cha
 	return carve(arena, count, bytes, what, ARENA_DATA);
 }
 
+void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return carve(arena, count, bytes, what, ARENA_TABLE);
+}
+
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
 	return memset(carve(arena, count, bytes, what, ARENA_MODEL), 0, count * bytes);

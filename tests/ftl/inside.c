@@ -29,6 +29,15 @@ void rig_waste_runs(struct ftl *ftl)
 		lt_store(&ftl->l2p->runs.taken[w], UINT64_MAX);
 }
 
+uint32_t rig_unmade_pages(struct ftl *ftl, uint32_t zone)
+{
+	uint32_t words = (ftl->capacity + 65535) / 65536, unmade = 0;
+
+	for (uint32_t w = 0; w < words; w++)
+		unmade += (uint32_t)__builtin_popcountll(ftl->l2p->unmade[zone * words + w]);
+	return unmade;
+}
+
 uint32_t rig_lists_held(struct ftl *ftl)
 {
 	uint32_t held = 0;

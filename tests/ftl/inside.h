@@ -22,6 +22,8 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 void rig_merge_map(struct ftl *ftl);
 /* From now on the map finds no free run for staged sectors (l2p_runs.h). */
 void rig_waste_runs(struct ftl *ftl);
+/* Map in RAM: table pages of the zone whose entries have not been made since mount (l2p_flat.h). */
+uint32_t rig_unmade_pages(struct ftl *ftl, uint32_t zone);
 /* How many zones have a list of their staged sectors (l2p_zone_staged.h). */
 uint32_t rig_lists_held(struct ftl *ftl);
 /* … gives no zone one that has none, from now on; or does so again. */

@@ -92,9 +92,9 @@ struct Mounted {
 };
 
 // With so many zones full.
-Mounted mount_with(const hz_device_config &cfg, uint32_t zones)
+Mounted mount_with(const hz_device_config &cfg, uint32_t zones, uint64_t memory_mib = 256)
 {
-	Rig rig(cfg, nullptr, uint64_t(256) << 20);
+	Rig rig(cfg, nullptr, memory_mib << 20);
 	FullFlash flash(rig, zones);
 	const auto begin = std::chrono::steady_clock::now();
 	EXPECT_TRUE(rig.start()) << rig.error;
@@ -145,4 +145,17 @@ TEST(FullMount, OneTerabyteWithAMapOfZones)
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
 	EXPECT_LT(mount_with(cfg, shape.zones).took_ns, 600000000u);
+}
+
+// Entries are made when they are asked for.
+TEST(FullMount, OneTerabyteWithItsMapInMemory)
+{
+	hz_device_config cfg = preset("conzone-1tb");
+	cfg.l2p_cache_bytes = 0;
+	cfg.l2p_levels = HZ_MAP_PAGE;
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	const Mounted full = mount_with(cfg, shape.zones, 2048);
+	EXPECT_LT(full.took_ns, 600000000u);
+	EXPECT_EQ(full.report.step[HZ_MOUNT_MAP].pages, 0u);
 }

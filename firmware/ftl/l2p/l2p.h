@@ -79,7 +79,9 @@ struct l2p {
 	struct zone_place *zone;
 	struct zone_log zone_log;
 	/* flat */
-	uint32_t *entry; /* zone index * zone capacity + offset */
+	uint32_t *entry;         /* zone index * zone capacity + offset */
+	struct flat_zone *found; /* by zone */
+	uint64_t *unmade;        /* zone index * words + word: bits of table pages (l2p_flat.c) */
 	/* cached */
 	struct l2p_table table;
 	struct l2p_dirty dirty;

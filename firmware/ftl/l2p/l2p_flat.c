@@ -1,4 +1,9 @@
-/* Flat map: the whole table in RAM, rebuilt at mount. */
+/* Flat map: the whole table in RAM, rebuilt at mount.
+ *
+ * Of a sequential zone no entry is looked up but of what is placed or staged, so the table need not be cleared. Nor does mount write the
+ * entries of what it finds placed: there may be 2^28 of them, and they follow from where the zone lies. They are made a table page at a
+ * time (HZ_MAP_PAGE_ENTRIES of them), when one of these is read, or changed, for the first time. The zone's lock protects what is to be
+ * made. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_flat.h"
 
@@ -15,15 +20,91 @@ static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t of
 	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
 }
 
+/* Where mount has found a zone, as long as entries of it are to be made. */
+struct flat_zone {
+	uint32_t pages; /* to be made */
+	uint32_t superblock, patch, placed;
+};
+
+enum { PAGE_BITS = 64 };
+
+static uint32_t flat_pages(uint32_t sectors) { return (sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES; }
+static uint32_t flat_words(const struct ftl *ftl) { return (flat_pages(ftl->capacity) + PAGE_BITS - 1) / PAGE_BITS; }
+
 static void flat_init(struct ftl *ftl, struct arena *arena)
 {
+	uint64_t conventional = (uint64_t)ftl->capacity * ftl->shape.conventional_zones;
 	struct l2p *l2p = ftl->l2p;
-	uint64_t entries;
 
-	entries = (uint64_t)ftl->capacity * ftl->zone_count;
-	l2p->entry = arena_alloc_table(arena, entries, sizeof(*l2p->entry), "mapping table");
-	memset(l2p->entry, 0xff, entries * sizeof(*l2p->entry));
+	l2p->entry = arena_alloc_raw_table(arena, (size_t)ftl->capacity * ftl->zone_count, sizeof(*l2p->entry), "mapping table");
+	memset(l2p->entry, 0xff, conventional * sizeof(*l2p->entry));
+	l2p->found = arena_alloc(arena, ftl->zone_count, sizeof(*l2p->found), "zones found at mount");
+	l2p->unmade = arena_alloc(arena, (size_t)ftl->zone_count * flat_words(ftl), sizeof(*l2p->unmade), "zones found at mount");
 }
+
+/* --- entries that are made later --- */
+
+/* Entries of sectors that lie one after another: two at a time. */
+static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
+{
+	uint64_t pair, *pairs;
+
+	for (; count && (uintptr_t)entry % sizeof(pair); count--)
+		*entry++ = ppa++;
+	pair = (uint64_t)(ppa + 1) << 32 | ppa;
+	for (pairs = (uint64_t *)entry; count >= 8; count -= 8, ppa += 8, pairs += 4, pair += 8 * PAIR_STEP) {
+		pairs[0] = pair;
+		pairs[1] = pair + 2 * PAIR_STEP;
+		pairs[2] = pair + 4 * PAIR_STEP;
+		pairs[3] = pair + 6 * PAIR_STEP;
+	}
+	for (entry = (uint32_t *)pairs; count; count--)
+		*entry++ = ppa++;
+}
+
+static uint64_t *unmade_word(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	return &ftl->l2p->unmade[ext->index * flat_words(ftl) + page / PAGE_BITS];
+}
+
+static bool is_unmade(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	return *unmade_word(ftl, ext, page) >> page % PAGE_BITS & 1;
+}
+
+static void make_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	struct flat_zone *found = &ftl->l2p->found[ext->index];
+	uint32_t from = page * HZ_MAP_PAGE_ENTRIES, to = min_u32(from + HZ_MAP_PAGE_ENTRIES, found->placed);
+	uint32_t split = min_u32(to, ext->body > from ? ext->body : from);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	struct lt_lock_node node;
+
+	*unmade_word(ftl, ext, page) &= ~(1ull << page % PAGE_BITS);
+	found->pages--;
+	lt_lock_acquire(lock, &node);
+	if (from < split)
+		fill_run(entry_of(ftl->l2p, ext, from), split - from, ppa_make(ftl->map, found->superblock, from));
+	if (split < to)
+		fill_run(entry_of(ftl->l2p, ext, split), to - split, ppa_make(ftl->map, found->patch, split - ext->body));
+	lt_lock_release(lock, &node);
+}
+
+/* … of [offset, offset + count), which is not empty. Not inlined, so that reads of what is made need not save its registers. */
+static __attribute__((noinline)) void make_pages(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	for (uint32_t page = offset / HZ_MAP_PAGE_ENTRIES; page < flat_pages(offset + count); page++)
+		if (is_unmade(ftl, ext, page))
+			make_page(ftl, ext, page);
+}
+
+static void flat_want(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	if (ftl->l2p->found[ext->index].pages)
+		make_pages(ftl, ext, offset, count);
+}
+
+/* --- look-ups and changes --- */
 
 static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			  ppa_t *ppa)
@@ -33,6 +114,7 @@ static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, cons
 	struct lt_lock_node node;
 
 	(void)req;
+	flat_want(self->ftl, ext, offset, count);
 	lt_lock_read(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
@@ -86,6 +168,12 @@ static uint32_t flat_staged_peek(struct ftl *ftl, const struct extent *ext, uint
 	return *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
 }
 
+static void flat_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	flat_want(self->ftl, ext, offset, count);
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
 /* Every row was remapped when it had been moved. */
 static void flat_moved(struct ftl_worker *self, const struct extent *ext)
 {
@@ -95,6 +183,8 @@ static void flat_moved(struct ftl_worker *self, const struct extent *ext)
 
 static void flat_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
 {
+	self->ftl->l2p->found[ext->index].pages = 0;
+	memset(unmade_word(self->ftl, ext, 0), 0, flat_words(self->ftl) * sizeof(uint64_t));
 	replace_run(self->ftl, ext, 0, count, UINT32_MAX, 0);
 }
 
@@ -121,50 +211,40 @@ static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	(void)ppa;
 }
 
-/* Entries of sectors that lie one after another: two at a time, since there may be 2^28 of them. */
-static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
-{
-	uint64_t pair, *pairs;
-
-	for (; count && (uintptr_t)entry % sizeof(pair); count--)
-		*entry++ = ppa++;
-	pair = (uint64_t)(ppa + 1) << 32 | ppa;
-	for (pairs = (uint64_t *)entry; count >= 8; count -= 8, ppa += 8, pairs += 4, pair += 8 * PAIR_STEP) {
-		pairs[0] = pair;
-		pairs[1] = pair + 2 * PAIR_STEP;
-		pairs[2] = pair + 4 * PAIR_STEP;
-		pairs[3] = pair + 6 * PAIR_STEP;
-	}
-	for (entry = (uint32_t *)pairs; count; count--)
-		*entry++ = ppa++;
-}
-
 static void flat_mounted(struct ftl *ftl, const struct extent *ext)
 {
-	uint32_t body = min_u32(ext->placed, ext->body);
+	uint32_t pages = flat_pages(ext->placed);
 
-	if (body)
-		fill_run(entry_of(ftl->l2p, ext, 0), body, extent_place(ext, 0));
-	if (body < ext->placed)
-		fill_run(entry_of(ftl->l2p, ext, body), ext->placed - body, extent_place(ext, body));
+	ftl->l2p->found[ext->index] = (struct flat_zone){ pages, ext->superblock, ext->patch, ext->placed };
+	for (uint32_t page = 0; page < pages; page++)
+		*unmade_word(ftl, ext, page) |= 1ull << page % PAGE_BITS;
 	for (uint32_t o = ext->placed; o < ext->landed; o++)
 		*entry_of(ftl->l2p, ext, o) = extent_staged(ext, o);
 }
 
+static const char *flat_check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	uint32_t address = *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
+
+	if (offset < ext->placed)
+		return address == extent_place(ext, offset) ? NULL : "a placed sector is not at its reserved place";
+	if (address != L2P_UNMAPPED && (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != ext->start + offset))
+		return "a sector that is neither placed nor staged is mapped";
+	return NULL;
+}
+
 static const char *flat_check(struct ftl *ftl, const struct extent *ext)
 {
+	const char *error = NULL;
+
 	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares what a conventional zone maps */
 		return NULL;
-	for (uint32_t o = 0; o < ftl->capacity; o++) {
-		uint32_t address = *entry_of(ftl->l2p, ext, o) & L2P_ADDRESS_MASK;
-
-		if (o < ext->placed && address != extent_place(ext, o))
-			return "a placed sector is not at its reserved place";
-		if (o >= ext->placed && address != L2P_UNMAPPED &&
-		    (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != ext->start + o))
-			return "a sector that is neither placed nor staged is mapped";
-	}
-	return NULL;
+	if (ftl->l2p->found[ext->index].pages && ftl->l2p->found[ext->index].placed > ext->placed)
+		return "a zone has less than mount has found";
+	for (uint32_t o = 0; !error && o < extent_on_flash(ext); o++)
+		if (o >= ext->placed || !is_unmade(ftl, ext, o / HZ_MAP_PAGE_ENTRIES) || o >= ftl->l2p->found[ext->index].placed)
+			error = flat_check_entry(ftl, ext, o);
+	return error;
 }
 
 /* --- conventional zones --- */
@@ -320,7 +400,7 @@ const struct l2p_ops l2p_flat = {
 	.staged_peek = flat_staged_peek,
 	.stage_run = flat_stage_run,
 	.unstage_run = flat_unstage_run,
-	.remap_run = flat_stage_run,
+	.remap_run = flat_remap_run,
 	.moved = flat_moved,
 	.unmap = flat_unmap,
 	.room = flat_room,

@@ -58,8 +58,9 @@ void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *w
 /* The same for tables, and for data. */
 void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what);
 void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* … without the zeros, which take the harts' time: for data that are written before they are read. */
+/* … without the zeros, which take the harts' time: for what is written before it is read. Data, and a table. */
 void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what);
+void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, const char *what);
 /* The same for what no controller would hold. */
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what);
 /* So many bytes of what was allocated last are no controller's: counters inside a structure. */
