@@ -249,6 +249,19 @@ class ConZoneFig6b(ConZone):
 
 
 @unittest.skipIf(MISSING, MISSING)
+class ConZoneReadings(ConZone):
+    def test_an_owner_that_goes_on_costs_less_and_stages_less(self):
+        figures, points = self.quick("conzone-readings")
+        self.assertEqual(len(points), 10)
+        fair, kept = "as conzone-fig6b: programmed, fair", "programmed, kept"
+        for what, worse in (("bandwidth, apart against shared", 200), ("WAF, apart against shared", -20)):
+            self.assertLess(abs(figures[f"{what}, {kept}"]), abs(worse) / 2)
+            self.assertGreater(abs(figures[f"{what}, {fair}"]), abs(worse))
+        self.assertGreater(figures[f"four writers against legacy, {kept}"], figures[f"four writers against legacy, {fair}"] + 15)
+        self.assertAlmostEqual(figures[f"four writers against legacy, {kept}"], 0, delta=5)
+
+
+@unittest.skipIf(MISSING, MISSING)
 class ConZoneFig6a(ConZone):
     def test_zoned_and_legacy_write_and_read_alike(self):
         figures, points = self.quick("conzone-fig6a")
