@@ -8,10 +8,10 @@ ANY_TIME = ("out", "resume", "update", "engine", "engine_options") # options tha
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Tells defaults, but not that a flag is off."""
+    """Tells defaults, but not that a flag is off or an option left out."""
 
     def _get_help_string(self, action):
-        return action.help if action.default is False else super()._get_help_string(action)
+        return action.help if action.default in (False, None) else super()._get_help_string(action)
 
 
 def parser(name, text, example, word="study"):
