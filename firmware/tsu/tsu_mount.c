@@ -136,23 +136,38 @@ static bool joins(const struct mount_read *mount, struct flash_addr addr, uint32
 	return !mount->closed && mount->block == addr.block && mount->page == page && !(mount->planes >> addr.plane & 1);
 }
 
+/* The die's next read, or one that joins it. The slowest plane counts. */
+static void ask(struct tsu *tsu, const struct tsu_txn *txn, uint32_t bytes, uint64_t array_ns, bool side_by_side)
+{
+	struct tsu_die *die = &tsu->dies[txn->addr.die_index];
+	struct mount_read *mount = &die->mount;
+	uint32_t page = tsu_page_of(&tsu->timing, txn);
+
+	if (mount->pages && !joins(mount, txn->addr, page))
+		await_begin(tsu, txn->addr.die_index);
+	mount->block = txn->addr.block;
+	mount->page = page;
+	mount->planes |= 1u << txn->addr.plane;
+	mount->array_ns = mount->pages ? latest_ns(mount->array_ns, array_ns) : array_ns;
+	mount->bytes += bytes;
+	if (++mount->pages == tsu->cfg->planes_per_die || !side_by_side)
+		close_next(die);
+}
+
 /* The records have an ECC of their own: no read is tried again for them. */
 static void ask_records(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
 {
-	struct tsu_die *die = &tsu->dies[addr.die_index];
-	struct mount_read *mount = &die->mount;
 	struct tsu_txn txn = { .op = TSU_READ, .addr = addr, .sectors = (uint16_t)sectors };
-	uint32_t page = tsu_page_of(&tsu->timing, &txn);
 
-	if (mount->pages && !joins(mount, addr, page))
-		await_begin(tsu, addr.die_index);
-	mount->block = addr.block;
-	mount->page = page;
-	mount->planes |= 1u << addr.plane;
-	mount->array_ns = tsu_array_ns(&tsu->timing, &txn, 0);
-	mount->bytes += sectors * RECORD_BYTES;
-	if (++mount->pages == tsu->cfg->planes_per_die || !side_by_side)
-		close_next(die);
+	ask(tsu, &txn, sectors * RECORD_BYTES, tsu_array_ns(&tsu->timing, &txn, 0), side_by_side);
+}
+
+static void ask_data(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side)
+{
+	struct tsu_txn txn = { .op = TSU_READ, .addr = addr, .sectors = (uint16_t)sectors };
+	struct die_op op = { .members = &txn };
+
+	ask(tsu, &txn, sectors * HZ_SECTOR_BYTES, die_array_ns(&tsu->dies[addr.die_index], &op, clock_now_ns()), side_by_side);
 }
 
 typedef void read_fn(struct tsu *tsu, struct flash_addr addr, uint32_t sectors, bool side_by_side);
@@ -177,6 +192,15 @@ enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, cons
 	if (!tsu->mounted)
 		by_page(tsu, addr, sectors, false, read_data);
 	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, at, oob);
+}
+
+enum nand_status tsu_data_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, struct hz_oob *oob)
+{
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+
+	if (!tsu->mounted)
+		by_page(tsu, addr, sectors, true, ask_data);
+	return tsu->nand->ops->read(tsu->nand, addr, sectors, data, 0, oob);
 }
 
 void tsu_records_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, bool side_by_side, struct hz_oob *oob)

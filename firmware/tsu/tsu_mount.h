@@ -26,6 +26,8 @@ enum nand_status tsu_read_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, cons
  * waits only if a read before it still waits for the die. side_by_side: the die reads the same page of several planes at once, so it
  * waits for further planes until something else is asked of it. */
 void tsu_records_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, bool side_by_side, struct hz_oob *oob);
+/* Data, of sectors whose addresses do not depend on what other reads bring: asked for like records, side by side. */
+enum nand_status tsu_data_now(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, struct hz_oob *oob);
 /* Device time passes until all reads begun so far have ended. */
 void tsu_await_reads(struct tsu *tsu);
 /* The same, and mount is over: before the other harts run. */

@@ -12,15 +12,25 @@
 #include "places/trims.h"
 #include "tsu/tsu_mount.h"
 
-/* False: a sector is lost; its record may be known or, if not, is of kind ERASED. */
-static bool read_records(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
+/* Of kind ERASED: nowhere, or lost with its record. */
+static void read_record(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
 {
 	ppa_t ppa = extent_where(&zone->ext, offset);
 
-	if (ppa != PPA_NONE)
-		return tsu_read_now(zone->ext.ftl->tsu, ppa, count, NULL, 0, oob) == NAND_OK;
 	oob->kind = HZ_OOB_ERASED;
-	return false;
+	if (ppa != PPA_NONE)
+		tsu_records_now(zone->ext.ftl->tsu, ppa, 1, true, oob);
+}
+
+/* Of placed sectors, a unit or those of a row: these page by page, so that all planes have the same one to read. */
+static void read_row(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
+{
+	uint32_t unit = extent_program_sectors(&zone->ext), sectors = count > unit ? zone->ext.ftl->page_sectors : unit;
+
+	for (uint32_t page = 0; page < unit; page += sectors)
+		for (uint32_t at = page; at < count; at += unit)
+			tsu_records_now(zone->ext.ftl->tsu, extent_place(&zone->ext, offset + at),
+					min_u32(min_u32(sectors, unit - page), count - at), true, &oob[at]);
 }
 
 /* Does anything lie there? What a table page names may have been erased since. */
@@ -40,7 +50,7 @@ static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 
 	if (!zone || place_offset(ftl, place) < backing_of(&zone->ext)->scanned || place_offset(ftl, place) >= zone->ext.landed)
 		return false;
-	read_records(zone, place_offset(ftl, place), 1, &other);
+	read_record(zone, place_offset(ftl, place), &other);
 	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
 }
 
@@ -56,10 +66,12 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 		l2p_conv_preset(ftl, oob->host_lba, place);
 }
 
-/* The start of what one read brings that ends at `end`: a program unit, or a staged sector. */
-static uint32_t piece_start(const struct zone *zone, uint32_t end)
+/* The start of what is looked at next, which ends at `end`: a program unit, or a row of them if all of the zone will be; or one sector,
+ * if it is staged or the last one, which most likely is older than what must be looked at. */
+static uint32_t piece_start(const struct extent *ext, uint32_t end, bool all)
 {
-	uint32_t unit = extent_program_sectors(&zone->ext), part = end > zone->ext.placed ? 1 : end % unit;
+	uint32_t unit = all && !extent_in_patch(ext) ? ext->ftl->superpage_sectors : extent_program_sectors(ext);
+	uint32_t part = end > ext->placed || (!all && end == ext->landed) ? 1 : end % unit;
 
 	return end - (part ? part : unit);
 }
@@ -85,9 +97,12 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 	bool more = true;
 
 	for (uint32_t end = zone->ext.landed, at; more && end; end = at) {
-		at = piece_start(zone, end);
+		at = piece_start(&zone->ext, end, !since);
 		backing_of(&zone->ext)->scanned = at;
-		read_records(zone, at, end - at, oob);
+		if (end > zone->ext.placed)
+			read_record(zone, at, oob);
+		else
+			read_row(zone, at, end - at, oob);
 		for (uint32_t i = end - at; i--;)
 			if (oob[i].kind == HZ_OOB_DATA)
 				more = scan_see(zone, since, at + i, &oob[i]);
@@ -117,12 +132,12 @@ static bool settle_places(struct ftl *ftl)
 	return true;
 }
 
-static bool scan_backing(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *unit)
+static bool scan_backing(struct ftl *ftl, uint64_t since, bool complete, struct hz_oob *oob)
 {
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
 		ftl->conventional->backing[i].scanned = ftl->backing_capacity;
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
-		if (!scan_zone(backing_zone(ftl, i), since, complete, unit))
+		if (!scan_zone(backing_zone(ftl, i), since, complete, oob))
 			return false;
 	return settle_places(ftl);
 }
@@ -140,7 +155,7 @@ static void forget_all(struct ftl *ftl)
  * a later mount. */
 static void settle_trims(struct ftl *ftl)
 {
-	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++)
+	for (uint64_t lba = 0; lt_load(&ftl->trims->used) && lba < ftl->conventional_end; lba++)
 		if (trims_has(ftl, lba) && l2p_conv_peek(ftl, lba) != L2P_UNMAPPED)
 			trims_forget(ftl, lba);
 }
@@ -175,12 +190,12 @@ static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 	}
 }
 
-void conv_mount(struct ftl *ftl, struct hz_oob *unit, uint64_t since, bool complete)
+void conv_mount(struct ftl *ftl, struct hz_oob *oob, uint64_t since, bool complete)
 {
-	if (!since || !scan_backing(ftl, since, complete, unit)) {
+	if (!since || !scan_backing(ftl, since, complete, oob)) {
 		if (since)
 			forget_all(ftl);
-		scan_backing(ftl, 0, false, unit);
+		scan_backing(ftl, 0, false, oob);
 	}
 	settle_trims(ftl);
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)

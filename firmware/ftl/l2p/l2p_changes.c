@@ -3,6 +3,7 @@
 #include "l2p/l2p_changes.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_copies.h"
 #include "lt/arena.h"
 #include "places/places.h"
 #include "places/trims.h"
@@ -481,23 +482,6 @@ static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 	return tsu_read_now(ftl->tsu, map_page_state(&ftl->l2p->table, index)->ppa, 1, &data, 0, NULL) == NAND_OK;
 }
 
-static bool read_copies(struct ftl *ftl, const struct extent *ext)
-{
-	const struct l2p_table *table = &ftl->l2p->table;
-
-	for (uint32_t i = 0; i < table->per_zone; i++) {
-		uint32_t index = (ext->index << table->zone_shift) + i;
-
-		if (map_page_state(table, index)->ppa == MAP_NO_COPY)
-			continue;
-		if (!scan_read_copy(ftl, index))
-			return false;
-		memcpy(scanned(ftl, ext, map_page_first(ftl, index)), ftl->l2p->log.item[0].image,
-		       map_page_entries(ftl, index) * sizeof(uint32_t));
-	}
-	return true;
-}
-
 /* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
 static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
 {
@@ -517,12 +501,11 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 	changes->differs = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
 					"places found at mount");
 	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
-	changes->trusted = before;
-	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
-		changes->trusted = read_copies(ftl, ftl->extent[z]);
+	l2p_copies_validate(ftl);
+	changes->trusted = before && l2p_copies_read(ftl, arena);
 	if (before && !changes->trusted)
 		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
-	for (uint32_t z = 0; changes->trusted && z < ftl->shape.conventional_zones; z++)
+	for (uint32_t z = 0; changes->trusted && lt_load(&ftl->trims->used) && z < ftl->shape.conventional_zones; z++)
 		drop_deallocated(ftl, ftl->extent[z]);
 	return changes->trusted ? before : 0;
 }
@@ -551,14 +534,14 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	bool same = ftl->l2p->changes.trusted && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
 
-	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index))
+	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index)) {
+		slc_invalidate(&ftl->workers[0], &(ppa_t){ page->ppa }, 1);
 		page->ppa = MAP_NO_COPY;
-	if (page->ppa == MAP_NO_COPY) {
-		memset(image, 0xff, HZ_SECTOR_BYTES);
-	} else {
-		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
-		slc_validate(ftl, page->ppa, 1, slc_map_tag(index));
 	}
+	if (page->ppa == MAP_NO_COPY)
+		memset(image, 0xff, HZ_SECTOR_BYTES);
+	else
+		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
 	return same || compare_map_page(ftl, ext, index, (const uint32_t *)image);
 }
 

@@ -157,11 +157,12 @@ static const char *run_step(struct mount *mount, enum hz_mount_step number)
 const char *mount_run(struct ftl *ftl, struct arena *arena)
 {
 	uint32_t unit = ftl->unit_sectors > ftl->cfg->slc_program_sectors ? ftl->unit_sectors : ftl->cfg->slc_program_sectors;
+	uint32_t records = ftl->shape.backing_zones && ftl->superpage_sectors > unit ? ftl->superpage_sectors : unit;
 	struct mount mount = {
 		.ftl = ftl,
 		.arena = arena,
 		.at_rest = tsu_rest(ftl->tsu).at_rest,
-		.oob = arena_borrow(arena, unit, sizeof(struct hz_oob), "mount OOB"),
+		.oob = arena_borrow(arena, records, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table = arena_borrow(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
 		.again = arena_borrow(arena, (size_t)ftl->slc->blocks * ftl->slc->planes * ftl->shape.slc_pages_per_block, sizeof(bool),

@@ -11,13 +11,6 @@ struct slc_page {
 	uint32_t block, column, first, end;
 };
 
-static ppa_t sector_ppa(const struct ftl *ftl, const struct slc_page *page, uint32_t sector)
-{
-	uint32_t unit = ftl->slc->unit_sectors, row = sector / unit;
-
-	return ppa_make(ftl->map, page->block, (row * ftl->slc->planes + page->column) * unit + sector - row * unit);
-}
-
 static void read_page(struct mount *mount, ppa_t ppa, uint32_t sectors)
 {
 	if (mount->whole)
@@ -31,9 +24,9 @@ static bool visit_page(struct mount *mount, const struct slc_page *page, mount_v
 {
 	bool again = false;
 
-	read_page(mount, sector_ppa(mount->ftl, page, page->first), page->end - page->first);
+	read_page(mount, slc_sector_at(mount->ftl, page->block, page->column, page->first), page->end - page->first);
 	for (uint32_t s = page->first; s < page->end; s++)
-		again |= visit(mount, &mount->oob[s - page->first], sector_ppa(mount->ftl, page, s));
+		again |= visit(mount, &mount->oob[s - page->first], slc_sector_at(mount->ftl, page->block, page->column, s));
 	return again;
 }
 

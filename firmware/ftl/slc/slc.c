@@ -12,6 +12,13 @@
 
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa) { return &ftl->slc->block[ppa_superblock(ftl->map, ppa)]; }
 
+ppa_t slc_sector_at(const struct ftl *ftl, uint32_t block, uint32_t column, uint32_t sector)
+{
+	uint32_t unit = ftl->slc->unit_sectors, row = sector / unit;
+
+	return ppa_make(ftl->map, block, (row * ftl->slc->planes + column) * unit + sector - row * unit);
+}
+
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag)
 {
 	for (unsigned i = 0; i < SLC_OWNERS; i++)

@@ -144,6 +144,9 @@ void slc_health(const struct ftl *ftl, struct ftl_health *out);
 /* Nothing is being programmed, collected or waits for room. SLC lock not held. */
 bool slc_quiet(struct ftl *ftl);
 
+/* A sector of the block of a column of the stripe. */
+ppa_t slc_sector_at(const struct ftl *ftl, uint32_t block, uint32_t column, uint32_t sector);
+
 /* SLC lock held. */
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
