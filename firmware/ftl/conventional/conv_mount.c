@@ -13,7 +13,7 @@
 #include "tsu/tsu_mount.h"
 
 /* Of kind ERASED: nowhere, or lost with its record. */
-static void read_record(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
+static void record_at(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
 {
 	ppa_t ppa = extent_where(&zone->ext, offset);
 
@@ -50,7 +50,7 @@ static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 
 	if (!zone || place_offset(ftl, place) < backing_of(&zone->ext)->scanned || place_offset(ftl, place) >= zone->ext.landed)
 		return false;
-	read_record(zone, place_offset(ftl, place), &other);
+	record_at(zone, place_offset(ftl, place), &other);
 	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
 }
 
@@ -100,7 +100,7 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 		at = piece_start(&zone->ext, end, !since);
 		backing_of(&zone->ext)->scanned = at;
 		if (end > zone->ext.placed)
-			read_record(zone, at, oob);
+			record_at(zone, at, oob);
 		else
 			read_row(zone, at, end - at, oob);
 		for (uint32_t i = end - at; i--;)
@@ -114,21 +114,37 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 	return !lost || !since || complete;
 }
 
+/* LBAs that lie one after another, but maybe not all in one backing zone. */
+static bool settle_run(struct ftl *ftl, uint64_t lba, uint32_t place, uint32_t count)
+{
+	for (uint32_t part; count; lba += part, place += part, count -= part) {
+		struct zone *zone = zone_of_place(ftl, place);
+		uint32_t offset = place_offset(ftl, place), *reverse;
+
+		part = zone ? min_u32(count, zone->ext.wp - offset) : count;
+		if (!zone || places_any_valid(&zone->ext, offset, part))
+			return false;
+		places_mark_valid(&zone->ext, offset, part);
+		reverse = &zone->ext.places->lba[offset];
+		for (uint32_t i = 0; i < part; i++)
+			reverse[i] = (uint32_t)lba + i;
+	}
+	return true;
+}
+
 /* What the map says becomes valid. False: it cannot be, a place holds nothing or is named twice. */
 static bool settle_places(struct ftl *ftl)
 {
-	for (uint64_t lba = 0; lba < ftl->conventional_end; lba++) {
-		uint32_t place = place_lba_exists(ftl, lba) ? l2p_conv_peek(ftl, lba) : L2P_UNMAPPED;
-		struct zone *zone;
+	uint32_t place, run;
 
-		if (place == L2P_UNMAPPED)
-			continue;
-		zone = zone_of_place(ftl, place);
-		if (!zone || place_valid(ftl, place))
-			return false;
-		places_mark_valid(&zone->ext, place_offset(ftl, place), 1);
-		zone->ext.places->lba[place_offset(ftl, place)] = (uint32_t)lba;
-	}
+	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
+		for (uint32_t o = 0; o < ftl->capacity; o += run) {
+			uint64_t lba = ftl->extent[z]->start + o;
+
+			run = l2p_conv_run(ftl, lba, ftl->capacity - o, &place);
+			if (place != L2P_UNMAPPED && !settle_run(ftl, lba, place, run))
+				return false;
+		}
 	return true;
 }
 

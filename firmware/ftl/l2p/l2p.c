@@ -168,6 +168,19 @@ uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->co
 
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 
+uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place)
+{
+	const uint32_t *entry = ftl->l2p->ops->conv_entry(ftl, lba);
+	uint32_t next = *entry & L2P_ADDRESS_MASK, step = next != L2P_UNMAPPED, run = 0;
+
+	*place = next;
+	while (run < most && (entry[run] & L2P_ADDRESS_MASK) == next) {
+		run++;
+		next += step;
+	}
+	return run;
+}
+
 uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena) { return ftl->l2p->ops->conv_scan_begin(ftl, arena); }
 
 const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->ops->conv_scan_end(ftl); }

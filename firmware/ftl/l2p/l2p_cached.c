@@ -453,6 +453,7 @@ const struct l2p_ops l2p_cached = {
 	.conv_hint = l2p_cached_conv_hint,
 	.conv_peek = l2p_cached_conv_peek,
 	.conv_preset = l2p_scan_preset,
+	.conv_entry = l2p_scan_entry,
 	.conv_scan_begin = l2p_scan_begin,
 	.conv_scan_end = l2p_scan_end,
 	.conv_stale = l2p_cached_conv_stale,

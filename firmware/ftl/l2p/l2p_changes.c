@@ -474,6 +474,13 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, map_page_index(ftl, ext, offset))] = true;
 }
 
+const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba)
+{
+	const struct extent *ext = extent_at(ftl, lba);
+
+	return scanned(ftl, ext, (uint32_t)(lba - ext->start));
+}
+
 static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 {
 	uint8_t *image = ftl->l2p->log.item[0].image;
@@ -510,16 +517,18 @@ uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
 	return changes->trusted ? before : 0;
 }
 
-/* False: no record is left for a difference. */
+/* entry: NULL if there is no copy. False: no record is left for a difference. */
 static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t first = map_page_first(ftl, index), shard = l2p_shard_of(ftl, ext);
+	uint32_t first = map_page_first(ftl, index), shard = l2p_shard_of(ftl, ext), entries = map_page_entries(ftl, index);
+	const uint32_t *found = scanned(ftl, ext, first);
+	uint64_t number = *map_page_number(&ftl->l2p->table, index);
 
-	for (uint32_t i = 0; i < map_page_entries(ftl, index); i++) {
-		uint32_t place = *scanned(ftl, ext, first + i) & L2P_ADDRESS_MASK;
+	for (uint32_t i = 0; i < entries; i++) {
+		uint32_t place = found[i] & L2P_ADDRESS_MASK, says = entry ? entry[i] & L2P_ADDRESS_MASK : L2P_UNMAPPED;
 
-		if ((entry[i] & L2P_ADDRESS_MASK) == place && means_present(ftl, place, *map_page_number(&ftl->l2p->table, index)))
+		if (says == place && means_present(ftl, place, number))
 			continue;
 		if (!(uint32_t)lt_load(&changes->free))
 			return false;
@@ -538,11 +547,9 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 		slc_invalidate(&ftl->workers[0], &(ppa_t){ page->ppa }, 1);
 		page->ppa = MAP_NO_COPY;
 	}
-	if (page->ppa == MAP_NO_COPY)
-		memset(image, 0xff, HZ_SECTOR_BYTES);
-	else
+	if (page->ppa != MAP_NO_COPY)
 		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
-	return same || compare_map_page(ftl, ext, index, (const uint32_t *)image);
+	return same || compare_map_page(ftl, ext, index, page->ppa == MAP_NO_COPY ? NULL : (const uint32_t *)image);
 }
 
 static void keep_checkpoints(struct ftl *ftl)

@@ -62,6 +62,7 @@ uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item);
 /* The number below which every sector of a backing zone is known to the copies, which have been read then; 0: nothing has. */
 uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena);
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
+const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */
 const char *l2p_scan_end(struct ftl *ftl);
 /* Harts idle: NULL or what is wrong with the records; *count = how many there are. */

@@ -372,6 +372,14 @@ static void flat_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 	*entry = place;
 }
 
+static const uint32_t *flat_conv_entry(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	extent_of_lba(ftl, lba, &entry);
+	return entry;
+}
+
 static uint64_t flat_scan_begin(struct ftl *ftl, struct arena *arena)
 {
 	(void)ftl;
@@ -414,6 +422,7 @@ const struct l2p_ops l2p_flat = {
 	.conv_hint = flat_conv_hint,
 	.conv_peek = flat_conv_peek,
 	.conv_preset = flat_conv_preset,
+	.conv_entry = flat_conv_entry,
 	.conv_scan_begin = flat_scan_begin,
 	.conv_scan_end = flat_scan_end,
 	.conv_stale = flat_stale,

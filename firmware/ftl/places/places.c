@@ -35,19 +35,36 @@ void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known)
 	lt_add(&zone->valid, (uint64_t)-1);
 }
 
+/* From `offset` on, at most so many: how many share a word, and their bits in it. */
+static uint32_t in_word(uint32_t offset, uint32_t count, uint64_t *bits)
+{
+	uint32_t at = offset & (PLACE_BITS - 1), part = min_u32(PLACE_BITS - at, count);
+
+	*bits = ((1ull << part) - 1) << at;
+	return part;
+}
+
+bool places_any_valid(const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	uint64_t bits;
+
+	for (uint32_t part; count; offset += part, count -= part) {
+		part = in_word(offset, count, &bits);
+		if (lt_load(&ext->places->bits[offset / PLACE_BITS]) & bits)
+			return true;
+	}
+	return false;
+}
+
 void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count)
 {
 	struct place_zone *zone = ext->places;
+	uint64_t bits;
 
 	lt_add(&zone->valid, count);
-	while (count) {
-		uint32_t at = offset & (PLACE_BITS - 1), part = PLACE_BITS - at;
-
-		if (part > count)
-			part = count;
-		lt_or(&zone->bits[offset / PLACE_BITS], ((1ull << part) - 1) << at);
-		offset += part;
-		count -= part;
+	for (uint32_t part; count; offset += part, count -= part) {
+		part = in_word(offset, count, &bits);
+		lt_or(&zone->bits[offset / PLACE_BITS], bits);
 	}
 }
 

@@ -46,6 +46,8 @@ void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool place_valid(const struct ftl *ftl, uint32_t place);
 /* Extent's lock held, or places of a zone that is neither written nor reset meanwhile: the map is about to name them. */
 void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count);
+/* Is any of them valid? */
+bool places_any_valid(const struct extent *ext, uint32_t offset, uint32_t count);
 /* The backing zone is EMPTY again: who knows of its former sectors knows nothing of the next ones. */
 void places_reset(struct ftl *ftl, struct place_zone *zone);
 /* Mount: no place of it is valid. */
