@@ -104,12 +104,15 @@ private:
 	void fill(uint32_t *entry, uint32_t page) const
 	{
 		const uint64_t zone = page / rig_.shape.map_pages_per_zone, first = uint64_t(page % rig_.shape.map_pages_per_zone) * 1024;
-		for (uint64_t i = 0; i < 1024; i++) {
-			const uint64_t number = zone * rig_.shape.zone_capacity_sectors + first + i;
-			const bool there = zone < rig_.shape.conventional_zones && first + i < rig_.shape.zone_capacity_sectors;
-			entry[i] = there ? ppa_make(&rig_.map, static_cast<uint32_t>(number / rig_.shape.superblock_sectors),
-						    static_cast<uint32_t>(number % rig_.shape.superblock_sectors))
-					 : UINT32_MAX;
+		const uint64_t capacity = rig_.shape.zone_capacity_sectors, number = zone * capacity + first;
+		const uint32_t sectors = static_cast<uint32_t>(rig_.shape.superblock_sectors);
+		const uint64_t there = zone < rig_.shape.conventional_zones ? std::min<uint64_t>(capacity - first, 1024) : 0;
+		uint32_t backing = static_cast<uint32_t>(number / sectors), offset = static_cast<uint32_t>(number % sectors);
+		std::fill_n(entry, 1024, UINT32_MAX);
+		for (uint64_t i = 0; i < there; i++, offset++) {
+			backing += offset == sectors;
+			offset = offset == sectors ? 0 : offset;
+			entry[i] = ppa_make(&rig_.map, backing, offset);
 		}
 	}
 
@@ -136,8 +139,8 @@ Mounted mount_with(const hz_device_config &cfg, uint32_t zones, uint64_t memory_
 	EXPECT_TRUE(rig.start()) << rig.error;
 	const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
 	const uint64_t took_ns = clock_now_ns() - boot_ns, data_sectors = flash.data_sectors;
-	printf("%s, %u of %u zones: %.1f ms of flash time, %.2f s of wall time\n", cfg.name, zones, rig.shape.zones,
-	       static_cast<double>(took_ns) / 1e6, wall.count());
+	printf("%s, %u of %u zones: %.1f ms of flash time, %.2f s of wall time\n", cfg.name, std::min(zones, rig.shape.zones),
+	       rig.shape.zones, static_cast<double>(took_ns) / 1e6, wall.count());
 	if (!rig.shape.conventional_zones) {
 		EXPECT_EQ(flash.data_reads, 0u);
 	}
