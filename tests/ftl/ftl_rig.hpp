@@ -276,14 +276,13 @@ public:
 			lt_host_clock_test(1000);
 		else
 			lt_host_clock_steady();
-		lt_guard(memory_.base(), arena_.used, 0);
-		std::memset(memory_.base(), 0, arena_.used);
-		arena_ = arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE);
-		arena_.ledger = ledger;
-		lt_harts_init(&arena_, cfg.harts, 16);
-		EXPECT_EQ(ftl_lock_classes_init(&arena_, &cfg), nullptr);
+		memory_.restart();
+		arena *const space = &memory_.space();
+		space->ledger = ledger;
+		lt_harts_init(space, cfg.harts, 16);
+		EXPECT_EQ(ftl_lock_classes_init(space, &cfg), nullptr);
 		lt_locks_check(true);
-		flash_map_init(&map, &arena_, &cfg);
+		flash_map_init(&map, space, &cfg);
 		policy.refused = [](void *, const char *rule) {
 			ADD_FAILURE() << "flash rule broken: " << rule;
 			fprintf(stderr, "flash rule broken: %s\n", rule);
@@ -295,10 +294,10 @@ public:
 			return false;
 		if (before_mount)
 			before_mount();
-		tsu = tsu_init(&arena_, &cfg, &map, &media.nand);
+		tsu = tsu_init(space, &cfg, &map, &media.nand);
 		link_init(&links.to_host, cfg.pcie_bytes_per_s);
 		link_init(&links.to_device, cfg.pcie_bytes_per_s);
-		ftl = ftl_init(&arena_, &cfg, &map, tsu, &links, &error);
+		ftl = ftl_init(space, &cfg, &map, tsu, &links, &error);
 		if (test_clock)
 			lt_host_clock_set(clock_now_ns()); // the other harts begin when the mount has ended
 		return ftl != nullptr;
@@ -422,8 +421,7 @@ public:
 
 private:
 	std::shared_ptr<rig::Image> image_;
-	rig::Image memory_;
-	arena arena_{};
+	rig::DeviceMemory memory_;
 	lt_thread hil_{"hil", 0};
 };
 

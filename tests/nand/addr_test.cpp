@@ -116,10 +116,9 @@ TEST(Addresses, AreRightForTheLargestDevice)
 	cfg.program_pages = 3;
 	cfg.blocks_per_plane = 32;
 	cfg.media_mode = HZ_MEDIA_TIMING_ONLY;
-	rig::Image memory(1 << 20); // for the map alone: media of this size take long to make
-	arena arena = arena_of(memory.base(), memory.bytes(), LT_CACHE_LINE);
+	rig::DeviceMemory memory(1 << 20); // for the map alone: media of this size take long to make
 	flash_map map{};
-	flash_map_init(&map, &arena, &cfg);
+	flash_map_init(&map, &memory.space(), &cfg);
 	const uint32_t unit = 12, planes = 4096;
 	for (uint64_t offset = 0; offset < map.shape.superblock_sectors; offset += 9973) {
 		flash_addr a = flash_addr_of(&map, ppa_make(&map, 31, static_cast<uint32_t>(offset)));
