@@ -252,7 +252,7 @@ public:
 		return (sectors * 4096ull * 1000000000 + cfg.channel_bytes_per_s / 2) / cfg.channel_bytes_per_s;
 	}
 	std::shared_ptr<Image> image() const { return image_; }
-	struct arena *memory() { return &arena_; }
+	struct arena *memory() { return &memory_.space(); }
 
 	hz_device_config cfg;
 	flash_map map{};
