@@ -14,12 +14,20 @@ import unittest.mock
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "studies")]
 from hztest.needs import device_problem, study_python  # noqa: E402
+import quick_forms  # noqa: E402
 
 
 PYTHON, MISSING = study_python(), device_problem()
 
 
+def tearDownModule():
+    if not MISSING and len(sys.argv) == 1:
+        assert not quick_forms.missing(), f"named in quick_forms.py, and not run: {quick_forms.missing()}"
+
+
 def study(name, folder, *arguments):
+    if not arguments:
+        quick_forms.note(name)
     command = [PYTHON, str(TOP / "studies" / name / "study.py"), "--quick", "--out", folder, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
