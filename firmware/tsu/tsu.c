@@ -1,39 +1,26 @@
-/* TSU threads: set-up, the way in for transactions, and the one timer behind all events of a thread. */
+/* TSU threads: set-up, the way in for transactions, and the engine behind all events of a thread's dies and channels. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu.h"
 
 #include "lt/arena.h"
 #include "lt/bits.h"
+#include "tsu/tsu_choice.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 #include "tsu/tsu_suspend.h"
 
 /* --- running events --- */
 
-static void run_due(struct lt_timer *timer);
+static void set_due(struct tsu_thread *thread) { thread->engine.due_ns = thread->dead ? LT_FOREVER : wheel_next_ns(&thread->wheel); }
 
-/* Arms the hart's timer at the wheel's next event. */
-static void set_timer(struct tsu_thread *thread)
+static void run_wheel(struct lt_engine *engine, uint64_t now_ns)
 {
-	uint64_t next_ns = wheel_next_ns(&thread->wheel);
-
-	if (thread->dead || next_ns == thread->armed_ns)
-		return;
-	thread->armed_ns = next_ns;
-	if (next_ns != UINT64_MAX)
-		lt_timer_arm(&thread->timer, next_ns, run_due);
-}
-
-static void run_due(struct lt_timer *timer)
-{
-	struct tsu_thread *thread = TSU_CONTAINER(timer, struct tsu_thread, timer);
-	uint64_t now_ns = clock_now_ns();
+	struct tsu_thread *thread = TSU_CONTAINER(engine, struct tsu_thread, engine);
 	struct wheel_node *node;
 
-	thread->armed_ns = UINT64_MAX;
 	while (!thread->dead && (node = wheel_take(&thread->wheel, now_ns)) != NULL)
 		node->fire(node);
-	set_timer(thread);
+	set_due(thread);
 }
 
 /* --- submission --- */
@@ -51,25 +38,33 @@ static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
 
 static void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns); }
 
-/* A list by `chain`: all of it waits in the queues before any die starts. */
-static void receive_txns(struct lt_event *event)
+/* The dies begin, with the clock frozen. */
+static __attribute__((noinline)) void set_going(struct tsu_thread *thread, struct tsu_txn *first)
 {
-	struct tsu_txn *first = TSU_CONTAINER(event, struct tsu_txn, event), *txn;
-	struct tsu_thread *thread = first->thread;
-
-	if (thread->dead)
-		return;
-	for (txn = first; txn; txn = txn->chain) {
-		txn->order = thread->submitted++;
-		die_queue_add(&die_of(txn)->queue, &thread->tsu->rules, txn);
-	}
-	for (txn = first; txn; txn = txn->chain) {
+	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
 		if (txn->not_before_ns > txn->submit_ns)
 			wheel_add(&thread->wheel, &txn->ready, txn->not_before_ns);
 		else
 			wake_for(txn, txn->submit_ns);
 	}
-	set_timer(thread);
+	set_due(thread);
+}
+
+/* A list by `chain`: all of it waits in the queues before any die starts. */
+static void receive_txns(struct lt_event *event)
+{
+	struct tsu_txn *first = TSU_CONTAINER(event, struct tsu_txn, event);
+	struct tsu_thread *thread = first->thread;
+
+	if (thread->dead)
+		return;
+	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
+		txn->order = thread->submitted++;
+		die_queue_add(&die_of(txn)->queue, &thread->tsu->rules, txn);
+	}
+	clock_freeze();
+	set_going(thread, first);
+	clock_thaw();
 }
 
 static void prepare_txn(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
@@ -145,14 +140,13 @@ static void init_thread(struct tsu *tsu, struct arena *arena, uint32_t number, u
 	thread->thread = (struct lt_thread){ .name = "tsu", .hart = tsu->cfg->tsu_hart[number] };
 	thread->tsu = tsu;
 	thread->page = page_of_sectors(arena, tsu->cfg);
-	thread->armed_ns = UINT64_MAX;
 	thread->since_ns = now_ns;
 	thread->wheel.now_ns = now_ns;
 	tsu_power_init(thread);
+	thread->engine.run = run_wheel;
+	set_due(thread);
+	lt_engine_add(thread->thread.hart, &thread->engine);
 }
-
-/* A timer belongs to the hart that arms it, so the one of a power cut is armed by an event. */
-static void first_timer(struct lt_event *event) { set_timer(TSU_CONTAINER(event, struct tsu_thread, start)); }
 
 static struct queue_rules rules_of(struct tsu *tsu)
 {
@@ -197,7 +191,5 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 		init_thread(tsu, arena, i, now_ns);
 	for (uint32_t i = 0; i < cfg->channels; i++)
 		init_channel(tsu, arena, i, now_ns);
-	for (uint32_t i = 0; nand->power_cut_ns && i < cfg->tsu_count; i++)
-		lt_post(&tsu->threads[i].thread, &tsu->threads[i].start, first_timer);
 	return tsu;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_cache.h"
 
+#include "tsu/tsu_choice.h"
 #include "tsu/tsu_data.h"
 #include "tsu/tsu_state.h"
 #include "tsu/tsu_suspend.h"
@@ -15,9 +16,9 @@ static bool read_follows(struct tsu_die *die, uint64_t at_ns)
 
 	if (!die->thread->tsu->cfg->cache_read || !die->queue.short_ops)
 		return false;
-	if (die->suspended.members && !die_stays_suspended(die, at_ns))
+	if (die->suspended.members && !choose_stay_suspended(die, at_ns))
 		return false;
-	return die_queue_next(&die->queue, &die->thread->tsu->rules, at_ns, take) != NULL;
+	return choose_whether(die, at_ns, take);
 }
 
 /* The last read of a row goes out as it would alone. */
@@ -56,7 +57,7 @@ static bool may_load(const struct tsu_die *die, uint64_t at_ns)
 
 void cache_wish(struct tsu_die *die, uint64_t at_ns)
 {
-	if (!may_load(die, at_ns) || !die_queue_next(&die->queue, &die->thread->tsu->rules, at_ns, TAKE_PROGRAM))
+	if (!may_load(die, at_ns) || !choose_whether(die, at_ns, TAKE_PROGRAM))
 		return;
 	die->cache_state = CACHE_WANTS_IN;
 	channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns);
@@ -64,7 +65,7 @@ void cache_wish(struct tsu_die *die, uint64_t at_ns)
 
 void cache_choose(struct tsu_die *die, uint64_t at_ns)
 {
-	struct tsu_txn *members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, TAKE_PROGRAM);
+	struct tsu_txn *members = choose_next(die, at_ns, TAKE_PROGRAM);
 
 	if (members) {
 		data_load(die, members, at_ns);

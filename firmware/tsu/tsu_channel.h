@@ -1,4 +1,4 @@
-/* The bus of a channel: one transfer at a time, commands first, then data, each in the order of readiness. */
+/* The bus of a channel: one transfer at a time, commands first, then data, each in the order of readiness. Hardware, too. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_CHANNEL_H
 #define TSU_CHANNEL_H

@@ -28,13 +28,10 @@ static enum nand_status lose_data(struct tsu_txn *txn)
 	return NAND_UNCORRECTABLE;
 }
 
-/* The work of a DMA engine. */
 static void take_sectors(struct tsu_thread *thread, struct tsu_txn *txn)
 {
-	clock_freeze();
 	for (uint32_t i = 0; i < txn->sectors && !txn->verdict; i++)
 		txn->verdict = txn->take(txn, i, thread->page[i]);
-	clock_thaw();
 }
 
 /* What has passed ECC goes to the caller's function, and no further. */
@@ -120,9 +117,7 @@ void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_n
 		tsu_power_went(thread, end_ns);
 		return;
 	}
-	clock_freeze();
 	lt_tell_span(HZ_VC_SPAN_OF(txn->addr.die_index, txn->op, txn->cause), txn->start_ns, end_ns);
-	clock_thaw();
 	die_queue_ended(&tsu->rules, txn);
 	count_txn(&thread->counters, txn);
 	thread->done++;

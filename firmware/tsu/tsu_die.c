@@ -4,6 +4,7 @@
 #include "tsu/tsu_die.h"
 
 #include "tsu/tsu_cache.h"
+#include "tsu/tsu_choice.h"
 #include "tsu/tsu_complete.h"
 #include "tsu/tsu_data.h"
 #include "tsu/tsu_state.h"
@@ -32,7 +33,7 @@ void die_wake(struct tsu_die *die, uint64_t at_ns)
 
 void die_next(struct tsu_die *die, uint64_t at_ns)
 {
-	if (die->suspended.members && !die_stays_suspended(die, at_ns))
+	if (die->suspended.members && !choose_stay_suspended(die, at_ns))
 		die_resume(die, at_ns);
 	else
 		die_wake(die, at_ns);
@@ -181,7 +182,7 @@ static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
 
 static void start_next(struct tsu_die *die, uint64_t at_ns)
 {
-	struct tsu_txn *members = die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, what_may_start(die));
+	struct tsu_txn *members = choose_next(die, at_ns, what_may_start(die));
 
 	die->state = DIE_IDLE;
 	if (members)

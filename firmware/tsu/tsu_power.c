@@ -29,18 +29,25 @@ void tsu_tear_die(struct tsu_die *die, uint64_t cut_ns)
 		tear_op(nand, &die->suspended);
 }
 
+/* An event of its own, since it takes locks, which nothing in a freeze may. */
+static void all_stopped(struct lt_event *event)
+{
+	struct tsu *tsu = TSU_CONTAINER(event, struct tsu_thread, stopped)->tsu;
+
+	if (tsu->keeper.keep)
+		tsu_keep(tsu, lt_load(&tsu->power_went_ns));
+	tsu->nand->ops->power_off(tsu->nand);
+}
+
 /* The last thread that stops does what follows for all. */
-static void thread_stops(struct tsu_thread *thread, uint64_t at_ns)
+static void thread_stops(struct tsu_thread *thread)
 {
 	struct tsu *tsu = thread->tsu;
 
 	thread->dead = true;
 	lt_store(&tsu->off, 1);
-	if (lt_add(&tsu->cut_threads, 1) + 1 != tsu->cfg->tsu_count)
-		return;
-	if (tsu->keeper.keep)
-		tsu_keep(tsu, at_ns);
-	tsu->nand->ops->power_off(tsu->nand);
+	if (lt_add(&tsu->cut_threads, 1) + 1 == tsu->cfg->tsu_count)
+		lt_post(&thread->thread, &thread->stopped, all_stopped);
 }
 
 static void power_cut(struct wheel_node *node)
@@ -51,15 +58,18 @@ static void power_cut(struct wheel_node *node)
 	for (uint32_t i = 0; i < tsu->die_count && !tsu->keeper.keep; i++)
 		if (tsu->dies[i].thread == thread)
 			tsu_tear_die(&tsu->dies[i], node->at_ns);
-	thread_stops(thread, node->at_ns);
+	lt_store(&tsu->power_went_ns, node->at_ns);
+	thread_stops(thread);
 }
 
 static void told_of_power(struct lt_event *event)
 {
 	struct tsu_thread *thread = TSU_CONTAINER(event, struct tsu_thread, power_went);
 
-	if (!thread->dead)
-		thread_stops(thread, lt_load(&thread->tsu->power_went_ns));
+	if (!thread->dead) {
+		thread_stops(thread);
+		thread->engine.due_ns = LT_FOREVER;
+	}
 }
 
 void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns)
@@ -70,7 +80,7 @@ void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns)
 	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
 		if (&tsu->threads[i] != thread)
 			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, told_of_power);
-	thread_stops(thread, at_ns);
+	thread_stops(thread);
 }
 
 void tsu_power_init(struct tsu_thread *thread)

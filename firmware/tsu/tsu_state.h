@@ -5,15 +5,14 @@
 
 #include "keep_report.h"
 #include "logs.h"
-#include "lt/arch.h"
+#include "lt/engine.h"
 #include "tsu/tsu_die.h"
 #include "tsu/tsu_mount.h"
 
 struct tsu_thread {
 	struct lt_thread thread;
-	struct lt_timer timer; /* at the wheel's next event */
-	uint64_t armed_ns;
-	struct lt_event start, reset, power_went;
+	struct lt_engine engine; /* dies and channels: due at the wheel's next event */
+	struct lt_event reset, power_went, stopped;
 	struct wheel_node power_cut;
 	struct tsu *tsu;
 	uint64_t submitted, done, steps;

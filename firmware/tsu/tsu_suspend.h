@@ -7,8 +7,6 @@
 
 /* For an urgent read that is ready at at_ns, if it may be. */
 void die_suspend(struct tsu_die *die, uint64_t at_ns);
-/* More reads wait, and its age allows it. */
-bool die_stays_suspended(const struct tsu_die *die, uint64_t at_ns);
 void die_resume(struct tsu_die *die, uint64_t at_ns);
 
 #endif

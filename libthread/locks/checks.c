@@ -9,7 +9,7 @@
 
 enum { MOST_HELD = 8 };
 
-static bool checking;
+bool lt_checking;
 static struct {
 	LT_OWN_LINE const struct lt_lock *lock[MOST_HELD];
 	unsigned count;
@@ -17,11 +17,11 @@ static struct {
 
 void lt_checks_init(void)
 {
-	checking = false;
+	lt_checking = false;
 	memset(held, 0, sizeof(held));
 }
 
-void lt_locks_check(bool on) { checking = on; }
+void lt_locks_check(bool on) { lt_checking = on; }
 
 /* Where every hart goes up, none can wait in a circle. */
 static void out_of_order(const struct lt_lock *lock, const struct lt_lock *outer)
@@ -40,7 +40,7 @@ void lt_check_acquire(const struct lt_lock *lock)
 {
 	unsigned hart = lt_hart_id();
 
-	if (!checking)
+	if (!lt_checking)
 		return;
 	for (unsigned i = 0; i < held[hart].count; i++) {
 		if (held[hart].lock[i] == lock)
@@ -56,7 +56,7 @@ void lt_check_acquired(const struct lt_lock *lock)
 {
 	unsigned hart = lt_hart_id();
 
-	if (checking)
+	if (lt_checking)
 		held[hart].lock[held[hart].count++] = lock;
 }
 
@@ -65,7 +65,7 @@ void lt_check_release(const struct lt_lock *lock)
 {
 	unsigned hart = lt_hart_id(), i;
 
-	if (!checking)
+	if (!lt_checking)
 		return;
 	for (i = 0; i < held[hart].count && held[hart].lock[i] != lock; i++)
 		;
@@ -80,4 +80,4 @@ void lt_check_none_held(void)
 		lt_fail("an event ended with a lock held");
 }
 
-unsigned lt_check_held(unsigned hart) { return checking ? held[hart].count : 0; }
+unsigned lt_check_held(unsigned hart) { return lt_checking ? held[hart].count : 0; }

@@ -5,7 +5,8 @@
 
 #include "lt/lock.h"
 
-/* All no-ops until lt_locks_check(true). */
+extern bool lt_checking; /* lt_locks_check(true) was called */
+/* All no-ops until then. */
 void lt_checks_init(void);
 void lt_check_acquire(const struct lt_lock *lock); /* before asking */
 void lt_check_acquired(const struct lt_lock *lock);

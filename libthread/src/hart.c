@@ -3,6 +3,7 @@
 #include "hart.h"
 
 #include "account.h"
+#include "engine.h"
 #include "mailbox.h"
 
 static unsigned hart_count;
@@ -71,41 +72,79 @@ bool lt_hart_forget_mail(struct lt_event *ev)
 	return true;
 }
 
+uint64_t lt_hart_deadline(const struct hart *h)
+{
+	uint64_t timer_ns = timer_heap_deadline(&h->timers), engine_ns = engines_due_ns(h);
+
+	return timer_ns < engine_ns ? timer_ns : engine_ns;
+}
+
+/* Calls, so that no branch gives the freeze around them a second end. Returns until when. */
+static __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t deadline_ns)
+{
+	uint64_t own_ns = lt_hart_deadline(h);
+
+	h->idle_from_ns = clock_now_ns();
+	h->unlooked = 0;
+	return own_ns < deadline_ns ? own_ns : deadline_ns;
+}
+
+/* False: only hardware has gone on meanwhile. A hook that waits may stand in a freeze of its own, in which an engine could not thaw the
+ * clock for a decision: its engines run in the next turn. */
+static __attribute__((noinline)) bool idle_ends(struct hart *h)
+{
+	account_idle(h->id, clock_now_ns() - h->idle_from_ns);
+	return h->taken || h->hook || h->stepped || !engines_run(h) || lt_mail_known(h);
+}
+
 void lt_hart_wait(uint64_t deadline_ns)
 {
 	struct hart *h = lt_hart_self();
-	uint64_t timer_ns = timer_heap_deadline(&h->timers), from_ns;
+	bool over;
 
 	if (lt_mail_known(h))
 		return;
+	do {
+		uint64_t until_ns;
+
+		clock_freeze();
+		until_ns = idle_begins(h, deadline_ns);
+		clock_thaw();
+		h->taken = (struct lt_event *)(uintptr_t)lt_wait_take(&h->mailbox, until_ns);
+		clock_freeze();
+		over = idle_ends(h);
+		clock_thaw();
+	} while (!over);
+}
+
+static bool run_engines(struct hart *h)
+{
+	bool ran;
+
 	clock_freeze();
-	from_ns = clock_now_ns();
+	ran = engines_run(h);
 	clock_thaw();
-	h->unlooked = 0;
-	h->taken = (struct lt_event *)(uintptr_t)lt_wait_take(&h->mailbox, timer_ns < deadline_ns ? timer_ns : deadline_ns);
-	clock_freeze();
-	account_idle(h->id, clock_now_ns() - from_ns);
-	clock_thaw();
+	return ran;
 }
 
 /* A stopping hart neither waits nor calls its hook; it only empties its mailbox. Without a hook the hart waits even after
  * work: the wait looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
 static bool after_events(struct hart *h, bool worked)
 {
-	uint64_t deadline_ns = timer_heap_deadline(&h->timers);
-
 	if (h->stopping)
 		return worked;
 	if (h->hook)
-		return h->hook(h->hook_ctx, !worked, deadline_ns) || worked;
-	lt_hart_wait(deadline_ns);
+		return h->hook(h->hook_ctx, !worked, lt_hart_deadline(h)) || worked;
+	lt_hart_wait(LT_FOREVER);
 	return worked;
 }
 
 bool lt_hart_turn(struct hart *h)
 {
-	bool worked = timer_heap_run_due(&h->timers) != 0;
+	bool worked = h->timers.count && timer_heap_run_due(&h->timers) != 0;
 
+	if (h->engines)
+		worked = run_engines(h) || worked;
 	worked = lt_mail_run(h) != 0 || worked;
 	return after_events(h, worked);
 }

@@ -3,6 +3,7 @@
 #ifndef LT_HART_STATE_H
 #define LT_HART_STATE_H
 
+#include "lt/engine.h"
 #include "lt/hart.h"
 #include "timer_heap.h"
 
@@ -16,11 +17,14 @@ struct hart {
 	struct lt_event *local_tail;
 	struct lt_event *taken; /* out of the mailbox, newest first */
 	struct timer_heap timers;
+	struct lt_engine *engines;
+	uint64_t idle_from_ns; /* while it waits */
 	lt_hook_fn *hook;
 	void *hook_ctx;
 	unsigned id;
 	uint8_t unlooked; /* turns since the last look into the mailbox */
 	bool stopping;
+	bool stepped; /* by the host's runner, in which a wait returns at once */
 	struct lt_event stop_event, reset_event;
 };
 

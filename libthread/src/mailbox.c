@@ -67,7 +67,8 @@ static unsigned run_list(struct lt_event *list)
 
 		list = ev->next;
 		ev->run(ev);
-		lt_check_none_held();
+		if (lt_checking)
+			lt_check_none_held();
 		ran++;
 	}
 	return ran;
@@ -87,10 +88,13 @@ unsigned lt_mail_run(struct hart *h)
 
 	if (++h->unlooked >= TURNS_PER_LOOK)
 		lt_mail_take(h);
-	remote = reversed(h->taken);
-	h->taken = NULL;
-	h->local_head = NULL;
-	ran = run_list(local) + run_list(remote);
+	remote = h->taken;
+	h->taken = h->local_head = NULL;
+	ran = run_list(local);
+	if (remote)
+		ran += run_list(remote->next ? reversed(remote) : remote);
+	clock_freeze();
 	account_events(h->id, ran);
+	clock_thaw();
 	return ran;
 }

@@ -72,11 +72,8 @@ unsigned timer_heap_run_due(struct timer_heap *heap)
 {
 	uint32_t first_new = heap->order;
 	unsigned ran = 0;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_now_ns();
 
-	if (heap->count == 0)
-		return 0;
-	now_ns = clock_now_ns();
 	while (heap->count && heap->at[1]->deadline_ns <= now_ns && (int32_t)(heap->at[1]->order - first_new) < 0) {
 		struct lt_timer *timer = heap->at[1];
 

@@ -14,7 +14,7 @@ from suite import FIRMWARE, main
 IMAGE = os.path.join(FIRMWARE, "firmware/main/firmware.elf")
 FREEZE, THAW = 0x10402013, 0x10502013
 # Their branches look at what is the device's own, or the same in every run: what lies in flash, which clock it is.
-DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run")
+DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run", "choose_") # the last thaw and go back into a freeze
 NO_WAY_BACK = ("device_stop", "fail_with", "fail_image")
 NO_RETURN = ("lt_fail",) # a call of these is the end of a way
 RETURN, ENDLESS = "a return", "more and more freezes"

@@ -69,9 +69,10 @@ bool lt_host_turn(unsigned hart)
 		account_idle(hart, now_ns - runner.idle_from_ns[hart]);
 	runner.wake_ns[hart] = LT_FOREVER;
 	h->unlooked = TURNS_PER_LOOK; /* mail may have come since */
+	h->stepped = true;
 	if (!lt_hart_done(h)) {
 		worked = lt_hart_turn(h);
-		lt_runner_note_wait(timer_heap_deadline(&h->timers));
+		lt_runner_note_wait(lt_hart_deadline(h));
 	}
 	if (lt_host_frozen)
 		lt_fail("a turn of the hart's loop ended with the clock frozen");

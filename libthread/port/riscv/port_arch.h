@@ -89,7 +89,10 @@ static inline unsigned lt_hart_id(void)
 
 static inline struct hz_vc_slot *lt_vc_slot(void)
 {
-	return (struct hz_vc_slot *)(HZ_VC_SLOTS_ADDR + lt_hart_id() * sizeof(struct hz_vc_slot));
+	unsigned long id;
+
+	__asm__("mv %0, tp" : "=r"(id));
+	return (struct hz_vc_slot *)(HZ_VC_SLOTS_ADDR + id * sizeof(struct hz_vc_slot));
 }
 
 /* A hint to the plugin (vclock_abi.h); a no-op without it. */

@@ -1,0 +1,13 @@
+/* Inside libthread only: a hart's engines. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "hart_state.h"
+
+/* When the first of them has something to do; LT_FOREVER: none has. */
+uint64_t engines_due_ns(const struct hart *h);
+/* Clock frozen: runs those that are due; true if there were any. */
+bool engines_run(struct hart *h);
+
+#endif
