@@ -13,11 +13,30 @@
 
 /* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and
  * code behind it, and device time would tell (tests/vclock/test_freeze.py). */
-static void look_at_link(struct host_view *view, bool idle)
+static bool find_commands(struct fetch *fetch)
 {
+	bool found;
+
 	clock_freeze();
-	view->listen(view, idle);
+	found = fetch_finds(fetch);
 	clock_thaw();
+	return found;
+}
+
+static __attribute__((noinline)) bool listen_and_find(struct queue_group *group, bool idle)
+{
+	group->view->listen(group->view, idle);
+	return fetch_finds(&group->fetch);
+}
+
+static bool look_at_host(struct queue_group *group, bool idle)
+{
+	bool found;
+
+	clock_freeze();
+	found = listen_and_find(group, idle);
+	clock_thaw();
+	return found;
 }
 
 static void rest_turn(struct host_view *view, bool busy, uint64_t deadline_ns)
@@ -31,12 +50,15 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 {
 	struct hil *hil = ctx;
 	struct queue_group *group = &hil->group;
-	bool worked = false;
+	bool found = look_at_host(group, idle), worked = found;
 
-	look_at_link(group->view, idle);
-	if (group->queues.admin_wanted)
+	if (group->queues.admin_wanted) {
 		worked = admin_run(hil);
-	worked = fetch_commands(&group->fetch) || worked;
+		found = find_commands(&group->fetch);
+		worked = worked || found;
+	}
+	if (found)
+		fetch_commands(&group->fetch);
 	rest_turn(group->view, worked || !idle, deadline_ns);
 	return worked || group->queues.admin_wanted;
 }
@@ -45,10 +67,12 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 static bool far_turn(void *ctx, bool idle, uint64_t deadline_ns)
 {
 	struct queue_group *group = ctx;
-	bool worked = fetch_commands(&group->fetch);
+	bool found = find_commands(&group->fetch);
 
-	rest_turn(group->view, worked || !idle, deadline_ns);
-	return worked;
+	if (found)
+		fetch_commands(&group->fetch);
+	rest_turn(group->view, found || !idle, deadline_ns);
+	return found;
 }
 
 /* What the layers below call: the register link, the queues, a round over the harts. */

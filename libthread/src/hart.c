@@ -131,12 +131,18 @@ static bool run_engines(struct hart *h)
  * work: the wait looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
 static bool after_events(struct hart *h, bool worked)
 {
+	uint64_t deadline_ns;
+
 	if (h->stopping)
 		return worked;
-	if (h->hook)
-		return h->hook(h->hook_ctx, !worked, lt_hart_deadline(h)) || worked;
-	lt_hart_wait(LT_FOREVER);
-	return worked;
+	if (!h->hook) {
+		lt_hart_wait(LT_FOREVER);
+		return worked;
+	}
+	clock_freeze();
+	deadline_ns = lt_hart_deadline(h);
+	clock_thaw();
+	return h->hook(h->hook_ctx, !worked, deadline_ns) || worked;
 }
 
 bool lt_hart_turn(struct hart *h)
@@ -145,7 +151,8 @@ bool lt_hart_turn(struct hart *h)
 
 	if (h->engines)
 		worked = run_engines(h) || worked;
-	worked = lt_mail_run(h) != 0 || worked;
+	if (lt_mail_due(h))
+		worked = lt_mail_run(h) != 0 || worked;
 	return after_events(h, worked);
 }
 

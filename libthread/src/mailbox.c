@@ -86,7 +86,7 @@ unsigned lt_mail_run(struct hart *h)
 	struct lt_event *local = h->local_head, *remote;
 	unsigned ran;
 
-	if (++h->unlooked >= TURNS_PER_LOOK)
+	if (h->unlooked >= TURNS_PER_LOOK)
 		lt_mail_take(h);
 	remote = h->taken;
 	h->taken = h->local_head = NULL;

@@ -13,5 +13,7 @@ unsigned lt_mail_run(struct hart *h);
 void lt_mail_take(struct hart *h);
 /* Events are waiting on the local list or are taken. */
 static inline bool lt_mail_known(const struct hart *h) { return h->local_head || h->taken; }
+/* Once a turn: there is mail, or it is time to look. */
+static inline bool lt_mail_due(struct hart *h) { return ++h->unlooked >= TURNS_PER_LOOK || lt_mail_known(h); }
 
 #endif

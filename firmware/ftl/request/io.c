@@ -55,8 +55,7 @@ void io_resume_all(struct io_queue *queue)
 
 void io_submit(struct ftl_worker *worker, struct ftl_request *req)
 {
-	memset(req->work, 0, sizeof(struct ftl_io));
-	io_of(req)->worker = worker;
+	*io_of(req) = (struct ftl_io){ .worker = worker };
 	req->status = NVME_SUCCESS;
 	req->ready_ns = 0;
 	lt_tell_request(HZ_VC_LEFT, req);

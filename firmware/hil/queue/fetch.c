@@ -9,7 +9,7 @@
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
 
-/* The queue at `turn` goes on while its burst lasts, then the next ready one in circular order. */
+/* The arbiter: the queue at `turn` goes on while its burst lasts, then the next ready one in circular order. */
 static unsigned arbitrate(struct fetch *fetch)
 {
 	uint64_t ready = fetch->queues->ready_mask, behind = ready & ~(1ull << fetch->turn | ((1ull << fetch->turn) - 1));
@@ -23,26 +23,31 @@ static unsigned arbitrate(struct fetch *fetch)
 	return fetch->turn;
 }
 
-/* The fetch engine copies the entry; the copy is what is decoded, since the host may change its ring at any time. */
-static void take_entry(struct fetch *fetch, struct submission_queue *sq, struct nvme_sqe *sqe)
+/* The fetch engine copies the next entry; the copy is what is decoded, since the host may change its ring at any time. */
+static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe *sqe)
 {
+	struct submission_queue *sq;
+
 	clock_freeze();
+	sq = &fetch->queues->sq[arbitrate(fetch) + 1];
 	memcpy(sqe, &sq->ring[sq->head], sizeof(*sqe));
 	sq->fetched++;
+	sq->outstanding++;
 	sq->head = sq->head + 1 == sq->depth ? 0 : sq->head + 1;
 	fetch->queues->ready_mask &= ~queue_bit(sq->id);
 	fetch->view->fetched(fetch->view, sq);
 	clock_thaw();
+	return sq;
 }
 
-static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
+static void fetch_one(struct fetch *fetch)
 {
 	struct command *command = command_take(fetch->pool);
+	struct submission_queue *sq;
 	struct nvme_sqe sqe;
 
 	lt_tell_request(HZ_VC_FETCHED, &command->req);
-	sq->outstanding++;
-	take_entry(fetch, sq, &sqe);
+	sq = take_entry(fetch, &sqe);
 	command->sq = sq;
 	command->cid = sqe.cid;
 	command->req.status = io_decode(&fetch->limits, &sqe, command->page, &command->req);
@@ -58,27 +63,23 @@ static void fetch_one(struct fetch *fetch, struct submission_queue *sq)
 	fetch->device->submit(fetch->device->ctx, sq->worker, &command->req);
 }
 
-static bool find_ready(struct fetch *fetch)
+/* Doorbells. Looking may end the controller's life. */
+bool fetch_finds(struct fetch *fetch)
 {
-	bool go_on;
-
-	clock_freeze();
-	go_on = fetch->view->settle(fetch->view);
-	clock_thaw();
-	return go_on && fetch->queues->ready_mask;
+	return fetch_possible(fetch) && fetch->view->settle(fetch->view) && fetch->queues->ready_mask && fetch_possible(fetch);
 }
 
-bool fetch_commands(struct fetch *fetch)
+void fetch_commands(struct fetch *fetch)
 {
 	unsigned taken = 0;
+	bool more;
 
-	while (taken < FETCH_BATCH && fetch_possible(fetch) && find_ready(fetch)) {
-		if (!fetch_possible(fetch))
-			break;
-		fetch_one(fetch, &fetch->queues->sq[arbitrate(fetch) + 1]);
-		taken++;
-	}
-	return taken > 0;
+	do {
+		fetch_one(fetch);
+		clock_freeze();
+		more = fetch_finds(fetch);
+		clock_thaw();
+	} while (more && ++taken < FETCH_BATCH);
 }
 
 void fetch_reset(struct fetch *fetch)

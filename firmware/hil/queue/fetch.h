@@ -24,8 +24,10 @@ void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool 
 		const struct controller_ops *device, const struct io_limits *limits);
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);
-/* Takes as many commands as a turn may; true if there was one. */
-bool fetch_commands(struct fetch *fetch);
+/* Looks at the doorbells: a command waits that may be taken. Clock frozen. */
+bool fetch_finds(struct fetch *fetch);
+/* That one has been found: takes it and others, as many as a turn may. */
+void fetch_commands(struct fetch *fetch);
 
 static inline bool fetch_possible(const struct fetch *fetch) { return fetch->pool->free && life_serves(fetch->life); }
 
