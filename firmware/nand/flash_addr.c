@@ -6,17 +6,12 @@
 #include "lt/arena.h"
 
 /* floor(value / divisor) for value < 2^30 and divisor < 2^30: the multiplier's error stays below one part in 2^60 / divisor
- * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994). */
-static struct reciprocal reciprocal_of(uint32_t divisor)
-{
-	return (struct reciprocal){ (((unsigned __int128)1 << 64) - 1) / divisor + 1, divisor };
-}
+ * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994). It is 2^63 / divisor, so that 1 has one, too. */
+static struct reciprocal reciprocal_of(uint32_t divisor) { return (struct reciprocal){ ((uint64_t)1 << 63) / divisor + 1, divisor }; }
 
-static uint32_t divide(uint32_t value, struct reciprocal by)
+static uint32_t divide(uint32_t value, const struct reciprocal *by)
 {
-	if (by.divisor == 1)
-		return value;
-	return (uint32_t)(((unsigned __int128)value * by.multiplier) >> 64);
+	return (uint32_t)(((unsigned __int128)((uint64_t)value << 1) * by->multiplier) >> 64);
 }
 
 /* Stripe column → flat plane: the scheme's letters name the digits of the column number, fastest first. */
@@ -61,9 +56,12 @@ static void describe_planes(struct flash_map *map, const struct hz_device_config
 	for (uint32_t index = 0; index < map->shape.planes; index++) {
 		uint32_t die = index / cfg->planes_per_die;
 
-		map->plane_in_die[index] = (uint8_t)(index % cfg->planes_per_die);
-		map->plane_die[index] = (uint16_t)die;
-		map->plane_channel[index] = (uint16_t)(die / (cfg->chips_per_channel * cfg->dies_per_chip));
+		map->place[index] = (struct flash_addr){
+			.plane_index = (uint16_t)index,
+			.channel = (uint16_t)(die / (cfg->chips_per_channel * cfg->dies_per_chip)),
+			.die_index = (uint16_t)die,
+			.plane = (uint16_t)(index % cfg->planes_per_die),
+		};
 	}
 }
 
@@ -89,9 +87,7 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 	map->stripe[0] = stripe_of(map, 0, cfg->slc_program_sectors, planes);
 	map->stripe[1] = stripe_of(map, map->slc_superblocks, map->shape.unit_sectors, map->shape.superblock_planes);
 	map->column_plane = arena_alloc(arena, planes, sizeof(*map->column_plane), "flash map columns");
-	map->plane_channel = arena_alloc(arena, planes, sizeof(*map->plane_channel), "flash map channels");
-	map->plane_die = arena_alloc(arena, planes, sizeof(*map->plane_die), "flash map dies");
-	map->plane_in_die = arena_alloc(arena, planes, sizeof(*map->plane_in_die), "flash map planes");
+	map->place = arena_alloc(arena, planes, sizeof(*map->place), "flash map planes");
 	place_columns(map, cfg);
 	describe_planes(map, cfg);
 }
@@ -100,18 +96,13 @@ struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
 {
 	uint32_t superblock = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
 	const struct flash_stripe *stripe = &map->stripe[superblock >= map->slc_superblocks];
-	uint32_t number = superblock - stripe->first, round = divide(number, stripe->by_groups);
+	uint32_t number = superblock - stripe->first, round = divide(number, &stripe->by_groups);
 	uint32_t group = number - round * stripe->by_groups.divisor;
-	uint32_t unit = divide(offset, stripe->by_unit), planes = stripe->by_planes.divisor;
-	uint32_t row = divide(unit, stripe->by_planes);
-	uint16_t index = map->column_plane[group * planes + unit - row * planes];
+	uint32_t unit = divide(offset, &stripe->by_unit), planes = stripe->by_planes.divisor;
+	uint32_t row = divide(unit, &stripe->by_planes);
+	struct flash_addr addr = map->place[map->column_plane[group * planes + unit - row * planes]];
 
-	return (struct flash_addr){
-		.plane_index = index,
-		.channel = map->plane_channel[index],
-		.die_index = map->plane_die[index],
-		.plane = map->plane_in_die[index],
-		.block = stripe->first + round,
-		.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor),
-	};
+	addr.block = stripe->first + round;
+	addr.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor);
+	return addr;
 }

@@ -45,8 +45,7 @@ struct flash_map {
 	uint32_t slc_superblocks;
 	struct flash_stripe stripe[2]; /* [0] SLC, [1] normal */
 	uint16_t *column_plane;        /* stripe column → flat plane index, by plane scheme */
-	uint16_t *plane_channel, *plane_die;
-	uint8_t *plane_in_die;
+	struct flash_addr *place;      /* flat plane index → itself, channel, die, plane; block and sector 0 */
 };
 
 struct arena;

@@ -87,8 +87,13 @@ void tsu_submit(struct tsu *tsu, struct tsu_txn *txn)
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 {
 	struct txn_fifo chain[HZ_MAX_TSU];
-	uint64_t now_ns = clock_now_ns(), used = 0; /* bit i: chain[i] */
+	uint64_t now_ns, used = 0; /* bit i: chain[i] */
 
+	if (!first->next) {
+		tsu_submit(tsu, first);
+		return;
+	}
+	now_ns = clock_now_ns();
 	for (struct tsu_txn *txn = first; txn; txn = txn->next) {
 		unsigned number;
 

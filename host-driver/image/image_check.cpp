@@ -38,12 +38,8 @@ template <typename F> void each_sector(nand_media &media, F visit)
 		for (uint32_t block = 0; block < media.nand.cfg->blocks_per_plane; block++) {
 			const uint32_t end = media.blocks[plane * media.nand.cfg->blocks_per_plane + block].write_sector;
 			for (uint32_t sector = 0; sector < end; sector++) {
-				flash_addr addr{};
+				flash_addr addr = media.nand.map->place[plane];
 				hz_oob oob{};
-				addr.plane_index = static_cast<uint16_t>(plane);
-				addr.channel = media.nand.map->plane_channel[plane];
-				addr.die_index = media.nand.map->plane_die[plane];
-				addr.plane = media.nand.map->plane_in_die[plane];
 				addr.block = block;
 				addr.sector = sector;
 				visit(oob, media.nand.ops->read(&media.nand, addr, 1, nullptr, 0, &oob));

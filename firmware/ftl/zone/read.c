@@ -20,26 +20,24 @@ void read_pool_init(struct ftl_worker *worker, struct arena *arena)
 	worker->reads = pool;
 	pool->read = arena_alloc(arena, READS_PER_WORKER, sizeof(*pool->read), "flash reads");
 	for (uint32_t i = 0; i < READS_PER_WORKER; i++) {
-		pool->read[i].txn.next = pool->free;
-		pool->free = &pool->read[i].txn;
+		struct tsu_txn *txn = &pool->read[i].txn;
+
+		*txn = (struct tsu_txn){ .next = pool->free, .owner = &worker->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST };
+		pool->free = txn;
 	}
 }
 
-/* Sectors from ppa on that one flash page holds in address order. */
-static uint32_t page_run(struct ftl *ftl, ppa_t ppa)
+/* Sectors from ppa on that one flash page holds in address order: units begin with a page, or lie in one. */
+static uint32_t page_run(const struct ftl *ftl, ppa_t ppa)
 {
-	uint32_t run = ftl->page_sectors - (flash_addr_of(ftl->map, ppa).sector & (ftl->page_sectors - 1));
-	uint32_t unit = ftl->cfg->slc_program_sectors, rest;
+	uint32_t unit = slc_holds(ftl->map, ppa) ? min_u32(ftl->cfg->slc_program_sectors, ftl->page_sectors) : ftl->page_sectors;
 
-	if (!slc_holds(ftl->map, ppa) || unit >= ftl->page_sectors)
-		return run;
-	rest = unit - (ppa_offset(ftl->map, ppa) & (unit - 1));
-	return rest < run ? rest : run;
+	return unit - (ppa_offset(ftl->map, ppa) & (unit - 1));
 }
 
 uint32_t read_together(struct ftl *ftl, const ppa_t *ppa, uint32_t count)
 {
-	uint32_t most = page_run(ftl, ppa[0]), run = 1;
+	uint32_t most = count > 1 ? page_run(ftl, ppa[0]) : 1, run = 1;
 
 	while (run < count && run < most && ppa[run] == ppa[0] + run)
 		run++;
@@ -64,19 +62,14 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 	read->zone = extent_is_backing(&zone->ext) ? zone : NULL;
 	zone->readers += extent_is_backing(&zone->ext);
 	read->pins = pinned ? run : 0;
-	read->txn = (struct tsu_txn){
-		.next = *list,
-		.owner = &self->thread,
-		.done = reads_done,
-		.op = TSU_READ,
-		.cause = HZ_CAUSE_HOST,
-		.stream = req->queue,
-		.sectors = (uint16_t)run,
-		.ppa = ppa[0],
-		.data = answer_sgl(req),
-		.data_at = io_of(req)->done * HZ_SECTOR_BYTES,
-		.take = answer_looks(self->ftl, req) ? take_sector : NULL,
-	};
+	read->txn.next = *list;
+	read->txn.stream = req->queue;
+	read->txn.sectors = (uint16_t)run;
+	read->txn.ppa = ppa[0];
+	read->txn.data = answer_sgl(req);
+	read->txn.data_at = io_of(req)->done * HZ_SECTOR_BYTES;
+	read->txn.take = answer_looks(self->ftl, req) ? take_sector : NULL;
+	read->txn.verdict = NVME_SUCCESS;
 	*list = &read->txn;
 	io_of(req)->pending++;
 	io_of(req)->done += run;
