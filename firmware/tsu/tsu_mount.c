@@ -23,6 +23,7 @@ static struct tsu_die *next_die(struct tsu *tsu, uint32_t channel, uint64_t *at_
 	struct tsu_die *dies = &tsu->dies[channel * tsu->dies_per_channel], *next = NULL;
 	uint64_t ns;
 
+	*at_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < tsu->dies_per_channel; i++)
 		if (next_step(&dies[i], &ns) && (!next || ns < *at_ns)) {
 			next = &dies[i];

@@ -17,17 +17,6 @@ static uint32_t size_of(const struct l2p_cache *cache, uint8_t level) { return l
 /* Bits [first, first + count) of a line; count > 0. */
 static uint64_t line_bits(uint32_t first, uint32_t count) { return UINT64_MAX >> (64 - count) << first; }
 
-/* Sums in parallel of ever wider fields (Warren, Hacker's Delight 5-1): a core without Zbb has no instruction for it. */
-static uint32_t count_of(uint64_t bits)
-{
-	if (!(bits & (bits - 1)))
-		return bits != 0;
-	bits -= bits >> 1 & 0x5555555555555555ull;
-	bits = (bits & 0x3333333333333333ull) + (bits >> 2 & 0x3333333333333333ull);
-	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return (uint32_t)(bits * 0x0101010101010101ull >> 56);
-}
-
 /* Multiplicative hashing (Knuth, TAOCP 6.4): the top bits of a product with 2^32 / golden ratio. */
 static uint32_t *cache_bucket(const struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level)
 {
@@ -216,7 +205,7 @@ static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_
 	while (shard->own - shard->used < size_of(cache, level)) {
 		uint32_t victim = next_victim(cache, shard, now_ns);
 
-		left += count_of(cache->node[victim].valid);
+		left += lt_count_bits(cache->node[victim].valid);
 		remove_node(cache, number, victim);
 	}
 	return left;
@@ -324,7 +313,7 @@ uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cac
 			publish_oldest(cache, shard);
 	}
 	node = &cache->node[index];
-	entries->added = count_of(entries->valid & ~node->valid);
+	entries->added = lt_count_bits(entries->valid & ~node->valid);
 	node->valid |= entries->valid;
 	if (entries->count == 1)
 		cache->place[node->slot + entries->from] = *entries->entry;
