@@ -3,6 +3,7 @@
 #include "hart.h"
 
 #include "account.h"
+#include "checks.h"
 #include "engine.h"
 #include "mailbox.h"
 
@@ -97,9 +98,8 @@ static __attribute__((noinline)) bool idle_ends(struct hart *h)
 	return h->taken || h->hook || h->stepped || !engines_run(h) || lt_mail_known(h);
 }
 
-void lt_hart_wait(uint64_t deadline_ns)
+static inline void wait_for_mail(struct hart *h, uint64_t deadline_ns)
 {
-	struct hart *h = lt_hart_self();
 	bool over;
 
 	if (lt_mail_known(h))
@@ -117,6 +117,8 @@ void lt_hart_wait(uint64_t deadline_ns)
 	} while (!over);
 }
 
+void lt_hart_wait(uint64_t deadline_ns) { wait_for_mail(lt_hart_self(), deadline_ns); }
+
 static bool run_engines(struct hart *h)
 {
 	bool ran;
@@ -129,14 +131,14 @@ static bool run_engines(struct hart *h)
 
 /* A stopping hart neither waits nor calls its hook; it only empties its mailbox. Without a hook the hart waits even after
  * work: the wait looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
-static bool after_events(struct hart *h, bool worked)
+static inline __attribute__((always_inline)) bool after_events(struct hart *h, bool worked)
 {
 	uint64_t deadline_ns;
 
 	if (h->stopping)
 		return worked;
 	if (!h->hook) {
-		lt_hart_wait(LT_FOREVER);
+		wait_for_mail(h, LT_FOREVER);
 		return worked;
 	}
 	clock_freeze();
@@ -145,16 +147,53 @@ static bool after_events(struct hart *h, bool worked)
 	return h->hook(h->hook_ctx, !worked, deadline_ns) || worked;
 }
 
-bool lt_hart_turn(struct hart *h)
+/* An event may be freed, reused or posted again by its run, so next is read before. Returns how many there were. */
+static inline unsigned run_list(struct lt_event *list)
 {
-	bool worked = h->timers.count && timer_heap_run_due(&h->timers) != 0;
+	unsigned ran = 0;
+
+	while (list) {
+		struct lt_event *ev = list;
+
+		list = ev->next;
+		ev->run(ev);
+		if (lt_checking)
+			lt_check_none_held();
+		ran++;
+	}
+	return ran;
+}
+
+/* What is on the local list, what was taken, and now and then what is in the mailbox. True if there was anything. */
+static inline bool run_mail(struct hart *h)
+{
+	struct lt_event *local = h->local_head, *remote;
+	unsigned ran;
+
+	if (h->unlooked >= TURNS_PER_LOOK)
+		lt_mail_take(h);
+	remote = h->taken;
+	h->taken = h->local_head = NULL;
+	ran = run_list(local) + run_list(remote && remote->next ? lt_mail_in_order(remote) : remote);
+	clock_freeze();
+	account_events(h->id, ran);
+	clock_thaw();
+	return ran != 0;
+}
+
+/* In the loop itself, whose registers are then saved once and not in each turn. */
+static inline __attribute__((always_inline)) bool turn(struct hart *h)
+{
+	bool worked = timer_heap_due(&h->timers) && timer_heap_run_due(&h->timers) != 0;
 
 	if (h->engines)
 		worked = run_engines(h) || worked;
 	if (lt_mail_due(h))
-		worked = lt_mail_run(h) != 0 || worked;
+		worked = run_mail(h) || worked;
 	return after_events(h, worked);
 }
+
+bool lt_hart_turn(struct hart *h) { return turn(h); }
 
 bool lt_hart_done(struct hart *h) { return h->stopping && !lt_mail_known(h) && lt_load(&h->mailbox) == 0; }
 
@@ -163,7 +202,7 @@ void lt_hart_run(void)
 	struct hart *h = lt_hart_self();
 
 	while (!lt_hart_done(h))
-		lt_hart_turn(h);
+		turn(h);
 	clock_freeze();
 	account_publish(h->id, clock_now_ns());
 	clock_thaw();

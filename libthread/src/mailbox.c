@@ -3,9 +3,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mailbox.h"
 
-#include "account.h"
-#include "checks.h"
-
 static void post_local(struct hart *h, struct lt_event *ev)
 {
 	ev->next = NULL;
@@ -43,7 +40,7 @@ void lt_post(const struct lt_thread *to, struct lt_event *ev, lt_event_fn *run)
 }
 
 /* Newest first becomes oldest first. */
-static struct lt_event *reversed(struct lt_event *list)
+struct lt_event *lt_mail_in_order(struct lt_event *list)
 {
 	struct lt_event *out = NULL;
 
@@ -57,44 +54,9 @@ static struct lt_event *reversed(struct lt_event *list)
 	return out;
 }
 
-/* An event may be freed, reused or posted again by its run, so next is read before. */
-static unsigned run_list(struct lt_event *list)
-{
-	unsigned ran = 0;
-
-	while (list) {
-		struct lt_event *ev = list;
-
-		list = ev->next;
-		ev->run(ev);
-		if (lt_checking)
-			lt_check_none_held();
-		ran++;
-	}
-	return ran;
-}
-
 void lt_mail_take(struct hart *h)
 {
 	h->unlooked = 0;
 	if (!h->taken && lt_load(&h->mailbox) != 0)
 		h->taken = (struct lt_event *)(uintptr_t)lt_swap(&h->mailbox, 0);
-}
-
-unsigned lt_mail_run(struct hart *h)
-{
-	struct lt_event *local = h->local_head, *remote;
-	unsigned ran;
-
-	if (h->unlooked >= TURNS_PER_LOOK)
-		lt_mail_take(h);
-	remote = h->taken;
-	h->taken = h->local_head = NULL;
-	ran = run_list(local);
-	if (remote)
-		ran += run_list(remote->next ? reversed(remote) : remote);
-	clock_freeze();
-	account_events(h->id, ran);
-	clock_thaw();
-	return ran;
 }

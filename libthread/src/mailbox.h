@@ -7,8 +7,8 @@
 
 enum { TURNS_PER_LOOK = 4 }; /* of a hart that does not come to wait: a wait looks itself */
 
-/* Run what is on the local list, what was taken, and now and then what is in the mailbox; returns the number of events. */
-unsigned lt_mail_run(struct hart *h);
+/* A list as it was taken, newest first, becomes oldest first. */
+struct lt_event *lt_mail_in_order(struct lt_event *list);
 /* Empty the mailbox if it has something: one shared load. */
 void lt_mail_take(struct hart *h);
 /* Events are waiting on the local list or are taken. */

@@ -15,9 +15,11 @@ struct timer_heap {
 void timer_heap_init(struct timer_heap *heap, struct arena *arena, uint32_t capacity);
 void timer_heap_put(struct timer_heap *heap, struct lt_timer *timer);
 void timer_heap_remove(struct timer_heap *heap, struct lt_timer *timer);
-/* Run the timers due now, but none that they arm; returns how many. Reads the clock: ask only if a timer is armed. */
+/* Run the timers due now, but none that they arm; returns how many. */
 unsigned timer_heap_run_due(struct timer_heap *heap);
 /* Earliest deadline, LT_FOREVER if nothing is armed. */
 static inline uint64_t timer_heap_deadline(const struct timer_heap *heap) { return heap->count ? heap->at[1]->deadline_ns : LT_FOREVER; }
+/* Reads the clock only if a timer is armed. */
+static inline bool timer_heap_due(const struct timer_heap *heap) { return heap->count && heap->at[1]->deadline_ns <= clock_now_ns(); }
 
 #endif

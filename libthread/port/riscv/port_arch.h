@@ -205,7 +205,20 @@ static inline void lt_guard(void *start, size_t bytes, size_t apart)
 }
 
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
-uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
+uint64_t lt_real_take(lt_word *w, uint64_t deadline_ns); /* lt_wait_take on plain QEMU */
+
+/* One hint: the plugin looks, parks the hart and takes, so that a hart that only finds nothing need not run. */
+static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
+{
+	volatile struct hz_vc_slot *slot = lt_vc_slot();
+
+	if (!clock_is_virtual())
+		return lt_real_take(w, deadline_ns);
+	slot->arg0 = deadline_ns;
+	slot->arg1 = (uintptr_t)&w->value;
+	LT_VC_HINT(HZ_VC_TAKE);
+	return slot->arg1;
+}
 void lt_kick(unsigned hart);
 
 #endif

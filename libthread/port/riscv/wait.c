@@ -56,21 +56,8 @@ bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 	return clock_is_virtual() ? wait_virtual(w, value, deadline_ns) : wait_real(w, value, deadline_ns);
 }
 
-/* One hint: the plugin looks, parks the hart and takes, so that a hart that only finds nothing need not run. */
-static uint64_t take_virtual(lt_word *w, uint64_t deadline_ns)
+uint64_t lt_real_take(lt_word *w, uint64_t deadline_ns)
 {
-	volatile struct hz_vc_slot *slot = lt_vc_slot();
-
-	slot->arg0 = deadline_ns;
-	slot->arg1 = (uintptr_t)&w->value;
-	LT_VC_HINT(HZ_VC_TAKE);
-	return slot->arg1;
-}
-
-uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
-{
-	if (clock_is_virtual())
-		return take_virtual(w, deadline_ns);
 	wait_real(w, 0, deadline_ns);
 	return lt_load(w) ? lt_swap(w, 0) : 0;
 }
