@@ -258,8 +258,8 @@ static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
 	return unit->staged && !unit->folded && ext->resident > unit->start;
 }
 
-/* Sectors are folded into the oldest unit only. */
-static void program_complete(struct ftl_worker *self, struct extent *ext)
+/* Sectors are folded into the oldest unit only. A call, so that units_program need not save its registers. */
+static __attribute__((noinline)) void program_complete(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
 	struct flush_unit *unit;

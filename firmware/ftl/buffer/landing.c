@@ -45,8 +45,9 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 	return &buffer->oob[ext->landed_slot];
 }
 
-/* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. */
-void landing_pad(struct ftl_worker *self, struct extent *ext)
+/* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. A call, so that landing_landed
+ * need not save its registers. */
+__attribute__((noinline)) void landing_pad(struct ftl_worker *self, struct extent *ext)
 {
 	struct flush_unit *unit = units_partial(ext);
 	uint32_t slot = ext->landed_slot, program = extent_program_sectors(ext);

@@ -384,6 +384,14 @@ static uint32_t rest_in(const struct zone *zone, const struct ftl_request *req)
 	return rest < req->sectors - done ? (uint32_t)rest : req->sectors - done;
 }
 
+/* All its sectors are resolved, and no flash read is under way. */
+static void read_end(struct ftl_worker *self, struct ftl_request *req)
+{
+	self->counters.host_read_sectors += host_sectors(req, req->sectors);
+	drop_reference(self, req);
+	io_complete(req, req->status);
+}
+
 /* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
 void read_run(struct ftl_worker *self, struct ftl_request *req)
 {
@@ -409,11 +417,8 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 		if (verdict != READ_GOES_ON)
 			return;
 	}
-	if (io->pending)
-		return;
-	self->counters.host_read_sectors += host_sectors(req, req->sectors);
-	drop_reference(self, req);
-	io_complete(req, req->status);
+	if (!io->pending)
+		read_end(self, req);
 }
 
 void read_abandon(struct ftl_worker *self, struct ftl_request *req)
@@ -431,6 +436,8 @@ static void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_abandoned(self, req))
 		read_abandon(self, req);
+	else if (io_of(req)->done == req->sectors)
+		read_end(self, req);
 	else
 		read_run(self, req);
 }
