@@ -1,4 +1,4 @@
-"""RV64IMAC as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
+"""RV64IMAC with Zba and Zbb as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
 
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
 its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Nothing here knows about order or QEMU."""
@@ -16,6 +16,15 @@ ALU = {  # result of two operands a, b (64-bit unsigned); masked afterwards
     "sra": "S(a)>>(b&63)", "slt": "int(S(a)<S(b))", "sltu": "int(a<b)", "mul": "a*b", "mulhu": "a*b>>64",
     "divu": "a//b if b else -1", "remu": "a%b if b else a", "addw": "W(a+b)", "subw": "W(a-b)", "mulw": "W(a*b)",
     "sllw": "W(a<<(b&31))", "srlw": "W((a&0xffffffff)>>(b&31))", "sraw": "W(a)>>(b&31)",
+    "add.uw": "(a&0xffffffff)+b", "slli.uw": "(a&0xffffffff)<<b",
+    "sh1add": "(a<<1)+b", "sh2add": "(a<<2)+b", "sh3add": "(a<<3)+b",
+    "sh1add.uw": "((a&0xffffffff)<<1)+b", "sh2add.uw": "((a&0xffffffff)<<2)+b", "sh3add.uw": "((a&0xffffffff)<<3)+b",
+    "andn": "a&~b", "orn": "a|~b", "xnor": "~(a^b)", "minu": "a if a<b else b", "maxu": "b if a<b else a",
+    "min": "a if S(a)<S(b) else b", "max": "b if S(a)<S(b) else a",
+}
+UNARY = {
+    "zext.h": "a&0xffff", "sext.h": "(a&0x7fff)-(a&0x8000)", "sext.b": "(a&0x7f)-(a&0x80)",
+    "clz": "64-a.bit_length()", "ctz": "(a&-a).bit_length()-1 if a else 64", "cpop": "a.bit_count()",
 }
 LOADS = {"ld": 8, "lw": -4, "lwu": 4, "lh": -2, "lhu": 2, "lb": -1, "lbu": 1}
 STORES = {"sd": 8, "sw": 4, "sh": 2, "sb": 1}
@@ -116,8 +125,11 @@ def statement(i):
     if n in ("lui", "auipc"):
         value = upper(o[1]) + (i.pc if n == "auipc" else 0)
         return (f"x[{d}]={value & MASK}" if d else ""), None
+    if n in UNARY:
+        source = re.sub(r"\ba\b", f"x[{reg(o[1])}]", UNARY[n])
+        return (f"x[{d}]=({source})&{MASK}" if d else ""), None
     if n in ALU or base in ALU:
-        b = f"x[{reg(o[2])}]" if n in ALU else str(int(o[2], 0) & MASK)
+        b = f"x[{reg(o[2])}]" if o[2].startswith("x") else str(int(o[2], 0) & MASK)
         source = re.sub(r"\b([ab])\b", lambda m: f"x[{reg(o[1])}]" if m[1] == "a" else b, ALU[n if n in ALU else base])
         return (f"x[{d}]=({source})&{MASK}" if d else ""), None
     raise NotImplementedError(f"{i.pc:#x}: {i.name} {i.operands}")

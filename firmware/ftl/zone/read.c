@@ -22,7 +22,9 @@ void read_pool_init(struct ftl_worker *worker, struct arena *arena)
 	for (uint32_t i = 0; i < READS_PER_WORKER; i++) {
 		struct tsu_txn *txn = &pool->read[i].txn;
 
-		*txn = (struct tsu_txn){ .next = pool->free, .owner = &worker->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST };
+		*txn = (struct tsu_txn){
+			.next = pool->free, .owner = &worker->thread, .done = reads_done, .op = TSU_READ, .cause = HZ_CAUSE_HOST
+		};
 		pool->free = txn;
 	}
 }
