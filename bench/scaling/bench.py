@@ -20,7 +20,7 @@ WORKLOAD = {"name": "scaling", "mapping": "direct", "verify": False,
                        "think_distribution": "exponential", "prefill": 0.1}}
 COMPLETION, PIPELINE = {"architecture": "completion"}, {"hils": 6}
 FIRMWARES = {"run to completion": (COMPLETION, "fine"), "pipeline": (PIPELINE, "fine"), "one lock for all": (COMPLETION, "global")}
-GOALS = [(12, "times", 10), (24, "times", 20), (16, "KIOPS", 3000)] # of run to completion
+GOALS = [(12, "times", 10), (24, "times", 20), (16, "KIOPS", 5000)] # of run to completion
 
 
 def options():
