@@ -37,6 +37,7 @@ bool channel_is_wanted(const struct tsu_channel *channel, uint64_t at_ns) { retu
 static void arm_bus(struct tsu_channel *channel)
 {
 	channel->armed = true;
+	channel->heard = false;
 	wheel_add(&channel->thread->wheel, &channel->bus_free, channel->usage.free_ns);
 }
 
@@ -57,6 +58,12 @@ static void channel_bus_free(struct wheel_node *node)
 {
 	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
 
+	/* The die whose data have just crossed may ask for its next command at this very instant, and that goes before all data: once round. */
+	if (!channel->heard) {
+		channel->heard = true;
+		wheel_add(&channel->thread->wheel, node, node->at_ns);
+		return;
+	}
 	while (die_waits(channel) && channel->usage.free_ns <= node->at_ns) {
 		struct bus_wait *wait = dequeue(channel);
 

@@ -26,7 +26,8 @@ struct tsu_channel {
 		struct bus_wait *head, *tail;
 	} waiting[2]; /* enum bus_wish: in the order in which they were ready */
 	struct tsu_usage usage;
-	bool armed;
+	bool armed; /* bus_free is in the wheel */
+	bool heard; /* … for the second time: whoever asks at the instant when the bus becomes free has asked */
 };
 
 void channel_init(struct tsu_channel *channel, struct tsu_thread *thread, uint64_t now_ns);

@@ -224,3 +224,32 @@ TEST(Timing, ASlowDieTakesItsShareMoreAndRetriesRepeatTheRead)
 	Rig s(cfg);
 	EXPECT_EQ(s.run(s.read(0, 3, 0, 2)).took_ns(), 200u + 4 * 56200 + 20000);
 }
+
+// Planes of several dies cross one bus in turn. A die whose last data have crossed asks for its next command at that instant, and commands go
+// before data: another die's that waited do not make it sit through their transfer, so that the dies go on side by side.
+TEST(Timing, ADieThatIsDoneAsksBeforeOthersData)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = 1;
+	cfg.chips_per_channel = cfg.dies_per_chip = 1;
+	cfg.planes_per_die = 2;
+	constexpr uint32_t rounds = 12;
+	uint64_t took[3] = {};
+	for (uint32_t dies = 1; dies <= 2; dies++) {
+		cfg.dies_per_chip = dies;
+		rig::Rig r(cfg);
+		for (uint32_t plane = 0; plane < 2 * dies; plane++)
+			r.run(r.program(plane, 3, 0, 2));
+		const uint64_t from_ns = clock_now_ns();
+		std::vector<rig::Txn *> reads;
+		for (uint32_t round = 0; round < rounds; round++)
+			for (uint32_t plane = 0; plane < 2 * dies; plane++)
+				reads.push_back(&r.read(plane, 3, 0, 2));
+		r.submit_list(reads);
+		lt_host_run_until_idle();
+		took[dies] = clock_now_ns() - from_ns;
+	}
+	const uint64_t sensing = 56200, crossing = 20000; // of a page: two sectors
+	EXPECT_EQ(took[1], rounds * (2 * command_ns + sensing + 2 * crossing));
+	EXPECT_LT(took[2], took[1] + 2 * crossing + rounds * 4 * command_ns) << "the bus has time for both";
+}
