@@ -5,7 +5,7 @@ from common.report import mean
 
 # What the paper's client costs between two commands: fio with synchronous direct I/O, the kernel's block layer and a wake-up on a 2.2 GHz
 # Xeon Silver 4114, which our device does not contain. Fitted: the paper's 20.2 K random reads per second without a cache miss (section
-# IV-D) are 49.5 us each, and our device takes 39.6 us for such a read. The difference, rounded, is the client's in every study.
+# IV-D) are 49.5 us each, and our device takes 39.3 us for such a read. The difference, rounded, is the client's in every study.
 TURNAROUND = "10us"
 
 

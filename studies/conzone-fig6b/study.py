@@ -16,8 +16,9 @@ PAPER_BANDWIDTH, PAPER_WAF = 65, -24
 PLACES = {"apart": 1, "shared": 2}
 # … and how the one buffer changes hands there (docs/config.md, buffers): the device's way first.
 POLL = "1us" # of a dispatcher that goes round two queues: assumed
-WAYS = {"programmed, fair": {}, "programmed, polled": {"handover": "polled", "poll": POLL}, "transferred, fair": {"release": "transferred"},
-        "transferred, polled": {"release": "transferred", "handover": "polled", "poll": POLL}, "programmed, kept": {"handover": "kept"}}
+HANDOVERS = {"kept": {"handover": "kept"}, "fair": {"handover": "fair"}, "polled": {"handover": "polled", "poll": POLL}}
+WAYS = {f"{release}, {name}": {"release": release, **handover} for release in ("programmed", "transferred") for name, handover in HANDOVERS.items()}
+OTHERS = list(WAYS)[1:]
 # Who asks first hangs on the phase of two polls.
 UNCERTAIN = {f"{what}, {way}": 12 for way in WAYS if "polled" in way
              for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
@@ -50,7 +51,7 @@ def points(args):
             for pause in args.pauses for place in PLACES] + [
         Point({"zones": way, "pause_us": 0}, f"shared, {way}",
               [(f"{way.replace(', ', '-')}-{seed}", conzone.device({"buffers": WAYS[way]}), workload_of(args, "shared", 0, seed))
-               for seed in args.seeds]) for way in list(WAYS)[1:]]
+               for seed in args.seeds]) for way in OTHERS]
 
 
 check = conzone.check
@@ -98,7 +99,7 @@ def figures(args, measured):
                     report.figure(f"{name}, shared buffer{at}", measured.value(("shared", pause), field), unit)]
         out += [report.figure(f"bandwidth, apart against shared{at}", bandwidth, "%", None if pause else PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared{at}", waf, "%", None if pause else PAPER_WAF)]
-    for way in list(WAYS)[1:]:
+    for way in OTHERS:
         bandwidth, waf = effect(measured, 0, way)
         out += [report.figure(f"bandwidth, shared buffer, {way}", measured.value((way, 0), "mib_s"), "MiB/s"),
                 report.figure(f"bandwidth, apart against shared, {way}", bandwidth, "%", PAPER_BANDWIDTH),
@@ -116,7 +117,7 @@ def rows(figure):
            f"{figure('bandwidth, shared buffer'):.1f} MiB/s)")
     yield ("two writers, write amplification: buffers apart against shared", f"{PAPER_WAF:+} %",
            f"{figure('WAF, apart against shared'):+.1f} % ({figure('WAF, buffers apart'):.2f} against {figure('WAF, shared buffer'):.2f})")
-    for way in list(WAYS)[1:]:
+    for way in OTHERS:
         yield (f"the same with a buffer that changes hands otherwise: {way}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
                f"{figure(f'bandwidth, apart against shared, {way}'):+.0f} %, {figure(f'WAF, apart against shared, {way}'):+.1f} % "
                f"({figure(f'bandwidth, shared buffer, {way}'):.1f} MiB/s)")

@@ -24,15 +24,15 @@ def hands(release, handover, **more):
 
 # name → (preset, changes of it, commands of a client at a time)
 READINGS = {
-    "as conzone-fig6b: programmed, fair": ("conzone-paper", {}, 1),
-    "programmed, kept": ("conzone-paper", hands("programmed", "kept"), 1),
+    "as conzone-fig6b: programmed, kept": ("conzone-paper", {}, 1),
+    "programmed, fair": ("conzone-paper", hands("programmed", "fair"), 1),
     "transferred, kept": ("conzone-paper", hands("transferred", "kept"), 1),
     "transferred, kept, two commands at a time": ("conzone-paper", hands("transferred", "kept"), 2),
     "transferred, polled, cached programs": ("conzone-paper", {**hands("transferred", "polled"), "timing": CACHED}, 1),
     "programmed, polled, four commands at a time": ("conzone-paper", hands("programmed", "polled"), 4),
     "dies of one plane, transferred, polled": ("conzone-paper", {**hands("transferred", "polled", flush_unit_planes=1), "geometry": ONE_PLANE}, 1),
-    "SLC programs of 16 KiB, programmed, fair": ("conzone-paper", {"geometry": {"slc_program_sectors": 4}}, 1),
-    "zones of 16 MiB, patched, programmed, fair": ("conzone-patched", {}, 1),
+    "SLC programs of 16 KiB, programmed, fair": ("conzone-paper", {**hands("programmed", "fair"), "geometry": {"slc_program_sectors": 4}}, 1),
+    "zones of 16 MiB, patched, programmed, fair": ("conzone-patched", hands("programmed", "fair"), 1),
     "zones of 16 MiB, patched, transferred, kept, two commands at a time": ("conzone-patched", hands("transferred", "kept"), 2),
 }
 # Those in which four writers are measured too: how a buffer changes hands.
@@ -119,9 +119,9 @@ def rows(figure):
 
 
 def directions(figure):
-    fair, kept = (figure(f"bandwidth, apart against shared, {reading}") for reading in FOUR[:2])
+    kept, fair = (figure(f"bandwidth, apart against shared, {reading}") for reading in FOUR[:2])
     yield "an owner that goes on costs less bandwidth", kept < fair
-    fair, kept = (figure(f"WAF, apart against shared, {reading}") for reading in FOUR[:2])
+    kept, fair = (figure(f"WAF, apart against shared, {reading}") for reading in FOUR[:2])
     yield "an owner that goes on stages less", kept > fair
 
 

@@ -109,6 +109,9 @@ def page(_, device, __, factor):
     geometry["planes_per_die"] = device["buffers"]["flush_unit_planes"] = int(2 / factor)
 
 
+LEAST_SLC = 6 # blocks of each plane, of twice as many pages: with fewer the legacy device is refused
+
+
 def zone_size(figure, device, workload, factor):
     """Blocks of more or fewer pages; capacities, and what the experiment reads and writes, stay. A thread of figure 6 (b) fills a zone."""
     geometry, zones, legacy = device["geometry"], device["zones"], device.get("conventional", {"spare_superblocks": 0})
@@ -117,6 +120,7 @@ def zone_size(figure, device, workload, factor):
     geometry["pages_per_block"] = scaled(geometry["pages_per_block"], factor)
     for part, name in counts:
         part[name] = scaled(part[name], 1 / factor)
+    geometry["slc_blocks_per_plane"] = max(LEAST_SLC, geometry["slc_blocks_per_plane"])
     geometry["blocks_per_plane"] = fixed + sum(part[name] for part, name in counts)
     if figure == "conzone-fig6b":
         workload["common"]["total_bytes"] = scaled(workload["common"]["total_bytes"], factor)

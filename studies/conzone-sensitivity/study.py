@@ -29,9 +29,11 @@ SHOWN = {
                      "reads, hybrid map, 256 MiB against 1 MiB": ("hybrid map, 256 MiB", 1)},
     "conzone-fig8": {"L2P misses, bitmap": ("misses of BITMAP", 1), "reads, multiple against bitmap": ("MULTIPLE against BITMAP", 1)},
 }
+MODULES = {name: readme.module(name) for name in SHORT}
+# Of figure 6 (b) the device's own way alone: nothing is shown of the others.
+LEFT_OUT = {"conzone-fig6b": set(MODULES["conzone-fig6b"].OTHERS)}
 FACTORS = [0.5, 2]
 UNCHANGED, FEW = "none", ["cache"]
-MODULES = {name: readme.module(name) for name in SHORT}
 
 
 def options(words=None):
@@ -74,7 +76,8 @@ def figures_of(args):
 
 def inner_points(figure, seeds):
     words = ["--seeds", ",".join(map(str, seeds)), *SHORT[figure]]
-    return MODULES[figure].points(MODULES[figure].options(words))
+    shown = MODULES[figure].points(MODULES[figure].options(words))
+    return [point for point in shown if not LEFT_OUT.get(figure, set()) & set(point.labels.values())]
 
 
 def points(args):

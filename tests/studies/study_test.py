@@ -243,16 +243,16 @@ class ConZone(unittest.TestCase):
 class ConZoneFig6b(ConZone):
     def test_sharing_a_buffer_costs_bandwidth_and_flash(self):
         figures, points = self.quick("conzone-fig6b")
-        self.assertGreater(figures["bandwidth, apart against shared"], 65)
-        self.assertAlmostEqual(figures["WAF, shared buffer"], 1.5, delta=0.02)
+        self.assertGreater(figures["bandwidth, apart against shared"], 5)
+        self.assertGreater(figures["bandwidth, apart against shared, programmed, fair"], 65)
+        self.assertAlmostEqual(figures["WAF, apart against shared, programmed, fair"], 100 * (1 / 1.5 - 1), delta=1)
         self.assertAlmostEqual(figures["WAF, buffers apart"], 1, delta=0.02)
-        self.assertEqual([p["zones"] for p in points], ["apart", "shared", "programmed, polled", "transferred, fair", "transferred, polled",
-                                                        "programmed, kept"])
+        self.assertEqual([p["zones"] for p in points], ["apart", "shared", "programmed, fair", "programmed, polled", "transferred, kept",
+                                                        "transferred, fair", "transferred, polled"])
         for p in points:
             self.assertEqual(p["conflicts"] > 0, p["zones"] != "apart")
-        kept, polled = (figures[f"bandwidth, apart against shared, programmed, {way}"] for way in ("kept", "polled"))
-        self.assertLess(kept, 65)
-        self.assertGreater(polled, 65)
+        self.assertLess(figures["bandwidth, apart against shared"], 65)
+        self.assertGreater(figures["bandwidth, apart against shared, programmed, polled"], 65)
         self.assertAlmostEqual(figures["bandwidth, apart against shared, model of the published code"], 65, delta=15)
 
 
@@ -261,7 +261,7 @@ class ConZoneReadings(ConZone):
     def test_an_owner_that_goes_on_costs_less_and_stages_less(self):
         figures, points = self.quick("conzone-readings")
         self.assertEqual(len(points), 10)
-        fair, kept = "as conzone-fig6b: programmed, fair", "programmed, kept"
+        kept, fair = "as conzone-fig6b: programmed, kept", "programmed, fair"
         for what, worse in (("bandwidth, apart against shared", 200), ("WAF, apart against shared", -20)):
             self.assertLess(abs(figures[f"{what}, {kept}"]), abs(worse) / 2)
             self.assertGreater(abs(figures[f"{what}, {fair}"]), abs(worse))
@@ -274,7 +274,8 @@ class ConZoneFig6a(ConZone):
     def test_zoned_and_legacy_write_and_read_alike(self):
         figures, points = self.quick("conzone-fig6a")
         self.assertEqual(len(points), 8)
-        self.assertAlmostEqual(figures["write, 1 thread, zoned against legacy"], 0, delta=5)
+        for threads in ("1 thread", "4 threads"):
+            self.assertAlmostEqual(figures[f"write, {threads}, zoned against legacy"], 0, delta=5, msg=threads)
         self.assertGreater(figures["read, 4 threads, zoned"], figures["read, 1 thread, zoned"])
 
 
