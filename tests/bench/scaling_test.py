@@ -21,8 +21,8 @@ class Scaling(unittest.TestCase):
             rows = json.loads((pathlib.Path(folder) / "bench.json").read_text())["rows"]
         times = {(r["firmware"], r["workers"]): r["times"] for r in rows}
         self.assertEqual(times["run to completion", 1], 1)
-        self.assertGreater(times["run to completion", 4], 4)
-        self.assertGreater(times["pipeline", 4], 4)
+        self.assertGreater(times["run to completion", 4], 3.7, "of 4: nearly every read hits")
+        self.assertGreater(times["pipeline", 4], 3, "a sixth of the time is the first reads'")
         self.assertLess(times["one lock for all", 4], 2.2)
         by_name = {(r["firmware"], r["workers"]): r for r in rows}
         self.assertGreater(by_name["run to completion", 4]["KIOPS"], 2000)
@@ -42,7 +42,7 @@ class Goals(unittest.TestCase):
             ("run to completion", 1, 300), ("run to completion", 12, 3300), ("run to completion", 16, 4900), ("pipeline", 12, 9000))]
         bench.compare(rows[:3])
         self.assertEqual([r["times"] for r in rows[:3]], [1, 11, 4900 / 300])
-        self.assertEqual(bench.judged(rows), ["12 workers: 11.0 times, goal 10: reached", "16 workers: 4,900.0 KIOPS, goal 5,000: not reached"])
+        self.assertEqual(bench.judged(rows), ["12 workers: 11.0 times, goal 10: reached", "16 workers: 4,900.0 KIOPS, goal 8,000: not reached"])
 
 
 if __name__ == "__main__":
