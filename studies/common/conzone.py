@@ -50,7 +50,7 @@ def logical_wait_ns(result, name):
 
 
 def die_busy(result):
-    return result["nand"]["die_busy_ns_total"] / (result["nand"]["dies"] * result["elapsed_ns"])
+    return result["nand"]["die_busy_ns_total"] / (result["nand"]["dies"] * result["nand"]["elapsed_ns"])
 
 
 def hart_busy(result):
