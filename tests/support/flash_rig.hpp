@@ -4,14 +4,11 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -50,69 +47,20 @@ inline hz_device_config small_config()
 	return cfg;
 }
 
-// Mappings that no image has at the moment, by their size. Tests make thousands of images, and the kernel takes longer to give a page than
-// it takes to clear one.
-class Mappings {
-public:
-	// All zeros; nullptr: there is none of this size.
-	void *take(uint64_t bytes)
-	{
-		const std::scoped_lock guard(mutex_);
-		const auto found = spare_.find(bytes);
-		if (found == spare_.end())
-			return nullptr;
-		void *base = found->second;
-		spare_.erase(found);
-		clear(static_cast<uint8_t *>(base), bytes);
-		return base;
-	}
-	// False: there are enough of them.
-	bool keep(void *base, uint64_t bytes)
-	{
-		const std::scoped_lock guard(mutex_);
-		if (spare_.size() == most)
-			return false;
-		spare_.emplace(bytes, base);
-		return true;
-	}
-
-private:
-	// Only the pages that are there, an image is sparse; and nothing of them is guarded any more.
-	static void clear(uint8_t *base, uint64_t bytes)
-	{
-		constexpr uint64_t page = 4096;
-		std::vector<unsigned char> resident((bytes + page - 1) / page);
-		if (mincore(base, bytes, resident.data()))
-			abort();
-		for (uint64_t i = 0; i < resident.size(); i++)
-			if (resident[i] & 1) {
-				lt_guard(base + i * page, std::min(page, bytes - i * page), 0);
-				std::memset(base + i * page, 0, std::min(page, bytes - i * page));
-			}
-	}
-
-	static constexpr size_t most = 4;
-	std::mutex mutex_;
-	std::multimap<uint64_t, void *> spare_;
-};
-inline Mappings spare_mappings;
-
 // Anonymous memory that is only taken when touched: a sparse image.
 class Image {
 public:
-	explicit Image(uint64_t bytes, bool shared = false) : bytes_(bytes), shared_(shared)
+	explicit Image(uint64_t bytes, bool shared = false) : bytes_(bytes)
 	{
-		base_ = shared ? nullptr : spare_mappings.take(bytes);
-		if (!base_)
-			base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-				     (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
 		if (base_ == MAP_FAILED)
 			abort();
 	}
 	~Image()
 	{
-		if (shared_ || !spare_mappings.keep(base_, bytes_))
-			munmap(base_, bytes_);
+		lt_guard(base_, bytes_, 0); // it may have been an arena
+		munmap(base_, bytes_);
 	}
 	Image(const Image &) = delete;
 	void *base() const { return base_; }
@@ -120,7 +68,6 @@ public:
 
 private:
 	uint64_t bytes_;
-	bool shared_;
 	void *base_;
 };
 
@@ -128,22 +75,16 @@ private:
 class DeviceMemory {
 public:
 	explicit DeviceMemory(uint64_t bytes) : memory_(bytes) {}
-	~DeviceMemory() { unguard(); }
 	DeviceMemory(const DeviceMemory &) = delete;
 	// Nothing is taken; what is in it is any bytes, as in memory that power has come back to.
 	void restart()
 	{
-		unguard();
+		lt_guard(memory_.base(), arena_.used, 0);
 		arena_ = whole();
 	}
 	arena &space() { return arena_; }
 
 private:
-	void unguard()
-	{
-		lt_guard(memory_.base(), arena_.used, 0);
-		lt_guard(static_cast<uint8_t *>(memory_.base()) + memory_.bytes() - LT_CACHE_LINE, LT_CACHE_LINE, 0); // behind what is lent
-	}
 	arena whole() { return arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE); }
 
 	Image memory_;
