@@ -5,6 +5,7 @@
 #include "l2p/l2p.h"
 #include "l2p/l2p_check.h"
 #include "l2p/l2p_conv.h"
+#include "l2p/l2p_copies.h"
 #include "l2p/l2p_lookup.h"
 #include "l2p/l2p_mount.h"
 #include "l2p/l2p_staged.h"
@@ -454,7 +455,7 @@ const struct l2p_ops l2p_cached = {
 	.conv_peek = l2p_cached_conv_peek,
 	.conv_preset = l2p_scan_preset,
 	.conv_entry = l2p_scan_entry,
-	.conv_scan_begin = l2p_scan_begin,
+	.conv_scan_begin = l2p_copies_scan,
 	.conv_scan_end = l2p_scan_end,
 	.conv_stale = l2p_cached_conv_stale,
 };

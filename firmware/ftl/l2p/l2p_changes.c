@@ -3,10 +3,8 @@
 #include "l2p/l2p_changes.h"
 
 #include "l2p/l2p.h"
-#include "l2p/l2p_copies.h"
 #include "lt/arena.h"
 #include "places/places.h"
-#include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
@@ -489,32 +487,19 @@ static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 	return tsu_read_now(ftl->tsu, map_page_state(&ftl->l2p->table, index)->ppa, 1, &data, 0, NULL) == NAND_OK;
 }
 
-/* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
-static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
-{
-	for (uint32_t o = 0; o < ftl->capacity; o++)
-		if (*scanned(ftl, ext, o) != UINT32_MAX &&
-		    trims_dead(ftl, ext->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, ext, o))))
-			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
-}
-
-uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena)
+void l2p_scan_open(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	size_t entries = (size_t)ftl->shape.conventional_zones * ftl->capacity;
-	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p->log.item[0].image);
 
-	changes->scan = arena_borrow(arena, entries, sizeof(uint32_t), "places found at mount");
+	changes->scan = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->capacity, sizeof(uint32_t), "places found at mount");
 	changes->differs = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
 					"places found at mount");
-	memset(changes->scan, 0xff, entries * sizeof(uint32_t));
-	l2p_copies_validate(ftl);
-	changes->trusted = before && l2p_copies_read(ftl, arena);
-	if (before && !changes->trusted)
-		memset(changes->scan, 0xff, entries * sizeof(uint32_t));
-	for (uint32_t z = 0; changes->trusted && lt_load(&ftl->trims->used) && z < ftl->shape.conventional_zones; z++)
-		drop_deallocated(ftl, ftl->extent[z]);
-	return changes->trusted ? before : 0;
+	l2p_scan_clear(ftl);
+}
+
+void l2p_scan_clear(struct ftl *ftl)
+{
+	memset(ftl->l2p->changes.scan, 0xff, (size_t)ftl->shape.conventional_zones * ftl->capacity * sizeof(uint32_t));
 }
 
 /* entry: NULL if there is no copy. False: no record is left for a difference. */

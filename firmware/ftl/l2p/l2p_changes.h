@@ -59,8 +59,10 @@ void l2p_changes_merge(struct ftl_worker *self, struct log_item *item);
 uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item);
 
 /* --- mount --- */
-/* The number below which every sector of a backing zone is known to the copies, which have been read then; 0: nothing has. */
-uint64_t l2p_scan_begin(struct ftl *ftl, struct arena *arena);
+/* Room for what the scan of the media finds: nothing yet. */
+void l2p_scan_open(struct ftl *ftl, struct arena *arena);
+/* Nothing again. */
+void l2p_scan_clear(struct ftl *ftl);
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */

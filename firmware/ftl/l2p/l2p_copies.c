@@ -4,6 +4,7 @@
 
 #include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
@@ -81,7 +82,7 @@ static bool read_flash_page(const struct copies *copies, uint32_t block, uint32_
 	return from >= to || read_span(copies, block, column, from, to);
 }
 
-bool l2p_copies_read(struct ftl *ftl, struct arena *arena)
+static bool read_copies(struct ftl *ftl, struct arena *arena)
 {
 	struct copies copies = {
 		.ftl = ftl,
@@ -98,7 +99,8 @@ bool l2p_copies_read(struct ftl *ftl, struct arena *arena)
 	return good;
 }
 
-void l2p_copies_validate(struct ftl *ftl)
+/* They are valid in the SLC log. */
+static void validate_copies(struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 
@@ -109,4 +111,29 @@ void l2p_copies_validate(struct ftl *ftl)
 			if (map_page_state(table, page)->ppa != MAP_NO_COPY)
 				slc_validate(ftl, map_page_state(table, page)->ppa, 1, slc_map_tag(page));
 		}
+}
+
+/* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
+static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
+{
+	for (uint32_t o = 0; o < ftl->capacity; o++)
+		if (*l2p_scan_entry(ftl, ext->start + o) != UINT32_MAX &&
+		    trims_dead(ftl, ext->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, ext, o))))
+			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
+}
+
+uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena)
+{
+	uint64_t before = l2p_checkpoint_before(ftl, ftl->l2p->log.item[0].image);
+	bool trusted;
+
+	l2p_scan_open(ftl, arena);
+	validate_copies(ftl);
+	trusted = before && read_copies(ftl, arena);
+	if (before && !trusted)
+		l2p_scan_clear(ftl);
+	for (uint32_t z = 0; trusted && lt_load(&ftl->trims->used) && z < ftl->shape.conventional_zones; z++)
+		drop_deallocated(ftl, ftl->extent[z]);
+	ftl->l2p->changes.trusted = trusted;
+	return trusted ? before : 0;
 }

@@ -4,14 +4,13 @@
 #ifndef FTL_L2P_COPIES_H
 #define FTL_L2P_COPIES_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct ftl;
 
-/* They are valid in the SLC log. */
-void l2p_copies_validate(struct ftl *ftl);
-/* … then: their entries to l2p_changes.scan. False: one cannot be read. */
-bool l2p_copies_read(struct ftl *ftl, struct arena *arena);
+/* Before the media are scanned: the number below which every sector of a backing zone is known to the copies, whose entries are in
+ * l2p_changes.scan then; 0: they are not, since one cannot be read or there is no checkpoint. */
+uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena);
 
 #endif
