@@ -166,6 +166,8 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 	X(HZ_CLOCK_DEFAULT, "default", "the defaults of this table") \
 	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `far`, `memory`, `occupancy` and `ipi` are 0") \
 	X(HZ_CLOCK_PLAIN, "plain", "the default, and plain data move too") \
+	X(HZ_CLOCK_SINGLE, "single", \
+	  "a single-issue in-order core: `small`, and what classes of instructions take if each result is wanted at once") \
 	X(HZ_CLOCK_SMALL, "small", "a small in-order controller: `plain` with private caches and memory behind them") \
 	X(HZ_CLOCK_CLUSTERED, "clustered", "`small` with clusters of four harts, far from each other") \
 	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets")

@@ -28,6 +28,7 @@ enum {
 	HZ_MAX_COST = 1000000, /* cycles */
 	HZ_MAX_CACHE_BYTES = 16 << 20,
 	HZ_MAX_CACHE_WAYS = 64,
+	HZ_MAX_STORE_BUFFER = 64,
 	HZ_CACHE_LINE_BYTES = 64,
 	HZ_PPA_BITS = 30,           /* a physical sector address with two map bits fits 32 bits */
 	HZ_MAP_PAGE_ENTRIES = 1024, /* a table page is one sector: the entries of 4 MiB */
@@ -67,11 +68,13 @@ struct hz_clock_costs {
 	uint32_t preset; /* enum hz_clock_preset: where the costs below come from unless a file changes them */
 	uint32_t mhz;    /* of every hart */
 	uint32_t insn, local, remote, far, memory, occupancy, wake, pause, ipi;
-	uint32_t data;                             /* enum hz_clock_data */
-	uint32_t reads;                            /* enum hz_clock_reads */
-	uint32_t cluster, cache_bytes, cache_ways; /* cluster, cache_bytes 0: none, without limit */
+	uint32_t data;                               /* enum hz_clock_data */
+	uint32_t reads;                              /* enum hz_clock_reads */
+	uint32_t cluster, cache_bytes, cache_ways;   /* cluster, cache_bytes 0: none, without limit */
+	uint32_t load, store, mul, div, branch, csr; /* beyond insn */
+	uint32_t store_buffer;                       /* entries */
 };
-HZ_ASSERT_SIZE(struct hz_clock_costs, 64);
+HZ_ASSERT_SIZE(struct hz_clock_costs, 92);
 
 struct hz_device_config {
 	uint32_t magic, version, bytes; /* version: hz_config_version() of device_fields.h */

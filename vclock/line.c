@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store_buffer.h"
 #include "table.h"
 #include "token.h"
 
@@ -11,31 +12,54 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
-static void transfer(struct vc_hart *h, struct vc_line *line, uint64_t cost, bool write)
+/* From `now` on: when the transfer begins. */
+static uint64_t transfer(struct vc_line *line, uint64_t now, bool write)
 {
-	uint64_t now = vc_clock(h);
 	uint64_t start = line->busy_until > now ? line->busy_until : now;
 
 	line->transfers++;
 	line->queue_cycles += start - now;
 	if (write || !vc.options.merge)
 		line->busy_until = start + vc.options.cost.occupancy;
-	vc_charge(h, start - now + cost);
+	return start;
 }
 
-/* Inside a freeze an access costs nothing and moves no line. */
-static void pay(struct vc_hart *h, struct vc_line *line, uint64_t address, bool write)
+/* An access that may begin at `now`: when it is done. */
+static uint64_t done(struct vc_hart *h, struct vc_line *line, uint64_t address, uint64_t now, bool write)
 {
-	uint64_t *holders;
+	uint64_t *holders = vc_cache_holders(address), start;
 
-	if (h->frozen)
-		return;
-	holders = vc_cache_holders(address);
 	line->accesses++;
 	if (vc_cache_hit(h, *holders, write))
-		vc_charge(h, vc.options.cost.local);
-	else
-		transfer(h, line, vc_cache_cost(vc_cache_fetch(h, address, holders, write)), write);
+		return now + vc.options.cost.local;
+	start = transfer(line, now, write);
+	return start + vc_cache_cost(vc_cache_fetch(h, address, holders, write));
+}
+
+/* Inside a freeze an access costs nothing and moves no line. Returns when it is done. */
+static uint64_t pay(struct vc_hart *h, struct vc_line *line, uint64_t address, bool write)
+{
+	uint64_t now;
+
+	if (h->frozen)
+		return vc_clock(h);
+	vc_store_buffer_drain(h);
+	now = vc_clock(h);
+	vc_charge(h, done(h, line, address, now, write) - now);
+	return vc_clock(h);
+}
+
+/* The hart pays for a hit, the store buffer waits for the rest. */
+static uint64_t pay_release(struct vc_hart *h, struct vc_line *line, uint64_t address)
+{
+	uint64_t end;
+
+	if (h->frozen || !vc.options.store_buffer)
+		return pay(h, line, address, true);
+	end = done(h, line, address, vc_store_buffer_room(h), true);
+	vc_store_buffer_add(h, end);
+	vc_charge(h, vc.options.cost.local);
+	return end;
 }
 
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
@@ -52,14 +76,13 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 /* A hart in HZ_VC_WAIT may still have the reservation of an earlier LR. */
 static bool waits_for_line(const struct vc_hart *h) { return h->state == VC_PARKED && h->wait_kind != VC_WAIT; }
 
-void vc_line_write(struct vc_hart *h, uint64_t address)
+void vc_line_write(struct vc_hart *h, uint64_t address, bool release)
 {
 	struct vc_line *line = find(address);
 	uint64_t self = 1ull << h->index, others = line->watchers & ~self;
 	uint64_t awake;
 
-	pay(h, line, address, true);
-	awake = vc_clock(h) + vc.options.cost.wake;
+	awake = (release ? pay_release(h, line, address) : pay(h, line, address, true)) + vc.options.cost.wake;
 	line->watchers &= self;
 	while (others) {
 		struct vc_hart *watcher = &vc.hart[__builtin_ctzll(others)];

@@ -19,8 +19,9 @@ struct vc_line {
 
 /* LR at address: cost, then reservation. */
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address);
-/* AMO, or SC that stores, at address: cost, then other harts' reservations break and their waiters become ready. */
-void vc_line_write(struct vc_hart *h, uint64_t address);
+/* AMO, or SC that stores, at address: cost, then other harts' reservations break and their waiters become ready. release: it may go through
+ * the hart's store buffer; the line counts as written when the store has it. */
+void vc_line_write(struct vc_hart *h, uint64_t address, bool release);
 void vc_line_count_park(const struct vc_hart *h);
 void vc_line_count_data(uint64_t address);
 /* The `count` lines with most transfers of both kinds (ties: lower address first) of those accessed outside freezes; returns how many

@@ -53,6 +53,7 @@ static const struct key keys[] = {
 	{ "cluster", SMALL, FIELD(cluster), 0, 64 },
 	{ "cache_bytes", NUMBER, FIELD(cache_bytes), 0, HZ_MAX_CACHE_BYTES },
 	{ "cache_ways", SMALL, FIELD(cache_ways), 1, HZ_MAX_CACHE_WAYS },
+	{ "store_buffer", SMALL, FIELD(store_buffer), 0, HZ_MAX_STORE_BUFFER },
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
@@ -171,12 +172,19 @@ static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
 					   .occupancy = from.occupancy,
 					   .wake = from.wake,
 					   .pause = from.pause,
-					   .ipi = from.ipi };
+					   .ipi = from.ipi,
+					   .load = from.load,
+					   .store = from.store,
+					   .mul = from.mul,
+					   .div = from.div,
+					   .branch = from.branch,
+					   .csr = from.csr };
 	options->data_moves = from.data == HZ_DATA_MOVES;
 	options->merge = from.reads == HZ_READS_MERGE;
 	options->cluster = from.cluster;
 	options->cache_bytes = from.cache_bytes;
 	options->cache_ways = from.cache_ways;
+	options->store_buffer = from.store_buffer;
 }
 
 /* The preset counts wherever it stands among the words; single costs then change it. */

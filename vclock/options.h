@@ -48,11 +48,12 @@ struct vc_options {
 	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
 	uint64_t cache_bytes; /* of each hart; 0: without limit */
 	unsigned cache_ways;
-	int pin;            /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
-	unsigned switch_by; /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
-	bool count_each;    /* count instruction by instruction (slower, exact across traps and MMIO) */
-	bool locks;         /* ledger.h */
-	uint64_t hold;      /* hold.h; thousandths, 1000: as it is */
+	unsigned store_buffer; /* entries of each hart's; 0: releases wait for their line */
+	int pin;               /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	unsigned switch_by;    /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
+	bool count_each;       /* count instruction by instruction (slower, exact across traps and MMIO) */
+	bool locks;            /* ledger.h */
+	uint64_t hold;         /* hold.h; thousandths, 1000: as it is */
 	bool race_check;
 	struct vc_jitter_option jitter; /* jitter.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */

@@ -40,7 +40,8 @@ static void write_costs(FILE *out)
 		    { "csr", cost->csr },
 		    { "cluster", vc.options.cluster },
 		    { "cache_bytes", vc.options.cache_bytes },
-		    { "cache_ways", vc.options.cache_ways } };
+		    { "cache_ways", vc.options.cache_ways },
+		    { "store_buffer", vc.options.store_buffer } };
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		fprintf(out, "\"%s\": %" PRIu64 ", ", all[i].name, all[i].value);
@@ -99,6 +100,11 @@ static void write_fetches(FILE *out, const struct vc_hart *h)
 		h->fetches[VC_NEAR], h->fetches[VC_FAR], h->fetches[VC_MEMORY], h->fetch_cycles);
 }
 
+static void write_stores(FILE *out, const struct vc_hart *h)
+{
+	fprintf(out, ", \"store_buffer\": {\"stores\": %" PRIu64 ", \"waited\": %" PRIu64 "}", h->stores.entered, h->stores.waited);
+}
+
 static void write_harts(FILE *out)
 {
 	fprintf(out, "  \"harts\": [");
@@ -109,6 +115,8 @@ static void write_harts(FILE *out)
 			vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
 		if (vc.options.data_moves)
 			write_fetches(out, h);
+		if (vc.options.store_buffer)
+			write_stores(out, h);
 		fprintf(out, "}");
 	}
 	fprintf(out, "\n  ],\n");

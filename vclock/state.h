@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device_config.h"
 #include "options.h"
 #include "vclock_abi.h"
 
@@ -98,6 +99,15 @@ struct vc_pair {
 	bool hidden; /* the word holds ~found until it has executed */
 };
 
+/* store_buffer.h */
+enum { VC_STORE_BUFFER = HZ_MAX_STORE_BUFFER };
+struct vc_store_buffer {
+	uint64_t done[VC_STORE_BUFFER]; /* a ring: when each store that the hart did not wait for is done, */
+	uint64_t last;                  /* and the youngest of them */
+	unsigned oldest, used;
+	uint64_t entered, waited; /* stores; cycles that the hart waited for room or for an empty buffer */
+};
+
 struct vc_hart {
 	_Alignas(64) uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (class.h) that are not in base */
 	uint64_t base, mark;            /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
@@ -129,6 +139,7 @@ struct vc_hart {
 	uint64_t random;                            /* option jitter: state of the hart's draws, */
 	uint64_t jittered;                          /* and instructions counted at the last one */
 	uint64_t fetches[VC_SOURCES], fetch_cycles; /* option data: lines that plain accesses fetched, outside freezes */
+	struct vc_store_buffer stores;              /* option store_buffer */
 	int tid;
 	uint64_t retired_seen; /* watchdog's last look */
 	_Alignas(64) _Atomic uint32_t go;

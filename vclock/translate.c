@@ -35,17 +35,20 @@ void vc_counters_create(void)
 	}
 }
 
-/* The pc, the kind and the aq and rl bits of an atomic travel in the callback's pointer: no allocation per site. */
-enum { SITE_RL = 0x40, SITE_AQ = 0x80, SITE_KIND = 0x3f };
+/* The pc, the kind, the aq and rl bits of an atomic and whether it releases only travel in the callback's pointer: no allocation per site. */
+enum { SITE_RL = 0x40, SITE_AQ = 0x80, SITE_RELEASE = 0x100, SITE_KIND = 0x3f, SITE_PC_SHIFT = 9 };
+
+/* With rl, without aq, the result goes to x0. */
+static bool releases(enum vc_kind kind, uint32_t word) { return kind == VC_AMO && (word >> 25 & 3) == 1 && !(word >> 7 & 31); }
 
 static void *site(uint64_t pc, enum vc_kind kind, uint32_t word)
 {
 	uint64_t bits = kind == VC_PLAIN ? 0 : word >> 25 & 3;
 
-	return (void *)(uintptr_t)(pc << 8 | bits << 6 | kind);
+	return (void *)(uintptr_t)(pc << SITE_PC_SHIFT | (releases(kind, word) ? SITE_RELEASE : 0) | bits << 6 | kind);
 }
 
-static uint64_t site_pc(const void *udata) { return (uintptr_t)udata >> 8; }
+static uint64_t site_pc(const void *udata) { return (uintptr_t)udata >> SITE_PC_SHIFT; }
 
 static enum vc_kind site_kind(const void *udata) { return (enum vc_kind)((uintptr_t)udata & SITE_KIND); }
 
@@ -86,7 +89,7 @@ static void accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 	if (kind == VC_LR)
 		vc_line_load_reserved(h, address);
 	else
-		vc_line_write(h, address);
+		vc_line_write(h, address, (uintptr_t)udata & SITE_RELEASE);
 }
 
 static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)

@@ -117,7 +117,7 @@ static void take(struct vc_hart *h, uint64_t address)
 		vc_race_read_from(h, address, true);
 		vc_race_write_to(h, address, true);
 	}
-	vc_line_write(h, address);
+	vc_line_write(h, address, false);
 }
 
 void vc_take(struct vc_hart *h)

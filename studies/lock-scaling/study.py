@@ -26,7 +26,7 @@ def cost_models():
     """name → the device file's clock section."""
     defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
     presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "default"}
-    return {"default": {}, **presets, "half": {key: value // 2 for key, value in defaults.items()},
+    return {"default": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
             "2x": {key: value * 2 for key, value in defaults.items()}}
 
 

@@ -88,6 +88,8 @@ def predicted(args, measured):
     """what → KIOPS by seed, and of the recorded run by how much its replay's time differs from its own."""
     out, base = {one.name: [] for one in args.what}, measured[BASE]
     errors = []
+    if base["parameters"]["store_buffer"]:
+        raise runs.StudyError(f"{args.device}: clock.store_buffer must be 0: the replay knows only harts that wait for what they release")
     for seed, speed in zip(args.seeds, base["kiops_by_seed"]):
         recording = Recording(file_of(args, seed), base["parameters"]["local"], base["parameters"]["remote"])
         control = Replay(recording, base["parameters"], args.lock).run()

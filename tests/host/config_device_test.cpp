@@ -465,6 +465,11 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(ideal.occupancy, 0u);
 	EXPECT_EQ(ideal.insn, 1u);
 	EXPECT_THROW(parse_device("clock: {preset: fast}\n", "t"), ConfigError);
+	const hz_clock_costs single = parse_device("clock: {preset: single, mul: 9, store_buffer: 3}\n", "t").clock;
+	EXPECT_EQ(single.div, 32u);
+	EXPECT_EQ(single.mul, 9u);
+	EXPECT_EQ(single.store_buffer, 3u);
+	EXPECT_THROW(parse_device("clock: {store_buffer: 65}\n", "t"), ConfigError);
 	const hz_clock_costs clustered = parse_device("clock: {preset: clustered, cluster: 2, cache_bytes: 0}\n", "t").clock;
 	EXPECT_EQ(clustered.data, uint32_t(HZ_DATA_MOVES));
 	EXPECT_EQ(clustered.cluster, 2u);

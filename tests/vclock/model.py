@@ -15,9 +15,10 @@ COSTS = {
     "ideal": dict(insn=1, local=0, remote=0, far=0, memory=0, occupancy=0, wake=0, pause=10, ipi=0),
     "plain": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, data="moves"),
 }
-# What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster, caches.
+# What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
+# caches, entries of a store buffer.
 CLASSES = ("load", "store", "mul", "div", "branch", "csr")
-USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8, **dict.fromkeys(CLASSES, 0))
+USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8, store_buffer=0, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
@@ -51,6 +52,8 @@ class Hart:
         self.sets = {}          # of its cache: line numbers by way
         self.turn = {}          # of a set: the way that was filled longest ago
         self.fetched = dict(near=0, far=0, memory=0, cycles=0)  # by plain accesses
+        self.stores = []        # when each store that left through the buffer is done, oldest first
+        self.buffered = dict(stores=0, waited=0)
 
 
 class Model:
@@ -323,30 +326,60 @@ class Model:
             operand = x[reg(o[1])]
             value = AMO[kind](old, operand if n == 8 else word(operand) & MASK)
             self.store(address, n, value)
-            self.access(h, address, True)
+            self.access(h, address, True, i.raw >> 25 & 3 == 1 and not reg(o[0]))
             result = old
         d = reg(o[0])
         if d:
             x[d] = result & MASK
 
-    def access(self, h, address, write):
+    def access(self, h, address, write, release=False):
         line = self.lines.setdefault(address >> 6, Line())
+        end = self.clock(h)
         if not h.frozen:
             line.accesses += 1
-            if self.has(h, line, write):
+            late = release and self.cost["store_buffer"] > 0
+            begin = self.room(h) if late else self.drained(h)
+            end = begin + self.cost["local"] if self.has(h, line, write) else self.transferred(h, line, address >> 6, write, begin)
+            if late:
+                h.stores.append(end)
+                h.buffered["stores"] += 1
                 h.offset += self.cost["local"]
             else:
-                begin = max(line.busy, self.clock(h))
-                if write or self.cost["reads"] == "queue":
-                    line.busy = begin + self.cost["occupancy"]
-                line.transfers += 1
-                line.queue_cycles += begin - self.clock(h)
-                h.offset += begin - self.clock(h) + self.cost[self.fetch(h, line, address >> 6, write)]
+                h.offset += end - begin
         if write:
-            self.break_reservations(h, line)
+            self.break_reservations(h, line, end)
         else:
             h.line = line
             line.watchers.add(h.number)
+
+    def transferred(self, h, line, number, write, now):
+        """When a line that is asked for at `now` is there."""
+        begin = max(line.busy, now)
+        if write or self.cost["reads"] == "queue":
+            line.busy = begin + self.cost["occupancy"]
+        line.transfers += 1
+        line.queue_cycles += begin - now
+        return begin + self.cost[self.fetch(h, line, number, write)]
+
+    # Store buffer
+    def wait_for_stores(self, h, cycles):
+        late = max(0, cycles - self.clock(h))
+        h.buffered["waited"] += late
+        h.offset += late
+
+    def drained(self, h):
+        """All stores are done; returns the time."""
+        self.wait_for_stores(h, max(h.stores, default=0))
+        h.stores = []
+        return self.clock(h)
+
+    def room(self, h):
+        """An entry is free; returns when the store in it may ask for its line."""
+        h.stores = [end for end in h.stores if end > self.clock(h)]
+        if len(h.stores) == self.cost["store_buffer"]:
+            self.wait_for_stores(h, h.stores[0])
+            h.stores = [end for end in h.stores if end > self.clock(h)]
+        return h.stores[-1] if h.stores else self.clock(h)
 
     def has(self, h, line, write):
         return line.holders == {h.number} if write else h.number in line.holders
@@ -394,7 +427,7 @@ class Model:
                 h.fetched["cycles"] += self.cost[source]
                 line.data_transfers += 1
 
-    def break_reservations(self, h, line):
+    def break_reservations(self, h, line, end):
         for number in sorted(line.watchers - {h.number}):
             w = self.harts[number]
             if w.line is not line:
@@ -402,7 +435,7 @@ class Model:
             w.line = None
             if w.parked and w.park != "wait":
                 line.wakes += not w.frozen
-                self.turn(w, self.end_park(w, self.clock(h) + self.cost["wake"]))
+                self.turn(w, self.end_park(w, end + self.cost["wake"]))
         line.watchers &= {h.number}
 
 

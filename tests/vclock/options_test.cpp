@@ -198,6 +198,7 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 	EXPECT_FALSE(odd.good);
 	EXPECT_NE(odd.told.find("cache_bytes=65536 is not possible with 7 ways"), std::string::npos) << odd.told;
 	EXPECT_FALSE(Parsed({word("cache_bytes", uint64_t{HZ_MAX_CACHE_BYTES} + 1)}).good);
+	EXPECT_FALSE(Parsed({word("store_buffer", HZ_MAX_STORE_BUFFER + 1)}).good);
 	EXPECT_FALSE(Parsed({"cache_ways=0"}).good);
 	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
 }
@@ -205,9 +206,16 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 // What docs/virtual-clock.md says that others have measured.
 TEST(Options, PresetsHaveWhatWasMeasured)
 {
-	hz_clock_costs server, small;
+	hz_clock_costs server, small, single;
 	hz_clock_preset_costs(HZ_CLOCK_SERVER, &server);
 	hz_clock_preset_costs(HZ_CLOCK_SMALL, &small);
+	hz_clock_preset_costs(HZ_CLOCK_SINGLE, &single);
+	EXPECT_EQ(single.load, 1u);
+	EXPECT_EQ(single.mul, 4u);
+	EXPECT_EQ(single.div, 32u);
+	EXPECT_EQ(single.csr, 2u);
+	EXPECT_EQ(single.memory, small.memory);
+	EXPECT_EQ(server.store_buffer, 42u);
 	EXPECT_EQ(server.mhz, 3000u);
 	EXPECT_EQ(server.remote, 124u);
 	EXPECT_EQ(server.local, 20u);
@@ -250,6 +258,13 @@ TEST(Options, PresetsSetEveryCost)
 		EXPECT_EQ(o.cluster, from.cluster);
 		EXPECT_EQ(o.cache_bytes, from.cache_bytes);
 		EXPECT_EQ(o.cache_ways, from.cache_ways);
+		EXPECT_EQ(o.cost.load, from.load);
+		EXPECT_EQ(o.cost.store, from.store);
+		EXPECT_EQ(o.cost.mul, from.mul);
+		EXPECT_EQ(o.cost.div, from.div);
+		EXPECT_EQ(o.cost.branch, from.branch);
+		EXPECT_EQ(o.cost.csr, from.csr);
+		EXPECT_EQ(o.store_buffer, from.store_buffer);
 	}
 	// A hit, and a line of another core of the socket: docs/virtual-clock.md says where from.
 	EXPECT_EQ(Parsed({"preset=server"}).options.cost.local, 20u);

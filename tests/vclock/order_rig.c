@@ -162,7 +162,7 @@ void vc_carrier_switch(struct vc_hart *h, struct vc_hart *next)
 void vc_dump_harts(const char *title) { (void)title; }
 void vc_account_freeze(const struct vc_hart *h) { (void)h; }
 void vc_account_thaw(const struct vc_hart *h) { (void)h; }
-void vc_line_write(struct vc_hart *h, uint64_t address) { (void)h, (void)address; }
+void vc_line_write(struct vc_hart *h, uint64_t address, bool release) { (void)h, (void)address, (void)release; }
 void vc_line_count_park(const struct vc_hart *h) { (void)h; }
 void vc_pair_drop(struct vc_hart *h) { (void)h; }
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address) { (void)h, (void)address; }

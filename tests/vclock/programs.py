@@ -48,6 +48,7 @@ class Generator:
     def operands(self, name):
         r = self.random
         return {"add": lambda: (self.word(), r.choice((0, 0, 1, 2**64 - 1))), "swap": lambda: (self.word(), r.randrange(3)),
+                "release": lambda: (self.word(), r.randrange(2)),
                 "or": lambda: (self.word(), 0), "addw": lambda: (self.word(4), r.randrange(2)),
                 "swapw": lambda: (self.word(4), r.choice((0, 1, 0x80000000))), "now": lambda: (0, 0), "sync": lambda: (0, 0),
                 "wake": lambda: (r.randrange(self.harts), 0), "charge": lambda: (self.time(), 0), "pause": lambda: (0, 0),
@@ -86,7 +87,7 @@ def program(*operations):
     return [(w + (0, 0))[:3] for w in words]
 
 
-PLAIN = ("add", "swap", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
+PLAIN = ("add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
 ALL = PLAIN + ("pair",) * 6 + ("freeze", "thaw", "thaw", "wait", "wait", "wait", "wake", "wake", "take", "pause")
 PAIRS = ("pair",) * 4 + ("add", "swap", "sync")
 WAKES = ("wait", "wake") * 4 + ("sync", "charge", "freeze", "thaw", "pair")

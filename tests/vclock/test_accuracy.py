@@ -18,11 +18,12 @@ WORK = ((200, 0, 50), (200, 150, 50), (500, 0, 20), (2000, 1900, 50), (2000, 0, 
 OTHER_COSTS = dict(insn=2, local=3, remote=101, far=101, memory=101, occupancy=67, wake=9, pause=21)
 CACHED_COSTS = dict(insn=1, local=2, remote=30, far=95, memory=70, occupancy=20, wake=3, pause=10, data="moves", reads="merge", cluster=3,
                     cache_bytes=512, cache_ways=2)
+BUFFERED_COSTS = dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=3, pause=10, store_buffer=4)
 CLASS_COSTS = dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, load=2, store=1, mul=4, div=19, branch=3, csr=7)
 
 
 def costs_and_options(name):
-    named = {"other": OTHER_COSTS, "cached": CACHED_COSTS, "classes": CLASS_COSTS}
+    named = {"other": OTHER_COSTS, "cached": CACHED_COSTS, "classes": CLASS_COSTS, "buffered": BUFFERED_COSTS}
     if name in named:
         return named[name], ["mhz=1600", *(f"{k}={v}" for k, v in named[name].items())], 1600
     return model.COSTS[name], [f"preset={name}"], 1000
@@ -79,7 +80,7 @@ class Accuracy(LockbenchCase):
     def test_every_kind_and_hart_count(self):
         """Each kind at each hart count, work and costs by turns."""
         pairs = itertools.product(KINDS, HARTS)
-        self.compare((kind, harts, WORK[n % len(WORK)], ("default", "classes", "ideal", "other", "plain", "cached")[n % 6], n)
+        self.compare((kind, harts, WORK[n % len(WORK)], ("default", "classes", "ideal", "other", "plain", "cached", "buffered")[n % 7], n)
                      for n, (kind, harts) in enumerate(pairs))
 
     def test_seeds(self):
@@ -95,7 +96,7 @@ class Accuracy(LockbenchCase):
     def full_matrix(self):
         """Not part of the suite: minutes on a quiet host, half an hour on a busy one."""
         self.compare((kind, harts, work, costs, seed, 300000) for kind, harts, work, costs, seed
-                     in itertools.product(KINDS, HARTS, WORK, ("default", "classes", "ideal", "other", "plain", "cached"), (1, 2)))
+                     in itertools.product(KINDS, HARTS, WORK, ("default", "classes", "ideal", "other", "plain", "cached", "buffered"), (1, 2)))
 
 
 class Clusters(LockbenchCase):

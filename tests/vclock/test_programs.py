@@ -23,6 +23,10 @@ COSTS = {
     # By class of instruction.
     "classes": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, load=2, store=1, mul=4, div=19, branch=3,
                     csr=7),
+    # Releases do not wait; two buffers, one of which is soon full.
+    "buffered": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=3, pause=10, ipi=100, store_buffer=2),
+    "stored": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4, data="moves",
+                   store_buffer=8),
     "merged": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4),
 }
 
@@ -39,7 +43,7 @@ def modelled(elf, run, costs, mhz):
 
 def counters_of_report(report):
     return {"orders": report["orders"], "switches": report["switches"], "parks": report["parks"], "wakes": report["wakes"],
-            "harts": [(h["cycles"], h["counted"], h.get("data")) for h in report["harts"]],
+            "harts": [(h["cycles"], h["counted"], h.get("data"), h.get("store_buffer")) for h in report["harts"]],
             "lines": {int(line.pop("line").rsplit("0x", 1)[1].rstrip(")"), 16): line for line in report["lines"]}}
 
 
@@ -55,7 +59,8 @@ def counters_of_model(m):
                    key=lambda number: (-m.lines[number].transfers - m.lines[number].data_transfers, number))[:programs.SHOWN_LINES]
     lines = {number << 6: {k: getattr(m.lines[number], k) for k in COUNTED} for number in shown}
     return {"orders": len(m.order), "switches": {**switches, "total": sum(switches.values())}, "parks": m.parks, "wakes": m.wakes,
-            "harts": [(m.clock(h), m.counted(h), h.fetched if m.cost["data"] == "moves" else None) for h in m.harts], "lines": lines}
+            "harts": [(m.clock(h), m.counted(h), h.fetched if m.cost["data"] == "moves" else None,
+                       h.buffered if m.cost["store_buffer"] else None) for h in m.harts], "lines": lines}
 
 
 class ProgramsCase(Case):
@@ -122,6 +127,32 @@ class Corners(ProgramsCase):
             self.assertEqual(self.waits(target, 99), (999, False))
             self.assertEqual(self.waits(target, 100), (1000, False))
             self.assertEqual(self.waits(target, 101), (1000, True))
+
+    def times(self, store_buffer, *operations):
+        """Of each `now`, from the first on. Instructions cost nothing, so all times are exact."""
+        logs, _ = self.run_lists(program("now", *operations), options=["insn=0", f"store_buffer={store_buffer}"])
+        return [time - logs[0][0] for time in logs[0]]
+
+    def test_a_release_waits_in_the_store_buffer(self):
+        """The hart goes on after 2 cycles; its next access that is no release waits for the line's 40."""
+        released = ("release", LINES), "now", "sync", "now"
+        self.assertEqual(self.times(0, *released), [0, 40, 40])
+        self.assertEqual(self.times(1, *released), [0, 2, 2])
+        for access in "addw", "lr":
+            logs, _ = self.run_lists(program("now", ("release", LINES), (access, LINES + 64), "now"), options=["insn=0", "store_buffer=1"])
+            self.assertEqual(logs[0][-1] - logs[0][0], 80)
+
+    def test_a_full_store_buffer_waits_for_its_oldest_store(self):
+        """Stores are done at 40, 80, 120, one after the other; the third enters when the first has left."""
+        three = ("release", LINES), ("release", LINES + 64), "now", ("release", LINES + 128), "now"
+        self.assertEqual(self.times(2, *three), [0, 4, 42])
+        self.assertEqual(self.times(3, *three), [0, 4, 6])
+
+    def test_a_waiter_wakes_when_the_store_has_its_line(self):
+        for entries, wakes in ((0, 140), (1, 140)):
+            logs, _ = self.run_lists(program(("charge", 100), ("release", LINES)), program("now", ("lr", LINES), "nto", "now"),
+                                     options=["insn=0", f"store_buffer={entries}"])
+            self.assertEqual(logs[1][2] - logs[1][0], wakes)
 
     def reports_of_freezes(self, *options):
         """Runs that differ only in what happens inside a freeze of hart 0, which ends at the same time."""
@@ -218,7 +249,8 @@ class Random(ProgramsCase):
 MATRIX = (
     (1, "default", 1000, 100), (2, "coarse", 1000, 1000), (2, "default", 1000, 400), (2, "ties", 1000, 400), (3, "coarse", 1000, 800),
     (3, "other", 1600, 300), (4, "ties", 1000, 300), (4, "default", 333, 300), (5, "coarse", 1000, 500), (8, "default", 1000, 150),
-    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (3, "classes", 1000, 200), (6, "merged", 1000, 150), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
+    (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (3, "classes", 1000, 200), (6, "merged", 1000, 150), (5, "buffered", 1000, 150),
+    (8, "stored", 1600, 100), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
     (64, "coarse", 1000, 8),
 )
 

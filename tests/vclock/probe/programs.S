@@ -51,12 +51,14 @@ _start:
 
 go:	NEXT
 
-	.globl op_add, op_swap, op_or, op_addw, op_swapw, op_lr, op_sc, op_lrw, op_scw, op_nto, op_sto, op_now, op_wait, op_wake
+	.globl op_release, op_add, op_swap, op_or, op_addw, op_swapw, op_lr, op_sc, op_lrw, op_scw, op_nto, op_sto, op_now, op_wait, op_wake
 	.globl op_freeze, op_freeze_again, op_thaw, op_sync, op_pause, op_charge, op_take, op_think, op_grab, op_meet, op_end
 op_add:	amoadd.d.aqrl a2, a1, (a0)
 	LOG a2
 op_swap: amoswap.d.aqrl a2, a1, (a0)
 	LOG a2
+op_release: amoswap.d.rl zero, a1, (a0)
+	NEXT
 op_or:	amoor.d a2, a1, (a0)
 	LOG a2
 op_addw: amoadd.w a2, a1, (a0)
