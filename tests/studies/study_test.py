@@ -356,6 +356,12 @@ class Mechanisms(unittest.TestCase):
         for p in self.must_show("zufs-fig7"):
             self.assertEqual(p["misses"] > 0, p["device"] != "ZUFS" and not (p["what"] == "sequential" and p["at"] == "write"), p)
 
+    def test_all_papers_devices_do_one_load(self):
+        points = self.must_show("papers-side-by-side")
+        self.assertEqual(len(points), 6 * 4)
+        for p in points:
+            self.assertEqual("misses" in p, p["device"] in ("small-legacy", "small-cufs") and p["load"].endswith("read"), p)
+
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
