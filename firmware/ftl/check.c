@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
+#include "base/check_stride.h"
 #include "block/superblock.h"
 #include "buffer/buffer.h"
 #include "buffer/staged.h"
@@ -45,9 +46,6 @@ static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32
 		return "an SLC sector does not know the LBA that is staged there";
 	return check_oob(ftl, zone, offset, ppa);
 }
-
-/* Of the placed sectors of a large device one in so many, so that the end of a run comes soon: some 2^17 at most. */
-static uint32_t check_stride(const struct ftl *ftl) { return 1 + (uint32_t)((uint64_t)ftl->all_zones * ftl->capacity >> 17); }
 
 static const char *check_sectors(struct ftl *ftl, const struct zone *zone)
 {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conv_check.h"
 
+#include "base/check_stride.h"
 #include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
@@ -31,7 +32,7 @@ static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 		return "a place does not know the conventional sector that is mapped to it";
 	if (!place_valid(ftl, place))
 		return "a conventional sector is mapped to an invalid place";
-	if (offset >= extent_on_flash(&zone->ext))
+	if (offset >= extent_on_flash(&zone->ext) || offset % check_stride(ftl))
 		return NULL;
 	if (!read_record(zone, offset, &oob) && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost */
@@ -80,7 +81,7 @@ static const char *check_lists(struct ftl *ftl)
  * failed does not count: the map names its original again, and both hold the same. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
-	for (uint32_t o = 0; o < extent_on_flash(&zone->ext); o++) {
+	for (uint32_t o = 0; o < extent_on_flash(&zone->ext); o += check_stride(ftl)) {
 		struct hz_oob oob, other;
 		uint32_t place;
 

@@ -583,7 +583,8 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
 	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
 	changes->of_page = arena_alloc(arena, lists, sizeof(uint32_t), "changed mapping entries");
-	changes->peek = arena_alloc_model(arena, 1, HZ_SECTOR_BYTES, "table page");
+	changes->peek = (struct l2p_peek){ .ppa = PPA_NONE };
+	changes->peek.image = arena_alloc_model(arena, 1, HZ_SECTOR_BYTES, "table page");
 	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
 	memset(changes->of_page, 0xff, lists * sizeof(uint32_t));
 	for (uint32_t i = 0; i < changes->count; i++)

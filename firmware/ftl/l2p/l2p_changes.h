@@ -9,6 +9,7 @@
 #ifndef FTL_L2P_CHANGES_H
 #define FTL_L2P_CHANGES_H
 
+#include "nand/flash_addr.h"
 #include "lt/arena.h"
 #include "lt/arch.h"
 
@@ -28,16 +29,24 @@ struct l2p_change {
 	bool again;          /* changed since it was merged: what its place says now is not in the copy yet, though it look the same */
 	lt_word free;        /* free records: index + 1 of the next one */
 };
+
+/* Harts idle: the table page that was looked at last. */
+struct l2p_peek {
+	uint8_t *image;
+	ppa_t ppa;
+	uint64_t opened; /* of its SLC superblock */
+};
+
 struct l2p_changes {
 	uint32_t count, bucket_bits, page_bits;
 	struct l2p_change *record;
 	uint32_t *bucket;  /* by shard << bucket_bits | hash */
 	uint32_t *of_page; /* by shard << page_bits | hash of the table page: first record of a list, which may have those of others too */
 	lt_word free;      /* tag << 32 | index + 1 of the first free record */
-	uint8_t *peek;     /* harts idle: a table page that was looked at */
-	uint32_t *scan;    /* mount: place by zone * capacity + offset; else NULL */
-	bool *differs;     /* mount: by table page: an entry may differ from its copy */
-	bool trusted;      /* mount: what the scan does not find is as the copies say */
+	struct l2p_peek peek;
+	uint32_t *scan; /* mount: place by zone * capacity + offset; else NULL */
+	bool *differs;  /* mount: by table page: an entry may differ from its copy */
+	bool trusted;   /* mount: what the scan does not find is as the copies say */
 };
 
 void l2p_changes_init(struct ftl *ftl, struct arena *arena);

@@ -13,6 +13,7 @@
 #include "l2p/l2p_lookup.h"
 #include "places/places.h"
 #include "places/trims.h"
+#include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
@@ -225,16 +226,25 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	return place;
 }
 
+/* Read once for LBAs that are looked at one after another: a place is programmed once in each opening of its superblock. */
+static const uint32_t *peek_page(struct ftl *ftl, ppa_t ppa)
+{
+	struct l2p_peek *peek = &ftl->l2p->changes.peek;
+	uint64_t opened = slc_block_of(ftl, ppa)->opened;
+	struct sgl data = { &peek->image, 0, HZ_SECTOR_BYTES };
+
+	if (peek->ppa != ppa || peek->opened != opened)
+		tsu_read_now(ftl->tsu, ppa, 1, &data, 0, NULL);
+	peek->ppa = ppa;
+	peek->opened = opened;
+	return (const uint32_t *)peek->image;
+}
+
 static uint32_t peek_copy(struct ftl *ftl, uint32_t index, uint32_t offset)
 {
-	uint8_t *image = ftl->l2p->changes.peek;
-	struct sgl data = { &image, 0, HZ_SECTOR_BYTES };
 	ppa_t ppa = map_page_state(&ftl->l2p->table, index)->ppa;
 
-	if (ppa == MAP_NO_COPY)
-		return L2P_UNMAPPED;
-	tsu_read_now(ftl->tsu, ppa, 1, &data, 0, NULL);
-	return ((const uint32_t *)image)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
+	return ppa == MAP_NO_COPY ? L2P_UNMAPPED : peek_page(ftl, ppa)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
 }
 
 uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
