@@ -376,6 +376,10 @@ class Mechanisms(unittest.TestCase):
             self.assertEqual(p["over_budget"], 0)
             self.assertEqual("in place" in p["commands"], p["way"] == "zones, budgeted in place")
 
+    def test_a_map_of_zones_never_misses_and_one_of_pages_by_its_cache(self):
+        for p in self.must_show("zms-random-read"):
+            self.assertEqual(p["fetches"] > 0, p["map"] != "ZMS", p)
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
