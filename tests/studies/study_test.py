@@ -362,6 +362,9 @@ class Mechanisms(unittest.TestCase):
         for p in points:
             self.assertEqual("misses" in p, p["device"] in ("small-legacy", "small-cufs") and p["load"].endswith("read"), p)
 
+    def test_flash_takes_what_is_configured(self):
+        self.assertEqual(len(self.must_show("mcmq-table1")), 1)
+
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
