@@ -159,6 +159,13 @@ enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICI
 	  "and the doorbells")
 enum hz_architecture { HZ_ARCHITECTURE_LIST(HZ_ENUMERATOR) HZ_ARCHITECTURES };
 
+#define HZ_ROUTING_LIST(X) \
+	X(HZ_ROUTE_QUEUE, "queue", "the worker of its queue pair, whatever zone it is about: workers meet at locks") \
+	X(HZ_ROUTE_OWNER, "owner", \
+	  "the worker that owns the zone of its first LBA, and the shard of the map where there are as many shards as workers: commands " \
+	  "travel instead of locks; those about all zones, Flush and Dataset Management stay with their queue")
+enum hz_routing { HZ_ROUTING_LIST(HZ_ENUMERATOR) HZ_ROUTINGS };
+
 #define HZ_LOCK_STATS_LIST(X) X(HZ_STATS_OFF, "off", "") X(HZ_STATS_CONTENDED, "contended", "") X(HZ_STATS_ALL, "all", "")
 enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 

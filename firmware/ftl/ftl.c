@@ -16,6 +16,7 @@
 #include "places/trims.h"
 #include "request/io.h"
 #include "rest.h"
+#include "routing.h"
 #include "slc/slc.h"
 #include "worker.h"
 #include "zone/pump.h"
@@ -71,6 +72,7 @@ static const struct {
 	{ "conventional zones", conv_init },
 	{ "workers", rest_init },
 	{ "workers", workers_init },
+	{ "workers", routing_init },
 };
 /* clang-format on */
 
@@ -102,7 +104,10 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 	return *error ? NULL : ftl;
 }
 
-void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req) { io_submit(&ftl->workers[worker], req); }
+void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req)
+{
+	io_submit(&ftl->workers[routing_worker(ftl, worker, req)], req);
+}
 
 const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl) { return &ftl->mount_report; }
 

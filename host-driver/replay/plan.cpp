@@ -38,8 +38,9 @@ std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const wl::Workload &
 	std::vector<std::unique_ptr<wl::BlockSource>> out;
 	if (!workload.trace) {
 		for (size_t i = 0; i < spaces.size(); i++)
-			out.push_back(
-				std::make_unique<wl::BlockGenerator>(workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i)));
+			out.push_back(std::make_unique<wl::BlockGenerator>(
+				workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i), workload.shared ? uint32_t(i) : 0,
+				workload.shared ? uint32_t(spaces.size()) : 1));
 		return out;
 	}
 	std::vector<TraceCut> cuts;
@@ -161,25 +162,27 @@ void check_tailor(const wl::Workload &workload, const NamespaceInfo &device)
 						", or leave it out");
 }
 
-/* Equal parts of a block namespace. */
+/* Equal parts of a block namespace, or for each all of it. */
 std::vector<std::unique_ptr<wl::Source>> flat_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
 						      const std::shared_ptr<const TraceSurvey> &survey)
 {
 	FlatSpace space;
-	space.run_sectors = device.size_sectors / workload.thread_count();
+	space.run_sectors = device.size_sectors / (workload.shared ? 1 : workload.thread_count());
 	space.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
 	space.fresh = fresh;
 	const std::vector<uint64_t> spaces(workload.thread_count(), space.sectors());
 	std::vector<std::unique_ptr<wl::Source>> out;
 	for (std::unique_ptr<wl::BlockSource> &blocks : block_sources(workload, spaces, survey)) {
 		out.push_back(std::make_unique<DirectBlocks>(space, std::move(blocks)));
-		space.first += space.run_sectors;
+		space.first += workload.shared ? 0 : space.run_sectors;
 	}
 	return out;
 }
 
 Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, const std::shared_ptr<const TraceSurvey> &survey)
 {
+	if (device.zoned && workload.shared)
+		throw wl::WorkloadError("shared: this device has zones, each of which is one thread's: remove the key");
 	if (device.zoned)
 		check_open_limit(workload, device);
 	else

@@ -11,9 +11,12 @@ constexpr uint64_t prepare_sectors = 128;
 
 } // namespace
 
-BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed)
+BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed, uint32_t index, uint32_t sharers)
 	: spec_(spec), random_(seed), space_(spec.span_sectors ? spec.span_sectors : uint64_t(double(space) * spec.span))
 {
+	const auto prefilled = uint64_t(double(space_) * spec.prefill);
+	prepared_ = prefilled * index / sharers;
+	prepared_end_ = prefilled * (index + 1) / sharers;
 	if (space_ > space)
 		throw WorkloadError("span_bytes: a thread's address space has only " + std::to_string(space * 4) + " KiB: make it smaller");
 	for (const BlockSize &block : spec.blocks) {
@@ -28,10 +31,9 @@ BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t 
 
 bool BlockGenerator::prepare(BlockOp &op)
 {
-	const auto end = uint64_t(double(space_) * spec_.prefill);
-	if (prepared_ >= end)
+	if (prepared_ >= prepared_end_)
 		return false;
-	op = {BlockVerb::write, prepared_, std::min(prepare_sectors, end - prepared_), 0, 0};
+	op = {BlockVerb::write, prepared_, std::min(prepare_sectors, prepared_end_ - prepared_), 0, 0};
 	prepared_ += op.sectors;
 	return true;
 }

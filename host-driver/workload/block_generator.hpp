@@ -14,8 +14,9 @@ namespace hz::wl {
 
 class BlockGenerator : public BlockSource {
 public:
-	/* space: sectors of the thread's address space, of which the spec uses `span`. */
-	BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed);
+	/* space: sectors of the thread's address space, of which the spec uses `span`. `sharers` threads use the same space, and this one,
+	 * number `index` of them, prepares its part of it. */
+	BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed, uint32_t index = 0, uint32_t sharers = 1);
 	bool prepare(BlockOp &op) override;
 	bool next(BlockOp &op) override;
 	uint32_t progress_ppm() const override;
@@ -29,7 +30,8 @@ private:
 	Random random_;
 	uint64_t space_, block_ = 1, total_weight_ = 0;
 	std::optional<Zipf> zipf_;
-	uint64_t prepared_ = 0, ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0, trim_cursor_ = 0;
+	uint64_t prepared_, prepared_end_; /* the part to prepare */
+	uint64_t ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0, trim_cursor_ = 0;
 };
 
 } // namespace hz::wl

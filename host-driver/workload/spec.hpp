@@ -85,6 +85,7 @@ struct Workload {
 	bool mapping_given = false; /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
+	bool shared = false; /* every thread uses the whole block namespace, of which it prepares its part only */
 	uint32_t turnaround_ns = 4000;
 	double over_provisioning = 0.20; /* part of a thread's zones that the log mapping hides from its address space */
 	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */

@@ -210,6 +210,12 @@ Workload read_workload(YAML::Node root, const std::string &file)
 		w.tailor = read_tailor(f.child("iotailor"));
 	w.mapping_given = f.has("mapping");
 	choice(f, "mapping", w.mapping, mapping_names);
+	f.flag("shared", w.shared);
+	if (w.shared && w.trace)
+		f.fail("shared", "a trace says itself where its records go: remove the key");
+	if (w.shared && w.verify)
+		f.fail("shared",
+		       "threads overwrite each other's sectors, so nobody can say what a read must bring: give verify: false too");
 	f.finish();
 	return w;
 }

@@ -17,7 +17,7 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
-GRANULARITIES = ("device", "global", "class", "sharded", "fine")
+GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
@@ -40,7 +40,7 @@ def options(words=None):
     arguments.add_names(p, "--locks", KINDS, "tas,ticket,mcs", "lock kinds, for all classes")
     arguments.add_names(p, "--granularity", GRANULARITIES, "device",
                         "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
-                        "is protected; device: as its file says")
+                        "is protected; device: as its file says; owner: so too, but commands go to the workers that own their zones")
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
@@ -62,7 +62,9 @@ def device_of(args, kind, granularity, workers, costs, architecture):
         device["harts"]["hils"] = args.hil
     if args.tsu:
         device["harts"]["tsus"] = args.tsu
-    if granularity != "device":
+    if granularity == "owner":
+        device["harts"]["routing"] = "owner"
+    elif granularity != "device":
         device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
     if cost_models()[costs]:
         device = runs.merged(device, {"clock": cost_models()[costs]})

@@ -7,6 +7,7 @@
 #include "buffer/superpage.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+#include "l2p/l2p_shard.h"
 #include "places/places.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
@@ -20,6 +21,10 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 
 	return ext->buffer->memory[extent_slot(ext, offset)];
 }
+
+uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker) { return ftl->workers[worker].counters.host_read_sectors; }
+
+uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return l2p_shard_of(ftl, ftl->extent[zone]); }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 

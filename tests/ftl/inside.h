@@ -18,6 +18,10 @@ struct tsu;
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* A sector that is in its zone's write buffer, with its tuple behind it. Harts idle. */
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
+/* Sectors that a worker has read for the host. Harts idle. */
+uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker);
+/* The shard of the map that a zone belongs to. */
+uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
 /* From now on the map finds no free run for staged sectors (l2p_runs.h). */

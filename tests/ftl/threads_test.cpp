@@ -24,6 +24,18 @@ TEST_P(Threads, EightHartsShareEverything)
 	contest<ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
 }
 
+// Commands travel to the owners of zones, which meet others at what they share only.
+TEST(OwnerThreads, EightHartsShareEverything)
+{
+	for (const int variant : {0, 5, 13}) {
+		hz_device_config cfg = with_locks(zone_variant(variant), variant);
+		cfg.routing = HZ_ROUTE_OWNER;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot({}, false)) << rig.error;
+		contest<ZoneQueue>(rig, variant * 100, 600, on_threads);
+	}
+}
+
 TEST_P(Threads, ZonesLiveAndDie)
 {
 	hz_device_config cfg = with_locks(zone_variant(GetParam()), GetParam() + GetParam() / 4);

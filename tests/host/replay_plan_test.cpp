@@ -177,6 +177,34 @@ TEST(Plan, ABlockNamespaceIsDealtInEqualParts)
 	EXPECT_EQ(first_lba(plan, 2), 666u);
 }
 
+// Each goes anywhere; what is prepared is prepared once.
+TEST(Plan, ASharedBlockNamespaceIsEverybodys)
+{
+	const wl::Workload w = wl::parse_workload(
+		"shared: true\nverify: false\nthreads: 3\ncommon: {total_ops: 200, read_ratio: 0.5, pattern: random, prefill: 0.9}\n", "w");
+	Plan plan = make_plan(w, block());
+	std::vector<unsigned> prepared(1000);
+	for (ThreadPlan &thread : plan.threads) {
+		wl::Request r;
+		uint64_t least = 1000, most = 0;
+		while (thread.source->next(r) == wl::Step::issue) {
+			for (uint32_t i = 0; i < r.sectors; i++)
+				prepared[r.lba + i]++;
+			thread.source->complete(r, 0, 0);
+		}
+		thread.source->begin_measurement();
+		while (thread.source->next(r) == wl::Step::issue) {
+			least = std::min(least, r.lba);
+			most = std::max(most, r.lba);
+			thread.source->complete(r, 0, 0);
+		}
+		EXPECT_LT(least, 50u);
+		EXPECT_GT(most, 950u);
+	}
+	for (uint64_t i = 0; i < 1000; i++)
+		EXPECT_EQ(prepared[i], i < 900 ? 1u : 0u) << i;
+}
+
 TEST(Plan, ATraceChoosesItsMappingByTheDevice)
 {
 	wl::Workload trace = wl::parse_workload("trace: {file: a}\n", "w"),
@@ -211,6 +239,8 @@ TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 		  "w.yaml: zones: the threads ask for 6 conventional zones or more, the device has 4: use fewer threads or zones");
 	EXPECT_EQ(plan_error_of("threads: 1\ncommon: {total_ops: 1, first_zone: 3, zones: 1}\n", mixed_zones()),
 		  "w.yaml: first_zone: thread 0 names zone 3, but only zones 4 to 11 are sequential zones of this device");
+	EXPECT_EQ(plan_error_of("shared: true\nverify: false\nthreads: 1\ncommon: {total_ops: 1}\n", zoned(8)),
+		  "w.yaml: shared: this device has zones, each of which is one thread's: remove the key");
 	EXPECT_EQ(plan_error_of("threads: 1\ncommon: {total_ops: 1, span_bytes: 8 MiB}\n", block()),
 		  "w.yaml: span_bytes: a thread's address space has only 4000 KiB: make it smaller");
 }

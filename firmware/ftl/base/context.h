@@ -62,6 +62,7 @@ struct ftl {
 	struct ftl_watch *watch; /* NULL: nobody is to be told */
 	uint32_t worker_count;
 	struct ftl_worker *workers;
+	uint8_t *owner; /* by zone of the namespace: its worker; NULL: commands go by their queues (routing.h) */
 	/* Dispatches a request on its worker: again, when what it waited for has happened. */
 	void (*run)(struct ftl_worker *self, struct ftl_request *req);
 
