@@ -106,7 +106,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 
 void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req)
 {
-	io_submit(&ftl->workers[routing_worker(ftl, worker, req)], req);
+	io_submit(&ftl->workers[ftl->owner ? routing_owner(ftl, worker, req) : worker], req);
 }
 
 const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl) { return &ftl->mount_report; }

@@ -44,7 +44,7 @@ static bool names_zone(const struct ftl_request *req)
 	}
 }
 
-unsigned routing_worker(const struct ftl *ftl, unsigned worker, const struct ftl_request *req)
+unsigned routing_owner(const struct ftl *ftl, unsigned worker, const struct ftl_request *req)
 {
-	return ftl->owner && names_zone(req) ? ftl->owner[zone_number(ftl, req->lba)] : worker;
+	return names_zone(req) ? ftl->owner[zone_number(ftl, req->lba)] : worker;
 }

@@ -10,7 +10,7 @@ struct arena;
 
 /* Once the map is there: zones of one of its shards have one owner, if there are as many shards as workers. */
 void routing_init(struct ftl *ftl, struct arena *arena);
-/* Any hart: the worker of a request that came by a queue of `worker`. */
-unsigned routing_worker(const struct ftl *ftl, unsigned worker, const struct ftl_request *req);
+/* Any hart, where zones have owners: the worker of a request that came by a queue of `worker`. */
+unsigned routing_owner(const struct ftl *ftl, unsigned worker, const struct ftl_request *req);
 
 #endif
