@@ -76,6 +76,27 @@ TEST(ConventionalSpace, StopsAtTheCapacityOfAZone)
 		EXPECT_TRUE(sector_is(last.pages[i], i >= 10 && i < 16 ? 90 + i : 0)) << i;
 }
 
+// Where a superblock has a power of two of sectors, its last place and the first one of the next superblock are neighbours by number.
+TEST(ConventionalSpace, ReadsWhatEndsOneSuperblockAndBeginsTheNext)
+{
+	hz_device_config cfg = conventional_config();
+	cfg.cell = HZ_CELL_MLC;
+	cfg.program_pages = 2;
+	cfg.pages_per_block = 16;
+	cfg.conventional_streams = 1;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot()) << r.error;
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	ASSERT_EQ(shape.superblock_sectors, 128u);
+	for (uint32_t i = 0; i < 127; i++)
+		write_at(r, r.lba_of(1, i), 1, 500 + i);
+	for (uint32_t i = 0; i < 8; i++)
+		write_at(r, r.lba_of(0, 10 + i), 1, 100 + i);
+	EXPECT_EQ(r.compare(0, 10, 8, 100), "");
+	EXPECT_EQ(r.check(), "");
+}
+
 TEST(ConventionalSpace, RefusesZoneCommands)
 {
 	Rig r(conventional_config());

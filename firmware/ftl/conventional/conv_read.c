@@ -48,6 +48,7 @@ static enum conv_verdict read_places(struct ftl_worker *self, struct ftl_request
 	struct lt_lock_node node;
 	bool waits, dry = false;
 
+	count = min_u32(count, zone->ext.capacity - offset); /* by number, the next zone's first place may follow its last */
 	lt_lock_acquire(&zone->ext.lock, &node);
 	waits = zone->move.old != SUPERBLOCK_NONE;
 	same = waits ? 0 : still_there(zone, offset, req->lba + io_of(req)->done, count);
