@@ -83,7 +83,7 @@ def page(args, sweep, table):
     """For people: what the figures say, in words first."""
     measured = sweep.points
     page = Page("Lock contention across core counts",
-                f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
+                f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
     page.list(scaling.conclusions(measured, args.seeds))
     for costs in scaling.all_costs(measured):

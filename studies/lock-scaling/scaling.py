@@ -8,6 +8,7 @@ from common.report import mean
 ROLES = ("hil", "tsu", "worker")
 BUSY = 0.85 # a hart that is busier than this holds up the others
 FALLING = 0.05 # a loss of less is not called one, whatever the seeds say
+WAITING = 0.5 # commands that spend more than this in a queue inside the device are held up there
 SPINNING = 0.10 # workers that spend more than this on locks are held up by them
 
 
@@ -46,6 +47,16 @@ def lines(measured):
     return found
 
 
+def queued(p):
+    """Of the commands that spend most of their time waiting for logical locks: kind, share of the time, and the lock that has most of it."""
+    waits = collections.defaultdict(list)
+    for way in (p.get("ledger") or {}).get("ways", ()):
+        if way["slice"] == "all":
+            waits[way["kind"]].append((way["waits"], way["lock"]))
+    return max(((kind, sum(share for share, _ in of_kind), max(of_kind)[1]) for kind, of_kind in waits.items()), key=lambda found: found[1],
+               default=("", 0.0, ""))
+
+
 def limit(p):
     """In words: what more workers would not help against."""
     role, share = max(((role, share) for role, share in p["busy"].items() if role != "worker"), key=lambda pair: pair[1])
@@ -56,6 +67,9 @@ def limit(p):
         return f"locks, {100 * lost(p):.0f} % of the workers' time, {100 * part:.0f} % for class {name}"
     if p["time"]["idle"] < 1 - BUSY:
         return "the workers' own work"
+    kind, share, lock = queued(p)
+    if share >= WAITING:
+        return f"queues inside the device, where {kind}s spend {100 * share:.0f} % of their time, most of it for {lock}"
     return "not enough commands under way"
 
 

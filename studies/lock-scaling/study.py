@@ -5,6 +5,8 @@ import collections
 import pathlib
 import sys
 
+import yaml
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
@@ -30,6 +32,19 @@ def cost_models():
             "2x": {key: value * 2 for key, value in defaults.items()}}
 
 
+def cases():
+    """name → its file: what it changes of the device and of the workload; a null leaves a key out."""
+    return {path.stem: path for path in sorted((TOP / "studies" / "lock-scaling" / "cases").glob("*.yaml"))}
+
+
+def case_of(args, part):
+    return yaml.safe_load(cases()[args.case].read_text(encoding="utf-8")).get(part, {})
+
+
+def without_nulls(values):
+    return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in values.items() if value is not None}
+
+
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
@@ -44,6 +59,9 @@ def options(words=None):
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
+    p.add_argument("--case", choices=sorted(cases()), default="mixed",
+                   help="what the workers meet at, as studies/lock-scaling/cases has it: reads with the map in RAM or cached, mixed, sequential "
+                        "writers, small writes that want few buffers, overwrites under collection. Default: mixed")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
@@ -55,7 +73,8 @@ def options(words=None):
 
 
 def device_of(args, kind, granularity, workers, costs, architecture):
-    device = runs.merged(runs.load_yaml("devices", args.device), {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+    device = without_nulls(runs.merged(runs.load_yaml("devices", args.device), case_of(args, "device")))
+    device = runs.merged(device, {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
     if architecture != "pipeline":
         device["harts"]["architecture"] = architecture
     elif args.hil > 1:
@@ -72,7 +91,8 @@ def device_of(args, kind, granularity, workers, costs, architecture):
 
 
 def workload_of(args, workers, seed):
-    workload = runs.merged(runs.load_yaml("workloads", args.workload), {"threads": workers, "seed": seed})
+    workload = without_nulls(runs.merged(runs.merged(runs.load_yaml("workloads", args.workload), case_of(args, "workload")),
+                                         {"threads": workers, "seed": seed}))
     if args.quick:
         workload["common"]["total_ops"] = 200
     return workload
@@ -177,7 +197,7 @@ def page(args, sweep):
 
 
 def facts(args):
-    return {"device": args.device, "workload": args.workload}
+    return {"device": args.device, "workload": args.workload, "case": args.case}
 
 
 def derived(args, measured):

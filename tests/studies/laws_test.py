@@ -58,6 +58,11 @@ class Conclusions(unittest.TestCase):
         self.assertIn("for class zone", scaling.limit(point(1.0, spin=0.3)))
         self.assertEqual(scaling.limit(point(1.0)), "the workers' own work")
         self.assertEqual(scaling.limit(point(1.0, idle=0.5)), "not enough commands under way")
+        ways = [{"kind": "write", "slice": name, "lock": lock, "waits": share}
+                for name, lock, share in (("all", "turn 0", 0.5), ("all", "backing 0", 0.4), ("p99", "zone 1", 0.99))]
+        self.assertEqual(scaling.limit({**point(1.0, idle=0.5), "ledger": {"ways": ways}}),
+                         "queues inside the device, where writes spend 90 % of their time, most of it for turn 0")
+        self.assertEqual(scaling.limit({**point(1.0, idle=0.5), "ledger": {"ways": [{**ways[0], "waits": 0.2}]}}), "not enough commands under way")
 
     def test_what_seeds_cannot_tell_apart_is_equal(self):
         points = {"tas": point([90.0, 110.0]), "mcs": point([99.0, 105.0]), "ticket": point([50.0, 52.0])}
