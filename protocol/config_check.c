@@ -216,6 +216,28 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	return true;
 }
 
+static bool data_cache_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	struct hz_shape shape;
+
+	hz_shape_of(cfg, &shape);
+	if (!cfg->data_cache_bytes)
+		return true;
+	if (!shape.conventional_zones)
+		return broken(out, "data_cache_bytes", cfg->data_cache_bytes,
+			      "be 0 where all zones are sequential: the cache is one of conventional sectors");
+	if (cfg->data_cache_bytes / cfg->page_bytes < HZ_CACHE_LEAST_LINES)
+		return broken_limit(out, "data_cache_bytes", cfg->data_cache_bytes, "be 0 or hold 16 lines of page_bytes, at least ",
+				    (uint64_t)HZ_CACHE_LEAST_LINES * cfg->page_bytes);
+	if (cfg->protection != HZ_PROTECTION_NONE)
+		return broken(out, "data_cache_bytes", cfg->data_cache_bytes,
+			      "be 0 with protection: lines have no room for protection information");
+	if (cfg->plp_mode != HZ_PLP_NONE)
+		return broken(out, "data_cache_bytes", cfg->data_cache_bytes,
+			      "be 0 unless plp_mode is none: capacitors keep no lines alive");
+	return true;
+}
+
 static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint32_t chunk = cfg->l2p_chunk_sectors;
@@ -398,7 +420,7 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
 	       passes_hold(cfg, out) && planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) &&
-	       l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
+	       data_cache_holds(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
 	       clock_holds(cfg, out);
 }
 

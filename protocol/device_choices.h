@@ -152,6 +152,12 @@ enum hz_l2p_eviction { HZ_L2P_EVICTION_LIST(HZ_ENUMERATOR) HZ_L2P_EVICTIONS };
 	X(HZ_L2P_LOG_BLOCKING, "blocking", "when it is full; writes wait until it is empty")
 enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICIES };
 
+/* Which line of the data cache is the next to leave. */
+#define HZ_CACHE_EVICTION_LIST(X) \
+	X(HZ_CACHE_LRU, "lru", "the one that was used longest ago") \
+	X(HZ_CACHE_CLOCK, "clock", "nearly that: a hit sets a bit instead of moving the line in a list")
+enum hz_cache_eviction { HZ_CACHE_EVICTION_LIST(HZ_ENUMERATOR) HZ_CACHE_EVICTIONS };
+
 #define HZ_ARCHITECTURE_LIST(X) \
 	X(HZ_ARCH_PIPELINE, "pipeline", "HIL harts fetch and complete the commands that workers run") \
 	X(HZ_ARCH_COMPLETION, "completion", \

@@ -79,6 +79,12 @@ struct hz_log_ftl {
 	/* Sequential zones: sectors written in place; such writes that the budget refused; zones that moved and took them along; sectors that
 	 * came along. */
 	uint64_t in_place_sectors, in_place_refusals, update_folds, folded_updates;
+	/* Data cache. Parts of requests, one line each: reads that found all, some or none there, and waited for flash; writes into a line that
+	 * was there, or not. Write-backs of lines by cause; sectors that they brought to write buffers; those that failed. Requests that waited
+	 * for a line to leave. */
+	uint64_t cache_read_hits, cache_read_partial, cache_read_misses, cache_write_hits, cache_write_misses;
+	uint64_t cache_evicted, cache_flushed, cache_through, cache_background, cache_written_sectors, cache_failures;
+	uint64_t cache_waits;
 };
 
 /* Writes in place: how many sectors may be there at a time, how many are now; the counters of hz_log_ftl. */

@@ -11,6 +11,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "abandon.h"
 
+#include "cache/cached.h"
 #include "conventional/conv_space.h"
 #include "copy.h"
 #include "l2p/l2p.h"
@@ -61,6 +62,7 @@ static void tell(struct ftl_worker *self, uint32_t life)
 	io_resume_all(&self->reads->waiting);
 	io_resume_all(&self->copies->waiting);
 	io_resume_all(&self->updates->waiting);
+	cached_abandon_waiting(self);
 }
 
 static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
@@ -87,6 +89,7 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 	tell(self, (uint32_t)req->lba);
 	if (last) {
 		conv_retry(self->ftl);
+		cached_abandon(self);
 		io_of(req)->step = ABANDON_TOLD;
 		return false;
 	}

@@ -6,6 +6,7 @@
 #include "block/superblock.h"
 #include "buffer/buffer.h"
 #include "buffer/staged.h"
+#include "cache/cache_check.h"
 #include "conventional/conv_check.h"
 #include "l2p/l2p.h"
 #include "slc/slc.h"
@@ -204,6 +205,8 @@ const char *whole_check(struct ftl *ftl)
 		error = check_sequential(ftl, &ftl->zones[z]);
 	if (!error)
 		error = conv_check(ftl);
+	if (!error)
+		error = cache_check(ftl);
 	if (!error)
 		error = updates_check(ftl);
 	if (!error)

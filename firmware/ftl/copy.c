@@ -90,7 +90,7 @@ static void submit_part(struct copy_job *job, struct copy_part *part, void (*don
 	req->reply_to = &job->worker->thread;
 	req->done = done;
 	job->under_way++;
-	io_submit(job->worker, req);
+	io_submit_cached(job->worker, req);
 }
 
 static void part_ended(struct copy_job *job, const struct ftl_request *part)

@@ -6,6 +6,7 @@
 #include "buffer/buffer.h"
 #include "buffer/keep.h"
 #include "buffer/staged.h"
+#include "cache/data_cache.h"
 #include "check.h"
 #include "conventional/conventional.h"
 #include "geometry.h"
@@ -70,6 +71,7 @@ static const struct {
 	{ "zones", relocator_init },
 	{ "zones", refresh_init },
 	{ "conventional zones", conv_init },
+	{ "data cache", data_cache_init },
 	{ "workers", rest_init },
 	{ "workers", workers_init },
 	{ "workers", routing_init },
@@ -106,7 +108,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 
 void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req)
 {
-	io_submit(&ftl->workers[ftl->owner ? routing_owner(ftl, worker, req) : worker], req);
+	io_submit_cached(&ftl->workers[ftl->owner ? routing_owner(ftl, worker, req) : worker], req);
 }
 
 const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl) { return &ftl->mount_report; }

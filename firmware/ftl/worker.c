@@ -4,6 +4,8 @@
 
 #include "abandon.h"
 #include "buffer/fold.h"
+#include "cache/cache_transfer.h"
+#include "cache/cached.h"
 #include "conventional/conv_deallocate.h"
 #include "conventional/conv_write.h"
 #include "copy.h"
@@ -66,9 +68,16 @@ static void worker_run(struct ftl_worker *self, struct ftl_request *req)
 		run_op(self, req);
 }
 
+/* On a device with a data cache. */
+static void cached_worker_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (!cached_run(self, req))
+		worker_run(self, req);
+}
+
 void workers_init(struct ftl *ftl, struct arena *arena)
 {
-	ftl->run = worker_run;
+	ftl->run = ftl->data_cache ? cached_worker_run : worker_run;
 	ftl->worker_count = ftl->cfg->worker_count;
 	ftl->workers = arena_alloc(arena, ftl->worker_count, sizeof(*ftl->workers), "FTL workers");
 	arena_part_is_model(arena, ftl->worker_count * 2 * sizeof(struct hz_log_ftl), "FTL workers"); /* counters */
@@ -82,5 +91,6 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 		l2p_fetches_init(worker, arena);
 		copies_init(worker, arena);
 		update_pool_init(worker, arena);
+		transfers_init(worker, arena);
 	}
 }

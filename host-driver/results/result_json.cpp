@@ -165,6 +165,22 @@ json ftl_json(const hz_log_ftl &l)
 	};
 }
 
+json data_cache_json(const hz_log_ftl &l)
+{
+	return {
+		{"reads", {{"hits", l.cache_read_hits}, {"partial", l.cache_read_partial}, {"misses", l.cache_read_misses}}},
+		{"writes", {{"hits", l.cache_write_hits}, {"misses", l.cache_write_misses}}},
+		{"write_backs",
+		 {{"evicted", l.cache_evicted},
+		  {"flushed", l.cache_flushed},
+		  {"through", l.cache_through},
+		  {"background", l.cache_background}}},
+		{"written_bytes", l.cache_written_sectors * HZ_SECTOR_BYTES},
+		{"failures", l.cache_failures},
+		{"waits", l.cache_waits},
+	};
+}
+
 json l2p_json(const hz_log_ftl &l)
 {
 	static constexpr const char *levels[] = {"page", "chunk", "zone"};
@@ -348,6 +364,7 @@ json result_json(const RunFacts &f)
 		{"waf", device_waf(f)},
 		{"ftl", ftl_json(f.ftl)},
 		{"l2p", l2p_json(f.ftl)},
+		{"data_cache", data_cache_json(f.ftl)},
 		{"locks", locks_json(f.locks)},
 		{"mapping", mapping_json(f.mapping)},
 		{"iotailor", f.iotailor},

@@ -38,7 +38,7 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 }
 
 /* What grows with the device: the map, flat or the state of its table pages, with cache and log; the reverse map of backing zones; zones, their locks and
- * statistics. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
+ * statistics; the data cache. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
 uint64_t ram_bytes_for(const hz_device_config &config)
 {
 	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
@@ -61,7 +61,10 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 								  zones * shape.ring_sectors * staged_bytes +
 								  config.buffer_pool_bytes / HZ_SECTOR_BYTES * 8 * (config.worker_count + 4)
 							: 0;
-	const uint64_t bytes = map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
+	// A line of the data cache, with its buckets.
+	constexpr uint64_t line_bytes = 256;
+	const uint64_t lines = config.data_cache_bytes + config.data_cache_bytes / config.page_bytes * line_bytes;
+	const uint64_t bytes = lines + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
 	return least + bytes / step * step;
 }
 

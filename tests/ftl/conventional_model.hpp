@@ -42,6 +42,16 @@ inline hz_device_config mapped_conventional_config(bool block = false, uint32_t 
 	return cfg;
 }
 
+// A data cache of so many lines, each of a page; chosen by a number: who leaves, whether writes wait for flash, how many may be dirty, shards.
+inline void use_data_cache(hz_device_config &cfg, uint32_t lines, uint64_t choice)
+{
+	cfg.data_cache_bytes = uint64_t(lines) * cfg.page_bytes;
+	cfg.data_cache_eviction = choice % HZ_CACHE_EVICTIONS;
+	cfg.data_cache_write_back = choice / 2 % 4 ? HZ_ON : HZ_OFF;
+	cfg.data_cache_dirty_percent = choice / 8 % 2 ? 100 : 60;
+	cfg.data_cache_shards = choice / 16 % 2 ? 0 : 1;
+}
+
 // The other layouts: zones larger than a superblock, conventional data in SLC for good, or both, on media that have just enough of each.
 inline void lay_out(hz_device_config &cfg, bool patched, bool slc)
 {

@@ -281,7 +281,7 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.refresh_wear = variant % 3 == 2 ? 2 : 0;
 }
 
-constexpr int zone_variants = 18, conventional_variants = 9;
+constexpr int zone_variants = 18, conventional_variants = 12;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
@@ -345,7 +345,8 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 1, 5: compressed, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones.
+// A block namespace; odd: the map in flash, 1, 5: compressed, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones;
+// from 9 on a data cache, so small that lines are always on their way.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -360,6 +361,8 @@ inline hz_device_config page_variant(int variant)
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
 	if (variant == 6)
 		lend_buffers(cfg);
+	else if (variant >= 9)
+		use_data_cache(cfg, variant == 10 ? 16 : 40, variant == 9 ? 19 : variant == 10 ? 8 : 2);
 	else if (variant >= 7)
 		lay_out(cfg, variant == 7, true);
 	else if (variant >= 4)

@@ -291,11 +291,12 @@ static void go_on(ConventionalDriver &driver)
 
 struct Layout {
 	const char *name;
-	bool mapped, patched, slc, compressed = false;
+	bool mapped, patched, slc, compressed = false, cached = false;
 };
 static const Layout layouts[] = {
 	{"Flat", false, false, false}, {"Mapped", true, false, false},  {"MappedPatched", true, true, false},
 	{"Slc", false, false, true},   {"MappedSlc", true, true, true}, {"Compressed", true, false, false, true},
+	{"Cached", true, false, false, false, true},
 };
 
 static hz_device_config cut_config(const Layout &layout)
@@ -304,6 +305,8 @@ static hz_device_config cut_config(const Layout &layout)
 	cfg.zones = cfg.conventional_zones = 3;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + 3 + 5 + 2;
 	cfg.l2p_compress = layout.compressed;
+	if (layout.cached)
+		use_data_cache(cfg, 20, 9);
 	if (layout.patched || layout.slc)
 		lay_out(cfg, layout.patched, layout.slc);
 	return cfg;
@@ -369,6 +372,8 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	if (layout && layout < 4 && !cfg.superblock_planes && !cfg.buffer_pool_bytes)
 		lay_out(cfg, layout & 1, layout & 2);
 	cfg.l2p_compress = cfg.l2p_cache_bytes && dice() % 2;
+	if (dice() % 3 == 0 && cfg.plp_mode == HZ_PLP_NONE)
+		use_data_cache(cfg, 16 + static_cast<uint32_t>(dice() % 40), dice());
 	return cfg;
 }
 

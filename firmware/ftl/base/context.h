@@ -32,6 +32,7 @@ struct ftl_worker {
 	struct read_pool *reads;
 	struct copy_pool *copies;
 	struct update_pool *updates;
+	struct transfer_pool *transfers; /* NULL: no data cache */
 };
 
 struct ftl {
@@ -85,6 +86,7 @@ struct ftl {
 	struct refresher *refresher;
 	struct conventional *conventional;
 	struct trim_saver *trim_saver;
+	struct data_cache *data_cache; /* NULL: none */
 	struct rest *rest;
 };
 

@@ -10,10 +10,10 @@
 enum { PIECES = 16 /* at a time */ };
 
 /* Zeros that are deallocated are one range. */
-static uint32_t range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
+uint32_t conv_range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
 
 /* The host may change its list meanwhile: what is taken from it is checked each time. */
-static struct nvme_dsm_range range_at(const struct ftl_request *req, uint32_t index)
+struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index)
 {
 	struct nvme_dsm_range range = { .nlb = req->sectors, .slba = req->lba };
 
@@ -28,10 +28,10 @@ static bool range_exists(const struct ftl *ftl, const struct nvme_dsm_range *ran
 	return range->slba <= ftl->shape.namespace_sectors && range->nlb <= ftl->shape.namespace_sectors - range->slba;
 }
 
-static bool ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
+bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
 {
-	for (uint32_t i = 0; i < range_count(req); i++) {
-		struct nvme_dsm_range range = range_at(req, i);
+	for (uint32_t i = 0; i < conv_range_count(req); i++) {
+		struct nvme_dsm_range range = conv_range_at(req, i);
 
 		if (!range_exists(ftl, &range))
 			return false;
@@ -58,7 +58,7 @@ static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 	struct ftl_io *io = io_of(req);
-	struct nvme_dsm_range range = range_at(req, io->cursor);
+	struct nvme_dsm_range range = conv_range_at(req, io->cursor);
 	uint64_t lba = range.slba + io->done, end = range.slba + range.nlb;
 	uint32_t hole, piece;
 
@@ -77,7 +77,7 @@ static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 /* False: it waits, or goes on later. */
 static bool unmap_all(struct ftl_worker *self, struct ftl_request *req)
 {
-	for (uint32_t i = 0; io_of(req)->cursor < range_count(req); i++) {
+	for (uint32_t i = 0; io_of(req)->cursor < conv_range_count(req); i++) {
 		if (i == PIECES) {
 			io_resume(req);
 			return false;
@@ -98,7 +98,7 @@ void conv_deallocate_run(struct ftl_worker *self, struct ftl_request *req)
 	struct ftl_io *io = io_of(req);
 
 	if (io->step == FLUSH_NEW) {
-		if (!ranges_exist(self->ftl, req)) {
+		if (!conv_ranges_exist(self->ftl, req)) {
 			io_complete(req, NVME_LBA_OUT_OF_RANGE | NVME_DNR);
 			return;
 		}

@@ -13,7 +13,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 
-static uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
+uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 {
 	const struct hz_shape *shape = &ftl->shape;
 	uint64_t offset;

@@ -35,7 +35,7 @@ static inline struct sgl answer_sgl(const struct ftl_request *req) { return req-
 static inline uint64_t answer_crossed(struct link *link, const struct ftl_request *req, uint64_t at_ns, uint32_t sectors)
 {
 	if (req->flags & FTL_INSIDE)
-		return at_ns;
+		return at_ns > req->data_ns ? at_ns : req->data_ns;
 	return link_transfer(link, at_ns, sectors * (HZ_SECTOR_BYTES + (req->protect & FTL_HOST_TUPLES)));
 }
 

@@ -57,6 +57,7 @@ struct ftl_request {
 	struct sgl sgl;
 	uint8_t *tuples;          /* FTL_HOST_TUPLES: where they are, at any alignment; NULL with Write Zeroes: tuples of zeros */
 	struct hz_tuple expected; /* tags of the first sector; reference tags count up, of an append from the zone's start */
+	uint64_t data_ns;         /* FTL_INSIDE, of a write: its data are there from then on; 0: they are */
 	uint16_t tag_mask;        /* bits of the application tag that are checked */
 	uint8_t protect;          /* enum ftl_protect, enum hz_tuple_check; of a copy those of its destination */
 	uint8_t source_checks;    /* copy: enum hz_tuple_check of its sources, on a device with protection information */

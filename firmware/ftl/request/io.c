@@ -53,11 +53,15 @@ void io_resume_all(struct io_queue *queue)
 		io_resume(req);
 }
 
-void io_submit(struct ftl_worker *worker, struct ftl_request *req)
+static void submit(struct ftl_worker *worker, struct ftl_request *req, uint8_t cached)
 {
-	*io_of(req) = (struct ftl_io){ .worker = worker };
+	*io_of(req) = (struct ftl_io){ .worker = worker, .cached = cached };
 	req->status = NVME_SUCCESS;
 	req->ready_ns = 0;
 	lt_tell_request(HZ_VC_LEFT, req);
 	lt_post(&worker->thread, &req->event, dispatched);
 }
+
+void io_submit(struct ftl_worker *worker, struct ftl_request *req) { submit(worker, req, 0); }
+
+void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req) { submit(worker, req, 1); }

@@ -24,6 +24,7 @@ struct ftl_io {
 	uint32_t cursor;           /* flush: next buffer; deallocation: next range; all-zones command, abandon: next zone */
 	struct flush_plan *plan;   /* flush: what it waits for */
 	uint64_t since_ns;         /* conventional: waits for an erased zone since; 0 = does not */
+	uint64_t epoch;            /* flush of the data cache: what became dirty up to this one (cache/data_cache.h) */
 	struct map_fetch *fetch;   /* read: table page that it waits for or is being served from; L2P lock of its zone */
 	uint32_t map_page;         /* read: index + 1 of the table page that map_level was learnt for */
 	uint8_t step;              /* flush, deallocation: enum flush_step; abandon: enum abandon_step */
@@ -34,6 +35,7 @@ struct ftl_io {
 	uint8_t missed;            /* read: what it waited for has not served it yet */
 	uint8_t has_turn;          /* was parked; the next ones there wait until it is accepted or refused (zone/park.h) */
 	uint8_t woken;             /* read: it waited for a table page fetch to use, and one is free */
+	uint8_t cached;            /* the data cache, where there is one, has not let it go on yet (cache/cached.h) */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
@@ -88,6 +90,8 @@ static inline struct ftl_request *io_pop(struct io_queue *queue)
 
 /* Any hart: a request that is new to the FTL goes to this worker. */
 void io_submit(struct ftl_worker *worker, struct ftl_request *req);
+/* The same of what may find its data in the data cache, or leaves them there. */
+void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req);
 /* Its own worker: it goes on as another operation, from that one's first step. */
 static inline void io_become(struct ftl_worker *self, struct ftl_request *req, uint8_t op)
 {

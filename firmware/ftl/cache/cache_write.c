@@ -1,0 +1,153 @@
+/* Writes into the data cache. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cache/cache_write.h"
+
+#include "cache/cache_line_for.h"
+#include "cache/cache_lines.h"
+#include "conventional/conv_write.h"
+#include "lt/bulk.h"
+#include "request/answer.h"
+
+struct write_step {
+	struct cache_piece piece;
+	struct cache_line *line;
+	struct cache_transfer *evicts, *writes; /* the victim; what is written through, or in the background */
+	bool made;
+};
+
+static bool goes_through(const struct ftl *ftl, const struct ftl_request *req)
+{
+	return req->flags & FTL_FUA || ftl->cfg->data_cache_write_back == HZ_OFF;
+}
+
+static void copy_in(struct ftl_worker *self, struct ftl_request *req, const struct cache_piece *piece, struct cache_line *line)
+{
+	uint8_t *to = line_sector(line, piece->first);
+	uint32_t bytes = piece->sectors * HZ_SECTOR_BYTES;
+	uint64_t arrived_ns = 0;
+
+	if (req->op == FTL_WRITE_ZEROES) {
+		clock_freeze();
+		bulk_fill(to, 0, bytes);
+		clock_thaw();
+	} else {
+		sgl_read(&req->sgl, io_of(req)->done * HZ_SECTOR_BYTES, to, bytes);
+		arrived_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), piece->sectors);
+	}
+	if (arrived_ns > line->arrived_ns)
+		line->arrived_ns = arrived_ns;
+	if (arrived_ns > req->ready_ns)
+		req->ready_ns = arrived_ns;
+}
+
+/* Shard lock held. So many are dirty that the one that has been for longest is written back. */
+static void write_in_background(struct ftl_worker *self, struct cache_shard *shard, struct write_step *step)
+{
+	struct cache_line *oldest = shard->dirty.oldest;
+
+	if (shard->dirty_lines <= self->ftl->data_cache->dirty_most || line_is_busy(oldest) || !self->transfers->free)
+		return;
+	step->writes = transfer_take(self);
+	transfer_line(shard, step->writes, oldest, NULL, true);
+	self->counters.cache_background++;
+}
+
+/* Shard lock held; the line is not busy. */
+static void land_in(struct ftl_worker *self, struct cache_shard *shard, struct ftl_request *req, struct write_step *step)
+{
+	copy_in(self, req, &step->piece, step->line);
+	line_touch(self->ftl, shard, step->line);
+	line_soil(self->ftl->data_cache, shard, step->line, piece_mask(&step->piece));
+	self->counters.host_write_sectors += host_sectors(req, step->piece.sectors);
+	self->counters.cache_write_hits += !step->made;
+	self->counters.cache_write_misses += step->made;
+	if (!goes_through(self->ftl, req)) {
+		write_in_background(self, shard, step);
+		return;
+	}
+	step->writes = transfer_take(self);
+	transfer_line(shard, step->writes, step->line, req, false);
+	self->counters.cache_through++;
+}
+
+/* Shard lock held. */
+static enum line_verdict write_locked(struct ftl_worker *self, struct cache_shard *shard, struct ftl_request *req, struct write_step *step)
+{
+	enum line_verdict verdict;
+
+	if (goes_through(self->ftl, req) && !self->transfers->free) {
+		transfer_wait(self, req);
+		return LINE_WAITS;
+	}
+	verdict = line_for(self, shard, req, step->piece.number, &step->line, &step->evicts);
+	if (verdict == LINE_WAITS || verdict == LINE_CANNOT_BE)
+		return verdict;
+	if (line_is_busy(step->line)) {
+		line_wait(self->ftl->data_cache, shard, step->line, req);
+		return LINE_WAITS;
+	}
+	lt_tell_had(HZ_LOGICAL_CACHE);
+	step->made = verdict == LINE_MADE;
+	land_in(self, shard, req, step);
+	return verdict;
+}
+
+static enum line_verdict write_piece(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct data_cache *cache = self->ftl->data_cache;
+	struct write_step step = { .piece = cache_piece_at(cache, req, self->ftl->conventional_end) };
+	struct cache_shard *shard = cache_shard_of(cache, step.piece.number);
+	enum line_verdict verdict;
+	struct ftl_request *next;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&shard->lock, &node);
+	verdict = write_locked(self, shard, req, &step);
+	next = lines_wake(shard);
+	lt_lock_release(&shard->lock, &node);
+	if (verdict == LINE_FOUND || verdict == LINE_MADE)
+		io_of(req)->done += step.piece.sectors;
+	if (step.evicts)
+		transfer_write_back(step.evicts, 0);
+	if (step.writes)
+		transfer_write_back(step.writes, step.writes->host ? req->flags & FTL_FUA : 0);
+	if (next)
+		io_resume(next);
+	return verdict;
+}
+
+/* Nothing more of it can land: the part that has is in the cache, or on its way. */
+static void write_refused(struct ftl_worker *self, struct ftl_request *req, uint16_t status)
+{
+	answer_status(req, status);
+	io_of(req)->done = req->sectors;
+	cached_end(self, req);
+}
+
+void cached_write_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	uint16_t status = io_of(req)->done ? NVME_SUCCESS : conv_write_status(self->ftl, req);
+	enum line_verdict verdict = LINE_FOUND;
+	uint32_t landed = 0, before = io_of(req)->done;
+
+	if (status) {
+		write_refused(self, req, status);
+		return;
+	}
+	while (io_of(req)->done < req->sectors && landed < IO_LONG) {
+		verdict = write_piece(self, req);
+		if (verdict == LINE_WAITS)
+			return;
+		if (verdict == LINE_CANNOT_BE) {
+			write_refused(self, req, NVME_WRITE_FAULT);
+			return;
+		}
+		landed = io_of(req)->done - before;
+	}
+	if (io_of(req)->done < req->sectors) {
+		io_of(req)->queued = 1; /* others go first */
+		io_resume(req);
+		return;
+	}
+	cached_end(self, req);
+}
