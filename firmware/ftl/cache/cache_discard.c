@@ -36,7 +36,7 @@ static bool forget_in(struct data_cache *cache, struct cache_shard *shard, struc
 
 static void let_go(struct cache_shard *shard, struct lt_lock_node *node)
 {
-	struct ftl_request *next = lines_wake(shard);
+	struct ftl_request *next = lines_wake(shard, NULL);
 
 	lt_lock_release(&shard->lock, node);
 	if (next)

@@ -55,7 +55,7 @@ static bool flush_shard(struct ftl_worker *self, struct ftl_request *req)
 
 	lt_lock_acquire(&shard->lock, &node);
 	through = io_of(req)->step == CACHED_FLUSH_STARTS ? start_lines(self, shard, req, &list) : all_written(cache, shard, req);
-	next = lines_wake(shard);
+	next = lines_wake(shard, NULL);
 	lt_lock_release(&shard->lock, &node);
 	while ((t = list)) {
 		list = t->next;

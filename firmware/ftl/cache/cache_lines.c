@@ -223,10 +223,12 @@ struct cache_line *line_being_flushed(const struct cache_shard *shard, uint64_t 
 }
 
 /* Something is to be had, or nothing is under way that would end the wait. */
-struct ftl_request *lines_wake(struct cache_shard *shard)
+struct ftl_request *lines_wake(struct cache_shard *shard, const struct ftl_request *last)
 {
 	const struct cache_line *oldest = shard->idle.oldest;
 	bool had = oldest && !oldest->dirty && !line_is_busy(oldest);
 
+	if (last && shard->waiting.tail == last)
+		return NULL;
 	return had || !shard->busy.oldest ? io_pop(&shard->waiting) : NULL;
 }

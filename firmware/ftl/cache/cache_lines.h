@@ -25,7 +25,8 @@ void line_end(struct data_cache *cache, struct cache_shard *shard, struct cache_
 struct cache_line *line_to_flush(struct data_cache *cache, struct cache_shard *shard, uint64_t until);
 /* One that became dirty up to this epoch and is being written. As many steps as the workers have transfers. */
 struct cache_line *line_being_flushed(const struct cache_shard *shard, uint64_t until);
-/* Before the lock is released: who waits for a line and should look again, or NULL. */
-struct ftl_request *lines_wake(struct cache_shard *shard);
+/* Before the lock is released: who waits for a line and should look again, or NULL. last: the request whose turn this was, which if it waits
+ * for a line itself does so for what is under way; NULL: it was nobody's. */
+struct ftl_request *lines_wake(struct cache_shard *shard, const struct ftl_request *last);
 
 #endif

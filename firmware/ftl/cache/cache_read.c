@@ -12,6 +12,7 @@ struct read_step {
 	struct cache_piece piece;
 	struct cache_line *line;
 	struct cache_transfer *fills, *evicts;
+	bool made;
 };
 
 /* Shard lock held: data stay where they are while they are copied. */
@@ -42,7 +43,8 @@ static enum piece_verdict fill(struct ftl_worker *self, struct cache_shard *shar
 		transfer_wait(self, req);
 		return PIECE_WAITS;
 	}
-	line_touch(self->ftl, shard, step->line);
+	if (!step->made)
+		line_touch(self->ftl, shard, step->line);
 	step->fills = transfer_take(self);
 	step->fills->keeps = !lt_load(&cache->unmapping);
 	step->fills->unmaps = lt_load(&cache->unmaps);
@@ -58,6 +60,7 @@ static enum piece_verdict read_locked(struct ftl_worker *self, struct cache_shar
 	switch (line_for(self, shard, req, step->piece.number, &step->line, &step->evicts)) {
 	case LINE_WAITS: return PIECE_WAITS;
 	case LINE_CANNOT_BE: return PIECE_PASSES;
+	case LINE_MADE: step->made = true; break;
 	default: break;
 	}
 	lt_tell_had(HZ_LOGICAL_CACHE);
@@ -91,7 +94,7 @@ static bool read_piece(struct ftl_worker *self, struct ftl_request *req)
 
 	lt_lock_acquire(&shard->lock, &node);
 	verdict = read_locked(self, shard, req, &step);
-	next = lines_wake(shard);
+	next = lines_wake(shard, req);
 	lt_lock_release(&shard->lock, &node);
 	if (step.evicts)
 		transfer_write_back(step.evicts, 0);

@@ -151,7 +151,7 @@ static void line_leaves(struct cache_transfer *t, uint64_t valid, bool failed)
 	if (valid)
 		t->line->arrived_ns = t->arrived_ns;
 	line_end(cache, shard, t->line, failed, &woken);
-	next = lines_wake(shard);
+	next = lines_wake(shard, NULL);
 	lt_lock_release(&shard->lock, &node);
 	io_resume_all(&woken);
 	if (next)

@@ -56,7 +56,8 @@ static void write_in_background(struct ftl_worker *self, struct cache_shard *sha
 static void land_in(struct ftl_worker *self, struct cache_shard *shard, struct ftl_request *req, struct write_step *step)
 {
 	copy_in(self, req, &step->piece, step->line);
-	line_touch(self->ftl, shard, step->line);
+	if (!step->made)
+		line_touch(self->ftl, shard, step->line);
 	line_soil(self->ftl->data_cache, shard, step->line, piece_mask(&step->piece));
 	self->counters.host_write_sectors += host_sectors(req, step->piece.sectors);
 	self->counters.cache_write_hits += !step->made;
@@ -103,7 +104,7 @@ static enum line_verdict write_piece(struct ftl_worker *self, struct ftl_request
 
 	lt_lock_acquire(&shard->lock, &node);
 	verdict = write_locked(self, shard, req, &step);
-	next = lines_wake(shard);
+	next = lines_wake(shard, req);
 	lt_lock_release(&shard->lock, &node);
 	if (verdict == LINE_FOUND || verdict == LINE_MADE)
 		io_of(req)->done += step.piece.sectors;
