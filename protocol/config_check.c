@@ -420,8 +420,8 @@ static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
 	       passes_hold(cfg, out) && planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) &&
-	       data_cache_holds(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
-	       clock_holds(cfg, out);
+	       data_cache_holds(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) &&
+	       granularity_holds(cfg, out) && clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

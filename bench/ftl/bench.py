@@ -47,6 +47,9 @@ def slots(kind):
 # The block device of the ZUFS paper: a page map in flash, of which what lies in order takes one entry of the cache.
 COMPRESSED = {"l2p": {"compress": "on", "shards": 1}}
 
+# A data cache that holds all that is asked for.
+CACHED = {**COMPRESSED, "data_cache": {"bytes": "32 MiB"}}
+
 OPERATIONS = {
     "read, map in RAM": {"ops": 400, "device": {"l2p": {"cache": 0}}, "thread": RANDOM_READS},
     "read, L2P hit": {"ops": 400, "device": {}, "thread": RANDOM_READS, "misses": (0, 0)},
@@ -60,6 +63,10 @@ OPERATIONS = {
     "read, compressed map": {"ops": 400, "base": "legacy", "device": COMPRESSED, "misses": (0, 0),
                              "thread": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "span_bytes": "12 MiB"}},
     "write, block device": {"ops": 1920, "base": "legacy", "device": COMPRESSED, "thread": {"read_ratio": 0.0}},
+    "read, data cache hit": {"ops": 400, "base": "legacy", "device": CACHED, "cached": "reads",
+                             "thread": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "span_bytes": "12 MiB"}},
+    "write, data cache hit": {"ops": 1920, "base": "legacy", "device": CACHED, "cached": "writes",
+                              "thread": {"read_ratio": 0.0, "pattern": "random", "prefill": 1.0, "span_bytes": "12 MiB"}},
     "write, accounts": {"ops": 1920, "device": slots("accounts"), "thread": {"read_ratio": 0.0}},
 }
 
@@ -110,7 +117,11 @@ def roles(result):
 
 
 def require_misses(name, spec, half, full):
-    """The operation is what its name says: the added reads hit, or miss, all but for chance among the last per cent."""
+    """The operation is what its name says: the added ones hit, or miss, all but for chance among the last per cent."""
+    if "cached" in spec:
+        hits = full["data_cache"][spec["cached"]]["hits"] - half["data_cache"][spec["cached"]]["hits"]
+        if hits != done(full) - done(half):
+            raise runs.StudyError(f"'{name}': {hits} of {done(full) - done(half)} hit the data cache")
     if "misses" not in spec:
         return
     low, high = (part + slack for part, slack in zip(spec["misses"], (-0.02, 0.02)))

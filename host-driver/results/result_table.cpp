@@ -107,6 +107,21 @@ std::string map_line(const json &r)
 		     (unsigned long long)count(m["stalls"]));
 }
 
+/* Only where there is a data cache that was asked. */
+std::string data_cache_line(const json &r)
+{
+	const json &c = r["data_cache"], &reads = c["reads"], &writes = c["writes"], &backs = c["write_backs"];
+	const uint64_t read = count(reads["hits"]) + count(reads["partial"]) + count(reads["misses"]);
+	const uint64_t written = count(writes["hits"]) + count(writes["misses"]);
+	if (!read && !written)
+		return "";
+	return print("data cache: %llu of %llu reads of a line hit, %llu of %llu writes; ", (unsigned long long)count(reads["hits"]),
+		     (unsigned long long)read, (unsigned long long)count(writes["hits"]), (unsigned long long)written) +
+	       print("lines written back: %llu evicted, %llu flushed, %llu through, %llu in the background\n",
+		     (unsigned long long)count(backs["evicted"]), (unsigned long long)count(backs["flushed"]),
+		     (unsigned long long)count(backs["through"]), (unsigned long long)count(backs["background"]));
+}
+
 /* Only where the device collects conventional zones. */
 std::string collector_line(const json &r)
 {
@@ -142,7 +157,8 @@ std::string result_table(const json &r)
 	out += print("\n%4s %-11s %7s %7s %7s   (%% of device time)\n", "hart", "role", "work", "spin", "idle");
 	for (const json &h : r["harts"])
 		out += hart_line(h);
-	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + tailor_line(r["iotailor"]) + map_line(r) + collector_line(r);
+	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + tailor_line(r["iotailor"]) + map_line(r) + data_cache_line(r) +
+	       collector_line(r);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),

@@ -64,7 +64,8 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	// A line of the data cache, with its buckets.
 	constexpr uint64_t line_bytes = 256;
 	const uint64_t lines = config.data_cache_bytes + config.data_cache_bytes / config.page_bytes * line_bytes;
-	const uint64_t bytes = lines + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 + zones * zone_bytes;
+	const uint64_t bytes = lines + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 +
+			       zones * zone_bytes;
 	return least + bytes / step * step;
 }
 

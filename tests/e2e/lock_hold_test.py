@@ -12,13 +12,14 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 MIXED = (TOP / "configs" / "workloads" / "mixed.yaml").read_text()
 # Zones stage more where a buffer goes to who has waited longest, so that the SLC region is collected.
 PAPER = (TOP / "configs" / "devices" / "conzone-paper.yaml").read_text().replace("handover: kept", "handover: fair")
-# In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. The others: a few words.
-MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000, "global": 100000}
+# In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. Cache: 16 lines. The others: a few words.
+MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000, "cache": 4000, "global": 100000}
 PARTS = ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical")
 
 
 # Overwrites in place, so that conventional zones are collected while others read; the map of this device lies in flash.
 BLOCK = (TOP / "configs" / "devices" / "small-legacy.yaml").read_text()
+CACHED = (TOP / "configs" / "devices" / "small-mcmq.yaml").read_text()
 OVERWRITE = """mapping: direct
 seed: 5
 threads: 6
@@ -150,6 +151,15 @@ class LockHold(unittest.TestCase):
                 self.assertGreater(result["ftl"]["slc_gc_runs"], 0, "the collector of the SLC log did not run")
                 self.check(granularity, holds)
                 self.check_ledger(result)
+
+    def test_so_is_a_data_cache_under_eviction(self):
+        result, holds = longest_holds(CACHED, "fine")
+        self.check("fine", holds)
+        backs, cache = result["data_cache"]["write_backs"], [c for c in result["vclock"]["locks"]["logical"] if c["class"] == "cache"][0]
+        self.assertGreater(min(holds["cache"], backs["evicted"] + backs["background"], backs["flushed"], result["data_cache"]["waits"]), 0)
+        self.assertGreaterEqual(cache["contended"], result["data_cache"]["waits"])
+        for key in ("reads", "writes"):
+            self.assertGreater(result["data_cache"][key]["hits"], 0, key)
 
     def test_collecting_conventional_zones_is_bounded_too(self):
         for granularity in ("fine", "global"):

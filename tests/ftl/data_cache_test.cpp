@@ -25,7 +25,10 @@ uint16_t write_at(Rig &rig, uint64_t lba, uint32_t sectors, uint64_t tag, uint8_
 	return rig.run(request);
 }
 
-std::string read_at(Rig &rig, uint64_t lba, uint32_t sectors, uint64_t tag) { return rig.compare(0, static_cast<uint32_t>(lba), sectors, tag); }
+std::string read_at(Rig &rig, uint64_t lba, uint32_t sectors, uint64_t tag)
+{
+	return rig.compare(0, static_cast<uint32_t>(lba), sectors, tag);
+}
 
 uint64_t media_reads(Rig &rig)
 {

@@ -294,8 +294,12 @@ struct Layout {
 	bool mapped, patched, slc, compressed = false, cached = false;
 };
 static const Layout layouts[] = {
-	{"Flat", false, false, false}, {"Mapped", true, false, false},  {"MappedPatched", true, true, false},
-	{"Slc", false, false, true},   {"MappedSlc", true, true, true}, {"Compressed", true, false, false, true},
+	{"Flat", false, false, false},
+	{"Mapped", true, false, false},
+	{"MappedPatched", true, true, false},
+	{"Slc", false, false, true},
+	{"MappedSlc", true, true, true},
+	{"Compressed", true, false, false, true},
 	{"Cached", true, false, false, false, true},
 };
 

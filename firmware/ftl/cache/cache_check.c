@@ -9,7 +9,8 @@ struct line_counts {
 	uint32_t idle, failed, dirty, busy;
 };
 
-static const char *check_line(const struct data_cache *cache, struct cache_shard *shard, struct cache_line *line, struct line_counts *should)
+static const char *check_line(const struct data_cache *cache, struct cache_shard *shard, struct cache_line *line,
+			      struct line_counts *should)
 {
 	uint64_t all = cache->line_sectors == 64 ? ~0ull : (1ull << cache->line_sectors) - 1;
 
@@ -46,7 +47,7 @@ static const char *check_list(const struct cache_shard *shard, const struct line
 	return list->newest == last ? NULL : "a list of the data cache ends elsewhere";
 }
 
-static const char *check_lists(const struct data_cache *cache, const struct cache_shard *shard, const struct line_counts *should)
+static const char *check_line_lists(const struct data_cache *cache, const struct cache_shard *shard, const struct line_counts *should)
 {
 	struct line_counts are = { 0, 0, 0, 0 };
 	const char *error = check_list(shard, &shard->idle, BY_USE, cache->shard_lines, &are.idle);
@@ -59,7 +60,7 @@ static const char *check_lists(const struct data_cache *cache, const struct cach
 	return !error && shard->dirty_lines != are.dirty ? "the count of dirty lines of the data cache is wrong" : error;
 }
 
-static const char *check_shard(const struct data_cache *cache, struct cache_shard *shard, uint64_t *failed)
+static const char *check_cache_shard(const struct data_cache *cache, struct cache_shard *shard, uint64_t *failed)
 {
 	struct line_counts should = { 0, 0, 0, 0 };
 	const char *error = NULL;
@@ -69,7 +70,7 @@ static const char *check_shard(const struct data_cache *cache, struct cache_shar
 	for (uint32_t i = 0; !error && i < cache->shard_lines; i++)
 		error = check_line(cache, shard, &shard->line[i], &should);
 	*failed += should.failed;
-	return error ? error : check_lists(cache, shard, &should);
+	return error ? error : check_line_lists(cache, shard, &should);
 }
 
 static const char *check_transfers(const struct ftl *ftl)
@@ -94,7 +95,7 @@ const char *cache_check(struct ftl *ftl)
 	if (!cache)
 		return NULL;
 	for (uint32_t i = 0; !error && i < cache->shards; i++)
-		error = check_shard(cache, &cache->shard[i], &failed);
+		error = check_cache_shard(cache, &cache->shard[i], &failed);
 	if (!error && (lt_load(&cache->failed) != failed || lt_load(&cache->unmapping)))
 		error = "the counts of the data cache's failed lines or deallocations are wrong";
 	return error ? error : check_transfers(ftl);

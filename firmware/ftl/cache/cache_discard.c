@@ -103,7 +103,7 @@ static void forget_one(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* False: it waits, or goes on later. */
-static bool forget_all(struct ftl_worker *self, struct ftl_request *req)
+static bool forget_ranges(struct ftl_worker *self, struct ftl_request *req)
 {
 	for (uint32_t i = 0; io_of(req)->cursor < conv_range_count(req); i++) {
 		if (i == LINES_AT_A_TIME) {
@@ -129,7 +129,7 @@ bool cached_discard_run(struct ftl_worker *self, struct ftl_request *req)
 		lt_add(&cache->unmaps, 1);
 		io_of(req)->step = DISCARD_FORGETS;
 	}
-	if (!forget_all(self, req))
+	if (!forget_ranges(self, req))
 		return true;
 	if (self->transfers->free)
 		transfer_deallocate(transfer_take(self), req);

@@ -7,9 +7,9 @@
 
 enum line_verdict {
 	LINE_FOUND,
-	LINE_MADE,        /* holds nothing yet */
-	LINE_WAITS,       /* the request is parked at the shard or for a transfer */
-	LINE_CANNOT_BE,   /* every line holds what flash has refused */
+	LINE_MADE,      /* holds nothing yet */
+	LINE_WAITS,     /* the request is parked at the shard or for a transfer */
+	LINE_CANNOT_BE, /* every line holds what flash has refused */
 };
 
 /* Shard lock held. *evicts: a write-back that the caller submits (transfer_write_back) after the lock is released, or NULL. */

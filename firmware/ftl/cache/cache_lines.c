@@ -32,7 +32,7 @@ static void list_add_oldest(struct line_list *list, struct cache_line *line, enu
 /* --- by number --- */
 
 /* Of the bits of the hash below those that name the shard. */
-static struct cache_line **bucket_of(const struct data_cache *cache, const struct cache_shard *shard, uint32_t number)
+static struct cache_line **line_bucket(const struct data_cache *cache, const struct cache_shard *shard, uint32_t number)
 {
 	uint32_t hash = number * 0x9e3779b1u << cache->shard_bits;
 
@@ -41,7 +41,7 @@ static struct cache_line **bucket_of(const struct data_cache *cache, const struc
 
 struct cache_line *line_find(const struct data_cache *cache, const struct cache_shard *shard, uint32_t number)
 {
-	struct cache_line *line = *bucket_of(cache, shard, number);
+	struct cache_line *line = *line_bucket(cache, shard, number);
 
 	while (line && line->number != number)
 		line = line->next;
@@ -50,7 +50,7 @@ struct cache_line *line_find(const struct data_cache *cache, const struct cache_
 
 static void line_forget(const struct data_cache *cache, struct cache_shard *shard, struct cache_line *line)
 {
-	struct cache_line **at = bucket_of(cache, shard, line->number);
+	struct cache_line **at = line_bucket(cache, shard, line->number);
 
 	while (*at != line)
 		at = &(*at)->next;
@@ -59,7 +59,7 @@ static void line_forget(const struct data_cache *cache, struct cache_shard *shar
 
 void line_rename(const struct data_cache *cache, struct cache_shard *shard, struct cache_line *line, uint32_t number)
 {
-	struct cache_line **bucket = bucket_of(cache, shard, number);
+	struct cache_line **bucket = line_bucket(cache, shard, number);
 
 	if (line->number != LINE_NONE)
 		line_forget(cache, shard, line);

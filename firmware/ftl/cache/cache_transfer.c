@@ -47,8 +47,7 @@ static void transfer_give_back(struct cache_transfer *t)
 void transfer_wait(struct ftl_worker *self, struct ftl_request *req)
 {
 	io_of(req)->queued = 1;
-	io_wait(&self->transfers->waiting, req, HZ_LOGICAL_CACHE,
-		self->ftl->data_cache->shards + (uint32_t)(self - self->ftl->workers));
+	io_wait(&self->transfers->waiting, req, HZ_LOGICAL_CACHE, self->ftl->data_cache->shards + (uint32_t)(self - self->ftl->workers));
 }
 
 void transfers_wake(struct ftl_worker *self)
@@ -191,7 +190,8 @@ static void fill_run_ended(struct ftl_request *req)
 	transfer_end(t, req->status);
 }
 
-void transfer_fill(struct cache_transfer *t, struct cache_line *line, struct ftl_request *host, const struct cache_piece *piece, uint32_t index)
+void transfer_fill(struct cache_transfer *t, struct cache_line *line, struct ftl_request *host, const struct cache_piece *piece,
+		   uint32_t index)
 {
 	t->line = line;
 	t->host = host;

@@ -14,15 +14,15 @@ struct cache_transfer {
 	struct ftl_request req; /* first */
 	struct cache_transfer *next;
 	struct ftl_worker *worker;
-	struct ftl_request *host; /* that waits for it, or NULL */
-	struct cache_line *line;  /* busy */
+	struct ftl_request *host;  /* that waits for it, or NULL */
+	struct cache_line *line;   /* busy */
 	uint64_t sectors, missing; /* of the line: those of the transfer, those of them that have not been moved */
-	struct cache_piece piece; /* fill: what the host wants */
-	uint32_t index;           /* … from this sector of its request on */
-	uint64_t arrived_ns;      /* fill: device time at which the newest data of the line are there */
-	uint64_t unmaps;          /* fill: data_cache.unmaps when it began */
-	bool keeps;               /* fill: no deallocation was under way then */
-	uint8_t **memory; /* [line_sectors] */
+	struct cache_piece piece;  /* fill: what the host wants */
+	uint32_t index;            /* … from this sector of its request on */
+	uint64_t arrived_ns;       /* fill: device time at which the newest data of the line are there */
+	uint64_t unmaps;           /* fill: data_cache.unmaps when it began */
+	bool keeps;                /* fill: no deallocation was under way then */
+	uint8_t **memory;          /* [line_sectors] */
 };
 
 struct transfer_pool {
@@ -40,7 +40,8 @@ void transfer_wait(struct ftl_worker *self, struct ftl_request *req);
 void transfers_wake(struct ftl_worker *self);
 
 /* No lock; the line is busy with it. The host's piece from its sector `index` on is answered when the line has it. */
-void transfer_fill(struct cache_transfer *t, struct cache_line *line, struct ftl_request *host, const struct cache_piece *piece, uint32_t index);
+void transfer_fill(struct cache_transfer *t, struct cache_line *line, struct ftl_request *host, const struct cache_piece *piece,
+		   uint32_t index);
 /* Shard lock held: an idle dirty line becomes busy with it. host: who waits for it, or NULL. */
 void transfer_line(struct cache_shard *shard, struct cache_transfer *t, struct cache_line *line, struct ftl_request *host, bool leaves);
 /* No lock, next: its dirty sectors are written. */

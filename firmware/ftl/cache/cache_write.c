@@ -118,7 +118,7 @@ static enum line_verdict write_piece(struct ftl_worker *self, struct ftl_request
 }
 
 /* Nothing more of it can land: the part that has is in the cache, or on its way. */
-static void write_refused(struct ftl_worker *self, struct ftl_request *req, uint16_t status)
+static void cached_write_refused(struct ftl_worker *self, struct ftl_request *req, uint16_t status)
 {
 	answer_status(req, status);
 	io_of(req)->done = req->sectors;
@@ -132,7 +132,7 @@ void cached_write_run(struct ftl_worker *self, struct ftl_request *req)
 	uint32_t landed = 0, before = io_of(req)->done;
 
 	if (status) {
-		write_refused(self, req, status);
+		cached_write_refused(self, req, status);
 		return;
 	}
 	while (io_of(req)->done < req->sectors && landed < IO_LONG) {
@@ -140,7 +140,7 @@ void cached_write_run(struct ftl_worker *self, struct ftl_request *req)
 		if (verdict == LINE_WAITS)
 			return;
 		if (verdict == LINE_CANNOT_BE) {
-			write_refused(self, req, NVME_WRITE_FAULT);
+			cached_write_refused(self, req, NVME_WRITE_FAULT);
 			return;
 		}
 		landed = io_of(req)->done - before;

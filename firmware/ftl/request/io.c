@@ -53,7 +53,7 @@ void io_resume_all(struct io_queue *queue)
 		io_resume(req);
 }
 
-static void submit(struct ftl_worker *worker, struct ftl_request *req, uint8_t cached)
+static void submit_new(struct ftl_worker *worker, struct ftl_request *req, uint8_t cached)
 {
 	*io_of(req) = (struct ftl_io){ .worker = worker, .cached = cached };
 	req->status = NVME_SUCCESS;
@@ -62,6 +62,6 @@ static void submit(struct ftl_worker *worker, struct ftl_request *req, uint8_t c
 	lt_post(&worker->thread, &req->event, dispatched);
 }
 
-void io_submit(struct ftl_worker *worker, struct ftl_request *req) { submit(worker, req, 0); }
+void io_submit(struct ftl_worker *worker, struct ftl_request *req) { submit_new(worker, req, 0); }
 
-void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req) { submit(worker, req, 1); }
+void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req) { submit_new(worker, req, 1); }
