@@ -70,6 +70,7 @@ each:
 const Case cases[] = {
 	{"block", "configs/devices/small-legacy.yaml", overwrite, 6, true},
 	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
+	{"block_with_a_cache", "configs/devices/small-mcmq.yaml", overwrite, 6, true},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"patched_mixed", "configs/devices/small-patched.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},

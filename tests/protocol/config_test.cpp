@@ -221,6 +221,15 @@ const Rule rules[] = {
 	{"prefetch", "l2p_prefetch", "1024", [](auto &c) { make_cached(c), c.l2p_prefetch = 1024; }},
 	{"log_entries", "l2p_log_entries", "255", [](auto &c) { make_cached(c), c.l2p_log_entries = 255; }},
 	{"log_policy", "l2p_log_policy", "2", SETS(l2p_log_policy, 2)},
+	{"data_cache_before_sequential_zones", "data_cache_bytes", "1048576", SETS(data_cache_bytes, 1 << 20)},
+	{"data_cache_too_small", "data_cache_bytes", "131072", [](auto &c) { make_conventional(c), c.data_cache_bytes = 1 << 17; }},
+	{"data_cache_with_protection", "data_cache_bytes", "1048576",
+	 [](auto &c) { make_conventional(c), c.data_cache_bytes = 1 << 20, c.protection = HZ_PROTECTION_TYPE1; }},
+	{"data_cache_with_capacitors", "data_cache_bytes", "1048576",
+	 [](auto &c) { make_conventional(c), c.data_cache_bytes = 1 << 20, c.plp_mode = HZ_PLP_SELECTIVE; }},
+	{"data_cache_eviction", "data_cache_eviction", "2", SETS(data_cache_eviction, HZ_CACHE_EVICTIONS)},
+	{"data_cache_dirty_percent", "data_cache_dirty_percent", "101", SETS(data_cache_dirty_percent, 101)},
+	{"data_cache_shards", "data_cache_shards", "65", SETS(data_cache_shards, 65)},
 };
 
 class BrokenRule : public testing::TestWithParam<Rule> {};
