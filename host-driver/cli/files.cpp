@@ -23,7 +23,7 @@ constexpr uint64_t most_percent = 100;
 struct FilesFlags {
 	MachineFlags machine;
 	files::FilesOptions files;
-	uint64_t size_mib = 1;
+	uint64_t size_mib = 1, aged_percent = 0;
 
 	void add_to(CLI::App &command);
 };
@@ -106,6 +106,14 @@ void FilesFlags::add_to(CLI::App &command)
 	add_count(command, "--count", files.count, 1, most_count, "Updates, or iterations at most. Default: 100. E.g. --count 10");
 	add_count(command, "--small-files", files.small_files, 2, 1000000,
 		  "fragment: files of 128 KiB that an iteration makes, and of which it removes every second one. Default: 48");
+	add_count(command, "--reread", files.reread, 1, 1000000,
+		  "fragment: files of 128 KiB, of those that are left, that an iteration reads at its end. Default: none");
+	add_count(command, "--sync-every", files.sync_every, 1, most_count,
+		  "update: updates for each sync. Default: 1. E.g. --sync-every 256");
+	add_count(
+		command, "--aged", aged_percent, 1, 95,
+		"update: before, files of 128 KiB are made and every second one removed until they have so many percent of the room. Default: "
+		"none. E.g. --aged 50");
 	command.option_defaults()->group("The layer of files");
 	add_flag(
 		command, "--in-place", files.in_place,
@@ -126,10 +134,21 @@ void FilesFlags::add_to(CLI::App &command)
 	add_text(command, "--out", files.out, "DIR", "Write DIR/files.json. E.g. --out results");
 }
 
+void require_job(const files::FilesOptions &files)
+{
+	const bool updates = files.job == files::jobs[0];
+	if (updates && files.reread)
+		throw Error("--reread is for fragment: leave it out");
+	if (!updates && (files.sync_every > 1 || files.aged > 0))
+		throw Error("--sync-every and --aged are for update: leave them out");
+}
+
 void run(FilesFlags flags)
 {
 	require_writable_folder("--out", flags.files.out);
 	flags.files.file_bytes = flags.size_mib << 20;
+	flags.files.aged = double(flags.aged_percent) / 100;
+	require_job(flags.files);
 	if (flags.machine.seed)
 		flags.files.seed = flags.machine.seed;
 	const MachineOptions machine = flags.machine.options();

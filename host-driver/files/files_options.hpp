@@ -15,6 +15,9 @@ struct FilesOptions {
 	uint64_t file_bytes = 1 << 20; // of the file that is updated, or written and read after each iteration
 	uint64_t count = 100;          // updates, or iterations at most
 	uint64_t small_files = 48;     // of an iteration, 128 KiB each, of which every second one is removed
+	uint64_t reread = 0;           // of those that are left, read in each iteration
+	uint64_t sync_every = 1;       // updates
+	double aged = 0;               // part of the room that small files have before the first update
 	uint64_t seed = 1;
 	bool in_place = false, copy_offload = false, iotailor = false;
 	std::optional<fs::CleanerKnobs> cleaner{}; // in the background

@@ -59,14 +59,10 @@ json run(Controller &controller, const FilesOptions &options)
 				    .clock = [&device] { return device.now_ns(); }});
 	device.take_account();
 	controller.reset_stats();
-	json result = Job(device, layer, options).run();
-	const store::DeviceAccount account = device.take_account();
-	const hz_log_ftl ftl = controller.log_ftl();
-	const hz_log_flash flash = controller.log_flash();
-	uint64_t programmed = 0;
-	for (const uint64_t sectors : flash.program_sectors)
-		programmed += sectors;
-	std::printf("%s", store::table_of(account).c_str());
+	Job job(controller, device, layer, options);
+	const json result = job.run();
+	const DeviceWork work = work_of(controller);
+	std::printf("%s", store::table_of(job.account()).c_str());
 	layer.sync_all();
 	return {{"schema", "hartzone-files-1"},
 		{"job", options.job},
@@ -75,10 +71,10 @@ json run(Controller &controller, const FilesOptions &options)
 		{"result", result},
 		{"files", json_of(layer.counters(), layer.space())},
 		{"iotailor", options.iotailor ? json_of(tailored.counters()) : json()},
-		{"device", store::json_of(account)},
-		{"host_write_bytes", ftl.host_write_sectors * store::block_bytes},
-		{"programmed_bytes", programmed * store::block_bytes},
-		{"slc_bytes", ftl.slc_sectors * store::block_bytes},
+		{"device", store::json_of(job.account())},
+		{"host_write_bytes", work.host_written * store::block_bytes},
+		{"programmed_bytes", work.programmed * store::block_bytes},
+		{"slc_bytes", work.staged * store::block_bytes},
 		{"digest", device.digest()}};
 }
 

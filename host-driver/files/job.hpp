@@ -8,6 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <random>
+
+#include "files/device_work.hpp"
 #include "files/files_options.hpp"
 #include "hzfs/file_layer.hpp"
 #include "storage/queue/hartzone_device.hpp"
@@ -16,24 +19,31 @@ namespace hz::files {
 
 class Job {
 public:
-	Job(store::HartzoneDevice &device, fs::FileLayer &layer, const FilesOptions &options)
-		: device_(device), layer_(layer), options_(options)
+	Job(Controller &controller, store::HartzoneDevice &device, fs::FileLayer &layer, const FilesOptions &options)
+		: controller_(controller), device_(device), layer_(layer), options_(options), random_(options.seed)
 	{
 	}
 	// Prints a table; returns the job's part of files.json. Throws DeviceError, NoSpace, or Damaged where what is read is not what was written.
 	nlohmann::json run();
+	// Of what the job is about: all iterations, or all updates.
+	const store::DeviceAccount &account() const { return account_; }
 
 private:
 	nlohmann::json update();
 	nlohmann::json fragment();
 	nlohmann::json iteration(uint64_t number);
+	void age();
 	void make_small_files(uint64_t iteration);
+	void reread(uint64_t iteration);
 	void write_file(const std::string &name, uint64_t bytes, fs::Heat heat, bool sync);
 	void read_file(const std::string &name, uint64_t bytes);
 
+	Controller &controller_;
 	store::HartzoneDevice &device_;
 	fs::FileLayer &layer_;
 	const FilesOptions &options_;
+	std::mt19937_64 random_;
+	store::DeviceAccount account_;
 };
 
 } // namespace hz::files

@@ -55,6 +55,26 @@ class Files(unittest.TestCase):
         self.assertGreater(copied["device"]["copy"]["count"], 0)
         self.assertLess(copied["device"]["read"]["bytes"], cleaned["device"]["read"]["bytes"], "what moves does not come to the host")
 
+    def test_an_aged_device_is_overwritten(self):
+        words = ("--device", "conzone-f2fs", "update", "--size", 4, "--count", 64, "--aged", 5)
+        each, few = self.called(*words), self.called(*words, "--sync-every", 16)
+        small_files = each["files"]["used_blocks"] - 4 * 256
+        self.assertGreater(small_files, 0.05 * each["files"]["total_blocks"])
+        self.assertEqual(each["files"]["syncs"] - few["files"]["syncs"], 64 - 4)
+        self.assertGreaterEqual(each["device"]["durable write"]["count"], 128, "a block and an inode for each")
+        self.assertLess(few["device"]["durable write"]["count"], 32)
+        self.assertLess(few["result"]["device"]["host_write_bytes"], each["result"]["device"]["host_write_bytes"])
+        self.assertGreaterEqual(few["result"]["device"]["programmed_bytes"], few["result"]["device"]["slc_bytes"])
+
+    def test_old_files_are_read_again(self):
+        words = ("--device", "small-legacy", "fragment", "--count", 3, "--small-files", 2)
+        plain, reread = self.called(*words), self.called(*words, "--reread", 2)
+        more = [now["commands"]["read"]["bytes"] - before["commands"]["read"]["bytes"]
+                for now, before in zip(reread["result"]["iterations"], plain["result"]["iterations"])]
+        self.assertEqual(more, [2 * 128 * 1024] * len(more))
+        self.assertEqual(sum(i["commands"]["read"]["count"] for i in reread["result"]["iterations"]), reread["device"]["read"]["count"])
+        self.assertGreater(sum(i["device"]["map_lookups"] for i in reread["result"]["iterations"]), 0)
+
     def test_iotailor_makes_superpages(self):
         words = ("--device", "conzone-f2fs", "fragment", "--count", 2, "--small-files", 4, "--size", 4)
         plain, tailored = self.called(*words), self.called(*words, "--iotailor")
@@ -68,6 +88,9 @@ class Files(unittest.TestCase):
         self.assertIn("copies nothing by itself", self.called("--device", "small-legacy", "update", "--copy-offload", code=1))
         self.assertIn("block namespace", self.called("--device", "small-legacy", "update", "--iotailor", code=1))
         self.assertIn("hzfs keeps its checkpoints in conventional zones", self.called("--device", "small", "update", code=1))
+        self.assertIn("--reread is for fragment", self.called("--device", "small-mixed", "update", "--reread", 1, code=1))
+        for words in (("--aged", 50), ("--sync-every", 2)):
+            self.assertIn("are for update", self.called("--device", "small-mixed", "fragment", *words, code=1))
         for knobs in ("", "nosuch=1", "on,off", "gc_valid_thresh_ratio=101", "segment=1", "pause=5 minutes", "migration_window_granularity=0"):
             self.called("--device", "small-mixed", "update", "--cleaner", knobs, code=2)
 

@@ -6,6 +6,18 @@
 
 namespace hz::store {
 
+void add(DeviceAccount &account, const DeviceAccount &later)
+{
+	for (size_t i = 0; i < commands; i++) {
+		account.of[i].bytes += later.of[i].bytes;
+		account.of[i].latency.merge(later.of[i].latency);
+	}
+	if (!account.end_ns)
+		account.begin_ns = later.begin_ns;
+	if (later.end_ns)
+		account.end_ns = later.end_ns;
+}
+
 nlohmann::json json_of(const DeviceAccount &account)
 {
 	nlohmann::json all = nlohmann::json::object();

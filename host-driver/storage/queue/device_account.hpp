@@ -26,6 +26,8 @@ struct DeviceAccount {
 	uint64_t begin_ns = 0, end_ns = 0; // arrival of the first command, completion of the last
 };
 
+// What came later is added to it.
+void add(DeviceAccount &account, const DeviceAccount &later);
 nlohmann::json json_of(const DeviceAccount &account);
 // A line for each kind of command that there was, below one of titles.
 std::string table_of(const DeviceAccount &account);
