@@ -383,6 +383,14 @@ class Mechanisms(unittest.TestCase):
         for p in self.must_show("zms-random-read"):
             self.assertEqual(p["fetches"] > 0, p["map"] != "ZMS", p)
 
+    def test_what_lies_in_one_log_only_is_programmed_less(self):
+        for p in self.must_show("zms-random-write"):
+            self.assertEqual(p["collected_mib"] > 0, p["way"] != "ZMS", p)
+
+    def test_a_fragmented_block_device_takes_longer_for_a_mib(self):
+        for p in self.must_show("zufs-fig4"):
+            self.assertEqual([level["collected_mib"] > 0 for level in p["levels"].values()], [False, False, True])
+
     def test_writers_queue_and_readers_spin(self):
         for p in self.must_show("conzone-contention"):
             self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ZMS, random overwrites through a log-structured host: how much is programmed and how fast, on zones and on a block device."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, frame, plot, report, runs  # noqa: E402
+from common.report import mean  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "zms-random-write"
+MIB = 2 ** 20
+ZONE_MIB, SPARE, CONVENTIONAL_SPARE = 6, 2, 5
+OP = 0.07                          # of the block device: usual for consumer devices
+CACHE_PER_BYTE = 2 ** 20 / 2 ** 37 # of the block device's map: 1 MiB, which mobile devices have (zms-random-read), for the paper's 128 GiB
+# F2FS's segments and pauses, as many times smaller as our zones are smaller than the paper's: what a second cleans is the same.
+SCALE = 138 // ZONE_MIB
+CLEANER = ("--cleaner", f"segment={2048 // SCALE // 4 * 4}KiB,pause={20000 // SCALE}us,boost_pause={10000 // SCALE}us")
+BUFFERED, SYNCED = "a sync for each MiB", "a sync for 8 blocks"
+SYNC_EVERY = {BUFFERED: 256, SYNCED: 8}
+BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE = "block device", "block device, cleaned in time", "block device, in place"
+ZONES, ZONES_CLEANED, ZMS, ZONES_COPY = "zones", "zones, cleaned in time", "ZMS", "zones, the device copies"
+WAYS = {BLOCK: (), BLOCK_CLEANED: CLEANER, ZONES: (), ZONES_CLEANED: CLEANER, ZMS: (*CLEANER, "--iotailor", "--copy-offload"),
+        BLOCK_IN_PLACE: ("--in-place",), ZONES_COPY: ("--copy-offload",)}
+ON_BLOCKS = (BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE)
+GRID = [(BUFFERED, way) for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS)] + [(SYNCED, way) for way in (BLOCK_IN_PLACE, ZONES_COPY)]
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--quick")
+    arguments.add_number(p, "--zones", 16, 512, 40, f"of {ZONE_MIB} MiB; the block device has as much flash")
+    arguments.add_number(p, "--file", 4, 1024, 32, "MiB of the file that is overwritten")
+    arguments.add_number(p, "--aged", 1, 95, 75, "percent of the room that other files have")
+    arguments.add_number(p, "--updates", 1000, 10000000, 16384, "of 4 KiB, anywhere in the file; of those with a sync for 8 blocks a quarter")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    args.grid = GRID
+    if args.quick:
+        args.zones, args.file, args.updates, args.seeds, args.grid = 24, 12, 4096, args.seeds[:1], [GRID[1], GRID[4]]
+    return args
+
+
+def device(args, way):
+    """zms.yaml with fewer and smaller zones, whose data are kept, and a conventional zone for checkpoints: so its map has entries for
+    sectors, in RAM. The block device has the same superblocks, and its map in flash."""
+    base, slc = runs.load_yaml("devices", "zms"), 40 + args.zones // 4 # what all zones may have staged must find room
+    over = max(CONVENTIONAL_SPARE, round(OP * (args.zones + 1)))
+    changed = runs.merged(base, {
+        "name": NAME, "geometry": {"media": "store", "pages_per_block": 48, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + args.zones + 1 + over + SPARE},
+        "zones": {"count": args.zones + 1, "spare_superblocks": SPARE}, "l2p": {"kind": "sector"},
+        "conventional": {"zones": 1, "spare_superblocks": over, "streams": 1, "buffers": 1, "gc_low": 2}})
+    for key in ("size", "in_place"):
+        changed["zones"].pop(key)
+    if way in ON_BLOCKS:
+        changed["zones"] = {"namespace": "block", "count": args.zones + 1, "spare_superblocks": SPARE}
+        changed["conventional"] = {"spare_superblocks": over, "streams": 1, "buffers": 2, "gc_low": 2}
+        changed["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
+        cache = round((args.zones + 1) * ZONE_MIB * MIB * CACHE_PER_BYTE / 4) * 4
+        changed["l2p"] = {"cache": cache, "levels": "page", "prefetch": 1023, "shards": 1}
+    return changed
+
+
+def words_of(args, load, way, seed):
+    return ("files", "update", "--aged", args.aged, "--size", args.file, "--count", args.updates // (4 if load == SYNCED else 1), "--sync-every", SYNC_EVERY[load],
+            "--seed", seed, *WAYS[way])
+
+
+def points(args):
+    return [Point({"load": load, "way": way}, f"{load}, {way}",
+                  [(f"{i}-{seed}", device(args, way), {"command": " ".join(map(str, words_of(args, load, way, seed)))}, *words_of(args, load, way, seed))
+                   for seed in args.seeds]) for i, (load, way) in enumerate(args.grid)]
+
+
+def check(result, folder):
+    if result["files"]["used_blocks"] < 0.7 * result["files"]["total_blocks"]:
+        raise runs.StudyError(f"the run in {folder} has too much room to say anything")
+
+
+def of_run(result):
+    found = result["result"]
+    at, user = found["device"], found["updates"] * 4096
+    return {"per_second": found["per_second"], "waf": at["programmed_bytes"] / user, "host_waf": at["host_write_bytes"] / user,
+            "device_waf": at["programmed_bytes"] / at["host_write_bytes"], "moved_mib": found["moved_blocks"] / 256, "collected_mib": at["collected_bytes"] / MIB,
+            "staged_mib": at["slc_bytes"] / MIB, "worst_ms": found["latency_ns"]["max"] / 1e6, "used": result["files"]["used_blocks"] / result["files"]["total_blocks"]}
+
+
+def summarize(results):
+    found = [of_run(r) for r in results]
+    return {name: mean(f[name] for f in found) for name in found[0]} | {"digests": [r["digest"] for r in results]}
+
+
+def figures(args, measured):
+    out = []
+    for load, way in args.grid:
+        out += [report.figure(f"{load}, {way}, {what}", measured.value((load, way), field), unit) for what, field, unit in (
+            ("updates", "per_second", "/s"), ("programmed for a byte", "waf", ""), ("written by the host for a byte", "host_waf", ""), ("device WAF", "device_waf", ""),
+            ("moved by the host", "moved_mib", "MiB"), ("moved by the device's collector", "collected_mib", "MiB"), ("staged", "staged_mib", "MiB"),
+            ("longest", "worst_ms", "ms"))]
+    return out
+
+
+def times(figure, load, way, base):
+    """(throughput, WAF) of one way: how many times better than another."""
+    one, other = ((figure(f"{load}, {name}, updates"), figure(f"{load}, {name}, programmed for a byte")) for name in (way, base))
+    return one[0] / other[0], other[1] / one[1]
+
+
+def rows(figure):
+    for way, base, paper in ((ZMS, BLOCK, ("5x to 13.6x", "2.85x to 6.4x")), (ZMS, BLOCK_CLEANED, ("", "")), (ZONES, BLOCK, ("", ""))):
+        faster, lower = times(figure, BUFFERED, way, base)
+        yield (f"{BUFFERED}: {way} against {base}: throughput", paper[0],
+               f"{faster:.1f}x ({figure(f'{BUFFERED}, {way}, updates'):,.0f} against {figure(f'{BUFFERED}, {base}, updates'):,.0f} a second)")
+        yield (f"{BUFFERED}: {way} against {base}: lower write amplification", paper[1],
+               f"{lower:.2f}x ({figure(f'{BUFFERED}, {way}, programmed for a byte'):.2f} against {figure(f'{BUFFERED}, {base}, programmed for a byte'):.2f})")
+    for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS):
+        yield (f"{BUFFERED}: {way}: written by host x programmed for it; moved by host; by the device's collector", "",
+               f"{figure(f'{BUFFERED}, {way}, written by the host for a byte'):.2f} x {figure(f'{BUFFERED}, {way}, device WAF'):.2f}; "
+               f"{figure(f'{BUFFERED}, {way}, moved by the host'):.0f}; {figure(f'{BUFFERED}, {way}, moved by the device{chr(39)}s collector'):.0f} MiB")
+    faster, lower = times(figure, SYNCED, ZONES_COPY, BLOCK_IN_PLACE)
+    yield (f"{SYNCED}: {ZONES_COPY}, against {BLOCK_IN_PLACE}: throughput; lower write amplification", "",
+           f"{faster:.2f}x; {lower:.2f}x ({figure(f'{SYNCED}, {ZONES_COPY}, programmed for a byte'):.2f} against "
+           f"{figure(f'{SYNCED}, {BLOCK_IN_PLACE}, programmed for a byte'):.2f})")
+
+
+def directions(figure):
+    faster, lower = times(figure, BUFFERED, ZMS, BLOCK_CLEANED)
+    yield "zones are overwritten faster than a block device by the same host", faster > 1.5
+    yield "with less that is programmed", lower > 1.5
+    yield "a device with zones collects nothing", figure(f"{BUFFERED}, {ZMS}, moved by the device's collector") == 0
+    yield "a block device collects below what the host cleans", figure(f"{BUFFERED}, {BLOCK_CLEANED}, moved by the device's collector") > 1
+    yield "so it programs more for what the host writes", figure(f"{BUFFERED}, {BLOCK_CLEANED}, device WAF") > 1.2 * figure(f"{BUFFERED}, {ZMS}, device WAF")
+
+
+def show(measured):
+    report.table(["load", "way", "updates/s", "programmed", "by host", "device WAF", "moved MiB", "collected MiB", "staged MiB", "longest ms", "used %"],
+                 [[load, way, *(p[k] for k in ("per_second", "waf", "host_waf", "device_waf", "moved_mib", "collected_mib", "staged_mib", "worst_ms")), 100 * p["used"]]
+                  for (load, way), p in measured.items()])
+
+
+def draw(measured):
+    fig, (rates, amplification) = plot.figure(2)
+    ways = [way for load, way in measured if load == BUFFERED]
+    names = [way.replace(", ", "\n") for way in ways]
+    plot.bars(rates, names, {BUFFERED: [measured.value((BUFFERED, way), "per_second") / 1e3 for way in ways]}, "Random overwrites", "thousands a second")
+    plot.bars(amplification, names, {BUFFERED: [measured.value((BUFFERED, way), "waf") for way in ways]}, "Programmed for a byte", "")
+    for ax in (rates, amplification):
+        ax.tick_params(axis="x", labelsize=6)
+    return fig
+
+
+def facts(args):
+    return {"device": "zms, with kept data", "file_mib": args.file, "aged_percent": args.aged, "updates": args.updates}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
