@@ -365,6 +365,13 @@ class Mechanisms(unittest.TestCase):
     def test_flash_takes_what_is_configured(self):
         self.assertEqual(len(self.must_show("mcmq-table1")), 1)
 
+    def test_flows_on_one_namespace_slow_each_other(self):
+        for p in self.must_show("mcmq-fig5"):
+            self.assertGreater(p["write_backs"], 0, p)
+
+    def test_without_firmware_and_shared_flash_flows_are_flat(self):
+        self.assertEqual(len(self.must_show("mcmq-fig6")), 6 * 2)
+
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)

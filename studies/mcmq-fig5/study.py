@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""MCMQ, figure 5: throughput and latency of each flow as FTL threads are added, one namespace; and what owns the loss."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, frame, mcmq, plot, report  # noqa: E402
+from common.report import percent_more  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "mcmq-fig5"
+WORKERS = [1, 2, 4, 6]
+FLASH = {"MCMQ's flash": {}, "unshared flash": mcmq.UNSHARED}
+LOCKS = {"one lock": {"locks": {"granularity": {"default": "global"}}}, "many locks": {}, "free locks": mcmq.FREE}
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--quick")
+    arguments.add_numbers(p, "--workers", 1, 40, ",".join(map(str, WORKERS)), "FTL threads, and as many flows")
+    arguments.add_number(p, "--ops", 200, 10000, 3000, "requests of each flow")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    if args.quick:
+        args.workers, args.ops, args.seeds = [args.workers[0], args.workers[-1]], 500, args.seeds[:1]
+    return args
+
+
+def points(args):
+    def one(flash, locks, workers, seed):
+        return (f"{flash}-{locks}-{workers}-{seed}".replace(" ", "-").replace("'", ""), mcmq.device(workers, FLASH[flash], LOCKS[locks]),
+                mcmq.flows(NAME, seed, workers, args.ops))
+    return [Point({"flash": flash, "locks": locks, "workers": workers}, f"{flash}, {locks}, {workers}",
+                  [one(flash, locks, workers, seed) for seed in args.seeds])
+            for flash in FLASH for locks in LOCKS for workers in args.workers]
+
+
+check = mcmq.check
+summarize = mcmq.summarize
+
+
+def figures(args, measured):
+    out = []
+    for key in [p.key for p in points(args)]:
+        at, p, one = ", ".join(map(str, key)), measured.get(key), measured.get((*key[:2], args.workers[0]))
+        out += [report.figure(f"throughput of a flow, {at}", p and p["kiops"], "KIOPS"),
+                report.figure(f"mean latency, {at}", p and p["mean_us"], "us"),
+                report.figure(f"time spinning, {at}", p and 100 * p["spin"], "%"),
+                report.figure(f"dies busy, {at}", p and 100 * p["die_busy"], "%")]
+        if key[2] == args.workers[-1]:
+            out.append(report.figure(f"a flow against one alone, {', '.join(key[:2])}", p and one and percent_more(p["kiops"], one["kiops"]), "%"))
+    return out
+
+
+def rows(figure):
+    for flash in FLASH:
+        for locks in LOCKS:
+            def of(what, form, flash=flash, locks=locks):
+                return ", ".join(form.format(figure(f"{what}, {flash}, {locks}, {n}")) for n in WORKERS)
+            yield (f"{flash}, {locks}, {', '.join(map(str, WORKERS))} FTL threads: a flow's KIOPS; mean latency, us",
+                   "falls; rises" if (flash, locks) == ("MCMQ's flash", "many locks") else "",
+                   f"{of('throughput of a flow', '{:.1f}')}; {of('mean latency', '{:.0f}')} (spinning {of('time spinning', '{:.0f}')} %, dies busy "
+                   f"{of('dies busy', '{:.0f}')} %)")
+
+
+def directions(figure):
+    most, fewest = WORKERS[-1], WORKERS[0]
+    for flash in FLASH:
+        for locks in LOCKS:
+            yield f"a flow's throughput falls: {flash}, {locks}", figure(f"a flow against one alone, {flash}, {locks}") < -20
+            yield f"its latency rises: {flash}, {locks}", (figure(f"mean latency, {flash}, {locks}, {most}")
+                                                          > 1.2 * figure(f"mean latency, {flash}, {locks}, {fewest}"))
+    own = [figure(f"throughput of a flow, MCMQ's flash, {locks}, {most}") for locks in LOCKS]
+    yield "on MCMQ's flash locks own nothing of it: free ones change nothing", max(own) < 1.05 * min(own)
+    yield "its dies are busy", figure(f"dies busy, MCMQ's flash, many locks, {most}") > 85
+    yield "flash that is not shared is idle", figure(f"dies busy, unshared flash, free locks, {most}") < 20
+    yield "there locks own a part: one lock costs most, free ones least", (
+        figure(f"throughput of a flow, unshared flash, one lock, {most}") < 0.85 * figure(f"throughput of a flow, unshared flash, many locks, {most}")
+        < 0.95 * 0.85 * figure(f"throughput of a flow, unshared flash, free locks, {most}"))
+
+
+def derived(_, measured):
+    """In words, of each line what owns its end."""
+    lines = {}
+    for key, p in measured.items():
+        lines.setdefault(key[:2], []).append((key[2], p))
+    return {"conclusions": [f"{', '.join(line)}: with {of[-1][0]} FTL threads a flow has {100 * of[-1][1]['kiops'] / of[0][1]['kiops']:.0f} % of its "
+                            f"throughput alone. The limit there: {mcmq.owner(of[-1][1])}." for line, of in lines.items()]}
+
+
+def show(measured):
+    header, found = mcmq.table(measured)
+    report.table(["flash", "locks", "FTL threads", *header], found)
+
+
+def draw(measured):
+    fig, axes = plot.figure(4)
+    for column, flash in enumerate(FLASH):
+        for locks in LOCKS:
+            counts = sorted(n for f, l, n in measured if (f, l) == (flash, locks))
+            for ax, field in zip(axes[2 * column:], ("kiops", "mean_us")):
+                ax.plot(counts, [measured[flash, locks, n][field] for n in counts], marker="o", label=locks)
+        axes[2 * column].set(xlabel="FTL threads", ylabel="KIOPS of a flow", title=f"Throughput, {flash}", ylim=(0, None))
+        axes[2 * column + 1].set(xlabel="FTL threads", ylabel="us", title=f"Mean latency, {flash}", ylim=(0, None))
+    axes[0].legend(frameon=False, fontsize=8)
+    return fig
+
+
+def facts(args):
+    return {"device": mcmq.device(args.workers[-1]), "unshared": mcmq.UNSHARED, "ops": args.ops}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
