@@ -7,6 +7,7 @@
 #include "device_fields.h"
 #include "geometry.h"
 #include "keep_size.h"
+#include "namespaces.h"
 #include "sentence.h"
 #include "slc_log_size.h"
 
@@ -119,26 +120,89 @@ static bool addresses_fit(const struct hz_device_config *cfg, uint64_t planes, u
 	return count <= (1ull << HZ_PPA_BITS) / hz_power_of_two_from(normal > slc ? normal : slc);
 }
 
+static bool dies_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint64_t dies = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip;
+
+	if (dies * cfg->planes_per_die > HZ_MAX_PLANES)
+		return broken_limit(out, "channels * chips_per_channel * dies_per_chip * planes_per_die", dies * cfg->planes_per_die,
+				    "be at most ", HZ_MAX_PLANES);
+	if (cfg->slow_die > dies)
+		return broken_limit(out, "slow_die", cfg->slow_die, "be at most the number of dies ", dies);
+	if (cfg->slow_die && !cfg->slow_percent)
+		return broken(out, "slow_percent", cfg->slow_percent, "be at least 1 when slow_die is set");
+	if (cfg->failed_die > dies)
+		return broken_limit(out, "failed_die", cfg->failed_die, "be at most the number of dies ", dies);
+	return true;
+}
+
+struct range_rule {
+	const char *member;
+	const uint32_t *word; /* [namespace] */
+	uint32_t all;
+};
+
+static bool range_holds(const struct range_rule *rule, uint32_t number, struct hz_sentence *out)
+{
+	uint32_t first = rule->word[number] & 0xffff, end = rule->word[number] >> 16;
+
+	if (rule->word[number] && first >= end)
+		return broken(out, rule->member, first, "begin a range that ends no earlier, such as 0-1");
+	if (end > rule->all)
+		return broken_limit(out, rule->member, end - 1, "name what the geometry has: be below ", rule->all);
+	return true;
+}
+
+static bool pair_holds(const struct hz_device_config *cfg, const struct range_rule *rules, uint32_t a, uint32_t b, struct hz_sentence *out)
+{
+	const struct range_rule *rule = rules;
+
+	if (hz_same_planes(cfg, a, b) || hz_no_common_plane(cfg, a, b))
+		return true;
+	while (rule->word[a] == rule->word[b])
+		rule++;
+	hz_say(out, rule->member);
+	hz_say(out, " gives namespaces ");
+	hz_say_number(out, a + 1);
+	hz_say(out, " and ");
+	hz_say_number(out, b + 1);
+	hz_say(out, " some planes in common, but not all: let them have the same ranges, or no plane in common.");
+	return false;
+}
+
+static bool ranges_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	const struct range_rule rules[] = {
+		{ "namespace_channels", cfg->namespace_channels, cfg->channels },
+		{ "namespace_chips", cfg->namespace_chips, cfg->chips_per_channel },
+		{ "namespace_dies", cfg->namespace_dies, cfg->dies_per_chip },
+		{ "namespace_planes", cfg->namespace_planes, cfg->planes_per_die },
+	};
+
+	for (uint32_t i = 0; i < cfg->namespaces; i++)
+		for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++)
+			if (!range_holds(&rules[r], i, out))
+				return false;
+	for (uint32_t b = 1; b < cfg->namespaces; b++)
+		for (uint32_t a = 0; a < b; a++)
+			if (!pair_holds(cfg, rules, a, b, out))
+				return false;
+	if (cfg->namespaces > 1 && cfg->plp_bytes)
+		return broken(out, "plp_bytes", cfg->plp_bytes, "be 0 with several namespaces: capacitors keep the buffers of one");
+	return true;
+}
+
+/* Of a namespace. */
 static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
-	uint64_t chips = (uint64_t)cfg->channels * cfg->chips_per_channel;
-	uint64_t planes = chips * cfg->dies_per_chip * cfg->planes_per_die;
+	uint64_t planes = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
 	uint64_t superblock_planes = cfg->superblock_planes ? cfg->superblock_planes : planes;
 
-	if (planes > HZ_MAX_PLANES)
-		return broken_limit(out, "channels * chips_per_channel * dies_per_chip * planes_per_die", planes, "be at most ",
-				    HZ_MAX_PLANES);
 	if (superblock_planes > planes || planes % superblock_planes)
 		return broken_limit(out, "superblock_planes", superblock_planes, "divide the number of planes ", planes);
 	if (!addresses_fit(cfg, planes, superblock_planes))
 		return broken_limit(out, "blocks_per_plane", cfg->blocks_per_plane,
 				    "keep superblocks times the sectors of the largest (as a power of two) within ", 1ull << HZ_PPA_BITS);
-	if (cfg->slow_die > chips * cfg->dies_per_chip)
-		return broken_limit(out, "slow_die", cfg->slow_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
-	if (cfg->slow_die && !cfg->slow_percent)
-		return broken(out, "slow_percent", cfg->slow_percent, "be at least 1 when slow_die is set");
-	if (cfg->failed_die > chips * cfg->dies_per_chip)
-		return broken_limit(out, "failed_die", cfg->failed_die, "be at most the number of dies ", chips * cfg->dies_per_chip);
 	if (cfg->flush_unit_planes > superblock_planes || superblock_planes % cfg->flush_unit_planes)
 		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes,
 				    "divide the planes of a superblock (superblock_planes; 0: all), ", superblock_planes);
@@ -416,19 +480,51 @@ static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
-static bool flash_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+/* Its FTL works on a device that is as large as its window. slc_log: that can hold what it must, too. */
+static bool namespace_holds(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
+{
+	return planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) && data_cache_holds(cfg, out) &&
+	       l2p_holds(cfg, out) && buffers_hold(cfg, out) && (!slc_log || slc_log_holds(cfg, out));
+}
+
+static void say_which(uint32_t number, struct hz_sentence *out)
+{
+	out->used -= out->used && out->text[out->used - 1] == '.';
+	hz_say(out, " (in namespace ");
+	hz_say_number(out, number + 1);
+	hz_say(out, ").");
+}
+
+static bool namespaces_hold(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
+{
+	struct hz_device_config window;
+
+	for (uint32_t i = 0; i < cfg->namespaces; i++) {
+		hz_namespace_config(cfg, i, &window);
+		if (window.blocks_per_plane == window.slc_blocks_per_plane)
+			return broken_limit(out, "namespaces", cfg->namespaces, "leave each that shares planes a block of every plane: ",
+					    cfg->blocks_per_plane - cfg->slc_blocks_per_plane);
+		if (namespace_holds(&window, slc_log, out))
+			continue;
+		if (cfg->namespaces > 1)
+			say_which(i, out);
+		return false;
+	}
+	return true;
+}
+
+static bool device_holds(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
-	       passes_hold(cfg, out) && planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) &&
-	       data_cache_holds(cfg, out) && l2p_holds(cfg, out) && buffers_hold(cfg, out) && harts_hold(cfg, out) &&
-	       granularity_holds(cfg, out) && clock_holds(cfg, out);
+	       passes_hold(cfg, out) && dies_hold(cfg, out) && ranges_hold(cfg, out) && namespaces_hold(cfg, slc_log, out) &&
+	       harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
 {
 	struct hz_sentence out = { text, bytes, 0 };
 
-	if (flash_holds(cfg, &out))
+	if (device_holds(cfg, false, &out))
 		return NULL;
 	return bytes ? text : "illegal device config";
 }
@@ -437,7 +533,7 @@ const char *hz_device_config_check(const struct hz_device_config *cfg, char *tex
 {
 	struct hz_sentence out = { text, bytes, 0 };
 
-	if (flash_holds(cfg, &out) && slc_log_holds(cfg, &out))
+	if (device_holds(cfg, true, &out))
 		return NULL;
 	return bytes ? text : "illegal device config";
 }

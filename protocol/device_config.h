@@ -20,6 +20,7 @@ enum {
 	HZ_MAX_PLANES = 4096, /* channels * chips * dies * planes */
 	HZ_MAX_CHANNELS = 64,
 	HZ_MAX_PLANES_PER_DIE = 16,
+	HZ_MAX_NAMESPACES = 16,
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
 	HZ_MAX_L2P_SHARDS = 64,

@@ -44,6 +44,7 @@ WORDS(CLOCK_READS);
 #define UNIT_TEXT .unit = HZ_UNIT_TEXT
 #define UNIT_PAGE_NS .unit = HZ_UNIT_PAGE_NS
 #define UNIT_HARTS(length) .unit = HZ_UNIT_HARTS, .length_offset = AT(length)
+#define UNIT_RANGES(length) .unit = HZ_UNIT_RANGES, .length_offset = AT(length)
 #define UNIT_KIND_BY_CLASS .unit = HZ_UNIT_KIND_BY_CLASS
 #define UNIT_GRANULARITY_BY_CLASS .unit = HZ_UNIT_GRANULARITY_BY_CLASS
 #define IMAGE_SHAPE true

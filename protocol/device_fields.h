@@ -17,6 +17,7 @@ enum hz_unit {
 	HZ_UNIT_TEXT,
 	HZ_UNIT_PAGE_NS,
 	HZ_UNIT_HARTS,
+	HZ_UNIT_RANGES,
 	HZ_UNIT_KIND_BY_CLASS,
 	HZ_UNIT_GRANULARITY_BY_CLASS,
 };
@@ -27,7 +28,7 @@ struct hz_field {
 	const char *echo;               /* in result.json; "_": not there */
 	const char *const *words;       /* CHOICE: words[i] means least + i */
 	uint64_t least, most, fallback; /* of every item */
-	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS: of the member that says how many items count */
+	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS, RANGES: of the member that says how many items count */
 	uint16_t items, item_bytes;
 	enum hz_unit unit;
 	bool shape; /* an image keeps it */

@@ -12,7 +12,7 @@
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
 /* With protection information: HZ_NAND_VERSION_TUPLES, the same and a part more. */
 enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 5 };
-enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
+enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
 /* Members of struct hz_shape that are kept with an image: X(type, member). */
 /* clang-format off */
@@ -22,7 +22,8 @@ enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_O
 /* clang-format on */
 
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
- * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word. */
+ * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word of the first namespace, each other
+ * one's just before that of the one before, at HZ_NAND_NAMESPACES_OFFSET what the namespaces are. */
 struct hz_nand_header {
 	uint64_t magic; /* 0, in both copies and with nothing behind them: a new image, which the media formats (all blocks erased) */
 	uint32_t version, header_bytes;
@@ -50,7 +51,28 @@ struct hz_nand_header {
 };
 HZ_ASSERT_SIZE(struct hz_nand_header, 168); /* another size is another HZ_NAND_VERSION */
 
-/* Rest word: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
+/* Namespaces. Its copies lie beside those of the header, have a checksum of their own, and are written first copy first. All zero in
+ * both: an older image, which has one namespace, attached, over the whole device. */
+enum hz_namespace_state {
+	HZ_NAMESPACE_ATTACHED = 1,
+	HZ_NAMESPACE_DETACHED, /* it exists, but the controller does not serve it */
+	HZ_NAMESPACE_DELETED,  /* its data may still be there */
+	HZ_NAMESPACE_FREE,     /* … are gone */
+};
+struct hz_nand_namespaces {
+	uint32_t checksum; /* of what follows */
+	uint32_t count;
+	uint32_t channels[HZ_MAX_NAMESPACES], chips[HZ_MAX_NAMESPACES], dies[HZ_MAX_NAMESPACES],
+		planes[HZ_MAX_NAMESPACES]; /* hz_range_word */
+	struct hz_nand_namespace {
+		uint64_t sectors; /* size that the host asked for; 0 = what the window holds */
+		uint32_t state;   /* enum hz_namespace_state */
+		uint32_t reserved;
+	} slot[HZ_MAX_NAMESPACES];
+};
+HZ_ASSERT_SIZE(struct hz_nand_namespaces, 520);
+
+/* Rest word, of a namespace: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */
 enum { HZ_NAND_AT_REST = 0x52455354, HZ_NAND_CHANGED = 0x43484744 };
 

@@ -285,10 +285,17 @@ enum nvme_cns {
 	NVME_CNS_CONTROLLER = 0x01,
 	NVME_CNS_ACTIVE_NAMESPACES = 0x02,
 	NVME_CNS_DESCRIPTORS = 0x03,
+	NVME_CNS_NVM_SETS = 0x04,
 	NVME_CNS_CSI_NAMESPACE = 0x05,
 	NVME_CNS_CSI_CONTROLLER = 0x06,
 	NVME_CNS_CSI_ACTIVE_NAMESPACES = 0x07,
 	NVME_CNS_INDEPENDENT_NAMESPACE = 0x08,
+	NVME_CNS_ALLOCATED_NAMESPACES = 0x10,
+	NVME_CNS_ALLOCATED_NAMESPACE = 0x11,
+	NVME_CNS_ATTACHED_CONTROLLERS = 0x12,
+	NVME_CNS_CONTROLLERS = 0x13,
+	NVME_CNS_CSI_ALLOCATED_NAMESPACES = 0x1a,
+	NVME_CNS_CSI_ALLOCATED_NAMESPACE = 0x1b,
 	NVME_CNS_COMMAND_SETS = 0x1c,
 };
 
@@ -321,7 +328,9 @@ struct nvme_identify_controller {
 	uint16_t wctemp, cctemp, mtfa;
 	uint32_t hmpre, hmmin;
 	uint8_t tnvmcap[16], unvmcap[16];
-	uint8_t reserved312[200];
+	uint8_t reserved312[26];
+	uint16_t nsetidmax, endgidmax;
+	uint8_t reserved342[170];
 	uint8_t sqes, cqes;
 	uint16_t maxcmd;
 	uint32_t nn;
@@ -340,6 +349,7 @@ struct nvme_identify_controller {
 HZ_ASSERT_SIZE(struct nvme_identify_controller, 4096);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, mdts, 77);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, nsetidmax, 338);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, psd, 2048);
@@ -350,6 +360,8 @@ enum nvme_hz_copy { NVME_HZ_COPY_APPENDS = 1 };         /* NVME_COPY_APPEND is h
 enum nvme_hz_protection { NVME_HZ_DURABLE_WRITES = 1 }; /* NVME_RW_DURABLE is honoured; else it is refused */
 enum nvme_hz_in_place { NVME_HZ_IN_PLACE_WRITES = 1 };  /* NVME_RW_IN_PLACE is honoured; else it is refused */
 enum {
+	NVME_CTRATT_NVM_SETS = 0x04,
+	NVME_CTRATT_ENDURANCE_GROUPS = 0x10,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
 	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
@@ -428,6 +440,25 @@ struct nvme_independent_namespace {
 	uint8_t nstat, reserved15[4081];
 };
 HZ_ASSERT_SIZE(struct nvme_independent_namespace, 4096);
+
+/* CNS 04h: NVM sets, ascending; of each its capacity in bytes, and how much of that no namespace has. */
+enum { NVME_NVM_SETS_MOST = 31 };
+struct nvme_nvm_sets {
+	uint8_t count, reserved1[127];
+	struct nvme_nvm_set {
+		uint16_t nvmsetid, endgid;
+		uint8_t reserved4[4];
+		uint32_t random_read_typical, optimal_write_bytes;
+		uint8_t capacity[16], unallocated[16], reserved48[80];
+	} set[NVME_NVM_SETS_MOST];
+};
+HZ_ASSERT_SIZE(struct nvme_nvm_sets, 4096);
+
+/* CNS 12h, 13h. */
+struct nvme_controller_list {
+	uint16_t count, id[2047];
+};
+HZ_ASSERT_SIZE(struct nvme_controller_list, 4096);
 
 struct nvme_namespace_descriptor {
 	uint8_t nidt, nidl;

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/hil.h"
 
-#include "geometry.h"
 #include "hil/controller/admin.h"
 #include "hil/controller/admin_queues.h"
 #include "hil/controller/hil_state.h"
@@ -96,7 +95,7 @@ static void on_failed(void *ctx, const struct failure *failure)
 {
 	struct hil *hil = ctx;
 
-	error_log_add(&hil->errors, failure->sq, failure->cid, failure->status, failure->lba, 1);
+	error_log_add(&hil->errors, failure->sq, failure->cid, failure->status, failure->lba, failure->nsid);
 }
 
 static void on_bad_doorbell(void *ctx, enum nvme_async_event information)
@@ -137,6 +136,22 @@ static void init_host_side(struct hil *hil, const struct hil_port *port, struct 
 	control_link_init(&hil->link, &hil->host, &hil->irq, &client);
 }
 
+static void init_limits(const struct hil *hil, struct io_limits *limits)
+{
+	for (uint32_t i = 0; i < hil->namespaces.count; i++)
+		limits[i] = (struct io_limits){
+			.bus = hil->bus,
+			.namespace_sectors = hil->namespaces.slot[i].sectors,
+			.zoned = hil->zoned,
+			.plp_mode = hil->cfg->plp_mode,
+			.protection = hil->cfg->protection,
+			.copies = hil->cfg->copies,
+			.in_place = hil->cfg->in_place_sectors,
+			.inactive = !namespace_is_attached(&hil->namespaces.slot[i]),
+			.number = i,
+		};
+}
+
 static void init_queues(struct hil *hil, struct arena *arena, void *region)
 {
 	struct queue_client client = { .ctx = hil,
@@ -147,26 +162,19 @@ static void init_queues(struct hil *hil, struct arena *arena, void *region)
 				       .run_admin = on_admin,
 				       .has_work = on_has_work,
 				       .is_quiet = on_is_quiet };
-	struct io_limits limits = {
-		.bus = hil->bus,
-		.namespace_sectors = hil->shape.namespace_sectors,
-		.zoned = hil->zoned,
-		.plp_mode = hil->cfg->plp_mode,
-		.protection = hil->cfg->protection,
-		.copies = hil->cfg->copies,
-		.in_place = hil->cfg->in_place_sectors,
-	};
+	struct io_limits limits[HZ_MAX_NAMESPACES];
 	struct queue_group_base base = { .cfg = hil->cfg,
 					 .device = &hil->device,
 					 .host = &hil->host,
 					 .link = &hil->link,
 					 .irq = &hil->irq,
 					 .life = &hil->life,
-					 .limits = &limits,
+					 .limits = limits,
 					 .client = &client,
 					 .region = region,
 					 .relays = &hil->relays };
 
+	init_limits(hil, limits);
 	relays_init(&hil->relays, arena, hil->cfg, &hil->irq);
 	queue_group_init(&hil->group, arena, &base);
 	lt_hart_set_hook(dealing_hart(hil->cfg, 0), hil_turn, hil);
@@ -186,7 +194,7 @@ static void init_controller(struct hil *hil, struct arena *arena)
 	statistics_init(&hil->statistics, arena, &hil->device);
 	admin_answers_init(&hil->answers, &hil->group.queues);
 	async_events_init(&hil->events, &hil->answers, &hil->life);
-	health_init(&hil->health, &hil->device, &hil->errors, &hil->events, &hil->group.thread);
+	health_init(&hil->health, &hil->device, hil->namespaces.count, &hil->errors, &hil->events, &hil->group.thread);
 }
 
 struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, void *region, uint64_t region_bytes,
@@ -195,10 +203,10 @@ struct hil *hil_init(struct arena *arena, const struct hz_device_config *cfg, vo
 	struct hil *hil = arena_alloc(arena, 1, sizeof(*hil), "HIL");
 
 	hil->cfg = cfg;
-	hz_shape_of(cfg, &hil->shape);
 	hil->bus = (struct host_bus){ region, region_bytes };
 	hil->zoned = cfg->namespace_kind == HZ_NS_ZONED;
 	hil->device = *device;
+	namespace_table_init(&hil->namespaces, cfg, device);
 	init_host_side(hil, port, region);
 	init_queues(hil, arena, region);
 	init_controller(hil, arena);

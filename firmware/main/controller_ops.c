@@ -6,18 +6,39 @@
 #include "tsu/tsu_report.h"
 #include "tsu/tsu_rest.h"
 
-static void ops_submit(void *ctx, unsigned worker, struct ftl_request *req) { ftl_submit(((struct device *)ctx)->ftl, worker, req); }
+static struct ftl *ftl_of(void *ctx, uint32_t number) { return ((struct device *)ctx)->namespaces.ftl[number]; }
 
-static void ops_set_watch(void *ctx, struct ftl_watch *watch) { ftl_set_watch(((struct device *)ctx)->ftl, watch); }
-
-static uint32_t ops_changed_zones(void *ctx, uint64_t *start, uint32_t most, bool take)
+static void ops_submit(void *ctx, unsigned worker, struct ftl_request *req, uint32_t number)
 {
-	return ftl_changed_zones(((struct device *)ctx)->ftl, start, most, take);
+	ftl_submit(ftl_of(ctx, number), worker, req);
 }
 
-static void ops_damage_found(void *ctx, struct ftl_damage *out) { ftl_damage_found(((struct device *)ctx)->ftl, out); }
+static void ops_set_watch(void *ctx, struct ftl_watch *watch)
+{
+	for (uint32_t i = 0; i < ((struct device *)ctx)->namespaces.count; i++)
+		ftl_set_watch(ftl_of(ctx, i), watch);
+}
 
-static void ops_health(void *ctx, struct ftl_health *out) { ftl_report_health(((struct device *)ctx)->ftl, out); }
+static uint32_t ops_changed_zones(void *ctx, uint32_t number, uint64_t *start, uint32_t most, bool take)
+{
+	return ftl_changed_zones(ftl_of(ctx, number), start, most, take);
+}
+
+static void ops_damage_found(void *ctx, uint32_t number, struct ftl_damage *out) { ftl_damage_found(ftl_of(ctx, number), out); }
+
+static void ops_health(void *ctx, struct ftl_health *out) { ftl_namespaces_health(&((struct device *)ctx)->namespaces, out); }
+
+static struct namespace_record ops_namespace_record(void *ctx, uint32_t number)
+{
+	struct nand_namespace kept = tsu_namespace_state(((struct device *)ctx)->tsu, number);
+
+	return (struct namespace_record){ kept.sectors, kept.state };
+}
+
+static void ops_keep_namespace(void *ctx, uint32_t number, struct namespace_record record)
+{
+	tsu_set_namespace(((struct device *)ctx)->tsu, number, (struct nand_namespace){ record.sectors, record.state });
+}
 
 static void ops_power_history(void *ctx, struct power_history *out)
 {
@@ -32,14 +53,22 @@ static void ops_shut_down(void *ctx, bool done) { tsu_shut_down(((struct device 
 static void ops_publish(void *ctx)
 {
 	tsu_publish(((struct device *)ctx)->tsu);
-	ftl_publish(((struct device *)ctx)->ftl);
+	for (uint32_t i = 0; i < ((struct device *)ctx)->namespaces.count; i++)
+		ftl_publish(ftl_of(ctx, i));
 }
 
 static void ops_flash_published(void *ctx, struct hz_log_flash *out) { tsu_published(((struct device *)ctx)->tsu, out); }
 
-static uint64_t ops_in_place(void *ctx) { return ftl_in_place_sectors(((struct device *)ctx)->ftl); }
+static uint64_t ops_in_place(void *ctx)
+{
+	uint64_t sectors = 0;
 
-static void ops_ftl_published(void *ctx, struct hz_log_ftl *out) { ftl_published(((struct device *)ctx)->ftl, out); }
+	for (uint32_t i = 0; i < ((struct device *)ctx)->namespaces.count; i++)
+		sectors += ftl_in_place_sectors(ftl_of(ctx, i));
+	return sectors;
+}
+
+static void ops_ftl_published(void *ctx, struct hz_log_ftl *out) { ftl_namespaces_published(&((struct device *)ctx)->namespaces, out); }
 
 void controller_ops_init(struct controller_ops *ops, struct device *device)
 {
@@ -50,6 +79,8 @@ void controller_ops_init(struct controller_ops *ops, struct device *device)
 		.changed_zones = ops_changed_zones,
 		.damage_found = ops_damage_found,
 		.health = ops_health,
+		.namespace_record = ops_namespace_record,
+		.keep_namespace = ops_keep_namespace,
 		.power_history = ops_power_history,
 		.shut_down = ops_shut_down,
 		.publish = ops_publish,

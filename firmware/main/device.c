@@ -78,7 +78,7 @@ static const char *start_threads(struct device *device)
 	device->platform.arena.owner = "harts";
 	error = ftl_lock_classes_init(&device->platform.arena, cfg);
 
-	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count + ftl_timers(cfg));
+	lt_harts_init(&device->platform.arena, cfg->harts, hil_timers(cfg) + cfg->tsu_count + ftl_namespaces_timers(cfg));
 	set_roles(cfg);
 	return error;
 }
@@ -113,7 +113,7 @@ static void tell_damage(const struct device *device)
 {
 	struct ftl_damage damage;
 
-	ftl_damage_found(device->ftl, &damage);
+	ftl_namespaces_damage(&device->namespaces, &damage);
 	if (damage.lost_sectors || damage.unknown_sectors)
 		console_line(
 			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones",
@@ -126,7 +126,7 @@ static void tell_mount(struct device *device)
 	struct hz_mount_report *report = &device->header->mount;
 	uint64_t make_ns = device->header->mount_ns;
 
-	*report = *ftl_mount_report(device->ftl);
+	ftl_namespaces_mount_report(&device->namespaces, report);
 	for (uint32_t i = 0; i < HZ_MOUNT_STEPS; i++)
 		make_ns -= report->step[i].ns;
 	report->step[HZ_MOUNT_MAKE].ns += make_ns;
@@ -136,14 +136,14 @@ static const char *mount(struct device *device)
 {
 	struct arena *arena = &device->platform.arena;
 	uint64_t begin = clock_now_ns();
-	const char *error = "not enough memory";
+	const char *error;
 
 	link_init(&device->links.to_host, device->cfg.pcie_bytes_per_s);
 	link_init(&device->links.to_device, device->cfg.pcie_bytes_per_s);
 	arena->owner = "TSU";
 	device->tsu = tsu_init(arena, &device->cfg, &device->map, &device->media.nand);
-	device->ftl = ftl_init(arena, &device->cfg, &device->map, device->tsu, &device->links, &error);
-	if (!device->ftl)
+	error = ftl_namespaces_init(&device->namespaces, arena, &device->cfg, &device->map, device->tsu, &device->links);
+	if (error)
 		return error;
 	device->header->mount_ns = clock_now_ns() - begin;
 	tell_mount(device);
@@ -215,7 +215,7 @@ _Noreturn void device_stop(struct device *device)
 	const char *broken;
 
 	clock_freeze();
-	broken = ftl_check(device->ftl);
+	broken = ftl_namespaces_check(&device->namespaces);
 	if (broken)
 		fail_with("check at the end of the run: %s", broken);
 	console_line("hartzone: stopped");

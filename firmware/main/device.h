@@ -3,7 +3,7 @@
 #ifndef MAIN_DEVICE_H
 #define MAIN_DEVICE_H
 
-#include "ftl/ftl.h"
+#include "ftl/ftl_namespaces.h"
 #include "hil/hil.h"
 #include "platform/platform.h"
 #include "platform/vsock.h"
@@ -19,7 +19,7 @@ struct device {
 	struct nand_media media;
 	struct link_pair links;
 	struct tsu *tsu;
-	struct ftl *ftl;
+	struct ftl_namespaces namespaces;
 	struct vsock *vsock;
 	struct hil_port port;
 	struct controller_ops ops;

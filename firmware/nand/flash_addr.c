@@ -4,6 +4,7 @@
 
 #include "device_fields.h"
 #include "lt/arena.h"
+#include "namespaces.h"
 
 /* floor(value / divisor) for value < 2^30 and divisor < 2^30: the multiplier's error stays below one part in 2^60 / divisor
  * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994). It is 2^63 / divisor, so that 1 has one, too. */
@@ -67,7 +68,7 @@ static void describe_planes(struct flash_map *map, const struct hz_device_config
 
 static struct flash_stripe stripe_of(const struct flash_map *map, uint32_t first, uint32_t unit_sectors, uint32_t planes)
 {
-	return (struct flash_stripe){ first, reciprocal_of(unit_sectors), reciprocal_of(planes),
+	return (struct flash_stripe){ first, first, reciprocal_of(unit_sectors), reciprocal_of(planes),
 				      reciprocal_of(map->shape.planes / planes) };
 }
 
@@ -92,6 +93,30 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 	describe_planes(map, cfg);
 }
 
+/* A plane of the window, as the device counts. */
+static struct flash_addr place_in_device(struct flash_addr at, const struct hz_device_config *cfg, const struct hz_device_config *device,
+					 const struct hz_window *window)
+{
+	uint32_t die = at.die_index % cfg->dies_per_chip, chip = at.die_index / cfg->dies_per_chip % cfg->chips_per_channel;
+
+	at.channel = (uint16_t)(at.channel + window->channel.first);
+	at.plane = (uint16_t)(at.plane + window->plane.first);
+	at.die_index = (uint16_t)((at.channel * device->chips_per_channel + chip + window->chip.first) * device->dies_per_chip + die +
+				  window->die.first);
+	at.plane_index = (uint16_t)(at.die_index * device->planes_per_die + at.plane);
+	return at;
+}
+
+void flash_map_init_window(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg,
+			   const struct hz_device_config *device, const struct hz_window *window)
+{
+	flash_map_init(map, arena, cfg);
+	for (uint32_t i = 0; i < map->shape.planes; i++)
+		map->place[i] = place_in_device(map->place[i], cfg, device, window);
+	map->stripe[0].block = window->slc.first;
+	map->stripe[1].block = window->normal.first;
+}
+
 struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
 {
 	uint32_t superblock = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
@@ -102,7 +127,7 @@ struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
 	uint32_t row = divide(unit, &stripe->by_planes);
 	struct flash_addr addr = map->place[map->column_plane[group * planes + unit - row * planes]];
 
-	addr.block = stripe->first + round;
+	addr.block = stripe->block + round;
 	addr.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor);
 	return addr;
 }

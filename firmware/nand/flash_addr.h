@@ -4,7 +4,8 @@
  * stripe, whose order is that of the plane scheme. SLC superblocks come first (block 0 … slc_blocks-1) and lie on all planes; of normal
  * ones, consecutive numbers lie on different groups: number - slc_blocks = (block - slc_blocks) * groups + group. Within a superblock
  * consecutive program units go round its planes: offset = (row * planes + column in group) * unit_sectors + sector in unit; unit =
- * slc_program_sectors in SLC blocks, program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). */
+ * slc_program_sectors in SLC blocks, program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply).
+ * The map of a namespace counts superblocks, columns and sectors in its window, and yields addresses of the device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FLASH_ADDR_H
 #define FLASH_ADDR_H
@@ -35,7 +36,8 @@ struct reciprocal {
 
 /* How superblocks of a kind lie on the planes. */
 struct flash_stripe {
-	uint32_t first; /* number of the first superblock, and its block */
+	uint32_t first; /* number of the first superblock */
+	uint32_t block; /* … and its block */
 	struct reciprocal by_unit, by_planes, by_groups;
 };
 
@@ -50,6 +52,10 @@ struct flash_map {
 
 struct arena;
 void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg);
+/* Of a namespace: cfg is its hz_namespace_config, and its addresses lie in its window of the device. */
+struct hz_window;
+void flash_map_init_window(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg,
+			   const struct hz_device_config *device, const struct hz_window *window);
 /* ppa must be inside the device. */
 struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa);
 static inline ppa_t ppa_make(const struct flash_map *map, uint32_t superblock, uint32_t offset)

@@ -50,10 +50,16 @@ struct hz_oob {
 struct nand_history {
 	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
 };
-/* record: number of the firmware's last record of the state of all zones, 0 = none; at_rest: nothing was programmed or erased since. */
+/* record: number of the firmware's last record of the state of all zones of a namespace, 0 = none; at_rest: nothing was programmed or erased since. */
 struct nand_rest {
 	uint32_t record;
 	bool at_rest;
+};
+
+/* struct hz_nand_namespace says what each means. */
+struct nand_namespace {
+	uint64_t sectors;
+	uint32_t state; /* enum hz_namespace_state */
 };
 
 struct nand;
@@ -85,10 +91,13 @@ struct nand_ops {
 	/* The HIL's hart only. shut_down: done, or no longer true because the controller was enabled again. */
 	void (*history)(struct nand *nand, struct nand_history *out);
 	void (*shut_down)(struct nand *nand, bool done);
-	/* Any hart, with no program or erase under way: everything is as the record says that was just programmed. The first program or
-	 * erase takes that back, before it changes anything. */
-	struct nand_rest (*rest)(struct nand *nand);
-	void (*come_to_rest)(struct nand *nand, uint32_t record);
+	/* Whether a namespace exists, by the number of its window. Written whole, or not at all where power goes. One hart writes. */
+	struct nand_namespace (*namespace_state)(struct nand *nand, uint32_t window);
+	void (*set_namespace)(struct nand *nand, uint32_t window, struct nand_namespace to);
+	/* Of a namespace, in the same way. Any hart, with no program or erase of it under way: everything is as the record says that was just
+	 * programmed. The first program or erase takes that back, before it changes anything. */
+	struct nand_rest (*rest)(struct nand *nand, uint32_t window);
+	void (*come_to_rest)(struct nand *nand, uint32_t window, uint32_t record);
 	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
 };

@@ -61,3 +61,11 @@ uint32_t nand_header_checksum(const struct hz_nand_header *header)
 	lane = over(lane, (const uint8_t *)header + HZ_NAND_CONFIG_OFFSET, HZ_NAND_HEADER_BYTES - HZ_NAND_CONFIG_OFFSET);
 	return folded(nand_mix(lane, sizeof(record)));
 }
+
+uint32_t nand_namespaces_checksum(const struct hz_nand_namespaces *record)
+{
+	struct hz_nand_namespaces copy = *record;
+
+	copy.checksum = 0;
+	return never_zero(folded(nand_mix(over(0, &copy, sizeof(copy)), sizeof(copy))));
+}

@@ -18,6 +18,8 @@ uint32_t nand_oob_checksum(const struct hz_nand_oob *oob, uint64_t number);
 uint32_t nand_block_checksum(const struct hz_nand_block *block, uint32_t number);
 /* hz_nand_header.checksum, with the device config that lies behind the header. */
 uint32_t nand_header_checksum(const struct hz_nand_header *header);
+/* hz_nand_namespaces.checksum; never 0. */
+uint32_t nand_namespaces_checksum(const struct hz_nand_namespaces *record);
 /* One well-mixed number from two: the dice of fault injection (splitmix64's finalizer). */
 uint64_t nand_mix(uint64_t a, uint64_t b);
 

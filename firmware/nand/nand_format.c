@@ -6,6 +6,7 @@
 
 #include "nand/nand_block.h"
 #include "nand/nand_header.h"
+#include "nand/nand_namespaces.h"
 #include "sentence.h"
 
 HZ_STATIC_ASSERT(HZ_NAND_VERSION == 4, "a sentence below names it");
@@ -36,6 +37,7 @@ static void format(struct nand_media *media, const struct hz_nand_header *wanted
 	media->header->formatting = 1;
 	nand_header_store(media);
 	nand_blocks_format(media);
+	nand_namespaces_format(media);
 	nand_crash_order();
 	media->header->formatting = 0;
 	nand_header_store(media);
@@ -97,6 +99,8 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 				 "own config or a new image."
 			       : "The NAND image was made for protection type1, but the device config says none: use its "
 				 "own config or a new image.";
+	if (nand_namespaces_differ(media))
+		return media->text;
 	HZ_NAND_DERIVED(SAME_DERIVED)
 	SAME(image_bytes)
 	return NULL;
@@ -146,11 +150,13 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 {
 	struct hz_nand_layout layout;
 	struct hz_nand_header wanted;
+	struct hz_shape shape;
 	bool is_new = false;
 	const char *error;
 
 	hz_nand_layout_of(media->nand.cfg, &layout);
-	wanted = header_for(media->nand.cfg, &media->nand.map->shape, layout.image_bytes);
+	hz_namespace_shape(media->nand.cfg, 0, &shape);
+	wanted = header_for(media->nand.cfg, &shape, layout.image_bytes);
 	media->header = (struct hz_nand_header *)base;
 	media->header_copy_offset = layout.header_copy_offset;
 	error = open_header(media, base, bytes, &wanted, &layout, &is_new);
@@ -167,7 +173,9 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 	if (is_new)
 		format(media, &wanted);
 	nand_rest_open(media);
-	error = nand_blocks_open(media);
+	error = nand_namespaces_open(media);
+	if (!error)
+		error = nand_blocks_open(media);
 	if (!error)
 		media->epoch_ns = epoch_of(media);
 	return error;

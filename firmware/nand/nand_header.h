@@ -26,12 +26,12 @@ bool nand_header_good(const struct hz_nand_header *header);
 void nand_header_store(struct nand_media *media);
 
 /* The media's side of nand_ops.rest and .come_to_rest. */
-struct nand_rest nand_rest_read(struct nand *nand);
-void nand_rest_come(struct nand *nand, uint32_t record);
-/* Start: which of the two words counts, and both become that one. */
+struct nand_rest nand_rest_read(struct nand *nand, uint32_t window);
+void nand_rest_come(struct nand *nand, uint32_t window, uint32_t record);
+/* Start: which of the two words counts, and both become that one; for each namespace. */
 void nand_rest_open(struct nand_media *media);
-/* Before every program and erase. */
-void nand_rest_end(struct nand_media *media);
+/* Before every program and erase, of this block: its namespace is no longer at rest. */
+void nand_rest_end(struct nand_media *media, uint32_t flat_block);
 
 #ifdef __cplusplus
 }

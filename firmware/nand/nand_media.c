@@ -10,6 +10,7 @@
 #include "nand/nand_format.h"
 #include "nand/nand_header.h"
 #include "nand/nand_history.h"
+#include "nand/nand_namespaces.h"
 #include "nand/nand_oob.h"
 
 enum dice { DICE_PROGRAM = 1, DICE_ERASE, DICE_READ, DICE_RETRY, DICE_TEAR, DICE_BITS };
@@ -160,7 +161,7 @@ static void write_sector(struct nand_media *media, const struct place *at, uint3
 
 static void raise_write_sector(struct nand_media *media, const struct place *at, uint32_t count)
 {
-	nand_rest_end(media);
+	nand_rest_end(media, at->flat);
 	at->block->write_sector = at->sector + count;
 	nand_block_store(media, at->flat);
 	nand_crash_order();
@@ -418,7 +419,7 @@ static void add_flag(struct nand_media *media, const struct place *at, uint32_t 
 
 static void begin_erase(struct nand_media *media, const struct place *at)
 {
-	nand_rest_end(media);
+	nand_rest_end(media, at->flat);
 	add_flag(media, at, HZ_BLOCK_ERASING);
 }
 
@@ -529,6 +530,8 @@ static const struct nand_ops media_ops = {
 	.tear = media_tear,
 	.history = nand_history_read,
 	.shut_down = nand_history_shut_down,
+	.namespace_state = nand_namespace_read,
+	.set_namespace = nand_namespace_write,
 	.rest = nand_rest_read,
 	.come_to_rest = nand_rest_come,
 	.power_off = media_power_off,
@@ -542,6 +545,8 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 
 	memset(media, 0, sizeof(*media));
 	media->nand = (struct nand){ &media_ops, cfg, map, 0, cfg->plp_bytes };
+	for (uint32_t i = 0; i < cfg->namespaces; i++)
+		hz_window_of(cfg, i, &media->window[i]);
 	if (policy) {
 		media->policy = *policy;
 		media->nand.power_cut_ns = policy->power_cut_ns;

@@ -11,6 +11,7 @@
 
 #include "lt/arena.h"
 #include "lt/arch.h"
+#include "namespaces.h"
 #include "nand/nand.h"
 
 #ifdef __cplusplus
@@ -46,7 +47,8 @@ struct nand_media {
 	uint64_t epoch_ns;          /* powered time of the image at the start of device time, plus shelf_hours */
 	uint64_t powered_before_ns; /* header's powered_ns at the start of device time */
 	lt_word operations, off;
-	lt_word rest;               /* the image's rest word */
+	lt_word rest[HZ_MAX_NAMESPACES]; /* the image's rest words */
+	struct hz_window window[HZ_MAX_NAMESPACES];
 	lt_word repaired;           /* damaged copies that were written again from the other one */
 	lt_word kind_operations[3]; /* programs, erases, reads: to fail a chosen one */
 	char text[256];

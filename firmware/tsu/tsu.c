@@ -113,7 +113,7 @@ void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 	}
 }
 
-bool tsu_is_off(const struct tsu *tsu) { return lt_load(&tsu->off); }
+bool tsu_is_off(const struct tsu *tsu) { return lt_load(&tsu->whole->off); }
 
 /* --- set-up: after lt_harts_init --- */
 
@@ -183,6 +183,7 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 
 	tsu->cfg = cfg;
 	tsu->map = map;
+	tsu->whole = tsu;
 	tsu->nand = nand;
 	tsu->dies_per_channel = cfg->chips_per_channel * cfg->dies_per_chip;
 	tsu->die_count = cfg->channels * tsu->dies_per_channel;
@@ -197,4 +198,14 @@ struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, co
 	for (uint32_t i = 0; i < cfg->channels; i++)
 		init_channel(tsu, arena, i, now_ns);
 	return tsu;
+}
+
+struct tsu *tsu_view(struct arena *arena, struct tsu *tsu, const struct flash_map *map, uint32_t window)
+{
+	struct tsu *view = arena_alloc(arena, 1, sizeof(*view), "tsu");
+
+	*view = *tsu;
+	view->map = map;
+	view->window = window;
+	return view;
 }

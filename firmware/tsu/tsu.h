@@ -62,6 +62,8 @@ struct tsu_txn {
 struct tsu;
 struct arena;
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand);
+/* The same dies and channels for the FTL of a namespace: what it submits, asks or reads is meant by its own map. Before the harts run. */
+struct tsu *tsu_view(struct arena *arena, struct tsu *tsu, const struct flash_map *map, uint32_t window);
 /* Any hart. Programs and erases of one submitter to one block reach it in submission order, whatever their causes; an erase never
  * passes an earlier read of its block, nor a later read an erase, and a read of a sector whose program is queued waits for it. */
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);

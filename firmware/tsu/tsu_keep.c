@@ -7,13 +7,13 @@
 
 void tsu_set_keeper(struct tsu *tsu, void (*keep)(void *ctx), void *ctx)
 {
-	tsu->keeper.keep = keep;
-	tsu->keeper.ctx = ctx;
+	tsu->whole->keeper.keep = keep;
+	tsu->whole->keeper.ctx = ctx;
 }
 
 uint64_t tsu_keep_ready_ns(const struct tsu *tsu, uint32_t die_index)
 {
-	return latest_ns(tsu->keeper.report.lost_ns, tsu->dies[die_index].usage.free_ns);
+	return latest_ns(tsu->whole->keeper.report.lost_ns, tsu->dies[die_index].usage.free_ns);
 }
 
 bool tsu_keep_is_next(struct tsu *tsu, ppa_t ppa)
@@ -58,12 +58,12 @@ static void spend_program_time(struct tsu *tsu, struct tsu_die *die, const struc
 
 enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
 {
-	struct hz_keep_report *report = &tsu->keeper.report;
+	struct hz_keep_report *report = &tsu->whole->keeper.report;
 	struct tsu_txn txn = { .op = TSU_PROGRAM, .ppa = ppa, .sectors = (uint16_t)sectors, .addr = flash_addr_of(tsu->map, ppa) };
 	enum nand_status status;
 
-	spend_program_time(tsu, &tsu->dies[txn.addr.die_index], &txn);
-	if (!affords(tsu)) {
+	spend_program_time(tsu->whole, &tsu->dies[txn.addr.die_index], &txn);
+	if (!affords(tsu->whole)) {
 		report->empty = 1;
 		tsu->nand->ops->tear(tsu->nand, txn.addr, sectors, data, 0, oob);
 		return NAND_POWER_OFF;
@@ -81,8 +81,8 @@ enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, 
 
 void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
 {
-	tsu->keeper.report.sectors += sectors;
-	tsu->keeper.report.in_place += in_place;
+	tsu->whole->keeper.report.sectors += sectors;
+	tsu->whole->keeper.report.in_place += in_place;
 }
 
 void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)

@@ -8,6 +8,10 @@ void tsu_history(struct tsu *tsu, struct nand_history *out) { tsu->nand->ops->hi
 
 void tsu_shut_down(struct tsu *tsu, bool done) { tsu->nand->ops->shut_down(tsu->nand, done); }
 
-struct nand_rest tsu_rest(struct tsu *tsu) { return tsu->nand->ops->rest(tsu->nand); }
+struct nand_rest tsu_rest(struct tsu *tsu) { return tsu->nand->ops->rest(tsu->nand, tsu->window); }
 
-void tsu_come_to_rest(struct tsu *tsu, uint32_t record) { tsu->nand->ops->come_to_rest(tsu->nand, record); }
+void tsu_come_to_rest(struct tsu *tsu, uint32_t record) { tsu->nand->ops->come_to_rest(tsu->nand, tsu->window, record); }
+
+struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window) { return tsu->nand->ops->namespace_state(tsu->nand, window); }
+
+void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to) { tsu->nand->ops->set_namespace(tsu->nand, window, to); }

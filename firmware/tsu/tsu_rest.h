@@ -11,11 +11,13 @@ extern "C" {
 
 struct tsu;
 
-/* The device's power history and rest, kept by the media; what nand_ops says of them. */
+/* The device's power history, and the rest of the namespace whose view this is, kept by the media; what nand_ops says of them. */
 void tsu_history(struct tsu *tsu, struct nand_history *out);
 void tsu_shut_down(struct tsu *tsu, bool done);
 struct nand_rest tsu_rest(struct tsu *tsu);
 void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
+struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window);
+void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to);
 
 #ifdef __cplusplus
 }

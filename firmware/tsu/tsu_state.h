@@ -24,9 +24,13 @@ struct tsu_thread {
 	uint8_t **page; /* of sectors: what a read that looks at them brings */
 };
 
+/* What a namespace is given is a view: a copy of all that is constant, with its own map. What changes is the device's (`whole`), but for
+ * the reads of its mount. */
 struct tsu {
 	const struct hz_device_config *cfg;
 	const struct flash_map *map;
+	struct tsu *whole; /* of the device: the TSU itself */
+	uint32_t window;   /* whose view it is: number of the namespace */
 	struct nand *nand;
 	struct tsu_timing timing;
 	struct queue_rules rules;

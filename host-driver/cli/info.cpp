@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/visit.hpp"
-#include "geometry.h"
+#include "namespaces.h"
 #include "results/mount_cost.hpp"
 #include "session/controller.hpp"
 #include "session/ledger_text.hpp"
@@ -49,10 +49,36 @@ void print_controller(Controller &controller, const NamespaceInfo &ns)
 		    ns.max_transfer_sectors * 4.0);
 }
 
+// Where it lies: "channels 0-1".
+std::string place_of(const hz_device_config &config, uint32_t number)
+{
+	hz_window w;
+	hz_window_of(&config, number, &w);
+	const auto range = [](const char *what, hz_range r) {
+		return std::string(what) + " " + std::to_string(r.first) + (r.count > 1 ? "-" + std::to_string(r.first + r.count - 1) : "");
+	};
+	return range("channels", w.channel) + ", " + range("chips", w.chip) + ", " + range("dies", w.die) + ", " +
+	       range("planes", w.plane) + ", " + std::to_string(w.slc.count + w.normal.count) + " blocks of each";
+}
+
+// What is above is of namespace 1.
+void print_namespaces(Controller &controller)
+{
+	const hz_device_config &config = controller.machine().config();
+	if (config.namespaces == 1)
+		return;
+	for (const uint32_t nsid : controller.namespaces()) {
+		const NamespaceInfo ns = controller.namespace_info(nsid);
+		std::printf("namespace %-6u %.1f MiB%s, NVM set %u: %s\n", nsid, ns.size_sectors * HZ_SECTOR_BYTES / 1048576.0,
+			    ns.zoned ? (" in " + std::to_string(ns.zones) + " zones").c_str() : "", ns.nvm_set,
+			    place_of(config, nsid - 1).c_str());
+	}
+}
+
 void print_superblocks(const hz_device_config &config)
 {
 	hz_shape shape;
-	hz_shape_of(&config, &shape);
+	hz_namespace_shape(&config, 0, &shape);
 	std::printf("superblocks      %u of %.1f MiB on %u of %u planes, %u of SLC on all\n", shape.normal_superblocks,
 		    shape.superblock_sectors * HZ_SECTOR_BYTES / 1048576.0, shape.superblock_planes, shape.planes, shape.slc_superblocks);
 }
@@ -61,7 +87,7 @@ void print_superblocks(const hz_device_config &config)
 void print_map(const hz_device_config &config)
 {
 	hz_shape shape;
-	hz_shape_of(&config, &shape);
+	hz_namespace_shape(&config, 0, &shape);
 	if (config.l2p_kind == HZ_L2P_KIND_ZONE) {
 		std::printf("map              %u entries of %d bytes, %.1f KiB in RAM: one for each zone\n", shape.zones,
 			    HZ_ZONE_ENTRY_BYTES, shape.zones * HZ_ZONE_ENTRY_BYTES / 1024.0);
@@ -104,6 +130,7 @@ void run(const VisitFlags &flags, bool zones, bool memory)
 	auto queue = controller.create_queue(any_queue, {});
 	const NamespaceInfo ns = controller.namespace_info(*queue);
 	print_controller(controller, ns);
+	print_namespaces(controller);
 	std::printf("durable writes   %s\n", !ns.volatile_cache  ? "all"
 					     : ns.durable_writes ? "those that ask for it"
 								 : "none, asking is refused");

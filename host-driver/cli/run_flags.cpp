@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "cli/options.hpp"
 #include "cli/visit.hpp"
@@ -31,6 +33,21 @@ std::string take_clock_jitter(const std::string &text, std::string &out)
 }
 
 } // namespace
+
+static std::string take_namespaces(const std::string &text, std::vector<uint32_t> &out)
+{
+	std::set<uint64_t> met;
+	out.clear();
+	std::istringstream words(text + ",");
+	for (std::string word; std::getline(words, word, ',');) {
+		const auto nsid = conf::parse_count(word);
+		if (!nsid || *nsid < 1 || *nsid > HZ_MAX_NAMESPACES || !met.insert(*nsid).second)
+			return "takes numbers from 1 to " + std::to_string(HZ_MAX_NAMESPACES) + ", each once, as in 1,2,3,4, not '" + text +
+			       "'";
+		out.push_back(static_cast<uint32_t>(*nsid));
+	}
+	return {};
+}
 
 std::string take_tailor(const std::string &text, RunFlags &flags)
 {
@@ -76,6 +93,11 @@ void RunFlags::add_workload_options(CLI::App &command)
 		 "Replay this recording instead, plain or compressed by xz, gzip or zstd (docs/traces.md). E.g. --trace traces/git.hzt.xz");
 	add_count(command, "--threads", threads, 1, HZ_MAX_IO_QUEUES,
 		  "Host threads, one NVMe queue pair each. Default: the workload's, 4 for a trace. E.g. --threads 2");
+	add_option(
+		command, "--namespaces", "NSID[,NSID]...",
+		"Namespaces of the device that the threads are dealt to in turn: each thread works on one. Default: the workload's, 1. E.g. "
+		"--namespaces 1,2,3,4",
+		[this](const std::string &text) { return take_namespaces(text, namespaces); });
 	add_count(command, "--queue-depth", queue_depth, 1, HZ_MAX_QUEUE_DEPTH - 1,
 		  "Commands under way per thread. Default: the workload's, 8 for a trace. E.g. --queue-depth 32");
 	add_choice(
@@ -215,6 +237,8 @@ wl::Workload RunFlags::load() const
 		w.tailor.emplace();
 	if (iotailor)
 		w.tailor->unit = tailor_sectors;
+	if (!namespaces.empty())
+		w.namespaces = namespaces;
 	if (machine.seed)
 		w.seed = machine.seed;
 	if (no_verify)

@@ -16,6 +16,7 @@ struct RunFlags {
 	TraceFlags reading;
 	std::string attach, workload, trace, mapping, split, out, timeline, clock_jitter;
 	PowerCutFlag power_cut;
+	std::vector<uint32_t> namespaces;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
 	double time_scale = 0;
 	bool iotailor = false, timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false,

@@ -7,6 +7,7 @@
 
 #include "cli/run_workload.hpp"
 #include "keep/kept_image.hpp"
+#include "namespaces.h"
 #include "keep/shared_device.hpp"
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"
@@ -30,14 +31,17 @@ constexpr uint64_t most_shared_bytes = 8ull << 30; // with the flash it must fit
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-QueueOptions queue_options(unsigned queue_depth, uint32_t turnaround_ns)
+QueueOptions queue_options(unsigned queue_depth, uint32_t turnaround_ns, uint32_t nsid = 1)
 {
 	QueueOptions o;
+	o.nsid = nsid;
 	o.depth = queue_depth + 1; // one slot of a ring stays empty
 	o.data_bytes = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES;
 	o.turnaround_ns = turnaround_ns;
 	return o;
 }
+
+uint32_t nsid_of(const wl::Workload &w, size_t thread) { return w.namespaces[thread % w.namespaces.size()]; }
 
 unsigned depth_of(const wl::Workload &w, size_t thread) { return w.trace ? w.trace->queue_depth : w.threads[thread].queue_depth; }
 
@@ -77,14 +81,14 @@ public:
 		make_queues();
 		if (!kept)
 			return;
-		kept->begin(workload_, device_, zone_report(), controller_.log_smart().power_cycles[0]);
+		kept->begin(workload_, device(), zone_report(), controller_.log_smart().power_cycles[0]);
 		look_beside(*kept);
 	}
 
 	void begin(SharedDevice &shared)
 	{
 		make_queues();
-		shared.begin(workload_, device_, zone_report(), controller_.log_harts().now_ns);
+		shared.begin(workload_, device(), zone_report(), controller_.log_harts().now_ns);
 		look_beside(shared);
 	}
 
@@ -169,17 +173,21 @@ private:
 	void make_queues()
 	{
 		for (size_t i = 0; i < workload_.thread_count(); i++) {
-			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns);
+			const QueueOptions options = queue_options(depth_of(workload_, i), workload_.turnaround_ns, nsid_of(workload_, i));
 			const unsigned qid = machine_.is_ours() ? static_cast<unsigned>(i + 1) : any_queue;
 			queues_.push_back(controller_.create_queue(qid, options));
 			ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 		}
-		device_ = controller_.namespace_info(*queues_.front());
+		for (size_t i = 0; i < workload_.namespaces.size() && i < queues_.size(); i++)
+			devices_.push_back(controller_.namespace_info(*queues_[i]));
 	}
+
+	// The first namespace is all that a run beside others' data has.
+	NamespaceInfo &device() { return devices_.front(); }
 
 	std::vector<nvme_zone_descriptor> zone_report()
 	{
-		return device_.zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
+		return device().zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
 	}
 
 	// What is left of the device beside the data of others.
@@ -189,13 +197,13 @@ private:
 		pattern_seed_ = beside.pattern_seed();
 		for (auto &port : ports_)
 			kept_ports_.push_back(beside.port(*port));
-		device_ = beside.view().seen(device_, beside.go_on());
+		device() = beside.view().seen(device(), beside.go_on());
 	}
 
 	replay::Plan plan_for(const std::shared_ptr<const replay::TraceSurvey> &trace) const
 	{
 		try {
-			return replay::make_plan(workload_, device_, !beside_ || beside_->fresh(), trace);
+			return replay::make_plan(workload_, devices_, !beside_ || beside_->fresh(), trace);
 		} catch (const wl::WorkloadError &e) {
 			if (!beside_ || beside_->view().whole())
 				throw;
@@ -218,7 +226,7 @@ private:
 		std::vector<replay::PhaseThread> threads;
 		for (size_t i = 0; i < sources.size(); i++) {
 			replay::ThreadOptions options;
-			options.seed = pattern_seed_;
+			options.seed = pattern_seed_ + nsid_of(workload_, i) - 1; // another one has other data
 			options.start_ns = start_ns;
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
@@ -226,7 +234,9 @@ private:
 			replay::Port *port = kept_ports_.empty() ? ports_[i].get() : static_cast<replay::Port *>(kept_ports_[i].get());
 			threads.push_back({port, sources[i], options});
 		}
-		return replay::run_phase(threads, title, [this] { abort(); });
+		std::vector<res::QueueAccount> accounts = replay::run_phase(threads, title, [this] { abort(); });
+		name_namespaces(accounts);
+		return accounts;
 	}
 
 	// A queue that is left alone holds device time, for all who use the device: the end of this process gives it back.
@@ -236,6 +246,12 @@ private:
 			machine_.kill();
 		else
 			machine_.give_up("another thread of this run has failed");
+	}
+
+	void name_namespaces(std::vector<res::QueueAccount> &accounts) const
+	{
+		for (size_t i = 0; i < accounts.size(); i++)
+			accounts[i].nsid = nsid_of(workload_, i);
 	}
 
 	static bool cut_short(const std::vector<res::QueueAccount> &queues)
@@ -258,8 +274,8 @@ private:
 	std::string title_;
 	size_t most_spans_; // of each queue's commands in the measurement
 	Controller controller_;
-	const Beside *beside_ = nullptr; // null: all of the device is this run's
-	NamespaceInfo device_;           // what the run may use of it
+	const Beside *beside_ = nullptr;     // null: all of the device is this run's
+	std::vector<NamespaceInfo> devices_; // what the run may use of each namespace, in the order of the workload
 	uint64_t pattern_seed_;
 	replay::Plan plan_;
 	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
@@ -288,9 +304,21 @@ res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const
 void fit_tailor(wl::TailorSpec &tailor, const hz_device_config &config)
 {
 	hz_shape shape;
-	hz_shape_of(&config, &shape);
+	hz_namespace_shape(&config, 0, &shape);
 	tailor.unit = tailor.unit ? tailor.unit : shape.superpage_sectors;
 	tailor.memory = tailor.memory ? tailor.memory : 8 * tailor.unit;
+}
+
+void check_namespaces(const wl::Workload &workload, const hz_device_config &config, bool beside, const std::string &option)
+{
+	for (const uint32_t nsid : workload.namespaces)
+		if (nsid > config.namespaces)
+			throw wl::WorkloadError(workload.file + ": namespaces: the device has " + std::to_string(config.namespaces) +
+						", and no namespace " + std::to_string(nsid));
+	if (beside && workload.namespaces != std::vector<uint32_t>{1})
+		throw wl::WorkloadError(
+			workload.file + ": namespaces: with " + option +
+			" a run uses namespace 1 only, since what it leaves is recorded of no other: leave one of the two out");
 }
 
 std::shared_ptr<const replay::TraceSurvey> make_ready(wl::Workload &workload, const hz_device_config &config)
@@ -324,6 +352,7 @@ nlohmann::json software_of(const MachineOptions &machine)
 res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
+	check_namespaces(workload, options.config, !options.nand_image.empty(), "--image");
 	const auto trace = make_ready(workload, options.config);
 	options.shm_bytes = shared_bytes(workload);
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
@@ -342,6 +371,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
+	check_namespaces(workload, attached.config(), true, "--attach");
 	const auto trace = make_ready(workload, attached.config());
 	SharedDevice shared(overwrite);
 	res::RunFacts facts = facts_before(attached, workload, trace.get());

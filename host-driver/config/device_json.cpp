@@ -3,6 +3,7 @@
 #include "config/device_json.hpp"
 #include "config/device_names.hpp"
 #include "geometry.h"
+#include "namespaces.h"
 
 #include <cstring>
 
@@ -29,14 +30,25 @@ json by_class(const hz_field &field, const hz_device_config &c)
 	return out;
 }
 
+std::string range_text(uint64_t word)
+{
+	const uint64_t first = word & 0xffff, end = word >> 16;
+	if (!end)
+		return "all";
+	return std::to_string(first) + (end - first > 1 ? "-" + std::to_string(end - 1) : "");
+}
+
 json list(const hz_field &field, const hz_device_config &c)
 {
 	uint32_t length = field.items;
-	if (field.unit == HZ_UNIT_HARTS)
+	if (field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_RANGES)
 		memcpy(&length, reinterpret_cast<const char *>(&c) + field.length_offset, sizeof(length));
 	json out = json::array();
 	for (unsigned i = 0; i < length && i < field.items; i++)
-		out.push_back(hz_field_read(&field, &c, i));
+		if (field.unit == HZ_UNIT_RANGES)
+			out.push_back(range_text(hz_field_read(&field, &c, i)));
+		else
+			out.push_back(hz_field_read(&field, &c, i));
 	return out;
 }
 
@@ -47,7 +59,8 @@ json echo_of(const hz_field &field, const hz_device_config &c)
 	case HZ_UNIT_TEXT: return std::string(text, strnlen(text, field.items));
 	case HZ_UNIT_CHOICE: return name_of(words_of(field), hz_field_read(&field, &c, 0) - field.least);
 	case HZ_UNIT_PAGE_NS:
-	case HZ_UNIT_HARTS: return list(field, c);
+	case HZ_UNIT_HARTS:
+	case HZ_UNIT_RANGES: return list(field, c);
 	case HZ_UNIT_KIND_BY_CLASS:
 	case HZ_UNIT_GRANULARITY_BY_CLASS: return by_class(field, c);
 	default: return hz_field_read(&field, &c, 0);
@@ -66,7 +79,7 @@ json &section_of(json &out, const std::string &path)
 json shape_json(const hz_device_config &c)
 {
 	hz_shape s{};
-	hz_shape_of(&c, &s);
+	hz_namespace_shape(&c, 0, &s);
 	return {
 		{"planes", s.planes},
 		{"superblock_planes", s.superblock_planes},

@@ -6,9 +6,11 @@
 #include "config/device_names.hpp"
 #include "config/idle_keys.hpp"
 #include "config/placement.hpp"
+#include "config/quantity.hpp"
 #include "config/rule_sentence.hpp"
 #include "config_check.h"
 #include "lt/lock_kind.h"
+#include "namespaces.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,6 +47,32 @@ void read_hart_list(Fields &f, const hz_field &field, hz_device_config &cfg)
 		hz_field_write(&field, &cfg, i, harts[i]);
 	const uint32_t length = uint32_t(harts.size());
 	memcpy(reinterpret_cast<char *>(&cfg) + field.length_offset, &length, sizeof(length));
+}
+
+/* "3", "0-3" or "all" as the record keeps it. */
+uint32_t read_range(Fields &f, const hz_field &field, const std::string &text)
+{
+	if (text == "all")
+		return 0;
+	const size_t dash = std::min(text.find('-'), text.size());
+	const auto first = parse_count(text.substr(0, dash)), last = parse_count(text.substr(dash == text.size() ? 0 : dash + 1));
+	if (!first || !last || *last < *first || *last >= UINT16_MAX)
+		f.fail(field.key, "'" + text + "' is not all, a number such as 0, or a range such as 0-3");
+	return hz_range_word(uint32_t(*first), uint32_t(*last));
+}
+
+/* The first list says how many namespaces there are, unless `count` does. */
+void read_ranges(Fields &f, const hz_field &field, hz_device_config &cfg)
+{
+	std::vector<std::string> ranges;
+	f.texts(field.key, ranges, field.items);
+	if (ranges.size() > 1 && cfg.namespaces == 1 && !f.has("count"))
+		cfg.namespaces = uint32_t(ranges.size());
+	if (ranges.size() > 1 && ranges.size() != cfg.namespaces)
+		f.fail(field.key, "names " + std::to_string(ranges.size()) + " ranges, but there are " + std::to_string(cfg.namespaces) +
+					  " namespaces: give one range for all, or one for each");
+	for (unsigned i = 0; i < cfg.namespaces && !ranges.empty(); i++)
+		hz_field_write(&field, &cfg, i, read_range(f, field, ranges[ranges.size() > 1 ? i : 0]));
 }
 
 enum class Sharding { SHARDED, SINGLE, ONE, UNUSED };
@@ -140,6 +168,7 @@ void read_field(Fields &f, const hz_field &field, hz_device_config &cfg)
 	case HZ_UNIT_TEXT: return read_text(f, field, cfg);
 	case HZ_UNIT_PAGE_NS: return read_page_times(f, field, cfg);
 	case HZ_UNIT_HARTS: return read_hart_list(f, field, cfg);
+	case HZ_UNIT_RANGES: return read_ranges(f, field, cfg);
 	case HZ_UNIT_KIND_BY_CLASS: return read_kinds(f, field, cfg);
 	case HZ_UNIT_GRANULARITY_BY_CLASS: return read_granularities(f, field, cfg);
 	case HZ_UNIT_COUNT: f.count(field.key, value, field.least, field.most); break;

@@ -240,21 +240,34 @@ void Fields::choice(const char *key, uint32_t &out, std::span<const std::string_
 	fail(key, "'" + text + "' is not one of " + all);
 }
 
-void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high, const Quantity &quantity)
+std::vector<YAML::Node> Fields::items(const char *key, size_t max_items)
 {
 	const YAML::Node value = take(key);
-	if (!value.IsDefined())
-		return;
 	std::vector<YAML::Node> items;
+	if (!value.IsDefined())
+		return items;
 	for (size_t i = 0; value.IsSequence() && i < value.size(); i++)
 		items.push_back(value[i]);
 	if (!value.IsSequence())
 		items.push_back(value);
 	if (items.empty() || items.size() > max_items)
 		fail(key, "takes one value or a list of up to " + std::to_string(max_items));
+	return items;
+}
+
+void Fields::numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high, const Quantity &quantity)
+{
+	if (!has(key))
+		return;
 	out.clear();
-	for (const YAML::Node &item : items)
+	for (const YAML::Node &item : items(key, max_items))
 		out.push_back(parsed(key, item, low, high, quantity));
+}
+
+void Fields::texts(const char *key, std::vector<std::string> &out, size_t max_items)
+{
+	for (const YAML::Node &item : items(key, max_items))
+		out.push_back(scalar(key, item, "a text"));
 }
 
 void Fields::durations(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high)

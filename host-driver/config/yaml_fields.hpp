@@ -46,6 +46,7 @@ public:
 	/* A scalar or a list of scalars, each a duration or a count. */
 	void durations(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high);
 	void counts(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high);
+	void texts(const char *key, std::vector<std::string> &out, size_t max_items);
 	/* Child mapping (empty if absent) and child list. */
 	Fields child(const char *key);
 	std::vector<Fields> list(const char *key);
@@ -62,6 +63,7 @@ private:
 	struct Quantity; /* counts, sizes or durations */
 	uint64_t parsed(const char *key, const YAML::Node &value, uint64_t low, uint64_t high, const Quantity &quantity) const;
 	void number(const char *key, uint64_t &out, uint64_t low, uint64_t high, const Quantity &quantity);
+	std::vector<YAML::Node> items(const char *key, size_t max_items);
 	void numbers(const char *key, std::vector<uint64_t> &out, size_t max_items, uint64_t low, uint64_t high, const Quantity &quantity);
 	static const Quantity a_count, a_size, a_duration;
 

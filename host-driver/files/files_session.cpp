@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "files/job.hpp"
+#include "namespaces.h"
 #include "session/error.hpp"
 #include "session/machine.hpp"
 #include "storage/tailored_device.hpp"
@@ -45,7 +46,7 @@ json run(Controller &controller, const FilesOptions &options)
 {
 	store::HartzoneDevice device(controller, nullptr, (options.iotailor ? 512 : 128) << 10); // a superpage is one command
 	hz_shape shape;
-	hz_shape_of(&controller.machine().config(), &shape);
+	hz_namespace_shape(&controller.machine().config(), 0, &shape);
 	store::TailoredDevice tailored(device, shape.superpage_sectors);
 	if (options.iotailor && !device.shape().zones)
 		throw Error("--iotailor makes superpages of what is written to zones, and this device has a block namespace: leave it out");

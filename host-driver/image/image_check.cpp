@@ -7,6 +7,7 @@
 #include "image/image_file.hpp"
 #include "image/offline_device.hpp"
 #include "nvme.h"
+#include "namespaces.h"
 #include "survey.h"
 #include "nand/nand_block.h"
 
@@ -30,7 +31,7 @@ std::string name_of(uint8_t state)
 
 // --- every sector, whatever it belongs to ---
 
-// Calls visit(record, found) for each programmed sector; found as nand.h says: NAND_OK, or lost with or without its record.
+// Calls visit(place, record, found) for each programmed sector; found as nand.h says: NAND_OK, or lost with or without its record.
 template <typename F> void each_sector(nand_media &media, F visit)
 {
 	const hz_shape &shape = media.nand.map->shape;
@@ -42,7 +43,7 @@ template <typename F> void each_sector(nand_media &media, F visit)
 				hz_oob oob{};
 				addr.block = block;
 				addr.sector = sector;
-				visit(oob, media.nand.ops->read(&media.nand, addr, 1, nullptr, 0, &oob));
+				visit(addr, oob, media.nand.ops->read(&media.nand, addr, 1, nullptr, 0, &oob));
 			}
 		}
 }
@@ -50,7 +51,7 @@ template <typename F> void each_sector(nand_media &media, F visit)
 FlashReport look_at_flash(nand_media &media)
 {
 	FlashReport flash;
-	each_sector(media, [&](const hz_oob &oob, nand_status status) {
+	each_sector(media, [&](flash_addr, const hz_oob &oob, nand_status status) {
 		flash.programmed++;
 		flash.readable += status == NAND_OK;
 		flash.lost += status != NAND_OK && oob.kind != HZ_OOB_ERASED;
@@ -61,9 +62,9 @@ FlashReport look_at_flash(nand_media &media)
 
 // --- zones ---
 
-void zones_of(OfflineDevice &device, ImageReport &report)
+void zones_of(struct ftl *ftl, uint32_t nsid, ImageReport &report)
 {
-	for (uint32_t z = 0; z < ftl_survey_zones(device.ftl()); z++) {
+	for (uint32_t z = 0; z < ftl_survey_zones(ftl); z++) {
 		ftl_zone_survey found;
 		ZoneReport zone;
 		auto lost = [](void *ctx, uint64_t lba) {
@@ -71,7 +72,8 @@ void zones_of(OfflineDevice &device, ImageReport &report)
 			if (lbas.size() < lbas_listed)
 				lbas.push_back(lba);
 		};
-		ftl_survey_zone(device.ftl(), z, &found, lost, &zone.lost_lbas);
+		ftl_survey_zone(ftl, z, &found, lost, &zone.lost_lbas);
+		zone.nsid = nsid;
 		zone.number = z;
 		zone.state = name_of(found.state);
 		zone.start = found.start;
@@ -85,20 +87,29 @@ void zones_of(OfflineDevice &device, ImageReport &report)
 // Without a mount: how many sectors' data of each zone are there, of whatever age.
 void zones_by_records(OfflineDevice &device, ImageReport &report)
 {
-	std::map<uint64_t, ZoneReport> zones;
-	const hz_shape &shape = device.shape();
-	each_sector(device.media(), [&](const hz_oob &oob, nand_status status) {
+	const hz_device_config &cfg = *device.media().nand.cfg;
+	std::map<std::pair<uint32_t, uint64_t>, ZoneReport> zones;
+	std::vector<hz_shape> shapes(cfg.namespaces);
+	for (uint32_t i = 0; i < cfg.namespaces; i++)
+		hz_namespace_shape(&cfg, i, &shapes[i]);
+	each_sector(device.media(), [&](flash_addr addr, const hz_oob &oob, nand_status status) {
+		const uint32_t owner = hz_window_at(&cfg, device.media().window, addr.plane_index, addr.block);
+		if (owner == cfg.namespaces)
+			return;
+		const hz_shape &shape = shapes[owner];
 		const uint64_t number = oob.lpa / shape.zone_size_sectors;
 		if (oob.kind != HZ_OOB_DATA || number >= uint64_t(shape.zones) + shape.backing_zones)
 			return;
-		ZoneReport &zone = zones[number];
+		ZoneReport &zone = zones[{owner, number}];
 		zone.written++;
 		zone.lost += status != NAND_OK;
 	});
-	for (auto &[number, zone] : zones) {
+	for (auto &[place, zone] : zones) {
+		const auto [owner, number] = place;
+		zone.nsid = owner + 1;
 		zone.number = static_cast<uint32_t>(number);
-		zone.start = number * shape.zone_size_sectors;
-		zone.state = number < shape.zones ? "not mounted" : "behind conventional zones, not mounted";
+		zone.start = number * shapes[owner].zone_size_sectors;
+		zone.state = number < shapes[owner].zones ? "not mounted" : "behind conventional zones, not mounted";
 		report.zones.push_back(zone);
 	}
 }
@@ -124,11 +135,14 @@ void look_at_device(const ImageFile &image, ImageReport &report)
 {
 	OfflineDevice device(image.bytes(), *report.device);
 	ftl_damage damage{};
-	report.mounted = device.ftl();
-	report.at_rest = device.media().nand.ops->rest(&device.media().nand).at_rest;
+	report.mounted = device.mounted();
+	report.at_rest = true;
+	for (uint32_t i = 0; i < report.device->namespaces; i++)
+		report.at_rest &= device.media().nand.ops->rest(&device.media().nand, i).at_rest;
 	if (report.mounted) {
-		ftl_damage_found(device.ftl(), &damage);
-		zones_of(device, report);
+		ftl_namespaces_damage(&device.namespaces(), &damage);
+		for (uint32_t i = 0; i < report.device->namespaces; i++)
+			zones_of(device.namespaces().ftl[i], i + 1, report);
 		report.flash = look_at_flash(device.media());
 		report.repaired = lt_load(&device.media().repaired) + damage.table_copies; // records are repaired when they are read
 		return judge(report, damage);

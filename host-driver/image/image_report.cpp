@@ -51,6 +51,11 @@ std::string states_text(const ImageReport &report)
 	return text;
 }
 
+std::string zone_name(const ZoneReport &zone, bool several)
+{
+	return (several ? "ns " + std::to_string(zone.nsid) + " zone " : "zone ") + std::to_string(zone.number);
+}
+
 std::string zone_text(const ZoneReport &zone)
 {
 	std::string text = zone.state + ", " + count(zone.written, "sector") + " from LBA " + std::to_string(zone.start);
@@ -64,8 +69,9 @@ std::string zone_text(const ZoneReport &zone)
 
 nlohmann::json zone_json(const ZoneReport &zone)
 {
-	return {{"number", zone.number},           {"state", zone.state},       {"start_lba", zone.start},
-		{"written_sectors", zone.written}, {"lost_sectors", zone.lost}, {"lost_lbas", zone.lost_lbas}};
+	return {{"nsid", zone.nsid},          {"number", zone.number},           {"state", zone.state},
+		{"start_lba", zone.start},    {"written_sectors", zone.written}, {"lost_sectors", zone.lost},
+		{"lost_lbas", zone.lost_lbas}};
 }
 
 const char *verdict_name(Verdict verdict)
@@ -90,7 +96,7 @@ std::string text_of(const ImageReport &report, const std::string &file)
 		text += line("zones", states_text(report));
 		for (const ZoneReport &zone : report.zones)
 			if (zone.written)
-				text += line("zone " + std::to_string(zone.number), zone_text(zone));
+				text += line(zone_name(zone, report.device->namespaces > 1), zone_text(zone));
 	}
 	return text + report.why + "\n";
 }

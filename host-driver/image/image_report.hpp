@@ -15,7 +15,7 @@ namespace hz {
 enum class Verdict { sound = 0, damaged = 1, no_image = 2 }; // the check's exit code
 
 struct ZoneReport {
-	uint32_t number = 0;
+	uint32_t nsid = 1, number = 0;   // number within its namespace
 	std::string state;               // "conventional", "empty", "closed", "full", "read only", "offline"
 	uint64_t start = 0, written = 0; // first LBA; sectors that hold something
 	uint64_t lost = 0;               // of them

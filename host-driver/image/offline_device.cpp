@@ -41,7 +41,7 @@ OfflineDevice::~OfflineDevice() { munmap(arena_.base, arena_.bytes); }
 void OfflineDevice::mount(std::span<std::byte> image)
 {
 	lt_host_clock_test(0); // nobody waits for the flash time of this mount
-	lt_harts_init(&arena_, config_.harts, config_.tsu_count + ftl_timers(&config_));
+	lt_harts_init(&arena_, config_.harts, config_.tsu_count + ftl_namespaces_timers(&config_));
 	const char *error = ftl_lock_classes_init(&arena_, &config_);
 	if (!error) {
 		flash_map_init(&map_, &arena_, &config_);
@@ -50,7 +50,9 @@ void OfflineDevice::mount(std::span<std::byte> image)
 	if (!error) {
 		link_init(&links_.to_host, config_.pcie_bytes_per_s);
 		link_init(&links_.to_device, config_.pcie_bytes_per_s);
-		ftl_ = ftl_init(&arena_, &config_, &map_, tsu_init(&arena_, &config_, &map_, &media_.nand), &links_, &error);
+		struct tsu *tsu = tsu_init(&arena_, &config_, &map_, &media_.nand);
+		error = ftl_namespaces_init(&namespaces_, &arena_, &config_, &map_, tsu, &links_);
+		mounted_ = !error;
 	}
 	error_ = error ? error : "";
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "device_config.h"
-#include "ftl.h"
+#include "ftl_namespaces.h"
 #include "link.h"
 #include "lt/arena.h"
 #include "nand/nand_media.h"
@@ -24,8 +24,9 @@ public:
 	OfflineDevice &operator=(const OfflineDevice &) = delete;
 
 	const std::string &error() const { return error_; } // empty: mounted
-	struct ftl *ftl() { return ftl_; }                  // null if not mounted
-	nand_media &media() { return media_; }              // its block table is unset if the header was refused
+	bool mounted() const { return mounted_; }
+	const ftl_namespaces &namespaces() const { return namespaces_; } // of a mounted device
+	nand_media &media() { return media_; }                           // its block table is unset if the header was refused
 	const hz_shape &shape() const { return map_.shape; }
 
 private:
@@ -36,7 +37,8 @@ private:
 	flash_map map_{};
 	nand_media media_{};
 	link_pair links_{};
-	struct ftl *ftl_ = nullptr;
+	ftl_namespaces namespaces_{};
+	bool mounted_ = false;
 	std::string error_;
 };
 

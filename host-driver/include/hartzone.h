@@ -88,6 +88,8 @@ int hartzone_close(hartzone_device *device);
 void hartzone_kill(hartzone_device *device);
 
 int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
+/* The same of any namespace; the one above is of namespace 1. */
+int hartzone_get_namespace_info(hartzone_device *device, uint32_t nsid, struct hartzone_info *info);
 
 /* Writes in place (HARTZONE_IN_PLACE). They go to SLC and are durable when they end; each block that has been written so counts, until its
  * zone is reset or has been folded: finished ones are, and full ones when little is left. A write that needs more than is left ends with
@@ -104,6 +106,8 @@ int hartzone_get_in_place(hartzone_device *device, struct hartzone_in_place *in_
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks);
 /* The same for up to `depth` requests under way at once, 1 … 1023. */
 hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth);
+/* The same for another namespace than 1: all commands of the queue are for this one. */
+hartzone_queue *hartzone_queue_open_in(hartzone_device *device, uint32_t nsid, unsigned id, uint32_t data_blocks, unsigned depth);
 unsigned hartzone_queue_id(const hartzone_queue *queue);
 /* Waits for what is under way, and frees the queue whatever is returned. NULL is allowed. */
 int hartzone_queue_close(hartzone_queue *queue);

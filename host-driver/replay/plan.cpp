@@ -31,30 +31,40 @@ void check_open_limit(const wl::Workload &workload, const NamespaceInfo &device)
 						std::to_string(limit) + ": use fewer threads or open zones, or raise zones.max_open");
 }
 
+/* The threads of one namespace: a workload of its own, and of each thread its number among all. */
+struct Group {
+	wl::Workload workload;
+	std::vector<size_t> number;
+};
+
+uint64_t seed_of(const Group &group, size_t i) { return wl::thread_seed(group.workload.seed, group.number[i]); }
+
 /* What the threads ask of address spaces of so many sectors: one source each. */
-std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const wl::Workload &workload, const std::vector<uint64_t> &spaces,
+std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const Group &group, const std::vector<uint64_t> &spaces,
 							    const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const wl::Workload &workload = group.workload;
 	std::vector<std::unique_ptr<wl::BlockSource>> out;
 	if (!workload.trace) {
 		for (size_t i = 0; i < spaces.size(); i++)
-			out.push_back(std::make_unique<wl::BlockGenerator>(
-				workload.threads[i], spaces[i], wl::thread_seed(workload.seed, i), workload.shared ? uint32_t(i) : 0,
-				workload.shared ? uint32_t(spaces.size()) : 1));
+			out.push_back(std::make_unique<wl::BlockGenerator>(workload.threads[i], spaces[i], seed_of(group, i),
+									   workload.shared ? uint32_t(i) : 0,
+									   workload.shared ? uint32_t(spaces.size()) : 1));
 		return out;
 	}
 	std::vector<TraceCut> cuts;
 	for (size_t i = 0; i < spaces.size(); i++)
-		cuts.push_back({survey, uint32_t(i), spaces[i]});
+		cuts.push_back({survey, uint32_t(group.number[i]), spaces[i]});
 	std::vector<std::deque<wl::BlockOp>> preloads = find_preloads(cuts);
 	for (size_t i = 0; i < spaces.size(); i++)
 		out.push_back(std::make_unique<TraceBlocks>(cuts[i], std::move(preloads[i])));
 	return out;
 }
 
-std::vector<std::unique_ptr<wl::Source>> log_sources(const wl::Workload &workload, const std::vector<wl::ZoneShare> &shares,
+std::vector<std::unique_ptr<wl::Source>> log_sources(const Group &group, const std::vector<wl::ZoneShare> &shares,
 						     const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const wl::Workload &workload = group.workload;
 	LogOptions options;
 	options.over_provisioning = workload.over_provisioning;
 	options.gc_low_zones = workload.gc_low_zones;
@@ -65,36 +75,36 @@ std::vector<std::unique_ptr<wl::Source>> log_sources(const wl::Workload &workloa
 						std::to_string(share.zones) + ": use fewer threads or a device with more zones");
 		spaces.push_back(LogShim::space_of(share, workload.over_provisioning));
 	}
-	std::vector<std::unique_ptr<wl::BlockSource>> blocks = block_sources(workload, spaces, survey);
+	std::vector<std::unique_ptr<wl::BlockSource>> blocks = block_sources(group, spaces, survey);
 	std::vector<std::unique_ptr<wl::Source>> out;
 	for (size_t i = 0; i < shares.size(); i++)
 		out.push_back(std::make_unique<LogShim>(shares[i], options, std::move(blocks[i])));
 	return out;
 }
 
-std::unique_ptr<wl::Source> conventional_source(const wl::Workload &workload, const wl::ZoneShare &share, size_t index, bool fresh)
+std::unique_ptr<wl::Source> conventional_source(const Group &group, const wl::ZoneShare &share, size_t index, bool fresh)
 {
 	const FlatSpace space{
 		share.start_of(share.first_zone), share.zone_capacity, share.zone_size, share.zones, share.max_transfer, fresh};
-	return std::make_unique<DirectBlocks>(space, std::make_unique<wl::BlockGenerator>(workload.threads[index], space.sectors(),
-											  wl::thread_seed(workload.seed, index)));
+	return std::make_unique<DirectBlocks>(
+		space, std::make_unique<wl::BlockGenerator>(group.workload.threads[index], space.sectors(), seed_of(group, index)));
 }
 
-std::vector<std::unique_ptr<wl::Source>> zoned_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
+std::vector<std::unique_ptr<wl::Source>> zoned_sources(const Group &group, const NamespaceInfo &device, bool fresh,
 						       const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const wl::Workload &workload = group.workload;
 	const std::vector<wl::ZoneShare> shares = deal_zones(workload, device);
 	if (workload.mapping == wl::Mapping::log)
-		return log_sources(workload, shares, survey);
+		return log_sources(group, shares, survey);
 	std::vector<std::unique_ptr<wl::Source>> out;
 	for (size_t i = 0; i < shares.size(); i++)
 		if (workload.trace)
-			out.push_back(std::make_unique<TraceZones>(survey, sequential_zones(device), uint32_t(i)));
+			out.push_back(std::make_unique<TraceZones>(survey, sequential_zones(device), uint32_t(group.number[i])));
 		else if (workload.threads[i].area == wl::Area::conventional)
-			out.push_back(conventional_source(workload, shares[i], i, fresh));
+			out.push_back(conventional_source(group, shares[i], i, fresh));
 		else
-			out.push_back(
-				std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], wl::thread_seed(workload.seed, i)));
+			out.push_back(std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], seed_of(group, i)));
 	return out;
 }
 
@@ -163,24 +173,26 @@ void check_tailor(const wl::Workload &workload, const NamespaceInfo &device)
 }
 
 /* Equal parts of a block namespace, or for each all of it. */
-std::vector<std::unique_ptr<wl::Source>> flat_sources(const wl::Workload &workload, const NamespaceInfo &device, bool fresh,
+std::vector<std::unique_ptr<wl::Source>> flat_sources(const Group &group, const NamespaceInfo &device, bool fresh,
 						      const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const wl::Workload &workload = group.workload;
 	FlatSpace space;
 	space.run_sectors = device.size_sectors / (workload.shared ? 1 : workload.thread_count());
 	space.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
 	space.fresh = fresh;
 	const std::vector<uint64_t> spaces(workload.thread_count(), space.sectors());
 	std::vector<std::unique_ptr<wl::Source>> out;
-	for (std::unique_ptr<wl::BlockSource> &blocks : block_sources(workload, spaces, survey)) {
+	for (std::unique_ptr<wl::BlockSource> &blocks : block_sources(group, spaces, survey)) {
 		out.push_back(std::make_unique<DirectBlocks>(space, std::move(blocks)));
 		space.first += workload.shared ? 0 : space.run_sectors;
 	}
 	return out;
 }
 
-Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, const std::shared_ptr<const TraceSurvey> &survey)
+Plan plan_of(const Group &group, const NamespaceInfo &device, bool fresh, const std::shared_ptr<const TraceSurvey> &survey)
 {
+	const wl::Workload &workload = group.workload;
 	if (device.zoned && workload.shared)
 		throw wl::WorkloadError("shared: this device has zones, each of which is one thread's: remove the key");
 	if (device.zoned)
@@ -191,7 +203,7 @@ Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fre
 	if (workload.tailor)
 		check_tailor(workload, device);
 	Plan plan;
-	for (auto &source : device.zoned ? zoned_sources(workload, device, fresh, survey) : flat_sources(workload, device, fresh, survey)) {
+	for (auto &source : device.zoned ? zoned_sources(group, device, fresh, survey) : flat_sources(group, device, fresh, survey)) {
 		const size_t i = plan.threads.size();
 		plan.threads.push_back({.source = std::move(source),
 					.queue_depth = workload.trace ? workload.trace->queue_depth : workload.threads[i].queue_depth});
@@ -201,15 +213,51 @@ Plan plan_of(const wl::Workload &workload, const NamespaceInfo &device, bool fre
 	return plan;
 }
 
+/* Every n-th thread, from `first` on. */
+Group group_of(const wl::Workload &workload, size_t first, size_t n)
+{
+	Group group{workload, {}};
+	group.workload.threads.clear();
+	for (size_t i = first; i < workload.thread_count(); i += n) {
+		group.number.push_back(i);
+		if (!workload.trace)
+			group.workload.threads.push_back(workload.threads[i]);
+	}
+	if (workload.trace)
+		group.workload.trace->threads = uint32_t(group.number.size());
+	return group;
+}
+
+Plan plan_of_all(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
+		 const std::shared_ptr<const TraceSurvey> &survey)
+{
+	if (workload.thread_count() < devices.size())
+		throw wl::WorkloadError("namespaces: " + std::to_string(devices.size()) + " are to be used, but there are only " +
+					std::to_string(workload.thread_count()) + " threads: use more threads");
+	std::vector<Plan> parts;
+	for (size_t i = 0; i < devices.size(); i++)
+		parts.push_back(plan_of(group_of(workload, i, devices.size()), devices[i], fresh, survey));
+	Plan plan;
+	for (size_t i = 0; i < workload.thread_count(); i++)
+		plan.threads.push_back(std::move(parts[i % devices.size()].threads[i / devices.size()]));
+	return plan;
+}
+
 } // namespace
 
-Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, std::shared_ptr<const TraceSurvey> survey)
+Plan make_plan(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
+	       std::shared_ptr<const TraceSurvey> survey)
 {
 	try {
-		return plan_of(workload, device, fresh, survey);
+		return plan_of_all(workload, devices, fresh, survey);
 	} catch (const wl::WorkloadError &e) {
 		throw wl::WorkloadError(workload.file + ": " + e.what());
 	}
+}
+
+Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, std::shared_ptr<const TraceSurvey> survey)
+{
+	return make_plan(workload, std::vector<NamespaceInfo>{device}, fresh, std::move(survey));
 }
 
 } // namespace hz::replay

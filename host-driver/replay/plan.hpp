@@ -28,5 +28,8 @@ struct Plan {
  * wl::WorkloadError ("file: key: sentence") when zones or open zones do not suffice, or the workload is for another kind of device. */
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true,
 	       std::shared_ptr<const TraceSurvey> survey = {});
+/* The same over several namespaces: thread i works on the i-th, modulo their number. */
+Plan make_plan(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
+	       std::shared_ptr<const TraceSurvey> survey);
 
 } // namespace hz::replay

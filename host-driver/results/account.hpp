@@ -32,7 +32,7 @@ struct CommandSpan {
 };
 
 struct QueueAccount {
-	unsigned qid = 0;
+	unsigned qid = 0, nsid = 1;
 	std::array<KindAccount, kinds> kind;
 	std::map<uint16_t, uint64_t> errors; /* by NVMe status, SCT << 8 | SC */
 	uint64_t submitted = 0, completed = 0, appends = 0;
@@ -48,7 +48,7 @@ struct QueueAccount {
 
 	KindAccount &of(Kind k) { return kind[size_t(k)]; }
 	const KindAccount &of(Kind k) const { return kind[size_t(k)]; }
-	void merge(const QueueAccount &other); /* everything but qid, digest and spans */
+	void merge(const QueueAccount &other); /* everything but qid, nsid, digest and spans */
 };
 
 } // namespace hz::res

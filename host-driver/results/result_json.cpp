@@ -70,6 +70,7 @@ json queues_json(const RunFacts &f)
 	for (const QueueAccount &q : f.queues) {
 		json one = account_json(q, f.elapsed_ns);
 		one["qid"] = q.qid;
+		one["nsid"] = q.nsid;
 		one["worker"] = (q.qid - 1) % f.device.worker_count;
 		one["digest"] = q.digest.text();
 		out.push_back(one);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/c_api.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
 #include "geometry.h"
+#include "namespaces.h"
 #include "session/c_api_vectors.hpp"
 #include "session/error.hpp"
 
@@ -151,13 +153,15 @@ void hartzone_kill(hartzone_device *device)
 	end(*device->state);
 }
 
-int hartzone_get_info(hartzone_device *device, hartzone_info *info)
+int hartzone_get_info(hartzone_device *device, hartzone_info *info) { return hartzone_get_namespace_info(device, 1, info); }
+
+int hartzone_get_namespace_info(hartzone_device *device, uint32_t nsid, hartzone_info *info)
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
-		hz::NamespaceInfo ns = device->state->controller->namespace_info();
+		hz::NamespaceInfo ns = device->state->controller->namespace_info(nsid);
 		// Identify tells no zone capacity; a zone report would need a queue.
 		hz_shape shape;
-		hz_shape_of(&device->state->machine->config(), &shape);
+		hz_namespace_shape(&device->state->machine->config(), nsid - 1, &shape);
 		*info = {.blocks = ns.size_sectors,
 			 .zone_blocks = ns.zone_size_sectors,
 			 .zone_capacity = ns.zoned ? shape.zone_capacity_sectors : 0,
@@ -189,13 +193,22 @@ hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32
 
 hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth)
 {
+	return hartzone_queue_open_in(device, 1, id, data_blocks, depth);
+}
+
+hartzone_queue *hartzone_queue_open_in(hartzone_device *device, uint32_t nsid, unsigned id, uint32_t data_blocks, unsigned depth)
+{
 	return guarded<hartzone_queue *>(nullptr, [&] {
 		auto queue = std::make_unique<hartzone_queue>();
 		hz::QueueOptions o;
 		if (depth < 1 || depth >= HZ_MAX_QUEUE_DEPTH)
 			throw hz::Error("depth: " + std::to_string(depth) + " requests under way are not possible, 1 to " +
 					std::to_string(HZ_MAX_QUEUE_DEPTH - 1) + " are");
+		const std::vector<uint32_t> attached = device->state->controller->namespaces();
+		if (nsid != 1 && std::find(attached.begin(), attached.end(), nsid) == attached.end())
+			throw hz::Error("nsid: namespace " + std::to_string(nsid) + " is not attached");
 		o.depth = depth + 1;
+		o.nsid = nsid;
 		o.data_bytes = uint64_t(data_blocks ? data_blocks : default_blocks) * HARTZONE_BLOCK_BYTES;
 		queue->device = device->state;
 		queue->pair = device->state->controller->create_queue(id, o);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "geometry.h"
+#include "namespaces.h"
 
 using namespace hz::capi;
 
@@ -37,7 +37,7 @@ uint32_t filter_of(int state)
 uint64_t behind(const hartzone_queue *queue, const hartzone_zone &zone)
 {
 	hz_shape shape;
-	hz_shape_of(&queue->device->machine->config(), &shape);
+	hz_namespace_shape(&queue->device->machine->config(), queue->pair->nsid() - 1, &shape);
 	const uint64_t next = zone.start + shape.zone_size_sectors;
 	return next < shape.namespace_sectors ? next : UINT64_MAX;
 }

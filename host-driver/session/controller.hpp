@@ -29,6 +29,7 @@ struct NamespaceInfo {
 	uint64_t conventional_zones = 0;       // the first so many; 0 unless a zone report was asked
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
+	uint32_t nvm_set = 0;
 	bool protection = false;      // every sector has protection information of type 1
 	bool durable_writes = false;  // a write may ask for protection from a loss of power
 	bool in_place_writes = false; // a write may lie before the write pointer of a sequential zone
@@ -69,9 +70,10 @@ public:
 	// The same, throws NvmeError "<what> failed: <status text>".
 	uint32_t require(const char *what, nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
 
+	std::vector<uint32_t> namespaces(); // NSIDs of those that are attached
 	std::vector<std::byte> identify(uint8_t cns, uint32_t nsid = 0, uint8_t csi = 0);
 	NamespaceInfo namespace_info(uint32_t nsid = 1);
-	// The same for namespace 1, with what only its zone report tells.
+	// The same for the queue's namespace, with what only its zone report tells.
 	NamespaceInfo namespace_info(QueuePair &queue);
 	std::vector<nvme_zone_descriptor> zone_report(QueuePair &queue);
 	uint32_t get_feature(uint8_t fid, uint32_t cdw11 = 0);

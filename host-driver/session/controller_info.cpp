@@ -1,6 +1,7 @@
 // Controller information: namespace shape, zone report and the vendor log pages as C++ values.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "session/controller.hpp"
@@ -36,12 +37,21 @@ uint8_t command_set_of(const std::vector<std::byte> &list)
 
 } // namespace
 
+std::vector<uint32_t> Controller::namespaces()
+{
+	const auto list = as<std::array<uint32_t, 1024>>(identify(NVME_CNS_ACTIVE_NAMESPACES, 0));
+	return {list.begin(), std::find(list.begin(), list.end(), 0u)};
+}
+
 NamespaceInfo Controller::namespace_info(uint32_t nsid)
 {
 	auto ns = as<nvme_identify_namespace>(identify(NVME_CNS_NAMESPACE, nsid));
+	if (!ns.nsze)
+		throw Error("namespace " + std::to_string(nsid) + " is not attached");
 	auto controller = as<nvme_identify_controller>(identify(NVME_CNS_CONTROLLER));
 	NamespaceInfo info;
 	info.size_sectors = ns.nsze;
+	info.nvm_set = ns.nvmsetid;
 	info.max_transfer_sectors = transfer_limit(controller.mdts, HZ_MAX_TRANSFER_SECTORS);
 	info.protection = ns.dps == NVME_DPS_TYPE1;
 	info.durable_writes = controller.vs[NVME_HZ_VS_PROTECTION] & NVME_HZ_DURABLE_WRITES;
@@ -66,7 +76,7 @@ NamespaceInfo Controller::namespace_info(uint32_t nsid)
 
 NamespaceInfo Controller::namespace_info(QueuePair &queue)
 {
-	NamespaceInfo info = namespace_info();
+	NamespaceInfo info = namespace_info(queue.nsid());
 	if (!info.zoned)
 		return info;
 	for (const nvme_zone_descriptor &zone : zone_report(queue)) {
@@ -79,7 +89,7 @@ NamespaceInfo Controller::namespace_info(QueuePair &queue)
 std::vector<nvme_zone_descriptor> Controller::zone_report(QueuePair &queue)
 {
 	std::vector<nvme_zone_descriptor> zones;
-	NamespaceInfo info = namespace_info();
+	NamespaceInfo info = namespace_info(queue.nsid());
 	std::vector<std::byte> data(queue.data(0).size());
 	while (zones.size() < info.zones) {
 		Completion c = queue.run(QueuePair::zone_report(zones.size() * info.zone_size_sectors, static_cast<uint32_t>(data.size())),

@@ -17,7 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "geometry.h"
+#include "namespaces.h"
 #include "session/boot_watch.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
@@ -39,13 +39,13 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 
 /* What grows with the device: the map, flat or the state of its table pages, with cache and log; the reverse map of backing zones; zones, their locks and
  * statistics; the data cache. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
-uint64_t ram_bytes_for(const hz_device_config &config)
+static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number)
 {
 	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
 	// Of an entry's four bytes in the cache, with its share of a shard's buckets; of a bucket in eight shards; of a record of the log.
 	constexpr uint64_t cache_ratio = 24, bucket_bytes = 64, record_bytes = 48;
 	hz_shape shape;
-	hz_shape_of(&config, &shape);
+	hz_namespace_shape(&config, number, &shape);
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
 	const uint64_t map_bytes = config.l2p_cache_bytes                ? zones * shape.map_pages_per_zone * page_state_bytes
 				   : config.l2p_kind == HZ_L2P_KIND_ZONE ? zones * HZ_ZONE_ENTRY_BYTES
@@ -67,6 +67,14 @@ uint64_t ram_bytes_for(const hz_device_config &config)
 	const uint64_t bytes = lines + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 +
 			       zones * zone_bytes;
 	return least + bytes / step * step;
+}
+
+uint64_t ram_bytes_for(const hz_device_config &config)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < config.namespaces; i++)
+		bytes += ram_of_namespace(config, i);
+	return bytes;
 }
 
 Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

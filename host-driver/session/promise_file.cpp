@@ -1,5 +1,6 @@
 // PromiseFile: entries become zeros.
 // SPDX-License-Identifier: BSD-3-Clause
+#include "namespaces.h"
 #include "session/promise_file.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ PromiseFile::PromiseFile(const Machine &machine) : file_(open((machine.run_direc
 {
 	if (!file_)
 		return;
-	hz_shape_of(&machine.config(), &shape_);
+	hz_namespace_shape(&machine.config(), 0, &shape_);
 	overwritable_ = machine.config().namespace_kind == HZ_NS_ZONED ? shape_.conventional_zones * shape_.zone_size_sectors
 								       : shape_.namespace_sectors;
 }
@@ -96,7 +97,7 @@ void PromiseFile::copy(uint64_t to_lba, std::span<const std::byte> ranges)
 void PromiseFile::before(const nvme_sqe &sqe, std::span<const std::byte> data)
 {
 	constexpr uint32_t all = 1 << 8;
-	if (!file_)
+	if (!file_ || sqe.nsid != 1)
 		return;
 	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES)
 		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1, sqe.opcode == NVME_IO_WRITE && sqe.cdw3 & NVME_RW_IN_PLACE);

@@ -28,7 +28,7 @@ public:
 	// Nothing is done where no record is shown.
 	explicit PromiseFile(const Machine &machine);
 	// Before the command is submitted: from then on the sectors may hold something else. data: what it brings, if that is known. Throws
-	// Error if the record cannot be written.
+	// Error if the record cannot be written. The record is of namespace 1.
 	void before(const nvme_sqe &sqe, std::span<const std::byte> data);
 
 private:

@@ -28,11 +28,13 @@ constexpr uint64_t most_data = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYT
 
 uint64_t rounded(uint64_t bytes) { return (bytes + host_page_bytes - 1) & ~(host_page_bytes - 1); }
 
+constexpr uint32_t own_namespace = 1; // of a command as read() and the others make it
+
 nvme_sqe io(uint8_t opcode, uint64_t lba, uint32_t sectors)
 {
 	nvme_sqe sqe{};
 	sqe.opcode = opcode;
-	sqe.nsid = 1;
+	sqe.nsid = own_namespace;
 	sqe.cdw10 = static_cast<uint32_t>(lba);
 	sqe.cdw11 = static_cast<uint32_t>(lba >> 32);
 	sqe.cdw12 = sectors ? (sectors - 1) & 0xffff : 0;
@@ -197,6 +199,8 @@ uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint
 		bytes = bytes_of(sqe);
 	check_bytes(bytes);
 	check_submit(cid, arrival_ns);
+	if (sqe.nsid == own_namespace)
+		sqe.nsid = options_.nsid;
 	PrpPair pair = build_prps(region_, data_bus(cid), bytes, list_bus(cid));
 	sqe.prp1 = pair.prp1;
 	sqe.prp2 = pair.prp2;

@@ -47,6 +47,7 @@ struct QueueOptions {
 	unsigned depth = 64;             // slots; at most depth - 1 commands are outstanding
 	uint64_t data_bytes = 128 << 10; // buffer per command id: whole 4 KiB, at most 512 KiB
 	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
+	uint32_t nsid = 1;               // namespace that the queue's commands are for
 };
 
 // Where the parts of a queue pair lie in its memory; the submission queue is at 0.
@@ -72,6 +73,7 @@ public:
 
 	unsigned qid() const { return qid_; }
 	unsigned depth() const { return options_.depth; }
+	uint32_t nsid() const { return options_.nsid; }
 	uint32_t turnaround_ns() const { return options_.turnaround_ns; }
 	BusAddress sq_base() const { return memory_; }
 	BusAddress cq_base() const { return memory_ + layout_.cq; }
@@ -92,7 +94,7 @@ public:
 	BusAddress data_bus(uint16_t cid) const;
 	BusAddress list_bus(uint16_t cid) const;
 
-	// Commands for namespace 1; submit() adds the id, protection information where the device has it (queue_tuples.hpp), and, for
+	// Commands for namespace 1, in whose place submit() puts the queue's; it adds the id, protection information where the device has it (queue_tuples.hpp), and, for
 	// data_bytes != 0, the PRPs of the id's buffer.
 	static nvme_sqe read(uint64_t lba, uint32_t sectors);
 	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);

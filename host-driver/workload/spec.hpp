@@ -85,7 +85,8 @@ struct Workload {
 	bool mapping_given = false; /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
-	bool shared = false; /* every thread uses the whole block namespace, of which it prepares its part only */
+	bool shared = false;                    /* every thread uses the whole block namespace, of which it prepares its part only */
+	std::vector<uint32_t> namespaces = {1}; /* NSIDs: thread i works on the i-th, modulo their number */
 	uint32_t turnaround_ns = 4000;
 	double over_provisioning = 0.20; /* part of a thread's zones that the log mapping hides from its address space */
 	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */

@@ -70,9 +70,13 @@ json trace_json(const TraceSpec &t)
 json workload_to_json(const Workload &w)
 {
 	json out = {
-		{"name", w.name},     {"mapping", w.mapping == Mapping::log ? "log" : "direct"},
-		{"seed", w.seed},     {"verify", w.verify},
-		{"shared", w.shared}, {"turnaround_ns", w.turnaround_ns},
+		{"name", w.name},
+		{"mapping", w.mapping == Mapping::log ? "log" : "direct"},
+		{"seed", w.seed},
+		{"verify", w.verify},
+		{"shared", w.shared},
+		{"namespaces", w.namespaces},
+		{"turnaround_ns", w.turnaround_ns},
 	};
 	if (w.mapping == Mapping::log) {
 		out["over_provisioning"] = w.over_provisioning;

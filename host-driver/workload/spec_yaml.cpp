@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace hz::wl {
 namespace {
@@ -18,8 +19,8 @@ constexpr std::string_view timing_names[] = {"closed", "open"};
 constexpr std::string_view split_names[] = {"auto", "address", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
 constexpr std::string_view area_names[] = {"sequential", "conventional"};
-constexpr uint32_t max_threads = 64;
-constexpr uint64_t max_block_sectors = 128; /* HZ_MAX_TRANSFER_SECTORS */
+constexpr uint32_t max_threads = 64, max_namespaces = 16; /* HZ_MAX_NAMESPACES */
+constexpr uint64_t max_block_sectors = 128;               /* HZ_MAX_TRANSFER_SECTORS */
 
 template <typename Enum> void choice(Fields &f, const char *key, Enum &out, std::span<const std::string_view> names)
 {
@@ -170,6 +171,17 @@ TailorSpec read_tailor(Fields f)
 	return t;
 }
 
+void read_namespaces(Fields &f, Workload &w)
+{
+	std::vector<uint64_t> named;
+	f.counts("namespaces", named, max_namespaces, 1, max_namespaces);
+	if (named.empty())
+		return;
+	if (std::set<uint64_t>(named.begin(), named.end()).size() != named.size())
+		f.fail("namespaces", "names one twice: the threads are dealt to them in turn, so each is named once");
+	w.namespaces.assign(named.begin(), named.end());
+}
+
 void read_threads(Fields &f, Workload &w)
 {
 	uint32_t count = 4;
@@ -196,6 +208,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	f.count("seed", w.seed);
 	f.flag("verify", w.verify);
 	f.duration("turnaround", w.turnaround_ns, 1, 1000000000);
+	read_namespaces(f, w);
 	f.real("over_provisioning", w.over_provisioning, 0.0, 0.9);
 	f.count("gc_low_zones", w.gc_low_zones, 1, 1024);
 	if (f.has("trace")) {

@@ -38,7 +38,7 @@ static inline void lt_wait_for_turn(const lt_word *serving, uint64_t number)
 
 /* No kind: a lock that is a part of the one that stands for all (lt_locks_share_one). */
 extern const struct lt_lock_ops lt_part_ops;
-void lt_part_init(struct lt_lock *one);
+void lt_parts_init(void);
 
 /* Give each hart the spare cell that CLH needs. */
 void lt_clh_harts_init(struct arena *arena, unsigned harts);

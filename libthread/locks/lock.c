@@ -23,6 +23,7 @@ static struct {
 	struct lt_lock **shard[HZ_MAX_LOCK_CLASSES]; /* of a class: the first lock of each, once it is there */
 	unsigned classes;
 	struct lt_lock *one; /* that stands for all others; NULL: none does */
+	uint32_t base;       /* of the indices of locks that are apart */
 	struct lt_lock *first, *last;
 } all;
 
@@ -32,6 +33,7 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 	all.harts = harts;
 	all.level = level;
 	all.first = all.last = all.one = NULL;
+	all.base = 0;
 	all.classes = count;
 	if (count > HZ_MAX_LOCK_CLASSES)
 		lt_fail("lt_locks_init: too many lock classes");
@@ -63,7 +65,8 @@ static void register_lock(struct lt_lock *lock)
 static void make_lock(struct lt_lock *lock, unsigned lock_class, uint32_t index, const struct lt_lock_ops *ops)
 {
 	lock->at = lock;
-	lock->index = index;
+	lock->index = all.base + index;
+	lock->one = all.one;
 	lock->lock_class = (uint8_t)lock_class;
 	lock->kind = all.class[lock_class].kind;
 	lock->described = &all.class[lock_class];
@@ -115,17 +118,31 @@ void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index)
 	make_lock(lock, lock_class, index, ops);
 }
 
-void lt_locks_share_one(unsigned lock_class)
+static void make_one(unsigned lock_class)
 {
 	struct lt_lock *one = arena_alloc(all.arena, 1, sizeof(*one), "one lock for all");
 
+	make_lock(one, lock_class, 0, ops_of_kind[all.class[lock_class].kind]);
+	all.one = one;
+}
+
+void lt_locks_share_one(unsigned lock_class)
+{
 	for (unsigned c = 0; c < all.classes; c++) {
 		all.class[c].shards = 1;
 		all.class[c].kind = all.class[lock_class].kind;
 	}
-	make_lock(one, lock_class, 0, ops_of_kind[all.class[lock_class].kind]);
-	all.one = one;
-	lt_part_init(one);
+	make_one(lock_class);
+	lt_parts_init();
+}
+
+void lt_locks_apart(void)
+{
+	all.base += LT_LOCKS_APART;
+	for (unsigned c = 0; c < all.classes; c++)
+		all.shard[c] = NULL;
+	if (all.one)
+		make_one(all.one->lock_class);
 }
 
 typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
@@ -270,7 +287,7 @@ void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node)
 }
 
 /* What keeps others from writing a lock's statistics. */
-static struct lt_lock *guard_of(struct lt_lock *lock) { return lock->ops == &lt_part_ops ? all.one : lock; }
+static struct lt_lock *guard_of(struct lt_lock *lock) { return lock->ops == &lt_part_ops ? lock->one : lock; }
 
 /* Straight to the kind: reading statistics must not show in them. With the clock running, since the holder may need time; at every
  * level, so that the level does not change device time. */

@@ -1,23 +1,19 @@
 /* One lock for all: what is asked for is a part of it, and a hart that holds one part has all others.
  *
  * So the parts count how many of them the hart holds: the first takes the one lock, the last to go, whichever it is, releases it. The one
- * lock's waiter node outlives the call that took it, so it is the hart's. */
+ * lock's waiter node outlives the call that took it, so it is the hart's. Where there are several such locks (lt_locks_apart), a hart
+ * holds parts of one of them at a time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
 #include "kinds.h"
 
-static struct lt_lock *the_one;
 static struct {
 	LT_OWN_LINE struct lt_lock_node node;
 	unsigned parts; /* that the hart holds */
 } held[HZ_MAX_HARTS];
 
-void lt_part_init(struct lt_lock *one)
-{
-	the_one = one;
-	memset(held, 0, sizeof(held));
-}
+void lt_parts_init(void) { memset(held, 0, sizeof(held)); }
 
 /* Counting costs no device time: a firmware with one lock by design would not do it. Returns how many parts the hart held before. */
 static unsigned count_parts(unsigned hart, int change)
@@ -36,10 +32,9 @@ static bool part_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	unsigned hart = lt_hart_id();
 
-	(void)lock;
 	(void)node;
 	if (count_parts(hart, 1) == 0)
-		lt_lock_acquire(the_one, &held[hart].node);
+		lt_lock_acquire(lock->one, &held[hart].node);
 	return true;
 }
 
@@ -47,9 +42,8 @@ static bool part_try(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	unsigned hart = lt_hart_id();
 
-	(void)lock;
 	(void)node;
-	if (held[hart].parts == 0 && !lt_lock_try(the_one, &held[hart].node))
+	if (held[hart].parts == 0 && !lt_lock_try(lock->one, &held[hart].node))
 		return false;
 	count_parts(hart, 1);
 	return true;
@@ -59,10 +53,9 @@ static void part_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	unsigned hart = lt_hart_id();
 
-	(void)lock;
 	(void)node;
 	if (count_parts(hart, -1) == 1)
-		lt_lock_release(the_one, &held[hart].node);
+		lt_lock_release(lock->one, &held[hart].node);
 }
 
 /* Entering never fails: there is nothing to wait for behind it. */

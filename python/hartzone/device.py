@@ -142,9 +142,10 @@ class Device(Handle):
     def run_directory(self):
         return binding.functions().hartzone_run_directory(self.handle).decode()
 
-    def info(self):
+    def info(self, nsid=1):
+        """Of a namespace."""
         info = binding.Info()
-        check(binding.functions().hartzone_get_info(self.handle, ctypes.byref(info)))
+        check(binding.functions().hartzone_get_namespace_info(self.handle, nsid, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name, _ in info._fields_))
 
     def in_place(self):
@@ -153,9 +154,9 @@ class Device(Handle):
         check(binding.functions().hartzone_get_in_place(self.handle, ctypes.byref(found)))
         return InPlace(*(getattr(found, name) for name, _ in found._fields_))
 
-    def queue(self, number=0, blocks=0):
-        """number: 1 … 64, 0 for any that is free; blocks: of the largest transfer, up to 128, 0 for 32."""
-        return Queue(self, number, blocks)
+    def queue(self, number=0, blocks=0, nsid=1):
+        """number: 1 … 64, 0 for any that is free; blocks: of the largest transfer, up to 128, 0 for 32; nsid: its namespace."""
+        return Queue(self, number, blocks, nsid)
 
     def identify(self, cns, nsid=0, csi=0):
         """4096 bytes, as the NVMe base specification numbers and describes them."""
@@ -172,9 +173,9 @@ class Device(Handle):
 class Queue(Handle):
     """A queue pair; addresses and counts are blocks of 4 KiB, data whole blocks of bytes."""
 
-    def __init__(self, device, number, blocks):
+    def __init__(self, device, number, blocks, nsid=1):
         self._device = device
-        self._handle = binding.functions().hartzone_queue_open(device.handle, number, blocks)
+        self._handle = binding.functions().hartzone_queue_open_in(device.handle, nsid, number, blocks, 1)
         if not self._handle:
             raise HartzoneError(binding.text_of(binding.ERROR))
         device._queues.add(self)

@@ -373,7 +373,7 @@ public:
 		Request flush(FTL_FLUSH, 0, 0, FTL_AT_REST);
 		return run(flush);
 	}
-	bool at_rest() { return media.nand.ops->rest(&media.nand).at_rest; }
+	bool at_rest() { return media.nand.ops->rest(&media.nand, 0).at_rest; }
 	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
 	uint64_t record_at(uint32_t zone, uint32_t offset)
 	{

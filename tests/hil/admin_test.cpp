@@ -103,7 +103,7 @@ TEST_F(Admin, IdentifyLists)
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_ZNS), 0);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, NVME_CSI_NVM), 0);
 	EXPECT_EQ(identify(NVME_CNS_CSI_CONTROLLER, 0, 1), dnr(NVME_INVALID_IOCS));
-	for (unsigned cns : {0x04, 0x09, 0x10, 0x1d, 0xff})
+	for (unsigned cns : {0x09, 0x0f, 0x14, 0x1d, 0xff})
 		EXPECT_EQ(identify(static_cast<uint8_t>(cns), 1), bad_field) << cns;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base_config.hpp"
 #include "config_check.h"
+#include "namespaces.h"
 
 namespace hil_test {
 
@@ -22,7 +23,10 @@ uint32_t usual_hils()
 
 hz_device_config small_config(const Options &options)
 {
-	hz_device_config cfg = support::base_config(2, 1, 2);
+	hz_device_config cfg = support::base_config(std::max(2u, options.namespaces), 1, 2);
+	cfg.namespaces = options.namespaces;
+	for (uint32_t i = 0; options.namespaces > 1 && i < options.namespaces; i++)
+		cfg.namespace_channels[i] = hz_range_word(i, i);
 	support::use_tlc(cfg);
 	cfg.blocks_per_plane = 20;
 	cfg.slc_blocks_per_plane = 4;

@@ -34,6 +34,7 @@ struct Options {
 	bool block = false;           // a block namespace instead of a zoned one
 	uint32_t plp_mode = HZ_PLP_NONE;
 	uint32_t in_place_sectors = 0;
+	uint32_t namespaces = 1;   // on a channel each
 	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;
 	ftl_damage damage{}; // that mount found

@@ -80,9 +80,9 @@ static_assert(offsetof(ftl_watch, event) == 0);
 
 } // namespace
 
-void change_zone(ScriptedFtl &f, uint64_t start)
+void change_zone(ScriptedFtl &f, uint64_t start, uint32_t number)
 {
-	f.changed.insert(start);
+	f.changed[number].insert(start);
 	tell_watch(f);
 }
 
@@ -94,10 +94,10 @@ void tell_watch(ScriptedFtl &f)
 
 static ScriptedFtl *scripted(void *ctx) { return static_cast<ScriptedFtl *>(ctx); }
 
-static void submit(void *ctx, unsigned worker, ftl_request *req)
+static void submit(void *ctx, unsigned worker, ftl_request *req, uint32_t number)
 {
 	ScriptedFtl *f = scripted(ctx);
-	f->log.push_back({clock_now_ns(), worker, req->op, req->flags, req->sectors, req->lba});
+	f->log.push_back({clock_now_ns(), worker, req->op, req->flags, req->sectors, req->lba, number});
 	f->last = req;
 	Answer answer = f->script(*req);
 	req->status = answer.status;
@@ -113,9 +113,9 @@ static void submit(void *ctx, unsigned worker, ftl_request *req)
 	lt_post(&f->workers[worker], &req->event, on_worker);
 }
 
-static uint32_t changed_zones(void *ctx, uint64_t *start, uint32_t most, bool take)
+static uint32_t changed_zones(void *ctx, uint32_t number, uint64_t *start, uint32_t most, bool take)
 {
-	auto &changed = scripted(ctx)->changed;
+	auto &changed = scripted(ctx)->changed[number];
 	uint32_t found = 0;
 	for (uint64_t lba : changed)
 		if (found++ < most)
@@ -141,8 +141,10 @@ controller_ops scripted_ops(ScriptedFtl &f)
 	ops.submit = submit;
 	ops.set_watch = [](void *ctx, ftl_watch *watch) { scripted(ctx)->watch = watch; };
 	ops.changed_zones = changed_zones;
-	ops.damage_found = [](void *ctx, ftl_damage *out) { *out = scripted(ctx)->damage; };
+	ops.damage_found = [](void *ctx, uint32_t number, ftl_damage *out) { *out = number ? ftl_damage{} : scripted(ctx)->damage; };
 	ops.health = [](void *ctx, ftl_health *out) { *out = scripted(ctx)->health; };
+	ops.namespace_record = [](void *ctx, uint32_t number) { return scripted(ctx)->records[number]; };
+	ops.keep_namespace = [](void *ctx, uint32_t number, namespace_record record) { scripted(ctx)->records[number] = record; };
 	ops.power_history = [](void *ctx, power_history *out) { *out = scripted(ctx)->history; };
 	ops.shut_down = [](void *ctx, bool done) { scripted(ctx)->shut_down = done; };
 	ops.publish = [](void *) {};

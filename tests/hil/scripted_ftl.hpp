@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
 extern "C" {
 #include "hil/seam/controller_ops.h"
+#include "nand_image.h"
 }
 
 struct Submitted {
@@ -17,6 +19,7 @@ struct Submitted {
 	uint8_t op, flags;
 	uint32_t sectors;
 	uint64_t lba;
+	uint32_t number = 0; // of the namespace
 	bool operator==(const Submitted &) const = default;
 };
 
@@ -30,6 +33,14 @@ struct Answer {
 
 struct Service;
 
+inline std::map<uint32_t, namespace_record> attached()
+{
+	std::map<uint32_t, namespace_record> all;
+	for (uint32_t i = 0; i < HZ_MAX_NAMESPACES; i++)
+		all[i] = {0, HZ_NAMESPACE_ATTACHED};
+	return all;
+}
+
 struct ScriptedFtl {
 	std::vector<lt_thread> workers;
 	std::vector<Submitted> log;
@@ -41,7 +52,8 @@ struct ScriptedFtl {
 	ftl_request *last = nullptr;
 	power_history history{};
 	ftl_damage damage{};
-	std::set<uint64_t> changed; // zones, by first LBA
+	std::map<uint32_t, std::set<uint64_t>> changed; // zones of a namespace, by first LBA
+	std::map<uint32_t, namespace_record> records = attached();
 	ftl_watch *watch = nullptr;
 	ftl_health health{100, 0};
 	int shut_down = -1; // what the HIL last said about it
@@ -52,4 +64,4 @@ struct ScriptedFtl {
 controller_ops scripted_ops(ScriptedFtl &f);
 // The FTL tells its watch that something has changed; or changes a zone, and tells of it.
 void tell_watch(ScriptedFtl &f);
-void change_zone(ScriptedFtl &f, uint64_t start);
+void change_zone(ScriptedFtl &f, uint64_t start, uint32_t number = 0);

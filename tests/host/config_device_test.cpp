@@ -16,6 +16,7 @@
 #include "config/quantity.hpp"
 #include "geometry.h"
 #include "lt/lock_kind.h"
+#include "namespaces.h"
 
 namespace {
 
@@ -261,7 +262,8 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 {
 	for (const hz_field &field : hz_device_fields) {
 		SCOPED_TRACE(key_of(field));
-		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_GRANULARITY_BY_CLASS)
+		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_RANGES || field.unit == HZ_UNIT_KIND_BY_CLASS ||
+		    field.unit == HZ_UNIT_GRANULARITY_BY_CLASS)
 			continue;
 		const std::string above = in_the_file(field, field.most + 1);
 		const std::string text = file_with(field, above);
@@ -331,12 +333,48 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 {
 	unsigned seen = 0;
 	for (const hz_field &field : hz_device_fields) {
-		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_KIND_BY_CLASS ||
-		    field.unit == HZ_UNIT_GRANULARITY_BY_CLASS || !strcmp(field.echo, "_"))
+		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_RANGES ||
+		    field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_GRANULARITY_BY_CLASS || !strcmp(field.echo, "_"))
 			continue;
 		seen += arrives(all_used, field) || arrives(zones_used, field);
 	}
-	EXPECT_GE(seen, HZ_DEVICE_FIELDS - 20);
+	EXPECT_GE(seen, HZ_DEVICE_FIELDS - 24);
+}
+
+const std::string four_channels = "geometry: {channels: 4, blocks_per_plane: 80, slc_blocks_per_plane: 24}\nbuffers: {count: 4}\n"
+				  "zones: {max_open: 4, max_active: 4}\nnamespaces: ";
+
+TEST(DeviceConfig, NamespacesAreRangesOfTheGeometry)
+{
+	const hz_device_config cfg = parse_device(four_channels + "{channels: [0, 1, 2-3], planes: all}\n", "d.yaml");
+	EXPECT_EQ(cfg.namespaces, 3u);
+	EXPECT_EQ(cfg.namespace_channels[0], hz_range_word(0, 0));
+	EXPECT_EQ(cfg.namespace_channels[2], hz_range_word(2, 3));
+	EXPECT_EQ(cfg.namespace_planes[0], 0u);
+	const auto echo = device_to_json(cfg)["namespaces"];
+	EXPECT_EQ(echo["channels"], nlohmann::json({"0", "1", "2-3"}));
+	EXPECT_EQ(echo["chips"], nlohmann::json({"all", "all", "all"}));
+	EXPECT_EQ(parse_device(four_channels + "{count: 2, channels: 1-3}\n", "d.yaml").namespace_channels[1], hz_range_word(1, 3));
+	EXPECT_EQ(device_to_json(device_defaults())["namespaces"]["count"], 1);
+}
+
+TEST(DeviceConfig, NamespacesThatCannotBeAreRefused)
+{
+	const std::pair<const char *, const char *> cases[] = {
+		{"{channels: [0, 4]}", "d.yaml:4: namespaces.channels is 4, but it must name what the geometry has: be below 4."},
+		{"{channels: [0-1, 1-2]}", "namespaces.channels gives namespaces 1 and 2 some planes in common, but not all"},
+		{"{channels: [0-1, all]}", "namespaces.channels gives namespaces 1 and 2 some planes in common, but not all"},
+		{"{channels: [0, 0], planes: [0, all]}", "namespaces.planes gives namespaces 1 and 2 some planes in common"},
+		{"{count: 3, channels: [0, 1]}", "names 2 ranges, but there are 3 namespaces: give one range for all, or one for each"},
+		{"{channels: [1-0, 2]}", "'1-0' is not all, a number such as 0, or a range such as 0-3"},
+		{"{channels: [0-x, 2]}", "'0-x' is not all, a number such as 0, or a range such as 0-3"},
+		{"{count: 17}", "'17' is out of range: 1 to 16"},
+		{"{count: 12}", "(in namespace 1)"},
+		{"{count: 2}\nplp: {mode: selective, bytes: 8 MiB}", "be 0 with several namespaces"},
+	};
+	for (const auto &[text, sentence] : cases)
+		EXPECT_NE(error_of(four_channels + text + "\n").find(sentence), std::string::npos) << text << "\n"
+												   << error_of(four_channels + text + "\n");
 }
 
 /* Each in a device where another key makes it mean nothing. */

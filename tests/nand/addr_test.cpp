@@ -127,3 +127,46 @@ TEST(Addresses, AreRightForTheLargestDevice)
 		ASSERT_EQ(a.block, 31u);
 	}
 }
+
+// The addresses of each namespace are its window, each sector once; the windows have nothing in common, and the table of owners agrees.
+TEST_P(Scheme, NamespacesShareNoSector)
+{
+	hz_device_config cfg = odd_config(GetParam());
+	cfg.blocks_per_plane = 9;
+	cfg.slc_blocks_per_plane = 3;
+	cfg.namespaces = 5;
+	const uint32_t channels[] = {hz_range_word(0, 1), hz_range_word(0, 1), hz_range_word(2, 2), hz_range_word(2, 2),
+				     hz_range_word(2, 2)};
+	const uint32_t dies[] = {0, 0, hz_range_word(0, 0), hz_range_word(1, 1), hz_range_word(1, 1)};
+	std::copy_n(channels, 5, cfg.namespace_channels);
+	std::copy_n(dies, 5, cfg.namespace_dies);
+	rig::DeviceMemory memory(16 << 20);
+	std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
+	hz_window windows[5];
+	for (uint32_t number = 0; number < 5; number++)
+		hz_window_of(&cfg, number, &windows[number]);
+	for (uint32_t number = 0; number < 5; number++) {
+		hz_device_config own;
+		flash_map map;
+		hz_namespace_config(&cfg, number, &own);
+		flash_map_init_window(&map, &memory.space(), &own, &cfg, &windows[number]);
+		EXPECT_EQ(map.shape.planes, number < 2 ? 2u * 2 * 2 * 4 : 1u * 2 * 1 * 4);
+		for (uint32_t superblock = 0; superblock < map.shape.slc_superblocks + map.shape.normal_superblocks; superblock++) {
+			const bool slc = superblock < map.shape.slc_superblocks;
+			const uint32_t sectors = slc ? map.shape.slc_superblock_sectors : map.shape.superblock_sectors;
+			for (uint32_t offset = 0; offset < sectors; offset++) {
+				const flash_addr a = flash_addr_of(&map, ppa_make(&map, superblock, offset));
+				ASSERT_EQ(hz_window_at(&cfg, windows, a.plane_index, a.block), number);
+				ASSERT_EQ(a.block < cfg.slc_blocks_per_plane, slc);
+				ASSERT_EQ(a.die_index, a.plane_index / 4);
+				ASSERT_EQ(a.plane, a.plane_index % 4);
+				ASSERT_EQ(a.channel, a.plane_index / 16);
+				ASSERT_TRUE(seen.emplace(a.plane_index, a.block, a.sector).second);
+			}
+		}
+	}
+	EXPECT_EQ(hz_nvm_set(&cfg, 0), 1u);
+	EXPECT_EQ(hz_nvm_set(&cfg, 1), 1u);
+	EXPECT_EQ(hz_nvm_set(&cfg, 2), 2u);
+	EXPECT_EQ(hz_nvm_set(&cfg, 4), 3u);
+}

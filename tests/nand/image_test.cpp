@@ -25,7 +25,7 @@ std::shared_ptr<rig::Image> used_image(const hz_device_config &cfg)
 	r.run(r.program(0, 0, 0, 1));
 	r.run(r.program(0, 5, 0, 2));
 	r.run(r.erase(0, 5));
-	r.media.nand.ops->come_to_rest(&r.media.nand, 7);
+	r.media.nand.ops->come_to_rest(&r.media.nand, 0, 7);
 	r.media.nand.ops->shut_down(&r.media.nand, true);
 	return r.image();
 }
@@ -203,7 +203,7 @@ TEST(Image, AFormatThatWasCutBeginsAgain)
 TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 {
 	const hz_device_config cfg = rig::small_config();
-	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand); };
+	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand, 0); };
 	void (*const changes[])(Rig & r) = {
 		[](Rig &r) { r.run(r.program(0, 4, 2, 2)); },
 		[](Rig &r) { r.run(r.erase(0, 4)); },
@@ -239,7 +239,7 @@ TEST(Image, OneCopyOfTheRestWordIsEnough)
 	const auto before = bytes_at(*image, 0, image->bytes());
 	auto rest_after = [&] {
 		Rig r(cfg, nullptr, image);
-		nand_rest rest = r.media.nand.ops->rest(&r.media.nand);
+		nand_rest rest = r.media.nand.ops->rest(&r.media.nand, 0);
 		std::memcpy(image->base(), before.data(), before.size());
 		return rest;
 	};

@@ -69,7 +69,7 @@ static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
 	if (id == NVME_FEAT_ARBITRATION)
 		hil->group.fetch.burst = value;
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
-		hil->group.fetch.limits.write_cache = value;
+		fetch_set_write_cache(&hil->group.fetch, value);
 	if (id == NVME_FEAT_ARBITRATION || id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		life_order(hil);
 	if (id == NVME_FEAT_ASYNC_EVENT) {

@@ -14,6 +14,7 @@ struct async_events {
 	uint32_t enabled; /* feature 0Bh: critical warnings and notices that the host wants to be told of */
 	uint32_t waiting;
 	uint16_t cid[ASYNC_LIMIT]; /* requests that wait for an event, oldest first */
+	uint32_t zones;            /* namespaces whose zones the pending notice is about: bit = NSID - 1 */
 	struct {
 		uint32_t pending; /* bit = information, from the type's first one on, of an event that has not been reported */
 		bool masked;      /* one was reported, and the type's log page has not been read since */
@@ -30,7 +31,9 @@ bool async_events_abort(struct async_events *events, uint16_t cid);
 /* Raises an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. A controller that
  * is not ready has nobody to tell. */
 void async_events_raise(struct async_events *events, enum nvme_async_type type, enum nvme_async_event information);
-/* This log page was read without "retain": events of its type may be reported again. */
-void async_events_clear(struct async_events *events, uint8_t log_page);
+/* The notice that zones of this namespace have changed. */
+void async_events_raise_zones(struct async_events *events, uint32_t number);
+/* This log page, of this namespace, was read without "retain": events of its type may be reported again. */
+void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid);
 
 #endif

@@ -60,7 +60,7 @@ static __attribute__((noinline)) uint16_t send_built(struct hil *hil, const stru
 		return BAD_FIELD;
 	show_piece(w, 0, hil->scratch, size);
 	if (!(sqe->cdw10 & LOG_RETAIN_EVENT))
-		async_events_clear(&hil->events, sqe->cdw10 & 0xff);
+		async_events_clear(&hil->events, sqe->cdw10 & 0xff, sqe->nsid);
 	return NVME_SUCCESS;
 }
 
@@ -122,7 +122,12 @@ static void send_gathered_page(void *ctx)
 }
 
 /* Every page but one is about the controller. */
-static bool right_scope(uint8_t id, uint32_t nsid) { return id == NVME_LOG_CHANGED_ZONES ? nsid == 1 : nsid == 0 || nsid == NVME_NSID_ALL; }
+static bool right_scope(struct hil *hil, uint8_t id, uint32_t nsid)
+{
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, nsid);
+
+	return id == NVME_LOG_CHANGED_ZONES ? slot && namespace_is_attached(slot) : nsid == 0 || nsid == NVME_NSID_ALL;
+}
 
 uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
@@ -132,7 +137,7 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 
 	if (!log_page_known(hil, id))
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
-	if (!right_scope(id, sqe->nsid))
+	if (!right_scope(hil, id, sqe->nsid))
 		return BAD_FIELD;
 	status = read_window(hil, sqe, pages, &w);
 	if (status)

@@ -14,8 +14,11 @@ static void tell_warnings(struct health *health, uint32_t warnings)
 /* Zones that the device has changed, if the host asks for that and has not read of them. */
 static void tell_zones(struct health *health)
 {
-	if (health->events->enabled & NVME_NOTICE_ZONES && health->device->changed_zones(health->device->ctx, NULL, 0, false))
-		async_events_raise(health->events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
+	if (!(health->events->enabled & NVME_NOTICE_ZONES))
+		return;
+	for (uint32_t i = 0; i < health->namespaces; i++)
+		if (health->device->changed_zones(health->device->ctx, i, NULL, 0, false))
+			async_events_raise_zones(health->events, i);
 }
 
 void health_tell(struct health *health)
@@ -25,17 +28,18 @@ void health_tell(struct health *health)
 }
 
 /* What mount found lost goes into the error log; no command's error: queue and command id are all ones. */
-static void note_damage(struct health *health)
+static void note_damage(struct health *health, uint32_t number)
 {
 	struct ftl_damage damage;
-	uint64_t sectors;
+	uint64_t sectors, before;
 
-	health->device->damage_found(health->device->ctx, &damage);
+	health->device->damage_found(health->device->ctx, number, &damage);
 	sectors = damage.lost_sectors + damage.unknown_sectors;
 	if (!sectors)
 		return;
-	error_log_add(health->errors, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, 1);
-	health->errors->media_errors = sectors;
+	before = health->errors->media_errors;
+	error_log_add(health->errors, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, number + 1);
+	health->errors->media_errors = before + sectors;
 	health->warning |= NVME_WARNING_RELIABILITY;
 }
 
@@ -59,13 +63,18 @@ static void on_change(struct ftl_watch *watch)
 	tell_zones(health);
 }
 
-void health_init(struct health *health, const struct controller_ops *device, struct error_log *errors, struct async_events *events,
-		 const struct lt_thread *thread)
+void health_init(struct health *health, const struct controller_ops *device, uint32_t namespaces, struct error_log *errors,
+		 struct async_events *events, const struct lt_thread *thread)
 {
 	*health = (struct health){
-		.watch = { .thread = thread, .changed = on_change }, .device = device, .errors = errors, .events = events
+		.watch = { .thread = thread, .changed = on_change },
+		.device = device,
+		.namespaces = namespaces,
+		.errors = errors,
+		.events = events,
 	};
-	note_damage(health);
+	for (uint32_t i = 0; i < namespaces; i++)
+		note_damage(health, i);
 	check_spare(health);
 	device->set_watch(device->ctx, &health->watch);
 }

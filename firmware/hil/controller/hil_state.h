@@ -4,10 +4,10 @@
 #define HIL_HIL_STATE_H
 
 #include "device_config.h"
-#include "geometry.h"
 #include "hil/controller/features.h"
 #include "hil/controller/hart_pings.h"
 #include "hil/controller/health.h"
+#include "hil/controller/namespace_table.h"
 #include "hil/controller/register_file.h"
 #include "hil/controller/statistics.h"
 #include "hil/queue/queue_group.h"
@@ -18,7 +18,7 @@ enum { HIL_SCRATCH_BYTES = 16384 };
 struct hil {
 	struct queue_group group; /* of the first HIL hart; knows all queues, the admin pair too */
 	const struct hz_device_config *cfg;
-	struct hz_shape shape;
+	struct namespace_table namespaces;
 	struct host_bus bus;
 	bool zoned;
 	struct controller_ops device;
@@ -35,7 +35,8 @@ struct hil {
 	struct health health;
 	struct hart_pings pings;
 	struct statistics statistics;
-	struct ftl_request flush, abandon; /* of a shutdown and of a reset */
+	struct ftl_request flush, abandon; /* of a shutdown and of a reset, for one namespace after the other */
+	uint32_t flushing, abandoning;     /* number of the namespace that has it */
 	uint8_t *scratch;                  /* HIL_SCRATCH_BYTES for identify and log pages */
 	struct relays relays;              /* to the other HIL harts */
 };

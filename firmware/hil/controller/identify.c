@@ -12,7 +12,44 @@ enum {
 	MDTS = 7, /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
 	NO_LIMIT = 0xffffffff,
 };
-static const uint8_t eui64[8] = { 0x02, 'h', 'z', 0, 0, 0, 0, 1 }; /* locally administered */
+enum { CONTROLLER_ID = 1, ENDURANCE_GROUP = 1 };
+
+struct eui64 {
+	uint8_t byte[8];
+};
+/* Locally administered. */
+static struct eui64 eui64_of(uint32_t nsid) { return (struct eui64){ { 0x02, 'h', 'z', 0, 0, 0, 0, (uint8_t)nsid } }; }
+
+/* A number of 16 bytes. */
+static void put_bytes(uint8_t *field, uint64_t sectors)
+{
+	uint64_t bytes = sectors << HZ_SECTOR_SHIFT;
+
+	memcpy(field, &bytes, sizeof(bytes));
+}
+
+/* Of an NVM set, or of all (0): the capacity of its slots, or of those that no namespace has. */
+static uint64_t sectors_of_set(const struct namespace_table *table, uint32_t set, bool free_only)
+{
+	uint64_t sectors = 0;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct namespace_slot *slot = &table->slot[i];
+
+		if ((!set || slot->set == set) && !(free_only && namespace_exists(slot)))
+			sectors += slot->capacity;
+	}
+	return sectors;
+}
+
+static uint32_t nvm_sets(const struct namespace_table *table)
+{
+	uint32_t sets = 0;
+
+	for (uint32_t i = 0; i < table->count; i++)
+		sets = table->slot[i].set > sets ? table->slot[i].set : sets;
+	return sets;
+}
 HZ_STATIC_ASSERT(1 << MDTS == HZ_MAX_TRANSFER_SECTORS, "MDTS names the largest transfer");
 
 static void pad_field(char *field, size_t bytes, const char *text)
@@ -32,9 +69,10 @@ static void identify_controller(struct hil *hil, void *page)
 	pad_field(id->mn, sizeof(id->mn), hil->zoned ? "Hartzone zoned SSD" : "Hartzone block SSD");
 	pad_field(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
 	id->mdts = MDTS;
-	id->cntlid = 1;
+	id->cntlid = CONTROLLER_ID;
 	id->ver = NVME_VERSION_2_0;
 	id->oaes = feature_notices(hil->zoned);
+	id->ctratt = NVME_CTRATT_NVM_SETS | NVME_CTRATT_ENDURANCE_GROUPS;
 	id->cntrltype = 1; /* I/O controller */
 	id->oacs = NVME_OACS_DBBUF;
 	id->aerl = ASYNC_LIMIT - 1;
@@ -44,7 +82,12 @@ static void identify_controller(struct hil *hil, void *page)
 	id->sqes = 0x66;
 	id->cqes = 0x44;
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
-	id->nn = 1;
+	id->nn = hil->namespaces.count;
+	id->mnan = hil->namespaces.count;
+	put_bytes(id->tnvmcap, sectors_of_set(&hil->namespaces, 0, false));
+	put_bytes(id->unvmcap, sectors_of_set(&hil->namespaces, 0, true));
+	id->nsetidmax = (uint16_t)nvm_sets(&hil->namespaces);
+	id->endgidmax = ENDURANCE_GROUP;
 	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT |
 		   (hil->cfg->copies ? NVME_ONCS_COPY : 0);
 	id->ocfs = NVME_OCFS_FORMAT_0;
@@ -56,13 +99,9 @@ static void identify_controller(struct hil *hil, void *page)
 	id->vs[NVME_HZ_VS_PROTECTION] = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 
-static void identify_namespace(struct hil *hil, void *page)
+/* What all namespaces have in common. */
+static void common_namespace(struct hil *hil, struct nvme_identify_namespace *id)
 {
-	struct nvme_identify_namespace *id = page;
-
-	id->nsze = hil->shape.namespace_sectors;
-	id->ncap = id->nsze;
-	id->nuse = id->nsze;
 	id->dlfeat = NVME_DLFEAT_READS_ZEROES | NVME_DLFEAT_WRITE_ZEROES;
 	if (hil->cfg->copies) {
 		id->mssrl = HZ_COPY_SECTORS;
@@ -76,17 +115,32 @@ static void identify_namespace(struct hil *hil, void *page)
 		id->dpc = NVME_DPC_TYPE1 | NVME_DPC_LAST_BYTES;
 		id->dps = NVME_DPS_TYPE1;
 	}
-	memcpy(id->eui64, eui64, sizeof(eui64));
 }
 
-static void zoned_namespace(struct hil *hil, void *page)
+static void identify_namespace(struct hil *hil, uint32_t nsid, void *page)
+{
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, nsid);
+	const struct eui64 eui64 = eui64_of(nsid);
+	struct nvme_identify_namespace *id = page;
+
+	common_namespace(hil, id);
+	id->nsze = slot->sectors;
+	id->ncap = id->nsze;
+	id->nuse = id->nsze;
+	put_bytes(id->nvmcap, slot->capacity);
+	id->nvmsetid = (uint16_t)slot->set;
+	id->endgid = ENDURANCE_GROUP;
+	memcpy(id->eui64, &eui64, sizeof(eui64));
+}
+
+static void zoned_namespace(struct hil *hil, const struct namespace_slot *slot, void *page)
 {
 	struct nvme_zns_identify_namespace *id = page;
 
 	id->ozcs = NVME_ZNS_OZCS_READ_ACROSS;
 	id->mar = hil->cfg->max_active ? hil->cfg->max_active - 1 : NO_LIMIT;
 	id->mor = hil->cfg->max_open ? hil->cfg->max_open - 1 : NO_LIMIT;
-	id->lbafe[0].zsze = hil->shape.zone_size_sectors;
+	id->lbafe[0].zsze = slot->zone_size;
 }
 
 static uint8_t own_csi(const struct hil *hil) { return hil->zoned ? NVME_CSI_ZNS : NVME_CSI_NVM; }
@@ -100,31 +154,27 @@ static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t
 	return at + sizeof(head) + bytes;
 }
 
-static void descriptors(struct hil *hil, void *page)
+static void descriptors(struct hil *hil, uint32_t nsid, void *page)
 {
-	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, eui64, sizeof(eui64)), csi = own_csi(hil);
+	const struct eui64 eui64 = eui64_of(nsid);
+	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, &eui64, sizeof(eui64)), csi = own_csi(hil);
 
 	descriptor(at, NVME_NIDT_CSI, &csi, 1);
 }
 
-static void identify_independent(struct hil *hil, void *page)
+static void identify_independent(struct hil *hil, uint32_t nsid, void *page)
 {
 	struct nvme_independent_namespace *id = page;
 
-	(void)hil;
+	id->nvmsetid = (uint16_t)namespace_slot(&hil->namespaces, nsid)->set;
+	id->endgid = ENDURANCE_GROUP;
 	id->nstat = 1; /* ready */
 }
 
 /* The one combination. ZNS builds on the NVM Command Set and names it too. */
 static void command_sets(struct hil *hil, void *page) { *(uint64_t *)page = 1u << NVME_CSI_NVM | 1u << own_csi(hil); }
 
-static void active_list(const struct nvme_sqe *sqe, void *page)
-{
-	if (sqe->nsid < 1)
-		*(uint32_t *)page = 1;
-}
-
-/* Command sets of the controller: the namespace's own, and NVM, which every namespace's is built on. */
+/* Command sets of the controller: the namespaces' own, and NVM, which every namespace's is built on. */
 static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
 {
 	uint32_t csi = sqe->cdw11 >> 24;
@@ -132,16 +182,18 @@ static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
 	return csi == NVME_CSI_NVM || csi == own_csi(hil);
 }
 
-/* CNS 05h: what a command set adds about a namespace. NVM adds formats of protection information: all zero, a guard of 16 bits
- * and no storage tag. */
-static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+/* CNS 05h, 1Bh: what a command set adds about a namespace. NVM adds formats of protection information: all zero, a guard of 16 bits
+ * and no storage tag. Nothing of one that is not attached, or that does not exist. */
+static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, bool attached)
 {
-	if (sqe->nsid != 1)
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
+
+	if (!slot)
 		return BAD_NAMESPACE;
 	if (!known_csi(hil, sqe))
 		return NVME_INVALID_IOCS | NVME_DNR;
-	if (sqe->cdw11 >> 24 == NVME_CSI_ZNS)
-		zoned_namespace(hil, page);
+	if (sqe->cdw11 >> 24 == NVME_CSI_ZNS && (attached ? namespace_is_attached(slot) : namespace_exists(slot)))
+		zoned_namespace(hil, slot, page);
 	return NVME_SUCCESS;
 }
 
@@ -155,42 +207,104 @@ static uint16_t csi_controller(struct hil *hil, const struct nvme_sqe *sqe, void
 	return NVME_SUCCESS;
 }
 
-static uint16_t csi_active_list(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+static uint16_t list(struct hil *hil, const struct nvme_sqe *sqe, bool attached, void *page)
+{
+	if (sqe->nsid >= NVME_NSID_ALL - 1)
+		return BAD_NAMESPACE;
+	namespaces_list(&hil->namespaces, sqe->nsid, attached, page);
+	return NVME_SUCCESS;
+}
+
+static uint16_t csi_list(struct hil *hil, const struct nvme_sqe *sqe, bool attached, void *page)
 {
 	if (sqe->nsid >= NVME_NSID_ALL - 1)
 		return BAD_NAMESPACE;
 	if (!known_csi(hil, sqe))
 		return NVME_INVALID_IOCS | NVME_DNR;
-	if (sqe->cdw11 >> 24 == own_csi(hil))
-		active_list(sqe, page);
+	return sqe->cdw11 >> 24 == own_csi(hil) ? list(hil, sqe, attached, page) : NVME_SUCCESS;
+}
+
+/* CNS 04h: from a set on. */
+static uint16_t list_sets(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+{
+	const struct namespace_table *table = &hil->namespaces;
+	struct nvme_nvm_sets *out = page;
+	uint32_t first = sqe->cdw11 & 0xffff;
+
+	for (uint32_t id = first ? first : 1; id <= nvm_sets(table); id++) {
+		struct nvme_nvm_set *set = &out->set[out->count++];
+
+		set->nvmsetid = (uint16_t)id;
+		set->endgid = ENDURANCE_GROUP;
+		put_bytes(set->capacity, sectors_of_set(table, id, false));
+		put_bytes(set->unallocated, sectors_of_set(table, id, true));
+	}
 	return NVME_SUCCESS;
 }
 
-static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, void (*fill)(struct hil *, void *))
+/* CNS 13h, and 12h, of those that a namespace is attached to: from a controller on; there is one. */
+static uint16_t list_controllers(struct hil *hil, const struct nvme_sqe *sqe, bool attached, void *page)
 {
-	if (sqe->nsid != 1)
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
+	struct nvme_controller_list *out = page;
+
+	if (attached && !slot)
 		return BAD_NAMESPACE;
-	fill(hil, page);
+	if (sqe->cdw10 >> 16 <= CONTROLLER_ID && (!attached || namespace_is_attached(slot)))
+		out->id[out->count++] = CONTROLLER_ID;
 	return NVME_SUCCESS;
+}
+
+typedef void fill_fn(struct hil *hil, uint32_t nsid, void *page);
+
+/* Nothing, which is all zero, of one that is not attached, or that does not exist. */
+static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, bool attached, fill_fn *fill)
+{
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
+
+	if (!slot)
+		return BAD_NAMESPACE;
+	if (attached ? namespace_is_attached(slot) : namespace_exists(slot))
+		fill(hil, sqe->nsid, page);
+	return NVME_SUCCESS;
+}
+
+static uint16_t descriptors_of(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+{
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
+
+	if (slot && !namespace_is_attached(slot))
+		return NVME_INVALID_FIELD | NVME_DNR;
+	return of_namespace(hil, sqe, page, true, descriptors);
+}
+
+static uint16_t build_of_namespaces(struct hil *hil, const struct nvme_sqe *sqe, void *page)
+{
+	switch (sqe->cdw10 & 0xff) {
+	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, true, identify_namespace);
+	case NVME_CNS_ACTIVE_NAMESPACES: return list(hil, sqe, true, page);
+	case NVME_CNS_DESCRIPTORS: return descriptors_of(hil, sqe, page);
+	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page, true);
+	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_list(hil, sqe, true, page);
+	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, true, identify_independent);
+	case NVME_CNS_ALLOCATED_NAMESPACES: return list(hil, sqe, false, page);
+	case NVME_CNS_ALLOCATED_NAMESPACE: return of_namespace(hil, sqe, page, false, identify_namespace);
+	case NVME_CNS_CSI_ALLOCATED_NAMESPACES: return csi_list(hil, sqe, false, page);
+	case NVME_CNS_CSI_ALLOCATED_NAMESPACE: return csi_namespace(hil, sqe, page, false);
+	default: return NVME_INVALID_FIELD | NVME_DNR;
+	}
 }
 
 static uint16_t build_identify(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	switch (sqe->cdw10 & 0xff) {
-	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, identify_namespace);
 	case NVME_CNS_CONTROLLER: identify_controller(hil, page); return NVME_SUCCESS;
-	case NVME_CNS_ACTIVE_NAMESPACES:
-		if (sqe->nsid >= NVME_NSID_ALL - 1)
-			return BAD_NAMESPACE;
-		active_list(sqe, page);
-		return NVME_SUCCESS;
-	case NVME_CNS_DESCRIPTORS: return of_namespace(hil, sqe, page, descriptors);
-	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page);
+	case NVME_CNS_NVM_SETS: return list_sets(hil, sqe, page);
 	case NVME_CNS_CSI_CONTROLLER: return csi_controller(hil, sqe, page);
-	case NVME_CNS_CSI_ACTIVE_NAMESPACES: return csi_active_list(hil, sqe, page);
-	case NVME_CNS_INDEPENDENT_NAMESPACE: return of_namespace(hil, sqe, page, identify_independent);
+	case NVME_CNS_ATTACHED_CONTROLLERS: return list_controllers(hil, sqe, true, page);
+	case NVME_CNS_CONTROLLERS: return list_controllers(hil, sqe, false, page);
 	case NVME_CNS_COMMAND_SETS: command_sets(hil, page); return NVME_SUCCESS;
-	default: return NVME_INVALID_FIELD | NVME_DNR;
+	default: return build_of_namespaces(hil, sqe, page);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* Identify (base spec 5.17, ZNS 1.1 section 4.1). One namespace, NSID 1: zoned, or of the NVM Command Set alone (a block device). */
+/* Identify (base spec 5.17, ZNS 1.1 section 4.1). All namespaces are zoned, or of the NVM Command Set alone (block devices). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_IDENTIFY_H
 #define HIL_IDENTIFY_H

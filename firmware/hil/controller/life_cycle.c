@@ -26,7 +26,9 @@ static bool settings_possible(const struct hil *hil)
 void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
-	struct relay_settings settings = { .burst = fetch->burst, .write_cache = fetch->limits.write_cache };
+	struct relay_settings settings = { .burst = fetch->burst,
+					   .active = fetch_active(fetch),
+					   .write_cache = fetch->limits[0].write_cache };
 
 	relays_order(&hil->relays, &hil->life, settings);
 }
@@ -55,10 +57,24 @@ void life_enable(struct hil *hil)
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 
+static void on_abandoned(struct ftl_request *req);
+
+static void abandon_in(struct hil *hil, uint32_t number)
+{
+	hil->abandoning = number;
+	hil->abandon =
+		(struct ftl_request){ .op = FTL_ABANDON, .lba = hil->life.number, .reply_to = &hil->group.thread, .done = on_abandoned };
+	hil->device.submit(hil->device.ctx, 0, &hil->abandon, number);
+}
+
 static void on_abandoned(struct ftl_request *req)
 {
 	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, abandon));
 
+	if (hil->abandoning + 1 < hil->namespaces.count) {
+		abandon_in(hil, hil->abandoning + 1);
+		return;
+	}
 	hil->life.abandoning = false;
 	life_step(hil);
 }
@@ -66,9 +82,7 @@ static void on_abandoned(struct ftl_request *req)
 static void abandon_all(struct hil *hil)
 {
 	hil->life.abandoning = true;
-	hil->abandon =
-		(struct ftl_request){ .op = FTL_ABANDON, .lba = hil->life.number, .reply_to = &hil->group.thread, .done = on_abandoned };
-	hil->device.submit(hil->device.ctx, 0, &hil->abandon);
+	abandon_in(hil, 0);
 	completion_drop_ready(&hil->group.completion);
 }
 
@@ -120,15 +134,28 @@ static void end_run(struct hil *hil)
 	host_store32(&hil->host.header->boot_state, HZ_BOOT_STOPPED);
 }
 
+static void on_flushed(struct ftl_request *req);
+
+static void flush_in(struct hil *hil, uint32_t number)
+{
+	hil->flushing = number;
+	hil->flush = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_AT_REST, .reply_to = &hil->group.thread, .done = on_flushed };
+	hil->device.submit(hil->device.ctx, 0, &hil->flush, number);
+}
+
 /* A flush that fails leaves data behind: no clean stop is claimed, and the controller says that it is not well. */
 static void on_flushed(struct ftl_request *req)
 {
 	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, flush));
 
-	set_shutdown(hil, SHUTDOWN_COMPLETE, NVME_CSTS_SHST_COMPLETE);
 	if (req->status)
 		hil->reg.csts |= NVME_CSTS_CFS;
-	else
+	if (hil->flushing + 1 < hil->namespaces.count) {
+		flush_in(hil, hil->flushing + 1);
+		return;
+	}
+	set_shutdown(hil, SHUTDOWN_COMPLETE, NVME_CSTS_SHST_COMPLETE);
+	if (!(hil->reg.csts & NVME_CSTS_CFS))
 		end_run(hil);
 	if (hil->link.gone)
 		lt_harts_stop();
@@ -138,8 +165,7 @@ static void on_flushed(struct ftl_request *req)
 static void flush_everything(struct hil *hil)
 {
 	hil->life.shutdown = SHUTDOWN_FLUSHING;
-	hil->flush = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_AT_REST, .reply_to = &hil->group.thread, .done = on_flushed };
-	hil->device.submit(hil->device.ctx, 0, &hil->flush);
+	flush_in(hil, 0);
 }
 
 static void finish_reset(struct hil *hil)

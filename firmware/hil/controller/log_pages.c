@@ -128,10 +128,10 @@ static uint32_t features_page(void *page, bool volatile_cache)
 }
 
 /* ZNS 1.1, Changed Zone List. More than there is room for: the host is to ask for all zones, and none is named. */
-static uint32_t changed_zones_page(struct hil *hil, void *page, bool take)
+static uint32_t changed_zones_page(struct hil *hil, void *page, uint32_t number, bool take)
 {
 	struct nvme_changed_zones_log *log = page;
-	uint32_t found = hil->device.changed_zones(hil->device.ctx, log->start, NVME_CHANGED_ZONES_MOST, take);
+	uint32_t found = hil->device.changed_zones(hil->device.ctx, number, log->start, NVME_CHANGED_ZONES_MOST, take);
 
 	if (found > NVME_CHANGED_ZONES_MOST)
 		memset(log->start, 0, sizeof(log->start));
@@ -191,7 +191,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);
-	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
+	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, sqe->nsid - 1, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	case HZ_LOG_IN_PLACE: return in_place_page(hil, hil->scratch);

@@ -9,6 +9,7 @@
 
 struct arena;
 struct completion;
+struct fetch;
 struct submission_queue;
 
 struct command {
@@ -18,7 +19,12 @@ struct command {
 	struct command *next;          /* in the pool, or parked before a full completion queue */
 	struct submission_queue *sq;
 	uint16_t cid;
-	uint16_t reserved[3];
+	uint16_t reserved;
+	uint32_t nsid;
+	/* A Flush of all namespaces: who sends it, to which next, and what ends it. */
+	const struct fetch *flushes;
+	uint32_t number;
+	void (*done)(struct ftl_request *req);
 	uint8_t *page[PRP_MAX_PAGES];
 };
 

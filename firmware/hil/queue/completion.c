@@ -93,7 +93,7 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 
 static __attribute__((noinline)) void tell_failure(const struct queue_client *client, const struct command *command)
 {
-	struct failure failure = { .sq = command->sq->id, .cid = command->cid, .status = command->req.status, .lba = command->req.lba };
+	struct failure failure = { command->sq->id, command->cid, command->req.status, command->nsid, command->req.lba };
 
 	client->failed(client->ctx, &failure);
 }

@@ -44,7 +44,8 @@ static void take_order(struct far_view *far)
 	far->life.number = (uint32_t)lt_load(&relay->life_number);
 	far->life.state = (enum life_state)(state & 0xff);
 	far->life.shutdown = (enum life_shutdown)(state >> 8);
-	far->fetch->limits.write_cache = lt_load(&relay->write_cache);
+	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
+	fetch_set_active(far->fetch, (uint32_t)lt_load(&relay->active));
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
 	if (!life_serves(&far->life))
 		far->queues->ready_mask = 0;
@@ -176,8 +177,7 @@ static void far_failed(void *ctx, const struct failure *failure)
 
 	if (told - lt_load(&relay->errors_taken) == RELAY_ERRORS)
 		return;
-	relay->error[told % RELAY_ERRORS] =
-		(struct relay_error){ .sq = failure->sq, .cid = failure->cid, .status = failure->status, .lba = failure->lba };
+	relay->error[told % RELAY_ERRORS] = (struct relay_error){ failure->sq, failure->cid, failure->status, failure->nsid, failure->lba };
 	lt_store(&relay->errors, told + 1);
 }
 

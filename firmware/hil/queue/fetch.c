@@ -40,9 +40,50 @@ static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe 
 	return sq;
 }
 
+/* A Flush of all namespaces goes from one to the next; the first that fails says how it ended. */
+static bool flush_next(struct command *command)
+{
+	const struct fetch *fetch = command->flushes;
+
+	while (command->number < fetch->namespaces && fetch->limits[command->number].inactive)
+		command->number++;
+	if (command->number == fetch->namespaces)
+		return false;
+	fetch->device->submit(fetch->device->ctx, command->sq->worker, &command->req, command->number++);
+	return true;
+}
+
+static void on_one_flushed(struct ftl_request *req)
+{
+	struct command *command = command_of(req);
+
+	if (!req->status && flush_next(command))
+		return;
+	req->done = command->done;
+	req->done(req);
+}
+
+static __attribute__((noinline)) void flush_all(struct fetch *fetch, struct command *command)
+{
+	command->flushes = fetch;
+	command->number = 0;
+	command->done = command->req.done;
+	command->req.done = on_one_flushed;
+	if (!flush_next(command)) {
+		command->req.done = command->done;
+		completion_end(command);
+	}
+}
+
+static const struct io_limits *limits_for(const struct fetch *fetch, uint32_t nsid)
+{
+	return fetch->of_nsid[nsid <= fetch->namespaces ? nsid : 0];
+}
+
 static void fetch_one(struct fetch *fetch)
 {
 	struct command *command = command_take(fetch->pool);
+	const struct io_limits *limits;
 	struct submission_queue *sq;
 	struct nvme_sqe sqe;
 
@@ -50,9 +91,11 @@ static void fetch_one(struct fetch *fetch)
 	sq = take_entry(fetch, &sqe);
 	command->sq = sq;
 	command->cid = sqe.cid;
-	command->req.status = io_decode(&fetch->limits, &sqe, command->page, &command->req);
-	if (fetch->limits.protection != HZ_PROTECTION_NONE && !command->req.status)
-		command->req.status = io_protect(&fetch->limits.bus, &sqe, &command->req);
+	command->nsid = sqe.nsid;
+	limits = limits_for(fetch, sqe.nsid);
+	command->req.status = io_decode(limits, &sqe, command->page, &command->req);
+	if (limits->protection != HZ_PROTECTION_NONE && !command->req.status)
+		command->req.status = io_protect(&limits->bus, &sqe, &command->req);
 	if (command->req.status) {
 		completion_end(command);
 		return;
@@ -60,7 +103,10 @@ static void fetch_one(struct fetch *fetch)
 	command->req.ready_ns = 0;
 	command->req.queue = (uint8_t)sq->id;
 	command->req.life = fetch->life->number;
-	fetch->device->submit(fetch->device->ctx, sq->worker, &command->req);
+	if (sqe.nsid == NVME_NSID_ALL)
+		flush_all(fetch, command);
+	else
+		fetch->device->submit(fetch->device->ctx, sq->worker, &command->req, limits->number);
 }
 
 /* Doorbells. Looking may end the controller's life. A call, so that its branches give the freeze around it no second end. */
@@ -82,14 +128,41 @@ void fetch_commands(struct fetch *fetch)
 	} while (more && ++taken < FETCH_BATCH);
 }
 
+void fetch_set_write_cache(struct fetch *fetch, bool on)
+{
+	for (uint32_t i = 0; i < fetch->namespaces; i++)
+		fetch->limits[i].write_cache = on;
+}
+
+void fetch_set_active(struct fetch *fetch, uint32_t active)
+{
+	for (uint32_t i = 0; i < fetch->namespaces; i++)
+		fetch->limits[i].inactive = !(active >> i & 1);
+}
+
+uint32_t fetch_active(const struct fetch *fetch)
+{
+	uint32_t active = 0;
+
+	for (uint32_t i = 0; i < fetch->namespaces; i++)
+		active |= (uint32_t)!fetch->limits[i].inactive << i;
+	return active;
+}
+
 void fetch_reset(struct fetch *fetch)
 {
-	fetch->limits.write_cache = true;
+	fetch_set_write_cache(fetch, true);
 	fetch->burst = fetch->burst_left = 0;
 }
 
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
-		const struct controller_ops *device, const struct io_limits *limits)
+		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces)
 {
-	*fetch = (struct fetch){ .queues = queues, .pool = pool, .view = queues->view, .life = life, .device = device, .limits = *limits };
+	*fetch = (struct fetch){
+		.queues = queues, .pool = pool, .view = queues->view, .life = life, .device = device, .namespaces = namespaces
+	};
+	memcpy(fetch->limits, limits, namespaces * sizeof(*limits));
+	fetch->of_nsid[0] = &fetch->limits[0];
+	for (uint32_t i = 0; i < namespaces; i++)
+		fetch->of_nsid[i + 1] = &fetch->limits[i];
 }

@@ -13,15 +13,21 @@ struct fetch {
 	struct host_view *view;
 	const struct life *life;
 	const struct controller_ops *device;
-	struct io_limits limits;
-	unsigned turn;       /* bit of queues.ready_mask where the round robin goes on */
-	unsigned burst_left; /* commands that the queue at `turn` may still send */
-	uint32_t burst;      /* feature 01h: 2^burst commands in a row, 7 without limit */
+	uint32_t namespaces;
+	struct io_limits limits[HZ_MAX_NAMESPACES];
+	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: of numbers that no namespace has; the decoder refuses them */
+	unsigned turn;                                          /* bit of queues.ready_mask where the round robin goes on */
+	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
+	uint32_t burst;                                         /* feature 01h: 2^burst commands in a row, 7 without limit */
 };
 
-/* queues is initialized; everything that is named must outlive it, *limits is copied. */
+/* queues is initialized; everything that is named must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
-		const struct controller_ops *device, const struct io_limits *limits);
+		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
+/* Feature 06h; namespaces that are served, bit = number. */
+void fetch_set_write_cache(struct fetch *fetch, bool on);
+void fetch_set_active(struct fetch *fetch, uint32_t active);
+uint32_t fetch_active(const struct fetch *fetch);
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);
 /* Looks at the doorbells: a command waits that may be taken. Clock frozen. */

@@ -1,4 +1,4 @@
-/* Decoder of the NVM and zoned I/O commands of namespace 1 (NVM Command Set 1.0 section 3, ZNS 1.1 section 3). */
+/* Decoder of the NVM and zoned I/O commands of a namespace (NVM Command Set 1.0 section 3, ZNS 1.1 section 3). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/io_command.h"
 
@@ -175,17 +175,17 @@ static bool known_opcode(const struct io_limits *limits, uint8_t opcode)
 	}
 }
 
-/* Opcode before namespace: the only namespace has the only command set, so an opcode outside it is unknown for every namespace.
- * Only Flush may name all namespaces. */
+/* Opcode before namespace: all namespaces have the only command set, so an opcode outside it is unknown for every namespace.
+ * Only Flush may name all of them. */
 static uint16_t check_common(const struct io_limits *limits, const struct nvme_sqe *sqe)
 {
 	if (!known_opcode(limits, sqe->opcode))
 		return NVME_INVALID_OPCODE | NVME_DNR;
 	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
 		return BAD_FIELD;
-	if (sqe->nsid != 1 && !(sqe->nsid == NVME_NSID_ALL && sqe->opcode == NVME_IO_FLUSH))
-		return NVME_INVALID_NAMESPACE | NVME_DNR;
-	return NVME_SUCCESS;
+	if (sqe->nsid - 1 == limits->number)
+		return limits->inactive ? BAD_FIELD : NVME_SUCCESS;
+	return sqe->nsid == NVME_NSID_ALL && sqe->opcode == NVME_IO_FLUSH ? NVME_SUCCESS : NVME_INVALID_NAMESPACE | NVME_DNR;
 }
 
 uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)

@@ -7,6 +7,7 @@
 #include "ftl/request/ftl_request.h"
 #include "hil/host/prp.h"
 
+/* Of a namespace. */
 struct io_limits {
 	struct host_bus bus;
 	uint64_t namespace_sectors;
@@ -16,6 +17,8 @@ struct io_limits {
 	uint32_t protection; /* enum hz_protection */
 	bool copies;         /* the device has memory for Copy */
 	bool in_place;       /* sectors of sequential zones may be written again */
+	bool inactive;       /* the namespace is not attached, or does not exist */
+	uint32_t number;     /* of the namespace: NSID - 1 */
 };
 
 /* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */

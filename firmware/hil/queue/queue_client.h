@@ -12,6 +12,7 @@ struct submission_queue;
 /* A command that ended with an error. */
 struct failure {
 	uint16_t sq, cid, status;
+	uint32_t nsid;
 	uint64_t lba;
 };
 

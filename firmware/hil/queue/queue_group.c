@@ -17,7 +17,7 @@ void queue_group_init(struct queue_group *group, struct arena *arena, const stru
 	queues->relays = base->relays;
 	command_pool_init(&group->pool, arena, dealing_commands(cfg, 0));
 	completion_init(completion, cfg, queues, &group->pool, base->life, base->irq, &group->thread);
-	fetch_init(&group->fetch, queues, &group->pool, base->life, base->device, base->limits);
+	fetch_init(&group->fetch, queues, &group->pool, base->life, base->device, base->limits, cfg->namespaces);
 	doorbells_init(&group->doorbells, queues, completion, base->link);
 	horizon_init(&group->horizon, queues, completion, base->link, base->life, (uint64_t)cfg->doorbell_ns + cfg->fetch_ns);
 }
@@ -35,5 +35,5 @@ void far_group_init(struct far_group *far_group, struct arena *arena, const stru
 	queues_init(queues, base->region, cfg->worker_count, base->host, group->view, &far->client);
 	command_pool_init(&group->pool, arena, dealing_commands(cfg, number));
 	completion_init(&group->completion, cfg, queues, &group->pool, &far->life, &far->irq, &group->thread);
-	fetch_init(&group->fetch, queues, &group->pool, &far->life, base->device, base->limits);
+	fetch_init(&group->fetch, queues, &group->pool, &far->life, base->device, base->limits, cfg->namespaces);
 }

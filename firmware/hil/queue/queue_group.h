@@ -35,7 +35,7 @@ struct queue_group_base {
 	struct control_link *link;
 	struct interrupts *irq;
 	const struct life *life;
-	const struct io_limits *limits;
+	const struct io_limits *limits; /* [cfg->namespaces] */
 	const struct queue_client *client;
 	void *region; /* ivshmem #0 */
 	struct relays *relays;

@@ -81,7 +81,7 @@ static void hear_errors(struct relay *relay, const struct queue_client *client)
 	for (; taken < told; taken++) {
 		const struct relay_error *e = &relay->error[taken % RELAY_ERRORS];
 
-		struct failure failure = { .sq = e->sq, .cid = e->cid, .status = e->status, .lba = e->lba };
+		struct failure failure = { .sq = e->sq, .cid = e->cid, .status = e->status, .nsid = e->nsid, .lba = e->lba };
 		client->failed(client->ctx, &failure);
 	}
 	lt_store(&relay->errors_taken, taken);
@@ -169,6 +169,7 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 		lt_store(&relay->life_state, (uint64_t)life->shutdown << 8 | life->state);
 		lt_store(&relay->write_cache, settings.write_cache);
 		lt_store(&relay->burst, settings.burst);
+		lt_store(&relay->active, settings.active);
 		lt_add(&relay->order, 1);
 		bell_ring(&relay->bell);
 	}

@@ -31,6 +31,7 @@ bool bell_heard(struct bell *bell);
 
 struct relay_error {
 	uint16_t sq, cid, status;
+	uint32_t nsid;
 	uint64_t lba;
 };
 
@@ -45,6 +46,7 @@ struct relay {
 	lt_word order;                    /* number of changes of what follows */
 	lt_word life_number, life_state;  /* state, above it the shutdown */
 	lt_word write_cache, burst;       /* features */
+	lt_word active;                   /* namespaces: bit = number */
 	lt_word errors_taken;
 	/* Written by the far hart. */
 	LT_OWN_LINE lt_word posted_mask; /* submission queues with further completions */
@@ -91,7 +93,7 @@ void relays_hear(struct relays *relays, struct queues *queues, const struct life
 /* The part of it that is about completions: for who sees that the host has consumed more than was heard of. */
 void relay_hear_posted(struct relay *relay, struct queues *queues);
 struct relay_settings {
-	uint32_t burst;
+	uint32_t burst, active;
 	bool write_cache;
 };
 /* Tells all far harts of a change of life or settings. */

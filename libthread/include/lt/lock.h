@@ -37,6 +37,10 @@ void lt_locks_cluster(unsigned harts);
 /* Also before the first lt_lock_init: one lock, of that class, stands for all locks of all others. Its level must be below theirs, since it
  * is taken with the first of them and released with the last. */
 void lt_locks_share_one(unsigned lock_class);
+/* What is initialized from here on shares no lock with what was before: shards, and the one lock, are new ones. Its indices, below
+ * LT_LOCKS_APART, are reported beyond those of all before. */
+void lt_locks_apart(void);
+enum { LT_LOCKS_APART = 1 << 28 };
 /* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
  * from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);

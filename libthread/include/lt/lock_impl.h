@@ -30,9 +30,10 @@ struct lt_lock {
 	struct lt_lock_stats *stats; /* NULL: level off */
 	struct lt_lock *registered;  /* next in the list of locks that are taken */
 	uint32_t index;
+	uint8_t lock_class, kind;
 	const struct lt_lock_class *described;
 	struct lt_cohort *cohort; /* cohort: one for each cluster */
-	uint8_t lock_class, kind;
+	struct lt_lock *one;      /* of a part: the lock that stands for it */
 };
 
 #endif

@@ -1,0 +1,44 @@
+/* The namespaces of a device: an FTL for each, on a window of the flash that nobody else touches. They share harts, TSU and link. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_NAMESPACES_H
+#define FTL_NAMESPACES_H
+
+#include "ftl/ftl.h"
+#include "nand/flash_addr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ftl_namespace {
+	struct tsu *tsu; /* its view */
+	const struct hz_device_config *cfg;
+	const struct flash_map *map;
+	/* Behind the two pointers above, unless the window is the whole device. */
+	struct hz_device_config window_cfg;
+	struct flash_map window_map;
+};
+
+struct ftl_namespaces {
+	uint32_t count;
+	struct ftl *ftl[HZ_MAX_NAMESPACES]; /* by number: NSID - 1 */
+	struct ftl_namespace *at;           /* [count], likewise */
+};
+
+/* Builds and mounts all, one after another; cfg, map and tsu are the device's. NULL, or one sentence. */
+const char *ftl_namespaces_init(struct ftl_namespaces *all, struct arena *arena, const struct hz_device_config *cfg,
+				const struct flash_map *map, struct tsu *tsu, struct link_pair *links);
+/* Timers that they may have armed at once on one hart. */
+static inline unsigned ftl_namespaces_timers(const struct hz_device_config *cfg) { return cfg->namespaces * ftl_timers(cfg); }
+/* Of all: sums, the worst health, the first damage. */
+void ftl_namespaces_damage(const struct ftl_namespaces *all, struct ftl_damage *out);
+void ftl_namespaces_health(const struct ftl_namespaces *all, struct ftl_health *out);
+void ftl_namespaces_mount_report(const struct ftl_namespaces *all, struct hz_mount_report *out);
+void ftl_namespaces_published(const struct ftl_namespaces *all, struct hz_log_ftl *out);
+/* As ftl_check. */
+const char *ftl_namespaces_check(const struct ftl_namespaces *all);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+/* The namespaces as the host sees them: which exist, how large they are, which are attached. Slot i is NSID i + 1, a window of the flash
+ * that the device's configuration gives it, with the FTL that works on it. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HIL_NAMESPACE_TABLE_H
+#define HIL_NAMESPACE_TABLE_H
+
+#include "device_config.h"
+#include "hil/seam/controller_ops.h"
+#include "nand_image.h"
+
+struct namespace_slot {
+	uint64_t capacity, zone_size; /* sectors; of the window */
+	uint64_t sectors;             /* what the host asked for, at most `capacity` */
+	uint32_t set;                 /* NVM set */
+	enum hz_namespace_state state;
+};
+
+struct namespace_table {
+	uint32_t count; /* the largest NSID */
+	struct namespace_slot slot[HZ_MAX_NAMESPACES];
+};
+
+/* Before the harts run. */
+void namespace_table_init(struct namespace_table *table, const struct hz_device_config *cfg, const struct controller_ops *device);
+
+/* NULL: no namespace can have this NSID (0, too large, all ones). */
+static inline struct namespace_slot *namespace_slot(struct namespace_table *table, uint32_t nsid)
+{
+	return nsid - 1 < table->count ? &table->slot[nsid - 1] : NULL;
+}
+static inline bool namespace_is_attached(const struct namespace_slot *slot) { return slot->state == HZ_NAMESPACE_ATTACHED; }
+static inline bool namespace_exists(const struct namespace_slot *slot)
+{
+	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_DETACHED;
+}
+/* Bit = NSID - 1. */
+uint32_t namespaces_attached(const struct namespace_table *table);
+/* Ascending NSIDs above `above` of those that are attached, or exist; a page of 4 KiB has room for all. */
+void namespaces_list(const struct namespace_table *table, uint32_t above, bool attached, uint32_t *list);
+
+#endif
