@@ -119,6 +119,10 @@ void FilesFlags::add_to(CLI::App &command)
 		command, "--in-place", files.in_place,
 		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "
 		"(zones.in_place). Without: they go to the log");
+	add_flag(
+		command, "--slack", files.slack,
+		"Where few sections are empty, data go to dead blocks of full ones instead of having those emptied, as F2FS does (SSR): on a "
+		"block device");
 	add_option(
 		command, "--cleaner", "off|on|KNOB=VALUE,...",
 		"Clean in the background, in the phases of ZUFS, with the knobs of Linux: gc_no_zoned_gc_percent (60), gc_boost_zoned_gc_percent (25), "

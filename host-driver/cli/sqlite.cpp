@@ -61,6 +61,10 @@ void SqliteFlags::add_to(CLI::App &command)
 		command, "--in-place", sqlite.in_place,
 		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "
 		"(zones.in_place). Without: they go to the log");
+	add_flag(
+		command, "--slack", sqlite.slack,
+		"Where few sections are empty, data go to dead blocks of full ones instead of having those emptied, as F2FS does (SSR): on a "
+		"block device");
 	command.option_defaults()->group("Results");
 	add_flag(command, "--stats", sqlite.stats, "Say at the end what the device did");
 	add_text(command, "--out", sqlite.out, "DIR", "Write DIR/sqlite.json. E.g. --out results");

@@ -19,7 +19,7 @@ struct FilesOptions {
 	uint64_t sync_every = 1;       // updates
 	double aged = 0;               // part of the room that small files have before the first update
 	uint64_t seed = 1;
-	bool in_place = false, copy_offload = false, iotailor = false;
+	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
 	std::optional<fs::CleanerKnobs> cleaner{}; // in the background
 	std::string out;                           // a folder, or nothing
 };

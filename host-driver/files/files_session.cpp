@@ -22,6 +22,7 @@ json json_of(const fs::Counters &counters, const fs::Space &space)
 		{"node_blocks", counters.node_blocks},
 		{"meta_blocks", counters.meta_blocks},
 		{"in_place_blocks", counters.in_place_blocks},
+		{"slack_blocks", counters.slack_blocks},
 		{"over_budget", counters.over_budget},
 		{"moved_blocks", counters.moved_blocks},
 		{"copied_blocks", counters.copied_blocks},
@@ -55,6 +56,7 @@ json run(Controller &controller, const FilesOptions &options)
 	fs::FileLayer::format(device);
 	store::ZonedDevice &below = options.iotailor ? static_cast<store::ZonedDevice &>(tailored) : device;
 	fs::FileLayer layer(below, {.in_place = options.in_place,
+				    .slack = options.slack,
 				    .copy_offload = options.copy_offload,
 				    .background = options.cleaner,
 				    .clock = [&device] { return device.now_ns(); }});

@@ -169,6 +169,7 @@ Counters FileLayer::counters()
 	const Lock lock(mutex_);
 	Counters now = counters_;
 	now.meta_blocks = meta_.blocks_written();
+	now.slack_blocks = main_.slack_written();
 	return now;
 }
 

@@ -25,6 +25,7 @@ namespace hz::fs {
 
 struct Options {
 	bool in_place = false;                    // few blocks that a sync finds are written to where they lie already
+	bool slack = false;                       // of a block device: where few sections are empty, data go to dead blocks of full ones
 	uint32_t checkpoint_every = 512;          // inodes, which a start follows one by one
 	uint32_t dirty_blocks = 256;              // in memory, then they are written
 	bool copy_offload = false;                // of zones: the device itself moves what the cleaner moves
@@ -35,6 +36,7 @@ struct Options {
 struct Counters {
 	uint64_t data_blocks = 0, node_blocks = 0, meta_blocks = 0; // written, those of the cleaner among them
 	uint64_t in_place_blocks = 0;                               // among data_blocks
+	uint64_t slack_blocks = 0;                                  // among data_blocks: went to dead blocks of full sections
 	uint64_t over_budget = 0;   // syncs that went to the log since the device's budget for writes in place was spent
 	uint64_t moved_blocks = 0;  // of data, by the cleaner
 	uint64_t copied_blocks = 0; // among those that were moved: by the device itself

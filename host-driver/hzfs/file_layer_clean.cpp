@@ -36,7 +36,10 @@ bool FileLayer::has_room(const File *file) const
 	uint32_t sections = reserve(main_.logs()) + beyond(Temperature::hot_node, 1);
 	if (file) {
 		sections += beyond(Temperature::warm_node, std::min(file->maps.size(), file->changed_maps.size() + file->dirty.size()));
+		uint64_t data = 0;
 		for (unsigned heat = 0; heat < heats; heat++)
+			data += dirty_[heat];
+		for (unsigned heat = 0; heat < heats && data > main_.slack(); heat++)
 			sections += beyond(of_data(Heat(heat)), dirty_[heat]);
 	}
 	return main_.empty() >= sections;

@@ -101,6 +101,8 @@ FileLayer::FileLayer(store::ZonedDevice &device, const Options &options)
 	if (options_.in_place && !main_.can_overwrite())
 		throw DeviceError(
 			"files are to be written in place, which the zones of this device do not allow: its budget zones.in_place is 0");
+	if (options_.slack && !main_.in_place())
+		throw DeviceError("data are to go to dead blocks of full sections, and zones are written in order: leave that out");
 	meta_.load_table();
 	files_.resize(meta_.most_files() + 1);
 	sequence_ = meta_.head().sequence;
@@ -109,6 +111,8 @@ FileLayer::FileLayer(store::ZonedDevice &device, const Options &options)
 		if (meta_.inode_of(number))
 			load(number);
 	main_.begin(chain_end.section, chain_end.block);
+	if (options_.slack)
+		main_.use_slack(2 * kept_sections(main_.logs()));
 	checkpoint();
 }
 

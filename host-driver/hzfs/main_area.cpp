@@ -37,6 +37,56 @@ uint32_t MainArea::room(Temperature temperature) const
 	return section == no_section ? 0 : blocks_ - sections_[section].written;
 }
 
+bool MainArea::has_slack(uint32_t section) const
+{
+	const Section &one = sections_[section];
+	const bool free = section == slack_.section || (one.alive && !one.open && !one.chained);
+	return free && one.writable && one.written == blocks_ && one.alive < blocks_;
+}
+
+uint64_t MainArea::slack() const
+{
+	uint64_t blocks = 0;
+	for (uint32_t i = 0; slack_wanted() && i < sections_.size(); i++)
+		blocks += has_slack(i) ? blocks_ - sections_[i].alive : 0;
+	return blocks;
+}
+
+// The next dead blocks; none: there are none behind the last ones.
+MainArea::Gap MainArea::gap() const
+{
+	const auto dead = [&](uint32_t block) { return !owner(address(slack_.section, block)).file; };
+	Gap found{slack_block_, 0};
+	while (found.block < blocks_ && !dead(found.block))
+		found.block++;
+	while (found.block + found.blocks < blocks_ && dead(found.block + found.blocks))
+		found.blocks++;
+	return found;
+}
+
+// The section that has most of it; false: none has any.
+bool MainArea::open_slack()
+{
+	if (slack_.section != no_section)
+		close(slack_);
+	for (uint32_t i = 0; i < sections_.size(); i++)
+		if (has_slack(i) && (slack_.section == no_section || sections_[i].alive < sections_[slack_.section].alive))
+			slack_.section = i;
+	if (slack_.section == no_section)
+		return false;
+	sections_[slack_.section].open = true;
+	slack_block_ = 0;
+	return true;
+}
+
+// Where data go that have no section of their own; nullptr: to an empty one. Nodes always do: inodes make a row, and maps are few.
+MainArea::Log *MainArea::slack_log(Temperature temperature)
+{
+	if (temperature < Temperature::hot_data || log(temperature).section != no_section || !slack_wanted())
+		return nullptr;
+	return (slack_.section != no_section && gap().blocks) || open_slack() ? &slack_ : nullptr;
+}
+
 void MainArea::count()
 {
 	empty_ = writable_ = 0;
@@ -61,7 +111,7 @@ void MainArea::close(Log &log)
 {
 	sections_[log.section].open = false;
 	some_dead_ |= !sections_[log.section].alive;
-	log.section = no_section;
+	log = {};
 	count();
 }
 
@@ -77,23 +127,23 @@ void MainArea::ask_again(Log &log)
 		close(log);
 }
 
-void MainArea::put(uint32_t section, std::span<const std::byte> data, Safety safety)
+void MainArea::put(uint32_t section, uint32_t block, std::span<const std::byte> data, Safety safety)
 {
-	const Section &one = sections_[section];
 	if (zoned_)
-		device_.write(section, one.written, data, safety);
+		device_.write(section, block, data, safety);
 	else
-		device_.write_plain(first_ + uint64_t(section) * blocks_ + one.written, data, safety);
-	note_written(section, uint32_t(data.size() / block_bytes), safety == Safety::durable);
+		device_.write_plain(first_ + uint64_t(section) * blocks_ + block, data, safety);
+	note_written(section, block, uint32_t(data.size() / block_bytes), safety == Safety::durable);
 }
 
-void MainArea::note_written(uint32_t section, uint32_t blocks, bool durable)
+void MainArea::note_written(uint32_t section, uint32_t block, uint32_t blocks, bool durable)
 {
 	Section &one = sections_[section];
-	const uint32_t before = one.written;
-	one.written += blocks;
-	if (durable && (zoned_ || one.durable == before))
-		one.durable = one.written;
+	one.written = std::max(one.written, block + blocks);
+	if (!durable)
+		one.durable = std::min(one.durable, block);
+	else if (zoned_ || one.durable == block)
+		one.durable = std::max(one.durable, block + blocks);
 	clock_ += blocks;
 	one.touched = clock_;
 }
@@ -101,44 +151,51 @@ void MainArea::note_written(uint32_t section, uint32_t blocks, bool durable)
 // What fits of so many blocks into the log's section.
 template <typename Put> MainArea::Row MainArea::put_row(Temperature temperature, size_t wanted, Put put)
 {
-	Log &to = log(temperature);
+	Log *const slack = slack_log(temperature);
+	Log &to = slack ? *slack : log(temperature);
 	if (to.section == no_section)
 		open(to);
-	const uint32_t section = to.section, block = sections_[section].written;
-	const uint32_t blocks = std::min<uint32_t>(blocks_ - block, uint32_t(wanted));
+	const uint32_t section = to.section, written = sections_[section].written;
+	const Gap here = slack ? gap() : Gap{written, blocks_ - written};
+	const uint32_t block = here.block, blocks = std::min<uint32_t>(here.blocks, uint32_t(wanted));
 	try {
-		put(section, blocks);
+		put(section, block, blocks);
 	} catch (const store::DeviceError &) {
 		ask_again(to);
 		throw;
 	}
 	sections_[section].chained |= temperature == Temperature::hot_node;
-	if (sections_[section].written == blocks_)
+	if (slack) {
+		slack_written_ += blocks;
+		slack_block_ = block + blocks;
+	} else if (sections_[section].written == blocks_) {
 		close(to);
+	}
 	return {address(section, block), blocks};
 }
 
 MainArea::Row MainArea::append(Temperature temperature, std::span<const std::byte> &data, Safety safety)
 {
-	const Row row = put_row(temperature, data.size() / block_bytes,
-				[&](uint32_t section, uint32_t blocks) { put(section, data.first(blocks * block_bytes), safety); });
+	const Row row = put_row(temperature, data.size() / block_bytes, [&](uint32_t section, uint32_t block, uint32_t blocks) {
+		put(section, block, data.first(blocks * block_bytes), safety);
+	});
 	data = data.subspan(row.blocks * block_bytes);
 	return row;
 }
 
 MainArea::Row MainArea::append_copies(Temperature temperature, std::span<const Address> &from)
 {
-	const Row row = put_row(temperature, from.size(), [&](uint32_t section, uint32_t blocks) {
+	const Row row = put_row(temperature, from.size(), [&](uint32_t section, uint32_t block, uint32_t blocks) {
 		std::vector<store::CopySource> extents;
 		for (const Address at : from.first(blocks)) {
-			const uint32_t source = section_of(at), block = block_of(at);
-			if (!extents.empty() && extents.back().zone == source && extents.back().block + extents.back().blocks == block)
+			const uint32_t source = section_of(at), first = block_of(at);
+			if (!extents.empty() && extents.back().zone == source && extents.back().block + extents.back().blocks == first)
 				extents.back().blocks++;
 			else
-				extents.push_back({source, block, 1});
+				extents.push_back({source, first, 1});
 		}
-		device_.copy(section, sections_[section].written, extents);
-		note_written(section, blocks, false);
+		device_.copy(section, block, extents);
+		note_written(section, block, blocks, false);
 	});
 	from = from.subspan(row.blocks);
 	return row;

@@ -58,6 +58,11 @@ public:
 	Row append_copies(Temperature temperature, std::span<const Address> &from);
 	// Durably in its place, of a block device or a zone; false: the device's budget for that is spent.
 	bool overwrite(Address at, std::span<const std::byte> block);
+	// Of a block device: while no more sections than these are empty, data go to dead blocks of full ones (F2FS's slack space recycling).
+	void use_slack(uint32_t empty) { slack_below_ = empty; }
+	// Blocks that are dead in full sections, if data go there now; else 0.
+	uint64_t slack() const;
+	uint64_t slack_written() const { return slack_written_; }
 	bool in_place() const { return !zoned_; }
 	bool can_overwrite() const { return !zoned_ || device_.can_overwrite(); }
 	// Where the next inode goes: as a head tells it.
@@ -95,11 +100,19 @@ private:
 
 	Log &log(Temperature temperature) { return logs_[log_of(temperature, unsigned(logs_.size()))]; }
 	const Log &log(Temperature temperature) const { return logs_[log_of(temperature, unsigned(logs_.size()))]; }
+	struct Gap {
+		uint32_t block = 0, blocks = 0;
+	};
+	Gap gap() const;
+	bool has_slack(uint32_t section) const;
+	bool slack_wanted() const { return slack_below_ && empty_ <= *slack_below_; }
+	bool open_slack();
+	Log *slack_log(Temperature temperature);
 	void open(Log &log);
 	void close(Log &log);
-	void put(uint32_t section, std::span<const std::byte> data, store::Safety safety);
+	void put(uint32_t section, uint32_t block, std::span<const std::byte> data, store::Safety safety);
 	template <typename Put> Row put_row(Temperature temperature, size_t wanted, Put put);
-	void note_written(uint32_t section, uint32_t blocks, bool durable);
+	void note_written(uint32_t section, uint32_t block, uint32_t blocks, bool durable);
 	void ask_again(Log &log);
 	void count();
 	unsigned log_after_mount(uint32_t section) const;
@@ -112,7 +125,10 @@ private:
 	std::vector<Owner> owners_;
 	std::vector<Log> logs_;
 	uint32_t empty_ = 0, writable_ = 0;
-	uint64_t clock_ = 0;
+	std::optional<uint32_t> slack_below_;
+	Log slack_;                // of data of any temperature: a full section, some of whose blocks are dead,
+	uint32_t slack_block_ = 0; // the next of which is this one or comes after it
+	uint64_t clock_ = 0, slack_written_ = 0;
 	bool some_dead_ = false;
 };
 

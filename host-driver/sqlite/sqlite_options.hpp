@@ -12,14 +12,14 @@ namespace hz::sql {
 inline constexpr const char *options_variable = "HARTZONE_SQLITE";
 
 struct SqliteOptions {
-	uint64_t seed = 1;       // of the random numbers that SQLite is given
-	bool in_place = false;   // fs::Options
-	bool measured = false;   // the program's own processor time passes on the device
-	uint64_t compute_ns = 0; // that a call of SQLite's to its files takes, unless it is measured
-	bool stats = false;      // say at the end what the device did
-	std::string record, out; // files, or nothing; out: a folder
+	uint64_t seed = 1;                    // of the random numbers that SQLite is given
+	bool in_place = false, slack = false; // fs::Options
+	bool measured = false;                // the program's own processor time passes on the device
+	uint64_t compute_ns = 0;              // that a call of SQLite's to its files takes, unless it is measured
+	bool stats = false;                   // say at the end what the device did
+	std::string record, out;              // files, or nothing; out: a folder
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SqliteOptions, seed, in_place, measured, compute_ns, stats, record, out)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SqliteOptions, seed, in_place, slack, measured, compute_ns, stats, record, out)
 
 } // namespace hz::sql

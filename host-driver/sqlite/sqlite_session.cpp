@@ -36,7 +36,7 @@ void SqliteSession::take_files()
 {
 	if (fs::FileLayer::is_blank(*device_))
 		fs::FileLayer::format(*device_);
-	layer_.emplace(*device_, fs::Options{.in_place = options_.in_place});
+	layer_.emplace(*device_, fs::Options{.in_place = options_.in_place, .slack = options_.slack});
 }
 
 void SqliteSession::end()
@@ -67,6 +67,7 @@ void SqliteSession::report()
 			   {"clock", machine_->region().virtual_clock() ? "virtual" : "real"},
 			   {"seed", options_.seed},
 			   {"in_place", options_.in_place},
+			   {"slack", options_.slack},
 			   {"compute", {{"measured", options_.measured}, {"call_ns", options_.compute_ns}}},
 			   {"sqlite", sqlite_version_},
 			   {"elapsed_ns", elapsed_ns},
@@ -76,6 +77,7 @@ void SqliteSession::report()
 			     {"node_blocks", counters.node_blocks},
 			     {"meta_blocks", counters.meta_blocks},
 			     {"in_place_blocks", counters.in_place_blocks},
+			     {"slack_blocks", counters.slack_blocks},
 			     {"over_budget", counters.over_budget},
 			     {"moved_blocks", counters.moved_blocks},
 			     {"cleaned_sections", counters.cleaned_sections},

@@ -43,6 +43,7 @@ inline const Bed beds[] = {
 	 2},
 	{"block", {.plain = 244}, {.checkpoint_every = 12, .dirty_blocks = 12}},
 	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
+	{"block_slack", {.plain = 244}, {.slack = true, .checkpoint_every = 12, .dirty_blocks = 12}},
 };
 inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
 

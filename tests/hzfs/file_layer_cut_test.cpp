@@ -302,6 +302,7 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 				<< "seed " << seed << ", step " << step;
 			all.cleaned_sections += outcome.counters.cleaned_sections;
 			all.in_place_blocks += outcome.counters.in_place_blocks;
+			all.slack_blocks += outcome.counters.slack_blocks;
 			all.over_budget += outcome.counters.over_budget;
 			superpages += outcome.superpages;
 			split += outcome.split;
@@ -310,9 +311,10 @@ TEST_P(Cut, AtAnyStepLosesNothingThatWasSynced)
 			all.background_sections += outcome.counters.background_sections;
 		}
 	}
-	EXPECT_GT(all.cleaned_sections, 20u) << "the cleaner is part of this";
+	EXPECT_EQ(all.cleaned_sections > 20, !GetParam().options.slack) << "the cleaner is part of this";
 	EXPECT_GT(all.checkpoints, 200u);
 	EXPECT_EQ(all.in_place_blocks > 0, GetParam().options.in_place);
+	EXPECT_EQ(all.slack_blocks > 1000, GetParam().options.slack);
 	EXPECT_EQ(superpages > 50 && split > 50, GetParam().superpage > 0);
 	EXPECT_EQ(all.over_budget > 0, GetParam().in_place_budget > 0) << "the budget is part of this";
 	EXPECT_EQ(all.copied_blocks > 0, GetParam().options.copy_offload);

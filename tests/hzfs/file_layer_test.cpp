@@ -319,5 +319,38 @@ TEST_F(BlockLayer, DeadSectionsAreDeallocated)
 	EXPECT_GT(zeros, 1900u);
 }
 
+class SlackLayer : public Layer {
+protected:
+	SlackLayer() : Layer(block_device, {.slack = true}) {}
+};
+
+// Every second block of a full device is overwritten: what is dead takes the new ones, and nothing is moved.
+TEST_F(SlackLayer, DeadBlocksTakeData)
+{
+	const uint64_t blocks = layer->space().total * 9 / 10;
+	put("a", some_bytes(blocks * block_bytes, 1));
+	Bytes expected = some_bytes(blocks * block_bytes, 1);
+	for (uint64_t round = 0; round < 6; round++)
+		for (uint64_t block = round % 2; block < blocks; block += 40) {
+			const FileLayer::Handle file = layer->open("a");
+			const Bytes data = some_bytes(block_bytes, block + round);
+			layer->write(*file, block * block_bytes, data);
+			std::ranges::copy(data, expected.begin() + ptrdiff_t(block * block_bytes));
+			layer->sync(*file);
+		}
+	const Counters counters = layer->counters();
+	EXPECT_GT(counters.slack_blocks, 50u);
+	EXPECT_EQ(counters.moved_blocks, 0u);
+	EXPECT_TRUE(content_of(*layer, "a") == expected);
+	cut();
+	EXPECT_TRUE(content_of(*layer, "a") == expected);
+}
+
+TEST_F(Layer, ZonesHaveNoSlack)
+{
+	layer = nullptr;
+	EXPECT_THROW(FileLayer(device, {.slack = true}), store::DeviceError);
+}
+
 } // namespace
 } // namespace hz::fs
