@@ -39,6 +39,13 @@ class Files(unittest.TestCase):
         other = self.called("--device", "small-legacy", "update", "--count", 40, "--in-place", "--seed", 2)
         self.assertNotEqual(other["digest"], place["digest"])
 
+    def test_dead_blocks_of_a_block_device_take_data(self):
+        words = ("--device", "small-legacy", "fragment", "--size", 1, "--count", 30, "--small-files", 12)
+        plain, slack = self.called(*words), self.called(*words, "--slack")
+        self.assertEqual(plain["files"]["slack_blocks"], 0)
+        self.assertGreater(slack["files"]["slack_blocks"], 100)
+        self.assertIn("zones are written in order", self.called("--device", "small-mixed", "update", "--slack", code=1))
+
     def test_a_device_is_fragmented_and_cleaned(self):
         words = ("--device", "conzone-f2fs", "fragment", "--count", 4, "--small-files", 64)
         knobs = "gc_no_zoned_gc_percent=100,gc_boost_zoned_gc_percent=0,segment=64KiB,pause=0"

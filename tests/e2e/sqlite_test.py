@@ -66,6 +66,7 @@ class Sqlite(unittest.TestCase):
         log, place = [self.result("--device", "small-legacy", *flag, *load)["files"] for flag in ([], ["--in-place"])]
         self.assertEqual(log["in_place_blocks"], 0)
         self.assertGreater(place["in_place_blocks"], 100)
+        self.assertEqual(place["slack_blocks"], 0)
         self.assertLess(place["node_blocks"], log["node_blocks"] / 2)
 
     def check(self, image, committed, *device):
