@@ -14,7 +14,7 @@ from common.sweep import Point  # noqa: E402
 NAME = "papers-side-by-side"
 # Preset → what stands for it in the quick form.
 TWINS = {"conzone-paper": "small", "conzone-1tb": None, "legacy": "small-legacy", "zms": "small-zms", "zufs": "small-zufs", "cufs": "small-cufs",
-         "plp": "small-plp", "mcmq": None}
+         "plp": "small-plp", "mcmq": "small-mcmq"}
 QUEUES, DEPTH = 3, 16  # the log on zones writes two zones for each queue, and most devices allow six
 LOADS = {"sequential write": ("write", "mib_s"), "sequential read": ("read", "mib_s"), "random read": ("read", "kiops"),
          "overwrite": ("write", "kiops")}

@@ -358,9 +358,9 @@ class Mechanisms(unittest.TestCase):
 
     def test_all_papers_devices_do_one_load(self):
         points = self.must_show("papers-side-by-side")
-        self.assertEqual(len(points), 6 * 4)
+        self.assertEqual(len(points), 7 * 4)
         for p in points:
-            self.assertEqual("misses" in p, p["device"] in ("small-legacy", "small-cufs") and p["load"].endswith("read"), p)
+            self.assertEqual("misses" in p, p["device"] in ("small-legacy", "small-cufs", "small-mcmq") and p["load"].endswith("read"), p)
 
     def test_flash_takes_what_is_configured(self):
         self.assertEqual(len(self.must_show("mcmq-table1")), 1)
@@ -371,6 +371,9 @@ class Mechanisms(unittest.TestCase):
 
     def test_without_firmware_and_shared_flash_flows_are_flat(self):
         self.assertEqual(len(self.must_show("mcmq-fig6")), 6 * 2)
+
+    def test_namespaces_of_their_own_part_the_cache_and_the_locks(self):
+        self.assertEqual(len(self.must_show("mcmq-fig7")), 2 * 4)
 
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
