@@ -64,7 +64,9 @@ static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number
 	// A line of the data cache, with its buckets.
 	constexpr uint64_t line_bytes = 256;
 	const uint64_t lines = config.data_cache_bytes + config.data_cache_bytes / config.page_bytes * line_bytes;
-	const uint64_t bytes = lines + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 +
+	// Of a map in flash, where conventional sectors lie, while the device mounts.
+	const uint64_t found = config.l2p_cache_bytes ? shape.conventional_zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES : 0;
+	const uint64_t bytes = lines + found + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 +
 			       zones * zone_bytes;
 	return least + bytes / step * step;
 }
