@@ -287,6 +287,29 @@ TEST(DataCache, DeallocatedSectorsAreGone)
 	}
 }
 
+// A deallocation has passed a line and waits at another one that is being filled. Who fills the first one meanwhile reads what is going to be
+// gone, and nobody must find it there afterwards.
+TEST(DataCache, WhatIsReadBesideADeallocationDoesNotStay)
+{
+	Rig rig(cached_config(32));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	ASSERT_EQ(write_at(rig, 0, 48, 100), 0);
+	ASSERT_EQ(flush(rig), 0);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	Request last(FTL_READ, 40, 2), first(FTL_READ, 0, 2), forget(FTL_DEALLOCATE, 0, 1);
+	forget.name_ranges({{0, 48, 0}});
+	rig.submit(last);
+	rig.submit(forget);
+	lt_host_run_until(clock_now_ns() + 3000);
+	ASSERT_FALSE(last.done || forget.done);
+	rig.submit(first, 1);
+	lt_host_run_until_idle();
+	ASSERT_TRUE(first.done && forget.done && !forget.status());
+	EXPECT_TRUE(sector_is(first.pages[0], 100)) << "it was there when it was read";
+	EXPECT_EQ(read_at(rig, 0, 48, 0), "");
+	EXPECT_EQ(rig.check(), "");
+}
+
 // Only conventional zones are cached; a read may begin there and end elsewhere.
 TEST(DataCache, SequentialZonesAreNotCached)
 {
