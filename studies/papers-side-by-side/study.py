@@ -28,10 +28,10 @@ def options(words=None):
     arguments.add_number(p, "--reads", 100, 1000000, 4000, "random reads of each queue")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    args.superblock = 6 << 20
+    args.superblock, args.loads = 6 << 20, list(LOADS)
     if args.quick:
         args.devices = [TWINS[name] for name in args.devices if TWINS[name]]
-        args.superblock, args.mib, args.reads, args.seeds = 768 << 10, 1, 300, args.seeds[:1]
+        args.superblock, args.mib, args.reads, args.seeds, args.loads = 768 << 10, 1, 300, args.seeds[:1], ["random read", "overwrite"]
     return args
 
 
@@ -65,7 +65,7 @@ def points(args):
         device = device_of(args, name, load)
         return f"{name}-{load}-{seed}".replace(" ", "-"), device, workload_of(args, device, load, seed)
     return [Point({"device": name, "load": load}, f"{name}, {load}", [one(name, load, seed) for seed in args.seeds])
-            for name in args.devices for load in LOADS]
+            for name in args.devices for load in args.loads]
 
 
 def check(result, folder):

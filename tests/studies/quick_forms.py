@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 NAMES = frozenset({
     "conzone-contention", "conzone-f2fs", "conzone-fig6a", "conzone-fig6b", "conzone-fig7", "conzone-fig8", "conzone-l2p-log", "conzone-readings",
-    "conzone-sensitivity", "conzone-slc-gc", "conzone-zone-size", "mcmq-fig5", "mcmq-fig6", "mcmq-fig7", "mcmq-table1", "papers-side-by-side",
-    "zms-multizone", "zms-random-read", "zms-random-write", "zms-sync-update", "zufs-fig4", "zufs-fig7", "zufs-fig8", "zufs-fig9-10",
+    "conzone-sensitivity", "conzone-slc-gc", "conzone-zone-size", "mcmq-table1", "zms-multizone", "zms-random-read", "zms-random-write",
+    "zms-sync-update", "zufs-fig4", "zufs-fig7", "zufs-fig8", "zufs-fig9-10",
 })
 _run = set()
 

@@ -356,24 +356,8 @@ class Mechanisms(unittest.TestCase):
         for p in self.must_show("zufs-fig7"):
             self.assertEqual(p["misses"] > 0, p["device"] != "ZUFS" and not (p["what"] == "sequential" and p["at"] == "write"), p)
 
-    def test_all_papers_devices_do_one_load(self):
-        points = self.must_show("papers-side-by-side")
-        self.assertEqual(len(points), 7 * 4)
-        for p in points:
-            self.assertEqual("misses" in p, p["device"] in ("small-legacy", "small-cufs", "small-mcmq") and p["load"].endswith("read"), p)
-
     def test_flash_takes_what_is_configured(self):
         self.assertEqual(len(self.must_show("mcmq-table1")), 1)
-
-    def test_flows_on_one_namespace_slow_each_other(self):
-        for p in self.must_show("mcmq-fig5"):
-            self.assertGreater(p["write_backs"], 0, p)
-
-    def test_without_firmware_and_shared_flash_flows_are_flat(self):
-        self.assertEqual(len(self.must_show("mcmq-fig6")), 6 * 2)
-
-    def test_namespaces_of_their_own_part_the_cache_and_the_locks(self):
-        self.assertEqual(len(self.must_show("mcmq-fig7")), 2 * 4)
 
     def test_iotailor_keeps_three_writers_out_of_slc(self):
         for p in self.must_show("zms-multizone"):
