@@ -32,7 +32,7 @@ def superblock(device):
 
 def equal_share(device, queues, capacity):
     """The device with blocks so small that a superblock has this capacity, and with as many as the queues share. Its SLC region stays as
-    large as it is, and grows where there are more zones to stage data for."""
+    large as it is, and grows where there are more zones to stage data for; a data cache shrinks as the device does, or it would hold all."""
     geometry, block, count = device["geometry"], is_block(device), queues * SUPERBLOCKS
     pages = capacity // planes(device) // size(geometry["page_bytes"])
     staged = geometry["slc_blocks_per_plane"] * geometry["pages_per_block"] * max(1.0, count / device["zones"]["count"])
@@ -41,7 +41,14 @@ def equal_share(device, queues, capacity):
     return runs.merged(device, {
         "geometry": {"pages_per_block": pages, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + data},
         "zones": {"count": count - SPARES * block} | ({"size": f"{capacity >> 10} KiB"} if "size" in device["zones"] else {}),
-        **({"conventional": {"spare_superblocks": SPARES}} if block else {})})
+        **({"conventional": {"spare_superblocks": SPARES}} if block else {}), **smaller_cache(device, count * capacity)})
+
+
+def smaller_cache(device, capacity):
+    if "data_cache" not in device:
+        return {}
+    part = min(1.0, capacity / (device["zones"]["count"] * superblock(device)))
+    return {"data_cache": {"bytes": f"{max(256, int(size(device['data_cache']['bytes']) * part) >> 10)} KiB"}}
 
 
 def all_planes(device):
