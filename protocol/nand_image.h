@@ -67,7 +67,7 @@ struct hz_nand_namespaces {
 	struct hz_nand_namespace {
 		uint64_t sectors; /* size that the host asked for; 0 = what the window holds */
 		uint32_t state;   /* enum hz_namespace_state */
-		uint32_t reserved;
+		uint32_t created; /* namespaces that were created here */
 	} slot[HZ_MAX_NAMESPACES];
 };
 HZ_ASSERT_SIZE(struct hz_nand_namespaces, 520);

@@ -36,6 +36,8 @@ enum nvme_admin_opcode {
 	NVME_ADMIN_SET_FEATURES = 0x09,
 	NVME_ADMIN_GET_FEATURES = 0x0a,
 	NVME_ADMIN_ASYNC_EVENT = 0x0c,
+	NVME_ADMIN_NAMESPACE_MANAGEMENT = 0x0d,
+	NVME_ADMIN_NAMESPACE_ATTACHMENT = 0x15,
 	NVME_ADMIN_DBBUF = 0x7c,
 	NVME_ADMIN_HZ_RESET_STATS = 0xc0, /* vendor: restart every statistics account; completes when all harts have done so */
 };
@@ -100,10 +102,17 @@ enum nvme_status {
 	NVME_ASYNC_LIMIT = 0x105,
 	NVME_INTERRUPT_VECTOR = 0x108,
 	NVME_LOG_PAGE_INVALID = 0x109,
+	NVME_INVALID_FORMAT = 0x10a,
 	NVME_QUEUE_DELETION = 0x10c,
 	NVME_FEATURE_NOT_SAVEABLE = 0x10d,
 	NVME_FEATURE_NOT_CHANGEABLE = 0x10e,
 	NVME_FEATURE_NOT_PER_NAMESPACE = 0x10f,
+	NVME_NAMESPACE_CAPACITY = 0x115, /* too little capacity */
+	NVME_NAMESPACE_ID_UNAVAILABLE = 0x116,
+	NVME_NAMESPACE_ATTACHED = 0x118, /* … already */
+	NVME_NAMESPACE_NOT_ATTACHED = 0x11a,
+	NVME_THIN_PROVISIONING = 0x11b, /* … is not supported */
+	NVME_CONTROLLER_LIST = 0x11c,   /* … is invalid */
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
 	NVME_INVALID_PROTECTION = 0x181,
 	NVME_SIZE_LIMIT = 0x183,
@@ -362,6 +371,7 @@ enum nvme_hz_in_place { NVME_HZ_IN_PLACE_WRITES = 1 };  /* NVME_RW_IN_PLACE is h
 enum {
 	NVME_CTRATT_NVM_SETS = 0x04,
 	NVME_CTRATT_ENDURANCE_GROUPS = 0x10,
+	NVME_OACS_NAMESPACES = 0x08,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
 	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
@@ -455,6 +465,7 @@ struct nvme_nvm_sets {
 HZ_ASSERT_SIZE(struct nvme_nvm_sets, 4096);
 
 /* CNS 12h, 13h. */
+enum { NVME_HZ_CONTROLLER_ID = 1 }; /* of the only one */
 struct nvme_controller_list {
 	uint16_t count, id[2047];
 };

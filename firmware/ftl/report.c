@@ -50,9 +50,10 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 	struct nvme_zone_report head = { .zones = 0 };
+	uint64_t end = req->sectors ? req->sectors : UINT64_MAX;
 	uint32_t at = sizeof(head);
 
-	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count; zone++) {
+	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count && zone->ext.start < end; zone++) {
 		struct nvme_zone_descriptor descriptor;
 		bool fits = at + sizeof(descriptor) <= req->sgl.bytes;
 

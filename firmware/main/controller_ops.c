@@ -32,12 +32,12 @@ static struct namespace_record ops_namespace_record(void *ctx, uint32_t number)
 {
 	struct nand_namespace kept = tsu_namespace_state(((struct device *)ctx)->tsu, number);
 
-	return (struct namespace_record){ kept.sectors, kept.state };
+	return (struct namespace_record){ kept.sectors, kept.state, kept.created };
 }
 
 static void ops_keep_namespace(void *ctx, uint32_t number, struct namespace_record record)
 {
-	tsu_set_namespace(((struct device *)ctx)->tsu, number, (struct nand_namespace){ record.sectors, record.state });
+	tsu_set_namespace(((struct device *)ctx)->tsu, number, (struct nand_namespace){ record.sectors, record.state, record.created });
 }
 
 static void ops_power_history(void *ctx, struct power_history *out)

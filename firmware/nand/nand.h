@@ -60,6 +60,7 @@ struct nand_rest {
 struct nand_namespace {
 	uint64_t sectors;
 	uint32_t state; /* enum hz_namespace_state */
+	uint32_t created;
 };
 
 struct nand;

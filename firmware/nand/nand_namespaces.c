@@ -150,7 +150,9 @@ struct nand_namespace nand_namespace_read(struct nand *nand, uint32_t window)
 {
 	const struct hz_nand_namespaces *record = namespaces_at((const struct nand_media *)nand, false);
 
-	return (struct nand_namespace){ .sectors = record->slot[window].sectors, .state = record->slot[window].state };
+	return (struct nand_namespace){ .sectors = record->slot[window].sectors,
+					.state = record->slot[window].state,
+					.created = record->slot[window].created };
 }
 
 void nand_namespace_write(struct nand *nand, uint32_t window, struct nand_namespace to)
@@ -164,6 +166,7 @@ void nand_namespace_write(struct nand *nand, uint32_t window, struct nand_namesp
 	record = *namespaces_at(media, false);
 	record.slot[window].sectors = to.sectors;
 	record.slot[window].state = to.state;
+	record.slot[window].created = to.created;
 	store_namespaces(media, &record);
 	clock_thaw();
 }

@@ -20,7 +20,8 @@ auto command(uint8_t opcode, uint8_t flags = 0)
 const CommandCase cases[] = {
 	{"OpcodeThree", NVME_INVALID_OPCODE, command(0x03)},
 	{"FirmwareCommitIsNotOffered", NVME_INVALID_OPCODE, command(0x10)},
-	{"NamespaceManagementIsNotOffered", NVME_INVALID_OPCODE, command(0x0d)},
+	{"NamespaceOfTheOtherCommandSet", NVME_IOCS_NOT_SUPPORTED, command(NVME_ADMIN_NAMESPACE_MANAGEMENT)},
+	{"NamespaceAttachmentOfNone", NVME_INVALID_NAMESPACE, command(NVME_ADMIN_NAMESPACE_ATTACHMENT)},
 	{"SelfTestIsNotOffered", NVME_INVALID_OPCODE, command(0x14)},
 	{"FormatIsNotOffered", NVME_INVALID_OPCODE, command(0x80)},
 	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},

@@ -27,7 +27,7 @@ const CommandCase cases[] = {
 	{"Namespace", NVME_SUCCESS, identify(NVME_CNS_NAMESPACE, 1)},
 	{"NamespaceZero", NVME_INVALID_NAMESPACE, identify(NVME_CNS_NAMESPACE, 0)},
 	{"NamespaceBeyondTheLast", NVME_INVALID_NAMESPACE, identify(NVME_CNS_NAMESPACE, 2)},
-	{"NamespaceBroadcastWithoutManagement", NVME_INVALID_NAMESPACE, identify(NVME_CNS_NAMESPACE, NVME_NSID_ALL)},
+	{"NamespaceBroadcast", NVME_SUCCESS, identify(NVME_CNS_NAMESPACE, NVME_NSID_ALL)},
 	{"Controller", NVME_SUCCESS, identify(NVME_CNS_CONTROLLER)},
 	{"ActiveList", NVME_SUCCESS, identify(NVME_CNS_ACTIVE_NAMESPACES)},
 	{"ActiveListAfterTheLast", NVME_SUCCESS, identify(NVME_CNS_ACTIVE_NAMESPACES, 1)},

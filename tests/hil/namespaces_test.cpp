@@ -174,4 +174,191 @@ TEST_F(Namespaces, ChangedZonesAreOfANamespace)
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 4)), bad_field);
 }
 
+// --- Namespace Management and Attachment ---
+
+struct Wish {
+	uint64_t sectors = 0, capacity = 0;
+	uint16_t set = 0, group = 0;
+	uint8_t format = 0, protection = 0, sharing = 0;
+};
+
+struct Management : Namespaces {
+	uint64_t zone() { return sectors(1) / 16; }
+	nvme_sqe create_sqe(Wish wish, uint8_t csi = NVME_CSI_ZNS, uint32_t nsid = 0)
+	{
+		nvme_identify_namespace id{};
+		id.nsze = wish.sectors;
+		id.ncap = wish.capacity ? wish.capacity : wish.sectors;
+		id.nvmsetid = wish.set;
+		id.endgid = wish.group;
+		id.flbas = wish.format;
+		id.dps = wish.protection;
+		id.nmic = wish.sharing;
+		std::memcpy(rig.at<uint8_t>(rig.buffer()), &id, sizeof(id));
+		return admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 0, uint32_t(csi) << 24, rig.buffer(), nsid);
+	}
+	Cqe create(Wish wish) { return rig.admin(create_sqe(wish)); }
+	uint16_t remove(uint32_t nsid) { return rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 1, 0, 0, nsid)); }
+	uint16_t attach(uint32_t nsid, bool on, uint16_t controller = 1, uint16_t count = 1)
+	{
+		nvme_controller_list list{};
+		list.count = count;
+		list.id[0] = controller;
+		std::memcpy(rig.at<uint8_t>(rig.buffer()), &list, sizeof(list));
+		return rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_ATTACHMENT, !on, 0, rig.buffer(), nsid));
+	}
+	uint32_t state(uint32_t nsid) { return rig.fake->records[nsid - 1].state; }
+};
+
+TEST_F(Management, DetachedIsInactiveAndStillThere)
+{
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	ASSERT_EQ(attach(2, false), 0);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DETACHED));
+	EXPECT_EQ(rig.io(queue, read(2)).status, bad_field);
+	EXPECT_EQ(rig.io(queue, read(1)).status, 0);
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 3}));
+	EXPECT_EQ(list(NVME_CNS_ALLOCATED_NAMESPACES), (std::vector<uint32_t>{1, 2, 3}));
+	ASSERT_EQ(identify(NVME_CNS_NAMESPACE, 2), 0);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().nsze, 0u);
+	ASSERT_EQ(identify(NVME_CNS_ALLOCATED_NAMESPACE, 2), 0);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().nsze, sectors(2));
+	EXPECT_EQ(identify(NVME_CNS_DESCRIPTORS, 2), bad_field);
+	ASSERT_EQ(identify(NVME_CNS_ATTACHED_CONTROLLERS, 2), 0);
+	EXPECT_EQ(rig.page<nvme_controller_list>().count, 0u);
+	EXPECT_EQ(attach(2, false), dnr(NVME_NAMESPACE_NOT_ATTACHED));
+	ASSERT_EQ(attach(2, true), 0);
+	EXPECT_EQ(attach(2, true), dnr(NVME_NAMESPACE_ATTACHED));
+	EXPECT_EQ(rig.io(queue, read(2)).status, 0);
+}
+
+TEST_F(Management, AttachmentChecksWhatItIsGiven)
+{
+	EXPECT_EQ(attach(0, true), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(attach(4, true), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(attach(NVME_NSID_ALL, true), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(attach(1, false, 2), dnr(NVME_CONTROLLER_LIST));
+	EXPECT_EQ(attach(1, false, 1, 0), dnr(NVME_CONTROLLER_LIST));
+	EXPECT_EQ(attach(1, false, 1, 2), dnr(NVME_CONTROLLER_LIST));
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_ATTACHMENT, 2, 0, rig.buffer(), 1)), bad_field);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_ATTACHMENT, 1, 0, rig.buffer() + 1, 1)), dnr(NVME_PRP_OFFSET_INVALID));
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 2, 3}));
+}
+
+TEST_F(Management, DeletionEndsCommandsAndGivesEverythingBack)
+{
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.life ? 40000000u : 1000u}; };
+	rig.place(queue, read(2), rig.now());
+	rig.place(queue, read(3), rig.now());
+	rig.publish(queue);
+	rig.run_for(100000);
+	const size_t before = rig.fake->log.size();
+	ASSERT_EQ(remove(2), 0);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_FREE));
+	std::vector<int> ops;
+	for (size_t i = before; i < rig.fake->log.size(); i++) {
+		EXPECT_EQ(rig.fake->log[i].number, 1u);
+		ops.push_back(rig.fake->log[i].op);
+	}
+	EXPECT_EQ(ops, (std::vector<int>{FTL_ABANDON, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH}));
+	EXPECT_EQ(list(NVME_CNS_ALLOCATED_NAMESPACES), (std::vector<uint32_t>{1, 3}));
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 1, 0, 0, 2)), bad_field);
+	EXPECT_EQ(attach(2, true), bad_field);
+}
+
+TEST_F(Management, DeletingAllLeavesNone)
+{
+	ASSERT_EQ(attach(3, false), 0);
+	ASSERT_EQ(remove(NVME_NSID_ALL), 0);
+	EXPECT_EQ(list(NVME_CNS_ALLOCATED_NAMESPACES), (std::vector<uint32_t>{}));
+	for (uint32_t nsid = 1; nsid <= 3; nsid++)
+		EXPECT_EQ(state(nsid), uint32_t(HZ_NAMESPACE_FREE));
+	EXPECT_EQ(remove(NVME_NSID_ALL), 0) << "there is none";
+	EXPECT_EQ(remove(0), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(remove(4), dnr(NVME_INVALID_NAMESPACE));
+	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
+	uint64_t total, unallocated;
+	std::memcpy(&total, rig.page<nvme_identify_controller>().tnvmcap, sizeof(total));
+	std::memcpy(&unallocated, rig.page<nvme_identify_controller>().unvmcap, sizeof(unallocated));
+	EXPECT_EQ(unallocated, total);
+}
+
+TEST_F(Management, CreationTakesAFreePlaceOfTheSet)
+{
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	ASSERT_EQ(identify(NVME_CNS_CSI_NAMESPACE, 1, NVME_CSI_ZNS << 24), 0);
+	const uint64_t zone = rig.page<nvme_zns_identify_namespace>().lbafe[0].zsze;
+	ASSERT_EQ(remove(2), 0);
+	ASSERT_EQ(remove(3), 0);
+	const Cqe cqe = create({.sectors = 2 * zone, .set = 3});
+	ASSERT_EQ(cqe.status, 0);
+	EXPECT_EQ(cqe.dw0, 3u);
+	EXPECT_EQ(rig.io(queue, read(3)).status, bad_field) << "not attached";
+	ASSERT_EQ(attach(3, true), 0);
+	EXPECT_EQ(rig.io(queue, read(3, 2 * zone - 1)).status, 0);
+	EXPECT_EQ(rig.io(queue, read(3, 2 * zone)).status, dnr(NVME_LBA_OUT_OF_RANGE));
+	ASSERT_EQ(identify(NVME_CNS_NAMESPACE, 3), 0);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().nsze, 2 * zone);
+	EXPECT_EQ(rig.page<nvme_identify_namespace>().eui64[6], 1) << "another name than the one before";
+	EXPECT_EQ(create({.sectors = zone, .set = 3}).status, dnr(NVME_NAMESPACE_ID_UNAVAILABLE));
+	EXPECT_EQ(create({.sectors = sectors(2) + zone}).status, dnr(NVME_NAMESPACE_CAPACITY));
+	EXPECT_EQ(create({.sectors = sectors(2)}).dw0, 2u);
+	EXPECT_EQ(create({.sectors = zone}).status, dnr(NVME_NAMESPACE_ID_UNAVAILABLE));
+}
+
+TEST_F(Management, CreationChecksTheWish)
+{
+	ASSERT_EQ(remove(1), 0);
+	const uint64_t all = sectors(1);
+	EXPECT_EQ(create({.sectors = 0}).status, bad_field);
+	EXPECT_EQ(create({.sectors = all - 1}).status, bad_field) << "not whole zones";
+	EXPECT_EQ(create({.sectors = all, .capacity = all - 1}).status, dnr(NVME_THIN_PROVISIONING));
+	EXPECT_EQ(create({.sectors = all, .capacity = all + 1}).status, bad_field);
+	EXPECT_EQ(create({.sectors = all, .set = 4}).status, bad_field);
+	EXPECT_EQ(create({.sectors = all, .group = 2}).status, bad_field);
+	EXPECT_EQ(create({.sectors = all, .format = 1}).status, dnr(NVME_INVALID_FORMAT));
+	EXPECT_EQ(create({.sectors = all, .protection = 1}).status, dnr(NVME_INVALID_FORMAT));
+	EXPECT_EQ(create({.sectors = all, .sharing = 1}).status, bad_field);
+	EXPECT_EQ(rig.status_of(create_sqe({.sectors = all}, NVME_CSI_NVM)), dnr(NVME_IOCS_NOT_SUPPORTED));
+	EXPECT_EQ(rig.status_of(create_sqe({.sectors = all}, NVME_CSI_ZNS, 1)), bad_field);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 2, 0, rig.buffer(), 1)), bad_field);
+	EXPECT_EQ(create({.sectors = all}).dw0, 1u);
+}
+
+// Power went in a deletion: the place is free, and what is left there goes away first.
+TEST_F(Management, CreationFinishesADeletion)
+{
+	rig.fake->script = [](const ftl_request &req) { return Answer{.status = uint16_t(req.op == FTL_FLUSH ? NVME_WRITE_FAULT : 0)}; };
+	EXPECT_EQ(remove(2), NVME_WRITE_FAULT);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DELETED));
+	EXPECT_EQ(list(NVME_CNS_ALLOCATED_NAMESPACES), (std::vector<uint32_t>{1, 3}));
+	rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	const size_t before = rig.fake->log.size();
+	EXPECT_EQ(create({.sectors = sectors(2)}).dw0, 2u);
+	EXPECT_EQ(rig.fake->log.size(), before + 4);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DETACHED));
+}
+
+// The device ends what it has begun; a shutdown waits for it.
+TEST_F(Management, AShutdownWaitsForADeletion)
+{
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 1000000}; };
+	rig.place_admin(admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 1, 0, 0, 2));
+	rig.ring_admin();
+	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	for (int i = 0; i < 20; i++)
+		rig.run();
+	EXPECT_EQ(rig.get(NVME_REG_CSTS) & NVME_CSTS_SHST_MASK, unsigned(NVME_CSTS_SHST_COMPLETE));
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_FREE));
+	bool flushed = false;
+	for (const Submitted &s : rig.fake->log) {
+		flushed |= (s.flags & FTL_AT_REST) != 0;
+		EXPECT_FALSE(flushed && s.op == FTL_ZONE_RESET) << "after the device came to rest";
+	}
+}
+
 } // namespace hil_test

@@ -37,7 +37,7 @@ inline std::map<uint32_t, namespace_record> attached()
 {
 	std::map<uint32_t, namespace_record> all;
 	for (uint32_t i = 0; i < HZ_MAX_NAMESPACES; i++)
-		all[i] = {0, HZ_NAMESPACE_ATTACHED};
+		all[i] = {0, HZ_NAMESPACE_ATTACHED, 0};
 	return all;
 }
 

@@ -51,7 +51,8 @@ struct ftl_request {
 	uint8_t flags;
 	uint8_t report_filter; /* ZRASF, FTL_ZONE_REPORT */
 	uint8_t queue;         /* submission queue: the stream of reads under the fair schedule */
-	uint32_t sectors;      /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; REPORT: bytes the host asked for are sgl.bytes */
+	uint32_t sectors;      /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; REPORT: the namespace's, 0: all of them;
+				* bytes the host asked for are sgl.bytes */
 	uint64_t lba;          /* first LBA; zone commands and append: zone start (checked by the FTL) */
 	uint32_t life;         /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;

@@ -8,6 +8,7 @@
 #include "hil/controller/get_log.h"
 #include "hil/controller/hil_state.h"
 #include "hil/controller/identify.h"
+#include "hil/controller/namespace_change.h"
 #include "hil/controller/reset_stats.h"
 
 enum { ADMIN_BATCH = 8 };
@@ -26,6 +27,8 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_DBBUF: return admin_dbbuf;
 	case NVME_ADMIN_ABORT: return admin_abort;
 	case NVME_ADMIN_ASYNC_EVENT: return admin_async_event;
+	case NVME_ADMIN_NAMESPACE_MANAGEMENT: return admin_namespace_management;
+	case NVME_ADMIN_NAMESPACE_ATTACHMENT: return admin_namespace_attachment;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
 	}
@@ -57,9 +60,12 @@ static void run_admin_command(struct hil *hil)
 		completion_post(&hil->group.completion, sq, sqe.cid, status, result.dw0);
 }
 
-/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do many rounds over the harts that wait; the
- * end of one sets it again. */
-static bool admin_may_take(struct hil *hil) { return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings); }
+/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do many rounds over the harts that wait, and
+ * a change of the namespaces; the end of one sets it again. */
+static bool admin_may_take(struct hil *hil)
+{
+	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !hil->change.busy;
+}
 
 bool admin_run(struct hil *hil)
 {

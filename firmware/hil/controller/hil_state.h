@@ -7,6 +7,7 @@
 #include "hil/controller/features.h"
 #include "hil/controller/hart_pings.h"
 #include "hil/controller/health.h"
+#include "hil/controller/namespace_change.h"
 #include "hil/controller/namespace_table.h"
 #include "hil/controller/register_file.h"
 #include "hil/controller/statistics.h"
@@ -19,6 +20,7 @@ struct hil {
 	struct queue_group group; /* of the first HIL hart; knows all queues, the admin pair too */
 	const struct hz_device_config *cfg;
 	struct namespace_table namespaces;
+	struct namespace_change change;
 	struct host_bus bus;
 	bool zoned;
 	struct controller_ops device;

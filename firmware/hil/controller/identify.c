@@ -12,13 +12,18 @@ enum {
 	MDTS = 7, /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
 	NO_LIMIT = 0xffffffff,
 };
-enum { CONTROLLER_ID = 1, ENDURANCE_GROUP = 1 };
+enum { ENDURANCE_GROUP = 1 };
 
 struct eui64 {
 	uint8_t byte[8];
 };
-/* Locally administered. */
-static struct eui64 eui64_of(uint32_t nsid) { return (struct eui64){ { 0x02, 'h', 'z', 0, 0, 0, 0, (uint8_t)nsid } }; }
+/* Locally administered. What is created in the place of another namespace has another name. */
+static struct eui64 eui64_of(struct hil *hil, uint32_t nsid)
+{
+	uint32_t created = namespace_slot(&hil->namespaces, nsid)->created;
+
+	return (struct eui64){ { 0x02, 'h', 'z', 0, (uint8_t)(created >> 16), (uint8_t)(created >> 8), (uint8_t)created, (uint8_t)nsid } };
+}
 
 /* A number of 16 bytes. */
 static void put_bytes(uint8_t *field, uint64_t sectors)
@@ -69,12 +74,12 @@ static void identify_controller(struct hil *hil, void *page)
 	pad_field(id->mn, sizeof(id->mn), hil->zoned ? "Hartzone zoned SSD" : "Hartzone block SSD");
 	pad_field(id->fr, sizeof(id->fr), HIL_FIRMWARE_REVISION);
 	id->mdts = MDTS;
-	id->cntlid = CONTROLLER_ID;
+	id->cntlid = NVME_HZ_CONTROLLER_ID;
 	id->ver = NVME_VERSION_2_0;
 	id->oaes = feature_notices(hil->zoned);
 	id->ctratt = NVME_CTRATT_NVM_SETS | NVME_CTRATT_ENDURANCE_GROUPS;
 	id->cntrltype = 1; /* I/O controller */
-	id->oacs = NVME_OACS_DBBUF;
+	id->oacs = NVME_OACS_DBBUF | NVME_OACS_NAMESPACES;
 	id->aerl = ASYNC_LIMIT - 1;
 	id->frmw = 0x03; /* one slot, read only */
 	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_SUPPORTED_PAGES;
@@ -120,7 +125,7 @@ static void common_namespace(struct hil *hil, struct nvme_identify_namespace *id
 static void identify_namespace(struct hil *hil, uint32_t nsid, void *page)
 {
 	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, nsid);
-	const struct eui64 eui64 = eui64_of(nsid);
+	const struct eui64 eui64 = eui64_of(hil, nsid);
 	struct nvme_identify_namespace *id = page;
 
 	common_namespace(hil, id);
@@ -156,7 +161,7 @@ static uint8_t *descriptor(uint8_t *at, uint8_t type, const void *value, uint8_t
 
 static void descriptors(struct hil *hil, uint32_t nsid, void *page)
 {
-	const struct eui64 eui64 = eui64_of(nsid);
+	const struct eui64 eui64 = eui64_of(hil, nsid);
 	uint8_t *at = descriptor(page, NVME_NIDT_EUI64, &eui64, sizeof(eui64)), csi = own_csi(hil);
 
 	descriptor(at, NVME_NIDT_CSI, &csi, 1);
@@ -250,8 +255,8 @@ static uint16_t list_controllers(struct hil *hil, const struct nvme_sqe *sqe, bo
 
 	if (attached && !slot)
 		return BAD_NAMESPACE;
-	if (sqe->cdw10 >> 16 <= CONTROLLER_ID && (!attached || namespace_is_attached(slot)))
-		out->id[out->count++] = CONTROLLER_ID;
+	if (sqe->cdw10 >> 16 <= NVME_HZ_CONTROLLER_ID && (!attached || namespace_is_attached(slot)))
+		out->id[out->count++] = NVME_HZ_CONTROLLER_ID;
 	return NVME_SUCCESS;
 }
 
@@ -281,7 +286,11 @@ static uint16_t descriptors_of(struct hil *hil, const struct nvme_sqe *sqe, void
 static uint16_t build_of_namespaces(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	switch (sqe->cdw10 & 0xff) {
-	case NVME_CNS_NAMESPACE: return of_namespace(hil, sqe, page, true, identify_namespace);
+	case NVME_CNS_NAMESPACE:
+		if (sqe->nsid != NVME_NSID_ALL)
+			return of_namespace(hil, sqe, page, true, identify_namespace);
+		common_namespace(hil, page);
+		return NVME_SUCCESS;
 	case NVME_CNS_ACTIVE_NAMESPACES: return list(hil, sqe, true, page);
 	case NVME_CNS_DESCRIPTORS: return descriptors_of(hil, sqe, page);
 	case NVME_CNS_CSI_NAMESPACE: return csi_namespace(hil, sqe, page, true);

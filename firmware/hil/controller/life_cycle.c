@@ -26,9 +26,9 @@ static bool settings_possible(const struct hil *hil)
 void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
-	struct relay_settings settings = { .burst = fetch->burst,
-					   .active = fetch_active(fetch),
-					   .write_cache = fetch->limits[0].write_cache };
+	struct relay_settings settings = {
+		.sectors = fetch->sectors, .burst = fetch->burst, .active = fetch_active(fetch), .write_cache = fetch->limits[0].write_cache
+	};
 
 	relays_order(&hil->relays, &hil->life, settings);
 }
@@ -182,7 +182,7 @@ static void finish_reset(struct hil *hil)
 
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning)
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);

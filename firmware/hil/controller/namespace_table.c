@@ -17,7 +17,9 @@ void namespace_table_init(struct namespace_table *table, const struct hz_device_
 			.capacity = shape.namespace_sectors,
 			.zone_size = shape.zone_size_sectors,
 			.sectors = record.sectors ? record.sectors : shape.namespace_sectors,
+			.conventional = shape.conventional_zones * shape.zone_size_sectors,
 			.set = hz_nvm_set(cfg, i),
+			.created = record.created,
 			.state = (enum hz_namespace_state)record.state,
 		};
 	}

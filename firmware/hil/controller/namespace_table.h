@@ -11,7 +11,9 @@
 struct namespace_slot {
 	uint64_t capacity, zone_size; /* sectors; of the window */
 	uint64_t sectors;             /* what the host asked for, at most `capacity` */
+	uint64_t conventional;        /* the first so many LBAs are of conventional zones, or of a block namespace */
 	uint32_t set;                 /* NVM set */
+	uint32_t created;
 	enum hz_namespace_state state;
 };
 

@@ -45,7 +45,8 @@ static void take_order(struct far_view *far)
 	far->life.state = (enum life_state)(state & 0xff);
 	far->life.shutdown = (enum life_shutdown)(state >> 8);
 	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
-	fetch_set_active(far->fetch, (uint32_t)lt_load(&relay->active));
+	for (uint32_t n = 0, active = (uint32_t)lt_load(&relay->active); n < far->fetch->namespaces; n++)
+		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), active >> n & 1);
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
 	if (!life_serves(&far->life))
 		far->queues->ready_mask = 0;

@@ -134,10 +134,10 @@ void fetch_set_write_cache(struct fetch *fetch, bool on)
 		fetch->limits[i].write_cache = on;
 }
 
-void fetch_set_active(struct fetch *fetch, uint32_t active)
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active)
 {
-	for (uint32_t i = 0; i < fetch->namespaces; i++)
-		fetch->limits[i].inactive = !(active >> i & 1);
+	fetch->limits[number].namespace_sectors = fetch->sectors[number] = sectors;
+	fetch->limits[number].inactive = !active;
 }
 
 uint32_t fetch_active(const struct fetch *fetch)
@@ -165,4 +165,6 @@ void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool 
 	fetch->of_nsid[0] = &fetch->limits[0];
 	for (uint32_t i = 0; i < namespaces; i++)
 		fetch->of_nsid[i + 1] = &fetch->limits[i];
+	for (uint32_t i = 0; i < namespaces; i++)
+		fetch->sectors[i] = limits[i].namespace_sectors;
 }

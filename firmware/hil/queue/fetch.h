@@ -15,6 +15,7 @@ struct fetch {
 	const struct controller_ops *device;
 	uint32_t namespaces;
 	struct io_limits limits[HZ_MAX_NAMESPACES];
+	uint64_t sectors[HZ_MAX_NAMESPACES];                    /* as in limits */
 	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: of numbers that no namespace has; the decoder refuses them */
 	unsigned turn;                                          /* bit of queues.ready_mask where the round robin goes on */
 	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
@@ -24,9 +25,9 @@ struct fetch {
 /* queues is initialized; everything that is named must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
 		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
-/* Feature 06h; namespaces that are served, bit = number. */
+/* Feature 06h; size of a namespace, and whether it is served; those that are, bit = number. */
 void fetch_set_write_cache(struct fetch *fetch, bool on);
-void fetch_set_active(struct fetch *fetch, uint32_t active);
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active);
 uint32_t fetch_active(const struct fetch *fetch);
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);

@@ -146,6 +146,7 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 	req->op = FTL_ZONE_REPORT;
 	req->flags = sqe->cdw13 & ZONE_PARTIAL ? FTL_PARTIAL_REPORT : 0;
 	req->report_filter = (uint8_t)filter;
+	req->sectors = (uint32_t)limits->namespace_sectors;
 	req->lba = sqe_lba(sqe);
 	if (req->lba >= limits->namespace_sectors)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;

@@ -170,6 +170,8 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 		lt_store(&relay->write_cache, settings.write_cache);
 		lt_store(&relay->burst, settings.burst);
 		lt_store(&relay->active, settings.active);
+		for (unsigned n = 0; n < HZ_MAX_NAMESPACES; n++)
+			lt_store(&relay->sectors[n], settings.sectors[n]);
 		lt_add(&relay->order, 1);
 		bell_ring(&relay->bell);
 	}

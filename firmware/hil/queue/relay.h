@@ -47,6 +47,7 @@ struct relay {
 	lt_word life_number, life_state;  /* state, above it the shutdown */
 	lt_word write_cache, burst;       /* features */
 	lt_word active;                   /* namespaces: bit = number */
+	lt_word sectors[HZ_MAX_NAMESPACES];
 	lt_word errors_taken;
 	/* Written by the far hart. */
 	LT_OWN_LINE lt_word posted_mask; /* submission queues with further completions */
@@ -95,6 +96,7 @@ void relay_hear_posted(struct relay *relay, struct queues *queues);
 struct relay_settings {
 	uint32_t burst, active;
 	bool write_cache;
+	const uint64_t *sectors; /* of each namespace */
 };
 /* Tells all far harts of a change of life or settings. */
 void relays_order(struct relays *relays, const struct life *life, struct relay_settings settings);

@@ -19,6 +19,7 @@ struct power_history {
 struct namespace_record {
 	uint64_t sectors; /* its size; 0: as large as it can be */
 	uint32_t state;   /* enum hz_namespace_state */
+	uint32_t created; /* namespaces that the host has created in this place */
 };
 
 /* Every function takes ctx first and never waits; `number` is that of a namespace, NSID - 1. */

@@ -1,0 +1,153 @@
+// Namespaces on the real image: four on a channel each, with a thread each; deleted, created, detached, and all of it after a restart.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <unistd.h>
+
+#include "nand_image.h"
+#include "run_helper.hpp"
+#include "session/controller.hpp"
+
+namespace e2e {
+namespace {
+
+hz::MachineOptions four_channels()
+{
+	hz::MachineOptions machine;
+	machine.config = hz::conf::parse_device(
+		"name: four\n"
+		"geometry: {channels: 4, chips_per_channel: 1, planes_per_die: 2, blocks_per_plane: 40, slc_blocks_per_plane: 16,\n"
+		"           pages_per_block: 24}\n"
+		"zones: {max_open: 4, max_active: 4}\n"
+		"buffers: {count: 4}\n"
+		"namespaces: {channels: [0, 1, 2, 3]}\n"
+		"harts: {hils: 2, tsus: 2, workers: 4}\n",
+		"four");
+	return machine;
+}
+
+// One start of the device, with a queue for each namespace that is asked for.
+class Start {
+public:
+	explicit Start(const hz::MachineOptions &options) : machine_(hz::Machine::launch(options)), controller(*machine_)
+	{
+		controller.enable();
+	}
+	std::vector<std::byte> block(uint32_t nsid, uint8_t tag) const
+	{
+		return std::vector<std::byte>(HZ_SECTOR_BYTES, std::byte(uint8_t(nsid * 16 + tag)));
+	}
+	hz::Completion run(uint32_t nsid, nvme_sqe sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {})
+	{
+		hz::QueueOptions options;
+		options.nsid = nsid;
+		auto queue = controller.create_queue(hz::any_queue, options);
+		const hz::Completion c = queue->run(sqe, out, in);
+		controller.delete_queue(std::move(queue));
+		return c;
+	}
+	void write(uint32_t nsid, uint8_t tag) { EXPECT_EQ(run(nsid, hz::QueuePair::write(0, 1, true), block(nsid, tag)).status, 0); }
+	std::vector<std::byte> read(uint32_t nsid)
+	{
+		std::vector<std::byte> data(HZ_SECTOR_BYTES, std::byte(0xee));
+		EXPECT_EQ(run(nsid, hz::QueuePair::read(0, 1), {}, data).status, 0);
+		return data;
+	}
+	uint32_t manage(uint32_t select, uint32_t nsid, uint64_t sectors = 0, uint16_t set = 0)
+	{
+		nvme_sqe sqe{};
+		nvme_identify_namespace wish{};
+		sqe.opcode = NVME_ADMIN_NAMESPACE_MANAGEMENT;
+		sqe.nsid = nsid;
+		sqe.cdw10 = select;
+		sqe.cdw11 = uint32_t(NVME_CSI_ZNS) << 24;
+		wish.nsze = wish.ncap = sectors;
+		wish.nvmsetid = set;
+		return controller.require("Namespace Management", sqe, {}, std::as_bytes(std::span(&wish, 1)));
+	}
+	void attach(uint32_t nsid, bool on)
+	{
+		nvme_sqe sqe{};
+		nvme_controller_list list{};
+		sqe.opcode = NVME_ADMIN_NAMESPACE_ATTACHMENT;
+		sqe.nsid = nsid;
+		sqe.cdw10 = !on;
+		list.count = list.id[0] = 1;
+		controller.require("Namespace Attachment", sqe, {}, std::as_bytes(std::span(&list, 1)));
+	}
+	void shut_down()
+	{
+		controller.shutdown();
+		controller.disconnect();
+		machine_->require_exit(std::chrono::milliseconds(60000));
+	}
+	void kill() { machine_->kill(); }
+
+private:
+	std::unique_ptr<hz::Machine> machine_;
+
+public:
+	hz::Controller controller;
+};
+
+struct Image {
+	std::filesystem::path path = std::filesystem::temp_directory_path() / ("hz-namespaces-" + std::to_string(getpid()) + ".img");
+	~Image() { std::filesystem::remove(path); }
+};
+
+const std::vector<std::byte> zeros(HZ_SECTOR_BYTES);
+using Nsids = std::vector<uint32_t>;
+
+} // namespace
+
+TEST(Namespaces, AThreadOnEach)
+{
+	hz::wl::Workload workload = churn(4, 60);
+	workload.namespaces = {1, 2, 3, 4};
+	const hz::res::RunFacts facts = good_run(four_channels(), workload);
+	for (uint32_t i = 0; i < 4; i++)
+		EXPECT_EQ(facts.queues[i].nsid, i + 1);
+	EXPECT_EQ(hz::res::digest_of(good_run(four_channels(), workload)), hz::res::digest_of(facts));
+}
+
+TEST(Namespaces, WhatIsDeletedIsGoneAndTheRestStays)
+{
+	const Image image;
+	hz::MachineOptions options = four_channels();
+	options.nand_image = image.path;
+	{
+		Start device(options);
+		for (uint32_t nsid = 1; nsid <= 4; nsid++)
+			device.write(nsid, 1);
+		const uint64_t sectors = device.controller.namespace_info(2).size_sectors;
+		device.manage(1, 2);
+		EXPECT_EQ(device.controller.namespaces(), (Nsids{1, 3, 4}));
+		EXPECT_EQ(device.manage(0, 0, sectors, 2), 2u);
+		device.attach(2, true);
+		EXPECT_EQ(device.read(2), zeros);
+		EXPECT_EQ(device.read(3), device.block(3, 1));
+		device.write(2, 2);
+		device.attach(4, false);
+		EXPECT_NE(device.run(4, hz::QueuePair::read(0, 1), {}, {}).status, 0);
+		device.shut_down();
+	}
+	{
+		Start device(options);
+		EXPECT_EQ(device.controller.namespaces(), (Nsids{1, 2, 3}));
+		EXPECT_EQ(device.read(1), device.block(1, 1));
+		EXPECT_EQ(device.read(2), device.block(2, 2));
+		device.manage(1, NVME_NSID_ALL);
+		EXPECT_EQ(device.controller.namespaces(), Nsids{});
+		device.kill(); // a power cut
+	}
+	Start device(options);
+	EXPECT_EQ(device.controller.namespaces(), Nsids{});
+	for (uint32_t nsid = 1; nsid <= 4; nsid++) {
+		EXPECT_EQ(device.manage(0, 0, 4 * 256, uint16_t(nsid)), nsid);
+		device.attach(nsid, true);
+		EXPECT_EQ(device.read(nsid), zeros);
+		EXPECT_EQ(device.controller.namespace_info(nsid).zones, 4u);
+	}
+	device.shut_down();
+}
+
+} // namespace e2e
