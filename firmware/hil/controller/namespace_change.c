@@ -14,7 +14,6 @@ enum {
 	ATTACH = 0, /* … of Namespace Attachment */
 	DETACH = 1,
 	PAGE = 4096,
-	CONTROLLERS_MOST = 2047,
 };
 
 /* What the host sees and what outlasts a loss of power are one. */
@@ -265,10 +264,7 @@ uint16_t admin_namespace_management(struct hil *hil, const struct nvme_sqe *sqe,
 /* --- attachment --- */
 
 /* A list of the one controller. */
-static bool names_us(const struct nvme_controller_list *list)
-{
-	return list->count == 1 && list->count <= CONTROLLERS_MOST && list->id[0] == NVME_HZ_CONTROLLER_ID;
-}
+static bool names_us(const struct nvme_controller_list *list) { return list->count == 1 && list->id[0] == NVME_HZ_CONTROLLER_ID; }
 
 uint16_t admin_namespace_attachment(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
