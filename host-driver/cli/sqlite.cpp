@@ -6,6 +6,7 @@
 
 #include "cli/child.hpp"
 #include "cli/command.hpp"
+#include "cli/layer_flags.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
@@ -27,6 +28,7 @@ constexpr const char *usual_device = "conzone-f2fs";
 struct SqliteFlags {
 	VisitFlags visit;
 	PowerCutFlag power_cut;
+	LayerFlags layer;
 	sql::SqliteOptions sqlite;
 
 	void add_to(CLI::App &command);
@@ -57,14 +59,7 @@ void SqliteFlags::add_to(CLI::App &command)
 		"What SQLite's own work takes of device time: nothing, so much for each call to its files, or the processor time that it "
 		"took, which is another in each run. Default: none. E.g. --compute fixed:20us",
 		[this](const std::string &text) { return take_compute(text, sqlite); });
-	add_flag(
-		command, "--in-place", sqlite.in_place,
-		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "
-		"(zones.in_place). Without: they go to the log");
-	add_flag(
-		command, "--slack", sqlite.slack,
-		"Where few sections are empty, data go to dead blocks of full ones instead of having those emptied, as F2FS does (SSR): on a "
-		"block device");
+	layer.add_to(command);
 	command.option_defaults()->group("Results");
 	add_flag(command, "--stats", sqlite.stats, "Say at the end what the device did");
 	add_text(command, "--out", sqlite.out, "DIR", "Write DIR/sqlite.json. E.g. --out results");
@@ -101,6 +96,9 @@ void run(SqliteFlags flags, const std::vector<std::string> &words)
 	const std::string folder = flags.visit.folder();
 	if (!folder.empty() && !flags.power_cut.text.empty())
 		throw Error("--power-cut-at is for a device of our own: leave it out, or --attach");
+	if (flags.layer.ways.copy_offload && !flags.sqlite.record.empty())
+		throw Error("a trace has no word for what the device copies itself: leave out --record or --copy-offload");
+	flags.sqlite.ways = flags.layer.ways;
 	require_writable_folder("--out", flags.sqlite.out);
 	MachineOptions machine;
 	if (folder.empty())

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "hzfs/cleaner_policy.hpp"
+#include "hzfs/stack/layer_ways.hpp"
 
 namespace hz::files {
 
@@ -19,9 +18,8 @@ struct FilesOptions {
 	uint64_t sync_every = 1;       // updates
 	double aged = 0;               // part of the room that small files have before the first update
 	uint64_t seed = 1;
-	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
-	std::optional<fs::CleanerKnobs> cleaner{}; // in the background
-	std::string out;                           // a folder, or nothing
+	fs::LayerWays ways;
+	std::string out; // a folder, or nothing
 };
 
 } // namespace hz::files

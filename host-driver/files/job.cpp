@@ -130,7 +130,8 @@ json Job::iteration(uint64_t number)
 	const store::DeviceAccount account = device_.take_account();
 	store::add(account_, account);
 	const fs::Counters after = layer_.counters();
-	const fs::MainArea::States states = layer_.segments((options_.cleaner ? *options_.cleaner : fs::CleanerKnobs()).segment_blocks);
+	const fs::MainArea::States states = layer_.segments(
+		(options_.ways.cleaner ? *options_.ways.cleaner : fs::CleanerKnobs()).segment_blocks);
 	const char *const phase = phase_names[unsigned(layer_.phase())];
 	std::printf("%9llu %9.1f %9.1f %8u %8u %8u  %-8s %9llu\n", static_cast<unsigned long long>(number),
 		    mib_s(options_.file_bytes, written_ns - begin_ns), mib_s(options_.file_bytes, read_ns - written_ns), states.free,

@@ -21,9 +21,9 @@ SqliteSession::SqliteSession(const std::string &run_directory, const SqliteOptio
 	if (!options.record.empty())
 		trace_.emplace(options.record);
 	controller_.emplace(*machine_);
-	device_.emplace(*controller_, trace_ ? &*trace_ : nullptr);
+	device_.emplace(*controller_, trace_ ? &*trace_ : nullptr, fs::most_transfer(options_.ways));
 	take_files();
-	vfs_.emplace(*layer_, "hartzone", options.seed);
+	vfs_.emplace(stack_->layer(), "hartzone", options.seed);
 	if (options.measured)
 		compute_ = std::make_unique<MeasuredCompute>();
 	else
@@ -36,14 +36,14 @@ void SqliteSession::take_files()
 {
 	if (fs::FileLayer::is_blank(*device_))
 		fs::FileLayer::format(*device_);
-	layer_.emplace(*device_, fs::Options{.in_place = options_.in_place, .slack = options_.slack});
+	stack_.emplace(*controller_, *device_, options_.ways);
 }
 
 void SqliteSession::end()
 {
-	layer_->sync_all();
+	stack_->layer().sync_all();
 	report();
-	layer_.reset();
+	stack_.reset();
 	device_.reset();
 	controller_->leave();
 	if (trace_)
@@ -53,8 +53,6 @@ void SqliteSession::end()
 void SqliteSession::report()
 {
 	const store::DeviceAccount account = device_->take_account();
-	const fs::Counters counters = layer_->counters();
-	const fs::Space space = layer_->space();
 	const uint64_t elapsed_ns = account.end_ns - account.begin_ns;
 	if (options_.stats) {
 		std::printf("%.3f s of the device, digest %s\n%s", double(elapsed_ns) / 1e9, device_->digest().c_str(),
@@ -66,25 +64,14 @@ void SqliteSession::report()
 	res::write_result({{"schema", "hartzone-sqlite-1"},
 			   {"clock", machine_->region().virtual_clock() ? "virtual" : "real"},
 			   {"seed", options_.seed},
-			   {"in_place", options_.in_place},
-			   {"slack", options_.slack},
+			   {"in_place", options_.ways.in_place},
+			   {"slack", options_.ways.slack},
 			   {"compute", {{"measured", options_.measured}, {"call_ns", options_.compute_ns}}},
 			   {"sqlite", sqlite_version_},
 			   {"elapsed_ns", elapsed_ns},
 			   {"device", store::json_of(account)},
-			   {"files",
-			    {{"data_blocks", counters.data_blocks},
-			     {"node_blocks", counters.node_blocks},
-			     {"meta_blocks", counters.meta_blocks},
-			     {"in_place_blocks", counters.in_place_blocks},
-			     {"slack_blocks", counters.slack_blocks},
-			     {"over_budget", counters.over_budget},
-			     {"moved_blocks", counters.moved_blocks},
-			     {"cleaned_sections", counters.cleaned_sections},
-			     {"checkpoints", counters.checkpoints},
-			     {"syncs", counters.syncs},
-			     {"used_blocks", space.used},
-			     {"total_blocks", space.total}}},
+			   {"files", stack_->files()},
+			   {"iotailor", stack_->iotailor()},
 			   {"digest", device_->digest()}},
 			  options_.out + "/sqlite.json");
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "hzfs/stack/file_stack.hpp"
 #include "session/descriptor.hpp"
 #include "session/machine.hpp"
 #include "sqlite/sqlite_compute.hpp"
@@ -35,7 +36,7 @@ private:
 	std::unique_ptr<Machine> machine_;
 	std::optional<Controller> controller_;
 	std::optional<store::HartzoneDevice> device_;
-	std::optional<fs::FileLayer> layer_;
+	std::optional<fs::FileStack> stack_;
 	std::optional<Vfs> vfs_;
 	std::unique_ptr<store::HostCompute> compute_;
 };

@@ -19,6 +19,7 @@ MISSING = device_problem()
 if not os.path.exists(EXTENSION):
     MISSING = MISSING or "SQLite's headers are not installed (scripts/setup installs them)"
 
+EAGER = "gc_no_zoned_gc_percent=100,gc_boost_zoned_gc_percent=0,segment=64KiB,pause=0"
 HANG_S = 100  # longer than any run explains
 TABLE = "CREATE TABLE IF NOT EXISTS t(i INTEGER PRIMARY KEY, v BLOB);"
 
@@ -69,6 +70,29 @@ class Sqlite(unittest.TestCase):
         self.assertEqual(place["slack_blocks"], 0)
         self.assertLess(place["node_blocks"], log["node_blocks"] / 2)
 
+    def test_the_layer_of_files_cleans_copies_and_makes_superpages(self):
+        load = ("a.db", TABLE + "".join(f"INSERT INTO t VALUES({i}, randomblob(60000));" for i in range(60)) + "UPDATE t SET v = randomblob(60000) WHERE i % 2;" * 6)
+        knobs = ("--cleaner", EAGER)
+        plain, tailored, cleaned, copied = (self.result("--device", "conzone-f2fs", *flags, *load)
+                                            for flags in ((), ("--iotailor",), knobs, (*knobs, "--copy-offload")))
+        self.assertEqual((plain["iotailor"], plain["files"]["rounds"]), (None, {"normal": 0, "boosted": 0, "paused": 0}))
+        self.assertEqual(tailored["files"], plain["files"])
+        self.assertGreater(tailored["iotailor"]["superpages"], 10)
+        self.assertGreater(min(cleaned["files"]["rounds"]["normal"], cleaned["files"]["rounds"]["paused"], cleaned["files"]["moved_blocks"]), 0)
+        self.assertEqual((cleaned["files"]["copied_blocks"], cleaned["device"]["copy"]["count"]), (0, 0))
+        self.assertEqual(copied["files"]["copied_blocks"], cleaned["files"]["moved_blocks"])
+        self.assertGreater(copied["device"]["copy"]["count"], 0)
+        self.assertLess(copied["device"]["read"]["bytes"], cleaned["device"]["read"]["bytes"], "what moves does not come to the host")
+
+    def test_ways_that_a_device_or_a_trace_does_not_have(self):
+        for words, sentence in ((("small-legacy", "--iotailor"), "block namespace"), (("small-legacy", "--copy-offload"), "copies nothing by itself"),
+                                (("small-mixed", "--copy-offload", "--record", "a.hzt"), "leave out --record or --copy-offload"),
+                                (("small-mixed", "--cleaner", "nosuch=1"), "takes off, on, or knobs")):
+            run = self.call("--device", *words, "a.db", "SELECT 1")
+            self.assertNotEqual(run.returncode, 0)
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+            self.assertIn(sentence, run.stderr)
+
     def check(self, image, committed, *device):
         """All that was committed, perhaps one more, and nothing that SQLite finds wrong."""
         out = self.good(*device, "--image", image, "a.db", TABLE + "PRAGMA integrity_check; SELECT count(*), coalesce(max(i), 0) FROM t")
@@ -82,7 +106,8 @@ class Sqlite(unittest.TestCase):
     def test_power_cuts_lose_nothing_that_was_committed(self):
         known = []
         for mode, device, cuts in (("delete", ("--device", "small-mixed"), (30, 150, 260)), ("wal", ("--device", "small-mixed"), (90, 200)),
-                                   ("persist", ("--device", "small-legacy", "--in-place"), (60, 220))):
+                                   ("persist", ("--device", "small-legacy", "--in-place"), (60, 220)),
+                                   ("truncate", ("--device", "small-mixed", "--iotailor", "--copy-offload", "--cleaner", EAGER), (120, 250))):
             for cut in cuts:
                 image = f"{mode}-{cut}.img"
                 run = self.call(*device, "--image", image, "--power-cut-at", cut, "a.db",

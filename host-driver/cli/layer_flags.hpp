@@ -1,0 +1,17 @@
+// LayerFlags: the options that say how the layer of files works.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hzfs/stack/layer_ways.hpp"
+
+namespace hz::cli {
+
+struct LayerFlags {
+	hz::fs::LayerWays ways;
+
+	void add_to(CLI::App &command);
+};
+
+} // namespace hz::cli
