@@ -47,7 +47,7 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 	const struct backing *info = &ftl->conventional->backing[number];
 	uint64_t state = lt_load(&info->state), bits = 0;
 
-	for (uint32_t o = 0; o < ftl->backing_capacity; o++)
+	for (uint32_t o = 0; o < ftl->backing_capacity && places_any_valid(&zone->ext, 0, ftl->backing_capacity); o++)
 		bits += place_valid(ftl, place_make(zone->ext.places, o));
 	*valid += bits;
 	if (bits != lt_load(&zone->ext.places->valid))
@@ -112,9 +112,11 @@ const char *conv_check(struct ftl *ftl)
 	const char *error = ftl->shape.backing_zones ? check_lists(ftl) : NULL;
 	uint64_t mapped = 0, valid = 0;
 
-	for (uint64_t lba = 0; !error && lba < ftl->conventional_end; lba++) {
-		uint32_t place = place_lba_exists(ftl, lba) ? l2p_conv_peek(ftl, lba) : L2P_UNMAPPED;
+	for (uint64_t lba = 0, blank; !error && lba < ftl->conventional_end; lba += blank ? blank : 1) {
+		uint32_t place;
 
+		blank = place_lba_exists(ftl, lba) ? l2p_conv_blank(ftl, lba) : 1;
+		place = blank ? L2P_UNMAPPED : l2p_conv_peek(ftl, lba);
 		if (place == L2P_UNMAPPED)
 			continue;
 		mapped++;

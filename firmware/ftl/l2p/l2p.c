@@ -168,12 +168,19 @@ uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->co
 
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 
+uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_blank ? ftl->l2p->ops->conv_blank(ftl, lba) : 0; }
+
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place)
 {
-	const uint32_t *entry = ftl->l2p->ops->conv_entry(ftl, lba);
-	uint32_t next = *entry & L2P_ADDRESS_MASK, step = next != L2P_UNMAPPED, run = 0;
+	uint32_t run = l2p_conv_blank(ftl, lba), next, step;
+	const uint32_t *entry;
 
-	*place = next;
+	*place = L2P_UNMAPPED;
+	if (run)
+		return min_u32(run, most);
+	entry = ftl->l2p->ops->conv_entry(ftl, lba);
+	*place = next = *entry & L2P_ADDRESS_MASK;
+	step = next != L2P_UNMAPPED;
 	while (run < most && (entry[run] & L2P_ADDRESS_MASK) == next) {
 		run++;
 		next += step;

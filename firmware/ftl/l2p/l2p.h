@@ -61,6 +61,7 @@ struct l2p_ops {
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its zone follow */
+	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
 	uint64_t (*conv_scan_begin)(struct ftl *ftl, struct arena *arena);
 	const char *(*conv_scan_end)(struct ftl *ftl);
 	uint64_t (*conv_stale)(struct ftl *ftl);
@@ -145,6 +146,8 @@ void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one zone, lie one after another; or
  * nowhere. */
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place);
+/* Mount, as long as it scans, or harts idle: how many LBAs from this one on lie nowhere; 0: that takes a look. */
+uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba);
 /* Harts idle: how many places have lost their LBA without having been reported to place_invalidate yet. */
 uint64_t l2p_conv_stale(struct ftl *ftl);
 /* Mount: begin and end of the scan that presets conventional sectors; what it took from the arena is no longer needed afterwards.

@@ -455,6 +455,7 @@ const struct l2p_ops l2p_cached = {
 	.conv_peek = l2p_cached_conv_peek,
 	.conv_preset = l2p_scan_preset,
 	.conv_entry = l2p_scan_entry,
+	.conv_blank = l2p_scan_blank,
 	.conv_scan_begin = l2p_copies_scan,
 	.conv_scan_end = l2p_scan_end,
 	.conv_stale = l2p_cached_conv_stale,

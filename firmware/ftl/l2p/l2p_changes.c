@@ -479,6 +479,18 @@ const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba)
 	return scanned(ftl, ext, (uint32_t)(lba - ext->start));
 }
 
+uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba)
+{
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t page = map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
+	bool named = ftl->l2p->changes.scan ? ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, page)]
+					    : l2p_changes_next(ftl, page, NULL) != NULL;
+
+	if (named || map_page_state(&ftl->l2p->table, page)->ppa != MAP_NO_COPY)
+		return 0;
+	return map_page_first(ftl, page) + map_page_entries(ftl, page) - (uint32_t)(lba - ext->start);
+}
+
 static bool scan_read_copy(struct ftl *ftl, uint32_t index)
 {
 	uint8_t *image = ftl->l2p->log.item[0].image;
@@ -527,7 +539,8 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint8_t *image = ftl->l2p->log.item[0].image;
-	bool same = ftl->l2p->changes.trusted && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
+	bool known = ftl->l2p->changes.trusted || page->ppa == MAP_NO_COPY;
+	bool same = known && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
 
 	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index)) {
 		slc_invalidate(&ftl->workers[0], &(ppa_t){ page->ppa }, 1);

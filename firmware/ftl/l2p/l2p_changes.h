@@ -74,6 +74,9 @@ void l2p_scan_open(struct ftl *ftl, struct arena *arena);
 void l2p_scan_clear(struct ftl *ftl);
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
+/* Also with the harts idle: how many LBAs from this one on lie nowhere, since their table page has no copy, and nothing of it was found or
+ * changed; 0: that is not known. */
+uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */
 const char *l2p_scan_end(struct ftl *ftl);
 /* Harts idle: NULL or what is wrong with the records; *count = how many there are. */
