@@ -483,6 +483,7 @@ enum nvme_log_id {
 	NVME_LOG_SMART = 0x02,
 	NVME_LOG_FIRMWARE = 0x03,
 	NVME_LOG_EFFECTS = 0x05,
+	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
 	NVME_LOG_MI_COMMANDS = 0x13,
 	NVME_LOG_CHANGED_ZONES = 0xbf,
@@ -513,6 +514,20 @@ struct nvme_smart_log {
 HZ_ASSERT_SIZE(struct nvme_smart_log, 512);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, data_units_read, 32);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, error_entries, 176);
+
+/* Of all flash, which is one endurance group. Bytes in thousands of millions, rounded up, but for capacities. */
+struct nvme_endurance_log {
+	uint8_t critical_warning, features, reserved2, available_spare, spare_threshold, percentage_used;
+	uint16_t domain;
+	uint8_t reserved8[24];
+	uint64_t estimate[2], read[2], written[2], media_written[2]; /* estimate 0: none is told */
+	uint64_t host_reads[2], host_writes[2], media_errors[2], error_entries[2];
+	uint64_t capacity[2], unallocated[2];
+	uint8_t reserved192[320];
+};
+HZ_ASSERT_SIZE(struct nvme_endurance_log, 512);
+HZ_ASSERT_OFFSET(struct nvme_endurance_log, estimate, 32);
+HZ_ASSERT_OFFSET(struct nvme_endurance_log, unallocated, 176);
 
 enum { NVME_CHANGED_ZONES_MOST = 511, NVME_CHANGED_ZONES_MORE = 0xffff }; /* MORE: as `zones`, more than the page has room for */
 struct nvme_changed_zones_log {

@@ -20,12 +20,24 @@ auto page(uint32_t lid, uint64_t dwords, uint64_t offset = 0, uint32_t nsid = NV
 	};
 }
 
+std::function<nvme_sqe(Bench &)> endurance_group(uint32_t group)
+{
+	return [=](Bench &b) {
+		nvme_sqe sqe = page(NVME_LOG_ENDURANCE_GROUP, 128)(b);
+		sqe.cdw11 |= group << 16;
+		return sqe;
+	};
+}
+
 const CommandCase cases[] = {
 	{"Error", NVME_SUCCESS, page(NVME_LOG_ERROR, 1024)},
 	{"ErrorOneEntry", NVME_SUCCESS, page(NVME_LOG_ERROR, 16)},
 	{"Smart", NVME_SUCCESS, page(NVME_LOG_SMART, 128)},
 	{"SmartOfNamespaceZero", NVME_SUCCESS, page(NVME_LOG_SMART, 128, 0, 0)},
 	{"SmartPerNamespaceIsNotOffered", NVME_INVALID_FIELD, page(NVME_LOG_SMART, 128, 0, 1)},
+	{"EnduranceGroup", NVME_SUCCESS, endurance_group(1)},
+	{"EnduranceGroupZero", NVME_INVALID_FIELD, endurance_group(0)},
+	{"EnduranceGroupTwo", NVME_INVALID_FIELD, endurance_group(2)},
 	{"Firmware", NVME_SUCCESS, page(NVME_LOG_FIRMWARE, 128)},
 	{"EffectsNvm", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024)},
 	{"EffectsZoned", NVME_SUCCESS, page(NVME_LOG_EFFECTS, 1024, 0, NVME_NSID_ALL, NVME_CSI_ZNS << 24)},
@@ -111,6 +123,23 @@ TEST_F(LogContent, SmartCountsHostCommands)
 	EXPECT_EQ(after.critical_warning, 0);
 }
 
+TEST_F(LogContent, TheEnduranceGroupIsAllFlash)
+{
+	Bench &b = bench();
+	ASSERT_EQ(b.write(0, 12), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	ASSERT_EQ(b.controller().admin(endurance_group(1)(b)).status, NVME_SUCCESS);
+	nvme_endurance_log log;
+	std::memcpy(&log, b.at(b.page(0)), sizeof(log));
+	const hz::NamespaceInfo info = b.controller().namespace_info();
+	EXPECT_EQ(log.capacity[0], info.size_sectors * 4096);
+	EXPECT_EQ(log.unallocated[0], 0u);
+	EXPECT_EQ(log.written[0], 1u) << "rounded up";
+	EXPECT_EQ(log.media_written[0], 1u);
+	EXPECT_GE(log.host_writes[0], 1u);
+	EXPECT_EQ(log.available_spare, 100);
+}
+
 // A program unit has 12 sectors; the filler is counted apart from the data.
 TEST_F(LogContent, FillerOfAFinishedZoneIsCounted)
 {
@@ -155,7 +184,9 @@ TEST_F(LogContent, SupportedPagesAreThoseThatCanBeRead)
 	auto data = bench().controller().log_page(0x00, 1024);
 	for (uint32_t lid = 0; lid < 256; lid++) {
 		uint32_t nsid = lid == NVME_LOG_CHANGED_ZONES ? 1 : NVME_NSID_ALL;
-		bool can = bench().controller().admin(page(lid, 1, 0, nsid)(bench())).status == NVME_SUCCESS;
+		nvme_sqe sqe = page(lid, 1, 0, nsid)(bench());
+		sqe.cdw11 |= lid == NVME_LOG_ENDURANCE_GROUP ? 1 << 16 : 0;
+		bool can = bench().controller().admin(sqe).status == NVME_SUCCESS;
 		EXPECT_EQ(static_cast<unsigned>(data[lid * 4]) & 1, can ? 1u : 0u) << "page " << lid;
 	}
 }

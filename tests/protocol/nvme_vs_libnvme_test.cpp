@@ -281,6 +281,12 @@ TEST(NvmeVsLibnvme, LogPages)
 	SAME(NVME_EFFECT_LBA_CHANGE, NVME_CMD_EFFECTS_LBCC);
 	SAME(NVME_LOG_ERROR, NVME_LOG_LID_ERROR);
 	SAME(NVME_LOG_SMART, NVME_LOG_LID_SMART);
+	SAME(NVME_LOG_ENDURANCE_GROUP, NVME_LOG_LID_ENDURANCE_GROUP);
+	SAME_SIZE(nvme_endurance_log, nvme_endurance_group_log);
+	SAME_FIELD(nvme_endurance_log, available_spare, nvme_endurance_group_log, avl_spare);
+	SAME_FIELD(nvme_endurance_log, percentage_used, nvme_endurance_group_log, percent_used);
+	SAME_FIELD(nvme_endurance_log, media_written, nvme_endurance_group_log, media_units_written);
+	SAME_FIELD(nvme_endurance_log, error_entries, nvme_endurance_group_log, num_err_info_log_entries);
 	SAME(NVME_LOG_FIRMWARE, NVME_LOG_LID_FW_SLOT);
 	SAME(NVME_LOG_CHANGED_ZONES, NVME_LOG_LID_ZNS_CHANGED_ZONES);
 	SAME(NVME_LOG_EFFECTS, NVME_LOG_LID_CMD_EFFECTS);

@@ -93,6 +93,7 @@ static uint16_t read_window(struct hil *hil, const struct nvme_sqe *sqe, uint8_t
 static uint64_t gathered_bytes(uint8_t id)
 {
 	switch (id) {
+	case NVME_LOG_ENDURANCE_GROUP: return sizeof(struct nvme_endurance_log);
 	case HZ_LOG_HARTS: return sizeof(struct hz_log_harts);
 	case HZ_LOG_FLASH: return sizeof(struct hz_log_flash);
 	case HZ_LOG_FTL: return sizeof(struct hz_log_ftl);
@@ -137,7 +138,7 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 
 	if (!log_page_known(hil, id))
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
-	if (!right_scope(hil, id, sqe->nsid))
+	if (!right_scope(hil, id, sqe->nsid) || (id == NVME_LOG_ENDURANCE_GROUP && sqe->cdw11 >> 16 != HIL_ENDURANCE_GROUP))
 		return BAD_FIELD;
 	status = read_window(hil, sqe, pages, &w);
 	if (status)

@@ -12,7 +12,6 @@ enum {
 	MDTS = 7, /* 2^7 * 4 KiB = HZ_MAX_TRANSFER_SECTORS */
 	NO_LIMIT = 0xffffffff,
 };
-enum { ENDURANCE_GROUP = 1 };
 
 struct eui64 {
 	uint8_t byte[8];
@@ -31,20 +30,6 @@ static void put_bytes(uint8_t *field, uint64_t sectors)
 	uint64_t bytes = sectors << HZ_SECTOR_SHIFT;
 
 	memcpy(field, &bytes, sizeof(bytes));
-}
-
-/* Of an NVM set, or of all (0): the capacity of its slots, or of those that no namespace has. */
-static uint64_t sectors_of_set(const struct namespace_table *table, uint32_t set, bool free_only)
-{
-	uint64_t sectors = 0;
-
-	for (uint32_t i = 0; i < table->count; i++) {
-		const struct namespace_slot *slot = &table->slot[i];
-
-		if ((!set || slot->set == set) && !(free_only && namespace_exists(slot)))
-			sectors += slot->capacity;
-	}
-	return sectors;
 }
 
 static uint32_t nvm_sets(const struct namespace_table *table)
@@ -89,10 +74,10 @@ static void identify_controller(struct hil *hil, void *page)
 	id->maxcmd = HZ_MAX_QUEUE_DEPTH;
 	id->nn = hil->namespaces.count;
 	id->mnan = hil->namespaces.count;
-	put_bytes(id->tnvmcap, sectors_of_set(&hil->namespaces, 0, false));
-	put_bytes(id->unvmcap, sectors_of_set(&hil->namespaces, 0, true));
+	put_bytes(id->tnvmcap, namespaces_sectors(&hil->namespaces, 0, false));
+	put_bytes(id->unvmcap, namespaces_sectors(&hil->namespaces, 0, true));
 	id->nsetidmax = (uint16_t)nvm_sets(&hil->namespaces);
-	id->endgidmax = ENDURANCE_GROUP;
+	id->endgidmax = HIL_ENDURANCE_GROUP;
 	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT |
 		   (hil->cfg->copies ? NVME_ONCS_COPY : 0);
 	id->ocfs = NVME_OCFS_FORMAT_0;
@@ -134,7 +119,7 @@ static void identify_namespace(struct hil *hil, uint32_t nsid, void *page)
 	id->nuse = id->nsze;
 	put_bytes(id->nvmcap, slot->capacity);
 	id->nvmsetid = (uint16_t)slot->set;
-	id->endgid = ENDURANCE_GROUP;
+	id->endgid = HIL_ENDURANCE_GROUP;
 	memcpy(id->eui64, &eui64, sizeof(eui64));
 }
 
@@ -172,7 +157,7 @@ static void identify_independent(struct hil *hil, uint32_t nsid, void *page)
 	struct nvme_independent_namespace *id = page;
 
 	id->nvmsetid = (uint16_t)namespace_slot(&hil->namespaces, nsid)->set;
-	id->endgid = ENDURANCE_GROUP;
+	id->endgid = HIL_ENDURANCE_GROUP;
 	id->nstat = 1; /* ready */
 }
 
@@ -240,9 +225,9 @@ static uint16_t list_sets(struct hil *hil, const struct nvme_sqe *sqe, void *pag
 		struct nvme_nvm_set *set = &out->set[out->count++];
 
 		set->nvmsetid = (uint16_t)id;
-		set->endgid = ENDURANCE_GROUP;
-		put_bytes(set->capacity, sectors_of_set(table, id, false));
-		put_bytes(set->unallocated, sectors_of_set(table, id, true));
+		set->endgid = HIL_ENDURANCE_GROUP;
+		put_bytes(set->capacity, namespaces_sectors(table, id, false));
+		put_bytes(set->unallocated, namespaces_sectors(table, id, true));
 	}
 	return NVME_SUCCESS;
 }

@@ -50,6 +50,38 @@ static uint32_t smart_page(struct hil *hil, void *page)
 	return sizeof(*log);
 }
 
+/* Bytes in thousands of millions, rounded up. */
+static uint64_t billions(uint64_t sectors) { return (sectors * HZ_SECTOR_BYTES + 999999999) / 1000000000; }
+
+/* Warnings are SMART's; data are those of all namespaces since boot. */
+static uint32_t endurance_page(struct hil *hil, void *page)
+{
+	struct nvme_endurance_log *log = page;
+	struct io_counts io = io_counts_of(hil);
+	struct hz_log_flash flash;
+	struct ftl_health health;
+	uint64_t programmed = 0;
+
+	hil->device.health(hil->device.ctx, &health);
+	hil->device.flash_published(hil->device.ctx, &flash);
+	for (unsigned cause = 0; cause < HZ_CAUSES; cause++)
+		programmed += flash.program_sectors[cause];
+	log->critical_warning = (uint8_t)(hil->health.warning & (NVME_WARNING_SPARE | NVME_WARNING_RELIABILITY));
+	log->available_spare = health.spare_percent;
+	log->spare_threshold = HEALTH_SPARE_THRESHOLD;
+	log->percentage_used = health.used_percent;
+	log->read[0] = billions(io.read_sectors);
+	log->written[0] = billions(io.written_sectors);
+	log->media_written[0] = billions(programmed);
+	log->host_reads[0] = io.reads;
+	log->host_writes[0] = io.writes;
+	log->media_errors[0] = hil->errors.media_errors;
+	log->error_entries[0] = hil->errors.errors;
+	log->capacity[0] = namespaces_sectors(&hil->namespaces, 0, false) << HZ_SECTOR_SHIFT;
+	log->unallocated[0] = namespaces_sectors(&hil->namespaces, 0, true) << HZ_SECTOR_SHIFT;
+	return sizeof(*log);
+}
+
 static uint32_t firmware_page(struct hil *hil, void *page)
 {
 	struct nvme_firmware_log *log = page;
@@ -113,6 +145,7 @@ bool log_page_known(const struct hil *hil, unsigned id)
 {
 	switch (id) {
 	case NVME_LOG_EFFECTS:
+	case NVME_LOG_ENDURANCE_GROUP:
 	case NVME_LOG_FEATURES:
 	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
@@ -200,6 +233,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
+	case NVME_LOG_ENDURANCE_GROUP: return endurance_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);
 	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, sqe->nsid - 1, !(sqe->cdw10 & LOG_RETAIN_EVENT));

@@ -25,6 +25,19 @@ void namespace_table_init(struct namespace_table *table, const struct hz_device_
 	}
 }
 
+uint64_t namespaces_sectors(const struct namespace_table *table, uint32_t set, bool free_only)
+{
+	uint64_t sectors = 0;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct namespace_slot *slot = &table->slot[i];
+
+		if ((!set || slot->set == set) && !(free_only && namespace_exists(slot)))
+			sectors += slot->capacity;
+	}
+	return sectors;
+}
+
 uint32_t namespaces_attached(const struct namespace_table *table)
 {
 	uint32_t mask = 0;

@@ -35,6 +35,9 @@ static inline bool namespace_exists(const struct namespace_slot *slot)
 {
 	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_DETACHED;
 }
+enum { HIL_ENDURANCE_GROUP = 1 }; /* all flash */
+/* Of an NVM set, or of all (0): the capacity of its slots, or of those that no namespace has. */
+uint64_t namespaces_sectors(const struct namespace_table *table, uint32_t set, bool free_only);
 /* Bit = NSID - 1. */
 uint32_t namespaces_attached(const struct namespace_table *table);
 /* Ascending NSIDs above `above` of those that are attached, or exist; a page of 4 KiB has room for all. */
