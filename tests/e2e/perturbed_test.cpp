@@ -47,6 +47,14 @@ const std::string overwrite = six_threads(R"(
   flush_every: 32
   total_ops: 400
 )");
+// More than a data cache takes, and spread evenly, so that the collector has to work below it.
+const std::string overwrite_more = six_threads(R"(
+  blocks:
+    - {size: 4 KiB, weight: 3}
+    - {size: 16 KiB, weight: 1}
+  flush_every: 32
+  total_ops: 800
+)");
 const std::string zoned = six_threads(R"(
   zones: 1
   blocks:
@@ -70,7 +78,7 @@ each:
 const Case cases[] = {
 	{"block", "configs/devices/small-legacy.yaml", overwrite, 6, true},
 	{"block_by_three_hils", "configs/devices/small-legacy.yaml", overwrite, 6, true, 3},
-	{"block_with_a_cache", "configs/devices/small-mcmq.yaml", overwrite, 6, true},
+	{"block_with_a_cache", "configs/devices/small-mcmq.yaml", overwrite_more, 6, true},
 	{"mixed", "configs/devices/small-mixed.yaml", both_areas, 6, true},
 	{"patched_mixed", "configs/devices/small-patched.yaml", both_areas, 6, true},
 	{"zoned", "tests/e2e/crash.yaml", zoned, 6, false},
