@@ -59,9 +59,9 @@ def options(words=None):
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
-    p.add_argument("--case", choices=sorted(cases()), default="mixed",
-                   help="what the workers meet at, as studies/lock-scaling/cases has it: reads with the map in RAM or cached, mixed, sequential "
-                        "writers, small writes that want few buffers, overwrites under collection. Default: mixed")
+    p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
+                   help="what the workers meet at: read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection "
+                        "(overwrites), as the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)

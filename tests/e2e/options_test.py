@@ -35,6 +35,7 @@ BAD_TEXTS = {
     "NAME,...": ["", "nosuch", "mcs,", "mcs nosuch"],
     "REGEX": ["", "["],
     "KEY=VALUE,...": [""],
+    "NSID[,NSID]...": ["", "0", "-1", "1,", "1,x", "17", "4294967296"],
     "NUMBER|TIME": ["", "0", "-1", "0ns", "1.5", "nan", "5 minutes", "5m", "99999999s"],
     "ns|us|ms|s|TIME": ["", "0", "0ns", "2s", "1h", "us us", "-1us", "nan"],
     ("run", "--trace"): ["", "/nonexistent", "/tmp", "/dev/null"],
