@@ -13,7 +13,7 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
 /* From `now` on: when the transfer begins. */
-static uint64_t transfer(struct vc_line *line, uint64_t now, bool write)
+static uint64_t transfer_start(struct vc_line *line, uint64_t now, bool write)
 {
 	uint64_t start = line->busy_until > now ? line->busy_until : now;
 
@@ -25,14 +25,14 @@ static uint64_t transfer(struct vc_line *line, uint64_t now, bool write)
 }
 
 /* An access that may begin at `now`: when it is done. */
-static uint64_t done(struct vc_hart *h, struct vc_line *line, uint64_t address, uint64_t now, bool write)
+static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t address, uint64_t now, bool write)
 {
 	uint64_t *holders = vc_cache_holders(address), start;
 
 	line->accesses++;
 	if (vc_cache_hit(h, *holders, write))
 		return now + vc.options.cost.local;
-	start = transfer(line, now, write);
+	start = transfer_start(line, now, write);
 	return start + vc_cache_cost(vc_cache_fetch(h, address, holders, write));
 }
 
@@ -45,7 +45,7 @@ static uint64_t pay(struct vc_hart *h, struct vc_line *line, uint64_t address, b
 		return vc_clock(h);
 	vc_store_buffer_drain(h);
 	now = vc_clock(h);
-	vc_charge(h, done(h, line, address, now, write) - now);
+	vc_charge(h, access_end(h, line, address, now, write) - now);
 	return vc_clock(h);
 }
 
@@ -56,7 +56,7 @@ static uint64_t pay_release(struct vc_hart *h, struct vc_line *line, uint64_t ad
 
 	if (h->frozen || !vc.options.store_buffer)
 		return pay(h, line, address, true);
-	end = done(h, line, address, vc_store_buffer_room(h), true);
+	end = access_end(h, line, address, vc_store_buffer_room(h), true);
 	vc_store_buffer_add(h, end);
 	vc_charge(h, vc.options.cost.local);
 	return end;

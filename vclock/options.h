@@ -41,7 +41,7 @@ struct vc_options {
 	const char *recording; /* record.h */
 	const char *profile;   /* text file with how often each segment of code ran outside freezes */
 	uint64_t mhz;          /* frequency of every hart's clock */
-	const char *preset;    /* "default" or "ideal" */
+	const char *preset;    /* its word */
 	struct vc_costs cost;
 	bool data_moves;      /* plain loads and stores fetch lines too (data.h) */
 	bool merge;           /* reads of one line go side by side */

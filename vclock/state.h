@@ -100,10 +100,8 @@ struct vc_pair {
 };
 
 /* store_buffer.h */
-enum { VC_STORE_BUFFER = HZ_MAX_STORE_BUFFER };
 struct vc_store_buffer {
-	uint64_t done[VC_STORE_BUFFER]; /* a ring: when each store that the hart did not wait for is done, */
-	uint64_t last;                  /* and the youngest of them */
+	uint64_t done[HZ_MAX_STORE_BUFFER]; /* a ring: when each store that the hart did not wait for is done; they ascend */
 	unsigned oldest, used;
 	uint64_t entered, waited; /* stores; cycles that the hart waited for room or for an empty buffer */
 };
