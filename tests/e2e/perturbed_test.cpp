@@ -38,23 +38,18 @@ common:
 }
 
 // Overwrites in place by all threads, so that the collector moves what others read and write; the map lies in flash.
-const std::string overwrite = six_threads(R"(
-  distribution: zipf
-  zipf_theta: 0.9
+std::string overwrites(const std::string &more)
+{
+	return six_threads(R"(
   blocks:
     - {size: 4 KiB, weight: 3}
     - {size: 16 KiB, weight: 1}
   flush_every: 32
-  total_ops: 400
-)");
+)" + more);
+}
+const std::string overwrite = overwrites("  distribution: zipf\n  zipf_theta: 0.9\n  total_ops: 400\n");
 // More than a data cache takes, and spread evenly, so that the collector has to work below it.
-const std::string overwrite_more = six_threads(R"(
-  blocks:
-    - {size: 4 KiB, weight: 3}
-    - {size: 16 KiB, weight: 1}
-  flush_every: 32
-  total_ops: 800
-)");
+const std::string overwrite_more = overwrites("  total_ops: 800\n");
 const std::string zoned = six_threads(R"(
   zones: 1
   blocks:

@@ -3,14 +3,18 @@ times, same percentiles; and what else it says of them adds up."""
 # SPDX-License-Identifier: BSD-3-Clause
 import os
 import re
+import sys
 
 from suite import Case, FIRMWARE, PLUGIN, main
 from hztest.clock_machine import Machine
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import schema  # noqa: E402
+
 IMAGE = os.path.join(FIRMWARE, "firmware/images/thread_check.elf")
 LINE = re.compile(r"lock kind \d+: (\d+) acquisitions, (\d+) contended, wait (\d+) ns, hold (\d+) ns, p99 (\d+) and (\d+) ns, (\d+) handovers")
 # By number, as many as the image has locks: one of each, the last of which readers take side by side.
-CLASSES = ["zone", "open", "buffer", "l2p", "slc", "block", "cache", "global", "link"]
+CLASSES = [one["name"] for one in schema.lock_classes()][:9]
 
 
 class Ledger(Case):
