@@ -32,9 +32,7 @@ std::string take_clock_jitter(const std::string &text, std::string &out)
 	return {};
 }
 
-} // namespace
-
-static std::string take_namespaces(const std::string &text, std::vector<uint32_t> &out)
+std::string take_namespaces(const std::string &text, std::vector<uint32_t> &out)
 {
 	std::set<uint64_t> met;
 	out.clear();
@@ -48,6 +46,8 @@ static std::string take_namespaces(const std::string &text, std::vector<uint32_t
 	}
 	return {};
 }
+
+} // namespace
 
 std::string take_tailor(const std::string &text, RunFlags &flags)
 {

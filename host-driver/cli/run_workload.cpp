@@ -7,8 +7,8 @@
 
 #include "cli/run_workload.hpp"
 #include "keep/kept_image.hpp"
-#include "namespaces.h"
 #include "keep/shared_device.hpp"
+#include "namespaces.h"
 #include "replay/plan.hpp"
 #include "replay/read_back.hpp"
 #include "replay/runner.hpp"
