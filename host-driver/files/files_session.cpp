@@ -27,18 +27,18 @@ json run(Controller &controller, const FilesOptions &options)
 	const DeviceWork work = work_of(controller);
 	std::printf("%s", store::table_of(job.account()).c_str());
 	stack.layer().sync_all();
-	return {{"schema", "hartzone-files-1"},
-		{"job", options.job},
-		{"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
-		{"seed", options.seed},
-		{"result", result},
-		{"files", stack.files()},
-		{"iotailor", stack.iotailor()},
-		{"device", store::json_of(job.account())},
-		{"host_write_bytes", work.host_written * store::block_bytes},
-		{"programmed_bytes", work.programmed * store::block_bytes},
-		{"slc_bytes", work.staged * store::block_bytes},
-		{"digest", device.digest()}};
+	json out = {{"schema", "hartzone-files-1"},
+		    {"job", options.job},
+		    {"layer", options.ways},
+		    {"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
+		    {"seed", options.seed},
+		    {"result", result},
+		    {"files", stack.files()},
+		    {"iotailor", stack.iotailor()},
+		    {"device", store::json_of(job.account())},
+		    {"digest", device.digest()}};
+	out.update(json_of(work));
+	return out;
 }
 
 } // namespace hz::files

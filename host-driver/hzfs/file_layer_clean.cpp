@@ -1,6 +1,7 @@
 // FileLayer: room for what is to be written, by moving what is alive out of sections.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "hzfs/file_layer.hpp"
@@ -36,10 +37,8 @@ bool FileLayer::has_room(const File *file) const
 	uint32_t sections = reserve(main_.logs()) + beyond(Temperature::hot_node, 1);
 	if (file) {
 		sections += beyond(Temperature::warm_node, std::min(file->maps.size(), file->changed_maps.size() + file->dirty.size()));
-		uint64_t data = 0;
-		for (unsigned heat = 0; heat < heats; heat++)
-			data += dirty_[heat];
-		for (unsigned heat = 0; heat < heats && data > main_.slack(); heat++)
+		const bool to_slack = std::accumulate(std::begin(dirty_), std::end(dirty_), uint64_t(0)) <= main_.slack();
+		for (unsigned heat = 0; heat < heats && !to_slack; heat++)
 			sections += beyond(of_data(Heat(heat)), dirty_[heat]);
 	}
 	return main_.empty() >= sections;

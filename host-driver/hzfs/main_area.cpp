@@ -111,7 +111,7 @@ void MainArea::close(Log &log)
 {
 	sections_[log.section].open = false;
 	some_dead_ |= !sections_[log.section].alive;
-	log = {};
+	log.section = no_section;
 	count();
 }
 

@@ -1,6 +1,7 @@
 // MainArea: sections of equal size that hold files and their nodes, and the logs that fill them, one for each temperature.
 //
-// A section is a sequential zone, or a stretch of a block device that is written the same way. Each block of it has an owner or is dead; a
+// A section is a sequential zone, or a stretch of a block device that is written the same way (but for use_slack). Each block of it has an
+// owner or is dead; a
 // section that is wholly dead is reset, unless inodes in it are still needed to follow their row from the last checkpoint.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -9,30 +9,6 @@
 
 #include "hzfs/stack/layer_ways.hpp"
 
-namespace hz::fs {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, valid, window, boost_multiple, boost_greedy, segment_blocks,
-						pause_ns, boost_pause_ns)
-
-inline void to_json(nlohmann::json &out, const LayerWays &ways)
-{
-	out = {{"in_place", ways.in_place}, {"slack", ways.slack}, {"copy_offload", ways.copy_offload}, {"iotailor", ways.iotailor}};
-	if (ways.cleaner)
-		out["cleaner"] = *ways.cleaner;
-}
-
-inline void from_json(const nlohmann::json &in, LayerWays &ways)
-{
-	ways.in_place = in.value("in_place", false);
-	ways.slack = in.value("slack", false);
-	ways.copy_offload = in.value("copy_offload", false);
-	ways.iotailor = in.value("iotailor", false);
-	if (in.contains("cleaner"))
-		ways.cleaner = in.at("cleaner").get<CleanerKnobs>();
-}
-
-} // namespace hz::fs
-
 namespace hz::sql {
 
 inline constexpr const char *options_variable = "HARTZONE_SQLITE";

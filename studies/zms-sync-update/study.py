@@ -60,7 +60,7 @@ def points(args):
 
 
 def check(result, folder):
-    if not result["files"]["syncs"] or (result.get("in_place") is False and result["files"]["in_place_blocks"]):
+    if not result["files"]["syncs"] or (not result["layer"]["in_place"] and result["files"]["in_place_blocks"]):
         raise runs.StudyError(f"the run in {folder} synced nothing, or wrote in place unasked")
 
 

@@ -188,7 +188,7 @@ TEST_F(Layer, AZoneThatBecomesReadOnlyLosesNothing)
 
 TEST_F(Layer, DamageIsTold)
 {
-	put("a", some_bytes(600 * block_bytes, 1));
+	put("a", some_bytes(300 * block_bytes, 1));
 	layer->sync_all();
 	put("b", some_bytes(100, 2));
 	put("c", some_bytes(100, 3));
@@ -324,7 +324,7 @@ protected:
 	SlackLayer() : Layer(block_device, {.slack = true}) {}
 };
 
-// Every second block of a full device is overwritten: what is dead takes the new ones, and nothing is moved.
+// Blocks here and there of a nearly full device are overwritten: what is dead takes the new ones, and nothing is moved.
 TEST_F(SlackLayer, DeadBlocksTakeData)
 {
 	const uint64_t blocks = layer->space().total * 9 / 10;
@@ -344,6 +344,19 @@ TEST_F(SlackLayer, DeadBlocksTakeData)
 	EXPECT_TRUE(content_of(*layer, "a") == expected);
 	cut();
 	EXPECT_TRUE(content_of(*layer, "a") == expected);
+}
+
+// Filling gaps costs order, so it waits until sections are few.
+TEST_F(SlackLayer, DataGoToEmptySectionsWhileThereAreMany)
+{
+	put("a", some_bytes(300 * block_bytes, 1));
+	for (uint64_t round = 0; round < 3; round++) {
+		const FileLayer::Handle file = layer->open("a");
+		for (uint64_t block = 0; block < 300; block += 3)
+			layer->write(*file, block * block_bytes, some_bytes(block_bytes, round));
+		layer->sync(*file);
+	}
+	EXPECT_EQ(layer->counters().slack_blocks, 0u);
 }
 
 TEST_F(Layer, ZonesHaveNoSlack)

@@ -1,6 +1,8 @@
-// LayerWays: how the layer of files works, as commands are told.
+// LayerWays: how the layer of files works, as commands are told and as results tell.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+
+#include <nlohmann/json.hpp>
 
 #include <optional>
 
@@ -12,5 +14,25 @@ struct LayerWays {
 	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
 	std::optional<CleanerKnobs> cleaner{}; // in the background
 };
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, valid, window, boost_multiple, boost_greedy, segment_blocks,
+						pause_ns, boost_pause_ns)
+
+inline void to_json(nlohmann::json &out, const LayerWays &ways)
+{
+	out = {{"in_place", ways.in_place}, {"slack", ways.slack}, {"copy_offload", ways.copy_offload}, {"iotailor", ways.iotailor}};
+	if (ways.cleaner)
+		out["cleaner"] = *ways.cleaner;
+}
+
+inline void from_json(const nlohmann::json &in, LayerWays &ways)
+{
+	ways.in_place = in.value("in_place", false);
+	ways.slack = in.value("slack", false);
+	ways.copy_offload = in.value("copy_offload", false);
+	ways.iotailor = in.value("iotailor", false);
+	if (in.contains("cleaner"))
+		ways.cleaner = in.at("cleaner").get<CleanerKnobs>();
+}
 
 } // namespace hz::fs
