@@ -42,7 +42,7 @@ def add_update(p):
 
 
 def parsed(p, words=None):
-    """Of the command line, or of these words."""
+    """Of the command line, or of these words. The quick form has the first seed only; what else it leaves out a study knows."""
     args = p.parse_args(words)
     default = vars(p.parse_args([]))
     changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
@@ -50,6 +50,8 @@ def parsed(p, words=None):
         p.error("--engine-options are for --engine snakemake")
     if getattr(args, "update", False) and changed:
         p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
+    if args.quick:
+        args.seeds = args.seeds[:1]
     return args
 
 

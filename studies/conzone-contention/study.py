@@ -36,7 +36,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.workers, args.ops, args.seeds = args.workers[-1:], 60, args.seeds[:1]
+        args.workers, args.ops = args.workers[-1:], 60
     return args
 
 

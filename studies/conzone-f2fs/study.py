@@ -36,7 +36,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.devices, args.ops, args.seeds = args.devices[:1], 3000, args.seeds[:1]
+        args.devices, args.ops = args.devices[:1], 3000
     return args
 
 

@@ -34,7 +34,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.mib = 12
     if args.quick:
-        args.pauses, args.mib, args.seeds = args.pauses[:2], 3, args.seeds[:1]
+        args.pauses, args.mib = args.pauses[:2], 3
     return args
 
 

@@ -25,7 +25,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.ranges, args.volume, args.seeds = [1, 48], 4, args.seeds[:1]
+        args.ranges, args.volume = [1, 48], 4
     return args
 
 

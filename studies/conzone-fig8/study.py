@@ -27,7 +27,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.volume, args.seeds = 8, args.seeds[:1]
+        args.volume = 8
     return args
 
 

@@ -24,7 +24,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.entries, args.volume, args.seeds = args.entries[:2], 8, args.seeds[:1]
+        args.entries, args.volume = args.entries[:2], 8
     return args
 
 

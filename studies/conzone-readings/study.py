@@ -49,8 +49,6 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.readings = QUICK if args.quick else list(READINGS)
-    if args.quick:
-        args.seeds = args.seeds[:1]
     return args
 
 

@@ -25,7 +25,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.blocks, args.volume, args.seeds = args.blocks[:1], 96, args.seeds[:1]
+        args.blocks, args.volume = args.blocks[:1], 96
         args.policies = list(dict.fromkeys([args.policies[0], args.policies[-1]]))
     return args
 

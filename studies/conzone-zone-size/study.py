@@ -25,7 +25,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.zones, args.seeds = 1, args.seeds[:1]
+        args.zones = 1
     return args
 
 

@@ -68,7 +68,7 @@ def options(words=None):
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     if args.quick:
-        args.workers, args.locks, args.granularity, args.seeds = args.workers[:2], args.locks[:2], args.granularity[:2], args.seeds[:1]
+        args.workers, args.locks, args.granularity = args.workers[:2], args.locks[:2], args.granularity[:2]
     return args
 
 

@@ -22,7 +22,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.workers, args.ops, args.seeds = [args.workers[0], args.workers[-1]], 500, args.seeds[:1]
+        args.workers, args.ops = [args.workers[0], args.workers[-1]], 500
     return args
 
 

@@ -21,7 +21,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.flows, args.ops, args.seeds = [args.flows[0], args.flows[-1]], 500, args.seeds[:1]
+        args.flows, args.ops = [args.flows[0], args.flows[-1]], 500
     return args
 
 

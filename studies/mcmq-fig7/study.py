@@ -28,7 +28,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.caches, args.ops, args.seeds = [args.caches[-1]], 1500, args.seeds[:1]
+        args.caches, args.ops = [args.caches[-1]], 1500
     return args
 
 

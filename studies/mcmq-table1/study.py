@@ -26,7 +26,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.mib, args.seeds = 16, args.seeds[:1]
+        args.mib = 16
     return args
 
 

@@ -31,7 +31,7 @@ def options(words=None):
     args.superblock, args.loads = 6 << 20, list(LOADS)
     if args.quick:
         args.devices = [TWINS[name] for name in args.devices if TWINS[name]]
-        args.superblock, args.mib, args.reads, args.seeds, args.loads = 768 << 10, 1, 300, args.seeds[:1], ["random read", "overwrite"]
+        args.superblock, args.mib, args.reads, args.loads = 768 << 10, 1, 300, ["random read", "overwrite"]
     return args
 
 

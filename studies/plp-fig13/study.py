@@ -24,7 +24,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.sizes, args.seeds, args.cuts = args.sizes[:1], args.seeds[:1], min(args.cuts, 2)
+        args.sizes, args.cuts = args.sizes[:1], min(args.cuts, 2)
     return args
 
 

@@ -23,7 +23,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.trims, args.volume, args.seeds = [args.trims[0], args.trims[-1]], 160, args.seeds[:1]
+        args.trims, args.volume = [args.trims[0], args.trims[-1]], 160
     return args
 
 

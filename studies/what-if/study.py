@@ -34,7 +34,7 @@ def options(words=None):
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
     if args.quick:
-        args.workers, args.what, args.seeds, args.ops = min(args.workers, 4), args.what[:2], args.seeds[:1], min(args.ops, 150)
+        args.workers, args.what, args.ops = min(args.workers, 4), args.what[:2], min(args.ops, 150)
     return args
 
 

@@ -27,7 +27,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.mib = 48
     if args.quick:
-        args.mib, args.seeds, args.depths = 6, args.seeds[:1], args.depths[:1]
+        args.mib, args.depths = 6, args.depths[:1]
     return args
 
 

@@ -29,7 +29,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.range, args.caches, args.reads, args.seeds = 1024, [CACHES[0], CACHES[-1]], 8000, args.seeds[:1]
+        args.range, args.caches, args.reads = 1024, [CACHES[0], CACHES[-1]], 8000
     return args
 
 

@@ -37,7 +37,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.grid = GRID
     if args.quick:
-        args.zones, args.file, args.updates, args.seeds, args.grid = 24, 12, 4096, args.seeds[:1], [GRID[1], GRID[4]]
+        args.zones, args.file, args.updates, args.grid = 24, 12, 4096, [GRID[1], GRID[4]]
     return args
 
 

@@ -24,7 +24,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.inserts, args.seeds = 100, args.seeds[:1]
+        args.inserts = 100
     return args
 
 

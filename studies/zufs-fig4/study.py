@@ -24,7 +24,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.superblocks, args.seeds = 64, args.seeds[:1]
+        args.superblocks = 64
     return args
 
 

@@ -28,7 +28,7 @@ def options(words=None):
     args.ranges = sorted({*args.ranges, WIDE})
     args.ops, args.mib = 6000, 64
     if args.quick:
-        args.ranges, args.blocks, args.ops, args.mib, args.seeds = [4, 16], [512], 1500, 16, args.seeds[:1]
+        args.ranges, args.blocks, args.ops, args.mib = [4, 16], [512], 1500, 16
     return args
 
 

@@ -37,7 +37,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.mib, args.zone_mib = 96, 24
     if args.quick:
-        args.mib, args.zone_mib, args.seeds, args.depths = 24, 12, args.seeds[:1], args.depths[:1]
+        args.mib, args.zone_mib, args.depths = 24, 12, args.depths[:1]
     return args
 
 

@@ -27,7 +27,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.ways = list(WAYS)
     if args.quick:
-        args.zones, args.seeds, args.ways = 48, args.seeds[:1], [CUFS, ZUFS]
+        args.zones, args.ways = 48, [CUFS, ZUFS]
     return args
 
 

@@ -10,7 +10,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling")]
 import scaling  # noqa: E402
-from common import report, usl  # noqa: E402
+from common import arguments, report, usl  # noqa: E402
 from common.page import Page  # noqa: E402
 
 
@@ -127,6 +127,12 @@ class Busy(unittest.TestCase):
         found = scaling.busy([result])
         for role, share in (("hil", 0.9), ("tsu", 0.9), ("worker", 0.3), ("link", 0.6)):
             self.assertAlmostEqual(found[role], share)
+
+
+class Options(unittest.TestCase):
+    def test_the_quick_form_has_the_first_seed(self):
+        for words, seeds in ((["--seeds", "3,4"], [3, 4]), (["--quick", "--seeds", "3,4"], [3]), (["--quick"], [1])):
+            self.assertEqual(arguments.parsed(arguments.study_parser("any", "text", "--quick"), words).seeds, seeds)
 
 
 class Output(unittest.TestCase):
