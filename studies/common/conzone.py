@@ -53,6 +53,11 @@ def die_busy(result):
     return result["nand"]["die_busy_ns_total"] / (result["nand"]["dies"] * result["nand"]["elapsed_ns"])
 
 
+def channel_busy(result):
+    """A mean over the channels."""
+    return mean(result["nand"]["channel_busy_ns"]) / result["nand"]["elapsed_ns"]
+
+
 def hart_busy(result):
     """role → busy part of the measurement, of the busiest hart of that role"""
     out = {}

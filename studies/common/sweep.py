@@ -6,6 +6,11 @@ import sys
 from common import report, runs, software, workflow
 
 
+def folder_of(*words):
+    """Name of a run's folder: of what sets it apart from the others."""
+    return "-".join(map(str, words)).replace(" ", "-").replace(",", "").replace("'", "")
+
+
 @dataclasses.dataclass
 class Point:
     """One point of a sweep: a mean over its runs, of which all must succeed."""

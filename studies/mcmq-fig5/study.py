@@ -7,11 +7,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, frame, mcmq, plot, report  # noqa: E402
 from common.report import percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "mcmq-fig5"
 WORKERS = [1, 2, 4, 6]
-FLASH = {"MCMQ's flash": {}, "unshared flash": mcmq.UNSHARED}
 LOCKS = {"one lock": {"locks": {"granularity": {"default": "global"}}}, "many locks": {}, "free locks": mcmq.FREE}
 
 
@@ -28,11 +27,11 @@ def options(words=None):
 
 def points(args):
     def one(flash, locks, workers, seed):
-        return (f"{flash}-{locks}-{workers}-{seed}".replace(" ", "-").replace("'", ""), mcmq.device(workers, FLASH[flash], LOCKS[locks]),
-                mcmq.flows(NAME, seed, workers, args.ops))
+        device = mcmq.device(workers, mcmq.FLASH[flash], LOCKS[locks])
+        return folder_of(flash, locks, workers, seed), device, mcmq.flows(NAME, seed, workers, args.ops)
     return [Point({"flash": flash, "locks": locks, "workers": workers}, f"{flash}, {locks}, {workers}",
                   [one(flash, locks, workers, seed) for seed in args.seeds])
-            for flash in FLASH for locks in LOCKS for workers in args.workers]
+            for flash in mcmq.FLASH for locks in LOCKS for workers in args.workers]
 
 
 check = mcmq.check
@@ -53,7 +52,7 @@ def figures(args, measured):
 
 
 def rows(figure):
-    for flash in FLASH:
+    for flash in mcmq.FLASH:
         for locks in LOCKS:
             def of(what, form, flash=flash, locks=locks):
                 return ", ".join(form.format(figure(f"{what}, {flash}, {locks}, {n}")) for n in WORKERS)
@@ -65,7 +64,7 @@ def rows(figure):
 
 def directions(figure):
     most, fewest = WORKERS[-1], WORKERS[0]
-    for flash in FLASH:
+    for flash in mcmq.FLASH:
         for locks in LOCKS:
             yield f"a flow's throughput falls: {flash}, {locks}", figure(f"a flow against one alone, {flash}, {locks}") < -20
             yield f"its latency rises: {flash}, {locks}", (figure(f"mean latency, {flash}, {locks}, {most}")
@@ -95,7 +94,7 @@ def show(measured):
 
 def draw(measured):
     fig, axes = plot.figure(4)
-    for column, flash in enumerate(FLASH):
+    for column, flash in enumerate(mcmq.FLASH):
         for locks in LOCKS:
             counts = sorted(n for f, l, n in measured if (f, l) == (flash, locks))
             for ax, field in zip(axes[2 * column:], ("kiops", "mean_us")):

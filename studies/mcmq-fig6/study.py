@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, frame, mcmq, plot, report  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "mcmq-fig6"
 FLOWS = [1, 2, 4]
@@ -27,8 +27,7 @@ def options(words=None):
 
 def points(args):
     def one(model, flows, seed):
-        return (f"{model}-{flows}-{seed}".replace(" ", "-").replace(",", ""), mcmq.device(flows, *MODELS[model]),
-                mcmq.flows(NAME, seed, flows, args.ops))
+        return folder_of(model, flows, seed), mcmq.device(flows, *MODELS[model]), mcmq.flows(NAME, seed, flows, args.ops)
     return [Point({"model": model, "flows": flows}, f"{model}, {flows} flows", [one(model, flows, seed) for seed in args.seeds])
             for model in MODELS for flows in args.flows]
 

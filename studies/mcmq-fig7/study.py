@@ -7,18 +7,17 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, frame, mcmq, plot, report, runs  # noqa: E402
 from common.report import percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "mcmq-fig7"
 FLOWS = 4
 SHARED, QUARTERS, WHOLE, APART = "shared namespace", "shared storage", "shared storage, each as large", "no sharing"
 CASES = (SHARED, QUARTERS, WHOLE, APART)
 CACHES = [4, 16]  # MiB of the whole device, for 64 MiB that are used
-FLASH = {"MCMQ's flash": {}, "unshared flash": mcmq.UNSHARED}
 # What the quick form has.
-FORM = [(flash, case) for flash in FLASH for case in CASES if not FLASH[flash] or case in (SHARED, QUARTERS)]
+FORM = [(flash, case) for flash in mcmq.FLASH for case in CASES if not mcmq.FLASH[flash] or case in (SHARED, QUARTERS)]
 # Superblocks of the whole device, which four namespaces can share evenly, and its write buffers.
-SLC, DATA, SPARES, BAD, BUFFERS = 32, 120, 16, 4, 4
+SLC, DATA, SPARES, BAD, BUFFERS = 32, mcmq.DATA, 16, 4, 4
 
 
 def options(words=None):
@@ -45,7 +44,7 @@ def shape(case):
 
 def device(case, flash, cache_mib):
     each = cache_mib * 1024 // (1 if case == SHARED else FLOWS)
-    return mcmq.device(FLOWS, shape(case), {"data_cache": {"bytes": f"{each} KiB"}}, FLASH[flash])
+    return mcmq.device(FLOWS, shape(case), {"data_cache": {"bytes": f"{each} KiB"}}, mcmq.FLASH[flash])
 
 
 def workload(case, seed, ops):
@@ -60,10 +59,9 @@ def workload(case, seed, ops):
 
 def points(args):
     def one(case, flash, cache, seed):
-        return (f"{flash}-{cache}-{case}-{seed}".replace(" ", "-").replace("'", "").replace(",", ""), device(case, flash, cache),
-                workload(case, seed, args.ops))
+        return folder_of(flash, cache, case, seed), device(case, flash, cache), workload(case, seed, args.ops)
     return [Point({"flash": flash, "cache_mib": cache, "case": case}, f"{flash}, {cache} MiB, {case}",
-                  [one(case, flash, cache, seed) for seed in args.seeds]) for flash in FLASH for cache in args.caches for case in CASES
+                  [one(case, flash, cache, seed) for seed in args.seeds]) for flash in mcmq.FLASH for cache in args.caches for case in CASES
             if not args.quick or (flash, case) in FORM]
 
 
@@ -85,7 +83,7 @@ def figures(args, measured):
 
 
 def rows(figure):
-    for flash in FLASH:
+    for flash in mcmq.FLASH:
         for cache in CACHES:
             def of(what, form, flash=flash, cache=cache):
                 return ", ".join(form.format(figure(f"{what}, {flash}, {cache} MiB, {case}")) for case in CASES)
@@ -100,7 +98,7 @@ def directions(figure):
 
     def of(what, flash, case):
         return figure(f"{what}, {flash}, {cache}, {case}")
-    own, fast = FLASH
+    own, fast = mcmq.FLASH
     yield "a quarter of the cache for as large a namespace hits less", (of("hits of the cache", own, WHOLE)
                                                                         < 0.5 * of("hits of the cache", own, SHARED))
     yield "… writes back more", (of("lines written back for a request", own, WHOLE)
@@ -119,9 +117,9 @@ def show(measured):
 
 
 def draw(measured):
-    fig, axes = plot.figure(len(FLASH), height=4.0)
+    fig, axes = plot.figure(len(mcmq.FLASH), height=4.0)
     caches = sorted({cache for _, cache, _ in measured})
-    for ax, flash in zip(axes, FLASH):
+    for ax, flash in zip(axes, mcmq.FLASH):
         plot.bars(ax, [f"{cache} MiB of cache" for cache in caches],
                   {case: [measured.value((flash, cache, case), "kiops") for cache in caches] for case in CASES}, flash, "KIOPS of a flow")
         ax.margins(y=0.4) # the legend's

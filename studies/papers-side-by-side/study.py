@@ -9,7 +9,7 @@ import shapes  # noqa: E402
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.page import Page  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "papers-side-by-side"
 # Preset → what stands for it in the quick form.
@@ -63,7 +63,7 @@ def device_of(args, name, load):
 def points(args):
     def one(name, load, seed):
         device = device_of(args, name, load)
-        return f"{name}-{load}-{seed}".replace(" ", "-"), device, workload_of(args, device, load, seed)
+        return folder_of(name, load, seed), device, workload_of(args, device, load, seed)
     return [Point({"device": name, "load": load}, f"{name}, {load}", [one(name, load, seed) for seed in args.seeds])
             for name in args.devices for load in args.loads]
 
@@ -102,7 +102,7 @@ def summarize(results):
         "instructions": mean(sum(sum(hart["work"].values()) for hart in a) / commands(r) for a, r in zip(accounts, results)),
         "spin": mean(sum(sum(hart["spin"].values()) for hart in a) / sum(hart["cycles"] for hart in a) for a in accounts),
         "queued_us": mean(sum(c["wait"]["ns"] for c in r["vclock"]["locks"]["logical"]) / commands(r) / 1e3 for r in results),
-        "channel_busy": mean(mean(r["nand"]["channel_busy_ns"]) / r["nand"]["elapsed_ns"] for r in results),
+        "channel_busy": mean(map(conzone.channel_busy, results)),
         **conzone.common_figures(results),
     }
     if kind_of(results[0]) == "write":

@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "zufs-fig7"
 SCALE = 256                # the paper's GB are so many times fewer here, and so is the cache of the map: 1 MiB becomes 4 KiB
@@ -65,7 +65,7 @@ def basic(args, name, kind, seed):
 
 def point(args, what, name, at, make):
     return Point({"what": what, "device": name, "at": at}, f"{what}, {name}, {at}",
-                 [(f"{what}-{name}-{at}-{seed}".replace(" ", "-").replace(",", ""), device(name), make(seed)) for seed in args.seeds])
+                 [(folder_of(what, name, at, seed), device(name), make(seed)) for seed in args.seeds])
 
 
 def points(args):
