@@ -5,14 +5,13 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
+from common import arguments, block, conzone, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zms-random-read"
 PAPER_MISSES = 27.1
 ZONE_MIB, SLC, SPARE = 138, 24, 4  # of zms.yaml
-OP = 0.07                          # of the block device: usual for consumer devices
 ZMS, PLAIN, PACKED = "ZMS", "pages", "pages, compressed"
 RANGE = 8192                       # MiB
 USUAL = 1024                       # KiB: what mobile devices have for their map, says Kim et al. (FAST 2026, section 2.2)
@@ -40,15 +39,12 @@ def zones_of(args):
 def device(args, kind, cache):
     """zms.yaml with as many zones as the range takes: others are not read. The block device has the same flash and as much memory for buffers."""
     base, zones = runs.load_yaml("devices", "zms"), zones_of(args)
-    over = max(5, round(OP * zones))
     if kind == ZMS:
         return runs.merged(base, {"geometry": {"blocks_per_plane": SLC + zones + SPARE}, "zones": {"count": zones}})
-    block = runs.merged(base, {"geometry": {"blocks_per_plane": SLC + zones + over + SPARE}})
-    block["zones"] = {"namespace": "block", "count": zones, "spare_superblocks": SPARE}
-    block["conventional"] = {"spare_superblocks": over, "streams": 1, "buffers": 2, "gc_low": 3}
-    block["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
-    block["l2p"] = {"cache": f"{cache * args.range // RANGE} KiB", "levels": "page", "prefetch": 1023, "shards": 1, "compress": "on" if kind == PACKED else "off"}
-    return block
+    over = max(5, round(block.OVER_PROVISIONING * zones))
+    larger = runs.merged(base, {"geometry": {"blocks_per_plane": SLC + zones + over + SPARE}})
+    return block.of(larger, zones, over, gc_low=3) | {"l2p": {
+        "cache": f"{cache * args.range // RANGE} KiB", "levels": "page", "prefetch": 1023, "shards": 1, "compress": "on" if kind == PACKED else "off"}}
 
 
 def workload(args, kind, seed):

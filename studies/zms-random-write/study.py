@@ -5,18 +5,14 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, frame, plot, report, runs  # noqa: E402
+from common import arguments, block, files, frame, plot, report, runs, zms  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zms-random-write"
 MIB = 2 ** 20
-ZONE_MIB, SPARE, CONVENTIONAL_SPARE = 6, 2, 5
-OP = 0.07                          # of the block device: usual for consumer devices
 CACHE_PER_BYTE = 2 ** 20 / 2 ** 37 # of the block device's map: 1 MiB, which mobile devices have (zms-random-read), for the paper's 128 GiB
-# F2FS's segments and pauses, as many times smaller as our zones are smaller than the paper's: what a second cleans is the same.
-SCALE = 138 // ZONE_MIB
-CLEANER = ("--cleaner", f"segment={2048 // SCALE // 4 * 4}KiB,pause={20000 // SCALE}us,boost_pause={10000 // SCALE}us")
+CLEANER = ("--cleaner", files.cleaner(138 // zms.ZONE_MIB)) # the paper's zones have 138 MiB
 BUFFERED, SYNCED = "a sync for each MiB", "a sync for 8 blocks"
 SYNC_EVERY = {BUFFERED: 256, SYNCED: 8}
 BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE = "block device", "block device, cleaned in time", "block device, in place"
@@ -29,7 +25,7 @@ GRID = [(BUFFERED, way) for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    arguments.add_number(p, "--zones", 16, 512, 40, f"of {ZONE_MIB} MiB; the block device has as much flash")
+    arguments.add_number(p, "--zones", 16, 512, 40, f"of {zms.ZONE_MIB} MiB; the block device has as much flash")
     arguments.add_number(p, "--file", 4, 1024, 32, "MiB of the file that is overwritten")
     arguments.add_number(p, "--aged", 1, 95, 75, "percent of the room that other files have")
     arguments.add_number(p, "--updates", 1000, 10000000, 16384, "of 4 KiB, anywhere in the file; of those with a sync for 8 blocks a quarter")
@@ -42,23 +38,14 @@ def options(words=None):
 
 
 def device(args, way):
-    """zms.yaml with fewer and smaller zones, whose data are kept, and a conventional zone for checkpoints: so its map has entries for
-    sectors, in RAM. The block device has the same superblocks, and its map in flash."""
-    base, slc = runs.load_yaml("devices", "zms"), 40 + args.zones // 4 # what all zones may have staged must find room
-    over = max(CONVENTIONAL_SPARE, round(OP * (args.zones + 1)))
-    changed = runs.merged(base, {
-        "name": NAME, "geometry": {"media": "store", "pages_per_block": 48, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + args.zones + 1 + over + SPARE},
-        "zones": {"count": args.zones + 1, "spare_superblocks": SPARE}, "l2p": {"kind": "sector"},
-        "conventional": {"zones": 1, "spare_superblocks": over, "streams": 1, "buffers": 1, "gc_low": 2}})
-    for key in ("size", "in_place"):
-        changed["zones"].pop(key)
-    if way in ON_BLOCKS:
-        changed["zones"] = {"namespace": "block", "count": args.zones + 1, "spare_superblocks": SPARE}
-        changed["conventional"] = {"spare_superblocks": over, "streams": 1, "buffers": 2, "gc_low": 2}
-        changed["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
-        cache = round((args.zones + 1) * ZONE_MIB * MIB * CACHE_PER_BYTE / 4) * 4
-        changed["l2p"] = {"cache": cache, "levels": "page", "prefetch": 1023, "shards": 1}
-    return changed
+    """The block device has the same superblocks, and its map in flash."""
+    count, slc = args.zones + 1, 40 + args.zones // 4 # what all zones may have staged must find room
+    over = max(zms.CONVENTIONAL_SPARE, round(block.OVER_PROVISIONING * count))
+    zoned = zms.device(args.zones, slc, over) | {"name": NAME}
+    if way not in ON_BLOCKS:
+        return zoned
+    cache = round(count * zms.ZONE_MIB * MIB * CACHE_PER_BYTE / 4) * 4
+    return block.of(zoned, count, over) | {"l2p": {"cache": cache, "levels": "page", "prefetch": 1023, "shards": 1}}
 
 
 def words_of(args, load, way, seed):
@@ -68,8 +55,7 @@ def words_of(args, load, way, seed):
 
 def points(args):
     return [Point({"load": load, "way": way}, f"{load}, {way}",
-                  [(f"{i}-{seed}", device(args, way), {"command": " ".join(map(str, words_of(args, load, way, seed)))}, *words_of(args, load, way, seed))
-                   for seed in args.seeds]) for i, (load, way) in enumerate(args.grid)]
+                  [files.run(f"{i}-{seed}", device(args, way), words_of(args, load, way, seed)) for seed in args.seeds]) for i, (load, way) in enumerate(args.grid)]
 
 
 def check(result, folder):

@@ -5,12 +5,12 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, frame, plot, report, runs  # noqa: E402
+from common import arguments, block, files, frame, plot, report, runs, zms  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zms-sync-update"
-ZONES, SLC, SPARE, CONVENTIONAL_SPARE = 20, 40, 2, 5 # superblocks
+ZONES, SLC = 20, 40 # superblocks
 BASELINE, APPEND, BUDGET = "block device, in place", "zones, appended", "zones, budgeted in place"
 WAYS = {BASELINE: ("--in-place",), APPEND: (), BUDGET: ("--in-place",)}
 UPDATES = "4 KiB and a sync"
@@ -29,20 +29,9 @@ def options(words=None):
 
 
 def device(way):
-    """zms.yaml with 20 zones of 6 MiB, whose data are kept, and a conventional zone for checkpoints: so its map has entries for sectors, in
-    RAM. The block device has the same flash."""
-    base = runs.load_yaml("devices", "zms")
-    changed = runs.merged(base, {
-        "name": NAME, "geometry": {"media": "store", "pages_per_block": 48, "slc_blocks_per_plane": SLC,
-                                   "blocks_per_plane": SLC + ZONES + 1 + CONVENTIONAL_SPARE + SPARE},
-        "zones": {"count": ZONES + 1, "spare_superblocks": SPARE, "in_place": "16 MiB"}, "l2p": {"kind": "sector"},
-        "conventional": {"zones": 1, "spare_superblocks": CONVENTIONAL_SPARE, "streams": 1, "buffers": 1, "gc_low": 2}})
-    changed["zones"].pop("size")
-    if way == BASELINE:
-        changed["zones"] = {"namespace": "block", "count": ZONES + 1, "spare_superblocks": SPARE}
-        changed["conventional"] = {"spare_superblocks": CONVENTIONAL_SPARE, "streams": 1, "buffers": 2, "gc_low": 2}
-        changed["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
-    return changed
+    """The block device has the same flash."""
+    zoned = zms.device(ZONES, SLC, in_place="16 MiB") | {"name": NAME}
+    return block.of(zoned, ZONES + 1, zms.CONVENTIONAL_SPARE) if way == BASELINE else zoned
 
 
 def words_of(args, load, way, seed):
@@ -54,8 +43,7 @@ def words_of(args, load, way, seed):
 
 def points(args):
     return [Point({"load": load, "way": way}, f"{load}, {way}",
-                  [(f"{i}-{j}-{seed}", device(way), {"command": " ".join(map(str, words_of(args, load, way, seed)))[:200]},
-                    *words_of(args, load, way, seed)) for seed in args.seeds])
+                  [files.run(f"{i}-{j}-{seed}", device(way), words_of(args, load, way, seed)) for seed in args.seeds])
             for i, load in enumerate(LOADS) for j, way in enumerate(WAYS)]
 
 

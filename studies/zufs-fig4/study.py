@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, frame, plot, report, runs  # noqa: E402
+from common import arguments, files, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
@@ -44,17 +44,13 @@ def words_of(seed):
 
 
 def points(args):
-    return [Point({"device": "CUFS"}, "CUFS", [(str(seed), device(args), {"command": " ".join(map(str, words_of(seed)))}, *words_of(seed)) for seed in args.seeds])]
+    return [Point({"device": "CUFS"}, "CUFS", [files.run(str(seed), device(args), words_of(seed)) for seed in args.seeds])]
 
 
 def check(result, folder):
-    levels = [level(one) for one in result["result"]["iterations"]]
+    levels = [files.level(one) for one in result["result"]["iterations"]]
     if any(not any(low <= one < high for one in levels) for low, high in LEVELS.values()):
         raise runs.StudyError(f"the run in {folder} does not come to every level of fragmentation")
-
-
-def level(one):
-    return one["segments"]["dirty"] / (one["segments"]["dirty"] + one["segments"]["free"])
 
 
 def ms_per_mb(one, kind):
@@ -65,7 +61,7 @@ def ms_per_mb(one, kind):
 
 def of_iteration(one):
     device_ = one["device"]
-    return {"level": level(one), "read": ms_per_mb(one, "read"), "write": ms_per_mb(one, "write"), "large": one["write_mib_s"],
+    return {"level": files.level(one), "read": ms_per_mb(one, "read"), "write": ms_per_mb(one, "write"), "large": one["write_mib_s"],
             "waf": device_["programmed_bytes"] / device_["host_write_bytes"], "collected_mib": device_["collected_bytes"] / MIB,
             "moved_mib": one["moved_blocks"] / 256, "used_mib": one["used_blocks"] / 256,
             "misses": device_["map_misses"] / max(1, device_["map_lookups"]), "missed": device_["map_misses"]}

@@ -5,16 +5,13 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, frame, plot, report, runs  # noqa: E402
+from common import arguments, block, files, frame, plot, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zufs-fig9-10"
 SLC, SPARE, CONVENTIONAL_SPARE = 24, 2, 5 # superblocks beside those of zones
-OP = 0.07 # of the block device: usual for consumer devices
-# F2FS's segments and pauses on the paper's device, as many times smaller as our zones have fewer blocks: what a second cleans is the same.
-SCALE = 32
-CLEANER = f"segment={2048 // SCALE}KiB,pause={20000 // SCALE}us,boost_pause={10000 // SCALE}us"
+CLEANER = files.cleaner(32) # our zones have fewer blocks than the paper's
 CUFS, ZUFS = "CUFS", "ZUFS"
 WAYS = {CUFS: (), ZUFS: ("--cleaner", CLEANER), "ZUFS, the device copies": ("--cleaner", CLEANER, "--copy-offload"),
         "ZUFS, cleaned when it must": ()}
@@ -41,12 +38,8 @@ def device(way, zones):
               "zones": {"count": zones + 1}}
     if way != CUFS:
         return runs.merged(base, common)
-    over = max(CONVENTIONAL_SPARE, round(OP * (zones + 1 + CONVENTIONAL_SPARE)))
-    block = runs.merged(base, common)
-    block["zones"] = {"namespace": "block", "count": zones + 1 + CONVENTIONAL_SPARE - over, "spare_superblocks": SPARE}
-    block["conventional"] = {"spare_superblocks": over, "streams": 1, "buffers": 2, "gc_low": 2}
-    block["buffers"] = {"flush_unit_planes": base["buffers"]["flush_unit_planes"]}
-    return block
+    over = max(CONVENTIONAL_SPARE, round(block.OVER_PROVISIONING * (zones + 1 + CONVENTIONAL_SPARE)))
+    return block.of(runs.merged(base, common), zones + 1 + CONVENTIONAL_SPARE - over, over)
 
 
 def words_of(args, way, seed):
@@ -55,8 +48,8 @@ def words_of(args, way, seed):
 
 
 def points(args):
-    return [Point({"way": way}, way, [(f"{list(WAYS).index(way)}-{seed}", device(way, args.zones), {"command": " ".join(map(str, words_of(args, way, seed)))},
-                                       *words_of(args, way, seed)) for seed in args.seeds]) for way in args.ways]
+    return [Point({"way": way}, way, [files.run(f"{list(WAYS).index(way)}-{seed}", device(way, args.zones), words_of(args, way, seed))
+                                      for seed in args.seeds]) for way in args.ways]
 
 
 def check(result, folder):
@@ -67,11 +60,6 @@ def check(result, folder):
 def first(iterations, holds):
     """Number of the first iteration of which this holds; 0: of none."""
     return next((i + 1 for i, one in enumerate(iterations) if holds(one)), 0)
-
-
-def level(one):
-    """The paper's fragmentation level."""
-    return one["segments"]["dirty"] / (one["segments"]["dirty"] + one["segments"]["free"])
 
 
 def free_share(one):
@@ -87,7 +75,7 @@ def of_run(result):
         "write_clean": mean(i["write_mib_s"] for i in clean), "write_late": mean(i["write_mib_s"] for i in late),
         "write_floor": min(i["write_mib_s"] for i in iterations),
         "read_clean": mean(i["read_mib_s"] for i in clean), "read_late": mean(i["read_mib_s"] for i in late),
-        "level_most": max(map(level, iterations)), "level_last": level(iterations[-1]),
+        "level_most": max(map(files.level, iterations)), "level_last": files.level(iterations[-1]),
         "exhausted": first(iterations, lambda one: free_share(one) < 0.05),
         "normal": first(iterations, lambda one: one["phase"] != "no_gc"), "boosted": first(iterations, lambda one: one["phase"] == "boosted"),
         "moved_mib": iterations[-1]["moved_blocks"] / 256, "written_mib": result["files"]["data_blocks"] / 256,
@@ -101,7 +89,7 @@ def of_run(result):
 def summarize(results):
     found = [of_run(r) for r in results]
     out = {name: found[0][name] if isinstance(found[0][name], dict) else mean(f[name] for f in found) for name in found[0]}
-    return out | {"curve": [{"write": i["write_mib_s"], "read": i["read_mib_s"], "level": level(i), **i["segments"]}
+    return out | {"curve": [{"write": i["write_mib_s"], "read": i["read_mib_s"], "level": files.level(i), **i["segments"]}
                             for i in results[0]["result"]["iterations"]], "digests": [r["digest"] for r in results]}
 
 
