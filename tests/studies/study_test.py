@@ -125,6 +125,19 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(set(by_class.values()), {1})
         self.assertEqual((sharded["zone"], sharded["l2p"], sharded["slc"]), (2, 2, 1))
 
+    def test_cases_meet_what_they_are_for(self):
+        from common import readme, runs
+        lock_scaling = readme.module("lock-scaling")
+        met = {"read-cached": lambda r: min(sum(r["l2p"][kind].values()) for kind in ("hits", "misses")),
+               "buffers": lambda r: r["ftl"]["buffer_flushes"]["conflict"], "collection": lambda r: r["ftl"]["conventional_gc_runs"]}
+        for case in ("mixed", *met):
+            args = lock_scaling.options(["--quick", "--workers", "2", "--locks", "mcs", "--case", case])
+            with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+                result = runs.run(pathlib.Path(folder), *lock_scaling.points(args)[0].runs[0][1:])
+            lock_scaling.check(result, folder)
+            found = {name: count(result) for name, count in met.items()}
+            self.assertTrue(found[case] if case in met else not any(found.values()), (case, found))
+
     def test_backing_off_takes_device_time(self):
         found = self.run_once("--workers", "8", "--locks", "ttas,backoff")
         ttas, backoff = found["points"]
