@@ -86,15 +86,16 @@ def summarize(results):
 
 
 def figures(args, measured):
-    zms, us = (measured.value((ZMS, 0), field) for field in ("kiops", "mean_us"))
-    out = [report.figure(ZMS, zms, "KIOPS"), report.figure(f"{ZMS}, a read", us, "us"),
-           report.figure(f"{ZMS}, misses", measured.value((ZMS, 0), "misses"), "%", 0)]
+    zms = measured.get((ZMS, 0))
+    out = [report.figure(ZMS, zms and zms["kiops"], "KIOPS"), report.figure(f"{ZMS}, a read", zms and zms["mean_us"], "us"),
+           report.figure(f"{ZMS}, misses", zms and 100 * zms["misses"], "%", 0)]
     for at in caches_of(args):
-        name, misses = f"{at[0]}, {at[1]} KiB", measured.value(at, "misses")
-        out += [report.figure(f"{name}, misses", None if misses is None else 100 * misses, "%"),
-                report.figure(f"{ZMS} against {name}", percent_more(zms, measured.value(at, "kiops")), "%")]
+        name, p = f"{at[0]}, {at[1]} KiB", measured.get(at)
+        out += [report.figure(f"{name}, misses", p and 100 * p["misses"], "%"),
+                report.figure(f"{ZMS} against {name}", zms and p and percent_more(zms["kiops"], p["kiops"]), "%")]
         if at[0] == PLAIN:
-            out.append(report.figure(f"{name}, what a miss adds to a read", (measured.value(at, "mean_us") - us) / misses if misses else None, "us"))
+            adds = (p["mean_us"] - zms["mean_us"]) / p["misses"] if zms and p and p["misses"] else None
+            out.append(report.figure(f"{name}, what a miss adds to a read", adds, "us"))
     return out
 
 

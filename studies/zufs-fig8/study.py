@@ -86,6 +86,12 @@ def summarize(results):
     }
 
 
+def waited(measured, slots):
+    """% of the workers' time, with eight zones at once."""
+    p = measured.get((slots, -1))
+    return p and 100 * p["buffer_wait"]
+
+
 def figures(args, measured):
     depth = args.depths[0]
     base = measured.value(("ZMS, 768 KiB", depth), "mib_s")
@@ -97,7 +103,7 @@ def figures(args, measured):
                 report.figure(f"six zones staged, {scheme}", measured.value((scheme, 0), "slc_mib"), "MiB")]
     for slots in SLOTS:
         out += [report.figure(f"eight zones at once, {slots}", measured.value((slots, -1), "kiops"), "KIOPS"),
-                report.figure(f"wait for locks of buffers, {slots}", 100 * measured.value((slots, -1), "buffer_wait"), "%")]
+                report.figure(f"wait for locks of buffers, {slots}", waited(measured, slots), "%")]
     return out
 
 
@@ -141,7 +147,7 @@ def draw(measured):
               {scheme: [measured.value((scheme, depth), "mib_s") for depth in depths] for scheme in SCHEMES}, "One zone", "MiB/s")
     axes[0].set(xlabel="commands under way")
     plot.bars(axes[1], [""], {scheme: [measured.value((scheme, 0), "mib_s")] for scheme in SHARED}, "Six zones, the same SRAM", "MiB/s")
-    plot.bars(axes[2], [""], {slots: [100 * measured.value((slots, -1), "buffer_wait")] for slots in SLOTS}, "Wait for locks of buffers",
+    plot.bars(axes[2], [""], {slots: [waited(measured, slots)] for slots in SLOTS}, "Wait for locks of buffers",
               "% of the workers' time")
     return fig
 

@@ -1,6 +1,8 @@
 """Every study runs in its quick form, and its figures are possible, the same each time, and refused where the clock was not exact. A
 point that fails, or an interrupt, takes nothing of the rest with it."""
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -331,17 +333,30 @@ class ConZoneSensitivity(unittest.TestCase):
 class Mechanisms(unittest.TestCase):
     """Studies of what the papers leave open: their quick form shows what the study says that it must."""
 
-    def must_show(self, name, *arguments):
+    def must_show(self, name):
         from common import readme
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
-            run = study(name, folder, *arguments)
+            run = study(name, folder)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
             found = json.loads((pathlib.Path(folder) / "study.json").read_text())
         figures = {f["name"]: f["measured"] for f in found["figures"]}
         for sentence, holds in readme.module(name).directions(figures.__getitem__):
             self.assertTrue(holds, sentence)
+        self.must_do_without_any(readme.module(name), found["points"])
         return found["points"]
+
+    def must_do_without_any(self, module, points):
+        """A point may fail: the figures and the table of the others are made all the same."""
+        from common import sweep
+        args = module.options(["--quick"])
+        measured = {point.key: found for point, found in zip(module.points(args), points)}
+        for failed in measured:
+            left = sweep.Points((key, found) for key, found in measured.items() if key != failed)
+            with self.subTest(failed=failed), contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(len(left), len(points) - 1)
+                self.assertIn(None, [figure["measured"] for figure in module.figures(args, left)])
+                module.show(left)
 
     def test_slc_collector_copies_what_many_zones_have_staged(self):
         for p in self.must_show("conzone-slc-gc"):
