@@ -7,7 +7,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "tests" / "support")]
-from common import arguments, report, runs  # noqa: E402
+from common import arguments, conzone, report, runs  # noqa: E402
 from hztest.needs import qemu_problem  # noqa: E402
 
 # A die's read takes 3 us, so 64 dies serve half as much again as the harts ask for; channels and link have room (at 3200 MiB/s the channels
@@ -57,8 +57,7 @@ def spun(result):
 
 def flash_busy(result):
     nand = result["nand"]
-    return {"dies busy": 100 * nand["die_busy_ns_total"] / nand["dies"] / nand["elapsed_ns"],
-            "channel busy": 100 * max(nand["channel_busy_ns"]) / nand["elapsed_ns"]}
+    return {"dies busy": 100 * conzone.die_busy(result), "channel busy": 100 * max(nand["channel_busy_ns"]) / nand["elapsed_ns"]}
 
 
 def figures_of(firmware, workers, result):

@@ -156,7 +156,7 @@ def form(figure):
 
 
 def directions(figure):
-    names = form(figure)
+    names, blocks = form(figure), [name for name in TWINS if shapes.is_block(runs.load_yaml("devices", name))]
     missed = {name: figure(f"misses of the map, random read, {names[name]}") for name in ("legacy", "cufs")}
     yield "page maps outgrow their caches, and most where entries stand for one page", missed["legacy"] > missed["cufs"] > 30
     yield "misses cost instructions", (figure(f"instructions for a command, random read, {names['legacy']}")
@@ -164,8 +164,8 @@ def directions(figure):
     for name in names.values():
         yield f"what is overwritten is collected: {name}", figure(f"bytes programmed for a byte written, overwrite, {name}") > 1.5
     host = "bytes that the host writes for one of its own, overwrite, "
-    yield "by the host on zones", min(figure(host + names[name]) for name in names if name not in ("legacy", "cufs", "mcmq")) > 1.5
-    yield "by the device otherwise", max(figure(host + names[name]) for name in ("legacy", "cufs")) == 1
+    yield "by the host on zones", min(figure(host + names[name]) for name in names if name not in blocks) > 1.5
+    yield "by the device otherwise", max(figure(host + names[name]) for name in blocks) == 1
     yield "six zones that share two buffers write twice", (figure(f"bytes programmed for a byte written, overwrite, {names['zms']}")
                                                            > 1.5 * figure(f"bytes programmed for a byte written, overwrite, {names['zufs']}"))
 

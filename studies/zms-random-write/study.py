@@ -19,6 +19,7 @@ BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE = "block device", "block device, cleaned in
 ZONES, ZONES_CLEANED, ZMS, ZONES_COPY = "zones", "zones, cleaned in time", "ZMS", "zones, the device copies"
 WAYS = {BLOCK: (), BLOCK_CLEANED: CLEANER, ZONES: (), ZONES_CLEANED: CLEANER, ZMS: (*CLEANER, "--iotailor", "--copy-offload"),
         BLOCK_IN_PLACE: ("--in-place",), ZONES_COPY: ("--copy-offload",)}
+COLLECTED = "moved by the device's collector"
 ON_BLOCKS = (BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE)
 GRID = [(BUFFERED, way) for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS)] + [(SYNCED, way) for way in (BLOCK_IN_PLACE, ZONES_COPY)]
 
@@ -81,7 +82,7 @@ def figures(args, measured):
     for load, way in args.grid:
         out += [report.figure(f"{load}, {way}, {what}", measured.value((load, way), field), unit) for what, field, unit in (
             ("updates", "per_second", "/s"), ("programmed for a byte", "waf", ""), ("written by the host for a byte", "host_waf", ""), ("device WAF", "device_waf", ""),
-            ("moved by the host", "moved_mib", "MiB"), ("moved by the device's collector", "collected_mib", "MiB"), ("staged", "staged_mib", "MiB"),
+            ("moved by the host", "moved_mib", "MiB"), (COLLECTED, "collected_mib", "MiB"), ("staged", "staged_mib", "MiB"),
             ("longest", "worst_ms", "ms"))]
     return out
 
@@ -102,7 +103,7 @@ def rows(figure):
     for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS):
         yield (f"{BUFFERED}: {way}: written by host x programmed for it; moved by host; by the device's collector", "",
                f"{figure(f'{BUFFERED}, {way}, written by the host for a byte'):.2f} x {figure(f'{BUFFERED}, {way}, device WAF'):.2f}; "
-               f"{figure(f'{BUFFERED}, {way}, moved by the host'):.0f}; {figure(f'{BUFFERED}, {way}, moved by the device{chr(39)}s collector'):.0f} MiB")
+               f"{figure(f'{BUFFERED}, {way}, moved by the host'):.0f}; {figure(f'{BUFFERED}, {way}, {COLLECTED}'):.0f} MiB")
     faster, lower = times(figure, SYNCED, ZONES_COPY, BLOCK_IN_PLACE)
     yield (f"{SYNCED}: {ZONES_COPY}, against {BLOCK_IN_PLACE}: throughput; lower write amplification", "",
            f"{faster:.2f}x; {lower:.2f}x ({figure(f'{SYNCED}, {ZONES_COPY}, programmed for a byte'):.2f} against "
@@ -113,8 +114,8 @@ def directions(figure):
     faster, lower = times(figure, BUFFERED, ZMS, BLOCK_CLEANED)
     yield "zones are overwritten faster than a block device by the same host", faster > 1.5
     yield "with less that is programmed", lower > 1.5
-    yield "a device with zones collects nothing", figure(f"{BUFFERED}, {ZMS}, moved by the device's collector") == 0
-    yield "a block device collects below what the host cleans", figure(f"{BUFFERED}, {BLOCK_CLEANED}, moved by the device's collector") > 1
+    yield "a device with zones collects nothing", figure(f"{BUFFERED}, {ZMS}, {COLLECTED}") == 0
+    yield "a block device collects below what the host cleans", figure(f"{BUFFERED}, {BLOCK_CLEANED}, {COLLECTED}") > 1
     yield "so it programs more for what the host writes", figure(f"{BUFFERED}, {BLOCK_CLEANED}, device WAF") > 1.2 * figure(f"{BUFFERED}, {ZMS}, device WAF")
 
 

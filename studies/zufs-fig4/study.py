@@ -12,7 +12,8 @@ from common.sweep import Point  # noqa: E402
 NAME = "zufs-fig4"
 MIB = 2 ** 20
 SUPERBLOCK_MIB, SPARE = 3, 2
-PRESET = {"count": 248, "over": 16, "cache_per_byte": 16 * 1024 / 2 ** 34}  # of cufs.yaml
+CACHE_PER_BYTE = 2 ** 20 / 2 ** 40 # of the map, as in cufs.yaml: 1 MiB for a TiB
+COLLECTED = "the device's collector moves in an iteration"
 LEVELS = {"below 0.4": (0, 0.4), "0.4 to 0.8": (0.4, 0.8), "above 0.8": (0.8, 1.01)}
 CLEAN, SEVERE = "below 0.4", "above 0.8"
 KINDS = {"read": ("read",), "write": ("write", "durable write")}
@@ -30,10 +31,11 @@ def options(words=None):
 
 def device(args):
     """cufs.yaml with shorter blocks and fewer of them, whose data are kept; the same parts of it are over-provisioning and cache of the map."""
-    over = max(5, round(args.superblocks * PRESET["over"] / PRESET["count"]))
+    preset = runs.load_yaml("devices", "cufs")
+    over = max(5, round(args.superblocks * preset["conventional"]["spare_superblocks"] / preset["zones"]["count"]))
     slc = 24 + args.superblocks // 8 # what all may have staged must find room
-    cache = round(args.superblocks * SUPERBLOCK_MIB * MIB * PRESET["cache_per_byte"] / 4) * 4
-    return runs.merged(runs.load_yaml("devices", "cufs"), {
+    cache = round(args.superblocks * SUPERBLOCK_MIB * MIB * CACHE_PER_BYTE / 4) * 4
+    return runs.merged(preset, {
         "name": NAME, "geometry": {"media": "store", "pages_per_block": 12, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + args.superblocks + over + SPARE},
         "zones": {"count": args.superblocks}, "conventional": {"spare_superblocks": over}, "l2p": {"cache": cache}})
 
@@ -76,10 +78,10 @@ def of_level(all_of_them):
 
 def summarize(results):
     curve = [of_iteration(one) for r in results for one in r["result"]["iterations"]]
-    moved = next((i for i, one in enumerate(curve) if one["moved_mib"]), None)
+    cleaned = next((one for one in curve if one["moved_mib"]), None)
     return {"levels": {name: of_level([one for one in curve if low <= one["level"] < high]) for name, (low, high) in LEVELS.items()},
             "mean": {kind: mean(one[kind] for one in curve) for kind in KINDS}, "worst": {kind: max(one[kind] for one in curve) for kind in KINDS},
-            "cleans_at": moved and {"level": curve[moved]["level"], "used": curve[moved]["used_mib"] / results[0]["files"]["total_blocks"] * 256},
+            "cleans_at": cleaned and {"level": cleaned["level"], "used": cleaned["used_mib"] / results[0]["files"]["total_blocks"] * 256},
             "kib": {kind: of_all(results[0], kind) for kind in KINDS}, "curve": curve, "digests": [r["digest"] for r in results]}
 
 
@@ -89,17 +91,17 @@ def of_all(result, kind):
 
 
 def figures(args, measured):
-    at = measured["CUFS"] if "CUFS" in measured else None
-    out = []
+    at = measured.get("CUFS")
+    out, cleans_at = [], at and at["cleans_at"]
     for kind in KINDS:
         out += [report.figure(f"{kind}, KiB of a request", at and at["kib"][kind], "KiB"), report.figure(f"{kind}, mean", at and at["mean"][kind], "ms/MB"),
                 report.figure(f"{kind}, worst", at and at["worst"][kind], "ms/MB")]
         out += [report.figure(f"{kind}, {name}, {what}", at and at["levels"][name][f"{kind}_{what}"], "ms/MB") for name in LEVELS for what in ("mean", "worst")]
     for what, field, unit in (("iterations", "iterations", ""), ("large file", "large_mean", "MiB/s"), ("device WAF", "waf", ""),
-                              ("the device's collector moves in an iteration", "collected_mib", "MiB"), ("map misses of an iteration", "missed", "")):
+                              (COLLECTED, "collected_mib", "MiB"), ("map misses of an iteration", "missed", "")):
         out += [report.figure(f"{what}, {name}", at and at["levels"][name][field], unit) for name in LEVELS]
-    return out + [report.figure("level at which files are cleaned first", at and at["cleans_at"]["level"], ""),
-                  report.figure("used then", at and 100 * at["cleans_at"]["used"], "%"),
+    return out + [report.figure("level at which files are cleaned first", cleans_at and cleans_at["level"], ""),
+                  report.figure("used then", cleans_at and 100 * cleans_at["used"], "%"),
                   *(report.figure(f"{kind}, above 0.8 against below 0.4", at and percent_more(at["levels"][SEVERE][f"{kind}_mean"], at["levels"][CLEAN][f"{kind}_mean"]), "%")
                     for kind in KINDS)]
 
@@ -115,7 +117,7 @@ def rows(figure):
     yield ("a large file is written: below 0.4; 0.4 to 0.8; above 0.8", "", "; ".join(f"{figure(f'large file, {name}'):.0f}" for name in LEVELS) + " MiB/s")
     yield ("device WAF; moved by the device's collector in an iteration", "",
            "; ".join(f"{figure(f'device WAF, {name}'):.1f}" for name in LEVELS) + "; " +
-           ", ".join(f"{figure(f'the device{chr(39)}s collector moves in an iteration, {name}'):.0f}" for name in LEVELS) + " MiB")
+           ", ".join(f"{figure(f'{COLLECTED}, {name}'):.0f}" for name in LEVELS) + " MiB")
     yield ("files must be cleaned first at", "", f"level {figure('level at which files are cleaned first'):.2f}, {figure('used then'):.0f} % used")
 
 
@@ -123,8 +125,8 @@ def directions(figure):
     yield "writes take longer on a severely fragmented device", figure("write, above 0.8 against below 0.4") > 20
     yield "they do not before", figure("write, 0.4 to 0.8, mean") < 1.1 * figure("write, below 0.4, mean")
     yield "the worst reads take much longer than the worst of a clean one", figure("read, above 0.8, worst") > 1.5 * figure("read, below 0.4, worst")
-    yield "it is the device's collector that they meet", figure("the device's collector moves in an iteration, above 0.8") > 1
-    yield "which has nothing to do before", figure("the device's collector moves in an iteration, 0.4 to 0.8") < 1
+    yield "it is the device's collector that they meet", figure(f"{COLLECTED}, above 0.8") > 1
+    yield "which has nothing to do before", figure(f"{COLLECTED}, 0.4 to 0.8") < 1
     yield "a large file waits for cleaning", figure("large file, above 0.8") < 0.5 * figure("large file, below 0.4")
 
 
