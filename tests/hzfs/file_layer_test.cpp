@@ -188,7 +188,7 @@ TEST_F(Layer, AZoneThatBecomesReadOnlyLosesNothing)
 
 TEST_F(Layer, DamageIsTold)
 {
-	put("a", some_bytes(300 * block_bytes, 1));
+	put("a", some_bytes(600 * block_bytes, 1));
 	layer->sync_all();
 	put("b", some_bytes(100, 2));
 	put("c", some_bytes(100, 3));
