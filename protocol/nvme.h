@@ -553,6 +553,7 @@ HZ_ASSERT_SIZE(struct nvme_effects_log, 4096);
 enum nvme_effect {
 	NVME_EFFECT_SUPPORTED = 1,
 	NVME_EFFECT_LBA_CHANGE = 2,
+	NVME_EFFECT_INVENTORY_CHANGE = 8, /* which namespaces there are, or are attached */
 	NVME_SCOPE_NAMESPACE = 1 << 20,
 	NVME_SCOPE_CONTROLLER = 1 << 21,
 };

@@ -225,7 +225,10 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096), 0);
 	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_WRITE], change);
 	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
-	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], 0u + NVME_EFFECT_SUPPORTED + NVME_SCOPE_CONTROLLER);
+	constexpr uint32_t manage = NVME_EFFECT_SUPPORTED | NVME_SCOPE_CONTROLLER, attach = manage | NVME_EFFECT_INVENTORY_CHANGE;
+	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], manage);
+	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_NAMESPACE_ATTACHMENT], attach);
+	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_NAMESPACE_MANAGEMENT], attach | NVME_EFFECT_LBA_CHANGE) << "deletion";
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096, 0, 0, NVME_CSI_ZNS << 24), 0);
 	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], change);
 }
