@@ -39,7 +39,7 @@ static uint32_t range_sectors(const struct nvme_copy_range *range) { return rang
 /* Type 1 ties reference tags to LBAs: who has them checked must expect just these. */
 static uint16_t source_status(const struct ftl *ftl, const struct ftl_request *req, const struct nvme_copy_range *range)
 {
-	uint64_t end = ftl->shape.namespace_sectors;
+	uint64_t end = namespace_end(ftl, req);
 
 	if (range->slba >= end || range_sectors(range) > end - range->slba)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
@@ -62,7 +62,7 @@ static uint16_t job_status(const struct ftl *ftl, const struct copy_job *job)
 		return status;
 	if (sectors > COPY_SECTORS)
 		return NVME_SIZE_LIMIT | NVME_DNR;
-	if (req->op == FTL_COPY && sectors > ftl->shape.namespace_sectors - req->lba)
+	if (req->op == FTL_COPY && sectors > namespace_end(ftl, req) - req->lba)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
 	return NVME_SUCCESS;
 }

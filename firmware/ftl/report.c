@@ -50,7 +50,7 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 	struct nvme_zone_report head = { .zones = 0 };
-	uint64_t end = req->sectors ? req->sectors : UINT64_MAX;
+	uint64_t end = namespace_end(ftl, req);
 	uint32_t at = sizeof(head);
 
 	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count && zone->ext.start < end; zone++) {

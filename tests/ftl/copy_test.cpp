@@ -77,6 +77,20 @@ TEST_F(Copy, WhatIsRefusedChangesNothing)
 	EXPECT_EQ(rig.counters().copied_sectors, 0u);
 }
 
+TEST_F(Copy, ANamespaceMayBeSmallerThanItsFlash)
+{
+	const uint64_t end = rig.lba_of(3);
+	auto copy_in = [&](uint64_t to, const Sources &sources) {
+		CopyRequest request(to, sources);
+		request.req.namespace_sectors = end;
+		return rig.run(request);
+	};
+	EXPECT_EQ(copy_in(rig.lba_of(2), {{rig.lba_of(0), 1}, {end, 1}}), NVME_LBA_OUT_OF_RANGE | NVME_DNR);
+	EXPECT_EQ(copy_in(rig.lba_of(2), {{end - 1, 2}}), NVME_LBA_OUT_OF_RANGE | NVME_DNR);
+	EXPECT_EQ(copy_in(end - 1, {{0, 2}}), NVME_LBA_OUT_OF_RANGE | NVME_DNR);
+	EXPECT_EQ(copy_in(rig.lba_of(2), {{rig.lba_of(0), 4}, {end - 1, 1}}), 0);
+}
+
 TEST_F(Copy, AppendsTellWhere)
 {
 	for (uint32_t i = 0; i < 3; i++) {

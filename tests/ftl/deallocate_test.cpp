@@ -54,6 +54,26 @@ TEST_P(Deallocate, NothingHappensIfARangeDoesNotExist)
 	EXPECT_EQ(rig.counters().deallocated_sectors, 0u);
 }
 
+TEST_P(Deallocate, ANamespaceMayBeSmallerThanItsFlash)
+{
+	Rig rig(config_of(GetParam()));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	ConventionalDriver driver(rig, 1);
+	driver.fill();
+	const uint64_t end = driver.sector_count() / 2;
+	auto deallocate_in = [&](const nvme_dsm_range &range) {
+		Request request(FTL_DEALLOCATE, 0, 1);
+		request.name_ranges({range});
+		request.req.namespace_sectors = end;
+		return rig.run(request);
+	};
+	for (nvme_dsm_range bad : {nvme_dsm_range{0, 1, end}, {0, 2, end - 1}})
+		EXPECT_EQ(deallocate_in(bad), NVME_LBA_OUT_OF_RANGE | NVME_DNR);
+	EXPECT_EQ(rig.counters().deallocated_sectors, 0u);
+	EXPECT_EQ(deallocate_in({0, 1, end - 1}), 0);
+	EXPECT_EQ(rig.counters().deallocated_sectors, 1u);
+}
+
 // Sequential zones: what of the range lies there stays.
 TEST(DeallocateZoned, SequentialZonesKeepTheirData)
 {

@@ -288,6 +288,7 @@ TEST_F(IoCommand, ZoneReceive)
 	sqe.cdw13 = NVME_ZRASF_FULL << 8 | 1 << 16;
 	EXPECT_EQ(decode(sqe), 0);
 	EXPECT_EQ(req.op, FTL_ZONE_REPORT);
+	EXPECT_EQ(req.namespace_sectors, limits.namespace_sectors);
 	EXPECT_EQ(req.report_filter, NVME_ZRASF_FULL);
 	EXPECT_EQ(req.flags, FTL_PARTIAL_REPORT);
 	EXPECT_EQ(req.sgl.bytes, 4096u);

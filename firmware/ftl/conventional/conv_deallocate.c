@@ -12,7 +12,6 @@ enum { PIECES = 16 /* at a time */ };
 /* Zeros that are deallocated are one range. */
 uint32_t conv_range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
 
-/* The host may change its list meanwhile: what is taken from it is checked each time. */
 struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index)
 {
 	struct nvme_dsm_range range = { .nlb = req->sectors, .slba = req->lba };
@@ -23,9 +22,11 @@ struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t inde
 	return range;
 }
 
-static bool range_exists(const struct ftl *ftl, const struct nvme_dsm_range *range)
+bool conv_range_exists(const struct ftl *ftl, const struct ftl_request *req, const struct nvme_dsm_range *range)
 {
-	return range->slba <= ftl->shape.namespace_sectors && range->nlb <= ftl->shape.namespace_sectors - range->slba;
+	uint64_t end = namespace_end(ftl, req);
+
+	return range->slba <= end && range->nlb <= end - range->slba;
 }
 
 bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
@@ -33,7 +34,7 @@ bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
 	for (uint32_t i = 0; i < conv_range_count(req); i++) {
 		struct nvme_dsm_range range = conv_range_at(req, i);
 
-		if (!range_exists(ftl, &range))
+		if (!conv_range_exists(ftl, req, &range))
 			return false;
 	}
 	return true;
@@ -63,7 +64,7 @@ static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 	uint32_t hole, piece;
 
 	end = end < ftl->conventional_end ? end : ftl->conventional_end;
-	if (!range_exists(ftl, &range) || lba >= end) {
+	if (!conv_range_exists(ftl, req, &range) || lba >= end) {
 		io->cursor++;
 		io->done = 0;
 		return;

@@ -49,12 +49,12 @@ struct ftl_request {
 	/* in */
 	uint8_t op; /* enum ftl_op */
 	uint8_t flags;
-	uint8_t report_filter; /* ZRASF, FTL_ZONE_REPORT */
-	uint8_t queue;         /* submission queue: the stream of reads under the fair schedule */
-	uint32_t sectors;      /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; REPORT: the namespace's, 0: all of them;
-				* bytes the host asked for are sgl.bytes */
-	uint64_t lba;          /* first LBA; zone commands and append: zone start (checked by the FTL) */
-	uint32_t life;         /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
+	uint8_t report_filter;      /* ZRASF, FTL_ZONE_REPORT */
+	uint8_t queue;              /* submission queue: the stream of reads under the fair schedule */
+	uint32_t sectors;           /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; bytes the host asked for are sgl.bytes */
+	uint64_t lba;               /* first LBA; zone commands and append: zone start (checked by the FTL) */
+	uint64_t namespace_sectors; /* LBAs from here on do not exist; 0: as many as the FTL has */
+	uint32_t life;              /* of the controller, which has a new one after each reset, from 1 on; 0: the device's own request */
 	struct sgl sgl;
 	uint8_t *tuples;          /* FTL_HOST_TUPLES: where they are, at any alignment; NULL with Write Zeroes: tuples of zeros */
 	struct hz_tuple expected; /* tags of the first sector; reference tags count up, of an append from the zone's start */

@@ -51,6 +51,12 @@ static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl
 /* So many sectors of a request count as the host's. */
 static inline uint32_t host_sectors(const struct ftl_request *req, uint32_t sectors) { return req->flags & FTL_INSIDE ? 0 : sectors; }
 
+/* Where the namespace of the request ends (LBA), which may have fewer sectors than its flash has room for. */
+static inline uint64_t namespace_end(const struct ftl *ftl, const struct ftl_request *req)
+{
+	return req->namespace_sectors ? req->namespace_sectors : ftl->shape.namespace_sectors;
+}
+
 /* Sectors: longer than this are only writes of zeros. They let others go first whenever so many more have landed. */
 enum { IO_LONG = HZ_MAX_TRANSFER_SECTORS };
 

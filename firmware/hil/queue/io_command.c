@@ -146,7 +146,6 @@ static uint16_t decode_zone_receive(const struct io_limits *limits, const struct
 	req->op = FTL_ZONE_REPORT;
 	req->flags = sqe->cdw13 & ZONE_PARTIAL ? FTL_PARTIAL_REPORT : 0;
 	req->report_filter = (uint8_t)filter;
-	req->sectors = (uint32_t)limits->namespace_sectors;
 	req->lba = sqe_lba(sqe);
 	if (req->lba >= limits->namespace_sectors)
 		return NVME_LBA_OUT_OF_RANGE | NVME_DNR;
@@ -196,6 +195,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	if (status)
 		return status;
 	req->flags = 0;
+	req->namespace_sectors = limits->namespace_sectors;
 	req->protect = req->source_checks = 0;
 	req->sgl.bytes = 0;
 	switch (sqe->opcode) {
