@@ -310,6 +310,62 @@ TEST(DataCache, WhatIsReadBesideADeallocationDoesNotStay)
 	EXPECT_EQ(rig.check(), "");
 }
 
+// The same of what is written through meanwhile: it is in the map before the deallocation comes there, and gone afterwards.
+TEST(DataCache, WhatIsWrittenBesideADeallocationDoesNotStay)
+{
+	Rig rig(cached_config(32));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	std::vector<std::unique_ptr<Request>> busy;
+	for (uint32_t i = 0; i < 4; i++) {
+		busy.push_back(std::make_unique<Request>(FTL_WRITE, 40, 2, FTL_FUA));
+		rig.submit(*busy.back());
+	}
+	Request forget(FTL_DEALLOCATE, 0, 1), through(FTL_WRITE, 0, 2, FTL_FUA);
+	forget.name_ranges({{0, 2, 0}, {0, 2, 40}});
+	rig.submit(forget);
+	lt_host_run_until(clock_now_ns() + 3000);
+	for (uint32_t i = 0; i < 2; i++)
+		fill_sector(through.pages[i], 700 + i);
+	rig.submit(through, 1);
+	lt_host_run_until_idle();
+	ASSERT_TRUE(through.done && !through.status() && forget.done && !forget.status());
+	ASSERT_LT(through.done_ns, forget.done_ns);
+	for (int boot = 0; boot < 2; boot++) {
+		EXPECT_EQ(read_at(rig, 0, 2, 0), "");
+		EXPECT_EQ(read_at(rig, 40, 2, 0), "");
+		EXPECT_EQ(rig.check(), "");
+		ASSERT_EQ(flush(rig), 0);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+	}
+}
+
+// The host makes another list of what it has had taken already, while a line is waited for.
+TEST(DataCache, AListThatChangesReachesNothingElse)
+{
+	const nvme_dsm_range few{0, 40, 9}, all{0, 500, 0}, nowhere{0, 100, UINT64_MAX - 20};
+	for (const auto &[before, after] : {std::pair{few, all}, {all, few}, {few, nowhere}, {all, nowhere}}) {
+		Rig rig(cached_config(32));
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(write_at(rig, 0, 48, 100), 0);
+		const uint64_t kept = before.nlb == all.nlb || after.nlb == all.nlb ? 520 : 60;
+		ASSERT_EQ(write_at(rig, kept, 4, 900), 0);
+		Request busy(FTL_WRITE, 46, 2, FTL_FUA), forget(FTL_DEALLOCATE, 0, 1);
+		for (uint32_t i = 0; i < 2; i++)
+			fill_sector(busy.pages[i], 146 + i);
+		forget.name_ranges({before});
+		rig.submit(busy);
+		rig.submit(forget);
+		lt_host_run_until(clock_now_ns() + 30000);
+		ASSERT_FALSE(forget.done);
+		forget.name_ranges({after});
+		lt_host_run_until_idle();
+		ASSERT_TRUE(forget.done);
+		EXPECT_EQ(forget.status(), after.slba == nowhere.slba ? NVME_LBA_OUT_OF_RANGE | NVME_DNR : 0);
+		EXPECT_EQ(read_at(rig, kept, 4, 900), "") << "in neither list";
+		EXPECT_EQ(rig.check(), "");
+	}
+}
+
 // Only conventional zones are cached; a read may begin there and end elsewhere.
 TEST(DataCache, SequentialZonesAreNotCached)
 {
@@ -367,6 +423,30 @@ TEST(DataCache, WhatFlashRefusesStaysAndIsTold)
 	forget.name_ranges({{0, driver.sector_count(), 0}});
 	rig.run(forget);
 	EXPECT_EQ(rig.check(), "") << "nothing is dirty any more";
+}
+
+// A write waits for the line that flash is about to refuse, and a Flush behind it: what the write makes of the line saves nothing of what was
+// written there before.
+TEST(DataCache, AFlushTellsOfARefusalThatWasTouchedSince)
+{
+	hz_device_config cfg = cached_config(16);
+	cfg.normal.endurance = 3;
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	uint16_t status = 0;
+	for (uint32_t i = 0; i < 4000 && !status; i++)
+		status = write_at(rig, i * 2 % 200, 2, 100, FTL_FUA);
+	ASSERT_EQ(status, NVME_WRITE_FAULT);
+	Request through(FTL_WRITE, 300, 2, FTL_FUA), touch(FTL_WRITE, 300, 1), late(FTL_FLUSH, 0, 0);
+	rig.submit(through);
+	rig.submit(touch);
+	rig.submit(late);
+	lt_host_run_until_idle();
+	ASSERT_TRUE(through.done && touch.done && late.done);
+	EXPECT_EQ(through.status(), NVME_WRITE_FAULT);
+	EXPECT_EQ(touch.status(), 0);
+	EXPECT_EQ(late.status(), NVME_WRITE_FAULT);
+	EXPECT_EQ(rig.check(), "");
 }
 
 // Any one operation fails: nothing is lost, nothing is refused.

@@ -6,7 +6,7 @@
 #include "cache/cache_transfer.h"
 
 struct line_counts {
-	uint32_t idle, failed, dirty, busy;
+	uint32_t idle, failed, dirty, busy, refused;
 };
 
 static const char *check_line(const struct data_cache *cache, struct cache_shard *shard, struct cache_line *line,
@@ -22,10 +22,12 @@ static const char *check_line(const struct data_cache *cache, struct cache_shard
 		return "a line of the data cache is not found by its number";
 	if (line->number != LINE_NONE && cache_shard_of(cache, line->number) != shard)
 		return "a line of the data cache is in another one's shard";
-	if ((line->state == LINE_FAILED) == line->listed || (line->state == LINE_FAILED && !line->dirty))
+	if ((line->state == LINE_FAILED) == line->listed || (line->state == LINE_FAILED && !line->refused) ||
+	    (line->refused && !line->dirty))
 		return "a line of the data cache is not where its state says";
 	should->idle += line->state == LINE_IDLE;
 	should->failed += line->state == LINE_FAILED;
+	should->refused += line->refused;
 	should->dirty += line->state == LINE_IDLE && line->dirty;
 	return NULL;
 }
@@ -49,7 +51,7 @@ static const char *check_list(const struct cache_shard *shard, const struct line
 
 static const char *check_line_lists(const struct data_cache *cache, const struct cache_shard *shard, const struct line_counts *should)
 {
-	struct line_counts are = { 0, 0, 0, 0 };
+	struct line_counts are = { 0 };
 	const char *error = check_list(shard, &shard->idle, BY_USE, cache->shard_lines, &are.idle);
 
 	error = error ? error : check_list(shard, &shard->failed, BY_USE, cache->shard_lines, &are.failed);
@@ -60,16 +62,16 @@ static const char *check_line_lists(const struct data_cache *cache, const struct
 	return !error && shard->dirty_lines != are.dirty ? "the count of dirty lines of the data cache is wrong" : error;
 }
 
-static const char *check_cache_shard(const struct data_cache *cache, struct cache_shard *shard, uint64_t *failed)
+static const char *check_cache_shard(const struct data_cache *cache, struct cache_shard *shard, uint64_t *refused)
 {
-	struct line_counts should = { 0, 0, 0, 0 };
+	struct line_counts should = { 0 };
 	const char *error = NULL;
 
 	if (shard->waiting.head)
 		return "a request waits for a line of the data cache though nothing runs";
 	for (uint32_t i = 0; !error && i < cache->shard_lines; i++)
 		error = check_line(cache, shard, &shard->line[i], &should);
-	*failed += should.failed;
+	*refused += should.refused;
 	return error ? error : check_line_lists(cache, shard, &should);
 }
 
@@ -90,13 +92,13 @@ const char *cache_check(struct ftl *ftl)
 {
 	struct data_cache *cache = ftl->data_cache;
 	const char *error = NULL;
-	uint64_t failed = 0;
+	uint64_t refused = 0;
 
 	if (!cache)
 		return NULL;
 	for (uint32_t i = 0; !error && i < cache->shards; i++)
-		error = check_cache_shard(cache, &cache->shard[i], &failed);
-	if (!error && (lt_load(&cache->failed) != failed || lt_load(&cache->unmapping)))
-		error = "the counts of the data cache's failed lines or deallocations are wrong";
+		error = check_cache_shard(cache, &cache->shard[i], &refused);
+	if (!error && (lt_load(&cache->refused) != refused || lt_load(&cache->unmapping)))
+		error = "the counts of the data cache's refused lines or deallocations are wrong";
 	return error ? error : check_transfers(ftl);
 }

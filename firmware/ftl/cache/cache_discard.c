@@ -1,7 +1,7 @@
 /* Deallocation through the data cache.
  *
- * From when sectors are forgotten to when they are out of the map nothing that is read keeps them: a line could else be filled with what is
- * going to be gone. A range with more lines than the cache has is looked for in all lines, whatever their numbers. */
+ * From when sectors are forgotten to when they are out of the map no line keeps what it reads from flash or brings there: it could else hold
+ * what is going to be gone. A range with more lines than the cache has is looked for in all lines, whatever their numbers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cache/cache_discard.h"
 
@@ -10,7 +10,7 @@
 #include "conventional/conv_deallocate.h"
 
 enum { LINES_AT_A_TIME = 64 };
-enum cached_discard_step { DISCARD_NEW, DISCARD_FORGETS };
+enum cached_discard_step { DISCARD_NEW, DISCARD_BEGINS_RANGE, DISCARD_LINES_OF_RANGE, DISCARD_ALL_LINES };
 
 /* Sectors of the line in [lba, end). */
 static uint64_t sectors_in(const struct data_cache *cache, uint32_t number, uint64_t lba, uint64_t end)
@@ -84,22 +84,28 @@ static bool forget_any(struct data_cache *cache, struct ftl_request *req, const 
 	return io->target == cache->shards;
 }
 
-/* One line of the range that the request has come to. */
+/* One line of the range that the request has come to. How its lines are looked for is settled when it begins, whatever the host makes of its
+ * list meanwhile: a place among all lines is none in a range. */
 static void forget_one(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct data_cache *cache = self->ftl->data_cache;
-	struct nvme_dsm_range range = conv_range_at(req, io_of(req)->cursor);
+	struct ftl_io *io = io_of(req);
+	struct nvme_dsm_range range = conv_range_at(req, io->cursor);
 	uint64_t end = range.slba + range.nlb;
-	bool over, all = range.nlb >> cache->line_shift > (uint64_t)cache->shards * cache->shard_lines;
+	bool over, many = range.nlb >> cache->line_shift > (uint64_t)cache->shards * cache->shard_lines;
 
 	end = end < self->ftl->conventional_end ? end : self->ftl->conventional_end;
-	over = range.slba + (all ? 0 : io_of(req)->done) >= end;
+	if (io->step == DISCARD_BEGINS_RANGE)
+		io->step = many ? DISCARD_ALL_LINES : DISCARD_LINES_OF_RANGE;
+	many = io->step == DISCARD_ALL_LINES;
+	over = !conv_range_exists(self->ftl, req, &range) || range.slba + (many ? 0 : io->done) >= end;
 	if (!over)
-		over = all ? forget_any(cache, req, &range, end) : forget_next(cache, req, &range, end);
+		over = many ? forget_any(cache, req, &range, end) : forget_next(cache, req, &range, end);
 	if (!over)
 		return;
-	io_of(req)->cursor++;
-	io_of(req)->done = io_of(req)->target = 0;
+	io->step = DISCARD_BEGINS_RANGE;
+	io->cursor++;
+	io->done = io->target = 0;
 }
 
 /* False: it waits, or goes on later. */
@@ -127,7 +133,7 @@ bool cached_discard_run(struct ftl_worker *self, struct ftl_request *req)
 			return false;
 		lt_add(&cache->unmapping, 1);
 		lt_add(&cache->unmaps, 1);
-		io_of(req)->step = DISCARD_FORGETS;
+		io_of(req)->step = DISCARD_BEGINS_RANGE;
 	}
 	if (!forget_ranges(self, req))
 		return true;
@@ -140,6 +146,6 @@ bool cached_discard_run(struct ftl_worker *self, struct ftl_request *req)
 
 void cached_discard_abandon(struct ftl_worker *self, const struct ftl_request *req)
 {
-	if (io_of((struct ftl_request *)req)->step == DISCARD_FORGETS)
+	if (io_of((struct ftl_request *)req)->step != DISCARD_NEW)
 		lt_add(&self->ftl->data_cache->unmapping, (uint64_t)-1);
 }

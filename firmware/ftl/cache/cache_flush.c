@@ -16,7 +16,7 @@ static enum flush_verdict start_line(struct ftl_worker *self, struct cache_shard
 				     struct cache_transfer **list)
 {
 	struct data_cache *cache = self->ftl->data_cache;
-	struct cache_line *line = line_to_flush(cache, shard, io_of(req)->epoch);
+	struct cache_line *line = line_to_flush(shard, io_of(req)->epoch);
 	struct cache_transfer *t;
 
 	if (!line)
@@ -107,7 +107,7 @@ bool cached_flush_run(struct ftl_worker *self, struct ftl_request *req)
 	while (io_of(req)->step <= CACHED_FLUSH_WAITS)
 		if (!flush_shards(self, req))
 			return false;
-	if (!lt_load(&cache->failed))
+	if (!lt_load(&cache->refused))
 		return true;
 	io_complete(req, NVME_WRITE_FAULT);
 	return false;

@@ -75,13 +75,12 @@ void line_rename(const struct data_cache *cache, struct cache_shard *shard, stru
 
 /* --- by use --- */
 
-static void line_revive(struct data_cache *cache, struct cache_shard *shard, struct cache_line *line)
+static void line_revive(struct cache_shard *shard, struct cache_line *line)
 {
 	list_remove(&shard->failed, line, BY_USE);
 	list_add_newest(&shard->idle, line, BY_USE);
 	line->listed = true;
 	line->state = LINE_IDLE;
-	lt_add(&cache->failed, (uint64_t)-1);
 	line->since = 0;
 	list_add_oldest(&shard->dirty, line, BY_AGE);
 	shard->dirty_lines++;
@@ -90,7 +89,7 @@ static void line_revive(struct data_cache *cache, struct cache_shard *shard, str
 void line_touch(struct ftl *ftl, struct cache_shard *shard, struct cache_line *line)
 {
 	if (line->state == LINE_FAILED) {
-		line_revive(ftl->data_cache, shard, line);
+		line_revive(shard, line);
 	} else if (ftl->cfg->data_cache_eviction == HZ_CACHE_CLOCK) {
 		if (!line->used)
 			line->used = true;
@@ -130,10 +129,19 @@ void line_soil(struct data_cache *cache, struct cache_shard *shard, struct cache
 	line->dirty |= sectors;
 }
 
+/* Nothing of it is dirty any more. */
+static void forgive(struct data_cache *cache, struct cache_line *line)
+{
+	if (line->refused)
+		lt_add(&cache->refused, (uint64_t)-1);
+	line->refused = false;
+}
+
 static void line_is_clean(struct data_cache *cache, struct cache_shard *shard, struct cache_line *line)
 {
 	if (line->state == LINE_FAILED)
-		line_revive(cache, shard, line);
+		line_revive(shard, line);
+	forgive(cache, line);
 	list_remove(&shard->dirty, line, BY_AGE);
 	shard->dirty_lines--;
 }
@@ -172,7 +180,9 @@ static void line_fails(struct data_cache *cache, struct cache_shard *shard, stru
 	line->state = LINE_FAILED;
 	line->since = lt_load(&cache->epoch);
 	list_add_newest(&shard->failed, line, BY_USE);
-	lt_add(&cache->failed, 1);
+	if (!line->refused)
+		lt_add(&cache->refused, 1);
+	line->refused = true;
 }
 
 /* What was filled is the newest; what was evicted leaves next. */
@@ -193,8 +203,10 @@ void line_end(struct data_cache *cache, struct cache_shard *shard, struct cache_
 	bool was_filled = line->state == LINE_FILLING;
 
 	list_remove(&shard->busy, line, BY_WORK);
-	if (!was_filled && !failed)
+	if (!was_filled && !failed) {
 		line->dirty = 0;
+		forgive(cache, line);
+	}
 	*woken = line->waiting;
 	line->waiting = (struct io_queue){ NULL, NULL };
 	if (failed)
@@ -203,12 +215,12 @@ void line_end(struct data_cache *cache, struct cache_shard *shard, struct cache_
 		line_rests(shard, line, was_filled);
 }
 
-struct cache_line *line_to_flush(struct data_cache *cache, struct cache_shard *shard, uint64_t until)
+struct cache_line *line_to_flush(struct cache_shard *shard, uint64_t until)
 {
 	struct cache_line *line = shard->failed.oldest;
 
 	if (line && line->since <= until)
-		line_revive(cache, shard, line);
+		line_revive(shard, line);
 	line = shard->dirty.oldest;
 	return line && line->since <= until ? line : NULL;
 }

@@ -46,8 +46,6 @@ static enum piece_verdict fill(struct ftl_worker *self, struct cache_shard *shar
 	if (!step->made)
 		line_touch(self->ftl, shard, step->line);
 	step->fills = transfer_take(self);
-	step->fills->keeps = !lt_load(&cache->unmapping);
-	step->fills->unmaps = lt_load(&cache->unmaps);
 	line_begin(shard, step->line, LINE_FILLING, true);
 	self->counters.cache_read_partial += partial;
 	self->counters.cache_read_misses += !partial;

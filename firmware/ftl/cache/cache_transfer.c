@@ -135,8 +135,20 @@ static bool run_ended(struct cache_transfer *t)
 	return t->missing;
 }
 
-/* The line is not busy any more; who waited for that goes on. */
-static void line_leaves(struct cache_transfer *t, uint64_t valid, bool failed)
+/* Before flash is touched. */
+static void note_deallocations(struct cache_transfer *t)
+{
+	struct data_cache *cache = t->worker->ftl->data_cache;
+
+	t->alone = !lt_load(&cache->unmapping);
+	t->unmaps = lt_load(&cache->unmaps);
+}
+
+static bool was_alone(struct data_cache *cache, const struct cache_transfer *t) { return t->alone && lt_load(&cache->unmaps) == t->unmaps; }
+
+/* The line is not busy any more; who waited for that goes on. moved: sectors that flash and the line have alike now. Beside a deallocation
+ * flash may lose them, or have lost them already, so the line does not keep them. */
+static void line_leaves(struct cache_transfer *t, uint64_t moved, bool failed)
 {
 	struct data_cache *cache = t->worker->ftl->data_cache;
 	struct cache_shard *shard = cache_shard_of(cache, t->line->number);
@@ -145,9 +157,11 @@ static void line_leaves(struct cache_transfer *t, uint64_t valid, bool failed)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&shard->lock, &node);
-	if (valid && t->keeps && lt_load(&cache->unmaps) == t->unmaps)
-		t->line->valid |= valid;
-	if (valid)
+	if (!failed && !was_alone(cache, t))
+		t->line->valid &= ~moved;
+	else if (!failed)
+		t->line->valid |= moved;
+	if (t->line->state == LINE_FILLING && moved)
 		t->line->arrived_ns = t->arrived_ns;
 	line_end(cache, shard, t->line, failed, &woken);
 	next = lines_wake(shard, NULL);
@@ -199,6 +213,7 @@ void transfer_fill(struct cache_transfer *t, struct cache_line *line, struct ftl
 	t->index = index;
 	t->arrived_ns = line->arrived_ns;
 	t->sectors = t->missing = piece_mask(piece) & ~line->valid;
+	note_deallocations(t);
 	io_of(host)->pending++;
 	run_of_line(t, FTL_READ, 0, fill_run_ended);
 }
@@ -217,7 +232,7 @@ static void write_run_ended(struct ftl_request *req)
 		return;
 	}
 	t->worker->counters.cache_failures += status != 0;
-	line_leaves(t, 0, status);
+	line_leaves(t, status ? 0 : t->sectors, status);
 	transfer_end(t, status);
 }
 
@@ -226,6 +241,7 @@ void transfer_line(struct cache_shard *shard, struct cache_transfer *t, struct c
 	t->line = line;
 	t->host = host;
 	t->sectors = t->missing = line->dirty;
+	note_deallocations(t);
 	if (host)
 		io_of(host)->pending++;
 	line_begin(shard, line, LINE_WRITING, leaves);
@@ -285,6 +301,7 @@ void transfer_deallocate(struct cache_transfer *t, struct ftl_request *host)
 		.queue = host->queue,
 		.life = host->life,
 		.lba = host->lba,
+		.namespace_sectors = host->namespace_sectors,
 		.sectors = host->sectors,
 		.sgl = host->sgl,
 		.reply_to = &t->worker->thread,

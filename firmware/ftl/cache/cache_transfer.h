@@ -20,8 +20,8 @@ struct cache_transfer {
 	struct cache_piece piece;  /* fill: what the host wants */
 	uint32_t index;            /* … from this sector of its request on */
 	uint64_t arrived_ns;       /* fill: device time at which the newest data of the line are there */
-	uint64_t unmaps;           /* fill: data_cache.unmaps when it began */
-	bool keeps;                /* fill: no deallocation was under way then */
+	uint64_t unmaps;           /* data_cache.unmaps when it began */
+	bool alone;                /* no deallocation was under way then */
 	uint8_t **memory;          /* [line_sectors] */
 };
 

@@ -51,6 +51,7 @@ struct cache_line {
 	uint8_t state;   /* enum line_state */
 	bool used;       /* CLOCK: since it was looked at last */
 	bool listed;     /* in shard.idle; not while it is filled, evicted or failed */
+	bool refused;    /* flash has refused it, and has not taken it since */
 };
 
 struct cache_shard {
@@ -72,8 +73,8 @@ struct data_cache {
 	uint32_t line_shift, line_sectors;
 	uint32_t dirty_most; /* lines of a shard that may be dirty before some are written back in the background */
 	lt_word epoch;       /* Flushes that have begun */
-	lt_word failed;      /* lines that are LINE_FAILED */
-	/* A line that is filled while sectors are deallocated may get what they held before: it is not kept. */
+	lt_word refused;     /* lines that are: what a Flush cannot promise */
+	/* What a line gets from flash, or brings there, while sectors are deallocated may be what they held before, or gone: not kept. */
 	lt_word unmapping; /* deallocations under way */
 	lt_word unmaps;    /* … that have begun */
 };
