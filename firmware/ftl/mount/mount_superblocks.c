@@ -96,12 +96,28 @@ static uint32_t first_in_doubt(const struct mount *mount)
 	return (row - 1) * mount->planes + column;
 }
 
+/* Numbers ascend, so the last sector has the highest one. Where no unit is in doubt nobody has looked at it yet; if its unit has no record
+ * left, the one before it has to do. */
+static void note_number(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)
+{
+	bool known = false;
+
+	for (; sectors && !known; sectors -= part->unit) {
+		tsu_records_now(mount->ftl->tsu, ppa_make(mount->ftl->map, part->superblock, sectors - part->unit), part->unit, false,
+				mount->oob);
+		for (uint32_t i = 0; i < part->unit; i++)
+			if (mount->oob[i].kind != HZ_OOB_ERASED)
+				known |= belongs(mount, zone, part, sectors - part->unit + i, &mount->oob[i]);
+	}
+}
+
 /* What was recorded is there too, though no record may be left of it. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
 	uint32_t planes = mount->planes, first = first_in_doubt(mount), row = first / planes, column = first % planes;
 	uint32_t data = 0, recorded = recorded_in(mount, zone, part);
 	struct reach reach = { first * part->unit, 0, false, false };
+	bool there = false;
 
 	while (!reach.padded && mount->rows[column] > row) {
 		enum unit unit = look_at_unit(mount, zone, part, reach.sectors, &data);
@@ -110,12 +126,15 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 			break;
 		if (unit == UNIT_TORN && reach.sectors < recorded && recorded < reach.sectors + part->unit)
 			data = recorded - reach.sectors; /* the rest was padding */
+		there |= unit == UNIT_THERE;
 		reach.lost += unit == UNIT_TORN;
 		reach.padded = data < part->unit;
 		reach.sectors += data;
 		row += column + 1 == planes;
 		column = column + 1 == planes ? 0 : column + 1;
 	}
+	if (!there)
+		note_number(mount, zone, part, first * part->unit);
 	for (uint32_t c = 0; c < planes && !reach.padded; c++)
 		reach.hole |= mount->rows[c] > row + (c < column);
 	return reach;
