@@ -7,17 +7,18 @@
 
 using namespace ftl_rig;
 
-class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int>> {};
+class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int, int>> {};
 
 // The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
 TEST_P(ConventionalSmallest, NeverStops)
 {
-	auto [policy, streams, buffers, layout] = GetParam();
+	auto [policy, streams, open, buffers, layout] = GetParam();
 	hz_device_config cfg = conventional_config(true);
 	cfg.conventional_gc = policy;
 	cfg.conventional_streams = streams;
 	cfg.conventional_buffers = buffers;
-	cfg.conventional_spare = streams + 3;
+	cfg.conventional_open = open;
+	cfg.conventional_spare = streams * open + 3;
 	cfg.conventional_gc_low = 2;
 	cfg.zones = cfg.conventional_zones = 3;
 	if (layout)
@@ -40,8 +41,29 @@ TEST_P(ConventionalSmallest, NeverStops)
 	EXPECT_GT(rig.counters().conventional_gc_runs, 20u);
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
-			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Values(1, 3),
-					  testing::Range(0, 3)));
+			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Range(1, 3),
+					  testing::Values(1, 3), testing::Range(0, 3)));
+
+// What the host writes and what the collector copies need not wait for one another where there are two buffers.
+TEST(ConventionalGc, TheCollectorHasABufferOfItsOwn)
+{
+	uint64_t conflicts[2];
+	for (uint32_t buffers : {1u, 2u}) {
+		hz_device_config cfg = conventional_config(true);
+		cfg.conventional_streams = 1;
+		cfg.conventional_buffers = buffers;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ConventionalDriver driver(rig, 1);
+		driver.fill();
+		for (int i = 0; i < 100; i++)
+			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, driver.roll(driver.sector_count() - 8), 8}}));
+		EXPECT_GT(rig.counters().conventional_gc_runs, 5u);
+		conflicts[buffers - 1] = rig.counters().buffer_flushes_conflict;
+	}
+	EXPECT_GT(conflicts[0], 3u);
+	EXPECT_EQ(conflicts[1], 0u);
+}
 
 // 30 zones of data on 40: large enough for the mean-field formulas.
 static hz_device_config waf_config(uint32_t policy)

@@ -42,6 +42,15 @@ inline hz_device_config mapped_conventional_config(bool block = false, uint32_t 
 	return cfg;
 }
 
+// So many backing zones of each stream are filled at once, on media with room for them.
+inline void open_several(hz_device_config &cfg, uint32_t zones)
+{
+	const uint32_t more = cfg.conventional_streams * (zones - 1);
+	cfg.conventional_open = zones;
+	cfg.conventional_spare += more;
+	cfg.blocks_per_plane += more;
+}
+
 // A data cache of so many lines, each of a page; chosen by a number: who leaves, whether writes wait for flash, how many may be dirty, shards.
 inline void use_data_cache(hz_device_config &cfg, uint32_t lines, uint64_t choice)
 {

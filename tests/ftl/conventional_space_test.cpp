@@ -97,6 +97,33 @@ TEST(ConventionalSpace, ReadsWhatEndsOneSuperblockAndBeginsTheNext)
 	EXPECT_EQ(r.check(), "");
 }
 
+// Two workers fill a zone each, and go on with them after every start: none is opened anew, and so nothing need be collected.
+TEST(ConventionalSpace, LanesGoOnAfterAStart)
+{
+	hz_device_config cfg = conventional_config();
+	cfg.conventional_streams = 1;
+	open_several(cfg, 2);
+	Rig r(cfg);
+	for (uint32_t boot = 0; boot < 20; boot++) {
+		ASSERT_TRUE(r.boot()) << r.error;
+		for (unsigned worker = 0; worker < 2; worker++) {
+			Request write(FTL_WRITE, r.lba_of(worker, boot), 1);
+			fill_sector(write.pages[0], 100 + 100 * worker + boot);
+			r.submit(write, worker);
+			lt_host_run_until_idle();
+			ASSERT_TRUE(write.done && !write.status());
+		}
+		ASSERT_EQ(r.run_op(FTL_FLUSH, 0), 0);
+		EXPECT_EQ(r.counters().conventional_gc_runs, 0u);
+		ASSERT_EQ(r.check(), "");
+	}
+	r.cfg.conventional_open = 1;
+	ASSERT_TRUE(r.boot()) << r.error;
+	EXPECT_EQ(r.compare(0, 0, 20, 100), "");
+	EXPECT_EQ(r.compare(1, 0, 20, 200), "");
+	EXPECT_EQ(r.check(), "");
+}
+
 TEST(ConventionalSpace, RefusesZoneCommands)
 {
 	Rig r(conventional_config());
@@ -454,6 +481,8 @@ static const Variant variants[] = {
 		 cfg = mapped_conventional_config(true), cfg.l2p_compress = HZ_ON;
 		 lay_out(cfg, true, false);
 	 }},
+	{"SeveralOpen", [](hz_device_config &cfg) { open_several(cfg, 2); }},
+	{"SeveralOpenMapped", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true), open_several(cfg, 2); }},
 	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
 	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},
 	{"OneLockForAll", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_GLOBAL); }},

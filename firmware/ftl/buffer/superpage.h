@@ -97,7 +97,7 @@ struct superpage_pool {
 	uint64_t reread_ns;                  /* of a flush unit, out of registers */
 	binding_fn *choose;                  /* the policy */
 	uint32_t *home;                      /* zone → zone modulo count */
-	uint32_t of_stream[PLACE_STREAMS];   /* backing zones' streams → buffer */
+	uint32_t of_lane[PLACE_LANES];       /* backing zones' lanes → buffer */
 };
 
 extern const struct buffer_ops superpage_buffers;

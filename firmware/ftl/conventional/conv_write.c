@@ -1,5 +1,5 @@
-/* Writes to conventional zones: a request goes to the open backing zone of its stream, part by part if that fills up, and lands there
- * through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
+/* Writes to conventional zones: a request goes to an open backing zone of its stream, its worker's, part by part if that fills up, and
+ * lands there through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
  *
  * * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform writes an
  * LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot. A copy counts as
@@ -12,6 +12,11 @@
 #include "conventional/conv_deallocate.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+
+struct lane {
+	enum place_stream stream;
+	uint32_t number;
+};
 
 uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 {
@@ -47,6 +52,13 @@ static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request
 	return age < conv->hot_age ? STREAM_HOT : STREAM_COLD;
 }
 
+static struct lane choose_lane(const struct ftl_worker *self, const struct ftl_request *req)
+{
+	enum place_stream stream = choose_stream(self->ftl, req);
+
+	return (struct lane){ stream, lane_first(self->ftl->cfg, stream) + (stream == STREAM_COLLECT ? 0 : self->lane) };
+}
+
 /* --- space --- */
 
 /* The last erased zone is the collector's. */
@@ -55,7 +67,7 @@ static bool may_open(const struct conventional *conv, enum place_stream stream)
 	return lt_load(&conv->free) > (stream == STREAM_COLLECT ? 0 : 1);
 }
 
-static void stream_open_zone(struct ftl *ftl, enum place_stream stream)
+static void lane_open_zone(struct ftl *ftl, uint32_t lane)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t number = conv_take_erased(ftl);
@@ -63,30 +75,30 @@ static void stream_open_zone(struct ftl *ftl, enum place_stream stream)
 
 	lt_store(&info->born, lt_load(&conv->clock));
 	lt_store(&info->state, BACKING_OPEN);
-	lt_store(&info->stream, stream);
-	lt_store(&conv->current[stream], number + 1);
+	lt_store(&info->lane, lane);
+	lt_store(&conv->current[lane], number + 1);
 }
 
-/* The zone `seen` is full: let the stream have another. False: there is none; the request waits, the collector's fails. */
-static bool stream_advance(struct ftl_worker *self, enum place_stream stream, uint64_t seen, struct ftl_request *req)
+/* The zone `seen` is full: let the lane have another. False: there is none; the request waits, the collector's fails. */
+static bool lane_advance(struct ftl_worker *self, struct lane lane, uint64_t seen, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
 	struct lt_lock_node node;
 	bool had = true;
 
 	lt_lock_acquire(&conv->lock, &node);
-	if (lt_load(&conv->current[stream]) == seen) {
-		had = may_open(conv, stream);
+	if (lt_load(&conv->current[lane.number]) == seen) {
+		had = may_open(conv, lane.stream);
 		if (had) {
-			stream_open_zone(self->ftl, stream);
-		} else if (stream != STREAM_COLLECT) {
+			lane_open_zone(self->ftl, lane.number);
+		} else if (lane.stream != STREAM_COLLECT) {
 			io_of(req)->since_ns = clock_now_ns();
 			io_wait(&conv->waiting, req, HZ_LOGICAL_BACKING, 0);
 		}
 	}
 	lt_lock_release(&conv->lock, &node);
 	conv_gc_kick(self);
-	if (!had && stream == STREAM_COLLECT)
+	if (!had && lane.stream == STREAM_COLLECT)
 		io_complete(req, NVME_WRITE_FAULT);
 	return had;
 }
@@ -94,11 +106,12 @@ static bool stream_advance(struct ftl_worker *self, enum place_stream stream, ui
 /* --- appending --- */
 
 /* Zone lock held. */
-static void stream_accept(struct ftl_worker *self, struct zone *zone, enum place_stream stream, struct ftl_request *req)
+static void zone_accept(struct ftl_worker *self, struct zone *zone, struct lane lane, struct ftl_request *req)
 {
 	io_of(req)->first = io_of(req)->done;
 	io_of(req)->end = min_u32(req->sectors, io_of(req)->done + IO_LONG);
-	zone->ext.stream = stream;
+	zone->ext.stream = (uint8_t)lane.stream;
+	zone->ext.lane = (uint8_t)lane.number;
 	if (!zone_is_open(zone->state))
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
 	io_push(&zone->writers, req);
@@ -106,7 +119,7 @@ static void stream_accept(struct ftl_worker *self, struct zone *zone, enum place
 }
 
 /* False: the zone takes nothing more. */
-static bool stream_append(struct ftl_worker *self, enum place_stream stream, uint64_t current, struct ftl_request *req)
+static bool lane_append(struct ftl_worker *self, struct lane lane, uint64_t current, struct ftl_request *req)
 {
 	struct lt_lock_node node;
 	struct zone *zone;
@@ -116,9 +129,9 @@ static bool stream_append(struct ftl_worker *self, enum place_stream stream, uin
 		return false;
 	zone = backing_zone(self->ftl, (uint32_t)current - 1);
 	lt_lock_acquire(&zone->ext.lock, &node);
-	fits = lt_load(&backing_of(&zone->ext)->stream) == stream && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
+	fits = lt_load(&backing_of(&zone->ext)->lane) == lane.number && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
 	if (fits)
-		stream_accept(self, zone, stream, req);
+		zone_accept(self, zone, lane, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	return fits;
 }
@@ -136,7 +149,7 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
 	uint16_t status = from_collector(self->ftl, req) ? NVME_SUCCESS : conv_write_status(self->ftl, req);
-	enum place_stream stream;
+	struct lane lane;
 	uint64_t current;
 
 	if (status) {
@@ -148,8 +161,8 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	note_stall(self, io_of(req));
-	stream = choose_stream(self->ftl, req);
+	lane = choose_lane(self, req);
 	do
-		current = lt_load(&conv->current[stream]);
-	while (!stream_append(self, stream, current, req) && stream_advance(self, stream, current, req));
+		current = lt_load(&conv->current[lane.number]);
+	while (!lane_append(self, lane, current, req) && lane_advance(self, lane, current, req));
 }
