@@ -176,14 +176,20 @@ def figures(_, measured):
     return out
 
 
+def labels(measured):
+    """(place in a point's key, name) of those that say something."""
+    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"))
+    return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
+
+
 def table(measured):
     """Header and rows: a point each."""
-    classes = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")})
-    header = ["lock", "granularity", "workers", "costs", "architecture", "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+    classes, shown = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")}), labels(measured)
+    header = [*(name for _, name in shown), "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
               *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %"]
-    return header, [[*key, p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p), 100 * p["contended"],
-                     100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes), 100 * p["busy"]["hil"],
-                     100 * p["busy"]["tsu"], 100 * p["busy"]["link"]] for key, p in measured.items()]
+    return header, [[*(key[at] for at, _ in shown), p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
+                     100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
+                     100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"]] for key, p in measured.items()]
 
 
 def show(measured):

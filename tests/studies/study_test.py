@@ -79,6 +79,7 @@ class LockScaling(unittest.TestCase):
             self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
+        self.assertEqual(self.printed.splitlines()[0].split()[:3], ["lock", "workers", "KIOPS"], "what is as usual has no column")
         for p in points.values():
             self.assertEqual(sorted(p["busy"]), ["hil", "link", "tsu", "worker"])
             self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
@@ -102,6 +103,7 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(one["time"]["spin global"], sum(part for use, part in fine["time"].items() if use.startswith("spin")))
         self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
         self.assertIn("mcs global", self.page)
+        self.assertEqual(self.printed.splitlines()[0].split()[:4], ["lock", "granularity", "workers", "KIOPS"])
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
         found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8")
