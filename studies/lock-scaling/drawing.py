@@ -1,5 +1,6 @@
 """Pictures of the lock study, and its page."""
 # SPDX-License-Identifier: BSD-3-Clause
+import growth
 import ledger
 import scaling
 from common import plot
@@ -11,9 +12,7 @@ def throughput(ax, found):
     """Measured points; with three worker counts or more the law through them, beyond them too."""
     for key, line in found.items():
         workers = [w for w, _ in line]
-        drawn = ax.errorbar(workers, [p["kiops"] for _, p in line], yerr=[[p["kiops"] - min(p["kiops_by_seed"]) for _, p in line],
-                            [max(p["kiops_by_seed"]) - p["kiops"] for _, p in line]], marker="o", capsize=3, linestyle="none",
-                            label=key.name)
+        drawn = growth.bars(ax, line, label=key.name)
         law = usl([(w, p["kiops"]) for w, p in line])
         beyond = [n / 4 for n in range(4, 4 * 2 * max(workers) + 1)] if law else workers
         ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], color=drawn[0].get_color(), linewidth=1)
@@ -61,31 +60,14 @@ def overview(measured):
     return fig
 
 
-def laws(page, measured):
-    found = [(key, scaling.laws(line)) for key, line in scaling.lines(measured).items()]
-    rows = [[f"{key.name}, {key.costs}", law["one_worker_kiops"], law["sigma"], between(law["sigma_seeds"]), law["kappa"], between(law["kappa_seeds"]),
-             law["peak_workers"], between(law["peak_seeds"]), 100 * law["error"], law["amdahl_sigma"], 100 * law["amdahl_error"]]
-            for key, law in found if law]
-    if not rows:
-        return
-    page.heading("Laws of growth")
-    page.text("The Universal Scalability Law through the means, with the range of its parameters over the seeds, and Amdahl's law. sigma: share "
-              "that one worker at a time can do; kappa: what each pair of workers costs; peak: workers beyond which throughput falls. The error "
-              "is the relative one, root of the mean square. A law describes the points; it says nothing about causes.")
-    page.table(["lock, costs", "KIOPS of one", "sigma", "seeds", "kappa", "seeds", "peak", "seeds", "error %", "Amdahl's sigma", "error %"], rows)
-
-
-def between(span):
-    return f"{span[0]:.3g} … {span[1]:.3g}" if span else None
-
-
-def page(args, sweep, table):
+def page(args, sweep, table, conclusions):
     """For people: what the figures say, in words first."""
     measured = sweep.points
     page = Page("Lock contention across core counts",
                 f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
-    page.list(scaling.conclusions(measured, args.seeds))
+    page.list(conclusions)
+    growth.show(page, measured)
     for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")
@@ -103,7 +85,6 @@ def page(args, sweep, table):
             workers, point = line[-1]
             if point["ledger"]:
                 ledger.show(page, key.name, workers, point["ledger"])
-    laws(page, measured)
     page.heading("All points")
     page.table(*table)
     return page

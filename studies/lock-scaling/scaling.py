@@ -33,6 +33,15 @@ class Line(collections.namedtuple("Line", "kind granularity costs architecture")
         """What is not as usual, besides its costs."""
         return " ".join([self.kind, *[word for word, usual in ((self.granularity, "device"), (self.architecture, "pipeline")) if word != usual]])
 
+    @property
+    def labels(self):
+        """As in study.json."""
+        return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture}
+
+    def key(self, workers):
+        """Of its point with so many."""
+        return Key(self.kind, self.granularity, workers, self.costs, self.architecture)
+
 
 def line_of(key):
     key = Key(*key)

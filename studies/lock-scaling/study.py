@@ -11,6 +11,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
 import ledger  # noqa: E402
+import predicted  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
 from common import arguments, frame, report, runs  # noqa: E402
@@ -156,6 +157,7 @@ def summarize(results):
         "busy": scaling.busy(results),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
         "ledger": ledger.of_run(results[0]),
+        "locks_by_seed": [predicted.of_run(r) for r in results],
         "instances": dict(sorted(instances(results[0]).items())),
         "digests": [r["digest"] for r in results],
     }
@@ -185,9 +187,10 @@ def labels(measured):
 def table(measured):
     """Header and rows: a point each."""
     classes, shown = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")}), labels(measured)
-    header = [*(name for _, name in shown), "KIOPS", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+    by_model = predicted.kiops(measured)
+    header = [*(name for _, name in shown), "KIOPS", "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
               *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %"]
-    return header, [[*(key[at] for at, _ in shown), p["kiops"], p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
+    return header, [[*(key[at] for at, _ in shown), p["kiops"], by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
                      100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
                      100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"]] for key, p in measured.items()]
 
@@ -201,18 +204,22 @@ def draw(measured):
 
 
 def page(args, sweep):
-    return drawing.page(args, sweep, table(sweep.points))
+    return drawing.page(args, sweep, table(sweep.points), conclusions(args, sweep.points))
 
 
 def facts(args):
     return {"device": args.device, "workload": args.workload, "case": args.case}
 
 
+def conclusions(args, measured):
+    return scaling.conclusions(measured, args.seeds) + predicted.sentences(measured) if measured else []
+
+
 def derived(args, measured):
-    """What study.json says beyond the points: laws by line, and the conclusions."""
-    fits = [{"lock": line.kind, "granularity": line.granularity, "costs": line.costs, "architecture": line.architecture, **found}
-            for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
-    return {"laws": fits, "conclusions": scaling.conclusions(measured, args.seeds) if measured else []}
+    """What study.json says beyond the points: laws by line, the model of a ticket lock, and the conclusions."""
+    fits = [{**line.labels, **found} for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
+    models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
+    return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured)}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 point that fails, or an interrupt, takes nothing of the rest with it."""
 # SPDX-License-Identifier: BSD-3-Clause
 import contextlib
+import html
 import io
 import json
 import os
@@ -62,9 +63,9 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
         self.assertEqual(len(self.lines), 1 + 4)
         for line in found["conclusions"]:
-            self.assertIn(line, self.page)
+            self.assertTrue(html.escape(line) in self.page, line)
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 2 + 2 * 2, "curves, stacks, and of each line its ledger and hand-overs")
+        self.assertEqual(self.page.count("<svg"), 3 + 2 * 2, "curves, stacks, laws, and of each line its ledger and hand-overs")
         self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
         for of_role in ledger["work"].values():
             self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
@@ -79,10 +80,29 @@ class LockScaling(unittest.TestCase):
             self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
-        self.assertEqual(self.printed.splitlines()[0].split()[:3], ["lock", "workers", "KIOPS"], "what is as usual has no column")
+        self.shows_ticket_model(found["ticket_model"], "ticket", "mcs")
+        self.assertEqual(self.printed.splitlines()[0].split()[:4], ["lock", "workers", "KIOPS", "ticket"], "what is as usual has no column")
         for p in points.values():
             self.assertEqual(sorted(p["busy"]), ["hil", "link", "tsu", "worker"])
             self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
+
+    def shows_ticket_model(self, models, *lines):
+        """A figure for each point, in words, tables and pictures."""
+        self.assertEqual([model["lock"] for model in models], list(lines))
+        for model in models:
+            self.assertAlmostEqual(model["points"][0]["model"], 1.0, places=9)
+            self.assertGreater(min(model[part] for part in ("hold_ns", "between_ns", "handover_ns", "handover_each_ns")), 0)
+            self.assertTrue(f"<!-- ticket lock, class {model['class']}: from 1 worker's times -->" in self.page, model)
+            self.assertIn(f"that meet at nothing but class {model['class']} reach {model['points'][-1]['model']:.2f} times", self.printed)
+        self.assertEqual(self.page.count("<!-- Amdahl, fitted -->"), len(lines))
+        for head in ("held ns", "between ns", "hand-over ns", "acquisitions", "ticket model"):
+            self.assertTrue(f"<th>{head}</th>" in self.page, head)
+        self.assertIn("  ticket model  ", self.printed)
+
+    def test_no_curve_no_model(self):
+        found = self.run_once("--workers", "2", "--locks", "ticket")
+        self.assertEqual(found["ticket_model"], [])
+        self.assertFalse("Laws of growth" in self.page)
 
     def test_costs(self):
         found = self.run_once("--workers", "1,2", "--locks", "backoff", "--costs", "ideal,2x")
@@ -104,6 +124,11 @@ class LockScaling(unittest.TestCase):
         self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
         self.assertIn("mcs global", self.page)
         self.assertEqual(self.printed.splitlines()[0].split()[:4], ["lock", "granularity", "workers", "KIOPS"])
+        by_model = {model["granularity"]: model for model in found["ticket_model"]}
+        self.assertEqual([(m["class"], m["points"][1]["locks"] > 1) for m in by_model.values()], [("global", False), ("zone", True)])
+        self.assertTrue(by_model["global"]["matters"])
+        self.assertLess(by_model["global"]["points"][1]["model"], 2)
+        self.assertGreater(by_model["fine"]["points"][1]["model"], 3)
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
         found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8")

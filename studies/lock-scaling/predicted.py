@@ -1,0 +1,109 @@
+"""What the model of a ticket lock (studies/common/ticket.py) says of a line of points. Its times are what the line's one worker counted, and
+what a hand-over costs by the cost model; the points of more workers give it no more than the shares of their locks."""
+# SPDX-License-Identifier: BSD-3-Clause
+import scaling
+from common import ticket
+from common.report import mean
+
+
+def used(result, name):
+    """Of a class of locks, over all workers: how long it is held, and how long a worker does without it, idle or not, but for spinning."""
+    taken = [lock["acquisitions"] for lock in result["locks"] if lock["class"] == name and lock["acquisitions"]]
+    held = sum(lock["hold_ns"] for lock in result["locks"] if lock["class"] == name)
+    without_spin = sum(h["elapsed_ns"] - h["spin_ns"] for h in result["harts"] if "worker" in h["role"])
+    commands = sum(result["totals"][way]["ops"] for way in ("read", "write"))
+    return {"per_command": sum(taken) / commands, "hold_ns": held / sum(taken), "between_ns": (without_spin - held) / sum(taken),
+            "shares": [n / sum(taken) for n in taken]}
+
+
+def handover(result):
+    """Of a ticket lock, under the run's cost model, in ns: the word goes to who writes it and to who reads it next; each that reads it before
+    keeps the line busy, unless reads go side by side."""
+    costs = result["vclock"]["parameters"]
+    transfer = costs["far" if costs["cluster"] else "remote"]
+    each = costs["occupancy"] if costs["reads"] == "queue" else 0
+    return {"least_ns": (2 * transfer + costs["wake"]) * 1e3 / costs["mhz"], "each_ns": each * 1e3 / costs["mhz"]}
+
+
+def of_run(result):
+    """What the model is fed with."""
+    classes = sorted({lock["class"] for lock in result["locks"] if lock["acquisitions"]})
+    return {"classes": {name: used(result, name) for name in classes}, "handover": handover(result)}
+
+
+def worst(line):
+    """(share, class, workers): the class of locks that takes most of the workers' time, and where; None: they wait for none."""
+    spun = [(share, use[len("spin "):], workers) for workers, p in line for use, share in p["time"].items() if use.startswith("spin ") and share]
+    return max(spun, default=None)
+
+
+def times(run, name):
+    """Of one worker, as the model takes them."""
+    one, costs = run["classes"][name], run["handover"]
+    return one["between_ns"], one["hold_ns"], ticket.Handover(costs["least_ns"], costs["each_ns"])
+
+
+def at(first, workers, p, name):
+    """One point: measured and by the model, each against one worker."""
+    alone, here = ([run["classes"][name] for run in point["locks_by_seed"]] for point in (first, p))
+    found = [ticket.speedup(workers, *times(run, name), of_seed["shares"]) for run, of_seed in zip(first["locks_by_seed"], here)]
+    more, per_command = p["kiops"] / first["kiops"], mean(of_seed["per_command"] for of_seed in here)
+    return {"workers": workers, "locks": len(here[0]["shares"]), "measured": more, "per_command": per_command,
+            "acquisitions": more * per_command / mean(one["per_command"] for one in alone), "model": mean(found),
+            "model_seeds": [min(found), max(found)]}
+
+
+def missing(line):
+    """In words, why there is no model of this line; None: there is one."""
+    if line[0][0] != 1:
+        return "no model of a ticket lock, which one worker's times are needed for"
+    if worst(line) is None:
+        return "no worker waits for a lock, so there is none for the model of a ticket lock"
+    name = worst(line)[1]
+    if not all(name in run["classes"] for _, p in line for run in p["locks_by_seed"]):
+        return f"no model of a ticket lock, since class {name}, which takes most of the workers' time, is not used by each number of workers"
+    return None
+
+
+def model(line):
+    """Of a line's points; where there is none, the reason."""
+    reason = missing(line)
+    if reason:
+        return {"reason": reason}
+    first, (share, name, workers) = line[0][1], worst(line)
+    alone, costs = [run["classes"][name] for run in first["locks_by_seed"]], first["locks_by_seed"][0]["handover"]
+    return {"class": name, "most_spin": share, "most_spin_workers": workers, "matters": max(scaling.lost(p) for _, p in line) >= scaling.SPINNING,
+            "hold_ns": mean(one["hold_ns"] for one in alone), "between_ns": mean(one["between_ns"] for one in alone),
+            "handover_ns": costs["least_ns"], "handover_each_ns": costs["each_ns"], "points": [at(first, n, p, name) for n, p in line]}
+
+
+def models(measured):
+    """Line of two worker counts or more → what the model says of it."""
+    return {line: model(points) for line, points in scaling.lines(measured).items() if len(points) > 1}
+
+
+def kiops(measured):
+    """Key of a point → throughput that the model would have there, if it has one."""
+    out = {}
+    for line, found in models(measured).items():
+        for point in found.get("points", ()):
+            one = measured[line.key(1)]["kiops"]
+            out[line.key(point["workers"])] = one * point["model"]
+    return out
+
+
+def sentence(name, found):
+    if "reason" in found:
+        return f"{name}: {found['reason']}."
+    last, best = found["points"][-1], max(found["points"], key=lambda point: point["model"])
+    peak = f", most at {best['workers']}, {best['model']:.2f} times" if best is not last else ""
+    said = (f"by the model of a ticket lock, {last['workers']} workers that meet at nothing but class {found['class']} reach {last['model']:.2f} times "
+            f"the throughput of 1{peak}; measured {last['measured']:.2f}, and {last['acquisitions']:.2f} times the acquisitions")
+    if found["matters"]:
+        return f"{name}: {said}."
+    return (f"{name}: no lock matters, they take less than {100 * scaling.SPINNING:.0f} % of the workers' time (class {found['class']} "
+            f"{100 * found['most_spin']:.1f} % at {found['most_spin_workers']} workers); {said}.")
+
+
+def sentences(measured):
+    return [sentence(f"{line.name}, costs {line.costs}", found) for line, found in models(measured).items()]
