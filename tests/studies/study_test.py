@@ -419,8 +419,11 @@ class Mechanisms(unittest.TestCase):
             self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
 
     def test_zones_that_are_cleaned_in_time_keep_their_throughput(self):
-        cufs, zufs = self.must_show("zufs-fig9-10")
-        self.assertEqual((cufs["rounds"]["normal"], cufs["rounds"]["boosted"]), (0, 0))
+        cufs, ssr, zufs = self.must_show("zufs-fig9-10")
+        for p in (cufs, ssr):
+            self.assertEqual((p["rounds"]["normal"], p["rounds"]["boosted"]), (0, 0))
+            self.assertGreater(p["map_misses"], 0, "the map of the preset cufs lies in flash")
+        self.assertEqual([p["to_dead_mib"] > 0 for p in (cufs, ssr, zufs)], [False, True, False])
         self.assertGreater(min(zufs["rounds"]["normal"], zufs["rounds"]["boosted"], zufs["rounds"]["paused"]), 0)
 
     def test_writes_in_place_within_a_budget_lose_nothing(self):
