@@ -5,48 +5,41 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, files, frame, plot, report, runs  # noqa: E402
+from common import arguments, cufs, files, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zufs-fig4"
 MIB = 2 ** 20
-SUPERBLOCK_MIB, SPARE = 3, 2
-CACHE_PER_BYTE = 2 ** 20 / 2 ** 40 # of the map, as in cufs.yaml: 1 MiB for a TiB
+SSR, CUFS = "CUFS, SSR", "CUFS"
+WAYS = {SSR: (cufs.SLACK,), CUFS: ()}
 COLLECTED = "the device's collector moves in an iteration"
 LEVELS = {"below 0.4": (0, 0.4), "0.4 to 0.8": (0.4, 0.8), "above 0.8": (0.8, 1.01)}
 CLEAN, SEVERE = "below 0.4", "above 0.8"
 KINDS = {"read": ("read",), "write": ("write", "durable write")}
+LEVEL_FIGURES = (*((f"{kind}, {what}", f"{kind}_{what}", "ms/MB") for kind in KINDS for what in ("mean", "worst")),
+                 *((f"{kind}, KiB of a request", f"{kind}_kib", "KiB") for kind in KINDS), ("large file", "large", "MiB/s"), ("device WAF", "waf", ""),
+                 (COLLECTED, "collected_mib", "MiB"), ("map misses of an iteration", "missed", ""))
 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    arguments.add_number(p, "--superblocks", 64, 4096, 160, f"of {SUPERBLOCK_MIB} MiB that the host sees")
+    arguments.add_number(p, "--superblocks", 64, 4096, 160, f"of {cufs.SUPERBLOCK_MIB} MiB that the host sees")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.quick:
-        args.superblocks = 64
+        args.superblocks = 96
     return args
 
 
-def device(args):
-    """cufs.yaml with shorter blocks and fewer of them, whose data are kept; the same parts of it are over-provisioning and cache of the map."""
-    preset = runs.load_yaml("devices", "cufs")
-    over = max(5, round(args.superblocks * preset["conventional"]["spare_superblocks"] / preset["zones"]["count"]))
-    slc = 24 + args.superblocks // 8 # what all may have staged must find room
-    cache = round(args.superblocks * SUPERBLOCK_MIB * MIB * CACHE_PER_BYTE / 4) * 4
-    return runs.merged(preset, {
-        "name": NAME, "geometry": {"media": "store", "pages_per_block": 12, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + args.superblocks + over + SPARE},
-        "zones": {"count": args.superblocks}, "conventional": {"spare_superblocks": over}, "l2p": {"cache": cache}})
-
-
-def words_of(seed):
+def words_of(way, seed):
     """Each iteration: 8 MiB in files of 128 KiB, half of which are removed, a large one of 2 MiB, written and read, and 32 files that are there already, read."""
-    return ("files", "fragment", "--small-files", 64, "--size", 2, "--reread", 32, "--count", 10000, "--seed", seed)
+    return ("files", "fragment", "--small-files", 64, "--size", 2, "--reread", 32, "--count", 10000, "--seed", seed, *WAYS[way])
 
 
 def points(args):
-    return [Point({"device": "CUFS"}, "CUFS", [files.run(str(seed), device(args), words_of(seed)) for seed in args.seeds])]
+    device = cufs.device(NAME, args.superblocks, cufs.slc(args.superblocks))
+    return [Point({"device": way}, way, [files.run(f"{i}-{seed}", device, words_of(way, seed)) for seed in args.seeds]) for i, way in enumerate(WAYS)]
 
 
 def check(result, folder):
@@ -61,19 +54,26 @@ def ms_per_mb(one, kind):
     return sum(c["count"] * c["latency_ns"]["mean"] for c in commands) / 1e6 / (sum(c["bytes"] for c in commands) / 1e6)
 
 
+def kib_of(commands, kind):
+    """Of a request."""
+    of_kind = [commands[name] for name in KINDS[kind]]
+    return sum(c["bytes"] for c in of_kind) / 1024 / sum(c["count"] for c in of_kind)
+
+
 def of_iteration(one):
     device_ = one["device"]
     return {"level": files.level(one), "read": ms_per_mb(one, "read"), "write": ms_per_mb(one, "write"), "large": one["write_mib_s"],
+            **{f"{kind}_kib": kib_of(one["commands"], kind) for kind in KINDS},
             "waf": device_["programmed_bytes"] / device_["host_write_bytes"], "collected_mib": device_["collected_bytes"] / MIB,
             "moved_mib": one["moved_blocks"] / 256, "used_mib": one["used_blocks"] / 256,
             "misses": device_["map_misses"] / max(1, device_["map_lookups"]), "missed": device_["map_misses"]}
 
 
 def of_level(all_of_them):
+    means = ("large", "waf", "collected_mib", "missed", *(f"{kind}_kib" for kind in KINDS))
     return {"iterations": len(all_of_them), **{f"{kind}_{name}": value([one[kind] for one in all_of_them]) for kind in KINDS
                                                for name, value in (("mean", mean), ("worst", max))},
-            "large_mean": mean(one["large"] for one in all_of_them), "waf": mean(one["waf"] for one in all_of_them),
-            "collected_mib": mean(one["collected_mib"] for one in all_of_them), "missed": mean(one["missed"] for one in all_of_them)}
+            **{name: mean(one[name] for one in all_of_them) for name in means}}
 
 
 def summarize(results):
@@ -82,66 +82,84 @@ def summarize(results):
     return {"levels": {name: of_level([one for one in curve if low <= one["level"] < high]) for name, (low, high) in LEVELS.items()},
             "mean": {kind: mean(one[kind] for one in curve) for kind in KINDS}, "worst": {kind: max(one[kind] for one in curve) for kind in KINDS},
             "cleans_at": cleaned and {"level": cleaned["level"], "used": cleaned["used_mib"] / results[0]["files"]["total_blocks"] * 256},
-            "kib": {kind: of_all(results[0], kind) for kind in KINDS}, "curve": curve, "digests": [r["digest"] for r in results]}
+            "moved_mib": mean(r["files"]["moved_blocks"] / 256 for r in results), "to_dead_mib": mean(r["files"]["slack_blocks"] / 256 for r in results),
+            "curve": curve, "digests": [r["digest"] for r in results]}
 
 
-def of_all(result, kind):
-    commands = [result["device"][name] for name in KINDS[kind]]
-    return sum(c["bytes"] for c in commands) / 1024 / sum(c["count"] for c in commands)
+def figures_of(way, at):
+    """Of one way; at: what was measured, if it was."""
+    out = [report.figure(f"{way}, {kind}, {what}", at and at[what][kind], "ms/MB") for kind in KINDS for what in ("mean", "worst")]
+    for what, field, unit in LEVEL_FIGURES:
+        out += [report.figure(f"{way}, {what}, {name}", at and at["levels"][name][field], unit) for name in LEVELS]
+    cleans_at = at and at["cleans_at"]
+    out += [report.figure(f"{way}, {kind}, above 0.8 against below 0.4",
+                          at and percent_more(at["levels"][SEVERE][f"{kind}_mean"], at["levels"][CLEAN][f"{kind}_mean"]), "%") for kind in KINDS]
+    out += [report.figure(f"{way}, moved by hzfs", at and at["moved_mib"], "MiB"), report.figure(f"{way}, written to dead blocks", at and at["to_dead_mib"], "MiB")]
+    if way == CUFS:
+        out += [report.figure("level at which files are cleaned first", cleans_at and cleans_at["level"], ""),
+                report.figure("used then", cleans_at and 100 * cleans_at["used"], "%")]
+    return out
 
 
-def figures(args, measured):
-    at = measured.get("CUFS")
-    out, cleans_at = [], at and at["cleans_at"]
-    for kind in KINDS:
-        out += [report.figure(f"{kind}, KiB of a request", at and at["kib"][kind], "KiB"), report.figure(f"{kind}, mean", at and at["mean"][kind], "ms/MB"),
-                report.figure(f"{kind}, worst", at and at["worst"][kind], "ms/MB")]
-        out += [report.figure(f"{kind}, {name}, {what}", at and at["levels"][name][f"{kind}_{what}"], "ms/MB") for name in LEVELS for what in ("mean", "worst")]
-    for what, field, unit in (("iterations", "iterations", ""), ("large file", "large_mean", "MiB/s"), ("device WAF", "waf", ""),
-                              (COLLECTED, "collected_mib", "MiB"), ("map misses of an iteration", "missed", "")):
-        out += [report.figure(f"{what}, {name}", at and at["levels"][name][field], unit) for name in LEVELS]
-    return out + [report.figure("level at which files are cleaned first", cleans_at and cleans_at["level"], ""),
-                  report.figure("used then", cleans_at and 100 * cleans_at["used"], "%"),
-                  *(report.figure(f"{kind}, above 0.8 against below 0.4", at and percent_more(at["levels"][SEVERE][f"{kind}_mean"], at["levels"][CLEAN][f"{kind}_mean"]), "%")
-                    for kind in KINDS)]
+def figures(_, measured):
+    return [figure for way in WAYS for figure in figures_of(way, measured.get(way))]
+
+
+def by_level(figure, what, digits):
+    return "; ".join(f"{figure(f'{what}, {name}'):.{digits}f}" for name in LEVELS)
+
+
+def rows_of(figure, way):
+    papers = {"read": ("66; 344 (5.2 times)", "spread grows above 0.4"), "write": ("175; about 2000 (11 times)", "rises sharply above 0.8")}
+    for kind, (whole, levels) in papers.items():
+        average, worst = figure(f"{way}, {kind}, mean"), figure(f"{way}, {kind}, worst")
+        yield (f"{way}: {kind}: ms for a MB on average; at worst", whole, f"{average:.1f}; {worst:.1f} ({worst / average:.1f} times)")
+        yield (f"{way}: {kind}: level below 0.4; 0.4 to 0.8; above 0.8: average (worst)", levels,
+               "; ".join(f"{figure(f'{way}, {kind}, mean, {name}'):.2f} ({figure(f'{way}, {kind}, worst, {name}'):.2f})" for name in LEVELS) + " ms")
+    yield (f"{way}: KiB of a request, by level: read, write", "",
+           ", ".join(by_level(figure, f"{way}, {kind}, KiB of a request", 0) for kind in KINDS))
+    yield (f"{way}: a large file is written: below 0.4; 0.4 to 0.8; above 0.8", "", by_level(figure, f"{way}, large file", 0) + " MiB/s")
+    yield (f"{way}: device WAF; moved by the device's collector in an iteration", "",
+           by_level(figure, f"{way}, device WAF", 1) + "; " + by_level(figure, f"{way}, {COLLECTED}", 0) + " MiB")
+    yield (f"{way}: moved by hzfs; written to dead blocks", "", f"{figure(f'{way}, moved by hzfs'):.0f}; {figure(f'{way}, written to dead blocks'):.0f} MiB")
 
 
 def rows(figure):
-    papers = {"read": ("66; 344 (5.2 times)", "spread grows above 0.4"), "write": ("175; about 2000 (11 times)", "rises sharply above 0.8")}
-    for kind, (whole, by_level) in papers.items():
-        average, worst = figure(f"{kind}, mean"), figure(f"{kind}, worst")
-        yield (f"{kind}: ms for a MB on average; at worst", whole, f"{average:.1f}; {worst:.1f} ({worst / average:.1f} times)")
-        yield (f"{kind}: level below 0.4; 0.4 to 0.8; above 0.8: average (worst)", by_level,
-               "; ".join(f"{figure(f'{kind}, {name}, mean'):.2f} ({figure(f'{kind}, {name}, worst'):.2f})" for name in LEVELS) + " ms")
-    yield ("KiB of a request: read, write", "", ", ".join(f"{figure(f'{kind}, KiB of a request'):.0f}" for kind in KINDS))
-    yield ("a large file is written: below 0.4; 0.4 to 0.8; above 0.8", "", "; ".join(f"{figure(f'large file, {name}'):.0f}" for name in LEVELS) + " MiB/s")
-    yield ("device WAF; moved by the device's collector in an iteration", "",
-           "; ".join(f"{figure(f'device WAF, {name}'):.1f}" for name in LEVELS) + "; " +
-           ", ".join(f"{figure(f'{COLLECTED}, {name}'):.0f}" for name in LEVELS) + " MiB")
-    yield ("files must be cleaned first at", "", f"level {figure('level at which files are cleaned first'):.2f}, {figure('used then'):.0f} % used")
+    for way in WAYS:
+        yield from rows_of(figure, way)
+    yield (f"{CUFS}: files must be cleaned first at", "", f"level {figure('level at which files are cleaned first'):.2f}, {figure('used then'):.0f} % used")
 
 
 def directions(figure):
-    yield "writes take longer on a severely fragmented device", figure("write, above 0.8 against below 0.4") > 20
-    yield "they do not before", figure("write, 0.4 to 0.8, mean") < 1.1 * figure("write, below 0.4, mean")
-    yield "the worst reads take much longer than the worst of a clean one", figure("read, above 0.8, worst") > 1.5 * figure("read, below 0.4, worst")
-    yield "it is the device's collector that they meet", figure(f"{COLLECTED}, above 0.8") > 1
-    yield "which has nothing to do before", figure(f"{COLLECTED}, 0.4 to 0.8") < 1
-    yield "a large file waits for cleaning", figure("large file, above 0.8") < 0.5 * figure("large file, below 0.4")
+    for way in WAYS:
+        yield f"{way}: writes take longer on a severely fragmented device", figure(f"{way}, write, above 0.8 against below 0.4") > 20
+        yield f"{way}: the worst reads take much longer than the worst of a clean one", \
+            figure(f"{way}, read, worst, above 0.8") > 1.5 * figure(f"{way}, read, worst, below 0.4")
+        yield f"{way}: it is the device's collector that they meet", figure(f"{way}, {COLLECTED}, above 0.8") > 1
+        yield f"{way}: which has nothing to do on a clean one", figure(f"{way}, {COLLECTED}, below 0.4") < 1
+    yield "where sections are emptied, writes take no longer before", figure(f"{CUFS}, write, mean, 0.4 to 0.8") < 1.1 * figure(f"{CUFS}, write, mean, below 0.4")
+    yield "and a large file waits for it", figure(f"{CUFS}, large file, above 0.8") < 0.5 * figure(f"{CUFS}, large file, below 0.4")
+    yield "where dead blocks are filled nothing is moved", figure(f"{SSR}, moved by hzfs") == 0
+    yield "requests are smaller", figure(f"{SSR}, read, KiB of a request, above 0.8") < 0.8 * figure(f"{SSR}, read, KiB of a request, below 0.4")
+    yield "which they are not where sections are emptied", \
+        figure(f"{CUFS}, read, KiB of a request, above 0.8") > 0.95 * figure(f"{CUFS}, read, KiB of a request, below 0.4")
+    yield "and reads take longer than where sections are emptied", figure(f"{SSR}, read, mean, above 0.8") > figure(f"{CUFS}, read, mean, above 0.8")
 
 
 def show(measured):
-    for at in measured.values():
+    for way, at in measured.items():
+        print(f"{way}:")
         report.table(["level", "iterations", "read ms/MB", "worst", "write ms/MB", "worst", "large file MiB/s", "device WAF", "collected MiB", "map misses"],
-                     [[name, *(one[k] for k in ("iterations", "read_mean", "read_worst", "write_mean", "write_worst", "large_mean", "waf", "collected_mib", "missed"))]
+                     [[name, *(one[k] for k in ("iterations", "read_mean", "read_worst", "write_mean", "write_worst", "large", "waf", "collected_mib", "missed"))]
                       for name, one in at["levels"].items()])
 
 
 def draw(measured):
     fig, axes = plot.figure(2)
     for ax, kind in zip(axes, KINDS):
-        for at in measured.values():
-            ax.scatter([one["level"] for one in at["curve"]], [one[kind] for one in at["curve"]], s=12)
+        for way, at in measured.items():
+            ax.scatter([one["level"] for one in at["curve"]], [one[kind] for one in at["curve"]], s=12, label=way)
+        ax.legend(frameon=False, fontsize=8)
         ax.set(title=f"Time of a MB, {kind}", xlabel="fragmentation level", ylabel="ms", ylim=(0, None))
     return fig
 
