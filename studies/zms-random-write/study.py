@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, block, files, frame, plot, report, runs, zms  # noqa: E402
+from common import arguments, block, cufs, files, frame, plot, report, runs, zms  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
@@ -15,13 +15,16 @@ CACHE_PER_BYTE = 2 ** 20 / 2 ** 37 # of the block device's map: 1 MiB, which mob
 CLEANER = ("--cleaner", files.cleaner(138 // zms.ZONE_MIB)) # the paper's zones have 138 MiB
 BUFFERED, SYNCED = "a sync for each MiB", "a sync for 8 blocks"
 SYNC_EVERY = {BUFFERED: 256, SYNCED: 8}
-BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE = "block device", "block device, cleaned in time", "block device, in place"
+BLOCK, BLOCK_SSR, BLOCK_CLEANED = "block device", "block device, SSR", "block device, cleaned in time"
+BLOCK_IN_PLACE, BLOCK_IN_PLACE_SSR = "block device, in place", "block device, in place, SSR"
 ZONES, ZONES_CLEANED, ZMS, ZONES_COPY = "zones", "zones, cleaned in time", "ZMS", "zones, the device copies"
-WAYS = {BLOCK: (), BLOCK_CLEANED: CLEANER, ZONES: (), ZONES_CLEANED: CLEANER, ZMS: (*CLEANER, "--iotailor", "--copy-offload"),
-        BLOCK_IN_PLACE: ("--in-place",), ZONES_COPY: ("--copy-offload",)}
+WAYS = {BLOCK: (), BLOCK_SSR: (cufs.SLACK,), BLOCK_CLEANED: CLEANER, ZONES: (), ZONES_CLEANED: CLEANER, ZMS: (*CLEANER, "--iotailor", "--copy-offload"),
+        BLOCK_IN_PLACE: ("--in-place",), BLOCK_IN_PLACE_SSR: ("--in-place", cufs.SLACK), ZONES_COPY: ("--copy-offload",)}
 COLLECTED = "moved by the device's collector"
-ON_BLOCKS = (BLOCK, BLOCK_CLEANED, BLOCK_IN_PLACE)
-GRID = [(BUFFERED, way) for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS)] + [(SYNCED, way) for way in (BLOCK_IN_PLACE, ZONES_COPY)]
+ON_BLOCKS = (BLOCK, BLOCK_SSR, BLOCK_CLEANED, BLOCK_IN_PLACE, BLOCK_IN_PLACE_SSR)
+ONE_LOG = (BLOCK_SSR, BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS)
+GRID = [(BUFFERED, way) for way in ONE_LOG] + [(SYNCED, way) for way in (BLOCK_IN_PLACE_SSR, BLOCK_IN_PLACE, ZONES_COPY)]
+QUICK = [(BUFFERED, way) for way in (BLOCK_SSR, BLOCK_CLEANED, ZMS)]
 
 
 def options(words=None):
@@ -34,7 +37,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.grid = GRID
     if args.quick:
-        args.zones, args.file, args.updates, args.grid = 24, 12, 4096, [GRID[1], GRID[4]]
+        args.zones, args.file, args.updates, args.grid = 24, 12, 4096, QUICK
     return args
 
 
@@ -69,7 +72,9 @@ def of_run(result):
     at, user = found["device"], found["updates"] * 4096
     return {"per_second": found["per_second"], "waf": at["programmed_bytes"] / user, "host_waf": at["host_write_bytes"] / user,
             "device_waf": at["programmed_bytes"] / at["host_write_bytes"], "moved_mib": found["moved_blocks"] / 256, "collected_mib": at["collected_bytes"] / MIB,
-            "staged_mib": at["slc_bytes"] / MIB, "worst_ms": found["latency_ns"]["max"] / 1e6, "used": result["files"]["used_blocks"] / result["files"]["total_blocks"]}
+            "staged_mib": at["slc_bytes"] / MIB, "to_dead_mib": result["files"]["slack_blocks"] / 256,
+            "writes": sum(result["device"][kind]["count"] for kind in ("write", "durable write")), "worst_ms": found["latency_ns"]["max"] / 1e6,
+            "used": result["files"]["used_blocks"] / result["files"]["total_blocks"]}
 
 
 def summarize(results):
@@ -83,7 +88,7 @@ def figures(args, measured):
         out += [report.figure(f"{load}, {way}, {what}", measured.value((load, way), field), unit) for what, field, unit in (
             ("updates", "per_second", "/s"), ("programmed for a byte", "waf", ""), ("written by the host for a byte", "host_waf", ""), ("device WAF", "device_waf", ""),
             ("moved by the host", "moved_mib", "MiB"), (COLLECTED, "collected_mib", "MiB"), ("staged", "staged_mib", "MiB"),
-            ("longest", "worst_ms", "ms"))]
+            ("written to dead blocks", "to_dead_mib", "MiB"), ("write commands", "writes", ""), ("longest", "worst_ms", "ms"))]
     return out
 
 
@@ -94,35 +99,43 @@ def times(figure, load, way, base):
 
 
 def rows(figure):
-    for way, base, paper in ((ZMS, BLOCK, ("5x to 13.6x", "2.85x to 6.4x")), (ZMS, BLOCK_CLEANED, ("", "")), (ZONES, BLOCK, ("", ""))):
+    for way, base, paper in ((ZMS, BLOCK_SSR, ("5x to 13.6x", "2.85x to 6.4x")), (ZMS, BLOCK, ("", "")), (ZMS, BLOCK_CLEANED, ("", "")),
+                             (ZONES, BLOCK, ("", ""))):
         faster, lower = times(figure, BUFFERED, way, base)
         yield (f"{BUFFERED}: {way} against {base}: throughput", paper[0],
                f"{faster:.1f}x ({figure(f'{BUFFERED}, {way}, updates'):,.0f} against {figure(f'{BUFFERED}, {base}, updates'):,.0f} a second)")
         yield (f"{BUFFERED}: {way} against {base}: lower write amplification", paper[1],
                f"{lower:.2f}x ({figure(f'{BUFFERED}, {way}, programmed for a byte'):.2f} against {figure(f'{BUFFERED}, {base}, programmed for a byte'):.2f})")
-    for way in (BLOCK, BLOCK_CLEANED, ZONES, ZONES_CLEANED, ZMS):
-        yield (f"{BUFFERED}: {way}: written by host x programmed for it; moved by host; by the device's collector", "",
+    for way in ONE_LOG:
+        yield (f"{BUFFERED}: {way}: written by host x programmed for it; moved by host; by the device's collector; staged; write commands", "",
                f"{figure(f'{BUFFERED}, {way}, written by the host for a byte'):.2f} x {figure(f'{BUFFERED}, {way}, device WAF'):.2f}; "
-               f"{figure(f'{BUFFERED}, {way}, moved by the host'):.0f}; {figure(f'{BUFFERED}, {way}, {COLLECTED}'):.0f} MiB")
-    faster, lower = times(figure, SYNCED, ZONES_COPY, BLOCK_IN_PLACE)
-    yield (f"{SYNCED}: {ZONES_COPY}, against {BLOCK_IN_PLACE}: throughput; lower write amplification", "",
-           f"{faster:.2f}x; {lower:.2f}x ({figure(f'{SYNCED}, {ZONES_COPY}, programmed for a byte'):.2f} against "
-           f"{figure(f'{SYNCED}, {BLOCK_IN_PLACE}, programmed for a byte'):.2f})")
+               + "; ".join(f"{figure(f'{BUFFERED}, {way}, {what}'):.0f}" for what in ("moved by the host", COLLECTED, "staged"))
+               + f" MiB; {figure(f'{BUFFERED}, {way}, write commands'):,.0f}")
+    for base in (BLOCK_IN_PLACE_SSR, BLOCK_IN_PLACE):
+        faster, lower = times(figure, SYNCED, ZONES_COPY, base)
+        yield (f"{SYNCED}: {ZONES_COPY}, against {base}: throughput; lower write amplification", "",
+               f"{faster:.2f}x; {lower:.2f}x ({figure(f'{SYNCED}, {ZONES_COPY}, programmed for a byte'):.2f} against "
+               f"{figure(f'{SYNCED}, {base}, programmed for a byte'):.2f})")
 
 
 def directions(figure):
-    faster, lower = times(figure, BUFFERED, ZMS, BLOCK_CLEANED)
-    yield "zones are overwritten faster than a block device by the same host", faster > 1.5
-    yield "with less that is programmed", lower > 1.5
+    for base, least in ((BLOCK_SSR, 1.2), (BLOCK_CLEANED, 1.5)):
+        faster, lower = times(figure, BUFFERED, ZMS, base)
+        yield f"zones are overwritten faster than a {base}, by the same host", faster > least
+        yield f"with less that is programmed than on a {base}", lower > least
+        yield f"a {base} collects below what the host does", figure(f"{BUFFERED}, {base}, {COLLECTED}") > 1
+        yield f"so a {base} programs more for what the host writes", \
+            figure(f"{BUFFERED}, {base}, device WAF") > 1.2 * figure(f"{BUFFERED}, {ZMS}, device WAF")
     yield "a device with zones collects nothing", figure(f"{BUFFERED}, {ZMS}, {COLLECTED}") == 0
-    yield "a block device collects below what the host cleans", figure(f"{BUFFERED}, {BLOCK_CLEANED}, {COLLECTED}") > 1
-    yield "so it programs more for what the host writes", figure(f"{BUFFERED}, {BLOCK_CLEANED}, device WAF") > 1.2 * figure(f"{BUFFERED}, {ZMS}, device WAF")
+    yield "where dead blocks are filled the host moves nothing", figure(f"{BUFFERED}, {BLOCK_SSR}, moved by the host") == 0
+    yield "and writes a byte about once", figure(f"{BUFFERED}, {BLOCK_SSR}, written by the host for a byte") < 1.1
 
 
 def show(measured):
-    report.table(["load", "way", "updates/s", "programmed", "by host", "device WAF", "moved MiB", "collected MiB", "staged MiB", "longest ms", "used %"],
-                 [[load, way, *(p[k] for k in ("per_second", "waf", "host_waf", "device_waf", "moved_mib", "collected_mib", "staged_mib", "worst_ms")), 100 * p["used"]]
-                  for (load, way), p in measured.items()])
+    columns = ("per_second", "waf", "host_waf", "device_waf", "moved_mib", "collected_mib", "staged_mib", "to_dead_mib", "writes", "worst_ms")
+    report.table(["load", "way", "updates/s", "programmed", "by host", "device WAF", "moved MiB", "collected MiB", "staged MiB", "to dead MiB", "commands",
+                  "longest ms", "used %"],
+                 [[load, way, *(p[k] for k in columns), 100 * p["used"]] for (load, way), p in measured.items()])
 
 
 def draw(measured):

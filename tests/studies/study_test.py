@@ -438,6 +438,7 @@ class Mechanisms(unittest.TestCase):
     def test_what_lies_in_one_log_only_is_programmed_less(self):
         for p in self.must_show("zms-random-write"):
             self.assertEqual(p["collected_mib"] > 0, p["way"] != "ZMS", p)
+            self.assertEqual(p["to_dead_mib"] > 0, p["way"].endswith("SSR"), p)
 
     def test_a_fragmented_block_device_takes_longer_for_a_mib(self):
         for p in self.must_show("zufs-fig4"):
