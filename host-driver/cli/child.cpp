@@ -1,13 +1,15 @@
-// Child: spawned, then waited for in short turns, so that no signal is missed.
+// Child: forked, then waited for in short turns, so that no signal is missed.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/child.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +32,22 @@ std::vector<char *> pointers(const std::vector<std::string> &words)
 	return all;
 }
 
-// A broken pipe ends it as it would without us, who ignore that signal.
+// In the new process. It ends with the thread that waits for it, even if that is killed; a broken pipe ends it as it would without us, who
+// ignore that signal.
+[[noreturn]] void become(const Child &child, char *const *argv, char *const *variables, pid_t parent, int trouble)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
+		_exit(127);
+	for (int fd : {STDOUT_FILENO, STDERR_FILENO})
+		if (child.output >= 0)
+			dup2(child.output, fd);
+	signal(SIGPIPE, SIG_DFL);
+	execvpe(argv[0], argv, variables);
+	const int code = errno;
+	_exit(write(trouble, &code, sizeof(code)) < 0 ? 126 : 127);
+}
+
+// Its end is told by the pipe, which a program that was started has closed.
 pid_t spawn(const Child &child)
 {
 	std::vector<char *> argv = pointers(child.words), variables = pointers(child.settings);
@@ -38,25 +55,21 @@ pid_t spawn(const Child &child)
 	for (char **variable = environ; *variable; variable++)
 		variables.push_back(*variable);
 	variables.push_back(nullptr);
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	for (int fd : {STDOUT_FILENO, STDERR_FILENO})
-		if (child.output >= 0)
-			posix_spawn_file_actions_adddup2(&actions, child.output, fd);
-	sigset_t usual;
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	posix_spawnattr_t attributes;
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	pid_t pid = -1;
-	const int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), variables.data());
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	if (error)
-		throw Error(child.words[0] + " cannot be started: " + std::strerror(error));
-	return pid;
+	int ends[2], code = 0;
+	if (pipe2(ends, O_CLOEXEC))
+		throw_errno("cannot make a pipe");
+	const Descriptor heard(ends[0]);
+	Descriptor told(ends[1]);
+	const pid_t parent = getpid(), pid = fork();
+	if (pid == 0)
+		become(child, argv.data(), variables.data(), parent, told.get());
+	if (pid < 0)
+		throw_errno(child.words[0] + " cannot be started");
+	told = Descriptor();
+	if (read(heard.get(), &code, sizeof(code)) != sizeof(code))
+		return pid;
+	waitpid(pid, nullptr, 0);
+	throw Error(child.words[0] + " cannot be started: " + std::strerror(code));
 }
 
 } // namespace

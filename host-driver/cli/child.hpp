@@ -1,4 +1,4 @@
-// Child: a program that works for a command, in the foreground: with our terminal, and ended with us.
+// Child: a program that works for a command, in the foreground: with our terminal, and ended with us, however we end.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
