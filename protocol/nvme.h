@@ -282,10 +282,11 @@ enum nvme_async_event {
 	NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
 	NVME_AEN_SMART_RELIABILITY = 0,
 	NVME_AEN_SMART_SPARE = 2,
-	NVME_AEN_NOTICE_ZONES = 0xef, /* Zone Descriptor Changed */
+	NVME_AEN_NOTICE_NAMESPACES = 0, /* (Attached) Namespace Attribute Changed */
+	NVME_AEN_NOTICE_ZONES = 0xef,   /* Zone Descriptor Changed */
 };
 /* Which notices there are: OAES of Identify Controller, and feature 0Bh, which enables them. */
-enum nvme_notice { NVME_NOTICE_ZONES = 1 << 27 };
+enum nvme_notice { NVME_NOTICE_NAMESPACES = 1 << 8, NVME_NOTICE_ZONES = 1 << 27 };
 /* Critical warning of the SMART log; in feature 0Bh the bits whose setting the host wants to be told. */
 enum nvme_critical_warning { NVME_WARNING_SPARE = 1, NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
@@ -482,6 +483,7 @@ enum nvme_log_id {
 	NVME_LOG_ERROR = 0x01,
 	NVME_LOG_SMART = 0x02,
 	NVME_LOG_FIRMWARE = 0x03,
+	NVME_LOG_CHANGED_NAMESPACES = 0x04,
 	NVME_LOG_EFFECTS = 0x05,
 	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
@@ -528,6 +530,11 @@ struct nvme_endurance_log {
 HZ_ASSERT_SIZE(struct nvme_endurance_log, 512);
 HZ_ASSERT_OFFSET(struct nvme_endurance_log, estimate, 32);
 HZ_ASSERT_OFFSET(struct nvme_endurance_log, unallocated, 176);
+
+struct nvme_changed_namespaces_log {
+	uint32_t nsid[1024]; /* ascending, 0 behind the last; the first all ones: more than there is room for */
+};
+HZ_ASSERT_SIZE(struct nvme_changed_namespaces_log, 4096);
 
 enum { NVME_CHANGED_ZONES_MOST = 511, NVME_CHANGED_ZONES_MORE = 0xffff }; /* MORE: as `zones`, more than the page has room for */
 struct nvme_changed_zones_log {

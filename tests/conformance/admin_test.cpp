@@ -1,5 +1,6 @@
 // Admin commands: illegal opcodes and flags, Asynchronous Event Request (base spec 5.2), Abort (5.1), full queues, bells.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
 #include <set>
 
 #include "admin_ring.hpp"
@@ -129,6 +130,48 @@ TEST_F(AdminQueue, EventsStayMaskedUntilTheLogIsRead)
 	ring.submit(command(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 15u << 16));
 	ring.ring();
 	EXPECT_EQ(ring.reap(2).size(), 2u) << "the log page and the second event";
+}
+
+// Base spec 5.22, 5.16.1.5: detaching and attaching again changes the list of active namespaces twice, and is told once.
+TEST_F(AdminQueue, AttachmentIsToldAndListed)
+{
+	Bench &b = bench();
+	auto page = [&](uint32_t more = 0) {
+		nvme_sqe sqe = command(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_NAMESPACES | more | 1023u << 16);
+		sqe.nsid = NVME_NSID_ALL;
+		return sqe;
+	};
+	auto attachment = [&](bool attach) {
+		auto *list = reinterpret_cast<nvme_controller_list *>(b.at(b.page(0)));
+		list->count = 1;
+		list->id[0] = NVME_HZ_CONTROLLER_ID;
+		return admin_command(b, NVME_ADMIN_NAMESPACE_ATTACHMENT, 1, !attach);
+	};
+	b.disturb();
+	ASSERT_EQ(b.controller().admin(page()).status, NVME_SUCCESS) << "nothing is left of other cases";
+	AdminRing ring(b, 16, 16);
+	auto run = [&](const nvme_sqe &sqe) {
+		ring.submit(sqe);
+		ring.ring();
+		return ring.reap(1)[0];
+	};
+	EXPECT_EQ(status_of(run(admin_command(b, NVME_ADMIN_SET_FEATURES, 0, NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_NAMESPACES))),
+		  NVME_SUCCESS);
+	uint16_t waiting = ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.submit(attachment(false));
+	ring.ring();
+	for (const auto &cqe : ring.reap(2))
+		EXPECT_EQ(cqe.dw0, cqe.cid == waiting ? NVME_AEN_NOTICE | 0u << 8 | uint32_t{NVME_LOG_CHANGED_NAMESPACES} << 16 : 0u);
+	ring.submit(command(NVME_ADMIN_ASYNC_EVENT));
+	ring.ring();
+	EXPECT_EQ(status_of(run(attachment(true))), NVME_SUCCESS);
+	EXPECT_TRUE(ring.quiet()) << "masked until the list has been read";
+	EXPECT_EQ(status_of(run(page())), NVME_SUCCESS);
+	uint32_t listed[2];
+	std::memcpy(listed, b.at(b.page(0)), sizeof(listed));
+	EXPECT_EQ(listed[0], 1u);
+	EXPECT_EQ(listed[1], 0u);
+	EXPECT_TRUE(ring.quiet()) << "the list told of both";
 }
 
 TEST_F(AdminQueue, AFullCompletionQueueHoldsCommandsBack)

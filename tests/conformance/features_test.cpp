@@ -59,6 +59,8 @@ const CommandCase cases[] = {
 	{"SetSubmissionQueuesTo65536", NVME_INVALID_FIELD, set(NVME_FEAT_NUMBER_OF_QUEUES, 0x0000ffff)},
 	{"SetCommandSetProfileZero", NVME_SUCCESS, set(NVME_FEAT_IOCS_PROFILE, 0)},
 	{"SetAsyncEvents", NVME_SUCCESS, set(NVME_FEAT_ASYNC_EVENT, 0x1f)},
+	{"SetNamespaceNotices", NVME_SUCCESS, set(NVME_FEAT_ASYNC_EVENT, 1 << 8)},
+	{"SetNoticesThatAreNotGiven", NVME_INVALID_FIELD, set(NVME_FEAT_ASYNC_EVENT, 1 << 9)},
 };
 
 class Features : public AdminCommand {};

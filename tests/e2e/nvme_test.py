@@ -100,6 +100,17 @@ class NvmeCli(unittest.TestCase):
             self.good(*image, "copy", "--sdlba", "128", "--slbs", "2,0", "--blocks", "1,0")
             self.assertEqual(self.good(*image, "read", "-s", "128", "-c", "2", "-z", 3 * BLOCK)[:3 * BLOCK], data[2 * BLOCK:] + data[:BLOCK])
 
+    def test_changed_namespaces(self):
+        """Listed until they are read without Retain; nvme-cli's own printer retains them."""
+        shown = f"{DRIVER} nvme changed-ns-list-log; {DRIVER} nvme changed-ns-list-log"
+        taken = f"{DRIVER} nvme get-log --log-id=4 --log-len=4096 --raw-binary | od -An -tu4 -N8"
+        run = subprocess.run([DRIVER, "serve", "--device", "small", "--", "sh", "-ec",
+                              f"{shown}; {DRIVER} nvme detach-ns -n 1 -c 1; {shown}; {taken}; {shown}"], capture_output=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout.split(b"nsid:1")[1].split(), [*b"[ 0]:0x1 [ 0]:0x1 1 0".split()], run.stdout)
+        self.assertNotIn(b"0x1", run.stdout.split(b"nsid:1")[0])
+        self.assertIn(b"LID 0x4 (Changed ", self.good("--device", "small", "supported-log-pages"))
+
     def test_features(self):
         self.assertIn(b"Current value:0x00000001", self.good("--device", "small", "get-feature", "-f", "6"))
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))

@@ -60,7 +60,7 @@ TEST_F(Admin, IdentifyController)
 	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF | NVME_OACS_NAMESPACES);
 	EXPECT_EQ(id.vwc, 7);
 	EXPECT_EQ(id.vs[NVME_HZ_VS_PROTECTION], 0) << "durable writes are refused, and it says so";
-	EXPECT_EQ(id.oaes, uint32_t{NVME_NOTICE_ZONES});
+	EXPECT_EQ(id.oaes, 1u << 8 | 1u << 27);
 	EXPECT_EQ(std::string(id.subnqn, 4), "nqn.");
 }
 
@@ -143,7 +143,7 @@ TEST_F(BlockAdmin, NothingNamesTheZonedCommandSet)
 			EXPECT_EQ(identify(cns, cns == NVME_CNS_CSI_NAMESPACE, csi), dnr(NVME_INVALID_IOCS)) << int(cns) << " " << int(csi);
 	ASSERT_EQ(identify(NVME_CNS_CONTROLLER, 0), 0);
 	EXPECT_EQ(std::string(rig.page<nvme_identify_controller>().mn, 18), "Hartzone block SSD");
-	EXPECT_EQ(rig.page<nvme_identify_controller>().oaes, 0u);
+	EXPECT_EQ(rig.page<nvme_identify_controller>().oaes, 1u << 8);
 }
 
 TEST_F(BlockAdmin, TheNvmCommandSetHasTheNamespace)

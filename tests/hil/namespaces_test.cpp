@@ -329,6 +329,137 @@ TEST_F(Management, CreationChecksTheWish)
 	EXPECT_EQ(create({.sectors = all}).dw0, 1u);
 }
 
+// --- Changed Attached Namespace List and its notice ---
+
+struct ChangeNotice : Management {
+	static constexpr uint32_t retain = 1 << 15;
+	void ask_for_notices(uint32_t notices = NVME_NOTICE_NAMESPACES)
+	{
+		EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, notices).status, 0);
+		rig.await_event(70);
+	}
+	bool told()
+	{
+		auto cqe = rig.reap_admin();
+		if (!cqe)
+			return false;
+		EXPECT_EQ(cqe->status, 0);
+		EXPECT_EQ(cqe->dw0, 2u | 0u << 8 | 4u << 16);
+		EXPECT_EQ(cqe->dw1, 0u);
+		return true;
+	}
+	uint16_t read_page(uint32_t extra10 = 0, uint32_t nsid = NVME_NSID_ALL, uint64_t offset = 0)
+	{
+		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_NAMESPACES | extra10 | 1023 << 16, 0, rig.buffer(),
+					 nsid);
+		sqe.cdw12 = uint32_t(offset);
+		return rig.status_of(sqe);
+	}
+	std::vector<uint32_t> changed(uint32_t extra10 = 0)
+	{
+		EXPECT_EQ(read_page(extra10), 0);
+		const uint32_t *first = &rig.page<uint32_t>();
+		return {first, std::find(first, first + 1024, 0u)};
+	}
+};
+using Nsids = std::vector<uint32_t>;
+
+TEST_F(ChangeNotice, AttachAndDetachAreToldOnceUntilTheListIsRead)
+{
+	ask_for_notices();
+	EXPECT_FALSE(told()) << "nothing has changed";
+	ASSERT_EQ(attach(3, false), 0);
+	EXPECT_TRUE(told());
+	rig.await_event(71);
+	ASSERT_EQ(attach(2, false), 0);
+	ASSERT_EQ(attach(2, true), 0);
+	EXPECT_FALSE(told()) << "masked until the list is read";
+	EXPECT_EQ(changed(retain), (Nsids{2, 3}));
+	EXPECT_FALSE(told()) << "read with Retain: still masked";
+	EXPECT_EQ(changed(), (Nsids{2, 3}));
+	EXPECT_FALSE(told()) << "the list told of all";
+	EXPECT_EQ(changed(), Nsids{}) << "reading it empties it";
+	ASSERT_EQ(attach(3, true), 0);
+	EXPECT_TRUE(told());
+	EXPECT_EQ(changed(), Nsids{3});
+	EXPECT_EQ(attach(3, true), dnr(NVME_NAMESPACE_ATTACHED));
+	EXPECT_EQ(changed(), Nsids{}) << "what was refused is no change";
+}
+
+TEST_F(ChangeNotice, ADeletionIsListedAndNotTold)
+{
+	ask_for_notices();
+	ASSERT_EQ(remove(2), 0);
+	EXPECT_FALSE(told()) << "the controller was asked for it";
+	EXPECT_EQ(changed(), Nsids{2});
+	ASSERT_EQ(create({.sectors = sectors(2)}).dw0, 2u);
+	EXPECT_FALSE(told());
+	EXPECT_EQ(changed(), Nsids{}) << "created, and not yet attached";
+	ASSERT_EQ(remove(2), 0);
+	EXPECT_EQ(changed(), Nsids{}) << "was not attached";
+	ASSERT_EQ(remove(NVME_NSID_ALL), 0);
+	EXPECT_FALSE(told());
+	EXPECT_EQ(changed(), (Nsids{1, 3}));
+}
+
+TEST_F(ChangeNotice, IsGivenOnlyToWhomAsksForIt)
+{
+	ask_for_notices(NVME_NOTICE_ZONES);
+	ASSERT_EQ(attach(1, false), 0);
+	EXPECT_FALSE(told());
+	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_NAMESPACES).status, 0);
+	EXPECT_FALSE(told()) << "of what comes from then on";
+	EXPECT_EQ(changed(), Nsids{1}) << "listed all the same";
+	ASSERT_EQ(attach(1, true), 0);
+	EXPECT_TRUE(told());
+}
+
+// A type of events is masked until the log page of the one that was reported is read; the other kind of notice waits for it.
+TEST_F(ChangeNotice, TheOtherNoticeIsMaskedByIt)
+{
+	ask_for_notices(NVME_NOTICE_NAMESPACES | NVME_NOTICE_ZONES);
+	ASSERT_EQ(attach(3, false), 0);
+	EXPECT_TRUE(told());
+	rig.await_event(71);
+	change_zone(*rig.fake, 64, 1);
+	rig.run();
+	EXPECT_FALSE(told());
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 1)), 0);
+	EXPECT_FALSE(told()) << "another namespace's zones, and not the list of namespaces";
+	EXPECT_EQ(changed(), Nsids{3});
+	auto cqe = rig.reap_admin();
+	ASSERT_TRUE(cqe);
+	EXPECT_EQ(cqe->dw0, 2u | 0xef << 8 | 0xbfu << 16);
+	EXPECT_EQ(cqe->dw1, 2u);
+	rig.await_event(72);
+	ASSERT_EQ(attach(3, true), 0);
+	EXPECT_FALSE(told()) << "masked by the zones";
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 2)), 0);
+	EXPECT_TRUE(told());
+}
+
+TEST_F(ChangeNotice, AControllerResetKeepsTheListButNotTheEvent)
+{
+	ask_for_notices();
+	ASSERT_EQ(attach(3, false), 0);
+	EXPECT_TRUE(told());
+	rig.set(NVME_REG_CC, 0);
+	rig.run();
+	rig.enable();
+	ask_for_notices();
+	EXPECT_FALSE(told());
+	EXPECT_EQ(changed(), Nsids{3});
+}
+
+TEST_F(ChangeNotice, ThePageIsOfTheController)
+{
+	ASSERT_EQ(attach(3, false), 0);
+	EXPECT_EQ(read_page(0, 1), bad_field);
+	EXPECT_EQ(read_page(0, NVME_NSID_ALL, 4100), bad_field);
+	EXPECT_EQ(changed(), Nsids{3}) << "a refused read takes nothing";
+	EXPECT_EQ(read_page(0, 0), 0);
+}
+
 // Power went in a deletion: the place is free, and what is left there goes away first.
 TEST_F(Management, CreationFinishesADeletion)
 {

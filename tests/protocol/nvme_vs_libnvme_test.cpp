@@ -119,6 +119,9 @@ TEST(NvmeVsLibnvme, BitsOfIdentifyController)
 	SAME(NVME_ONCS_WRITE_ZEROES, NVME_CTRL_ONCS_WRITE_ZEROES);
 	SAME(NVME_ONCS_SELECT, NVME_CTRL_ONCS_SAVE_FEATURES);
 	SAME(NVME_NOTICE_ZONES, NVME_CTRL_OAES_ZD);
+	SAME(NVME_NOTICE_NAMESPACES, NVME_CTRL_OAES_NA);
+	SAME(NVME_AEN_NOTICE_NAMESPACES, NVME_AER_NOTICE_NS_CHANGED);
+	SAME(NVME_LOG_CHANGED_NAMESPACES, NVME_LOG_LID_CHANGED_NS);
 	SAME(NVME_WARNING_SPARE, NVME_SMART_CRIT_SPARE);
 	SAME(NVME_AEN_SMART_SPARE, NVME_AER_SMART_SPARE_THRESHOLD);
 	SAME(NVME_VWC_PRESENT, NVME_CTRL_VWC_PRESENT);
@@ -273,6 +276,8 @@ TEST(NvmeVsLibnvme, LogPages)
 	SAME_SIZE(nvme_changed_zones_log, nvme_zns_changed_zone_log);
 	SAME_FIELD(nvme_changed_zones_log, zones, nvme_zns_changed_zone_log, nrzid);
 	SAME_FIELD(nvme_changed_zones_log, start, nvme_zns_changed_zone_log, zid);
+	SAME_SIZE(nvme_changed_namespaces_log, nvme_ns_list);
+	SAME_FIELD(nvme_changed_namespaces_log, nsid, nvme_ns_list, ns);
 	SAME_SIZE(nvme_firmware_log, nvme_firmware_slot);
 	SAME_FIELD(nvme_firmware_log, frs, nvme_firmware_slot, frs);
 	SAME_SIZE(nvme_effects_log, nvme_cmd_effects_log);

@@ -1,4 +1,5 @@
-/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, zones that the device changed. */
+/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, namespaces that came or went, zones
+ * that the device changed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/async_event.h"
 
@@ -12,41 +13,48 @@ static uint16_t take_request(struct async_events *events, unsigned index)
 	return cid;
 }
 
-/* The log page of a type's events, and the information of bit 0 in `pending`. */
 static const struct {
-	uint8_t log_page, first;
-} types[NVME_AEN_TYPES] = {
-	[NVME_AEN_ERROR] = { NVME_LOG_ERROR, 0 },
-	[NVME_AEN_SMART] = { NVME_LOG_SMART, 0 },
-	[NVME_AEN_NOTICE] = { NVME_LOG_CHANGED_ZONES, NVME_AEN_NOTICE_ZONES },
+	uint8_t type, information, log_page;
+} kinds[] = {
+	{ NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER, NVME_LOG_ERROR },
+	{ NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE, NVME_LOG_ERROR },
+	{ NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY, NVME_LOG_SMART },
+	{ NVME_AEN_SMART, NVME_AEN_SMART_SPARE, NVME_LOG_SMART },
+	{ NVME_AEN_NOTICE, NVME_AEN_NOTICE_NAMESPACES, NVME_LOG_CHANGED_NAMESPACES },
+	{ NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES, NVME_LOG_CHANGED_ZONES },
 };
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), NAMESPACES = KINDS - 2, ZONES = KINDS - 1 };
 
-/* The event is told: of a notice, for one of the namespaces that it is about. */
-static uint32_t take_namespace(struct async_events *events, unsigned type)
+static void set_pending(struct async_events *events, unsigned kind, bool pending)
+{
+	events->pending = (events->pending & ~(1u << kind)) | (uint32_t)pending << kind;
+}
+
+/* The event is told: of a change of zones, for one of the namespaces that it is about. */
+static uint32_t take_namespace(struct async_events *events, unsigned kind)
 {
 	uint32_t nsid = (uint32_t)__builtin_ctz(events->zones | 1u << 31) + 1;
 
-	if (type != NVME_AEN_NOTICE)
+	if (kind != ZONES)
 		return 0;
 	events->zones &= events->zones - 1;
-	events->type[type].pending = events->zones != 0;
+	set_pending(events, ZONES, events->zones != 0);
 	return nsid;
 }
 
 static void report_events(struct async_events *events)
 {
-	for (unsigned type = 0; type < NVME_AEN_TYPES && events->waiting; type++) {
-		uint32_t *pending = &events->type[type].pending, nsid;
-		unsigned information;
+	for (unsigned kind = 0; kind < KINDS && events->waiting; kind++) {
+		uint8_t type = kinds[kind].type, log_page = kinds[kind].log_page;
+		uint32_t nsid;
 
-		if (!*pending || events->type[type].masked)
+		if (!(events->pending >> kind & 1) || events->masked_by[type])
 			continue;
-		information = types[type].first + (unsigned)__builtin_ctz(*pending);
-		*pending &= *pending - 1;
-		events->type[type].masked = true;
-		nsid = take_namespace(events, type);
+		set_pending(events, kind, false);
+		events->masked_by[type] = log_page;
+		nsid = take_namespace(events, kind);
 		admin_answer(events->answers, take_request(events, 0), NVME_SUCCESS,
-			     type | information << 8 | (uint32_t)types[type].log_page << 16 | (uint64_t)nsid << 32);
+			     type | (uint32_t)kinds[kind].information << 8 | (uint32_t)log_page << 16 | (uint64_t)nsid << 32);
 	}
 }
 
@@ -80,7 +88,9 @@ void async_events_raise(struct async_events *events, enum nvme_async_type type, 
 {
 	if (!life_is_ready(events->life))
 		return;
-	events->type[type].pending |= 1u << (information - types[type].first);
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (kinds[kind].type == type && kinds[kind].information == information)
+			set_pending(events, kind, true);
 	report_events(events);
 }
 
@@ -91,15 +101,17 @@ void async_events_raise_zones(struct async_events *events, uint32_t number)
 	async_events_raise(events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
 }
 
-/* Whoever has read the changed zones of a namespace has taken them all: a notice that waits has nothing left to say of it. */
+/* Whoever has read the list of what has changed has taken all of it: a notice that waits has nothing left to say. */
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid)
 {
 	for (unsigned type = 0; type < NVME_AEN_TYPES; type++)
-		if (types[type].log_page == log_page)
-			events->type[type].masked = false;
+		if (events->masked_by[type] == log_page)
+			events->masked_by[type] = 0;
+	if (log_page == NVME_LOG_CHANGED_NAMESPACES)
+		set_pending(events, NAMESPACES, false);
 	if (log_page == NVME_LOG_CHANGED_ZONES) {
 		events->zones &= ~(1u << (nsid - 1));
-		events->type[NVME_AEN_NOTICE].pending = events->zones != 0;
+		set_pending(events, ZONES, events->zones != 0);
 	}
 	report_events(events);
 }

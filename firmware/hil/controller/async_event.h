@@ -15,10 +15,9 @@ struct async_events {
 	uint32_t waiting;
 	uint16_t cid[ASYNC_LIMIT]; /* requests that wait for an event, oldest first */
 	uint32_t zones;            /* namespaces whose zones the pending notice is about: bit = NSID - 1 */
-	struct {
-		uint32_t pending; /* bit = information, from the type's first one on, of an event that has not been reported */
-		bool masked;      /* one was reported, and the type's log page has not been read since */
-	} type[NVME_AEN_TYPES];
+	uint32_t pending;          /* events that have not been reported: bit = kind */
+	/* By type: one was reported, and this log page, which tells more of it, has not been read since. 0: none was. */
+	uint8_t masked_by[NVME_AEN_TYPES];
 };
 
 void async_events_init(struct async_events *events, struct admin_answers *answers, const struct life *life);
@@ -33,7 +32,8 @@ bool async_events_abort(struct async_events *events, uint16_t cid);
 void async_events_raise(struct async_events *events, enum nvme_async_type type, enum nvme_async_event information);
 /* The notice that zones of this namespace have changed. */
 void async_events_raise_zones(struct async_events *events, uint32_t number);
-/* This log page, of this namespace, was read without "retain": events of its type may be reported again. */
+/* This log page, of this namespace, was read without "retain": if it is that of the event reported last, events of that type may be
+ * reported again. */
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid);
 
 #endif

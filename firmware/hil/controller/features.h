@@ -22,7 +22,7 @@ struct features {
 void features_reset(struct features *features);
 /* NULL: not known; so is feature 06h of a device without a volatile write cache. */
 const struct feature *feature_find(unsigned id, bool volatile_cache);
-/* enum nvme_notice: those that a device with such a namespace gives. */
-static inline uint32_t feature_notices(bool zoned) { return zoned ? NVME_NOTICE_ZONES : 0; }
+/* enum nvme_notice: those that a device with such namespaces gives. */
+static inline uint32_t feature_notices(bool zoned) { return NVME_NOTICE_NAMESPACES | (zoned ? NVME_NOTICE_ZONES : 0); }
 
 #endif

@@ -130,6 +130,11 @@ static bool right_scope(struct hil *hil, uint8_t id, uint32_t nsid)
 	return id == NVME_LOG_CHANGED_ZONES ? slot && namespace_is_attached(slot) : nsid == 0 || nsid == NVME_NSID_ALL;
 }
 
+/* Whoever reads one of these takes what it says. */
+static bool lists_changes(uint8_t id) { return id == NVME_LOG_CHANGED_NAMESPACES || id == NVME_LOG_CHANGED_ZONES; }
+enum { LIST_BYTES = sizeof(struct nvme_changed_zones_log) };
+HZ_STATIC_ASSERT(sizeof(struct nvme_changed_namespaces_log) == LIST_BYTES, "both lists are as long");
+
 uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	uint8_t id = sqe->cdw10 & 0xff, *pages[PRP_MAX_PAGES];
@@ -143,7 +148,7 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 	status = read_window(hil, sqe, pages, &w);
 	if (status)
 		return status;
-	if (id == NVME_LOG_CHANGED_ZONES && w.offset > sizeof(struct nvme_changed_zones_log))
+	if (lists_changes(id) && w.offset > LIST_BYTES)
 		return BAD_FIELD; /* before anything is taken */
 	if (!gathered_bytes(id))
 		return send_page(hil, sqe, &w);

@@ -135,6 +135,7 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 bool log_page_known(const struct hil *hil, unsigned id)
 {
 	switch (id) {
+	case NVME_LOG_CHANGED_NAMESPACES:
 	case NVME_LOG_EFFECTS:
 	case NVME_LOG_ENDURANCE_GROUP:
 	case NVME_LOG_FEATURES:
@@ -161,6 +162,15 @@ static uint32_t features_page(void *page, bool volatile_cache)
 		log->feature[id] = feature_find(id, volatile_cache) ? MANAGES : 0;
 	return sizeof(*log);
 }
+
+static uint32_t changed_namespaces_page(struct hil *hil, void *page, bool take)
+{
+	struct nvme_changed_namespaces_log *log = page;
+
+	namespaces_list_changed(&hil->namespaces, take, log->nsid);
+	return sizeof(*log);
+}
+HZ_STATIC_ASSERT(HZ_MAX_NAMESPACES * sizeof(uint32_t) <= sizeof(struct nvme_changed_namespaces_log), "the page has room for all");
 
 /* ZNS 1.1, Changed Zone List. More than there is room for: the host is to ask for all zones, and none is named. */
 static uint32_t changed_zones_page(struct hil *hil, void *page, uint32_t number, bool take)
@@ -226,6 +236,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_ENDURANCE_GROUP: return endurance_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
+	case NVME_LOG_CHANGED_NAMESPACES: return changed_namespaces_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);
 	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, sqe->nsid - 1, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);

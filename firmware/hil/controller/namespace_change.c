@@ -16,12 +16,22 @@ enum {
 	PAGE = 4096,
 };
 
+/* The notice is for every change of the active namespace list, whoever asked for it, but a controller does not send it for a deletion that
+ * itself was asked for (base spec 5.2, as revision 2.1 words it, figure 151). What is created is active when it has been attached. The
+ * list of changed namespaces (5.16.1.5) has what was deleted too. */
+static void tell_of_namespaces(struct hil *hil, enum hz_namespace_state state)
+{
+	if (state != HZ_NAMESPACE_DELETED && hil->events.enabled & NVME_NOTICE_NAMESPACES)
+		async_events_raise(&hil->events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_NAMESPACES);
+}
+
 /* What the host sees and what outlasts a loss of power are one. */
 static void set_namespace_state(struct hil *hil, uint32_t number, enum hz_namespace_state state)
 {
-	struct namespace_slot *slot = &hil->namespaces.slot[number];
+	const struct namespace_slot *slot = &hil->namespaces.slot[number];
 
-	slot->state = state;
+	if (namespace_set_state(&hil->namespaces, number, state))
+		tell_of_namespaces(hil, state);
 	hil->device.keep_namespace(hil->device.ctx, number, (struct namespace_record){ slot->sectors, state, slot->created });
 	fetch_set_namespace(&hil->group.fetch, number, slot->sectors, namespace_is_attached(slot));
 	life_order(hil);

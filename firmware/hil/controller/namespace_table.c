@@ -38,6 +38,18 @@ uint64_t namespaces_sectors(const struct namespace_table *table, uint32_t set, b
 	return sectors;
 }
 
+bool namespace_set_state(struct namespace_table *table, uint32_t number, enum hz_namespace_state state)
+{
+	struct namespace_slot *slot = &table->slot[number];
+	bool was_attached = namespace_is_attached(slot);
+
+	slot->state = state;
+	if (namespace_is_attached(slot) == was_attached)
+		return false;
+	table->changed |= 1u << number;
+	return true;
+}
+
 uint32_t namespaces_attached(const struct namespace_table *table)
 {
 	uint32_t mask = 0;
@@ -52,4 +64,12 @@ void namespaces_list(const struct namespace_table *table, uint32_t above, bool a
 	for (uint32_t i = above; i < table->count; i++)
 		if (attached ? namespace_is_attached(&table->slot[i]) : namespace_exists(&table->slot[i]))
 			*list++ = i + 1;
+}
+
+void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t *list)
+{
+	for (uint32_t changed = table->changed; changed; changed &= changed - 1)
+		*list++ = (uint32_t)__builtin_ctz(changed) + 1;
+	if (take)
+		table->changed = 0;
 }

@@ -18,7 +18,8 @@ struct namespace_slot {
 };
 
 struct namespace_table {
-	uint32_t count; /* the largest NSID */
+	uint32_t count;   /* the largest NSID */
+	uint32_t changed; /* attached or no longer attached since the host read the list of these: bit = NSID - 1 */
 	struct namespace_slot slot[HZ_MAX_NAMESPACES];
 };
 
@@ -38,9 +39,13 @@ static inline bool namespace_exists(const struct namespace_slot *slot)
 enum { HIL_ENDURANCE_GROUP = 1 }; /* all flash */
 /* Of an NVM set, or of all (0): the capacity of its slots, or of those that no namespace has. */
 uint64_t namespaces_sectors(const struct namespace_table *table, uint32_t set, bool free_only);
+/* A namespace gets another state; true if the attached ones are others by that. */
+bool namespace_set_state(struct namespace_table *table, uint32_t number, enum hz_namespace_state state);
 /* Bit = NSID - 1. */
 uint32_t namespaces_attached(const struct namespace_table *table);
 /* Ascending NSIDs above `above` of those that are attached, or exist; a page of 4 KiB has room for all. */
 void namespaces_list(const struct namespace_table *table, uint32_t above, bool attached, uint32_t *list);
+/* Ascending NSIDs of those that have changed; `take`: which are no news any more. */
+void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t *list);
 
 #endif
