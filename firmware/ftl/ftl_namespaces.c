@@ -97,18 +97,6 @@ void ftl_namespaces_mount_report(const struct ftl_namespaces *all, struct hz_mou
 		add_words((uint64_t *)out, (const uint64_t *)ftl_mount_report(all->ftl[i]), sizeof(*out) / sizeof(uint64_t));
 }
 
-void ftl_namespaces_published(const struct ftl_namespaces *all, struct hz_log_ftl *out)
-{
-	const size_t first = offsetof(struct hz_log_ftl, host_read_sectors);
-	struct hz_log_ftl part;
-
-	ftl_published(all->ftl[0], out);
-	for (uint32_t i = 1; i < all->count; i++) {
-		ftl_published(all->ftl[i], &part);
-		add_words(&out->host_read_sectors, &part.host_read_sectors, (sizeof(part) - first) / sizeof(uint64_t));
-	}
-}
-
 const char *ftl_namespaces_check(const struct ftl_namespaces *all)
 {
 	const char *broken = NULL;

@@ -34,7 +34,6 @@ static inline unsigned ftl_namespaces_timers(const struct hz_device_config *cfg)
 void ftl_namespaces_damage(const struct ftl_namespaces *all, struct ftl_damage *out);
 void ftl_namespaces_health(const struct ftl_namespaces *all, struct ftl_health *out);
 void ftl_namespaces_mount_report(const struct ftl_namespaces *all, struct hz_mount_report *out);
-void ftl_namespaces_published(const struct ftl_namespaces *all, struct hz_log_ftl *out);
 /* As ftl_check. */
 const char *ftl_namespaces_check(const struct ftl_namespaces *all);
 

@@ -191,7 +191,7 @@ static void init_controller(struct hil *hil, struct arena *arena)
 	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_round_over);
 	error_log_init(&hil->errors, arena);
 	hil->scratch = arena_alloc(arena, 1, HIL_SCRATCH_BYTES, "HIL scratch");
-	statistics_init(&hil->statistics, arena, &hil->device);
+	statistics_init(&hil->statistics, arena, &hil->device, hil->namespaces.count);
 	admin_answers_init(&hil->answers, &hil->group.queues);
 	async_events_init(&hil->events, &hil->answers, &hil->life);
 	health_init(&hil->health, &hil->device, hil->namespaces.count, &hil->errors, &hil->events, &hil->group.thread);

@@ -68,7 +68,10 @@ static uint64_t ops_in_place(void *ctx)
 	return sectors;
 }
 
-static void ops_ftl_published(void *ctx, struct hz_log_ftl *out) { ftl_namespaces_published(&((struct device *)ctx)->namespaces, out); }
+static void ops_ftl_published(void *ctx, uint32_t number, struct hz_log_ftl *out)
+{
+	ftl_published(((struct device *)ctx)->namespaces.ftl[number], out);
+}
 
 void controller_ops_init(struct controller_ops *ops, struct device *device)
 {

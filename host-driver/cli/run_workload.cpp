@@ -157,7 +157,17 @@ private:
 
 	res::DeviceFigures figures()
 	{
-		return {controller_.log_harts(), controller_.log_flash(), controller_.log_ftl(), controller_.log_locks()};
+		return {controller_.log_harts(), controller_.log_flash(), controller_.log_ftl(), controller_.log_locks(),
+			namespace_figures()};
+	}
+
+	std::vector<res::NamespaceFigures> namespace_figures()
+	{
+		std::vector<res::NamespaceFigures> parts;
+		if (machine_.config().namespaces > 1)
+			for (const uint32_t nsid : controller_.namespaces())
+				parts.push_back({nsid, controller_.log_ftl(nsid)});
+		return parts;
 	}
 
 	// On a device of others nothing is set to zero: another run may be in the midst of its measurement.

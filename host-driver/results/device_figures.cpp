@@ -43,6 +43,10 @@ void subtract(DeviceFigures &figures, const DeviceFigures &before)
 	subtract_counters(figures.flash, before.flash, offsetof(hz_log_flash, reads));
 	figures.flash.dies = dies;
 	subtract_counters(figures.ftl, before.ftl, offsetof(hz_log_ftl, host_read_sectors));
+	for (NamespaceFigures &part : figures.namespaces)
+		for (const NamespaceFigures &base : before.namespaces)
+			if (part.nsid == base.nsid)
+				subtract_counters(part.ftl, base.ftl, offsetof(hz_log_ftl, host_read_sectors));
 	for (uint32_t i = 0; i < figures.harts.harts && i < HZ_MAX_HARTS; i++)
 		subtract(figures.harts.hart[i], before.harts.hart[i]);
 	for (size_t i = 0; i < figures.locks.size() && i < before.locks.size(); i++)

@@ -8,11 +8,17 @@
 
 namespace hz::res {
 
+struct NamespaceFigures {
+	uint32_t nsid = 0;
+	hz_log_ftl ftl{};
+};
+
 struct DeviceFigures {
 	hz_log_harts harts{};
 	hz_log_flash flash{};
 	hz_log_ftl ftl{};
 	std::vector<hz_lock_entry> locks;
+	std::vector<NamespaceFigures> namespaces; /* that are attached, where the device has several: parts of `ftl` */
 };
 
 /* Leaves what the device did since `before`, figures of the same device from an earlier moment. Longest times and 99th percentiles of locks

@@ -47,11 +47,14 @@ void check_queue(const QueueAccount &q, std::vector<std::string> &out)
 			      " wrong sectors, the first: " + q.first_mismatch);
 }
 
-/* Without errors the device must have moved exactly what the host asked for, and more only for others who use it too. */
-void check_bytes(const RunFacts &f, std::vector<std::string> &out)
+/* Without errors the device must have moved exactly what the host asked for, and more only for others who use it too. nsid: 0, or of the
+ * namespace whose counters these are. */
+void check_bytes(const RunFacts &f, uint32_t nsid, const hz_log_ftl &ftl, std::vector<std::string> &out)
 {
 	uint64_t read = 0, written = 0, errors = 0;
 	for (const QueueAccount &q : f.queues) {
+		if (nsid && q.nsid != nsid)
+			continue;
 		read += q.of(Kind::read).bytes + q.of(Kind::gc_read).bytes;
 		written += q.of(Kind::write).bytes + q.of(Kind::gc_write).bytes;
 		for (const KindAccount &kind : q.kind)
@@ -60,12 +63,11 @@ void check_bytes(const RunFacts &f, std::vector<std::string> &out)
 	if (errors)
 		return;
 	const auto differ = [&](uint64_t host, uint64_t device) { return f.attached ? host > device : host != device; };
-	if (differ(read, f.ftl.host_read_sectors * HZ_SECTOR_BYTES))
-		out.push_back("the host read " + number(read) + " bytes, the device delivered " +
-			      number(f.ftl.host_read_sectors * HZ_SECTOR_BYTES));
-	if (differ(written, f.ftl.host_write_sectors * HZ_SECTOR_BYTES))
-		out.push_back("the host wrote " + number(written) + " bytes, the device took " +
-			      number(f.ftl.host_write_sectors * HZ_SECTOR_BYTES));
+	const std::string device = nsid ? " bytes, namespace " + number(nsid) : " bytes, the device";
+	if (differ(read, ftl.host_read_sectors * HZ_SECTOR_BYTES))
+		out.push_back("the host read " + number(read) + device + " delivered " + number(ftl.host_read_sectors * HZ_SECTOR_BYTES));
+	if (differ(written, ftl.host_write_sectors * HZ_SECTOR_BYTES))
+		out.push_back("the host wrote " + number(written) + device + " took " + number(ftl.host_write_sectors * HZ_SECTOR_BYTES));
 }
 
 void check_channels(const RunFacts &f, std::vector<std::string> &out)
@@ -130,7 +132,9 @@ std::vector<std::string> violations(const RunFacts &f)
 		check_queue(q, out);
 	for (const QueueAccount &q : f.read_back)
 		check_queue(q, out);
-	check_bytes(f, out);
+	check_bytes(f, 0, f.ftl, out);
+	for (const NamespaceFigures &part : f.namespaces)
+		check_bytes(f, part.nsid, part.ftl, out);
 	check_map(f, out);
 	/* On a device of others these are differences between two moments at which locks and channels were in use. */
 	if (!f.attached) {

@@ -213,6 +213,17 @@ json l2p_json(const hz_log_ftl &l)
 	};
 }
 
+json namespaces_json(const std::vector<NamespaceFigures> &namespaces)
+{
+	json out = json::array();
+	for (const NamespaceFigures &part : namespaces)
+		out.push_back({{"nsid", part.nsid},
+			       {"ftl", ftl_json(part.ftl)},
+			       {"l2p", l2p_json(part.ftl)},
+			       {"data_cache", data_cache_json(part.ftl)}});
+	return out;
+}
+
 json locks_json(const std::vector<hz_lock_entry> &locks)
 {
 	json out = json::array();
@@ -366,6 +377,7 @@ json result_json(const RunFacts &f)
 		{"ftl", ftl_json(f.ftl)},
 		{"l2p", l2p_json(f.ftl)},
 		{"data_cache", data_cache_json(f.ftl)},
+		{"namespaces", namespaces_json(f.namespaces)},
 		{"locks", locks_json(f.locks)},
 		{"mapping", mapping_json(f.mapping)},
 		{"iotailor", f.iotailor},

@@ -83,7 +83,7 @@ public:
 	nvme_smart_log log_smart();
 	hz_log_harts log_harts();
 	hz_log_flash log_flash();
-	hz_log_ftl log_ftl();
+	hz_log_ftl log_ftl(uint32_t nsid = 0xffffffff); // of one that is attached, or the sum over all namespaces
 	hz_log_in_place log_in_place();
 	std::vector<hz_lock_entry> log_locks();
 	void reset_stats();

@@ -109,6 +109,32 @@ TEST(Namespaces, AThreadOnEach)
 	EXPECT_EQ(hz::res::digest_of(good_run(four_channels(), workload)), hz::res::digest_of(facts));
 }
 
+// Two of four are used.
+TEST(Namespaces, CountersOfEachSumToThoseOfAll)
+{
+	hz::wl::Workload workload = churn(4, 60);
+	workload.namespaces = {1, 4};
+	const hz::res::RunFacts facts = good_run(four_channels(), workload);
+	const size_t first = offsetof(hz_log_ftl, host_read_sectors) / 8, words = sizeof(hz_log_ftl) / 8;
+	std::vector<uint64_t> whole(words), sum(words), part(words);
+	std::memcpy(whole.data(), &facts.ftl, sizeof(facts.ftl));
+	ASSERT_EQ(facts.namespaces.size(), 4u);
+	for (uint32_t i = 0; i < 4; i++) {
+		const hz_log_ftl &ftl = facts.namespaces[i].ftl;
+		EXPECT_EQ(facts.namespaces[i].nsid, i + 1);
+		EXPECT_EQ(ftl.host_write_sectors > 0, i == 0 || i == 3);
+		EXPECT_EQ(ftl.zone_resets + ftl.buffer_flushes_host + ftl.l2p_updates + ftl.host_read_sectors > 0, i == 0 || i == 3);
+		std::memcpy(part.data(), &ftl, sizeof(ftl));
+		for (size_t word = first; word < words; word++)
+			sum[word] += part[word];
+	}
+	EXPECT_TRUE(std::equal(sum.begin() + first, sum.end(), whole.begin() + first));
+	const nlohmann::json result = hz::res::result_json(facts);
+	EXPECT_EQ(result["namespaces"][1]["ftl"]["host_write_bytes"], 0u);
+	EXPECT_GT(result["namespaces"][3]["ftl"]["host_write_bytes"], 0u);
+	EXPECT_EQ(result["namespaces"][3]["nsid"], 4u);
+}
+
 TEST(Namespaces, WhatIsDeletedIsGoneAndTheRestStays)
 {
 	const Image image;

@@ -226,10 +226,10 @@ TEST(InPlace, IsToldAndHasALogPage)
 		ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_IDENTIFY, NVME_CNS_CONTROLLER, 0, rig.buffer())), 0);
 		EXPECT_EQ(rig.page<nvme_identify_controller>().vs[NVME_HZ_VS_IN_PLACE], sectors ? NVME_HZ_IN_PLACE_WRITES : 0);
 		rig.fake->in_place = 7;
-		rig.fake->report.in_place_sectors = 30;
-		rig.fake->report.in_place_refusals = 4;
-		rig.fake->report.update_folds = 2;
-		rig.fake->report.folded_updates = 9;
+		rig.fake->reports[0].in_place_sectors = 30;
+		rig.fake->reports[0].in_place_refusals = 4;
+		rig.fake->reports[0].update_folds = 2;
+		rig.fake->reports[0].folded_updates = 9;
 		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_IN_PLACE | (sizeof(hz_log_in_place) / 4 - 1) << 16, 0,
 					 rig.buffer());
 		sqe.nsid = NVME_NSID_ALL;

@@ -398,15 +398,15 @@ TEST_F(Log, LockPageGrowsWithTheLocksAndMayBeReadInPieces)
 
 TEST_F(Log, StatisticsResetMovesTheBaseline)
 {
-	rig.fake->report.host_read_sectors = 1000;
-	rig.fake->report.version = 1;
+	rig.fake->reports[0].host_read_sectors = 1000;
+	rig.fake->reports[0].version = 1;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
 	EXPECT_EQ(rig.page<hz_log_ftl>().host_read_sectors, 1000u);
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
 	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
 	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
-	rig.fake->report.host_read_sectors = 1500;
+	rig.fake->reports[0].host_read_sectors = 1500;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
 	EXPECT_EQ(rig.page<hz_log_ftl>().host_read_sectors, 500u);
 	EXPECT_EQ(rig.page<hz_log_ftl>().version, 1u);

@@ -174,6 +174,37 @@ TEST_F(Namespaces, ChangedZonesAreOfANamespace)
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 4)), bad_field);
 }
 
+TEST_F(Namespaces, CountersOfTheFtlAreOfOneOrOfAll)
+{
+	const auto counters = [this](uint32_t nsid) {
+		const uint32_t dwords = sizeof(hz_log_ftl) / 4 - 1;
+		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_FTL | dwords << 16, 0, rig.buffer(), nsid)), 0) << nsid;
+		return rig.page<hz_log_ftl>();
+	};
+	for (uint32_t i = 0; i < 3; i++) {
+		rig.fake->reports[i].version = 1;
+		rig.fake->reports[i].host_read_sectors = 100 << i;
+		rig.fake->reports[i].cache_waits = 7 + i;
+	}
+	EXPECT_EQ(counters(0).host_read_sectors, 700u);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
+	rig.fake->reports[1].host_read_sectors += 5;
+	rig.fake->reports[2].host_read_sectors += 11;
+	rig.fake->reports[2].cache_waits += 2;
+	for (uint32_t nsid = 1; nsid <= 3; nsid++) {
+		EXPECT_EQ(counters(nsid).host_read_sectors, (nsid == 2 ? 5u : nsid == 3 ? 11u : 0u)) << nsid;
+		EXPECT_EQ(counters(nsid).cache_waits, nsid == 3 ? 2u : 0u) << "the last of the record";
+		EXPECT_EQ(counters(nsid).version, 1u);
+	}
+	for (uint32_t nsid : {0u, NVME_NSID_ALL}) {
+		EXPECT_EQ(counters(nsid).host_read_sectors, 16u);
+		EXPECT_EQ(counters(nsid).cache_waits, 2u);
+		EXPECT_EQ(counters(nsid).version, 1u);
+	}
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_FTL | 15 << 16, 0, rig.buffer(), 4)), bad_field);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_FLASH | 15 << 16, 0, rig.buffer(), 1)), bad_field);
+}
+
 // --- Namespace Management and Attachment ---
 
 struct Wish {

@@ -150,6 +150,6 @@ controller_ops scripted_ops(ScriptedFtl &f)
 	ops.publish = [](void *) {};
 	ops.flash_published = flash_published;
 	ops.in_place = [](void *ctx) { return scripted(ctx)->in_place; };
-	ops.ftl_published = [](void *ctx, hz_log_ftl *out) { *out = scripted(ctx)->report; };
+	ops.ftl_published = [](void *ctx, uint32_t number, hz_log_ftl *out) { *out = scripted(ctx)->reports[number]; };
 	return ops;
 }

@@ -60,6 +60,8 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 	twice.flash.program_sectors[HZ_CAUSE_HOST] = twice.flash.program_sectors[HZ_CAUSE_MAP] = 2;
 	before.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 5, .contended = 1, .wait_ns = 60, .wait_max_ns = 60};
 	twice.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 9, .contended = 2, .wait_ns = 70, .wait_max_ns = 60};
+	before.namespaces = {{2, before.ftl}};
+	twice.namespaces = {{1, twice.ftl}, {2, twice.ftl}};
 	res::RunFacts span = once;
 	static_cast<res::DeviceFigures &>(span) = twice;
 	subtract(span, before);
@@ -70,7 +72,10 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 	EXPECT_EQ(span.locks[0].acquisitions, 4u);
 	EXPECT_EQ(span.locks[0].wait_ns, 10u);
 	EXPECT_EQ(span.locks[0].wait_max_ns, 60u) << "cannot be told apart";
+	EXPECT_EQ(span.namespaces[0].ftl.host_read_sectors, 2u) << "attached meanwhile";
+	EXPECT_EQ(span.namespaces[1].ftl.host_read_sectors, 1u);
 	span.attached = true;
+	span.namespaces.clear();
 	EXPECT_EQ(violations(span), std::vector<std::string>{});
 	span.ftl.host_read_sectors = 0;
 	EXPECT_EQ(violations(span).size(), 1u) << "less than this host had";
@@ -285,11 +290,29 @@ TEST(Identities, EachBrokenOneIsNamed)
 	broken([](res::RunFacts &f) { f.queues[0].mismatched_sectors = 1; }, "wrong sectors");
 	broken([](res::RunFacts &f) { f.ftl.host_read_sectors++; }, "the host read");
 	broken([](res::RunFacts &f) { f.ftl.host_write_sectors++; }, "the host wrote");
+	broken([](res::RunFacts &f) { f.namespaces = {{1, f.ftl}, {2, f.ftl}}; }, "the host read 0 bytes, namespace 2 delivered 4096");
+	broken([](res::RunFacts &f) { f.namespaces = {{1, hz_log_ftl{}}}; }, "the host read 4096 bytes, namespace 1 delivered 0");
 	broken([](res::RunFacts &f) { f.flash.channels = 1, f.flash.channel_busy_ns[0] = 5; }, "channel 0");
 	broken([](res::RunFacts &f) { f.ftl.l2p_fetches = 65; }, "the map asked for 65 reads");
 	broken([](res::RunFacts &f) { f.flash.reads[HZ_CAUSE_MAP] = 65; }, "the flash did 65");
 	broken([](res::RunFacts &f) { f.ftl.l2p_table_pages_written = 66; }, "wrote 66 table pages");
 	broken([](res::RunFacts &f) { f.locks[0].contended = 1; }, "part larger than its whole");
+}
+
+TEST(ResultJson, NamespacesHaveTheirPartsOfTheCounters)
+{
+	res::RunFacts f = balanced();
+	EXPECT_EQ(res::result_json(f)["namespaces"], json::array()) << "there is one";
+	hz_log_ftl none{};
+	none.l2p_evictions = 7;
+	f.namespaces = {{1, f.ftl}, {3, none}};
+	EXPECT_EQ(res::violations(f), std::vector<std::string>{});
+	const json r = res::result_json(f);
+	EXPECT_EQ(r["namespaces"][0]["ftl"], r["ftl"]);
+	EXPECT_EQ(r["namespaces"][1]["nsid"], 3);
+	EXPECT_EQ(r["namespaces"][1]["ftl"]["host_write_bytes"], 0);
+	EXPECT_EQ(r["namespaces"][1]["l2p"]["evictions"], 7);
+	EXPECT_TRUE(r["namespaces"][1]["data_cache"].contains("waits"));
 }
 
 TEST(Digest, EveryDeviceSideFigureCounts)

@@ -122,12 +122,14 @@ static void send_gathered_page(void *ctx)
 	admin_answer(&hil->answers, sqe->cid, status, 0);
 }
 
-/* Every page but one is about the controller. */
+/* One page is about a namespace, another one about one or all of them, and the rest about the controller. */
 static bool right_scope(struct hil *hil, uint8_t id, uint32_t nsid)
 {
 	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, nsid);
 
-	return id == NVME_LOG_CHANGED_ZONES ? slot && namespace_is_attached(slot) : nsid == 0 || nsid == NVME_NSID_ALL;
+	if (nsid == 0 || nsid == NVME_NSID_ALL)
+		return id != NVME_LOG_CHANGED_ZONES;
+	return (id == NVME_LOG_CHANGED_ZONES || id == HZ_LOG_FTL) && slot && namespace_is_attached(slot);
 }
 
 /* Whoever reads one of these takes what it says. */

@@ -203,9 +203,9 @@ static uint32_t flash_page(struct hil *hil, void *page)
 	return sizeof(struct hz_log_flash);
 }
 
-static uint32_t ftl_page(struct hil *hil, void *page)
+static uint32_t ftl_page(struct hil *hil, void *page, uint32_t nsid)
 {
-	statistics_ftl(&hil->statistics, page);
+	statistics_ftl(&hil->statistics, nsid, page);
 	return sizeof(struct hz_log_ftl);
 }
 
@@ -214,7 +214,7 @@ static uint32_t in_place_page(struct hil *hil, void *page)
 	struct hz_log_in_place *log = page;
 	struct hz_log_ftl ftl;
 
-	statistics_ftl(&hil->statistics, &ftl);
+	statistics_ftl(&hil->statistics, NVME_NSID_ALL, &ftl);
 	log->version = LOG_VERSION;
 	log->budget_sectors = hil->cfg->in_place_sectors;
 	log->used_sectors = hil->device.in_place(hil->device.ctx);
@@ -242,7 +242,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	case HZ_LOG_IN_PLACE: return in_place_page(hil, hil->scratch);
-	default: return ftl_page(hil, hil->scratch);
+	default: return ftl_page(hil, hil->scratch, sqe->nsid);
 	}
 }
 HZ_STATIC_ASSERT(sizeof(struct hz_log_harts) <= HIL_SCRATCH_BYTES && sizeof(struct hz_log_flash) <= HIL_SCRATCH_BYTES,

@@ -8,16 +8,16 @@
 struct arena;
 struct statistics {
 	const struct controller_ops *device;
-	struct statistics_base {
-		struct hz_log_flash flash;
-		struct hz_log_ftl ftl;
-	} * base;
+	uint32_t namespaces;
+	struct hz_log_flash *flash; /* as they stood */
+	struct hz_log_ftl *ftl;     /* … of each namespace */
 };
 
-void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device);
+void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device, uint32_t namespaces);
 /* All of what the harts have published. Clock frozen. */
 void statistics_restart(struct statistics *statistics);
 void statistics_flash(const struct statistics *statistics, struct hz_log_flash *out);
-void statistics_ftl(const struct statistics *statistics, struct hz_log_ftl *out);
+/* Of the namespace nsid, or the sum over all (0, all ones). */
+void statistics_ftl(const struct statistics *statistics, uint32_t nsid, struct hz_log_ftl *out);
 
 #endif

@@ -41,9 +41,9 @@ struct controller_ops {
 	void (*shut_down)(void *ctx, bool done);
 	/* Any hart: makes what it has counted known to other harts. */
 	void (*publish)(void *ctx);
-	/* Sums of what the harts have published. */
+	/* Sums of what the harts have published; of the FTL's counters those of one namespace. */
 	void (*flash_published)(void *ctx, struct hz_log_flash *out);
-	void (*ftl_published)(void *ctx, struct hz_log_ftl *out);
+	void (*ftl_published)(void *ctx, uint32_t number, struct hz_log_ftl *out);
 	/* Any hart: sectors that are written in place now. */
 	uint64_t (*in_place)(void *ctx);
 };
