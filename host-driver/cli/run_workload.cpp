@@ -69,8 +69,7 @@ uint64_t shared_bytes(const wl::Workload &w)
 class Run {
 public:
 	Run(Machine &machine, const wl::Workload &workload, std::string title, size_t most_spans)
-		: machine_(machine), workload_(workload), title_(std::move(title)), most_spans_(most_spans), controller_(machine),
-		  pattern_seed_(workload.seed)
+		: machine_(machine), workload_(workload), title_(std::move(title)), most_spans_(most_spans), controller_(machine)
 	{
 	}
 
@@ -81,20 +80,30 @@ public:
 		make_queues();
 		if (!kept)
 			return;
-		kept->begin(workload_, device(), zone_report(), controller_.log_smart().power_cycles[0]);
-		look_beside(*kept);
+		std::vector<FoundSpace> found = found_spaces();
+		add_others(found);
+		kept->begin(found, controller_.log_smart().power_cycles[0]);
+		for (size_t i = 0; i < spaces_.size(); i++)
+			beside_.push_back(&kept->space(i));
+		look_beside();
 	}
 
-	void begin(SharedDevice &shared)
+	// Of another process, which is up. overwrite: as of SharedDevice.
+	void begin_shared(bool overwrite)
 	{
 		make_queues();
-		shared.begin(workload_, device(), zone_report(), controller_.log_harts().now_ns);
-		look_beside(shared);
+		const std::vector<FoundSpace> found = found_spaces();
+		const uint64_t now_ns = controller_.log_harts().now_ns;
+		for (const FoundSpace &space : found)
+			shared_.push_back(std::make_unique<SharedDevice>(space, overwrite, now_ns));
+		for (const auto &space : shared_)
+			beside_.push_back(space.get());
+		look_beside();
 	}
 
 	void prepare(const std::shared_ptr<const replay::TraceSurvey> &trace, res::RunFacts &facts)
 	{
-		facts.kept_zones = beside_ ? beside_->view().kept_zones() : 0;
+		facts.kept_zones = kept_zones();
 		plan_ = plan_for(trace);
 		facts.prepared = phase("preparing " + title_, sources());
 		begin_accounts();
@@ -189,36 +198,74 @@ private:
 			ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 		}
 		for (size_t i = 0; i < workload_.namespaces.size() && i < queues_.size(); i++)
-			devices_.push_back(controller_.namespace_info(*queues_[i]));
+			spaces_.push_back({.device = controller_.namespace_info(*queues_[i])});
 	}
 
-	// The first namespace is all that a run beside others' data has.
-	NamespaceInfo &device() { return devices_.front(); }
-
-	std::vector<nvme_zone_descriptor> zone_report()
+	// The run's namespaces; the queue of the first thread of each looks at it.
+	std::vector<FoundSpace> found_spaces()
 	{
-		return device().zoned ? controller_.zone_report(*queues_.front()) : std::vector<nvme_zone_descriptor>();
+		std::vector<FoundSpace> found;
+		for (size_t i = 0; i < spaces_.size(); i++) {
+			const NamespaceInfo &device = spaces_[i].device;
+			found.push_back({.nsid = nsid_of(workload_, i),
+					 .workload = wl::part_of(workload_, i, spaces_.size()),
+					 .device = device,
+					 .zones = device.zoned ? controller_.zone_report(*queues_[i]) : decltype(FoundSpace::zones)(),
+					 .only = machine_.config().namespaces == 1});
+		}
+		return found;
 	}
+
+	// Those that the run leaves alone.
+	void add_others(std::vector<FoundSpace> &found)
+	{
+		const auto nobody = wl::part_of(workload_, workload_.thread_count(), 1);
+		if (machine_.config().namespaces == 1)
+			return;
+		for (const uint32_t nsid : controller_.namespaces())
+			if (std::find(workload_.namespaces.begin(), workload_.namespaces.end(), nsid) == workload_.namespaces.end())
+				found.push_back({.nsid = nsid,
+						 .workload = nobody,
+						 .device = controller_.namespace_info(nsid),
+						 .zones = {},
+						 .only = false});
+	}
+
+	size_t space_of(size_t thread) const { return thread % spaces_.size(); }
 
 	// What is left of the device beside the data of others.
-	void look_beside(const Beside &beside)
+	void look_beside()
 	{
-		beside_ = &beside;
-		pattern_seed_ = beside.pattern_seed();
-		for (auto &port : ports_)
-			kept_ports_.push_back(beside.port(*port));
-		device() = beside.view().seen(device(), beside.go_on());
+		for (size_t i = 0; i < ports_.size(); i++)
+			kept_ports_.push_back(beside_[space_of(i)]->port(*ports_[i]));
+		for (size_t i = 0; i < spaces_.size(); i++) {
+			spaces_[i].device = beside_[i]->view().seen(spaces_[i].device, beside_[i]->go_on());
+			spaces_[i].fresh = beside_[i]->fresh();
+		}
+	}
+
+	uint64_t kept_zones() const
+	{
+		uint64_t zones = 0;
+		for (const Beside *beside : beside_)
+			zones += beside->view().kept_zones();
+		return zones;
+	}
+
+	uint64_t pattern_seed(size_t thread) const
+	{
+		return beside_.empty() ? workload_.seed + nsid_of(workload_, thread) - 1 : beside_[space_of(thread)]->pattern_seed();
 	}
 
 	replay::Plan plan_for(const std::shared_ptr<const replay::TraceSurvey> &trace) const
 	{
 		try {
-			return replay::make_plan(workload_, devices_, !beside_ || beside_->fresh(), trace);
+			return replay::make_plan(workload_, spaces_, trace);
 		} catch (const wl::WorkloadError &e) {
-			if (!beside_ || beside_->view().whole())
+			if (!kept_zones())
 				throw;
-			throw wl::WorkloadError(std::string(e.what()) + "; " + std::to_string(beside_->view().kept_zones()) +
-						" zones hold data of others or of earlier runs" + beside_->go_on());
+			throw wl::WorkloadError(std::string(e.what()) + "; " + std::to_string(kept_zones()) +
+						" zones hold data of others or of earlier runs" + beside_.front()->go_on());
 		}
 	}
 
@@ -236,7 +283,7 @@ private:
 		std::vector<replay::PhaseThread> threads;
 		for (size_t i = 0; i < sources.size(); i++) {
 			replay::ThreadOptions options;
-			options.seed = pattern_seed_ + nsid_of(workload_, i) - 1; // another one has other data
+			options.seed = pattern_seed(i);
 			options.start_ns = start_ns;
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
@@ -284,9 +331,9 @@ private:
 	std::string title_;
 	size_t most_spans_; // of each queue's commands in the measurement
 	Controller controller_;
-	const Beside *beside_ = nullptr;     // null: all of the device is this run's
-	std::vector<NamespaceInfo> devices_; // what the run may use of each namespace, in the order of the workload
-	uint64_t pattern_seed_;
+	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
+	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's
+	std::vector<std::unique_ptr<SharedDevice>> shared_;
 	replay::Plan plan_;
 	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
 	std::vector<std::unique_ptr<QueuePair>> queues_;
@@ -319,16 +366,12 @@ void fit_tailor(wl::TailorSpec &tailor, const hz_device_config &config)
 	tailor.memory = tailor.memory ? tailor.memory : 8 * tailor.unit;
 }
 
-void check_namespaces(const wl::Workload &workload, const hz_device_config &config, bool beside, const std::string &option)
+void check_namespaces(const wl::Workload &workload, const hz_device_config &config)
 {
 	for (const uint32_t nsid : workload.namespaces)
 		if (nsid > config.namespaces)
 			throw wl::WorkloadError(workload.file + ": namespaces: the device has " + std::to_string(config.namespaces) +
 						", and no namespace " + std::to_string(nsid));
-	if (beside && workload.namespaces != std::vector<uint32_t>{1})
-		throw wl::WorkloadError(
-			workload.file + ": namespaces: with " + option +
-			" a run uses namespace 1 only, since what it leaves is recorded of no other: leave one of the two out");
 }
 
 std::shared_ptr<const replay::TraceSurvey> make_ready(wl::Workload &workload, const hz_device_config &config)
@@ -362,7 +405,7 @@ nlohmann::json software_of(const MachineOptions &machine)
 res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
-	check_namespaces(workload, options.config, !options.nand_image.empty(), "--image");
+	check_namespaces(workload, options.config);
 	const auto trace = make_ready(workload, options.config);
 	options.shm_bytes = shared_bytes(workload);
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
@@ -381,13 +424,12 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload workload, const std::string &title)
 {
 	const auto start = Clock::now();
-	check_namespaces(workload, attached.config(), true, "--attach");
+	check_namespaces(workload, attached.config());
 	const auto trace = make_ready(workload, attached.config());
-	SharedDevice shared(overwrite);
 	res::RunFacts facts = facts_before(attached, workload, trace.get());
 	facts.software = res::software_of_others();
 	Run run(attached, workload, title, 0);
-	run.begin(shared);
+	run.begin_shared(overwrite);
 	carry_out(run, workload, trace, facts);
 	facts.wall_s = seconds_since(start);
 	return facts;

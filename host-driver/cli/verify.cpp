@@ -1,7 +1,10 @@
 // The verify command: does an image hold what the runs on it were promised?
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
@@ -45,40 +48,99 @@ MachineOptions machine_of(const VerifyFlags &flags)
 	return o;
 }
 
-VerifyReport read_all(const MachineOptions &options, const AckRecord &record)
+struct Kept {
+	uint32_t nsid;
+	std::unique_ptr<AckRecord> record;
+	VerifyReport report;
+};
+
+// There is one at least.
+std::vector<Kept> records_of(const std::string &image, uint32_t namespaces)
 {
-	auto machine = Machine::launch(options);
-	Controller controller(*machine);
-	controller.enable();
-	auto queue = controller.create_queue(1, {});
+	std::vector<Kept> records;
+	for (uint32_t nsid = 1; nsid <= namespaces; nsid++) {
+		const auto file = ack_record_of(image, nsid);
+		if (namespaces > 1 && !std::filesystem::exists(file))
+			continue;
+		records.push_back({nsid, std::make_unique<AckRecord>(file, 0), {}});
+	}
+	if (records.empty())
+		AckRecord(ack_record_of(image), 0); // says what is missing
+	return records;
+}
+
+bool promises_something(const AckRecord &record)
+{
+	bool some = false;
+	record.each(0, record.sectors(), [&](uint64_t, const Promise &) { return !(some = true); });
+	return some;
+}
+
+void read_one(Controller &controller, Kept &kept)
+{
+	const std::vector<uint32_t> attached = controller.namespaces();
+	const AckRecord &record = *kept.record;
+	QueueOptions options;
+	options.nsid = kept.nsid;
+	if (!promises_something(record))
+		return;
+	if (std::find(attached.begin(), attached.end(), kept.nsid) == attached.end())
+		throw Error("namespace " + std::to_string(kept.nsid) +
+			    " holds what runs were promised, and is not attached: attach it first");
+	auto queue = controller.create_queue(any_queue, options);
 	const NamespaceInfo device = controller.namespace_info(*queue);
 	if (device.size_sectors != record.sectors())
 		throw Error("the record is of a device of " + std::to_string(record.sectors()) + " sectors, this one has " +
 			    std::to_string(device.size_sectors));
-	const VerifyReport report = verify_image(record, *queue, device);
+	kept.report = verify_image(record, *queue, device);
 	controller.delete_queue(std::move(queue));
+}
+
+void read_all(const MachineOptions &options, std::vector<Kept> &records)
+{
+	auto machine = Machine::launch(options);
+	Controller controller(*machine);
+	controller.enable();
+	for (Kept &kept : records)
+		read_one(controller, kept);
 	controller.shutdown();
 	controller.disconnect();
 	machine->require_exit(std::chrono::milliseconds(60000));
-	return report;
 }
 
 std::string sectors(uint64_t count) { return std::to_string(count) + (count == 1 ? " sector" : " sectors"); }
+
+// named: there are several namespaces.
+void print_report(const Kept &kept, bool named)
+{
+	if (named)
+		std::printf("namespace %u: %s promised, %lu right\n", kept.nsid, sectors(kept.report.promised).c_str(),
+			    static_cast<unsigned long>(kept.report.right));
+	for (const std::string &problem : kept.report.problems)
+		std::printf("%s\n", problem.c_str());
+}
 
 void verify(const VerifyFlags &flags)
 {
 	if (flags.image.empty())
 		throw Error("verify needs the image: --image FILE");
 	const MachineOptions machine = machine_of(flags);
-	const AckRecord record(ack_record_of(flags.image), 0);
-	const VerifyReport report = read_all(machine, record);
-	for (const std::string &problem : report.problems)
-		std::printf("%s\n", problem.c_str());
+	std::vector<Kept> records = records_of(flags.image, machine.config.namespaces);
+	read_all(machine, records);
+	VerifyReport all;
+	uint64_t runs = 0;
+	for (const Kept &kept : records) {
+		all.promised += kept.report.promised;
+		all.unreadable += kept.report.unreadable;
+		all.wrong += kept.report.wrong;
+		runs = std::max(runs, kept.record->runs());
+		print_report(kept, machine.config.namespaces > 1);
+	}
 	flush_output();
-	const std::string promised = "of " + sectors(report.promised) + " that " + std::to_string(record.runs()) +
-				     (record.runs() == 1 ? " run" : " runs") + " on this image were promised as durable";
-	if (report.unreadable || report.wrong)
-		throw Error(promised + ", " + sectors(report.unreadable) + " cannot be read and " + sectors(report.wrong) +
+	const std::string promised = "of " + sectors(all.promised) + " that " + std::to_string(runs) + (runs == 1 ? " run" : " runs") +
+				     " on this image were promised as durable";
+	if (all.unreadable || all.wrong)
+		throw Error(promised + ", " + sectors(all.unreadable) + " cannot be read and " + sectors(all.wrong) +
 			    " hold something else");
 	std::printf("%s, all hold what they should\n", promised.c_str());
 }
@@ -90,8 +152,9 @@ void add_verify(CLI::App &app)
 	auto flags = std::make_shared<VerifyFlags>();
 	CLI::App *command = app.add_subcommand("verify",
 					       "Boot the device of an image and check what the runs on it were promised as durable");
-	add_text(*command, "--image", flags->image, "FILE",
-		 "The image, as given to run. What was promised is in FILE.acked. E.g. --image disk.img");
+	add_text(
+		*command, "--image", flags->image, "FILE",
+		"The image, as given to run. What was promised is in FILE.acked, and of other namespaces in FILE.acked.2 and so on. E.g. --image disk.img");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
 	add_text(*command, "--firmware", flags->firmware, "FILE",

@@ -45,8 +45,13 @@ AckRecord::AckRecord(const std::filesystem::path &file, uint64_t sectors) : file
 	const off_t end = fd_ < 0 ? -1 : lseek(fd_, 0, SEEK_END);
 	if (end < 0)
 		throw_errno("cannot open the record of acknowledged sectors " + file.string());
+	found_ = end != 0;
+	const bool empty = !found_ || is_void();
 	try {
-		end == 0 && sectors ? create(sectors) : read_header(sectors);
+		if (empty && sectors)
+			create(sectors);
+		else if (!is_void())
+			read_header(sectors);
 	} catch (...) {
 		close(fd_);
 		throw;
@@ -55,9 +60,21 @@ AckRecord::AckRecord(const std::filesystem::path &file, uint64_t sectors) : file
 
 AckRecord::~AckRecord() { close(fd_); }
 
+bool AckRecord::is_void() const
+{
+	uint64_t first = 0;
+	return pread(fd_, &first, sizeof(first), 0) == sizeof(first) && first == promise_void;
+}
+
+bool AckRecord::foreign() const
+{
+	char byte = 0;
+	return pread(fd_, &byte, 1, promise_foreign_at) == 1 && byte;
+}
+
 void AckRecord::create(uint64_t sectors)
 {
-	header_ = {magic, sectors, 0, 0, 0, 0};
+	header_ = {magic, sectors, 0, 0, foreign(), 0};
 	write_header();
 }
 
@@ -68,8 +85,7 @@ void AckRecord::read_header(uint64_t sectors)
 	if (got != sizeof(header_) || h.magic != magic ||
 	    h.check != check_of(std::initializer_list<uint64_t>{h.sectors, h.runs, h.last_start, h.overwritable}))
 		damaged("its header cannot be believed");
-	char foreign = 0;
-	header_.overwritable |= pread(fd_, &foreign, 1, promise_foreign_at) == 1 && foreign;
+	header_.overwritable |= foreign();
 	if (sectors && sectors != h.sectors)
 		throw Error("the record of acknowledged sectors " + file_.string() + " is of a device of " + std::to_string(h.sectors) +
 			    " sectors, this one has " + std::to_string(sectors));

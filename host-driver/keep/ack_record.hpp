@@ -1,5 +1,6 @@
-// Record of what a NAND image's runs were promised: for each sector that was acknowledged as durable, what it holds. It lies beside the image,
-// in IMAGE.acked, and is written as the acknowledgements come, so it outlives a power cut of the device and the death of the program.
+// Record of what a NAND image's runs were promised in one namespace: for each sector that was acknowledged as durable, what it holds. It lies
+// beside the image, in IMAGE.acked (of namespace n from 2 on IMAGE.acked.n), and is written as the acknowledgements come, so it outlives a
+// power cut of the device and the death of the program.
 //
 // A sparse file: a header, then 32 bytes for each sector of the namespace. Every entry is written at once and has a checksum.
 // SPDX-License-Identifier: BSD-3-Clause
@@ -23,13 +24,14 @@ struct Promise {
 // Any thread may call promise and revoke. All throw Error if the file cannot be read or written, or is no such record.
 class AckRecord {
 public:
-	// Makes the file if it is missing. sectors: of the namespace; a record of another number of them is refused. 0: a record that exists, of
-	// whatever number.
+	// Makes the file if it is missing, or void since its namespace was deleted. sectors: of the namespace; a record of another number of them
+	// is refused. 0: a record that exists, of whatever number; a void one is of 0 sectors.
 	AckRecord(const std::filesystem::path &file, uint64_t sectors);
 	~AckRecord();
 	AckRecord(const AckRecord &) = delete;
 	AckRecord &operator=(const AckRecord &) = delete;
 
+	bool found() const { return found_; } // it was there: whatever was written without it is noted in it
 	uint64_t sectors() const { return header_.sectors; }
 	uint64_t runs() const { return header_.runs; }
 	uint64_t last_start() const { return header_.last_start; } // power cycle of the image in which the last run took place
@@ -48,6 +50,8 @@ private:
 	struct Header {
 		uint64_t magic, sectors, runs, last_start, overwritable, check;
 	};
+	bool is_void() const;
+	bool foreign() const;
 	void create(uint64_t sectors);
 	void read_header(uint64_t sectors);
 	void write_header();
@@ -56,6 +60,7 @@ private:
 
 	std::filesystem::path file_;
 	int fd_ = -1;
+	bool found_ = false;
 	Header header_{};
 };
 

@@ -6,12 +6,14 @@
 
 namespace hz {
 
-bool overwrites(const wl::Workload &workload, const NamespaceInfo &device)
+bool overwrites(const FoundSpace &space)
 {
+	const wl::Workload &workload = space.workload;
+	const bool zoned = space.device.zoned;
 	if (workload.trace)
-		return !device.zoned;
+		return !zoned && workload.thread_count();
 	return std::any_of(workload.threads.begin(), workload.threads.end(), [&](const wl::ThreadSpec &t) {
-		return (!device.zoned || t.area == wl::Area::conventional) && (t.read_ratio < 1 || t.prefill > 0);
+		return (!zoned || t.area == wl::Area::conventional) && (t.read_ratio < 1 || t.prefill > 0);
 	});
 }
 

@@ -1,4 +1,5 @@
-// Beside: what a run leaves alone on a device that is not its own: zones with others' data, and how its commands avoid them.
+// Beside: what a run leaves alone on a device that is not its own: zones with others' data, and how its commands avoid them. One for each
+// namespace.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,6 +11,20 @@
 #include "workload/spec.hpp"
 
 namespace hz {
+
+// A namespace as a run finds it.
+struct FoundSpace {
+	uint32_t nsid = 1;
+	wl::Workload workload; // what this namespace has of it; no threads: the run leaves it alone
+	NamespaceInfo device;
+	std::vector<nvme_zone_descriptor> zones; // empty of a block namespace, and of one that the run leaves alone
+	bool only = true;                        // the device has no other
+
+	// As the beginning of what is said of it.
+	std::string name() const { return only ? "" : "namespace " + std::to_string(nsid) + " of "; }
+	// A run's data patterns have another seed in each namespace.
+	uint64_t pattern_seed() const { return workload.seed + nsid - 1; }
+};
 
 class Beside {
 public:
@@ -29,7 +44,7 @@ protected:
 };
 
 // The workload writes sectors that may hold data already: of a block device, or of conventional zones.
-bool overwrites(const wl::Workload &workload, const NamespaceInfo &device);
+bool overwrites(const FoundSpace &space);
 // The workload says which zones it uses, so that it cannot do with others.
 bool names_zones(const wl::Workload &workload);
 

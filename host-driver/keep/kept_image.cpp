@@ -1,4 +1,4 @@
-// KeptImage: what earlier runs left, and the record of this one.
+// KeptImage: what earlier runs left, and the records of this one.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_image.hpp"
 
@@ -6,56 +6,75 @@ namespace hz {
 
 namespace fs = std::filesystem;
 
-KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
+namespace {
+
+std::unique_ptr<AckRecord> record_of(const fs::path &file, const FoundSpace &space, uint64_t starts)
 {
-	std::error_code ignored;
-	if (format || !fs::exists(image_, ignored) || !fs::file_size(image_, ignored))
-		fs::remove(ack_record_of(image_));
+	if (starts == 1)
+		fs::remove(file); // of an image that is gone
+	return std::make_unique<AckRecord>(file, space.device.size_sectors);
 }
 
-void KeptImage::refuse_unless_beside(const wl::Workload &workload, const NamespaceInfo &device) const
+} // namespace
+
+KeptSpace::KeptSpace(const fs::path &image, const FoundSpace &space, uint64_t starts)
+	: image_(image), starts_(starts), patterns_(space.workload.verify), volatile_cache_(space.device.volatile_cache),
+	  record_(record_of(ack_record_of(image, space.nsid), space, starts))
 {
-	if (!fresh_ && overwrites(workload, device))
-		throw wl::WorkloadError("the image " + image_.string() +
-					" was used before, and this workload would overwrite sectors of earlier runs" + go_on());
-	if (names_zones(workload) && !view_.whole())
+	const bool unknown = starts > 1 && !record_->found(); // somebody else may have written anything
+	if (record_->runs() && record_->last_start() >= starts)
+		throw wl::WorkloadError("the record " + ack_record_of(image, space.nsid).string() +
+					" knows of later runs than the image, so it is of another one" + go_on());
+	if (!space.zones.empty())
+		view_ = ZoneView(space.device, space.zones);
+	fresh_ = !unknown && !record_->overwritable();
+	overwritable_ = unknown || overwrites(space);
+	refuse_unless_beside(space);
+	refuse_lost_zones(space);
+	seed_ = space.pattern_seed() + (record_->runs() << 32);
+}
+
+void KeptSpace::refuse_unless_beside(const FoundSpace &space) const
+{
+	const std::string image = space.name() + "the image " + image_.string();
+	if (!fresh_ && overwrites(space))
+		throw wl::WorkloadError(image + " was used before, and this workload would overwrite sectors of earlier runs" + go_on());
+	if (names_zones(space.workload) && !view_.whole())
 		throw wl::WorkloadError("the workload names its zones (first_zone), but " + std::to_string(view_.kept_zones()) +
-					" zones of the image " + image_.string() + " hold data of earlier runs" + go_on());
+					" zones of " + image + " hold data of earlier runs" + go_on());
 }
 
 // They would be written, and nobody could tell any more what was lost.
-void KeptImage::refuse_lost_zones(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones) const
+void KeptSpace::refuse_lost_zones(const FoundSpace &space) const
 {
-	for (size_t z = 0; z < zones.size(); z++)
-		if (zones[z].state >> 4 == NVME_ZS_EMPTY)
-			record_->each(z * device.zone_size_sectors, device.zone_size_sectors, [&](uint64_t, const Promise &) -> bool {
-				throw wl::WorkloadError("zone " + std::to_string(z) + " of the image " + image_.string() +
-							" is empty, but by the record " + ack_record_of(image_).string() +
+	const uint64_t size = space.device.zone_size_sectors;
+	for (size_t z = 0; z < space.zones.size(); z++)
+		if (space.zones[z].state >> 4 == NVME_ZS_EMPTY)
+			record_->each(z * size, size, [&](uint64_t, const Promise &) -> bool {
+				throw wl::WorkloadError("zone " + std::to_string(z) + " of " + space.name() + "the image " +
+							image_.string() + " is empty, but by the record " +
+							ack_record_of(image_, space.nsid).string() +
 							" it holds data of an earlier run: ./hartzone verify --image " + image_.string() +
 							" tells what is missing; " + (go_on() + 2));
 			});
 }
 
-void KeptImage::begin(const wl::Workload &workload, const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones,
-		      uint64_t starts)
+void KeptSpace::note_run() { record_->add_run(starts_, overwritable_); }
+
+KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
 {
-	const fs::path file = ack_record_of(image_);
-	if (starts == 1)
-		fs::remove(file); // of an image that is gone
-	record_ = std::make_unique<AckRecord>(file, device.size_sectors);
-	const bool unknown = starts > 1 && !record_->runs(); // somebody else may have written anything
-	if (record_->runs() && record_->last_start() >= starts)
-		throw wl::WorkloadError("the record " + file.string() + " knows of later runs than the image, so it is of another one" +
-					go_on());
-	if (device.zoned)
-		view_ = ZoneView(device, zones);
-	fresh_ = !unknown && !record_->overwritable();
-	patterns_ = workload.verify;
-	volatile_cache_ = device.volatile_cache;
-	refuse_unless_beside(workload, device);
-	refuse_lost_zones(device, zones);
-	seed_ = workload.seed + (record_->runs() << 32);
-	record_->add_run(starts, unknown || overwrites(workload, device));
+	std::error_code ignored;
+	if (format || !fs::exists(image_, ignored) || !fs::file_size(image_, ignored))
+		for (uint32_t nsid = 1; nsid <= HZ_MAX_NAMESPACES; nsid++)
+			fs::remove(ack_record_of(image_, nsid));
+}
+
+void KeptImage::begin(const std::vector<FoundSpace> &spaces, uint64_t starts)
+{
+	for (const FoundSpace &space : spaces)
+		spaces_.push_back(std::make_unique<KeptSpace>(image_, space, starts));
+	for (auto &space : spaces_)
+		space->note_run();
 }
 
 } // namespace hz

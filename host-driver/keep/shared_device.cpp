@@ -4,27 +4,28 @@
 
 namespace hz {
 
-void SharedDevice::begin(const wl::Workload &workload, const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones,
-			 uint64_t now_ns)
+SharedDevice::SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now_ns)
 {
-	if (names_zones(workload))
-		require_empty(workload, zones);
-	else if (device.zoned)
-		view_ = ZoneView(device, zones);
+	if (names_zones(space.workload))
+		require_empty(space);
+	else if (space.device.zoned)
+		view_ = ZoneView(space.device, space.zones);
 	fresh_ = false;
-	seed_ = workload.seed + (now_ns << 32);
-	if (overwrites(workload, device) && !overwrite_)
+	seed_ = space.pattern_seed() + (now_ns << 32);
+	if (overwrites(space) && !overwrite)
 		throw wl::WorkloadError("this workload writes blocks that may hold data of others on this device: --overwrite lets it");
 }
 
 // Of those that it names; what is no zone of the device is the plan's to refuse.
-void SharedDevice::require_empty(const wl::Workload &workload, const std::vector<nvme_zone_descriptor> &zones) const
+void SharedDevice::require_empty(const FoundSpace &space) const
 {
-	for (const wl::ThreadSpec &t : workload.threads)
+	const std::vector<nvme_zone_descriptor> &zones = space.zones;
+	for (const wl::ThreadSpec &t : space.workload.threads)
 		for (uint64_t i = 0, z = t.first_zone; i < t.zones && z < zones.size(); i++, z += t.zone_step)
 			if (zones[z].type != NVME_ZT_CONVENTIONAL && zones[z].state >> 4 != NVME_ZS_EMPTY)
-				throw wl::WorkloadError("the workload names zone " + std::to_string(z) +
-							" (first_zone), which holds data of others" + go_on());
+				throw wl::WorkloadError("the workload names zone " + std::to_string(z) + " (first_zone)" +
+							(space.only ? "" : " of namespace " + std::to_string(space.nsid)) +
+							", which holds data of others" + go_on());
 }
 
 // Promises of this run are nobody's to check later: the device's owner has its image.

@@ -213,43 +213,34 @@ Plan plan_of(const Group &group, const NamespaceInfo &device, bool fresh, const 
 	return plan;
 }
 
-/* Every n-th thread, from `first` on. */
 Group group_of(const wl::Workload &workload, size_t first, size_t n)
 {
-	Group group{workload, {}};
-	group.workload.threads.clear();
-	for (size_t i = first; i < workload.thread_count(); i += n) {
+	Group group{wl::part_of(workload, first, n), {}};
+	for (size_t i = first; i < workload.thread_count(); i += n)
 		group.number.push_back(i);
-		if (!workload.trace)
-			group.workload.threads.push_back(workload.threads[i]);
-	}
-	if (workload.trace)
-		group.workload.trace->threads = uint32_t(group.number.size());
 	return group;
 }
 
-Plan plan_of_all(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
-		 const std::shared_ptr<const TraceSurvey> &survey)
+Plan plan_of_all(const wl::Workload &workload, const std::vector<Space> &spaces, const std::shared_ptr<const TraceSurvey> &survey)
 {
-	if (workload.thread_count() < devices.size())
-		throw wl::WorkloadError("namespaces: " + std::to_string(devices.size()) + " are to be used, but there are only " +
+	if (workload.thread_count() < spaces.size())
+		throw wl::WorkloadError("namespaces: " + std::to_string(spaces.size()) + " are to be used, but there are only " +
 					std::to_string(workload.thread_count()) + " threads: use more threads");
 	std::vector<Plan> parts;
-	for (size_t i = 0; i < devices.size(); i++)
-		parts.push_back(plan_of(group_of(workload, i, devices.size()), devices[i], fresh, survey));
+	for (size_t i = 0; i < spaces.size(); i++)
+		parts.push_back(plan_of(group_of(workload, i, spaces.size()), spaces[i].device, spaces[i].fresh, survey));
 	Plan plan;
 	for (size_t i = 0; i < workload.thread_count(); i++)
-		plan.threads.push_back(std::move(parts[i % devices.size()].threads[i / devices.size()]));
+		plan.threads.push_back(std::move(parts[i % spaces.size()].threads[i / spaces.size()]));
 	return plan;
 }
 
 } // namespace
 
-Plan make_plan(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
-	       std::shared_ptr<const TraceSurvey> survey)
+Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, std::shared_ptr<const TraceSurvey> survey)
 {
 	try {
-		return plan_of_all(workload, devices, fresh, survey);
+		return plan_of_all(workload, spaces, survey);
 	} catch (const wl::WorkloadError &e) {
 		throw wl::WorkloadError(workload.file + ": " + e.what());
 	}
@@ -257,7 +248,7 @@ Plan make_plan(const wl::Workload &workload, const std::vector<NamespaceInfo> &d
 
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, std::shared_ptr<const TraceSurvey> survey)
 {
-	return make_plan(workload, std::vector<NamespaceInfo>{device}, fresh, std::move(survey));
+	return make_plan(workload, std::vector<Space>{{device, fresh}}, std::move(survey));
 }
 
 } // namespace hz::replay

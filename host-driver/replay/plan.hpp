@@ -23,13 +23,18 @@ struct Plan {
 	std::vector<ThreadPlan> threads;
 };
 
-/* Zones, or the sectors of a block namespace, are dealt out to the threads in order. `device` with what its zone report tells.
- * fresh: the device was never written, so that what is not written reads as zeros. survey: of the workload's trace. Throws
- * wl::WorkloadError ("file: key: sentence") when zones or open zones do not suffice, or the workload is for another kind of device. */
+/* A namespace, or what a run may use of it, with what its zone report tells. */
+struct Space {
+	NamespaceInfo device;
+	bool fresh = true; /* what is not written reads as zeros, since it never was */
+};
+
+/* Zones, or the sectors of a block namespace, are dealt out to the threads in order: thread i works on the i-th space, modulo their
+ * number. survey: of the workload's trace. Throws wl::WorkloadError ("file: key: sentence") when zones or open zones do not suffice, or the
+ * workload is for another kind of device. */
+Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, std::shared_ptr<const TraceSurvey> survey);
+/* The same on one. */
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true,
 	       std::shared_ptr<const TraceSurvey> survey = {});
-/* The same over several namespaces: thread i works on the i-th, modulo their number. */
-Plan make_plan(const wl::Workload &workload, const std::vector<NamespaceInfo> &devices, bool fresh,
-	       std::shared_ptr<const TraceSurvey> survey);
 
 } // namespace hz::replay

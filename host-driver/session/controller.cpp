@@ -102,6 +102,7 @@ AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<c
 		local_->require_enabled();
 	if (bytes > admin_buffer_bytes)
 		throw Error("an admin command moves at most 512 KiB, not " + std::to_string(bytes) + " bytes");
+	PromiseFile::before_admin(machine_, sqe);
 	if (!bytes)
 		return control().admin(sqe);
 	if (!buffer_)

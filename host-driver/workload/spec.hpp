@@ -101,6 +101,9 @@ struct Workload {
 Workload load_workload(const std::string &path);
 Workload parse_workload(const std::string &text, const std::string &name);
 
+/* The same with every n-th thread only, from `first` on: what one of n namespaces has of it. */
+Workload part_of(const Workload &workload, size_t first, size_t n);
+
 nlohmann::json workload_to_json(const Workload &workload);
 
 /* A trace without a mapping of its own: log on zones, direct on a block namespace. */

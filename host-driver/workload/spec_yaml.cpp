@@ -248,6 +248,19 @@ Workload load_workload(const std::string &path)
 	return w;
 }
 
+Workload part_of(const Workload &workload, size_t first, size_t n)
+{
+	Workload part = workload;
+	part.threads.clear();
+	size_t count = 0;
+	for (size_t i = first; i < workload.thread_count(); i += n, count++)
+		if (!workload.trace)
+			part.threads.push_back(workload.threads[i]);
+	if (part.trace)
+		part.trace->threads = static_cast<uint32_t>(count);
+	return part;
+}
+
 void choose_mapping(Workload &workload, bool zoned)
 {
 	if (workload.trace && !workload.mapping_given)

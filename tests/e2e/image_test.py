@@ -23,6 +23,12 @@ mapping: direct
 threads: 2
 common: {read_ratio: 0.2, block: 16 KiB, queue_depth: 4, zones: 1, flush_every: 4, total_bytes: 256 KiB}
 """
+CHANNEL_EACH = """name: two
+geometry: {channels: 2, chips_per_channel: 1, planes_per_die: 2, blocks_per_plane: 40, slc_blocks_per_plane: 16, pages_per_block: 24}
+zones: {max_open: 4, max_active: 4}
+buffers: {count: 4}
+namespaces: {channels: [0, 1]}
+"""
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -252,6 +258,72 @@ each:
         self.run_on(code=1, says="is empty, but by the record ")
         self.image.write_bytes(kept)
         self.verify(says="all hold what they should")
+
+    def channel_each(self, text=CHANNEL_EACH):
+        device = pathlib.Path(self.folder.name) / "two.yaml"
+        device.write_text(text)
+        return device
+
+    def promised_in(self, nsid, **wanted):
+        told = re.search(rf"namespace {nsid}: (\d+) sectors? promised, (\d+) right", self.verify(**wanted))
+        self.assertEqual(told[1], told[2])
+        return int(told[1])
+
+    def test_each_namespace_keeps_its_promises(self):
+        """Power cuts between runs on both namespaces, and runs on the second one alone, which is known from the first run on."""
+        two, out = self.channel_each(), pathlib.Path(self.folder.name)
+        self.run_on("--namespaces", "1,2", "--power-cut-at", 40, device=two)
+        first = self.promised_in(1), self.promised_in(2)
+        self.assertGreater(min(first), 4)
+        self.run_on("--namespaces", "2", "--threads", 1, "--out", out, device=two)
+        self.assertEqual(json.loads((out / "result.json").read_text())["kept_zones"], 1)
+        self.assertEqual(self.promised_in(1, says="that 2 runs on this image"), first[0])
+        second = self.promised_in(2)
+        self.assertGreater(second, first[1])
+        self.run_on("--namespaces", "1,2", "--out", out, device=two)
+        self.assertEqual(json.loads((out / "result.json").read_text())["kept_zones"], 3)
+        self.assertGreater(self.promised_in(1), first[0])
+        self.assertGreater(self.promised_in(2, says="that 3 runs on this image were promised as durable, all hold what they should"), second)
+        self.called("image", "check", self.image, says="The image is sound.")
+        kept = self.image.read_bytes()
+        self.image.write_bytes(b"")
+        self.called("info", "--image", self.image, "--device", two)
+        self.called("verify", "--image", self.image, code=1, says=" hold something else")
+        self.image.write_bytes(kept)
+        self.promised_in(2, says="all hold what they should")
+        self.run_on("--format-image", device=two)
+        self.assertEqual(self.promised_in(2, says="that 1 run on this image"), 0)
+
+    def test_what_others_do_to_a_namespace_is_not_promised_there(self):
+        two = self.channel_each()
+        nvme = ["nvme", "--image", self.image, "--device", two]
+        self.run_on("--namespaces", "1,2", device=two)
+        first, second = self.promised_in(1), self.promised_in(2)
+        self.called(*nvme, "zns", "reset-zone", "-n", "2", "-a")
+        self.assertEqual((self.promised_in(1), self.promised_in(2, says="all hold what they should")), (first, 0))
+        self.run_on("--namespaces", "2", device=two)
+        self.assertGreater(self.promised_in(2), second // 2)
+        self.called(*nvme, "detach-ns", "-n", "2", "-c", "1")
+        self.verify(code=1, says="namespace 2 holds what runs were promised, and is not attached: attach it first")
+        self.run_on("--namespaces", "2", device=two, code=1, says="namespace 2 is not attached")
+        self.called(*nvme, "delete-ns", "-n", "2")
+        self.assertEqual(self.verify(says="all hold what they should").count("promised, "), 2)
+        self.called(*nvme, "create-ns", "-s", 512, "-c", 512, "-f", 0, "-y", 2)
+        self.called(*nvme, "attach-ns", "-n", "2", "-c", "1")
+        self.run_on("--namespaces", "2,1", device=two)
+        self.assertGreater(self.promised_in(2, says="all hold what they should"), 0)
+        self.assertGreater(self.promised_in(1), first)
+
+    def test_blocks_of_a_namespace_are_overwritten_by_none_but_the_first_run(self):
+        two = self.channel_each(re.sub("zones:.*\nbuffers:.*", "zones: {namespace: block}\nconventional: {spare_superblocks: 8}", CHANNEL_EACH))
+        self.workload.write_text("name: blocks\ncommon: {read_ratio: 0.2, block: 16 KiB, flush_every: 4, total_bytes: 512 KiB}\n")
+        self.run_on("--threads", 1, device=two)
+        self.run_on("--namespaces", "2", "--threads", 1, device=two)
+        for namespaces in ("2", "1,2"):
+            self.run_on("--namespaces", namespaces, "--threads", 2, device=two, code=1,
+                        says=f"namespace {namespaces[0]} of the image {self.image} was used before")
+        self.assertGreater(self.promised_in(1, says="that 2 runs on this image were promised as durable, all hold what they should"), 4)
+        self.assertGreater(self.promised_in(2), 4)
 
     def test_a_damaged_record_is_told(self):
         self.run_on()

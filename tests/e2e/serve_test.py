@@ -21,6 +21,12 @@ MISSING = device_problem()
 DRIVER, GUEST = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_GUEST", "")
 BLOCK = 4096
 HANG_S = 200  # longer than any load explains
+CHANNEL_EACH = """name: two
+geometry: {channels: 2, chips_per_channel: 1, planes_per_die: 2, blocks_per_plane: 40, slc_blocks_per_plane: 16, pages_per_block: 24}
+zones: {max_open: 4, max_active: 4}
+buffers: {count: 4}
+namespaces: {channels: [0, 1]}
+"""
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -41,9 +47,9 @@ class Serve(unittest.TestCase):
         self.assertEqual(run.returncode, 0, (words, run.stderr))
         return run.stdout
 
-    def up(self, *words):
+    def up(self, *words, device="small"):
         """A device, and its run folder as it was printed."""
-        device = subprocess.Popen([DRIVER, "serve", "--device", "small", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        device = subprocess.Popen([DRIVER, "serve", "--device", str(device), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   env=self.environment, text=True)
         self.addCleanup(device.stderr.close)
         self.addCleanup(device.stdout.close)
@@ -146,6 +152,27 @@ class Serve(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("6 zones are partly written, not by this run", result["error"])
         self.stopped(device, signal.SIGINT)
+
+    def test_runs_on_any_namespace(self):
+        two = self.base.parent / "two.yaml"
+        two.write_text(CHANNEL_EACH)
+        device, folder = self.up("--clock", "virtual", device=two)
+        data = bytes(i % 241 for i in range(BLOCK))
+        self.good("nvme", "--attach", folder, "write", "-n", 2, "-s", 0, "-z", BLOCK, data=data)
+        both = self.workload("both", {"zones": 1}, {"zones": 1})
+        for kept in (1, 3):
+            run, result = self.run_on(folder, both, "--namespaces", "1,2")
+            self.assertEqual((run.returncode, result["kept_zones"], result["violations"]), (0, kept, []), run.stderr)
+            self.assertEqual([queue["nsid"] for queue in result["queues"]], [1, 2])
+            self.assertGreater(min(part["ftl"]["host_write_bytes"] for part in result["namespaces"]), 0)
+        self.assertEqual(self.good("nvme", "--attach", folder, "read", "-n", 2, "-s", 0, "-z", BLOCK)[:BLOCK], data)
+        named = self.workload("named", {"zones": 1, "first_zone": 0})
+        run, result = self.run_on(folder, named, "--namespaces", "2")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("names zone 0 (first_zone) of namespace 2, which holds data of others", result["error"])
+        run, result = self.run_on(folder, both, "--namespaces", "3")
+        self.assertIn("the device has 2, and no namespace 3", result["error"])
+        self.stopped(device, signal.SIGTERM)
 
     def test_runs_at_once_keep_apart_by_naming_zones(self):
         device, folder = self.up()

@@ -430,6 +430,46 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 	fs::remove_all(directory);
 }
 
+TEST(PromiseFile, EachNamespaceHasItsOwn)
+{
+	const auto directory = Bench::make();
+	hz_device_config config = support::base_config();
+	config.namespace_kind = HZ_NS_BLOCK;
+	config.blocks_per_plane = 128;
+	config.pages_per_block = 16;
+	config.namespaces = 2;
+	const hz::Region owner = hz::Region::create(directory / "shm", 64 << 20, config, true);
+	const std::string whole(hz::promise_entries_at + 9 * hz::promise_entry_bytes, 'x');
+	const auto content = [&](const char *name) {
+		std::ifstream in(directory / name, std::ios::binary);
+		return std::string(std::istreambuf_iterator<char>(in), {});
+	};
+	std::ofstream(directory / "promises") << whole;
+	std::ofstream(directory / "promises.2") << whole;
+	const auto machine = hz::Machine::attach(directory);
+	hz::PromiseFile promises(*machine);
+	nvme_sqe write = hz::QueuePair::write(5, 1);
+	write.nsid = 2;
+	promises.before(write, {});
+	EXPECT_EQ(content("promises"), whole);
+	EXPECT_EQ(content("promises.2")[hz::promise_entries_at + 5 * hz::promise_entry_bytes], '\0');
+	EXPECT_EQ(content("promises.2")[hz::promise_entries_at + 4 * hz::promise_entry_bytes], 'x');
+	nvme_sqe manage{};
+	manage.opcode = NVME_ADMIN_NAMESPACE_MANAGEMENT;
+	manage.nsid = 2;
+	hz::PromiseFile::before_admin(*machine, manage);
+	EXPECT_EQ(content("promises.2").size(), whole.size()) << "a creation";
+	manage.cdw10 = 1;
+	hz::PromiseFile::before_admin(*machine, manage);
+	const uint64_t nothing = hz::promise_void;
+	EXPECT_EQ(content("promises.2"), std::string(reinterpret_cast<const char *>(&nothing), sizeof(nothing)));
+	EXPECT_EQ(content("promises"), whole);
+	manage.nsid = NVME_NSID_ALL;
+	hz::PromiseFile::before_admin(*machine, manage);
+	EXPECT_EQ(content("promises").size(), sizeof(nothing));
+	fs::remove_all(directory);
+}
+
 TEST(QueuePair, RefusesWrongShapes)
 {
 	for (const hz::QueueOptions &wrong : {hz::QueueOptions{0, 4096, 0},
