@@ -58,8 +58,11 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 	}
 	twice.ftl.host_read_sectors = twice.ftl.host_write_sectors = 2;
 	twice.flash.program_sectors[HZ_CAUSE_HOST] = twice.flash.program_sectors[HZ_CAUSE_MAP] = 2;
-	before.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 5, .contended = 1, .wait_ns = 60, .wait_max_ns = 60};
-	twice.locks[0] = {.lock_class = HZ_LC_L2P, .index = 7, .acquisitions = 9, .contended = 2, .wait_ns = 70, .wait_max_ns = 60};
+	hz_lock_entry lock{};
+	lock.lock_class = HZ_LC_L2P, lock.index = 7, lock.acquisitions = 5, lock.contended = 1, lock.wait_ns = lock.wait_max_ns = 60;
+	before.locks[0] = lock;
+	lock.acquisitions = 9, lock.contended = 2, lock.wait_ns = 70;
+	twice.locks[0] = lock;
 	before.namespaces = {{2, before.ftl}};
 	twice.namespaces = {{1, twice.ftl}, {2, twice.ftl}};
 	res::RunFacts span = once;
