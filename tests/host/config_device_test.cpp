@@ -174,7 +174,7 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 {
 	EXPECT_EQ(error_of("zones:\n  namespace: flat\n"), "d.yaml:2: zones.namespace: 'flat' is not one of zoned, block");
 	EXPECT_EQ(error_of("conventional:\n  streams: 3\n"), "d.yaml:2: conventional.streams: '3' is out of range: 1 to 2");
-	EXPECT_EQ(error_of("conventional:\n  buffers: 0\n"), "d.yaml:2: conventional.buffers: '0' is out of range: 1 to 4");
+	EXPECT_EQ(error_of("conventional:\n  buffers: 0\n"), "d.yaml:2: conventional.buffers: '0' is out of range: 1 to 33");
 	EXPECT_EQ(error_of("conventional:\n  gc: random\n"),
 		  "d.yaml:2: conventional.gc: 'random' is not one of greedy, cost-benefit, fifo, wear");
 	EXPECT_EQ(error_of("l2p:\n  levels: block\n"), "d.yaml:2: l2p.levels: 'block' is not one of page, chunk, zone");
@@ -185,8 +185,9 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("l2p:\n  cach: 12 KiB\n"), "d.yaml:2: l2p: unknown key 'cach': did you mean 'cache'?");
 	EXPECT_EQ(error_of("slc:\n  gc: wear\n"), "d.yaml:2: slc.gc: 'wear' is not one of greedy, cost-benefit, fifo");
 	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:2: buffers.idle: '2s' is out of range: 0 to 1 s");
-	EXPECT_EQ(error_of("conventional: {zones: 2}\n"),
-		  "d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 3 more than conventional.streams: 4.");
+	EXPECT_EQ(
+		error_of("conventional: {zones: 2}\n"),
+		"d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 3 more than conventional.streams times conventional.open: 4.");
 	EXPECT_EQ(error_of("seed: 1\nzones:\n  count: 20\nconventional:\n  zones: 2\n  spare_superblocks: 4000000000\n"),
 		  "d.yaml:6: conventional.spare_superblocks is 4000000000, but it must leave normal superblocks beside it and "
 		  "zones.spare_superblocks: below 54.");
