@@ -95,6 +95,7 @@ class Files(unittest.TestCase):
         self.assertIn("copies nothing by itself", self.called("--device", "small-legacy", "update", "--copy-offload", code=1))
         self.assertIn("block namespace", self.called("--device", "small-legacy", "update", "--iotailor", code=1))
         self.assertIn("hzfs keeps its checkpoints in conventional zones", self.called("--device", "small", "update", code=1))
+        self.assertIn("keeps no data (media: timing-only", self.called("--device", "cufs", "update", code=1))
         self.assertIn("--reread is for fragment", self.called("--device", "small-mixed", "update", "--reread", 1, code=1))
         for words in (("--aged", 50), ("--sync-every", 2)):
             self.assertIn("are for update", self.called("--device", "small-mixed", "fragment", *words, code=1))

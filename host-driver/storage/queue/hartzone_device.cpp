@@ -39,6 +39,8 @@ ZoneState state_of(const nvme_zone_descriptor &zone)
 
 HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trace, uint64_t most_transfer) : trace_(trace)
 {
+	if (controller.machine().config().media_mode == HZ_MEDIA_TIMING_ONLY)
+		throw Error("this device keeps no data (media: timing-only in its file): files and databases need one with media: store");
 	QueueOptions options;
 	options.depth = 2;
 	options.data_bytes = most_transfer;
