@@ -119,7 +119,7 @@ static void zone_accept(struct ftl_worker *self, struct zone *zone, struct lane 
 }
 
 /* False: the zone takes nothing more. */
-static bool lane_append(struct ftl_worker *self, struct lane lane, uint64_t current, struct ftl_request *req)
+static bool append_in_lane(struct ftl_worker *self, struct lane lane, uint64_t current, struct ftl_request *req)
 {
 	struct lt_lock_node node;
 	struct zone *zone;
@@ -164,5 +164,5 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 	lane = choose_lane(self, req);
 	do
 		current = lt_load(&conv->current[lane.number]);
-	while (!lane_append(self, lane, current, req) && lane_advance(self, lane, current, req));
+	while (!append_in_lane(self, lane, current, req) && lane_advance(self, lane, current, req));
 }
