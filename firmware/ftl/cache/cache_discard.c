@@ -1,7 +1,7 @@
 /* Deallocation through the data cache.
  *
- * From when sectors are forgotten to when they are out of the map no line keeps what it reads from flash or brings there: it could else hold
- * what is going to be gone. A range with more lines than the cache has is looked for in all lines, whatever their numbers. */
+ * From when sectors are forgotten to when they are out of the map no line keeps what it reads from flash or brings there: it could else
+ * hold what is going to be gone. A range with more lines than the cache has is looked for in all lines, whatever their numbers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cache/cache_discard.h"
 
@@ -84,23 +84,29 @@ static bool forget_any(struct data_cache *cache, struct ftl_request *req, const 
 	return io->target == cache->shards;
 }
 
-/* One line of the range that the request has come to. How its lines are looked for is settled when it begins, whatever the host makes of its
- * list meanwhile: a place among all lines is none in a range. */
+/* Than the cache. */
+static bool has_more_lines(const struct data_cache *cache, const struct nvme_dsm_range *range)
+{
+	return range->nlb >> cache->line_shift > (uint64_t)cache->shards * cache->shard_lines;
+}
+
+/* One line of the range that the request has come to. How its lines are looked for is settled when it begins, whatever the host makes of
+ * its list meanwhile: a place among all lines is none in a range. */
 static void forget_one(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct data_cache *cache = self->ftl->data_cache;
 	struct ftl_io *io = io_of(req);
 	struct nvme_dsm_range range = conv_range_at(req, io->cursor);
 	uint64_t end = range.slba + range.nlb;
-	bool over, many = range.nlb >> cache->line_shift > (uint64_t)cache->shards * cache->shard_lines;
+	bool over, all;
 
 	end = end < self->ftl->conventional_end ? end : self->ftl->conventional_end;
 	if (io->step == DISCARD_BEGINS_RANGE)
-		io->step = many ? DISCARD_ALL_LINES : DISCARD_LINES_OF_RANGE;
-	many = io->step == DISCARD_ALL_LINES;
-	over = !conv_range_exists(self->ftl, req, &range) || range.slba + (many ? 0 : io->done) >= end;
+		io->step = has_more_lines(cache, &range) ? DISCARD_ALL_LINES : DISCARD_LINES_OF_RANGE;
+	all = io->step == DISCARD_ALL_LINES;
+	over = !conv_range_exists(self->ftl, req, &range) || range.slba + (all ? 0 : io->done) >= end;
 	if (!over)
-		over = many ? forget_any(cache, req, &range, end) : forget_next(cache, req, &range, end);
+		over = all ? forget_any(cache, req, &range, end) : forget_next(cache, req, &range, end);
 	if (!over)
 		return;
 	io->step = DISCARD_BEGINS_RANGE;
