@@ -24,20 +24,19 @@ namespace hz {
 
 using namespace std::chrono_literals;
 
+struct ChildSetup {
+	char *const *argv, *const *variables;
+	const char *folder; // where it runs; empty: where the caller does
+	int input, output;  // -1: the caller's
+	bool own_session;
+	int last_signal; // that it gets when the calling thread ends; 0: none
+};
+
 namespace {
 
 constexpr int reap_ms = 5000; // of a killed process, and of an exec; what takes the kernel longer is left to it
 
 constexpr rlim_t most_files = 65536;
-
-struct ChildSetup {
-	char *const *argv;
-	int input, output;
-	int trouble; // gets errno when the program cannot be started
-	const char *folder;
-	pid_t parent;
-	bool dies_with_parent;
-};
 
 void raise_file_limit()
 {
@@ -48,24 +47,36 @@ void raise_file_limit()
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-[[noreturn]] void become(const ChildSetup &setup)
+// In the foreground signals that the caller ignores stay ignored, but for broken pipes.
+void reset_signals(bool all)
 {
-	setsid();
-	if (setup.dies_with_parent && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != setup.parent))
-		_exit(127);
-	dup2(setup.input, 0);
-	dup2(setup.output, 1);
-	dup2(setup.output, 2);
-	for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
-		signal(number, SIG_DFL);
 	sigset_t none;
 	sigemptyset(&none);
+	signal(SIGPIPE, SIG_DFL);
+	for (int number : {SIGINT, SIGTERM, SIGHUP})
+		if (all)
+			signal(number, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// trouble: gets errno when the program cannot be started.
+[[noreturn]] void become(const ChildSetup &setup, pid_t parent, int trouble)
+{
+	if (setup.own_session)
+		setsid();
+	if (setup.last_signal && (prctl(PR_SET_PDEATHSIG, setup.last_signal) || getppid() != parent))
+		_exit(127);
+	if (setup.input >= 0)
+		dup2(setup.input, 0);
+	for (int number : {1, 2})
+		if (setup.output >= 0)
+			dup2(setup.output, number);
+	reset_signals(setup.own_session);
 	raise_file_limit();
 	if (!*setup.folder || !chdir(setup.folder))
-		execv(setup.argv[0], setup.argv);
+		execve(setup.argv[0], setup.argv, setup.variables);
 	const int code = errno;
-	if (write(setup.trouble, &code, sizeof(code)) < 0)
+	if (write(trouble, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -85,6 +96,24 @@ int open_or_throw(const char *path, int flags)
 	if (fd < 0)
 		throw_errno(std::string("cannot open ") + path);
 	return fd;
+}
+
+std::vector<char *> pointers(const std::vector<std::string> &words)
+{
+	std::vector<char *> all;
+	for (const std::string &word : words)
+		all.push_back(const_cast<char *>(word.c_str()));
+	return all;
+}
+
+std::vector<std::string> with_path(std::vector<std::string> argv)
+{
+	const std::string path = find_program(argv.at(0)).string();
+	if (path.empty())
+		throw Error("the program " + argv[0] +
+			    " cannot be started: it is not installed (scripts/setup installs what is needed) or not executable");
+	argv[0] = path;
+	return argv;
 }
 
 } // namespace
@@ -116,33 +145,50 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 
 Process Process::start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options)
 {
-	const std::string path = find_program(argv.at(0)).string();
-	if (path.empty())
-		throw Error("the program " + argv[0] +
-			    " cannot be started: it is not installed (scripts/setup installs what is needed) or not executable");
-	std::vector<char *> raw;
-	for (const auto &word : argv)
-		raw.push_back(const_cast<char *>(word.c_str()));
-	raw[0] = const_cast<char *>(path.c_str());
+	const std::vector<std::string> words = with_path(argv);
+	std::vector<char *> raw = pointers(words);
 	raw.push_back(nullptr);
 	const Descriptor nothing(options.input < 0 ? open_or_throw("/dev/null", O_RDONLY) : -1);
 	const Descriptor out(open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND));
+	return run({.argv = raw.data(),
+		    .variables = environ,
+		    .folder = options.folder.c_str(),
+		    .input = options.input < 0 ? nothing.get() : options.input,
+		    .output = out.get(),
+		    .own_session = true,
+		    .last_signal = options.dies_with_parent ? SIGKILL : 0});
+}
+
+Process Process::start_in_foreground(const std::vector<std::string> &argv, const std::vector<std::string> &settings, int output)
+{
+	const std::vector<std::string> words = with_path(argv);
+	std::vector<char *> raw = pointers(words), variables = pointers(settings);
+	raw.push_back(nullptr);
+	for (char **variable = environ; *variable; variable++)
+		variables.push_back(*variable);
+	variables.push_back(nullptr);
+	return run({.argv = raw.data(),
+		    .variables = variables.data(),
+		    .folder = "",
+		    .input = -1,
+		    .output = output,
+		    .own_session = false,
+		    .last_signal = SIGTERM});
+}
+
+Process Process::run(const ChildSetup &setup)
+{
+	const std::string path = setup.argv[0];
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		throw_errno("cannot make a pipe");
 	const Descriptor heard(ends[0]);
 	Descriptor told(ends[1]);
-	const ChildSetup setup{raw.data(),
-			       options.input < 0 ? nothing.get() : options.input,
-			       out.get(),
-			       told.get(),
-			       options.folder.c_str(),
-			       getpid(),
-			       options.dies_with_parent};
 	Process child;
+	const pid_t parent = getpid();
 	child.pid_ = fork();
 	if (child.pid_ == 0)
-		become(setup);
+		become(setup, parent, told.get());
 	if (child.pid_ < 0)
 		throw_errno("cannot start " + path);
 	told = Descriptor();

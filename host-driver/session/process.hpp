@@ -8,6 +8,8 @@
 
 namespace hz {
 
+struct ChildSetup;
+
 class Process {
 public:
 	Process() = default;
@@ -26,6 +28,9 @@ public:
 	// may have.
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options);
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log);
+	// Starts a program that works for the caller, with its terminal; when the calling thread or its process ends it gets SIGTERM. settings:
+	// NAME=VALUE, in front of the environment. output: takes its stdout and stderr; -1: they go where the caller's go.
+	static Process start_in_foreground(const std::vector<std::string> &argv, const std::vector<std::string> &settings, int output = -1);
 
 	int pid() const { return pid_; }
 	// Readable when the child has ended; -1 when none was started.
@@ -40,6 +45,8 @@ public:
 	void await(int milliseconds) const;
 
 private:
+	static Process run(const ChildSetup &setup);
+
 	int pid_ = -1, pidfd_ = -1, code_ = 0;
 };
 

@@ -120,17 +120,18 @@ class Fio(unittest.TestCase):
 
     def test_a_killed_command_takes_its_jobs_along(self):
         """Nobody passes a signal on that it does not survive; the jobs of an attached command end all the same."""
-        with subprocess.Popen([DRIVER, "serve", "--device", "small"], stdout=subprocess.PIPE, text=True) as device:
-            device.stdout.readline()
-            words = ("--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--time_based=1", "--runtime=1h", "--status-interval=1")
-            with subprocess.Popen([DRIVER, "fio", "--attach", device.stdout.readline().strip(), *words], cwd=self.folder,
-                                  stdout=subprocess.PIPE, text=True) as run:
-                for line in run.stdout:
-                    if "IOPS" in line:
-                        break
-                run.kill()
-                run.communicate(timeout=HANG_S)  # ends when the last of the jobs has gone
-            device.terminate()
+        device = subprocess.Popen([DRIVER, "serve", "--device", "small"], stdout=subprocess.PIPE, text=True)
+        for clean_up in (device.stdout.close, device.wait, device.terminate):
+            self.addCleanup(clean_up)
+        device.stdout.readline()
+        words = ("--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--time_based=1", "--runtime=20", "--status-interval=1")
+        with subprocess.Popen([DRIVER, "fio", "--attach", device.stdout.readline().strip(), *words], cwd=self.folder,
+                              stdout=subprocess.PIPE, text=True) as run:
+            while "IOPS" not in run.stdout.readline():
+                pass
+            run.kill()
+            left = run.stdout.read()  # until the last of the jobs has gone
+        self.assertNotIn("run=20", left, "they ended before their time")
 
     def test_errors_are_told(self):
         run = self.call("fio", "--device", "small", "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--zonemode=none")
