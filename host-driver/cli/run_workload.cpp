@@ -210,7 +210,7 @@ private:
 			found.push_back({.nsid = nsid_of(workload_, i),
 					 .workload = wl::part_of(workload_, i, spaces_.size()),
 					 .device = device,
-					 .zones = device.zoned ? controller_.zone_report(*queues_[i]) : decltype(FoundSpace::zones)(),
+					 .zones = device.zoned ? controller_.zone_report(*queues_[i]) : std::vector<nvme_zone_descriptor>(),
 					 .only = machine_.config().namespaces == 1});
 		}
 		return found;
@@ -254,7 +254,7 @@ private:
 
 	uint64_t pattern_seed(size_t thread) const
 	{
-		return beside_.empty() ? workload_.seed + nsid_of(workload_, thread) - 1 : beside_[space_of(thread)]->pattern_seed();
+		return beside_.empty() ? workload_.seed_of(nsid_of(workload_, thread)) : beside_[space_of(thread)]->pattern_seed();
 	}
 
 	replay::Plan plan_for(const std::shared_ptr<const replay::TraceSurvey> &trace) const

@@ -152,9 +152,9 @@ void add_verify(CLI::App &app)
 	auto flags = std::make_shared<VerifyFlags>();
 	CLI::App *command = app.add_subcommand("verify",
 					       "Boot the device of an image and check what the runs on it were promised as durable");
-	add_text(
-		*command, "--image", flags->image, "FILE",
-		"The image, as given to run. What was promised is in FILE.acked, and of other namespaces in FILE.acked.2 and so on. E.g. --image disk.img");
+	add_text(*command, "--image", flags->image, "FILE",
+		 "The image, as given to run. What was promised is in FILE.acked, and of other namespaces in FILE.acked.2 and so on. "
+		 "E.g. --image disk.img");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
 	add_text(*command, "--firmware", flags->firmware, "FILE",

@@ -218,7 +218,8 @@ int hartzone_wait(hartzone_queue *queue, struct hartzone_completion *out, unsign
 int hartzone_event_fd(hartzone_queue *queue);
 
 /* Admin commands. identify: 4096 bytes of any structure (cns, nsid and csi as the base specification numbers them). log_page: `bytes`, a
- * multiple of 4, from `offset` on; nsid: UINT32_MAX for the controller, or the namespace that the page is about. Features: select 0 current, 1 default, 2 saved, 3 capabilities. */
+ * multiple of 4, from `offset` on; nsid: UINT32_MAX for the controller, or the namespace that the page is about. Features: select 0 current,
+ * 1 default, 2 saved, 3 capabilities. */
 int hartzone_identify(hartzone_device *device, uint8_t cns, uint32_t nsid, uint8_t csi, void *data);
 int hartzone_log_page(hartzone_device *device, uint8_t page, uint32_t nsid, uint64_t offset, void *data, uint32_t bytes);
 int hartzone_get_feature(hartzone_device *device, uint8_t feature, uint8_t select, uint32_t *value);

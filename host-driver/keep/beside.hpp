@@ -22,8 +22,6 @@ struct FoundSpace {
 
 	// As the beginning of what is said of it.
 	std::string name() const { return only ? "" : "namespace " + std::to_string(nsid) + " of "; }
-	// A run's data patterns have another seed in each namespace.
-	uint64_t pattern_seed() const { return workload.seed + nsid - 1; }
 };
 
 class Beside {

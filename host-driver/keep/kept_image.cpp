@@ -31,7 +31,7 @@ KeptSpace::KeptSpace(const fs::path &image, const FoundSpace &space, uint64_t st
 	overwritable_ = unknown || overwrites(space);
 	refuse_unless_beside(space);
 	refuse_lost_zones(space);
-	seed_ = space.pattern_seed() + (record_->runs() << 32);
+	seed_ = space.workload.seed_of(space.nsid) + (record_->runs() << 32);
 }
 
 void KeptSpace::refuse_unless_beside(const FoundSpace &space) const

@@ -11,7 +11,7 @@ SharedDevice::SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now
 	else if (space.device.zoned)
 		view_ = ZoneView(space.device, space.zones);
 	fresh_ = false;
-	seed_ = space.pattern_seed() + (now_ns << 32);
+	seed_ = space.workload.seed_of(space.nsid) + (now_ns << 32);
 	if (overwrites(space) && !overwrite)
 		throw wl::WorkloadError("this workload writes blocks that may hold data of others on this device: --overwrite lets it");
 }

@@ -95,6 +95,8 @@ struct Workload {
 	std::optional<TailorSpec> tailor;
 
 	size_t thread_count() const { return trace ? trace->threads : threads.size(); }
+	/* Of the data that a run writes to a namespace: others have other data. */
+	uint64_t seed_of(uint32_t nsid) const { return seed + nsid - 1; }
 };
 
 /* Throw conf::ConfigError. A relative trace file is looked up beside the workload file, then in the current directory. */

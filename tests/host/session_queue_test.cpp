@@ -375,6 +375,12 @@ TEST(QueuePair, ACompletionOfNothingIsTold)
 	}
 }
 
+static std::string content_of(const fs::path &file)
+{
+	std::ifstream in(file, std::ios::binary);
+	return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
 // The record of what was acknowledged (keep/ack_record.hpp), as far as others than its user change it.
 TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 {
@@ -393,10 +399,7 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 	const auto machine = hz::Machine::attach(directory);
 	hz::PromiseFile promises(*machine);
 	std::string expected(end, 'x');
-	const auto content = [&] {
-		std::ifstream in(directory / "promises", std::ios::binary);
-		return std::string(std::istreambuf_iterator<char>(in), {});
-	};
+	const auto content = [&] { return content_of(directory / "promises"); };
 	const auto expect = [&](uint64_t lba, uint32_t sectors) {
 		expected[hz::promise_foreign_at] = 1;
 		expected.replace(hz::promise_entries_at + lba * hz::promise_entry_bytes, sectors * hz::promise_entry_bytes,
@@ -440,10 +443,7 @@ TEST(PromiseFile, EachNamespaceHasItsOwn)
 	config.namespaces = 2;
 	const hz::Region owner = hz::Region::create(directory / "shm", 64 << 20, config, true);
 	const std::string whole(hz::promise_entries_at + 9 * hz::promise_entry_bytes, 'x');
-	const auto content = [&](const char *name) {
-		std::ifstream in(directory / name, std::ios::binary);
-		return std::string(std::istreambuf_iterator<char>(in), {});
-	};
+	const auto content = [&](const char *name) { return content_of(directory / name); };
 	std::ofstream(directory / "promises") << whole;
 	std::ofstream(directory / "promises.2") << whole;
 	const auto machine = hz::Machine::attach(directory);
