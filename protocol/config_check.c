@@ -265,12 +265,13 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	if (cfg->conventional_region == HZ_REGION_SLC && shape.patch_superblocks >= shape.slc_superblocks)
 		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
 				    "hold the conventional zones beside the SLC log: more than ", shape.patch_superblocks);
-	if (cfg->conventional_open > cfg->worker_count)
-		return broken_limit(out, "conventional_open", cfg->conventional_open, "be at most worker_count ", cfg->worker_count);
-	if (cfg->conventional_spare < cfg->conventional_streams * cfg->conventional_open + 3)
+	if (cfg->conventional_frontiers > cfg->worker_count)
+		return broken_limit(out, "conventional_frontiers", cfg->conventional_frontiers, "be at most worker_count ",
+				    cfg->worker_count);
+	if (cfg->conventional_spare < cfg->conventional_streams * cfg->conventional_frontiers + 3)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
-				    "be at least 3 more than conventional_streams times conventional_open: ",
-				    cfg->conventional_streams * cfg->conventional_open + 3);
+				    "be at least 3 more than conventional_streams times conventional_frontiers: ",
+				    cfg->conventional_streams * cfg->conventional_frontiers + 3);
 	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be zone_capacity_sectors in a block namespace, ",
 				    shape.zone_capacity_sectors);

@@ -86,7 +86,7 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 
 		worker->thread = (struct lt_thread){ "ftl", ftl->cfg->worker_hart[i] };
 		worker->ftl = ftl;
-		worker->lane = i % ftl->cfg->conventional_open;
+		worker->frontier = i % ftl->cfg->conventional_frontiers;
 		read_pool_init(worker, arena);
 		flush_init(worker, arena);
 		l2p_fetches_init(worker, arena);

@@ -12,13 +12,13 @@ class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, 
 // The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
 TEST_P(ConventionalSmallest, NeverStops)
 {
-	auto [policy, streams, open, buffers, layout] = GetParam();
+	auto [policy, streams, frontiers, buffers, layout] = GetParam();
 	hz_device_config cfg = conventional_config(true);
 	cfg.conventional_gc = policy;
 	cfg.conventional_streams = streams;
 	cfg.conventional_buffers = buffers;
-	cfg.conventional_open = open;
-	cfg.conventional_spare = streams * open + 3;
+	cfg.conventional_frontiers = frontiers;
+	cfg.conventional_spare = streams * frontiers + 3;
 	cfg.conventional_gc_low = 2;
 	cfg.zones = cfg.conventional_zones = 3;
 	if (layout)

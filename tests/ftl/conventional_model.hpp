@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ftl_rig.hpp"
+#include "slc_log_size.h"
 
 namespace ftl_rig {
 
@@ -42,11 +43,11 @@ inline hz_device_config mapped_conventional_config(bool block = false, uint32_t 
 	return cfg;
 }
 
-// So many backing zones of each stream are filled at once, on media with room for them.
-inline void open_several(hz_device_config &cfg, uint32_t zones)
+// So many write frontiers of each stream, on media with room for them.
+inline void use_frontiers(hz_device_config &cfg, uint32_t count)
 {
-	const uint32_t more = cfg.conventional_streams * (zones - 1);
-	cfg.conventional_open = zones;
+	const uint32_t more = cfg.conventional_streams * (count - 1);
+	cfg.conventional_frontiers = count;
 	cfg.conventional_spare += more;
 	cfg.blocks_per_plane += more;
 }
@@ -75,6 +76,17 @@ inline void lay_out(hz_device_config &cfg, bool patched, bool slc)
 	cfg.slc_blocks_per_plane = log + shape.patch_superblocks;
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + std::max(shape.body_superblocks, cfg.conventional_spare + 1) +
 			       cfg.spare_superblocks;
+}
+
+// Not fewer SLC superblocks than the device must have.
+inline void fit_slc(hz_device_config &cfg)
+{
+	hz_shape shape;
+	hz_shape_of(&cfg, &shape);
+	const uint32_t least = shape.patch_superblocks + hz_slc_log_least(&cfg, &shape);
+	const uint32_t more = least - std::min(least, cfg.slc_blocks_per_plane);
+	cfg.slc_blocks_per_plane += more;
+	cfg.blocks_per_plane += more;
 }
 
 struct ConventionalOp {

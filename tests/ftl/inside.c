@@ -179,7 +179,7 @@ void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 	switch (fault) {
 	case RIG_SHARED_SUPERBLOCK: ftl->extent[number]->superblock = ftl->extent[number - 1]->superblock; break;
 	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
-	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].lane, 0); break;
+	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].frontier, 0); break;
 	}
 }
 

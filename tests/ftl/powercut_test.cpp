@@ -357,7 +357,7 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 					: conventional_config(seed % 3);
 	cfg.conventional_gc = static_cast<uint32_t>(dice() % HZ_GC_POLICIES);
 	cfg.conventional_streams = 1 + dice() % 2;
-	open_several(cfg, 1 + dice() % cfg.worker_count);
+	use_frontiers(cfg, 1 + dice() % cfg.worker_count);
 	cfg.conventional_buffers = 1 + dice() % 3;
 	cfg.conventional_gc_low = 2 + dice() % 3;
 	cfg.flush_unit_planes = dice() % 2 ? 2 : 1;
@@ -379,6 +379,7 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	cfg.l2p_compress = cfg.l2p_cache_bytes && dice() % 2;
 	if (dice() % 3 == 0 && cfg.plp_mode == HZ_PLP_NONE)
 		use_data_cache(cfg, 16 + static_cast<uint32_t>(dice() % 40), dice());
+	fit_slc(cfg);
 	return cfg;
 }
 

@@ -160,7 +160,7 @@ TEST(Check, FindsWhatCannotBe)
 	ASSERT_TRUE(r.boot());
 	ASSERT_EQ(r.check(), "");
 	rig_plant(r.ftl, RIG_STREAM, 1);
-	EXPECT_EQ(r.check(), "an erased backing zone holds valid sectors or belongs to a lane");
+	EXPECT_EQ(r.check(), "an erased backing zone holds valid sectors or has a write frontier");
 }
 
 TEST(Budget, ImplicitlyOpenedZonesMakeRoomOldestFirst)

@@ -24,7 +24,7 @@ struct ftl_worker {
 	struct lt_thread thread; /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
 	uint32_t over;               /* lives of the controller up to this one have ended (request/life.h) */
-	uint32_t lane;               /* which of a stream's backing zones its writes go to (places/places.h) */
+	uint32_t frontier;           /* of each stream, to which its writes go (places/places.h) */
 	uint32_t cache_candidate;    /* map shard to borrow from next (l2p/l2p_cache.h) */
 	struct hz_log_ftl counters;  /* written on this worker's hart only */
 	struct hz_log_ftl published; /* of the last ftl_publish */

@@ -42,7 +42,7 @@ struct extent {
 	uint32_t capacity;         /* sectors */
 	uint32_t body;             /* so many are in the superblock, the others in the patch; BODY_ALL: it has no patch */
 	struct place_zone *places; /* of a backing zone (places/places.h), whose sectors are mapped one by one; else NULL */
-	uint8_t stream, lane;      /* backing: enum place_stream that fills it, and which of its lanes */
+	uint8_t stream, frontier;  /* backing: enum place_stream that fills it, and the write frontier */
 	uint32_t generation;       /* raised by every reset; older data on flash are dead */
 
 	uint32_t superblock;            /* SUPERBLOCK_NONE until the first write needs one */

@@ -9,7 +9,7 @@
 
 static struct bank *bank_choice(const struct superpage_pool *pool, const struct extent *ext)
 {
-	return &pool->bank[extent_is_backing(ext) ? pool->of_lane[ext->lane] : pool->choose(pool, ext)];
+	return &pool->bank[extent_is_backing(ext) ? pool->of_frontier[ext->frontier] : pool->choose(pool, ext)];
 }
 
 /* What it has under way stays where it is. */

@@ -168,8 +168,8 @@ static void homes_init(struct ftl *ftl, struct arena *arena)
 	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
 		pool->home[i] = i % pool->shared;
-	for (uint32_t i = 0; i < PLACE_LANES && pool->count > pool->shared; i++)
-		pool->of_lane[i] = pool->shared + i % (pool->count - pool->shared);
+	for (uint32_t i = 0; i < PLACE_FRONTIERS && pool->count > pool->shared; i++)
+		pool->of_frontier[i] = pool->shared + i % (pool->count - pool->shared);
 }
 
 static void superpage_init(struct ftl *ftl, struct arena *arena)

@@ -92,12 +92,12 @@ struct superpage_pool {
 		uint16_t *slot_in_unit;
 	} grid[2]; /* [1]: of zones that are in their patch */
 	struct bank *bank;
-	struct write_buffer *buffer, *spare; /* spare: class BUFFER, by next_spare */
-	struct poll *poll;                   /* of each zone; handover: polled */
-	uint64_t reread_ns;                  /* of a flush unit, out of registers */
-	binding_fn *choose;                  /* the policy */
-	uint32_t *home;                      /* zone → zone modulo count */
-	uint32_t of_lane[PLACE_LANES];       /* backing zones' lanes → buffer */
+	struct write_buffer *buffer, *spare;   /* spare: class BUFFER, by next_spare */
+	struct poll *poll;                     /* of each zone; handover: polled */
+	uint64_t reread_ns;                    /* of a flush unit, out of registers */
+	binding_fn *choose;                    /* the policy */
+	uint32_t *home;                        /* zone → zone modulo count */
+	uint32_t of_frontier[PLACE_FRONTIERS]; /* write frontier → buffer */
 };
 
 extern const struct buffer_ops superpage_buffers;

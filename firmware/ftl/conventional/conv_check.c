@@ -54,8 +54,8 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 		return "a backing zone's count of valid sectors is wrong";
 	if ((state == BACKING_ERASED) != (zone->state == NVME_ZS_EMPTY) && state != BACKING_OPEN)
 		return "an erased backing zone is not EMPTY, or an EMPTY one not in the list";
-	if (state == BACKING_ERASED && (bits || lt_load(&info->lane) != LANE_NONE))
-		return "an erased backing zone holds valid sectors or belongs to a lane";
+	if (state == BACKING_ERASED && (bits || lt_load(&info->frontier) != FRONTIER_NONE))
+		return "an erased backing zone holds valid sectors or has a write frontier";
 	if (state == BACKING_SEALED && (zone->ext.buffer || extent_on_flash(&zone->ext) != zone->ext.landed))
 		return "a sealed backing zone is not durable";
 	return state == BACKING_COLLECTING ? "a backing zone is being collected though nothing runs" : NULL;

@@ -48,7 +48,7 @@ static void filled(struct zone *zone, struct ftl_request *last)
 	struct io_queue rest = zone->writers;
 
 	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
-	lt_store(&backing_of(&zone->ext)->lane, LANE_NONE);
+	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
 	io_of(last)->end = io_of(last)->done;
 	io_pop(&rest);
 	zone->writers = (struct io_queue){ last, last };
@@ -126,7 +126,7 @@ void conv_lost(struct ftl_worker *self, struct zone *zone)
 	lt_add(&self->ftl->conventional->losing, !!zone->ext.buffer);
 	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_on_flash(&zone->ext))
 		lt_add(&self->ftl->conventional->losses, 1);
-	lt_store(&backing_of(&zone->ext)->lane, LANE_NONE);
+	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
 	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);
 	conv_gc_kick(self);
 }

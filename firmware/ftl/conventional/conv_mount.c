@@ -176,26 +176,27 @@ static void settle_trims(struct ftl *ftl)
 			trims_forget(ftl, lba);
 }
 
-/* The lane that goes on with it. A stream that the configuration no longer has, or that has fewer lanes now, leaves its zone as it is. */
-static uint32_t goes_on_in(const struct conventional *conv, const struct zone *zone)
+/* Which write frontier goes on there. One that the configuration no longer has leaves its zone as it is. */
+static uint32_t frontier_in(const struct conventional *conv, const struct zone *zone)
 {
 	const struct hz_device_config *cfg = zone->ext.ftl->cfg;
 	enum place_stream stream = zone->ext.stream;
-	uint32_t first, lane;
+	uint32_t frontier, end;
 
 	if (zone->state != NVME_ZS_CLOSED || stream >= PLACE_STREAMS || (stream == STREAM_HOT && cfg->conventional_streams < 2))
-		return LANE_NONE;
-	first = lane = lane_first(cfg, stream);
-	while (lane < first + lane_count(cfg, stream) && lt_load(&conv->current[lane]))
-		lane++;
-	return lane < first + lane_count(cfg, stream) ? lane : LANE_NONE;
+		return FRONTIER_NONE;
+	frontier = frontier_first(cfg, stream);
+	end = frontier + frontier_count(cfg, stream);
+	while (frontier < end && lt_load(&conv->current[frontier]))
+		frontier++;
+	return frontier < end ? frontier : FRONTIER_NONE;
 }
 
 static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 {
 	struct conventional *conv = ftl->conventional;
 	struct backing *info = &conv->backing[number];
-	uint32_t lane = goes_on_in(conv, zone);
+	uint32_t frontier = frontier_in(conv, zone);
 
 	lt_store(&zone->ext.places->reset_sequence, zone->ext.ftl->table->record[zone->ext.index].reset_sequence);
 	lt_store(&zone->ext.places->durable, zone->ext.wp);
@@ -203,11 +204,11 @@ static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 		conv_list_erased(ftl, number);
 	} else if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE) {
 		lt_store(&info->state, BACKING_LOST);
-	} else if (lane != LANE_NONE) {
+	} else if (frontier != FRONTIER_NONE) {
 		lt_store(&info->state, BACKING_OPEN);
-		zone->ext.lane = (uint8_t)lane;
-		lt_store(&info->lane, lane);
-		lt_store(&conv->current[lane], number + 1);
+		zone->ext.frontier = (uint8_t)frontier;
+		lt_store(&info->frontier, frontier);
+		lt_store(&conv->current[frontier], number + 1);
 	} else {
 		lt_store(&info->state, BACKING_SEALED);
 		if (*extent_part(&zone->ext) != SUPERBLOCK_NONE)

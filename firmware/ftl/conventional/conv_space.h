@@ -14,7 +14,7 @@
 
 enum backing_state {
 	BACKING_ERASED, /* in the list */
-	BACKING_OPEN,   /* a lane fills it, or it is full and still being programmed */
+	BACKING_OPEN,   /* a write frontier is there, or it is full and still being programmed */
 	BACKING_SEALED, /* full and durable: may be collected */
 	BACKING_COLLECTING,
 	BACKING_LOST, /* a sector of it cannot be read, or it cannot be written any more: stays as it is */
@@ -23,7 +23,7 @@ enum backing_state {
 /* A backing zone, beside its extent and its places. */
 struct backing {
 	lt_word state;    /* enum backing_state */
-	lt_word lane;     /* that may append, or LANE_NONE */
+	lt_word frontier; /* which write frontier is there, or FRONTIER_NONE: nothing may be appended */
 	lt_word born;     /* conventional.clock when it was opened; 0: before the boot */
 	lt_word filled;   /* sequence number when it was filled: its age */
 	lt_word erases;   /* of its superblock, when it was filled */
@@ -32,16 +32,16 @@ struct backing {
 
 struct conventional {
 	struct lt_lock lock;
-	struct backing *backing;      /* by backing number */
-	lt_word current[PLACE_LANES]; /* backing number + 1 of the zone that the lane fills, 0 = none */
-	uint32_t *erased;             /* ring of backing numbers */
-	uint32_t head;                /* oldest in the ring */
-	lt_word free;                 /* how many; a hint outside the lock */
-	struct io_queue waiting;      /* writes without an erased zone */
-	lt_word losses;               /* backing zones that failed with the host's data that were not durable */
-	lt_word losing;               /* of those that failed, how many still have a buffer, so that nobody knows yet what is lost */
-	lt_word clock;                /* sectors that the host has written, from hot_age on */
-	uint64_t hot_age;             /* an LBA whose place is younger than so many sectors is hot */
+	struct backing *backing;          /* by backing number */
+	lt_word current[PLACE_FRONTIERS]; /* backing number + 1 of the zone where the write frontier is, 0 = nowhere */
+	uint32_t *erased;                 /* ring of backing numbers */
+	uint32_t head;                    /* oldest in the ring */
+	lt_word free;                     /* how many; a hint outside the lock */
+	struct io_queue waiting;          /* writes without an erased zone */
+	lt_word losses;                   /* backing zones that failed with the host's data that were not durable */
+	lt_word losing;                   /* of those that failed, how many still have a buffer, so that nobody knows yet what is lost */
+	lt_word clock;                    /* sectors that the host has written, from hot_age on */
+	uint64_t hot_age;                 /* an LBA whose place is younger than so many sectors is hot */
 	struct conv_gc gc;
 };
 

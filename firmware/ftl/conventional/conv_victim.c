@@ -9,15 +9,15 @@
 static uint64_t room_for_copies(struct ftl *ftl)
 {
 	struct conventional *conv = ftl->conventional;
-	uint32_t lane = lane_first(ftl->cfg, STREAM_COLLECT);
-	uint64_t current = lt_load(&conv->current[lane]), left = 0;
+	uint32_t frontier = frontier_first(ftl->cfg, STREAM_COLLECT);
+	uint64_t current = lt_load(&conv->current[frontier]), left = 0;
 	struct lt_lock_node node;
 
 	if (current) {
 		struct extent *ext = &backing_zone(ftl, (uint32_t)current - 1)->ext;
 
 		lt_lock_acquire(&ext->lock, &node);
-		if (lt_load(&backing_of(ext)->lane) == lane)
+		if (lt_load(&backing_of(ext)->frontier) == frontier)
 			left = ftl->backing_capacity - ext->wp;
 		lt_lock_release(&ext->lock, &node);
 	}
@@ -52,7 +52,7 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 		uint64_t state = lt_load(&info->state);
 		struct gc_candidate candidate;
 
-		*hope |= state == BACKING_OPEN && lt_load(&info->lane) == LANE_NONE;
+		*hope |= state == BACKING_OPEN && lt_load(&info->frontier) == FRONTIER_NONE;
 		if (state != BACKING_SEALED)
 			continue;
 		candidate = conv_candidate(ftl, i);

@@ -1,5 +1,6 @@
-/* Writes to conventional zones: a request goes to an open backing zone of its stream, its worker's, part by part if that fills up, and
- * lands there through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that has no place yet.
+/* Writes to conventional zones: a request goes to the write frontier of its stream and worker, part by part if the backing zone there
+ * fills up, and lands through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that
+ * has no place yet.
  *
  * * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform writes an
  * LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot. A copy counts as
@@ -13,7 +14,7 @@
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
 
-struct lane {
+struct frontier {
 	enum place_stream stream;
 	uint32_t number;
 };
@@ -52,11 +53,11 @@ static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request
 	return age < conv->hot_age ? STREAM_HOT : STREAM_COLD;
 }
 
-static struct lane choose_lane(const struct ftl_worker *self, const struct ftl_request *req)
+static struct frontier choose_frontier(const struct ftl_worker *self, const struct ftl_request *req)
 {
 	enum place_stream stream = choose_stream(self->ftl, req);
 
-	return (struct lane){ stream, lane_first(self->ftl->cfg, stream) + (stream == STREAM_COLLECT ? 0 : self->lane) };
+	return (struct frontier){ stream, frontier_first(self->ftl->cfg, stream) + (stream == STREAM_COLLECT ? 0 : self->frontier) };
 }
 
 /* --- space --- */
@@ -67,7 +68,7 @@ static bool may_open(const struct conventional *conv, enum place_stream stream)
 	return lt_load(&conv->free) > (stream == STREAM_COLLECT ? 0 : 1);
 }
 
-static void lane_open_zone(struct ftl *ftl, uint32_t lane)
+static void frontier_open_zone(struct ftl *ftl, uint32_t frontier)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t number = conv_take_erased(ftl);
@@ -75,30 +76,30 @@ static void lane_open_zone(struct ftl *ftl, uint32_t lane)
 
 	lt_store(&info->born, lt_load(&conv->clock));
 	lt_store(&info->state, BACKING_OPEN);
-	lt_store(&info->lane, lane);
-	lt_store(&conv->current[lane], number + 1);
+	lt_store(&info->frontier, frontier);
+	lt_store(&conv->current[frontier], number + 1);
 }
 
-/* The zone `seen` is full: let the lane have another. False: there is none; the request waits, the collector's fails. */
-static bool lane_advance(struct ftl_worker *self, struct lane lane, uint64_t seen, struct ftl_request *req)
+/* The zone `seen` is full: the frontier moves to another. False: there is none; the request waits, the collector's fails. */
+static bool frontier_advance(struct ftl_worker *self, struct frontier frontier, uint64_t seen, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
 	struct lt_lock_node node;
 	bool had = true;
 
 	lt_lock_acquire(&conv->lock, &node);
-	if (lt_load(&conv->current[lane.number]) == seen) {
-		had = may_open(conv, lane.stream);
+	if (lt_load(&conv->current[frontier.number]) == seen) {
+		had = may_open(conv, frontier.stream);
 		if (had) {
-			lane_open_zone(self->ftl, lane.number);
-		} else if (lane.stream != STREAM_COLLECT) {
+			frontier_open_zone(self->ftl, frontier.number);
+		} else if (frontier.stream != STREAM_COLLECT) {
 			io_of(req)->since_ns = clock_now_ns();
 			io_wait(&conv->waiting, req, HZ_LOGICAL_BACKING, 0);
 		}
 	}
 	lt_lock_release(&conv->lock, &node);
 	conv_gc_kick(self);
-	if (!had && lane.stream == STREAM_COLLECT)
+	if (!had && frontier.stream == STREAM_COLLECT)
 		io_complete(req, NVME_WRITE_FAULT);
 	return had;
 }
@@ -106,12 +107,12 @@ static bool lane_advance(struct ftl_worker *self, struct lane lane, uint64_t see
 /* --- appending --- */
 
 /* Zone lock held. */
-static void zone_accept(struct ftl_worker *self, struct zone *zone, struct lane lane, struct ftl_request *req)
+static void zone_accept(struct ftl_worker *self, struct zone *zone, struct frontier frontier, struct ftl_request *req)
 {
 	io_of(req)->first = io_of(req)->done;
 	io_of(req)->end = min_u32(req->sectors, io_of(req)->done + IO_LONG);
-	zone->ext.stream = (uint8_t)lane.stream;
-	zone->ext.lane = (uint8_t)lane.number;
+	zone->ext.stream = (uint8_t)frontier.stream;
+	zone->ext.frontier = (uint8_t)frontier.number;
 	if (!zone_is_open(zone->state))
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
 	io_push(&zone->writers, req);
@@ -119,7 +120,7 @@ static void zone_accept(struct ftl_worker *self, struct zone *zone, struct lane 
 }
 
 /* False: the zone takes nothing more. */
-static bool append_in_lane(struct ftl_worker *self, struct lane lane, uint64_t current, struct ftl_request *req)
+static bool frontier_append(struct ftl_worker *self, struct frontier frontier, uint64_t current, struct ftl_request *req)
 {
 	struct lt_lock_node node;
 	struct zone *zone;
@@ -129,9 +130,9 @@ static bool append_in_lane(struct ftl_worker *self, struct lane lane, uint64_t c
 		return false;
 	zone = backing_zone(self->ftl, (uint32_t)current - 1);
 	lt_lock_acquire(&zone->ext.lock, &node);
-	fits = lt_load(&backing_of(&zone->ext)->lane) == lane.number && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
+	fits = lt_load(&backing_of(&zone->ext)->frontier) == frontier.number && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
 	if (fits)
-		zone_accept(self, zone, lane, req);
+		zone_accept(self, zone, frontier, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	return fits;
 }
@@ -149,7 +150,7 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
 	uint16_t status = from_collector(self->ftl, req) ? NVME_SUCCESS : conv_write_status(self->ftl, req);
-	struct lane lane;
+	struct frontier frontier;
 	uint64_t current;
 
 	if (status) {
@@ -161,8 +162,8 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	note_stall(self, io_of(req));
-	lane = choose_lane(self, req);
+	frontier = choose_frontier(self, req);
 	do
-		current = lt_load(&conv->current[lane.number]);
-	while (!append_in_lane(self, lane, current, req) && lane_advance(self, lane, current, req));
+		current = lt_load(&conv->current[frontier.number]);
+	while (!frontier_append(self, frontier, current, req) && frontier_advance(self, frontier, current, req));
 }

@@ -27,7 +27,7 @@ void conv_init(struct ftl *ftl, struct arena *arena)
 	for (uint32_t i = 0; i < ftl->shape.conventional_zones; i++)
 		ftl->zones[i].kind = &host_kind;
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
-		lt_preset(&conv->backing[i].lane, LANE_NONE);
+		lt_preset(&conv->backing[i].frontier, FRONTIER_NONE);
 		backing_zone(ftl, i)->kind = &backing_kind;
 	}
 	conv_gc_init(ftl, arena);

@@ -80,11 +80,11 @@ void zone_staged_mounted(struct ftl *ftl, const struct extent *ext)
 		zone_staged_put(ftl, ext, o, 1, extent_staged(ext, o) & L2P_ADDRESS_MASK);
 }
 
-/* Of backing zones those have something staged that are being filled, or that are full and still have a buffer. */
+/* Of backing zones those have something staged where a write frontier is, or that are full and still have a buffer. */
 static uint32_t most_active(const struct ftl *ftl)
 {
 	if (ftl->cfg->l2p_kind != HZ_L2P_KIND_ZONE)
-		return ftl->cfg->conventional_buffers + lane_first(ftl->cfg, STREAM_COLLECT) + 1;
+		return ftl->cfg->conventional_buffers + frontier_first(ftl->cfg, STREAM_COLLECT) + 1;
 	return ftl->cfg->max_active ? ftl->cfg->max_active : ftl->zone_count;
 }
 

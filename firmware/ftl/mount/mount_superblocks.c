@@ -96,8 +96,8 @@ static uint32_t first_in_doubt(const struct mount *mount)
 	return (row - 1) * mount->planes + column;
 }
 
-/* Numbers ascend, so the last sector has the highest one. Where no unit is in doubt nobody has looked at it yet; if its unit has no record
- * left, the one before it has to do. */
+/* Numbers ascend: of the units that are in no doubt, at which nobody has looked, the last one has the highest. If it has no record left, the
+ * one before it has to do. */
 static void note_number(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)
 {
 	bool known = false;
@@ -133,7 +133,7 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 		row += column + 1 == planes;
 		column = column + 1 == planes ? 0 : column + 1;
 	}
-	if (!there)
+	if (!there) /* no unit is in doubt, or those that are say nothing */
 		note_number(mount, zone, part, first * part->unit);
 	for (uint32_t c = 0; c < planes && !reach.padded; c++)
 		reach.hole |= mount->rows[c] > row + (c < column);

@@ -12,8 +12,8 @@
 struct arena;
 
 enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, PLACE_STREAMS };
-/* Each stream of host writes fills `conventional.open` backing zones at once, the collector's one: a lane for each of them. */
-enum { PLACE_LANES = 2 * HZ_MAX_CONVENTIONAL_OPEN + 1, LANE_NONE = PLACE_LANES };
+/* Write frontiers: `conventional.frontiers` of each stream of host writes, each in a backing zone of its own, and one of the collector. */
+enum { PLACE_FRONTIERS = 2 * HZ_MAX_FRONTIERS + 1, FRONTIER_NONE = PLACE_FRONTIERS };
 enum { PLACE_BITS = 32 };
 
 struct place_zone {
@@ -58,16 +58,16 @@ void places_forget(struct ftl *ftl, struct place_zone *zone);
 /* Is this conventional LBA below its zone's capacity? */
 static inline bool place_lba_exists(const struct ftl *ftl, uint64_t lba) { return lba - extent_at(ftl, lba)->start < ftl->capacity; }
 
-/* The first lane of a stream, and how many it has; the collector's is behind the host's. */
-static inline uint32_t lane_first(const struct hz_device_config *cfg, enum place_stream stream)
+/* The first write frontier of a stream, and how many it has; the collector's is the last one. */
+static inline uint32_t frontier_first(const struct hz_device_config *cfg, enum place_stream stream)
 {
 	if (stream == STREAM_COLLECT)
-		return cfg->conventional_streams * cfg->conventional_open;
-	return stream == STREAM_HOT ? cfg->conventional_open : 0;
+		return cfg->conventional_streams * cfg->conventional_frontiers;
+	return stream == STREAM_HOT ? cfg->conventional_frontiers : 0;
 }
-static inline uint32_t lane_count(const struct hz_device_config *cfg, enum place_stream stream)
+static inline uint32_t frontier_count(const struct hz_device_config *cfg, enum place_stream stream)
 {
-	return stream == STREAM_COLLECT ? 1 : cfg->conventional_open;
+	return stream == STREAM_COLLECT ? 1 : cfg->conventional_frontiers;
 }
 
 /* What flash operations of an extent are done for: `cause`, or copying if the collector fills it. */

@@ -69,7 +69,7 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 		*extent_part(ext) = superblock - 1;
 }
 
-/* A backing zone asks for the buffer first, so that zones of one lane get it in the order in which they were filled. */
+/* A backing zone asks for the buffer first, so that those of one write frontier get it in the order in which they were filled. */
 bool zone_can_land(struct ftl_worker *self, struct zone *zone)
 {
 	if (extent_is_backing(&zone->ext))
