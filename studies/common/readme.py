@@ -49,8 +49,11 @@ def rows_of(name):
 
 
 def image_line(names):
-    images = {(r["software"]["firmware"]["sha256"][:12], r["software"]["firmware"]["compiler"]) for r in map(record, names)}
-    words = "Measured with " + " and ".join(f"firmware image `{sha}…` ({compiler})" for sha, compiler in sorted(images)) + "."
+    images = {}
+    for firmware in (record(name)["software"]["firmware"] for name in names):
+        images.setdefault(firmware["compiler"], set()).add(f"`{firmware['sha256'][:12]}…`")
+    words = "Measured with " + " and ".join(f"firmware image{'s' * (len(of) > 1)} {', '.join(sorted(of))} ({compiler})"
+                                            for compiler, of in sorted(images.items())) + "."
     return textwrap.fill(words, 100, break_on_hyphens=False)
 
 
