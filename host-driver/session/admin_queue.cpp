@@ -25,7 +25,7 @@ void AdminQueue::place(BusAddress sq, BusAddress cq)
 void AdminQueue::check_open() const
 {
 	if (closed_)
-		throw Error("the controller is about to be reset or shut down");
+		throw Error("the owner of the device closed it or resets its controller");
 }
 
 AdminResult AdminQueue::run(nvme_sqe sqe, std::chrono::seconds limit, const Meanwhile &meanwhile)
