@@ -38,7 +38,7 @@ enum hz_vc_hint {
 	HZ_VC_FETCHED = 0x120, /* it is new, and this hart works at it */
 	HZ_VC_RUN,             /* this hart works at it */
 	HZ_VC_LEFT,            /* … no more, if it still did */
-	HZ_VC_LINKS,           /* … and its data cross the link until the next RUN */
+	HZ_VC_LINKS,           /* its data cross the link until slot.arg0 ns: whatever ends it, it is not over before */
 	HZ_VC_DONE,            /* the FTL has done it */
 	HZ_VC_FLASH_READ, /* what it waited for: cells from slot.arg0 to slot.arg1 ns, then the channel until slot.arg2; before the RUN */
 	HZ_VC_ENDS_READ,  /* successful: its completion is about to be posted */

@@ -91,9 +91,11 @@ void vc_record_access(const struct vc_hart *h)
 void vc_record_request(const struct vc_hart *h, enum hz_vc_hint event, uint64_t request)
 {
 	static const char letters[] = "frlkdxee";
+	const struct hz_vc_slot *slot = h->slot;
+	uint64_t until_ns = event == HZ_VC_FLASH_READ ? slot->arg2 : event == HZ_VC_LINKS ? slot->arg0 : 0;
 
 	if (goes)
-		write_event(h, letters[event - HZ_VC_FETCHED], request, event == HZ_VC_FLASH_READ ? vc_duration_cycles(h->slot->arg2) : 0);
+		write_event(h, letters[event - HZ_VC_FETCHED], request, vc_duration_cycles(until_ns));
 }
 
 void vc_record_span(const struct vc_hart *h)

@@ -17,7 +17,7 @@
 enum part { FLASH, CHANNEL, FLASH_QUEUE, LINK, QUEUED, COMPUTE, SPIN, LOGICAL, PARTS };
 static const char *const part_names[PARTS] = { "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical" };
 
-enum doing { NOTHING, WORKED_AT, LEFT, LINKS, DONE };
+enum doing { NOTHING, WORKED_AT, LEFT, DONE };
 struct request {
 	uint64_t tag; /* its address */
 	enum doing doing;
@@ -26,6 +26,7 @@ struct request {
 	bool waits;         /* for a logical lock, or its turn … */
 	uint64_t lock;      /* … this one; 0: its turn */
 	uint64_t begun, at; /* fetched; accounted for until then */
+	uint64_t crossed;   /* its data have crossed the link then, 0: they need not */
 	uint64_t read[3];   /* the flash read that the next RUN follows: cells begin, channel begins, all at hand; 0: none */
 	uint64_t part[PARTS];
 	struct vc_shares shares;
@@ -105,9 +106,7 @@ static void settle(const struct vc_hart *h, struct request *r, uint64_t now)
 	if (r->doing == NOTHING || now < r->at)
 		return;
 	settle_work(r, now);
-	if (r->doing == LINKS)
-		r->part[LINK] += now - r->at;
-	else if (r->doing != WORKED_AT && r->waits)
+	if (r->doing != WORKED_AT && r->waits)
 		add_wait(r, now);
 	else if (r->doing != WORKED_AT)
 		add_gap(h, r, now);
@@ -158,12 +157,13 @@ static void note_read(struct request *r, const struct hz_vc_slot *slot)
 
 static void end(const struct vc_hart *h, struct request *r, enum kind kind, uint64_t now)
 {
-	uint64_t cycles = now - r->begun;
+	uint64_t links = r->crossed > now ? r->crossed - now : 0, cycles = now + links - r->begun;
 	unsigned bucket = vc_histogram_bucket(cycles);
 	struct slice *slice = &kinds[kind].bucket[bucket];
 
 	settle(h, r, now);
 	r->doing = NOTHING;
+	r->part[LINK] += links;
 	vc_histogram_add(&kinds[kind].time, cycles);
 	slice->count++;
 	slice->cycles += cycles;
@@ -195,7 +195,7 @@ void vc_request_event(const struct vc_hart *h)
 	switch (insn >> 20) {
 	case HZ_VC_RUN: settle(h, r, now); return work_at(h, r);
 	case HZ_VC_LEFT: return leave(h, r, LEFT, now);
-	case HZ_VC_LINKS: return leave(h, r, LINKS, now);
+	case HZ_VC_LINKS: r->crossed = vc_duration_cycles(h->slot->arg0); return;
 	case HZ_VC_DONE: return done(h, r, now);
 	case HZ_VC_FLASH_READ: return note_read(r, h->slot);
 	case HZ_VC_ENDS_READ: return end(h, r, READS, now);

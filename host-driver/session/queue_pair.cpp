@@ -20,7 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int spins_before_sleep = 8;
 constexpr auto longest_sleep = 100ms;                    // then look whether the machine lives
 constexpr std::chrono::microseconds longest_nap = 500us; // between two looks under the real clock
 
@@ -310,15 +309,11 @@ void QueuePair::check_device(bool long_wait) const
 			    ": a doorbell or a time of its was impossible; delete the queue");
 }
 
-// Spins a little, then asks to be woken. `waiters` is stored before `completed` is read again, the HIL does the reverse.
+// Asks to be woken: `waiters` is stored before `completed` is read again, the HIL does the reverse. No yields before: on a host that is
+// busy each puts the thread behind whoever computes, for as long as that may, and what it waits for behind that.
 // False if nothing came for as long as a sleep may last.
 bool QueuePair::sleep_for_completion()
 {
-	for (int i = 0; i < spins_before_sleep; i++) {
-		if (load(clock_.completed) > consumed_ || load(clock_.broken))
-			return true;
-		std::this_thread::yield();
-	}
 	auto *word = reinterpret_cast<uint32_t *>(&clock_.completed);
 	std::atomic_ref(clock_.waiters).store(1, std::memory_order_seq_cst);
 	uint64_t seen = std::atomic_ref(clock_.completed).load(std::memory_order_seq_cst);

@@ -9,7 +9,8 @@ import bisect
 import collections
 import statistics
 
-WORK, TAKE, GIVE, PASS, COMPLETE = range(5) # steps of a job: (WORK, cycles), (TAKE, lock, work before it is noted), (GIVE, lock), (PASS, number), (COMPLETE, queue)
+WORK, TAKE, GIVE, PASS, COMPLETE = range(5) # steps of a job: (WORK, cycles), (TAKE, lock, work before it is noted), (GIVE, lock), (PASS, number),
+# (COMPLETE, queue, cycles later)
 # What a job follows: (PASSED, number), (COMPLETED, queue, how many), (BEGUN, job), (STARTED,): the recording
 PASSED, COMPLETED, BEGUN, STARTED = range(4)
 USUAL_INSIDE = 45 # instructions from the access that ends a wait to the note of it, where a recording has no wait
@@ -45,6 +46,7 @@ class Queue:
 class Request:
     def __init__(self):
         self.passed, self.clock, self.letter, self.flash, self.fetch, self.queue = None, 0, "", 0, None, None
+        self.crossed = 0 # when its data have crossed the link
 
 
 class Recording:
@@ -184,8 +186,8 @@ class Recording:
         if self.requests[address].letter not in ("d", "E"):
             self.pass_on(h, clock, address, "l")
 
-    def on_k(self, h, hart, clock, address, _):
-        self.pass_on(h, clock, address, "k")
+    def on_k(self, h, hart, clock, address, until):
+        self.requests[address].crossed = until
 
     def on_d(self, h, hart, clock, address, _):
         self.pass_on(h, clock, address, "d")
@@ -202,8 +204,9 @@ class Recording:
     def on_c(self, h, hart, clock, *_):
         queue = h.request.queue
         if queue:
-            queue.completions.append(clock)
-            self.do(h, COMPLETE, queue)
+            links = max(0, h.request.crossed - clock)
+            queue.completions.append(clock + links)
+            self.do(h, COMPLETE, queue, links)
 
     # All is read
     def follow(self):

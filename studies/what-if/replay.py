@@ -134,9 +134,10 @@ class Replay:
             elif what == PASS:
                 self.happens((PASSED, about[0]), h.clock)
             elif what == COMPLETE:
-                self.happens((COMPLETED, about[0], self.completed[about[0]]), h.clock)
-                self.completed[about[0]] += 1
-                self.ended = max(self.ended, h.clock)
+                queue, links = about
+                self.happens((COMPLETED, queue, self.completed[queue]), h.clock + links)
+                self.completed[queue] += 1
+                self.ended = max(self.ended, h.clock + links)
 
     def take(self, h, lock, inside):
         waited = False

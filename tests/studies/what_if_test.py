@@ -27,7 +27,7 @@ def harts_with(sections, rounds, harts=4):
         for turn in range(rounds):
             steps += [(rec.TAKE, LOCK, 5), (rec.WORK, sections), (rec.GIVE, LOCK), (rec.WORK, 13 * hart + 3 * turn)]
         job = rec.Job(hart, 0, 0, False, None)
-        job.steps = [*steps, (rec.COMPLETE, hart)]
+        job.steps = [*steps, (rec.COMPLETE, hart, 0)]
         jobs[hart] = [job]
     return types.SimpleNamespace(jobs=jobs, completions=harts, inside=20, tsu_work={})
 
@@ -111,6 +111,12 @@ class Recordings(unittest.TestCase):
         self.assertEqual(found.read_of(1600, 4900), (2, 3, 2900, 0))
         again = replay.Replay(found, COSTS, "tas").run()
         self.assertTrue(found.cycles - 70 - 800 < again < found.cycles, again)
+
+    def test_a_command_is_not_over_before_its_data_have_crossed(self):
+        found = self.read(["f 0 1000 0 0 77", "r 0 1000 0 0 77", "k 0 1100 0 0 77 1700", "c 0 1150 0 0 0", "f 0 2000 0 0 78", "r 0 2000 0 0 78",
+                           "k 0 2100 0 0 78 1900", "c 0 2150 0 0 0"])
+        self.assertEqual(next(iter(found.queues.values())).completions, [1700, 2150])
+        self.assertEqual([step[2] for job in found.jobs[0] for step in job.steps if step[0] == rec.COMPLETE], [550, 0])
 
     def test_programs_keep_a_read_from_beginning(self):
         found = self.read(["f 0 1000 0 0 77", "r 0 1000 0 0 77", "p 2 9000 0 0 1500 2500 3 1", "p 2 9000 0 0 2000 3000 3 1", "p 2 9000 0 0 3500 4000 4 1",

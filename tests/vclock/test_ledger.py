@@ -97,14 +97,20 @@ class Ledger(ProbeCase):
                 for lock in self.locks if lock["share"] > 0.01}
 
     def test_a_request_s_time(self):
-        """Its clock begins at some µs, so the flash's times are far apart: the hart is away from 100 to 1100 µs, or a little later."""
+        """Its clock begins at some µs, so the flash's times are far apart: the hart is away from 100 to 1100 µs, or a little later. Its data
+        cross the link until 1150 µs, when nobody works at it any more."""
         req = 0x80001000
         jobs = [passes(99000), (FETCHED, 0, req, 0, 0), passes(1000), (LEFT, 0, req, 0, 0), passes(1000000), (FLASH_READ, 1, 300000, 700000, 1000000),
-                (RUN, 0, req, 0, 0), passes(2000), (LINKS, 0, req, 0, 0), passes(50000), (RUN, 0, req, 0, 0), (ENDS_READ, 0, req, 0, 0)]
+                (RUN, 0, req, 0, 0), passes(2000), (LINKS, 1, 1150000, 0, 0), (ENDS_READ, 0, req, 0, 0)]
         found = self.of_requests(jobs)["read"]
-        self.assertEqual([found[part] for part in ("compute", "link", "flash", "channel")], [3, 50, 400, 300])
-        self.assertTrue(190 <= found["flash_queue"] <= 200 and 100 <= found["queued"] <= 110, found)
-        self.assertEqual(found["cycles"], 1053)
+        self.assertEqual([found[part] for part in ("compute", "flash", "channel")], [3, 400, 300])
+        self.assertTrue(190 <= found["flash_queue"] <= 200 and 100 <= found["queued"] <= 110 and 38 <= found["link"] <= 48, found)
+        self.assertTrue(1041 <= found["cycles"] <= 1051, found)
+
+    def test_data_that_have_crossed_before(self):
+        req = 0x80001000
+        jobs = [(FETCHED, 0, req, 0, 0), passes(4000), (LINKS, 1, 1, 0, 0), (ENDS_WRITE, 0, req, 0, 0)]
+        self.assertEqual(self.of_requests(jobs), {"write": {"cycles": 4, "compute": 4}})
 
     def test_a_request_that_waits(self):
         req, slc = 0x80001000, lock(4, 0)

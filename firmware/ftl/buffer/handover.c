@@ -70,7 +70,7 @@ static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
 
 void bank_granted(struct extent *ext)
 {
-	uint32_t bank = (uint32_t)lt_swap(&ext->for_buffer.granted, 0);
+	uint32_t bank = ext->for_buffer.queued ? (uint32_t)lt_swap(&ext->for_buffer.granted, 0) : 0;
 
 	if (!bank)
 		return;
@@ -206,13 +206,19 @@ bool bank_refuse(struct ftl_worker *self, struct extent *ext)
 
 /* --- both --- */
 
+/* A call, so that who has one need not save registers. */
+static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, struct extent *ext)
+{
+	if (banks_are_polled(self->ftl) && !extent_is_backing(ext))
+		return take_or_poll(self, ext);
+	return take_or_queue(self, ext);
+}
+
 bool bank_take(struct ftl_worker *self, struct extent *ext)
 {
 	if (ext->buffer && ext->buffer->bank)
 		return true;
-	if (banks_are_polled(self->ftl) && !extent_is_backing(ext))
-		return take_or_poll(self, ext);
-	return take_or_queue(self, ext);
+	return ask_for_bank(self, ext);
 }
 
 static void spare_put(struct superpage_pool *pool, struct write_buffer *buffer)

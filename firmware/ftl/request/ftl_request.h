@@ -65,7 +65,7 @@ struct ftl_request {
 	/* out */
 	uint16_t status;   /* NVMe status field without phase: SCT << 8 | SC; DNR is bit 14 */
 	uint64_t result;   /* append: LBA written */
-	uint64_t ready_ns; /* device time at which the completion may be posted (data has crossed the link); 0 = at once */
+	uint64_t ready_ns; /* device time at which data have crossed the link: no completion is seen before; 0 = at once */
 	/* owner */
 	struct lt_thread *reply_to;            /* HIL thread */
 	void (*done)(struct ftl_request *req); /* runs on reply_to's hart */

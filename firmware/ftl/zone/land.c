@@ -86,9 +86,10 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 		io_of(req)->done += sectors;
 		if (zone->kind)
 			zone->kind->landed(self, zone, req, sectors);
-		buffer_program(self, &zone->ext);
 		if (io_of(req)->done == io_of(req)->end)
 			landed_all(zone, req);
+		if (zone->writers.head)
+			buffer_program(self, &zone->ext);
 	}
 }
 

@@ -5,7 +5,7 @@
 
 #include "zone/zone.h"
 
-/* As much as can land now. */
+/* As much as can land now; what the last write has completed is still to be programmed. */
 void zone_land(struct ftl_worker *self, struct zone *zone);
 /* Is somebody waiting for the zone's buffer, and is this a fair moment to hand it over? */
 bool zone_gives_way(const struct zone *zone);

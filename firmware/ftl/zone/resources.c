@@ -57,7 +57,7 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 	uint32_t superblock;
 
 	buffer_granted(ext);
-	superblock = (uint32_t)lt_swap(&ext->for_superblock.granted, 0);
+	superblock = ext->for_superblock.queued ? (uint32_t)lt_swap(&ext->for_superblock.granted, 0) : 0;
 	if (!superblock)
 		return;
 	ext->for_superblock.queued = false;

@@ -57,7 +57,7 @@ static void run_admin_command(struct hil *hil)
 	if (status)
 		error_log_add(&hil->errors, 0, sqe.cid, status, 0, sqe.nsid);
 	if (status || !result.later)
-		completion_post(&hil->group.completion, sq, sqe.cid, status, result.dw0);
+		completion_post(&hil->group.completion, sq, sqe.cid, status, result.dw0, 0);
 }
 
 /* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do many rounds over the harts that wait, and

@@ -32,7 +32,7 @@ bool admin_answers_post(struct admin_answers *answers, struct completion *comple
 	while (answers->count && admin_has_room(queues)) {
 		const struct nvme_cqe *cqe = &answers->cqe[answers->head];
 
-		completion_post(completion, &queues->sq[0], cqe->cid, cqe->status, cqe->dw0 | (uint64_t)cqe->dw1 << 32);
+		completion_post(completion, &queues->sq[0], cqe->cid, cqe->status, cqe->dw0 | (uint64_t)cqe->dw1 << 32, 0);
 		answers->head = answers->head + 1 == ANSWERS ? 0 : answers->head + 1;
 		answers->count--;
 		posted = true;

@@ -14,7 +14,7 @@ struct submission_queue;
 
 struct command {
 	struct ftl_request req;
-	struct lt_timer timer;         /* waits for req.ready_ns */
+	struct lt_timer timer;         /* waits for req.ready_ns, unless completions are dated */
 	struct completion *completion; /* that ends it */
 	struct command *next;          /* in the pool, or parked before a full completion queue */
 	struct submission_queue *sq;

@@ -18,15 +18,20 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 		interrupts_raise(c->irq, cq->vector);
 }
 
-/* The completion engine: entry and interrupt cross the link by themselves. */
-static __attribute__((noinline)) void post_entry(struct completion *c, struct completion_queue *cq, const struct nvme_cqe *cqe)
+/* The completion engine: entry and interrupt cross the link by themselves, behind the command's data and the queue's earlier entries. */
+static __attribute__((noinline)) void post_entry(struct completion *c, struct completion_queue *cq, const struct nvme_cqe *cqe,
+						 uint64_t crossed_ns)
 {
-	host_store64(&cq->clock->completed_ns[cq->ring.tail], clock_now_ns() + c->delay_ns);
+	uint64_t now_ns = clock_now_ns();
+
+	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
+	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;
+	host_store64(&cq->clock->completed_ns[cq->ring.tail], cq->crossed_ns + c->delay_ns);
 	completion_ring_post(&cq->ring, cqe);
 	publish_completed(c, cq);
 }
 
-void completion_post(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result)
+void completion_post(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result, uint64_t crossed_ns)
 {
 	struct completion_queue *cq = sq->cq;
 	struct nvme_cqe cqe = { .dw0 = (uint32_t)result,
@@ -37,7 +42,7 @@ void completion_post(struct completion *c, struct submission_queue *sq, uint16_t
 				.status = status };
 
 	clock_freeze();
-	post_entry(c, cq, &cqe);
+	post_entry(c, cq, &cqe, crossed_ns);
 	clock_thaw();
 }
 
@@ -91,6 +96,13 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 	}
 }
 
+static void tell_links(const struct ftl_request *req)
+{
+	clock_freeze();
+	lt_tell_links(req, req->ready_ns);
+	clock_thaw();
+}
+
 static __attribute__((noinline)) void tell_failure(const struct queue_client *client, const struct command *command)
 {
 	struct failure failure = { command->sq->id, command->cid, command->req.status, command->nsid, command->req.lba };
@@ -118,11 +130,12 @@ static void finish_command(struct completion *c, struct command *command)
 
 	if (status)
 		tell_failure(client, command);
+	tell_links(&command->req);
 	count_io(&c->counts, &command->req);
 	if (c->view->announce)
 		announce(c, sq);
 	lt_tell_had(HZ_LOGICAL_COMPLETION);
-	completion_post(c, sq, command->cid, status, tells_place(&command->req) ? command->req.result : 0);
+	completion_post(c, sq, command->cid, status, tells_place(&command->req) ? command->req.result : 0, command->req.ready_ns);
 	sq->outstanding--;
 	command_free(c->pool, command);
 	clock_freeze();
@@ -163,21 +176,20 @@ static void on_ready(struct lt_timer *timer)
 {
 	struct command *command = (struct command *)((char *)timer - offsetof(struct command, timer));
 
-	lt_tell_request(HZ_VC_RUN, &command->req);
 	completion_end(command);
 }
 
+/* An entry without a date waits here until its data have crossed. */
 static void on_done(struct ftl_request *req)
 {
 	struct command *command = command_of(req);
+	const struct completion *c = command->completion;
 
 	lt_tell_request(HZ_VC_RUN, req);
-	if (req->ready_ns > clock_now_ns() && life_is_ready(command->completion->life)) {
-		lt_tell_request(HZ_VC_LINKS, req);
+	if (!c->view->dated && req->ready_ns > clock_now_ns() && life_is_ready(c->life))
 		lt_timer_arm(&command->timer, req->ready_ns, on_ready);
-	} else {
+	else
 		completion_end(command);
-	}
 }
 
 void completion_drop_ready(struct completion *c)

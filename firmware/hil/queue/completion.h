@@ -30,8 +30,9 @@ void completion_init(struct completion *completion, const struct hz_device_confi
 		     const struct life *life, struct interrupts *irq, struct lt_thread *thread);
 /* req.status is set: posts the command's CQE, or parks it until there is room, or drops it if nobody will read it. */
 void completion_end(struct command *command);
-/* Posts a CQE now; the caller has checked for room. */
-void completion_post(struct completion *completion, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result);
+/* Posts a CQE now, which crosses the link behind data that cross until crossed_ns; the caller has checked for room. */
+void completion_post(struct completion *completion, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result,
+		     uint64_t crossed_ns);
 /* There may be room: parked completions go on. */
 void completion_unpark(struct completion *completion, struct completion_queue *cq);
 /* The controller was reset: commands that only wait for their data to cross the link end now, as those that come back later do. */

@@ -184,10 +184,12 @@ static void far_failed(void *ctx, const struct failure *failure)
 
 static void far_left(void *ctx) { tell_if_quiet(ctx); }
 
-void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch)
+void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch,
+		   bool dated)
 {
 	*far = (struct far_view){
-		.view = { .listen = far_listen,
+		.view = { .dated = dated,
+			  .listen = far_listen,
 			  .settle = far_settle,
 			  .rest = far_rest,
 			  .fetched = far_fetched,

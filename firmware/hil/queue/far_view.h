@@ -18,7 +18,8 @@ struct far_view {
 	uint64_t order;             /* the last one that was looked at */
 };
 
-/* Before completion and fetch, which use view, life, irq and client; what is named must outlive it. */
-void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch);
+/* Before completion and fetch, which use view, life, irq and client; what is named must outlive it. dated: as the first hart's view. */
+void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch,
+		   bool dated);
 
 #endif

@@ -92,6 +92,7 @@ static void fetch_one(struct fetch *fetch)
 	command->sq = sq;
 	command->cid = sqe.cid;
 	command->nsid = sqe.nsid;
+	command->req.ready_ns = 0;
 	limits = limits_for(fetch, sqe.nsid);
 	command->req.status = io_decode(limits, &sqe, command->page, &command->req);
 	if (limits->protection != HZ_PROTECTION_NONE && !command->req.status)
@@ -100,7 +101,6 @@ static void fetch_one(struct fetch *fetch)
 		completion_end(command);
 		return;
 	}
-	command->req.ready_ns = 0;
 	command->req.queue = (uint8_t)sq->id;
 	command->req.life = fetch->life->number;
 	if (sqe.nsid == NVME_NSID_ALL)

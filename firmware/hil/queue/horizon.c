@@ -300,9 +300,8 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 	}
 }
 
-/* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. A call
- * of its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
-static __attribute__((noinline)) bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
+/* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. */
+static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = begin_look(h);
@@ -318,6 +317,29 @@ static __attribute__((noinline)) bool await_seen(struct horizon *h, struct compl
 			return false;
 		run_admin(h);
 	}
+}
+
+/* When the host thread can have read an entry at the earliest. */
+static uint64_t free_ns(const struct completion_queue *cq, uint64_t number)
+{
+	return host_load64(&cq->clock->completed_ns[completion_ring_slot(&cq->ring, number)]) + host_load32(&cq->clock->turnaround_ns);
+}
+
+/* The oldest entry is free, and with it every further one that is by now: the next completions need not ask. A queue that was closed may
+ * have entries that nobody has read. A call of its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
+static __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
+{
+	struct completion_ring *ring = &cq->ring;
+	uint64_t now_ns = clock_now_ns(), last = ring->freed;
+
+	while (last + 1 < ring->posted && free_ns(cq, last + 1) <= now_ns)
+		last++;
+	if (!await_seen(h, cq, last)) {
+		last = ring->freed;
+		if (!life_is_ready(h->life) || !await_seen(h, cq, last))
+			return false;
+	}
+	return completion_ring_free_count(ring, last + 1);
 }
 
 static __attribute__((noinline)) void relay_room_late(struct completion_queue *cq)
@@ -342,20 +364,19 @@ static void on_retry(struct lt_timer *timer)
 static bool horizon_make_room(struct host_view *view, struct completion_queue *cq)
 {
 	struct horizon *h = horizon_of(view);
-	struct completion_ring *ring = &cq->ring;
-	uint64_t free_ns = host_load64(&cq->clock->completed_ns[ring->head]) + host_load32(&cq->clock->turnaround_ns);
-	bool seen;
+	uint64_t oldest_ns = free_ns(cq, cq->ring.freed);
+	bool freed;
 
-	if (free_ns > clock_now_ns() && free_ns <= HZ_ARRIVAL_MOST_NS) { /* it lies in the host's memory: no longer a time, perhaps */
-		lt_timer_arm(&cq->retry, free_ns, on_retry);
+	if (oldest_ns > clock_now_ns() && oldest_ns <= HZ_ARRIVAL_MOST_NS) { /* it lies in the host's memory: no longer a time, perhaps */
+		lt_timer_arm(&cq->retry, oldest_ns, on_retry);
 		return false;
 	}
 	clock_freeze();
-	seen = await_seen(h, cq, ring->freed);
+	freed = free_entries(h, cq);
 	clock_thaw();
-	if (!seen && life_is_ready(h->life))
+	if (!freed && life_is_ready(h->life))
 		lt_timer_arm(&cq->retry, clock_now_ns() + RETRY_NS, on_retry);
-	return seen && completion_ring_free_count(ring, ring->freed + 1);
+	return freed;
 }
 
 static void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
@@ -373,7 +394,8 @@ void horizon_init(struct horizon *h, struct queues *queues, struct completion *c
 		  const struct life *life, uint64_t reach_ns)
 {
 	*h = (struct horizon){
-		.view = { .listen = horizon_listen,
+		.view = { .dated = true,
+			  .listen = horizon_listen,
 			  .settle = horizon_settle,
 			  .rest = horizon_rest,
 			  .fetched = horizon_fetched,

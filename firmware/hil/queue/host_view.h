@@ -11,6 +11,8 @@ struct completion_queue;
 struct submission_queue;
 
 struct host_view {
+	/* An entry that is posted carries the time at which the host has it, so it need not be posted at that time. */
+	bool dated;
 	/* One turn's share of the register link: while the device is busy, often enough for a host that wants to reset it. Clock frozen. */
 	void (*listen)(struct host_view *view, bool idle);
 	/* Brings queues.ready_mask up to device time now, waiting for the host where that needs it. False: gave up. Clock frozen. */

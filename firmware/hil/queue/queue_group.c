@@ -31,7 +31,8 @@ void far_group_init(struct far_group *far_group, struct arena *arena, const stru
 
 	group->thread = (struct lt_thread){ "hil", dealing_hart(cfg, number) };
 	group->view = &far->view;
-	far_view_init(far, base->relays->relay[number - 1], queues, &group->completion, &group->fetch);
+	far_view_init(far, base->relays->relay[number - 1], queues, &group->completion, &group->fetch,
+		      base->host->header->virtual_clock != 0);
 	queues_init(queues, base->region, cfg->worker_count, base->host, group->view, &far->client);
 	command_pool_init(&group->pool, arena, dealing_commands(cfg, number));
 	completion_init(&group->completion, cfg, queues, &group->pool, &far->life, &far->irq, &group->thread);

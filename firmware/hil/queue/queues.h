@@ -39,6 +39,7 @@ struct completion_queue {
 	struct hz_queue_clock *clock;
 	struct command *parked_first, **parked_last; /* completions that wait for room */
 	struct lt_timer retry;                       /* virtual clock: when the host will have made room */
+	uint64_t crossed_ns;                         /* … and when the last entry's data have crossed the link */
 	struct queues *queues;
 	uint32_t doorbell; /* last head written through the register */
 	uint16_t id, vector, submission_queues;

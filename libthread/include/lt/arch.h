@@ -37,6 +37,7 @@
  *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was had (lt/logical.h); a constant
  *   void     lt_tell_request(event, request);        for the virtual clock's account of requests (vclock_abi.h); a constant event
  *   void     lt_tell_flash_read(request, begin_ns, cells_end_ns, end_ns);  for the same, clock frozen
+ *   void     lt_tell_links(request, until_ns);         for the same, clock frozen
  *   void     lt_tell_span(what, begin_ns, end_ns);  for the virtual clock's timeline, clock frozen
  *   void     clock_charge_ns(uint64_t ns);          advance this hart's clock (modelled CPU or bus time); real clock:
  *                                                   no effect

@@ -51,6 +51,11 @@ static inline void lt_tell_flash_read(const void *request, uint64_t begin_ns, ui
 	(void)cells_end_ns;
 	(void)end_ns;
 }
+static inline void lt_tell_links(const void *request, uint64_t until_ns)
+{
+	(void)request;
+	(void)until_ns;
+}
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {
 	(void)what;

@@ -150,6 +150,12 @@ static inline void lt_tell_flash_read(const void *request, uint64_t begin_ns, ui
 	lt_tell_request(HZ_VC_FLASH_READ, request);
 }
 
+static inline void lt_tell_links(const void *request, uint64_t until_ns)
+{
+	lt_vc_slot()->arg0 = until_ns;
+	lt_tell_request(HZ_VC_LINKS, request);
+}
+
 /* For the plugin's timeline: what HZ_VC_SPAN_OF names lasted so long. Call with the clock frozen. */
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {

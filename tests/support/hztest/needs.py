@@ -22,11 +22,14 @@ def qemu_problem():
     return None
 
 
+HAS_MODULES = "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ('matplotlib', 'yaml'))))"
+
+
 @functools.cache
 def study_python():
     """A python3 with the modules of the studies, or None; Debian's has them even where another comes first in PATH."""
     for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import matplotlib, yaml"], capture_output=True, check=False).returncode == 0:
+        if subprocess.run([python, "-c", HAS_MODULES], capture_output=True, check=False).returncode == 0:
             return python
     return None
 

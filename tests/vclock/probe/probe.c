@@ -442,7 +442,7 @@ static void ask(const struct probe_job *job)
 	case HZ_VC_FETCHED: REQUEST(HZ_VC_FETCHED, job->arg0); break;
 	case HZ_VC_RUN: REQUEST(HZ_VC_RUN, job->arg0); break;
 	case HZ_VC_LEFT: REQUEST(HZ_VC_LEFT, job->arg0); break;
-	case HZ_VC_LINKS: REQUEST(HZ_VC_LINKS, job->arg0); break;
+	case HZ_VC_LINKS: REQUEST(HZ_VC_LINKS, 0x80001000ull); break;
 	case HZ_VC_DONE: REQUEST(HZ_VC_DONE, job->arg0); break;
 	case HZ_VC_FLASH_READ: REQUEST(HZ_VC_FLASH_READ, 0x80001000ull); break; /* its times are in the slot */
 	case HZ_VC_ENDS_READ: REQUEST(HZ_VC_ENDS_READ, job->arg0); break;
