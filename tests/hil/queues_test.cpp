@@ -97,19 +97,24 @@ TEST(Queues, AnEntryCrossesBehindItsDataAndItsQueuesEarlierOnes)
 	Rig rig;
 	rig.enable();
 	auto a = rig.make_queue(1, 8), b = rig.make_queue(2, 8);
-	rig.fake->script = [&](const ftl_request &req) { return Answer{.service_ns = 1000 + req.lba, .ready_ns = req.lba == 1 ? 900000u : 0u}; };
-	for (uint64_t lba : {1, 2})
+	rig.fake->script = [&](const ftl_request &req) {
+		return Answer{.service_ns = 1000 + req.lba, .ready_ns = req.lba % 999 == 1 ? 900000u : 0u};
+	};
+	for (uint64_t lba : {1, 2, 1000})
 		rig.place(a, io_sqe(NVME_IO_READ, lba, 1, rig.buffer()), 20000);
 	rig.place(b, io_sqe(NVME_IO_READ, 3, 1, rig.buffer()), 20000);
+	rig.place(b, io_sqe(0x55), 30000);
 	for (auto *queue : {&a, &b})
 		rig.open(*queue);
 	rig.run();
 	EXPECT_LT(rig.now(), 900000u) << "nobody waits for the link";
-	const auto first = rig.peek(a), second = rig.peek(a), other = rig.peek(b);
-	ASSERT_TRUE(first && second && other);
+	const auto first = rig.peek(a), second = rig.peek(a), other = rig.peek(b), refused = rig.peek(b);
+	ASSERT_TRUE(first && second && other && refused);
 	EXPECT_GT(first->completed_ns, 900000u);
 	EXPECT_EQ(second->completed_ns, first->completed_ns);
 	EXPECT_LT(other->completed_ns, 50000u) << "another queue's entries cross by themselves";
+	EXPECT_EQ(refused->status, dnr(NVME_INVALID_OPCODE));
+	EXPECT_LT(refused->completed_ns, 50000u) << "it has no data, though a command before it in its place had";
 }
 
 TEST(Queues, DecodingErrorsCompleteWithTheirStatusAndAreLogged)

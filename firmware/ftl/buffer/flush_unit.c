@@ -17,14 +17,9 @@ void units_note_fill(struct extent *ext)
 		lt_store(&ext->places->durable, extent_on_flash(ext));
 }
 
-/* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
-static const struct unit_grid *grid_of(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
-
-struct flush_unit *unit_of(const struct extent *ext, uint32_t slot) { return &ext->buffer->unit[grid_of(ext)->slot_unit[slot]]; }
-
 static void unit_open(struct extent *ext, struct flush_unit *unit, uint32_t start)
 {
-	const struct unit_grid *grid = grid_of(ext);
+	const struct unit_grid *grid = units_grid(ext);
 
 	unit->state = UNIT_FILLING;
 	unit->failed = unit->staged = unit->folded = false;
@@ -57,7 +52,7 @@ void units_bind(struct extent *ext, struct write_buffer *buffer)
 	ext->buffer = buffer;
 	ext->resident = ext->landed;
 	buffer->ext = ext;
-	buffer->oldest = buffer->next = grid_of(ext)->slot_unit[extent_slot(ext, ext->placed)];
+	buffer->oldest = buffer->next = units_grid(ext)->slot_unit[extent_slot(ext, ext->placed)];
 	buffer->used = 0;
 	staged_bind(ext, buffer->staged);
 	bind_staged(ext);
@@ -104,7 +99,7 @@ void units_restart(struct extent *ext)
 
 	if (!buffer)
 		return;
-	for (uint32_t i = 0; i < grid_of(ext)->units; i++) {
+	for (uint32_t i = 0; i < units_grid(ext)->units; i++) {
 		struct flush_unit *unit = &buffer->unit[i];
 
 		if (unit->state == UNIT_DONE)
@@ -122,7 +117,7 @@ void units_restart(struct extent *ext)
 static void retire_units(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
-	uint32_t units = grid_of(ext)->units;
+	uint32_t units = units_grid(ext)->units;
 	struct flush_unit *unit;
 
 	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
@@ -275,8 +270,16 @@ static __attribute__((noinline)) void program_complete(struct ftl_worker *self, 
 		if (!extent_is_backing(ext) && !l2p_room(self, ext))
 			return;
 		unit_program(self, ext, unit);
-		buffer->next = buffer->next + 1 == grid_of(ext)->units ? 0 : buffer->next + 1;
+		buffer->next = buffer->next + 1 == units_grid(ext)->units ? 0 : buffer->next + 1;
 	}
+}
+
+/* The buffers share their memory. */
+static __attribute__((noinline)) void program_of_shared(struct ftl_worker *self, struct extent *ext)
+{
+	if (space_pressed(ext))
+		ext->program_to = ext->landed;
+	program_complete(self, ext);
 }
 
 /* Most writes complete no unit. */
@@ -286,8 +289,8 @@ void units_program(struct ftl_worker *self, struct extent *ext)
 
 	if (ext->relocate || ext->failed || buffer->stage.pending || !buffer->bank)
 		return;
-	if (self->ftl->space && space_pressed(ext))
-		ext->program_to = ext->landed;
-	if (buffer->unit[buffer->next].state == UNIT_FULL)
+	if (self->ftl->space)
+		program_of_shared(self, ext);
+	else if (buffer->unit[buffer->next].state == UNIT_FULL)
 		program_complete(self, ext);
 }

@@ -19,6 +19,11 @@ void units_program(struct ftl_worker *self, struct extent *ext);
 void units_restart(struct extent *ext);
 /* The extent has become durable as far as extent_on_flash says: who looks at that without the lock sees it. */
 void units_note_fill(struct extent *ext);
-struct flush_unit *unit_of(const struct extent *ext, uint32_t slot);
+/* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
+static inline const struct unit_grid *units_grid(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
+static inline struct flush_unit *unit_of(const struct extent *ext, uint32_t slot)
+{
+	return &ext->buffer->unit[units_grid(ext)->slot_unit[slot]];
+}
 
 #endif

@@ -22,12 +22,12 @@ uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct 
 	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
 }
 
-struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+/* A call, so that the registers it needs are saved while the clock stands. */
+static __attribute__((noinline)) void copy_sectors(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
 {
 	const struct write_buffer *buffer = ext->buffer;
 	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
 
-	clock_freeze();
 	for (uint32_t i = 0; i < sectors; i++) {
 		uint32_t slot = ext->landed_slot + i;
 
@@ -41,8 +41,14 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 						     .generation = ext->generation,
 						     .kind = HZ_OOB_DATA };
 	}
+}
+
+struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+{
+	clock_freeze();
+	copy_sectors(ext, req, sectors);
 	clock_thaw();
-	return &buffer->oob[ext->landed_slot];
+	return &ext->buffer->oob[ext->landed_slot];
 }
 
 /* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. A call, so that landing_landed

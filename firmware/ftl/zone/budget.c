@@ -173,12 +173,10 @@ static uint16_t budget_reserve(struct ftl *ftl, uint8_t need)
 	return status;
 }
 
-void budget_give_back(struct ftl *ftl, uint8_t need)
+void budget_give(struct ftl *ftl, uint8_t need)
 {
 	struct lt_lock_node node;
 
-	if (!need)
-		return;
 	lt_lock_acquire(&ftl->budget->lock, &node);
 	ftl->budget->open -= !!(need & BUDGET_OPEN);
 	ftl->budget->active -= !!(need & BUDGET_ACTIVE);

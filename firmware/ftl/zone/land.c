@@ -55,16 +55,20 @@ static bool may_pause(const struct extent *ext, struct ftl_request *req)
 	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(ext) >= IO_LONG);
 }
 
-bool zone_gives_way(const struct zone *zone)
+/* A call of its own: mostly nobody waits. */
+static __attribute__((noinline)) bool may_give_way(const struct zone *zone)
 {
 	const struct extent *ext = &zone->ext;
 	struct ftl_request *next = zone->writers.head;
 
-	if (!ext->buffer || zone->op.code || !buffer_wanted(ext))
-		return false;
 	if (zone->kind && zone->state == NVME_ZS_FULL)
 		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
 	return !next || (buffer_used(ext) && may_pause(ext, next));
+}
+
+bool zone_gives_way(const struct zone *zone)
+{
+	return zone->ext.buffer && !zone->op.code && buffer_wanted(&zone->ext) && may_give_way(zone);
 }
 
 void zone_land(struct ftl_worker *self, struct zone *zone)
@@ -93,15 +97,12 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 	}
 }
 
-bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
+/* All of it is on flash. A call, so that the others need not save registers. */
+static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 
-	if (!ext->buffer || ext->failed)
-		return false;
-	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, ext))
-		return true;
-	if (!zone_quiet(zone) || extent_on_flash(ext) != ext->landed)
+	if (!zone_quiet(zone))
 		return false;
 	if (ext->home > ext->placed)
 		return false; /* it would take one again at once, in which to move or to program what is in SLC */
@@ -111,6 +112,17 @@ bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 	if (zone->kind && zone->state == NVME_ZS_FULL && ext->landed == ext->wp)
 		zone->kind->sealed(self, zone);
 	return true;
+}
+
+bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+
+	if (!ext->buffer || ext->failed)
+		return false;
+	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, ext))
+		return true;
+	return extent_on_flash(ext) == ext->landed && give_if_due(self, zone);
 }
 
 void zone_settle(struct zone *zone)

@@ -18,6 +18,13 @@ void zone_park(struct zone *zone, struct ftl_request *req)
 	io_push_front(&zone->parked, req);
 }
 
+/* A call, so that who is admitted need not save registers. */
+static __attribute__((noinline)) bool not_admitted(struct zone *zone, struct ftl_request *req)
+{
+	zone_park(zone, req);
+	return false;
+}
+
 bool zone_admits(struct zone *zone, struct ftl_request *req)
 {
 	bool in_turn = io_of(req)->has_turn || !(zone->turn_taken || zone->parked.head);
@@ -26,8 +33,7 @@ bool zone_admits(struct zone *zone, struct ftl_request *req)
 		lt_tell_had(HZ_LOGICAL_ZONE);
 		return true;
 	}
-	zone_park(zone, req);
-	return false;
+	return not_admitted(zone, req);
 }
 
 static void next_turn(struct zone *zone)

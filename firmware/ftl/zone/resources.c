@@ -5,21 +5,24 @@
 #include "block/superblock.h"
 #include "buffer/buffer.h"
 
-/* The superblock, or the patch, that the next program goes to. */
-static bool have_superblock(struct ftl_worker *self, struct zone *zone)
+/* Calls, here and for the fence, so that a zone that has all it needs need not save registers. */
+static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self, struct extent *ext)
 {
-	struct extent *ext = &zone->ext;
 	uint32_t *place = extent_part(ext);
 	bool hopeless;
 
-	if (*place != SUPERBLOCK_NONE)
-		return true;
 	if (ext->for_superblock.queued)
 		return false;
 	*place = superblock_take(ext, &hopeless);
 	ext->failed = hopeless;
 	superblocks_kick(self);
 	return *place != SUPERBLOCK_NONE;
+}
+
+/* The superblock, or the patch, that the next program goes to. */
+static bool have_superblock(struct ftl_worker *self, struct zone *zone)
+{
+	return *extent_part(&zone->ext) != SUPERBLOCK_NONE || ask_for_superblock(self, &zone->ext);
 }
 
 struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind)
@@ -32,23 +35,26 @@ struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_
 	return record;
 }
 
+/* False: it stands once the record is durable, and the zone is kicked then. */
+static __attribute__((noinline)) bool raise_fence(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
+
+	zone->record.fence = false;
+	zone_table_commit(self, zone, &record);
+	return false;
+}
+
 /* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
 static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone_record record;
-
 	if (!zone_table_settled(zone))
 		return false;
 	if (zone_table_lost(self->ftl)) {
 		zone->ext.failed = true;
 		return false;
 	}
-	if (!zone->record.fence)
-		return true;
-	record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
-	zone->record.fence = false;
-	zone_table_commit(self, zone, &record);
-	return false;
+	return !zone->record.fence || raise_fence(self, zone);
 }
 
 void zone_take_grants(struct ftl_worker *self, struct zone *zone)

@@ -78,27 +78,40 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	return verdict;
 }
 
-void write_run(struct ftl_worker *self, struct ftl_request *req)
+static void write_rejected(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t status)
 {
-	struct zone *zone = zone_at(self->ftl, req->lba);
 	struct ftl_io *io = io_of(req);
-	enum write_verdict verdict;
-	uint16_t status;
-	uint8_t need;
 
-	while ((verdict = write_try(self, zone, req, &status, &need)) == WRITE_LACKS_BUDGET) {
-		bool retry = false;
-
-		status = budget_for(self->ftl, req, need);
-		if (status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
-			return;
-		if (status && !retry)
-			break;
-	}
-	if (verdict != WRITE_REFUSED && !status)
-		return;
 	zone_give_up_turn(zone, req);
 	budget_give_back(self->ftl, io->budget);
 	io->budget = BUDGET_NONE;
 	io_complete(req, status);
+}
+
+/* It opens the zone, and tries again with what that needs. A call, so that a write to an open zone need not save registers. */
+static __attribute__((noinline)) void write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint8_t need)
+{
+	uint16_t status = budget_for(self->ftl, req, need);
+	bool retry = false;
+
+	if (status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
+		return;
+	if (status && !retry)
+		write_rejected(self, zone, req, status);
+	else
+		write_run(self, req);
+}
+
+void write_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct zone *zone = zone_at(self->ftl, req->lba);
+	enum write_verdict verdict;
+	uint16_t status;
+	uint8_t need;
+
+	verdict = write_try(self, zone, req, &status, &need);
+	if (verdict == WRITE_LACKS_BUDGET)
+		write_opens(self, zone, req, need);
+	else if (verdict == WRITE_REFUSED)
+		write_rejected(self, zone, req, status);
 }

@@ -19,19 +19,8 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 }
 
 /* The completion engine: entry and interrupt cross the link by themselves, behind the command's data and the queue's earlier entries. */
-static __attribute__((noinline)) void post_entry(struct completion *c, struct completion_queue *cq, const struct nvme_cqe *cqe,
-						 uint64_t crossed_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
-	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;
-	host_store64(&cq->clock->completed_ns[cq->ring.tail], cq->crossed_ns + c->delay_ns);
-	completion_ring_post(&cq->ring, cqe);
-	publish_completed(c, cq);
-}
-
-void completion_post(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result, uint64_t crossed_ns)
+static __attribute__((noinline)) void post_entry(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status,
+						 uint64_t result, uint64_t crossed_ns)
 {
 	struct completion_queue *cq = sq->cq;
 	struct nvme_cqe cqe = { .dw0 = (uint32_t)result,
@@ -40,9 +29,19 @@ void completion_post(struct completion *c, struct submission_queue *sq, uint16_t
 				.sq_id = sq->id,
 				.cid = cid,
 				.status = status };
+	uint64_t now_ns = clock_now_ns();
 
+	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
+	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;
+	host_store64(&cq->clock->completed_ns[cq->ring.tail], cq->crossed_ns + c->delay_ns);
+	completion_ring_post(&cq->ring, &cqe);
+	publish_completed(c, cq);
+}
+
+void completion_post(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status, uint64_t result, uint64_t crossed_ns)
+{
 	clock_freeze();
-	post_entry(c, cq, &cqe, crossed_ns);
+	post_entry(c, sq, cid, status, result, crossed_ns);
 	clock_thaw();
 }
 
