@@ -211,7 +211,7 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 300, .lines = 16, .hold = 1000 };
+	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 3000, .lines = 16, .hold = 1000 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {

@@ -290,7 +290,7 @@ TEST(Options, WhatIsNotSaid)
 	const vc_options o = Parsed({}).options;
 	EXPECT_EQ(o.harts, 0u);
 	EXPECT_EQ(o.spin_limit, 20000000u);
-	EXPECT_EQ(o.watchdog_ms, 300u);
+	EXPECT_EQ(o.watchdog_ms, 3000u);
 	EXPECT_EQ(o.lines, 16u);
 }
 
