@@ -101,7 +101,7 @@ public:
 					cause_ns = done.completed_ns + queue_->turnaround_ns();
 					outstanding--;
 				}
-			} while (outstanding);
+			} while (outstanding || issued < commands);
 			queue_->close();
 			return true;
 		} catch (const hz::Error &e) {

@@ -302,9 +302,12 @@ static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, 
 {
 	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->ext.start);
 	uint32_t sectors = min_u32(req->sectors - io_of(req)->done, (uint32_t)zone->ext.ftl->shape.zone_size_sectors - offset);
+	uint32_t end = offset + sectors;
 
 	if (zone->updates.copies)
 		return read_with_updates(self, zone, req, offset, sectors, list);
+	if (end <= zone->ext.placed && (end <= zone->ext.resident || !zone->ext.buffer)) /* as most are */
+		return read_placed(self, zone, req, offset, sectors, list);
 	return read_here(self, zone, req, offset, sectors, list);
 }
 
@@ -444,11 +447,31 @@ static void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 		read_run(self, req);
 }
 
+/* Calls, as the next one is, so that a read that is alone and pins nothing need not save registers. */
+static __attribute__((noinline)) void unpin_read(struct ftl_worker *self, const struct flash_read *read)
+{
+	for (uint32_t i = 0; i < read->pins; i++)
+		slc_unpin(self, read->txn.ppa);
+}
+
+static __attribute__((noinline)) void run_waiting(struct ftl_worker *self)
+{
+	struct ftl_request *next;
+
+	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
+		lt_logical_wait_ended(next);
+		io_of(next)->queued = 0;
+		lt_tell_request(HZ_VC_RUN, next);
+		read_run(self, next);
+		lt_tell_request(HZ_VC_LEFT, next);
+	}
+}
+
 static void reads_done(struct tsu_txn *txn)
 {
 	struct flash_read *read = (struct flash_read *)txn;
 	struct ftl_worker *self = worker_of(txn);
-	struct ftl_request *req = read->req, *next;
+	struct ftl_request *req = read->req;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -456,8 +479,8 @@ static void reads_done(struct tsu_txn *txn)
 	lt_tell_flash_read(req, txn->start_ns, txn->cells_end_ns, txn->end_ns);
 	clock_thaw();
 	lt_tell_request(HZ_VC_RUN, req);
-	for (uint32_t i = 0; i < read->pins; i++)
-		slc_unpin(self, txn->ppa);
+	if (read->pins)
+		unpin_read(self, read);
 	if (read->zone)
 		forget_reader(self, read->zone);
 	if (txn->status != NAND_OK)
@@ -470,11 +493,6 @@ static void reads_done(struct tsu_txn *txn)
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_go_on(self, req);
 	lt_tell_request(HZ_VC_LEFT, req);
-	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
-		lt_logical_wait_ended(next);
-		io_of(next)->queued = 0;
-		lt_tell_request(HZ_VC_RUN, next);
-		read_run(self, next);
-		lt_tell_request(HZ_VC_LEFT, next);
-	}
+	if (self->reads->waiting.head)
+		run_waiting(self);
 }
