@@ -33,7 +33,7 @@ def options():
     arguments.add_number(p, "--ops", 100, 1000000, 12000, "reads of each host thread")
     args = p.parse_args()
     if args.quick:
-        args.workers, args.ops = args.workers[:2], 600
+        args.workers, args.ops = args.workers[:2], 1200
     return args
 
 
