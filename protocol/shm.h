@@ -83,7 +83,7 @@ HZ_STATIC_ASSERT(sizeof(struct hz_shm_header) <= HZ_SHM_CONFIG_OFFSET, "the head
  *   broken         1: a doorbell, a count or a time of the host was impossible; no command is taken until the queue is deleted
  *   opened_ns      latest arrival that would have been at the HIL when it first saw the queue open; a command that arrived before counts
  *                  from here, since its host thread may have come to a device that was at work already
- *   completed_ns[CQ slot]  device time at which the CQE was visible to the host, interrupt cost included
+ *   completed_ns[CQ slot]  device time at which the CQE is visible to the host, interrupt cost included; it may lie ahead
  *
  * HIL may pass device time t only if for every open queue t < horizon_ns and t < completed_ns(first unseen) + turnaround_ns.
  * Order: the host stores commands and submitted, then horizon_ns, then seen, then open, each with release; so the HIL loads

@@ -44,6 +44,18 @@ TEST_F(Doorbells, RegisterTailFetches)
 	EXPECT_EQ(rig.fake->log.size(), 30u);
 }
 
+TEST_F(Doorbells, NoEntryBeforeItsDataHaveCrossedTheLink)
+{
+	auto queue = rig.make_queue(1, 8);
+	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 50000, .ready_ns = 30000}; };
+	rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()));
+	rig.post(tail(1), 1);
+	rig.run_for(70000);
+	EXPECT_FALSE(rig.peek(queue));
+	rig.run_for(20000);
+	EXPECT_TRUE(rig.peek(queue));
+}
+
 TEST_F(Doorbells, ShadowTailFetchesWithoutARegister)
 {
 	use_shadow();

@@ -237,6 +237,34 @@ TEST(HorizonLimits, ClosedQueuesLeaveTimeAtTheirLastWord)
 	EXPECT_EQ(rig.now(), end + 400);
 }
 
+// Its completion queue has three entries, of which the host reads some, and there is one more to come.
+TEST(HorizonLimits, AQueueThatWasClosedFreesWhatItsHostHasRead)
+{
+	for (unsigned read : {1u, 2u, 3u}) {
+		Rig rig;
+		rig.enable();
+		auto queue = rig.make_queue(1, 8, 4);
+		rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.lba == 3 ? 500000 : 1000 + req.lba}; };
+		for (uint64_t lba : {0, 1, 2, 3})
+			rig.place(queue, io_sqe(NVME_IO_READ, lba, 1, rig.buffer()), 10000);
+		auto host = [&] {
+			if (rig.clock(1).completed < 3 || !rig.clock(1).open)
+				return false;
+			while (queue.consumed < read)
+				EXPECT_TRUE(rig.peek(queue, 4));
+			rig.close(queue, 1000000);
+			return true;
+		};
+		rig.on_poll = host;
+		rig.on_host_wait = host;
+		rig.open(queue);
+		for (int i = 0; i < 100; i++)
+			rig.run_for(10000);
+		EXPECT_EQ(rig.clock(1).completed, 4u) << read << " read";
+		EXPECT_EQ(queue.consumed, read);
+	}
+}
+
 // What a host says that cannot be: of its counts, of its promise, of its next command.
 struct Nonsense {
 	const char *name;

@@ -114,9 +114,10 @@ class Recordings(unittest.TestCase):
 
     def test_a_command_is_not_over_before_its_data_have_crossed(self):
         found = self.read(["f 0 1000 0 0 77", "r 0 1000 0 0 77", "k 0 1100 0 0 77 1700", "c 0 1150 0 0 0", "f 0 2000 0 0 78", "r 0 2000 0 0 78",
-                           "k 0 2100 0 0 78 1900", "c 0 2150 0 0 0"])
-        self.assertEqual(next(iter(found.queues.values())).completions, [1700, 2150])
-        self.assertEqual([step[2] for job in found.jobs[0] for step in job.steps if step[0] == rec.COMPLETE], [550, 0])
+                           "k 0 2100 0 0 78 1900", "c 0 2150 0 0 0", "f 0 3000 0 0 79", "r 0 3000 0 0 79", "k 0 3100 0 0 79 3900", "c 0 3150 0 0 0"])
+        self.assertEqual(next(iter(found.queues.values())).completions, [1700, 2150, 3900])
+        self.assertEqual([step[2] for job in found.jobs[0] for step in job.steps if step[0] == rec.COMPLETE], [550, 0, 750])
+        self.assertEqual(replay.Replay(found, COSTS, "tas").run(), found.cycles)
 
     def test_programs_keep_a_read_from_beginning(self):
         found = self.read(["f 0 1000 0 0 77", "r 0 1000 0 0 77", "p 2 9000 0 0 1500 2500 3 1", "p 2 9000 0 0 2000 3000 3 1", "p 2 9000 0 0 3500 4000 4 1",

@@ -139,18 +139,18 @@ class Ledger(ProbeCase):
         slc, req = lock(4, 2), 0x80001000
         jobs = [tell("LOCK_GOT", slc), tell("LOCKS_RESET"), (FETCHED, 0, req, 0, 0), tell("LOCK_ASKED", slc), passes(7000), tell("LOCK_WAITED", slc),
                 tell("LOCK_GOT", slc), tell("LOCK_GIVEN", slc), (LEFT, 0, req, 0, 0), (FLASH_READ, 1, 300000, 700000, 1000000), (RUN, 0, req, 0, 0),
-                (DONE, 0, req, 0, 0), (HAD + LOGICAL.index("completion"), 0, 0, 0, 0), (ENDS_READ, 0, req, 0, 0), tell("LOCKS_REPORTED"),
+                (DONE, 0, req, 0, 0), (LINKS, 1, 2000000, 0, 0), (HAD + LOGICAL.index("completion"), 0, 0, 0, 0), (ENDS_READ, 0, req, 0, 0), tell("LOCKS_REPORTED"),
                 (RUN, 0, req, 0, 0)]
         with tempfile.NamedTemporaryFile() as file:
             recorded, plain = (self.told(jobs, ["locks=on", *more]) for more in ([f"recording={file.name}"], []))
             lines = [line.decode().split() for line in file]
         for key in ("order_hash", "harts", "locks", "lines"):
             self.assertEqual(recorded[key], plain[key])
-        self.assertEqual([line[0] for line in lines], list("fAWGRlxrdce"))
+        self.assertEqual([line[0] for line in lines], list("fAWGRlxrdkce"))
         whats = {line[0]: int(line[5]) for line in lines}
-        self.assertEqual([whats[letter] for letter in "fAGx"], [req, slc, slc, req])
+        self.assertEqual([whats[letter] for letter in "fAGxk"], [req, slc, slc, req, req])
         self.assertEqual({line[1] for line in lines}, {"0"})
-        self.assertEqual(next(line[6] for line in lines if line[0] == "x"), "1000000")
+        self.assertEqual([line[6] for line in lines if line[0] in "xk"], ["1000000", "2000000"])
         clock = {line[0]: int(line[2]) for line in lines}
         self.about(clock["W"] - clock["A"], 7000, 2)
 

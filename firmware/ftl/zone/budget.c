@@ -173,7 +173,7 @@ static uint16_t budget_reserve(struct ftl *ftl, uint8_t need)
 	return status;
 }
 
-void budget_give(struct ftl *ftl, uint8_t need)
+void budget_release(struct ftl *ftl, uint8_t need)
 {
 	struct lt_lock_node node;
 

@@ -47,12 +47,12 @@ uint16_t budget_for(struct ftl *ftl, struct ftl_request *req, uint8_t need);
 bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, bool *retry);
 /* Zone lock held: a FULL zone's last sector has become durable. */
 void budget_drained(struct ftl_worker *self, struct zone *zone);
+void budget_release(struct ftl *ftl, uint8_t need); /* the same for what is not BUDGET_NONE */
 /* What was reserved is free again. */
-void budget_give(struct ftl *ftl, uint8_t need);
 static inline void budget_give_back(struct ftl *ftl, uint8_t need)
 {
 	if (need != BUDGET_NONE)
-		budget_give(ftl, need);
+		budget_release(ftl, need);
 }
 
 #endif

@@ -241,10 +241,13 @@ static bool lost(const struct zone *zone, uint32_t offset)
 	return zone->state == NVME_ZS_READ_ONLY && ext->failed && offset >= extent_on_flash(ext) && offset < ext->wp;
 }
 
+/* Sectors from here on are in the write buffer, if they have landed. */
+static uint32_t buffered_from(const struct extent *ext) { return ext->buffer ? ext->resident : ext->landed; }
+
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
 			     struct tsu_txn **list)
 {
-	uint32_t end = io_of(req)->done + sectors, buffered = zone->ext.buffer ? zone->ext.resident : zone->ext.landed;
+	uint32_t end = io_of(req)->done + sectors, buffered = buffered_from(&zone->ext);
 	enum read_progress progress = READ_THROUGH;
 
 	while (progress == READ_THROUGH && io_of(req)->done < end) {
@@ -302,11 +305,10 @@ static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, 
 {
 	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->ext.start);
 	uint32_t sectors = min_u32(req->sectors - io_of(req)->done, (uint32_t)zone->ext.ftl->shape.zone_size_sectors - offset);
-	uint32_t end = offset + sectors;
 
 	if (zone->updates.copies)
 		return read_with_updates(self, zone, req, offset, sectors, list);
-	if (end <= zone->ext.placed && (end <= zone->ext.resident || !zone->ext.buffer)) /* as most are */
+	if (offset + sectors <= zone->ext.placed && offset + sectors <= buffered_from(&zone->ext)) /* as most are */
 		return read_placed(self, zone, req, offset, sectors, list);
 	return read_here(self, zone, req, offset, sectors, list);
 }

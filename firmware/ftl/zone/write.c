@@ -63,7 +63,6 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	*status = zone_write_status(zone, req);
 	*need = budget_need(zone->state);
 	if (!zone_admits(zone, req)) {
-		*status = NVME_SUCCESS;
 		verdict = WRITE_PARKED;
 	} else if (*status) {
 		zone_turn_ends(zone, req);

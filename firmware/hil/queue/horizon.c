@@ -305,11 +305,12 @@ static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t 
 {
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = begin_look(h);
+		bool open = host_load32(&cq->clock->open); /* first: what a closed queue has seen stays so */
 		uint64_t seen = host_load64(&cq->clock->seen);
 
 		if (seen > number && seen <= cq->ring.posted)
 			return true;
-		if (!host_load32(&cq->clock->open)) { /* device time goes on from look to look: this is where a message is acted upon */
+		if (!open) { /* device time goes on from look to look: this is where a message is acted upon */
 			control_link_act(h->link);
 			return false;
 		}
