@@ -29,6 +29,22 @@ enum {
 HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4,
 		 "device time must fit into the clock's keys");
 
+/* A command may be placed before it is known when it arrives: it follows a completion. Counting commands and completions of a queue from its
+ * creation, command n that goes `back` back arrives turnaround_ns after completion n - back, or with command n - 1 if that arrives later, and
+ * think_ns after that. The HIL puts the time in the rule's place before it fetches the command. */
+#define HZ_ARRIVAL_FOLLOWS (1ull << 63)
+enum { HZ_ARRIVAL_BACK_SHIFT = 52, HZ_ARRIVAL_BACK_MOST = HZ_MAX_QUEUE_DEPTH - 1 };
+HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < 1ull << HZ_ARRIVAL_BACK_SHIFT && HZ_ARRIVAL_BACK_MOST < 1 << (63 - HZ_ARRIVAL_BACK_SHIFT),
+		 "a rule must fit into an arrival");
+
+/* back: 1 to HZ_ARRIVAL_BACK_MOST; think_ns: at most HZ_ARRIVAL_MOST_NS. */
+static inline uint64_t hz_arrival_following(uint32_t back, uint64_t think_ns)
+{
+	return HZ_ARRIVAL_FOLLOWS | (uint64_t)back << HZ_ARRIVAL_BACK_SHIFT | think_ns;
+}
+static inline uint32_t hz_arrival_back(uint64_t rule) { return (uint32_t)((rule & ~HZ_ARRIVAL_FOLLOWS) >> HZ_ARRIVAL_BACK_SHIFT); }
+static inline uint64_t hz_arrival_think_ns(uint64_t rule) { return rule & ((1ull << HZ_ARRIVAL_BACK_SHIFT) - 1); }
+
 /* Firmware life cycle as the host sees it; only ever moves forward within one boot. */
 enum hz_boot_state {
 	HZ_BOOT_NONE = 0,      /* host wrote the region, firmware has not looked yet */
@@ -76,7 +92,9 @@ HZ_STATIC_ASSERT(sizeof(struct hz_shm_header) <= HZ_SHM_CONFIG_OFFSET, "the head
  *               completions. UINT64_MAX: none will come until a further completion is seen, or ever.
  *   open        1 while a thread replays on the queue: device time stands still unless at least one queue is open
  *   turnaround_ns  a command caused by completion c arrives no earlier than completed_ns(c) + this
- *   arrival_ns[SQ slot]    device time at which the command rings the doorbell (ignored under the real clock)
+ *   arrival_ns[SQ slot]    device time at which the command rings the doorbell (ignored under the real clock), or the rule by which the
+ *                          HIL finds it (HZ_ARRIVAL_FOLLOWS)
+ *   wake_at     completions that must have been posted before the HIL wakes the host, unless it waits for the host itself
  * Device side [fw]:
  *   completed      completions ever posted
  *   waiters        host sets 1 before it sleeps on `completed`; HIL answers with HZ_VC_HOST_WAKE
@@ -99,7 +117,8 @@ struct hz_queue_clock {
 	uint64_t horizon_ns;
 	uint32_t open;
 	uint32_t turnaround_ns;
-	uint64_t pad_host[4];
+	uint64_t wake_at;
+	uint64_t pad_host[3];
 	uint64_t completed; /* [fw] */
 	uint32_t waiters;   /* written by both: host 1, fw 0 */
 	uint32_t broken;    /* [fw] */

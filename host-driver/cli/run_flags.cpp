@@ -112,6 +112,10 @@ void RunFlags::add_workload_options(CLI::App &command)
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
 		 "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
+	add_count(
+		command, "--ahead", ahead, 0, wl::most_ahead,
+		"Commands that a thread gives the device before they arrive, where they depend on nothing that is under way: less waiting of "
+		"device and host for each other, the same figures. Default: 32. E.g. --ahead 0");
 }
 
 void RunFlags::add_trace_options(CLI::App &command)
@@ -243,6 +247,8 @@ wl::Workload RunFlags::load() const
 		w.seed = machine.seed;
 	if (no_verify)
 		w.verify = false;
+	if (ahead != UINT64_MAX)
+		w.ahead = uint32_t(ahead);
 	return w;
 }
 
@@ -291,6 +297,10 @@ MachineOptions RunFlags::machine_options() const
 		throw Error("--timeline needs --clock virtual: only device time says what happened when");
 	if (!timeline.empty() && !power_cut.text.empty())
 		throw Error("--timeline shows a measurement that ends: leave out --power-cut-at");
+	if (ahead != UINT64_MAX && !o.virtual_clock)
+		throw Error("--ahead needs --clock virtual: under the real clock a command arrives when it is given");
+	if (ahead != UINT64_MAX && !o.nand_image.empty())
+		throw Error("--ahead has no effect with --image: a command is noted in the image's record when it arrives");
 	o.timeline = !timeline.empty();
 	return o;
 }

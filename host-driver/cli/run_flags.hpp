@@ -19,6 +19,7 @@ struct RunFlags {
 	std::vector<uint32_t> namespaces;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
 	double time_scale = 0;
+	uint64_t ahead = UINT64_MAX; // not given
 	bool iotailor = false, timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false,
 	     overwrite = false;
 

@@ -31,11 +31,14 @@ constexpr uint64_t most_shared_bytes = 8ull << 30; // with the flash it must fit
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// Commands of a queue that the device may have before they arrive.
+unsigned room_ahead(unsigned queue_depth) { return std::min<unsigned>(wl::most_ahead, HZ_MAX_QUEUE_DEPTH - 1 - queue_depth); }
+
 QueueOptions queue_options(unsigned queue_depth, uint32_t turnaround_ns, uint32_t nsid = 1)
 {
 	QueueOptions o;
 	o.nsid = nsid;
-	o.depth = queue_depth + 1; // one slot of a ring stays empty
+	o.depth = queue_depth + room_ahead(queue_depth) + 1; // one slot of a ring stays empty
 	o.data_bytes = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES;
 	o.turnaround_ns = turnaround_ns;
 	return o;
@@ -78,6 +81,7 @@ public:
 	{
 		controller_.enable();
 		make_queues();
+		kept_ = kept != nullptr;
 		if (!kept)
 			return;
 		std::vector<FoundSpace> found = found_spaces();
@@ -288,6 +292,7 @@ private:
 			options.queue_depth = plan_.threads[i].queue_depth;
 			options.verify = workload_.verify;
 			options.most_spans = most_spans;
+			options.ahead = may_place_ahead() ? std::min(workload_.ahead, room_ahead(options.queue_depth)) : 0;
 			replay::Port *port = kept_ports_.empty() ? ports_[i].get() : static_cast<replay::Port *>(kept_ports_[i].get());
 			threads.push_back({port, sources[i], options});
 		}
@@ -295,6 +300,9 @@ private:
 		name_namespaces(accounts);
 		return accounts;
 	}
+
+	// A kept image's record notes a command when it is submitted, so there that is when it arrives.
+	bool may_place_ahead() const { return machine_.region().virtual_clock() && !kept_; }
 
 	// A queue that is left alone holds device time, for all who use the device: the end of this process gives it back.
 	void abort()
@@ -334,6 +342,7 @@ private:
 	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
 	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's
 	std::vector<std::unique_ptr<SharedDevice>> shared_;
+	bool kept_ = false; // on an image
 	replay::Plan plan_;
 	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
 	std::vector<std::unique_ptr<QueuePair>> queues_;

@@ -80,9 +80,9 @@ void KeptPort::note_completed(Command &command, uint64_t result)
 		make_zone_durable(volatile_.back().lba);
 }
 
-std::span<const Completion> KeptPort::wait()
+std::span<const Completion> KeptPort::wait(unsigned wanted)
 {
-	const auto done = queue_.wait();
+	const auto done = queue_.wait(wanted);
 	batch_.assign(done.begin(), done.end());
 	for (Completion &completion : batch_) {
 		Command &command = commands_[completion.cid];

@@ -27,7 +27,7 @@ public:
 	void release(uint16_t cid) override { queue_.release(cid); }
 	std::span<std::byte> data(uint16_t cid) override { return queue_.data(cid); }
 	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
-	std::span<const Completion> wait() override;
+	std::span<const Completion> wait(unsigned wanted) override;
 	void open(uint64_t first_arrival_ns) override { queue_.open(first_arrival_ns); }
 	void promise() override { queue_.promise(); }
 	void close() override { queue_.close(); }

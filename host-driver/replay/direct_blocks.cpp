@@ -23,7 +23,7 @@ DirectBlocks::DirectBlocks(const FlatSpace &space, std::unique_ptr<wl::BlockSour
 
 void DirectBlocks::begin_measurement()
 {
-	preparing_ = have_op_ = ended_ = waiting_ = false;
+	preparing_ = have_op_ = ended_ = false;
 	overlap_waits_ = 0;
 }
 
@@ -48,19 +48,29 @@ bool DirectBlocks::being_written(uint32_t sectors)
 	return false;
 }
 
+/* What a read must bring is known when it arrives. Of a sector one write at most is handed out and not complete, so that the next one's
+ * version is known before. */
 void DirectBlocks::fill_stamps(Request &request)
 {
 	for (uint32_t i = 0; i < request.sectors; i++) {
 		Sector &sector = sectors_[op_.lba + i];
-		uint64_t version = sector.acknowledged;
-		if (request.op != wl::Op::read) {
-			sector.writing = true;
-			version = ++sector.issued;
-			sector.zeros = request.op == wl::Op::deallocate ? version : sector.zeros;
-		} else if (!version && !space_.fresh) {
-			version = wl::unknown_version;
+		sector.writing |= request.op != wl::Op::read;
+		request.stamps.push_back({request.lba + i, sector.issued + 1});
+	}
+}
+
+void DirectBlocks::arrives(Request &request, bool held)
+{
+	overlap_waits_ += held;
+	for (size_t i = 0; i < request.stamps.size(); i++) {
+		Sector &sector = sectors_[request.tag + i];
+		uint64_t &version = request.stamps[i].version;
+		if (request.op == wl::Op::read) {
+			version = sector.acknowledged || space_.fresh ? sector.acknowledged : wl::unknown_version;
+			continue;
 		}
-		request.stamps.push_back({request.lba + i, version});
+		sector.issued = version;
+		sector.zeros = request.op == wl::Op::deallocate ? version : sector.zeros;
 	}
 }
 
@@ -71,12 +81,8 @@ Step DirectBlocks::issue(Request &request)
 	const uint64_t room = space_.run_sectors - op_.lba % space_.run_sectors;
 	const uint64_t most = op_.verb == BlockVerb::trim ? most_trimmed : space_.max_transfer; /* a trim moves no data */
 	const auto sectors = uint32_t(std::min({op_.sectors, room, most}));
-	if ((op_.verb == BlockVerb::write || op_.verb == BlockVerb::trim) && being_written(sectors)) {
-		overlap_waits_ += !waiting_;
-		waiting_ = true;
+	if ((op_.verb == BlockVerb::write || op_.verb == BlockVerb::trim) && being_written(sectors))
 		return Step::blocked;
-	}
-	waiting_ = false;
 	request = {};
 	request.op = ops[size_t(op_.verb)];
 	request.think_ns = op_.think_ns;

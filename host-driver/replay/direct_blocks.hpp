@@ -30,6 +30,8 @@ public:
 	DirectBlocks(const FlatSpace &space, std::unique_ptr<wl::BlockSource> blocks);
 
 	wl::Step next(wl::Request &request) override;
+	bool foresees() const override { return preparing_ || !blocks_->timed(); }
+	void arrives(wl::Request &request, bool held) override;
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	uint64_t newest_version(const wl::Request &request, uint32_t index) override;
 	uint64_t newest_zeros(const wl::Request &request, uint32_t index) override;
@@ -41,9 +43,9 @@ public:
 private:
 	struct Sector {
 		uint64_t acknowledged = 0; /* version that the newest successful write left */
-		uint64_t issued = 0;       /* version of the newest write handed out; ahead while it is under way, or if it failed */
+		uint64_t issued = 0;       /* version of the newest write that has arrived; ahead while it is under way, or if it failed */
 		uint64_t zeros = 0;        /* newest version that was a deallocation */
-		bool writing = false;
+		bool writing = false;      /* a write was handed out and has not completed */
 	};
 	bool load_op();
 	bool being_written(uint32_t sectors);
@@ -53,7 +55,7 @@ private:
 	FlatSpace space_;
 	std::unique_ptr<wl::BlockSource> blocks_;
 	SparseTable<Sector> sectors_;
-	bool preparing_ = true, have_op_ = false, ended_ = false, waiting_ = false;
+	bool preparing_ = true, have_op_ = false, ended_ = false;
 	wl::BlockOp op_;
 	uint64_t overlap_waits_ = 0;
 };

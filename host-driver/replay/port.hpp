@@ -21,7 +21,7 @@ public:
 	virtual void release(uint16_t cid) = 0;
 	virtual std::span<std::byte> data(uint16_t cid) = 0;
 	virtual uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) = 0;
-	virtual std::span<const Completion> wait() = 0;
+	virtual std::span<const Completion> wait(unsigned wanted) = 0;
 	virtual void open(uint64_t first_arrival_ns) = 0;
 	virtual void promise() = 0; /* nothing more until a further completion is seen */
 	virtual void close() = 0;
@@ -36,7 +36,7 @@ public:
 	void release(uint16_t cid) override { queue_.release(cid); }
 	std::span<std::byte> data(uint16_t cid) override { return queue_.data(cid); }
 	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
-	std::span<const Completion> wait() override { return queue_.wait(); }
+	std::span<const Completion> wait(unsigned wanted) override { return queue_.wait(wanted); }
 	void open(uint64_t first_arrival_ns) override { queue_.open(first_arrival_ns); }
 	void promise() override { queue_.promise_nothing_more(); }
 	void close() override { queue_.close(); }

@@ -49,13 +49,15 @@ bool ReplayThread::prime()
 
 void ReplayThread::run(const std::atomic<bool> &stop)
 {
+	ahead_ = source_.foresees() ? options_.ahead : 0;
 	pump(options_.start_ns);
 	while (outstanding_) {
 		delay_.maybe();
 		port_.promise();
-		for (const Completion &done : port_.wait()) {
+		for (const Completion &done : port_.wait(1 + ahead_ / 2)) {
 			delay_.maybe();
 			finish(done);
+			let_arrive();
 			pump(done.completed_ns + port_.turnaround_ns());
 		}
 		progress_.store(source_.progress_ppm(), std::memory_order_relaxed);
@@ -72,7 +74,7 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 void ReplayThread::pump(uint64_t cause_ns)
 {
 	source_.at(cause_ns - options_.start_ns);
-	while (!done_ && outstanding_ < options_.queue_depth) {
+	while (!done_ && outstanding_ < options_.queue_depth + ahead_) {
 		if (stop_asked()) {
 			account_.interrupted = done_ = true;
 			return;
@@ -101,13 +103,49 @@ void ReplayThread::issue(uint16_t cid, uint64_t cause_ns)
 		for (uint32_t i = 0; i < r.sectors; i++)
 			fill_sector(sector_of(data, i), options_.seed, r.stamps[i]);
 	}
+	const uint64_t cause = completions_before_next();
+	const uint64_t arrival_ns = port_.submit(cid, r, foreseen(cause) ? arrival_behind(cause, r) : arrival_now(cause_ns, r));
+	if (!foreseen(cause)) {
+		last_arrival_ns_ = arrival_ns;
+		account_.first_arrival_ns = std::min(account_.first_arrival_ns, arrival_ns);
+	}
+	coming_.push_back({cid, cause, cause > last_cause_ && cause > room_for_next()});
+	last_cause_ = cause;
+	account_.submitted++;
+	outstanding_++;
+	let_arrive();
+}
+
+/* The next command finds room in the queue when so many have completed, */
+uint64_t ReplayThread::room_for_next() const
+{
+	const uint64_t number = account_.submitted, depth = options_.queue_depth;
+	return number < depth ? 0 : number - depth + 1;
+}
+
+/* and arrives then, or behind what has completed by now, if the source gives it only now. */
+uint64_t ReplayThread::completions_before_next() const { return std::max(room_for_next(), account_.completed); }
+
+/* With others ahead, all that a completion lets arrive follows it by itself. */
+bool ReplayThread::foreseen(uint64_t cause) const { return ahead_ && cause; }
+
+uint64_t ReplayThread::arrival_behind(uint64_t cause, const wl::Request &r) const
+{
+	return hz_arrival_following(uint32_t(account_.submitted - cause + 1), r.think_ns);
+}
+
+uint64_t ReplayThread::arrival_now(uint64_t cause_ns, const wl::Request &r)
+{
 	const uint64_t ready_ns = std::max(cause_ns, last_arrival_ns_) + r.think_ns;
 	const uint64_t wanted_ns = options_.start_ns + r.not_before_ns;
 	account_.late_arrivals += r.not_before_ns && ready_ns > wanted_ns;
-	last_arrival_ns_ = port_.submit(cid, r, std::max(ready_ns, wanted_ns));
-	account_.first_arrival_ns = std::min(account_.first_arrival_ns, last_arrival_ns_);
-	account_.submitted++;
-	outstanding_++;
+	return std::max(ready_ns, wanted_ns);
+}
+
+void ReplayThread::let_arrive()
+{
+	for (; !coming_.empty() && coming_.front().completed <= account_.completed; coming_.pop_front())
+		source_.arrives(requests_[coming_.front().cid], coming_.front().held);
 }
 
 void ReplayThread::finish(const Completion &done)

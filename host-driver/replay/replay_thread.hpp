@@ -7,6 +7,7 @@
 #include "results/account.hpp"
 
 #include <atomic>
+#include <deque>
 #include <vector>
 
 namespace hz::replay {
@@ -15,6 +16,7 @@ struct ThreadOptions {
 	uint64_t seed = 1;        /* of the data patterns, the same for all threads of a run */
 	uint64_t start_ns = 0;    /* device time of the first arrival */
 	unsigned queue_depth = 8; /* commands under way at most */
+	unsigned ahead = 0;       /* further ones that the device has before they arrive, if the source foresees them */
 	bool verify = true;
 	size_t most_spans = 0; /* commands to keep in the account, for a timeline */
 };
@@ -40,6 +42,12 @@ public:
 private:
 	void pump(uint64_t cause_ns);
 	void issue(uint16_t cid, uint64_t cause_ns);
+	uint64_t room_for_next() const;
+	uint64_t completions_before_next() const;
+	bool foreseen(uint64_t cause) const;
+	uint64_t arrival_behind(uint64_t cause, const wl::Request &request) const;
+	uint64_t arrival_now(uint64_t cause_ns, const wl::Request &request);
+	void let_arrive();
 	void finish(const Completion &done);
 	void note_failure(const Completion &done, const wl::Request &request);
 	void check_data(const Completion &done, const wl::Request &request);
@@ -50,6 +58,14 @@ private:
 	TestDelay delay_;
 	std::vector<wl::Request> requests_; /* by command id */
 	wl::Request spare_;
+	struct Coming { /* a command that arrives once so many have completed */
+		uint16_t cid;
+		uint64_t completed;
+		bool held; /* the source had kept it back */
+	};
+	std::deque<Coming> coming_;
+	uint64_t last_cause_ = 0; /* `completed` of the last one */
+	unsigned ahead_ = 0;      /* in this phase */
 	unsigned outstanding_ = 0;
 	bool primed_ = false; /* spare_ holds the first command */
 	bool done_ = false;

@@ -17,6 +17,7 @@ public:
 	bool prepare(wl::BlockOp &op) override;
 	/* Throws trace::TraceError as the cut does. */
 	bool next(wl::BlockOp &op) override;
+	bool timed() const override { return cut_.survey->spec.timing == wl::Timing::open; }
 	uint32_t progress_ppm() const override { return trace_.progress_ppm(); }
 	nlohmann::json cost() const override;
 

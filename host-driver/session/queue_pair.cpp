@@ -166,10 +166,27 @@ void QueuePair::check_bytes(uint64_t bytes) const
 			    std::to_string(options_.data_bytes));
 }
 
+// A completion that may follow is one whose time the ring still has (protocol/shm.h).
+void QueuePair::check_rule(uint64_t rule) const
+{
+	const uint64_t back = hz_arrival_back(rule);
+	if (!virtual_clock_)
+		throw Error("under the real clock no command follows a completion by itself");
+	if (!back || back > submitted_ || back >= options_.depth)
+		throw Error("a command cannot follow a completion " + std::to_string(back) + " before its own: " +
+			    std::to_string(submitted_) + " commands were placed in a queue of " + std::to_string(options_.depth));
+}
+
 void QueuePair::check_arrival(uint64_t arrival_ns) const
 {
+	if (arrival_ns & HZ_ARRIVAL_FOLLOWS) {
+		check_rule(arrival_ns);
+		return;
+	}
 	if (!virtual_clock_)
 		return;
+	if (!following_.empty())
+		throw Error("a command that follows none is placed behind one that follows a completion");
 	if (arrival_ns > HZ_ARRIVAL_MOST_NS)
 		throw Error("a command arrives at " + std::to_string(arrival_ns) + " ns, behind the end of device time at " +
 			    std::to_string(HZ_ARRIVAL_MOST_NS) + " ns (26 days)");
@@ -216,15 +233,25 @@ uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 	return place(cid, sqe, arrival_ns);
 }
 
+// What stands in the record for a command's arrival: its time, or the rule for it.
+uint64_t QueuePair::arrival_word(uint64_t arrival_ns)
+{
+	if (arrival_ns & HZ_ARRIVAL_FOLLOWS)
+		return arrival_ns;
+	return last_arrival_ns_ = virtual_clock_ ? std::max(arrival_ns, last_arrival_ns_) : host_ns();
+}
+
 uint64_t QueuePair::place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
-	arrival_ns = virtual_clock_ ? std::max(arrival_ns, last_arrival_ns_) : host_ns();
-	last_arrival_ns_ = arrival_ns;
+	arrival_ns = arrival_word(arrival_ns);
 	size_t slot = submitted_ % options_.depth;
 	sqe.cid = cid;
 	std::memcpy(region_.at(sq_base() + slot * sizeof(sqe), sizeof(sqe)), &sqe, sizeof(sqe));
 	store(clock_.arrival_ns[slot], arrival_ns);
 	arrival_[cid] = arrival_ns;
+	if (arrival_ns & HZ_ARRIVAL_FOLLOWS)
+		following_.push_back({cid, submitted_ - hz_arrival_back(arrival_ns), hz_arrival_think_ns(arrival_ns)});
+	date_followers();
 	id_[cid] = IdState::under_way;
 	submitted_++;
 	outstanding_++;
@@ -241,6 +268,26 @@ Completion QueuePair::completion_of(const nvme_cqe &cqe, uint16_t status, size_t
 	c.arrival_ns = virtual_clock_ ? std::max(arrival_[c.cid], load(clock_.opened_ns)) : arrival_[c.cid];
 	c.completed_ns = virtual_clock_ ? load(clock_.completed_ns[slot]) : host_ns();
 	return c;
+}
+
+// Those that follow a completion arrive as the HIL finds it, too (protocol/shm.h).
+void QueuePair::date_followers()
+{
+	for (; !following_.empty() && following_.front().completion < consumed_; following_.pop_front()) {
+		const Following &next = following_.front();
+		const uint64_t after_ns = load(clock_.completed_ns[next.completion % options_.depth]) + options_.turnaround_ns;
+		last_arrival_ns_ = std::max(last_arrival_ns_, after_ns) + next.think_ns;
+		arrival_[next.cid] = last_arrival_ns_;
+	}
+}
+
+void QueuePair::note_completed(const Completion &c)
+{
+	last_completion_ns_ = std::max(last_completion_ns_, c.completed_ns);
+	id_[c.cid] = IdState::acquired;
+	consumed_++;
+	outstanding_--;
+	date_followers();
 }
 
 // What the controller found right may have changed on the way here.
@@ -271,15 +318,12 @@ std::span<const Completion> QueuePair::reap()
 			throw Error("the device completed a command that was never submitted (id " + std::to_string(cqe->cid) + ")");
 		batch_.push_back(completion_of(*cqe, status, slot));
 		check_tuples(batch_.back());
-		last_completion_ns_ = std::max(last_completion_ns_, batch_.back().completed_ns);
-		id_[cqe->cid] = IdState::acquired;
-		consumed_++;
-		outstanding_--;
+		note_completed(batch_.back());
 	}
 	return batch_;
 }
 
-std::span<const Completion> QueuePair::wait()
+std::span<const Completion> QueuePair::wait(unsigned wanted)
 {
 	auto sleep = 20us;
 	for (bool long_wait = false; outstanding_;) {
@@ -287,7 +331,7 @@ std::span<const Completion> QueuePair::wait()
 			return done;
 		check_device(long_wait);
 		if (virtual_clock_) {
-			long_wait = !sleep_for_completion();
+			long_wait = !sleep_for_completions(std::min(wanted, outstanding_));
 		} else {
 			long_wait = sleep == longest_nap;
 			std::this_thread::sleep_for(sleep);
@@ -309,12 +353,14 @@ void QueuePair::check_device(bool long_wait) const
 			    ": a doorbell or a time of its was impossible; delete the queue");
 }
 
-// Asks to be woken: `waiters` is stored before `completed` is read again, the HIL does the reverse. No yields before: on a host that is
+// Asks to be woken: `waiters` is stored before `completed` is read again, the HIL does the reverse. Who asks for more than one completion and
+// finds one does not sleep: the HIL may wait for what this thread does next, and wakes only a thread that had asked before. No yields before: on a host that is
 // busy each puts the thread behind whoever computes, for as long as that may, and what it waits for behind that.
 // False if nothing came for as long as a sleep may last.
-bool QueuePair::sleep_for_completion()
+bool QueuePair::sleep_for_completions(unsigned wanted)
 {
 	auto *word = reinterpret_cast<uint32_t *>(&clock_.completed);
+	store(clock_.wake_at, consumed_ + wanted);
 	std::atomic_ref(clock_.waiters).store(1, std::memory_order_seq_cst);
 	uint64_t seen = std::atomic_ref(clock_.completed).load(std::memory_order_seq_cst);
 	return seen > consumed_ || futex_wait(word, static_cast<uint32_t>(seen), longest_sleep);

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -112,6 +113,8 @@ public:
 
 	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
 	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
+	// Or hz_arrival_following(), under the virtual clock, for a command that follows a completion which need not be there yet; behind
+	// it only such commands are placed until it has completed.
 	// data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or none).
 	uint64_t submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t data_bytes = ~0ull);
 	// The same, PRPs and everything else but the id as the caller made them.
@@ -120,8 +123,8 @@ public:
 	// Completions that are there now, in device order; the span lives until the next reap() or wait().
 	std::span<const Completion> reap();
 	// At least one completion; throws Error when the machine dies, Interrupted after Ctrl-C. Nothing outstanding: empty.
-	// Under the virtual clock promise first: what is not published is not waited for.
-	std::span<const Completion> wait();
+	// Under the virtual clock promise first: what is not published is not waited for. At best it sleeps until there are `wanted`, or all.
+	std::span<const Completion> wait(unsigned wanted = 1);
 
 	// Horizon (virtual clock), at most HZ_ARRIVAL_MOST_NS or UINT64_MAX. open(): this queue takes part in time from now on; nothing arrives
 	// before first_arrival_ns.
@@ -138,16 +141,25 @@ public:
 
 private:
 	enum class IdState : uint8_t { free, acquired, under_way };
+	// A command whose arrival is known when a completion of that number, counted from the queue's creation, is.
+	struct Following {
+		uint16_t cid;
+		uint64_t completion, think_ns;
+	};
 
 	void check_submit(uint16_t cid, uint64_t arrival_ns) const;
 	void check_bytes(uint64_t bytes) const;
 	void check_arrival(uint64_t arrival_ns) const;
+	void check_rule(uint64_t rule) const;
 	void check_horizon(uint64_t horizon_ns) const;
+	uint64_t arrival_word(uint64_t arrival_ns);
 	uint64_t place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
 	Completion completion_of(const nvme_cqe &cqe, uint16_t status, size_t slot) const;
+	void note_completed(const Completion &c);
+	void date_followers();
 	void check_tuples(Completion &c) const;
 	void publish(uint64_t horizon_ns);
-	bool sleep_for_completion();
+	bool sleep_for_completions(unsigned wanted);
 	void check_device(bool long_wait) const;
 	uint64_t host_ns() const;
 
@@ -168,7 +180,8 @@ private:
 	bool open_ = false;
 	std::vector<uint16_t> free_;
 	std::vector<IdState> id_;
-	std::vector<uint64_t> arrival_;
+	std::vector<uint64_t> arrival_;   // by command id
+	std::deque<Following> following_; // in the order of submission
 	std::vector<Completion> batch_;
 	std::optional<QueueTuples> tuples_; // of a device with protection information
 };

@@ -24,9 +24,10 @@ struct BlockOp {
 class BlockSource {
 public:
 	virtual ~BlockSource() = default;
-	virtual bool prepare(BlockOp &op) = 0;     /* false: prepared */
-	virtual bool next(BlockOp &op) = 0;        /* false: the end */
-	virtual uint32_t progress_ppm() const = 0; /* of the measured operations */
+	virtual bool prepare(BlockOp &op) = 0;       /* false: prepared */
+	virtual bool next(BlockOp &op) = 0;          /* false: the end */
+	virtual bool timed() const { return false; } /* measured operations have times of their own, not_before_ns */
+	virtual uint32_t progress_ppm() const = 0;   /* of the measured operations */
 	virtual nlohmann::json cost() const { return nlohmann::json::object(); }
 };
 

@@ -56,7 +56,7 @@ struct LiveSector {
 	Stamp stamp;
 };
 
-/* A pure state machine: what next() returns depends on the seed and on the order and content of complete() calls only.
+/* A pure state machine: what next() returns depends on the seed and on the order and content of complete() and arrives() calls only.
  * Used by one thread. At least one command is outstanding whenever next() says blocked. */
 class Source {
 public:
@@ -64,6 +64,12 @@ public:
 	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
 	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
+	/* Whether next() may be asked, in this phase, for a command long before it arrives: what it says does not depend on how those before
+	 * it end, unless it says blocked, and no command has a time of its own (not_before_ns). */
+	virtual bool foresees() const { return false; }
+	/* Called for every issued request, in their order, when it arrives: after the complete() of what completed before. held: blocked had
+	 * kept it back. */
+	virtual void arrives(Request &request, bool held) { (void)request, (void)held; }
 	/* Called for every issued request, in completion order. status 0 is success; result: the LBA of an append. */
 	virtual void complete(const Request &request, uint16_t status, uint64_t result) = 0;
 	/* A read is about to be completed: the newest version that its sector `index` may have brought. The stamp's own, unless writes

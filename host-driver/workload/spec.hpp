@@ -79,12 +79,16 @@ struct TailorSpec {
 	uint64_t hold_ns = 10000000; /* how long a write is held at most */
 };
 
+/* So many that neither the device nor the host thread waits for the other. Queues have room for them, whether they are used or not. */
+inline constexpr uint32_t most_ahead = 32;
+
 struct Workload {
 	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
 	bool mapping_given = false; /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
+	uint32_t ahead = most_ahead;            /* commands that a thread places before they arrive, if it can: costs no device time */
 	bool shared = false;                    /* every thread uses the whole block namespace, of which it prepares its part only */
 	std::vector<uint32_t> namespaces = {1}; /* NSIDs: thread i works on the i-th, modulo their number */
 	uint32_t turnaround_ns = 4000;

@@ -135,6 +135,14 @@ Step ZoneGenerator::next(Request &request)
 	return pending_ == Choice::read ? issue_read(request) : issue_write(request);
 }
 
+/* Readers read what lies there, and writers write on while there are empty zones. */
+bool ZoneGenerator::foresees() const
+{
+	if (!preparing_ && spec_.read_ratio >= 1)
+		return true;
+	return !spec_.zone_depth && (preparing_ || (spec_.read_ratio <= 0 && !spec_.reset_when_full));
+}
+
 void ZoneGenerator::issued(Request &request)
 {
 	request.cause = Cause::user;

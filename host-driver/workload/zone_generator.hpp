@@ -18,6 +18,7 @@ public:
 	ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed);
 
 	Step next(Request &request) override;
+	bool foresees() const override;
 	void complete(const Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;

@@ -108,5 +108,41 @@ TEST(Determinism, TheDefaultRun)
 	expect_one_outcome(machine, workload);
 }
 
+// Commands that the device has before they arrive save the host work, and change nothing else.
+struct Foreseen {
+	const char *name, *device, *what;
+	unsigned hils;
+};
+
+class CommandsAhead : public testing::TestWithParam<Foreseen> {};
+TEST_P(CommandsAhead, AreTheSameInDeviceTime)
+{
+	const Foreseen &run = GetParam();
+	hz::MachineOptions machine;
+	machine.config = hz::conf::load_device(std::string(HZ_TREE) + run.device);
+	machine.config.hil_count = run.hils;
+	hz::conf::place_roles(machine.config, 1, 3);
+	hz::wl::Workload workload = hz::wl::parse_workload(
+		std::string("mapping: direct\nseed: 5\nthreads: 3\ncommon:\n  pattern: random\n  block: 4 KiB\n  queue_depth: 4\n") +
+			run.what,
+		"foreseen");
+	workload.ahead = 0;
+	const std::string later = outcome_under({"ahead 0", false, 0, 0}, machine, workload);
+	for (const uint32_t ahead : {3u, 32u})
+		for (const unsigned delay_us : {0u, 300u}) {
+			workload.ahead = ahead;
+			EXPECT_EQ(outcome_under({"ahead", false, 0, delay_us}, machine, workload), later) << ahead;
+		}
+}
+constexpr char foreseen_reads[] = "  read_ratio: 1\n  prefill: 0.5\n  total_ops: 400\n  think: 2us\n  think_distribution: exponential\n";
+constexpr char foreseen_mix[] = "  read_ratio: 0.5\n  trim_ratio: 0.1\n  flush_every: 20\n  span: 0.2\n  prefill: 0.5\n  total_ops: 400\n";
+INSTANTIATE_TEST_SUITE_P(All, CommandsAhead,
+			 testing::Values(Foreseen{"Reads", "/tests/e2e/crash.yaml", foreseen_reads, 1},
+					 Foreseen{"ReadsThroughThreeInterfaces", "/tests/e2e/crash.yaml", foreseen_reads, 3},
+					 Foreseen{"Writes", "/tests/e2e/crash.yaml", "  read_ratio: 0\n  total_ops: 400\n", 1},
+					 Foreseen{"Overwrites", "/configs/devices/small-legacy.yaml", foreseen_mix, 1},
+					 Foreseen{"OverwritesThroughTwoInterfaces", "/configs/devices/small-legacy.yaml", foreseen_mix, 2}),
+			 [](const auto &i) { return i.param.name; });
+
 } // namespace
 } // namespace e2e

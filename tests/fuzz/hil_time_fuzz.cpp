@@ -107,6 +107,8 @@ private:
 		case 4: return near << 48 | near;
 		case 5: return rig_.now() + (near << 16);
 		case 6: return HZ_ARRIVAL_MOST_NS + near;
+		case 7:
+		case 8: return hz_arrival_following(near % (queue_depth + 2), near >> 8);
 		default: return kind & 32 ? UINT64_MAX : kind & 16 ? rig_.now() - near : rig_.now() + near;
 		}
 	}

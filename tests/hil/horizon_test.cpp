@@ -13,10 +13,11 @@ namespace hil_test {
 // One host thread: what it wants is fixed by (seed, queue); when it gets round to it is up to the scheduler.
 class HostThread {
 public:
-	HostThread(Rig &rig, Rig::Queue queue, uint64_t seed, unsigned commands)
-		: rig_(rig), queue_(queue), random_(seed * 1000 + queue.id), left_(commands), timed_(queue.id % 2)
+	// room: entries of the queue beyond those for what is under way. ahead: so many of them hold commands that have yet to arrive.
+	HostThread(Rig &rig, Rig::Queue queue, uint64_t seed, unsigned commands, unsigned room, unsigned ahead)
+		: rig_(rig), queue_(queue), random_(seed * 1000 + queue.id), left_(commands), timed_(!room && queue.id % 2), ahead_(ahead)
 	{
-		depth_ = 1 + random_() % (queue.depth - 1);
+		depth_ = 1 + random_() % (queue.depth - room - 1);
 		next_arrival_ = 5000 + random_() % 20000;
 	}
 
@@ -45,6 +46,11 @@ private:
 	{
 		arrival_ns = std::max(arrival_ns, last_arrival_);
 		last_arrival_ = arrival_ns;
+		place(arrival_ns);
+	}
+
+	void place(uint64_t arrival_ns)
+	{
 		nvme_sqe sqe = io_sqe(random_() % 2 ? NVME_IO_READ : NVME_IO_WRITE, random_() % 1000, 1, rig_.buffer());
 		sqe.cid = ++cid_;
 		rig_.place(queue_, sqe, arrival_ns);
@@ -58,10 +64,12 @@ private:
 		bool first = queue_.submitted == 0;
 		for (unsigned i = 0; first && i < depth_ && left_; i++)
 			submit(next_arrival_);
-		while (handled_ < queue_.consumed) {
+		for (; ahead_ && left_ && outstanding_ < depth_ + ahead_;)
+			place(hz_arrival_following(depth_, random_() % 3 * 10000));
+		while (!ahead_ && handled_ < queue_.consumed) {
 			uint64_t done = std::get<1>(history[handled_++]);
 			if (left_)
-				submit(done + 4000 + random_() % 3 * 10000);
+				submit(std::max(done + 4000, last_arrival_) + random_() % 3 * 10000);
 		}
 		return publish_or_close(UINT64_MAX);
 	}
@@ -105,6 +113,7 @@ private:
 	std::mt19937_64 random_;
 	unsigned left_, depth_ = 1, outstanding_ = 0;
 	bool timed_, closed_ = false;
+	unsigned ahead_;
 	uint64_t next_arrival_ = 0, last_arrival_ = 0, last_done_ = 0;
 	size_t handled_ = 0;
 	uint16_t cid_ = 0;
@@ -118,7 +127,7 @@ struct History {
 };
 
 // work: what the threads want and the device does. schedule: when the host's threads get to run, in wall time.
-History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t inflight)
+History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t inflight, unsigned room = 0, unsigned ahead = 0)
 {
 	Rig rig({.inflight = inflight});
 	rig.enable();
@@ -132,7 +141,7 @@ History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t infli
 	};
 	std::vector<HostThread> threads;
 	for (unsigned id = 1; id <= queues; id++)
-		threads.emplace_back(rig, rig.make_queue(id, 4 + (id * 7 + work) % 20), work, 60);
+		threads.emplace_back(rig, rig.make_queue(id, 4 + (id * 7 + work) % 20 + room), work, 60, room, ahead);
 	auto some_step = [&] {
 		bool changed = false;
 		for (auto &thread : threads)
@@ -180,6 +189,67 @@ TEST_P(Horizon, DeviceHistoryDoesNotDependOnTheHostsSchedule)
 	}
 }
 INSTANTIATE_TEST_SUITE_P(Work, Horizon, testing::Combine(testing::Range(1, 6), testing::Values(1u, 2u, 5u, 24u), testing::Values(2u, 64u)));
+
+// Commands that follow completions arrive when they would, had the host placed them then.
+class CommandsAhead : public testing::TestWithParam<std::tuple<unsigned, uint32_t>> {};
+TEST_P(CommandsAhead, ChangeNothingInDeviceTime)
+{
+	auto [queues, inflight] = GetParam();
+	for (uint64_t work = 1; work < 4; work++) {
+		History later = replay(work, 1, queues, inflight, 12);
+		ASSERT_EQ(later.device.size(), 60u * queues);
+		for (unsigned ahead : {1u, 5u, 12u})
+			for (uint64_t schedule = 1; schedule < 4; schedule++)
+				ASSERT_EQ(replay(work, schedule, queues, inflight, 12, ahead), later)
+					<< "work " << work << " schedule " << schedule << " ahead " << ahead;
+	}
+}
+INSTANTIATE_TEST_SUITE_P(All, CommandsAhead, testing::Combine(testing::Values(1u, 2u, 5u, 24u), testing::Values(2u, 64u)));
+
+TEST(HorizonLimits, ACommandAheadArrivesBehindItsCompletionAndTheCommandBefore)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8);
+	const hz_queue_clock &clock = rig.clock(1);
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.lba == 0 ? 90000u : 1000u}; };
+	rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 10000);
+	rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 20000);
+	rig.place(queue, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), hz_arrival_following(2, 300000));
+	rig.place(queue, io_sqe(NVME_IO_READ, 3, 1, rig.buffer()), hz_arrival_following(2, 5));
+	rig.open(queue);
+	for (int i = 0; i < 10; i++) {
+		rig.run();
+		while (rig.peek(queue)) {}
+		rig.publish(queue);
+	}
+	ASSERT_EQ(clock.completed, 4u);
+	EXPECT_EQ(clock.arrival_ns[2], clock.completed_ns[0] + 4000 + 300000);
+	EXPECT_GT(clock.arrival_ns[2], clock.completed_ns[1] + 4000) << "or the next line says nothing";
+	EXPECT_EQ(clock.arrival_ns[3], clock.arrival_ns[2] + 5);
+	EXPECT_EQ(rig.fake->log[3].at_ns, clock.arrival_ns[3] + 400);
+}
+
+// wake_at: a host thread that wants several completions sleeps until they are there, but not while device time stands for it.
+TEST(HorizonLimits, AHostThatWantsSeveralIsWokenForThemOrWhenTimeStands)
+{
+	for (const auto &[wanted, woken_at] : {std::pair{1u, 1u}, {2u, 2u}, {9u, 4u}}) {
+		Rig rig;
+		rig.enable();
+		auto queue = rig.make_queue(1, 8);
+		std::vector<uint64_t> seen;
+		rig.on_wake = [&](unsigned) { seen.push_back(rig.clock(1).completed); };
+		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 10000);
+		for (uint64_t lba : {1, 2, 3, 4})
+			rig.place(queue, io_sqe(NVME_IO_READ, lba, 1, rig.buffer()), hz_arrival_following(1, 0));
+		rig.clock(1).wake_at = wanted;
+		rig.clock(1).waiters = 1;
+		rig.open(queue);
+		rig.run();
+		ASSERT_FALSE(seen.empty());
+		EXPECT_EQ(seen.front(), woken_at) << "wanted " << wanted << "; behind the fifth nobody knows what its host does next";
+	}
+}
 
 TEST(HorizonLimits, TimeStandsAtTheLimitOfAnOpenQueue)
 {
@@ -306,8 +376,44 @@ INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense,
 					 Nonsense{"ArrivalBeyondTheEnd", 1, 0, UINT64_MAX, HZ_ARRIVAL_MOST_NS + 1},
 					 Nonsense{"ArrivalFarBeyondTheEnd", 1, 0, UINT64_MAX, 1ull << 62},
 					 Nonsense{"ArrivalAlmostForEver", 1, 0, UINT64_MAX, UINT64_MAX - 1},
-					 Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX}),
+					 Nonsense{"ArrivalNever", 1, 0, UINT64_MAX, UINT64_MAX},
+					 Nonsense{"FollowsItself", 1, 0, UINT64_MAX, hz_arrival_following(0, 0)},
+					 Nonsense{"FollowsNothing", 1, 0, UINT64_MAX, hz_arrival_following(1, 0)}),
 			 [](const auto &i) { return i.param.name; });
+
+// What a rule makes of what the host wrote into its memory, or what the ring no longer has.
+TEST(HorizonLimits, ARuleThatCannotBeKeptBreaksTheQueue)
+{
+	struct {
+		unsigned before, cq_depth;
+		uint64_t rule, completed_ns;
+		bool broken;
+	} cases[] = {
+		{2, 8, hz_arrival_following(2, 0), 0, false},         {2, 8, hz_arrival_following(2, HZ_ARRIVAL_MOST_NS), 0, true},
+		{2, 8, hz_arrival_following(2, 0), UINT64_MAX, true}, {2, 8, hz_arrival_following(2, 0), HZ_ARRIVAL_MOST_NS - 3999, true},
+		{2, 8, hz_arrival_following(3, 0), 0, true},          {4, 4, hz_arrival_following(3, 0), 0, false},
+		{4, 4, hz_arrival_following(4, 0), 0, true}};
+	for (const auto &c : cases) {
+		Rig rig;
+		rig.enable();
+		auto queue = rig.make_queue(1, 8, c.cq_depth);
+		rig.open(queue);
+		for (unsigned i = 0; i < c.before; i++) {
+			rig.place(queue, io_sqe(NVME_IO_READ, i, 1, rig.buffer()), rig.now());
+			rig.publish(queue);
+			rig.run();
+			ASSERT_TRUE(rig.peek(queue, c.cq_depth));
+			rig.publish(queue);
+		}
+		if (c.completed_ns)
+			rig.clock(1).completed_ns[0] = c.completed_ns;
+		rig.place(queue, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), c.rule);
+		rig.publish(queue);
+		rig.run();
+		EXPECT_EQ(rig.clock(1).broken, c.broken) << &c - cases;
+		EXPECT_EQ(rig.clock(1).completed, c.before + !c.broken) << &c - cases;
+	}
+}
 
 TEST(HorizonLimits, DeviceTimeMayRunToItsEnd)
 {

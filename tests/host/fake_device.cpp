@@ -92,7 +92,7 @@ uint64_t FakeDevice::submit(uint16_t cid, const wl::Request &r, uint64_t arrival
 	return arrival_ns;
 }
 
-std::span<const Completion> FakeDevice::wait()
+std::span<const Completion> FakeDevice::wait(unsigned)
 {
 	seen_.clear();
 	std::stable_sort(running_.begin(), running_.end(),

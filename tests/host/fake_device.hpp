@@ -29,7 +29,7 @@ public:
 	void release(uint16_t cid) override;
 	std::span<std::byte> data(uint16_t cid) override;
 	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
-	std::span<const Completion> wait() override;
+	std::span<const Completion> wait(unsigned) override;
 	void open(uint64_t) override { opened = true; }
 	void promise() override {}
 	void close() override { closed = true; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replay/port.hpp"
+#include "shm.h"
 #include "workload/source.hpp"
 
 namespace hz::replay {
@@ -49,18 +50,17 @@ public:
 		running.request = r;
 		running.done.cid = cid;
 		running.done.arrival_ns = arrival_ns;
-		running.done.completed_ns = arrival_ns + 20000 + random_() % 100000;
-		running.effect_ns = arrival_ns + random_() % (running.done.completed_ns - arrival_ns);
 		running.number = r.op == wl::Op::write ? ++writes : r.op == wl::Op::deallocate ? ++trims : 0;
-		for (const Running &other : running_)
-			overlaps += r.op == wl::Op::read && other.request.op == wl::Op::write && other.request.lba < r.lba + r.sectors &&
-				    r.lba < other.request.lba + other.request.sectors;
-		running_.push_back(std::move(running));
+		running.service_ns = 20000 + random_() % 100000;
+		running.effect_ns = random_() % running.service_ns;
+		running.follows = submitted_++ - hz_arrival_back(arrival_ns);
+		coming_.push_back(std::move(running));
 		lbas.push_back(r.lba);
+		let_arrive();
 		return arrival_ns;
 	}
 
-	std::span<const Completion> wait() override
+	std::span<const Completion> wait(unsigned) override
 	{
 		seen_.clear();
 		const auto first = std::min_element(running_.begin(), running_.end(), [](const Running &a, const Running &b) {
@@ -68,7 +68,9 @@ public:
 		});
 		take_effect(first->done.completed_ns);
 		seen_.push_back(first->done);
+		ended_ns_.push_back(first->done.completed_ns);
 		running_.erase(first);
+		let_arrive();
 		return seen_;
 	}
 
@@ -81,9 +83,36 @@ private:
 	struct Running {
 		Completion done;
 		wl::Request request;
-		uint64_t effect_ns, number;
+		uint64_t effect_ns, service_ns, number, follows;
 		bool happened = false;
 	};
+
+	// In order: a command that follows a completion holds up those behind it.
+	void let_arrive()
+	{
+		for (; !coming_.empty(); coming_.pop_front()) {
+			Running &next = coming_.front();
+			const uint64_t word = next.done.arrival_ns;
+			if (word & HZ_ARRIVAL_FOLLOWS) {
+				if (next.follows >= ended_ns_.size())
+					return;
+				next.done.arrival_ns = std::max(arrived_ns_, ended_ns_[next.follows] + turnaround_ns()) +
+						       hz_arrival_think_ns(word);
+			}
+			arrived_ns_ = next.done.arrival_ns;
+			next.effect_ns += arrived_ns_;
+			next.done.completed_ns = arrived_ns_ + next.service_ns;
+			count_overlaps(next.request);
+			running_.push_back(next);
+		}
+	}
+
+	void count_overlaps(const wl::Request &r)
+	{
+		for (const Running &other : running_)
+			overlaps += r.op == wl::Op::read && other.request.op == wl::Op::write && other.request.lba < r.lba + r.sectors &&
+				    r.lba < other.request.lba + other.request.sectors;
+	}
 
 	void take_effect(uint64_t until_ns)
 	{
@@ -117,8 +146,11 @@ private:
 	std::vector<std::byte> flash_;
 	std::vector<std::vector<std::byte>> buffers_;
 	std::deque<uint16_t> free_;
+	std::deque<Running> coming_;
 	std::vector<Running> running_;
+	std::vector<uint64_t> ended_ns_; // completions in their order
 	std::vector<Completion> seen_;
+	uint64_t submitted_ = 0, arrived_ns_ = 0;
 };
 
 } // namespace hz::replay

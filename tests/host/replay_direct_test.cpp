@@ -53,6 +53,29 @@ TEST(DirectBlocks, EveryReadIsRightWhateverOvertakesIt)
 	EXPECT_GT(waits, 1000u);
 }
 
+// Commands that are placed before they arrive are the same, arrive at the same times, and as much is checked.
+TEST(DirectBlocks, CommandsAheadChangeNothing)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		std::set<std::string> runs;
+		uint64_t overlaps = 0;
+		for (const unsigned ahead : {0u, 1u, 7u, 32u}) {
+			FlatDevice device(700, 49, seed);
+			wl::ThreadSpec spec = hot_spec(2000);
+			spec.trim_ratio = 0.1;
+			spec.think_ns = seed % 2 ? 5000 : 0;
+			spec.think = wl::Think::exponential;
+			auto source = source_of(spec, small_space, seed);
+			const res::QueueAccount account = run_both(device, *source, 16, 5, ahead);
+			EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+			runs.insert(account.digest.text() + " " + std::to_string(account.verified_bytes) + " " + source->cost().dump());
+			overlaps += device.overlaps;
+		}
+		EXPECT_EQ(runs.size(), 1u) << "seed " << seed;
+		EXPECT_GT(overlaps, 1000u);
+	}
+}
+
 TEST(DirectBlocks, AnAcknowledgedWriteThatIsLostIsFound)
 {
 	for (uint64_t lost : {1u, 17u, 100u, 200u}) { /* each place is read several times before it is written again */
@@ -61,9 +84,11 @@ TEST(DirectBlocks, AnAcknowledgedWriteThatIsLostIsFound)
 		spec.distribution = wl::Distribution::uniform;
 		spec.blocks = {{16, 1}};
 		spec.read_ratio = 0.9;
-		FlatDevice device(700, 17, 3, {lost, 0});
-		auto source = source_of(spec, small_space, 3);
-		EXPECT_NE(run_both(device, *source, 16).mismatched_sectors, 0u) << "write " << lost;
+		for (const unsigned ahead : {0u, 32u}) {
+			FlatDevice device(700, 49, 3, {lost, 0});
+			auto source = source_of(spec, small_space, 3);
+			EXPECT_NE(run_both(device, *source, 16, 5, ahead).mismatched_sectors, 0u) << "write " << lost << " ahead " << ahead;
+		}
 	}
 }
 
@@ -77,9 +102,11 @@ TEST(DirectBlocks, ATrimThatDoesNothingIsFound)
 		spec.read_ratio = 0.9;
 		spec.trim_ratio = 0.05;
 		spec.prefill = 1.0;
-		FlatDevice device(700, 17, 3, {0, 0, lost});
-		auto source = source_of(spec, small_space, 3);
-		EXPECT_NE(run_both(device, *source, 16).mismatched_sectors, 0u) << "trim " << lost;
+		for (const unsigned ahead : {0u, 32u}) {
+			FlatDevice device(700, 49, 3, {0, 0, lost});
+			auto source = source_of(spec, small_space, 3);
+			EXPECT_NE(run_both(device, *source, 16, 5, ahead).mismatched_sectors, 0u) << "trim " << lost << " ahead " << ahead;
+		}
 	}
 }
 

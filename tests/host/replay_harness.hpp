@@ -8,12 +8,13 @@
 
 namespace hz::replay {
 
-inline res::QueueAccount run_both(Port &device, wl::Source &source, unsigned depth, uint64_t seed = 5)
+inline res::QueueAccount run_both(Port &device, wl::Source &source, unsigned depth, uint64_t seed = 5, unsigned ahead = 0)
 {
 	const std::atomic<bool> stop{false};
 	ThreadOptions options;
 	options.seed = seed;
 	options.queue_depth = depth;
+	options.ahead = ahead;
 	ReplayThread prepare(device, source, options);
 	if (prepare.prime())
 		prepare.run(stop);

@@ -75,7 +75,7 @@ public:
 		nvme_sqe *sq;
 		nvme_cqe *cq;
 		unsigned depth;
-		uint64_t fetched = 0, completed = 0;
+		uint64_t fetched = 0, completed = 0, last_arrival = 0;
 		std::multimap<uint64_t, nvme_sqe> arriving, finishing;
 		std::map<uint16_t, bool> busy;
 	};
@@ -107,12 +107,27 @@ public:
 	std::vector<std::string> breaches;
 
 private:
+	// When the next command arrives; forever before the completion that it follows.
+	uint64_t arrival(const Queue &q) const
+	{
+		uint64_t word = load(q.clock->arrival_ns[q.fetched % q.depth]), number = q.fetched - hz_arrival_back(word);
+		if (!(word & HZ_ARRIVAL_FOLLOWS))
+			return word;
+		if (number >= q.completed)
+			return forever;
+		return std::max(q.last_arrival, q.clock->completed_ns[number % q.depth] + q.clock->turnaround_ns) +
+		       hz_arrival_think_ns(word);
+	}
+
 	// How far the queue lets time go; also takes new commands from it.
 	uint64_t limit(Queue &q)
 	{
 		uint64_t seen = load(q.clock->seen), horizon = load(q.clock->horizon_ns), submitted = load(q.clock->submitted);
 		for (; q.fetched < submitted; q.fetched++) {
-			uint64_t at = load(q.clock->arrival_ns[q.fetched % q.depth]);
+			uint64_t at = arrival(q);
+			if (at == forever)
+				return forever;
+			q.last_arrival = at;
 			nvme_sqe sqe = q.sq[q.fetched % q.depth];
 			if (at < now_)
 				breaches.push_back("a command arrives at " + std::to_string(at) + ", now is " + std::to_string(now_));
@@ -124,7 +139,7 @@ private:
 			return forever;
 		if (seen < q.completed)
 			horizon = std::min(horizon, q.clock->completed_ns[seen % q.depth] + q.clock->turnaround_ns);
-		return horizon;
+		return std::max(horizon, q.arriving.empty() ? 0 : q.last_arrival + 1);
 	}
 
 	void step()
@@ -140,6 +155,8 @@ private:
 				if (!events->empty())
 					next = std::min(next, events->begin()->first);
 		if (!any_open || next >= bound) {
+			for (auto &q : queues_)
+				wake(q);
 			std::this_thread::yield();
 			return;
 		}
@@ -183,7 +200,13 @@ private:
 		store(q.cq[slot].status, static_cast<uint16_t>(phase | (sqe.opcode == NVME_IO_FLUSH ? NVME_WRITE_FAULT << 1 : 0)));
 		q.completed++;
 		std::atomic_ref(q.clock->completed).store(q.completed, std::memory_order_seq_cst);
-		if (std::atomic_ref(q.clock->waiters).exchange(0, std::memory_order_seq_cst))
+		if (q.completed >= load(q.clock->wake_at))
+			wake(q);
+	}
+
+	void wake(Queue &q)
+	{
+		if (std::atomic_ref(q.clock->waiters).load(std::memory_order_seq_cst))
 			hz::futex_wake_all(reinterpret_cast<uint32_t *>(&q.clock->completed));
 	}
 
@@ -193,38 +216,52 @@ private:
 	std::thread thread_;
 };
 
-// One closed-loop thread: keeps `depth` commands going, each submitted at completion + turn-around.
-void closed_loop(hz::QueuePair &qp, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us)
+// One closed-loop thread: keeps `in_flight` commands going, each submitted at completion + turn-around. ahead: it places so many more before
+// they arrive.
+void closed_loop(hz::QueuePair &qp, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us, unsigned ahead)
 {
 	std::mt19937_64 random(seed), delays(std::random_device{}());
 	unsigned sent = 0, done = 0;
+	std::vector<uint64_t> completed, arrived;
 	auto send = [&](uint64_t arrival) {
 		auto cid = qp.acquire();
 		ASSERT_TRUE(cid);
 		qp.submit(*cid, hz::QueuePair::read(random() % 1000000, 1 + random() % 4), arrival);
 		sent++;
 	};
+	auto send_ahead = [&] {
+		while (ahead && sent < std::min(total, done + in_flight + ahead))
+			send(hz_arrival_following(in_flight, 0));
+	};
 	for (unsigned i = 0; i < in_flight; i++)
 		send(i);
+	send_ahead();
 	qp.promise_nothing_more();
 	while (done < total) {
-		auto batch = qp.wait();
+		auto batch = qp.wait(1 + ahead / 2);
 		for (const auto &c : batch) {
 			qp.release(c.cid);
 			done++;
 			EXPECT_GE(c.completed_ns, c.arrival_ns + 2000);
-			if (sent < total)
+			completed.push_back(c.completed_ns);
+			arrived.push_back(c.arrival_ns);
+			if (sent < total && !ahead)
 				send(c.completed_ns + qp.turnaround_ns());
+			send_ahead();
 		}
 		if (slow_us && delays() % 16 == 0)
 			std::this_thread::sleep_for(std::chrono::microseconds(delays() % slow_us));
 		if (done < total)
 			qp.promise_nothing_more();
 	}
+	std::sort(arrived.begin(), arrived.end());
+	for (unsigned i = in_flight; i < total; i++)
+		EXPECT_EQ(arrived[i], completed[i - in_flight] + qp.turnaround_ns()) << "what the pair says of its commands";
 	qp.close();
 }
 
-std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us)
+std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us,
+				  unsigned ahead = 0)
 {
 	Bench bench(true);
 	std::vector<std::unique_ptr<hz::QueuePair>> pairs;
@@ -235,7 +272,7 @@ std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_
 		p->open(0);
 	std::vector<std::thread> workers;
 	for (unsigned i = 0; i < threads; i++)
-		workers.emplace_back([&, i] { closed_loop(*pairs[i], in_flight, total, seed + i, slow_us); });
+		workers.emplace_back([&, i] { closed_loop(*pairs[i], in_flight, total, seed + i, slow_us, ahead); });
 	for (auto &w : workers)
 		w.join();
 	device.end();
@@ -252,6 +289,38 @@ TEST(QueuePair, ClosedLoopIsTheSameHoweverSlowTheHost)
 	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 300), reference);
 	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 50), reference);
 	EXPECT_NE(simulate(3, 17, 7, 400, seed + 1, 0), reference);
+}
+
+TEST(QueuePair, CommandsAheadArriveWhenTheyWould)
+{
+	const auto reference = simulate(3, 17, 7, 400, 5, 0);
+	for (unsigned ahead : {1u, 4u, 9u})
+		for (unsigned slow_us : {0u, 300u})
+			EXPECT_EQ(simulate(3, 17, 7, 400, 5, slow_us, ahead), reference) << ahead;
+}
+
+TEST(QueuePair, FollowsOnlyWhatItCan)
+{
+	Bench bench(true);
+	const auto pair = bench.queue(1, {8, 4096, 4000});
+	hz::QueuePair &qp = *pair;
+	const auto place = [&](uint64_t arrival) { return qp.submit(qp.acquire().value(), hz::QueuePair::read(0, 1), arrival); };
+	const auto refuses = [&](uint64_t arrival) {
+		const uint16_t cid = qp.acquire().value();
+		EXPECT_THROW(qp.submit(cid, hz::QueuePair::read(0, 1), arrival), hz::Error);
+		qp.release(cid);
+	};
+	refuses(hz_arrival_following(1, 0)); // nothing was placed
+	EXPECT_EQ(place(100), 100u);
+	refuses(hz_arrival_following(0, 0));
+	refuses(hz_arrival_following(2, 0));
+	EXPECT_EQ(place(hz_arrival_following(1, 7)), hz_arrival_following(1, 7));
+	refuses(1000000); // behind one of which nobody knows when it arrives
+	EXPECT_EQ(qp.outstanding(), 2u);
+	Bench real(false);
+	const auto other = real.queue(1, {8, 4096, 0});
+	other->submit(other->acquire().value(), hz::QueuePair::read(0, 1), 0);
+	EXPECT_THROW(other->submit(other->acquire().value(), hz::QueuePair::read(0, 1), hz_arrival_following(1, 0)), hz::Error);
 }
 
 TEST(QueuePair, FullDepthWrapsManyTimes)

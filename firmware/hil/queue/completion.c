@@ -10,7 +10,7 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 {
 	host_store64(&cq->clock->completed, cq->ring.posted);
 	host_fence();
-	if (host_load32(&cq->clock->waiters)) {
+	if (host_load32(&cq->clock->waiters) && cq->ring.posted >= host_load64(&cq->clock->wake_at)) {
 		host_store32(&cq->clock->waiters, 0);
 		host_wake(c->queues->host, cq->id);
 	}

@@ -56,11 +56,40 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 }
 
 /* UINT64_MAX is no time but the promise that nothing comes. */
-static bool promise_possible(const struct submission_queue *sq, uint64_t horizon_ns)
+static bool promise_possible(uint64_t horizon_ns) { return horizon_ns <= HZ_ARRIVAL_MOST_NS || horizon_ns == UINT64_MAX; }
+
+/* Not the host's word, so that breaks the queue. */
+static const uint64_t IMPOSSIBLE_NS = HZ_ARRIVAL_MOST_NS + 1;
+
+/* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time takes the
+ * place of the rule, where the command behind it and the host find it. */
+static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
 {
-	if (horizon_ns > HZ_ARRIVAL_MOST_NS && horizon_ns != UINT64_MAX)
-		return false;
-	return !sq->pending || host_load64(&sq->clock->arrival_ns[sq->head]) <= HZ_ARRIVAL_MOST_NS;
+	const struct completion_ring *ring = &sq->cq->ring;
+	uint64_t back = hz_arrival_back(rule), number = sq->fetched - back, after_ns, before_ns;
+
+	if (back == 0 || back > sq->fetched || (number < ring->posted && ring->posted - number >= ring->depth))
+		return IMPOSSIBLE_NS;
+	if (number >= ring->posted)
+		return TOURNAMENT_NEVER;
+	after_ns = later_by(host_load64(&sq->cq->clock->completed_ns[completion_ring_slot(ring, number)]),
+			    host_load32(&sq->clock->turnaround_ns));
+	before_ns = host_load64(&sq->clock->arrival_ns[(sq->head ? sq->head : sq->depth) - 1]);
+	after_ns = later_by(after_ns > before_ns ? after_ns : before_ns, hz_arrival_think_ns(rule));
+	if (after_ns > HZ_ARRIVAL_MOST_NS)
+		return IMPOSSIBLE_NS;
+	host_store64(&sq->clock->arrival_ns[sq->head], after_ns);
+	return after_ns;
+}
+
+/* When the next command arrives: a time, TOURNAMENT_NEVER before that is known, or what cannot be. */
+static uint64_t next_arrival_ns(const struct submission_queue *sq)
+{
+	uint64_t arrival_ns = host_load64(&sq->clock->arrival_ns[sq->head]);
+
+	if (arrival_ns & HZ_ARRIVAL_FOLLOWS)
+		return arrival_by_rule(sq, arrival_ns);
+	return arrival_ns > HZ_ARRIVAL_MOST_NS ? IMPOSSIBLE_NS : arrival_ns;
 }
 
 /* A message that waits for device time to stand (see above) has no place in device time if a host thread goes on without regard to it:
@@ -78,7 +107,7 @@ static void note_progress(struct horizon *h, struct submission_queue *sq, uint64
 static void horizon_update(struct horizon *h, struct submission_queue *sq)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
-	uint64_t seen, horizon_ns, pending, key_ns;
+	uint64_t seen, horizon_ns, pending, key_ns = IMPOSSIBLE_NS;
 
 	if (!host_load32(&sq->clock->open)) {
 		close_queue(h, sq);
@@ -91,11 +120,12 @@ static void horizon_update(struct horizon *h, struct submission_queue *sq)
 	pending = host_load64(&sq->clock->submitted) - sq->fetched;
 	note_progress(h, sq, seen + pending + sq->fetched);
 	sq->pending = pending != 0;
-	if (pending >= sq->depth || seen > ring->posted || ring->posted - seen >= ring->depth || !promise_possible(sq, horizon_ns)) {
+	if (pending < sq->depth && seen <= ring->posted && ring->posted - seen < ring->depth && promise_possible(horizon_ns))
+		key_ns = sq->pending ? next_arrival_ns(sq) : limit_of(sq, seen, horizon_ns);
+	if (key_ns == IMPOSSIBLE_NS) {
 		queues_break_sq(h->queues, sq);
 		return;
 	}
-	key_ns = sq->pending ? host_load64(&sq->clock->arrival_ns[sq->head]) : limit_of(sq, seen, horizon_ns);
 	tournament_set(&h->next, sq->id - 1, later_by(key_ns, h->reach_ns));
 }
 
@@ -175,11 +205,20 @@ static void run_admin(struct horizon *h)
 static bool has_work(const struct horizon *h) { return h->queues->client->has_work(h->queues->client->ctx); }
 static bool is_quiet(const struct horizon *h) { return h->queues->client->is_quiet(h->queues->client->ctx); }
 
+/* Device time is about to stand for a host thread that may sleep until it has more completions than there are (wake_at). It asked for that
+ * before the last one was posted, or it will see that one; so to look once is enough. `waiters` stays: that thread's own. */
+static void rouse(struct horizon *h, const struct completion_queue *cq)
+{
+	if (host_load32(&cq->clock->waiters) && cq->ring.posted < host_load64(&cq->clock->wake_at))
+		host_wake(h->queues->host, cq->id);
+}
+
 /* The queue's limit is reached: device time stands until its host thread has submitted, promised more, or closed. */
 static bool await_move(struct horizon *h, struct submission_queue *sq)
 {
 	uint64_t key_ns = h->next.key[sq->id - 1];
 
+	rouse(h, sq->cq);
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = begin_look(h);
 
@@ -303,6 +342,7 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 /* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. */
 static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
+	rouse(h, cq);
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = begin_look(h);
 		bool open = host_load32(&cq->clock->open); /* first: what a closed queue has seen stays so */
