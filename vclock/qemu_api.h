@@ -98,7 +98,7 @@ typedef struct {
 } qemu_plugin_reg_descriptor;
 char *g_array_free(GArray *array, int free_segment);
 GByteArray *g_byte_array_new(void);
-uint8_t *g_byte_array_free(GByteArray *array, int free_segment);
+GByteArray *g_byte_array_set_size(GByteArray *array, unsigned int length);
 GArray *qemu_plugin_get_registers(void);
 /* Returns the number of bytes that it appended. */
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *bytes);

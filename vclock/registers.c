@@ -11,6 +11,7 @@ static const char *const names[32] = {
 	"a6",   "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 };
 static struct qemu_plugin_register *handles[VC_MAX_HARTS][32];
+static GByteArray *found[VC_MAX_HARTS]; /* for what QEMU tells of one, which it appends */
 
 static struct qemu_plugin_register *find(const GArray *all, const char *name)
 {
@@ -27,6 +28,7 @@ bool vc_registers_find(unsigned hart)
 	GArray *all = qemu_plugin_get_registers();
 	const char *missing = NULL;
 
+	found[hart] = g_byte_array_new();
 	for (unsigned i = 0; i < 32; i++) {
 		handles[hart][i] = find(all, names[i]);
 		missing = handles[hart][i] ? missing : names[i];
@@ -39,11 +41,11 @@ bool vc_registers_find(unsigned hart)
 
 uint64_t vc_register(unsigned hart, unsigned number)
 {
-	GByteArray *bytes = g_byte_array_new();
+	GByteArray *bytes = found[hart];
 	uint64_t value = 0;
 
+	g_byte_array_set_size(bytes, 0);
 	if (qemu_plugin_read_register(handles[hart][number], bytes) == sizeof(value))
 		memcpy(&value, bytes->data, sizeof(value));
-	g_byte_array_free(bytes, 1);
 	return value;
 }
