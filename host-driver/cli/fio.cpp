@@ -60,9 +60,9 @@ void add_fio(CLI::App &app)
 	command->prefix_command();
 	command->footer(
 		"Behind these options: job files and options of fio. The engine, the device, direct=1 and verify_state_save=0 are put in, and zonemode=zbd where\n"
-		"the device has zones; jobs that name other ones get these. bs is a multiple of 4k. Each job has a queue of its own. --image\n"
-		"keeps the flash from one call to the next, and serve the device. With --clock virtual each job also tells the latencies of the\n"
-		"device, beside those of fio, which are in the host's time; one job at a time makes them repeatable.\n"
+		"the device has zones; jobs that name other ones get these. bs is a multiple of 4k. Each job has a queue of its own, and may name its\n"
+		"namespace with nsid, such as --nsid=2. --image keeps the flash from one call to the next, and serve the device. With --clock virtual each\n"
+		"job also tells the latencies of the device, beside those of fio, which are in the host's time; one job at a time makes them repeatable.\n"
 		"Examples:\n"
 		"  ./hartzone fio --device small --name=a --rw=write --bs=16k --size=1m --verify=crc32c\n"
 		"  ./hartzone fio --device small --clock virtual --name=a --rw=randwrite --bs=16k --size=1m --iodepth=4 --max_open_zones=4");

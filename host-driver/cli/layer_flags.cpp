@@ -83,6 +83,7 @@ std::string take_cleaner(const std::string &text, std::optional<hz::fs::CleanerK
 void LayerFlags::add_to(CLI::App &command)
 {
 	command.option_defaults()->group("The layer of files");
+	add_namespace(command, ways.nsid);
 	add_flag(
 		command, "--in-place", ways.in_place,
 		"A sync of up to 8 blocks overwrites them where they lie, as F2FS does: on a block device, or on zones with a budget for it "

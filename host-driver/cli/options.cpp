@@ -6,6 +6,7 @@
 
 #include "cli/called.hpp"
 #include "config/quantity.hpp"
+#include "device_config.h"
 
 namespace hz::cli {
 
@@ -82,6 +83,19 @@ void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t l
 		out = *value;
 		return std::string();
 	});
+}
+
+void add_namespace(CLI::App &app, uint32_t &out)
+{
+	const std::string most = std::to_string(HZ_MAX_NAMESPACES);
+	add_option(app, "--namespace", "NSID", "Namespace of the device to work on. Default: 1. E.g. --namespace 2",
+		   [&out, most](const std::string &text) {
+			   const auto value = conf::parse_count(text);
+			   if (!value || !*value || *value > HZ_MAX_NAMESPACES)
+				   return "takes the number of a namespace, 1 to " + most + ", not '" + text + "'";
+			   out = uint32_t(*value);
+			   return std::string();
+		   });
 }
 
 void add_real(CLI::App &app, const std::string &name, double &out, double low, double high, const std::string &help)

@@ -21,6 +21,8 @@ using Take = std::function<std::string(const std::string &)>;
 void add_option(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
 // A whole number in decimal digits.
 void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help);
+// --namespace, for commands that work on one. Whether there is such a one is known when the device is up.
+void add_namespace(CLI::App &app, uint32_t &out);
 void add_real(CLI::App &app, const std::string &name, double &out, double low, double high, const std::string &help);
 void add_choice(CLI::App &app, const std::string &name, std::string &out, std::span<const std::string_view> words, const std::string &help);
 void add_text(CLI::App &app, const std::string &name, std::string &out, const std::string &kind, const std::string &help);

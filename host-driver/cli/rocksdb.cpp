@@ -40,6 +40,7 @@ void RocksdbFlags::add_to(CLI::App &command)
 	visit.add_to(command);
 	power_cut.add_to(command, "With --image the next call finds what was there, and check says whether that is right.");
 	command.option_defaults()->group("The load");
+	add_namespace(command, load.nsid);
 	command.add_option("LOAD", load.loads, "fillseq, overwrite, readrandom, check: one after the other")
 		->type_name("")
 		->required()

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 json run(Controller &controller, const FilesOptions &options)
 {
-	store::HartzoneDevice device(controller, nullptr, fs::most_transfer(options.ways));
+	store::HartzoneDevice device(controller, options.ways.nsid, nullptr, fs::most_transfer(options.ways));
 	if (!fs::FileLayer::is_blank(device))
 		throw Error("the device is not empty: give another --image, or none");
 	fs::FileLayer::format(device);

@@ -19,6 +19,25 @@
 
 enum { MOST_BLOCKS = 128 };
 
+/* What a job may say beside the options of fio. */
+struct job_options {
+	void *pad; /* fio's own */
+	unsigned nsid;
+};
+
+static struct fio_option job_options[] = {
+	{.name = "nsid",
+	 .lname = "Namespace",
+	 .type = FIO_OPT_INT,
+	 .off1 = offsetof(struct job_options, nsid),
+	 .help = "Namespace of the device that the job works on",
+	 .def = "1",
+	 .minval = 1,
+	 .category = FIO_OPT_C_ENGINE,
+	 .group = FIO_OPT_G_INVALID},
+	{.name = NULL},
+};
+
 /* A job's place at the device. */
 struct seat {
 	hartzone_device *device;
@@ -48,8 +67,9 @@ static void leave(struct seat *seat)
 	memset(seat, 0, sizeof(*seat));
 }
 
-static int enter(struct seat *seat, unsigned blocks, unsigned depth)
+static int enter(struct seat *seat, const struct thread_data *td, unsigned blocks, unsigned depth)
 {
+	const unsigned nsid = ((const struct job_options *)td->eo)->nsid;
 	const char *directory = getenv("HARTZONE_ATTACH");
 
 	memset(seat, 0, sizeof(*seat));
@@ -58,8 +78,8 @@ static int enter(struct seat *seat, unsigned blocks, unsigned depth)
 		return -ENODEV;
 	}
 	seat->device = hartzone_attach(directory);
-	if (seat->device && !hartzone_get_info(seat->device, &seat->info))
-		seat->queue = hartzone_queue_open_deep(seat->device, HARTZONE_ANY_QUEUE, blocks, depth);
+	if (seat->device && !hartzone_get_namespace_info(seat->device, nsid, &seat->info))
+		seat->queue = hartzone_queue_open_in(seat->device, nsid, HARTZONE_ANY_QUEUE, blocks, depth);
 	seat->taken = calloc(depth, sizeof(*seat->taken));
 	if (seat->queue && seat->taken)
 		return 0;
@@ -73,7 +93,7 @@ static struct seat *seat_or_visit(struct thread_data *td, struct seat *visit)
 {
 	if (td->io_ops_data)
 		return td->io_ops_data;
-	return enter(visit, 1, 1) ? NULL : visit;
+	return enter(visit, td, 1, 1) ? NULL : visit;
 }
 
 static void end_visit(struct seat *seat, struct seat *visit)
@@ -109,6 +129,16 @@ static int check_blocks(struct thread_data *td, const struct hartzone_info *info
 	return 1;
 }
 
+/* What fio knows of zones it shares by the names of files, so each namespace has one. */
+static void name_file(struct fio_file *file, unsigned nsid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "hartzone-%u", nsid);
+	sfree(file->file_name);
+	file->file_name = smalloc_strdup(name);
+}
+
 /* To fio the device is a block device, or it would not ask for zones. */
 static int setup(struct thread_data *td)
 {
@@ -117,10 +147,11 @@ static int setup(struct thread_data *td)
 	unsigned i;
 	int wrong = 1;
 
-	if (enter(&visit, 1, 1))
+	if (enter(&visit, td, 1, 1))
 		return 1;
 	for_each_file(td, file, i)
 	{
+		name_file(file, ((const struct job_options *)td->eo)->nsid);
 		file->filetype = FIO_TYPE_BLOCK;
 		file->real_file_size = visit.info.blocks * HARTZONE_BLOCK_BYTES;
 		fio_file_set_size_known(file);
@@ -196,7 +227,7 @@ static int init(struct thread_data *td)
 
 	if (!seat)
 		return 1;
-	if (enter(seat, blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks, td->o.iodepth)) {
+	if (enter(seat, td, blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks, td->o.iodepth)) {
 		free(seat);
 		return 1;
 	}
@@ -404,6 +435,8 @@ static int nothing_to_do(struct thread_data *td, struct fio_file *file)
 __attribute__((visibility("default"))) struct ioengine_ops ioengine = {
 	.name = "hartzone",
 	.version = FIO_IOOPS_VERSION,
+	.options = job_options,
+	.option_struct_size = sizeof(struct job_options),
 	.flags = FIO_RAWIO | FIO_DISKLESSIO | FIO_NOEXTEND | FIO_NODISKUTIL | FIO_ASYNCIO_SYNC_TRIM,
 	.setup = setup,
 	.init = init,

@@ -11,7 +11,8 @@
 namespace hz::rocks {
 
 struct LoadOptions {
-	std::string run_directory;       // of the device
+	std::string run_directory; // of the device
+	uint32_t nsid = 1;
 	std::vector<std::string> loads;  // one after the other: load_names
 	uint64_t keys = 10000, seed = 1; // keys that there are
 	uint64_t sync_every = 0;         // writes between two that are synced; 0: none is
@@ -20,6 +21,6 @@ struct LoadOptions {
 };
 inline constexpr const char *load_names[] = {"fillseq", "overwrite", "readrandom", "check"};
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadOptions, run_directory, loads, keys, seed, sync_every, memtable_bytes, record, acked, out)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadOptions, run_directory, nsid, loads, keys, seed, sync_every, memtable_bytes, record, acked, out)
 
 } // namespace hz::rocks

@@ -88,7 +88,7 @@ void run(const LoadOptions &options)
 	Controller controller(*machine);
 	nlohmann::json loads;
 	{
-		store::HartzoneDevice device(controller, trace ? &*trace : nullptr);
+		store::HartzoneDevice device(controller, options.nsid, trace ? &*trace : nullptr);
 		loads = run_loads(device, options);
 	}
 	controller.leave();
@@ -97,6 +97,7 @@ void run(const LoadOptions &options)
 	if (!options.out.empty())
 		res::write_result({{"schema", "hartzone-rocksdb-1"},
 				   {"clock", machine->region().virtual_clock() ? "virtual" : "real"},
+				   {"nsid", options.nsid},
 				   {"keys", options.keys},
 				   {"seed", options.seed},
 				   {"sync_every", options.sync_every},

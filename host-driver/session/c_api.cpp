@@ -204,9 +204,8 @@ hartzone_queue *hartzone_queue_open_in(hartzone_device *device, uint32_t nsid, u
 		if (depth < 1 || depth >= HZ_MAX_QUEUE_DEPTH)
 			throw hz::Error("depth: " + std::to_string(depth) + " requests under way are not possible, 1 to " +
 					std::to_string(HZ_MAX_QUEUE_DEPTH - 1) + " are");
-		const std::vector<uint32_t> attached = device->state->controller->namespaces();
-		if (nsid != 1 && std::find(attached.begin(), attached.end(), nsid) == attached.end())
-			throw hz::Error("nsid: namespace " + std::to_string(nsid) + " is not attached");
+		if (nsid != 1)
+			device->state->controller->require_attached(nsid);
 		o.depth = depth + 1;
 		o.nsid = nsid;
 		o.data_bytes = uint64_t(data_blocks ? data_blocks : default_blocks) * HARTZONE_BLOCK_BYTES;

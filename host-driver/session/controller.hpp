@@ -70,7 +70,8 @@ public:
 	// The same, throws NvmeError "<what> failed: <status text>".
 	uint32_t require(const char *what, nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
 
-	std::vector<uint32_t> namespaces(); // NSIDs of those that are attached
+	std::vector<uint32_t> namespaces();   // NSIDs of those that are attached
+	void require_attached(uint32_t nsid); // throws Error else
 	std::vector<std::byte> identify(uint8_t cns, uint32_t nsid = 0, uint8_t csi = 0);
 	NamespaceInfo namespace_info(uint32_t nsid = 1);
 	// The same for the queue's namespace, with what only its zone report tells.

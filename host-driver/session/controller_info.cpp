@@ -43,6 +43,17 @@ std::vector<uint32_t> Controller::namespaces()
 	return {list.begin(), std::find(list.begin(), list.end(), 0u)};
 }
 
+void Controller::require_attached(uint32_t nsid)
+{
+	std::string attached;
+	for (const uint32_t one : namespaces()) {
+		if (one == nsid)
+			return;
+		attached += (attached.empty() ? "" : ", ") + std::to_string(one);
+	}
+	throw Error("namespace " + std::to_string(nsid) + " is not attached; those that are: " + (attached.empty() ? "none" : attached));
+}
+
 NamespaceInfo Controller::namespace_info(uint32_t nsid)
 {
 	auto ns = as<nvme_identify_namespace>(identify(NVME_CNS_NAMESPACE, nsid));

@@ -15,13 +15,14 @@ SqliteSession::SqliteSession(const std::string &run_directory, const SqliteOptio
 	: options_(options), sqlite_version_(sqlite_version)
 {
 	machine_ = Machine::attach(run_directory);
-	lock_ = Descriptor(open((run_directory + "/hzfs.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	lock_ = Descriptor(
+		open((run_directory + "/hzfs." + std::to_string(options.ways.nsid) + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB))
-		throw Error("another program has the files of this device: one at a time may");
+		throw Error("another program has the files of this namespace: one at a time may");
 	if (!options.record.empty())
 		trace_.emplace(options.record);
 	controller_.emplace(*machine_);
-	device_.emplace(*controller_, trace_ ? &*trace_ : nullptr, fs::most_transfer(options_.ways));
+	device_.emplace(*controller_, options_.ways.nsid, trace_ ? &*trace_ : nullptr, fs::most_transfer(options_.ways));
 	take_files();
 	vfs_.emplace(stack_->layer(), "hartzone", options.seed);
 	if (options.measured)

@@ -112,6 +112,7 @@ TEST(Determinism, TheDefaultRun)
 struct Foreseen {
 	const char *name, *device, *what;
 	unsigned hils;
+	const char *mapping = "mapping: direct\n";
 };
 
 class CommandsAhead : public testing::TestWithParam<Foreseen> {};
@@ -122,10 +123,8 @@ TEST_P(CommandsAhead, AreTheSameInDeviceTime)
 	machine.config = hz::conf::load_device(std::string(HZ_TREE) + run.device);
 	machine.config.hil_count = run.hils;
 	hz::conf::place_roles(machine.config, 1, 3);
-	hz::wl::Workload workload = hz::wl::parse_workload(
-		std::string("mapping: direct\nseed: 5\nthreads: 3\ncommon:\n  pattern: random\n  block: 4 KiB\n  queue_depth: 4\n") +
-			run.what,
-		"foreseen");
+	const std::string common = "seed: 5\nthreads: 3\ncommon:\n  pattern: random\n  block: 4 KiB\n  queue_depth: 4\n";
+	hz::wl::Workload workload = hz::wl::parse_workload(run.mapping + common + run.what, "foreseen");
 	workload.ahead = 0;
 	const std::string later = outcome_under({"ahead 0", false, 0, 0}, machine, workload);
 	for (const uint32_t ahead : {3u, 32u})
@@ -136,8 +135,10 @@ TEST_P(CommandsAhead, AreTheSameInDeviceTime)
 }
 constexpr char foreseen_reads[] = "  read_ratio: 1\n  prefill: 0.5\n  total_ops: 400\n  think: 2us\n  think_distribution: exponential\n";
 constexpr char foreseen_mix[] = "  read_ratio: 0.5\n  trim_ratio: 0.1\n  flush_every: 20\n  span: 0.2\n  prefill: 0.5\n  total_ops: 400\n";
+constexpr char foreseen_log[] = "  read_ratio: 0.5\n  prefill: 0.7\n  total_ops: 400\n";
 INSTANTIATE_TEST_SUITE_P(All, CommandsAhead,
-			 testing::Values(Foreseen{"Reads", "/tests/e2e/crash.yaml", foreseen_reads, 1},
+			 testing::Values(Foreseen{"OnALog", "/tests/e2e/crash.yaml", foreseen_log, 1, "mapping: log\n"},
+					 Foreseen{"Reads", "/tests/e2e/crash.yaml", foreseen_reads, 1},
 					 Foreseen{"ReadsThroughThreeInterfaces", "/tests/e2e/crash.yaml", foreseen_reads, 3},
 					 Foreseen{"Writes", "/tests/e2e/crash.yaml", "  read_ratio: 0\n  total_ops: 400\n", 1},
 					 Foreseen{"Overwrites", "/configs/devices/small-legacy.yaml", foreseen_mix, 1},

@@ -94,8 +94,8 @@ class RocksDb(unittest.TestCase):
 
     def kill_at(self, folder, loads, acked):
         """Starts the loads and kills their program when so many writes were acknowledged."""
-        options = {"run_directory": folder, "loads": loads, "keys": 1500, "seed": 1, "sync_every": 2, "memtable_bytes": 1 << 18,
-                   "record": "", "acked": str(self.folder / "acked"), "out": ""}
+        options = {"run_directory": folder, "nsid": 1, "loads": loads, "keys": 1500, "seed": 1, "sync_every": 2,
+                   "memtable_bytes": 1 << 18, "record": "", "acked": str(self.folder / "acked"), "out": ""}
         with subprocess.Popen([PROGRAM, json.dumps(options)], stdout=subprocess.DEVNULL) as program:
             end = time.monotonic() + HANG_S
             while (not (self.folder / "acked").exists() or self.acked() < acked) and program.poll() is None:

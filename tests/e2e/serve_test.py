@@ -176,6 +176,31 @@ class Serve(unittest.TestCase):
         self.assertIn("the device has 2, and no namespace 3", result["error"])
         self.stopped(device, signal.SIGTERM)
 
+    def test_files_and_jobs_on_any_namespace(self):
+        """Each namespace has its own files, those of fio beside them."""
+        four = self.base.parent / "four.yaml"
+        text = (TOP / "configs" / "devices" / "conzone-f2fs.yaml").read_text()
+        for key, value in (("blocks_per_plane: 145", 4 * 49), ("slc_blocks_per_plane: 10", 4 * 10), ("count: 128", 32)):
+            text = text.replace(key, f"{key.split()[0]} {value}")
+        four.write_text(text + "namespaces: {count: 4}\n")
+        device, folder = self.up("--clock", "virtual", device=four)
+        for nsid in (1, 2):
+            self.good("sqlite", "--attach", folder, "--namespace", nsid, "a.db", f"create table t(v); insert into t values({nsid});")
+        for nsid in (2, 1):
+            said = self.good("sqlite", "--attach", folder, "--namespace", nsid, "a.db", "select v from t")
+            self.assertEqual(said.decode().strip(), str(nsid))
+        job = ("--rw=write", "--bs=16k", "--size=192k", "--verify=crc32c", "--thread")
+        self.good("fio", "--attach", folder, "--name=a", "--nsid=3", *job, "--name=b", "--nsid=4", *job)
+        self.good("rocksdb", "--attach", folder, "--namespace", 2, "fillseq", "check", "--keys", 300, "--memtable", 1)
+        for nsid in (3, 4):
+            self.assertTrue(any(self.good("nvme", "--attach", folder, "read", "-n", nsid, "-s", 0, "-z", BLOCK)[:BLOCK]), "what fio wrote")
+        self.assertEqual(self.good("sqlite", "--attach", folder, "a.db", "select v from t").decode().strip(), "1")
+        refused = self.call("sqlite", "--attach", folder, "--namespace", 5, "a.db", "select 1")
+        self.assertIn(b"namespace 5 is not attached; those that are: 1, 2, 3, 4", refused.stderr)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn(b"takes the number of a namespace, 1 to 16", self.call("files", "update", "--namespace", 17).stderr)
+        self.stopped(device, signal.SIGTERM)
+
     def test_runs_at_once_keep_apart_by_naming_zones(self):
         device, folder = self.up()
         each = [self.workload(f"run{i}", {"zones": 1, "first_zone": 2 + i}, ops=(60, 5000, 400)[i]) for i in range(3)]

@@ -44,7 +44,7 @@ FileStack::FileStack(Controller &controller, store::HartzoneDevice &device, cons
 	if (ways.iotailor && !device.shape().zones)
 		throw Error("--iotailor makes superpages of what is written to zones, and this device has a block namespace: leave it out");
 	hz_shape shape;
-	hz_namespace_shape(&controller.machine().config(), 0, &shape);
+	hz_namespace_shape(&controller.machine().config(), ways.nsid - 1, &shape);
 	if (ways.iotailor)
 		tailored_.emplace(device, shape.superpage_sectors);
 	layer_.emplace(ways.iotailor ? static_cast<store::ZonedDevice &>(*tailored_) : device,

@@ -11,6 +11,7 @@
 namespace hz::fs {
 
 struct LayerWays {
+	uint32_t nsid = 1; // of the namespace that the files lie in
 	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
 	std::optional<CleanerKnobs> cleaner{}; // in the background
 };
@@ -20,13 +21,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, vali
 
 inline void to_json(nlohmann::json &out, const LayerWays &ways)
 {
-	out = {{"in_place", ways.in_place}, {"slack", ways.slack}, {"copy_offload", ways.copy_offload}, {"iotailor", ways.iotailor}};
+	out = {{"nsid", ways.nsid},
+	       {"in_place", ways.in_place},
+	       {"slack", ways.slack},
+	       {"copy_offload", ways.copy_offload},
+	       {"iotailor", ways.iotailor}};
 	if (ways.cleaner)
 		out["cleaner"] = *ways.cleaner;
 }
 
 inline void from_json(const nlohmann::json &in, LayerWays &ways)
 {
+	ways.nsid = in.value("nsid", 1u);
 	ways.in_place = in.value("in_place", false);
 	ways.slack = in.value("slack", false);
 	ways.copy_offload = in.value("copy_offload", false);

@@ -37,12 +37,14 @@ ZoneState state_of(const nvme_zone_descriptor &zone)
 
 } // namespace
 
-HartzoneDevice::HartzoneDevice(Controller &controller, trace::NativeWriter *trace, uint64_t most_transfer) : trace_(trace)
+HartzoneDevice::HartzoneDevice(Controller &controller, uint32_t nsid, trace::NativeWriter *trace, uint64_t most_transfer) : trace_(trace)
 {
+	controller.require_attached(nsid);
 	if (controller.machine().config().media_mode == HZ_MEDIA_TIMING_ONLY)
 		throw Error("this device keeps no data (media: timing-only in its file): files and databases need one with media: store");
 	QueueOptions options;
 	options.depth = 2;
+	options.nsid = nsid;
 	options.data_bytes = most_transfer;
 	queue_ = controller.create_queue(any_queue, options);
 	const NamespaceInfo info = controller.namespace_info(*queue_);

@@ -22,8 +22,9 @@ public:
 
 class HartzoneDevice : public ZonedDevice {
 public:
-	// `trace`: takes all commands but reports of zones; may be nullptr. `most_transfer`: bytes of a command at most, up to 512 KiB.
-	HartzoneDevice(Controller &controller, trace::NativeWriter *trace, uint64_t most_transfer = 128 << 10);
+	// On a namespace. `trace`: takes all commands but reports of zones; may be nullptr. `most_transfer`: bytes of a command at most, up to
+	// 512 KiB. Throws Error where there is no such namespace, or it keeps no data.
+	HartzoneDevice(Controller &controller, uint32_t nsid, trace::NativeWriter *trace, uint64_t most_transfer = 128 << 10);
 
 	const DeviceShape &shape() const override { return shape_; }
 	ZoneState state(uint32_t zone) override;
