@@ -1,6 +1,7 @@
 /* Virtual clock: how far device time may go, given what the host has promised (protocol/shm.h), and which queue is next.
  *
  * A queue's key is the device time at which it matters: that of its next command, if one is there, else the limit of its promise.
+ * A command that follows a completion matters when that is posted, and has no key before.
  * Both lie reach_ns behind the host's own time, since a command needs that long to get here. A key in the future needs no look at
  * the host; a key that is due is either a command to fetch or a limit at which time must stand until the host has moved.
  *
@@ -62,7 +63,7 @@ static bool promise_possible(uint64_t horizon_ns) { return horizon_ns <= HZ_ARRI
 static const uint64_t IMPOSSIBLE_NS = HZ_ARRIVAL_MOST_NS + 1;
 
 /* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time takes the
- * place of the rule, where the command behind it and the host find it. */
+ * place of the rule, where the command behind it finds it. */
 static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
