@@ -94,7 +94,8 @@ HZ_STATIC_ASSERT(sizeof(struct hz_shm_header) <= HZ_SHM_CONFIG_OFFSET, "the head
  *   turnaround_ns  a command caused by completion c arrives no earlier than completed_ns(c) + this
  *   arrival_ns[SQ slot]    device time at which the command rings the doorbell (ignored under the real clock), or the rule by which the
  *                          HIL finds it (HZ_ARRIVAL_FOLLOWS)
- *   wake_at     completions that must have been posted before the HIL wakes the host, unless it waits for the host itself
+ *   wake_at     completions that must have been posted before the HIL wakes the host, unless device time stands for this queue; stored
+ *               before `waiters`
  * Device side [fw]:
  *   completed      completions ever posted
  *   waiters        host sets 1 before it sleeps on `completed`; HIL answers with HZ_VC_HOST_WAKE

@@ -43,7 +43,7 @@ void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
 	flags.folder();
 	Visit visit(flags);
 	std::vector<std::string> own, settings;
-	if (visit.controller().namespace_info().zoned)
+	if (visit.machine().config().namespace_kind == HZ_NS_ZONED)
 		own.push_back("--zonemode=zbd");
 	if (visit.machine().region().virtual_clock())
 		settings.push_back("HARTZONE_DEVICE_LATENCY=1");

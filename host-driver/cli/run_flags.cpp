@@ -115,7 +115,7 @@ void RunFlags::add_workload_options(CLI::App &command)
 	add_count(
 		command, "--ahead", ahead, 0, wl::most_ahead,
 		"Commands that a thread gives the device before they arrive, where they depend on nothing that is under way: less waiting of "
-		"device and host for each other, the same figures. Default: 32. E.g. --ahead 0");
+		"device and host for each other, and the same figures unless a write fails. Default: 32. E.g. --ahead 0");
 }
 
 void RunFlags::add_trace_options(CLI::App &command)

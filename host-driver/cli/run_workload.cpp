@@ -81,7 +81,6 @@ public:
 	{
 		controller_.enable();
 		make_queues();
-		kept_ = kept != nullptr;
 		if (!kept)
 			return;
 		std::vector<FoundSpace> found = found_spaces();
@@ -301,8 +300,8 @@ private:
 		return accounts;
 	}
 
-	// A kept image's record notes a command when it is submitted, so there that is when it arrives.
-	bool may_place_ahead() const { return machine_.region().virtual_clock() && !kept_; }
+	// Not on a kept image: its record notes a command when it is submitted, so there that is when it arrives.
+	bool may_place_ahead() const { return machine_.region().virtual_clock() && beside_.size() == shared_.size(); }
 
 	// A queue that is left alone holds device time, for all who use the device: the end of this process gives it back.
 	void abort()
@@ -342,7 +341,6 @@ private:
 	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
 	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's
 	std::vector<std::unique_ptr<SharedDevice>> shared_;
-	bool kept_ = false; // on an image
 	replay::Plan plan_;
 	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
 	std::vector<std::unique_ptr<QueuePair>> queues_;

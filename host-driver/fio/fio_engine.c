@@ -67,9 +67,11 @@ static void leave(struct seat *seat)
 	memset(seat, 0, sizeof(*seat));
 }
 
+static unsigned nsid_of(const struct thread_data *td) { return ((const struct job_options *)td->eo)->nsid; }
+
 static int enter(struct seat *seat, const struct thread_data *td, unsigned blocks, unsigned depth)
 {
-	const unsigned nsid = ((const struct job_options *)td->eo)->nsid;
+	const unsigned nsid = nsid_of(td);
 	const char *directory = getenv("HARTZONE_ATTACH");
 
 	memset(seat, 0, sizeof(*seat));
@@ -151,7 +153,7 @@ static int setup(struct thread_data *td)
 		return 1;
 	for_each_file(td, file, i)
 	{
-		name_file(file, ((const struct job_options *)td->eo)->nsid);
+		name_file(file, nsid_of(td));
 		file->filetype = FIO_TYPE_BLOCK;
 		file->real_file_size = visit.info.blocks * HARTZONE_BLOCK_BYTES;
 		fio_file_set_size_known(file);

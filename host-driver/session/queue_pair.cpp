@@ -169,12 +169,14 @@ void QueuePair::check_bytes(uint64_t bytes) const
 // A completion that may follow is one whose time the ring still has (protocol/shm.h).
 void QueuePair::check_rule(uint64_t rule) const
 {
-	const uint64_t back = hz_arrival_back(rule);
+	const uint64_t back = hz_arrival_back(rule), think_ns = hz_arrival_think_ns(rule);
 	if (!virtual_clock_)
 		throw Error("under the real clock no command follows a completion by itself");
 	if (!back || back > submitted_ || back >= options_.depth)
 		throw Error("a command cannot follow a completion " + std::to_string(back) + " before its own: " +
 			    std::to_string(submitted_) + " commands were placed in a queue of " + std::to_string(options_.depth));
+	if (think_ns > HZ_ARRIVAL_MOST_NS)
+		throw Error("a pause of " + std::to_string(think_ns) + " ns is longer than device time (26 days)");
 }
 
 void QueuePair::check_arrival(uint64_t arrival_ns) const
@@ -353,10 +355,10 @@ void QueuePair::check_device(bool long_wait) const
 			    ": a doorbell or a time of its was impossible; delete the queue");
 }
 
-// Asks to be woken: `waiters` is stored before `completed` is read again, the HIL does the reverse. Who asks for more than one completion and
-// finds one does not sleep: the HIL may wait for what this thread does next, and wakes only a thread that had asked before. No yields before: on a host that is
-// busy each puts the thread behind whoever computes, for as long as that may, and what it waits for behind that.
-// False if nothing came for as long as a sleep may last.
+// Asks to be woken: `wake_at` and then `waiters` are stored before `completed` is read again, the HIL does the reverse. Who asks for more than
+// one completion and finds one does not sleep: the HIL may wait for what this thread does next, and wakes only a thread that had asked before.
+// No yields before: on a host that is busy each puts the thread behind whoever computes, for as long as that may, and what it waits for
+// behind that. False if nothing came for as long as a sleep may last.
 bool QueuePair::sleep_for_completions(unsigned wanted)
 {
 	auto *word = reinterpret_cast<uint32_t *>(&clock_.completed);

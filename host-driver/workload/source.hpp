@@ -64,8 +64,8 @@ public:
 	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
 	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
-	/* Whether next() may be asked, in this phase, for a command long before it arrives: what it says does not depend on how those before
-	 * it end, unless it says blocked, and no command has a time of its own (not_before_ns). */
+	/* Whether next() may be asked, in this phase, for a command long before it arrives: while none fails, what it says does not depend on
+	 * how those before it end, unless it says blocked, and no command has a time of its own (not_before_ns). */
 	virtual bool foresees() const { return false; }
 	/* Called for every issued request, in their order, when it arrives: after the complete() of what completed before. held: blocked had
 	 * kept it back. */

@@ -216,7 +216,9 @@ class Combinations(unittest.TestCase):
                 (["--trace", trace, "--time-scale", "2"], "give --timestamps too"),
                 (["--trace", trace, "--time-unit", "us"], "the times of a native trace are in ns"),
                 (["--clock", "real", "--vclock", "remote=80"], "--vclock changes the virtual clock"),
-                (["--clock", "real", "--race-check"], "--race-check needs --clock virtual")):
+                (["--clock", "real", "--race-check"], "--race-check needs --clock virtual"),
+                (["--clock", "real", "--ahead", "4"], "--ahead needs --clock virtual"),
+                (["--image", "none", "--ahead", "4"], "--ahead has no effect with --image")):
             run = Called(DRIVER, "run")(*words)
             self.assertEqual(run.returncode, 1, words)
             self.assertIn(says, run.stderr)

@@ -189,6 +189,14 @@ class Serve(unittest.TestCase):
         for nsid in (2, 1):
             said = self.good("sqlite", "--attach", folder, "--namespace", nsid, "a.db", "select v from t")
             self.assertEqual(said.decode().strip(), str(nsid))
+        with subprocess.Popen([DRIVER, "sqlite", "--attach", folder, "a.db"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env=self.environment) as first:
+            first.stdin.write("select v from t;\n")
+            first.stdin.flush()
+            self.assertEqual(first.stdout.readline(), "1\n")
+            self.assertEqual(self.good("sqlite", "--attach", folder, "--namespace", 2, "a.db", "select v from t"), b"2\n")
+            second = self.call("sqlite", "--attach", folder, "a.db", "select v from t")
+            self.assertIn(b"another program has the files of this namespace", second.stderr)
         job = ("--rw=write", "--bs=16k", "--size=192k", "--verify=crc32c", "--thread")
         self.good("fio", "--attach", folder, "--name=a", "--nsid=3", *job, "--name=b", "--nsid=4", *job)
         self.good("rocksdb", "--attach", folder, "--namespace", 2, "fillseq", "check", "--keys", 300, "--memtable", 1)

@@ -314,6 +314,7 @@ TEST(QueuePair, FollowsOnlyWhatItCan)
 	EXPECT_EQ(place(100), 100u);
 	refuses(hz_arrival_following(0, 0));
 	refuses(hz_arrival_following(2, 0));
+	refuses(hz_arrival_following(1, HZ_ARRIVAL_MOST_NS + 1));
 	EXPECT_EQ(place(hz_arrival_following(1, 7)), hz_arrival_following(1, 7));
 	refuses(1000000); // behind one of which nobody knows when it arrives
 	EXPECT_EQ(qp.outstanding(), 2u);
