@@ -251,6 +251,30 @@ TEST(HorizonLimits, AHostThatWantsSeveralIsWokenForThemOrWhenTimeStands)
 	}
 }
 
+// Its ring has three places, and the fifth command follows the completion that has none.
+TEST(HorizonLimits, AHostThatWantsSeveralIsWokenWhenTheirPlacesAreNeeded)
+{
+	Rig rig;
+	rig.enable();
+	auto queue = rig.make_queue(1, 8, 4);
+	std::vector<uint64_t> seen;
+	rig.on_wake = [&](unsigned) {
+		seen.push_back(rig.clock(1).completed);
+		while (rig.peek(queue, 4)) {}
+		rig.publish(queue);
+	};
+	for (uint64_t lba : {0, 1, 2, 3})
+		rig.place(queue, io_sqe(NVME_IO_READ, lba, 1, rig.buffer()), 10000);
+	rig.place(queue, io_sqe(NVME_IO_READ, 4, 1, rig.buffer()), hz_arrival_following(1, 0));
+	rig.clock(1).wake_at = 9;
+	rig.clock(1).waiters = 1;
+	rig.open(queue);
+	rig.run();
+	ASSERT_FALSE(seen.empty());
+	EXPECT_EQ(seen.front(), 3u);
+	EXPECT_GT(rig.clock(1).completed, 3u);
+}
+
 TEST(HorizonLimits, TimeStandsAtTheLimitOfAnOpenQueue)
 {
 	Rig rig;

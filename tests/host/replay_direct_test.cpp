@@ -168,6 +168,43 @@ TEST(DirectBlocks, PrefillCoversTheSpaceInOrder)
 	EXPECT_EQ(source->live().size(), 512u);
 }
 
+// Of a trace that is placed ahead.
+res::QueueAccount replayed(FlatDevice &device, const std::string &records, unsigned depth, unsigned ahead, uint64_t &waits)
+{
+	const std::string path = testing::TempDir() + "/ahead.hzt";
+	std::ofstream(path) << "hartzone-trace 1 unit=4096\n" << records;
+	wl::TraceSpec spec;
+	spec.file = path;
+	spec.threads = 1;
+	DirectBlocks source(small_space, blocks_of(spec, 512));
+	const res::QueueAccount account = run_both(device, source, depth, 5, ahead);
+	waits = source.cost()["overlap_waits"].get<uint64_t>();
+	return account;
+}
+
+TEST(DirectBlocks, OnlyAWriteThatAnotherKeptBackHasWaited)
+{
+	for (const unsigned ahead : {0u, 32u}) {
+		FlatDevice device(700, 49, 1);
+		uint64_t waits;
+		replayed(device, "0 0 write 0 1\n1 0 write 0 1\n2 0 write 5 1\n3 0 write 6 1\n", 4, ahead, waits);
+		EXPECT_EQ(waits, 1u) << ahead;
+	}
+}
+
+/* The read is placed while the write that is lost is under way, and arrives when it was acknowledged. */
+TEST(DirectBlocks, AReadAheadMustBringWhatIsThereWhenItArrives)
+{
+	for (const unsigned ahead : {0u, 32u}) {
+		FlatDevice device(700, 49, 1, {.lose_write = 2});
+		uint64_t waits;
+		EXPECT_EQ(
+			replayed(device, "0 0 write 0 1\n1 0 write 0 1\n2 0 read 0 1\n3 0 write 0 1\n", 1, ahead, waits).mismatched_sectors,
+			1u)
+			<< ahead;
+	}
+}
+
 TEST(DirectBlocks, ABlockTraceRunsAsItIs)
 {
 	const std::string path = testing::TempDir() + "/direct.hzt";
