@@ -30,7 +30,7 @@ public:
 	DirectBlocks(const FlatSpace &space, std::unique_ptr<wl::BlockSource> blocks);
 
 	wl::Step next(wl::Request &request) override;
-	bool foresees() const override { return preparing_ || !blocks_->timed(); }
+	bool plans_ahead() const override { return preparing_ || !blocks_->timed(); }
 	void arrives(wl::Request &request, bool held) override;
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	uint64_t newest_version(const wl::Request &request, uint32_t index) override;

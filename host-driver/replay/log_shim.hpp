@@ -30,7 +30,8 @@ public:
 	static uint64_t space_of(const wl::ZoneShare &share, double over_provisioning);
 
 	wl::Step next(wl::Request &request) override;
-	bool foresees() const override { return preparing_; } /* later the collector needs to know how commands ended */
+	bool plans_ahead() const override { return preparing_ || !blocks_->timed(); }
+	bool foresees() override { return !gc_needed(); } /* the collector goes by how commands ended */
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;

@@ -12,7 +12,7 @@ public:
 	ReadBack(std::vector<wl::LiveSector> sectors, uint32_t max_transfer);
 
 	wl::Step next(wl::Request &request) override;
-	bool foresees() const override { return true; }
+	bool plans_ahead() const override { return true; }
 	void complete(const wl::Request &, uint16_t, uint64_t) override {}
 	void begin_measurement() override {}
 	uint32_t progress_ppm() const override;

@@ -49,12 +49,12 @@ bool ReplayThread::prime()
 
 void ReplayThread::run(const std::atomic<bool> &stop)
 {
-	ahead_ = source_.foresees() ? options_.ahead : 0;
+	ahead_ = source_.plans_ahead() ? options_.ahead : 0;
 	pump(options_.start_ns);
 	while (outstanding_) {
 		delay_.maybe();
 		port_.promise();
-		for (const Completion &done : port_.wait(1 + ahead_ / 2)) {
+		for (const Completion &done : port_.wait(1 + placed_ahead() / 2)) {
 			delay_.maybe();
 			finish(done);
 			let_arrive();
@@ -70,11 +70,16 @@ void ReplayThread::run(const std::atomic<bool> &stop)
 	port_.close();
 }
 
+/* Commands that the queue has no room for yet. */
+unsigned ReplayThread::placed_ahead() const { return outstanding_ > options_.queue_depth ? outstanding_ - options_.queue_depth : 0; }
+
+bool ReplayThread::may_take_another() { return outstanding_ < options_.queue_depth || (placed_ahead() < ahead_ && source_.foresees()); }
+
 /* Issues what may be issued after one completion (or at the start). */
 void ReplayThread::pump(uint64_t cause_ns)
 {
 	source_.at(cause_ns - options_.start_ns);
-	while (!done_ && outstanding_ < options_.queue_depth + ahead_) {
+	while (!done_ && may_take_another()) {
 		if (stop_asked()) {
 			account_.interrupted = done_ = true;
 			return;

@@ -16,7 +16,7 @@ struct ThreadOptions {
 	uint64_t seed = 1;        /* of the data patterns, the same for all threads of a run */
 	uint64_t start_ns = 0;    /* device time of the first arrival */
 	unsigned queue_depth = 8; /* commands under way at most */
-	unsigned ahead = 0;       /* further ones that the device has before they arrive, if the source foresees them */
+	unsigned ahead = 0;       /* further ones that the device has before they arrive, as far as the source foresees them */
 	bool verify = true;
 	size_t most_spans = 0; /* commands to keep in the account, for a timeline */
 };
@@ -41,6 +41,8 @@ public:
 
 private:
 	void pump(uint64_t cause_ns);
+	unsigned placed_ahead() const;
+	bool may_take_another();
 	void issue(uint16_t cid, uint64_t cause_ns);
 	uint64_t room_for_next() const;
 	uint64_t completions_before_next() const;

@@ -64,9 +64,11 @@ public:
 	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
 	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
-	/* Whether next() may be asked, in this phase, for a command long before it arrives: while none fails, what it says does not depend on
-	 * how those before it end, unless it says blocked, and no command has a time of its own (not_before_ns). */
-	virtual bool foresees() const { return false; }
+	/* Whether, in this phase, next() may be asked for commands long before they arrive: none has a time of its own (not_before_ns). */
+	virtual bool plans_ahead() const { return false; }
+	/* Of a source that plans ahead, before next(): whether that says now what it will say when the command may arrive, while none fails,
+	 * unless it says blocked. If not, it has to be asked then. */
+	virtual bool foresees() { return true; }
 	/* Called for every issued request, in their order, when it arrives: after the complete() of what completed before. held: blocked had
 	 * kept it back. */
 	virtual void arrives(Request &request, bool held) { (void)request, (void)held; }

@@ -135,12 +135,23 @@ Step ZoneGenerator::next(Request &request)
 	return pending_ == Choice::read ? issue_read(request) : issue_write(request);
 }
 
-/* Readers read what lies there, and writers write on while there are empty zones. */
-bool ZoneGenerator::foresees() const
+/* Readers read what lies there, and writers write on; what is read between writes depends on which of them have ended. */
+bool ZoneGenerator::plans_ahead() const
 {
-	if (!preparing_ && spec_.read_ratio >= 1)
-		return true;
-	return !spec_.zone_depth && (preparing_ || (spec_.read_ratio <= 0 && !spec_.reset_when_full));
+	const bool writes = preparing_ || spec_.read_ratio <= 0;
+	return writes ? !spec_.zone_depth : spec_.read_ratio >= 1;
+}
+
+/* Which zone is written next after a reset depends on when that ends. */
+bool ZoneGenerator::foresees()
+{
+	const bool resets = !preparing_ && spec_.read_ratio <= 0 && spec_.reset_when_full;
+	return !resets || (!resets_ && has_open_lane());
+}
+
+bool ZoneGenerator::has_open_lane() const
+{
+	return std::any_of(lanes_.begin(), lanes_.end(), [](uint32_t zone) { return zone != none; });
 }
 
 void ZoneGenerator::issued(Request &request)

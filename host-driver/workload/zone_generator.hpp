@@ -18,7 +18,8 @@ public:
 	ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed);
 
 	Step next(Request &request) override;
-	bool foresees() const override;
+	bool plans_ahead() const override;
+	bool foresees() override;
 	void complete(const Request &request, uint16_t status, uint64_t result) override;
 	void begin_measurement() override;
 	uint32_t progress_ppm() const override;
@@ -39,6 +40,7 @@ private:
 	void fill_write(Request &request, uint32_t zone);
 	void random_place(uint32_t &zone, uint64_t &offset);
 	void sequential_place(uint32_t &zone, uint64_t &offset);
+	bool has_open_lane() const;
 	std::optional<size_t> writable_lane(bool &waiting);
 	std::optional<uint32_t> find_empty();
 	std::optional<uint32_t> find_full();

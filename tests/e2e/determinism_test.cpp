@@ -113,6 +113,7 @@ struct Foreseen {
 	const char *name, *device, *what;
 	unsigned hils;
 	const char *mapping = "mapping: direct\n";
+	unsigned resets = 0; // of zones at least
 };
 
 class CommandsAhead : public testing::TestWithParam<Foreseen> {};
@@ -126,6 +127,7 @@ TEST_P(CommandsAhead, AreTheSameInDeviceTime)
 	const std::string common = "seed: 5\nthreads: 3\ncommon:\n  pattern: random\n  block: 4 KiB\n  queue_depth: 4\n";
 	hz::wl::Workload workload = hz::wl::parse_workload(run.mapping + common + run.what, "foreseen");
 	workload.ahead = 0;
+	EXPECT_GE(good_run(machine, workload).ftl.zone_resets, run.resets);
 	const std::string later = outcome_under({"ahead 0", false, 0, 0}, machine, workload);
 	for (const uint32_t ahead : {3u, 32u})
 		for (const unsigned delay_us : {0u, 300u}) {
@@ -135,12 +137,14 @@ TEST_P(CommandsAhead, AreTheSameInDeviceTime)
 }
 constexpr char foreseen_reads[] = "  read_ratio: 1\n  prefill: 0.5\n  total_ops: 400\n  think: 2us\n  think_distribution: exponential\n";
 constexpr char foreseen_mix[] = "  read_ratio: 0.5\n  trim_ratio: 0.1\n  flush_every: 20\n  span: 0.2\n  prefill: 0.5\n  total_ops: 400\n";
-constexpr char foreseen_log[] = "  read_ratio: 0.5\n  prefill: 0.7\n  total_ops: 400\n";
+constexpr char foreseen_log[] = "  read_ratio: 0.4\n  trim_ratio: 0.1\n  flush_every: 20\n  prefill: 0.7\n  total_ops: 900\n";
+constexpr char foreseen_resets[] = "  read_ratio: 0\n  flush_every: 20\n  total_ops: 900\n";
 INSTANTIATE_TEST_SUITE_P(All, CommandsAhead,
-			 testing::Values(Foreseen{"OnALog", "/tests/e2e/crash.yaml", foreseen_log, 1, "mapping: log\n"},
+			 testing::Values(Foreseen{"OnALog", "/tests/e2e/crash.yaml", foreseen_log, 1, "mapping: log\n", 6},
 					 Foreseen{"Reads", "/tests/e2e/crash.yaml", foreseen_reads, 1},
 					 Foreseen{"ReadsThroughThreeInterfaces", "/tests/e2e/crash.yaml", foreseen_reads, 3},
 					 Foreseen{"Writes", "/tests/e2e/crash.yaml", "  read_ratio: 0\n  total_ops: 400\n", 1},
+					 Foreseen{"WritesThatReset", "/tests/e2e/crash.yaml", foreseen_resets, 1, "mapping: direct\n", 6},
 					 Foreseen{"Overwrites", "/configs/devices/small-legacy.yaml", foreseen_mix, 1},
 					 Foreseen{"OverwritesThroughTwoInterfaces", "/configs/devices/small-legacy.yaml", foreseen_mix, 2}),
 			 [](const auto &i) { return i.param.name; });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replay/port.hpp"
+#include "shm.h"
 #include "workload/source.hpp"
 
 namespace hz::replay {
@@ -38,7 +39,7 @@ public:
 
 	bool opened = false, closed = false;
 	uint64_t most_under_way = 0, resets = 0;
-	std::vector<std::string> history; // every command as text, in submission order
+	std::vector<std::string> history; // every command as text, in the order of arrivals
 
 private:
 	struct Zone {
@@ -48,7 +49,10 @@ private:
 	struct Running {
 		Completion done;
 		wl::Request request;
+		uint64_t follows;
 	};
+	void let_arrive();
+	void arrive(Running &running);
 	uint16_t execute(const wl::Request &request, uint16_t cid, uint64_t &result);
 	uint16_t write(const wl::Request &request, uint16_t cid, uint64_t &result);
 	uint16_t read(const wl::Request &request, uint16_t cid);
@@ -60,9 +64,11 @@ private:
 	std::vector<std::byte> flash_;
 	std::vector<std::vector<std::byte>> buffers_;
 	std::deque<uint16_t> free_;
+	std::deque<Running> coming_;
 	std::vector<Running> running_;
+	std::vector<uint64_t> ended_ns_; // completions in their order
 	std::vector<Completion> seen_;
-	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0;
+	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0, submitted_ = 0, arrived_ns_ = 0;
 	size_t batch_ = SIZE_MAX;
 };
 

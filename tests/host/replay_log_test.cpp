@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "replay/log_shim.hpp"
 #include "replay_harness.hpp"
@@ -108,7 +109,47 @@ TEST_P(LogShimSeeds, EveryReadIsRightAndTheBooksBalance)
 	EXPECT_EQ(cost["user_written_bytes"], account.of(res::Kind::write).bytes);
 	EXPECT_EQ(cost["zone_resets"], account.of(res::Kind::zone).ops);
 }
+
+// Commands that are placed before they arrive are the same, and arrive at the same times, the collector's among them.
+TEST_P(LogShimSeeds, CommandsAheadChangeNothing)
+{
+	const uint64_t seed = GetParam();
+	const wl::ZoneShare share = share_of(uint32_t(seed % 3), 10, 60 + seed);
+	const unsigned depth = seed % 4 ? 8 : 1;
+	std::set<std::vector<std::string>> histories;
+	std::set<std::string> costs;
+	for (const unsigned ahead : {0u, 1u, 7u, 32u}) {
+		LogShim shim(share, {0.25, 2, 4}, std::make_unique<RandomBlocks>(LogShim::space_of(share, 0.25), 1000, seed));
+		FakeDevice device(share, depth + 33, seed);
+		const res::QueueAccount account = run_both(device, shim, depth, 5, ahead);
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		EXPECT_EQ(shim.check(), "");
+		EXPECT_GT(shim.cost()["gc_runs"].get<uint64_t>(), 3u);
+		EXPECT_EQ(device.most_under_way, depth) << "no more than the queue has room for";
+		histories.insert(device.history);
+		costs.insert(account.digest.text() + " " + std::to_string(account.verified_bytes) + " " + shim.cost().dump());
+	}
+	EXPECT_EQ(histories.size(), 1u);
+	EXPECT_EQ(costs.size(), 1u);
+}
 INSTANTIATE_TEST_SUITE_P(Seeds, LogShimSeeds, testing::Range<uint64_t>(1, 13));
+
+TEST(LogShim, ForeseesUntilItCollects)
+{
+	const wl::ZoneShare share = share_of(0, 10, 16);
+	wl::ThreadSpec spec;
+	spec.read_ratio = 0;
+	spec.blocks = {{16, 1}}; // a zone
+	LogShim shim(share, {0.25, 2, 4}, std::make_unique<wl::BlockGenerator>(spec, 16, 1));
+	shim.begin_measurement();
+	ASSERT_TRUE(shim.plans_ahead());
+	for (int written = 0; written < 9; written++) {
+		wl::Request request;
+		EXPECT_TRUE(shim.foresees()) << written;
+		EXPECT_EQ(shim.next(request), wl::Step::issue);
+	}
+	EXPECT_FALSE(shim.foresees()) << "one zone is free";
+}
 
 TEST(LogShim, SurvivesAFailedWrite)
 {

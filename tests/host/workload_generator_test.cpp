@@ -94,6 +94,69 @@ TEST_P(ZoneGeneratorTest, DoesNotDependOnHowManyCompletionsAreSeenAtOnce)
 INSTANTIATE_TEST_SUITE_P(Specs, ZoneGeneratorTest, testing::Values(mixed(), appends(), lanes(), zipf()),
 			 [](const auto &which) { return which.param.name; });
 
+// Commands that are placed before they arrive are the same, and arrive at the same times.
+Case writers(Case c, const char *name, uint32_t zone_depth = 0)
+{
+	c.spec.read_ratio = 0;
+	c.spec.zone_depth = zone_depth;
+	return {name, c.spec};
+}
+Case readers()
+{
+	wl::ThreadSpec s = zipf().spec;
+	s.read_ratio = 1;
+	return {"readers", s};
+}
+Case once()
+{
+	wl::ThreadSpec s = writers(lanes(), "").spec;
+	s.reset_when_full = false;
+	return {"once", s};
+}
+
+class ZoneGeneratorAhead : public testing::TestWithParam<Case> {};
+
+TEST_P(ZoneGeneratorAhead, ChangesNothing)
+{
+	wl::ThreadSpec spec = GetParam().spec;
+	spec.total_ops = 1000;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		std::set<std::vector<std::string>> histories;
+		std::set<std::string> digests;
+		for (const unsigned ahead : {0u, 1u, 7u, 32u}) {
+			const wl::ZoneShare share = share_of(2, 6, 96);
+			FakeDevice device(share, 8 + 33, seed);
+			wl::ZoneGenerator source(spec, share, wl::thread_seed(seed, 0));
+			const res::QueueAccount account = run_both(device, source, 8, 5, ahead);
+			EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
+			EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+			EXPECT_LE(device.most_under_way, 8u) << "no more than the queue has room for";
+			histories.insert(device.history);
+			digests.insert(account.digest.text() + " " + std::to_string(account.verified_bytes));
+		}
+		EXPECT_EQ(histories.size(), 1u) << "seed " << seed;
+		EXPECT_EQ(digests.size(), 1u) << "seed " << seed;
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Specs, ZoneGeneratorAhead,
+			 testing::Values(mixed(), readers(), once(), writers(mixed(), "writers"), writers(appends(), "appenders"),
+					 writers(lanes(), "lanes"), writers(lanes(), "shallow", 1)),
+			 [](const auto &which) { return which.param.name; });
+
+TEST(ZoneGenerator, PlansAheadWhatDependsOnNothingUnderWay)
+{
+	const auto plans = [](const Case &c) {
+		wl::ZoneGenerator source(c.spec, share_of(0, 6, 96), 1);
+		source.begin_measurement();
+		return source.plans_ahead() && source.foresees() == (c.spec.read_ratio > 0 || !c.spec.reset_when_full);
+	};
+	EXPECT_TRUE(plans(readers()));
+	EXPECT_TRUE(plans(once()));
+	EXPECT_TRUE(plans(writers(mixed(), "writers"))) << "but no lane is open yet";
+	EXPECT_FALSE(plans(mixed()));
+	EXPECT_FALSE(plans(writers(lanes(), "shallow", 1)));
+}
+
 TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
 {
 	const wl::ZoneShare share = share_of(0, 8, 128);
