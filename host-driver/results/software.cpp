@@ -3,13 +3,13 @@
 #include "results/software.hpp"
 
 #include "results/elf_notes.hpp"
-#include "results/sha256.hpp"
 #include "session/locate.hpp"
+
+#include <openssl/sha.h>
 
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -20,11 +20,23 @@ using nlohmann::json;
 
 std::string bytes_of(const std::filesystem::path &file)
 {
-	std::ifstream in(file, std::ios::binary);
-	std::string bytes{std::istreambuf_iterator<char>(in), {}};
-	if (in.bad() || !in.is_open())
+	std::error_code failed;
+	const uintmax_t size = std::filesystem::file_size(file, failed);
+	std::string bytes(failed ? 0 : size, 0);
+	if (failed || !std::ifstream(file, std::ios::binary).read(bytes.data(), std::streamsize(bytes.size())))
 		throw std::runtime_error(file.string() + " cannot be read");
 	return bytes;
+}
+
+/* 64 hexadecimal digits, as sha256sum prints them. */
+std::string sha256(const std::string &bytes)
+{
+	unsigned char hash[SHA256_DIGEST_LENGTH];
+	std::string text;
+	SHA256(reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(), hash);
+	for (const unsigned char byte : hash)
+		text += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+	return text;
 }
 
 std::string shell_word(const std::string &text)
