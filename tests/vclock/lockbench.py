@@ -18,7 +18,7 @@ EXCLUDING = schema.excluding_lock_kinds()
 class Lockbench(Machine):
     def __init__(self, elf, harts, kind, think, section, spread=0, duration_ns=100000, seed=1, waits=0,
                  machine_harts=None, **more):
-        super().__init__(elf, machine_harts or harts, **more)
+        super().__init__(elf, machine_harts or harts, **{"ram_mb": 16, **more}) # the model takes a copy
         self.harts = harts
         self.write(ADDRESS, struct.pack("<QIIIIIIQQ", MAGIC, harts, KINDS.index(kind), think, spread, section, waits,
                                         seed, duration_ns))

@@ -6,7 +6,7 @@ are the synchronising instructions; the event with the smallest (clock, hart) ha
 import heapq
 import struct
 
-from rv64 import ATOMIC, Code, MASK, SYNC_WORDS, place, reg, signed, word
+from rv64 import Code, MASK, SYNC_WORDS, place, reg, signed, word
 
 RAM, SLOTS = 0x80000000, 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
@@ -185,7 +185,7 @@ class Model:
 
     def perform(self, h, i):
         """The order point of instruction i has come."""
-        m = ATOMIC.match(i.name)
+        m = i.atomic
         hint = ORDERED_HINTS.get(i.raw >> 20, "")
         self.record(h, m[1] if m and m[1] in ("lr", "sc") else "amo" if m else i.name if i.raw in SYNC_WORDS else hint, i.pc)
         h.pc = i.next

@@ -3,6 +3,7 @@
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
 its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Nothing here knows about order or QEMU."""
 # SPDX-License-Identifier: BSD-3-Clause
+import functools
 import re
 import subprocess
 
@@ -42,10 +43,12 @@ class Insn:
     def __init__(self, pc, raw, size, name, operands):
         self.pc, self.raw, self.size, self.name, self.operands = pc, raw, size, name, operands
         self.next = pc + size
+        self.atomic = ATOMIC.match(name)
 
 
+@functools.cache
 def disassemble(elf):
-    """pc -> Insn for the whole image."""
+    """pc -> Insn for the whole image; not to be changed."""
     command = [OBJDUMP, "-d", "-M", "no-aliases,numeric", elf]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     insns = {}
@@ -137,7 +140,7 @@ def statement(i):
 
 def is_sync(i):
     """Instructions the model handles itself: atomics, waits, hints."""
-    return (ATOMIC.match(i.name) is not None or i.raw in SYNC_WORDS or i.name == "wfi" or
+    return (i.atomic is not None or i.raw in SYNC_WORDS or i.name == "wfi" or
             (i.size == 4 and i.raw & 0xFFFFF == 0x02013))
 
 
@@ -152,13 +155,11 @@ def class_of(name):
     return name[:3] if name.startswith(("mul", "div", "csr")) else "div" if name.startswith("rem") else None
 
 
-class Code:
-    """Blocks of one image, compiled when first reached. load, store and csr are the machine's."""
+class Program:
+    """Blocks of one image as compiled Python, made when first reached. beyond: (class, cycles that its instructions add to hart.offset) …"""
 
-    def __init__(self, elf, load, store, csr, beyond):
-        """beyond: class → cycles that its instructions add to hart.offset."""
-        self.insns, self.beyond = disassemble(elf), beyond
-        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word}
+    def __init__(self, elf, beyond):
+        self.insns, self.beyond = disassemble(elf), dict(beyond)
         self.blocks = {}
 
     def countdown(self, start):
@@ -177,11 +178,14 @@ class Code:
         return self.beyond.get(class_of(expand(i)[0]), 0)
 
     def block(self, start):
-        """The function of the block at start, or the Insn if a synchronising one stands there."""
+        """What defines the function of the block at start, or the Insn if a synchronising one stands there."""
+        if start not in self.blocks:
+            i = self.insns[start]
+            self.blocks[start] = i if is_sync(i) else compile("def f(h,x):\n " + "\n ".join(self.lines(start)), f"{start:#x}", "exec")
+        return self.blocks[start]
+
+    def lines(self, start):
         i = self.insns[start]
-        if is_sync(i):
-            self.blocks[start] = i
-            return i
         lines, target, count, beyond = self.countdown(start) or [], None, 0, 0
         while not lines or count:
             if is_sync(i):
@@ -196,7 +200,27 @@ class Code:
             i = self.insns[i.next]
         if count:
             lines += [f"h.n+={count}", *([f"h.offset+={beyond}"] if beyond else []), f"return {target}"]
-        space = dict(self.names)
-        exec("def f(h,x):\n " + "\n ".join(lines), space)
-        self.blocks[start] = space["f"]
-        return space["f"]
+        return lines
+
+
+program = functools.cache(Program)
+
+
+class Code:
+    """A program on one machine, whose load, store and csr it calls."""
+
+    def __init__(self, elf, load, store, csr, beyond):
+        """beyond: class → cycles, as in Program."""
+        self.program = program(elf, tuple(sorted(beyond.items())))
+        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word}
+        self.blocks = {}
+
+    def block(self, start):
+        """The function of the block at start, or the Insn if a synchronising one stands there."""
+        found = self.program.block(start)
+        if not isinstance(found, Insn):
+            space = dict(self.names)
+            exec(found, space)
+            found = space["f"]
+        self.blocks[start] = found
+        return found
