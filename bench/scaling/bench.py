@@ -31,10 +31,8 @@ def options():
     arguments.add_seed(p)
     arguments.add_numbers(p, "--workers", 1, 24, "1,12,16,24", "FTL worker counts; as many host threads")
     arguments.add_number(p, "--ops", 100, 1000000, 12000, "reads of each host thread")
-    args = p.parse_args()
-    if args.quick:
-        args.workers, args.ops = args.workers[:2], 1200
-    return args
+    args = arguments.parsed(p)
+    return arguments.quickly(args, workers=args.workers[:2], ops=1200)
 
 
 def one_run(args, firmware, workers):

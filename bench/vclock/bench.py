@@ -30,10 +30,8 @@ def options():
     arguments.add_seed(p)
     arguments.add_numbers(p, "--workers", 1, 16, "1,4,12", "FTL worker counts; as many host threads, at least 4")
     arguments.add_number(p, "--ops", 200, 10000000, 10000, "I/Os of the measured run; counts are its difference to a run of half of it")
-    args = p.parse_args()
-    if args.quick:
-        args.workers, args.ops = args.workers[:1], 400
-    return args
+    args = arguments.parsed(p)
+    return arguments.quickly(args, workers=args.workers[:1], ops=400)
 
 
 def built(variable, default):

@@ -4,7 +4,7 @@ import argparse
 import pathlib
 
 MOST_SEED = 2 ** 32 - 1
-ANY_TIME = ("out", "resume", "update", "engine", "engine_options") # options that do not change what is measured
+ANY_TIME = ("out", "resume", "update", "engine", "engine_options", "named") # what does not change what is measured
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
@@ -41,22 +41,36 @@ def add_update(p):
                    help="make the figures this study's record (measured.json) and write them into the README files; default grid only")
 
 
+def named(p, words):
+    """Destinations of the options that the words name."""
+    unset = object()
+    args = p.parse_args(words, argparse.Namespace(**dict.fromkeys(vars(p.parse_args([])), unset)))
+    return {key for key, value in vars(args).items() if value is not unset}
+
+
 def parsed(p, words=None):
-    """Of the command line, or of these words. The quick form has the first seed only; what else it leaves out a study knows."""
-    args = p.parse_args(words)
-    default = vars(p.parse_args([]))
+    """Of the command line, or of these words."""
+    args, default = p.parse_args(words), vars(p.parse_args([]))
+    args.named = named(p, words)
     changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
     if getattr(args, "engine", "local") == "local" and getattr(args, "engine_options", None) is not None:
         p.error("--engine-options are for --engine snakemake")
     if getattr(args, "update", False) and changed:
         p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
-    if args.quick:
-        args.seeds = args.seeds[:1]
+    return args
+
+
+def quickly(args, **smaller):
+    """The quick form has these values, where the command line names none."""
+    for key, value in smaller.items():
+        if args.quick and key not in args.named:
+            setattr(args, key, value)
     return args
 
 
 def add_quick(p):
-    p.add_argument("--quick", action="store_true", help="the smallest form that still shows the effect; the test suite runs it")
+    p.add_argument("--quick", action="store_true",
+                   help="the smallest form that still shows the effect, but for what other options say; the test suite runs it")
 
 
 def add_seed(p):

@@ -35,11 +35,6 @@ def add_records(p):
     arguments.add_number(p, "--records", 1, 10 ** 9, 10 ** 6, "records of the trace that are replayed, at most")
 
 
-def quickly(args):
-    """The smallest form."""
-    args.records = min(args.records, QUICK_RECORDS)
-
-
 def check(result, folder):
     if result["violations"] or result["failed_commands"]["count"]:
         raise runs.StudyError(f"the run in {folder} broke its own rules, or commands failed")

@@ -12,10 +12,7 @@ def options(name, text, words):
     plp.add_records(p)
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        plp.quickly(args)
-        args.sizes = args.sizes[:1]
-    return args
+    return arguments.quickly(args, records=plp.QUICK_RECORDS, sizes=args.sizes[:1])
 
 
 def points(name, load, args):

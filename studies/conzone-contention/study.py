@@ -35,9 +35,7 @@ def options(words=None):
     arguments.add_number(p, "--ops", 20, 100000, 200, "commands of each client")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.workers, args.ops = args.workers[-1:], 60
-    return args
+    return arguments.quickly(args, workers=args.workers[-1:], ops=60)
 
 
 def device_of(flash, workers):

@@ -35,9 +35,7 @@ def options(words=None):
     arguments.add_number(p, "--ops", 300, 1000000, 6000, "commands of the metadata; node blocks: a third of it, data: a MiB for each hundred")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.devices, args.ops = args.devices[:1], 3000
-    return args
+    return arguments.quickly(args, devices=args.devices[:1], ops=3000)
 
 
 def workload_of(args, load, seed):

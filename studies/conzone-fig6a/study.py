@@ -27,9 +27,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     if args.space % (4 * ZONE_MIB):
         p.error(f"argument --space: '{args.space}' is not a multiple of {4 * ZONE_MIB}")
-    if args.quick:
-        args.space, args.passes = 4 * ZONE_MIB, 2
-    return args
+    return arguments.quickly(args, space=4 * ZONE_MIB, passes=2)
 
 
 def device_of(name):

@@ -33,9 +33,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.mib = 12
-    if args.quick:
-        args.pauses, args.mib = args.pauses[:2], 3
-    return args
+    return arguments.quickly(args, pauses=args.pauses[:2], mib=3)
 
 
 def workload_of(args, place, pause, seed):

@@ -24,9 +24,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.ranges, args.volume = [1, 48], 4
-    return args
+    return arguments.quickly(args, ranges=[1, 48], volume=4)
 
 
 def workload_of(args, mib, seed):

@@ -26,9 +26,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 1, 1 << 20, 64, "MiB that each run reads, 4 KiB at a time")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.volume = 8
-    return args
+    return arguments.quickly(args, volume=8)
 
 
 def points(args):

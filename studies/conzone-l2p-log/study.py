@@ -23,9 +23,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 1, 1024, 24, "MiB that each of the two writers writes")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.entries, args.volume = args.entries[:2], 8
-    return args
+    return arguments.quickly(args, entries=args.entries[:2], volume=8)
 
 
 def workload_of(args, load, seed):

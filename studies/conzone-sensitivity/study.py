@@ -45,9 +45,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     if args.full or args.update:
         args.parameters = known
-    if args.quick:
-        args.parameters = args.parameters[:1]
-    return args
+    return arguments.quickly(args, parameters=args.parameters[:1])
 
 
 def changed(parameter, figure, factor, device, workload):

@@ -24,10 +24,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 16, 4096, 128, "MiB that the fast writer writes; the slow one makes six writes of 20 KiB for each")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.blocks, args.volume = args.blocks[:1], 96
-        args.policies = list(dict.fromkeys([args.policies[0], args.policies[-1]]))
-    return args
+    return arguments.quickly(args, blocks=args.blocks[:1], volume=96, policies=list(dict.fromkeys([args.policies[0], args.policies[-1]])))
 
 
 def device_of(blocks, policy):

@@ -24,9 +24,7 @@ def options(words=None):
     arguments.add_number(p, "--zones", 1, 32, 4, "zones of each client that are written (of flush: one), or read")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.zones = 1
-    return args
+    return arguments.quickly(args, zones=1)
 
 
 def workload_of(args, load, seed):

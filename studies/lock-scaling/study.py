@@ -68,9 +68,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
-    if args.quick:
-        args.workers, args.locks, args.granularity = args.workers[:2], args.locks[:2], args.granularity[:2]
-    return args
+    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=args.granularity[:2])
 
 
 def device_of(args, kind, granularity, workers, costs, architecture):

@@ -25,9 +25,7 @@ def options(words=None):
     arguments.add_number(p, "--ops", 200, 10000, 3000, "requests of each flow")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.workers, args.ops = [args.workers[0], args.workers[-1]], 500
-    return args
+    return arguments.quickly(args, workers=[args.workers[0], args.workers[-1]], ops=500)
 
 
 def points(args):

@@ -20,9 +20,7 @@ def options(words=None):
     arguments.add_number(p, "--ops", 200, 10000, 3000, "requests of each flow")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.flows, args.ops = [args.flows[0], args.flows[-1]], 500
-    return args
+    return arguments.quickly(args, flows=[args.flows[0], args.flows[-1]], ops=500)
 
 
 def points(args):

@@ -25,9 +25,7 @@ def options(words=None):
     arguments.add_number(p, "--mib", 16, 64, 48, "MiB that each of four queues reads and writes, half of each")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.mib = 16
-    return args
+    return arguments.quickly(args, mib=16)
 
 
 def device():

@@ -30,9 +30,8 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.superblock, args.loads = 6 << 20, list(LOADS)
     if args.quick:
-        args.devices = [TWINS[name] for name in args.devices if TWINS[name]]
-        args.superblock, args.mib, args.reads, args.loads = 768 << 10, 1, 300, ["random read", "overwrite"]
-    return args
+        args.devices, args.superblock = [TWINS[name] for name in args.devices if TWINS[name]], 768 << 10
+    return arguments.quickly(args, mib=1, reads=300, loads=["random read", "overwrite"])
 
 
 def workload_of(args, device, load, seed):

@@ -21,9 +21,7 @@ def options(words=None):
     arguments.add_number(p, "--cuts", 1, 1000, 6, f"times at which power goes, drawn from {FIRST_MS} to {LAST_MS} ms of device time")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.sizes, args.cuts = args.sizes[:1], 1
-    return args
+    return arguments.quickly(args, sizes=args.sizes[:1], cuts=1)
 
 
 def points(args):

@@ -21,10 +21,7 @@ def options(words=None):
     plp.add_records(p)
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        plp.quickly(args)
-        args.sizes = args.sizes[:4:3]
-    return args
+    return arguments.quickly(args, records=plp.QUICK_RECORDS, sizes=args.sizes[:4:3])
 
 
 def points(args):

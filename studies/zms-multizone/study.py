@@ -26,9 +26,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.mib = 48
-    if args.quick:
-        args.mib, args.depths = 6, args.depths[:1]
-    return args
+    return arguments.quickly(args, mib=6, depths=args.depths[:1])
 
 
 def device():

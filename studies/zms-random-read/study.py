@@ -27,9 +27,7 @@ def options(words=None):
     arguments.add_number(p, "--depth", 1, 256, 1, "reads under way")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.range, args.caches, args.reads = 1024, [CACHES[0], CACHES[-1]], 8000
-    return args
+    return arguments.quickly(args, range=1024, caches=[CACHES[0], CACHES[-1]], reads=8000)
 
 
 def zones_of(args):

@@ -36,9 +36,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.grid = GRID
-    if args.quick:
-        args.zones, args.file, args.updates, args.grid = 24, 12, 4096, QUICK
-    return args
+    return arguments.quickly(args, zones=24, file=12, updates=4096, grid=QUICK)
 
 
 def device(args, way):

@@ -23,9 +23,7 @@ def options(words=None):
     arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts, a transaction each, and as many updates of 4 KiB")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.inserts = 100
-    return args
+    return arguments.quickly(args, inserts=100)
 
 
 def device(way):

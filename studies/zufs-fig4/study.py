@@ -27,9 +27,7 @@ def options(words=None):
     arguments.add_number(p, "--superblocks", 64, 4096, 160, f"of {cufs.SUPERBLOCK_MIB} MiB that the host sees")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    if args.quick:
-        args.superblocks = 96
-    return args
+    return arguments.quickly(args, superblocks=96)
 
 
 def words_of(way, seed):

@@ -27,9 +27,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.ranges = sorted({*args.ranges, WIDE})
     args.ops, args.mib = 6000, 64
-    if args.quick:
-        args.ranges, args.blocks, args.ops, args.mib = [4, 16], [512], 1500, 16
-    return args
+    return arguments.quickly(args, ranges=[4, 16], blocks=[512], ops=1500, mib=16)
 
 
 def device(name):

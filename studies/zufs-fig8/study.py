@@ -36,9 +36,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.mib, args.zone_mib = 96, 24
-    if args.quick:
-        args.mib, args.zone_mib, args.depths = 24, 12, args.depths[:1]
-    return args
+    return arguments.quickly(args, mib=24, zone_mib=12, depths=args.depths[:1])
 
 
 def device(changes):

@@ -30,9 +30,7 @@ def options(words=None):
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.ways = list(WAYS)
-    if args.quick:
-        args.zones, args.ways = 48, [CUFS, SSR, ZUFS]
-    return args
+    return arguments.quickly(args, zones=48, ways=[CUFS, SSR, ZUFS])
 
 
 def device(way, zones):

@@ -100,7 +100,7 @@ class Imported:
         code = 0
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                self.module.options()
+                self.args = self.module.options()
         except SystemExit as end:
             code = end.code
         finally:
@@ -187,6 +187,19 @@ class Options(unittest.TestCase):
             for option, allowed in options(call):
                 for value in re.findall(r"\d+", allowed) if re.match(r"\d+\.\.", allowed) else []:
                     self.assertEqual(call(option, value).returncode, 0, (command, option, value))
+
+    def test_the_quick_form_keeps_what_is_named(self):
+        count = 0
+        for command, call in self.commands.items():
+            allowed = dict(options(call)) if isinstance(call, Imported) else {}
+            for option, low in {option: m[1] for option, of in allowed.items() if "--quick" in allowed and (m := re.match(r"(\d+)\.\.", of))}.items():
+                count += 1
+                values = []
+                for words in ([], ["--quick"]):
+                    self.assertEqual(call(*words, option, low).returncode, 0, (command, option))
+                    values.append(getattr(call.args, option.strip("-").replace("-", "_")))
+                self.assertEqual(values[1], values[0], (command, option))
+        self.assertGreater(count, 60)
 
     def test_the_examples_of_studies_and_benches_are_legal(self):
         for command, call in self.commands.items():

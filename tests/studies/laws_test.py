@@ -130,9 +130,12 @@ class Busy(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    def test_the_quick_form_has_the_first_seed(self):
-        for words, seeds in ((["--seeds", "3,4"], [3, 4]), (["--quick", "--seeds", "3,4"], [3]), (["--quick"], [1])):
-            self.assertEqual(arguments.parsed(arguments.study_parser("any", "text", "--quick"), words).seeds, seeds)
+    def test_the_quick_form_is_smaller_where_nothing_is_named(self):
+        def seeds(*words):
+            p = arguments.study_parser("any", "text", "--quick")
+            return arguments.quickly(arguments.parsed(p, words), seeds=[7]).seeds
+        self.assertEqual([seeds(), seeds("--quick")], [[1], [7]])
+        self.assertEqual([seeds("--seeds", "3,4"), seeds("--seeds", "3,4", "--quick"), seeds("--quick", "--seeds", "1")], [[3, 4], [3, 4], [1]])
 
 
 class Output(unittest.TestCase):
