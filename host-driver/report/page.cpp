@@ -4,6 +4,8 @@
 
 #include "report_style.hpp"
 
+#include <algorithm>
+
 namespace hz::rep {
 
 namespace {
@@ -36,11 +38,23 @@ std::string entity(std::string_view character)
 	}
 }
 
-std::string cells(const char *kind, const Row &row)
+// Has a word that may have to be broken to fit, such as a hash or a path: numbers stay whole.
+bool is_long(const std::string &cell)
+{
+	constexpr size_t whole = 24;
+	for (size_t begin = 0, end; begin < cell.size(); begin = end + 1) {
+		end = std::min(cell.find(' ', begin), cell.size());
+		if (end - begin > whole)
+			return true;
+	}
+	return false;
+}
+
+std::string cells(const std::string &kind, const Row &row)
 {
 	std::string out = "<tr>";
 	for (const std::string &cell : row)
-		out += std::string("<") + kind + ">" + escaped(cell) + "</" + kind + ">";
+		out += "<" + kind + (is_long(cell) ? " class=\"long\"" : "") + ">" + escaped(cell) + "</" + kind + ">";
 	return out + "</tr>\n";
 }
 

@@ -9,6 +9,15 @@ from common import report
 STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/report.css").read_text(encoding="utf-8")  # that of runs, too
 
 
+WHOLE = 24 # characters of a word that is never broken to fit: numbers are not, hashes are
+
+
+def cell(value):
+    text = report.text(value)
+    kind = ' class="long"' if any(len(word) > WHOLE for word in text.split()) else ""
+    return f"<td{kind}>{html.escape(text)}</td>"
+
+
 class Page:
     def __init__(self, title, subtitle):
         self.title, self.parts = title, [f"<h1>{html.escape(title)}</h1>", f'<p class="sub">{html.escape(subtitle)}</p>']
@@ -24,7 +33,7 @@ class Page:
 
     def table(self, header, rows):
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(report.text(cell))}</td>" for cell in row) + "</tr>\n" for row in rows)
+        body = "".join("<tr>" + "".join(map(cell, row)) + "</tr>\n" for row in rows)
         self.parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")
 
     def folded_table(self, title, header, rows):
