@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need
+MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need; 1,600 files take no time there
 TOP = pathlib.Path(__file__).resolve().parents[2]
 NOT_COPIED = (".git", "build", "results", "__pycache__")
 
@@ -20,7 +20,7 @@ def place_of_runs():
 
 class Scratch:
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-")
+        self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place_of_runs())
         self.tree = pathlib.Path(self.folder.name) / "hartzone"
         self.runs = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place_of_runs())
         self.run_base = pathlib.Path(self.runs.name)
