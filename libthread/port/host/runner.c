@@ -77,7 +77,8 @@ bool lt_host_turn(unsigned hart)
 	if (lt_host_frozen)
 		lt_fail("a turn of the hart's loop ended with the clock frozen");
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
-	account_publish(hart, runner.idle_from_ns[hart]);
+	if (worked) /* else all that others must know is that it is idle still */
+		account_publish(hart, runner.idle_from_ns[hart]);
 	runner.worked[hart] = worked;
 	lt_host_hart = caller;
 	return worked;
