@@ -268,7 +268,7 @@ static bool horizon_settle(struct host_view *view)
 	}
 }
 
-/* The first key may be an old promise: look until it does not move. */
+/* The first key may be an old promise: look until it does not move. That of a command which is there stays. */
 static uint64_t next_key(struct horizon *h)
 {
 	for (;;) {
@@ -277,7 +277,8 @@ static uint64_t next_key(struct horizon *h)
 
 		if (key_ns == TOURNAMENT_NEVER)
 			return key_ns;
-		horizon_update(h, &h->queues->sq[leaf + 1]);
+		if (!h->queues->sq[leaf + 1].pending)
+			horizon_update(h, &h->queues->sq[leaf + 1]);
 		find_opened(h);
 		if (tournament_first(&h->next) == leaf && h->next.key[leaf] == key_ns)
 			return key_ns;
