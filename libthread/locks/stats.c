@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-static bool ledger_told; /* written before the harts run */
+bool lt_ledger_told_all;
 
-void lt_ledger_init(enum lt_stats_level level) { ledger_told = level == LT_STATS_ALL; }
-
-bool lt_ledger_told(void) { return ledger_told; }
+void lt_ledger_init(enum lt_stats_level level) { lt_ledger_told_all = level == LT_STATS_ALL; }
 
 static unsigned bucket_of(uint64_t ns)
 {

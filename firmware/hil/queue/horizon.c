@@ -33,7 +33,7 @@ static void horizon_forget(struct host_view *view, struct submission_queue *sq)
 	tournament_set(&h->next, sq->id - 1, TOURNAMENT_NEVER);
 }
 
-static void close_queue(struct horizon *h, struct submission_queue *sq)
+static __attribute__((noinline)) void close_queue(struct horizon *h, struct submission_queue *sq)
 {
 	uint64_t horizon_ns = host_load64(&sq->clock->horizon_ns), stand_ns = horizon_ns + h->reach_ns;
 
@@ -64,7 +64,7 @@ static const uint64_t IMPOSSIBLE_NS = HZ_ARRIVAL_MOST_NS + 1;
 
 /* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time takes the
  * place of the rule, where the command behind it finds it. */
-static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
+static __attribute__((noinline)) uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t back = hz_arrival_back(rule), number = sq->fetched - back, after_ns, before_ns;
@@ -138,9 +138,7 @@ static void note_opening(struct horizon *h, struct submission_queue *sq)
 	host_store64(&sq->clock->opened_ns, now_ns > h->reach_ns ? now_ns - h->reach_ns : 0);
 }
 
-/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
- * one. Called after each look that may have seen a queue move. */
-static bool find_opened(struct horizon *h)
+static __attribute__((noinline)) bool find_opened_among(struct horizon *h)
 {
 	uint64_t found, before = h->open_mask;
 
@@ -159,6 +157,10 @@ static bool find_opened(struct horizon *h)
 	} while (found);
 	return h->open_mask != before;
 }
+
+/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
+ * one. Called after each look that may have seen a queue move. Mostly there is no queue that could open. */
+static bool find_opened(struct horizon *h) { return h->queues->live_mask & ~h->open_mask && find_opened_among(h); }
 
 static void hear_link(struct horizon *h)
 {
@@ -247,12 +249,8 @@ static void take_due(struct horizon *h, struct submission_queue *sq)
 	horizon_update(h, sq);
 }
 
-static bool horizon_settle(struct host_view *view)
+static __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now_ns)
 {
-	struct horizon *h = horizon_of(view);
-	uint64_t now_ns = clock_now_ns();
-
-	relays_hear(h->queues->relays, h->queues, h->life);
 	for (;;) {
 		unsigned leaf = tournament_first(&h->next);
 		struct submission_queue *sq = &h->queues->sq[leaf + 1];
@@ -266,6 +264,16 @@ static bool horizon_settle(struct host_view *view)
 			take_due(h, sq);
 		}
 	}
+}
+
+/* Mostly nothing is due: then it costs little to find out. */
+static bool horizon_settle(struct host_view *view)
+{
+	struct horizon *h = horizon_of(view);
+	uint64_t now_ns = clock_now_ns();
+
+	relays_hear(h->queues->relays, h->queues, h->life);
+	return tournament_first_key(&h->next) > now_ns || settle_due(h, now_ns);
 }
 
 /* The first key may be an old promise: look until it does not move. That of a command which is there stays. */

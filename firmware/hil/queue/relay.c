@@ -150,10 +150,8 @@ static void hear_relay(struct relay *relay, struct queues *queues)
 	irq->pending[1] |= lt_swap(&relay->vectors[1], 0);
 }
 
-void relays_hear(struct relays *relays, struct queues *queues, const struct life *life)
+void relays_take_news(struct relays *relays, struct queues *queues, const struct life *life)
 {
-	if (!relays->count || !lt_load(&relays->news))
-		return;
 	for (uint64_t rest = lt_swap(&relays->news, 0); rest; rest &= rest - 1)
 		hear_relay(relays->relay[__builtin_ctzll(rest)], queues);
 	if (!life_serves(life))

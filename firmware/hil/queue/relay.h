@@ -89,8 +89,14 @@ void relay_clear(struct relay *relay, unsigned id);
 void relay_grant(struct relays *relays, struct submission_queue *sq, uint32_t count);
 /* The host has consumed entries of the far queue cq up to cq->ring.freed. Clock frozen. */
 void relay_room(struct relays *relays, struct completion_queue *cq);
-/* Takes up what far harts have told; queues is the home's. Clock frozen. */
-void relays_hear(struct relays *relays, struct queues *queues, const struct life *life);
+/* Takes up what far harts have told, of which there is some; queues is the home's. Clock frozen. */
+void relays_take_news(struct relays *relays, struct queues *queues, const struct life *life);
+/* The same, if there is any. */
+static inline void relays_hear(struct relays *relays, struct queues *queues, const struct life *life)
+{
+	if (relays->count && lt_load(&relays->news))
+		relays_take_news(relays, queues, life);
+}
 /* The part of it that is about completions: for who sees that the host has consumed more than was heard of. */
 void relay_hear_posted(struct relay *relay, struct queues *queues);
 struct relay_settings {
