@@ -155,12 +155,14 @@ TEST(LogShim, SurvivesAFailedWrite)
 {
 	const wl::ZoneShare share = share_of(0, 10, 64);
 	const uint64_t space = LogShim::space_of(share, 0.5);
-	LogShim shim(share, {0.5, 2, 4}, std::make_unique<RandomBlocks>(space, 3000, 4));
-	FakeDevice device(share, 9, 4, {.fail_write = 500, .corrupt_read = 0});
-	const res::QueueAccount account = run_both(device, shim, 8);
-	EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
-	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
-	EXPECT_EQ(shim.check(), "");
+	for (const unsigned ahead : {0u, 32u}) {
+		LogShim shim(share, {0.5, 2, 4}, std::make_unique<RandomBlocks>(space, 3000, 4));
+		FakeDevice device(share, 8 + 33, 4, {.fail_write = 500, .corrupt_read = 0});
+		const res::QueueAccount account = run_both(device, shim, 8, 5, ahead);
+		EXPECT_EQ(account.errors.at(NVME_WRITE_FAULT), 1u);
+		EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+		EXPECT_EQ(shim.check(), "");
+	}
 }
 
 TEST(LogShim, SequentialWritesCostNothing)
