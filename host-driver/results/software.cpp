@@ -20,10 +20,12 @@ using nlohmann::json;
 
 std::string bytes_of(const std::filesystem::path &file)
 {
-	std::error_code failed;
-	const uintmax_t size = std::filesystem::file_size(file, failed);
-	std::string bytes(failed ? 0 : size, 0);
-	if (failed || !std::ifstream(file, std::ios::binary).read(bytes.data(), std::streamsize(bytes.size())))
+	std::ifstream in(file, std::ios::binary);
+	std::string bytes;
+	char piece[1 << 16];
+	while (in.read(piece, sizeof(piece)), in.gcount())
+		bytes.append(piece, size_t(in.gcount()));
+	if (in.bad() || !in.is_open())
 		throw std::runtime_error(file.string() + " cannot be read");
 	return bytes;
 }
