@@ -3,7 +3,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # Of GoogleTest programs: HZ_SLOW_<program> is a filter, as for --gtest_filter.
+set(HZ_SLOW_ftl_abandon_test "*/AbandonKind.*:*/AbandonConventional.*")
 set(HZ_SLOW_ftl_conventional_test "*/ConventionalProperty.*:ConventionalFaults.*:*/ConventionalLayoutFaults.*:ConventionalWaf.*")
+set(HZ_SLOW_ftl_damage_test "*/Damage.*")
+set(HZ_SLOW_ftl_data_cache_test "DataCache.AnyOneOperationMayFail")
+set(HZ_SLOW_ftl_interleave_test "*/Interleaved*")
 set(HZ_SLOW_ftl_mount_test "*")
 set(HZ_SLOW_ftl_powercut_test "*")
 set(HZ_SLOW_ftl_update_test "*.PowerCutsAtEveryOperation*:*.ChainsOfPowerCuts*")
@@ -11,11 +15,14 @@ set(HZ_SLOW_ftl_refresh_test "*.PowerMayGo*:RefreshConventional.*")
 set(HZ_SLOW_ftl_test "*/PatchProperty.*:*/Property.*:*/SmallestSlc.*:PatchFaults.*:Faults.*:*/MapFaults.*")
 set(HZ_SLOW_ftl_threads_test "*")
 set(HZ_SLOW_ftl_worn_slc_test "*")
-set(HZ_SLOW_host_replay "*/LogShimSeeds.*:DirectBlocks.*")
+set(HZ_SLOW_host_replay "*/LogShimSeeds.*:*/ZoneGeneratorAhead.*:DirectBlocks.*")
 set(HZ_SLOW_host_trace "*/Compressed.*xz*")
 set(HZ_SLOW_hzfs_test "*/Cut.AtAny*")
 set(HZ_SLOW_l2p_test "*L2pPowerCut*:*/L2pProperty.*")
+set(HZ_SLOW_libthread_test "*/Readers.SeeWholeWrites*:*/Locks.FairnessReport*")
 set(HZ_SLOW_platform_test "Stream.RandomTraffic*")
+set(HZ_SLOW_rocksdb_store_test "StoreTest.APowerCutAtAnyStep*")
+set(HZ_SLOW_session_heap_test "QueueTable.AMillionLives")
 set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
 set(HZ_SLOW_sqlite_vfs_test "*/SqliteCut.*")
 set(HZ_SLOW_tsu_test "*/EveryOption.*")
@@ -27,7 +34,7 @@ set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")
 set(HZ_SLOW_TESTS
 	bench.ftl bench.scaling bench.vclock build.reproducible build.tidy commands.script studies
 	conformance.registers
-	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.files e2e.fio e2e.fio_zbd e2e.killed e2e.lock_hold e2e.perturbed e2e.placement e2e.power_cut e2e.report e2e.rocksdb e2e.sqlite e2e.trace e2e.trace_tools
+	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.files e2e.fio e2e.fio_zbd e2e.image e2e.killed e2e.lock_hold e2e.perturbed e2e.placement e2e.power_cut e2e.report e2e.rocksdb e2e.sqlite e2e.trace e2e.trace_tools
 	fuzz.config_yaml fuzz.device_tree fuzz.hil_link fuzz.hil_sqe fuzz.trace_readers fuzz.vsock_stream
 	host_run.RunDefault host_run.RunPresets host_run.RunRaceCheck mutants plants python
 	vclock.accuracy vclock.determinism vclock.stopping vclock.waiting
