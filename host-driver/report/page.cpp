@@ -38,7 +38,7 @@ std::string entity(std::string_view character)
 	}
 }
 
-// Has a word that may have to be broken to fit, such as a hash or a path: numbers stay whole.
+// Has a word that may be broken to fit, such as a hash or a path: numbers stay whole.
 bool is_long(const std::string &cell)
 {
 	constexpr size_t whole = 24;

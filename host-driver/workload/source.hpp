@@ -64,10 +64,10 @@ public:
 	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
 	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
-	/* Whether, in this phase, next() may be asked for commands long before they arrive: none has a time of its own (not_before_ns). */
+	/* Whether, in this phase, next() may be asked for commands before they arrive: none has a time of its own (not_before_ns). */
 	virtual bool plans_ahead() const { return false; }
-	/* Of a source that plans ahead, before next(): whether that says now what it will say when the command may arrive, while none fails,
-	 * unless it says blocked. If not, it has to be asked then. */
+	/* Of a source that plans ahead: whether what next() says now, unless it is blocked, is what it would say when the command arrives, as
+	 * long as none fails. If not, it is asked then. */
 	virtual bool foresees() { return true; }
 	/* Called for every issued request, in their order, when it arrives: after the complete() of what completed before. held: blocked had
 	 * kept it back. */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-bool lt_ledger_told_all;
+bool lt_ledger_on;
 
-void lt_ledger_init(enum lt_stats_level level) { lt_ledger_told_all = level == LT_STATS_ALL; }
+void lt_ledger_init(enum lt_stats_level level) { lt_ledger_on = level == LT_STATS_ALL; }
 
 static unsigned bucket_of(uint64_t ns)
 {

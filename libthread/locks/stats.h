@@ -35,8 +35,8 @@ struct lt_lock_stats {
 
 /* The ledger of the virtual clock hears of each event at the most detailed level. */
 void lt_ledger_init(enum lt_stats_level level);
-extern bool lt_ledger_told_all; /* written before the harts run */
-static inline bool lt_ledger_told(void) { return lt_ledger_told_all; }
+extern bool lt_ledger_on; /* written before the harts run */
+static inline bool lt_ledger_told(void) { return lt_ledger_on; }
 
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */

@@ -4,7 +4,7 @@ import argparse
 import pathlib
 
 MOST_SEED = 2 ** 32 - 1
-ANY_TIME = ("out", "resume", "update", "engine", "engine_options", "named") # what does not change what is measured
+ANY_TIME = {"out", "resume", "update", "engine", "engine_options"} # options that do not change what is measured
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
@@ -42,7 +42,7 @@ def add_update(p):
 
 
 def named(p, words):
-    """Destinations of the options that the words name."""
+    """Keys of the options that the words name."""
     unset = object()
     args = p.parse_args(words, argparse.Namespace(**dict.fromkeys(vars(p.parse_args([])), unset)))
     return {key for key, value in vars(args).items() if value is not unset}
@@ -50,13 +50,13 @@ def named(p, words):
 
 def parsed(p, words=None):
     """Of the command line, or of these words."""
-    args, default = p.parse_args(words), vars(p.parse_args([]))
+    args = p.parse_args(words)
     args.named = named(p, words)
-    changed = [key for key, value in vars(args).items() if key not in ANY_TIME and value != default[key]]
+    grid = sorted(args.named - ANY_TIME)
     if getattr(args, "engine", "local") == "local" and getattr(args, "engine_options", None) is not None:
         p.error("--engine-options are for --engine snakemake")
-    if getattr(args, "update", False) and changed:
-        p.error(f"--update records the default grid: leave out --{changed[0].replace('_', '-')}")
+    if getattr(args, "update", False) and grid:
+        p.error(f"--update records the default grid: leave out --{grid[0].replace('_', '-')}")
     return args
 
 

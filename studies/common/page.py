@@ -12,10 +12,10 @@ STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/repor
 WHOLE = 24 # characters of a word that is never broken to fit: numbers are not, hashes are
 
 
-def cell(value):
+def cell(kind, value):
     text = report.text(value)
-    kind = ' class="long"' if any(len(word) > WHOLE for word in text.split()) else ""
-    return f"<td{kind}>{html.escape(text)}</td>"
+    long = ' class="long"' if any(len(word) > WHOLE for word in text.split()) else ""
+    return f"<{kind}{long}>{html.escape(text)}</{kind}>"
 
 
 class Page:
@@ -32,8 +32,8 @@ class Page:
         self.parts.append("<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in lines) + "</ul>")
 
     def table(self, header, rows):
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(map(cell, row)) + "</tr>\n" for row in rows)
+        head = "".join(cell("th", name) for name in header)
+        body = "".join("<tr>" + "".join(cell("td", value) for value in row) + "</tr>\n" for row in rows)
         self.parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")
 
     def folded_table(self, title, header, rows):

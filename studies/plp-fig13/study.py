@@ -23,7 +23,7 @@ def options(words=None):
     arguments.add_number(p, "--cuts", 1, 1000, 8, f"times at which power goes, drawn from {FIRST_MS} to {LAST_MS} ms of device time")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, sizes=args.sizes[:1], cuts=min(args.cuts, 2))
+    return arguments.quickly(args, sizes=args.sizes[:1], cuts=2)
 
 
 # The same state for both: the same load on the same device up to the same instant, and of the device only this key differs.

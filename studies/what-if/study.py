@@ -33,7 +33,7 @@ def options(words=None):
     arguments.add_config(p, "--workload", "workloads", "small-blocks", "what each host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, workers=min(args.workers, 4), what=args.what[:2], ops=min(args.ops, 150))
+    return arguments.quickly(args, workers=4, what=args.what[:2], ops=150)
 
 
 def device_of(args):

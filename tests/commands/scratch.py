@@ -6,13 +6,13 @@ import shutil
 import subprocess
 import tempfile
 
-MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need; 1,600 files take no time there
+MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need
 TOP = pathlib.Path(__file__).resolve().parents[2]
 NOT_COPIED = (".git", "build", "results", "__pycache__")
 
 
-def place_of_runs():
-    """None: there is no memory for them."""
+def place():
+    """In memory, where a tree of 1,600 files is copied in no time; None: there is too little."""
     if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < MEMORY_BYTES:
         return None
     return MEMORY
@@ -20,9 +20,9 @@ def place_of_runs():
 
 class Scratch:
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place_of_runs())
+        self.folder = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place())
         self.tree = pathlib.Path(self.folder.name) / "hartzone"
-        self.runs = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place_of_runs())
+        self.runs = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place())
         self.run_base = pathlib.Path(self.runs.name)
         shutil.copytree(TOP, self.tree, symlinks=True, ignore=lambda folder, names: [
             name for name in names if name in NOT_COPIED and (name == "__pycache__" or pathlib.Path(folder) == TOP)])

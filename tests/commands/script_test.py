@@ -94,7 +94,7 @@ class Test(Copy):
     def run_with(self, tests, *words):
         (self.tools / "tests.json").write_text(json.dumps(tests))
         (self.tools / "calls").write_text("")
-        run = self.hartzone("test", *words, PATH=f"{self.tools}:{os.environ['PATH']}")
+        run = self.hartzone("test", *words, PATH=f"{self.tools}:{os.environ['PATH']}", HARTZONE_JOBS="4")
         return run, [line for line in (self.tools / "calls").read_text().splitlines() if "--show-only" not in line]
 
     TESTS = {"host": {"e2e.data": ["run", "qemu"], "studies": ["run", "qemu", "slow"]}, "asan": {"unit.a": ["run"]}, "tsan": {"unit.a": ["run"]}}
@@ -104,6 +104,7 @@ class Test(Copy):
         self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
         self.assertEqual([call.split()[1:3] for call in [*sorted(calls[:2]), *calls[2:]]],
                          [["--preset", name] for name in ("asan", "host", "tsan")], "two of them side by side")
+        self.assertEqual([call.split()[3:5] for call in [*sorted(calls[:2]), *calls[2:]]], [["-j", "2"], ["-j", "6"], ["-j", "4"]])
         presets = json.loads((TOP / "CMakePresets.json").read_text())
         self.assertEqual(next(p for p in presets["testPresets"] if p["name"] == "host")["filter"], {"include": {"label": "qemu"}})
 
@@ -112,6 +113,7 @@ class Test(Copy):
         self.assertEqual((run.returncode, run.stdout, len(calls)), (0, "2 passed, 0 failed\n", 2), run.stderr)
         for call in calls:
             self.assertIn("-LE ^case$|slow$", call)
+            self.assertIn("-j 4 " if "--preset asan" in call else "-j 6 ", call)
 
     def test_list(self):
         run, calls = self.run_with(self.TESTS, "--list")

@@ -78,41 +78,28 @@ uint16_t FakeDevice::execute(const wl::Request &r, uint16_t cid, uint64_t &resul
 
 uint64_t FakeDevice::submit(uint16_t cid, const wl::Request &r, uint64_t arrival_ns)
 {
-	Running running{};
-	running.request = r;
-	running.done.cid = cid;
-	running.done.arrival_ns = arrival_ns;
-	running.follows = submitted_++ - hz_arrival_back(arrival_ns);
-	coming_.push_back(running);
+	arrivals_.submit({cid, r}, arrival_ns);
 	let_arrive();
 	return arrival_ns;
 }
 
-// In order: a command that follows a completion holds up those behind it.
 void FakeDevice::let_arrive()
 {
-	for (; !coming_.empty(); coming_.pop_front()) {
-		Completion &done = coming_.front().done;
-		if (done.arrival_ns & HZ_ARRIVAL_FOLLOWS) {
-			if (coming_.front().follows >= ended_ns_.size())
-				return;
-			done.arrival_ns = std::max(arrived_ns_, ended_ns_[coming_.front().follows] + turnaround_ns()) +
-					  hz_arrival_think_ns(done.arrival_ns);
-		}
-		arrived_ns_ = done.arrival_ns;
-		arrive(coming_.front());
-	}
+	while (const auto arrived = arrivals_.next())
+		arrive(arrived->first.cid, arrived->first.request, arrived->second);
 }
 
-void FakeDevice::arrive(Running &running)
+void FakeDevice::arrive(uint16_t cid, const wl::Request &r, uint64_t arrival_ns)
 {
-	const wl::Request &r = running.request;
-	Completion &done = running.done;
 	history.push_back(std::to_string(int(r.op)) + " " + std::to_string(r.lba) + " " + std::to_string(r.sectors) + " " +
-			  std::to_string(done.arrival_ns));
-	done.status = execute(r, done.cid, done.result);
+			  std::to_string(arrival_ns));
+	Running running{};
+	running.request = r;
+	running.done.cid = cid;
+	running.done.arrival_ns = arrival_ns;
+	running.done.status = execute(r, cid, running.done.result);
 	const uint64_t cost = 20000 + random_() % 100000;
-	done.completed_ns = std::max(done.arrival_ns + cost, last_done_ns_);
+	running.done.completed_ns = std::max(arrival_ns + cost, last_done_ns_);
 	running_.push_back(running);
 	most_under_way = std::max<uint64_t>(most_under_way, running_.size());
 }
@@ -131,7 +118,7 @@ std::span<const Completion> FakeDevice::wait(unsigned)
 		last_done_ns_ = seen_.back().completed_ns;
 	running_.erase(running_.begin(), running_.begin() + long(count));
 	for (const Completion &done : seen_)
-		ended_ns_.push_back(done.completed_ns);
+		arrivals_.completed(done.completed_ns);
 	let_arrive();
 	return seen_;
 }

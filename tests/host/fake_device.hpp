@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "arrivals.hpp"
 #include "replay/port.hpp"
-#include "shm.h"
 #include "workload/source.hpp"
 
 namespace hz::replay {
@@ -49,10 +49,13 @@ private:
 	struct Running {
 		Completion done;
 		wl::Request request;
-		uint64_t follows;
+	};
+	struct Submitted {
+		uint16_t cid;
+		wl::Request request;
 	};
 	void let_arrive();
-	void arrive(Running &running);
+	void arrive(uint16_t cid, const wl::Request &request, uint64_t arrival_ns);
 	uint16_t execute(const wl::Request &request, uint16_t cid, uint64_t &result);
 	uint16_t write(const wl::Request &request, uint16_t cid, uint64_t &result);
 	uint16_t read(const wl::Request &request, uint16_t cid);
@@ -64,11 +67,10 @@ private:
 	std::vector<std::byte> flash_;
 	std::vector<std::vector<std::byte>> buffers_;
 	std::deque<uint16_t> free_;
-	std::deque<Running> coming_;
+	Arrivals<Submitted> arrivals_{turnaround_ns()};
 	std::vector<Running> running_;
-	std::vector<uint64_t> ended_ns_; // completions in their order
 	std::vector<Completion> seen_;
-	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0, submitted_ = 0, arrived_ns_ = 0;
+	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0;
 	size_t batch_ = SIZE_MAX;
 };
 

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "arrivals.hpp"
 #include "replay/port.hpp"
-#include "shm.h"
 #include "workload/source.hpp"
 
 namespace hz::replay {
@@ -49,12 +49,10 @@ public:
 		Running running{};
 		running.request = r;
 		running.done.cid = cid;
-		running.done.arrival_ns = arrival_ns;
 		running.number = r.op == wl::Op::write ? ++writes : r.op == wl::Op::deallocate ? ++trims : 0;
 		running.service_ns = 20000 + random_() % 100000;
 		running.effect_ns = random_() % running.service_ns;
-		running.follows = submitted_++ - hz_arrival_back(arrival_ns);
-		coming_.push_back(std::move(running));
+		arrivals_.submit(std::move(running), arrival_ns);
 		lbas.push_back(r.lba);
 		let_arrive();
 		return arrival_ns;
@@ -68,7 +66,7 @@ public:
 		});
 		take_effect(first->done.completed_ns);
 		seen_.push_back(first->done);
-		ended_ns_.push_back(first->done.completed_ns);
+		arrivals_.completed(first->done.completed_ns);
 		running_.erase(first);
 		let_arrive();
 		return seen_;
@@ -83,27 +81,19 @@ private:
 	struct Running {
 		Completion done;
 		wl::Request request;
-		uint64_t effect_ns, service_ns, number, follows;
+		uint64_t effect_ns, service_ns, number;
 		bool happened = false;
 	};
 
-	// In order: a command that follows a completion holds up those behind it.
 	void let_arrive()
 	{
-		for (; !coming_.empty(); coming_.pop_front()) {
-			Running &next = coming_.front();
-			const uint64_t word = next.done.arrival_ns;
-			if (word & HZ_ARRIVAL_FOLLOWS) {
-				if (next.follows >= ended_ns_.size())
-					return;
-				next.done.arrival_ns = std::max(arrived_ns_, ended_ns_[next.follows] + turnaround_ns()) +
-						       hz_arrival_think_ns(word);
-			}
-			arrived_ns_ = next.done.arrival_ns;
-			next.effect_ns += arrived_ns_;
-			next.done.completed_ns = arrived_ns_ + next.service_ns;
-			count_overlaps(next.request);
-			running_.push_back(next);
+		while (auto arrived = arrivals_.next()) {
+			Running &running = arrived->first;
+			running.done.arrival_ns = arrived->second;
+			running.effect_ns += arrived->second;
+			running.done.completed_ns = arrived->second + running.service_ns;
+			count_overlaps(running.request);
+			running_.push_back(std::move(running));
 		}
 	}
 
@@ -146,11 +136,9 @@ private:
 	std::vector<std::byte> flash_;
 	std::vector<std::vector<std::byte>> buffers_;
 	std::deque<uint16_t> free_;
-	std::deque<Running> coming_;
+	Arrivals<Running> arrivals_{turnaround_ns()};
 	std::vector<Running> running_;
-	std::vector<uint64_t> ended_ns_; // completions in their order
 	std::vector<Completion> seen_;
-	uint64_t submitted_ = 0, arrived_ns_ = 0;
 };
 
 } // namespace hz::replay

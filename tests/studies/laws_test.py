@@ -142,12 +142,13 @@ class Output(unittest.TestCase):
     def test_a_page_needs_nothing_else_and_escapes_what_it_shows(self):
         page = Page("a < b", "of <script>")
         page.list(["x & y"])
-        page.table(["name", "n"], [["<td>", 1234.5], ["-", None]])
+        page.table(["name", "n"], [["<td>", 1234.5], ["-", None], ["of " + "f" * 25, 10 ** 17]])
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "report.html"
             page.write(path)
             text = path.read_text()
-        for shown in ("<title>a &lt; b</title>", "of &lt;script&gt;", "x &amp; y", "<td>&lt;td&gt;</td><td>1,234.5</td>"):
+        for shown in ("<title>a &lt; b</title>", "of &lt;script&gt;", "x &amp; y", "<td>&lt;td&gt;</td><td>1,234.5</td>",
+                      f'<td class="long">of {"f" * 25}</td><td>100,000,000,000,000,000</td>'):
             self.assertIn(shown, text)
         for word in ("http", "src=", "<script", "@import"):
             self.assertNotIn(word, text)

@@ -64,7 +64,7 @@ static const uint64_t IMPOSSIBLE_NS = HZ_ARRIVAL_MOST_NS + 1;
 
 /* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time takes the
  * place of the rule, where the command behind it finds it. */
-static __attribute__((noinline)) uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
+static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t back = hz_arrival_back(rule), number = sq->fetched - back, after_ns, before_ns;
