@@ -113,12 +113,16 @@ void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
 	order->erases -= txn->op == TSU_ERASE;
 }
 
-static struct tsu_txn *remove_head(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, unsigned plane)
+/* The one that *link names: the head, or behind it. */
+static struct tsu_txn *remove_txn(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, unsigned plane,
+				  struct tsu_txn **link)
 {
 	struct txn_fifo *fifo = &queue->fifo[lane * rules->planes + plane];
-	struct tsu_txn *txn = fifo->head;
+	struct tsu_txn *txn = *link;
 
-	fifo->head = txn->next;
+	*link = txn->next;
+	if (!txn->next && fifo->head)
+		fifo->tail = (struct tsu_txn *)((char *)link - offsetof(struct tsu_txn, next));
 	if (!fifo->head) {
 		queue->filled[lane] &= (uint16_t) ~(1u << plane);
 		if (!queue->filled[lane])
@@ -227,6 +231,27 @@ static bool may_join(const struct queue_rules *rules, const struct tsu_txn *firs
 	return first->op == TSU_ERASE || txn->addr.sector == first->addr.sector;
 }
 
+/* May one that is ahead of it in its plane wait for this read, which runs with the first one? A read, submitted soon after the first. */
+static bool lets_pass(const struct queue_rules *rules, const struct tsu_txn *first, const struct tsu_txn *txn)
+{
+	return first->op == TSU_READ && txn->op == TSU_READ && !txn->follows && txn->order - first->order < rules->reach;
+}
+
+/* In that plane: NULL: there is none. Reads of a program unit come together, plane by plane, so what runs with the first one is often not
+ * the head, where another request has some of its pages. */
+static struct tsu_txn **joins_at(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first, unsigned plane,
+				 uint64_t now_ns)
+{
+	struct tsu_txn **link = &queue->fifo[first->lane * rules->planes + plane].head;
+
+	while (queue->steps++, *link && !may_join(rules, first, *link, now_ns)) {
+		if (!lets_pass(rules, first, *link))
+			return NULL;
+		link = &(*link)->next;
+	}
+	return *link ? link : NULL;
+}
+
 /* Those that run on the first one's other planes, linked behind it. */
 static void gather_planes(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first, uint64_t now_ns)
 {
@@ -235,11 +260,11 @@ static void gather_planes(struct die_queue *queue, const struct queue_rules *rul
 
 	for (; others; others &= others - 1) {
 		unsigned plane = lt_lowest_bit(others);
+		struct tsu_txn **link = joins_at(queue, rules, first, plane, now_ns);
 
-		queue->steps++;
-		if (!may_join(rules, first, queue->fifo[first->lane * rules->planes + plane].head, now_ns))
+		if (!link)
 			continue;
-		last->next = remove_head(queue, rules, first->lane, plane);
+		last->next = remove_txn(queue, rules, first->lane, plane, link);
 		last = last->next;
 	}
 }
@@ -264,7 +289,7 @@ struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules
 
 	if (!first)
 		return NULL;
-	remove_head(queue, rules, first->lane, first->addr.plane);
+	remove_txn(queue, rules, first->lane, first->addr.plane, &queue->fifo[first->lane * rules->planes + first->addr.plane].head);
 	gather_planes(queue, rules, first, now_ns);
 	if (rules->schedule == HZ_SCHED_FAIR)
 		charge_lane(queue, rules, first);

@@ -5,7 +5,10 @@
  * goes (start-time fair queueing, Goyal, Vin and Cheng 1996), so n busy lanes get 1/n each. With read_age_limit_ns a transaction that
  * has waited longer goes before younger ones of better lanes, so nothing starves; fair lanes do not starve without a limit either.
  * A write (program or erase) joins the lane of the writes already waiting for its block, so their order holds; a read of a sector
- * whose program or erase is still to come queues behind it. All calls are O(lanes * planes of a die). */
+ * whose program or erase is still to come queues behind it.
+ *
+ * What runs together on several planes may have others ahead of it: a read passes reads of its plane that were submitted with those of the
+ * same program unit, or soon after (`reach`). All calls are O(lanes * planes of a die), taking one out O(reach) for each plane. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DIE_QUEUE_H
 #define TSU_DIE_QUEUE_H
@@ -37,6 +40,7 @@ struct queue_rules {
 	struct block_order *order; /* by flat block */
 	uint64_t age_limit_ns;     /* UINT64_MAX = none */
 	uint32_t planes, blocks_per_plane;
+	uint32_t reach; /* reads of a die's program unit */
 	uint32_t lanes;
 	uint8_t schedule; /* enum hz_schedule */
 };

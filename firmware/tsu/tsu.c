@@ -171,6 +171,7 @@ static struct queue_rules rules_of(struct tsu *tsu)
 		.age_limit_ns = age_limit_ns,
 		.planes = cfg->planes_per_die,
 		.blocks_per_plane = cfg->blocks_per_plane,
+		.reach = cfg->planes_per_die * cfg->program_pages,
 		.lanes = lanes,
 		.schedule = (uint8_t)schedule,
 	};

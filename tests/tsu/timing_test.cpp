@@ -129,6 +129,58 @@ TEST_P(Planes, SameOffsetsRunTogether)
 }
 INSTANTIATE_TEST_SUITE_P(Timing, Planes, testing::Values(1, 2, 4));
 
+// Two planes whose pages come in another order: each page's two reads run together, though others of their plane are ahead of one.
+TEST(Timing, ReadsJoinFromBehindOthersOfTheirPlane)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.planes_per_die = 2;
+	Rig r(cfg);
+	for (uint32_t sector = 0; sector < 4; sector += 2)
+		r.run(r.program(0, 3, sector, 2)), r.run(r.program(1, 3, sector, 2));
+	Txn &first = r.read(0, 3, 0, 2), &other = r.read(1, 3, 2, 2), &joins = r.read(1, 3, 0, 2), &last = r.read(0, 3, 2, 2);
+	r.submit_list({&first, &other, &joins, &last});
+	lt_host_run_until_idle();
+	EXPECT_EQ(first.txn.start_ns, joins.txn.start_ns);
+	EXPECT_EQ(other.txn.start_ns, last.txn.start_ns);
+	EXPECT_LT(first.txn.start_ns, other.txn.start_ns);
+}
+
+// … but only if the first one came little before those that it passes: as many as a program unit has, on all planes.
+TEST(Timing, ReadsDoNotPassThoseThatCameLater)
+{
+	for (uint32_t more : {0u, 1u}) {
+		hz_device_config cfg = rig::small_config();
+		cfg.planes_per_die = 2;
+		Rig r(cfg);
+		for (uint32_t sector = 0; sector < 4; sector += 2)
+			r.run(r.program(0, 3, sector, 2)), r.run(r.program(1, 3, sector, 2));
+		const uint32_t reach = 2 * cfg.program_pages;
+		std::vector<Txn *> list{&r.read(0, 3, 0, 2)};
+		for (uint32_t i = 1; i < reach - 1 + more; i++)
+			list.push_back(&r.read(0, 3, 2, 2));
+		list.push_back(&r.read(1, 3, 2, 2)); // number reach - 1 + more of the list: the first one is 0
+		list.push_back(&r.read(1, 3, 0, 2));
+		r.submit_list(list);
+		lt_host_run_until_idle();
+		EXPECT_EQ(list.front()->txn.start_ns == list.back()->txn.start_ns, !more);
+	}
+}
+
+// First come, first served: what was written before is read before.
+TEST(Timing, ReadsDoNotPassWrites)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.planes_per_die = 2;
+	cfg.read_age_limit_ns = 0;
+	Rig r(cfg);
+	r.run(r.program(0, 3, 0, 2)), r.run(r.program(1, 3, 0, 2));
+	Txn &first = r.read(0, 3, 0, 2), &write = r.program(1, 3, 2, 2), &joins = r.read(1, 3, 0, 2);
+	r.submit_list({&first, &write, &joins});
+	lt_host_run_until_idle();
+	EXPECT_LT(first.txn.start_ns, write.txn.start_ns);
+	EXPECT_LT(write.txn.start_ns, joins.txn.start_ns);
+}
+
 TEST(Timing, OtherPagesOfOtherPlanesDoNotJoin)
 {
 	hz_device_config cfg = rig::small_config();
