@@ -229,3 +229,38 @@ TEST_F(Basic, AResetWaitsForReadsUnderWay)
 	for (uint32_t i = 0; i < 96; i++)
 		EXPECT_TRUE(sector_is(late.pages[i], 0)) << i;
 }
+
+// More reads at once than a worker has flash reads for: who waits goes on when there are enough for all of it, so that its pages still run
+// on two planes at once; and who comes later waits behind.
+TEST(ReadPool, ReadsThatWaitGoOnInBatches)
+{
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	ASSERT_EQ(r.write(0, 0, 96, 1000), 0);
+	ASSERT_EQ(r.run_op(FTL_FLUSH, 0), 0);
+	hz_log_flash before, after;
+	tsu_report(r.tsu, &before);
+	std::vector<std::unique_ptr<Request>> reads;
+	for (uint32_t i = 0; i < 120; i++)
+		reads.push_back(std::make_unique<Request>(FTL_READ, r.lba_of(0, i % 3 * 32), 32));
+	Request last(FTL_READ, r.lba_of(0, 5), 1);
+	reads[0]->then = [&](Request &) { r.submit(last); }; // when a few have come back, too few for those that wait
+	for (const auto &read : reads)
+		r.submit(*read);
+	lt_host_run_until_idle();
+	tsu_report(r.tsu, &after);
+	for (const auto &read : reads) {
+		ASSERT_TRUE(read->done);
+		for (uint32_t i = 0; i < 32; i++)
+			ASSERT_TRUE(sector_is(read->pages[i], 1000 + (read->req.lba - r.lba_of(0)) + i));
+	}
+	EXPECT_TRUE(sector_is(last.pages[0], 1005));
+	const uint64_t pages = after.reads[HZ_CAUSE_HOST] - before.reads[HZ_CAUSE_HOST];
+	EXPECT_EQ(pages, 120u * 16 + 1);
+	EXPECT_GT(after.multi_plane_ops - before.multi_plane_ops, pages / 4);
+	uint32_t earlier = 0;
+	for (const auto &read : reads)
+		earlier += read->answered_ns <= last.answered_ns;
+	EXPECT_GT(earlier, 80u);
+	EXPECT_EQ(r.check(), "");
+}

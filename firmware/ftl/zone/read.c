@@ -27,6 +27,13 @@ void read_pool_init(struct ftl_worker *worker, struct arena *arena)
 		};
 		pool->free = txn;
 	}
+	pool->available = READS_PER_WORKER;
+}
+
+/* Must the request wait for a flash read, if it wants one? */
+static bool pool_dry(const struct read_pool *pool, const struct ftl_request *req)
+{
+	return !pool->free || (pool->waiting.head && pool->turn != req);
 }
 
 /* Sectors from ppa on that one flash page holds in address order: units begin with a page, or lie in one. */
@@ -59,6 +66,7 @@ static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct 
 	uint32_t run = read_together(self->ftl, ppa, count);
 
 	self->reads->free = read->txn.next;
+	self->reads->available--;
 	lt_tell_had(HZ_LOGICAL_READS);
 	read->req = req;
 	read->zone = extent_is_backing(&zone->ext) ? zone : NULL;
@@ -140,7 +148,7 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		if (!self->reads->free) /* before the lookup: what a fetched table page says is used when it is said */
+		if (pool_dry(self->reads, req)) /* before the lookup: what a fetched table page says is used when it is said */
 			return READ_POOL_DRY;
 		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
@@ -222,7 +230,7 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 		part = staged_run(&zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS);
 		if (!part)
 			return READ_THROUGH; /* the caller comes to that sector next */
-		if (!self->reads->free)
+		if (pool_dry(self->reads, req))
 			return READ_POOL_DRY;
 		part = find_staged(self, req, &zone->ext, offset, part, ppa);
 		if (!part)
@@ -278,7 +286,7 @@ static enum read_progress read_updated(struct ftl_worker *self, struct zone *zon
 	ppa_t ppa[LOOKUP_SECTORS];
 	uint32_t found;
 
-	if (!self->reads->free)
+	if (pool_dry(self->reads, req))
 		return READ_POOL_DRY;
 	found = updates_pin(self->ftl, zone->ext.start + at, min_u32(sectors, LOOKUP_SECTORS), ppa);
 	return fetch_staged(self, zone, req, ppa, found, list) ? READ_THROUGH : READ_POOL_DRY;
@@ -456,16 +464,29 @@ static __attribute__((noinline)) void unpin_read(struct ftl_worker *self, const 
 		slc_unpin(self, read->txn.ppa);
 }
 
+/* The first one that waits, if there are reads for it. */
+static struct ftl_request *first_in_turn(struct read_pool *pool)
+{
+	const struct ftl_request *first = pool->waiting.head;
+
+	if (!first || pool->available < min_u32(READ_BATCH, first->sectors - io_of((struct ftl_request *)first)->done))
+		return NULL;
+	return io_pop(&pool->waiting);
+}
+
 static __attribute__((noinline)) void run_waiting(struct ftl_worker *self)
 {
+	struct read_pool *pool = self->reads;
 	struct ftl_request *next;
 
-	while (self->reads->free && (next = io_pop(&self->reads->waiting))) {
+	while ((next = first_in_turn(pool))) {
+		pool->turn = next;
 		lt_logical_wait_ended(next);
 		io_of(next)->queued = 0;
 		lt_tell_request(HZ_VC_RUN, next);
 		read_run(self, next);
 		lt_tell_request(HZ_VC_LEFT, next);
+		pool->turn = NULL;
 	}
 }
 
@@ -492,6 +513,7 @@ static void reads_done(struct tsu_txn *txn)
 	answer_cross(self->ftl, req, txn->end_ns, txn->sectors);
 	txn->next = self->reads->free;
 	self->reads->free = txn;
+	self->reads->available++;
 	if (--io_of(req)->pending == 0 && !io_of(req)->queued)
 		read_go_on(self, req);
 	lt_tell_request(HZ_VC_LEFT, req);

@@ -1,6 +1,7 @@
 /* Read path: a request is split per flash page; each piece comes from a write buffer, SLC, normal flash, or is unmapped (zeros).
  *
- * Flash reads come from a pool per worker; if it is empty the request is parked and goes on when one returns. */
+ * Flash reads come from a pool per worker. If it is empty the request is parked, and so are those that come after it. The first one goes on
+ * when there are enough for all of it, or for READ_BATCH sectors: what is submitted together runs on several planes at once. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_READ_H
 #define FTL_READ_H
@@ -11,7 +12,7 @@
 struct arena;
 struct zone;
 
-enum { READS_PER_WORKER = 256 };
+enum { READS_PER_WORKER = 256, READ_BATCH = 32 };
 /* zone: backing zone whose reader count includes this read, or NULL. */
 struct flash_read {
 	struct tsu_txn txn;
@@ -22,7 +23,9 @@ struct flash_read {
 struct read_pool {
 	struct flash_read *read;
 	struct tsu_txn *free;
+	uint32_t available; /* of them */
 	struct io_queue waiting;
+	const struct ftl_request *turn; /* it was the first of those that waited */
 };
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
