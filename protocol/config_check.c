@@ -317,6 +317,9 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 			      "be sector (0) with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
 	if (cfg->l2p_compress && (!cfg->l2p_cache_bytes || !shape.conventional_zones))
 		return broken(out, "l2p_compress", cfg->l2p_compress, "be off (0) without l2p_cache_bytes, or without conventional zones");
+	if (cfg->l2p_directory == HZ_L2P_DIRECTORY_FLASH && (!cfg->l2p_cache_bytes || !shape.conventional_zones || cfg->l2p_shards != 1))
+		return broken(out, "l2p_directory", cfg->l2p_directory,
+			      "be ram (0) without l2p_cache_bytes, without conventional zones, or unless l2p_shards is 1");
 	if (!cfg->l2p_cache_bytes)
 		return true;
 	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)

@@ -152,6 +152,13 @@ enum hz_l2p_eviction { HZ_L2P_EVICTION_LIST(HZ_ENUMERATOR) HZ_L2P_EVICTIONS };
 	X(HZ_L2P_LOG_BLOCKING, "blocking", "when it is full; writes wait until it is empty")
 enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICIES };
 
+#define HZ_L2P_DIRECTORY_LIST(X) \
+	X(HZ_L2P_DIRECTORY_RAM, "ram", "in RAM: a miss reads one table page") \
+	X(HZ_L2P_DIRECTORY_FLASH, "flash", \
+	  "in pages on flash, whose entries share the cache, as the first level (L1) of a conventional UFS: a miss may read two. With " \
+	  "`compress`, an entry says itself where the 4 MiB of a table page lie. Conventional sectors and one shard only")
+enum hz_l2p_directory { HZ_L2P_DIRECTORY_LIST(HZ_ENUMERATOR) HZ_L2P_DIRECTORIES };
+
 /* Which line of the data cache is the next to leave. */
 #define HZ_CACHE_EVICTION_LIST(X) \
 	X(HZ_CACHE_LRU, "lru", "the one that was used longest ago") \

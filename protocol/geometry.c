@@ -98,5 +98,9 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 		shape->map_checkpoints =
 			(uint32_t)((shape->conventional_zones * hz_power_of_two_from(shape->map_pages_per_zone) + HZ_CHECKPOINT_PAGES - 1) /
 				   HZ_CHECKPOINT_PAGES);
+	shape->map_directories = 0;
+	if (cfg->l2p_directory == HZ_L2P_DIRECTORY_FLASH)
+		shape->map_directories = (uint32_t)((shape->conventional_zones * shape->map_pages_per_zone + HZ_MAP_PAGE_ENTRIES - 1) /
+						    HZ_MAP_PAGE_ENTRIES);
 	shape->trim_pages = (uint32_t)((shape->conventional_zones * shape->zone_size_sectors + HZ_TRIM_PAGE_LBAS - 1) / HZ_TRIM_PAGE_LBAS);
 }

@@ -30,6 +30,7 @@ struct hz_shape {
 				      * each backing zone that lies in SLC, and the spare ones; 0 = there are no such zones */
 	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
 	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
+	uint32_t map_directories;    /* sectors that say where the conventional zones' table pages lie; 0: that is in RAM */
 	uint32_t trim_pages;         /* sectors that say which LBAs of conventional zones are deallocated */
 };
 

@@ -67,7 +67,9 @@ struct hz_log_ftl {
 	uint64_t l2p_flushes, l2p_table_pages_written; /* of the log; table pages */
 	uint64_t l2p_stalls, l2p_stall_ns;             /* zones or requests that waited for room in the log */
 	uint64_t l2p_merges;                           /* table page reads of log flushes */
-	uint64_t l2p_rebuilt;      /* table pages made anew: they could not be read, or RAM had no run for a staged sector */
+	uint64_t l2p_rebuilt; /* table pages made anew: they could not be read, or RAM had no run for a staged sector */
+	/* Map of table pages on flash: look-ups that found one of its entries in the cache; that had to fetch it (also in l2p_fetches). */
+	uint64_t l2p_directory_hits, l2p_directory_misses;
 	uint64_t l2p_pins_refused; /* aggregated entries that entered the cache unpinned: pins had their share of it */
 	/* Zones that moved to another superblock, by cause; what that copied; zones that could not be copied, since a sector is lost */
 	uint64_t refreshed_reads, refreshed_age, refreshed_wear, refreshed_sectors, refresh_failures;

@@ -101,8 +101,9 @@ enum hz_oob_kind {
 	HZ_OOB_ZONE_TABLE = 3,
 	HZ_OOB_MAP = 4,
 	HZ_OOB_CHECKPOINT = 5,
-	HZ_OOB_TRIM = 6,   /* bits of deallocated LBAs */
-	HZ_OOB_UPDATE = 7, /* a sector of a sequential zone, written in place */
+	HZ_OOB_TRIM = 6,      /* bits of deallocated LBAs */
+	HZ_OOB_UPDATE = 7,    /* a sector of a sequential zone, written in place */
+	HZ_OOB_DIRECTORY = 8, /* where table pages lie */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {

@@ -207,6 +207,8 @@ json l2p_json(const hz_log_ftl &l)
 		{"table_pages_written", l.l2p_table_pages_written},
 		{"merges", l.l2p_merges},
 		{"rebuilt", l.l2p_rebuilt},
+		{"directory_hits", l.l2p_directory_hits},
+		{"directory_misses", l.l2p_directory_misses},
 		{"pins_refused", l.l2p_pins_refused},
 		{"stalls", l.l2p_stalls},
 		{"stall_ns", l.l2p_stall_ns},

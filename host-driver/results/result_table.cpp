@@ -87,6 +87,15 @@ std::string tailor_line(const json &t)
 		     t["held_ns"]["mean"].get<double>() / 1e3, (unsigned long long)count(t["most_held_bytes"]) >> 10);
 }
 
+// Only where the places of table pages were looked up on flash.
+std::string directory_line(const json &m)
+{
+	const uint64_t hits = count(m["directory_hits"]), asked = hits + count(m["directory_misses"]);
+	return asked ? print("directory of table pages: %llu of %llu lookups in the cache\n", (unsigned long long)hits,
+			     (unsigned long long)asked)
+		     : "";
+}
+
 /* Only where the map is in flash. */
 std::string map_line(const json &r)
 {
@@ -104,7 +113,8 @@ std::string map_line(const json &r)
 	       print("%llu in the log, %llu fetches, %llu joined, %llu table pages written, %llu stalls\n",
 		     (unsigned long long)count(m["log_hits"]), (unsigned long long)count(m["fetches"]),
 		     (unsigned long long)count(m["joined"]), (unsigned long long)count(m["table_pages_written"]),
-		     (unsigned long long)count(m["stalls"]));
+		     (unsigned long long)count(m["stalls"])) +
+	       directory_line(m);
 }
 
 /* Only where there is a data cache that was asked. */

@@ -62,6 +62,15 @@ inline void use_data_cache(hz_device_config &cfg, uint32_t lines, uint64_t choic
 	cfg.data_cache_shards = choice / 16 % 2 ? 0 : 1;
 }
 
+// The directory of table pages on flash, too, and room for it; the cache lies in one shard then.
+inline void use_directory(hz_device_config &cfg)
+{
+	cfg.l2p_directory = HZ_L2P_DIRECTORY_FLASH;
+	cfg.l2p_shards = 1;
+	cfg.slc_blocks_per_plane++;
+	cfg.blocks_per_plane++;
+}
+
 // The other layouts: zones larger than a superblock, conventional data in SLC for good, or both, on media that have just enough of each.
 inline void lay_out(hz_device_config &cfg, bool patched, bool slc)
 {

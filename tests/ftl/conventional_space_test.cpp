@@ -512,6 +512,19 @@ static const Variant variants[] = {
 		 cfg = mapped_conventional_config(true), cfg.l2p_compress = HZ_ON;
 		 lay_out(cfg, true, false);
 	 }},
+	{"Directory", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true), use_directory(cfg); }},
+	{"DirectoryCompressed",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config(), cfg.l2p_compress = HZ_ON, cfg.conventional_streams = 1;
+		 use_directory(cfg);
+	 }},
+	{"DirectoryInLines",
+	 [](hz_device_config &cfg) {
+		 cfg = mapped_conventional_config(true, HZ_L2P_LOG_BLOCKING), cfg.l2p_compress = HZ_ON;
+		 cfg.l2p_cache_bytes *= 8, cfg.l2p_prefetch = 95;
+		 use_directory(cfg);
+		 lay_out(cfg, true, true);
+	 }},
 	{"TwoFrontiers", [](hz_device_config &cfg) { use_frontiers(cfg, 2); }},
 	{"TwoFrontiersMapped", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true), use_frontiers(cfg, 2); }},
 	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},

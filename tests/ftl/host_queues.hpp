@@ -345,7 +345,7 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 1, 5: compressed, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones;
+// A block namespace; odd: the map in flash, 1, 5: compressed, 5: and found by a directory on flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones;
 // from 9 on a data cache, so small that lines are always on their way.
 inline hz_device_config page_variant(int variant)
 {
@@ -360,6 +360,8 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
+	if (variant == 5)
+		use_directory(cfg);
 	if (variant == 6)
 		lend_buffers(cfg);
 	else if (variant >= 9)

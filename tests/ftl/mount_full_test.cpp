@@ -56,6 +56,8 @@ private:
 					here->fill(reinterpret_cast<uint32_t *>(data->memory[i]), found.lpa);
 				if (data && found.kind == HZ_OOB_CHECKPOINT)
 					memcpy(data->memory[i], &after_all, sizeof(after_all)); // and no copies: all are younger
+				if (data && found.kind == HZ_OOB_DIRECTORY)
+					memset(data->memory[i], 0xff, HZ_SECTOR_BYTES); // as old as can be
 			}
 			return NAND_OK;
 		};
@@ -78,10 +80,14 @@ private:
 		if (slc(addr)) {
 			const uint64_t number = addr.block * shape.slc_superblock_sectors + offset;
 			const bool checkpoint = number < shape.map_checkpoints;
+			const bool directory = !checkpoint && number < shape.map_checkpoints + shape.map_directories;
 			oob.kind = !rig_.cfg.l2p_cache_bytes ? HZ_OOB_PAD : checkpoint ? HZ_OOB_CHECKPOINT : HZ_OOB_MAP;
+			oob.kind = directory ? HZ_OOB_DIRECTORY : oob.kind;
 			oob.stream = 1;
 			oob.lpa = static_cast<uint32_t>(checkpoint ? number
-								   : number * scatter % (uint64_t(shape.map_pages_per_zone) * shape.zones));
+							: directory
+								? number - shape.map_checkpoints
+								: number * scatter % (uint64_t(shape.map_pages_per_zone) * shape.zones));
 			oob.sequence = 1 + number;
 		} else {
 			const uint64_t zone = addr.block - rig_.map.slc_superblocks + shape.conventional_zones;
@@ -234,7 +240,8 @@ TEST(FullMount, BlocksWithTheirMapInFlash)
 		const Mounted full = mount_with(cfg, UINT32_MAX);
 		const hz_mount_cost &cost = full.report.step[HZ_MOUNT_CONVENTIONAL];
 		const uint64_t pages = uint64_t(shape.map_pages_per_zone) * shape.conventional_zones;
-		const uint64_t flash_pages = pages / shape.page_sectors + shape.map_checkpoints + 2 * dies_of(cfg, shape);
+		const uint64_t flash_pages = pages / shape.page_sectors + shape.map_checkpoints + shape.map_directories +
+					     2 * dies_of(cfg, shape);
 		const uint64_t cells_ns = flash_pages * cfg.slc.read_ns[0] / dies_of(cfg, shape);
 		const uint64_t bus_ns = cost.bytes * 1000000000 / cfg.channel_bytes_per_s / cfg.channels;
 		const uint64_t least_ns = std::max(cells_ns, bus_ns) + uint64_t(shape.backing_zones) * cfg.normal.read_ns[0];
@@ -249,7 +256,7 @@ TEST(FullMount, BlocksWithTheirMapInFlash)
 TEST(FullMount, BlocksWithTheirMapInMemory)
 {
 	hz_device_config cfg = preset("cufs");
-	cfg.l2p_cache_bytes = cfg.l2p_compress = 0;
+	cfg.l2p_cache_bytes = cfg.l2p_compress = cfg.l2p_directory = 0;
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
 	const Mounted full = mount_with(cfg, UINT32_MAX);

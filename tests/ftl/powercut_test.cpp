@@ -291,7 +291,7 @@ static void go_on(ConventionalDriver &driver)
 
 struct Layout {
 	const char *name;
-	bool mapped, patched, slc, compressed = false, cached = false;
+	bool mapped, patched, slc, compressed = false, cached = false, directory = false;
 };
 static const Layout layouts[] = {
 	{"Flat", false, false, false},
@@ -301,6 +301,7 @@ static const Layout layouts[] = {
 	{"MappedSlc", true, true, true},
 	{"Compressed", true, false, false, true},
 	{"Cached", true, false, false, false, true},
+	{"Directory", true, false, false, true, false, true},
 };
 
 static hz_device_config cut_config(const Layout &layout)
@@ -311,6 +312,8 @@ static hz_device_config cut_config(const Layout &layout)
 	cfg.l2p_compress = layout.compressed;
 	if (layout.cached)
 		use_data_cache(cfg, 20, 9);
+	if (layout.directory)
+		use_directory(cfg);
 	if (layout.patched || layout.slc)
 		lay_out(cfg, layout.patched, layout.slc);
 	return cfg;
@@ -377,6 +380,8 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 	if (layout && layout < 4 && !cfg.superblock_planes && !cfg.buffer_pool_bytes)
 		lay_out(cfg, layout & 1, layout & 2);
 	cfg.l2p_compress = cfg.l2p_cache_bytes && dice() % 2;
+	if (cfg.l2p_cache_bytes && seed % 4 == 3)
+		use_directory(cfg);
 	if (dice() % 3 == 0 && cfg.plp_mode == HZ_PLP_NONE)
 		use_data_cache(cfg, 16 + static_cast<uint32_t>(dice() % 40), dice());
 	fit_slc(cfg);

@@ -251,6 +251,8 @@ TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
 	f.device.l2p_cache_bytes = 12288;
 	f.ftl.l2p_hits[0] = 6, f.ftl.l2p_hits[2] = 1, f.ftl.l2p_misses[0] = 3, f.ftl.l2p_log_hits = 10;
 	f.ftl.l2p_fetches = 2, f.ftl.l2p_joined = 1, f.ftl.l2p_table_pages_written = 4, f.ftl.l2p_stalls = 5;
+	EXPECT_EQ(res::result_table(res::result_json(f)).find("directory of"), std::string::npos);
+	f.ftl.l2p_directory_hits = 7, f.ftl.l2p_directory_misses = 2;
 	f.flash.reads[HZ_CAUSE_MAP] = 2;
 	f.flash.program_sectors[HZ_CAUSE_MAP] = 4;
 	const json r = res::result_json(f);
@@ -261,6 +263,7 @@ TEST(ResultJson, TheMapIsShownWhenItIsInFlash)
 			     "4 table pages written, 5 stalls"),
 		  std::string::npos)
 		<< table;
+	EXPECT_NE(table.find("directory of table pages: 7 of 9 lookups in the cache"), std::string::npos) << table;
 }
 
 TEST(ResultJson, ThePluginsVerdictIsPassedOn)

@@ -116,6 +116,7 @@ const Rule rules[] = {
 	{"zone_log", "l2p_zone_log", "171", SETS(l2p_zone_log, 171)},
 	{"in_place_of_patched_zones", "in_place_sectors", "64", [](auto &c) { c.in_place_sectors = 64, c.zone_capacity_sectors = 1600; }},
 	{"compressed_in_ram", "l2p_compress", "1", SETS(l2p_compress, HZ_ON)},
+	{"directory_in_ram", "l2p_directory", "1", SETS(l2p_directory, HZ_L2P_DIRECTORY_FLASH)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
 	{"zone_map_of_patched_zones", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
 	{"zone_map_in_flash", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},

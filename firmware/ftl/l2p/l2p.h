@@ -7,7 +7,8 @@
  * The config chooses between three implementations. l2p_zone.c has an entry for each zone, not each sector. l2p_flat.c is a table in RAM,
  * which mount rebuilds. l2p_cached.c keeps the table on
  * flash, in table pages (l2p_table.h). An entry is then looked for in three places, in this order: among the changes that no table page
- * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read.
+ * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read. Where that lies is in RAM, or itself on flash
+ * (l2p_directory.h).
  *
  * The latter two are protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -17,6 +18,7 @@
 #include "base/extent.h"
 #include "l2p/l2p_cache.h"
 #include "l2p/l2p_changes.h"
+#include "l2p/l2p_directory.h"
 #include "l2p/l2p_dirty.h"
 #include "l2p/l2p_log.h"
 #include "l2p/l2p_runs.h"
@@ -87,6 +89,7 @@ struct l2p {
 	/* cached */
 	struct l2p_table table;
 	struct l2p_dirty dirty;
+	struct l2p_directory directory;
 	struct l2p_cache cache;
 	struct l2p_log log;
 	struct l2p_changes changes;
@@ -156,7 +159,7 @@ uint64_t l2p_conv_stale(struct ftl *ftl);
 uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_conv_scan_end(struct ftl *ftl);
 
-/* Mount: a sector of kind HZ_OOB_MAP or HZ_OOB_CHECKPOINT; when all have been found, and zone records are loaded. */
+/* Mount: a sector of kind HZ_OOB_MAP, HZ_OOB_CHECKPOINT or HZ_OOB_DIRECTORY; when all have been found, and zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
 /* … then: is it known that all of the zone lay in this superblock, one sector of which has that sequence number, and lies there still? */

@@ -296,6 +296,17 @@ uint32_t l2p_cache_find_entries(struct l2p_cache *cache, uint32_t shard, uint32_
 	return count;
 }
 
+bool l2p_cache_find_entry(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint64_t now_ns, uint32_t *entry)
+{
+	uint32_t at = index & (line_of(cache) - 1), found = lookup(cache, shard, lba - at, HZ_MAP_PAGE);
+
+	if (found == NONE || !(cache->node[found].valid >> at & 1))
+		return false;
+	touch(cache, &cache->shard[shard], found, now_ns);
+	*entry = cache->place[cache->node[found].slot + at];
+	return true;
+}
+
 uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t number, struct l2p_cache_entries *entries, uint64_t now_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];

@@ -97,12 +97,14 @@ uint32_t l2p_cache_insert(struct l2p_cache *cache, uint32_t shard, struct l2p_ca
 /* Addresses of [lba, lba + count) into ppa[], at most to the end of the line: how many from the front are here. They count as used. */
 uint32_t l2p_cache_find_entries(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
 				ppa_t *ppa);
+/* One entry, with its map bits: false: it is not here. */
+bool l2p_cache_find_entry(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint64_t now_ns, uint32_t *entry);
 /* Entries [from, from + count) of one line, of which those that are `valid` shall enter. Others among them that are in the cache
  * take what `entry` says. */
 struct l2p_cache_entries {
 	uint32_t lba, group; /* of the line's first entry */
 	uint32_t from, count;
-	const uint32_t *entry; /* the first of them in its table page; map bits are ignored */
+	const uint32_t *entry; /* the first of them in its table page, with its map bits */
 	uint64_t valid;        /* bit i: entry `i` of the line; not 0 */
 	uint32_t added;        /* out: how many were not there before */
 };

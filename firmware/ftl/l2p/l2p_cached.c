@@ -215,7 +215,7 @@ static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
 
 	if (!io_of(req)->fetch)
 		return;
-	lock = l2p_lock_of(self->ftl, map_page_extent(self->ftl, io_of(req)->fetch->page));
+	lock = map_page_lock(self->ftl, io_of(req)->fetch->page);
 	lt_lock_acquire(lock, &node);
 	l2p_fetch_leave(self, req);
 	lt_lock_release(lock, &node);
@@ -422,6 +422,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 
 	l2p_table_init(ftl, arena);
 	l2p_dirty_init(ftl, arena);
+	l2p_directory_init(ftl, arena);
 	l2p_cache_init(&ftl->l2p->cache, arena, &choice);
 	l2p_log_init(ftl, arena);
 	l2p_changes_init(ftl, arena);

@@ -541,6 +541,7 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	bool known = ftl->l2p->changes.trusted || page->ppa == MAP_NO_COPY;
 	bool same = known && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
+	const uint32_t *copy = same ? scanned(ftl, ext, map_page_first(ftl, index)) : (const uint32_t *)image;
 
 	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index)) {
 		slc_invalidate(&ftl->workers[0], &(ppa_t){ page->ppa }, 1);
@@ -548,9 +549,11 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	}
 	if (page->ppa != MAP_NO_COPY)
 		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
-	return same || compare_map_page(ftl, ext, index, page->ppa == MAP_NO_COPY ? NULL : (const uint32_t *)image);
+	l2p_directory_found(ftl, index, page->ppa, *copy);
+	return same || compare_map_page(ftl, ext, index, page->ppa == MAP_NO_COPY ? NULL : copy);
 }
 
+/* … and the pages of the directory. */
 static void keep_checkpoints(struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
@@ -569,6 +572,7 @@ const char *l2p_scan_end(struct ftl *ftl)
 			if (!recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
+	l2p_directory_mounted(ftl);
 	ftl->l2p->changes.scan = NULL;
 	return NULL;
 }

@@ -183,6 +183,8 @@ const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext)
 		return check_zone_map(ftl, ext);
 	error = l2p_cache_check(&ftl->l2p->cache);
 	if (!error)
+		error = l2p_directory_check(ftl);
+	if (!error)
 		error = check_log(ftl);
 	return error ? error : check_fetches(ftl);
 }

@@ -5,7 +5,10 @@
  * are dropped.
  *
  * With l2p.compress the first entry of a table page says whether all of its sectors lie one after another (l2p_changes.c): then one entry of
- * the cache, of the level of a chunk, stands for them, until one of them changes. */
+ * the cache, of the level of a chunk, stands for them, until one of them changes.
+ *
+ * With the directory on flash (l2p_directory.h) a table page is fetched only when its entry there has been found; that may say already where
+ * the sectors lie, so no entry of such a level is made. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "l2p/l2p_conv.h"
 
@@ -90,14 +93,42 @@ static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bo
 	return true;
 }
 
-static bool look_up(struct l2p_lookup *at)
+/* The directory's entry says where all of the table page's sectors lie; of those that have changed it does not. */
+static bool from_entry(struct l2p_lookup *at, uint32_t entry, bool was_read, bool changes)
 {
+	struct hz_log_ftl *counters = &at->self->counters;
+	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1);
+
+	if (entry == UINT32_MAX || l2p_entry_level(entry) != HZ_MAP_CHUNK)
+		return false;
+	(was_read ? counters->l2p_misses : counters->l2p_hits)[HZ_MAP_CHUNK]++;
+	l2p_lookup_found(at, (entry & L2P_ADDRESS_MASK) + index, changes ? 1 : min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index));
+	return true;
+}
+
+static bool has_fetched(const struct l2p_lookup *at, uint32_t index)
+{
+	const struct map_fetch *fetch = io_of(at->req)->fetch;
+
+	return fetch && fetch->page == index && !fetch->stale;
+}
+
+/* False: *wanted must be fetched. */
+static bool look_up(struct l2p_lookup *at, uint32_t *wanted)
+{
+	struct ftl *ftl = at->self->ftl;
 	const struct map_page *page = map_page_at(at);
 	bool changes = may_have_changes(page);
+	uint32_t index = map_page_index(ftl, at->ext, at->offset), entry = UINT32_MAX;
+	enum directory_found found = DIRECTORY_AT_HAND;
 
-	if (at->self->ftl->cfg->l2p_compress && from_range(at))
+	if ((ftl->cfg->l2p_compress && from_range(at)) || l2p_lookup_entries(at) || (changes && from_changes(at)))
 		return true;
-	return l2p_lookup_entries(at) || (changes && from_changes(at)) || from_map_page(at, page, changes);
+	if (ftl->l2p->directory.pages && !has_fetched(at, index))
+		found = l2p_directory_find(at, index, &entry);
+	*wanted = found == DIRECTORY_IS_WANTED ? l2p_directory_page(ftl, index) : index;
+	return found != DIRECTORY_IS_WANTED &&
+	       (from_entry(at, entry, found == DIRECTORY_WAS_READ, changes) || from_map_page(at, page, changes));
 }
 
 uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
@@ -106,12 +137,13 @@ uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, 
 	uint32_t offset = (uint32_t)(lba - ext->start);
 	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = place };
 	struct lt_lock_node node;
+	uint32_t wanted;
 	bool more = true;
 
 	l2p_lookup_begin(&at, &node);
 	while (more && at.offset < at.end)
-		if (!look_up(&at))
-			more = at.offset == offset && l2p_fetch(self, req, at.shard, map_page_index(self->ftl, ext, at.offset));
+		if (!look_up(&at, &wanted))
+			more = at.offset == offset && l2p_fetch(self, req, at.shard, wanted);
 	l2p_lookup_end(&at, &node);
 	return at.offset - offset;
 }
@@ -200,6 +232,14 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 	return here;
 }
 
+static uint32_t hint_of_directory(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t index)
+{
+	uint32_t entry = l2p_directory_hint(ftl, map_page_index(ftl, ext, (uint32_t)(lba - ext->start)));
+	bool whole = entry != UINT32_MAX && l2p_entry_level(entry) == HZ_MAP_CHUNK;
+
+	return whole ? (entry & L2P_ADDRESS_MASK) + index : L2P_UNMAPPED;
+}
+
 static uint32_t hint_of_range(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t index)
 {
 	ppa_t place = ftl->cfg->l2p_compress ? l2p_cache_find(&ftl->l2p->cache, shard, lba - index, HZ_MAP_CHUNK, l2p_cache_now(ftl->l2p))
@@ -221,7 +261,8 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	if (change)
 		place = change->place;
 	else if (!l2p_cache_find_entries(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place))
-		place = hint_of_range(ftl, shard, (uint32_t)lba, index);
+		place = ftl->l2p->directory.pages ? hint_of_directory(ftl, ext, (uint32_t)lba, index)
+						  : hint_of_range(ftl, shard, (uint32_t)lba, index);
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	return place;
 }

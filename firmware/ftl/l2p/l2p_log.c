@@ -26,6 +26,7 @@ static void pass_begin(struct lt_event *event)
 
 	l2p_dirty_begin(log->worker->ftl);
 	lt_store(&log->again, 0);
+	l2p_directory_pass(log->worker->ftl);
 	l2p_checkpoint_pass(log->worker->ftl);
 	log->worker->counters.l2p_flushes++;
 	round_begin(log->worker);
@@ -244,7 +245,7 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	if (page->level == MAP_UNSEEN)
 		map_page_doubt(ftl->l2p->log.worker, index);
 	item->page = index;
-	item->conventional = item->checkpoint = item->staged = item->forgotten = item->again = false;
+	item->conventional = item->checkpoint = item->directory = item->staged = item->forgotten = item->again = false;
 	item->lost = page->lost;
 	item->from = page->merged;
 	item->to = map_page_placed(ftl, ext, index);
@@ -373,6 +374,16 @@ static bool checkpoint_round(struct ftl_worker *self)
 	return log->count;
 }
 
+/* Pages of the directory are read and merged like table pages, when these have all been written. */
+static bool directory_round(struct ftl_worker *self)
+{
+	struct l2p_log *log = &self->ftl->l2p->log;
+
+	while (log->count < log->most && l2p_directory_take(self->ftl, &log->item[log->count]))
+		log->count++;
+	return log->count;
+}
+
 static void round_begin(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
@@ -381,7 +392,7 @@ static void round_begin(struct ftl_worker *self)
 	log->pending = 1;
 	for (log->count = 0; log->count < log->most && (page = l2p_dirty_next(self->ftl)) != UINT32_MAX;)
 		log->count += item_take(self->ftl, &log->item[log->count], page);
-	if (!log->count) {
+	if (!log->count && !directory_round(self)) {
 		if (!checkpoint_round(self))
 			pass_end(self);
 		return;
@@ -494,7 +505,17 @@ static void conventional_done(struct ftl_worker *self, const struct log_item *it
 	map_page_void_reads(self->ftl, item->page);
 	map_page_set_version(table, item->page, item->sequence);
 	map_page_state(table, item->page)->lost = 0;
+	l2p_directory_note(self->ftl, item->page, ppa & MAP_NO_COPY, *(const uint32_t *)item->image);
 }
+
+/* Not a table page. What was read of an older page of the directory lacks what is news no more. */
+static void summary_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
+{
+	map_page_set_copy(self, item->page, ppa);
+	map_page_void_reads(self->ftl, item->page);
+}
+
+static bool of_table(const struct log_item *item) { return !item->checkpoint && !item->directory; }
 
 static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 {
@@ -504,8 +525,8 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
-	if (item->checkpoint) {
-		map_page_set_copy(self, item->page, ppa);
+	if (!of_table(item)) {
+		summary_done(self, item, ppa);
 	} else if (item->conventional) {
 		conventional_done(self, item, ppa);
 	} else if (!item->forgotten) {
@@ -514,7 +535,7 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 		leaves += staged_written(ftl, item);
 	}
 	page->writing = 0;
-	if (!item->checkpoint)
+	if (of_table(item))
 		item_unlink(&ftl->l2p->log, shard, item);
 	l2p_log_remove(ftl, leaves);
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
@@ -566,8 +587,11 @@ static struct hz_oob item_oob(const struct ftl *ftl, const struct log_item *item
 	struct hz_oob oob = { .kind = HZ_OOB_MAP, .stream = L2P_TABLE_VERSION, .sequence = item->sequence, .generation = item->generation };
 
 	if (item->checkpoint)
-		oob.kind = HZ_OOB_CHECKPOINT;
-	oob.lpa = item->checkpoint ? item->page - ftl->l2p->table.pages : map_page_lpa(ftl, item->page);
+		oob.kind = HZ_OOB_CHECKPOINT, oob.lpa = item->page - ftl->l2p->table.pages;
+	else if (item->directory)
+		oob.kind = HZ_OOB_DIRECTORY, oob.lpa = item->page - ftl->l2p->directory.first;
+	else
+		oob.lpa = map_page_lpa(ftl, item->page);
 	return oob;
 }
 
@@ -693,7 +717,9 @@ static void sequential_merge(struct ftl_worker *self, struct log_item *item)
 static void item_merge(struct ftl_worker *self, struct log_item *item)
 {
 	item->known = item->reads ? item->oob.sequence : item->sequence;
-	if (item->conventional)
+	if (item->directory)
+		l2p_directory_merge(self->ftl, item);
+	else if (item->conventional)
 		l2p_changes_merge(self, item);
 	else
 		sequential_merge(self, item);

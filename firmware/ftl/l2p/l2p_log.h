@@ -6,7 +6,8 @@
  *
  * A *pass* of the job takes every page that is dirty when it begins, in *rounds* of a few pages: read the old copies, merge the changes,
  * set the map bits, write. What a page of a conventional zone names must be durable before the page is written: the round waits for that
- * a while, then it flushes the buffers of conventional zones. Now and then a pass ends with checkpoints (l2p_checkpoint.h).
+ * a while, then it flushes the buffers of conventional zones. A pass ends with the directory, if that is on flash (l2p_directory.h), and
+ * now and then with checkpoints (l2p_checkpoint.h).
  *
  * Writes are admitted as long as the log has room; what is being programmed then may exceed it. The job itself waits for nothing that waits
  * for the log: SLC space is made by the SLC collector, which changes RAM only.
@@ -42,6 +43,7 @@ struct log_item {
 	bool reads;        /* has an old copy */
 	bool head;         /* took the page's `head` along */
 	bool checkpoint;   /* not a table page; nothing was read or merged */
+	bool directory;    /* not a table page, but one of the directory */
 	uint64_t sequence; /* of the new copy */
 	uint8_t *image;
 	/* Shard lock: */

@@ -76,6 +76,11 @@ void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint
 	left(at, l2p_cache_insert(cache_of(at), at->shard, &range, at->now_ns));
 }
 
+void l2p_lookup_fill(struct l2p_lookup *at, struct l2p_cache_entries *entries)
+{
+	left(at, l2p_cache_fill(cache_of(at), at->shard, entries, at->now_ns));
+}
+
 /* Entries [index, index + count) of the page, line by line; returns how many were not in the cache before. */
 static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint32_t index, uint32_t count, bool changes)
 {
@@ -94,7 +99,7 @@ static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint
 		entries.valid <<= entries.from;
 		if (!entries.valid)
 			continue;
-		left(at, l2p_cache_fill(cache_of(at), at->shard, &entries, at->now_ns));
+		l2p_lookup_fill(at, &entries);
 		added += entries.added;
 	}
 	return added;

@@ -30,6 +30,8 @@ void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count);
 bool l2p_lookup_entries(struct l2p_lookup *at);
 /* A range that was read enters the cache. */
 void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa);
+/* Page entries that were read enter the cache. */
+void l2p_lookup_fill(struct l2p_lookup *at, struct l2p_cache_entries *entries);
 /* The fetched page, of which the next sector's entry is current, serves it and those behind it. They enter the cache, the first time with
  * the prefetch window. `changes`: the page may have changed entries, which stay out of the cache; the next sector's is none. */
 void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool first_time, bool changes);

@@ -53,7 +53,7 @@ uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_
 	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_MAP_PAGE_SHIFT;
 }
 
-static bool of_conventional(const struct ftl *ftl, uint32_t page)
+bool map_page_conventional(const struct ftl *ftl, uint32_t page)
 {
 	return page >> ftl->l2p->table.zone_shift < ftl->shape.conventional_zones;
 }
@@ -199,6 +199,8 @@ static void map_page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, pp
 	if (map_page_lies_at(ftl, tag, from)) {
 		map_page_state(&ftl->l2p->table, index)->ppa = to & MAP_NO_COPY;
 		slc_move(ftl, from, to);
+		if (map_page_conventional(ftl, index))
+			l2p_directory_moved(ftl, index, to & MAP_NO_COPY);
 	}
 	lt_lock_release(lock, &node);
 }
@@ -261,17 +263,19 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 /* The copy cannot be read. A conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
 static void map_page_lost(struct ftl_worker *self, uint32_t index)
 {
-	struct l2p_table *table = &self->ftl->l2p->table;
-	struct map_page *page = map_page_state(table, index);
-	const struct extent *ext = map_page_extent(self->ftl, index);
+	struct ftl *ftl = self->ftl;
 
-	if (l2p_conventional(self->ftl, ext)) {
-		page->lost = 1;
-		map_page_void_reads(self->ftl, index);
+	if (l2p_directory_has(ftl, index)) {
+		l2p_directory_lost(self, index);
+		return;
+	}
+	if (map_page_conventional(ftl, index)) {
+		map_page_state(&ftl->l2p->table, index)->lost = 1;
+		map_page_void_reads(ftl, index);
 	} else {
 		map_page_doubt(self, index);
 	}
-	map_page_dirty(self->ftl, l2p_shard_of(self->ftl, ext), index);
+	map_page_dirty(ftl, map_page_shard(ftl, index), index);
 }
 
 /* A call, so that its loop gives the freeze around it no second end. */
@@ -285,7 +289,7 @@ static void fetched(struct tsu_txn *txn)
 {
 	struct map_fetch *fetch = (struct map_fetch *)txn;
 	struct ftl_worker *self = worker_of(txn);
-	struct lt_lock *lock = l2p_lock_of(self->ftl, map_page_extent(self->ftl, fetch->page));
+	struct lt_lock *lock = map_page_lock(self->ftl, fetch->page);
 	struct io_queue waiting = { NULL, NULL };
 	struct lt_lock_node node;
 	bool failed;
@@ -307,7 +311,7 @@ static void fetched(struct tsu_txn *txn)
 	clock_freeze();
 	tell_waiting(&waiting, txn);
 	clock_thaw();
-	if (failed && fetch->ready && l2p_conventional(self->ftl, map_page_extent(self->ftl, fetch->page)))
+	if (failed && fetch->ready && map_page_conventional(self->ftl, fetch->page))
 		l2p_log_flush(self);
 	io_resume_all(&waiting);
 }
@@ -320,7 +324,7 @@ static struct map_fetch *fetch_start(struct ftl_worker *self, uint32_t index, st
 	self->fetches->free = fetch->next;
 	lt_tell_had(HZ_LOGICAL_FETCHES);
 	fetch->page = index;
-	fetch->merged = of_conventional(ftl, index) ? map_page_entries(ftl, index) : map_page_state(&ftl->l2p->table, index)->merged;
+	fetch->merged = map_page_conventional(ftl, index) ? map_page_entries(ftl, index) : map_page_state(&ftl->l2p->table, index)->merged;
 	fetch->refs = 0;
 	fetch->tries = 0;
 	fetch->ready = fetch->outdated = fetch->stale = false;
@@ -397,8 +401,8 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 	table->unused = (1u << table->zone_shift) - table->per_zone;
 	table->pages = ftl->zone_count << table->zone_shift;
 	table->page_count = ftl->zone_count * table->per_zone;
-	table->all = table->pages + ftl->shape.map_checkpoints;
-	slots = table->page_count + ftl->shape.map_checkpoints;
+	table->all = table->pages + ftl->shape.map_checkpoints + ftl->shape.map_directories;
+	slots = table->page_count + (table->all - table->pages);
 	table->page = arena_alloc(arena, slots, sizeof(*table->page), "table pages");
 	table->version = arena_alloc(arena, (size_t)ftl->shape.conventional_zones * table->per_zone, sizeof(*table->version),
 				     "versions of table pages");

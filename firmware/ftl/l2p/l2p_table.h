@@ -75,7 +75,7 @@ struct map_fetch_pool {
 enum { MAP_FETCH_LISTS = 8 /* of each shard */ };
 struct l2p_table {
 	uint32_t pages; /* indices: zone << zone_shift | page of the zone */
-	uint32_t all;   /* … and, from `pages` on, checkpoints (l2p_checkpoint.h) */
+	uint32_t all;   /* … and, from `pages` on, checkpoints (l2p_checkpoint.h), and pages of the directory (l2p_directory.h) */
 	uint32_t page_count;
 	uint32_t per_zone, zone_shift;
 	uint32_t unused;       /* indices of a zone that stand for no page: 2^zone_shift - per_zone. These arrays have no room for them: */
@@ -122,7 +122,7 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena);
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
 uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
 struct extent *map_page_extent(struct ftl *ftl, uint32_t page);
-uint32_t map_page_shard(const struct ftl *ftl, uint32_t page);   /* also of a checkpoint */
+uint32_t map_page_shard(const struct ftl *ftl, uint32_t page);   /* also of a checkpoint or a page of the directory */
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page);   /* offset in its zone of the page's first entry */
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's */
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);     /* number on flash: zone * map_pages_per_zone + page of the zone */
@@ -158,5 +158,6 @@ void l2p_fetches_wake(struct ftl_worker *self);
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req);
 
 bool l2p_conventional(const struct ftl *ftl, const struct extent *ext);
+bool map_page_conventional(const struct ftl *ftl, uint32_t page); /* is it a table page of such a zone? */
 
 #endif

@@ -63,7 +63,8 @@ static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 	switch (oob->kind) {
 	case HZ_OOB_ZONE_TABLE: note_zone_table(mount, oob, ppa); break;
 	case HZ_OOB_MAP:
-	case HZ_OOB_CHECKPOINT: l2p_found(ftl, oob, ppa); break;
+	case HZ_OOB_CHECKPOINT:
+	case HZ_OOB_DIRECTORY: l2p_found(ftl, oob, ppa); break;
 	case HZ_OOB_TRIM: trims_found(ftl, oob, ppa); break;
 	}
 	return oob->kind == HZ_OOB_DATA || oob->kind == HZ_OOB_UPDATE;
