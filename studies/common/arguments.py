@@ -23,10 +23,13 @@ def parser(name, text, example, word="study"):
     return p
 
 
-def study_parser(name, text, example):
+def study_parser(name, text, example, random=True):
+    """random: something is drawn in its runs."""
     p = parser(name, text, example)
     add_quick(p)
-    add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
+    p.set_defaults(seeds=[1])
+    if random:
+        add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
     p.add_argument("--resume", action="store_true",
                    help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
     p.add_argument("--engine", choices=("local", "snakemake"), default="local", metavar="local|snakemake",

@@ -27,7 +27,7 @@ FIGURES = (("write, clean", "write_clean", "MiB/s"), ("write, floor", "write_flo
 
 
 def options(words=None):
-    p = arguments.study_parser(NAME, __doc__, "--quick")
+    p = arguments.study_parser(NAME, __doc__, "--quick", random=False) # `fragment` draws nothing
     arguments.add_number(p, "--zones", 48, 512, 96, "sequential zones of 3 MiB; the block device has as much flash")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
