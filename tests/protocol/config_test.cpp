@@ -265,6 +265,7 @@ INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(rules), [](const 
 const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &) {},
 	[](auto &c) { make_conventional(c), make_cached(c); },
+	[](auto &c) { make_conventional(c), make_cached(c), c.l2p_shards = 1; },
 	[](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
 	[](auto &c) { make_conventional(c), patch_zones(c); },
 	[](auto &c) { make_conventional(c), put_in_slc(c); },
