@@ -138,8 +138,12 @@ TEST(Timing, ReadsJoinFromBehindOthersOfTheirPlane)
 	for (uint32_t sector = 0; sector < 4; sector += 2)
 		r.run(r.program(0, 3, sector, 2)), r.run(r.program(1, 3, sector, 2));
 	Txn &first = r.read(0, 3, 0, 2), &other = r.read(1, 3, 2, 2), &joins = r.read(1, 3, 0, 2), &last = r.read(0, 3, 2, 2);
-	r.submit_list({&first, &other, &joins, &last});
+	Txn &third = r.read(0, 3, 0, 2), &late = r.read(1, 3, 0, 2);
+	r.submit_list({&first, &other, &last, &joins}); // the last one of its plane
+	r.submit(third), r.submit(late);                // behind what has been taken out
 	lt_host_run_until_idle();
+	EXPECT_EQ(third.txn.start_ns, late.txn.start_ns);
+	EXPECT_GT(late.txn.start_ns, other.txn.start_ns);
 	EXPECT_EQ(first.txn.start_ns, joins.txn.start_ns);
 	EXPECT_EQ(other.txn.start_ns, last.txn.start_ns);
 	EXPECT_LT(first.txn.start_ns, other.txn.start_ns);

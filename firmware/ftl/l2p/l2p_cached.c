@@ -5,6 +5,7 @@
 #include "l2p/l2p.h"
 #include "l2p/l2p_check.h"
 #include "l2p/l2p_conv.h"
+#include "l2p/l2p_directory_read.h"
 #include "l2p/l2p_copies.h"
 #include "l2p/l2p_lookup.h"
 #include "l2p/l2p_mount.h"
@@ -411,6 +412,15 @@ static void cached_mounted(struct ftl *ftl, const struct extent *ext)
 	find_made(&ftl->workers[0], ext, 0, ext->placed);
 }
 
+static const char *cached_conv_scan_end(struct ftl *ftl)
+{
+	const char *error = l2p_scan_end(ftl);
+
+	if (!error)
+		l2p_directory_mounted(ftl);
+	return error;
+}
+
 static void cached_init(struct ftl *ftl, struct arena *arena)
 {
 	const struct hz_device_config *cfg = ftl->cfg;
@@ -458,6 +468,6 @@ const struct l2p_ops l2p_cached = {
 	.conv_entry = l2p_scan_entry,
 	.conv_blank = l2p_scan_blank,
 	.conv_scan_begin = l2p_copies_scan,
-	.conv_scan_end = l2p_scan_end,
+	.conv_scan_end = cached_conv_scan_end,
 	.conv_stale = l2p_cached_conv_stale,
 };

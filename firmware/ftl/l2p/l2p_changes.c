@@ -572,7 +572,6 @@ const char *l2p_scan_end(struct ftl *ftl)
 			if (!recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
-	l2p_directory_mounted(ftl);
 	ftl->l2p->changes.scan = NULL;
 	return NULL;
 }

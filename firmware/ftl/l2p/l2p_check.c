@@ -3,6 +3,7 @@
 #include "l2p/l2p_check.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_directory_read.h"
 #include "l2p/l2p_mount.h"
 #include "l2p/l2p_staged.h"
 #include "slc/slc.h"

@@ -13,6 +13,7 @@
 #include "l2p/l2p_conv.h"
 
 #include "l2p/l2p.h"
+#include "l2p/l2p_directory_read.h"
 #include "l2p/l2p_lookup.h"
 #include "places/places.h"
 #include "places/trims.h"

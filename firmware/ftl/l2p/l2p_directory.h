@@ -21,11 +21,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nand/flash_addr.h"
+
 struct arena;
 struct ftl;
-struct ftl_worker;
-struct l2p_lookup;
 struct log_item;
+
+/* The cache knows entries by LBA: those of the directory lie behind all of them. */
+#define L2P_DIRECTORY_LBA (1u << 31)
+HZ_STATIC_ASSERT(HZ_PPA_BITS < 31, "no LBA is so high");
+enum { L2P_NEWS_WORD = 64 };
 
 struct l2p_directory {
 	uint32_t pages;
@@ -38,19 +43,18 @@ struct l2p_directory {
 void l2p_directory_init(struct ftl *ftl, struct arena *arena);
 bool l2p_directory_has(const struct ftl *ftl, uint32_t index); /* is it one of its pages? */
 uint32_t l2p_directory_page(const struct ftl *ftl, uint32_t table_page);
+uint32_t l2p_directory_first(const struct ftl *ftl, uint32_t index); /* number of the first table page that it tells about */
 
 /* --- shard lock held --- */
 /* The table page's copy lies at ppa now, and this is its first entry: it was written. */
 void l2p_directory_note(struct ftl *ftl, uint32_t table_page, uint32_t ppa, uint32_t first_entry);
 /* … it was moved. */
 void l2p_directory_moved(struct ftl *ftl, uint32_t table_page, uint32_t ppa);
-/* The entry of this table page, which the request has not fetched yet. */
-enum directory_found { DIRECTORY_AT_HAND, DIRECTORY_WAS_READ, DIRECTORY_IS_WANTED /* its page must be fetched */ };
-enum directory_found l2p_directory_find(struct l2p_lookup *at, uint32_t table_page, uint32_t *entry);
-/* The entry, if that is known without a flash read, else all ones. */
-uint32_t l2p_directory_hint(struct ftl *ftl, uint32_t table_page);
-/* The copy of a directory page cannot be read. */
-void l2p_directory_lost(struct ftl_worker *self, uint32_t index);
+/* The copy on flash, if there is one, says otherwise than this entry. */
+void l2p_directory_news(const struct ftl *ftl, uint32_t index, uint32_t number);
+bool l2p_directory_is_news(const struct ftl *ftl, uint32_t number);
+/* Has RAM what a request may know of this entry? It is news, or there is no copy, or a new one is being written. */
+bool l2p_directory_in_ram(const struct ftl *ftl, uint32_t index, uint32_t number);
 
 /* --- the log's job, no lock held --- */
 void l2p_directory_pass(struct ftl *ftl); /* a pass begins */
@@ -59,12 +63,7 @@ bool l2p_directory_take(struct ftl *ftl, struct log_item *item);
 /* The old copy is in the item's image, if it has one that could be read: news replace what it says. */
 void l2p_directory_merge(struct ftl *ftl, const struct log_item *item);
 
-/* --- mount --- */
-/* The copy of a table page has been found, or none (ppa: MAP_NO_COPY), with this first entry. */
+/* Mount: the copy of a table page has been found, or none (ppa: MAP_NO_COPY), with this first entry. */
 void l2p_directory_found(struct ftl *ftl, uint32_t table_page, uint32_t ppa, uint32_t first_entry);
-/* … of all of them. */
-void l2p_directory_mounted(struct ftl *ftl);
-/* Harts idle: NULL, or what is wrong. */
-const char *l2p_directory_check(struct ftl *ftl);
 
 #endif

@@ -260,13 +260,14 @@ static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 	tsu_submit(self->ftl->tsu, &fetch->txn);
 }
 
-/* The copy cannot be read. A conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
-static void map_page_lost(struct ftl_worker *self, uint32_t index)
+void map_page_lost(struct ftl_worker *self, uint32_t index)
 {
 	struct ftl *ftl = self->ftl;
 
 	if (l2p_directory_has(ftl, index)) {
-		l2p_directory_lost(self, index);
+		self->counters.l2p_rebuilt++;
+		map_page_state(&ftl->l2p->table, index)->dirty = 1;
+		map_page_drop_copy(self, index);
 		return;
 	}
 	if (map_page_conventional(ftl, index)) {

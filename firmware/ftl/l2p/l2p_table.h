@@ -136,6 +136,8 @@ void map_page_drop_copy(struct ftl_worker *self, uint32_t page);
 /* Of a sequential zone's page, the copy cannot be read or believed. What it held can be told from the zone's record, so it is in the log
  * again. */
 void map_page_doubt(struct ftl_worker *self, uint32_t page);
+/* The copy cannot be read, also of the directory: a conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
+void map_page_lost(struct ftl_worker *self, uint32_t page);
 /* A new copy is on flash. Who waits for a read of an older one is served by that, unless its bytes become void too. */
 void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa);
 /* Everything that was read of it so far becomes void. */
