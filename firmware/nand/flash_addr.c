@@ -1,4 +1,4 @@
-/* From a linear physical sector address to channel, die, plane, block and sector, without a division. */
+/* Tables from which a linear physical sector address leads to channel, die, plane, block and sector, without a division. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/flash_addr.h"
 
@@ -10,12 +10,19 @@
  * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994). It is 2^63 / divisor, so that 1 has one, too. */
 static struct reciprocal reciprocal_of(uint32_t divisor) { return (struct reciprocal){ ((uint64_t)1 << 63) / divisor + 1, divisor }; }
 
-static uint32_t divide(uint32_t value, const struct reciprocal *by)
+struct flash_addr flash_plane(const struct hz_device_config *cfg, uint32_t index)
 {
-	return (uint32_t)(((unsigned __int128)((uint64_t)value << 1) * by->multiplier) >> 64);
+	uint32_t die = index / cfg->planes_per_die;
+
+	return (struct flash_addr){
+		.plane_index = (uint16_t)index,
+		.channel = (uint16_t)(die / (cfg->chips_per_channel * cfg->dies_per_chip)),
+		.die_index = (uint16_t)die,
+		.plane = (uint16_t)(index % cfg->planes_per_die),
+	};
 }
 
-/* Stripe column → flat plane: the scheme's letters name the digits of the column number, fastest first. */
+/* The scheme's letters name the digits of the column number, fastest first. */
 static void place_columns(struct flash_map *map, const struct hz_device_config *cfg)
 {
 	const char *scheme = hz_plane_scheme_name(cfg->plane_scheme);
@@ -47,29 +54,23 @@ static void place_columns(struct flash_map *map, const struct hz_device_config *
 			*place = rest % radix;
 			rest /= radix;
 		}
-		map->column_plane[column] =
-			(uint16_t)(((channel * cfg->chips_per_channel + chip) * cfg->dies_per_chip + die) * cfg->planes_per_die + plane);
+		map->column[column] = flash_plane(
+			cfg, ((channel * cfg->chips_per_channel + chip) * cfg->dies_per_chip + die) * cfg->planes_per_die + plane);
 	}
 }
 
-static void describe_planes(struct flash_map *map, const struct hz_device_config *cfg)
+/* Superblocks of a kind, from `first` on, lie on so many columns each; groups of columns take turns. */
+static void place_superblocks(struct flash_map *map, uint16_t stripe, uint32_t first, uint32_t count, uint32_t planes)
 {
-	for (uint32_t index = 0; index < map->shape.planes; index++) {
-		uint32_t die = index / cfg->planes_per_die;
+	uint32_t groups = map->shape.planes / planes;
 
-		map->place[index] = (struct flash_addr){
-			.plane_index = (uint16_t)index,
-			.channel = (uint16_t)(die / (cfg->chips_per_channel * cfg->dies_per_chip)),
-			.die_index = (uint16_t)die,
-			.plane = (uint16_t)(index % cfg->planes_per_die),
-		};
-	}
+	for (uint32_t i = 0; i < count; i++)
+		map->superblock[first + i] = (struct flash_superblock){ first + i / groups, (uint16_t)(i % groups * planes), stripe };
 }
 
-static struct flash_stripe stripe_of(const struct flash_map *map, uint32_t first, uint32_t unit_sectors, uint32_t planes)
+static struct flash_stripe stripe_of(uint32_t unit_sectors, uint32_t planes)
 {
-	return (struct flash_stripe){ first, first, reciprocal_of(unit_sectors), reciprocal_of(planes),
-				      reciprocal_of(map->shape.planes / planes) };
+	return (struct flash_stripe){ reciprocal_of(unit_sectors), reciprocal_of(planes) };
 }
 
 void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg)
@@ -85,12 +86,14 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 	while (1ull << map->superblock_shift < largest)
 		map->superblock_shift++;
 	map->slc_superblocks = map->shape.slc_superblocks;
-	map->stripe[0] = stripe_of(map, 0, cfg->slc_program_sectors, planes);
-	map->stripe[1] = stripe_of(map, map->slc_superblocks, map->shape.unit_sectors, map->shape.superblock_planes);
-	map->column_plane = arena_alloc(arena, planes, sizeof(*map->column_plane), "flash map columns");
-	map->place = arena_alloc(arena, planes, sizeof(*map->place), "flash map planes");
+	map->stripe[0] = stripe_of(cfg->slc_program_sectors, planes);
+	map->stripe[1] = stripe_of(map->shape.unit_sectors, map->shape.superblock_planes);
+	map->column = arena_alloc(arena, planes, sizeof(*map->column), "flash map columns");
+	map->superblock = arena_alloc_table(arena, (uint64_t)map->slc_superblocks + map->shape.normal_superblocks, sizeof(*map->superblock),
+					    "flash map superblocks");
 	place_columns(map, cfg);
-	describe_planes(map, cfg);
+	place_superblocks(map, 0, 0, map->slc_superblocks, planes);
+	place_superblocks(map, 1, map->slc_superblocks, map->shape.normal_superblocks, map->shape.superblock_planes);
 }
 
 /* A plane of the window, as the device counts. */
@@ -112,22 +115,9 @@ void flash_map_init_window(struct flash_map *map, struct arena *arena, const str
 {
 	flash_map_init(map, arena, cfg);
 	for (uint32_t i = 0; i < map->shape.planes; i++)
-		map->place[i] = place_in_device(map->place[i], cfg, device, window);
-	map->stripe[0].block = window->slc.first;
-	map->stripe[1].block = window->normal.first;
-}
-
-struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
-{
-	uint32_t superblock = ppa_superblock(map, ppa), offset = ppa_offset(map, ppa);
-	const struct flash_stripe *stripe = &map->stripe[superblock >= map->slc_superblocks];
-	uint32_t number = superblock - stripe->first, round = divide(number, &stripe->by_groups);
-	uint32_t group = number - round * stripe->by_groups.divisor;
-	uint32_t unit = divide(offset, &stripe->by_unit), planes = stripe->by_planes.divisor;
-	uint32_t row = divide(unit, &stripe->by_planes);
-	struct flash_addr addr = map->place[map->column_plane[group * planes + unit - row * planes]];
-
-	addr.block = stripe->block + round;
-	addr.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor);
-	return addr;
+		map->column[i] = place_in_device(map->column[i], cfg, device, window);
+	for (uint32_t i = 0; i < map->slc_superblocks; i++)
+		map->superblock[i].block += window->slc.first;
+	for (uint32_t i = 0; i < map->shape.normal_superblocks; i++)
+		map->superblock[map->slc_superblocks + i].block += window->normal.first - map->slc_superblocks;
 }

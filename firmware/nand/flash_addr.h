@@ -34,20 +34,25 @@ struct reciprocal {
 	uint32_t divisor;
 };
 
-/* How superblocks of a kind lie on the planes. */
+/* How the sectors of superblocks of a kind lie on their columns. */
 struct flash_stripe {
-	uint32_t first; /* number of the first superblock */
-	uint32_t block; /* … and its block */
-	struct reciprocal by_unit, by_planes, by_groups;
+	struct reciprocal by_unit, by_planes;
+};
+
+/* Where a superblock lies: its stripe, its first column, and its block in each plane. */
+struct flash_superblock {
+	uint32_t block;
+	uint16_t column;
+	uint16_t stripe; /* 0: SLC, 1: normal */
 };
 
 struct flash_map {
 	struct hz_shape shape;
 	uint32_t superblock_shift; /* log2 of the largest superblock's sectors, rounded up */
 	uint32_t slc_superblocks;
-	struct flash_stripe stripe[2]; /* [0] SLC, [1] normal */
-	uint16_t *column_plane;        /* stripe column → flat plane index, by plane scheme */
-	struct flash_addr *place;      /* flat plane index → itself, channel, die, plane; block and sector 0 */
+	struct flash_stripe stripe[2];
+	struct flash_superblock *superblock;
+	struct flash_addr *column; /* stripe column → the plane that the scheme puts there; block and sector 0 */
 };
 
 struct arena;
@@ -56,14 +61,34 @@ void flash_map_init(struct flash_map *map, struct arena *arena, const struct hz_
 struct hz_window;
 void flash_map_init_window(struct flash_map *map, struct arena *arena, const struct hz_device_config *cfg,
 			   const struct hz_device_config *device, const struct hz_window *window);
-/* ppa must be inside the device. */
-struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa);
+/* The plane of that number (flat), at its block and sector 0. */
+struct flash_addr flash_plane(const struct hz_device_config *cfg, uint32_t index);
 static inline ppa_t ppa_make(const struct flash_map *map, uint32_t superblock, uint32_t offset)
 {
 	return superblock << map->superblock_shift | offset;
 }
 static inline uint32_t ppa_superblock(const struct flash_map *map, ppa_t ppa) { return ppa >> map->superblock_shift; }
 static inline uint32_t ppa_offset(const struct flash_map *map, ppa_t ppa) { return ppa & ((1u << map->superblock_shift) - 1); }
+
+/* floor(value / divisor); both below 2^30. */
+static inline uint32_t reciprocal_divide(uint32_t value, const struct reciprocal *by)
+{
+	return (uint32_t)(((unsigned __int128)((uint64_t)value << 1) * by->multiplier) >> 64);
+}
+
+/* ppa must be inside the device. */
+static inline struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t ppa)
+{
+	const struct flash_superblock *superblock = &map->superblock[ppa_superblock(map, ppa)];
+	const struct flash_stripe *stripe = &map->stripe[superblock->stripe];
+	uint32_t offset = ppa_offset(map, ppa), unit = reciprocal_divide(offset, &stripe->by_unit);
+	uint32_t row = reciprocal_divide(unit, &stripe->by_planes);
+	struct flash_addr addr = map->column[superblock->column + unit - row * stripe->by_planes.divisor];
+
+	addr.block = superblock->block;
+	addr.sector = row * stripe->by_unit.divisor + (offset - unit * stripe->by_unit.divisor);
+	return addr;
+}
 
 /* Planes that a superblock lies on. */
 static inline uint32_t flash_planes_of(const struct flash_map *map, uint32_t superblock)

@@ -42,10 +42,12 @@ static void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAINER(node, s
 static __attribute__((noinline)) void set_going(struct tsu_thread *thread, struct tsu_txn *first)
 {
 	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
-		if (txn->not_before_ns > txn->submit_ns)
+		if (txn->not_before_ns > txn->submit_ns) {
+			txn->ready.fire = data_ready;
 			wheel_add(&thread->wheel, &txn->ready, txn->not_before_ns);
-		else
+		} else {
 			wake_for(txn, txn->submit_ns);
+		}
 	}
 	set_due(thread);
 }
@@ -59,6 +61,7 @@ static void receive_txns(struct lt_event *event)
 	if (thread->dead)
 		return;
 	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
+		txn->flat_block = txn->addr.plane_index * thread->tsu->cfg->blocks_per_plane + txn->addr.block;
 		txn->order = thread->submitted++;
 		die_queue_add(&die_of(txn)->queue, &thread->tsu->rules, txn);
 	}
@@ -70,10 +73,8 @@ static void receive_txns(struct lt_event *event)
 static void prepare_txn(struct tsu *tsu, struct tsu_txn *txn, uint64_t now_ns)
 {
 	txn->addr = flash_addr_of(tsu->map, txn->ppa);
-	txn->flat_block = txn->addr.plane_index * tsu->cfg->blocks_per_plane + txn->addr.block;
-	txn->thread = &tsu->threads[tsu->channel_thread[txn->addr.channel]];
+	txn->thread = tsu->channel_thread[txn->addr.channel];
 	txn->submit_ns = now_ns;
-	txn->ready.fire = data_ready;
 	txn->chain = NULL;
 	txn->lost = false;
 }
@@ -98,7 +99,7 @@ void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first)
 		unsigned number;
 
 		prepare_txn(tsu, txn, now_ns);
-		number = tsu->channel_thread[txn->addr.channel];
+		number = txn->thread->number;
 		if (used >> number & 1)
 			chain[number].tail->chain = txn;
 		else
@@ -121,8 +122,8 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 {
 	struct tsu_channel *channel = &tsu->channels[number];
 
-	tsu->channel_thread[number] = (uint8_t)(number % tsu->cfg->tsu_count);
-	channel_init(channel, &tsu->threads[tsu->channel_thread[number]], now_ns);
+	tsu->channel_thread[number] = &tsu->threads[number % tsu->cfg->tsu_count];
+	channel_init(channel, tsu->channel_thread[number], now_ns);
 	for (uint32_t i = 0; i < tsu->dies_per_channel; i++)
 		die_init(&tsu->dies[number * tsu->dies_per_channel + i], arena, channel, now_ns);
 }
@@ -144,6 +145,7 @@ static void init_thread(struct tsu *tsu, struct arena *arena, uint32_t number, u
 
 	thread->thread = (struct lt_thread){ .name = "tsu", .hart = tsu->cfg->tsu_hart[number] };
 	thread->tsu = tsu;
+	thread->number = number;
 	thread->page = page_of_sectors(arena, tsu->cfg);
 	thread->since_ns = now_ns;
 	thread->wheel.now_ns = now_ns;

@@ -15,6 +15,7 @@ struct tsu_thread {
 	struct lt_event reset, power_went, stopped;
 	struct wheel_node power_cut;
 	struct tsu *tsu;
+	unsigned number;
 	uint64_t submitted, done, steps;
 	uint64_t since_ns; /* begin of the statistics */
 	bool dead;         /* power is off: nothing happens any more */
@@ -37,7 +38,7 @@ struct tsu {
 	struct tsu_thread *threads;
 	struct tsu_channel *channels;
 	struct tsu_die *dies;
-	uint8_t channel_thread[HZ_MAX_CHANNELS];
+	struct tsu_thread *channel_thread[HZ_MAX_CHANNELS];
 	uint32_t die_count, dies_per_channel;
 	lt_word cut_threads; /* threads whose dies have lost power */
 	lt_word power_went_ns;

@@ -39,7 +39,7 @@ template <typename F> void each_sector(nand_media &media, F visit)
 		for (uint32_t block = 0; block < media.nand.cfg->blocks_per_plane; block++) {
 			const uint32_t end = media.blocks[plane * media.nand.cfg->blocks_per_plane + block].write_sector;
 			for (uint32_t sector = 0; sector < end; sector++) {
-				flash_addr addr = media.nand.map->place[plane];
+				flash_addr addr = flash_plane(media.nand.cfg, plane);
 				hz_oob oob{};
 				addr.block = block;
 				addr.sector = sector;

@@ -36,7 +36,7 @@ private:
 		const flash_map &map = rig_.map;
 		column_.resize(map.shape.planes);
 		for (uint32_t c = 0; c < map.shape.planes; c++)
-			column_[map.column_plane[c]] = c;
+			column_[map.column[c].plane_index] = c;
 		full_[0].write_sector = map.shape.slc_superblock_sectors / map.shape.planes;
 		full_[1].write_sector = map.shape.superblock_sectors / map.shape.planes;
 		ops_ = *rig_.media.nand.ops;

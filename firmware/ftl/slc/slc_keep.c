@@ -18,7 +18,7 @@ void slc_keep_begin(struct ftl *ftl)
 	lt_lock_release(&slc->lock, &node);
 }
 
-static uint32_t die_of_column(const struct ftl *ftl, uint32_t column) { return ftl->map->place[ftl->map->column_plane[column]].die_index; }
+static uint32_t die_of_column(const struct ftl *ftl, uint32_t column) { return ftl->map->column[column].die_index; }
 
 /* Of columns with places left, the one whose die is free first. */
 static uint32_t column_free_first(const struct ftl *ftl)
