@@ -6,7 +6,7 @@
 #include "lt/lock.h"
 
 extern bool lt_checking; /* lt_locks_check(true) was called */
-/* All no-ops until then. */
+/* No-ops until then. */
 void lt_checks_init(void);
 void lt_check_acquire(const struct lt_lock *lock); /* before asking */
 void lt_check_acquired(const struct lt_lock *lock);

@@ -147,21 +147,65 @@ void lt_locks_apart(void)
 
 typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
-/* It takes no device time. A call, so that its branch gives the freeze around it no second end. */
-static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event, const void *site)
+/* What is told and counted takes no device time: the clock is frozen. Each of these is a call, so that its branches give the freeze around
+ * it no second end; and at every level, so that the level does not change device time. */
+
+static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event)
 {
 	if (lt_ledger_told())
-		lt_tell_lock(event, lock->lock_class, lock->index, site);
+		lt_tell_lock(event, lock->lock_class, lock->index, NULL);
 }
 
-/* With the clock frozen, and a call for the same reason. Returns the time. */
+static __attribute__((noinline)) void tell_acquired(struct lt_lock *lock, const void *site)
+{
+	if (lt_checking)
+		lt_check_acquired(lock);
+	if (lock->stats)
+		lt_lock_stats_acquired(lock->stats);
+	if (lt_ledger_told())
+		lt_tell_lock(HZ_VC_LOCK_GOT, lock->lock_class, lock->index, site);
+}
+
+/* … which may wait: was it in order? Who had to wait has been told before. */
+static __attribute__((noinline)) void tell_acquired_in_order(struct lt_lock *lock, const void *site)
+{
+	if (lt_checking)
+		lt_check_acquire(lock);
+	tell_acquired(lock, site);
+}
+
+static __attribute__((noinline)) void tell_read(struct lt_lock *lock, const void *site)
+{
+	if (lt_checking) {
+		lt_check_acquire(lock);
+		lt_check_acquired(lock);
+	}
+	if (lock->stats)
+		lt_lock_stats_read(lock->stats);
+	if (lt_ledger_told())
+		lt_tell_lock(HZ_VC_LOCK_GOT_SHARED, lock->lock_class, lock->index, site);
+}
+
+static __attribute__((noinline)) void tell_released(struct lt_lock *lock, bool shared)
+{
+	if (lt_checking)
+		lt_check_release(lock);
+	if (lock->stats)
+		lt_lock_stats_released(lock->stats, shared);
+	if (lt_ledger_told())
+		lt_tell_lock(HZ_VC_LOCK_GIVEN, lock->lock_class, lock->index, NULL);
+}
+
+/* Returns the time. */
 static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock, bool counts)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	lt_note_waiting(lock->lock_class, lock->index, now_ns);
+	if (counts && lt_checking)
+		lt_check_acquire(lock);
 	if (counts)
-		tell_ledger(lock, HZ_VC_LOCK_ASKED, NULL);
+		tell_ledger(lock, HZ_VC_LOCK_ASKED);
 	return now_ns;
 }
 
@@ -188,18 +232,7 @@ static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)
 		lt_lock_stats_waited(lock->stats, waited_ns, shared);
-	tell_ledger(lock, HZ_VC_LOCK_WAITED, NULL);
-	clock_thaw();
-}
-
-/* Freeze and thaw stand here at every level, so that the level does not change device time. */
-static void note_acquired(struct lt_lock *lock, const void *site)
-{
-	clock_freeze();
-	lt_check_acquired(lock);
-	if (lock->stats)
-		lt_lock_stats_acquired(lock->stats);
-	tell_ledger(lock, HZ_VC_LOCK_GOT, site);
+	tell_ledger(lock, HZ_VC_LOCK_WAITED);
 	clock_thaw();
 }
 
@@ -207,12 +240,11 @@ void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lock = lock->at;
 	lt_may_wait("lt_lock_acquire");
-	clock_freeze();
-	lt_check_acquire(lock);
-	clock_thaw();
 	if (!lock->ops->enter(lock, node))
 		wait_and_count(lock, node, lock->ops->wait, false);
-	note_acquired(lock, __builtin_return_address(0));
+	clock_freeze();
+	tell_acquired_in_order(lock, __builtin_return_address(0));
+	clock_thaw();
 }
 
 void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
@@ -226,16 +258,10 @@ void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node)
 		return;
 	}
 	lt_may_wait("lt_lock_read");
-	clock_freeze();
-	lt_check_acquire(lock);
-	clock_thaw();
 	if (!readers->enter(lock, node))
 		wait_and_count(lock, node, readers->wait, true);
 	clock_freeze();
-	lt_check_acquired(lock);
-	if (lock->stats)
-		lt_lock_stats_read(lock->stats);
-	tell_ledger(lock, HZ_VC_LOCK_GOT_SHARED, __builtin_return_address(0));
+	tell_read(lock, __builtin_return_address(0));
 	clock_thaw();
 }
 
@@ -244,22 +270,14 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	lock = lock->at;
 	if (!lock->ops->try_(lock, node)) {
 		clock_freeze();
-		tell_ledger(lock, HZ_VC_LOCK_REFUSED, NULL);
+		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
 		clock_thaw();
 		return false;
 	}
-	note_acquired(lock, __builtin_return_address(0));
-	return true;
-}
-
-static void note_released(struct lt_lock *lock, bool shared)
-{
 	clock_freeze();
-	lt_check_release(lock);
-	if (lock->stats)
-		lt_lock_stats_released(lock->stats, shared);
-	tell_ledger(lock, HZ_VC_LOCK_GIVEN, NULL);
+	tell_acquired(lock, __builtin_return_address(0));
 	clock_thaw();
+	return true;
 }
 
 /* MCS may wait for a successor that is about to link itself. */
@@ -267,7 +285,9 @@ void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lock = lock->at;
 	lt_may_wait("lt_lock_release");
-	note_released(lock, false);
+	clock_freeze();
+	tell_released(lock, false);
+	clock_thaw();
 	lock->ops->release(lock, node);
 }
 
@@ -282,7 +302,9 @@ void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node)
 		return;
 	}
 	lt_may_wait("lt_lock_read_end");
-	note_released(lock, true);
+	clock_freeze();
+	tell_released(lock, true);
+	clock_thaw();
 	readers->release(lock, node);
 }
 
