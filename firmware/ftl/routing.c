@@ -19,7 +19,7 @@ void routing_init(struct ftl *ftl, struct arena *arena)
 		return;
 	ftl->owner = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->owner), "owners of zones");
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
-		ftl->owner[z] = (uint8_t)(shared ? l2p_shard_of(ftl, ftl->extent[z]) % workers : spread_zone(z, workers));
+		ftl->owner[z] = (uint8_t)(shared ? ftl->extent[z]->map_shard % workers : spread_zone(z, workers));
 }
 
 /* Commands that name no zone, or several at once, stay with their queue. */

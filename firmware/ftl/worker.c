@@ -20,14 +20,21 @@
 #include "zone/write.h"
 #include "zone/zone_ops.h"
 
+/* It waited for a table page fetch to use, of which there may be more. Not inlined, so that other reads need not save its registers. */
+static __attribute__((noinline)) void run_woken_read(struct ftl_worker *self, struct ftl_request *req)
+{
+	io_of(req)->woken = 0;
+	read_run(self, req);
+	l2p_fetches_wake(self);
+}
+
 static void run_read(struct ftl_worker *self, struct ftl_request *req)
 {
-	bool woken = io_of(req)->woken;
-
-	io_of(req)->queued = io_of(req)->woken = 0;
-	read_run(self, req);
-	if (woken)
-		l2p_fetches_wake(self);
+	io_of(req)->queued = 0;
+	if (io_of(req)->woken)
+		run_woken_read(self, req);
+	else
+		read_run(self, req);
 }
 
 static void run_write(struct ftl_worker *self, struct ftl_request *req)

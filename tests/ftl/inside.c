@@ -24,7 +24,7 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 
 uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker) { return ftl->workers[worker].counters.host_read_sectors; }
 
-uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return l2p_shard_of(ftl, ftl->extent[zone]); }
+uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return ftl->extent[zone]->map_shard; }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 
@@ -113,7 +113,7 @@ void rig_crowd_lists(struct ftl *ftl)
 
 void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page)
 {
-	map_page_dirty(ftl, l2p_shard_of(ftl, ftl->extent[zone]), (zone << ftl->l2p->table.zone_shift) + page);
+	map_page_dirty(ftl, ftl->extent[zone]->map_shard, (zone << ftl->l2p->table.zone_shift) + page);
 }
 
 void rig_dirty_begin(struct ftl *ftl) { l2p_dirty_begin(ftl); }

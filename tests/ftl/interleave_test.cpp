@@ -152,6 +152,33 @@ TEST_P(InterleavedZones, NobodyIsForgottenWhenTheBudgetComesFree)
 		EXPECT_EQ(rig.check(), "");
 	});
 }
+// A reset comes when the last reader ends: either sees the other, and the reset goes on.
+TEST(InterleavedReaders, TheLastOneMeetsAReset)
+{
+	each_seed(200, [](uint64_t seed) {
+		Rig rig(zone_variant(0));
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		Request fill(FTL_WRITE, rig.lba_of(0), static_cast<uint32_t>(rig.shape.zone_capacity_sectors)),
+			first(FTL_READ, rig.lba_of(0), 1), last(FTL_READ, rig.lba_of(0), 1), reset(FTL_ZONE_RESET, rig.lba_of(0), 0);
+		rig.submit(fill);
+		lt_host_run_until_idle();
+		const uint64_t from_ns = clock_now_ns();
+		rig.submit(first);
+		lt_host_run_until_idle();
+		const uint64_t read_ns = first.answered_ns - from_ns;
+		lt_host_clock_set(clock_now_ns() + 1000000);
+		rig.submit(last);
+		lt_host_run_until(clock_now_ns() + read_ns - 1);
+		ASSERT_FALSE(last.done);
+		lt_host_interleave(seed, 2u << seed % 4);
+		lt_host_clock_set(clock_now_ns() + 1);
+		rig.submit(reset, 1);
+		lt_host_run_until_idle();
+		ASSERT_TRUE(last.done && last.status() == 0) << last.status();
+		ASSERT_TRUE(reset.done && reset.status() == 0) << reset.status();
+		EXPECT_EQ(rig.check(), "");
+	});
+}
 INSTANTIATE_TEST_SUITE_P(Kinds, InterleavedZones, testing::Range(0, zone_variants));
 
 TEST_P(InterleavedConventional, QueuesOverwriteUnderTheCollector)

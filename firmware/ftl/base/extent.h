@@ -38,6 +38,7 @@ struct extent {
 	struct ftl *ftl;
 	const struct extent_owner *owner;
 	uint32_t index;            /* zone number */
+	uint32_t map_shard;        /* of the map (l2p/l2p_shard.h) */
 	uint64_t start;            /* first LBA */
 	uint32_t capacity;         /* sectors */
 	uint32_t body;             /* so many are in the superblock, the others in the patch; BODY_ALL: it has no patch */

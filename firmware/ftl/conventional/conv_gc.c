@@ -8,6 +8,7 @@
 #include "lt/arena.h"
 #include "slc/slc.h"
 #include "zone/read.h"
+#include "zone/readers.h"
 
 static void collect_batch(struct ftl_worker *self);
 static void collect_next(struct ftl_worker *self);
@@ -110,7 +111,6 @@ static void copies_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
 	struct conv_gc *gc = &self->ftl->conventional->gc;
-	struct lt_lock_node node;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -119,9 +119,7 @@ static void copies_read(struct tsu_txn *txn)
 	gc->failed |= txn->status != NAND_OK;
 	if (--gc->pending)
 		return;
-	lt_lock_acquire(&gc->victim->ext.lock, &node);
-	gc->victim->readers--;
-	lt_lock_release(&gc->victim->ext.lock, &node);
+	readers_end(self, gc->victim);
 	if (!gc->failed)
 		collect_copy(self);
 	else if (++gc->tries < CONV_GC_READ_TRIES)
@@ -179,7 +177,7 @@ static void read_batch(struct ftl_worker *self)
 
 	gc->failed = false;
 	lt_lock_acquire(&gc->victim->ext.lock, &node);
-	gc->victim->readers++;
+	readers_begin(gc->victim, 1);
 	list = make_reads(self);
 	lt_lock_release(&gc->victim->ext.lock, &node);
 	tsu_submit_list(self->ftl->tsu, list);

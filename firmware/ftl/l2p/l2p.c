@@ -37,6 +37,7 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	ftl->l2p = l2p;
 	l2p->ops = in_flash(ftl) ? &l2p_cached : of_zones(ftl) ? &l2p_zone : &l2p_flat;
 	l2p->shards = shards_for(ftl);
+	l2p_shards_deal(ftl, l2p->shards);
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
 	for (uint32_t i = 0; i < l2p->shards; i++)
 		lt_lock_init(&l2p->shard[i], HZ_LC_L2P, i);
@@ -44,12 +45,11 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	l2p->ops->init(ftl, arena);
 }
 
-uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa)
+void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 {
-	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
+	if (io_of(req)->fetch)
+		l2p_cached_leave(self, req);
 }
-
-void l2p_leave(struct ftl_worker *self, struct ftl_request *req) { self->ftl->l2p->ops->leave(self, req); }
 
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {

@@ -42,7 +42,6 @@ struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
-	void (*leave)(struct ftl_worker *self, struct ftl_request *req);
 	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
 	uint32_t (*read_staged)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 				ppa_t *ppa);
@@ -96,13 +95,19 @@ struct l2p {
 	struct l2p_runs runs;
 };
 
+static inline struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->shard[ext->map_shard]; }
+
 void l2p_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held for all of these but settled; its lock or reader count keeps the addresses readable. */
 
 /* Addresses of [offset, offset + count), all placed, into ppa[]: returns how many from the front are known now; 0: the request waits for a
  * table page and will be dispatched again. Flat: always count. */
-uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t *ppa);
-/* The request wants nothing more for now: what it kept at hand (a table page) may go. */
+static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+				ppa_t *ppa)
+{
+	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
+}
+/* The request wants nothing more for now: what it kept at hand (io.fetch, a table page), if it did, may go. */
 void l2p_leave(struct ftl_worker *self, struct ftl_request *req);
 /* Map [offset, offset + count) to consecutive addresses from ppa on, which are their places. staged: some of them were staged. */
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
@@ -175,5 +180,27 @@ static inline bool l2p_lost(const struct ftl *ftl) { return lt_load(&ftl->l2p->l
 /* Between the implementations. */
 /* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
 static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }
+
+/* The range of that level around an offset; false: the config or the zone's shape has none there. */
+static inline bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range)
+{
+	const struct l2p_table *table = &ftl->l2p->table;
+
+	if (level == HZ_MAP_PAGE) {
+		*range = (struct map_range){ offset, offset + 1 };
+		return true;
+	}
+	if (level > ftl->cfg->l2p_levels)
+		return false;
+	if (level == HZ_MAP_ZONE) {
+		*range = (struct map_range){ 0, table->split };
+		return offset < table->split;
+	}
+	range->head = offset & ~(ftl->cfg->l2p_chunk_sectors - 1);
+	range->end = range->head + ftl->cfg->l2p_chunk_sectors;
+	if (range->end > ftl->capacity)
+		range->end = ftl->capacity;
+	return range->end <= table->split || range->head >= table->split;
+}
 
 #endif

@@ -27,11 +27,8 @@ static uint32_t *cache_bucket(const struct l2p_cache *cache, uint32_t shard, uin
 
 static uint32_t lookup(const struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level)
 {
-	uint32_t index;
+	uint32_t index = *cache_bucket(cache, shard, lba, level);
 
-	if (!cache->shard[shard].by_level[level])
-		return NONE;
-	index = *cache_bucket(cache, shard, lba, level);
 	while (index != NONE && (cache->node[index].lba != lba || cache->node[index].level != level))
 		index = cache->node[index].chain;
 	return index;

@@ -80,6 +80,12 @@ static inline uint32_t l2p_cache_line(const struct l2p_cache *cache) { return 1u
 /* Most page entries, neighbours, that can enter a shard without pushing each other out; at least 1. */
 uint32_t l2p_cache_room(const struct l2p_cache *cache, uint32_t shard);
 
+/* Are there any of that level? */
+static inline bool l2p_cache_has(const struct l2p_cache *cache, uint32_t shard, uint8_t level)
+{
+	return cache->shard[shard].by_level[level];
+}
+
 /* --- ranges --- */
 struct l2p_cache_new {
 	uint32_t lba;

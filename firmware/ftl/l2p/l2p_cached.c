@@ -20,13 +20,17 @@ struct target {
 
 /* --- log --- */
 
+static bool in_log(const struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return (offset & (HZ_MAP_PAGE_ENTRIES - 1)) >= map_page_state_at(&ftl->l2p->table, ext, offset)->merged;
+}
+
 static bool from_log(struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
-	const struct map_page *page = map_page_state_at(&ftl->l2p->table, at->ext, at->offset);
-	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1), count = min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - index);
+	uint32_t count = min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - (at->offset & (HZ_MAP_PAGE_ENTRIES - 1)));
 
-	if (index < page->merged)
+	if (!in_log(ftl, at->ext, at->offset))
 		return false;
 	if (at->offset < ftl->l2p->table.split)
 		count = min_u32(count, ftl->l2p->table.split - at->offset);
@@ -53,14 +57,17 @@ static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *ra
 static bool from_cache(struct l2p_lookup *at)
 {
 	const struct ftl *ftl = at->self->ftl;
+	const struct l2p_cache *cache = &ftl->l2p->cache;
 	struct map_range range;
 
-	if (at->offset >= at->no_zone_before && l2p_range_at(ftl, HZ_MAP_ZONE, at->offset, &range)) {
+	if (at->offset >= at->no_zone_before && l2p_cache_has(cache, at->shard, HZ_MAP_ZONE) &&
+	    l2p_range_at(ftl, HZ_MAP_ZONE, at->offset, &range)) {
 		if (hit(at, HZ_MAP_ZONE, &range))
 			return true;
 		at->no_zone_before = range.end;
 	}
-	if (at->offset >= at->no_chunk_before && l2p_range_at(ftl, HZ_MAP_CHUNK, at->offset, &range)) {
+	if (at->offset >= at->no_chunk_before && l2p_cache_has(cache, at->shard, HZ_MAP_CHUNK) &&
+	    l2p_range_at(ftl, HZ_MAP_CHUNK, at->offset, &range)) {
 		if (hit(at, HZ_MAP_CHUNK, &range))
 			return true;
 		at->no_chunk_before = range.end;
@@ -154,7 +161,7 @@ static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
 	    l2p_unseen_true(ftl, at->ext, fetch->page, (const uint32_t *)fetch->image))
 		return true;
 	map_page_doubt(at->self, fetch->page);
-	map_page_dirty(ftl, l2p_shard_of(ftl, at->ext), fetch->page);
+	map_page_dirty(ftl, at->ext->map_shard, fetch->page);
 	return false;
 }
 
@@ -190,33 +197,91 @@ static bool from_fetch(struct l2p_lookup *at)
 	return false;
 }
 
+/* --- one sector, as most reads are --- */
+
+/* Where it lies if a range of that level is in the cache, else PPA_NONE. */
+static ppa_t in_cached_range(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint8_t level, uint64_t now_ns)
+{
+	struct l2p_cache *cache = &self->ftl->l2p->cache;
+	struct map_range range;
+	ppa_t ppa;
+
+	if (!l2p_cache_has(cache, ext->map_shard, level) || !l2p_range_at(self->ftl, level, offset, &range))
+		return PPA_NONE;
+	ppa = l2p_cache_find(cache, ext->map_shard, (uint32_t)ext->start + range.head, level, now_ns);
+	if (ppa == PPA_NONE)
+		return PPA_NONE;
+	self->counters.l2p_hits[level]++;
+	return ppa + (offset - range.head);
+}
+
+/* Where it lies if the log or the cache say so, else PPA_NONE. */
+static ppa_t at_hand(struct ftl_worker *self, const struct extent *ext, uint32_t offset)
+{
+	struct l2p *l2p = self->ftl->l2p;
+	uint64_t now_ns;
+	ppa_t ppa;
+
+	if (in_log(self->ftl, ext, offset)) {
+		self->counters.l2p_log_hits++;
+		return extent_place(ext, offset);
+	}
+	now_ns = l2p_cache_now(l2p);
+	ppa = in_cached_range(self, ext, offset, HZ_MAP_ZONE, now_ns);
+	if (ppa == PPA_NONE)
+		ppa = in_cached_range(self, ext, offset, HZ_MAP_CHUNK, now_ns);
+	if (ppa == PPA_NONE)
+		self->counters.l2p_hits[HZ_MAP_PAGE] += l2p_cache_find_entries(&l2p->cache, ext->map_shard, (uint32_t)ext->start + offset,
+									       offset & (HZ_MAP_PAGE_ENTRIES - 1), 1, now_ns, &ppa);
+	return ppa;
+}
+
 /* --- the operations --- */
 
-static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
-			    ppa_t *ppa)
+/* Its shard's lock held, and released. Not inlined, so that what is at hand needs few registers. */
+static __attribute__((noinline)) uint32_t look_up_all(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext,
+						      uint32_t offset, uint32_t count, ppa_t *ppa, struct lt_lock_node *node)
 {
 	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = ppa };
-	struct lt_lock_node node;
 	bool more = true;
 
-	l2p_lookup_begin(&at, &node);
+	l2p_lookup_begin(&at);
 	while (more && at.offset < at.end) {
 		if (from_fetch(&at) || from_log(&at) || from_cache(&at))
 			continue;
 		more = at.offset == offset && l2p_fetch(self, req, at.shard, target_of(&at).page);
 	}
-	l2p_lookup_end(&at, &node);
+	l2p_lookup_end(&at, node);
 	return at.offset - offset;
 }
 
-static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
+static uint32_t look_up_one(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, ppa_t *ppa)
 {
-	struct lt_lock *lock;
 	struct lt_lock_node node;
 
-	if (!io_of(req)->fetch)
-		return;
-	lock = map_page_lock(self->ftl, io_of(req)->fetch->page);
+	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
+	if (io_of(req)->fetch || (*ppa = at_hand(self, ext, offset)) == PPA_NONE)
+		return look_up_all(self, req, ext, offset, 1, ppa, &node);
+	lt_lock_release(l2p_lock_of(self->ftl, ext), &node);
+	return 1;
+}
+
+static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			    ppa_t *ppa)
+{
+	struct lt_lock_node node;
+
+	if (count == 1)
+		return look_up_one(self, req, ext, offset, ppa);
+	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
+	return look_up_all(self, req, ext, offset, count, ppa, &node);
+}
+
+void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct lt_lock *lock = map_page_lock(self->ftl, io_of(req)->fetch->page);
+	struct lt_lock_node node;
+
 	lt_lock_acquire(lock, &node);
 	l2p_fetch_leave(self, req);
 	lt_lock_release(lock, &node);
@@ -241,7 +306,7 @@ static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_
 static void drop_covered(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
 	struct lt_lock *lock = l2p_lock_of(ftl, ext);
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 
 	for (uint32_t o = range->head & ~(HZ_MAP_PAGE_ENTRIES - 1u); o < range->end; o += HZ_MAP_PAGE_ENTRIES) {
 		struct lt_lock_node node;
@@ -255,7 +320,7 @@ static void drop_covered(struct ftl *ftl, const struct extent *ext, uint8_t leve
 
 static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
-	uint32_t shard = l2p_shard_of(self->ftl, ext);
+	uint32_t shard = ext->map_shard;
 	struct lt_lock_node node;
 
 	if (self->ftl->cfg->l2p_strategy != HZ_L2P_PINNED)
@@ -270,7 +335,7 @@ static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_
  * Not if its own part of the range is still to be written. */
 static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
-	uint32_t index = map_page_index(ftl, ext, range->head), shard = l2p_shard_of(ftl, ext);
+	uint32_t index = map_page_index(ftl, ext, range->head), shard = ext->map_shard;
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	struct lt_lock_node node;
 
@@ -312,7 +377,7 @@ static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_
 /* [from, to) is the log's, page by page. */
 static void log_run(struct ftl *ftl, const struct extent *ext, uint32_t from, uint32_t to)
 {
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 	struct lt_lock_node node;
 
 	for (uint32_t o = from; o < to; o = (o | (HZ_MAP_PAGE_ENTRIES - 1)) + 1) {
@@ -352,7 +417,7 @@ static void forget_places(struct ftl_worker *self, uint32_t index)
 static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count, bool moves)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 	struct lt_lock_node node;
 
 	for (uint32_t o = 0; o < count; o += HZ_MAP_PAGE_ENTRIES) {
@@ -442,7 +507,6 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 const struct l2p_ops l2p_cached = {
 	.init = cached_init,
 	.read = cached_read,
-	.leave = cached_leave,
 	.map_run = cached_map_run,
 	.read_staged = l2p_cached_staged_read,
 	.staged_peek = l2p_cached_staged_peek,

@@ -233,7 +233,7 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 /* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
 {
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 	struct change_run run = { .lba = lba, .place = place, .step = place != L2P_UNMAPPED };
 
 	for (; count; run.lba += run.count, run.place += run.count * run.step, count -= run.count) {
@@ -315,7 +315,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	if (lba >= ftl->conventional_end || map_page_of_lba(ftl, lba) != item->page || !place_valid(ftl, place))
 		return;
 	ext = extent_at(ftl, lba);
-	shard = l2p_shard_of(ftl, ext);
+	shard = ext->map_shard;
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record) {
@@ -519,7 +519,7 @@ void l2p_scan_clear(struct ftl *ftl)
 static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t first = map_page_first(ftl, index), shard = l2p_shard_of(ftl, ext), entries = map_page_entries(ftl, index);
+	uint32_t first = map_page_first(ftl, index), shard = ext->map_shard, entries = map_page_entries(ftl, index);
 	const uint32_t *found = scanned(ftl, ext, first);
 	uint64_t number = *map_page_number(&ftl->l2p->table, index);
 

@@ -116,8 +116,7 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 		uint32_t index = (ext->index << table->zone_shift) + i;
 
 		error = check_map_page(ftl, ext, index);
-		for (uint32_t e = l2p_cache_group(cache, l2p_shard_of(ftl, ext), index); !error && e != L2P_CACHE_NONE;
-		     e = cache->node[e].after)
+		for (uint32_t e = l2p_cache_group(cache, ext->map_shard, index); !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
 			if (cache->node[e].group == index)
 				error = check_cached(ftl, ext, &cache->node[e], index);
 	}

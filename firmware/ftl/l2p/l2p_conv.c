@@ -141,7 +141,8 @@ uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, 
 	uint32_t wanted;
 	bool more = true;
 
-	l2p_lookup_begin(&at, &node);
+	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
+	l2p_lookup_begin(&at);
 	while (more && at.offset < at.end)
 		if (!look_up(&at, &wanted))
 			more = at.offset == offset && l2p_fetch(self, req, at.shard, wanted);
@@ -215,7 +216,7 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 {
 	struct ftl *ftl = self->ftl;
 	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 	const struct l2p_change *change;
 	struct lt_lock_node node;
 	bool here;
@@ -252,7 +253,7 @@ static uint32_t hint_of_range(struct ftl *ftl, uint32_t shard, uint32_t lba, uin
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t shard = l2p_shard_of(ftl, ext), index = (uint32_t)(lba - ext->start) & (HZ_MAP_PAGE_ENTRIES - 1);
+	uint32_t shard = ext->map_shard, index = (uint32_t)(lba - ext->start) & (HZ_MAP_PAGE_ENTRIES - 1);
 	uint32_t place = L2P_UNMAPPED;
 	const struct l2p_change *change;
 	struct lt_lock_node node;
@@ -297,7 +298,7 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 
 	if (ftl->l2p->changes.scan)
 		return ftl->l2p->changes.scan[ext->index * ftl->capacity + offset] & L2P_ADDRESS_MASK;
-	change = l2p_change_of(ftl, l2p_shard_of(ftl, ext), (uint32_t)lba);
+	change = l2p_change_of(ftl, ext->map_shard, (uint32_t)lba);
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 

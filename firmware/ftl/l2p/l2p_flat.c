@@ -122,12 +122,6 @@ static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, cons
 	return count;
 }
 
-static void flat_leave(struct ftl_worker *self, struct ftl_request *req)
-{
-	(void)self;
-	(void)req;
-}
-
 /* A piece at a time, so that the lock is never held for long: the callers own the zone. */
 static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
@@ -402,7 +396,6 @@ static uint64_t flat_stale(struct ftl *ftl)
 const struct l2p_ops l2p_flat = {
 	.init = flat_init,
 	.read = flat_read,
-	.leave = flat_leave,
 	.map_run = flat_map_run,
 	.read_staged = flat_read,
 	.staged_peek = flat_staged_peek,

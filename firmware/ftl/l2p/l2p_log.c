@@ -293,7 +293,7 @@ static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
 	bool (*note)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
 	struct extent *ext = map_page_extent(ftl, index);
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 	struct lt_lock *lock = &ftl->l2p->shard[shard];
 	struct lt_lock_node zone_node, node;
 	bool taken;
@@ -473,7 +473,7 @@ static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 	if (rebuilt)
 		page->lost = 0;
 	else if (page->lost)
-		map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
+		map_page_dirty(ftl, ext->map_shard, item->page);
 	page->staged = item->staged;
 	if (item->staged) {
 		map_page_void_reads(ftl, item->page); /* they have not what leaves the log now */

@@ -6,14 +6,11 @@
 
 static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->self->ftl->l2p->cache; }
 
-void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node)
+void l2p_lookup_begin(struct l2p_lookup *at)
 {
-	struct l2p *l2p = at->self->ftl->l2p;
-
-	at->shard = l2p_shard_of(at->self->ftl, at->ext);
-	at->now_ns = l2p_cache_now(l2p);
+	at->shard = at->ext->map_shard;
+	at->now_ns = l2p_cache_now(at->self->ftl->l2p);
 	at->replaced = false;
-	lt_lock_acquire(&l2p->shard[at->shard], node);
 }
 
 /* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. Not

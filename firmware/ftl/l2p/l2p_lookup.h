@@ -6,7 +6,7 @@
 
 #include "l2p/l2p.h"
 
-/* Consecutive sectors of one zone. The lock of its shard is held from begin to end. */
+/* Consecutive sectors of one zone. */
 struct l2p_lookup {
 	struct ftl_worker *self;
 	struct ftl_request *req;
@@ -20,8 +20,9 @@ struct l2p_lookup {
 	bool replaced; /* an insertion made other entries leave */
 };
 
-void l2p_lookup_begin(struct l2p_lookup *at, struct lt_lock_node *node);
-/* No lock is held afterwards; room may have come over from another shard. */
+/* The lock of its shard is held, until the end. */
+void l2p_lookup_begin(struct l2p_lookup *at);
+/* No lock is held afterwards: `node` is what it was taken with; room may have come over from another shard. */
 void l2p_lookup_end(struct l2p_lookup *at, struct lt_lock_node *node);
 
 /* The next `count` are these, one after another from ppa on. */

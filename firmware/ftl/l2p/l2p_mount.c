@@ -183,6 +183,6 @@ void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext)
 		if (map_page_state(table, index)->merged == placed)
 			continue;
 		l2p_log_add(ftl, placed - map_page_state(table, index)->merged);
-		map_page_dirty(ftl, l2p_shard_of(ftl, ext), index);
+		map_page_dirty(ftl, ext->map_shard, index);
 	}
 }

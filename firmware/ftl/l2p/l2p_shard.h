@@ -5,7 +5,7 @@
 
 #include "base/extent.h"
 
-uint32_t l2p_shard_of(const struct ftl *ftl, const struct extent *ext);
-struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext);
+/* So many: each extent learns its own (extent.map_shard). */
+void l2p_shards_deal(struct ftl *ftl, uint32_t shards);
 
 #endif

@@ -81,7 +81,8 @@ uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req
 	bool more = true, lost = false;
 	struct lt_lock_node node;
 
-	l2p_lookup_begin(&at, &node);
+	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
+	l2p_lookup_begin(&at);
 	while (more && at.offset < at.end) {
 		if (staged_look_up(&at))
 			continue;
@@ -99,7 +100,7 @@ uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req
 void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
-	uint32_t shard = l2p_shard_of(ftl, ext);
+	uint32_t shard = ext->map_shard;
 
 	if (!page->lost)
 		l2p_log_add(ftl, 1);
@@ -113,7 +114,7 @@ void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t index)
 /* The sectors of one table page. Shard lock held. */
 static void put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	uint32_t index = map_page_index(ftl, ext, offset), shard = l2p_shard_of(ftl, ext);
+	uint32_t index = map_page_index(ftl, ext, offset), shard = ext->map_shard;
 	bool cut = l2p_runs_cut(ftl, ext, offset, count), added = l2p_runs_add(ftl, ext, offset, count, ppa);
 
 	l2p_cache_forget(&ftl->l2p->cache, shard, (uint32_t)ext->start + offset, offset & (HZ_MAP_PAGE_ENTRIES - 1), count);
@@ -152,7 +153,7 @@ void l2p_cached_stage_run(struct ftl_worker *self, const struct extent *ext, uin
 void l2p_cached_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = l2p_shard_of(ftl, ext), part;
+	uint32_t shard = ext->map_shard, part;
 	struct lt_lock_node node;
 
 	for (; count; offset += part, count -= part) {
@@ -253,7 +254,7 @@ void l2p_staged_drop(struct ftl *ftl, const struct extent *ext, const struct log
 		uint32_t from = part_from(run, first), to = part_to(run, first);
 
 		if (!says_so(item, run, first, from, to)) {
-			map_page_dirty(ftl, l2p_shard_of(ftl, ext), item->page);
+			map_page_dirty(ftl, ext->map_shard, item->page);
 			continue;
 		}
 		if (!l2p_runs_cut(ftl, ext, from, to - from))

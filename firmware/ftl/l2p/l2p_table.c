@@ -9,27 +9,6 @@
 
 /* --- ranges and levels --- */
 
-bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range)
-{
-	const struct l2p_table *table = &ftl->l2p->table;
-
-	if (level == HZ_MAP_PAGE) {
-		*range = (struct map_range){ offset, offset + 1 };
-		return true;
-	}
-	if (level > ftl->cfg->l2p_levels)
-		return false;
-	if (level == HZ_MAP_ZONE) {
-		*range = (struct map_range){ 0, table->split };
-		return offset < table->split;
-	}
-	range->head = offset & ~(ftl->cfg->l2p_chunk_sectors - 1);
-	range->end = range->head + ftl->cfg->l2p_chunk_sectors;
-	if (range->end > ftl->capacity)
-		range->end = ftl->capacity;
-	return range->end <= table->split || range->head >= table->split;
-}
-
 static bool complete(const struct ftl *ftl, uint8_t level, const struct map_range *range, uint32_t placed)
 {
 	return placed >= (level == HZ_MAP_ZONE ? ftl->capacity : range->end);
@@ -71,7 +50,7 @@ uint32_t map_page_shard(const struct ftl *ftl, uint32_t page)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 
-	return page < table->pages ? l2p_shard_of(ftl, ftl->extent[page >> table->zone_shift]) : 0;
+	return page < table->pages ? ftl->extent[page >> table->zone_shift]->map_shard : 0;
 }
 
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page) { return &ftl->l2p->shard[map_page_shard(ftl, page)]; }

@@ -92,8 +92,6 @@ struct l2p_table {
 struct map_range {
 	uint32_t head, end;
 };
-/* The range of that level around an offset; false: the config or the zone's shape has none there. */
-bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range);
 /* The highest level whose range around `offset` is complete when `placed` sectors are. */
 uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, struct map_range *range);
 /* A page's place in arrays that have one entry for each. */

@@ -25,12 +25,6 @@ static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, cons
 	return count;
 }
 
-static void zone_leave(struct ftl_worker *self, struct ftl_request *req)
-{
-	(void)self;
-	(void)req;
-}
-
 /* Mount wants to know where zones begin, and when they are complete. */
 static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
@@ -99,7 +93,6 @@ static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
 const struct l2p_ops l2p_zone = {
 	.init = zone_map_init,
 	.read = zone_read,
-	.leave = zone_leave,
 	.map_run = zone_map_run,
 	.remap_run = zone_remap_run,
 	.moved = zone_moved,

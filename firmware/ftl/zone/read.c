@@ -9,7 +9,7 @@
 #include "request/answer.h"
 #include "request/life.h"
 #include "slc/slc.h"
-#include "zone/zone.h"
+#include "zone/readers.h"
 
 static void reads_done(struct tsu_txn *txn);
 
@@ -58,33 +58,33 @@ static uint16_t take_sector(const struct tsu_txn *txn, uint32_t i, const uint8_t
 	return answer_take(((const struct flash_read *)txn)->req, txn->data_at / HZ_SECTOR_BYTES + i, sector);
 }
 
-/* One flash read for the first sectors of ppa[] that lie together; returns how many. pinned: each of them is, in SLC. */
-static uint32_t fetch_pieces(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
-			     bool pinned, struct tsu_txn **list)
+/* One flash read for the request's next `run` sectors, which lie together from ppa on; `pins` of them are pinned, in SLC. */
+static inline __attribute__((always_inline)) void fetch_run(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, ppa_t ppa,
+							    uint32_t run, uint32_t pins, struct tsu_txn **list)
 {
 	struct flash_read *read = (struct flash_read *)self->reads->free;
-	uint32_t run = read_together(self->ftl, ppa, count);
+	bool backing = extent_is_backing(&zone->ext), looks = answer_looks(self->ftl, req), counted = self->ftl->cfg->refresh_reads;
 
 	self->reads->free = read->txn.next;
 	self->reads->available--;
 	lt_tell_had(HZ_LOGICAL_READS);
 	read->req = req;
-	read->zone = extent_is_backing(&zone->ext) ? zone : NULL;
-	zone->readers += extent_is_backing(&zone->ext);
-	read->pins = pinned ? run : 0;
+	read->zone = backing ? zone : NULL;
+	readers_begin(zone, backing);
+	read->pins = pins;
 	read->txn.next = *list;
 	read->txn.stream = req->queue;
 	read->txn.sectors = (uint16_t)run;
-	read->txn.ppa = ppa[0];
+	read->txn.ppa = ppa;
 	read->txn.data = answer_sgl(req);
 	read->txn.data_at = io_of(req)->done * HZ_SECTOR_BYTES;
-	read->txn.take = answer_looks(self->ftl, req) ? take_sector : NULL;
+	read->txn.take = looks ? take_sector : NULL;
 	read->txn.verdict = NVME_SUCCESS;
 	*list = &read->txn;
 	io_of(req)->pending++;
 	io_of(req)->done += run;
-	refresh_count(self, zone, ppa[0]);
-	return run;
+	if (counted)
+		refresh_counted(self, zone, ppa);
 }
 
 static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
@@ -124,8 +124,12 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 {
 	uint32_t at = 0;
 
-	while (at < count && self->reads->free)
-		at += fetch_pieces(self, zone, req, &ppa[at], count - at, pinned, list);
+	while (at < count && self->reads->free) {
+		uint32_t run = read_together(self->ftl, &ppa[at], count - at);
+
+		fetch_run(self, zone, req, ppa[at], run, pinned ? run : 0, list);
+		at += run;
+	}
 	return at;
 }
 
@@ -156,6 +160,20 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 		if (fetch_all(self, zone, req, ppa, part, false, list) < part)
 			return READ_POOL_DRY;
 	}
+	return READ_THROUGH;
+}
+
+/* The same of one sector, as most reads are, which needs fewer registers. */
+static __attribute__((noinline)) enum read_progress read_one_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
+								    uint32_t offset, struct tsu_txn **list)
+{
+	ppa_t ppa;
+
+	if (pool_dry(self->reads, req))
+		return READ_POOL_DRY;
+	if (!find_placed(self, req, zone, offset, 1, &ppa))
+		return READ_MAP_FETCH;
+	fetch_run(self, zone, req, ppa, 1, 0, list);
 	return READ_THROUGH;
 }
 
@@ -317,18 +335,8 @@ static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, 
 	if (zone->updates.copies)
 		return read_with_updates(self, zone, req, offset, sectors, list);
 	if (offset + sectors <= zone->ext.placed && offset + sectors <= buffered_from(&zone->ext)) /* as most are */
-		return read_placed(self, zone, req, offset, sectors, list);
+		return sectors == 1 ? read_one_placed(self, zone, req, offset, list) : read_placed(self, zone, req, offset, sectors, list);
 	return read_here(self, zone, req, offset, sectors, list);
-}
-
-static void forget_reader(struct ftl_worker *self, struct zone *zone)
-{
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&zone->ext.lock, &node);
-	if (--zone->readers == 0 && (zone->op.code || zone->move.old != SUPERBLOCK_NONE))
-		extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
 }
 
 static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
@@ -338,7 +346,7 @@ static void drop_reference(struct ftl_worker *self, struct ftl_request *req)
 	if (!zone)
 		return;
 	io_of(req)->zone = NULL;
-	forget_reader(self, zone);
+	readers_end(self, zone);
 }
 
 enum read_verdict { READ_GOES_ON, READ_NEEDS_TRANSACTIONS, READ_PARKED };
@@ -372,11 +380,11 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 		io->done = req->sectors;
 	} else {
 		lt_tell_had(HZ_LOGICAL_ZONE);
-		zone->readers += io->zone != zone;
+		readers_begin(zone, io->zone != zone);
 		io->zone = zone;
 		verdict = read_referred(self, zone, req, &list);
 	}
-	if (verdict == READ_GOES_ON)
+	if (verdict == READ_GOES_ON && io->fetch)
 		l2p_leave(self, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	if (list)
@@ -505,7 +513,7 @@ static void reads_done(struct tsu_txn *txn)
 	if (read->pins)
 		unpin_read(self, read);
 	if (read->zone)
-		forget_reader(self, read->zone);
+		readers_end(self, read->zone);
 	if (txn->status != NAND_OK)
 		answer_lost(req);
 	else

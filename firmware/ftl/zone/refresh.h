@@ -37,13 +37,8 @@ struct refresher {
 };
 
 void refresh_init(struct ftl *ftl, struct arena *arena);
-/* Zone lock held: a read comes from this place. */
+/* Zone lock held, of a device that counts them (refresh_reads): a read comes from this place. */
 void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa);
-static inline void refresh_count(struct ftl_worker *self, struct zone *zone, ppa_t ppa)
-{
-	if (self->ftl->cfg->refresh_reads)
-		refresh_counted(self, zone, ppa);
-}
 /* Zone lock held: it has sectors that were written in place, which are to come to their places. */
 void refresh_fold(struct ftl_worker *self, struct zone *zone);
 /* Any lock: a zone was reset. */

@@ -8,6 +8,7 @@
 #include "lt/arena.h"
 #include "slc/slc.h"
 #include "zone/park.h"
+#include "zone/readers.h"
 #include "zone/refresh.h"
 #include "zone/update_fold.h"
 #include "zone/zone.h"
@@ -137,7 +138,7 @@ static void move_end(struct ftl_worker *self)
 
 void relocate_settle(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->readers)
+	if (!readers_gone(zone))
 		return;
 	if (zone->move.old_bad) {
 		superblock_retire(self, zone->move.old);

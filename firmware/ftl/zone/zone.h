@@ -44,9 +44,9 @@ struct zone {
 	struct io_queue durable; /* requests that wait for flush_to */
 	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (park.h) */
 	struct io_queue parked_reads;
-	bool turn_taken;   /* one that was parked has been dispatched again, and is neither accepted nor refused yet */
-	uint32_t readers;  /* read requests that may have flash reads of this zone under way */
-	uint32_t given_up; /* superblocks that its reset released; ext.erased counts those that are erased */
+	bool turn_taken;        /* one that was parked has been dispatched again, and is neither accepted nor refused yet */
+	uint64_t readers_begun; /* zone/readers.h */
+	uint32_t given_up;      /* superblocks that its reset released; ext.erased counts those that are erased */
 
 	struct zone_op op;
 	struct zone_move move;
@@ -55,7 +55,8 @@ struct zone {
 	struct zone_record_state record;
 	struct budget_entry budget;
 
-	lt_word kicked; /* the worker that will run the pump; 0: no kick is posted */
+	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/readers.h) */
+	lt_word kicked;                    /* the worker that will run the pump; 0: no kick is posted */
 	struct lt_event kick;
 };
 

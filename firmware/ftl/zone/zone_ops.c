@@ -8,6 +8,7 @@
 #include "l2p/l2p.h"
 #include "request/life.h"
 #include "zone/park.h"
+#include "zone/readers.h"
 #include "zone/resources.h"
 #include "zone/update_fold.h"
 
@@ -202,7 +203,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 {
 	switch (zone->op.step) {
 	case OP_DRAIN:
-		if (zone->writers.head || zone->durable.head || zone->readers || zone->updates.writing || !zone_quiet(zone) ||
+		if (zone->writers.head || zone->durable.head || !readers_gone(zone) || zone->updates.writing || !zone_quiet(zone) ||
 		    zone->move.old != SUPERBLOCK_NONE)
 			return false;
 		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
