@@ -12,7 +12,8 @@ from common.sweep import Point  # noqa: E402
 NAME = "conzone-contention"
 # Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/locking.md).
 STRUCTURES = {"zone map": ("zone", "zone"), "L2P cache": ("l2p", "fetch"), "write buffers": ("buffer", "buffer")}
-LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 1},
+# Readers stay away from the zone that was prefilled last: units of it may still be on their way to flash.
+LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 2, "span": 0.5},
          "write": {"read_ratio": 0.0, "write_pattern": "random", "open_zones": 2, "zones": 2},
          "mixed": {"read_ratio": 0.5, "pattern": "random", "prefill": 0.25, "open_zones": 2, "zones": 2, "flush_every": 32}}
 WORKERS = [1, 4, 12]
