@@ -130,7 +130,7 @@ void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const c
 	return memset(carve(arena, count, bytes, what, ARENA_MODEL), 0, count * bytes);
 }
 
-void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what)
+void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
 	size_t total = total_of(arena, count, bytes, 0, what);
 	uintptr_t end = (uintptr_t)(arena->base + arena->bytes - arena->lent) - arena->apart;
@@ -141,7 +141,12 @@ void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *
 	arena->lent = (size_t)(arena->base + arena->bytes - start);
 	lt_guard(start, total, arena->apart);
 	note(arena, total, what, ARENA_LOAN);
-	return memset(start, 0, total);
+	return start;
+}
+
+void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	return memset(arena_borrow_raw(arena, count, bytes, what), 0, count * bytes);
 }
 
 void arena_return_all(struct arena *arena)

@@ -6,6 +6,7 @@
 #include "buffer/staged.h"
 #include "conventional/conv_space.h"
 #include "l2p/l2p.h"
+#include "lt/bits.h"
 #include "places/trims.h"
 #include "tsu/tsu_mount.h"
 
@@ -47,8 +48,8 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 	const struct backing *info = &ftl->conventional->backing[number];
 	uint64_t state = lt_load(&info->state), bits = 0;
 
-	for (uint32_t o = 0; o < ftl->backing_capacity && places_any_valid(&zone->ext, 0, ftl->backing_capacity); o++)
-		bits += place_valid(ftl, place_make(zone->ext.places, o));
+	for (uint32_t o = 0; o < ftl->backing_capacity; o += PLACE_BITS)
+		bits += lt_count_bits((uint32_t)lt_load(&zone->ext.places->bits[o / PLACE_BITS]));
 	*valid += bits;
 	if (bits != lt_load(&zone->ext.places->valid))
 		return "a backing zone's count of valid sectors is wrong";
@@ -106,24 +107,44 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 	return NULL;
 }
 
+static const char *check_mapped_page(struct ftl *ftl, uint64_t lba, const uint32_t *place, uint32_t count, uint64_t *mapped)
+{
+	const char *error = NULL;
+
+	for (uint32_t i = 0; !error && i < count; i++) {
+		if (place[i] == L2P_UNMAPPED)
+			continue;
+		++*mapped;
+		error = trims_has(ftl, lba + i) ? "a deallocated sector is mapped" : check_mapped(ftl, lba + i, place[i]);
+	}
+	return error;
+}
+
+/* A table page at a time; of a large device most have nothing mapped. */
+static const char *check_map(struct ftl *ftl, uint32_t zone, uint64_t *mapped)
+{
+	uint64_t start = ftl->extent[zone]->start;
+	uint32_t place[HZ_MAP_PAGE_ENTRIES];
+	const char *error = NULL;
+
+	for (uint32_t offset = 0, count; !error && offset < ftl->capacity; offset += count) {
+		count = l2p_conv_blank(ftl, start + offset);
+		if (count)
+			continue;
+		count = l2p_conv_peek_page(ftl, start + offset, place);
+		error = check_mapped_page(ftl, start + offset, place, count, mapped);
+	}
+	return error;
+}
+
 /* Every mapped LBA has a valid place that names it, and there are as many valid places as mapped LBAs: no two share one. */
 const char *conv_check(struct ftl *ftl)
 {
 	const char *error = ftl->shape.backing_zones ? check_lists(ftl) : NULL;
 	uint64_t mapped = 0, valid = 0;
 
-	for (uint64_t lba = 0, blank; !error && lba < ftl->conventional_end; lba += blank ? blank : 1) {
-		uint32_t place;
-
-		blank = place_lba_exists(ftl, lba) ? l2p_conv_blank(ftl, lba) : 1;
-		place = blank ? L2P_UNMAPPED : l2p_conv_peek(ftl, lba);
-		if (place == L2P_UNMAPPED)
-			continue;
-		mapped++;
-		if (trims_has(ftl, lba))
-			return "a deallocated sector is mapped";
-		error = check_mapped(ftl, lba, place);
-	}
+	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
+		error = check_map(ftl, z, &mapped);
 	for (uint32_t i = 0; !error && i < ftl->shape.backing_zones; i++)
 		error = check_backing(ftl, i, &valid);
 	for (uint32_t i = 0; !error && i < ftl->shape.backing_zones; i++)

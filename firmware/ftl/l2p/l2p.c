@@ -166,6 +166,8 @@ uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->co
 
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_peek(ftl, lba); }
 
+uint32_t l2p_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place) { return ftl->l2p->ops->conv_peek_page(ftl, lba, place); }
+
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 
 uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_blank ? ftl->l2p->ops->conv_blank(ftl, lba) : 0; }

@@ -60,6 +60,7 @@ struct l2p_ops {
 	uint32_t (*read_conv)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
+	uint32_t (*conv_peek_page)(struct ftl *ftl, uint64_t lba, uint32_t *place);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its zone follow */
 	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
@@ -150,6 +151,9 @@ uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
+/* Harts idle, not as long as mount scans: the same of all LBAs of the table page that begins there, into place[HZ_MAP_PAGE_ENTRIES]; returns
+ * how many they are. */
+uint32_t l2p_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one zone, lie one after another; or
  * nowhere. */

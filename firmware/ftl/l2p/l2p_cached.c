@@ -528,6 +528,7 @@ const struct l2p_ops l2p_cached = {
 	.read_conv = l2p_cached_conv_read,
 	.conv_hint = l2p_cached_conv_hint,
 	.conv_peek = l2p_cached_conv_peek,
+	.conv_peek_page = l2p_cached_conv_peek_page,
 	.conv_preset = l2p_scan_preset,
 	.conv_entry = l2p_scan_entry,
 	.conv_blank = l2p_scan_blank,

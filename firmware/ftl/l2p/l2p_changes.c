@@ -503,8 +503,8 @@ void l2p_scan_open(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
 
-	changes->scan = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->capacity, sizeof(uint32_t),
-				     "places found at mount");
+	changes->scan = arena_borrow_raw(arena, (size_t)ftl->shape.conventional_zones * ftl->capacity, sizeof(uint32_t),
+					 "places found at mount");
 	changes->differs = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
 					"places found at mount");
 	l2p_scan_clear(ftl);

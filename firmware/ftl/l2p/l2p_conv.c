@@ -302,6 +302,20 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 
+uint32_t l2p_cached_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place)
+{
+	const struct extent *ext = extent_at(ftl, lba);
+	uint32_t index = map_page_index(ftl, ext, (uint32_t)(lba - ext->start)), entries = map_page_entries(ftl, index);
+	ppa_t copy = map_page_state(&ftl->l2p->table, index)->ppa;
+	const uint32_t *entry = copy == MAP_NO_COPY ? NULL : peek_page(ftl, copy);
+
+	for (uint32_t i = 0; i < entries; i++)
+		place[i] = entry ? entry[i] & L2P_ADDRESS_MASK : L2P_UNMAPPED;
+	for (const struct l2p_change *change = NULL; (change = l2p_changes_next(ftl, index, change)) != NULL;)
+		place[change->lba - (uint32_t)lba] = change->place;
+	return entries;
+}
+
 static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 {
 	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;

@@ -92,7 +92,7 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 	ftl->extent[ftl->zone_count + number]->places = zone;
 	zone->base = ppa_make(ftl->map, number, 0);
 	zone->bits = arena_alloc_table(arena, words_of(ftl), sizeof(*zone->bits), "validity of places");
-	zone->lba = arena_alloc_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
+	zone->lba = arena_alloc_raw_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
 	memset(zone->lba, 0xff, ftl->backing_capacity * sizeof(*zone->lba));
 }
 

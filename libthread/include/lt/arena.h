@@ -65,8 +65,9 @@ void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, con
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what);
 /* So many bytes of what was allocated last are no controller's: counters inside a structure. */
 void arena_part_is_model(struct arena *arena, size_t bytes, const char *what);
-/* Until the next arena_return_all: from the other end. */
+/* Until the next arena_return_all: from the other end; and without the zeros. */
 void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what);
+void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const char *what);
 void arena_return_all(struct arena *arena);
 
 #ifdef __cplusplus
