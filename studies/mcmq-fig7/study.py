@@ -26,7 +26,7 @@ def options(words=None):
     arguments.add_number(p, "--ops", 200, 10000, 4000, "requests of each flow")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, caches=[args.caches[-1]], ops=1500)
+    return arguments.quickly(args, caches=[args.caches[-1]], ops=3000)
 
 
 def shape(case):

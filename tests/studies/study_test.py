@@ -120,7 +120,7 @@ class LockScaling(unittest.TestCase):
         self.assertGreaterEqual(fine["instances"]["zone"], 8)
         self.assertNotIn("global", fine["instances"])
         self.assertGreater(fine["kiops"], 1.1 * one["kiops"], "it would be more, if flash were not the limit")
-        self.assertGreater(fine["time"]["idle"], 2 * one["time"]["idle"], "the workers are not")
+        self.assertGreater(1 - one["time"]["idle"], 2 * (1 - fine["time"]["idle"]), "the workers are not")
         self.assertGreater(one["time"]["spin global"], sum(part for use, part in fine["time"].items() if use.startswith("spin")))
         self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
         self.assertIn("mcs global", self.page)
@@ -139,12 +139,12 @@ class LockScaling(unittest.TestCase):
         self.assertLess(rw["contended"], 0.75 * ticket["contended"])
 
     def test_architecture(self):
-        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--architecture", "pipeline,completion", "--tsu", "8")
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--architecture", "pipeline,completion", "--tsu", "8", "--case", "read-cached")
         points = {(p["architecture"], p["workers"]): p for p in found["points"]}
         one, eight = points["completion", 1], points["completion", 8]
         self.assertLess(eight["busy"]["hil"], 0.1, "the HIL hart serves no queue pair")
         self.assertGreater(one["busy"]["worker"], 0.5)
-        self.assertGreater(eight["kiops"], 1.5 * one["kiops"])
+        self.assertGreater(eight["kiops"], 2 * one["kiops"])
         self.assertGreater(points["pipeline", 8]["busy"]["hil"], 0.35)
         self.assertIn("mcs completion, 8 workers", {figure["name"].partition("throughput, ")[2] for figure in found["figures"]})
         self.assertIn("mcs completion", self.page)
