@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/event_wheel.h"
 
-#include <stddef.h>
-
 #include "lt/bits.h"
 
 /* Late nodes are placed as if due now. */
@@ -48,8 +46,6 @@ void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_n
 	wheel_place(wheel, node);
 }
 
-uint64_t wheel_next_ns(const struct event_wheel *wheel) { return wheel->levels ? wheel->next_ns : UINT64_MAX; }
-
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
 static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)
 {
@@ -80,15 +76,12 @@ static void spread_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsi
 	}
 }
 
-struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns)
+struct wheel_node *wheel_take_first(struct event_wheel *wheel)
 {
 	unsigned level, digit;
-	struct wheel_slot *slot;
+	struct wheel_slot *slot = earliest_slot(wheel, &level, &digit);
 	struct wheel_node *node;
 
-	if (!wheel->levels || wheel->next_ns > now_ns)
-		return NULL;
-	slot = earliest_slot(wheel, &level, &digit);
 	wheel->now_ns = wheel->next_ns;
 	if (level > 0 && slot->head->next) {
 		spread_slot(wheel, slot, level, digit);

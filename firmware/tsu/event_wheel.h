@@ -9,6 +9,7 @@
 #define TSU_EVENT_WHEEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -39,9 +40,13 @@ struct event_wheel {
 /* A time before now_ns is kept in the node but comes out next. A node may be in one wheel once. */
 void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns);
 /* Time of the earliest node, UINT64_MAX if there is none. */
-uint64_t wheel_next_ns(const struct event_wheel *wheel);
-/* Take out the earliest node if it is due at now_ns, else NULL. */
-struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns);
+static inline uint64_t wheel_next_ns(const struct event_wheel *wheel) { return wheel->levels ? wheel->next_ns : UINT64_MAX; }
+/* Take out the earliest node: of those that there are, and if it is due at now_ns, else NULL. */
+struct wheel_node *wheel_take_first(struct event_wheel *wheel);
+static inline struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns)
+{
+	return wheel->levels && wheel->next_ns <= now_ns ? wheel_take_first(wheel) : NULL;
+}
 
 #ifdef __cplusplus
 }

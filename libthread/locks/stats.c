@@ -72,25 +72,6 @@ struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level
 	return stats;
 }
 
-void lt_lock_stats_read(struct lt_lock_stats *stats)
-{
-	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
-
-	counters->acquisitions++;
-	if (stats->hold)
-		counters->acquired_ns = clock_now_ns();
-}
-
-void lt_lock_stats_acquired(struct lt_lock_stats *stats)
-{
-	unsigned hart = lt_hart_id();
-
-	lt_lock_stats_read(stats);
-	if (stats->last_owner && stats->last_owner != hart + 1)
-		stats->of_hart[hart].handovers++;
-	stats->last_owner = hart + 1;
-}
-
 void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];

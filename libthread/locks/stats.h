@@ -40,8 +40,25 @@ static inline bool lt_ledger_told(void) { return lt_ledger_on; }
 
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */
-void lt_lock_stats_acquired(struct lt_lock_stats *stats);
-void lt_lock_stats_read(struct lt_lock_stats *stats); /* acquired, beside other readers: no hand-over */
+/* Acquired, beside other readers: no hand-over. */
+static inline void lt_lock_stats_read(struct lt_lock_stats *stats)
+{
+	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
+
+	counters->acquisitions++;
+	if (stats->hold)
+		counters->acquired_ns = clock_now_ns();
+}
+/* … alone. */
+static inline void lt_lock_stats_acquired(struct lt_lock_stats *stats)
+{
+	unsigned hart = lt_hart_id();
+
+	lt_lock_stats_read(stats);
+	if (stats->last_owner && stats->last_owner != hart + 1)
+		stats->of_hart[hart].handovers++;
+	stats->last_owner = hart + 1;
+}
 void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared);
 void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared);
 void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts);

@@ -53,15 +53,13 @@ void account_roles(unsigned hart, uint32_t roles)
 	account_publish(hart, accounts[hart].start_ns);
 }
 
-void account_events(unsigned hart, unsigned events) { accounts[hart].own.events += events; }
+struct hz_hart_times *account_own(unsigned hart) { return &accounts[hart].own; }
 
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns)
 {
 	accounts[hart].own.spin_ns[lock_class] += ns;
 	accounts[hart].spin_ns += ns;
 }
-
-void account_idle(unsigned hart, uint64_t ns) { accounts[hart].own.idle_ns += ns; }
 
 void account_publish(unsigned hart, uint64_t now_ns)
 {

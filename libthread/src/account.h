@@ -9,9 +9,9 @@
 void account_init(unsigned hart, uint64_t start_ns);
 void account_restart(unsigned hart);
 void account_roles(unsigned hart, uint32_t roles);
-void account_events(unsigned hart, unsigned events);
+/* To whose idle_ns and events the hart adds. */
+struct hz_hart_times *account_own(unsigned hart);
 void account_spin(unsigned hart, unsigned lock_class, uint64_t ns);
-void account_idle(unsigned hart, uint64_t ns);
 /* Make a snapshot that other harts may read. */
 void account_publish(unsigned hart, uint64_t now_ns);
 void account_read(unsigned hart, struct hz_hart_times *out);

@@ -10,15 +10,6 @@ void lt_engine_add(unsigned hart, struct lt_engine *engine)
 	h->engines = engine;
 }
 
-uint64_t engines_due_ns(const struct hart *h)
-{
-	uint64_t due_ns = LT_FOREVER;
-
-	for (const struct lt_engine *engine = h->engines; engine; engine = engine->next)
-		due_ns = engine->due_ns < due_ns ? engine->due_ns : due_ns;
-	return due_ns;
-}
-
 bool engines_run(struct hart *h)
 {
 	uint64_t now_ns = clock_now_ns();

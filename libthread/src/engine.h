@@ -6,7 +6,14 @@
 #include "hart_state.h"
 
 /* When the first of them has something to do; LT_FOREVER: none has. */
-uint64_t engines_due_ns(const struct hart *h);
+static inline uint64_t engines_due_ns(const struct hart *h)
+{
+	uint64_t due_ns = LT_FOREVER;
+
+	for (const struct lt_engine *engine = h->engines; engine; engine = engine->next)
+		due_ns = engine->due_ns < due_ns ? engine->due_ns : due_ns;
+	return due_ns;
+}
 /* Clock frozen: runs those that are due; true if there were any. */
 bool engines_run(struct hart *h);
 

@@ -25,6 +25,7 @@ void lt_harts_init(struct arena *arena, unsigned count, unsigned timers)
 		lt_all_harts[i].id = i;
 		timer_heap_init(&lt_all_harts[i].timers, arena, timers);
 		account_init(i, now_ns);
+		lt_all_harts[i].times = account_own(i);
 	}
 }
 
@@ -94,7 +95,7 @@ static __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t d
  * clock for a decision: its engines run in the next turn. */
 static __attribute__((noinline)) bool idle_ends(struct hart *h)
 {
-	account_idle(h->id, clock_now_ns() - h->idle_from_ns);
+	h->times->idle_ns += clock_now_ns() - h->idle_from_ns;
 	return h->taken || h->hook || h->stepped || !engines_run(h) || lt_mail_known(h);
 }
 
@@ -176,7 +177,7 @@ static inline bool run_mail(struct hart *h)
 	h->taken = h->local_head = NULL;
 	ran = run_list(local) + run_list(remote && remote->next ? lt_mail_in_order(remote) : remote);
 	clock_freeze();
-	account_events(h->id, ran);
+	h->times->events += ran;
 	clock_thaw();
 	return ran != 0;
 }

@@ -18,7 +18,8 @@ struct hart {
 	struct lt_event *taken; /* out of the mailbox, newest first */
 	struct timer_heap timers;
 	struct lt_engine *engines;
-	uint64_t idle_from_ns; /* while it waits */
+	struct hz_hart_times *times; /* of its account */
+	uint64_t idle_from_ns;       /* while it waits */
 	lt_hook_fn *hook;
 	void *hook_ctx;
 	unsigned id;

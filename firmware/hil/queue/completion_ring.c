@@ -57,10 +57,3 @@ bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed)
 	ring_advance(ring, (uint32_t)(freed - ring->freed));
 	return true;
 }
-
-uint32_t completion_ring_slot(const struct completion_ring *ring, uint64_t number)
-{
-	uint32_t back = (uint32_t)(ring->posted - number);
-
-	return ring->tail >= back ? ring->tail - back : ring->tail + ring->depth - back;
-}

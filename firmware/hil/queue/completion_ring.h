@@ -28,6 +28,11 @@ bool completion_ring_free_to(struct completion_ring *ring, uint32_t head);
 /* The host's count of consumed entries. False: impossible, nothing changed. */
 bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed);
 /* Slot of entry number `number`, posted - depth < number < posted. */
-uint32_t completion_ring_slot(const struct completion_ring *ring, uint64_t number);
+static inline uint32_t completion_ring_slot(const struct completion_ring *ring, uint64_t number)
+{
+	uint32_t back = (uint32_t)(ring->posted - number);
+
+	return ring->tail >= back ? ring->tail - back : ring->tail + ring->depth - back;
+}
 
 #endif

@@ -66,7 +66,7 @@ bool lt_host_turn(unsigned hart)
 	lt_host_hart = hart;
 	now_ns = lt_runner_now_ns();
 	if (now_ns > runner.idle_from_ns[hart])
-		account_idle(hart, now_ns - runner.idle_from_ns[hart]);
+		account_own(hart)->idle_ns += now_ns - runner.idle_from_ns[hart];
 	runner.wake_ns[hart] = LT_FOREVER;
 	h->unlooked = TURNS_PER_LOOK; /* mail may have come since */
 	h->stepped = true;
