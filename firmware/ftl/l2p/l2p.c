@@ -180,6 +180,7 @@ uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *pl
 	*place = L2P_UNMAPPED;
 	if (run)
 		return min_u32(run, most);
+	most = min_u32(most, HZ_MAP_PAGE_ENTRIES - ((uint32_t)(lba - extent_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1)));
 	entry = ftl->l2p->ops->conv_entry(ftl, lba);
 	*place = next = *entry & L2P_ADDRESS_MASK;
 	step = next != L2P_UNMAPPED;

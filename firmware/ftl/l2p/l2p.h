@@ -62,7 +62,7 @@ struct l2p_ops {
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek_page)(struct ftl *ftl, uint64_t lba, uint32_t *place);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
-	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its zone follow */
+	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
 	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
 	uint64_t (*conv_scan_begin)(struct ftl *ftl, struct arena *arena);
 	const char *(*conv_scan_end)(struct ftl *ftl);
@@ -155,8 +155,8 @@ uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
  * how many they are. */
 uint32_t l2p_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
-/* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one zone, lie one after another; or
- * nowhere. */
+/* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one table page, lie one after another;
+ * or nowhere. */
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place);
 /* Mount, as long as it scans, or harts idle: how many LBAs from this one on lie nowhere; 0: that takes a look. */
 uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba);

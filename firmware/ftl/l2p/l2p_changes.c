@@ -463,13 +463,33 @@ static uint32_t *scanned(struct ftl *ftl, const struct extent *ext, uint32_t off
 	return &ftl->l2p->changes.scan[ext->index * ftl->capacity + offset];
 }
 
+static bool *scan_filled(const struct ftl *ftl, uint32_t page) { return &ftl->l2p->changes.filled[map_page_slot(&ftl->l2p->table, page)]; }
+
+void l2p_scan_filled(struct ftl *ftl, uint32_t page) { *scan_filled(ftl, page) = true; }
+
+/* Entries of a page of which nothing was found: nowhere. Not all of them at once, of which most are never looked at. */
+static uint32_t *fill_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	uint32_t *entry = scanned(ftl, ext, map_page_first(ftl, page));
+
+	if (!*scan_filled(ftl, page))
+		memset(entry, 0xff, map_page_entries(ftl, page) * sizeof(*entry));
+	*scan_filled(ftl, page) = true;
+	return entry;
+}
+
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - ext->start);
+	uint32_t offset = (uint32_t)(lba - ext->start), page = map_page_index(ftl, ext, offset);
 
-	*scanned(ftl, ext, offset) = place;
-	ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, map_page_index(ftl, ext, offset))] = true;
+	fill_page(ftl, ext, page)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] = place;
+	ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, page)] = true;
+}
+
+uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return *scan_filled(ftl, map_page_index(ftl, ext, offset)) ? *scanned(ftl, ext, offset) & L2P_ADDRESS_MASK : L2P_UNMAPPED;
 }
 
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba)
@@ -483,10 +503,9 @@ uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
 	uint32_t page = map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
-	bool named = ftl->l2p->changes.scan ? ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, page)]
-					    : l2p_changes_next(ftl, page, NULL) != NULL;
+	bool named = l2p_changes_next(ftl, page, NULL) || map_page_state(&ftl->l2p->table, page)->ppa != MAP_NO_COPY;
 
-	if (named || map_page_state(&ftl->l2p->table, page)->ppa != MAP_NO_COPY)
+	if (ftl->l2p->changes.scan ? *scan_filled(ftl, page) : named)
 		return 0;
 	return map_page_first(ftl, page) + map_page_entries(ftl, page) - (uint32_t)(lba - ext->start);
 }
@@ -505,14 +524,15 @@ void l2p_scan_open(struct ftl *ftl, struct arena *arena)
 
 	changes->scan = arena_borrow_raw(arena, (size_t)ftl->shape.conventional_zones * ftl->capacity, sizeof(uint32_t),
 					 "places found at mount");
+	changes->filled = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
+				       "places found at mount");
 	changes->differs = arena_borrow(arena, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone, sizeof(bool),
 					"places found at mount");
-	l2p_scan_clear(ftl);
 }
 
 void l2p_scan_clear(struct ftl *ftl)
 {
-	memset(ftl->l2p->changes.scan, 0xff, (size_t)ftl->shape.conventional_zones * ftl->capacity * sizeof(uint32_t));
+	memset(ftl->l2p->changes.filled, 0, (size_t)ftl->shape.conventional_zones * ftl->l2p->table.per_zone * sizeof(bool));
 }
 
 /* entry: NULL if there is no copy. False: no record is left for a difference. */
@@ -520,7 +540,7 @@ static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t first = map_page_first(ftl, index), shard = ext->map_shard, entries = map_page_entries(ftl, index);
-	const uint32_t *found = scanned(ftl, ext, first);
+	const uint32_t *found = fill_page(ftl, ext, index);
 	uint64_t number = *map_page_number(&ftl->l2p->table, index);
 
 	for (uint32_t i = 0; i < entries; i++) {

@@ -44,7 +44,8 @@ struct l2p_changes {
 	uint32_t *of_page; /* by shard << page_bits | hash of the table page: first record of a list, which may have those of others too */
 	lt_word free;      /* tag << 32 | index + 1 of the first free record */
 	struct l2p_peek peek;
-	uint32_t *scan; /* mount: place by zone * capacity + offset; else NULL */
+	uint32_t *scan; /* mount: place by zone * capacity + offset, of table pages that are filled; else NULL */
+	bool *filled;   /* mount: by table page: it has entries in `scan`; of others nothing was found */
 	bool *differs;  /* mount: by table page: an entry may differ from its copy */
 	bool trusted;   /* mount: what the scan does not find is as the copies say */
 };
@@ -72,8 +73,13 @@ uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item);
 void l2p_scan_open(struct ftl *ftl, struct arena *arena);
 /* Nothing again. */
 void l2p_scan_clear(struct ftl *ftl);
+/* All entries of this table page are in `scan` now. */
+void l2p_scan_filled(struct ftl *ftl, uint32_t page);
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
+/* Of an LBA that l2p_scan_blank does not know to lie nowhere, and those behind it to the end of its table page. */
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
+/* The place; L2P_UNMAPPED: nothing was found. */
+uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
 /* Also with the harts idle: how many LBAs from this one on lie nowhere, since their table page has no copy, and nothing of it was found or
  * changed; 0: that is not known. */
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba);

@@ -297,7 +297,7 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 	const struct l2p_change *change;
 
 	if (ftl->l2p->changes.scan)
-		return ftl->l2p->changes.scan[ext->index * ftl->capacity + offset] & L2P_ADDRESS_MASK;
+		return l2p_scan_peek(ftl, ext, offset);
 	change = l2p_change_of(ftl, ext->map_shard, (uint32_t)lba);
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }

@@ -65,6 +65,8 @@ static bool read_span(const struct copies *copies, uint32_t block, uint32_t colu
 		if (!good && !read_alone(copies, ppa, s - from))
 			return false;
 		take_aside(copies, ppa, s - from);
+		if (page_at(ftl, ppa) < copies->pages)
+			l2p_scan_filled(ftl, page_at(ftl, ppa));
 	}
 	return true;
 }
@@ -116,10 +118,12 @@ static void validate_copies(struct ftl *ftl)
 /* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
 static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
 {
-	for (uint32_t o = 0; o < ftl->capacity; o++)
-		if (*l2p_scan_entry(ftl, ext->start + o) != UINT32_MAX &&
+	for (uint32_t o = 0, blank; o < ftl->capacity; o += blank ? blank : 1) {
+		blank = l2p_scan_blank(ftl, ext->start + o);
+		if (!blank && *l2p_scan_entry(ftl, ext->start + o) != UINT32_MAX &&
 		    trims_dead(ftl, ext->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, ext, o))))
 			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
+	}
 }
 
 uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena)
