@@ -115,14 +115,22 @@ void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const ch
 	return memset(carve(arena, count, bytes, what, ARENA_DATA), 0, count * bytes);
 }
 
+static void *carve_raw(struct arena *arena, size_t count, size_t bytes, const char *what, enum arena_use use)
+{
+	void *start = carve(arena, count, bytes, what, use);
+
+	lt_spoil(start, count * bytes);
+	return start;
+}
+
 void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return carve(arena, count, bytes, what, ARENA_DATA);
+	return carve_raw(arena, count, bytes, what, ARENA_DATA);
 }
 
 void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return carve(arena, count, bytes, what, ARENA_TABLE);
+	return carve_raw(arena, count, bytes, what, ARENA_TABLE);
 }
 
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what)
@@ -141,6 +149,7 @@ void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const ch
 	arena->lent = (size_t)(arena->base + arena->bytes - start);
 	lt_guard(start, total, arena->apart);
 	note(arena, total, what, ARENA_LOAN);
+	lt_spoil(start, total);
 	return start;
 }
 

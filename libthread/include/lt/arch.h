@@ -50,6 +50,7 @@
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
  *   void     lt_guard(void *start, size_t bytes, size_t apart);
  *                                                   these bytes may be used, the `apart` bytes behind them not (AddressSanitizer)
+ *   void     lt_spoil(void *start, size_t bytes);   they are written before they are read. Host: nonsense in the first MiB
  *   void     lt_fail(const char *text);             report, stop the run; never returns. Host: stderr and abort. Bare metal:
  *                                                   defined by the platform */
 /* SPDX-License-Identifier: BSD-3-Clause */

@@ -67,6 +67,7 @@ static inline void lt_guard(void *start, size_t bytes, size_t apart)
 	ASAN_UNPOISON_MEMORY_REGION(start, bytes);
 	ASAN_POISON_MEMORY_REGION((uint8_t *)start + bytes, apart);
 }
+static inline void lt_spoil(void *start, size_t bytes) { __builtin_memset(start, 0xa5, bytes < 1 << 20 ? bytes : 1 << 20); }
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);

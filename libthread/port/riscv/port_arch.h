@@ -210,6 +210,12 @@ static inline void lt_guard(void *start, size_t bytes, size_t apart)
 	(void)apart;
 }
 
+static inline void lt_spoil(void *start, size_t bytes)
+{
+	(void)start;
+	(void)bytes;
+}
+
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_real_take(lt_word *w, uint64_t deadline_ns); /* lt_wait_take on plain QEMU */
 
