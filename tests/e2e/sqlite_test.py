@@ -135,10 +135,11 @@ class Sqlite(unittest.TestCase):
     def test_a_killed_program_loses_nothing_that_was_committed(self):
         folder = self.serve()
         committed = 0
-        for until in (7, 19, 30):
+        for more in (7, 12, 11):
             with self.shell(folder) as shell:
                 shell.stdin.write((TABLE + inserts(committed + 1, 100)).replace(";", ";\n"))  # it runs whole lines
                 shell.stdin.flush()
+                until = committed + more  # of this shell: then it is up, however many the one before had committed when it was killed
                 while committed < until:
                     committed = int(shell.stdout.readline())
                 second = self.call("--attach", folder, "a.db", "SELECT 1")

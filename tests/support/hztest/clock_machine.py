@@ -81,6 +81,10 @@ class Machine:
         self.start()
         return self.wait(timeout)
 
+    def has_report(self):
+        """Whether the run has ended, its machine up or not."""
+        return os.path.exists(self.report_path)
+
     def report(self):
         with open(self.report_path) as f:
             return json.load(f)
