@@ -6,7 +6,7 @@
  *
  * The config chooses between three implementations. l2p_zone.c has an entry for each zone, not each sector. l2p_flat.c is a table in RAM,
  * which mount rebuilds. l2p_cached.c keeps the table on
- * flash, in table pages (l2p_table.h). An entry is then looked for in three places, in this order: among the changes that no table page
+ * flash, in table pages (l2p_pages.h). An entry is then looked for in three places, in this order: among the changes that no table page
  * has yet (l2p_log.h), in the cache (l2p_cache.h), and in the table page, by a flash read. Where that lies is in RAM, or itself on flash
  * (l2p_directory.h).
  *
@@ -42,6 +42,7 @@ struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
+	void (*leave)(struct ftl_worker *self, struct ftl_request *req); /* it has io.fetch; NULL: none has */
 	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
 	uint32_t (*read_staged)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 				ppa_t *ppa);

@@ -277,7 +277,7 @@ static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, co
 	return look_up_all(self, req, ext, offset, count, ppa, &node);
 }
 
-void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
+static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct lt_lock *lock = map_page_lock(self->ftl, io_of(req)->fetch->page);
 	struct lt_lock_node node;
@@ -507,6 +507,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 const struct l2p_ops l2p_cached = {
 	.init = cached_init,
 	.read = cached_read,
+	.leave = cached_leave,
 	.map_run = cached_map_run,
 	.read_staged = l2p_cached_staged_read,
 	.staged_peek = l2p_cached_staged_peek,

@@ -7,7 +7,4 @@
 
 extern const struct l2p_ops l2p_cached;
 
-/* The request has a table page (io.fetch), and wants it no more. Zone lock held. */
-void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req);
-
 #endif
