@@ -41,8 +41,9 @@ struct event_wheel {
 void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns);
 /* Time of the earliest node, UINT64_MAX if there is none. */
 static inline uint64_t wheel_next_ns(const struct event_wheel *wheel) { return wheel->levels ? wheel->next_ns : UINT64_MAX; }
-/* Take out the earliest node: of those that there are, and if it is due at now_ns, else NULL. */
+/* Take out the earliest node; there must be one. */
 struct wheel_node *wheel_take_first(struct event_wheel *wheel);
+/* The same if it is due at now_ns, else NULL. */
 static inline struct wheel_node *wheel_take(struct event_wheel *wheel, uint64_t now_ns)
 {
 	return wheel->levels && wheel->next_ns <= now_ns ? wheel_take_first(wheel) : NULL;

@@ -6,9 +6,9 @@
 #include "lt/lock.h"
 
 extern bool lt_checking; /* lt_locks_check(true) was called */
-/* No-ops until then. */
 void lt_checks_init(void);
-void lt_check_acquire(const struct lt_lock *lock); /* before asking */
+/* Only then. */
+void lt_check_acquire(const struct lt_lock *lock); /* before it waits, or when it was had at once */
 void lt_check_acquired(const struct lt_lock *lock);
 void lt_check_release(const struct lt_lock *lock);
 /* An event has ended on the calling hart. */
