@@ -37,6 +37,47 @@ TEST(ConventionalSpace, OverwritesInPlaceAndReadsBack)
 	EXPECT_EQ(r.check(), "");
 }
 
+// The check of the whole state compares map, reverse map, validity and counts, with the map in RAM, in changes, and in table pages.
+TEST(ConventionalSpace, TheCheckSeesWhatDoesNotFit)
+{
+	for (const char *map : {"ram", "changes", "copies"}) {
+		SCOPED_TRACE(map);
+		Rig r(*map == 'r' ? conventional_config() : mapped_conventional_config());
+		ASSERT_TRUE(r.boot()) << r.error;
+		write_at(r, r.lba_of(0, 10), 5, 100);
+		const uint32_t old = rig_conventional_place(r.ftl, r.lba_of(0, 12));
+		write_at(r, r.lba_of(0, 12), 1, 200);
+		Request flush(FTL_FLUSH, 0, 0);
+		ASSERT_EQ(r.run(flush), 0);
+		if (*map == 'c' && map[1] == 'o') {
+			rig_merge_map(r.ftl);
+			lt_host_run_until_idle();
+		}
+		const uint32_t place = rig_conventional_place(r.ftl, r.lba_of(0, 12));
+		ASSERT_NE(place, old);
+		ASSERT_EQ(r.check(), "");
+
+		*rig_reverse(r.ftl, place) ^= 1;
+		EXPECT_EQ(r.check(), "a place does not know the conventional sector that is mapped to it");
+		*rig_reverse(r.ftl, place) ^= 1;
+
+		uint64_t bit;
+		lt_word *validity = rig_validity(r.ftl, place, &bit), *count = rig_valid_places(r.ftl, old); // it may be another zone's
+		lt_and(validity, ~bit);
+		EXPECT_EQ(r.check(), "a conventional sector is mapped to an invalid place");
+		lt_or(validity, bit);
+
+		lt_add(count, 1);
+		EXPECT_EQ(r.check(), "a backing zone's count of valid sectors is wrong");
+		validity = rig_validity(r.ftl, old, &bit);
+		lt_or(validity, bit);
+		EXPECT_EQ(r.check(), "there are more or fewer valid places than mapped conventional sectors");
+		lt_and(validity, ~bit);
+		lt_add(count, uint64_t(-1));
+		EXPECT_EQ(r.check(), "");
+	}
+}
+
 TEST(ConventionalSpace, KnowsItsBoundaries)
 {
 	hz_device_config cfg = conventional_config();

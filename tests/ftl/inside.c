@@ -198,3 +198,15 @@ void rig_lose_power(struct tsu *tsu)
 uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }
 
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }
+
+static struct place_zone *zone_of_place(struct ftl *ftl, uint32_t place) { return place_extent(ftl, place)->places; }
+
+uint32_t *rig_reverse(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->lba[place_offset(ftl, place)]; }
+
+lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit)
+{
+	*bit = 1ull << place_offset(ftl, place) % PLACE_BITS;
+	return &zone_of_place(ftl, place)->bits[place_offset(ftl, place) / PLACE_BITS];
+}
+
+lt_word *rig_valid_places(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->valid; }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lt/arch.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -66,6 +68,10 @@ void rig_lose_power(struct tsu *tsu);
 uint64_t rig_backing_resets(struct ftl *ftl);
 /* Where a conventional sector lies, as the map says. Harts idle. */
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba);
+/* Of a place: its entry of the reverse map; the word that has its validity, and its bit; how many places of its zone are valid. */
+uint32_t *rig_reverse(struct ftl *ftl, uint32_t place);
+lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit);
+lt_word *rig_valid_places(struct ftl *ftl, uint32_t place);
 
 #ifdef __cplusplus
 }
