@@ -77,14 +77,25 @@ class Signals(ProbeCase):
 
 class Qmp:
     def __init__(self, path):
-        end = time.monotonic() + 10
-        while not os.path.exists(path) and time.monotonic() < end:
-            time.sleep(0.01)
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
+        self.socket = self.connected(path)
         self.file = self.socket.makefile("rw")
         self.file.readline()
         self.do("qmp_capabilities")
+
+    @staticmethod
+    def connected(path, seconds=10):
+        """A name that is bound is there before its owner listens: until then a connection is refused."""
+        end = time.monotonic() + seconds
+        while True:
+            client = socket.socket(socket.AF_UNIX)
+            try:
+                client.connect(path)
+                return client
+            except (FileNotFoundError, ConnectionRefusedError):
+                client.close()
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def do(self, command):
         self.file.write(json.dumps({"execute": command}) + "\n")
