@@ -42,14 +42,24 @@ static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 	return NULL;
 }
 
+/* No hart runs. */
+static uint64_t valid_bits(const struct place_zone *places, uint32_t capacity)
+{
+	const lt_word *word = places->bits, *end = word + (capacity + PLACE_BITS - 1) / PLACE_BITS;
+	uint64_t bits = 0;
+
+	for (; word < end; word++)
+		if ((uint32_t)lt_peek(word))
+			bits += lt_count_bits((uint32_t)lt_peek(word));
+	return bits;
+}
+
 static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *valid)
 {
 	const struct zone *zone = &ftl->zones[ftl->zone_count + number];
 	const struct backing *info = &ftl->conventional->backing[number];
-	uint64_t state = lt_load(&info->state), bits = 0;
+	uint64_t state = lt_load(&info->state), bits = valid_bits(zone->ext.places, ftl->backing_capacity);
 
-	for (uint32_t o = 0; o < ftl->backing_capacity; o += PLACE_BITS)
-		bits += lt_count_bits((uint32_t)lt_peek(&zone->ext.places->bits[o / PLACE_BITS])); /* no hart runs */
 	*valid += bits;
 	if (bits != lt_load(&zone->ext.places->valid))
 		return "a backing zone's count of valid sectors is wrong";
@@ -107,32 +117,19 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 	return NULL;
 }
 
-static const char *check_mapped_page(struct ftl *ftl, uint64_t lba, const uint32_t *place, uint32_t count, uint64_t *mapped)
-{
-	const char *error = NULL;
-
-	for (uint32_t i = 0; !error && i < count; i++) {
-		if (place[i] == L2P_UNMAPPED)
-			continue;
-		++*mapped;
-		error = trims_has(ftl, lba + i) ? "a deallocated sector is mapped" : check_mapped(ftl, lba + i, place[i]);
-	}
-	return error;
-}
-
 /* A table page at a time; of a large device most have nothing mapped. */
 static const char *check_map(struct ftl *ftl, uint32_t zone, uint64_t *mapped)
 {
-	uint64_t start = ftl->extent[zone]->start;
-	uint32_t place[HZ_MAP_PAGE_ENTRIES];
+	struct l2p_sector sector[HZ_MAP_PAGE_ENTRIES];
 	const char *error = NULL;
 
-	for (uint32_t offset = 0, count; !error && offset < ftl->capacity; offset += count) {
-		count = l2p_conv_blank(ftl, start + offset);
-		if (count)
-			continue;
-		count = l2p_conv_peek_page(ftl, start + offset, place);
-		error = check_mapped_page(ftl, start + offset, place, count, mapped);
+	for (uint32_t offset = 0; !error && offset < ftl->capacity; offset += HZ_MAP_PAGE_ENTRIES) {
+		uint32_t count = l2p_conv_mapped(ftl, ftl->extent[zone]->start + offset, sector);
+
+		*mapped += count;
+		for (uint32_t i = 0; !error && i < count; i++)
+			error = trims_has(ftl, sector[i].lba) ? "a deallocated sector is mapped"
+							      : check_mapped(ftl, sector[i].lba, sector[i].place);
 	}
 	return error;
 }

@@ -166,15 +166,13 @@ uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->co
 
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_peek(ftl, lba); }
 
-uint32_t l2p_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place) { return ftl->l2p->ops->conv_peek_page(ftl, lba, place); }
+uint32_t l2p_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector) { return ftl->l2p->ops->conv_mapped(ftl, lba, sector); }
 
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 
-uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_blank ? ftl->l2p->ops->conv_blank(ftl, lba) : 0; }
-
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place)
 {
-	uint32_t run = l2p_conv_blank(ftl, lba), next, step;
+	uint32_t run = ftl->l2p->ops->conv_blank ? ftl->l2p->ops->conv_blank(ftl, lba) : 0, next, step;
 	const uint32_t *entry;
 
 	*place = L2P_UNMAPPED;

@@ -36,6 +36,11 @@ enum {
 
 struct arena;
 
+/* A conventional sector, and its place. */
+struct l2p_sector {
+	uint32_t lba, place;
+};
+
 /* What an implementation does; the functions of the same names below pass calls on, unless staged sectors of the zone are in lists
  * (l2p_zone_staged.h). Those of backing zones are; nothing else of them is in the map. */
 struct l2p_ops {
@@ -61,7 +66,7 @@ struct l2p_ops {
 	uint32_t (*read_conv)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*conv_peek_page)(struct ftl *ftl, uint64_t lba, uint32_t *place);
+	uint32_t (*conv_mapped)(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
 	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
@@ -152,15 +157,13 @@ uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
-/* Harts idle, not as long as mount scans: the same of all LBAs of the table page that begins there, into place[HZ_MAP_PAGE_ENTRIES]; returns
- * how many they are. */
-uint32_t l2p_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place);
+/* Harts idle, not as long as mount scans: those LBAs of the table page that begins there that lie somewhere, in any order, into
+ * sector[HZ_MAP_PAGE_ENTRIES]; returns how many they are. */
+uint32_t l2p_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one table page, lie one after another;
  * or nowhere. */
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place);
-/* Mount, as long as it scans, or harts idle: how many LBAs from this one on lie nowhere; 0: that takes a look. */
-uint32_t l2p_conv_blank(struct ftl *ftl, uint64_t lba);
 /* Harts idle: how many places have lost their LBA without having been reported to place_invalidate yet. */
 uint64_t l2p_conv_stale(struct ftl *ftl);
 /* Mount: begin and end of the scan that presets conventional sectors; what it took from the arena is no longer needed afterwards.

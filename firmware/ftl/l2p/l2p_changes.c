@@ -307,12 +307,15 @@ static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t fir
 /* A valid place of a backing zone whose LBA belongs to the page: its entry, unless a record says that it is old news. */
 static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent *backing, uint32_t offset)
 {
-	uint32_t lba = backing->places->lba[offset], place = place_make(backing->places, offset), shard;
+	uint32_t lba, place = place_make(backing->places, offset), shard;
 	const struct l2p_change *record;
 	const struct extent *ext;
 	struct lt_lock_node node;
 
-	if (lba >= ftl->conventional_end || map_page_of_lba(ftl, lba) != item->page || !place_valid(ftl, place))
+	if (!place_valid(ftl, place))
+		return;
+	lba = backing->places->lba[offset];
+	if (map_page_of_lba(ftl, lba) != item->page)
 		return;
 	ext = extent_at(ftl, lba);
 	shard = ext->map_shard;
@@ -503,9 +506,8 @@ uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
 	uint32_t page = map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
-	bool named = l2p_changes_next(ftl, page, NULL) || map_page_state(&ftl->l2p->table, page)->ppa != MAP_NO_COPY;
 
-	if (ftl->l2p->changes.scan ? *scan_filled(ftl, page) : named)
+	if (*scan_filled(ftl, page))
 		return 0;
 	return map_page_first(ftl, page) + map_page_entries(ftl, page) - (uint32_t)(lba - ext->start);
 }
@@ -569,7 +571,7 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	}
 	if (page->ppa != MAP_NO_COPY)
 		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
-	l2p_directory_found(ftl, index, page->ppa, *copy);
+	l2p_directory_found(ftl, index, page->ppa, copy);
 	return same || compare_map_page(ftl, ext, index, page->ppa == MAP_NO_COPY ? NULL : copy);
 }
 

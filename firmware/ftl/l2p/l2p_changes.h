@@ -80,8 +80,7 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
 /* The place; L2P_UNMAPPED: nothing was found. */
 uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
-/* How many LBAs from this one on lie nowhere: nothing of their table page has been found yet, or, with the harts idle, it has no copy and no
- * changes; 0: that is not known. */
+/* How many LBAs from this one on lie nowhere: nothing of their table page has been found yet; 0: that is not known. */
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */
 const char *l2p_scan_end(struct ftl *ftl);

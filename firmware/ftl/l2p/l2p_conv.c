@@ -302,18 +302,32 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 
-uint32_t l2p_cached_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place)
+/* What the copy says and no change contradicts. */
+static uint32_t mapped_in_copy(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
+{
+	const uint32_t *entry = peek_page(ftl, map_page_state(&ftl->l2p->table, index)->ppa);
+	uint32_t lba = (uint32_t)ext->start + map_page_first(ftl, index), entries = map_page_entries(ftl, index), count = 0;
+
+	for (uint32_t i = 0; i < entries; i++) {
+		uint32_t place = entry[i] & L2P_ADDRESS_MASK;
+
+		if (place != L2P_UNMAPPED && !l2p_change_of(ftl, ext->map_shard, lba + i))
+			sector[count++] = (struct l2p_sector){ lba + i, place };
+	}
+	return count;
+}
+
+uint32_t l2p_cached_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector)
 {
 	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t index = map_page_index(ftl, ext, (uint32_t)(lba - ext->start)), entries = map_page_entries(ftl, index);
-	ppa_t copy = map_page_state(&ftl->l2p->table, index)->ppa;
-	const uint32_t *entry = copy == MAP_NO_COPY ? NULL : peek_page(ftl, copy);
+	uint32_t index = map_page_index(ftl, ext, (uint32_t)(lba - ext->start)), count = 0;
 
-	for (uint32_t i = 0; i < entries; i++)
-		place[i] = entry ? entry[i] & L2P_ADDRESS_MASK : L2P_UNMAPPED;
+	if (map_page_state(&ftl->l2p->table, index)->ppa != MAP_NO_COPY)
+		count = mapped_in_copy(ftl, ext, index, sector);
 	for (const struct l2p_change *change = NULL; (change = l2p_changes_next(ftl, index, change)) != NULL;)
-		place[change->lba - (uint32_t)lba] = change->place;
-	return entries;
+		if (change->place != L2P_UNMAPPED)
+			sector[count++] = (struct l2p_sector){ change->lba, change->place };
+	return count;
 }
 
 static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)

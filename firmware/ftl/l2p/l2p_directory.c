@@ -75,11 +75,10 @@ bool l2p_directory_in_ram(const struct ftl *ftl, uint32_t index, uint32_t number
 	return state->ppa == MAP_NO_COPY || state->writing || l2p_directory_is_news(ftl, number);
 }
 
-void l2p_directory_found(struct ftl *ftl, uint32_t table_page, uint32_t ppa, uint32_t first_entry)
+void l2p_directory_found(struct ftl *ftl, uint32_t table_page, uint32_t ppa, const uint32_t *copy)
 {
 	if (directory_of(ftl)->pages)
-		directory_of(ftl)->entry[entry_number(ftl, table_page)] = ppa == MAP_NO_COPY ? UINT32_MAX
-											     : entry_for(ftl, ppa, first_entry);
+		directory_of(ftl)->entry[entry_number(ftl, table_page)] = ppa == MAP_NO_COPY ? UINT32_MAX : entry_for(ftl, ppa, *copy);
 }
 
 /* --- writing --- */

@@ -63,7 +63,7 @@ bool l2p_directory_take(struct ftl *ftl, struct log_item *item);
 /* The old copy is in the item's image, if it has one that could be read: news replace what it says. */
 void l2p_directory_merge(struct ftl *ftl, const struct log_item *item);
 
-/* Mount: the copy of a table page has been found, or none (ppa: MAP_NO_COPY), with this first entry. */
-void l2p_directory_found(struct ftl *ftl, uint32_t table_page, uint32_t ppa, uint32_t first_entry);
+/* Mount: the copy of a table page has been found, or none (ppa: MAP_NO_COPY; of `copy` nothing is read then). */
+void l2p_directory_found(struct ftl *ftl, uint32_t table_page, uint32_t ppa, const uint32_t *copy);
 
 #endif

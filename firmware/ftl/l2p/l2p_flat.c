@@ -358,14 +358,15 @@ static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
 	return *entry & L2P_ADDRESS_MASK;
 }
 
-static uint32_t flat_conv_peek_page(struct ftl *ftl, uint64_t lba, uint32_t *place)
+static uint32_t flat_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector)
 {
-	uint32_t *entry, count;
+	uint32_t *entry, count, mapped = 0;
 
 	count = min_u32(HZ_MAP_PAGE_ENTRIES, ftl->capacity - (uint32_t)(lba - extent_of_lba(ftl, lba, &entry)->start));
 	for (uint32_t i = 0; i < count; i++)
-		place[i] = entry[i] & L2P_ADDRESS_MASK;
-	return count;
+		if ((entry[i] & L2P_ADDRESS_MASK) != L2P_UNMAPPED)
+			sector[mapped++] = (struct l2p_sector){ (uint32_t)lba + i, entry[i] & L2P_ADDRESS_MASK };
+	return mapped;
 }
 
 static void flat_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
@@ -424,7 +425,7 @@ const struct l2p_ops l2p_flat = {
 	.read_conv = flat_conv_read,
 	.conv_hint = flat_conv_hint,
 	.conv_peek = flat_conv_peek,
-	.conv_peek_page = flat_conv_peek_page,
+	.conv_mapped = flat_conv_mapped,
 	.conv_preset = flat_conv_preset,
 	.conv_entry = flat_conv_entry,
 	.conv_scan_begin = flat_scan_begin,

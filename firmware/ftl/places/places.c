@@ -82,7 +82,6 @@ void places_forget(struct ftl *ftl, struct place_zone *zone)
 	for (uint32_t i = 0; i < words_of(ftl); i++)
 		lt_store(&zone->bits[i], 0);
 	lt_store(&zone->valid, 0);
-	memset(zone->lba, 0xff, ftl->backing_capacity * sizeof(*zone->lba));
 }
 
 static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t number)
@@ -93,7 +92,6 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 	zone->base = ppa_make(ftl->map, number, 0);
 	zone->bits = arena_alloc_table(arena, words_of(ftl), sizeof(*zone->bits), "validity of places");
 	zone->lba = arena_alloc_raw_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
-	memset(zone->lba, 0xff, ftl->backing_capacity * sizeof(*zone->lba));
 }
 
 void places_init(struct ftl *ftl, struct arena *arena)

@@ -22,7 +22,8 @@ struct place_zone {
 	lt_word durable;        /* sectors of it that outlast a power cut; the map in flash names no others */
 	lt_word reset_sequence; /* sequence number at its last reset */
 	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
-	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: dead, so may be what is not valid. Extent's lock */
+	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: a copy that landed dead. Nonsense where no place was valid since
+				   mount, so that a large device need not fill it. Extent's lock */
 };
 
 struct places {
