@@ -502,9 +502,17 @@ static uint32_t share_of(const struct l2p_cache *cache, uint32_t shard)
 	return (share << cache->line_shift) + (shard + 1 == cache->shards ? cache->entries & (line_of(cache) - 1) : 0);
 }
 
+/* One shard may come to hold most of the budget, but of many shards no one does. */
+static uint32_t usual_buckets(const struct l2p_cache_choice *choice)
+{
+	uint32_t of_budget = (choice->entries + 3) / 4, of_shard = 2 * choice->entries / choice->shards;
+
+	return of_budget < of_shard ? of_budget : of_shard;
+}
+
 void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l2p_cache_choice *choice)
 {
-	uint32_t buckets = choice->buckets ? choice->buckets : (choice->entries + 3) / 4, first = 0;
+	uint32_t buckets = choice->buckets ? choice->buckets : usual_buckets(choice), first = 0;
 
 	cache->entries = choice->entries;
 	cache->shards = choice->shards;

@@ -71,7 +71,7 @@ struct l2p_cache {
 struct l2p_cache_choice {
 	uint32_t entries; /* budget */
 	uint32_t shards;  /* a power of two; at most one per L2P_CACHE_SMALLEST_SHARD entries */
-	uint32_t buckets; /* of each shard; 0 = one per 4 entries */
+	uint32_t buckets; /* of each shard; 0 = one per 4 entries of the budget, at most two per entry of the shard */
 	uint32_t window;  /* page entries that come at a time */
 	bool clock;
 };
