@@ -338,10 +338,10 @@ static void tell_of_all(enum hz_vc_lock_event event)
 	clock_thaw();
 }
 
-static bool read_stats(const struct lt_lock *lock, struct hz_lock_entry *entry)
+static void read_stats(const struct lt_lock *lock, struct hz_lock_entry *entry)
 {
 	*entry = (struct hz_lock_entry){ .lock_class = lock->lock_class, .index = lock->index, .kind = lock->kind };
-	return lock->stats && lt_lock_stats_sum(lock->stats, all.harts, entry);
+	lt_lock_stats_sum(lock->stats, all.harts, entry);
 }
 
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
@@ -350,13 +350,12 @@ uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max)
 
 	for (struct lt_lock *lock = all.first; lock; lock = lock->registered) {
 		struct lt_lock_node node;
-		struct hz_lock_entry entry;
 
 		quiet_acquire(lock, &node);
 		clock_freeze();
-		if (read_stats(lock, &entry)) {
+		if (lock->stats && lt_lock_stats_used(lock->stats, all.harts)) {
 			if (exist >= first && exist - first < max)
-				out[exist - first] = entry;
+				read_stats(lock, &out[exist - first]);
 			exist++;
 		}
 		clock_thaw();

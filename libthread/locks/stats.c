@@ -116,7 +116,15 @@ static uint32_t p99(const struct lt_histogram *h, uint64_t max_ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out)
+bool lt_lock_stats_used(const struct lt_lock_stats *stats, unsigned harts)
+{
+	for (unsigned i = 0; i < harts; i++)
+		if (stats->of_hart[i].acquisitions)
+			return true;
+	return false;
+}
+
+void lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out)
 {
 	for (unsigned i = 0; i < harts; i++) {
 		const struct lt_lock_counters *c = &stats->of_hart[i];
@@ -131,5 +139,4 @@ bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct
 	}
 	out->wait_p99_ns = p99(stats->wait, out->wait_max_ns);
 	out->hold_p99_ns = p99(stats->hold, out->hold_max_ns);
-	return out->acquisitions != 0;
 }

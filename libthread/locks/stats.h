@@ -62,7 +62,9 @@ static inline void lt_lock_stats_acquired(struct lt_lock_stats *stats)
 void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared);
 void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared);
 void lt_lock_stats_clear(struct lt_lock_stats *stats, unsigned harts);
-/* Counters into *out; false if the lock was never acquired. */
-bool lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out);
+/* Was the lock ever acquired? */
+bool lt_lock_stats_used(const struct lt_lock_stats *stats, unsigned harts);
+/* Adds the counters to *out. */
+void lt_lock_stats_sum(const struct lt_lock_stats *stats, unsigned harts, struct hz_lock_entry *out);
 
 #endif
