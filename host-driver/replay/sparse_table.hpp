@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,7 +30,8 @@ public:
 	}
 
 private:
-	static constexpr uint64_t part_entries = 1024;
+	/* A page of memory: a table that is touched here and there costs no more. */
+	static constexpr uint64_t part_entries = std::bit_floor(4096 / sizeof(Entry));
 	std::vector<std::unique_ptr<Entry[]>> parts_;
 };
 

@@ -3,6 +3,7 @@
 #include "replay/trace_preload.hpp"
 
 #include "replay/progress.hpp"
+#include "replay/sparse_table.hpp"
 #include "replay/trace_cursor.hpp"
 #include "session/interrupt.hpp"
 
@@ -16,23 +17,22 @@ constexpr uint64_t most_sectors = 128; /* of a preloading write */
 /* A thread's sectors. */
 class Needs {
 public:
-	explicit Needs(uint64_t space) : written_(space), wanted_(space) {}
+	explicit Needs(uint64_t space) : space_(space), use_(space) {}
 
 	void note(const BlockOp &piece, trace::Op op)
 	{
 		for (uint64_t lba = piece.lba; lba < piece.lba + piece.sectors; lba++) {
-			if (op == trace::Op::read && !written_[lba])
-				wanted_[lba] = true;
-			if (op == trace::Op::write)
-				written_[lba] = true;
+			Use &use = use_[lba];
+			use.wanted |= op == trace::Op::read && !use.written;
+			use.written |= op == trace::Op::write;
 		}
 	}
 
-	std::deque<BlockOp> in_runs() const
+	std::deque<BlockOp> in_runs()
 	{
 		std::deque<BlockOp> runs;
-		for (uint64_t lba = 0; lba < wanted_.size(); lba++) {
-			if (!wanted_[lba])
+		for (uint64_t lba = use_.next_touched(0); lba < space_; lba = use_.next_touched(lba + 1)) {
+			if (!use_[lba].wanted)
 				continue;
 			BlockOp *last = runs.empty() ? nullptr : &runs.back();
 			if (last && last->lba + last->sectors == lba && last->sectors < most_sectors)
@@ -44,7 +44,11 @@ public:
 	}
 
 private:
-	std::vector<bool> written_, wanted_;
+	struct Use {
+		bool written = false, wanted = false;
+	};
+	uint64_t space_;
+	SparseTable<Use> use_;
 };
 
 } // namespace
@@ -71,7 +75,7 @@ std::vector<std::deque<BlockOp>> find_preloads(const std::vector<TraceCut> &cuts
 		progress.show(trace.progress_ppm());
 	}
 	std::vector<std::deque<BlockOp>> out;
-	for (const Needs &one : needs)
+	for (Needs &one : needs)
 		out.push_back(trace.survey().spec.preload ? one.in_runs() : std::deque<BlockOp>());
 	return out;
 }
