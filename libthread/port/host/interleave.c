@@ -74,10 +74,10 @@ static bool can_go(unsigned i)
 /* Of all that can go on, the party with the highest priority; CALLER if all is done. */
 static unsigned choose(void)
 {
-	unsigned best = CALLER;
+	unsigned best = CALLER, harts = lt_harts();
 	bool stuck = false;
 
-	for (unsigned i = 0; i < lt_harts(); i++) {
+	for (unsigned i = 0; i < harts; i++) {
 		bool goes = can_go(i);
 
 		stuck |= all.party[i].in_turn && !goes;

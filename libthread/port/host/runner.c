@@ -56,6 +56,16 @@ void lt_host_clock_set(uint64_t now_ns)
 	runner.now_ns = now_ns;
 }
 
+/* No other hart comes in between: in the firmware that is frozen. */
+static void show_times(unsigned hart)
+{
+	bool interleaves = lt_host_interleaves;
+
+	lt_host_interleaves = false;
+	account_publish(hart, runner.idle_from_ns[hart]);
+	lt_host_interleaves = interleaves;
+}
+
 bool lt_host_turn(unsigned hart)
 {
 	struct hart *h = lt_hart_of(hart);
@@ -78,7 +88,7 @@ bool lt_host_turn(unsigned hart)
 		lt_fail("a turn of the hart's loop ended with the clock frozen");
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
 	if (worked) /* else all that others must know is that it is idle still */
-		account_publish(hart, runner.idle_from_ns[hart]);
+		show_times(hart);
 	runner.worked[hart] = worked;
 	lt_host_hart = caller;
 	return worked;

@@ -2,4 +2,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unseen.h"
 
-void lanes_mix_unseen(struct hz_lanes *lanes, const uint64_t *own, size_t bytes) { hz_lanes_mix(lanes, own, bytes); }
+void lanes_mix_unseen(struct hz_lanes *lanes, const void *data, size_t bytes) { hz_lanes_mix(lanes, data, bytes); }

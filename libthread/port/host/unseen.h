@@ -5,7 +5,7 @@
 
 #include "lanes.h"
 
-/* As hz_lanes_mix, of the caller's own memory. */
-void lanes_mix_unseen(struct hz_lanes *lanes, const uint64_t *own, size_t bytes);
+/* As hz_lanes_mix. */
+void lanes_mix_unseen(struct hz_lanes *lanes, const void *data, size_t bytes);
 
 #endif
