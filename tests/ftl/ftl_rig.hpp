@@ -23,6 +23,7 @@ extern "C" {
 #include "inside.h"
 #include "lock_classes.h"
 #include "lt/checks.h"
+#include "request_memory.hpp"
 
 namespace ftl_rig {
 
@@ -162,11 +163,11 @@ struct Request {
 	std::function<void(Request &)> then;
 
 	Request(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0, uint32_t bytes = 0)
-		: data(bytes ? bytes : static_cast<size_t>(sectors) * HZ_SECTOR_BYTES)
+		: data(Buffers::take(bytes ? whole_sectors(bytes) : size_t(sectors) * HZ_SECTOR_BYTES))
 	{
-		data.resize((data.size() + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES * HZ_SECTOR_BYTES);
-		for (size_t at = 0; at < data.size(); at += HZ_SECTOR_BYTES)
-			pages.push_back(data.data() + at);
+		pages.resize(data.size() / HZ_SECTOR_BYTES);
+		for (size_t i = 0; i < pages.size(); i++)
+			pages[i] = data.data() + i * HZ_SECTOR_BYTES;
 		req.op = op;
 		req.flags = flags;
 		req.lba = lba;
@@ -182,6 +183,7 @@ struct Request {
 				self.then(self);
 		};
 	}
+	static size_t whole_sectors(uint32_t bytes) { return (size_t(bytes) + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES * HZ_SECTOR_BYTES; }
 	// FTL_DEALLOCATE: of these.
 	void name_ranges(const std::vector<nvme_dsm_range> &ranges)
 	{
@@ -207,12 +209,13 @@ struct Request {
 		sgl_write(&req.sgl, 0, list.data(), req.sgl.bytes);
 	}
 	Request(const Request &) = delete;
+	~Request() { Buffers::give(std::move(data)); }
 	uint16_t status() const { return req.status; }
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_UPDATE || req.op == FTL_COMPARE; }
 	hz_tuple tuple(uint32_t i) const { return hz_tuple_load(&tuples[i * HZ_TUPLE_BYTES]); }
 	hz_tuple expected(uint32_t i) const
 	{
-		return {hz_crc16(0, pages[i], HZ_SECTOR_BYTES), req.expected.application, req.expected.reference + i};
+		return {guard_of(pages[i]), req.expected.application, req.expected.reference + i};
 	}
 	// Everything is made and checked, unless the test has said what it wants.
 	void protect()

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,23 +72,44 @@ private:
 	void *base_;
 };
 
-// Memory of a device: its arena, which guards what it gives against those who touch its neighbours.
+// Memory of a device: its arena, which guards what it gives against those who touch its neighbours. The next device of that size gets the
+// memory with what is in it: thousands of devices follow one another, and the kernel takes longer for new memory than all else they do.
 class DeviceMemory {
 public:
-	explicit DeviceMemory(uint64_t bytes) : memory_(bytes) {}
+	explicit DeviceMemory(uint64_t bytes) : memory_(take(bytes)) {}
+	~DeviceMemory()
+	{
+		restart();
+		spare_of(memory_->bytes()).push_back(std::move(memory_));
+	}
 	DeviceMemory(const DeviceMemory &) = delete;
 	// Nothing is taken; what is in it is any bytes, as in memory that power has come back to.
 	void restart()
 	{
-		lt_guard(memory_.base(), arena_.used, 0);
+		lt_guard(memory_->base(), arena_.used, 0);
 		arena_ = whole();
 	}
 	arena &space() { return arena_; }
 
 private:
-	arena whole() { return arena_of(memory_.base(), memory_.bytes(), LT_CACHE_LINE); }
+	using Spare = std::vector<std::unique_ptr<Image>>;
+	static Spare &spare_of(uint64_t bytes)
+	{
+		thread_local std::map<uint64_t, Spare> all;
+		return all[bytes];
+	}
+	static std::unique_ptr<Image> take(uint64_t bytes)
+	{
+		Spare &spare = spare_of(bytes);
+		if (spare.empty())
+			return std::make_unique<Image>(bytes);
+		std::unique_ptr<Image> memory = std::move(spare.back());
+		spare.pop_back();
+		return memory;
+	}
+	arena whole() { return arena_of(memory_->base(), memory_->bytes(), LT_CACHE_LINE); }
 
-	Image memory_;
+	std::unique_ptr<Image> memory_;
 	arena arena_ = whole();
 };
 
