@@ -6,6 +6,7 @@
 
 #include "host_clock.h"
 #include "lock_classes.h"
+#include "lt/arch.h"
 #include "lt/hart.h"
 #include "session/error.hpp"
 #include "session/machine.hpp"
@@ -36,7 +37,11 @@ OfflineDevice::OfflineDevice(std::span<std::byte> image, const hz_device_config 
 	mount(image);
 }
 
-OfflineDevice::~OfflineDevice() { munmap(arena_.base, arena_.bytes); }
+OfflineDevice::~OfflineDevice()
+{
+	lt_guard(arena_.base, arena_.bytes, 0); // what mount had on loan is guarded, and somebody else's next
+	munmap(arena_.base, arena_.bytes);
+}
 
 void OfflineDevice::mount(std::span<std::byte> image)
 {
