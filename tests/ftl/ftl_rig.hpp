@@ -213,10 +213,7 @@ struct Request {
 	uint16_t status() const { return req.status; }
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_UPDATE || req.op == FTL_COMPARE; }
 	hz_tuple tuple(uint32_t i) const { return hz_tuple_load(&tuples[i * HZ_TUPLE_BYTES]); }
-	hz_tuple expected(uint32_t i) const
-	{
-		return {guard_of(pages[i]), req.expected.application, req.expected.reference + i};
-	}
+	hz_tuple expected(uint32_t i) const { return {guard_of(pages[i]), req.expected.application, req.expected.reference + i}; }
 	// Everything is made and checked, unless the test has said what it wants.
 	void protect()
 	{
