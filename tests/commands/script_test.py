@@ -27,6 +27,8 @@ elif "crash" not in tests:
     cases = "".join(f'<testcase name="{name}" status="{end[0]}" time="1.5"><system-out>{said}</system-out></testcase>'
                     for name, end in tests.items())
     pathlib.Path(words[words.index("--output-junit") + 1]).write_text(f"<testsuite>{cases}</testsuite>")
+    if any(end[0] == "killed" for end in tests.values()):
+        os.kill(os.getpid(), 15)
 sys.exit(any(end[0] == "fail" for end in tests.values()))
 """
 # What a GoogleTest program wrote.
@@ -102,11 +104,16 @@ class Test(Copy):
     def test_all(self):
         run, calls = self.run_with(self.TESTS)
         self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
-        self.assertEqual([call.split()[1:3] for call in [*sorted(calls[:2]), *calls[2:]]],
-                         [["--preset", name] for name in ("asan", "host", "tsan")], "two of them side by side")
-        self.assertEqual([call.split()[3:5] for call in [*sorted(calls[:2]), *calls[2:]]], [["-j", "2"], ["-j", "6"], ["-j", "4"]])
+        self.assertEqual(sorted(call.split()[1:5] for call in calls),
+                         [["--preset", name, "-j", jobs] for name, jobs in (("asan", "4"), ("host", "6"), ("tsan", "4"))])
+        self.assertEqual([call.split()[2] for call in calls if "host" not in call], ["asan", "tsan"], "one after the other, beside host")
         presets = json.loads((TOP / "CMakePresets.json").read_text())
         self.assertEqual(next(p for p in presets["testPresets"] if p["name"] == "host")["filter"], {"include": {"label": "qemu"}})
+
+    def test_nothing_follows_what_a_signal_ended(self):
+        run, calls = self.run_with({**self.TESTS, "asan": {"unit.a": ["killed"]}})
+        self.assertNotEqual(run.returncode, 0)
+        self.assertNotIn("tsan", {call.split()[2] for call in calls})
 
     def test_fast_leaves_out_what_is_slow(self):
         run, calls = self.run_with(self.TESTS, "--fast")
