@@ -33,7 +33,8 @@ def study_parser(name, text, example, random=True):
     p.add_argument("--resume", action="store_true",
                    help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
     p.add_argument("--engine", choices=("local", "snakemake"), default="local", metavar="local|snakemake",
-                   help="who makes the runs: this program, one after the other, or snakemake, which a cluster's scheduler may serve")
+                   help="who makes the runs: this program, or snakemake, which a cluster's scheduler may serve; each makes as many at a time "
+                        "as the host has cores, or HARTZONE_JOBS says")
     p.add_argument("--engine-options", metavar="WORDS", help="more options for snakemake, such as '--profile slurm'")
     return p
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import yaml
 
@@ -77,20 +78,6 @@ def repeat_command(out, extra=()):
     return shlex.join(["./hartzone", *arguments(out, extra)])
 
 
-def finished(command, log):
-    """Exit code of a command; when this study is interrupted it has its time to clean up."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, preexec_fn=end_with_parent) as child:
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            child.terminate()
-            try:
-                child.wait(END_S)
-            except subprocess.TimeoutExpired:
-                child.kill()
-            raise
-
-
 def texts(device, workload):
     """file name → content"""
     return {f"{name}.yaml": yaml.safe_dump(content, sort_keys=False) for name, content in (("device", device), ("workload", workload))}
@@ -103,13 +90,30 @@ def last_words(log):
     return " / ".join(said or lines[-3:])
 
 
-def run(out, device, workload, extra=()):
-    """One run under the virtual clock. Raises StudyError if it fails or if its figures are not repeatable."""
+def begin(out, device, workload, extra=()):
+    """One run under the virtual clock, begun in a process of its own."""
     out.mkdir(parents=True, exist_ok=True)
     for name, content in texts(device, workload).items():
         (out / name).write_text(content, encoding="utf-8")
     with open(out / "run.log", "w", encoding="utf-8") as log:
-        code = finished([str(driver()), *arguments(out, extra)], log)
+        return subprocess.Popen([str(driver()), *arguments(out, extra)], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                preexec_fn=end_with_parent)
+
+
+def stop(children):
+    """When this study is interrupted its runs have their time to clean up."""
+    for child in children:
+        child.terminate()
+    end = time.monotonic() + END_S
+    for child in children:
+        try:
+            child.wait(max(0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+
+
+def result_of(out, extra, code):
+    """What a run that ended with this code has left. Raises StudyError if it failed or if its figures are not repeatable."""
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code != 0:
@@ -119,6 +123,17 @@ def run(out, device, workload, extra=()):
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     refuse_unless_deterministic(result, out)
     return result
+
+
+def run(out, device, workload, extra=()):
+    """One run under the virtual clock, from begin to end."""
+    child = begin(out, device, workload, extra)
+    try:
+        code = child.wait()
+    except KeyboardInterrupt:
+        stop([child])
+        raise
+    return result_of(out, extra, code)
 
 
 def earlier(out, device, workload):

@@ -1,9 +1,10 @@
-"""The runs of a study, one after the other: a point that fails is told and left out, what was measured is kept, and --resume goes on."""
+"""The runs of a study, side by side: a point that fails is told and left out, what was measured is kept, and --resume goes on."""
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import sys
 
 from common import report, runs, software, workflow
+from common.side_by_side import SideBySide
 
 
 def folder_of(*words):
@@ -47,14 +48,23 @@ class Sweep:
         except KeyboardInterrupt:
             self.interrupted = True
             return self
+        self.begin_all()
         progress = report.Progress(sum(len(p.runs) for p in self.all))
         try:
             for point in self.all:
                 self.measure(point, progress)
         except KeyboardInterrupt:
             self.interrupted = True
+        finally:
+            self.side_by_side.stop()
         progress.end()
         return self
+
+    def begin_all(self):
+        """Those that this program makes."""
+        wanted = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
+                                               for point in self.all for folder, device, workload, *extra in point.runs]
+        self.side_by_side = SideBySide(run for run in wanted if not self.kept_result(*run[:3]))
 
     def measure(self, point, progress):
         results = []
@@ -74,7 +84,7 @@ class Sweep:
         elif result:
             self.kept += 1
         else:
-            result = runs.run(out, device, workload, extra)
+            result = self.side_by_side.result(out, extra)
         self.check(result, out)
         if self.software and result["software"] != self.software:
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from common import runs
+from common import runs, side_by_side
 
 SNAKEFILE = '''# Made by ./hartzone study: one job for each run. Call it by hand from this folder with: snakemake --cores all
 import json
@@ -59,8 +59,7 @@ def write(out, wanted, keep):
 
 def run(out, options):
     """Runs the workflow in out; snakemake says in out/snakemake.log what it did. Which runs failed shows by their results."""
-    cores = os.environ.get("HARTZONE_JOBS") or str(os.cpu_count())
-    command = [program(), "--snakefile", "Snakefile", "--cores", cores, "--keep-going", "--rerun-triggers", "mtime", "--nolock", *shlex.split(options)]
+    command = [program(), "--snakefile", "Snakefile", "--cores", str(side_by_side.jobs()), "--keep-going", "--rerun-triggers", "mtime", "--nolock", *shlex.split(options)]
     with open(out / "snakemake.log", "w", encoding="utf-8") as log:
         code = finished(command, out, log)
     said = (out / "snakemake.log").read_text(encoding="utf-8", errors="replace")

@@ -108,7 +108,7 @@ class Scripts(unittest.TestCase):
     def test_an_interrupt_keeps_what_was_measured(self):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             command = [PYTHON, str(TOP / "studies/conzone-fig8/study.py"), "--quick", "--out", folder]
-            study = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            study = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "HARTZONE_JOBS": "1"})
             self.wait_until(lambda: os.path.exists(f"{folder}/multiple-1/run.log"))
             study.send_signal(signal.SIGINT)
             text, words = study.communicate(timeout=HANG_S)

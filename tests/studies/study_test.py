@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -252,6 +253,16 @@ class Sweep(unittest.TestCase):
         self.assertEqual(resumed["points"][:3], found["points"])
         self.assertEqual(resumed["points"][3]["digests"], [alone["digest"]])
 
+    def test_how_many_run_at_a_time_changes_no_figure(self):
+        self.obstacle.rmdir()
+        found = []
+        for jobs in ("1", "3"):
+            with unittest.mock.patch.dict(os.environ, HARTZONE_JOBS=jobs):
+                run, figures = self.run_study()
+            self.assertEqual(run.returncode, 0, run.stderr)
+            found.append(figures)
+        self.assertEqual(*found)
+
     def test_resume_keeps_nothing_of_other_programs_or_another_workload(self):
         self.obstacle.rmdir()
         _, found = self.run_study()
@@ -266,6 +277,50 @@ class Sweep(unittest.TestCase):
         (self.out / "mcs-1-1" / "workload.yaml").write_text("seed: 2\n")
         run, _ = self.run_study("--resume")
         self.assertNotIn("were there already", run.stdout, "the image is the first one again")
+
+
+class SideBySide(unittest.TestCase):
+    """Runs that are shell scripts."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="hz-study-")
+        self.addCleanup(scratch.cleanup)
+        self.out = pathlib.Path(scratch.name)
+
+    @contextlib.contextmanager
+    def runs(self, jobs, *scripts):
+        from common import runs, side_by_side
+
+        def begin(out, script, _, __=()):
+            out.mkdir()
+            return subprocess.Popen(["sh", "-c", script], cwd=self.out)
+
+        with unittest.mock.patch.dict(os.environ, HARTZONE_JOBS=str(jobs)), unittest.mock.patch.object(runs, "begin", begin), \
+                unittest.mock.patch.object(runs, "driver"), unittest.mock.patch.object(runs, "result_of", lambda out, extra, code: code):
+            yield side_by_side.SideBySide((self.out / str(i), script, None, ()) for i, script in enumerate(scripts))
+
+    def test_as_many_as_there_are_jobs_are_under_way(self):
+        meet = "touch {}; while [ ! -e {} ]; do sleep 0.01; done; exit {}"
+        with self.runs(2, meet.format("a", "b", 5), meet.format("b", "a", 6), "exit 7") as three:
+            self.assertEqual([three.result(self.out / str(i), ()) for i in range(3)], [5, 6, 7])
+
+    def test_no_more_are(self):
+        alone = "mkdir busy && sleep 0.05 && rmdir busy"
+        with self.runs(1, *[alone] * 4) as four:
+            self.assertEqual([four.result(self.out / str(i), ()) for i in range(4)], [0] * 4)
+
+    def test_a_later_one_may_end_first(self):
+        with self.runs(2, "while [ ! -e 2 ]; do sleep 0.01; done; exit 5", "exit 6", "exit 7") as three:
+            self.assertEqual([three.result(self.out / str(i), ()) for i in range(3)], [5, 6, 7])
+
+    def test_who_stops_leaves_nothing(self):
+        with self.runs(2, "exit 5", *["exec sleep 1000"] * 3) as four:
+            self.assertEqual(four.result(self.out / "0", ()), 5)
+            living = list(four.running.values())
+            four.stop()
+        self.assertGreaterEqual(len(living), 1)
+        self.assertTrue(all(child.poll() == -signal.SIGTERM for child in living))
+        self.assertFalse((self.out / "3").exists(), "no more were begun")
 
 
 class ConZone(unittest.TestCase):
