@@ -62,9 +62,11 @@ class Sweep:
 
     def begin_all(self):
         """Those that this program makes."""
-        wanted = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
-                                               for point in self.all for folder, device, workload, *extra in point.runs]
-        self.side_by_side = SideBySide(run for run in wanted if not self.kept_result(*run[:3]))
+        every = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
+                                              for point in self.all for folder, device, workload, *extra in point.runs]
+        wanted = [run for run in every if not self.kept_result(*run[:3])]
+        self.begun = {out for out, *_ in wanted}
+        self.side_by_side = SideBySide(wanted)
 
     def measure(self, point, progress):
         results = []
@@ -78,13 +80,13 @@ class Sweep:
             self.points[point.key] = self.summarize(results)
 
     def one(self, out, device, workload, extra):
-        result = self.kept_result(out, device, workload)
         if self.by_snakemake:
             result = workflow.result(out)
-        elif result:
-            self.kept += 1
-        else:
+        elif out in self.begun:
             result = self.side_by_side.result(out, extra)
+        else:
+            result = self.kept_result(out, device, workload)
+            self.kept += 1
         self.check(result, out)
         if self.software and result["software"] != self.software:
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
