@@ -33,7 +33,8 @@ def in_blocks(text):
 def in_sentences(text):
     """Code in running text that is a command with words of its own; a path alone is a name."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    for span in re.findall(r"`([^`\n]+)`", prose):
+    for span in re.findall(r"`([^`\n]+(?:\n[^`\n]+)?)`", prose):
+        span = " ".join(span.split())  # it may go on in the next line
         if is_command(span) and (" " in span or span.startswith("./hartzone")):
             yield span
 

@@ -29,6 +29,7 @@ if not MISSING:
 NOT_HERE = {
     "./hartzone test": "it is the suite that runs this; commands.script gives it stand-ins for its tools",
     "./hartzone setup": "it installs packages; scripts/setup --check only looks",
+    "scripts/setup --snakemake": "it installs packages",
     "./hartzone clean": "commands.script calls it where it can do no harm",
     "./hartzone study --update": "it takes half an hour and changes README files; studies.records tries what it does with figures",
 }
