@@ -100,8 +100,11 @@ static void await_begin(struct tsu *tsu, uint32_t die_index)
 	close_next(die);
 	if (!die->mount.closed)
 		return;
-	while (die->mount.closed)
-		step(tsu, next_die(tsu, die_index / tsu->dies_per_channel, &at_ns), at_ns);
+	while (die->mount.closed) {
+		struct tsu_die *next = next_die(tsu, die_index / tsu->dies_per_channel, &at_ns);
+
+		step(tsu, next, at_ns);
+	}
 	wait_until(die->mount.began_ns);
 }
 
