@@ -57,9 +57,12 @@ TEST(ConventionalSpace, TheCheckSeesWhatDoesNotFit)
 		ASSERT_NE(place, old);
 		ASSERT_EQ(r.check(), "");
 
-		*rig_reverse(r.ftl, place) ^= 1;
-		EXPECT_EQ(r.check(), "a place does not know the conventional sector that is mapped to it");
-		*rig_reverse(r.ftl, place) ^= 1;
+		for (uint32_t offset = 10; offset < 15; offset++) {
+			uint32_t *const lba = rig_reverse(r.ftl, rig_conventional_place(r.ftl, r.lba_of(0, offset)));
+			*lba ^= 1;
+			EXPECT_EQ(r.check(), "a place does not know the conventional sector that is mapped to it") << offset;
+			*lba ^= 1;
+		}
 
 		uint64_t bit;
 		lt_word *validity = rig_validity(r.ftl, place, &bit), *count = rig_valid_places(r.ftl, old); // it may be another zone's

@@ -299,6 +299,21 @@ INSTANTIATE_TEST_SUITE_P(Sizes, L2pCache,
 					std::to_string(test.param.buckets) + "Line" + std::to_string(test.param.line);
 			 });
 
+// A shard may hold most of the budget, but of many no one does.
+TEST(L2pCacheShards, HaveBucketsForWhatTheyMayHold)
+{
+	struct {
+		uint32_t entries, shards, bits;
+	} const cases[] = {{1024, 1, 8}, {1025, 1, 9}, {1280, 1, 9}, {1024, 8, 8}, {16384, 8, 12}, {16384, 16, 11}, {65536, 64, 11}};
+	for (const auto &c : cases) {
+		Memory memory;
+		l2p_cache cache{};
+		l2p_cache_choice choice{c.entries, c.shards, 0, 1, false};
+		l2p_cache_init(&cache, &memory.space, &choice);
+		EXPECT_EQ(cache.bucket_bits, c.bits) << c.entries << " entries, " << c.shards << " shards";
+	}
+}
+
 // One shard works, the other has entries that nobody has used since: their room moves over, and never a bit more.
 TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 {

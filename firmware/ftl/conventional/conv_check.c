@@ -45,7 +45,7 @@ static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 /* No hart runs. */
 static uint64_t valid_bits(const struct place_zone *places, uint32_t capacity)
 {
-	const lt_word *word = places->bits, *end = word + (capacity + PLACE_BITS - 1) / PLACE_BITS;
+	const lt_word *word = places->bits, *end = word + place_words(capacity);
 	uint64_t bits = 0;
 
 	for (; word < end; word++)

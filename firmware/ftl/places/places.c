@@ -68,18 +68,16 @@ void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count)
 	}
 }
 
-static uint32_t words_of(const struct ftl *ftl) { return (ftl->backing_capacity + PLACE_BITS - 1) / PLACE_BITS; }
-
 void places_reset(struct ftl *ftl, struct place_zone *zone)
 {
-	for (uint32_t i = 0; i < words_of(ftl); i++)
+	for (uint32_t i = 0; i < place_words(ftl->backing_capacity); i++)
 		lt_add(&zone->bits[i], 1ull << PLACE_BITS);
 	lt_store(&zone->durable, 0);
 }
 
 void places_forget(struct ftl *ftl, struct place_zone *zone)
 {
-	for (uint32_t i = 0; i < words_of(ftl); i++)
+	for (uint32_t i = 0; i < place_words(ftl->backing_capacity); i++)
 		lt_store(&zone->bits[i], 0);
 	lt_store(&zone->valid, 0);
 }
@@ -90,7 +88,7 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 
 	ftl->extent[ftl->zone_count + number]->places = zone;
 	zone->base = ppa_make(ftl->map, number, 0);
-	zone->bits = arena_alloc_table(arena, words_of(ftl), sizeof(*zone->bits), "validity of places");
+	zone->bits = arena_alloc_table(arena, place_words(ftl->backing_capacity), sizeof(*zone->bits), "validity of places");
 	zone->lba = arena_alloc_raw_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
 }
 

@@ -33,6 +33,8 @@ struct places {
 
 void places_init(struct ftl *ftl, struct arena *arena);
 
+/* Words of validity of so many sectors. */
+static inline uint32_t place_words(uint32_t capacity) { return (capacity + PLACE_BITS - 1) / PLACE_BITS; }
 /* A place: backing number << superblock shift | offset, 30 bits like a PPA. */
 static inline uint32_t place_make(const struct place_zone *zone, uint32_t offset) { return zone->base | offset; }
 static inline uint32_t place_number(const struct ftl *ftl, uint32_t place) { return ppa_superblock(ftl->map, place); }
