@@ -48,7 +48,7 @@ class Sweep:
         except KeyboardInterrupt:
             self.interrupted = True
             return self
-        self.begin_all()
+        self.plan()
         progress = report.Progress(sum(len(p.runs) for p in self.all))
         try:
             for point in self.all:
@@ -60,12 +60,12 @@ class Sweep:
         progress.end()
         return self
 
-    def begin_all(self):
-        """Those that this program makes."""
+    def plan(self):
+        """Which runs this program makes, now that it can be told which are kept."""
         every = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
                                               for point in self.all for folder, device, workload, *extra in point.runs]
         wanted = [run for run in every if not self.kept_result(*run[:3])]
-        self.begun = {out for out, *_ in wanted}
+        self.made_here = {out for out, *_ in wanted}
         self.side_by_side = SideBySide(wanted)
 
     def measure(self, point, progress):
@@ -82,7 +82,7 @@ class Sweep:
     def one(self, out, device, workload, extra):
         if self.by_snakemake:
             result = workflow.result(out)
-        elif out in self.begun:
+        elif out in self.made_here:
             result = self.side_by_side.result(out, extra)
         else:
             result = self.kept_result(out, device, workload)

@@ -59,7 +59,8 @@ def write(out, wanted, keep):
 
 def run(out, options):
     """Runs the workflow in out; snakemake says in out/snakemake.log what it did. Which runs failed shows by their results."""
-    command = [program(), "--snakefile", "Snakefile", "--cores", str(side_by_side.jobs()), "--keep-going", "--rerun-triggers", "mtime", "--nolock", *shlex.split(options)]
+    command = [program(), "--snakefile", "Snakefile", "--cores", str(side_by_side.jobs()), "--keep-going", "--rerun-triggers", "mtime", "--nolock",
+               *shlex.split(options)]
     with open(out / "snakemake.log", "w", encoding="utf-8") as log:
         code = finished(command, out, log)
     said = (out / "snakemake.log").read_text(encoding="utf-8", errors="replace")

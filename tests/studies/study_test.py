@@ -300,7 +300,7 @@ class SideBySide(unittest.TestCase):
             yield side_by_side.SideBySide((self.out / str(i), script, None, ()) for i, script in enumerate(scripts))
 
     def test_as_many_as_there_are_jobs_are_under_way(self):
-        meet = "touch {}; while [ ! -e {} ]; do sleep 0.01; done; exit {}"
+        meet = "touch {}; for i in $(seq 1000); do [ -e {} ] && exit {}; sleep 0.01; done"
         with self.runs(2, meet.format("a", "b", 5), meet.format("b", "a", 6), "exit 7") as three:
             self.assertEqual([three.result(self.out / str(i), ()) for i in range(3)], [5, 6, 7])
 
@@ -310,7 +310,7 @@ class SideBySide(unittest.TestCase):
             self.assertEqual([four.result(self.out / str(i), ()) for i in range(4)], [0] * 4)
 
     def test_a_later_one_may_end_first(self):
-        with self.runs(2, "while [ ! -e 2 ]; do sleep 0.01; done; exit 5", "exit 6", "exit 7") as three:
+        with self.runs(2, "for i in $(seq 1000); do [ -e 2 ] && exit 5; sleep 0.01; done", "exit 6", "exit 7") as three:
             self.assertEqual([three.result(self.out / str(i), ()) for i in range(3)], [5, 6, 7])
 
     def test_who_stops_leaves_nothing(self):

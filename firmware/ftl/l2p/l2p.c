@@ -45,12 +45,6 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	l2p->ops->init(ftl, arena);
 }
 
-void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
-{
-	if (io_of(req)->fetch)
-		self->ftl->l2p->ops->leave(self, req);
-}
-
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	if (!extent_is_backing(ext))

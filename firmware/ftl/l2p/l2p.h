@@ -115,7 +115,11 @@ static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req
 	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
 }
 /* The request wants nothing more for now: what it kept at hand (io.fetch, a table page), if it did, may go. */
-void l2p_leave(struct ftl_worker *self, struct ftl_request *req);
+static inline void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (io_of(req)->fetch)
+		self->ftl->l2p->ops->leave(self, req);
+}
 /* Map [offset, offset + count) to consecutive addresses from ppa on, which are their places. staged: some of them were staged. */
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
 /* Like l2p_read, of sectors that are staged. L2P_UNMAPPED: the sector is lost. With req NULL only as far as it is known in RAM. */

@@ -384,7 +384,7 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 		io->zone = zone;
 		verdict = read_referred(self, zone, req, &list);
 	}
-	if (verdict == READ_GOES_ON && io->fetch)
+	if (verdict == READ_GOES_ON)
 		l2p_leave(self, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	if (list)
