@@ -1,4 +1,5 @@
-"""The hartzone script on a copy of itself: help and wrong words, and `test` with stand-ins for cmake, ninja and ctest."""
+"""The hartzone script on a copy of itself: help and wrong words, and `test` with stand-ins for cmake, ninja and ctest; and what of a text
+is a command."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -7,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+
+import printed
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # Lists the tests of tests.json whose name has the word behind -R; runs them by writing down how each ends. Tells its words to calls.
@@ -177,6 +180,14 @@ class Test(Copy):
         run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
         self.assertEqual(run.returncode, 1)
         self.assertIn("failed: tsan: ctest did not run", run.stdout)
+
+
+class Found(unittest.TestCase):
+    """What printed.py takes for a command in running text."""
+
+    def test_a_command_may_go_on_in_the_next_line(self):
+        text = "as `./hartzone run\n--quick` and `./hartzone study`, not `a\nb` or\n```\n`./hartzone x y`\n```\n"
+        self.assertEqual(list(printed.in_sentences(text)), ["./hartzone run --quick", "./hartzone study"])
 
 
 if __name__ == "__main__":
