@@ -153,6 +153,8 @@ template <class Work> res::RunFacts facts_of(const std::string &out, Work work)
 
 void report_all(const RunFlags &flags, const res::RunFacts &facts)
 {
+	if (!facts.prepared_key.empty())
+		std::printf("prepared device %.8s: %s\n", facts.prepared_key.c_str(), facts.prepared_story.c_str());
 	write_timeline(facts, flags.timeline);
 	report(facts, flags.out);
 	if (!facts.interrupted.empty())

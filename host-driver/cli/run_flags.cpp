@@ -84,6 +84,7 @@ void RunFlags::add_to(CLI::App &command)
 void RunFlags::add_workload_options(CLI::App &command)
 {
 	static constexpr std::string_view mappings[] = {"log", "direct"};
+	static constexpr std::string_view preparations[] = {"anew", "kept"};
 	command.option_defaults()->group("What to do");
 	add_text(
 		command, "--workload", workload, "FILE|NAME",
@@ -109,6 +110,10 @@ void RunFlags::add_workload_options(CLI::App &command)
 		"Split and group the writes to each sequential zone so that they arrive as superpages, the device's or of this size, as IOTailor of "
 		"ZMS does; what is begun waits in host memory (docs/config.md). Default: the workload's, none. E.g. --iotailor superpage",
 		[this](const std::string &text) { return take_tailor(text, *this); });
+	add_choice(
+		command, "--prepared", prepared, preparations,
+		"anew: what the workload writes before its measurement is written by this run. kept: the device is shut down then, and kept "
+		"for all runs that are prepared alike (docs/config.md); each begins by starting it. Default: the workload's, anew");
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
 		 "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
@@ -226,6 +231,18 @@ void RunFlags::apply_threads(wl::Workload &w) const
 		t.queue_depth = queue_depth ? static_cast<uint32_t>(queue_depth) : t.queue_depth;
 }
 
+void RunFlags::apply_prepared(wl::Workload &w) const
+{
+	if (prepared.empty())
+		return;
+	w.keep_prepared = prepared == "kept";
+	if (w.keep_prepared && !wl::prepares(w))
+		throw Error("--prepared: the workload " + workload +
+			    " writes nothing before its measurement: leave it out, or give the workload a prefill");
+	if (w.keep_prepared && w.trace)
+		w.trace->block_key = "--prepared";
+}
+
 wl::Workload RunFlags::load() const
 {
 	wl::Workload w = base();
@@ -237,6 +254,7 @@ wl::Workload RunFlags::load() const
 		w.mapping = mapping == "log" ? wl::Mapping::log : wl::Mapping::direct;
 		w.mapping_given = true;
 	}
+	apply_prepared(w);
 	if (iotailor && !w.tailor)
 		w.tailor.emplace();
 	if (iotailor)

@@ -14,7 +14,7 @@ namespace hz::cli {
 struct RunFlags {
 	MachineFlags machine;
 	TraceFlags reading;
-	std::string attach, workload, trace, mapping, split, out, timeline, clock_jitter;
+	std::string attach, workload, trace, mapping, prepared, split, out, timeline, clock_jitter;
 	PowerCutFlag power_cut;
 	std::vector<uint32_t> namespaces;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
@@ -39,6 +39,7 @@ private:
 	wl::Workload base() const;
 	void apply_trace(wl::Workload &w) const;
 	void apply_threads(wl::Workload &w) const;
+	void apply_prepared(wl::Workload &w) const;
 	void refuse_without_trace() const;
 };
 

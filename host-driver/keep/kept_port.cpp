@@ -23,7 +23,7 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 		note_reset(there.op, there.lba);
 	if (record_ && there.op == Op::deallocate)
 		note_gone(there.lba, there.sectors);
-	return queue_.submit(cid, there, arrival_ns);
+	return behind_.submit(cid, there, arrival_ns);
 }
 
 // It counts from its submission: from then on the zone may be empty.
@@ -82,7 +82,7 @@ void KeptPort::note_completed(Command &command, uint64_t result)
 
 std::span<const Completion> KeptPort::wait(unsigned wanted)
 {
-	const auto done = queue_.wait(wanted);
+	const auto done = behind_.wait(wanted);
 	batch_.assign(done.begin(), done.end());
 	for (Completion &completion : batch_) {
 		Command &command = commands_[completion.cid];

@@ -12,25 +12,17 @@
 
 namespace hz {
 
-class KeptPort : public replay::Port {
+class KeptPort : public replay::PassingPort {
 public:
 	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns. volatile_cache: the device has
 	// one; else every write that was completed is durable.
 	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed, bool volatile_cache)
-		: queue_(queue), view_(view), record_(record), seed_(seed), volatile_cache_(volatile_cache)
+		: PassingPort(queue), view_(view), record_(record), seed_(seed), volatile_cache_(volatile_cache)
 	{
 	}
 
-	unsigned qid() const override { return queue_.qid(); }
-	uint32_t turnaround_ns() const override { return queue_.turnaround_ns(); }
-	std::optional<uint16_t> acquire() override { return queue_.acquire(); }
-	void release(uint16_t cid) override { queue_.release(cid); }
-	std::span<std::byte> data(uint16_t cid) override { return queue_.data(cid); }
 	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
 	std::span<const Completion> wait(unsigned wanted) override;
-	void open(uint64_t first_arrival_ns) override { queue_.open(first_arrival_ns); }
-	void promise() override { queue_.promise(); }
-	void close() override { queue_.close(); }
 
 	// An orderly shutdown is complete: everything that was completed is durable.
 	void settle();
@@ -53,7 +45,6 @@ private:
 	void make_durable(uint64_t up_to);
 	void make_zone_durable(uint64_t lba);
 
-	replay::Port &queue_;
 	const ZoneView &view_;
 	AckRecord *record_;
 	uint64_t seed_;

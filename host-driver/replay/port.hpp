@@ -27,6 +27,23 @@ public:
 	virtual void close() = 0;
 };
 
+/* In front of another port, to see what goes through it. */
+class PassingPort : public Port {
+public:
+	explicit PassingPort(Port &behind) : behind_(behind) {}
+	unsigned qid() const override { return behind_.qid(); }
+	uint32_t turnaround_ns() const override { return behind_.turnaround_ns(); }
+	std::optional<uint16_t> acquire() override { return behind_.acquire(); }
+	void release(uint16_t cid) override { behind_.release(cid); }
+	std::span<std::byte> data(uint16_t cid) override { return behind_.data(cid); }
+	void open(uint64_t first_arrival_ns) override { behind_.open(first_arrival_ns); }
+	void promise() override { behind_.promise(); }
+	void close() override { behind_.close(); }
+
+protected:
+	Port &behind_;
+};
+
 class QueuePort : public Port {
 public:
 	explicit QueuePort(QueuePair &queue) : queue_(queue) {}

@@ -31,6 +31,8 @@ struct RunFacts : DeviceFigures {
 	uint64_t kept_zones = 0;             /* that hold data of earlier runs or of others and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */
+	std::string prepared_key;            /* of a prepared device that is kept, or empty … */
+	std::string prepared_story;          /* … and where it came from */
 	std::vector<QueueAccount> read_back; /* of the verification after the measurement */
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
 	nlohmann::json iotailor;             /* what IOTailor did, or null */

@@ -3,9 +3,8 @@
 #include "results/software.hpp"
 
 #include "results/elf_notes.hpp"
+#include "results/sha256.hpp"
 #include "session/locate.hpp"
-
-#include <openssl/sha.h>
 
 #include <cstdio>
 #include <cstring>
@@ -28,17 +27,6 @@ std::string bytes_of(const std::filesystem::path &file)
 	if (in.bad() || !in.is_open())
 		throw std::runtime_error(file.string() + " cannot be read");
 	return bytes;
-}
-
-/* 64 hexadecimal digits, as sha256sum prints them. */
-std::string sha256(const std::string &bytes)
-{
-	unsigned char hash[SHA256_DIGEST_LENGTH];
-	std::string text;
-	SHA256(reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(), hash);
-	for (const unsigned char byte : hash)
-		text += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
-	return text;
 }
 
 std::string shell_word(const std::string &text)
@@ -75,7 +63,7 @@ json software_info(const std::filesystem::path &firmware, const std::filesystem:
 {
 	const std::string image = bytes_of(firmware);
 	return {{"firmware", {{"sha256", sha256(image)}, {"compiler", or_null(elf_compiler(image))}}},
-		{"plugin", plugin.empty() ? json() : json({{"sha256", sha256(bytes_of(plugin))}})},
+		{"plugin", plugin.empty() ? json() : json({{"sha256", sha256_of_file(plugin)}})},
 		{"driver", {{"build_id", or_null(own_build_id())}}},
 		{"qemu", {{"version", or_null(qemu_version())}}}};
 }

@@ -136,6 +136,18 @@ std::string qemu_program()
 	return value ? value : "qemu-system-riscv64";
 }
 
+fs::path cache_folder()
+{
+	if (const fs::path named = from_environment("HARTZONE_CACHE"); !named.empty())
+		return named;
+	if (const fs::path named = from_environment("XDG_CACHE_HOME"); !named.empty())
+		return named / "hartzone";
+	const fs::path home = from_environment("HOME");
+	if (home.empty())
+		throw Error("there is no folder for it: name one in HARTZONE_CACHE");
+	return home / ".cache/hartzone";
+}
+
 fs::path data_tree()
 {
 	const fs::path device = above_program({"configs/devices/default.yaml", "share/hartzone/configs/devices/default.yaml"});

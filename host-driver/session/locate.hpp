@@ -25,6 +25,9 @@ std::filesystem::path locate_sqlite_extension();
 std::filesystem::path locate_vsock_daemon();
 // $HARTZONE_QEMU or qemu-system-riscv64.
 std::string qemu_program();
+// For what may be removed at any time and is made again: $HARTZONE_CACHE, else hartzone in the user's folder for such files ($XDG_CACHE_HOME,
+// ~/.cache). Throws Error if there is none.
+std::filesystem::path cache_folder();
 // The folder with configs/ and traces/: the source tree above the running program, or share/hartzone of an installation; or empty.
 std::filesystem::path data_tree();
 

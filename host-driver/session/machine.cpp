@@ -107,6 +107,7 @@ int Machine::owner_connection() const { return impl_->owner.get(); }
 Region &Machine::region() { return *impl_->region; }
 const hz_device_config &Machine::config() const { return impl_->region->config(); }
 const fs::path &Machine::run_directory() const { return impl_->command.run_directory; }
+const fs::path &Machine::image() const { return impl_->command.nand_image; }
 fs::path Machine::kept_image() const
 {
 	const fs::path &image = impl_->command.nand_image;

@@ -21,14 +21,15 @@ namespace hz {
 struct MachineOptions {
 	hz_device_config config{};
 	bool virtual_clock = true;
-	std::filesystem::path firmware;    // empty: $HARTZONE_FIRMWARE, else found beside the program
-	std::filesystem::path plugin;      // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
-	std::string plugin_options;        // further key=value pairs, comma separated; a comma in a value is doubled
-	std::filesystem::path nand_image;  // empty: a temporary image that ends with the machine
-	bool timeline = false;             // have the plugin keep one; virtual clock only
-	bool format_image = false;         // an old image begins anew, with nothing in it
-	uint64_t shm_bytes = 256ull << 20; // power of two; see shm_bytes_for()
-	uint64_t ram_bytes = 0;            // 0: ram_bytes_for()
+	std::filesystem::path firmware;     // empty: $HARTZONE_FIRMWARE, else found beside the program
+	std::filesystem::path plugin;       // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
+	std::string plugin_options;         // further key=value pairs, comma separated; a comma in a value is doubled
+	std::filesystem::path nand_image;   // empty: a temporary image that ends with the machine
+	std::filesystem::path image_copied; // a temporary image begins as a copy of this one; empty: with nothing in it
+	bool timeline = false;              // have the plugin keep one; virtual clock only
+	bool format_image = false;          // an old image begins anew, with nothing in it
+	uint64_t shm_bytes = 256ull << 20;  // power of two; see shm_bytes_for()
+	uint64_t ram_bytes = 0;             // 0: ram_bytes_for()
 	uint64_t power_cut_op = 0, power_cut_ns = 0;
 	std::chrono::milliseconds boot_timeout{30000};
 	std::chrono::milliseconds busy_limit{0}; // of QEMU's CPU time without a turn of the host interface; 0: StallWatch's
@@ -64,6 +65,8 @@ public:
 	Region &region();
 	const hz_device_config &config() const;
 	const std::filesystem::path &run_directory() const;
+	// The file of the flash. A temporary one is gone with the machine.
+	const std::filesystem::path &image() const;
 	// The file of a flash that outlives the machine; empty: there is none, or the machine is another process's.
 	std::filesystem::path kept_image() const;
 	// Where the owner's Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().

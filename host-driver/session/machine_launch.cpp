@@ -19,6 +19,7 @@
 #include "session/interrupt.hpp"
 #include "session/locate.hpp"
 #include "session/machine_impl.hpp"
+#include "session/sparse_copy.hpp"
 
 namespace hz {
 
@@ -109,6 +110,8 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	console_log = options.console_log;
 	if (options.busy_limit.count())
 		stall = StallWatch(options.busy_limit);
+	if (!options.image_copied.empty())
+		copy_sparsely(options.image_copied, command.nand_image);
 	open_image(options.format_image);
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
 	region->header().power_cut_op = options.power_cut_op;

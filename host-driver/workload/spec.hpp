@@ -91,6 +91,8 @@ struct Workload {
 	uint32_t ahead = most_ahead;            /* commands that a thread places before they arrive, if it can: costs no device time */
 	bool shared = false;                    /* every thread uses the whole block namespace, of which it prepares its part only */
 	std::vector<uint32_t> namespaces = {1}; /* NSIDs: thread i works on the i-th, modulo their number */
+	bool keep_prepared =
+		false; /* the device is shut down when it is prepared, and kept: runs with the same preparation begin with it */
 	uint32_t turnaround_ns = 4000;
 	double over_provisioning = 0.20; /* part of a thread's zones that the log mapping hides from its address space */
 	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */
@@ -111,6 +113,11 @@ Workload parse_workload(const std::string &text, const std::string &name);
 Workload part_of(const Workload &workload, size_t first, size_t n);
 
 nlohmann::json workload_to_json(const Workload &workload);
+
+/* Whether something may be written before the measurement. */
+bool prepares(const Workload &workload);
+/* The same preparation, and nothing of the measurement: equal for workloads that differ in this only. */
+Workload preparation_of(const Workload &workload);
 
 /* A trace without a mapping of its own: log on zones, direct on a block namespace. */
 void choose_mapping(Workload &workload, bool zoned);

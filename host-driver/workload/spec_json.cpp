@@ -75,6 +75,7 @@ json workload_to_json(const Workload &w)
 		{"seed", w.seed},
 		{"verify", w.verify},
 		{"shared", w.shared},
+		{"prepared", w.keep_prepared ? "kept" : "anew"},
 		{"namespaces", w.namespaces},
 		{"turnaround_ns", w.turnaround_ns},
 	};

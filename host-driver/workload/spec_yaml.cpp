@@ -19,6 +19,7 @@ constexpr std::string_view timing_names[] = {"closed", "open"};
 constexpr std::string_view split_names[] = {"auto", "address", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
 constexpr std::string_view area_names[] = {"sequential", "conventional"};
+constexpr std::string_view prepared_names[] = {"anew", "kept"};
 constexpr uint32_t max_threads = 64, max_namespaces = 16; /* HZ_MAX_NAMESPACES */
 constexpr uint64_t max_block_sectors = 128;               /* HZ_MAX_TRANSFER_SECTORS */
 
@@ -199,6 +200,18 @@ void read_threads(Fields &f, Workload &w)
 			f.fail("common", "the workload never ends: give total_ops or total_bytes");
 }
 
+/* What a trace needs shows only when it is read. */
+void read_prepared(Fields &f, Workload &w)
+{
+	uint32_t kept = 0;
+	f.choice("prepared", kept, prepared_names);
+	w.keep_prepared = kept;
+	if (kept && w.trace)
+		w.trace->block_key = "prepared";
+	if (kept && !prepares(w))
+		f.fail("prepared", "nothing is written before the measurement: give prefill too, or remove the key");
+}
+
 Workload read_workload(YAML::Node root, const std::string &file)
 {
 	Workload w;
@@ -223,6 +236,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 		w.tailor = read_tailor(f.child("iotailor"));
 	w.mapping_given = f.has("mapping");
 	choice(f, "mapping", w.mapping, mapping_names);
+	read_prepared(f, w);
 	f.flag("shared", w.shared);
 	if (w.shared && w.trace)
 		f.fail("shared", "a trace says itself where its records go: remove the key");

@@ -50,7 +50,7 @@ class Scratch:
 
     def run(self, command, **options):
         """A line of shell, as typed in the tree."""
-        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base)}
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base), "HARTZONE_CACHE": str(self.tree / "build" / "cache")}
         return subprocess.run(["bash", "-c", command], cwd=self.tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, **options)
 

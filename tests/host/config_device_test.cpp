@@ -13,6 +13,7 @@
 #include "config/device_names.hpp"
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
+#include "config/preparing_device.hpp"
 #include "config/quantity.hpp"
 #include "geometry.h"
 #include "lt/lock_kind.h"
@@ -516,6 +517,35 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(clustered.memory, 120u);
 	EXPECT_THROW(parse_device("clock: {cache_bytes: 96 KiB}\n", "t"), ConfigError);
 	EXPECT_EQ(parse_device("clock: {cache_bytes: 96 KiB, cache_ways: 6}\n", "t").clock.cache_bytes, 96u << 10);
+}
+
+// Of devices that differ in harts, locks, costs and names only, and of no others.
+TEST(PreparingDevice, IsOneForAllMachinesOnAFlash)
+{
+	const auto preparing = [](const std::string &text) { return device_to_json(preparing_device(parse_device(text, "d"))).dump(); };
+	const std::string usual = preparing("{}");
+	for (const char *text :
+	     {"name: other", "harts: {workers: 1}", "harts: {workers: 24, hils: 2, tsus: 2}", "harts: {architecture: completion}",
+	      "harts: {routing: owner}", "harts: {inflight_requests: 64}", "harts: {hil: [0], tsu: [1], worker: [2, 3], count: 8}",
+	      "locks: {kind: {default: mcs}}", "locks: {granularity: {default: global}}", "locks: {kind: {zone: cohort}, cluster: 2}",
+	      "locks: {stats: contended}", "clock: {preset: server}", "clock: {remote: 77}", "faults: {shelf_hours: 5}",
+	      "memory: {sram: 64 MiB}"})
+		EXPECT_EQ(preparing(text), usual) << text;
+	for (const char *text : {"seed: 2", "geometry: {channels: 1}", "buffers: {count: 3}", "l2p: {kind: zone}", "timing: {command: 1us}",
+				 "faults: {program_fail_ppb: 5}", "link: {doorbell: 1us}"})
+		EXPECT_NE(preparing(text), usual) << text;
+}
+
+// A device that cannot have the usual harts keeps its own.
+TEST(PreparingDevice, IsLegal)
+{
+	for (const auto &file : std::filesystem::directory_iterator(HZ_TREE "/configs/devices"))
+		EXPECT_NO_THROW(require_legal(preparing_device(load_device(file.path().string())), file.path().string()));
+	const hz_device_config many = parse_device(
+		"zones: {namespace: block}\nharts: {workers: 12}\nconventional: {frontiers: 6, spare_superblocks: 12}\n", "d");
+	EXPECT_EQ(preparing_device(many).worker_count, 6u);
+	const hz_device_config one_channel = parse_device("geometry: {channels: 1}\nharts: {workers: 3}\n", "d");
+	EXPECT_EQ(preparing_device(one_channel).worker_count, preparing_device(parse_device("geometry: {channels: 1}", "d")).worker_count);
 }
 
 } // namespace

@@ -54,6 +54,11 @@ TEST(WorkloadConfig, Errors)
 		"w.yaml:1: shared: threads overwrite each other's sectors, so nobody can say what a read must bring: give verify: false too");
 	EXPECT_EQ(workload_error_of("shared: true\nverify: false\ntrace: {file: a}\n"),
 		  "w.yaml:1: shared: a trace says itself where its records go: remove the key");
+	EXPECT_EQ(workload_error_of("prepared: kept\ncommon: {total_ops: 5}\n"),
+		  "w.yaml:1: prepared: nothing is written before the measurement: give prefill too, or remove the key");
+	EXPECT_EQ(workload_error_of("prepared: kept\ntrace: {file: a, preload: false}\n"),
+		  "w.yaml:1: prepared: nothing is written before the measurement: give prefill too, or remove the key");
+	EXPECT_EQ(workload_error_of("prepared: once\ncommon: {total_ops: 5}\n"), "w.yaml:1: prepared: 'once' is not one of anew, kept");
 	EXPECT_EQ(workload_error_of("trace: {timing: open}\n"), "w.yaml:1: trace.file: is missing: name the trace to replay");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  span: 0.5\n  span_bytes: 1 MiB\n"),
 		  "w.yaml:4: common.span_bytes: give either span or span_bytes");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "results/elf_notes.hpp"
+#include "results/sha256.hpp"
 #include "results/software.hpp"
 
 namespace {
@@ -65,6 +66,18 @@ TEST(Software, FilesAreHashedAndTheProgramIsNamed)
 	EXPECT_TRUE(std::regex_match(both["driver"]["build_id"].get<std::string>(), std::regex("[0-9a-f]{40}"))) << both;
 	EXPECT_THROW(res::software_info("/nosuch", ""), std::runtime_error);
 	EXPECT_THROW(res::software_info("/", ""), std::runtime_error);
+}
+
+// FIPS 180-2, appendix B; the file is more than one piece.
+TEST(Sha256, IsThatOfTheStandard)
+{
+	EXPECT_EQ(res::sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	const std::string many(1000000, 'a'), file = testing::TempDir() + "many-a";
+	std::ofstream(file) << many;
+	EXPECT_EQ(res::sha256(many), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	EXPECT_EQ(res::sha256_of_file(file), res::sha256(many));
+	unlink(file.c_str());
+	EXPECT_THROW(res::sha256_of_file(file), std::runtime_error);
 }
 
 } // namespace

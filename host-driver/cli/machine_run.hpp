@@ -1,0 +1,82 @@
+// MachineRun: a workload on a booted machine: its queues, its phases one after the other, and what they came to.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keep/kept_image.hpp"
+#include "keep/shared_device.hpp"
+#include "replay/plan.hpp"
+#include "replay/recorded_phase.hpp"
+#include "replay/runner.hpp"
+#include "results/run_facts.hpp"
+#include "session/controller.hpp"
+
+namespace hz::cli {
+
+// Call begin or begin_shared, one of the preparations, measure, read_back if data can be checked, end. All throw Error and its like.
+class MachineRun {
+public:
+	using Trace = std::shared_ptr<const replay::TraceSurvey>;
+
+	// most_spans: commands of each queue that the measurement keeps for a timeline.
+	MachineRun(Machine &machine, const wl::Workload &workload, std::string title, size_t most_spans);
+
+	// Of a machine of our own, whose image may be kept (or null).
+	void begin(KeptImage *kept);
+	// Of another process, which is up. overwrite: as of SharedDevice.
+	void begin_shared(bool overwrite);
+
+	void prepare(const Trace &trace, res::RunFacts &facts);
+	// The same, and what came back; failures are thrown.
+	std::vector<replay::RecordedPhase> prepare_recorded(const Trace &trace);
+	// In place of it: the device was prepared before, with these answers.
+	void recall(const Trace &trace, std::vector<replay::RecordedPhase> phases, res::RunFacts &facts);
+
+	void measure(res::RunFacts &facts);
+	// Reads all that the workload left behind; no figure of the measurement sees it.
+	void read_back(res::RunFacts &facts);
+	// Shuts down a machine of our own.
+	void end();
+
+private:
+	void note_tailor(res::RunFacts &facts) const;
+	res::DeviceFigures figures();
+	std::vector<res::NamespaceFigures> namespace_figures();
+	void begin_accounts();
+	void make_queues();
+	std::vector<FoundSpace> found_spaces();
+	void add_others(std::vector<FoundSpace> &found);
+	size_t space_of(size_t thread) const { return thread % spaces_.size(); }
+	void look_beside();
+	uint64_t kept_zones() const;
+	uint64_t pattern_seed(size_t thread) const;
+	replay::Plan plan_for(const Trace &trace) const;
+	std::vector<wl::Source *> sources() const;
+	std::vector<replay::Port *> ports() const;
+	uint64_t next_start();
+	replay::ThreadOptions thread_options(size_t thread, uint64_t start_ns) const;
+	bool may_place_ahead() const;
+	std::vector<res::QueueAccount> phase(const std::string &title, const std::vector<replay::PhaseThread> &threads);
+	std::vector<replay::PhaseThread> threads_of(const std::vector<wl::Source *> &sources, const std::vector<replay::Port *> &ports,
+						    uint64_t start_ns) const;
+	void abort();
+
+	Machine &machine_;
+	const wl::Workload &workload_;
+	std::string title_;
+	size_t most_spans_;
+	Controller controller_;
+	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
+	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's
+	std::vector<std::unique_ptr<SharedDevice>> shared_;
+	replay::Plan plan_;
+	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
+	std::vector<std::unique_ptr<QueuePair>> queues_;
+	std::vector<std::unique_ptr<replay::Port>> ports_;
+	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, beside data of others
+};
+
+} // namespace hz::cli
