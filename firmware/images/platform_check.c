@@ -92,6 +92,17 @@ static void report(void)
 		     (unsigned long)(platform.ivshmem.nand.bytes >> 10));
 }
 
+/* What the arena promises of its memory. */
+static void count_written(void)
+{
+	const uint64_t *word = (const uint64_t *)platform.arena.base, *end = word + platform.arena.blank / sizeof(*word);
+	unsigned long written = 0;
+
+	while (word < end)
+		written += *word++ != 0;
+	console_line("check: %lu words of the heap are written", written);
+}
+
 /* The last byte of a region must be ours to write: the whole BAR is mapped. */
 static void touch_ends(const struct ivshmem_region *region)
 {
@@ -136,13 +147,15 @@ static void wait_for_all(void)
 	console_line("check: all %u harts are running", platform.machine.harts);
 }
 
-_Noreturn void hart_main(uint64_t hart, const void *device_tree)
+_Noreturn void hart_main(uint64_t hart, void *device_tree)
 {
 	if (hart == 0) {
 		platform_init(&platform, device_tree, boot_heap);
 		if (platform.ivshmem.shared.base)
 			fail_attach((struct hz_shm_header *)platform.ivshmem.shared.base);
 		report();
+		if (option("blank"))
+			count_written();
 		touch_ends(&platform.ivshmem.shared);
 		touch_ends(&platform.ivshmem.nand);
 		lt_store(&go, 1);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
+#include <string.h>
+
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/mmio.h"
@@ -20,7 +22,7 @@ static void find_memory(struct platform *platform, uint8_t *heap_base)
 
 	if (heap < ram->base || heap - ram->base >= ram->bytes)
 		fail_with("machine: %lu MiB of RAM are less than the firmware image needs", (unsigned long)(ram->bytes >> 20));
-	platform->arena = arena_of(heap_base, ram->bytes - (heap - ram->base), 0);
+	platform->arena = arena_of_blank(heap_base, ram->bytes - (heap - ram->base));
 }
 
 /* To the plugin, which does bulk work there. */
@@ -49,12 +51,13 @@ static void find_pci(struct platform *platform)
 	show_window(HZ_VC_NAND, &platform->ivshmem.nand);
 }
 
-void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap)
+void platform_init(struct platform *platform, void *device_tree, uint8_t *heap)
 {
 	const char *error = machine_read(&platform->machine, device_tree, DEVICE_TREE_LIMIT);
 
 	if (error)
 		fail_with("%s", error);
+	memset(device_tree, 0, platform->machine.blob_bytes);
 	console_init(platform->machine.uart.base);
 	power_init(platform->machine.finisher.base);
 	lt_clint_base = platform->machine.clint.base;

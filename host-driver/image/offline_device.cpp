@@ -33,7 +33,7 @@ OfflineDevice::OfflineDevice(std::span<std::byte> image, const hz_device_config 
 	void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		throw_errno("cannot get memory for the device's tables");
-	arena_ = arena_of(memory, bytes, 0);
+	arena_ = arena_of_blank(memory, bytes);
 	mount(image);
 }
 

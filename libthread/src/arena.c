@@ -100,19 +100,30 @@ static void *carve(struct arena *arena, size_t count, size_t bytes, const char *
 	return start;
 }
 
+/* blank: what arena->blank was before this was taken. */
+static void *zeroed(const struct arena *arena, void *start, size_t total, size_t blank)
+{
+	return (uint8_t *)start + total > arena->base + blank ? memset(start, 0, total) : start;
+}
+
+static void *carve_zeroed(struct arena *arena, size_t count, size_t bytes, const char *what, enum arena_use use)
+{
+	return zeroed(arena, carve(arena, count, bytes, what, use), count * bytes, arena->blank);
+}
+
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(carve(arena, count, bytes, what, ARENA_STATE), 0, count * bytes);
+	return carve_zeroed(arena, count, bytes, what, ARENA_STATE);
 }
 
 void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(carve(arena, count, bytes, what, ARENA_TABLE), 0, count * bytes);
+	return carve_zeroed(arena, count, bytes, what, ARENA_TABLE);
 }
 
 void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(carve(arena, count, bytes, what, ARENA_DATA), 0, count * bytes);
+	return carve_zeroed(arena, count, bytes, what, ARENA_DATA);
 }
 
 static void *carve_raw(struct arena *arena, size_t count, size_t bytes, const char *what, enum arena_use use)
@@ -135,10 +146,10 @@ void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, con
 
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(carve(arena, count, bytes, what, ARENA_MODEL), 0, count * bytes);
+	return carve_zeroed(arena, count, bytes, what, ARENA_MODEL);
 }
 
-void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
+static void *lend(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
 	size_t total = total_of(arena, count, bytes, 0, what);
 	uintptr_t end = (uintptr_t)(arena->base + arena->bytes - arena->lent) - arena->apart;
@@ -147,15 +158,26 @@ void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const ch
 	if (start < arena->base + arena->used)
 		fail(arena, count, bytes, what);
 	arena->lent = (size_t)(arena->base + arena->bytes - start);
+	if (arena->blank > arena->bytes - arena->lent)
+		arena->blank = arena->bytes - arena->lent;
 	lt_guard(start, total, arena->apart);
 	note(arena, total, what, ARENA_LOAN);
-	lt_spoil(start, total);
+	return start;
+}
+
+void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const char *what)
+{
+	void *start = lend(arena, count, bytes, what);
+
+	lt_spoil(start, count * bytes);
 	return start;
 }
 
 void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	return memset(arena_borrow_raw(arena, count, bytes, what), 0, count * bytes);
+	size_t blank = arena->blank;
+
+	return zeroed(arena, lend(arena, count, bytes, what), count * bytes, blank);
 }
 
 void arena_return_all(struct arena *arena)

@@ -71,6 +71,30 @@ TEST(Arena, LendsFromItsEnd)
 	EXPECT_NE(arena_alloc(&mem, 1, 800, "third"), nullptr);
 }
 
+// Nothing is written where zeros are known to be, and everything where they are not: behind what was lent.
+TEST(Arena, BlankMemoryIsLeftAlone)
+{
+	alignas(64) uint8_t memory[1024] = {};
+	arena mem = arena_of_blank(memory, sizeof(memory));
+
+	memory[10] = memory[970] = 7; // a lie, which shows what is written
+	EXPECT_EQ(static_cast<uint8_t *>(arena_alloc(&mem, 1, 64, "kept"))[10], 7);
+	EXPECT_EQ(static_cast<uint8_t *>(arena_borrow(&mem, 1, 128, "lent"))[970 - 896], 7);
+	arena_return_all(&mem);
+	EXPECT_EQ(static_cast<uint8_t *>(arena_borrow(&mem, 1, 64, "lent"))[970 - 960], 0) << "it was lent before";
+	memset(memory + 512, 9, 384);
+	arena_borrow_raw(&mem, 1, 448, "lent");
+	arena_return_all(&mem);
+	auto *rest = static_cast<uint8_t *>(arena_alloc_table(&mem, 1, 896, "the rest"));
+	EXPECT_EQ(std::count(rest, rest + 896, 0), 896);
+	arena other = arena_of_blank(memory, sizeof(memory));
+	memory[0] = memory[400] = 5;
+	arena_borrow_raw(&other, 1, 64, "lent");
+	EXPECT_EQ(static_cast<uint8_t *>(arena_alloc_data(&other, 1, 64, "data"))[0], 5);
+	EXPECT_EQ(static_cast<uint8_t *>(arena_alloc_model(&other, 1, 832, "model"))[400 - 64], 5);
+	EXPECT_EQ(static_cast<uint8_t *>(arena_alloc(&other, 1, 64, "last"))[0], 0) << "it was lent";
+}
+
 size_t bytes_of(const arena_ledger &books, const char *owner, const char *what, arena_use use)
 {
 	for (uint32_t i = 0; i < books.count; i++)

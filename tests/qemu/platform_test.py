@@ -69,6 +69,10 @@ class Boot(unittest.TestCase):
         text = self.check(2, ram=1024 * MIB)
         self.assertIn("ram 1024 MiB", text)
 
+    def test_the_heap_holds_zeros(self):
+        """Though the device tree lay there."""
+        self.assertIn("check: 0 words of the heap are written", self.check(2, append="blank"))
+
     def test_too_much_for_the_window_is_refused(self):
         with Machine(image("platform_check.elf"), 2, nand=32 << 30) as machine:
             self.assertEqual(machine.wait(), 1, machine.log())

@@ -41,6 +41,7 @@ struct arena {
 	size_t bytes, used;
 	size_t apart;      /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
 	size_t lent;       /* bytes at the end that are borrowed */
+	size_t blank;      /* bytes from the start that hold zeros until they are handed out */
 	const char *owner; /* whose allocations these are, for the ledger */
 	struct arena_ledger *ledger; /* NULL: nobody keeps one */
 };
@@ -48,8 +49,17 @@ struct arena {
 /* Of this memory, with nothing in it. */
 static inline struct arena arena_of(void *base, size_t bytes, size_t apart)
 {
-	struct arena arena = { (uint8_t *)base, bytes, 0, apart, 0, NULL, NULL };
+	struct arena arena = { (uint8_t *)base, bytes, 0, apart, 0, 0, NULL, NULL };
 
+	return arena;
+}
+
+/* Of memory that holds zeros: what is allocated needs none, and what nobody looks at is never touched. */
+static inline struct arena arena_of_blank(void *base, size_t bytes)
+{
+	struct arena arena = arena_of(base, bytes, 0);
+
+	arena.blank = bytes;
 	return arena;
 }
 
