@@ -136,6 +136,8 @@ static uint32_t node_take_free(const struct l2p_cache *cache, struct l2p_cache_s
 {
 	uint32_t index = shard->free;
 
+	if (index == NONE)
+		return shard->fresh++;
 	shard->free = cache->node[index].chain;
 	return index;
 }
@@ -144,6 +146,11 @@ static uint32_t take_free_slot(const struct l2p_cache *cache, struct l2p_cache_s
 {
 	uint32_t slot = shard->free_slot;
 
+	if (slot == NONE) {
+		slot = shard->fresh_slot;
+		shard->fresh_slot += line_of(cache);
+		return slot;
+	}
 	shard->free_slot = cache->place[slot];
 	return slot;
 }
@@ -475,10 +482,8 @@ static void shard_init(struct l2p_cache *cache, struct arena *arena, uint32_t nu
 	memset(shard->group, 0xff, group_bytes);
 	shard->free = shard->free_slot = shard->newest = shard->oldest = NONE;
 	shard->own = count;
-	for (uint32_t i = 0; i < count; i++)
-		set_free(cache, shard, first + i);
-	for (uint32_t i = 0; i + line_of(cache) <= count; i += line_of(cache))
-		set_slot_free(cache, shard, first + i);
+	shard->fresh = shard->fresh_slot = first;
+	shard->end = first + count;
 	lt_preset(&shard->oldest_ns, LT_FOREVER);
 }
 
@@ -534,8 +539,10 @@ void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l
 
 static const char *check_free(const struct l2p_cache *cache, const struct l2p_cache_shard *shard)
 {
-	uint32_t free = 0, slots = 0;
+	uint32_t free = shard->end - shard->fresh, slots = (shard->end - shard->fresh_slot) >> cache->line_shift;
 
+	if (shard->fresh > shard->end || shard->fresh_slot > shard->end)
+		return "a mapping cache shard has taken more than its own";
 	for (uint32_t i = shard->free; i != NONE; i = cache->node[i].chain)
 		free++;
 	for (uint32_t i = shard->free_slot; i != NONE; i = cache->place[i])

@@ -51,10 +51,11 @@ struct l2p_cache_shard {
 	uint32_t *bucket;
 	uint32_t *group; /* by hash of the group: the first node of a list */
 	uint32_t free, newest, oldest;
-	uint32_t free_slot;    /* of a line; the slot's first word names the next one */
-	uint32_t own;          /* entries it may hold */
-	uint32_t used, pinned; /* entries it holds, lines counted whole; pinned ones among them */
-	uint32_t held;         /* nodes */
+	uint32_t free_slot;              /* of a line; the slot's first word names the next one */
+	uint32_t fresh, fresh_slot, end; /* nodes and places of its own, up to `end`, that were never taken */
+	uint32_t own;                    /* entries it may hold */
+	uint32_t used, pinned;           /* entries it holds, lines counted whole; pinned ones among them */
+	uint32_t held;                   /* nodes */
 	uint32_t by_level[HZ_MAP_LEVELS];
 	LT_OWN_LINE lt_word oldest_ns; /* used_ns of its oldest node, or LT_FOREVER; a hint for other shards */
 };

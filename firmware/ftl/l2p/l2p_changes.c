@@ -143,8 +143,11 @@ struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct
 {
 	const struct l2p_changes *changes = &ftl->l2p->changes;
 	uint32_t index = record ? record->next : *page_list(changes, map_page_shard(ftl, page), page);
-	struct page_lbas lbas = lbas_of(ftl, page);
+	struct page_lbas lbas;
 
+	if (index == CHANGE_NONE) /* of most pages there is none */
+		return NULL;
+	lbas = lbas_of(ftl, page);
 	while (index != CHANGE_NONE && !has_lba(&lbas, changes->record[index].lba))
 		index = changes->record[index].next;
 	return index == CHANGE_NONE ? NULL : &changes->record[index];

@@ -302,18 +302,25 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 
+/* The next index with an entry: of most pages a small part is mapped. */
+static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
+{
+	while (i + 4 <= entries && (entry[i] & entry[i + 1] & entry[i + 2] & entry[i + 3] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
+		i += 4;
+	while (i < entries && (entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
+		i++;
+	return i;
+}
+
 /* What the copy says and no change contradicts. */
 static uint32_t mapped_in_copy(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
 {
 	const uint32_t *entry = peek_page(ftl, map_page_state(&ftl->l2p->table, index)->ppa);
 	uint32_t lba = (uint32_t)ext->start + map_page_first(ftl, index), entries = map_page_entries(ftl, index), count = 0;
 
-	for (uint32_t i = 0; i < entries; i++) {
-		uint32_t place = entry[i] & L2P_ADDRESS_MASK;
-
-		if (place != L2P_UNMAPPED && !l2p_change_of(ftl, ext->map_shard, lba + i))
-			sector[count++] = (struct l2p_sector){ lba + i, place };
-	}
+	for (uint32_t i = 0; (i = skip_blank(entry, i, entries)) < entries; i++)
+		if (!l2p_change_of(ftl, ext->map_shard, lba + i))
+			sector[count++] = (struct l2p_sector){ lba + i, entry[i] & L2P_ADDRESS_MASK };
 	return count;
 }
 
