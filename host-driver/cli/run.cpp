@@ -74,7 +74,7 @@ void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const 
 		at["device_ns"] = machine.power_cut_ns;
 	if (kept.lost_ns)
 		at["kept"] = kept_json(machine.config, kept);
-	nlohmann::json result = {{"schema", result_schema}, {"software", software_of(machine)}, {"power_cut", at}};
+	nlohmann::json result = {{"schema", result_schema}, {"software", software_of(machine, cut.qemu_greeting())}, {"power_cut", at}};
 	result.update(res::verdict_of(cut.plugin_report()));
 	write_outcome(out, result);
 	std::printf("the power was cut at %s, as asked; %s\n", power_cut_place(machine).c_str(),

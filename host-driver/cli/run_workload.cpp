@@ -88,15 +88,16 @@ PreparedDevice prepared_for(const MachineOptions &options, const wl::Workload &w
 {
 	MachineOptions maker = options;
 	maker.virtual_clock = true;
-	return prepared_device(options, workload, trace, title, software_of(maker));
+	return prepared_device(options, workload, trace, title, software_of(maker, ""));
 }
 
 } // namespace
 
-nlohmann::json software_of(const MachineOptions &machine)
+nlohmann::json software_of(const MachineOptions &machine, const std::string &qemu_greeting)
 {
 	const auto plugin = machine.plugin.empty() && machine.virtual_clock ? locate_plugin() : machine.plugin;
-	return res::software_info(machine.firmware.empty() ? locate_firmware() : machine.firmware, machine.virtual_clock ? plugin : "");
+	return res::software_info(machine.firmware.empty() ? locate_firmware() : machine.firmware, machine.virtual_clock ? plugin : "",
+				  qemu_greeting);
 }
 
 res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const std::string &title)
@@ -114,7 +115,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
 	auto machine = Machine::launch(options);
 	res::RunFacts facts = facts_before(*machine, workload, trace.get());
-	facts.software = software_of(options);
+	facts.software = software_of(options, machine->qemu_greeting());
 	facts.prepared_key = prepared.key;
 	facts.prepared_story = prepared.story;
 	MachineRun run(*machine, workload, title, options.timeline ? res::most_command_spans : 0);

@@ -15,8 +15,8 @@ namespace hz::cli {
 // are taken as they are, but for shm_bytes, which follows from the workload. Throws Error and its like; the machine is gone then.
 res::RunFacts run_workload(MachineOptions machine, wl::Workload workload, const std::string &title);
 
-// What such a run is made of: the entry "software" of a result.
-nlohmann::json software_of(const MachineOptions &machine);
+// What such a run is made of: the entry "software" of a result. qemu_greeting: as Machine tells it.
+nlohmann::json software_of(const MachineOptions &machine, const std::string &qemu_greeting);
 
 // The same on a machine that another process keeps up, which runs on. Only empty zones are used; overwrite: and all that can be overwritten.
 res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload workload, const std::string &title);

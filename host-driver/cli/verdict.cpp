@@ -19,7 +19,7 @@ void add_verdict(nlohmann::json &result, Machine &machine, const MachineOptions 
 	const nlohmann::json verdict = res::verdict_of(machine.plugin_report());
 	for (const char *key : {"deterministic", "deterministic_reason"})
 		result[key] = verdict[key];
-	result["software"] = software_of(options);
+	result["software"] = software_of(options, machine.qemu_greeting());
 }
 
 } // namespace hz::cli

@@ -1,13 +1,10 @@
-/* Hashes of files, what ELF files say of themselves, and QEMU's word. */
+/* Hashes of files, what ELF files say of themselves, and QEMU of itself. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/software.hpp"
 
 #include "results/elf_notes.hpp"
 #include "results/sha256.hpp"
-#include "session/locate.hpp"
 
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -29,27 +26,21 @@ std::string bytes_of(const std::filesystem::path &file)
 	return bytes;
 }
 
-std::string shell_word(const std::string &text)
-{
-	std::string out = "'";
-	for (const char c : text)
-		out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-	return out + "'";
-}
-
 json or_null(const std::string &text) { return text.empty() ? json() : json(text); }
 
-/* Its first line. A script that stands for QEMU (HARTZONE_QEMU) may have none. */
-std::string qemu_version()
+/* As `--version` prints it, which takes as long as a start. */
+std::string qemu_version(const std::string &greeting)
 {
-	char line[256] = "";
-	FILE *out = popen(("exec " + shell_word(qemu_program()) + " --version 2>/dev/null").c_str(), "re");
-	if (!out)
+	const json said = json::parse(greeting, nullptr, false);
+	try {
+		const json &version = said.at("QMP").at("version"), &number = version.at("qemu");
+		const std::string package = version.at("package");
+		std::string text = "QEMU emulator version " + std::to_string(number.at("major").get<int>()) + "." +
+				   std::to_string(number.at("minor").get<int>()) + "." + std::to_string(number.at("micro").get<int>());
+		return package.empty() ? text : text + " (" + package + ")";
+	} catch (const json::exception &) {
 		return "";
-	const bool any = std::fgets(line, sizeof(line), out);
-	pclose(out);
-	line[strcspn(line, "\n")] = 0;
-	return any ? line : "";
+	}
 }
 
 } // namespace
@@ -59,13 +50,13 @@ json software_of_others()
 	return {{"firmware", nullptr}, {"plugin", nullptr}, {"driver", {{"build_id", or_null(own_build_id())}}}, {"qemu", nullptr}};
 }
 
-json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin)
+json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin, const std::string &qemu_greeting)
 {
 	const std::string image = bytes_of(firmware);
 	return {{"firmware", {{"sha256", sha256(image)}, {"compiler", or_null(elf_compiler(image))}}},
 		{"plugin", plugin.empty() ? json() : json({{"sha256", sha256_of_file(plugin)}})},
 		{"driver", {{"build_id", or_null(own_build_id())}}},
-		{"qemu", {{"version", or_null(qemu_version())}}}};
+		{"qemu", {{"version", or_null(qemu_version(qemu_greeting))}}}};
 }
 
 } // namespace hz::res

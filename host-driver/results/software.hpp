@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace hz::res {
 
-/* The entry "software" of a result (docs/results.md). An empty `plugin` means the real clock. Throws std::runtime_error if a file cannot be read. */
-nlohmann::json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin);
+/* The entry "software" of a result (docs/results.md). An empty `plugin` means the real clock; a greeting that cannot be read, a QEMU that
+ * nobody knows (Machine::qemu_greeting). Throws std::runtime_error if a file cannot be read. */
+nlohmann::json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin, const std::string &qemu_greeting);
 
 /* The same where firmware, plugin and QEMU were started by another process, which alone knows them: null. */
 nlohmann::json software_of_others();

@@ -24,16 +24,17 @@ public:
 // The machine went dark at the operation or device time that its options named.
 class PowerCut : public Error {
 public:
-	PowerCut(const std::string &what, const hz_keep_report &kept, std::string report)
-		: Error(what), kept_(kept), report_(std::move(report))
+	PowerCut(const std::string &what, const hz_keep_report &kept, std::string report, std::string greeting)
+		: Error(what), kept_(kept), report_(std::move(report)), greeting_(std::move(greeting))
 	{
 	}
-	const hz_keep_report &kept() const { return kept_; }         // what capacitors did
-	const std::string &plugin_report() const { return report_; } // of the virtual clock, or empty
+	const hz_keep_report &kept() const { return kept_; }           // what capacitors did
+	const std::string &plugin_report() const { return report_; }   // of the virtual clock, or empty
+	const std::string &qemu_greeting() const { return greeting_; } // as Machine tells it
 
 private:
 	hz_keep_report kept_;
-	std::string report_;
+	std::string report_, greeting_;
 };
 
 // The NAND image is damaged, foreign, or of another device.

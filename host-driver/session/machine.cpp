@@ -124,6 +124,7 @@ int Machine::qemu_pid() const { return impl_->qemu_pid; }
 int Machine::daemon_pid() const { return impl_->daemon_pid; }
 std::string Machine::console() const { return read_tail(impl_->command.console()); }
 std::string Machine::qemu_stderr() const { return read_tail(impl_->command.qemu_log()); }
+std::string Machine::qemu_greeting() const { return read_tail(impl_->command.qemu_greeting()); }
 std::string Machine::plugin_report() const { return read_tail(impl_->command.plugin_report(), 64 << 20); }
 std::string Machine::plugin_timeline() const { return read_tail(impl_->command.plugin_timeline(), 64 << 20); }
 const std::vector<std::string> &Machine::command_line() const { return impl_->arguments; }

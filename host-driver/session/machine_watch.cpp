@@ -216,7 +216,8 @@ void Machine::Impl::check() const
 		return;
 	std::lock_guard hold(lock);
 	if (status.exited && status.code == HZ_POWER_CUT)
-		throw PowerCut(failure, region->header().kept, read_tail(command.plugin_report(), 64 << 20));
+		throw PowerCut(failure, region->header().kept, read_tail(command.plugin_report(), 64 << 20),
+			       read_tail(command.qemu_greeting()));
 	if (is_image_failure(*region))
 		throw ImageError(failure);
 	throw Error(failure.empty() ? "the machine is not running" : failure);

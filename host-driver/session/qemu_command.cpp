@@ -79,6 +79,10 @@ std::vector<std::string> QemuCommand::arguments() const
 		"file,id=console,path=" + name(console()),
 		"-serial",
 		"chardev:console",
+		"-chardev",
+		"file,id=qmp,path=" + name(qemu_greeting()),
+		"-mon",
+		"chardev=qmp,mode=control",
 		"-global",
 		"virtio-mmio.force-legacy=false",
 	};

@@ -25,6 +25,7 @@ struct QemuCommand {
 	std::filesystem::path console() const { return run_directory / "console"; }
 	std::filesystem::path qemu_pid() const { return run_directory / "qemu.pid"; }
 	std::filesystem::path qemu_log() const { return run_directory / "qemu.log"; }
+	std::filesystem::path qemu_greeting() const { return run_directory / "qmp"; }
 	std::filesystem::path daemon_log() const { return run_directory / "vsock.log"; }
 	std::filesystem::path plugin_report() const { return run_directory / "vclock.json"; }
 	std::filesystem::path plugin_timeline() const { return run_directory / "timeline"; }

@@ -45,6 +45,13 @@ class Program(unittest.TestCase):
             self.assertEqual(run.returncode, 2, run.stdout)
             self.assertIn("from 1 to 4294967295", run.stderr)
 
+    def test_a_result_names_qemu_as_it_does_itself(self):
+        version = called(os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64"), "--version").stdout.splitlines()[0]
+        with tempfile.TemporaryDirectory(prefix="hz-version-") as out:
+            for words in ((), ("--power-cut-at", "3")):
+                called(os.environ["HARTZONE_DRIVER"], "run", "--device", "small", "--workload", "small", "--out", out, *words)
+                self.assertEqual(json.loads((pathlib.Path(out) / "result.json").read_text())["software"]["qemu"]["version"], version)
+
     def test_the_clocks_own_words(self):
         run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--vclock", "nosuch=1")
         self.assertEqual(run.returncode, 1)

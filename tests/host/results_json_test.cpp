@@ -42,7 +42,7 @@ res::RunFacts balanced()
 	f.flash.program_sectors[HZ_CAUSE_HOST] = 1;
 	f.flash.program_sectors[HZ_CAUSE_MAP] = 1;
 	f.locks.push_back(hz_lock_entry{});
-	f.software = res::software_info("/dev/null", "/dev/null");
+	f.software = res::software_info("/dev/null", "/dev/null", "");
 	return f;
 }
 

@@ -57,15 +57,29 @@ TEST(Software, FilesAreHashedAndTheProgramIsNamed)
 {
 	const std::string file = testing::TempDir() + "hz_software_" + std::to_string(getpid());
 	std::ofstream(file, std::ios::binary) << "abc";
-	const json both = res::software_info(file, file), real_clock = res::software_info(file, "");
+	const json both = res::software_info(file, file, ""), real_clock = res::software_info(file, "", "");
 	unlink(file.c_str());
 	EXPECT_EQ(both["firmware"]["sha256"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad") << "FIPS 180-2";
 	EXPECT_TRUE(both["firmware"]["compiler"].is_null());
 	EXPECT_EQ(both["plugin"]["sha256"], both["firmware"]["sha256"]);
 	EXPECT_TRUE(real_clock["plugin"].is_null());
 	EXPECT_TRUE(std::regex_match(both["driver"]["build_id"].get<std::string>(), std::regex("[0-9a-f]{40}"))) << both;
-	EXPECT_THROW(res::software_info("/nosuch", ""), std::runtime_error);
-	EXPECT_THROW(res::software_info("/", ""), std::runtime_error);
+	EXPECT_THROW(res::software_info("/nosuch", "", ""), std::runtime_error);
+	EXPECT_THROW(res::software_info("/", "", ""), std::runtime_error);
+}
+
+// e2e.command compares it with what `--version` says.
+TEST(Software, QemuIsKnownByItsGreeting)
+{
+	const std::string firmware = "/dev/null";
+	const auto version = [&](const std::string &greeting) { return res::software_info(firmware, "", greeting)["qemu"]["version"]; };
+	const std::string head = R"({"QMP": {"version": {"qemu": {"micro": 2, "minor": 0, "major": 10}, "package": ")",
+			  tail = R"("}, "capabilities": ["oob"]}})";
+	EXPECT_EQ(version(head + "Debian 1:10.0.2" + tail + "\r\n"), "QEMU emulator version 10.0.2 (Debian 1:10.0.2)");
+	EXPECT_EQ(version(head + tail), "QEMU emulator version 10.0.2");
+	for (const std::string &bad :
+	     {std::string(), std::string("{}"), std::string("[1]"), head, std::string(R"({"QMP": {"version": {"qemu": 3}}})")})
+		EXPECT_TRUE(version(bad).is_null()) << bad;
 }
 
 // FIPS 180-2, appendix B; the file is more than one piece.
