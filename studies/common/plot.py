@@ -1,5 +1,7 @@
 """PNG plots in one style; matplotlib is loaded only here."""
 # SPDX-License-Identifier: BSD-3-Clause
+import os
+
 from common.runs import StudyError
 
 
@@ -12,6 +14,7 @@ def try_to(draw):
 
 
 def figure(columns=1, height=3.6):
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # they take as long to start as all else that is loaded, and have nothing to do
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

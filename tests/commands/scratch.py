@@ -50,7 +50,8 @@ class Scratch:
 
     def run(self, command, **options):
         """A line of shell, as typed in the tree."""
-        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base), "HARTZONE_CACHE": str(self.tree / "build" / "cache")}
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base), "HARTZONE_CACHE": str(self.tree / "build" / "cache"),
+                       "PYTHONPYCACHEPREFIX": str(self.tree / "build" / "python")}
         return subprocess.run(["bash", "-c", command], cwd=self.tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, **options)
 

@@ -70,8 +70,9 @@ protected:
 
 std::string content(const fs::path &file)
 {
-	std::ifstream in(file, std::ios::binary);
-	return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+	std::string bytes(fs::file_size(file), 0);
+	std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+	return bytes;
 }
 
 uint64_t room_of(const fs::path &file)

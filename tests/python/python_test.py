@@ -167,7 +167,7 @@ class Package(unittest.TestCase):
         cls.python = scratch / "venv/bin/python3"
         cls.away = scratch / "away"  # from where nothing of the tree can be imported
         cls.away.mkdir()
-        cls.clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")}
+        cls.clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "VIRTUAL_ENV")}
         cls.called(PYTHON, "-m", "venv", "--system-site-packages", scratch / "venv")
         cls.called(cls.python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", scratch / "python")
 
