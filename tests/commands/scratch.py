@@ -50,8 +50,9 @@ class Scratch:
 
     def run(self, command, **options):
         """A line of shell, as typed in the tree."""
-        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base), "HARTZONE_CACHE": str(self.tree / "build" / "cache"),
-                       "PYTHONPYCACHEPREFIX": str(self.tree / "build" / "python")}
+        environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.run_base), "HARTZONE_CACHE": str(self.tree / "build" / "cache")}
+        for name in ("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"): # bytecode lies in this tree, as it does in a user's
+            environment.pop(name, None)
         return subprocess.run(["bash", "-c", command], cwd=self.tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, **options)
 
