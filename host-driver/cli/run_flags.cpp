@@ -239,8 +239,8 @@ void RunFlags::apply_prepared(wl::Workload &w) const
 	if (w.keep_prepared && !wl::prepares(w))
 		throw Error("--prepared: the workload " + workload +
 			    " writes nothing before its measurement: leave it out, or give the workload a prefill");
-	if (w.keep_prepared && w.trace)
-		w.trace->block_key = "--prepared";
+	if (w.trace && (w.trace->block_key.empty() || w.trace->block_key == "prepared"))
+		w.trace->block_key = w.keep_prepared ? "--prepared" : "";
 }
 
 wl::Workload RunFlags::load() const

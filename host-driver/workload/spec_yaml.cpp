@@ -206,7 +206,7 @@ void read_prepared(Fields &f, Workload &w)
 	uint32_t kept = 0;
 	f.choice("prepared", kept, prepared_names);
 	w.keep_prepared = kept;
-	if (kept && w.trace)
+	if (kept && w.trace && w.trace->block_key.empty())
 		w.trace->block_key = "prepared";
 	if (kept && !prepares(w))
 		f.fail("prepared", "nothing is written before the measurement: give prefill too, or remove the key");

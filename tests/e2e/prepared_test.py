@@ -137,6 +137,16 @@ class Prepared(unittest.TestCase):
                     says="--prepared: a trace that is replayed directly on zones")
         self.assertEqual(self.kept(), [])
 
+    def test_the_command_line_has_the_last_word(self):
+        told = self.called("run", "--device", "small", "--workload", self.workload(ZONED + "prepared: kept\n"), "--prepared", "anew")
+        self.assertNotIn("prepared device", told)
+        trace = self.folder / "zones.csv"
+        trace.write_text("0 0 0 8 0\n")
+        file = self.workload("prepared: kept\nmapping: direct\ntrace: {file: zones.csv, format: mqsim}\n")
+        self.called("run", "--device", "small", "--workload", file, code=1, says="prepared: a trace that is replayed directly on zones")
+        self.called("run", "--device", "small", "--workload", file, "--prepared", "anew")
+        self.assertEqual(self.kept(), [])
+
     def test_a_preparation_that_fails_is_kept_by_nobody(self):
         device = self.folder / "faulty.yaml"
         device.write_text("geometry: {blocks_per_plane: 24}\nzones: {count: 3}\nfaults: {failed_die: 1}\n")
