@@ -48,9 +48,13 @@ static uint64_t valid_bits(const struct place_zone *places, uint32_t capacity)
 	const lt_word *word = places->bits, *end = word + place_words(capacity);
 	uint64_t bits = 0;
 
-	for (; word < end; word++)
-		if ((uint32_t)lt_peek(word))
-			bits += lt_count_bits((uint32_t)lt_peek(word));
+	while (word < end) {
+		if (end - word >= 4 && !(uint32_t)(lt_peek(word) | lt_peek(word + 1) | lt_peek(word + 2) | lt_peek(word + 3))) {
+			word += 4; /* of a large device most are zero */
+			continue;
+		}
+		bits += lt_count_bits((uint32_t)lt_peek(word++));
+	}
 	return bits;
 }
 

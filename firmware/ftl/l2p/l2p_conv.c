@@ -302,13 +302,25 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
 }
 
+/* Eight entries from a multiple of eight on, two in a word. */
+static bool are_blank(const uint32_t *entry)
+{
+	const uint64_t *pair = (const uint64_t *)entry, blank = (uint64_t)L2P_UNMAPPED << 32 | L2P_UNMAPPED;
+
+	return (pair[0] & pair[1] & pair[2] & pair[3] & blank) == blank;
+}
+
 /* The next index with an entry: of most pages a small part is mapped. */
 static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
 {
-	while (i + 4 <= entries && (entry[i] & entry[i + 1] & entry[i + 2] & entry[i + 3] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
-		i += 4;
-	while (i < entries && (entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
-		i++;
+	while (i < entries) {
+		if (i % 8 == 0 && i + 8 <= entries && are_blank(&entry[i]))
+			i += 8;
+		else if ((entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
+			i++;
+		else
+			break;
+	}
 	return i;
 }
 
