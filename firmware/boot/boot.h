@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Written by the image (firmware, lockbench, platform check); called once on every hart, on its own stack; must not return. */
-_Noreturn void hart_main(uint64_t hart, void *device_tree);
+_Noreturn void hart_main(uint64_t hart, const void *device_tree);
 
 /* First byte of RAM that nobody else uses; the heap goes from here to the end of RAM. */
 extern uint8_t boot_heap[];

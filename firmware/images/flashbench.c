@@ -73,7 +73,7 @@ static void finish(struct hz_flashbench *block)
 		     (unsigned long)block->transactions, clock_is_virtual() ? "virtual" : "real");
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	if (hart == 0) {
 		platform_init(&platform, device_tree, boot_heap);

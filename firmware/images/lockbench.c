@@ -118,7 +118,7 @@ static void finish(struct hz_lockbench *b)
 	power_off(b->total == protected_sum || b->lock_kind == LT_LOCK_NONE ? HZ_POWER_OK : HZ_POWER_FAILED);
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	struct hz_lockbench *b = block();
 

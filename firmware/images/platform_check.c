@@ -147,7 +147,7 @@ static void wait_for_all(void)
 	console_line("check: all %u harts are running", platform.machine.harts);
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	if (hart == 0) {
 		platform_init(&platform, device_tree, boot_heap);

@@ -246,7 +246,7 @@ static void check_hart(unsigned hart)
 		     (unsigned long)stations[hart].ticks);
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	if (hart == 0) {
 		platform_init(&platform, device_tree, boot_heap);

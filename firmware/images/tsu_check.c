@@ -150,7 +150,7 @@ static void report(void)
 		     (unsigned long)times.events, clock_is_virtual() ? "virtual" : "real");
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	if (hart == 0) {
 		platform_init(&platform, device_tree, boot_heap);

@@ -195,7 +195,7 @@ static const struct step {
 	{ "host", say_ready, false },
 };
 
-void device_start(struct device *device, void *device_tree)
+void device_start(struct device *device, const void *device_tree)
 {
 	platform_init(&device->platform, device_tree, boot_heap);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -28,7 +28,7 @@ struct device {
 };
 
 /* Hart 0: brings everything up, ends with HZ_BOOT_READY. Any error ends the run through fail_with. */
-void device_start(struct device *device, void *device_tree);
+void device_start(struct device *device, const void *device_tree);
 /* Hart 0, with every other hart out of its loop: checks the whole state once more and switches off. */
 _Noreturn void device_stop(struct device *device);
 void device_set_state(struct device *device, enum hz_boot_state state);

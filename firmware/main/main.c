@@ -23,7 +23,7 @@ static void wait_for_others(void)
 		lt_spin_while(&left, seen);
 }
 
-_Noreturn void hart_main(uint64_t hart, void *device_tree)
+_Noreturn void hart_main(uint64_t hart, const void *device_tree)
 {
 	if (hart == 0) {
 		device_start(&device, device_tree);

@@ -37,7 +37,6 @@ const char *fdt_open(struct fdt *fdt, const void *blob, size_t readable)
 		return "device tree: a block reaches beyond its end";
 	fdt->structure = p + structure;
 	fdt->strings = p + strings;
-	fdt->bytes = total;
 	fdt->at = 0;
 	return NULL;
 }

@@ -16,8 +16,7 @@ extern "C" {
 struct fdt {
 	const uint8_t *structure, *strings;
 	uint32_t structure_bytes, strings_bytes;
-	uint32_t bytes; /* of the whole blob */
-	uint32_t at;    /* cursor into structure */
+	uint32_t at; /* cursor into structure */
 };
 
 enum fdt_token { FDT_BAD, FDT_NODE, FDT_NODE_END, FDT_PROPERTY, FDT_DONE };

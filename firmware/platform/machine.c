@@ -199,7 +199,6 @@ const char *machine_read(struct machine *machine, const void *blob, size_t reada
 	if (error)
 		return error;
 	memset(machine, 0, sizeof(*machine));
-	machine->blob_bytes = fdt.bytes;
 	while (!walk.error) {
 		struct fdt_item item = fdt_next(&fdt);
 

@@ -22,7 +22,6 @@ struct machine_window {
 struct machine {
 	uint32_t harts; /* cpu nodes; hart ids are 0 … harts-1 (checked) */
 	uint32_t virtio_count;
-	uint32_t blob_bytes; /* of the device tree that says all this */
 	uint64_t timebase_hz;
 	struct machine_range ram, clint, uart, finisher, ecam;
 	struct machine_window mem32, mem64;

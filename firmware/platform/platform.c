@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
-#include <string.h>
-
 #include "platform/console.h"
 #include "platform/fail.h"
 #include "platform/mmio.h"
@@ -15,7 +13,8 @@ static uint32_t ecam_read(void *ctx, uint32_t offset) { return mmio_read32((uint
 
 static void ecam_write(void *ctx, uint32_t offset, uint32_t value) { mmio_write32((uintptr_t)ctx + offset, value); }
 
-static void find_memory(struct platform *platform, uint8_t *heap_base)
+/* QEMU has written to no RAM but the image's and the device tree's. */
+static void find_memory(struct platform *platform, const uint8_t *device_tree, uint8_t *heap_base)
 {
 	const struct machine_range *ram = &platform->machine.ram;
 	uintptr_t heap = (uintptr_t)heap_base;
@@ -23,6 +22,8 @@ static void find_memory(struct platform *platform, uint8_t *heap_base)
 	if (heap < ram->base || heap - ram->base >= ram->bytes)
 		fail_with("machine: %lu MiB of RAM are less than the firmware image needs", (unsigned long)(ram->bytes >> 20));
 	platform->arena = arena_of_blank(heap_base, ram->bytes - (heap - ram->base));
+	if (device_tree >= heap_base && (size_t)(device_tree - heap_base) < platform->arena.bytes)
+		platform->arena.blank = (size_t)(device_tree - heap_base);
 }
 
 /* To the plugin, which does bulk work there. */
@@ -51,17 +52,16 @@ static void find_pci(struct platform *platform)
 	show_window(HZ_VC_NAND, &platform->ivshmem.nand);
 }
 
-void platform_init(struct platform *platform, void *device_tree, uint8_t *heap)
+void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap)
 {
 	const char *error = machine_read(&platform->machine, device_tree, DEVICE_TREE_LIMIT);
 
 	if (error)
 		fail_with("%s", error);
-	memset(device_tree, 0, platform->machine.blob_bytes);
 	console_init(platform->machine.uart.base);
 	power_init(platform->machine.finisher.base);
 	lt_clint_base = platform->machine.clint.base;
 	lt_ns_per_tick = (uint32_t)(NS_PER_SECOND / platform->machine.timebase_hz);
-	find_memory(platform, heap);
+	find_memory(platform, device_tree, heap);
 	find_pci(platform);
 }

@@ -13,11 +13,11 @@ struct platform {
 	struct pci_bus pci;
 	struct ivshmem ivshmem;    /* shared.base NULL where the caller can do without (micro-benchmarks) */
 	const char *ivshmem_error; /* why shared.base is NULL */
-	struct arena arena;        /* the rest of RAM, blank */
+	struct arena arena;        /* the rest of RAM, blank up to the device tree */
 };
 
 /* Console, power-off, device tree, PCI, ivshmem, memory. heap = first byte of RAM that nobody else uses (boot_heap). The arena
- * overlaps the device tree, which is gone after this call: but for it, RAM that QEMU did not load the image to holds zeros. Errors end the run through fail_with. */
-void platform_init(struct platform *platform, void *device_tree, uint8_t *heap);
+ * overlaps the device tree, which is not needed after this call. Errors end the run through fail_with. */
+void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap);
 
 #endif

@@ -70,7 +70,7 @@ class Boot(unittest.TestCase):
         self.assertIn("ram 1024 MiB", text)
 
     def test_the_heap_holds_zeros(self):
-        """Though the device tree lay there."""
+        """Up to the device tree."""
         self.assertIn("check: 0 words of the heap are written", self.check(2, append="blank"))
 
     def test_too_much_for_the_window_is_refused(self):
