@@ -115,7 +115,6 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
 	auto machine = Machine::launch(options);
 	res::RunFacts facts = facts_before(*machine, workload, trace.get());
-	facts.software = software_of(options, machine->qemu_greeting());
 	facts.prepared_key = prepared.key;
 	facts.prepared_story = prepared.story;
 	MachineRun run(*machine, workload, title, options.timeline ? res::most_command_spans : 0);
@@ -125,6 +124,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	else
 		run.prepare(trace, facts);
 	carry_out(run, workload, facts);
+	facts.software = software_of(options, machine->qemu_greeting()); // which QEMU may say later than its guest is up
 	facts.plugin_report = machine->plugin_report();
 	facts.timeline = machine->plugin_timeline();
 	facts.wall_s = seconds_since(start);
