@@ -139,7 +139,7 @@ private:
 			return forever;
 		if (seen < q.completed)
 			horizon = std::min(horizon, q.clock->completed_ns[seen % q.depth] + q.clock->turnaround_ns);
-		return std::max(horizon, q.arriving.empty() ? 0 : q.last_arrival + 1);
+		return std::max(horizon, q.arriving.empty() ? 0 : q.last_arrival); // when another one may still arrive
 	}
 
 	void step()
@@ -288,12 +288,14 @@ std::vector<std::string> simulate(unsigned threads, unsigned depth, unsigned in_
 
 TEST(QueuePair, ClosedLoopIsTheSameHoweverSlowTheHost)
 {
-	uint64_t seed = std::random_device{}();
-	SCOPED_TRACE("seed " + std::to_string(seed));
-	auto reference = simulate(3, 17, 7, 400, seed, 0);
-	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 300), reference);
-	EXPECT_EQ(simulate(3, 17, 7, 400, seed, 50), reference);
-	EXPECT_NE(simulate(3, 17, 7, 400, seed + 1, 0), reference);
+	// With the first one, a command of a queue arrives when others of it and one of another queue do something.
+	for (const uint64_t seed : {uint64_t{2048869332}, uint64_t{std::random_device{}()}}) {
+		SCOPED_TRACE("seed " + std::to_string(seed));
+		auto reference = simulate(3, 17, 7, 400, seed, 0);
+		EXPECT_EQ(simulate(3, 17, 7, 400, seed, 300), reference);
+		EXPECT_EQ(simulate(3, 17, 7, 400, seed, 50), reference);
+		EXPECT_NE(simulate(3, 17, 7, 400, seed + 1, 0), reference);
+	}
 }
 
 TEST(QueuePair, CommandsAheadArriveWhenTheyWould)
