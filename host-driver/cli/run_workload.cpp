@@ -124,7 +124,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	else
 		run.prepare(trace, facts);
 	carry_out(run, workload, facts);
-	facts.software = software_of(options, machine->qemu_greeting()); // which QEMU may say later than its guest is up
+	facts.software = software_of(options, machine->qemu_greeting());
 	facts.plugin_report = machine->plugin_report();
 	facts.timeline = machine->plugin_timeline();
 	facts.wall_s = seconds_since(start);

@@ -6,7 +6,8 @@
 
 namespace hz::conf {
 
-/* The same flash and policies, with the sections `harts`, `locks` and `clock` of a file that does not have them, no lock statistics and no time on the shelf:
+/* The same flash and policies, with the sections `harts`, `locks` and `clock` of a file that does not have them, no lock statistics, no limits of memory and no time on
+ * the shelf:
  * devices that differ in nothing else, or in their names, are prepared alike. Where that is not legal (memory for so many workers, write
  * frontiers for so few) the harts stay as they are. */
 hz_device_config preparing_device(const hz_device_config &cfg);

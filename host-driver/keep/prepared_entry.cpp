@@ -135,10 +135,9 @@ PreparedEntry::PreparedEntry(const fs::path &folder, const std::string &key, con
 
 PreparedEntry::~PreparedEntry()
 {
-	if (found_ || !lock_)
-		return;
-	empty_folder(place_);
-	rmdir(place_.c_str());
+	lock_ = Descriptor();
+	if (!found_)
+		remove_entry(place_);
 }
 
 void PreparedEntry::open_folder()

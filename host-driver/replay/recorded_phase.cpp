@@ -23,6 +23,20 @@ constexpr struct {
 	{"completed_ns", &RecordedPhase::Answer::completed_ns},
 };
 
+/* What a command asks for, with the data that it writes. */
+void note_asked(res::Digest &digest, const wl::Request &r)
+{
+	digest.u16(uint16_t(r.op));
+	digest.u64(r.lba);
+	digest.u64(r.sectors | uint64_t(r.fua) << 32 | uint64_t(r.durable) << 33);
+	if (r.op != wl::Op::write && r.op != wl::Op::append)
+		return;
+	for (const wl::Stamp &stamp : r.stamps) {
+		digest.u64(stamp.key);
+		digest.u64(stamp.version);
+	}
+}
+
 } // namespace
 
 json to_json(const RecordedPhase &phase)
@@ -54,19 +68,6 @@ RecordedPhase recorded_phase(const json &from)
 		throw Error(std::string("a recorded phase cannot be read: ") + e.what());
 	}
 	return phase;
-}
-
-void note_asked(res::Digest &digest, const wl::Request &r)
-{
-	digest.u16(uint16_t(r.op));
-	digest.u64(r.lba);
-	digest.u64(r.sectors | uint64_t(r.fua) << 32 | uint64_t(r.durable) << 33);
-	if (r.op != wl::Op::write && r.op != wl::Op::append)
-		return;
-	for (const wl::Stamp &stamp : r.stamps) {
-		digest.u64(stamp.key);
-		digest.u64(stamp.version);
-	}
 }
 
 uint64_t RecordingPort::submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns)

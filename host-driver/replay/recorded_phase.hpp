@@ -27,9 +27,6 @@ nlohmann::json to_json(const RecordedPhase &phase);
 /* Throws Error for what cannot have come from there. */
 RecordedPhase recorded_phase(const nlohmann::json &json);
 
-/* Of what a command asks for, with the data that it writes. */
-void note_asked(res::Digest &digest, const wl::Request &request);
-
 /* In front of a queue: records what it answers. */
 class RecordingPort final : public PassingPort {
 public:

@@ -96,7 +96,8 @@ public:
 	// Everything the guest printed so far, and QEMU's own stderr.
 	std::string console() const;
 	std::string qemu_stderr() const;
-	// What QEMU says of itself when it starts, its version among it: the line of JSON that greets whoever talks QMP. Empty if it said nothing.
+	// What QEMU says of itself when it starts, its version among it: the line of JSON that greets whoever talks QMP. Empty until it has said
+	// so, which may be after the guest is up, but is before the machine has ended.
 	std::string qemu_greeting() const;
 	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
 	std::string plugin_report() const;

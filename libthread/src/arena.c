@@ -100,15 +100,14 @@ static void *carve(struct arena *arena, size_t count, size_t bytes, const char *
 	return start;
 }
 
-/* blank: what arena->blank was before this was taken. */
-static void *zeroed(const struct arena *arena, void *start, size_t total, size_t blank)
+static void *zeroed(const struct arena *arena, uint8_t *start, size_t total)
 {
-	return (uint8_t *)start + total > arena->base + blank ? memset(start, 0, total) : start;
+	return start + total > arena->base + arena->blank ? memset(start, 0, total) : start;
 }
 
 static void *carve_zeroed(struct arena *arena, size_t count, size_t bytes, const char *what, enum arena_use use)
 {
-	return zeroed(arena, carve(arena, count, bytes, what, use), count * bytes, arena->blank);
+	return zeroed(arena, carve(arena, count, bytes, what, use), count * bytes);
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what)
@@ -158,8 +157,6 @@ static void *lend(struct arena *arena, size_t count, size_t bytes, const char *w
 	if (start < arena->base + arena->used)
 		fail(arena, count, bytes, what);
 	arena->lent = (size_t)(arena->base + arena->bytes - start);
-	if (arena->blank > arena->bytes - arena->lent)
-		arena->blank = arena->bytes - arena->lent;
 	lt_guard(start, total, arena->apart);
 	note(arena, total, what, ARENA_LOAN);
 	return start;
@@ -175,13 +172,15 @@ void *arena_borrow_raw(struct arena *arena, size_t count, size_t bytes, const ch
 
 void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what)
 {
-	size_t blank = arena->blank;
-
-	return zeroed(arena, lend(arena, count, bytes, what), count * bytes, blank);
+	return zeroed(arena, lend(arena, count, bytes, what), count * bytes);
 }
 
 void arena_return_all(struct arena *arena)
 {
-	lt_guard(arena->base + arena->bytes - arena->lent, 0, arena->lent);
+	size_t left = arena->bytes - arena->lent;
+
+	lt_guard(arena->base + left, 0, arena->lent);
 	arena->lent = 0;
+	if (arena->blank > left)
+		arena->blank = left;
 }

@@ -14,7 +14,7 @@ def try_to(draw):
 
 
 def figure(columns=1, height=3.6):
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # they take as long to start as all else that is loaded, and have nothing to do
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1") # they take as long to start as all else that is loaded, and have nothing to do
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -177,6 +177,13 @@ class Prepared(unittest.TestCase):
         self.assertEqual(self.run_on("small", ZONED, "--seed", "3", HARTZONE_CACHE_SIZE="much")[1],
                          "made; it is not kept: HARTZONE_CACHE_SIZE is 'much': give it a size, such as 8 GiB")
 
+    def test_the_folder_is_the_users(self):
+        for given, folder in (({"HARTZONE_CACHE": "", "XDG_CACHE_HOME": str(self.folder / "x")}, "x/hartzone"),
+                              ({"HARTZONE_CACHE": "", "XDG_CACHE_HOME": "", "HOME": str(self.folder / "h")}, "h/.cache/hartzone")):
+            self.assertIn(f"made, and kept in {self.folder / folder}/prepared/", self.run_on("small", ZONED, **given)[1])
+        self.assertEqual(self.run_on("small", ZONED, HARTZONE_CACHE="", XDG_CACHE_HOME="", HOME="")[1],
+                         "made; it is not kept: there is no folder for it: name one in HARTZONE_CACHE")
+
     def test_two_at_once_make_one(self):
         file = self.workload(ZONED)
         both = [subprocess.Popen([DRIVER, "run", "--device", "small", "--workload", str(file), "--prepared", "kept"], stdout=subprocess.PIPE,

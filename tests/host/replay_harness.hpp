@@ -1,4 +1,4 @@
-// Runs both phases of a source on a fake device, reads back what they left, and hands back the measurement's account.
+// Runs a phase of a source on a fake device; or both, reads back what they left, and hands back the measurement's account.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -8,31 +8,33 @@
 
 namespace hz::replay {
 
-inline res::QueueAccount run_both(Port &device, wl::Source &source, unsigned depth, uint64_t seed = 5, unsigned ahead = 0)
+inline res::QueueAccount run_phase_on(Port &port, wl::Source &source, const ThreadOptions &options)
 {
 	const std::atomic<bool> stop{false};
+	ReplayThread thread(port, source, options);
+	if (thread.prime())
+		thread.run(stop);
+	EXPECT_EQ(thread.account().submitted, thread.account().completed);
+	return thread.account();
+}
+
+inline res::QueueAccount run_both(Port &device, wl::Source &source, unsigned depth, uint64_t seed = 5, unsigned ahead = 0)
+{
 	ThreadOptions options;
 	options.seed = seed;
 	options.queue_depth = depth;
 	options.ahead = ahead;
-	ReplayThread prepare(device, source, options);
-	if (prepare.prime())
-		prepare.run(stop);
-	EXPECT_EQ(prepare.account().mismatched_sectors, 0u) << prepare.account().first_mismatch;
+	const res::QueueAccount prepared = run_phase_on(device, source, options);
+	EXPECT_EQ(prepared.mismatched_sectors, 0u) << prepared.first_mismatch;
 	source.begin_measurement();
-	options.start_ns = prepare.account().last_completion_ns + 1000000;
-	ReplayThread measure(device, source, options);
-	if (measure.prime())
-		measure.run(stop);
-	EXPECT_EQ(measure.account().submitted, measure.account().completed);
+	options.start_ns = prepared.last_completion_ns + 1000000;
+	const res::QueueAccount measured = run_phase_on(device, source, options);
 	ReadBack left(source.live(), 32);
-	options.start_ns = measure.account().last_completion_ns + 1000000;
-	ReplayThread sweep(device, left, options);
-	if (sweep.prime())
-		sweep.run(stop);
-	EXPECT_EQ(sweep.account().mismatched_sectors, 0u) << sweep.account().first_mismatch;
-	EXPECT_EQ(sweep.account().verified_bytes, left.live().size() * 4096);
-	return measure.account();
+	options.start_ns = measured.last_completion_ns + 1000000;
+	const res::QueueAccount swept = run_phase_on(device, left, options);
+	EXPECT_EQ(swept.mismatched_sectors, 0u) << swept.first_mismatch;
+	EXPECT_EQ(swept.verified_bytes, left.live().size() * 4096);
+	return measured;
 }
 
 inline wl::ZoneShare share_of(uint32_t first, uint32_t zones, uint64_t capacity)

@@ -27,19 +27,14 @@ using MakeDevice = std::function<std::unique_ptr<Port>()>;
 
 constexpr unsigned depth = 8;
 
-res::QueueAccount run_on(Port &port, wl::Source &source, uint64_t start_ns, bool verify, unsigned ahead)
+ThreadOptions options_of(uint64_t start_ns, unsigned ahead)
 {
-	const std::atomic<bool> stop{false};
 	ThreadOptions options;
 	options.seed = 5;
 	options.start_ns = start_ns;
 	options.queue_depth = depth;
-	options.verify = verify;
 	options.ahead = ahead;
-	ReplayThread thread(port, source, options);
-	if (thread.prime())
-		thread.run(stop);
-	return thread.account();
+	return options;
 }
 
 struct Prepared {
@@ -55,7 +50,7 @@ Prepared prepared_on(const MakeDevice &device, const MakeSource &source, unsigne
 {
 	Prepared out{device(), source(), {}, {}};
 	RecordingPort recorder(*out.device, start_ns);
-	out.account = run_on(recorder, *out.source, start_ns, true, ahead);
+	out.account = run_phase_on(recorder, *out.source, options_of(start_ns, ahead));
 	out.phase = recorder.recorded();
 	return out;
 }
@@ -64,7 +59,9 @@ std::unique_ptr<wl::Source> recalled(const MakeSource &make, const RecordedPhase
 {
 	auto source = make();
 	RecordedPort port(1, 4000, recorded_phase(nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json(phase)))));
-	run_on(port, *source, 0, false, ahead);
+	ThreadOptions options = options_of(0, ahead);
+	options.verify = false;
+	run_phase_on(port, *source, options);
 	port.require_end();
 	return source;
 }
@@ -72,7 +69,7 @@ std::unique_ptr<wl::Source> recalled(const MakeSource &make, const RecordedPhase
 std::string measured_on(Port &device, wl::Source &source)
 {
 	source.begin_measurement();
-	const res::QueueAccount account = run_on(device, source, later_ns, true, 0);
+	const res::QueueAccount account = run_phase_on(device, source, options_of(later_ns, 0));
 	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
 	EXPECT_GT(account.completed, 100u);
 	std::string out = account.digest.text();

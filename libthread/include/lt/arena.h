@@ -41,7 +41,7 @@ struct arena {
 	size_t bytes, used;
 	size_t apart;      /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
 	size_t lent;       /* bytes at the end that are borrowed */
-	size_t blank;      /* bytes from the start that hold zeros until they are handed out */
+	size_t blank;      /* bytes from the start that hold zeros until they are handed out: nothing of them was ever lent and returned */
 	const char *owner; /* whose allocations these are, for the ledger */
 	struct arena_ledger *ledger; /* NULL: nobody keeps one */
 };
@@ -68,7 +68,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *w
 /* The same for tables, and for data. */
 void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what);
 void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* … without the zeros, which take the harts' time: for what is written before it is read. Data, and a table. */
+/* … without the zeros, which take the harts' time where memory is not blank: for what is written before it is read. Data, and a table. */
 void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what);
 void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, const char *what);
 /* The same for what no controller would hold. */
