@@ -4,7 +4,6 @@
 
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
-#include "config_check.h"
 #include "device_fields.h"
 
 #include <algorithm>
@@ -22,28 +21,21 @@ void make_usual(hz_device_config &cfg, std::string_view section)
 			hz_field_write(&field, &cfg, i, hz_field_read(&field, &usual, i));
 }
 
-bool is_legal(const hz_device_config &cfg)
-{
-	char text[512];
-	return !hz_device_config_check(&cfg, text, sizeof(text));
-}
-
 } // namespace
 
 hz_device_config preparing_device(const hz_device_config &cfg)
 {
-	hz_device_config own_harts = cfg;
-	memset(own_harts.name, 0, sizeof(own_harts.name));
-	strcpy(own_harts.name, "prepared");
-	make_usual(own_harts, "locks");
-	own_harts.lock_stats = HZ_STATS_OFF;
-	make_usual(own_harts, "clock");
-	own_harts.shelf_hours = 0;
-	own_harts.sram_bytes = own_harts.dram_bytes = 0;
-	hz_device_config usual_harts = own_harts;
-	make_usual(usual_harts, "harts");
-	place_roles(usual_harts, usual_harts.tsu_count, std::max(usual_harts.worker_count, cfg.conventional_frontiers));
-	return is_legal(usual_harts) ? usual_harts : own_harts;
+	hz_device_config usual = cfg;
+	memset(usual.name, 0, sizeof(usual.name));
+	strcpy(usual.name, "prepared");
+	make_usual(usual, "locks");
+	usual.lock_stats = HZ_STATS_OFF;
+	make_usual(usual, "clock");
+	usual.shelf_hours = 0;
+	usual.sram_bytes = usual.dram_bytes = 0;
+	make_usual(usual, "harts");
+	place_roles(usual, usual.tsu_count, std::max(usual.worker_count, cfg.conventional_frontiers));
+	return usual;
 }
 
 } // namespace hz::conf

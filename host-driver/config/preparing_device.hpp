@@ -6,10 +6,9 @@
 
 namespace hz::conf {
 
-/* The same flash and policies, with the sections `harts`, `locks` and `clock` of a file that does not have them, no lock statistics, no limits of memory and no time on
- * the shelf:
- * devices that differ in nothing else, or in their names, are prepared alike. Where that is not legal (memory for so many workers, write
- * frontiers for so few) the harts stay as they are. */
+/* The same flash and policies, with the sections `harts`, `locks` and `clock` of a file that does not have them, no lock statistics, no
+ * limits of memory and no time on the shelf: devices that differ in nothing else, or in their names, are prepared alike. Of workers there
+ * are as many as the write frontiers need. */
 hz_device_config preparing_device(const hz_device_config &cfg);
 
 } // namespace hz::conf

@@ -44,7 +44,8 @@ struct Prepared {
 	res::QueueAccount account;
 };
 
-constexpr uint64_t start_ns = 7000, later_ns = 1000000000;
+/* The phase begins so late that a time of the device in place of one since then would let a held command go. */
+constexpr uint64_t start_ns = 900000000, later_ns = 2000000000;
 
 Prepared prepared_on(const MakeDevice &device, const MakeSource &source, unsigned ahead)
 {
@@ -198,9 +199,13 @@ TEST(RecordedPhase, WhatIsNoRecordIsRefused)
 		bad[name] = "text";
 		EXPECT_THROW(recorded_phase(bad), Error) << name;
 	}
-	nlohmann::json bad = good;
-	bad["result"].push_back(1);
-	EXPECT_THROW(recorded_phase(bad), Error);
+	for (const char *name : {"command", "result", "arrival_ns", "completed_ns"}) {
+		nlohmann::json longer = good, shorter = good;
+		longer[name].push_back(1);
+		EXPECT_THROW(recorded_phase(longer), Error) << name;
+		shorter[name].erase(0);
+		EXPECT_THROW(recorded_phase(shorter), Error) << name;
+	}
 	for (const nlohmann::json &none : {nlohmann::json(), nlohmann::json(3), nlohmann::json::array()})
 		EXPECT_THROW(recorded_phase(none), Error);
 }
