@@ -60,12 +60,13 @@ static const char *refuse_block(struct nand_media *media, uint32_t number, const
 static const char *open_block(struct nand_media *media, uint32_t number, uint32_t in_plane)
 {
 	struct hz_nand_block *block = &media->blocks[number], *copy = &media->blocks_copy[number];
+	bool good = block_good(block, number), copy_good = block_good(copy, number);
 	const char *why;
 
-	if (!block_good(block, number) && !block_good(copy, number))
+	if (!good && !copy_good)
 		return refuse_block(media, number, "neither of its two copies has the right checksum");
-	if (!block_good(block, number) || !block_good(copy, number) || block->checksum != copy->checksum) {
-		*(block_good(block, number) ? copy : block) = *(block_good(block, number) ? block : copy);
+	if (!good || !copy_good || block->checksum != copy->checksum) {
+		*(good ? copy : block) = *(good ? block : copy);
 		lt_add(&media->repaired, 1);
 	}
 	why = impossible(media, block, in_plane);

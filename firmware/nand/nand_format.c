@@ -174,7 +174,7 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 		format(media, &wanted);
 	nand_rest_open(media);
 	error = nand_namespaces_open(media);
-	if (!error)
+	if (!error && !is_new)
 		error = nand_blocks_open(media);
 	if (!error)
 		media->epoch_ns = epoch_of(media);

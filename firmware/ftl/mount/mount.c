@@ -26,15 +26,6 @@
 
 /* --- superblocks --- */
 
-static void note_blocks(struct mount *mount, struct superblocks *sbs)
-{
-	for (uint32_t i = 0; i < sbs->count; i++) {
-		mount_look_at_blocks(mount, sbs->first + i, sbs->unit_sectors);
-		sbs->info[i].erases = mount->erases;
-		sbs->info[i].state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
-	}
-}
-
 /* False: another zone has it. */
 static bool mark_used(struct superblocks *sbs, uint32_t number)
 {
@@ -49,8 +40,6 @@ static const char *sort_superblocks(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	note_blocks(mount, ftl->superblocks);
-	note_blocks(mount, ftl->patches);
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		if (!mark_used(ftl->superblocks, ftl->zones[z].ext.superblock) || !mark_used(ftl->patches, ftl->zones[z].ext.patch))
 			return mount_damaged(mount, "zone table, record of zone", z, "its superblock belongs to another zone too");
@@ -130,7 +119,7 @@ static const char *replay_map(struct mount *mount)
 
 static const char *(*const steps[HZ_MOUNT_STEPS])(struct mount *mount) = {
 	[HZ_MOUNT_SLC_LOG] = mount_find_tables, [HZ_MOUNT_ZONE_RECORDS] = mount_load_records,
-	[HZ_MOUNT_MAP_LOG] = replay_map,        [HZ_MOUNT_HEADS] = mount_find_claims,
+	[HZ_MOUNT_MAP_LOG] = replay_map,        [HZ_MOUNT_HEADS] = mount_look_at_superblocks,
 	[HZ_MOUNT_REACH] = mount_find_reach,    [HZ_MOUNT_AT_REST] = mount_take_superblocks,
 	[HZ_MOUNT_SORT] = sort_superblocks,     [HZ_MOUNT_STAGED] = mount_find_staged,
 	[HZ_MOUNT_MAP] = mount_settle_zones,    [HZ_MOUNT_CONVENTIONAL] = find_places,

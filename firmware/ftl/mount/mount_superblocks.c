@@ -229,16 +229,20 @@ static void consider(struct mount *mount, const struct claim *claim, const struc
 
 typedef struct part part_fn(const struct ftl *ftl, uint32_t superblock);
 
-/* What is being erased was given up before. */
-static void find_claims(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
+/* What is being erased was given up before. While the media is at rest, the zone table says who has which. */
+static void look_at_superblock(struct mount *mount, struct superblock *info, struct part part)
 {
-	for (uint32_t i = 0; i < sbs->count; i++) {
-		struct part part = part_in(mount->ftl, sbs->first + i);
+	mount_look_at_blocks(mount, part.superblock, part.unit);
+	info->erases = mount->erases;
+	info->state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
+	if (!mount->at_rest && mount->used && !mount->erasing)
+		mount->claim[part.superblock] = claim_of(mount, &part);
+}
 
-		mount_look_at_blocks(mount, part.superblock, part.unit);
-		if (mount->used && !mount->erasing)
-			mount->claim[part.superblock] = claim_of(mount, &part);
-	}
+static void look_at_superblocks(struct mount *mount, struct superblocks *sbs, part_fn *part_in)
+{
+	for (uint32_t i = 0; i < sbs->count; i++)
+		look_at_superblock(mount, &sbs->info[i], part_in(mount->ftl, sbs->first + i));
 }
 
 static void consider_claims(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
@@ -255,12 +259,10 @@ static void consider_claims(struct mount *mount, const struct superblocks *sbs, 
 	}
 }
 
-const char *mount_find_claims(struct mount *mount)
+const char *mount_look_at_superblocks(struct mount *mount)
 {
-	if (mount->at_rest)
-		return NULL;
-	find_claims(mount, mount->ftl->superblocks, mount_body);
-	find_claims(mount, mount->ftl->patches, mount_patch);
+	look_at_superblocks(mount, mount->ftl->superblocks, mount_body);
+	look_at_superblocks(mount, mount->ftl->patches, mount_patch);
 	return NULL;
 }
 

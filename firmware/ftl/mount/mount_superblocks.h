@@ -6,7 +6,8 @@
 #include "mount/mount_state.h"
 
 /* NULL, or one sentence why the media cannot be mounted. */
-const char *mount_find_claims(struct mount *mount);
+/* Which superblocks live, and which are blank; after a power cut also whose data each claims to hold. */
+const char *mount_look_at_superblocks(struct mount *mount);
 const char *mount_find_reach(struct mount *mount);
 
 #endif

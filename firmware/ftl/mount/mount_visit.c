@@ -39,7 +39,7 @@ static bool visit_block(struct mount *mount, uint32_t block, mount_visit_fn *vis
 	bool again = false;
 
 	mount_look_at_blocks(mount, block, slc->unit_sectors);
-	for (uint32_t p = 0; p < pages; p++)
+	for (uint32_t p = 0; mount->used && p < pages; p++)
 		for (uint32_t c = 0; c < slc->planes; c++) {
 			uint32_t first = p * ftl->page_sectors,
 				 end = min_u32(first + ftl->page_sectors, mount->rows[c] * slc->unit_sectors);
