@@ -127,15 +127,15 @@ static const char *check_slc(struct ftl *ftl)
 
 	for (uint32_t b = 0; b < ftl->slc->blocks; b++) {
 		const struct slc_block *block = &ftl->slc->block[b];
+		const uint32_t *tag = slc_tag_of(ftl, ppa_make(ftl->map, b, 0));
 		uint32_t valid = 0;
 
 		for (uint32_t o = 0; o < ftl->slc->sectors; o++) {
-			ppa_t ppa = ppa_make(ftl->map, b, o);
-			uint32_t tag = *slc_tag_of(ftl, ppa);
-
-			valid += tag != SLC_NONE;
-			if (tag != SLC_NONE && !tag_points_back(ftl, tag, ppa))
+			if (tag[o] == SLC_NONE)
+				continue;
+			if (!tag_points_back(ftl, tag[o], ppa_make(ftl->map, b, o)))
 				return "an SLC sector counts as valid but nothing is mapped to it";
+			valid++;
 		}
 		if (valid != block->valid)
 			return "an SLC superblock's count of valid sectors is wrong";
@@ -199,6 +199,8 @@ const char *whole_check(struct ftl *ftl)
 {
 	const char *error = check_budget(ftl);
 
+	if (!error)
+		error = l2p_check(ftl, NULL); /* its lists are gone through below */
 	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
 		error = l2p_check(ftl, ftl->extent[z]);
 	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
@@ -215,7 +217,5 @@ const char *whole_check(struct ftl *ftl)
 		error = check_superblocks(ftl, ftl->superblocks, false);
 	if (!error)
 		error = check_superblocks(ftl, ftl->patches, true);
-	if (!error)
-		error = l2p_check(ftl, NULL);
 	return error ? error : buffers_check(ftl);
 }

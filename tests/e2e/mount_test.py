@@ -44,8 +44,8 @@ class Mount(unittest.TestCase):
     def test_blocks_that_were_never_written_are_looked_at_together(self):
         sectors = 248 * 66 * 256
         took, steps = mount_ms("cufs")
-        self.assertLess(steps["conventional"] * 1e6 / sectors, 20, "instructions for each sector")
-        self.assertLess(took, 100, steps)
+        self.assertLess(steps.get("conventional", 0) * 1e6 / sectors, 0.5, "instructions for each sector")
+        self.assertLess(took, 5, steps)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,45 @@ TEST(ConventionalSpace, TheCheckSeesWhatDoesNotFit)
 	}
 }
 
+TEST(ConventionalMap, TheCheckSeesListsThatAreWrong)
+{
+	Rig r(mapped_conventional_config());
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, r.lba_of(0, 10), 5, 100);
+	Request flush(FTL_FLUSH, 0, 0);
+	ASSERT_EQ(r.run(flush), 0);
+	for (const auto &[fault, seen] : std::map<rig_fault, std::string>{
+		     {RIG_PAGE_READ, "a table page is being read though nothing runs"},
+		     {RIG_CHANGES_MOVED, "a changed entry is in another table page's list"},
+		     {RIG_CHANGES_ENDLESS, "a list of changed entries has no end"},
+	     }) {
+		rig_plant(r.ftl, fault, 0);
+		EXPECT_EQ(r.check(), seen);
+		rig_plant(r.ftl, fault, 0);
+		EXPECT_EQ(r.check(), "");
+	}
+}
+
+// Valid places are counted by words, several at a time where none has any: one in any word is seen.
+TEST(ConventionalSpace, TheCheckCountsPlacesOfEveryWord)
+{
+	hz_device_config cfg = conventional_config();
+	cfg.pages_per_block *= 4;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot()) << r.error;
+	write_at(r, r.lba_of(0, 0), 1, 100);
+	const uint32_t first = rig_conventional_place(r.ftl, 0), sectors = r.shape.backing_sectors;
+	ASSERT_GT(sectors, 9u * 32);
+	for (uint32_t offset = 1; offset < sectors; offset += 31) {
+		uint64_t bit;
+		lt_word *const validity = rig_validity(r.ftl, first + offset, &bit);
+		lt_or(validity, bit);
+		EXPECT_EQ(r.check(), "a backing zone's count of valid sectors is wrong") << offset;
+		lt_and(validity, ~bit);
+	}
+	EXPECT_EQ(r.check(), "");
+}
+
 TEST(ConventionalSpace, KnowsItsBoundaries)
 {
 	hz_device_config cfg = conventional_config();

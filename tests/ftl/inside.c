@@ -174,12 +174,48 @@ void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32
 	slc_owner_of(ftl->slc, lba)->moved(&ftl->workers[0], lba, from, to);
 }
 
+static void swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+static void list_fetch(struct ftl *ftl)
+{
+	struct map_fetch **list = &ftl->l2p->table.fetch[0];
+
+	*list = *list ? NULL : ftl->workers[0].fetches->free;
+}
+
+static void move_changes(struct ftl *ftl)
+{
+	struct l2p_changes *changes = &ftl->l2p->changes;
+
+	for (uint32_t list = 0; list < ftl->l2p->shards << changes->page_bits; list += 2)
+		swap(&changes->of_page[list], &changes->of_page[list + 1]);
+}
+
+static void join_ends(struct ftl *ftl)
+{
+	struct l2p_change *record = l2p_changes_walk(ftl, NULL), *first = record;
+	uint32_t index = (uint32_t)(first - ftl->l2p->changes.record);
+
+	while (record->next != CHANGE_NONE && record->next != index)
+		record = &ftl->l2p->changes.record[record->next];
+	record->next = record->next == index ? CHANGE_NONE : index;
+}
+
 void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 {
 	switch (fault) {
 	case RIG_SHARED_SUPERBLOCK: ftl->extent[number]->superblock = ftl->extent[number - 1]->superblock; break;
 	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
 	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].frontier, 0); break;
+	case RIG_PAGE_READ: list_fetch(ftl); break;
+	case RIG_CHANGES_MOVED: move_changes(ftl); break;
+	case RIG_CHANGES_ENDLESS: join_ends(ftl); break;
 	}
 }
 

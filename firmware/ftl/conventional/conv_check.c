@@ -121,15 +121,14 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 	return NULL;
 }
 
-/* A table page at a time; of a large device most have nothing mapped. */
+/* A table page at a time. */
 static const char *check_map(struct ftl *ftl, uint32_t zone, uint64_t *mapped)
 {
 	struct l2p_sector sector[HZ_MAP_PAGE_ENTRIES];
+	uint32_t offset = 0, count;
 	const char *error = NULL;
 
-	for (uint32_t offset = 0; !error && offset < ftl->capacity; offset += HZ_MAP_PAGE_ENTRIES) {
-		uint32_t count = l2p_conv_mapped(ftl, ftl->extent[zone]->start + offset, sector);
-
+	while (!error && (count = l2p_conv_mapped(ftl, ftl->extent[zone], &offset, sector)) != 0) {
 		*mapped += count;
 		for (uint32_t i = 0; !error && i < count; i++)
 			error = trims_has(ftl, sector[i].lba) ? "a deallocated sector is mapped"

@@ -160,7 +160,10 @@ uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->co
 
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_peek(ftl, lba); }
 
-uint32_t l2p_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector) { return ftl->l2p->ops->conv_mapped(ftl, lba, sector); }
+uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+{
+	return ftl->l2p->ops->conv_mapped(ftl, ext, offset, sector);
+}
 
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
 

@@ -66,7 +66,7 @@ struct l2p_ops {
 	uint32_t (*read_conv)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*conv_mapped)(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector);
+	uint32_t (*conv_mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
 	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
@@ -161,9 +161,10 @@ uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
-/* Harts idle, not as long as mount scans: those LBAs of the table page that begins there that lie somewhere, in any order, into
- * sector[HZ_MAP_PAGE_ENTRIES]; returns how many they are. */
-uint32_t l2p_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector);
+/* Harts idle, not as long as mount scans: of the zone's first table page from *offset on that has any, a multiple of HZ_MAP_PAGE_ENTRIES, those
+ * LBAs that lie somewhere, in any order, into sector[HZ_MAP_PAGE_ENTRIES]. Returns how many they are, *offset is behind that page; 0: the
+ * zone has no more. */
+uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one table page, lie one after another;
  * or nowhere. */

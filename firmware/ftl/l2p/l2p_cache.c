@@ -89,18 +89,10 @@ static void publish_oldest(struct l2p_cache *cache, struct l2p_cache_shard *shar
 
 /* --- groups --- */
 
-/* As a bucket. */
-static uint32_t *group_list(const struct l2p_cache *cache, uint32_t shard, uint32_t group)
-{
-	return &cache->shard[shard].group[(uint64_t)(group * 2654435769u) >> (32 - cache->group_bits)];
-}
-
-uint32_t l2p_cache_group(const struct l2p_cache *cache, uint32_t shard, uint32_t group) { return *group_list(cache, shard, group); }
-
 static void group_add(struct l2p_cache *cache, uint32_t number, uint32_t index)
 {
 	struct l2p_cached *node = &cache->node[index];
-	uint32_t *first = group_list(cache, number, node->group);
+	uint32_t *first = l2p_cache_group_list(cache, number, node->group);
 
 	node->before = NONE;
 	node->after = *first;
@@ -113,7 +105,7 @@ static void group_remove(struct l2p_cache *cache, uint32_t number, uint32_t inde
 {
 	struct l2p_cached *node = &cache->node[index];
 
-	*(node->before != NONE ? &cache->node[node->before].after : group_list(cache, number, node->group)) = node->after;
+	*(node->before != NONE ? &cache->node[node->before].after : l2p_cache_group_list(cache, number, node->group)) = node->after;
 	if (node->after != NONE)
 		cache->node[node->after].before = node->before;
 }
@@ -384,7 +376,7 @@ static uint64_t bits_within(const struct l2p_cache *cache, const struct l2p_cach
 
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t number, uint32_t group, uint32_t first, uint32_t end, uint8_t below)
 {
-	uint32_t index = l2p_cache_group(cache, number, group);
+	uint32_t index = *l2p_cache_group_list(cache, number, group);
 
 	while (index != NONE) {
 		const struct l2p_cached *node = &cache->node[index];

@@ -136,8 +136,11 @@ void l2p_cache_give(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_lo
 
 /* Harts idle: NULL, or what is wrong with lists, counts or budget. O(entries). */
 const char *l2p_cache_check(const struct l2p_cache *cache);
-/* The list that the nodes of this group are in, linked by `after`: the first one, or L2P_CACHE_NONE. */
-uint32_t l2p_cache_group(const struct l2p_cache *cache, uint32_t shard, uint32_t group);
+/* The list that the nodes of this group are in, linked by `after`: the first one, or L2P_CACHE_NONE. Hashed as a bucket. */
+static inline uint32_t *l2p_cache_group_list(const struct l2p_cache *cache, uint32_t shard, uint32_t group)
+{
+	return &cache->shard[shard].group[(uint64_t)(group * 2654435769u) >> (32 - cache->group_bits)];
+}
 
 #ifdef __cplusplus
 }

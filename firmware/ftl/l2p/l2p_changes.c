@@ -153,6 +153,34 @@ struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct
 	return index == CHANGE_NONE ? NULL : &changes->record[index];
 }
 
+static uint32_t list_count(const struct ftl *ftl)
+{
+	return ftl->shape.conventional_zones ? ftl->l2p->shards << ftl->l2p->changes.page_bits : 0;
+}
+
+static struct l2p_change *first_from(struct ftl *ftl, uint32_t list)
+{
+	const struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t lists = list_count(ftl);
+
+	while (list < lists && changes->of_page[list] == CHANGE_NONE)
+		list++;
+	return list < lists ? &changes->record[changes->of_page[list]] : NULL;
+}
+
+struct l2p_change *l2p_changes_walk(struct ftl *ftl, const struct l2p_change *record)
+{
+	const struct l2p_changes *changes = &ftl->l2p->changes;
+	uint32_t page;
+
+	if (!record)
+		return first_from(ftl, 0);
+	if (record->next != CHANGE_NONE)
+		return &changes->record[record->next];
+	page = map_page_of_lba(ftl, record->lba);
+	return first_from(ftl, (uint32_t)(page_list(changes, map_page_shard(ftl, page), page) - changes->of_page) + 1);
+}
+
 static void record_link(struct l2p_changes *changes, uint32_t index, uint32_t *bucket, uint32_t *list)
 {
 	struct l2p_change *record = &changes->record[index];
@@ -508,11 +536,14 @@ const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba)
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba)
 {
 	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t page = map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
+	uint32_t offset = (uint32_t)(lba - ext->start), page = offset >> L2P_MAP_PAGE_SHIFT;
+	const bool *filled = scan_filled(ftl, map_page_index(ftl, ext, 0));
 
-	if (*scan_filled(ftl, page))
+	if (filled[page])
 		return 0;
-	return map_page_first(ftl, page) + map_page_entries(ftl, page) - (uint32_t)(lba - ext->start);
+	while (page < ftl->l2p->table.per_zone && !filled[page])
+		page++;
+	return min_u32(page << L2P_MAP_PAGE_SHIFT, ftl->capacity) - offset;
 }
 
 static bool scan_read_copy(struct ftl *ftl, uint32_t index)
@@ -588,13 +619,20 @@ static void keep_checkpoints(struct ftl *ftl)
 			slc_validate(ftl, map_page_state(table, i)->ppa, 1, slc_map_tag(i));
 }
 
+/* Nothing was found of it and nothing is on flash, as the directory, too, says from the first. */
+static bool stays_blank(const struct ftl *ftl, uint32_t slot)
+{
+	return ftl->l2p->table.page[slot].ppa == MAP_NO_COPY && !ftl->l2p->changes.differs[slot];
+}
+
 const char *l2p_scan_end(struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 
 	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
 		for (uint32_t i = 0; i < table->per_zone; i++)
-			if (!recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
+			if (!stays_blank(ftl, z * table->per_zone + i) &&
+			    !recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
 	ftl->l2p->changes.scan = NULL;
@@ -632,30 +670,40 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 		records_give(changes, i, i);
 }
 
-static const char *check_page(struct ftl *ftl, uint32_t index, uint64_t *count)
+/* The lists may be wrong: they are followed no further than there are records. */
+static const char *check_record(struct ftl *ftl, const uint32_t *list, const struct l2p_change *record, uint64_t number)
 {
+	uint32_t index = map_page_of_lba(ftl, record->lba), shard = map_page_shard(ftl, index);
 	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
-	for (const struct l2p_change *record = NULL; (record = l2p_changes_next(ftl, index, record)) != NULL; ++*count) {
-		if (!page->dirty && !page->writing)
-			return "a table page with changed entries is not dirty";
-		if (l2p_change_of(ftl, map_page_shard(ftl, index), record->lba) != record)
-			return "a changed entry is not found by its LBA";
-	}
-	return NULL;
+	if (number > ftl->l2p->changes.count)
+		return "a list of changed entries has no end";
+	if (!page->dirty && !page->writing)
+		return "a table page with changed entries is not dirty";
+	if (l2p_change_of(ftl, shard, record->lba) != record)
+		return "a changed entry is not found by its LBA";
+	return page_list(&ftl->l2p->changes, shard, index) == list ? NULL : "a changed entry is in another table page's list";
+}
+
+static const char *check_record_list(struct ftl *ftl, const uint32_t *list, uint64_t *count)
+{
+	const struct l2p_change *record = ftl->l2p->changes.record;
+	const char *error = NULL;
+
+	for (uint32_t index = *list; !error && index != CHANGE_NONE; index = record[index].next)
+		error = check_record(ftl, list, &record[index], ++*count);
+	return error;
 }
 
 const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 {
-	const struct l2p_table *table = &ftl->l2p->table;
 	struct l2p_changes *changes = &ftl->l2p->changes;
 	const char *error = NULL;
 	uint32_t free = 0;
 
 	*count = 0;
-	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
-		for (uint32_t i = 0; !error && i < table->per_zone; i++)
-			error = check_page(ftl, (z << table->zone_shift) + i, count);
+	for (uint32_t list = 0; !error && list < list_count(ftl); list++)
+		error = check_record_list(ftl, &changes->of_page[list], count);
 	if (error)
 		return error;
 	for (uint32_t i = (uint32_t)lt_load(&changes->free); i; i = (uint32_t)lt_load(&changes->record[i - 1].free))

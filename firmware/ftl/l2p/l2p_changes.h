@@ -62,6 +62,9 @@ void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_
 /* Shard lock held, of the log's job: the page's first record, or the next one after `record`; NULL: there is none. */
 struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct l2p_change *record);
 
+/* Harts idle: any record, or another one after `record`; NULL: that was the last. */
+struct l2p_change *l2p_changes_walk(struct ftl *ftl, const struct l2p_change *record);
+
 /* --- for the flush of the log (l2p_log.c), no lock held --- */
 /* Bring the records of the item's table page into its image; places that they replace there are invalidated. */
 void l2p_changes_merge(struct ftl_worker *self, struct log_item *item);
@@ -80,7 +83,7 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
 /* The place; L2P_UNMAPPED: nothing was found. */
 uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
-/* How many LBAs from this one on lie nowhere: nothing of their table page has been found yet; 0: that is not known. */
+/* How many LBAs of the zone from this one on lie nowhere: nothing of their table pages has been found yet; 0: that is not known. */
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */
 const char *l2p_scan_end(struct ftl *ftl);

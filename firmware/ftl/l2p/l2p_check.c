@@ -32,38 +32,33 @@ static const char *check_copy(struct ftl *ftl, const struct extent *ext, uint32_
 }
 
 /* A page that could not be written stays marked, since its changes are in the log. */
-static bool is_moving(const struct ftl *ftl, uint32_t index)
-{
-	return (map_page_state(&ftl->l2p->table, index)->writing && !l2p_lost(ftl)) || map_page_is_read(ftl, index);
-}
+static bool is_written(const struct ftl *ftl, uint32_t index) { return map_page_state(&ftl->l2p->table, index)->writing && !l2p_lost(ftl); }
 
 /* conv_check compares the entries themselves with the backing zones. */
-static const char *check_conventional(struct ftl *ftl, uint32_t index)
+static const char *check_conventional_page(struct ftl *ftl, uint32_t index)
 {
 	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
-	if (is_moving(ftl, index))
-		return "a table page is being read or written though nothing runs";
+	if (is_written(ftl, index))
+		return "a table page is being written though nothing runs";
 	if (page->ppa != MAP_NO_COPY && *slc_tag_of(ftl, page->ppa) != slc_map_tag(index))
 		return "an SLC sector does not know the table page that lies there";
 	return NULL;
 }
 
-static const char *check_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
+static const char *check_sequential_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	const struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint32_t placed = map_page_placed(ftl, ext, index);
 
-	if (l2p_conventional(ftl, ext))
-		return check_conventional(ftl, index);
 	if (page->merged > placed)
 		return "a table page holds entries beyond what the zone has placed";
 	if ((page->ppa == MAP_NO_COPY) != (!page->merged && !page->staged))
 		return "a table page has a copy without entries, or entries without a copy";
 	if ((page->merged < placed || page->head || l2p_staged_news(ftl, ext, index)) && !page->dirty && !page->writing)
 		return "a table page has news but is not dirty";
-	if (is_moving(ftl, index))
-		return "a table page is being read or written though nothing runs";
+	if (is_written(ftl, index))
+		return "a table page is being written though nothing runs";
 	return page->ppa == MAP_NO_COPY ? NULL : check_copy(ftl, ext, index);
 }
 
@@ -110,13 +105,15 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 	const struct l2p_cache *cache = &ftl->l2p->cache;
+	bool conventional = l2p_conventional(ftl, ext);
 	const char *error = NULL;
 
 	for (uint32_t i = 0; !error && i < table->per_zone; i++) {
 		uint32_t index = (ext->index << table->zone_shift) + i;
 
-		error = check_map_page(ftl, ext, index);
-		for (uint32_t e = l2p_cache_group(cache, ext->map_shard, index); !error && e != L2P_CACHE_NONE; e = cache->node[e].after)
+		error = conventional ? check_conventional_page(ftl, index) : check_sequential_page(ftl, ext, index);
+		for (uint32_t e = *l2p_cache_group_list(cache, ext->map_shard, index); !error && e != L2P_CACHE_NONE;
+		     e = cache->node[e].after)
 			if (cache->node[e].group == index)
 				error = check_cached(ftl, ext, &cache->node[e], index);
 	}
@@ -172,6 +169,9 @@ static const char *check_fetches(struct ftl *ftl)
 		if (free != L2P_FETCHES_PER_WORKER || ftl->workers[w].fetches->waiting.head)
 			return "a fetch of a table page was not given back";
 	}
+	for (uint32_t i = 0; i < ftl->l2p->shards * MAP_FETCH_LISTS; i++)
+		if (ftl->l2p->table.fetch[i])
+			return "a table page is being read though nothing runs";
 	return NULL;
 }
 

@@ -310,11 +310,11 @@ static bool are_blank(const uint32_t *entry)
 	return (pair[0] & pair[1] & pair[2] & pair[3] & blank) == blank;
 }
 
-/* The next index with an entry: of most pages a small part is mapped. */
+/* The next index with an entry, `entries` or more: none. Of most pages a small part is mapped. The image is that of a whole page. */
 static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
 {
 	while (i < entries) {
-		if (i % 8 == 0 && i + 8 <= entries && are_blank(&entry[i]))
+		if (i % 8 == 0 && are_blank(&entry[i]))
 			i += 8;
 		else if ((entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
 			i++;
@@ -336,10 +336,9 @@ static uint32_t mapped_in_copy(struct ftl *ftl, const struct extent *ext, uint32
 	return count;
 }
 
-uint32_t l2p_cached_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector)
+static uint32_t mapped_in_page(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
 {
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t index = map_page_index(ftl, ext, (uint32_t)(lba - ext->start)), count = 0;
+	uint32_t count = 0;
 
 	if (map_page_state(&ftl->l2p->table, index)->ppa != MAP_NO_COPY)
 		count = mapped_in_copy(ftl, ext, index, sector);
@@ -349,32 +348,32 @@ uint32_t l2p_cached_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector
 	return count;
 }
 
+uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+{
+	const struct map_page *page = map_page_state_at(&ftl->l2p->table, ext, *offset);
+	uint32_t count = 0;
+
+	for (; !count && *offset < ftl->capacity; *offset += HZ_MAP_PAGE_ENTRIES, page++)
+		if (page->ppa != MAP_NO_COPY || may_have_changes(page)) /* of a large device most pages have neither */
+			count = mapped_in_page(ftl, ext, map_page_index(ftl, ext, *offset), sector);
+	return count;
+}
+
 static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 {
 	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
 }
 
-static uint64_t stale_in(struct ftl *ftl, uint32_t page)
-{
-	uint32_t start = (uint32_t)map_page_extent(ftl, page)->start;
-	uint64_t stale = 0;
-
-	for (const struct l2p_change *change = NULL; (change = l2p_changes_next(ftl, page, change)) != NULL;) {
-		uint32_t old = peek_copy(ftl, page, change->lba - start);
-
-		stale += old != change->place && still_holds(ftl, old, change->lba);
-	}
-	return stale;
-}
-
 /* What the copies still name although a change says otherwise, and nobody has collected yet. */
 uint64_t l2p_cached_conv_stale(struct ftl *ftl)
 {
-	const struct l2p_table *table = &ftl->l2p->table;
 	uint64_t stale = 0;
 
-	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
-		for (uint32_t i = 0; i < table->per_zone; i++)
-			stale += stale_in(ftl, (z << table->zone_shift) + i);
+	for (const struct l2p_change *change = NULL; (change = l2p_changes_walk(ftl, change)) != NULL;) {
+		const struct extent *ext = extent_at(ftl, change->lba);
+		uint32_t offset = change->lba - (uint32_t)ext->start, old = peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
+
+		stale += old != change->place && still_holds(ftl, old, change->lba);
+	}
 	return stale;
 }

@@ -11,7 +11,7 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count);
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba);
-uint32_t l2p_cached_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector);
+uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 uint64_t l2p_cached_conv_stale(struct ftl *ftl);
 
 #endif

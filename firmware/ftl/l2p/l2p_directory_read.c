@@ -155,7 +155,7 @@ static const char *check_directory_lines(const struct ftl *ftl, uint32_t index)
 	const struct l2p_cache *cache = &ftl->l2p->cache;
 	const char *error = NULL;
 
-	for (uint32_t e = l2p_cache_group(cache, map_page_shard(ftl, index), index); !error && e != L2P_CACHE_NONE;
+	for (uint32_t e = *l2p_cache_group_list(cache, map_page_shard(ftl, index), index); !error && e != L2P_CACHE_NONE;
 	     e = cache->node[e].after)
 		if (cache->node[e].group == index)
 			error = check_directory_line(ftl, &cache->node[e], index);
@@ -185,8 +185,8 @@ static const char *check_directory_page(struct ftl *ftl, uint32_t index)
 
 	if (error || (state->writing && l2p_lost(ftl)))
 		return error;
-	if (state->writing || map_page_is_read(ftl, index))
-		return "a directory page is being read or written though nothing runs";
+	if (state->writing)
+		return "a directory page is being written though nothing runs";
 	return state->ppa == MAP_NO_COPY ? NULL : check_directory_copy(ftl, index);
 }
 

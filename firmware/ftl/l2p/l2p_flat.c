@@ -358,14 +358,15 @@ static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
 	return *entry & L2P_ADDRESS_MASK;
 }
 
-static uint32_t flat_conv_mapped(struct ftl *ftl, uint64_t lba, struct l2p_sector *sector)
+static uint32_t flat_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
 {
-	uint32_t *entry, count, mapped = 0;
+	uint32_t *entry, mapped = 0;
 
-	count = min_u32(HZ_MAP_PAGE_ENTRIES, ftl->capacity - (uint32_t)(lba - extent_of_lba(ftl, lba, &entry)->start));
-	for (uint32_t i = 0; i < count; i++)
-		if ((entry[i] & L2P_ADDRESS_MASK) != L2P_UNMAPPED)
-			sector[mapped++] = (struct l2p_sector){ (uint32_t)lba + i, entry[i] & L2P_ADDRESS_MASK };
+	extent_of_lba(ftl, ext->start, &entry);
+	while (!mapped && *offset < ftl->capacity)
+		for (uint32_t end = min_u32(ftl->capacity, *offset + HZ_MAP_PAGE_ENTRIES); *offset < end; ++*offset)
+			if ((entry[*offset] & L2P_ADDRESS_MASK) != L2P_UNMAPPED)
+				sector[mapped++] = (struct l2p_sector){ (uint32_t)ext->start + *offset, entry[*offset] & L2P_ADDRESS_MASK };
 	return mapped;
 }
 

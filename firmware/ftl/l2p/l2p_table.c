@@ -44,15 +44,6 @@ static void fetches_part(const struct ftl *ftl, uint32_t page, bool stale)
 
 void map_page_void_reads(struct ftl *ftl, uint32_t page) { fetches_part(ftl, page, true); }
 
-bool map_page_is_read(const struct ftl *ftl, uint32_t page)
-{
-	const struct map_fetch *fetch = *fetch_list(ftl, map_page_shard(ftl, page), page);
-
-	while (fetch && fetch->page != page)
-		fetch = fetch->next;
-	return fetch;
-}
-
 void map_page_drop_copy(struct ftl_worker *self, uint32_t index)
 {
 	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);

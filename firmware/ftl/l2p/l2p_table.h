@@ -55,8 +55,6 @@ void map_page_lost(struct ftl_worker *self, uint32_t page);
 void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa);
 /* Everything that was read of it so far becomes void. */
 void map_page_void_reads(struct ftl *ftl, uint32_t page);
-/* Is a read of it under way or at hand? */
-bool map_page_is_read(const struct ftl *ftl, uint32_t page);
 
 /* Of a conventional zone's page, in which all entries are merged: low bits of its copy's sequence number, by which a checkpoint knows that
  * copy from older ones. */
