@@ -144,7 +144,7 @@ static void write_sums(FILE *out, const char *name, unsigned kind, unsigned buck
 	}
 	fprintf(out, "]");
 	free(all);
-	free(table.entries);
+	vc_table_drop(&table);
 }
 
 void vc_critical_write_json(FILE *out, unsigned kind, unsigned bucket, uint64_t cycles)

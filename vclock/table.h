@@ -20,6 +20,9 @@ void *vc_table_at(struct vc_table *table, uint64_t tag);
 /* The entry of `tag`, NULL if there is none. */
 void *vc_table_find(const struct vc_table *table, uint64_t tag);
 
+/* Nothing is in it any more, and it has no memory. */
+void vc_table_drop(struct vc_table *table);
+
 /* Entry number i of `slots`, or NULL if it is unused. */
 static inline void *vc_table_entry(const struct vc_table *table, uint64_t i)
 {

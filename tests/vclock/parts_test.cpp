@@ -99,7 +99,24 @@ TEST(Table, KeepsWhatWasPutIntoItHoweverItGrows)
 			model.erase(entry->tag);
 		}
 	EXPECT_TRUE(model.empty());
-	free(table.entries);
+	vc_table_drop(&table);
+}
+
+// It comes to whole large pages of memory, and goes on.
+TEST(Table, GrowsLarge)
+{
+	vc_table table{sizeof(Entry), 0, 0, nullptr};
+	const uint64_t count = 300000;
+	for (uint64_t i = 1; i <= count; i++)
+		static_cast<Entry *>(vc_table_at(&table, i * 64))->value = i;
+	EXPECT_GT(table.slots * table.entry_bytes, 8u << 20);
+	for (uint64_t i = 1; i <= count; i++)
+		ASSERT_EQ(static_cast<Entry *>(vc_table_find(&table, i * 64))->value, i);
+	vc_table_drop(&table);
+	EXPECT_EQ(table.slots, 0u);
+	EXPECT_EQ(vc_table_find(&table, 64), nullptr);
+	EXPECT_EQ(static_cast<Entry *>(vc_table_at(&table, 64))->value, 0u);
+	vc_table_drop(&table);
 }
 
 struct Symbols : testing::Test {
