@@ -67,16 +67,26 @@ uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32
 	return among;
 }
 
+static uint32_t free_after(const struct l2p_changes *changes, uint32_t index)
+{
+	return (uint32_t)lt_load(&changes->record[index].free) + index + 1;
+}
+
+static void set_free_after(struct l2p_changes *changes, uint32_t index, uint32_t next)
+{
+	lt_store(&changes->record[index].free, next - index - 1);
+}
+
 /* The last of the first `count` free records, as seen; CHANGE_NONE: there are not so many, or others took some meanwhile. */
 static uint32_t free_at(const struct l2p_changes *changes, uint64_t seen, uint32_t count)
 {
 	uint32_t next = (uint32_t)seen, index = CHANGE_NONE;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!next)
+		if (next == CHANGE_NONE)
 			return CHANGE_NONE;
-		index = next - 1;
-		next = (uint32_t)lt_load(&changes->record[index].free);
+		index = next;
+		next = free_after(changes, index);
 	}
 	return index;
 }
@@ -92,14 +102,12 @@ static uint32_t records_take(struct l2p_changes *changes, uint32_t count)
 		seen = lt_load(&changes->free);
 		last = free_at(changes, seen, count);
 		if (last != CHANGE_NONE)
-			next = lt_load(&changes->record[last].free);
+			next = free_after(changes, last);
 		else if (lt_load(&changes->free) == seen)
 			lt_fail("the L2P log was given more changes than it admits");
 	} while (last == CHANGE_NONE || !lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | next));
-	return (uint32_t)seen - 1;
+	return (uint32_t)seen;
 }
-
-static uint32_t next_free(const struct l2p_changes *changes, uint32_t index) { return (uint32_t)lt_load(&changes->record[index].free) - 1; }
 
 /* A chain of records, linked like free ones. */
 static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t last)
@@ -108,8 +116,8 @@ static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t l
 
 	do {
 		seen = lt_load(&changes->free);
-		lt_store(&changes->record[last].free, (uint32_t)seen);
-	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | (first + 1)));
+		set_free_after(changes, last, (uint32_t)seen);
+	} while (!lt_cas(&changes->free, seen, ((seen >> 32) + 1) << 32 | first));
 }
 
 static uint32_t map_page_of_lba(struct ftl *ftl, uint32_t lba)
@@ -251,7 +259,7 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 	for (uint32_t i = 0; missing; i++, missing >>= 1) {
 		if (!(missing & 1))
 			continue;
-		next = next_free(changes, index);
+		next = free_after(changes, index);
 		changes->record[index].lba = run->lba + i;
 		changes->record[index].place = run->place + i * run->step;
 		changes->record[index].recovered = false;
@@ -453,7 +461,7 @@ static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_ite
 
 		if (own && says_the_same(item, record, lbas.first)) {
 			record_remove(changes, shard, index);
-			lt_store(&record->free, free + 1);
+			set_free_after(changes, index, free);
 			last = free == CHANGE_NONE ? index : last;
 			free = index;
 			++*dropped;
@@ -659,15 +667,13 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 		changes->page_bits++;
 	buckets = ftl->l2p->shards << changes->bucket_bits;
 	lists = ftl->l2p->shards << changes->page_bits;
-	changes->record = arena_alloc(arena, changes->count, sizeof(*changes->record), "changed mapping entries");
+	changes->record = arena_alloc(arena, changes->count + 1, sizeof(*changes->record), "changed mapping entries");
 	changes->bucket = arena_alloc(arena, buckets, sizeof(uint32_t), "changed mapping entries");
 	changes->of_page = arena_alloc(arena, lists, sizeof(uint32_t), "changed mapping entries");
 	changes->peek = (struct l2p_peek){ .ppa = PPA_NONE };
 	changes->peek.image = arena_alloc_model(arena, 1, HZ_SECTOR_BYTES, "table page");
-	memset(changes->bucket, 0xff, buckets * sizeof(uint32_t));
-	memset(changes->of_page, 0xff, lists * sizeof(uint32_t));
-	for (uint32_t i = 0; i < changes->count; i++)
-		records_give(changes, i, i);
+	lt_preset(&changes->free, 1); /* all, in their order */
+	set_free_after(changes, changes->count, CHANGE_NONE);
 }
 
 /* The lists may be wrong: they are followed no further than there are records. */
@@ -706,7 +712,7 @@ const char *l2p_changes_check(struct ftl *ftl, uint64_t *count)
 		error = check_record_list(ftl, &changes->of_page[list], count);
 	if (error)
 		return error;
-	for (uint32_t i = (uint32_t)lt_load(&changes->free); i; i = (uint32_t)lt_load(&changes->record[i - 1].free))
+	for (uint32_t i = (uint32_t)lt_load(&changes->free); i != CHANGE_NONE; i = free_after(changes, i))
 		free++;
 	return free + *count == changes->count ? NULL : "a changed entry was lost";
 }

@@ -18,7 +18,7 @@ struct ftl_worker;
 struct extent;
 struct log_item;
 
-#define CHANGE_NONE UINT32_MAX
+#define CHANGE_NONE 0u /* as in blank memory: records count from 1 */
 
 struct l2p_change {
 	uint32_t lba, place; /* L2P_UNMAPPED: deallocated, or the copy on flash names a place whose data a power
@@ -27,7 +27,7 @@ struct l2p_change {
 	uint32_t next;       /* next in the list of its table page */
 	bool recovered;      /* made at mount: what the copy on flash says was never true since, and is not to be invalidated */
 	bool again;          /* changed since it was merged: what its place says now is not in the copy yet, though it look the same */
-	lt_word free;        /* free records: index + 1 of the next one */
+	lt_word free; /* free records: distance of the next one from the one behind this: blank memory is a chain of all, in their order */
 };
 
 /* Harts idle: the table page that was looked at last. */
@@ -39,10 +39,10 @@ struct l2p_peek {
 
 struct l2p_changes {
 	uint32_t count, bucket_bits, page_bits;
-	struct l2p_change *record;
-	uint32_t *bucket;  /* by shard << bucket_bits | hash */
+	struct l2p_change *record; /* [1, count] */
+	uint32_t *bucket;          /* by shard << bucket_bits | hash */
 	uint32_t *of_page; /* by shard << page_bits | hash of the table page: first record of a list, which may have those of others too */
-	lt_word free;      /* tag << 32 | index + 1 of the first free record */
+	lt_word free;      /* tag << 32 | index of the first free record */
 	struct l2p_peek peek;
 	uint32_t *scan; /* mount: place by zone * capacity + offset, of table pages that are filled; else NULL */
 	bool *filled;   /* mount: by table page: it has entries in `scan`; of others nothing was found */

@@ -6,7 +6,11 @@
 
 static lt_word *trim_word(const struct ftl *ftl, uint64_t lba) { return &ftl->trims->bits[lba / TRIM_WORD_BITS]; }
 
-bool trims_has(const struct ftl *ftl, uint64_t lba) { return lt_load(trim_word(ftl, lba)) >> (lba % TRIM_WORD_BITS) & 1; }
+/* As long as nothing was deallocated the bits are not looked at: most of them lie in memory that nobody has touched. */
+bool trims_has(const struct ftl *ftl, uint64_t lba)
+{
+	return lt_load(&ftl->trims->used) && lt_load(trim_word(ftl, lba)) >> (lba % TRIM_WORD_BITS) & 1;
+}
 
 void trims_want_page(struct ftl *ftl, uint32_t page)
 {
