@@ -115,6 +115,10 @@ TEST(PatchHealth, PatchesWear)
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.used_percent, 40 * 100 / (r.shape.patch_superblocks * 50)) << "each reset erases one patch";
 	EXPECT_EQ(health.spare_percent, 100);
+	const uint32_t used = health.used_percent;
+	ASSERT_TRUE(r.boot()) << r.error;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.used_percent, used) << "wear is known after a start";
 	r.cfg.slc.endurance = 0;
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.used_percent, 0) << "blocks that endure any number of erases are never used up";
@@ -133,6 +137,10 @@ TEST(Health, NormalSuperblocksWear)
 	ftl_health health;
 	ftl_report_health(r.ftl, &health);
 	EXPECT_EQ(health.used_percent, 104 * 100 / (r.shape.normal_superblocks * 50));
+	const uint32_t used = health.used_percent;
+	ASSERT_TRUE(r.boot()) << r.error;
+	ftl_report_health(r.ftl, &health);
+	EXPECT_EQ(health.used_percent, used) << "wear is known after a start";
 }
 
 // Spare is what no zone needs; conventional zones lie on backing zones, and need none of their own.
