@@ -88,15 +88,41 @@ TEST(ConventionalMap, TheCheckSeesListsThatAreWrong)
 	write_at(r, r.lba_of(0, 10), 5, 100);
 	Request flush(FTL_FLUSH, 0, 0);
 	ASSERT_EQ(r.run(flush), 0);
-	for (const auto &[fault, seen] : std::map<rig_fault, std::string>{
-		     {RIG_PAGE_READ, "a table page is being read though nothing runs"},
-		     {RIG_CHANGES_MOVED, "a changed entry is in another table page's list"},
-		     {RIG_CHANGES_ENDLESS, "a list of changed entries has no end"},
-	     }) {
-		rig_plant(r.ftl, fault, 0);
+	const std::string read = "a table page is being read though nothing runs";
+	const struct {
+		rig_fault fault;
+		uint32_t number;
+		std::string seen;
+	} cases[] = {{RIG_PAGE_READ, 0, read},
+		     {RIG_PAGE_READ, 7, read},
+		     {RIG_CHANGES_MOVED, 0, "a changed entry is in another table page's list"},
+		     {RIG_CHANGES_ENDLESS, 0, "a list of changed entries has no end"}};
+	for (const auto &[fault, number, seen] : cases) {
+		rig_plant(r.ftl, fault, number);
 		EXPECT_EQ(r.check(), seen);
-		rig_plant(r.ftl, fault, 0);
+		rig_plant(r.ftl, fault, number);
 		EXPECT_EQ(r.check(), "");
+	}
+}
+
+// Table pages are gone through one by one, however many sectors of a zone are mapped.
+TEST(ConventionalSpace, TheCheckSeesZonesOfSeveralTablePages)
+{
+	for (const bool in_flash : {false, true}) {
+		hz_device_config cfg = in_flash ? mapped_conventional_config() : conventional_config();
+		cfg.pages_per_block *= 16;
+		cfg.l2p_log_entries = 4096;
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot()) << r.error;
+		const uint32_t sectors = r.shape.zone_capacity_sectors;
+		ASSERT_GT(sectors, HZ_MAP_PAGE_ENTRIES + 100u);
+		for (uint32_t o = 0; o < sectors; o += 8)
+			write_at(r, r.lba_of(0, o), std::min(8u, sectors - o), o);
+		ASSERT_EQ(r.check(), "");
+		uint32_t *const lba = rig_reverse(r.ftl, rig_conventional_place(r.ftl, r.lba_of(0, sectors - 1)));
+		*lba ^= 1;
+		EXPECT_EQ(r.check(), "a place does not know the conventional sector that is mapped to it");
+		*lba ^= 1;
 	}
 }
 

@@ -182,9 +182,9 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = old;
 }
 
-static void list_fetch(struct ftl *ftl)
+static void list_fetch(struct ftl *ftl, uint32_t number)
 {
-	struct map_fetch **list = &ftl->l2p->table.fetch[0];
+	struct map_fetch **list = &ftl->l2p->table.fetch[number];
 
 	*list = *list ? NULL : ftl->workers[0].fetches->free;
 }
@@ -213,7 +213,7 @@ void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 	case RIG_SHARED_SUPERBLOCK: ftl->extent[number]->superblock = ftl->extent[number - 1]->superblock; break;
 	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
 	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].frontier, 0); break;
-	case RIG_PAGE_READ: list_fetch(ftl); break;
+	case RIG_PAGE_READ: list_fetch(ftl, number); break;
 	case RIG_CHANGES_MOVED: move_changes(ftl); break;
 	case RIG_CHANGES_ENDLESS: join_ends(ftl); break;
 	}

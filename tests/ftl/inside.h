@@ -55,7 +55,7 @@ void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
 /* What cannot be, for ftl_check() to find: the zone has the superblock of the one before it; has none; a backing zone, by its number among
- * them, is a stream's; a table page is being read. Changed entries of conventional zones are each in the list beside their own; the first list
+ * them, is a stream's; a table page is being read, as the list of this number of all shards' lists says. Changed entries of conventional zones are each in the list beside their own; the first list
  * that has any is a circle. The last three are undone by the same call. */
 enum rig_fault { RIG_SHARED_SUPERBLOCK, RIG_NO_SUPERBLOCK, RIG_STREAM, RIG_PAGE_READ, RIG_CHANGES_MOVED, RIG_CHANGES_ENDLESS };
 void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number);

@@ -61,18 +61,31 @@ TEST(Image, OneDamagedCopyIsRepaired)
 		uint64_t offset, bytes;
 		const char *name;
 	};
-	const uint64_t table = 8 * sizeof(hz_nand_block);
-	const Part parts[] = {
-		{0, sizeof(hz_nand_header), "header"},        {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
-		{HZ_NAND_CONFIG_OFFSET, 64, "config"},        {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
-		{layout.blocks_offset, table, "block table"}, {layout.blocks_copy_offset, table, "block table's copy"}};
+	const uint64_t table = 8 * sizeof(hz_nand_block), told = offsetof(hz_nand_block, read_count); // which no repair has to do with
+	const Part parts[] = {{0, sizeof(hz_nand_header), "header"},
+			      {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
+			      {HZ_NAND_CONFIG_OFFSET, 64, "config"},
+			      {layout.header_copy_offset + HZ_NAND_CONFIG_OFFSET, 64, "config copy"},
+			      {layout.blocks_offset, table, "block table"},
+			      {layout.blocks_copy_offset, table, "block table's copy"},
+			      {HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces), "namespaces"},
+			      {layout.header_copy_offset + HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces), "namespaces' copy"}};
 	auto image = used_image(cfg);
 	const auto before = bytes_at(*image, 0, image->bytes());
+	const auto namespaces = bytes_at(*image, HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces));
 	for (const Part &part : parts)
 		for (uint64_t bit = 0; bit < part.bytes * 8; bit++) {
 			*byte_at(*image, part.offset + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
 			Rig r(cfg, nullptr, image);
 			expect_whole(r, part.name);
+			for (const uint64_t offset : {layout.blocks_offset, layout.blocks_copy_offset})
+				for (uint64_t b = 0; b < table; b += sizeof(hz_nand_block))
+					EXPECT_EQ(std::memcmp(byte_at(*image, offset + b), &before[offset + b], told), 0)
+						<< part.name << ": the entry of block " << b / sizeof(hz_nand_block)
+						<< " is there twice again";
+			for (const uint64_t offset : {uint64_t(0), layout.header_copy_offset})
+				EXPECT_EQ(bytes_at(*image, offset + HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces)), namespaces)
+					<< part.name;
 			ASSERT_FALSE(HasFailure()) << "bit " << bit;
 			std::memcpy(image->base(), before.data(), before.size());
 		}
@@ -84,6 +97,16 @@ TEST(Image, OneDamagedCopyIsRepaired)
 		EXPECT_NE(bytes_at(*image, part.offset, 8), std::vector<uint8_t>(8)) << part.name << " is there twice again";
 		std::memcpy(image->base(), before.data(), before.size());
 	}
+}
+
+TEST(Image, BothRecordsOfTheNamespacesLostIsTold)
+{
+	const hz_device_config cfg = rig::small_config();
+	auto image = used_image(cfg);
+	for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
+		*byte_at(*image, offset + HZ_NAND_NAMESPACES_OFFSET + sizeof(hz_nand_namespaces) - 1) ^= 1;
+	Rig r(cfg, nullptr, image);
+	EXPECT_STREQ(r.mount_error, "The NAND image is damaged: neither copy of the record of its namespaces can be believed.");
 }
 
 TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
