@@ -81,7 +81,7 @@ TEST(ConventionalSpace, TheCheckSeesWhatDoesNotFit)
 	}
 }
 
-TEST(ConventionalMap, TheCheckSeesListsThatAreWrong)
+TEST(ConventionalMap, TheCheckSeesWhatIsWrongInRam)
 {
 	Rig r(mapped_conventional_config());
 	ASSERT_TRUE(r.boot()) << r.error;
@@ -93,7 +93,9 @@ TEST(ConventionalMap, TheCheckSeesListsThatAreWrong)
 		rig_fault fault;
 		uint32_t number;
 		std::string seen;
-	} cases[] = {{RIG_PAGE_READ, 0, read},
+	} cases[] = {{RIG_PAGE_WRITTEN, 0, "a table page is being written though nothing runs"},
+		     {RIG_PAGE_WRITTEN, 4, "a table page is being written though nothing runs"},
+		     {RIG_PAGE_READ, 0, read},
 		     {RIG_PAGE_READ, 7, read},
 		     {RIG_CHANGES_MOVED, 0, "a changed entry is in another table page's list"},
 		     {RIG_CHANGES_ENDLESS, 0, "a list of changed entries has no end"}};
@@ -123,6 +125,32 @@ TEST(ConventionalSpace, TheCheckSeesZonesOfSeveralTablePages)
 		*lba ^= 1;
 		EXPECT_EQ(r.check(), "a place does not know the conventional sector that is mapped to it");
 		*lba ^= 1;
+	}
+}
+
+// A mount passes over table pages of which it finds nothing, and over no others.
+TEST(ConventionalMap, AMountFindsWhatLiesBetweenBlankTablePages)
+{
+	hz_device_config cfg = mapped_conventional_config();
+	cfg.pages_per_block *= 32;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot()) << r.error;
+	const uint32_t sectors = r.shape.zone_capacity_sectors;
+	ASSERT_EQ(sectors, 3u * HZ_MAP_PAGE_ENTRIES);
+	const std::pair<uint32_t, uint32_t> written[] = {
+		{0, 5}, {0, 2 * HZ_MAP_PAGE_ENTRIES + 7}, {1, HZ_MAP_PAGE_ENTRIES}, {2, 0}, {3, sectors - 8}};
+	for (const auto &[zone, offset] : written)
+		write_at(r, r.lba_of(zone, offset), 8, 100000 * zone + offset);
+	for (const bool merged : {false, true}) {
+		Request flush(FTL_FLUSH, 0, 0);
+		ASSERT_EQ(r.run(flush), 0);
+		if (merged) {
+			ASSERT_EQ(r.come_to_rest(), 0);
+		}
+		ASSERT_TRUE(r.boot()) << r.error;
+		EXPECT_EQ(r.check(), "");
+		for (const auto &[zone, offset] : written)
+			EXPECT_EQ(r.compare(zone, offset, 8, 100000 * zone + offset), "") << zone << " " << offset;
 	}
 }
 

@@ -189,6 +189,22 @@ static void list_fetch(struct ftl *ftl, uint32_t number)
 	*list = *list ? NULL : ftl->workers[0].fetches->free;
 }
 
+static void spoil_entry(struct ftl *ftl, bool of_directory)
+{
+	struct l2p_cache *cache = &ftl->l2p->cache;
+
+	for (uint32_t list = 0; list < cache->shards << cache->group_bits; list++)
+		for (uint32_t e = cache->shard[list >> cache->group_bits].group[list & ((1u << cache->group_bits) - 1)];
+		     e != L2P_CACHE_NONE; e = cache->node[e].after) {
+			struct l2p_cached *node = &cache->node[e];
+
+			if ((node->group >= ftl->l2p->table.pages) != of_directory)
+				continue;
+			*(node->level == HZ_MAP_PAGE ? &cache->place[node->slot + __builtin_ctzll(node->valid)] : &node->ppa) ^= 1;
+			return;
+		}
+}
+
 static void move_changes(struct ftl *ftl)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
@@ -213,6 +229,8 @@ void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 	case RIG_SHARED_SUPERBLOCK: ftl->extent[number]->superblock = ftl->extent[number - 1]->superblock; break;
 	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
 	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].frontier, 0); break;
+	case RIG_PAGE_WRITTEN: map_page_state(&ftl->l2p->table, number << ftl->l2p->table.zone_shift)->writing ^= 1; break;
+	case RIG_ENTRY_WRONG: spoil_entry(ftl, number); break;
 	case RIG_PAGE_READ: list_fetch(ftl, number); break;
 	case RIG_CHANGES_MOVED: move_changes(ftl); break;
 	case RIG_CHANGES_ENDLESS: join_ends(ftl); break;
