@@ -189,6 +189,13 @@ static void list_fetch(struct ftl *ftl, uint32_t number)
 	*list = *list ? NULL : ftl->workers[0].fetches->free;
 }
 
+static void list_beyond(struct extent *ext)
+{
+	ppa_t *next = staged_candidate(ext, ext->landed);
+
+	*next = *next == PPA_NONE ? 0 : PPA_NONE;
+}
+
 static void spoil_entry(struct ftl *ftl, bool of_directory)
 {
 	struct l2p_cache *cache = &ftl->l2p->cache;
@@ -230,6 +237,7 @@ void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number)
 	case RIG_NO_SUPERBLOCK: ftl->extent[number]->superblock = SUPERBLOCK_NONE; break;
 	case RIG_STREAM: lt_store(&ftl->conventional->backing[number].frontier, 0); break;
 	case RIG_PAGE_WRITTEN: map_page_state(&ftl->l2p->table, number << ftl->l2p->table.zone_shift)->writing ^= 1; break;
+	case RIG_STAGED_BEYOND: list_beyond(ftl->extent[number]); break;
 	case RIG_ENTRY_WRONG: spoil_entry(ftl, number); break;
 	case RIG_PAGE_READ: list_fetch(ftl, number); break;
 	case RIG_CHANGES_MOVED: move_changes(ftl); break;

@@ -55,13 +55,15 @@ void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
 /* What cannot be, for ftl_check() to find. Of a zone: it has the superblock of the one before it; has none; its first table page is being
- * written. Of a backing zone, by its number among them: it is a stream's. Of the lists of table pages that are read, by number: it has one. An
- * entry of the map's cache is wrong: 0: of a table page, 1: of a page of the directory. Changed entries of conventional zones are each in the
- * list beside their own; the first list that has any is a circle. All but the first two and the stream are undone by the same call. */
+ * written; its list of staged sectors names one behind those that it has. Of a backing zone, by its number among them: it is a stream's.
+ * Of the lists of table pages that are read, by number: it has one. An entry of the map's cache is wrong: 0: of a table page, 1: of a page
+ * of the directory. Changed entries of conventional zones are each in the list beside their own; the first list that has any is a circle.
+ * All but the first two and the stream are undone by the same call. */
 enum rig_fault {
 	RIG_SHARED_SUPERBLOCK,
 	RIG_NO_SUPERBLOCK,
 	RIG_PAGE_WRITTEN,
+	RIG_STAGED_BEYOND,
 	RIG_STREAM,
 	RIG_PAGE_READ,
 	RIG_ENTRY_WRONG,

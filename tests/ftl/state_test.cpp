@@ -156,6 +156,16 @@ TEST(Check, FindsWhatCannotBe)
 		rig_plant(r.ftl, RIG_NO_SUPERBLOCK, 1);
 		EXPECT_EQ(r.check(), "a zone has placed data but no superblock");
 	}
+	{
+		Rig r(ftl_config());
+		ASSERT_TRUE(r.boot());
+		ASSERT_EQ(r.write(1, 0, 3, 1, FTL_FUA), 0);
+		ASSERT_EQ(r.check(), "");
+		rig_plant(r.ftl, RIG_STAGED_BEYOND, 1);
+		EXPECT_EQ(r.check(), "a zone's staged list names sectors outside of [placed, landed)");
+		rig_plant(r.ftl, RIG_STAGED_BEYOND, 1);
+		EXPECT_EQ(r.check(), "");
+	}
 	Rig r(conventional_config());
 	ASSERT_TRUE(r.boot());
 	ASSERT_EQ(r.check(), "");
