@@ -81,32 +81,6 @@ TEST(ConventionalSpace, TheCheckSeesWhatDoesNotFit)
 	}
 }
 
-TEST(ConventionalMap, TheCheckSeesWhatIsWrongInRam)
-{
-	Rig r(mapped_conventional_config());
-	ASSERT_TRUE(r.boot()) << r.error;
-	write_at(r, r.lba_of(0, 10), 5, 100);
-	Request flush(FTL_FLUSH, 0, 0);
-	ASSERT_EQ(r.run(flush), 0);
-	const std::string read = "a table page is being read though nothing runs";
-	const struct {
-		rig_fault fault;
-		uint32_t number;
-		std::string seen;
-	} cases[] = {{RIG_PAGE_WRITTEN, 0, "a table page is being written though nothing runs"},
-		     {RIG_PAGE_WRITTEN, 4, "a table page is being written though nothing runs"},
-		     {RIG_PAGE_READ, 0, read},
-		     {RIG_PAGE_READ, 7, read},
-		     {RIG_CHANGES_MOVED, 0, "a changed entry is in another table page's list"},
-		     {RIG_CHANGES_ENDLESS, 0, "a list of changed entries has no end"}};
-	for (const auto &[fault, number, seen] : cases) {
-		rig_plant(r.ftl, fault, number);
-		EXPECT_EQ(r.check(), seen);
-		rig_plant(r.ftl, fault, number);
-		EXPECT_EQ(r.check(), "");
-	}
-}
-
 // Table pages are gone through one by one, however many sectors of a zone are mapped.
 TEST(ConventionalSpace, TheCheckSeesZonesOfSeveralTablePages)
 {

@@ -55,21 +55,6 @@ std::vector<uint64_t> directory_pages(const Rig &r)
 	return found;
 }
 
-TEST(Directory, TheCheckSeesAnEntryThatIsWrong)
-{
-	Rig r(directory_config(false));
-	ASSERT_TRUE(r.boot()) << r.error;
-	scatter(r, 1, 1000);
-	merge_map(r);
-	EXPECT_EQ(r.compare(1, 40, 1, 1040), "");
-	for (const uint32_t of_directory : {0, 1}) {
-		rig_plant(r.ftl, RIG_ENTRY_WRONG, of_directory);
-		EXPECT_EQ(r.check(), of_directory ? "a cached entry of the directory is wrong" : "a cached entry names a wrong place");
-		rig_plant(r.ftl, RIG_ENTRY_WRONG, of_directory);
-		EXPECT_EQ(r.check(), "");
-	}
-}
-
 TEST(Directory, AMissReadsTwoPages)
 {
 	Rig r(directory_config(false));

@@ -54,23 +54,6 @@ void rig_watch(struct ftl *ftl, bool (*look)(void *arg), void *arg, uint32_t tim
 void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32_t from, uint32_t to);
 /* Entries of a line of the map's cache. */
 uint32_t rig_map_line(struct ftl *ftl);
-/* What cannot be, for ftl_check() to find. Of a zone: it has the superblock of the one before it; has none; its first table page is being
- * written; its list of staged sectors names one behind those that it has. Of a backing zone, by its number among them: it is a stream's.
- * Of the lists of table pages that are read, by number: it has one. An entry of the map's cache is wrong: 0: of a table page, 1: of a page
- * of the directory. Changed entries of conventional zones are each in the list beside their own; the first list that has any is a circle.
- * All but the first two and the stream are undone by the same call. */
-enum rig_fault {
-	RIG_SHARED_SUPERBLOCK,
-	RIG_NO_SUPERBLOCK,
-	RIG_PAGE_WRITTEN,
-	RIG_STAGED_BEYOND,
-	RIG_STREAM,
-	RIG_PAGE_READ,
-	RIG_ENTRY_WRONG,
-	RIG_CHANGES_MOVED,
-	RIG_CHANGES_ENDLESS
-};
-void rig_plant(struct ftl *ftl, enum rig_fault fault, uint32_t number);
 /* The lock of the map's shard. */
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */

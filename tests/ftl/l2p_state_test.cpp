@@ -409,21 +409,3 @@ TEST(FlatMapPages, AMoveMakesThem)
 	for (uint32_t at = 0; at < 2304; at += 72)
 		EXPECT_EQ(rig.compare(0, at, 72, 1 + at), "") << at;
 }
-
-TEST(MapCheck, SeesWhatIsWrongInRam)
-{
-	Rig rig(map_config());
-	ASSERT_TRUE(rig.boot()) << rig.error;
-	ASSERT_EQ(rig.write(0, 0, 64, 1, FTL_FUA), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
-	ASSERT_EQ(rig.compare(0, 3, 1, 4), "");
-	for (const auto &[fault, seen] :
-	     std::map<rig_fault, std::string>{{RIG_PAGE_WRITTEN, "a table page is being written though nothing runs"},
-					      {RIG_PAGE_READ, "a table page is being read though nothing runs"},
-					      {RIG_ENTRY_WRONG, "a cached entry names a wrong address"}}) {
-		rig_plant(rig.ftl, fault, 0);
-		EXPECT_EQ(rig.check(), seen);
-		rig_plant(rig.ftl, fault, 0);
-		EXPECT_EQ(rig.check(), "");
-	}
-}

@@ -140,39 +140,6 @@ TEST(States, IllegalWritesSayWhy)
 	EXPECT_EQ(r.compare(0, 0, 4, 5), "");
 }
 
-// The check that all other tests rely on.
-TEST(Check, FindsWhatCannotBe)
-{
-	{
-		Rig r(ftl_config());
-		ASSERT_TRUE(r.boot());
-		ASSERT_EQ(r.write(1, 0, 96, 1), 0);
-		ASSERT_EQ(r.run_op(FTL_ZONE_OPEN, 2), 0);
-		ASSERT_EQ(r.check(), "");
-		rig_plant(r.ftl, RIG_SHARED_SUPERBLOCK, 2);
-		EXPECT_EQ(r.check(), "two zones share a superblock");
-		rig_plant(r.ftl, RIG_NO_SUPERBLOCK, 2);
-		EXPECT_EQ(r.check(), "");
-		rig_plant(r.ftl, RIG_NO_SUPERBLOCK, 1);
-		EXPECT_EQ(r.check(), "a zone has placed data but no superblock");
-	}
-	{
-		Rig r(ftl_config());
-		ASSERT_TRUE(r.boot());
-		ASSERT_EQ(r.write(1, 0, 3, 1, FTL_FUA), 0);
-		ASSERT_EQ(r.check(), "");
-		rig_plant(r.ftl, RIG_STAGED_BEYOND, 1);
-		EXPECT_EQ(r.check(), "a zone's staged list names sectors outside of [placed, landed)");
-		rig_plant(r.ftl, RIG_STAGED_BEYOND, 1);
-		EXPECT_EQ(r.check(), "");
-	}
-	Rig r(conventional_config());
-	ASSERT_TRUE(r.boot());
-	ASSERT_EQ(r.check(), "");
-	rig_plant(r.ftl, RIG_STREAM, 1);
-	EXPECT_EQ(r.check(), "an erased backing zone holds valid sectors or has a write frontier");
-}
-
 TEST(Budget, ImplicitlyOpenedZonesMakeRoomOldestFirst)
 {
 	Rig r(ftl_config()); // 3 open, 5 active
