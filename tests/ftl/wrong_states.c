@@ -3,7 +3,9 @@
 #include "wrong_states.h"
 
 #include "block/superblock.h"
+#include "buffer/sector_pool.h"
 #include "buffer/staged.h"
+#include "buffer/superpage.h"
 #include "cache/cache_transfer.h"
 #include "cache/data_cache.h"
 #include "conventional/conv_space.h"
@@ -215,6 +217,42 @@ SPOIL(shard_waits, ftl->data_cache->shard[0].waiting.head = (struct ftl_request 
 SPOIL(refused_count, lt_add(&ftl->data_cache->refused, 1))
 SPOIL(transfer_lost, ftl->workers[0].transfers->free = NULL)
 
+static struct bank *bank(struct ftl *ftl, bool owned)
+{
+	struct bank *bank = ftl->buffers->bank;
+
+	while (!bank->owner == owned)
+		bank++;
+	return bank;
+}
+
+SPOIL(bank_owner, bank(ftl, true)->owner->buffer->bank = NULL)
+SPOIL(bank_left, bank(ftl, true)->owner = NULL)
+SPOIL(bank_bare, bank(ftl, false)->at_hand = NULL)
+SPOIL(bank_waiting, lt_store(&bank(ftl, true)->waiting, 1))
+SPOIL(buffer_lost, ftl->buffers->buffers++)
+SPOIL(slots_lent, lt_add(&ftl->space->space[SPACE_VOLATILE].lent, 1))
+SPOIL(slots_lost, ftl->space->total++)
+
+SPOIL(flat_place, ftl->l2p->entry[full(ftl)->capacity + 5]++)
+
+SPOIL(zone_length, ftl->l2p->zone[1].length--)
+SPOIL(zone_start, ftl->l2p->zone[1].start++)
+SPOIL(zone_list_lost, lt_or(&ftl->l2p->zone_staged.taken[0], 1ull << (ftl->l2p->zone_staged.lists - 1)))
+SPOIL(zone_list_moved, ftl->l2p->zone_staged.of_zone[1] = ftl->l2p->zone_staged.of_zone[3];
+      ftl->l2p->zone_staged.of_zone[3] = ZONE_STAGED_NONE)
+SPOIL(zone_list_failed, staged(ftl)->failed = true)
+
+static struct update *update(struct ftl *ftl) { return &ftl->updates->update[zone_of(full(ftl))->updates.first]; }
+
+SPOIL(update_pending, update(ftl)->pending = 1)
+SPOIL(update_beyond, update(ftl)->lba = (uint32_t)ftl->extent[5]->start)
+SPOIL(update_tag, *slc_tag_of(ftl, update(ftl)->ppa) = SLC_NONE)
+SPOIL(update_record, update(ftl)->sequence++)
+SPOIL(update_folds, zone_of(full(ftl))->updates.folding = true)
+SPOIL(update_count, zone_of(full(ftl))->updates.listed++)
+SPOIL(update_budget, lt_add(&ftl->updates->used, 1))
+
 #define BUSY " though nothing runs"
 const struct wrong_state wrong_states[] = {
 	{SCENE_ZONES, open_count, "the counts of open or active zones are wrong"},
@@ -309,5 +347,29 @@ const struct wrong_state wrong_states[] = {
 	{SCENE_CACHE, line_refused, "the counts of the data cache's refused lines or deallocations are wrong"},
 	{SCENE_CACHE, refused_count, "the counts of the data cache's refused lines or deallocations are wrong"},
 	{SCENE_CACHE, transfer_lost, "a transfer of the data cache is under way" BUSY},
+
+	{SCENE_ZONES, bank_owner, "a zone is bound to a buffer that it does not own"},
+	{SCENE_ZONES, bank_left, "a zone is bound to a buffer that it does not own"},
+	{SCENE_IN_PLACE, bank_bare, "a buffer that nobody owns has nothing for its next owner"},
+	{SCENE_ZONES, bank_waiting, "a zone waits for a buffer" BUSY},
+	{SCENE_ZONES, buffer_lost, "write buffers are lost"},
+	{SCENE_SLOTS, slots_lent, "the buffers hold another number of slots than was lent"},
+	{SCENE_SLOTS, slots_lost, "slots of the buffers are lost"},
+
+	{SCENE_ZONES, flat_place, "a placed sector is not at its reserved place"},
+
+	{SCENE_ZONE_MAP, zone_length, "the zone mapping table knows another number of sectors at their place"},
+	{SCENE_ZONE_MAP, zone_start, "a zone is not where the zone mapping table says"},
+	{SCENE_ZONE_MAP, zone_list_lost, "a list of staged sectors was lost"},
+	{SCENE_ZONE_MAP, zone_list_moved, "a zone without staged sectors has a list of them"},
+	{SCENE_ZONE_MAP, zone_list_failed, "a zone that can be written no more has a list of staged sectors"},
+
+	{SCENE_IN_PLACE, update_pending, "a sector is being written in place" BUSY},
+	{SCENE_IN_PLACE, update_beyond, "a sector was written in place where its zone has none"},
+	{SCENE_IN_PLACE, update_tag, "an SLC sector does not know the LBA that was written in place there"},
+	{SCENE_IN_PLACE, update_record, "the OOB record of a sector written in place names another one"},
+	{SCENE_IN_PLACE, update_folds, "a zone folds what was written in place" BUSY},
+	{SCENE_IN_PLACE, update_count, "a zone's count of sectors written in place is wrong"},
+	{SCENE_IN_PLACE, update_budget, "the budget of sectors written in place is wrong"},
 	{SCENES, NULL, NULL},
 };

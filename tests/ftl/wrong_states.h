@@ -16,6 +16,9 @@ enum scene {
 	SCENE_CONVENTIONAL, /* map in flash: sectors 10 to 14 are in the copy of a table page, 12 was changed since and is durable */
 	SCENE_DIRECTORY,    /* … with a directory: zone 1 is scattered, all is merged, and a sector was read */
 	SCENE_CACHE,        /* a data cache that has lines, some of them dirty */
+	SCENE_ZONE_MAP,     /* as SCENE_ZONES, with a map of zones */
+	SCENE_IN_PLACE,     /* map in RAM; zone 1 is full, and its sectors 7 to 9 were written in place */
+	SCENE_SLOTS,        /* as SCENE_ZONES, with buffers that share their memory */
 	SCENES
 };
 
