@@ -161,13 +161,13 @@ uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_
 /* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
-/* Harts idle, not as long as mount scans: of the zone's first table page from *offset on that has any, a multiple of HZ_MAP_PAGE_ENTRIES, those
- * LBAs that lie somewhere, in any order, into sector[HZ_MAP_PAGE_ENTRIES]. Returns how many they are, *offset is behind that page; 0: the
- * zone has no more. */
+/* Harts idle, not as long as mount scans: of the zone's first table page from *offset on, a multiple of HZ_MAP_PAGE_ENTRIES, that has any,
+ * those LBAs that lie somewhere, in any order, into sector[HZ_MAP_PAGE_ENTRIES]. Returns how many they are, *offset is behind that page;
+ * 0: the zone has no more. */
 uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
-/* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, all of one table page, lie one after another;
- * or nowhere. */
+/* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, lie one after another, all of one table page;
+ * or, all of one zone, nowhere. */
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place);
 /* Harts idle: how many places have lost their LBA without having been reported to place_invalidate yet. */
 uint64_t l2p_conv_stale(struct ftl *ftl);
