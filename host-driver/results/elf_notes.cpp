@@ -2,39 +2,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/elf_notes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
+#include <istream>
 #include <link.h>
 #include <sstream>
+#include <string_view>
 
 namespace hz::res {
 namespace {
 
-template <typename T> bool read_at(std::string_view bytes, uint64_t at, T &out)
+template <typename T> bool read_at(std::istream &in, uint64_t at, T &out)
 {
-	if (at > bytes.size() || bytes.size() - at < sizeof(T))
-		return false;
-	memcpy(&out, bytes.data() + at, sizeof(T));
-	return true;
+	in.clear();
+	return in.seekg(std::streamoff(at)) && in.read(reinterpret_cast<char *>(&out), sizeof(T));
+}
+
+/* Up to so many bytes, as far as there are any. */
+std::string text_at(std::istream &in, uint64_t at, uint64_t bytes)
+{
+	in.clear();
+	const auto end = in.seekg(0, std::ios::end).tellg();
+	if (end < 0 || at > uint64_t(end))
+		return "";
+	std::string text(std::min(bytes, uint64_t(end) - at), '\0');
+	in.seekg(std::streamoff(at));
+	in.read(text.data(), std::streamsize(text.size()));
+	return text;
 }
 
 /* Content of a section of a 64-bit ELF file; empty if it has none of that name. */
-std::string_view section_of(std::string_view elf, std::string_view name)
+std::string section_of(std::istream &elf, std::string_view name)
 {
 	const std::string wanted = std::string(name) + '\0';
 	Elf64_Ehdr header;
 	Elf64_Shdr names, section;
 	if (!read_at(elf, 0, header) || memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    !read_at(elf, header.e_shoff + uint64_t(header.e_shstrndx) * sizeof(names), names))
-		return {};
-	for (uint64_t i = 0; i < header.e_shnum && read_at(elf, header.e_shoff + i * sizeof(section), section); i++) {
-		const uint64_t at = names.sh_offset + section.sh_name;
-		if (at < elf.size() && elf.substr(at, wanted.size()) == wanted && section.sh_type != SHT_NOBITS &&
-		    section.sh_offset <= elf.size())
-			return elf.substr(section.sh_offset, section.sh_size);
-	}
-	return {};
+		return "";
+	for (uint64_t i = 0; i < header.e_shnum && read_at(elf, header.e_shoff + i * sizeof(section), section); i++)
+		if (section.sh_type != SHT_NOBITS && text_at(elf, names.sh_offset + section.sh_name, wanted.size()) == wanted)
+			return text_at(elf, section.sh_offset, section.sh_size);
+	return "";
 }
 
 std::string hex(const uint8_t *bytes, size_t count)
@@ -64,9 +75,9 @@ std::string build_id_among(const uint8_t *notes, size_t bytes)
 
 } // namespace
 
-std::string elf_compiler(std::string_view elf)
+std::string elf_compiler(std::istream &elf)
 {
-	std::istringstream words{std::string(section_of(elf, ".comment"))};
+	std::istringstream words{section_of(elf, ".comment")};
 	std::string all;
 	for (std::string one; std::getline(words, one, '\0');)
 		if (!one.empty() && all.find(one) == all.npos)

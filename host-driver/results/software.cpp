@@ -6,25 +6,12 @@
 #include "results/sha256.hpp"
 
 #include <fstream>
-#include <stdexcept>
 #include <string>
 
 namespace hz::res {
 namespace {
 
 using nlohmann::json;
-
-std::string bytes_of(const std::filesystem::path &file)
-{
-	std::ifstream in(file, std::ios::binary);
-	std::string bytes;
-	char piece[1 << 16];
-	while (in.read(piece, sizeof(piece)), in.gcount())
-		bytes.append(piece, size_t(in.gcount()));
-	if (in.bad() || !in.is_open())
-		throw std::runtime_error(file.string() + " cannot be read");
-	return bytes;
-}
 
 json or_null(const std::string &text) { return text.empty() ? json() : json(text); }
 
@@ -52,8 +39,8 @@ json software_of_others()
 
 json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin, const std::string &qemu_greeting)
 {
-	const std::string image = bytes_of(firmware);
-	return {{"firmware", {{"sha256", sha256(image)}, {"compiler", or_null(elf_compiler(image))}}},
+	std::ifstream image(firmware, std::ios::binary);
+	return {{"firmware", {{"sha256", sha256_of_file(firmware)}, {"compiler", or_null(elf_compiler(image))}}},
 		{"plugin", plugin.empty() ? json() : json({{"sha256", sha256_of_file(plugin)}})},
 		{"driver", {{"build_id", or_null(own_build_id())}}},
 		{"qemu", {{"version", or_null(qemu_version(qemu_greeting))}}}};
