@@ -52,7 +52,7 @@ void Machine::Impl::start_children()
 			    (daemon.running() ? "it opened no socket within 30 s"
 					      : "it ended with code " + std::to_string(daemon.exit_code())) +
 			    " " + last_line(read_tail(command.daemon_log())));
-	Process child = Process::start(arguments, command.qemu_log(), {.folder = command.run_directory});
+	Process child = Process::start(arguments, command.qemu_log(), {.folder = command.run_directory, .settings = command.settings()});
 	std::lock_guard hold(lock);
 	qemu = std::move(child);
 	qemu_pid = qemu.pid();

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sstream>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -106,6 +107,19 @@ std::vector<char *> pointers(const std::vector<std::string> &words)
 	return all;
 }
 
+// The settings, and what else is in the environment: of two variables of one name some programs take the first, others the last.
+std::vector<char *> variables_with(const std::vector<std::string> &settings)
+{
+	std::vector<char *> all = pointers(settings);
+	for (char **variable = environ; *variable; variable++) {
+		const std::string_view name = std::string_view(*variable).substr(0, std::string_view(*variable).find('=') + 1);
+		if (std::ranges::none_of(settings, [&](const std::string &one) { return one.starts_with(name); }))
+			all.push_back(*variable);
+	}
+	all.push_back(nullptr);
+	return all;
+}
+
 std::vector<std::string> with_path(std::vector<std::string> argv)
 {
 	const std::string path = find_program(argv.at(0)).string();
@@ -146,12 +160,12 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 Process Process::start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options)
 {
 	const std::vector<std::string> words = with_path(argv);
-	std::vector<char *> raw = pointers(words);
+	std::vector<char *> raw = pointers(words), variables = variables_with(options.settings);
 	raw.push_back(nullptr);
 	const Descriptor nothing(options.input < 0 ? open_or_throw("/dev/null", O_RDONLY) : -1);
 	const Descriptor out(open_or_throw(log.c_str(), O_WRONLY | O_CREAT | O_APPEND));
 	return run({.argv = raw.data(),
-		    .variables = environ,
+		    .variables = variables.data(),
 		    .folder = options.folder.c_str(),
 		    .input = options.input < 0 ? nothing.get() : options.input,
 		    .output = out.get(),
@@ -162,11 +176,8 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 Process Process::start_in_foreground(const std::vector<std::string> &argv, const std::vector<std::string> &settings, int output)
 {
 	const std::vector<std::string> words = with_path(argv);
-	std::vector<char *> raw = pointers(words), variables = pointers(settings);
+	std::vector<char *> raw = pointers(words), variables = variables_with(settings);
 	raw.push_back(nullptr);
-	for (char **variable = environ; *variable; variable++)
-		variables.push_back(*variable);
-	variables.push_back(nullptr);
 	return run({.argv = raw.data(),
 		    .variables = variables.data(),
 		    .folder = "",

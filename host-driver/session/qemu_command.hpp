@@ -31,6 +31,8 @@ struct QemuCommand {
 	std::filesystem::path plugin_timeline() const { return run_directory / "timeline"; }
 
 	std::vector<std::string> arguments() const;
+	// Of its environment, as NAME=VALUE.
+	static std::vector<std::string> settings();
 };
 
 // "key=value,key=value" as QEMU splits it: a doubled comma is a comma of the value.

@@ -20,6 +20,7 @@
 #include "session/boot_watch.hpp"
 #include "session/locate.hpp"
 #include "session/process.hpp"
+#include "session/qemu_command.hpp"
 #include "session/run_directory.hpp"
 #include "waiting.hpp"
 
@@ -99,6 +100,33 @@ TEST_F(RunBase, ChildrenRunWhereTheyAreToldAndMayOpenFiles)
 	log >> files;
 	EXPECT_EQ(fs::path(folder), fs::canonical(base / "else where"));
 	EXPECT_GE(std::stoul(files), std::min<rlim_t>(before.rlim_max, 65536));
+}
+
+TEST_F(RunBase, ChildrenGetTheCallersEnvironmentButForTheirSettings)
+{
+	const auto said = [&](const std::vector<std::string> &settings) {
+		const fs::path log = base / ("log" + std::to_string(settings.size()));
+		auto child = hz::Process::start({"sh", "-c", "echo $HZ_ONE $HZ_TWO"}, log, {.settings = settings});
+		EXPECT_TRUE(child.wait(5000));
+		std::string line;
+		std::getline(std::ifstream(log) >> std::ws, line);
+		return line;
+	};
+	setenv("HZ_ONE", "callers", 1);
+	EXPECT_EQ(said({}), "callers");
+	EXPECT_EQ(said({"HZ_ONE=own", "HZ_TWO=more"}), "own more");
+	unsetenv("HZ_ONE");
+}
+
+TEST(QemuCommand, WhatTheUserTellsGlibcComesLast)
+{
+	const auto told = [] { return hz::QemuCommand::settings().at(0); };
+	unsetenv("GLIBC_TUNABLES");
+	const std::string own = told();
+	EXPECT_TRUE(own.starts_with("GLIBC_TUNABLES=glibc.malloc.")) << own;
+	setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0", 1);
+	EXPECT_EQ(told(), own + ":glibc.malloc.hugetlb=0");
+	unsetenv("GLIBC_TUNABLES");
 }
 
 TEST(Process, EndsWithItsOwner)
