@@ -4,6 +4,7 @@
 file(GLOB trace_sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host-driver/trace/*.cpp)
 file(GLOB config_sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host-driver/config/*.cpp
 	${CMAKE_SOURCE_DIR}/host-driver/workload/spec_*.cpp)
-list(APPEND config_sources ${protocol_sources})
+hz_together(trace_sources ${trace_sources})
+hz_together(config_sources ${config_sources})
 hz_fuzz(trace_readers tests/fuzz/trace_readers_fuzz.cpp ${trace_sources} RUNS 100000 MAX_BYTES 2048)
-hz_fuzz(config_yaml tests/fuzz/config_yaml_fuzz.cpp ${config_sources} RUNS 20000 MAX_BYTES 2048 LINK -lyaml-cpp)
+hz_fuzz(config_yaml tests/fuzz/config_yaml_fuzz.cpp ${config_sources} ${protocol_sources} RUNS 20000 MAX_BYTES 2048 LINK -lyaml-cpp)
