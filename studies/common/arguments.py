@@ -4,7 +4,7 @@ import argparse
 import pathlib
 
 MOST_SEED = 2 ** 32 - 1
-ANY_TIME = {"out", "resume", "update", "engine", "engine_options"} # options that do not change what is measured
+ANY_TIME = {"out", "resume", "update", "engine", "engine_options", "no_pictures"} # options that do not change what is measured
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
@@ -32,6 +32,8 @@ def study_parser(name, text, example, random=True):
         add_numbers(p, "--seeds", 1, MOST_SEED, "1", "comma-separated seeds; figures are means over them")
     p.add_argument("--resume", action="store_true",
                    help="keep the runs that an earlier call left in --out, if the device, the workload and the programs are the same")
+    p.add_argument("--no-pictures", action="store_true",
+                   help="leave out the plot and report.html, whose drawing takes as long as a few runs: figures only")
     p.add_argument("--engine", choices=("local", "snakemake"), default="local", metavar="local|snakemake",
                    help="who makes the runs: this program, or snakemake, which a cluster's scheduler may serve; each makes as many at a time "
                         "as the host has cores, or HARTZONE_JOBS says")

@@ -45,28 +45,29 @@ def run(study, words=None):
 
 def drawn(study, args, sweep, rows):
     """Draws the plot and the page, if there is something to draw, and says where."""
-    if not sweep.points:
+    picture, path, said, fig = args.out / f"{study.NAME}.png", args.out / "report.html", "", None
+    if args.no_pictures:
+        for earlier in (picture, path): # they show other figures
+            earlier.unlink(missing_ok=True)
+    if not sweep.points or args.no_pictures:
         return ""
-    said = ""
     if hasattr(study, "draw"):
-        picture = args.out / f"{study.NAME}.png"
-        plot.try_to(lambda: plot.save(study.draw(sweep.points), picture))
+        fig = plot.try_to(lambda: plot.saved(study.draw(sweep.points), picture))
         said += f"   plot: {picture}"
-    path = args.out / "report.html"
-    plot.try_to(lambda: page_of(study, args, sweep, rows).write(path))
+    plot.try_to(lambda: page_of(study, args, sweep, rows, fig).write(path))
     return said + f"   report: {path}"
 
 
-def page_of(study, args, sweep, rows):
-    shown = study.page(args, sweep) if hasattr(study, "page") else plain_page(study, args, sweep, rows)
+def page_of(study, args, sweep, rows, fig):
+    shown = study.page(args, sweep) if hasattr(study, "page") else plain_page(study, args, sweep, rows, fig)
     provenance(shown, args, sweep)
     return shown
 
 
-def plain_page(study, args, sweep, rows):
+def plain_page(study, args, sweep, rows, fig):
     shown = Page(study.__doc__, f"Hartzone, study {study.NAME}: seeds {', '.join(map(str, args.seeds))}, virtual clock")
-    if hasattr(study, "draw"):
-        shown.picture(study.draw(sweep.points), "Each bar has its value on top.")
+    if fig:
+        shown.picture(fig, "Each bar has its value on top.")
     shown.heading("Figures")
     shown.table(["", "paper", "measured", "unit", "note"], [[r["name"], r["paper"], r["measured"], r["unit"], r.get("note", "")] for r in rows])
     points = [report.flat(point) for point in sweep.facts()["points"]]

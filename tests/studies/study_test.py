@@ -42,9 +42,12 @@ class LockScaling(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             run = study("lock-scaling", folder, *arguments)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
             self.printed = run.stdout
-            self.page = (pathlib.Path(folder) / "report.html").read_text()
+            drawn = {path.name for path in pathlib.Path(folder).iterdir() if path.suffix in (".png", ".html")}
+            self.assertEqual(drawn, set() if "--no-pictures" in arguments else {"lock-scaling.png", "report.html"})
+            if drawn:
+                self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
+                self.page = (pathlib.Path(folder) / "report.html").read_text()
             self.lines = (pathlib.Path(folder) / "study.csv").read_text().splitlines()
             return json.loads((pathlib.Path(folder) / "study.json").read_text())
 
@@ -133,7 +136,7 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(by_model["fine"]["points"][1]["model"], 3)
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
-        found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8")
+        found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8", "--no-pictures")
         ticket, rw = found["points"]
         self.assertGreater(ticket["time"]["spin l2p"], 0.001)
         self.assertLess(rw["time"]["spin l2p"], 0.75 * ticket["time"]["spin l2p"])
@@ -151,7 +154,7 @@ class LockScaling(unittest.TestCase):
         self.assertIn("mcs completion", self.page)
 
     def test_shards(self):
-        found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2")
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2", "--no-pictures")
         by_class, sharded = (p["instances"] for p in found["points"])
         self.assertEqual(set(by_class.values()), {1})
         self.assertEqual((sharded["zone"], sharded["l2p"], sharded["slc"]), (2, 2, 1))
@@ -170,7 +173,7 @@ class LockScaling(unittest.TestCase):
             self.assertTrue(found[case] if case in met else not any(found.values()), (case, found))
 
     def test_backing_off_takes_device_time(self):
-        found = self.run_once("--workers", "8", "--locks", "ttas,backoff")
+        found = self.run_once("--workers", "8", "--locks", "ttas,backoff", "--no-pictures")
         ttas, backoff = found["points"]
         # Not the throughput: both may end with the same flash read.
         self.assertNotEqual(ttas["digests"], backoff["digests"], "without its pauses backoff is ttas")
@@ -203,7 +206,7 @@ class LockScaling(unittest.TestCase):
 class WhatIf(unittest.TestCase):
     def test_predictions_beside_runs(self):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
-            run = study("what-if", folder, "--what", "class,hold300", "--ops", "150")
+            run = study("what-if", folder, "--what", "class,hold300", "--ops", "150", "--no-pictures")
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             points = {p["what"]: p for p in json.loads((pathlib.Path(folder) / "study.json").read_text())["points"]}
         for name, p in points.items():
@@ -258,7 +261,7 @@ class Sweep(unittest.TestCase):
         found = []
         for jobs in ("1", "3"):
             with unittest.mock.patch.dict(os.environ, HARTZONE_JOBS=jobs):
-                run, figures = self.run_study()
+                run, figures = self.run_study("--no-pictures")
             self.assertEqual(run.returncode, 0, run.stderr)
             found.append(figures)
         self.assertEqual(*found)
@@ -266,16 +269,18 @@ class Sweep(unittest.TestCase):
     def test_resume_keeps_nothing_of_other_programs_or_another_workload(self):
         self.obstacle.rmdir()
         _, found = self.run_study()
+        self.assertTrue((self.out / "report.html").exists())
         other = shutil.copy(os.environ["HARTZONE_FIRMWARE"], self.out / "firmware.elf")
         with open(other, "ab") as image:
             image.write(b"x")
         with unittest.mock.patch.dict(os.environ, HARTZONE_FIRMWARE=str(other)):
-            run, again = self.run_study("--resume")
+            run, again = self.run_study("--resume", "--no-pictures")
+        self.assertEqual([name for name in ("report.html", "lock-scaling.png") if (self.out / name).exists()], [], "they show other figures")
         self.assertNotIn("were there already", run.stdout)
         self.assertEqual(again["points"], found["points"])
         self.assertNotEqual(again["software"], found["software"])
         (self.out / "mcs-1-1" / "workload.yaml").write_text("seed: 2\n")
-        run, _ = self.run_study("--resume")
+        run, _ = self.run_study("--resume", "--no-pictures")
         self.assertNotIn("were there already", run.stdout, "the image is the first one again")
 
 
