@@ -57,6 +57,7 @@ public:
 			     -1, 0);
 		if (base_ == MAP_FAILED)
 			abort();
+		madvise(base_, bytes, MADV_HUGEPAGE); // thousands of images begin blank, and what lies together is written together
 	}
 	~Image()
 	{
