@@ -16,14 +16,12 @@ namespace {
 
 template <typename T> bool read_at(std::istream &in, uint64_t at, T &out)
 {
-	in.clear();
 	return in.seekg(std::streamoff(at)) && in.read(reinterpret_cast<char *>(&out), sizeof(T));
 }
 
 /* Up to so many bytes, as far as there are any. */
 std::string text_at(std::istream &in, uint64_t at, uint64_t bytes)
 {
-	in.clear();
 	const auto end = in.seekg(0, std::ios::end).tellg();
 	if (end < 0 || at > uint64_t(end))
 		return "";

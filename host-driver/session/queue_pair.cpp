@@ -97,12 +97,6 @@ void QueuePair::release(uint16_t cid)
 }
 
 BusAddress QueuePair::data_bus(uint16_t cid) const { return memory_ + layout_.data + cid * options_.data_bytes; }
-uint16_t QueuePair::buffer_of(uint16_t cid, const nvme_sqe &sqe) const
-{
-	const bool takes_data = sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_ZONE_APPEND;
-	return options_.writes_zeros && takes_data ? static_cast<uint16_t>(options_.depth - 1) : cid;
-}
-
 BusAddress QueuePair::list_bus(uint16_t cid) const { return memory_ + layout_.lists + cid * layout_.list_stride; }
 
 std::span<std::byte> QueuePair::data(uint16_t cid) const { return {region_.at(data_bus(cid), options_.data_bytes), options_.data_bytes}; }
@@ -215,6 +209,12 @@ void QueuePair::check_submit(uint16_t cid, uint64_t arrival_ns) const
 	if (cid >= id_.size() || id_[cid] != IdState::acquired)
 		throw Error("command id " + std::to_string(cid) + " is not acquired, or under way already");
 	check_arrival(arrival_ns);
+}
+
+uint16_t QueuePair::buffer_of(uint16_t cid, const nvme_sqe &sqe) const
+{
+	const bool writes = sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_ZONE_APPEND;
+	return options_.writes_zeros && writes ? static_cast<uint16_t>(options_.depth - 1) : cid;
 }
 
 uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t bytes)

@@ -49,8 +49,8 @@ struct QueueOptions {
 	uint64_t data_bytes = 128 << 10; // buffer per command id: whole 4 KiB, at most 512 KiB
 	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
 	uint32_t nsid = 1;               // namespace that the queue's commands are for
-	// Writes and appends take zeros from one buffer, not what is in their id's: a short run of a program that looks at no data takes 70 %
-	// less of the host's memory, and a quarter less of its time to have it.
+	// Writes and appends take zeros from one buffer, not what is in their id's: the device reads every page of it, and the kernel makes each
+	// page that is read, also of buffers that nobody has filled.
 	bool writes_zeros = false;
 };
 
@@ -96,8 +96,6 @@ public:
 	void release(uint16_t cid);
 	std::span<std::byte> data(uint16_t cid) const;
 	BusAddress data_bus(uint16_t cid) const;
-	// Whose buffer a command's data lie in: the id's own, or that of the id which is never acquired and so stays zero.
-	uint16_t buffer_of(uint16_t cid, const nvme_sqe &sqe) const;
 	BusAddress list_bus(uint16_t cid) const;
 
 	// Commands for namespace 1, in whose place submit() puts the queue's; it adds the id, protection information where the device has it (queue_tuples.hpp), and, for
@@ -157,6 +155,8 @@ private:
 	void check_arrival(uint64_t arrival_ns) const;
 	void check_rule(uint64_t rule) const;
 	void check_horizon(uint64_t horizon_ns) const;
+	// Whose buffer a command's data lie in: the id's own, or that of the id which is never acquired and so stays zero.
+	uint16_t buffer_of(uint16_t cid, const nvme_sqe &sqe) const;
 	uint64_t arrival_word(uint64_t arrival_ns);
 	uint64_t place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
 	Completion completion_of(const nvme_cqe &cqe, uint16_t status, size_t slot) const;

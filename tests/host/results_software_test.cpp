@@ -5,6 +5,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <sstream>
 #include <unistd.h>
@@ -20,8 +21,9 @@ using nlohmann::json;
 
 template <typename T> void append(std::string &out, const T &part) { out.append(reinterpret_cast<const char *>(&part), sizeof(part)); }
 
-// A file with two sections, their names and what compilers said.
-std::string elf_with_comment(const std::string &comment)
+// A file with two sections, their names and what compilers said; the change is one of the latter's header.
+std::string elf_with_comment(
+	const std::string &comment, const std::function<void(Elf64_Shdr &)> &change = [](Elf64_Shdr &) {})
 {
 	const std::string names("\0.shstrtab\0.comment\0", 20);
 	Elf64_Ehdr header{};
@@ -32,6 +34,7 @@ std::string elf_with_comment(const std::string &comment)
 	Elf64_Shdr strings{}, said{};
 	strings.sh_name = 1, strings.sh_type = SHT_STRTAB, strings.sh_offset = sizeof(header), strings.sh_size = names.size();
 	said.sh_name = 11, said.sh_type = SHT_PROGBITS, said.sh_offset = sizeof(header) + names.size(), said.sh_size = comment.size();
+	change(said);
 	std::string out;
 	append(out, header);
 	out += names + comment;
@@ -51,6 +54,16 @@ TEST(ElfNotes, CompilersAreNamedOnce)
 	EXPECT_EQ(compiler_of(elf_with_comment(std::string("GCC: 12\0GCC: 12\0clang 14\0", 25))), "GCC: 12; clang 14");
 	EXPECT_EQ(compiler_of(elf_with_comment("")), "");
 	EXPECT_EQ(compiler_of("no ELF file"), "");
+}
+
+TEST(ElfNotes, ASectionIsNoMoreThanTheFileHas)
+{
+	const std::string comment("GCC: 12\0", 8);
+	EXPECT_EQ(compiler_of(elf_with_comment(comment, [](Elf64_Shdr &said) { said.sh_type = SHT_NOBITS; })), "");
+	const std::string long_one = compiler_of(elf_with_comment(comment, [](Elf64_Shdr &said) { said.sh_size = 1ull << 60; }));
+	EXPECT_TRUE(long_one.starts_with("GCC: 12; ")) << long_one << ", what lies behind it";
+	EXPECT_EQ(compiler_of(elf_with_comment(comment, [](Elf64_Shdr &said) { said.sh_offset = 1 << 20, said.sh_size = 1ull << 60; })),
+		  "");
 }
 
 TEST(ElfNotes, AFileThatEndsAnywhereIsNoElfFile)

@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "cli/run_queues.hpp"
 #include "cli/run_workload.hpp"
 #include "config/device_yaml.hpp"
 
@@ -45,6 +46,14 @@ TEST(RunSmall, TheSameSeedGivesTheSameDigestAndAnotherOneDoesNot)
 	for (int again = 0; again < 3; again++)
 		EXPECT_EQ(res::digest_of(run("small", "small")), res::digest_of(first));
 	EXPECT_NE(res::digest_of(run("small", "small", 2)), res::digest_of(first));
+}
+
+TEST(RunSmall, WhoVerifiesNothingWritesZeros)
+{
+	wl::Workload w = wl::load_workload(std::string(HZ_TREE) + "/configs/workloads/small.yaml");
+	EXPECT_FALSE(cli::queue_options(w, 0).writes_zeros) << "patterns lie in the buffers of the ids";
+	w.verify = false;
+	EXPECT_TRUE(cli::queue_options(w, 0).writes_zeros);
 }
 
 TEST(RunDefault, TheRecordedTraceIsRepeatable)

@@ -25,6 +25,7 @@
 #include "session/interrupt.hpp"
 #include "session/locate.hpp"
 #include "session/machine.hpp"
+#include "session/qemu_command.hpp"
 #include "session/stall_watch.hpp"
 #include "waiting.hpp"
 
@@ -296,6 +297,14 @@ TEST_P(MachineTest, AFirmwareThatSpinsIsTold)
 	before.empty() ? unsetenv("HARTZONE_QEMU") : setenv("HARTZONE_QEMU", before.c_str(), 1);
 	fs::remove(program);
 	fs::remove(stub);
+}
+
+TEST_P(MachineTest, QemuHasItsSettings)
+{
+	auto machine = hz::Machine::launch(options());
+	std::ifstream file("/proc/" + std::to_string(machine->qemu_pid()) + "/environ", std::ios::binary);
+	const std::string variables(std::istreambuf_iterator<char>(file), {});
+	EXPECT_NE(variables.find(hz::QemuCommand::settings().at(0) + '\0'), variables.npos) << variables;
 }
 
 /* The plugin finds a race, and then the firmware fails: both are told, the failure first. */

@@ -114,6 +114,7 @@ TEST_F(RunBase, ChildrenGetTheCallersEnvironmentButForTheirSettings)
 	};
 	setenv("HZ_ONE", "callers", 1);
 	EXPECT_EQ(said({}), "callers");
+	EXPECT_EQ(said({"HZ_TWO=more"}), "callers more");
 	EXPECT_EQ(said({"HZ_ONE=own", "HZ_TWO=more"}), "own more");
 	unsetenv("HZ_ONE");
 }
