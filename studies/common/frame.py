@@ -45,14 +45,16 @@ def run(study, words=None):
 
 def drawn(study, args, sweep, rows):
     """Draws the plot and the page, if there is something to draw, and says where."""
-    picture, path, said, fig = args.out / f"{study.NAME}.png", args.out / "report.html", "", None
-    if args.no_pictures:
-        for earlier in (picture, path): # they show other figures
-            earlier.unlink(missing_ok=True)
-    if not sweep.points or args.no_pictures:
+    picture, path = args.out / f"{study.NAME}.png", args.out / "report.html"
+    if args.no_pictures: # those of an earlier call show other figures
+        picture.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+    if args.no_pictures or not sweep.points:
         return ""
+    said, fig = "", None
     if hasattr(study, "draw"):
-        fig = plot.try_to(lambda: plot.saved(study.draw(sweep.points), picture))
+        fig = plot.try_to(lambda: study.draw(sweep.points))
+        plot.save(fig, picture)
         said += f"   plot: {picture}"
     plot.try_to(lambda: page_of(study, args, sweep, rows, fig).write(path))
     return said + f"   report: {path}"

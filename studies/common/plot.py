@@ -6,7 +6,7 @@ from common.runs import StudyError
 
 
 def try_to(draw):
-    """Draws when everything else is done: without matplotlib only the plot is missing. Returns what was drawn."""
+    """What draw() gives, when everything else is done: without matplotlib only the plot is missing."""
     try:
         return draw()
     except ImportError as error:
@@ -43,9 +43,6 @@ def numbers(values):
     return [float("nan") if v is None else v for v in values]
 
 
-def saved(fig, path):
-    """The figure, which from now on stays as it is laid out: to have it drawn again takes half of the time."""
+def save(fig, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=130)
-    fig.set_layout_engine("none")
-    return fig
