@@ -72,7 +72,7 @@ OPERATIONS = {
 
 
 def options():
-    p = arguments.parser("ftl", __doc__, "--functions 5", word="bench")
+    p = arguments.parser("ftl", __doc__, "--only miss --functions 5", word="bench")
     arguments.add_seed(p)
     p.add_argument("--update", action="store_true", help="make the measured figures the baseline")
     arguments.add_path(p, "--baseline", BASELINE, "FILE", "figures to compare with")

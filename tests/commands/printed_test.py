@@ -24,6 +24,7 @@ MISSING = device_problem()
 import quick_forms  # noqa: E402
 if not MISSING:
     import figures
+    import mechanisms
 
 # First words of what cannot run inside the suite, and what is done instead.
 NOT_HERE = {
@@ -42,8 +43,7 @@ def not_here(command):
 
 def is_quick_form(command):
     """The quick form of a study, as its help prints it: the suite's studies run it, with an --out of their own."""
-    words = command.split()
-    return words[:2] == ["./hartzone", "study"] and words[3:] == ["--quick"] and words[2] in quick_forms.NAMES
+    return command in map(quick_forms.command, quick_forms.NAMES)
 
 
 def recording_is_possible():
@@ -107,9 +107,12 @@ class Printed(unittest.TestCase):
             self.assertTrue(point["digests"] and len(point["digests"]) % len(found["seeds"]) == 0, point)
         if figures.has_plot(name):
             self.assertGreater((out / f"{name}.png").stat().st_size, 1000)
-        of = {f["name"]: f["measured"] for f in found["figures"]}
-        for sentence, holds in getattr(figures.readme.module(name), "directions", lambda _: ())(of.__getitem__):
-            self.assertTrue(holds, f"{name}: {sentence}")
+        if words[3:] == ["--quick"] and name in mechanisms.SHOWS:
+            mechanisms.check(self, name, found)
+        else:
+            of = {f["name"]: f["measured"] for f in found["figures"]}
+            for sentence, holds in getattr(figures.readme.module(name), "directions", lambda _: ())(of.__getitem__):
+                self.assertTrue(holds, f"{name}: {sentence}")
         if set(words[3:]) <= {"--out", option(words, "--out", "")}:
             self.assertEqual(list(figures.differences(name, found)), [], f"what the README files show of {name} is not what it measures")
 

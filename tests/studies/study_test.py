@@ -3,7 +3,6 @@ point that fails, or an interrupt, takes nothing of the rest with it."""
 # SPDX-License-Identifier: BSD-3-Clause
 import contextlib
 import html
-import io
 import json
 import os
 import pathlib
@@ -16,12 +15,15 @@ import unittest
 import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "studies")]
+sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "tests" / "commands"), str(TOP / "studies")]
 from hztest.needs import device_problem, study_python  # noqa: E402
+import printed  # noqa: E402
 import quick_forms  # noqa: E402
 
 
 PYTHON, MISSING = study_python(), device_problem()
+if not MISSING:
+    import mechanisms
 
 
 def tearDownModule():
@@ -423,95 +425,21 @@ class ConZoneSensitivity(unittest.TestCase):
 class Mechanisms(unittest.TestCase):
     """Studies of what the papers leave open: their quick form shows what the study says that it must."""
 
-    def must_show(self, name):
-        from common import readme
-        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
-            run = study(name, folder)
-            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
-            found = json.loads((pathlib.Path(folder) / "study.json").read_text())
-        figures = {f["name"]: f["measured"] for f in found["figures"]}
-        for sentence, holds in readme.module(name).directions(figures.__getitem__):
-            self.assertTrue(holds, sentence)
-        self.must_do_without_any(readme.module(name), found["points"])
-        return found["points"]
+    def test_quick_forms_that_no_document_prints(self):
+        for name in sorted(mechanisms.SHOWS.keys() & quick_forms.NAMES):
+            with self.subTest(name), tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+                run = study(name, folder)
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
+                found = json.loads((pathlib.Path(folder) / "study.json").read_text())
+                mechanisms.check(self, name, found)
 
-    def must_do_without_any(self, module, points):
-        """A point may fail: the figures and the table of the others are made all the same."""
-        from common import sweep
-        args = module.options(["--quick"])
-        measured = {point.key: found for point, found in zip(module.points(args), points)}
-        for failed in measured:
-            left = sweep.Points((key, found) for key, found in measured.items() if key != failed)
-            with self.subTest(failed=failed), contextlib.redirect_stdout(io.StringIO()):
-                self.assertEqual(len(left), len(points) - 1)
-                self.assertIn(None, [figure["measured"] for figure in module.figures(args, left)])
-                module.show(left)
-
-    def test_slc_collector_copies_what_many_zones_have_staged(self):
-        for p in self.must_show("conzone-slc-gc"):
-            self.assertGreater(p["collections"], 3)
-            self.assertEqual(p["waits_ms"], 0, "the collector begins in time")
-
-    def test_a_small_log_of_the_map_costs_bandwidth_and_a_blocking_one_the_tail(self):
-        for p in self.must_show("conzone-l2p-log"):
-            self.assertGreater(p["flushes"], 0)
-
-    def test_patched_zones_cost_flash(self):
-        for p in self.must_show("conzone-zone-size"):
-            self.assertEqual(p["slc_blocks"], 108 if p["zones"] == "patched" else 10)
-
-    def test_metadata_and_logs_take_dies_from_each_other(self):
-        for p in self.must_show("conzone-f2fs"):
-            self.assertEqual(p["collections"] > 0, p["load"] != "logs")
-
-    def test_zones_that_share_slots_stage_nothing(self):
-        points = {(p["scheme"], p["depth"]): p for p in self.must_show("zufs-fig8")}
-        self.assertEqual(points["ZUFS, 192 KiB", 4]["slc_mib"], 0)
-        self.assertGreater(points["ZMS, 3 buffers", 0]["conflicts"], 100)
-
-    def test_a_map_that_does_not_fit_its_cache_costs_reads(self):
-        for p in self.must_show("zufs-fig7"):
-            self.assertEqual(p["misses"] > 0, p["device"] != "ZUFS" and not (p["what"] == "sequential" and p["at"] == "write"), p)
-
-    def test_flash_takes_what_is_configured(self):
-        self.assertEqual(len(self.must_show("mcmq-table1")), 1)
-
-    def test_iotailor_keeps_three_writers_out_of_slc(self):
-        for p in self.must_show("zms-multizone"):
-            self.assertEqual(p["conflicts"] > 0, p["way"] != "IOTailor" and p["load"] != "one writer", p)
-
-    def test_zones_that_are_cleaned_in_time_keep_their_throughput(self):
-        cufs, ssr, zufs = self.must_show("zufs-fig9-10")
-        for p in (cufs, ssr):
-            self.assertEqual((p["rounds"]["normal"], p["rounds"]["boosted"]), (0, 0))
-            self.assertGreater(p["map_misses"], 0, "the map of the preset cufs lies in flash")
-        self.assertEqual([p["to_dead_mib"] > 0 for p in (cufs, ssr, zufs)], [False, True, False])
-        self.assertGreater(min(zufs["rounds"]["normal"], zufs["rounds"]["boosted"], zufs["rounds"]["paused"]), 0)
-
-    def test_writes_in_place_within_a_budget_lose_nothing(self):
-        for p in self.must_show("zms-sync-update"):
-            self.assertEqual(p["over_budget"], 0)
-            self.assertEqual("in place" in p["commands"], p["way"] == "zones, budgeted in place")
-
-    def test_a_map_of_zones_never_misses_and_one_of_pages_by_its_cache(self):
-        for p in self.must_show("zms-random-read"):
-            self.assertEqual(p["fetches"] > 0, p["map"] != "ZMS", p)
-
-    def test_what_lies_in_one_log_only_is_programmed_less(self):
-        for p in self.must_show("zms-random-write"):
-            self.assertEqual(p["collected_mib"] > 0, p["way"] != "ZMS", p)
-            self.assertEqual(p["to_dead_mib"] > 0, p["way"].endswith("SSR"), p)
-
-    def test_a_fragmented_block_device_takes_longer_for_a_mib(self):
-        for p in self.must_show("zufs-fig4"):
-            clean, middle, severe = (level["collected_mib"] for level in p["levels"].values())
-            self.assertEqual((clean > 0, severe > 0), (False, True), p["device"])
-            self.assertEqual((middle > 0, p["to_dead_mib"] > 0), (p["device"] == "CUFS, SSR",) * 2)
-
-    def test_writers_queue_and_readers_spin(self):
-        for p in self.must_show("conzone-contention"):
-            self.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
+    def test_documents_print_the_others(self):
+        printed_forms = printed.all_commands()
+        for name in mechanisms.SHOWS.keys() - quick_forms.NAMES:
+            self.assertIn(quick_forms.command(name), printed_forms, "nobody runs it")
+        for name in quick_forms.NAMES:
+            self.assertNotIn(quick_forms.command(name), printed_forms, "it runs twice: take it out of quick_forms.py")
 
 
 class Verdict(unittest.TestCase):
