@@ -4,7 +4,7 @@ import html
 import io
 import pathlib
 
-from common import report
+from common import plot, report
 
 STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/report.css").read_text(encoding="utf-8")  # that of runs, too
 
@@ -46,6 +46,7 @@ class Page:
         """A figure of matplotlib, as text: the same figure gives the same bytes."""
         import matplotlib
         drawn = io.StringIO()
+        plot.lay_out(fig)
         with matplotlib.rc_context({"svg.hashsalt": self.title, "svg.fonttype": "path"}):
             fig.savefig(drawn, format="svg", metadata={"Date": None})
         svg = drawn.getvalue()

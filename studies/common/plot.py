@@ -43,6 +43,15 @@ def numbers(values):
     return [float("nan") if v is None else v for v in values]
 
 
+def lay_out(fig):
+    """Finally, and once: each time that it is saved it would else be drawn twice, first to lay it out."""
+    engine = fig.get_layout_engine()
+    if engine:
+        engine.execute(fig)
+        fig.set_layout_engine(None)
+
+
 def save(fig, path):
+    lay_out(fig)
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=130)
