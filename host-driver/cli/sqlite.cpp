@@ -23,7 +23,7 @@ namespace hz::cli {
 
 namespace {
 
-constexpr const char *usual_device = "conzone-f2fs";
+constexpr const char *sqlite_device = "conzone-f2fs";
 
 struct SqliteFlags {
 	VisitFlags visit;
@@ -50,7 +50,7 @@ std::string take_compute(const std::string &text, sql::SqliteOptions &out)
 
 void SqliteFlags::add_to(CLI::App &command)
 {
-	visit.machine.device = usual_device;
+	visit.machine.device = sqlite_device;
 	visit.add_to(command);
 	power_cut.add_to(command, "With --image the next call finds what was there.");
 	command.option_defaults()->group("SQLite");
