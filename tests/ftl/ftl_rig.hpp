@@ -23,7 +23,7 @@ extern "C" {
 #include "inside.h"
 #include "lock_classes.h"
 #include "lt/checks.h"
-#include "request_memory.hpp"
+#include "tuple.h"
 
 namespace ftl_rig {
 
@@ -134,16 +134,8 @@ inline uint64_t environment(const char *name, uint64_t otherwise)
 }
 
 // A page full of one tag: 0 is a page of zeros.
-inline void fill_sector(uint8_t *page, uint64_t tag)
-{
-	std::memcpy(page, &tag, sizeof tag);
-	for (size_t done = sizeof tag; done < HZ_SECTOR_BYTES; done *= 2)
-		std::memcpy(page + done, page, done);
-}
-inline bool sector_is(const uint8_t *page, uint64_t tag)
-{
-	return std::memcmp(page, &tag, sizeof tag) == 0 && std::memcmp(page, page + sizeof tag, HZ_SECTOR_BYTES - sizeof tag) == 0;
-}
+void fill_sector(uint8_t *page, uint64_t tag);
+bool sector_is(const uint8_t *page, uint64_t tag);
 
 // A tag that no test writes.
 constexpr uint64_t foreign_tag = ~0ull;
@@ -162,162 +154,34 @@ struct Request {
 	uint64_t answered_ns = 0; // when the FTL gave it back
 	std::function<void(Request &)> then;
 
-	Request(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0, uint32_t bytes = 0)
-		: data(Buffers::take(bytes ? whole_sectors(bytes) : size_t(sectors) * HZ_SECTOR_BYTES))
-	{
-		pages.resize(data.size() / HZ_SECTOR_BYTES);
-		for (size_t i = 0; i < pages.size(); i++)
-			pages[i] = data.data() + i * HZ_SECTOR_BYTES;
-		req.op = op;
-		req.flags = flags;
-		req.lba = lba;
-		req.sectors = sectors;
-		req.sgl = {pages.data(), 0, bytes ? bytes : static_cast<uint32_t>(data.size())};
-		req.done = [](ftl_request *r) {
-			auto &self = *reinterpret_cast<Request *>(r);
-			self.done = true;
-			self.answered_ns = clock_now_ns();
-			self.done_ns = clock_now_ns() > r->ready_ns ? clock_now_ns() : r->ready_ns;
-			self.check_tuples();
-			if (self.then)
-				self.then(self);
-		};
-	}
+	Request(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0, uint32_t bytes = 0);
 	static size_t whole_sectors(uint32_t bytes) { return (size_t(bytes) + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES * HZ_SECTOR_BYTES; }
 	// FTL_DEALLOCATE: of these.
-	void name_ranges(const std::vector<nvme_dsm_range> &ranges)
-	{
-		req.sectors = static_cast<uint32_t>(ranges.size());
-		req.sgl.bytes = static_cast<uint32_t>(ranges.size() * sizeof(nvme_dsm_range));
-		sgl_write(&req.sgl, 0, ranges.data(), req.sgl.bytes);
-	}
+	void name_ranges(const std::vector<nvme_dsm_range> &ranges);
 	// FTL_COPY: from these, {first LBA, sectors}.
-	void name_sources(const std::vector<std::pair<uint64_t, uint32_t>> &sources)
-	{
-		std::vector<nvme_copy_range> list;
-		for (const auto &[lba, sectors] : sources) {
-			nvme_copy_range range{};
-			range.slba = lba;
-			range.nlb = static_cast<uint16_t>(sectors - 1);
-			range.eilbrt = static_cast<uint32_t>(lba);
-			range.elbat = application_tag;
-			range.elbatm = 0xffff;
-			list.push_back(range);
-		}
-		req.sectors = static_cast<uint32_t>(list.size());
-		req.sgl.bytes = static_cast<uint32_t>(list.size() * sizeof(list[0]));
-		sgl_write(&req.sgl, 0, list.data(), req.sgl.bytes);
-	}
+	void name_sources(const std::vector<std::pair<uint64_t, uint32_t>> &sources);
 	Request(const Request &) = delete;
-	~Request() { Buffers::give(std::move(data)); }
+	~Request();
 	uint16_t status() const { return req.status; }
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_UPDATE || req.op == FTL_COMPARE; }
-	hz_tuple tuple(uint32_t i) const { return hz_tuple_load(&tuples[i * HZ_TUPLE_BYTES]); }
-	hz_tuple expected(uint32_t i) const { return {guard_of(pages[i]), req.expected.application, req.expected.reference + i}; }
+	hz_tuple tuple(uint32_t i) const;
+	hz_tuple expected(uint32_t i) const;
 	// Everything is made and checked, unless the test has said what it wants.
-	void protect()
-	{
-		if (is_copy(req.op) && !chosen) {
-			req.expected = {0, application_tag, static_cast<uint32_t>(req.lba)};
-			req.tag_mask = 0xffff;
-			req.protect = req.source_checks = HZ_CHECK_ALL;
-		}
-		if (req.op > FTL_WRITE_ZEROES || chosen)
-			return;
-		const bool moves = req.op == FTL_READ || brings_data();
-		tuples.assign(req.sectors * HZ_TUPLE_BYTES, 0);
-		req.tuples = tuples.data();
-		req.expected = {0, application_tag, static_cast<uint32_t>(req.lba)};
-		req.tag_mask = 0xffff;
-		req.protect = static_cast<uint8_t>(HZ_CHECK_ALL | (moves ? FTL_HOST_TUPLES : 0));
-		for (uint32_t i = 0; brings_data() && i < req.sectors; i++)
-			hz_tuple_store(&tuples[i * HZ_TUPLE_BYTES], expected(i));
-	}
-	void check_tuples() const
-	{
-		for (uint32_t i = 0; req.op == FTL_READ && !req.status && !chosen && i < tuples.size() / HZ_TUPLE_BYTES; i++) {
-			EXPECT_EQ(hz_tuple_check(tuple(i), expected(i), HZ_CHECK_ALL, 0xffff), 0) << "sector " << i;
-		}
-	}
+	void protect();
+	void check_tuples() const;
 	bool chosen = false; // by the test: what is in req about protection
 };
 
 class Rig {
 public:
-	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr, uint64_t memory = 48 << 20)
-		: cfg(config), image_(image ? image : std::make_shared<rig::Image>(hz_nand_image_bytes(&config))), memory_(memory)
-	{
-		char text[256];
-		if (const char *broken = hz_device_config_check(&cfg, text, sizeof text)) {
-			fprintf(stderr, "%s\n", broken);
-			abort();
-		}
-		hz_shape_of(&cfg, &shape);
-	}
+	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr, uint64_t memory = 48 << 20);
 
 	// Power on, and what mount leaves to do is done: everything but the image starts anew. False: the mount failed (see error). A cut in
 	// what mount leaves to do is one more start, with a later cut.
-	bool boot(nand_policy policy = {}, bool test_clock = true)
-	{
-		while (start(policy, test_clock) && test_clock) {
-			lt_host_run_until_idle();
-			if (!lt_load(&media.off))
-				return true;
-			policy.power_cut_op += 7;
-			cuts_in_recovery++;
-		}
-		return ftl != nullptr;
-	}
-	bool start(nand_policy policy = {}, bool test_clock = true)
-	{
-		if (ftl && cfg.plp_bytes && !lt_load(&media.off))
-			rig_lose_power(tsu);
-		if (test_clock)
-			lt_host_clock_test(1000);
-		else
-			lt_host_clock_steady();
-		memory_.restart();
-		arena *const space = &memory_.space();
-		space->ledger = ledger;
-		lt_harts_init(space, cfg.harts, 16);
-		EXPECT_EQ(ftl_lock_classes_init(space, &cfg), nullptr);
-		lt_locks_check(true);
-		flash_map_init(&map, space, &cfg);
-		policy.refused = [](void *, const char *rule) {
-			ADD_FAILURE() << "flash rule broken: " << rule;
-			fprintf(stderr, "flash rule broken: %s\n", rule);
-		};
-		media = {};
-		ftl = nullptr;
-		error = nand_media_init(&media, &cfg, &map, image_->base(), image_->bytes(), &policy);
-		if (error)
-			return false;
-		if (before_mount)
-			before_mount();
-		tsu = tsu_init(space, &cfg, &map, &media.nand);
-		link_init(&links.to_host, cfg.pcie_bytes_per_s);
-		link_init(&links.to_device, cfg.pcie_bytes_per_s);
-		ftl = ftl_init(space, &cfg, &map, tsu, &links, &error);
-		if (test_clock)
-			lt_host_clock_set(clock_now_ns()); // the other harts begin when the mount has ended
-		return ftl != nullptr;
-	}
-	void submit(Request &r, unsigned worker = 0)
-	{
-		r.done = false;
-		r.req.reply_to = &hil_;
-		r.req.life = life;
-		if (cfg.protection != HZ_PROTECTION_NONE)
-			r.protect();
-		ftl_submit(ftl, worker, &r.req);
-	}
-	uint16_t run(Request &r, unsigned worker = 0)
-	{
-		submit(r, worker);
-		lt_host_run_until_idle();
-		EXPECT_TRUE(r.done) << "request of op " << int(r.req.op) << " never completed";
-		return r.status();
-	}
+	bool boot(nand_policy policy = {}, bool test_clock = true);
+	bool start(nand_policy policy = {}, bool test_clock = true);
+	void submit(Request &r, unsigned worker = 0);
+	uint16_t run(Request &r, unsigned worker = 0);
 	// A controller reset: what was submitted since the last one ends. Runs until all of it has, and not longer.
 	template <typename F> void abandon(F ended)
 	{
@@ -332,79 +196,22 @@ public:
 	uint64_t image_bytes() const { return image_->bytes(); }
 	uint64_t lba_of(uint32_t zone, uint32_t offset = 0) const { return zone * shape.zone_size_sectors + offset; }
 	// tag of sector i of the request = tag + i
-	uint16_t write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0)
-	{
-		Request r(FTL_WRITE, lba_of(zone, offset), sectors, flags);
-		for (uint32_t i = 0; i < sectors; i++)
-			fill_sector(r.pages[i], tag + i);
-		return run(r, worker);
-	}
-	uint16_t run_op(ftl_op op, uint32_t zone, uint8_t flags = 0)
-	{
-		Request r(op, lba_of(zone), 0, flags);
-		return run(r);
-	}
+	uint16_t write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0);
+	uint16_t run_op(ftl_op op, uint32_t zone, uint8_t flags = 0);
 	// "" or what is wrong with [offset, offset + sectors): expected tag, tag + 1, … (zeros: expected 0)
-	std::string compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag)
-	{
-		Request r(FTL_READ, lba_of(zone, offset), sectors);
-		if (uint16_t status = run(r))
-			return "read status " + std::to_string(status);
-		for (uint32_t i = 0; i < sectors; i++)
-			if (!sector_is(r.pages[i], tag ? tag + i : 0))
-				return "zone " + std::to_string(zone) + " sector " + std::to_string(offset + i) + " differs";
-		return "";
-	}
-	std::vector<nvme_zone_descriptor> report_zones(uint8_t filter = 0)
-	{
-		Request r(FTL_ZONE_REPORT, 0, 0, 0, 64 + 64 * shape.zones);
-		r.req.report_filter = filter;
-		EXPECT_EQ(run(r), 0);
-		uint64_t zones;
-		std::memcpy(&zones, r.data.data(), 8);
-		std::vector<nvme_zone_descriptor> out(zones);
-		if (zones)
-			std::memcpy(out.data(), r.data.data() + 64, zones * 64);
-		return out;
-	}
+	std::string compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag);
+	std::vector<nvme_zone_descriptor> report_zones(uint8_t filter = 0);
 	// An orderly shutdown.
-	uint16_t come_to_rest()
-	{
-		Request flush(FTL_FLUSH, 0, 0, FTL_AT_REST);
-		return run(flush);
-	}
+	uint16_t come_to_rest();
 	bool at_rest() { return media.nand.ops->rest(&media.nand, 0).at_rest; }
 	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
-	uint64_t record_at(uint32_t zone, uint32_t offset)
-	{
-		uint32_t ppa = rig_place_of(ftl, zone, offset);
-		return ppa == UINT32_MAX ? UINT64_MAX : rig::record_of(media, flash_addr_of(&map, ppa));
-	}
+	uint64_t record_at(uint32_t zone, uint32_t offset);
 	// First LBAs of the zones that the device has changed.
-	std::vector<uint64_t> changed_zones(bool take = false)
-	{
-		std::vector<uint64_t> start(shape.zones);
-		start.resize(ftl_changed_zones(ftl, start.data(), shape.zones, take));
-		return start;
-	}
-	ftl_damage found_damage()
-	{
-		ftl_damage damage;
-		ftl_damage_found(ftl, &damage);
-		return damage;
-	}
+	std::vector<uint64_t> changed_zones(bool take = false);
+	ftl_damage found_damage();
 	uint8_t zone_state(uint32_t zone) { return report_zones()[zone].state >> 4; }
-	hz_log_ftl counters()
-	{
-		hz_log_ftl log;
-		ftl_report(ftl, &log);
-		return log;
-	}
-	std::string check()
-	{
-		const char *broken = ftl_check(ftl);
-		return broken ? broken : "";
-	}
+	hz_log_ftl counters();
+	std::string check();
 
 	hz_device_config cfg;
 	hz_shape shape{};
