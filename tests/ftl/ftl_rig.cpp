@@ -5,7 +5,7 @@
 namespace ftl_rig {
 
 Rig::Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image, uint64_t memory)
-	: cfg(config), image_(image ? image : std::make_shared<rig::Image>(hz_nand_image_bytes(&config))), memory_(memory)
+	: cfg(config), image_(image ? image : rig::blank_image(config)), memory_(memory)
 {
 	char text[256];
 	if (const char *broken = hz_device_config_check(&cfg, text, sizeof text)) {

@@ -284,3 +284,25 @@ TEST(Image, OneCopyOfTheRestWordIsEnough)
 		EXPECT_EQ(rest.record, 0u) << "nobody knows";
 	}
 }
+
+// For the tests of the layers above: devices that follow one another have the same memory.
+TEST(Image, NothingIsLeftOfADeviceWhoseMemoryTheNextOneGets)
+{
+	const hz_device_config cfg = rig::small_config();
+	const hz_nand_layout layout = layout_of(cfg);
+	const void *used;
+	{
+		Rig r(cfg, nullptr, rig::blank_image(cfg));
+		used = r.image()->base();
+		std::memset(r.image()->base(), 0x77, layout.data_offset + HZ_SECTOR_BYTES);
+		std::memset(byte_at(*r.image(), layout.header_copy_offset), 0x77, HZ_NAND_HEADER_BYTES);
+	}
+	const auto image = rig::blank_image(cfg);
+	ASSERT_EQ(image->base(), used);
+	EXPECT_EQ(bytes_at(*image, 0, layout.data_offset), std::vector<uint8_t>(layout.data_offset));
+	EXPECT_EQ(bytes_at(*image, layout.header_copy_offset, HZ_NAND_HEADER_BYTES), std::vector<uint8_t>(HZ_NAND_HEADER_BYTES));
+	const std::vector<uint8_t> word(8, 0x77);
+	EXPECT_NE(bytes_at(*image, layout.data_offset, 8), word);
+	EXPECT_NE(bytes_at(*image, layout.data_offset + HZ_SECTOR_BYTES - 8, 8), word);
+	EXPECT_EQ(Rig(cfg, nullptr, image).mount_error, nullptr);
+}

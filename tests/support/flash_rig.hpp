@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -15,6 +13,7 @@
 
 #include "base_config.hpp"
 #include "config_check.h"
+#include "device_memory.hpp"
 #include "lt/hart.h"
 #include "port_arch.h"
 #include "host_clock.h"
@@ -47,72 +46,6 @@ inline hz_device_config small_config()
 	cfg.spare_superblocks = 1;
 	return cfg;
 }
-
-// Anonymous memory that is only taken when touched: a sparse image.
-class Image {
-public:
-	explicit Image(uint64_t bytes, bool shared = false) : bytes_(bytes)
-	{
-		base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
-			     -1, 0);
-		if (base_ == MAP_FAILED)
-			abort();
-		madvise(base_, bytes, MADV_HUGEPAGE); // thousands of images begin blank, and what lies together is written together
-	}
-	~Image()
-	{
-		lt_guard(base_, bytes_, 0); // it may have been an arena
-		munmap(base_, bytes_);
-	}
-	Image(const Image &) = delete;
-	void *base() const { return base_; }
-	uint64_t bytes() const { return bytes_; }
-
-private:
-	uint64_t bytes_;
-	void *base_;
-};
-
-// Memory of a device: its arena, which guards what it gives against those who touch its neighbours. The next device of that size gets the
-// memory with what is in it: thousands of devices follow one another, and the kernel takes longer for new memory than all else they do.
-class DeviceMemory {
-public:
-	explicit DeviceMemory(uint64_t bytes) : memory_(take(bytes)) {}
-	~DeviceMemory()
-	{
-		restart();
-		spare_of(memory_->bytes()).push_back(std::move(memory_));
-	}
-	DeviceMemory(const DeviceMemory &) = delete;
-	// Nothing is taken; what is in it is any bytes, as in memory that power has come back to.
-	void restart()
-	{
-		lt_guard(memory_->base(), arena_.used, 0);
-		arena_ = whole();
-	}
-	arena &space() { return arena_; }
-
-private:
-	using Spare = std::vector<std::unique_ptr<Image>>;
-	static Spare &spare_of(uint64_t bytes)
-	{
-		thread_local std::map<uint64_t, Spare> all;
-		return all[bytes];
-	}
-	static std::unique_ptr<Image> take(uint64_t bytes)
-	{
-		Spare &spare = spare_of(bytes);
-		if (spare.empty())
-			return std::make_unique<Image>(bytes);
-		std::unique_ptr<Image> memory = std::move(spare.back());
-		spare.pop_back();
-		return memory;
-	}
-	arena whole() { return arena_of(memory_->base(), memory_->bytes(), LT_CACHE_LINE); }
-
-	std::unique_ptr<Image> memory_;
-	arena arena_ = whole();
-};
 
 // A transaction with its own buffer.
 struct Txn {
