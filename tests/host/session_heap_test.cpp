@@ -150,7 +150,7 @@ TEST(RegionHeap, RefusalsNameCauseAndFixAndChangeNothing)
 		EXPECT_THROW(heap.allocate(bytes), hz::Error) << bytes;
 	for (hz::BusAddress wrong : {uint64_t(0), a - page, a + page, a + 1, ~uint64_t(0)})
 		EXPECT_THROW(heap.free(wrong), hz::Error) << wrong;
-	EXPECT_EQ(file.content(), content);
+	EXPECT_TRUE(file.content() == content);
 	try {
 		heap.allocate(7 << 20);
 	} catch (const hz::Error &e) {
@@ -219,7 +219,7 @@ TEST(QueueTable, AnIdIsTakenOnceAndARefusalChangesNothing)
 	EXPECT_NE(refusal(t.queues, 3, {1, 4096, 0}).find("2 to 1024 slots"), std::string::npos);
 	EXPECT_NE(refusal(t.queues, 3, {8, 129 * 4096, 0}).find("1 to 128 blocks"), std::string::npos);
 	EXPECT_NE(refusal(t.queues, 3, {1024, 128 * 4096, 0}).find("has no room for"), std::string::npos);
-	EXPECT_EQ(t.file.content(), content);
+	EXPECT_TRUE(t.file.content() == content);
 	EXPECT_EQ(t.queues.take(3, {}).qid, 3u) << "the id of a refused shape is free";
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "devices.hpp"
@@ -32,6 +33,9 @@ struct ModelFile {
 	}
 };
 using Model = std::map<std::string, ModelFile>;
+
+// A vector of std::byte is compared byte by byte.
+bool same(const Bytes &a, const Bytes &b) { return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0); }
 
 Bytes block_at(const Bytes &bytes, uint64_t block)
 {
@@ -110,24 +114,32 @@ private:
 			file.later[block].push_back(block_at(file.now, block));
 	}
 
+	void forget_blocks(ModelFile &file, uint64_t from, uint64_t end)
+	{
+		for (uint64_t block = from / block_bytes; block * block_bytes < end; block++)
+			file.later[block].pop_back();
+	}
+
 	void write(const std::string &name)
 	{
 		ModelFile &file = model_[name];
 		const uint64_t offset = random_() % 2 ? file.now.size() : random_() % 150000;
 		const Bytes data = some_bytes(random_() % 3 ? random_() % 9000 + 1 : block_bytes * (1 + random_() % 12), random_());
-		ModelFile after = file;
-		if (offset + data.size() > after.now.size()) {
+		const Bytes bytes = file.now;
+		const std::set<uint64_t> sizes = file.sizes;
+		if (offset + data.size() > file.now.size()) {
 			for (uint64_t end = offset; end < offset + data.size(); end += block_bytes) // it may be done in part
-				after.sizes.insert(end / block_bytes * block_bytes);
-			grew(after, offset + data.size());
+				file.sizes.insert(end / block_bytes * block_bytes);
+			grew(file, offset + data.size());
 		}
-		std::copy(data.begin(), data.end(), after.now.begin() + ptrdiff_t(offset));
-		note_blocks(after, offset, offset + data.size());
-		const ModelFile before = std::exchange(file, after); // a cut may come when it is done in part
+		std::copy(data.begin(), data.end(), file.now.begin() + ptrdiff_t(offset));
+		note_blocks(file, offset, offset + data.size()); // before it is done: a cut may come when it is done in part
 		try {
 			layer_.write(*layer_.open(name), offset, data);
 		} catch (const store::NoSpace &) {
-			file = before;
+			file.now = bytes;
+			file.sizes = sizes;
+			forget_blocks(file, offset, offset + data.size());
 			throw;
 		}
 	}
@@ -190,7 +202,7 @@ void expect_now(FileLayer &layer, const Model &model)
 		names.insert(name);
 		const Bytes found = content_of(layer, name);
 		ASSERT_EQ(found.size(), file.now.size()) << name;
-		ASSERT_TRUE(found == file.now) << name;
+		ASSERT_TRUE(same(found, file.now)) << name;
 	}
 	ASSERT_EQ(layer.names(), names);
 }
@@ -209,15 +221,14 @@ void expect_survived(FileLayer &layer, const Model &model, const std::set<std::s
 		ASSERT_TRUE(found.size() == file.synced.size() || file.sizes.contains(found.size())) << name << ": " << found.size();
 		for (uint64_t block = 0; block * block_bytes < found.size(); block++) {
 			const Bytes one = block_at(found, block);
-			if (one == block_at(file.synced, block))
+			if (same(one, block_at(file.synced, block)))
 				continue;
 			const auto later = file.later.find(block);
 			ASSERT_NE(later, file.later.end()) << name << ", block " << block;
 			// The file's end may have come to lie within the block.
 			const size_t size = std::min<size_t>(block_bytes, found.size() - block * block_bytes);
-			ASSERT_TRUE(std::any_of(
-				later->second.begin(), later->second.end(),
-				[&](const Bytes &was) { return std::equal(was.begin(), was.begin() + ptrdiff_t(size), one.begin()); }))
+			ASSERT_TRUE(std::any_of(later->second.begin(), later->second.end(),
+						[&](const Bytes &was) { return std::memcmp(was.data(), one.data(), size) == 0; }))
 				<< name << ", block " << block << " has what was never written there";
 		}
 	}
