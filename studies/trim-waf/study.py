@@ -22,7 +22,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 1, 1 << 20, 1152, "MiB that the commands write or trim in all, after the space of 384 MiB was written once")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, trims=[args.trims[0], args.trims[-1]], volume=160)
+    return arguments.quickly(args, trims=[args.trims[0], args.trims[-1]], volume=80)
 
 
 def device_of(kind):
