@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <exception>
+#include <malloc.h>
 #include <string>
 
 #include "cli/called.hpp"
@@ -26,6 +27,13 @@ std::string versions()
 {
 	return std::string("hartzone ") + hz::program_version + "\nlibhartzone " + hz::library_version + "\nresult schema " +
 	       hz::result_schema;
+}
+
+// What is given back is soon wanted again: for files of 128 KiB the kernel else takes and clears their pages each time.
+void keep_memory()
+{
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
 // The commands run inside.
@@ -53,6 +61,7 @@ int parse(CLI::App &app, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	keep_memory();
 	CLI::App app("Multi-core zoned-flash SSD firmware on emulated RISC-V harts, with deterministic time.", "./hartzone");
 	app.set_version_flag("--version", versions(), "Versions of the program, of libhartzone and of the schema of result.json");
 	app.require_subcommand(1);
