@@ -103,6 +103,7 @@ class RocksDb(unittest.TestCase):
                 time.sleep(0.001)
             program.send_signal(signal.SIGKILL)
         self.assertEqual(program.returncode, -signal.SIGKILL, "it ended before it could be killed")
+        self.assertEqual([path.name for path in self.folder.glob("acked*")], ["acked"])
 
     def test_a_killed_program_loses_no_synced_key(self):
         folder = self.serve()
