@@ -56,7 +56,7 @@ function(hz_include_precompiled_below folder name)
 	endforeach()
 endfunction()
 
-# hz_optimise(TARGET LEVEL): more than its folder does; precompiled headers, which are of the folder's level, cannot be had then.
+# hz_optimise(TARGET LEVEL): where its folder is not optimised; no compiler takes headers of the one for the other.
 function(hz_optimise target level)
 	target_compile_options(${target} PRIVATE ${level})
 	set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)

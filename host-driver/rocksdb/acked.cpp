@@ -26,12 +26,12 @@ Acked::Acked(const std::string &file, const KeySpace &space, bool fresh) : space
 			throw Error(file + " is of other keys: give --keys " + std::to_string(found.keys) + " --seed " +
 				    std::to_string(found.seed));
 	}
-	const std::string unnamed = file + ".new"; // who finds the file finds its line
-	file_ = Descriptor(::open(unnamed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+	const std::string young = file + ".new"; // who finds the file finds its line
+	file_ = Descriptor(::open(young.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 	if (!file_)
 		throw_errno(file + " cannot be written");
 	set(operations_);
-	if (std::rename(unnamed.c_str(), file.c_str()))
+	if (std::rename(young.c_str(), file.c_str()))
 		throw_errno(file + " cannot be written");
 }
 

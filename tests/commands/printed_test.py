@@ -107,12 +107,9 @@ class Printed(unittest.TestCase):
             self.assertTrue(point["digests"] and len(point["digests"]) % len(found["seeds"]) == 0, point)
         if figures.has_plot(name):
             self.assertGreater((out / f"{name}.png").stat().st_size, 1000)
+        mechanisms.directions_hold(self, name, found)
         if words[3:] == ["--quick"] and name in mechanisms.SHOWS:
-            mechanisms.check(self, name, found)
-        else:
-            of = {f["name"]: f["measured"] for f in found["figures"]}
-            for sentence, holds in getattr(figures.readme.module(name), "directions", lambda _: ())(of.__getitem__):
-                self.assertTrue(holds, f"{name}: {sentence}")
+            mechanisms.quick_form_shows(self, name, found)
         if set(words[3:]) <= {"--out", option(words, "--out", "")}:
             self.assertEqual(list(figures.differences(name, found)), [], f"what the README files show of {name} is not what it measures")
 

@@ -10,14 +10,17 @@ sys.path.insert(0, str(TOP / "studies"))
 from common import readme, sweep  # noqa: E402
 
 
-def check(case, name, found):
-    """Of found, the study.json of a quick form: its own sentences hold, its points show the mechanism, and it can do without any of them."""
-    module, points = readme.module(name), found["points"]
+def directions_hold(case, name, found):
+    """What the study says of its figures, in whatever form it ran. found: its study.json."""
     measured = {figure["name"]: figure["measured"] for figure in found["figures"]}
-    for sentence, holds in module.directions(measured.__getitem__):
+    for sentence, holds in getattr(readme.module(name), "directions", lambda _: ())(measured.__getitem__):
         case.assertTrue(holds, f"{name}: {sentence}")
-    SHOWS[name](case, points)
-    can_do_without_any(case, module, points)
+
+
+def quick_form_shows(case, name, found):
+    """Its points show the mechanism, and it can do without any of them."""
+    SHOWS[name](case, found["points"])
+    can_do_without_any(case, readme.module(name), found["points"])
 
 
 def can_do_without_any(case, module, points):

@@ -432,7 +432,8 @@ class Mechanisms(unittest.TestCase):
                 self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
                 self.assertGreater((pathlib.Path(folder) / f"{name}.png").stat().st_size, 1000)
                 found = json.loads((pathlib.Path(folder) / "study.json").read_text())
-                mechanisms.check(self, name, found)
+                mechanisms.directions_hold(self, name, found)
+                mechanisms.quick_form_shows(self, name, found)
 
     def test_documents_print_the_others(self):
         printed_forms = printed.all_commands()
