@@ -127,7 +127,6 @@ std::string Machine::qemu_stderr() const { return read_tail(impl_->command.qemu_
 std::string Machine::qemu_greeting() const { return read_tail(impl_->command.qemu_greeting()); }
 std::string Machine::plugin_report() const { return read_tail(impl_->command.plugin_report(), 64 << 20); }
 std::string Machine::plugin_timeline() const { return read_tail(impl_->command.plugin_timeline(), 64 << 20); }
-const std::vector<std::string> &Machine::command_line() const { return impl_->arguments; }
 
 ExitStatus Machine::exit_status() const
 {

@@ -103,7 +103,6 @@ public:
 	std::string plugin_report() const;
 	// Its timeline (vclock/timeline.h), empty unless the options asked for one.
 	std::string plugin_timeline() const;
-	const std::vector<std::string> &command_line() const;
 
 private:
 	struct Impl;

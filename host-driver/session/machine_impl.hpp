@@ -41,7 +41,7 @@ struct Machine::Impl {
 	// Watch thread.
 	void watch();
 	void start_children();
-	bool start_daemon();
+	Descriptor start_daemon();
 	void tick();
 	void watch_foreign(int pid);
 	std::string stalled(int pid);
@@ -55,7 +55,6 @@ struct Machine::Impl {
 
 	std::unique_ptr<RunDirectory> directory; // none when attached
 	QemuCommand command;
-	std::vector<std::string> arguments;
 	std::optional<Region> region;
 	std::filesystem::path vsock_path, console_log;
 	unsigned cid = 0;

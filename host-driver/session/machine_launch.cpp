@@ -116,7 +116,6 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	region.emplace(Region::create(command.shm(), options.shm_bytes, options.config, options.virtual_clock));
 	region->header().power_cut_op = options.power_cut_op;
 	region->header().power_cut_ns = options.power_cut_ns;
-	arguments = command.arguments();
 }
 
 // Creates a sparse image or checks the size of an old one, and holds its lock.

@@ -14,6 +14,7 @@
 #include "session/locate.hpp"
 #include "session/machine_impl.hpp"
 #include "session/process_load.hpp"
+#include "session/unix_socket.hpp"
 
 namespace hz {
 
@@ -22,11 +23,18 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
-constexpr int dying_ms = 500;         // that a death may take before it is told
-constexpr int end_ms = 5000;          // a killed process ends as soon as the kernel gets round to it
-constexpr auto awaited_within = 1s;   // since the last check_waiting()
-constexpr int daemon_patience = 3000; // × 10 ms: it may be slow on a loaded host, its death is noticed at once
-constexpr size_t last_words = 65536;  // of QEMU: the plugin tells each of 64 harts
+constexpr int dying_ms = 500;          // that a death may take before it is told
+constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
+constexpr auto awaited_within = 1s;    // since the last check_waiting()
+constexpr int daemon_patience = 30000; // × 1 ms: it may be slow on a loaded host, its death is noticed at once
+constexpr size_t last_words = 65536;   // of QEMU: the plugin tells each of 64 harts
+
+Descriptor connected_to(const fs::path &socket)
+{
+	const UnixAddress address(socket.parent_path(), socket.filename());
+	Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	return fd && connect(fd.get(), address.get(), address.bytes) == 0 ? std::move(fd) : Descriptor();
+}
 }
 
 void Machine::Impl::watch()
@@ -47,12 +55,15 @@ void Machine::Impl::watch()
 
 void Machine::Impl::start_children()
 {
-	if (!cid && !start_daemon())
-		throw Error("the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
-			    (daemon.running() ? "it opened no socket within 30 s"
-					      : "it ended with code " + std::to_string(daemon.exit_code())) +
-			    " " + last_line(read_tail(command.daemon_log())));
-	Process child = Process::start(arguments, command.qemu_log(), {.folder = command.run_directory, .settings = command.settings()});
+	const Descriptor connection = cid ? Descriptor() : start_daemon();
+	if (!cid && !connection)
+		throw Error(
+			"the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
+			(daemon.running() ? "it did not listen within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
+			" " + last_line(read_tail(command.daemon_log())));
+	command.daemon_connection = connection.get();
+	Process child = Process::start(command.arguments(), command.qemu_log(),
+				       {.kept = connection.get(), .folder = command.run_directory, .settings = command.settings()});
 	std::lock_guard hold(lock);
 	qemu = std::move(child);
 	qemu_pid = qemu.pid();
@@ -62,19 +73,20 @@ void Machine::Impl::start_children()
 	changed.notify_all();
 }
 
-// True when the daemon listens for QEMU.
-bool Machine::Impl::start_daemon()
+// A connection for QEMU, none when the daemon does not come to listen. That its socket is there would not say so: a socket lies in its
+// folder before it listens, and QEMU tries once.
+Descriptor Machine::Impl::start_daemon()
 {
 	daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().filename().string(),
 				 "--uds-path=" + command.vsock_path().filename().string()},
 				command.daemon_log(), {.folder = command.run_directory});
 	daemon_pid = daemon.pid();
 	for (int i = 0; i < daemon_patience && !leaving.load() && daemon.running(); i++) {
-		if (fs::exists(command.vhost_socket()))
-			return true;
-		usleep(10000);
+		if (Descriptor connection = connected_to(command.vhost_socket()))
+			return connection;
+		usleep(1000);
 	}
-	return false;
+	return {};
 }
 
 void Machine::Impl::tick()

@@ -29,6 +29,7 @@ struct ChildSetup {
 	char *const *argv, *const *variables;
 	const char *folder; // where it runs; empty: where the caller does
 	int input, output;  // -1: the caller's
+	int kept;           // what it has beside these; -1: nothing
 	bool own_session;
 	int last_signal; // that it gets when the calling thread ends; 0: none
 };
@@ -72,6 +73,8 @@ void reset_signals(bool all)
 	for (int number : {1, 2})
 		if (setup.output >= 0)
 			dup2(setup.output, number);
+	if (setup.kept >= 0)
+		fcntl(setup.kept, F_SETFD, 0);
 	reset_signals(setup.own_session);
 	raise_file_limit();
 	if (!*setup.folder || !chdir(setup.folder))
@@ -169,6 +172,7 @@ Process Process::start(const std::vector<std::string> &argv, const std::filesyst
 		    .folder = options.folder.c_str(),
 		    .input = options.input < 0 ? nothing.get() : options.input,
 		    .output = out.get(),
+		    .kept = options.kept,
 		    .own_session = true,
 		    .last_signal = options.dies_with_parent ? SIGKILL : 0});
 }
@@ -183,6 +187,7 @@ Process Process::start_in_foreground(const std::vector<std::string> &argv, const
 		    .folder = "",
 		    .input = -1,
 		    .output = output,
+		    .kept = -1,
 		    .own_session = false,
 		    .last_signal = SIGTERM});
 }

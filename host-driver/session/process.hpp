@@ -22,6 +22,7 @@ public:
 		// The kernel kills it when the calling thread or its process ends, so a long-lived thread should start it.
 		bool dies_with_parent = true;
 		int input = -1;                      // its stdin; -1: /dev/null
+		int kept = -1;                       // a descriptor of the caller's that it has too, under the same number; -1: none
 		std::filesystem::path folder{};      // where it runs; empty: where the caller does
 		std::vector<std::string> settings{}; // NAME=VALUE, in place of what the environment has
 	};

@@ -91,8 +91,8 @@ std::vector<std::string> QemuCommand::arguments() const
 	if (kernel_vsock_cid)
 		a.insert(a.end(), {"-device", "vhost-vsock-device,guest-cid=" + std::to_string(kernel_vsock_cid)});
 	else
-		a.insert(a.end(),
-			 {"-chardev", "socket,id=vsock,path=" + name(vhost_socket()), "-device", "vhost-user-vsock-device,chardev=vsock"});
+		a.insert(a.end(), {"-chardev", "socket,id=vsock,fd=" + std::to_string(daemon_connection), "-device",
+				   "vhost-user-vsock-device,chardev=vsock"});
 	if (plugin.empty())
 		return a;
 	a.insert(a.end(), {"-plugin", quoted(plugin.string())});

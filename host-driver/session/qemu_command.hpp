@@ -15,7 +15,8 @@ struct QemuCommand {
 	std::vector<std::string> plugin_options; // key=value each
 	unsigned harts = 3;
 	uint64_t ram_bytes = 0, shm_bytes = 0, nand_bytes = 0;
-	unsigned kernel_vsock_cid = 0; // 0: user-space daemon at run_directory/v.sock
+	unsigned kernel_vsock_cid = 0; // 0: the user-space daemon
+	int daemon_connection = -1;    // to that daemon, a descriptor that QEMU has
 
 	// Files in the run directory.
 	std::filesystem::path ram() const { return run_directory / "ram"; }

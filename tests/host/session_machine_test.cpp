@@ -21,12 +21,14 @@
 #include "config/device_yaml.hpp"
 #include "nand_image.h"
 #include "session/controller.hpp"
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
 #include "session/locate.hpp"
 #include "session/machine.hpp"
 #include "session/qemu_command.hpp"
 #include "session/stall_watch.hpp"
+#include "session/unix_socket.hpp"
 #include "waiting.hpp"
 
 namespace {
@@ -177,6 +179,23 @@ TEST_P(MachineTest, AKilledDaemonIsNoticedAndNamed)
 	EXPECT_LT(Clock::now() - start, 2s);
 	EXPECT_NE(error_of([&] { machine->check(); }).find("vsock"), std::string::npos) << error_of([&] { machine->check(); });
 	EXPECT_TRUE(within(2s, [&] { return !runs(qemu); }));
+}
+
+// A socket has its name before it listens; until then it refuses whoever comes.
+TEST_P(MachineTest, ADaemonMayTakeItsTime)
+{
+	const fs::path daemon = base / "daemon", early = base / "early";
+	std::ofstream(daemon) << "#!/bin/sh\nmv " << early << " v.sock\nsleep 0.3\nexec " << hz::locate_vsock_daemon() << " \"$@\"\n";
+	fs::permissions(daemon, fs::perms::owner_all);
+	const hz::Descriptor refuses(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	const hz::UnixAddress address(base, "early");
+	ASSERT_EQ(bind(refuses.get(), address.get(), address.bytes), 0);
+	setenv("HARTZONE_VSOCK_DAEMON", daemon.c_str(), 1);
+	hz::Controller(*hz::Machine::launch(options())).shutdown();
+	unsetenv("HARTZONE_VSOCK_DAEMON");
+	EXPECT_EQ(fs::exists(early), access("/dev/vhost-vsock", R_OK | W_OK) == 0) << "it was not asked";
+	fs::remove_all(daemon);
+	fs::remove_all(early);
 }
 
 TEST_P(MachineTest, AWaitingQueueHearsOfTheDeath)

@@ -26,15 +26,19 @@ using namespace std::chrono_literals;
 using hil_test::Rig;
 using hz::Descriptor;
 
+Descriptor listener_at(const char *name)
+{
+	Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	const hz::UnixAddress address(".", name);
+	if (bind(listener.get(), address.get(), address.bytes) || listen(listener.get(), 8))
+		std::abort();
+	return listener;
+}
+
 // The register link as the daemon offers it: "CONNECT 5000\n" is answered by "OK 5000\n", bytes follow.
 class Wire {
 public:
-	Wire() : listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))
-	{
-		const hz::UnixAddress address(".", "vm");
-		if (bind(listener_.get(), address.get(), address.bytes) || listen(listener_.get(), 8))
-			std::abort();
-	}
+	Wire() : listener_(listener_at("vm")) {}
 
 	// Moves bytes both ways, without waiting.
 	void pump(Rig &rig)
@@ -101,7 +105,7 @@ private:
 
 int act_as_daemon()
 {
-	close(open("v.sock", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	const Descriptor listener = listener_at("v.sock");
 	for (;;)
 		pause();
 }

@@ -58,7 +58,7 @@ class Machine:
         self.folder = Path(tempfile.mkdtemp(prefix="hzq", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
         self.elf, self.harts, self.append, self.ram_bytes = elf, harts, append, ram
         self.nand_bytes, self.nand_first, self.virtual = nand, nand_first, virtual
-        self.daemon = self.qemu = None
+        self.daemon = self.qemu = self.connection = None
         self.with_vsock, self.with_shm = vsock, shm
         with open(self.file("ram"), "wb") as file:
             file.truncate(ram)
@@ -91,7 +91,7 @@ class Machine:
         if self.nand_bytes:
             line += device("nand", 1 if self.nand_first else 2)
         if self.with_vsock:
-            line += ["-chardev", f"socket,id=vsock,path={self.file('vhost')}", "-device",
+            line += ["-chardev", f"socket,id=vsock,fd={self.connection.fileno()}", "-device",
                      "vhost-user-vsock-device,chardev=vsock"]
         if self.append:
             line += ["-append", self.append]
@@ -107,7 +107,10 @@ class Machine:
             if self.with_vsock:
                 self.start_daemon()
             with open(self.file("qemu.log"), "wb") as log:
-                self.qemu = subprocess.Popen(self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.qemu = subprocess.Popen(self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                             pass_fds=[self.connection.fileno()] if self.connection else [])
+            if self.connection:
+                self.connection.close()
         except BaseException:
             self.__exit__()
             raise
@@ -125,7 +128,17 @@ class Machine:
         with open(self.file("daemon.log"), "wb") as log:
             self.daemon = subprocess.Popen([vsock_daemon(), "--guest-cid=7", f"--socket={self.file('vhost')}",
                                             f"--uds-path={self.file('vsock')}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.wait_until(lambda: self.file("vhost").exists(), "the vsock daemon listens")
+        self.wait_until(self.connects_to_daemon, "the vsock daemon listens")
+
+    def connects_to_daemon(self):
+        """QEMU gets the connection: by itself it would try once, and a socket has its name before it listens."""
+        self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self.connection.connect(str(self.file("vhost")))
+        except OSError:
+            self.connection.close()
+            return False
+        return True
 
     def wait_until(self, condition, what, seconds=60):
         """Polls; a QEMU that ended meanwhile is an error, as is running out of time."""
