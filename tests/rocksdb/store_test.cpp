@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <random>
@@ -17,8 +19,10 @@ constexpr DeviceShape small_shape{.zones = 14, .capacity = 16, .max_active = 6};
 Bytes some_bytes(size_t count, uint64_t seed)
 {
 	Bytes bytes(count);
-	for (std::byte *first = bytes.data(), *at = first; at < first + count; at++)
-		*at = std::byte((static_cast<uint64_t>(at - first) + seed) * 2654435761u >> 13);
+	for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
+		const uint64_t word = (i + seed) * 0x9e3779b97f4a7c15u;
+		std::memcpy(bytes.data() + i, &word, std::min(count - i, sizeof(word)));
+	}
 	return bytes;
 }
 
