@@ -61,8 +61,7 @@ void Machine::Impl::start_children()
 			"the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
 			(daemon.running() ? "it did not listen within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
 			" " + last_line(read_tail(command.daemon_log())));
-	command.daemon_connection = connection.get();
-	Process child = Process::start(command.arguments(), command.qemu_log(),
+	Process child = Process::start(command.arguments(connection.get()), command.qemu_log(),
 				       {.kept = connection.get(), .folder = command.run_directory, .settings = command.settings()});
 	std::lock_guard hold(lock);
 	qemu = std::move(child);

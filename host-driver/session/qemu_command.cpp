@@ -45,7 +45,7 @@ std::vector<std::string> split_options(const std::string &text)
 	return all;
 }
 
-std::vector<std::string> QemuCommand::arguments() const
+std::vector<std::string> QemuCommand::arguments(int daemon) const
 {
 	std::vector<std::string> a = {
 		qemu_program(),
@@ -91,8 +91,8 @@ std::vector<std::string> QemuCommand::arguments() const
 	if (kernel_vsock_cid)
 		a.insert(a.end(), {"-device", "vhost-vsock-device,guest-cid=" + std::to_string(kernel_vsock_cid)});
 	else
-		a.insert(a.end(), {"-chardev", "socket,id=vsock,fd=" + std::to_string(daemon_connection), "-device",
-				   "vhost-user-vsock-device,chardev=vsock"});
+		a.insert(a.end(),
+			 {"-chardev", "socket,id=vsock,fd=" + std::to_string(daemon), "-device", "vhost-user-vsock-device,chardev=vsock"});
 	if (plugin.empty())
 		return a;
 	a.insert(a.end(), {"-plugin", quoted(plugin.string())});

@@ -16,7 +16,6 @@ struct QemuCommand {
 	unsigned harts = 3;
 	uint64_t ram_bytes = 0, shm_bytes = 0, nand_bytes = 0;
 	unsigned kernel_vsock_cid = 0; // 0: the user-space daemon
-	int daemon_connection = -1;    // to that daemon, a descriptor that QEMU has
 
 	// Files in the run directory.
 	std::filesystem::path ram() const { return run_directory / "ram"; }
@@ -31,7 +30,8 @@ struct QemuCommand {
 	std::filesystem::path plugin_report() const { return run_directory / "vclock.json"; }
 	std::filesystem::path plugin_timeline() const { return run_directory / "timeline"; }
 
-	std::vector<std::string> arguments() const;
+	// daemon: a descriptor that QEMU has, its connection to the user-space daemon; not asked for with the kernel's vsock.
+	std::vector<std::string> arguments(int daemon) const;
 	// Of its environment, as NAME=VALUE.
 	static std::vector<std::string> settings();
 };
