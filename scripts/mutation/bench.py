@@ -14,6 +14,8 @@ import tempfile
 import threading
 import time
 
+import sources
+
 from . import cases, plant
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -87,9 +89,7 @@ class Tree:
 
     def copy(self):
         """Only what has changed, so that a second call builds little."""
-        listed = subprocess.run(["git", "-C", str(TOP), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                                capture_output=True, check=True).stdout
-        wanted = {name for name in listed.decode().split("\0") if name and (TOP / name).is_file()}
+        wanted = set(sources.names())
         for name in wanted:
             self.put(name, (TOP / name).read_bytes())
             shutil.copymode(TOP / name, self.source / name)

@@ -3,9 +3,13 @@
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import sources  # noqa: E402
+
 LICENCE = "SPDX-License-" "Identifier: BSD-3-Clause"  # in two pieces: this line is not the file's own
 WIDTH = 100  # of Markdown lines; rows of tables cannot be broken
 NOT_TEXT = (".xz", ".png")
@@ -19,10 +23,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 
 def files():
-    listed = subprocess.run(["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard", "-z"], capture_output=True, check=False)
-    if listed.returncode: # a copy without git
-        return [path for path in sorted(TOP.rglob("*")) if path.is_file() and path.relative_to(TOP).parts[0] not in ("build", "results")]
-    return [TOP / name for name in listed.stdout.decode().split("\0") if name and (TOP / name).is_file()]
+    return [TOP / name for name in sources.names()]
 
 
 def documents():
@@ -32,6 +33,17 @@ def documents():
 class Text(unittest.TestCase):
     def none(self, wrong):
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
+
+    def test_what_the_readme_makes_is_no_source(self):
+        """Who has tried its commands may run the tests in the same tree."""
+        readme = (TOP / "README.md").read_text(encoding="utf-8")
+        images = set(re.findall(r"--image (\S+)", readme))
+        self.assertTrue(images)
+        made = [*images, *(image + ".acked" for image in images), "program.c", "a.out"]
+        asked = subprocess.run(["git", "-C", TOP, "check-ignore", *made], capture_output=True, text=True, check=False)
+        if asked.returncode > 1:
+            self.skipTest("a copy without git")
+        self.assertEqual(sorted(asked.stdout.split()), sorted(made))
 
     def test_first_lines_say_what_a_file_is(self):
         wrong = []

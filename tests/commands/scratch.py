@@ -4,11 +4,13 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need
 TOP = pathlib.Path(__file__).resolve().parents[2]
-NOT_COPIED = (".git", "build", "results", "__pycache__")
+sys.path.insert(0, str(TOP / "scripts"))
+import sources  # noqa: E402
 
 
 def place():
@@ -24,8 +26,7 @@ class Scratch:
         self.tree = pathlib.Path(self.folder.name) / "hartzone"
         self.runs = tempfile.TemporaryDirectory(prefix="hz-commands-", dir=place())
         self.run_base = pathlib.Path(self.runs.name)
-        shutil.copytree(TOP, self.tree, symlinks=True, ignore=lambda folder, names: [
-            name for name in names if name in NOT_COPIED and (name == "__pycache__" or pathlib.Path(folder) == TOP)])
+        sources.copy_to(self.tree)
         build = self.tree / "build"
         build.mkdir()
         for name in ("host", "firmware", "tools"):

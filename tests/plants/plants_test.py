@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,13 +14,14 @@ import unittest
 import plants
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "support"))
+sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "scripts")]
+import sources  # noqa: E402
 from hztest.needs import qemu_problem, study_python  # noqa: E402
 
 PYTHON = study_python()
 MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed")
 WORKLOAD = pathlib.Path(__file__).resolve().parent / "workload.yaml"
-NO_SOURCES = ("build", "results", ".git", ".cache")  # folders at the top
+NO_SOURCES = ("build", "results")  # folders at the top
 # Half of what the full programs take to compile; warnings are errors here too.
 QUICK_FIRMWARE = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1"]
 QUICK = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0",
@@ -39,9 +39,7 @@ def called(folder, *words, check=True):
 
 
 def copied(tree):
-    def unwanted(folder, _):
-        return {"__pycache__"} | (set(NO_SOURCES) if pathlib.Path(folder) == TOP else set())
-    shutil.copytree(TOP, tree, symlinks=True, ignore=unwanted)
+    sources.copy_to(tree)
     if (TOP / "build" / "tools").exists(): # programs that setup has built
         (tree / "build").mkdir()
         (tree / "build" / "tools").symlink_to((TOP / "build" / "tools").resolve())
