@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import printed
@@ -180,6 +181,56 @@ class Test(Copy):
         run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
         self.assertEqual(run.returncode, 1)
         self.assertIn("failed: tsan: ctest did not run", run.stdout)
+
+
+class Tools(Copy):
+    """What a first call installs before it builds, and beside it."""
+
+    SETUP = """#!/bin/bash
+echo "begin $*" >>"$CALLS"
+case "$*" in
+    --daemon) until grep -q ninja "$CALLS"; do sleep 0.01; done ;;
+    --packages) until grep -q -e --daemon "$CALLS"; do sleep 0.01; done; exit "$PACKAGES" ;;
+esac
+echo "end $*" >>"$CALLS"
+"""
+    NINJA = "#!/bin/sh\necho ninja >>\"$CALLS\"\n"
+
+    def build(self, packages):
+        tools = self.tree / "tools"
+        tools.mkdir()
+        for path, text in ((tools / "cmake", SILENT), (tools / "ninja", self.NINJA), (self.tree / "scripts" / "setup", self.SETUP)):
+            path.write_text(text)
+            path.chmod(0o755)
+        calls = self.tree / "calls"
+        run = self.hartzone("build", PATH=f"{tools}:{os.environ['PATH']}", CALLS=str(calls), PACKAGES=packages)
+        return run, calls.read_text().splitlines()
+
+    def test_the_daemon_is_made_beside_the_build(self):
+        run, calls = self.build("0")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual((sorted(calls[:2]), calls[2]), (["begin --daemon", "begin --packages"], "ninja"), calls)
+        self.assertIn("end --daemon", calls)
+        self.assertEqual(calls[-2:], ["begin ", "end "], "all is looked through before a stamp says that it is there")
+        self.assertTrue((self.tree / "build" / ".tools").exists())
+
+    def test_without_packages_nothing_goes_on(self):
+        run, calls = self.build("1")
+        self.assertEqual((run.returncode, sorted(calls)), (1, ["begin --daemon", "begin --packages"]), run.stderr)
+        self.assertFalse((self.tree / "build" / ".tools").exists())
+        deadline = time.monotonic() + 10
+        while self.setups():
+            self.assertLess(time.monotonic(), deadline, "what went on beside ends, too")
+
+    def setups(self):
+        """processes of the copy's setup"""
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                found += [path] if str(self.tree / "scripts" / "setup").encode() in path.read_bytes() else []
+            except OSError: # ended meanwhile
+                pass
+        return found
 
 
 class Found(unittest.TestCase):
