@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hzfs/inode.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "hzfs/sealed_block.hpp"
 
 namespace hz::fs {
@@ -17,8 +20,10 @@ static_assert(16 + 4 * map_blocks <= sealed_room);
 
 void put_addresses(store::Bytes &out, const std::vector<Address> &at, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		store::put_number(out, i < at.size() ? at[i] : 0, 4);
+	static_assert(sizeof(Address) == 4 && std::endian::native == std::endian::little); // a row of them is their numbers
+	const size_t from = out.size();
+	out.resize(from + count * sizeof(Address));
+	std::copy_n(reinterpret_cast<const std::byte *>(at.data()), std::min(count, at.size()) * sizeof(Address), out.data() + from);
 }
 
 std::vector<Address> take_addresses(store::Reader &in, size_t count)
