@@ -118,6 +118,8 @@ int Rig::port_recv(void *ctx, void *data, size_t bytes)
 		rig.hung_up_ = false;
 		return -1;
 	}
+	if (n == 0) // as at most looks
+		return 0;
 	std::copy_n(rig.to_device.begin(), n, static_cast<uint8_t *>(data));
 	rig.to_device.erase(rig.to_device.begin(), rig.to_device.begin() + static_cast<long>(n));
 	return static_cast<int>(n);
