@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <sched.h>
 
-#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -21,14 +22,20 @@ struct Host {
 	unsigned delay_us;      // of host threads, at random
 };
 
+// Threads that are busy and asleep by turns of any length: each beginning takes a core from somebody, as no steady load does.
 class Hogs {
 public:
 	explicit Hogs(unsigned count)
 	{
 		for (unsigned i = 0; i < count; i++)
-			threads_.emplace_back([](std::stop_token stop) {
-				for (volatile unsigned spin = 0; !stop.stop_requested();)
-					spin = spin + 1;
+			threads_.emplace_back([i](std::stop_token stop) {
+				using namespace std::chrono;
+				for (std::minstd_rand random(i + 1); !stop.stop_requested();) {
+					const auto end = steady_clock::now() + microseconds(random() % 4000);
+					while (steady_clock::now() < end)
+						continue;
+					std::this_thread::sleep_for(microseconds(random() % 4000));
+				}
 			});
 	}
 

@@ -10,13 +10,22 @@ from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
 
 
 class Hogs:
-    """Busy processes on every core while the block runs."""
+    """Processes that are busy and asleep by turns of any length: each beginning takes a core from somebody, as no steady load does."""
+
+    PROGRAM = """
+import random, time
+while True:
+    end = time.monotonic() + random.random() * 0.004
+    while time.monotonic() < end:
+        pass
+    time.sleep(random.random() * 0.004)
+"""
 
     def __init__(self, count):
         self.count = count
 
     def __enter__(self):
-        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(self.count)]
+        self.processes = [subprocess.Popen([sys.executable, "-S", "-c", self.PROGRAM]) for _ in range(self.count)]
 
     def __exit__(self, *unused):
         for p in self.processes:
