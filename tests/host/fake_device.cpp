@@ -93,27 +93,24 @@ void FakeDevice::arrive(uint16_t cid, const wl::Request &r, uint64_t arrival_ns)
 {
 	history.push_back(std::to_string(int(r.op)) + " " + std::to_string(r.lba) + " " + std::to_string(r.sectors) + " " +
 			  std::to_string(arrival_ns));
-	Running running{};
-	running.request = r;
-	running.done.cid = cid;
-	running.done.arrival_ns = arrival_ns;
-	running.done.status = execute(r, cid, running.done.result);
+	Completion done{};
+	done.cid = cid;
+	done.arrival_ns = arrival_ns;
+	done.status = execute(r, cid, done.result);
 	const uint64_t cost = 20000 + random_() % 100000;
-	running.done.completed_ns = std::max(arrival_ns + cost, last_done_ns_);
-	running_.push_back(running);
+	done.completed_ns = std::max(arrival_ns + cost, last_done_ns_);
+	const auto later = [](const Completion &a, const Completion &b) { return a.completed_ns < b.completed_ns; };
+	running_.insert(std::upper_bound(running_.begin(), running_.end(), done, later), done);
 	most_under_way = std::max<uint64_t>(most_under_way, running_.size());
 }
 
 std::span<const Completion> FakeDevice::wait(unsigned)
 {
 	seen_.clear();
-	std::stable_sort(running_.begin(), running_.end(),
-			 [](const Running &a, const Running &b) { return a.done.completed_ns < b.done.completed_ns; });
 	// Device time may go on to the first completion plus the turn-around before the host must answer.
 	size_t count = 0;
-	while (count < running_.size() && count < batch_ &&
-	       running_[count].done.completed_ns < running_[0].done.completed_ns + turnaround_ns())
-		seen_.push_back(running_[count++].done);
+	while (count < running_.size() && count < batch_ && running_[count].completed_ns < running_[0].completed_ns + turnaround_ns())
+		seen_.push_back(running_[count++]);
 	if (count)
 		last_done_ns_ = seen_.back().completed_ns;
 	running_.erase(running_.begin(), running_.begin() + long(count));

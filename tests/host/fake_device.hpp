@@ -46,10 +46,6 @@ private:
 		uint64_t pointer = 0, busy_until = 0;
 		bool finished = false;
 	};
-	struct Running {
-		Completion done;
-		wl::Request request;
-	};
 	struct Submitted {
 		uint16_t cid;
 		wl::Request request;
@@ -68,7 +64,7 @@ private:
 	std::vector<std::vector<std::byte>> buffers_;
 	std::deque<uint16_t> free_;
 	Arrivals<Submitted> arrivals_{turnaround_ns()};
-	std::vector<Running> running_;
+	std::vector<Completion> running_; // in the order in which they complete
 	std::vector<Completion> seen_;
 	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0;
 	size_t batch_ = SIZE_MAX;
