@@ -18,7 +18,7 @@ def figure(columns=1, height=3.6):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    fig, axes = pyplot.subplots(1, columns, figsize=(4.8 * columns, height), squeeze=False, layout="constrained")
+    fig, axes = pyplot.subplots(1, columns, figsize=(4.8 * columns, height), squeeze=False)
     for ax in axes[0]:
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
@@ -44,11 +44,23 @@ def numbers(values):
 
 
 def lay_out(fig):
-    """Finally, and once: each time that it is saved it would else be drawn twice, first to lay it out."""
-    engine = fig.get_layout_engine()
-    if engine:
-        engine.execute(fig)
-        fig.set_layout_engine(None)
+    """Finally, the axes of a row get what their labels leave, all the same width. matplotlib's own layout measures each label twice, a
+    fifth of the time of a study's pictures."""
+    width, height = fig.bbox.size
+    pad = 0.04 * fig.dpi
+    around = []  # of each: left, right, below, above
+    for ax in fig.axes:
+        outer = ax.get_tightbbox(for_layout_only=True)  # a title may be wider
+        inner = ax.bbox
+        around.append((inner.x0 - outer.x0, outer.x1 - inner.x1, inner.y0 - outer.y0, outer.y1 - inner.y1))
+    lefts, rights, below, above = zip(*around)
+    wide = (width - sum(lefts) - sum(rights) - 2 * pad * len(fig.axes)) / len(fig.axes)
+    high = height - max(below) - max(above) - 2 * pad
+    x = 0
+    for ax, left, right in zip(fig.axes, lefts, rights):
+        x += pad + left
+        ax.set_position([x / width, (pad + max(below)) / height, wide / width, high / height])
+        x += wide + right + pad
 
 
 def save(fig, path):
