@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-LEFT = ("build", "results", "__pycache__")
+LEFT = ("build", "results")
 
 
 def names():

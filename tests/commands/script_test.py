@@ -189,7 +189,7 @@ class Tools(Copy):
     SETUP = """#!/bin/bash
 echo "begin $*" >>"$CALLS"
 case "$*" in
-    --daemon | --rest) until grep -q ninja "$CALLS"; do sleep 0.01; done ;;
+    --daemon | --rest) until grep -q ninja "$CALLS"; do sleep 0.01; done; sleep 0.5 ;;
     --to-build) until grep -q -e --daemon "$CALLS"; do sleep 0.01; done; exit "$TO_BUILD" ;;
 esac
 echo "end $*" >>"$CALLS"

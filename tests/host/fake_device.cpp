@@ -99,8 +99,8 @@ void FakeDevice::arrive(uint16_t cid, const wl::Request &r, uint64_t arrival_ns)
 	done.status = execute(r, cid, done.result);
 	const uint64_t cost = 20000 + random_() % 100000;
 	done.completed_ns = std::max(arrival_ns + cost, last_done_ns_);
-	const auto later = [](const Completion &a, const Completion &b) { return a.completed_ns < b.completed_ns; };
-	running_.insert(std::upper_bound(running_.begin(), running_.end(), done, later), done);
+	const auto sooner = [](const Completion &a, const Completion &b) { return a.completed_ns < b.completed_ns; };
+	running_.insert(std::upper_bound(running_.begin(), running_.end(), done, sooner), done);
 	most_under_way = std::max<uint64_t>(most_under_way, running_.size());
 }
 

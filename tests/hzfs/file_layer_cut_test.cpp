@@ -125,9 +125,9 @@ private:
 		ModelFile &file = model_[name];
 		const uint64_t offset = random_() % 2 ? file.now.size() : random_() % 150000;
 		const Bytes data = some_bytes(random_() % 3 ? random_() % 9000 + 1 : block_bytes * (1 + random_() % 12), random_());
-		const uint64_t size = file.now.size(), kept = std::min<uint64_t>(offset + data.size(), size);
-		const Bytes bytes = offset < kept ? Bytes(file.now.begin() + ptrdiff_t(offset), file.now.begin() + ptrdiff_t(kept))
-						  : Bytes();
+		const uint64_t size = file.now.size(), from = std::min(offset, size),
+			       until = std::min<uint64_t>(offset + data.size(), size);
+		const Bytes before(file.now.begin() + ptrdiff_t(from), file.now.begin() + ptrdiff_t(until));
 		const std::set<uint64_t> sizes = file.sizes;
 		if (offset + data.size() > file.now.size()) {
 			for (uint64_t end = offset; end < offset + data.size(); end += block_bytes) // it may be done in part
@@ -140,7 +140,7 @@ private:
 			layer_.write(*layer_.open(name), offset, data);
 		} catch (const store::NoSpace &) {
 			file.now.resize(size);
-			std::copy(bytes.begin(), bytes.end(), file.now.begin() + ptrdiff_t(std::min(offset, size)));
+			std::copy(before.begin(), before.end(), file.now.begin() + ptrdiff_t(from));
 			file.sizes = sizes;
 			forget_blocks(file, offset, offset + data.size());
 			throw;

@@ -1,4 +1,5 @@
-"""README files show what the studies' records say, cell by cell; a figure that is not the record's is seen. Nothing runs here."""
+"""README files show what the studies' records say, cell by cell; a figure that is not the record's is seen; and nothing
+in a plot lies on something else. Nothing runs here."""
 # SPDX-License-Identifier: BSD-3-Clause
 import copy
 import json
@@ -18,7 +19,7 @@ from hztest.needs import run_by_study_python, study_python  # noqa: E402
 run_by_study_python()
 if study_python():
     import figures
-    from common import readme, runs
+    from common import plot, readme, runs
 
 STUDY = "conzone-fig6b"
 
@@ -89,6 +90,23 @@ class Records(unittest.TestCase):
                              text=True, check=False)
         self.assertEqual(run.returncode, 2)
         self.assertIn("--update records the default grid: leave out --seeds", run.stderr)
+
+
+@unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
+class Layout(unittest.TestCase):
+    def test_axes_get_what_their_labels_leave(self):
+        fig, axes = plot.figure(3)
+        for ax, label, most in zip(axes, ("one", "two\nlines\nof it", "three"), (1, 1000000, 10)):
+            ax.plot([0, most])
+            ax.set(title="a title", xlabel="workers", ylabel=label)
+        plot.lay_out(fig)
+        boxes = [ax.get_tightbbox() for ax in axes]
+        for box in boxes:
+            self.assertTrue(0 <= box.x0 and box.x1 <= fig.bbox.width and 0 <= box.y0 and box.y1 <= fig.bbox.height, boxes)
+        for left, right in zip(boxes, boxes[1:]):
+            self.assertLess(left.x1, right.x0)
+        self.assertEqual(len({(round(ax.bbox.width), round(ax.bbox.y0), round(ax.bbox.height)) for ax in axes}), 1, "a row of equals")
+        self.assertGreater(sum(ax.bbox.width for ax in axes), 0.75 * fig.bbox.width, "labels take no more than they need")
 
 
 if __name__ == "__main__":
