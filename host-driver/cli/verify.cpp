@@ -10,6 +10,7 @@
 #include "cli/machine_flags.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/own_machine.hpp"
 #include "config/device_yaml.hpp"
 #include "image/image_file.hpp"
 #include "keep/verify_image.hpp"
@@ -98,7 +99,7 @@ void read_one(Controller &controller, Kept &kept)
 
 void read_all(const MachineOptions &options, std::vector<Kept> &records)
 {
-	auto machine = Machine::launch(options);
+	auto machine = launch_beside_us(options);
 	Controller controller(*machine);
 	controller.enable();
 	for (Kept &kept : records)

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/options.hpp"
+#include "cli/own_machine.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
 
@@ -42,14 +43,14 @@ namespace {
 std::unique_ptr<Machine> find_machine(const VisitFlags &flags)
 {
 	const std::string folder = flags.folder();
-	return folder.empty() ? Machine::launch(flags.machine.options()) : Machine::attach(folder);
+	return folder.empty() ? launch_beside_us(flags.machine.options()) : Machine::attach(folder);
 }
 
 } // namespace
 
 Visit::Visit(const VisitFlags &flags) : Visit(find_machine(flags)) {}
 Visit::Visit(const MachineFlags &flags) : Visit(flags.options()) {}
-Visit::Visit(const MachineOptions &options) : Visit(Machine::launch(options)) {}
+Visit::Visit(const MachineOptions &options) : Visit(launch_beside_us(options)) {}
 
 Visit::Visit(std::unique_ptr<Machine> machine) : machine_(std::move(machine)), controller_(std::make_unique<Controller>(*machine_))
 {

@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -133,6 +135,33 @@ class Serve(unittest.TestCase):
         run = self.call("run", "--attach", folder, "--workload", workload, "--out", self.base.parent / workload.stem, *words)
         result = json.loads((self.base.parent / workload.stem / "result.json").read_text())
         return run, result
+
+    def cores(self, *words):
+        """How many those may use who work on such a device."""
+        return int(self.good("serve", "--device", "small", *words, "--", sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"))
+
+    def test_under_the_virtual_clock_all_stay_on_a_core_that_is_free(self):
+        """Which other runs on this host may just have taken, hence the repetition."""
+        self.assertIn(1, (self.cores("--clock", "virtual") for _ in range(200)))
+
+    def test_else_they_may_run_on_all_cores(self):
+        """Under the real clock, if the user chooses, and when each core is taken: by others, or by us."""
+        ours = os.sched_getaffinity(0)
+        self.assertEqual(self.cores("--clock", "real"), len(ours))
+        self.assertEqual(self.cores("--clock", "virtual", "--vclock", "pin=off"), len(ours))
+        taken = {core: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for core in ours}
+        for core, name in taken.items():
+            self.addCleanup(name.close)
+            while self.took(name, core) is None:
+                time.sleep(0.01)
+        self.assertEqual(self.cores("--clock", "virtual"), len(ours))
+
+    @staticmethod
+    def took(name, core):
+        try:
+            return name.bind(f"\0hartzone-core-{core}") or name
+        except OSError:
+            return None
 
     def test_runs_beside_the_data_of_others(self):
         device, folder = self.up("--clock", "virtual")

@@ -1,0 +1,70 @@
+// A command's own machine: the core is chosen before the first child is there, so that all inherit it.
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/own_machine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <sched.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "session/descriptor.hpp"
+#include "session/qemu_command.hpp"
+
+namespace hz::cli {
+
+namespace {
+
+// A name that only one process of the host has at a time, and that ends with it: no file is left behind. Nothing if another one has it.
+Descriptor claim(const std::string &name)
+{
+	sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+	const socklen_t bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.copy(address.sun_path + 1, name.size()));
+	Descriptor held(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	if (held && bind(held.get(), reinterpret_cast<const sockaddr *>(&address), bytes))
+		return {};
+	return held;
+}
+
+bool take_core(size_t core)
+{
+	static Descriptor ours; // until this process ends
+	cpu_set_t only;
+	Descriptor held = claim("hartzone-core-" + std::to_string(core));
+	CPU_ZERO(&only);
+	CPU_SET(core, &only);
+	if (!held || sched_setaffinity(0, sizeof(only), &only))
+		return false;
+	ours = std::move(held);
+	return true;
+}
+
+// The core that we are on if it is free, else the first that is.
+void take_a_core()
+{
+	const int here = sched_getcpu();
+	cpu_set_t allowed;
+	if (here < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2 || take_core(static_cast<size_t>(here)))
+		return;
+	for (size_t core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, &allowed) && take_core(core))
+			return;
+}
+
+bool leaves_the_core_to_us(const MachineOptions &options)
+{
+	const auto words = split_options(options.plugin_options);
+	return options.virtual_clock && std::ranges::none_of(words, [](const std::string &word) { return word.starts_with("pin="); });
+}
+
+} // namespace
+
+std::unique_ptr<Machine> launch_beside_us(const MachineOptions &options)
+{
+	if (leaves_the_core_to_us(options))
+		take_a_core();
+	return Machine::launch(options);
+}
+
+} // namespace hz::cli
