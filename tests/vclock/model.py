@@ -6,9 +6,9 @@ are the synchronising instructions; the event with the smallest (clock, hart) ha
 import heapq
 import struct
 
-from rv64 import Code, MASK, SYNC_WORDS, place, reg, signed, word
+from rv64 import Code, MASK, RAM, SYNC_WORDS, place, reg, signed, word
 
-RAM, SLOTS = 0x80000000, 0x80200000
+SLOTS = 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
 COSTS = {
     "default": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100),
@@ -63,7 +63,7 @@ class Model:
         self.ram = ram
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))}
         moves = self.cost["data"] == "moves"
-        self.code = Code(elf, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
+        self.code = Code(elf, ram, not moves, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
                          {name: self.cost[name] for name in CLASSES})
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
@@ -158,15 +158,18 @@ class Model:
 
     def advance(self, h):
         """Plain code up to the next event, which is put on the heap."""
-        blocks, x, self.running = self.code.blocks, h.x, h
+        blocks, insns, x, pc, self.running = self.code.blocks, self.code.insns, h.x, h.pc, h
         while True:
-            f = blocks.get(h.pc) or self.code.block(h.pc)
-            if callable(f):
-                h.pc = f(h, x)
-                continue
-            h.n += 1
-            if not self.reach(h, f):
-                return
+            if pc in blocks:
+                pc = blocks[pc](h, x)
+            elif pc in insns:
+                h.pc = pc
+                h.n += 1
+                if not self.reach(h, insns[pc]):
+                    return
+                pc = h.pc
+            else:
+                self.code.make(pc)
 
     def reach(self, h, i):
         """A synchronising instruction: True if it needs no order and the hart goes on at once."""

@@ -29,6 +29,10 @@ UNARY = {
 }
 LOADS = {"ld": 8, "lw": -4, "lwu": 4, "lh": -2, "lhu": 2, "lb": -1, "lbu": 1}
 STORES = {"sd": 8, "sw": 4, "sh": 2, "sb": 1}
+RAM = 0x80000000
+# The usual case of the usual accesses, of words in RAM, without a call; m8, m4 and s4 are its 8-byte words, its 4-byte words and these with
+# their sign. Each access evaluates its address once more for it.
+AT_ONCE = {8: "m8[{a}-{ram}>>3]", 4: "m4[{a}-{ram}>>2]", -4: "s4[{a}-{ram}>>2]&{mask}"}
 
 
 def signed(v):
@@ -98,6 +102,20 @@ def upper(text):
     return word(v << 12)
 
 
+def loaded(address, size):
+    if size not in AT_ONCE:
+        return f"load({address},{size})"
+    return f"{AT_ONCE[size].format(a='a', ram=RAM, mask=MASK)} if at_once and (a:={address})>={RAM} and not a&{abs(size) - 1} else load({address},{size})"
+
+
+def stored(address, size, value):
+    if size not in AT_ONCE:
+        return f"store({address},{size},{value})"
+    where = AT_ONCE[size].format(a="a", ram=RAM, mask=MASK)
+    return (f"if at_once and (a:={address})>={RAM} and not a&{size - 1}: {where}={value}&{(1 << 8 * size) - 1}\n"
+            f" else: store({address},{size},{value})")
+
+
 def statement(i):
     """Python source of one plain instruction, and the expression of the next pc if it ends the block."""
     n, o = expand(i)
@@ -116,10 +134,10 @@ def statement(i):
         return f"t=(x[{s}]+{offset})&{MASK - 1}" + (f";x[{d}]={i.next}" if d else ""), "t"
     if n in LOADS:
         offset, s = place(o[1])
-        return (f"x[{reg(o[0])}]=" if reg(o[0]) else "") + f"load(x[{s}]+{offset},{LOADS[n]})", None
+        return (f"x[{reg(o[0])}]=" if reg(o[0]) else "") + loaded(f"x[{s}]+{offset}", LOADS[n]), None
     if n in STORES:
         offset, s = place(o[1])
-        return f"store(x[{s}]+{offset},{STORES[n]},x[{reg(o[0])}])", None
+        return stored(f"x[{s}]+{offset}", STORES[n], f"x[{reg(o[0])}]"), None
     if n in ("fence", "fence.i", "fence.tso"):
         return "", None
     if n.startswith("csr"):
@@ -209,18 +227,19 @@ program = functools.cache(Program)
 class Code:
     """A program on one machine, whose load, store and csr it calls."""
 
-    def __init__(self, elf, load, store, csr, beyond):
-        """beyond: class → cycles, as in Program."""
+    def __init__(self, elf, ram, at_once, load, store, csr, beyond):
+        """ram: its bytes. at_once: accesses to it need not be told by load and store. beyond: class → cycles, as in Program."""
         self.program = program(elf, tuple(sorted(beyond.items())))
-        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word}
-        self.blocks = {}
+        words = {name: memoryview(ram).cast(code) for name, code in (("m8", "Q"), ("m4", "I"), ("s4", "i"))}
+        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word, "at_once": at_once, **words}
+        self.blocks, self.insns = {}, {}
 
-    def block(self, start):
-        """The function of the block at start, or the Insn if a synchronising one stands there."""
+    def make(self, start):
+        """What stands at start becomes a function of blocks, or one of insns, which are synchronising."""
         found = self.program.block(start)
-        if not isinstance(found, Insn):
+        if isinstance(found, Insn):
+            self.insns[start] = found
+        else:
             space = dict(self.names)
             exec(found, space)
-            found = space["f"]
-        self.blocks[start] = found
-        return found
+            self.blocks[start] = space["f"]
