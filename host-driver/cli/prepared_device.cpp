@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/own_machine.hpp"
 #include "config/device_json.hpp"
 #include "config/preparing_device.hpp"
 #include "config/quantity.hpp"
@@ -90,7 +89,7 @@ void take(PreparedDevice &device, const hz_device_config &config)
 void make(PreparedDevice &device, const MachineOptions &options, const wl::Workload &workload, const MachineRun::Trace &trace,
 	  const std::string &title)
 {
-	device.maker = launch_beside_us(options);
+	device.maker = Machine::launch(options);
 	MachineRun run(*device.maker, workload, title, 0);
 	run.begin(nullptr);
 	device.phases = run.prepare_recorded(trace);

@@ -7,6 +7,7 @@
 
 #include "cli/called.hpp"
 #include "cli/command.hpp"
+#include "cli/one_core.hpp"
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/run_flags.hpp"
@@ -180,6 +181,7 @@ void run(RunFlags flags)
 	require_writable_folder("--out", flags.out);
 	require_writable_file("--timeline", flags.timeline);
 	say_what(workload, machine.config);
+	stay_on_one_core(machine);
 	res::RunFacts facts;
 	try {
 		facts = facts_of(flags.out, [&] { return run_workload(machine, workload, workload.name); });

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "cli/machine_run.hpp"
-#include "cli/own_machine.hpp"
 #include "cli/prepared_device.hpp"
 #include "cli/run_queues.hpp"
 #include "namespaces.h"
@@ -114,7 +113,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 		prepared = prepared_for(options, workload, trace, title);
 	options.image_copied = prepared.image;
 	const auto kept = options.nand_image.empty() ? nullptr : std::make_unique<KeptImage>(options.nand_image, options.format_image);
-	auto machine = launch_beside_us(options);
+	auto machine = Machine::launch(options);
 	res::RunFacts facts = facts_before(*machine, workload, trace.get());
 	facts.prepared_key = prepared.key;
 	facts.prepared_story = prepared.story;

@@ -8,9 +8,9 @@
 
 #include "cli/command.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/one_core.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/own_machine.hpp"
 #include "config/device_yaml.hpp"
 #include "image/image_file.hpp"
 #include "keep/verify_image.hpp"
@@ -99,7 +99,8 @@ void read_one(Controller &controller, Kept &kept)
 
 void read_all(const MachineOptions &options, std::vector<Kept> &records)
 {
-	auto machine = launch_beside_us(options);
+	stay_on_one_core(options);
+	auto machine = Machine::launch(options);
 	Controller controller(*machine);
 	controller.enable();
 	for (Kept &kept : records)

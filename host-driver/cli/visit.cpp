@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/one_core.hpp"
 #include "cli/options.hpp"
-#include "cli/own_machine.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
 
@@ -40,17 +40,23 @@ std::string attach_folder(const std::string &attach, const std::string &given)
 
 namespace {
 
+std::unique_ptr<Machine> launch(const MachineOptions &options)
+{
+	stay_on_one_core(options);
+	return Machine::launch(options);
+}
+
 std::unique_ptr<Machine> find_machine(const VisitFlags &flags)
 {
 	const std::string folder = flags.folder();
-	return folder.empty() ? launch_beside_us(flags.machine.options()) : Machine::attach(folder);
+	return folder.empty() ? launch(flags.machine.options()) : Machine::attach(folder);
 }
 
 } // namespace
 
 Visit::Visit(const VisitFlags &flags) : Visit(find_machine(flags)) {}
 Visit::Visit(const MachineFlags &flags) : Visit(flags.options()) {}
-Visit::Visit(const MachineOptions &options) : Visit(launch_beside_us(options)) {}
+Visit::Visit(const MachineOptions &options) : Visit(launch(options)) {}
 
 Visit::Visit(std::unique_ptr<Machine> machine) : machine_(std::move(machine)), controller_(std::make_unique<Controller>(*machine_))
 {

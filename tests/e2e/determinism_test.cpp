@@ -48,7 +48,6 @@ public:
 	explicit Pinned(bool pinned)
 	{
 		cpu_set_t one;
-		sched_getaffinity(0, sizeof(before_), &before_);
 		CPU_ZERO(&one);
 		for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
 			if (CPU_ISSET(cpu, &before_))
@@ -59,7 +58,7 @@ public:
 	~Pinned() { sched_setaffinity(0, sizeof(before_), &before_); }
 
 private:
-	cpu_set_t before_;
+	cpu_set_t before_ = cores();
 };
 
 // The report but for its account of the host.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "cli/run_workload.hpp"
 #include "config/device_yaml.hpp"
@@ -36,10 +37,21 @@ inline hz::MachineOptions crash_machine()
 	return machine;
 }
 
-// The run, its books and its data.
+// Where the calling thread may run.
+inline cpu_set_t cores()
+{
+	cpu_set_t allowed;
+	EXPECT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	return allowed;
+}
+
+// The run, its books and its data; where its caller runs is the caller's affair.
 inline hz::res::RunFacts good_run(const hz::MachineOptions &machine, const hz::wl::Workload &workload)
 {
+	const cpu_set_t before = cores();
 	hz::res::RunFacts facts = hz::cli::run_workload(machine, workload, workload.name);
+	const cpu_set_t after = cores();
+	EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "the run has chosen other cores for its caller";
 	const nlohmann::json result = hz::res::result_json(facts);
 	EXPECT_EQ(result["violations"], nlohmann::json::array());
 	EXPECT_EQ(result["totals"]["errors"], nlohmann::json::array());

@@ -61,9 +61,9 @@ class Model:
         """ram: bytearray with image, device tree and parameters, as a loader leaves it."""
         self.cost, self.mhz = {**USUAL, **costs}, mhz
         self.ram = ram
-        self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))}
+        self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (-4, "i"), (8, "Q"))}
         moves = self.cost["data"] == "moves"
-        self.code = Code(elf, ram, not moves, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
+        self.code = Code(elf, self.views, not moves, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
                          {name: self.cost[name] for name in CLASSES})
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes

@@ -31,7 +31,7 @@ LOADS = {"ld": 8, "lw": -4, "lwu": 4, "lh": -2, "lhu": 2, "lb": -1, "lbu": 1}
 STORES = {"sd": 8, "sw": 4, "sh": 2, "sb": 1}
 RAM = 0x80000000
 # The usual case of the usual accesses, of words in RAM, without a call; m8, m4 and s4 are its 8-byte words, its 4-byte words and these with
-# their sign. Each access evaluates its address once more for it.
+# their sign.
 AT_ONCE = {8: "m8[{a}-{ram}>>3]", 4: "m4[{a}-{ram}>>2]", -4: "s4[{a}-{ram}>>2]&{mask}"}
 
 
@@ -105,7 +105,8 @@ def upper(text):
 def loaded(address, size):
     if size not in AT_ONCE:
         return f"load({address},{size})"
-    return f"{AT_ONCE[size].format(a='a', ram=RAM, mask=MASK)} if at_once and (a:={address})>={RAM} and not a&{abs(size) - 1} else load({address},{size})"
+    what = AT_ONCE[size].format(a="a", ram=RAM, mask=MASK)
+    return f"{what} if at_once and (a:={address})>={RAM} and not a&{abs(size) - 1} else load({address},{size})"
 
 
 def stored(address, size, value):
@@ -227,11 +228,12 @@ program = functools.cache(Program)
 class Code:
     """A program on one machine, whose load, store and csr it calls."""
 
-    def __init__(self, elf, ram, at_once, load, store, csr, beyond):
-        """ram: its bytes. at_once: accesses to it need not be told by load and store. beyond: class → cycles, as in Program."""
+    def __init__(self, elf, views, at_once, load, store, csr, beyond):
+        """views: its RAM by the size of words, those of -4 with their sign. at_once: accesses to them need no load and store. beyond: class →
+        cycles, as in Program."""
         self.program = program(elf, tuple(sorted(beyond.items())))
-        words = {name: memoryview(ram).cast(code) for name, code in (("m8", "Q"), ("m4", "I"), ("s4", "i"))}
-        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word, "at_once": at_once, **words}
+        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word, "at_once": at_once, "m8": views[8], "m4": views[4],
+                      "s4": views[-4]}
         self.blocks, self.insns = {}, {}
 
     def make(self, start):

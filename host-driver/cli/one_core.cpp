@@ -1,13 +1,14 @@
-// A command's own machine: the core is chosen before the first child is there, so that all inherit it.
+// OneCore: the core is chosen before the first child is there, so that all inherit it.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/own_machine.hpp"
+#include "cli/one_core.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <sched.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <utility>
 
 #include "session/descriptor.hpp"
 #include "session/qemu_command.hpp"
@@ -60,11 +61,10 @@ bool leaves_the_core_to_us(const MachineOptions &options)
 
 } // namespace
 
-std::unique_ptr<Machine> launch_beside_us(const MachineOptions &options)
+void stay_on_one_core(const MachineOptions &options)
 {
 	if (leaves_the_core_to_us(options))
 		take_a_core();
-	return Machine::launch(options);
 }
 
 } // namespace hz::cli
