@@ -27,6 +27,11 @@ set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
 set(HZ_SLOW_sqlite_vfs_test "*/SqliteCut.*")
 set(HZ_SLOW_tsu_test "*/EveryOption.*")
 
+# All slow cases of a program run in one process under sanitizers, but where that takes more than some 20 seconds.
+set(HZ_PROCESSES_ftl_interleave_test 2)
+set(HZ_PROCESSES_ftl_powercut_test 4)
+set(HZ_PROCESSES_ftl_test 2)
+
 # What runs in one thread of a program whose other tests have several: a race detector would only slow it down.
 set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")
 
