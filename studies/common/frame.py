@@ -8,7 +8,7 @@ summarize(results)         of one point's runs: a dictionary of figures
 figures(args, points)      rows of study.json, made by report.figure
 show(points)               prints a table of the points
 draw(points)               a figure of matplotlib, if it has one: NAME.png, and on the page
-page(args, sweep)          a page.Page for report.html, if it has more to say than its figures, plot and points
+page(args, sweep, fig)     a page.Page for report.html, if it has more to say than its figures, plot (fig, drawn by draw) and points
 facts(args)                more entries of study.json
 derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
@@ -61,7 +61,7 @@ def drawn(study, args, sweep, rows):
 
 
 def page_of(study, args, sweep, rows, fig):
-    shown = study.page(args, sweep) if hasattr(study, "page") else plain_page(study, args, sweep, rows, fig)
+    shown = study.page(args, sweep, fig) if hasattr(study, "page") else plain_page(study, args, sweep, rows, fig)
     provenance(shown, args, sweep)
     return shown
 

@@ -1,5 +1,6 @@
 """PNG plots in one style; matplotlib is loaded only here."""
 # SPDX-License-Identifier: BSD-3-Clause
+import functools
 import os
 
 from common.runs import StudyError
@@ -43,9 +44,10 @@ def numbers(values):
     return [float("nan") if v is None else v for v in values]
 
 
+@functools.cache
 def lay_out(fig):
-    """Finally, the axes of a row get what their labels leave, all the same width. matplotlib's own layout measures each label twice, a
-    fifth of the time of a study's pictures."""
+    """Finally, once for all formats, the axes of a row get what their labels leave, all the same width. matplotlib's own layout measures
+    each label twice, a fifth of the time of a study's pictures."""
     width, height = fig.bbox.size
     pad = 0.04 * fig.dpi
     around = []  # of each: left, right, below, above

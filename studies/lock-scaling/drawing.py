@@ -51,18 +51,29 @@ def of_costs(measured, costs):
     return {key: line for key, line in scaling.lines(measured).items() if key.costs == costs}
 
 
-def overview(measured):
+def whole(found):
     fig, (speed, loss, busy) = plot.figure(3)
-    first = of_costs(measured, scaling.all_costs(measured)[0])
-    throughput(speed, first)
-    time_lost(loss, first)
-    roles(busy, first)
+    throughput(speed, found)
+    time_lost(loss, found)
+    roles(busy, found)
     return fig
 
 
-def page(args, sweep, table, conclusions):
-    """For people: what the figures say, in words first."""
+def overview(measured):
+    return whole(of_costs(measured, scaling.all_costs(measured)[0]))
+
+
+def stacks(found):
+    fig, axes = plot.figure(len(found))
+    for ax, (key, line) in zip(axes, found.items()):
+        stack(ax, key.name, line)
+    return fig
+
+
+def page(args, sweep, drawn, table, conclusions):
+    """For people: what the figures say, in words first. drawn: the overview."""
     measured = sweep.points
+    first, *_ = scaling.all_costs(measured)
     page = Page("Lock contention across core counts",
                 f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
@@ -71,16 +82,9 @@ def page(args, sweep, table, conclusions):
     for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")
-        fig, (speed, loss, busy) = plot.figure(3)
-        throughput(speed, found)
-        time_lost(loss, found)
-        roles(busy, found)
-        page.picture(fig, "Points are means, their bars the range over seeds; lines are the Universal Scalability Law where there are three "
-                          "worker counts.")
-        fig, axes = plot.figure(len(found))
-        for ax, (key, line) in zip(axes, found.items()):
-            stack(ax, key.name, line)
-        page.picture(fig, "Of N workers, how many work, spin, or are idle since nothing reaches them.")
+        page.picture(drawn if costs == first else whole(found), "Points are means, their bars the range over seeds; lines are the Universal "
+                     "Scalability Law where there are three worker counts.")
+        page.picture(stacks(found), "Of N workers, how many work, spin, or are idle since nothing reaches them.")
         for key, line in found.items():
             workers, point = line[-1]
             if point["ledger"]:

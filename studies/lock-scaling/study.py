@@ -39,7 +39,7 @@ def cases():
 
 
 def case_of(args, part):
-    return yaml.safe_load(cases()[args.case].read_text(encoding="utf-8")).get(part, {})
+    return yaml.load(cases()[args.case].read_text(encoding="utf-8"), runs.LOADER).get(part, {})
 
 
 def without_nulls(values):
@@ -201,8 +201,8 @@ def draw(measured):
     return drawing.overview(measured)
 
 
-def page(args, sweep):
-    return drawing.page(args, sweep, table(sweep.points), conclusions(args, sweep.points))
+def page(args, sweep, fig):
+    return drawing.page(args, sweep, fig, table(sweep.points), conclusions(args, sweep.points))
 
 
 def facts(args):

@@ -195,9 +195,9 @@ def draw(measured):
     return fig
 
 
-def page(args, sweep):
+def page(args, sweep, fig):
     shown = Page(__doc__, f"Hartzone, study {NAME}: {QUEUES} queues of {DEPTH} commands, seeds {', '.join(map(str, args.seeds))}, virtual clock")
-    shown.picture(draw(sweep.points), "Each bar has its value on top. Overwriting is through a log of the host where there are zones.")
+    shown.picture(fig, "Each bar has its value on top. Overwriting is through a log of the host where there are zones.")
     shown.heading("All figures")
     shown.table(*table(sweep.points))
     shown.heading("Memory that the firmware holds, KiB")
