@@ -162,10 +162,11 @@ class Test(Copy):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{process}.xml").write_text(cases)
 
-    def summary(self, cases=CASES, process="unit"):
-        self.write_cases(cases, process)
+    def summary(self, cases=CASES, process="unit", said="the end"):
+        if cases:
+            self.write_cases(cases, process)
         path = self.tree / "build" / "test-asan.xml"
-        path.write_text(f'<testsuite><testcase name="{process}" status="fail" time="3"><system-out>the end</system-out></testcase></testsuite>')
+        path.write_text(f'<testsuite><testcase name="{process}" status="fail" time="3"><system-out>{said}</system-out></testcase></testsuite>')
         return subprocess.run([str(self.tree / "scripts" / "summarize-tests"), str(path)], capture_output=True, text=True, check=False)
 
     def test_what_failed_in_a_program_is_named(self):
@@ -176,6 +177,13 @@ class Test(Copy):
     def test_what_failed_in_one_of_its_processes_is_named_as_a_filter_has_it(self):
         run = self.summary(process="unit.slow.2")
         self.assertTrue(run.stdout.startswith("failed: asan: unit.A.b after 2 s\n"), run.stdout)
+
+    def test_the_case_in_which_a_process_ended_is_named(self):
+        ended = "[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b/1\n"
+        for words, where in ((ended + "==1==ERROR: AddressSanitizer\n", ", in unit.A.b/1,"), (ended + "[  FAILED  ] A.b/1, where GetParam() = 1 (0 ms)\n", ""),
+                             (ended + "[  SKIPPED ] A.b/1 (0 ms)\n", ""), ("", "")):
+            run = self.summary(None, "unit.slow.1", words)
+            self.assertTrue(run.stdout.startswith(f"failed: asan: unit.slow.1{where} after 3 s\n"), run.stdout)
 
     def test_a_program_that_fails_at_its_end_failed(self):
         run = self.summary(CASES.replace("failure", "property"))
