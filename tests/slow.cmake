@@ -16,7 +16,6 @@ set(HZ_SLOW_ftl_test "*/PatchProperty.*:*/Property.*:*/SmallestSlc.*:PatchFaults
 set(HZ_SLOW_ftl_threads_test "*")
 set(HZ_SLOW_ftl_worn_slc_test "*")
 set(HZ_SLOW_host_replay "*/LogShimSeeds.*:*/ZoneGeneratorAhead.*:DirectBlocks.*")
-set(HZ_SLOW_host_trace "*/Compressed.*xz*")
 set(HZ_SLOW_hzfs_test "*/Cut.AtAny*")
 set(HZ_SLOW_l2p_test "*L2pPowerCut*:*/L2pProperty.*")
 set(HZ_SLOW_libthread_test "*/Readers.SeeWholeWrites*:*/Locks.FairnessReport*")
@@ -27,10 +26,12 @@ set(HZ_SLOW_session_machine_test "*.AStoppedMachine*:*.AFirmwareThatSpins*")
 set(HZ_SLOW_sqlite_vfs_test "*/SqliteCut.*")
 set(HZ_SLOW_tsu_test "*/EveryOption.*")
 
-# All slow cases of a program run in one process under sanitizers, but where that takes more than some 20 seconds.
+# All slow cases of a program run in one process under sanitizers, but where that takes more than some 30 seconds.
 set(HZ_PROCESSES_ftl_interleave_test 2)
 set(HZ_PROCESSES_ftl_powercut_test 4)
 set(HZ_PROCESSES_ftl_test 2)
+set(HZ_PROCESSES_ftl_threads_test 4) # TSan takes longest
+set(HZ_PROCESSES_host_replay 2)
 
 # What runs in one thread of a program whose other tests have several: a race detector would only slow it down.
 set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")

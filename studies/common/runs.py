@@ -26,10 +26,13 @@ class StudyError(Exception):
     """One sentence for the user."""
 
 
+def read_yaml(path):
+    return yaml.load(path.read_text(encoding="utf-8"), LOADER)
+
+
 def load_yaml(kind, name):
     """configs/<kind>/<name>.yaml as a dictionary. Of a device, without its limits of memory: a study changes it, and with it what fits."""
-    with open(TOP / "configs" / kind / f"{name}.yaml", encoding="utf-8") as f:
-        content = yaml.load(f, LOADER)
+    content = read_yaml(TOP / "configs" / kind / f"{name}.yaml")
     if kind == "devices":
         for limit in ("sram", "dram"):
             content.get("memory", {}).pop(limit, None)

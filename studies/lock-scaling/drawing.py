@@ -51,16 +51,12 @@ def of_costs(measured, costs):
     return {key: line for key, line in scaling.lines(measured).items() if key.costs == costs}
 
 
-def whole(found):
-    fig, (speed, loss, busy) = plot.figure(3)
+def overview(measured, costs):
+    found, (fig, (speed, loss, busy)) = of_costs(measured, costs), plot.figure(3)
     throughput(speed, found)
     time_lost(loss, found)
     roles(busy, found)
     return fig
-
-
-def overview(measured):
-    return whole(of_costs(measured, scaling.all_costs(measured)[0]))
 
 
 def stacks(found):
@@ -71,7 +67,7 @@ def stacks(found):
 
 
 def page(args, sweep, drawn, table, conclusions):
-    """For people: what the figures say, in words first. drawn: the overview."""
+    """For people: what the figures say, in words first. drawn: the overview of the first costs."""
     measured = sweep.points
     first, *_ = scaling.all_costs(measured)
     page = Page("Lock contention across core counts",
@@ -82,7 +78,7 @@ def page(args, sweep, drawn, table, conclusions):
     for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")
-        page.picture(drawn if costs == first else whole(found), "Points are means, their bars the range over seeds; lines are the Universal "
+        page.picture(drawn if costs == first else overview(measured, costs), "Points are means, their bars the range over seeds; lines are the Universal "
                      "Scalability Law where there are three worker counts.")
         page.picture(stacks(found), "Of N workers, how many work, spin, or are idle since nothing reaches them.")
         for key, line in found.items():

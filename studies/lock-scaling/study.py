@@ -5,8 +5,6 @@ import collections
 import pathlib
 import sys
 
-import yaml
-
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
@@ -39,7 +37,7 @@ def cases():
 
 
 def case_of(args, part):
-    return yaml.load(cases()[args.case].read_text(encoding="utf-8"), runs.LOADER).get(part, {})
+    return runs.read_yaml(cases()[args.case]).get(part, {})
 
 
 def without_nulls(values):
@@ -198,7 +196,7 @@ def show(measured):
 
 
 def draw(measured):
-    return drawing.overview(measured)
+    return drawing.overview(measured, scaling.all_costs(measured)[0])
 
 
 def page(args, sweep, fig):

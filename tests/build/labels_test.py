@@ -1,5 +1,7 @@
-"""Labels of the tests, by which a preset and --fast choose: what tests/slow.cmake names is slow, and needs QEMU as before."""
+"""Labels of the tests, by which a preset and --fast choose: what tests/slow.cmake names is slow, and needs QEMU as before. Under sanitizers
+each case has a process that runs it."""
 # SPDX-License-Identifier: BSD-3-Clause
+import collections
 import fnmatch
 import json
 import os
@@ -9,13 +11,32 @@ import subprocess
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["HARTZONE_BUILD"])
+
+
+def tests(build):
+    said = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    return json.loads(said.stdout)["tests"]
+
+
+def values(test, name):
+    return [value for p in test["properties"] if p["name"] == name for value in p["value"]]
 
 
 def labels():
-    """name of a test → its labels, of the build that HARTZONE_BUILD names"""
-    said = subprocess.run(["ctest", "--test-dir", os.environ["HARTZONE_BUILD"], "--show-only=json-v1"], capture_output=True, text=True, check=True)
-    return {test["name"].partition("  #")[0]: [label for p in test["properties"] if p["name"] == "LABELS" for label in p["value"]]
-            for test in json.loads(said.stdout)["tests"]}
+    """name of a test → its labels"""
+    return {test["name"].partition("  #")[0]: values(test, "LABELS") for test in tests(BUILD)}
+
+
+def kind(test):
+    """(its program, whether it is slow), of a case as of a process"""
+    return pathlib.Path(test["command"][0]).name, "slow" in " ".join(values(test, "LABELS"))
+
+
+def share(test):
+    """(filter, number, of how many): the cases that a process runs"""
+    shard = dict(word.split("=", 1) for word in values(test, "ENVIRONMENT"))
+    return test["command"][1].removeprefix("--gtest_filter="), int(shard["GTEST_SHARD_INDEX"]), int(shard["GTEST_TOTAL_SHARDS"])
 
 
 class Labels(unittest.TestCase):
@@ -30,6 +51,25 @@ class Labels(unittest.TestCase):
             self.assertRegex(" ".join(found.get(name, ["slow, of another build"])), "slow", name)
         for name in both:
             self.assertRegex(" ".join(found[name]), "qemu", name)
+
+    def test_processes_run_each_case_once(self):
+        for build in (BUILD.parent / "asan", BUILD.parent / "tsan"):
+            if not build.is_dir():
+                self.skipTest(f"{build.name} is not built: ./hartzone test builds it")
+            cases, processes = set(), collections.defaultdict(list)
+            for test in tests(build):
+                label = " ".join(values(test, "LABELS"))
+                if label.endswith("case"):
+                    cases.add(kind(test))
+                elif "program" in label:
+                    processes[kind(test)].append(share(test))
+            self.assertGreater(sum(not slow for _, slow in cases), 10, f"{build.name}: programs with quick cases")
+            self.assertEqual(cases, set(processes), f"{build.name}: quick and slow cases, by program, and who runs them")
+            for (program, slow), those in processes.items():
+                which = those[0][0]
+                self.assertEqual(sorted(those), [(which, number, len(those)) for number in range(len(those))], program)
+                if not slow and (program, True) in processes:
+                    self.assertEqual(which, "-" + processes[program, True][0][0], program)
 
 
 if __name__ == "__main__":

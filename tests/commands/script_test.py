@@ -180,10 +180,11 @@ class Test(Copy):
 
     def test_the_case_in_which_a_process_ended_is_named(self):
         ended = "[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b/1\n"
-        for words, where in ((ended + "==1==ERROR: AddressSanitizer\n", ", in unit.A.b/1,"), (ended + "[  FAILED  ] A.b/1, where GetParam() = 1 (0 ms)\n", ""),
-                             (ended + "[  SKIPPED ] A.b/1 (0 ms)\n", ""), ("", "")):
-            run = self.summary(None, "unit.slow.1", words)
-            self.assertTrue(run.stdout.startswith(f"failed: asan: unit.slow.1{where} after 3 s\n"), run.stdout)
+        for process, words, where in (("unit.slow.1", ended + "==1==ERROR: AddressSanitizer\n", " in A.b/1"), ("unit.A.b/1", ended, ""),
+                                      ("unit", ended + "[  FAILED  ] A.b/1, where GetParam() = 1 (0 ms)\n", ""),
+                                      ("unit", ended + "[  SKIPPED ] A.b/1 (0 ms)\n", ""), ("unit", "", "")):
+            run = self.summary(None, process, words)
+            self.assertTrue(run.stdout.startswith(f"failed: asan: {process}{where} after 3 s\n"), run.stdout)
 
     def test_a_program_that_fails_at_its_end_failed(self):
         run = self.summary(CASES.replace("failure", "property"))
