@@ -14,7 +14,6 @@ side : low
 top  : low mid
 
 contract low/port.h  each board defines it
-image low mid top
 # Still to be cut
 """
 FILES = {
@@ -128,10 +127,15 @@ class Arrows(unittest.TestCase):
         self.append("side/side.c", '#include "mid/mid.h"\n')
         self.assert_broken("side/side.c:7: includes mid/mid.h, but side may not use mid")
 
-    def test_a_header_for_another_file(self):
+    def test_a_header_for_its_folder(self):
         self.append("mid/mid.h", "int other_run(int a);\n")
         self.write("mid/other.c", "int other_run(int a)\n{\n\treturn a;\n}\n")
-        self.assert_broken("mid/mid.h:3: declares other_run, but mid/other.c defines it")
+        self.assert_clean()
+
+    def test_a_header_for_another_folder(self):
+        self.append("mid/mid.h", "int other_run(int a);\n")
+        self.write("low/other.c", "int other_run(int a)\n{\n\treturn a;\n}\n")
+        self.assert_broken("mid/mid.h:3: declares other_run, but low/other.c defines it")
 
     def test_a_declaration_of_nothing(self):
         self.append("mid/mid.h", "extern int mid_gone;\n")
@@ -139,20 +143,15 @@ class Arrows(unittest.TestCase):
 
     def test_a_contract_that_needs_none(self):
         self.append("docs/layers.txt", "contract mid/mid.h for nothing\n")
-        self.assert_broken("docs/layers.txt:10: mid/mid.h needs no exception: the file of its name defines all that it declares")
+        self.assert_broken("docs/layers.txt:9: mid/mid.h needs no exception: its folder defines all that it declares")
 
     def test_what_a_contract_declares_belongs_to_its_folder(self):
         self.append("mid/mid.c", "int mid_more(void) { port_stop(); return 0; }\n")
         self.assert_clean()
 
-    def test_a_circle_of_nine(self):
+    def test_a_circle_within_a_folder(self):
         for i in range(9):
             self.write(f"mid/ring{i}.c", f"int ring{i}(void)\n{{\n\treturn ring{(i + 1) % 9}();\n}}\n")
-        self.assert_broken("mid/ring0.c:3: a circle of calls of 9 files, more than 8: " + ", ".join(f"mid/ring{i}.c" for i in range(9)))
-
-    def test_a_circle_of_eight(self):
-        for i in range(8):
-            self.write(f"mid/ring{i}.c", f"int ring{i}(void)\n{{\n\treturn ring{(i + 1) % 8}();\n}}\n")
         self.assert_clean()
 
     def test_a_circle_that_leaves_its_folder(self):
@@ -168,21 +167,6 @@ class Arrows(unittest.TestCase):
         self.append("mid/mid.c", "\n" * 783)
         self.assert_broken("mid/mid.c:801: the file has 801 lines, more than 800")
 
-    def test_one_name_twice(self):
-        self.append("top/top.c", "static int own(void) { return 1; }\n")
-        self.assert_broken("mid/mid.c:6: top/top.c:17 defines a own too: a profile shows one name")
-
-    def test_one_name_twice_outside_of_the_image(self):
-        self.append("side/side.c", "static int own(void) { return 1; }\n")
-        self.assert_clean()
-
-    def test_names_of_programs_that_never_meet(self):
-        self.write("docs/layers.txt", LAYERS.replace("low mid top", "low mid top\nprograms top\napart low mid"))
-        self.append("top/top.c", "static int begin(void) { return 1; }\n")
-        self.write("top/other.c", "static int begin(void) { return 1; }\n")
-        self.append("low/base.c", "static int own(void) { return 1; }\n")
-        self.assert_clean()
-
     def test_a_folder_that_is_not_listed(self):
         self.write("mid/deep/deep.c", "int deep;\n")
         self.assert_clean()  # a part of mid
@@ -194,7 +178,7 @@ class Arrows(unittest.TestCase):
         self.append("docs/layers.txt", "cut arrow low/base.c mid/mid.h\n")
         self.assert_clean()
         self.write("low/base.c", FILES["low/base.c"])
-        self.assert_broken("docs/layers.txt:10: `arrow low/base.c mid/mid.h` is cut: take the line out of the list")
+        self.assert_broken("docs/layers.txt:9: `arrow low/base.c mid/mid.h` is cut: take the line out of the list")
 
     def test_update_writes_the_list(self):
         self.append("low/base.c", '#include "mid/mid.h"\n')
@@ -209,7 +193,7 @@ class Arrows(unittest.TestCase):
                           ("contract low/base.h", "too few or too many words after `contract`: a contract is a header and a reason")):
             self.write("docs/layers.txt", LAYERS + line + "\n")
             done = self.arrows("--check")
-            self.assertEqual((done.returncode, done.stderr), (2, f"arrows: {self.root}/docs/layers.txt:10: {why}\n"))
+            self.assertEqual((done.returncode, done.stderr), (2, f"arrows: {self.root}/docs/layers.txt:9: {why}\n"))
 
     def test_the_table(self):
         shown = self.arrows().stdout
@@ -225,7 +209,10 @@ class Arrows(unittest.TestCase):
         self.assert_clean()
         self.write("side/other.cpp", (self.root / "side/side.cpp").read_text())
         self.write("side/side.cpp", '#include "side.hpp"\n')
-        self.assert_broken("side/side.hpp:10: declares weight, but side/other.cpp defines it")
+        self.assert_clean()
+        self.write("low/other.cpp", "namespace side {\nclass Thing;\nint weight(const Thing &) { return 1; }\n}\n")
+        self.write("side/other.cpp", "")
+        self.assert_broken("side/side.hpp:10: declares weight, but low/other.cpp defines it")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ NOT_TEXT = (".xz", ".png")
 OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".def": ("/* ",), ".ld": ("/* ",),
            ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
 SOURCES = (*(suffix for suffix in OPENING if suffix not in (".md", ".txt", ".yaml")), ".in")
-SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "mutate", "record-trace", "arrows", "update-docs", "run")
+SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "arrows", "update-docs", "run")
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
