@@ -1,26 +1,20 @@
 """C and C++ sources are as clang-format, with .clang-format, would write them. Another version of it writes other things."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
-import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-VERSION = "14"
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import of_version  # noqa: E402
+
+VERSION = 14
+PROGRAM = of_version("clang-format", VERSION)
 FOLDERS = ("bench", "firmware", "host-driver", "libthread", "protocol", "tests", "vclock")
 SUFFIXES = (".c", ".h", ".cpp", ".hpp")
-
-
-def program():
-    """clang-format of the right version, or None."""
-    for name in (f"clang-format-{VERSION}", "clang-format"):
-        if shutil.which(name):
-            said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
-            if re.search(rf"version {VERSION}\.", said):
-                return name
-    return None
 
 
 def sources():
@@ -28,10 +22,10 @@ def sources():
 
 
 def findings(files):
-    return subprocess.run([program(), "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False).stderr
+    return subprocess.run([PROGRAM, "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False).stderr
 
 
-@unittest.skipUnless(program(), f"clang-format {VERSION} is not installed")
+@unittest.skipUnless(PROGRAM, f"clang-format {VERSION} is not installed")
 class Format(unittest.TestCase):
     def test_the_sources(self):
         files = sources()

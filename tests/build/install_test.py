@@ -8,10 +8,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import STRICT  # noqa: E402
+
 BUILD = pathlib.Path(os.environ["HARTZONE_BUILD"])
 # The C interface from outside the tree: header, library, and through it firmware, plugin and daemon.
 PROGRAM = """
@@ -71,7 +75,7 @@ class Installed(unittest.TestCase):
 
     def test_a_program_builds_and_runs_with_pkg_config(self):
         (self.scratch / "program.c").write_text(PROGRAM)
-        called("cc", "-Wall", "-Werror", "program.c", "-o", "program", *self.pkg_config("--cflags", "--libs"),
+        called("cc", "-Wall", *STRICT, "program.c", "-o", "program", *self.pkg_config("--cflags", "--libs"),
                cwd=self.scratch, env=self.clean)
         run = called(self.scratch / "program", env={**self.clean, "LD_LIBRARY_PATH": str(self.prefix / "lib")})
         self.assertRegex(run, r"^\d+ blocks in one command\n$")

@@ -1,5 +1,5 @@
 """Labels of the tests, by which a preset and --fast choose: what tests/slow.cmake names is slow, and needs QEMU as before. Under sanitizers
-each case has a process that runs it."""
+each case has a process that runs it. And the compiler's warnings, which are errors only where that was asked for."""
 # SPDX-License-Identifier: BSD-3-Clause
 import collections
 import fnmatch
@@ -70,6 +70,16 @@ class Labels(unittest.TestCase):
                 self.assertEqual(sorted(those), [(which, number, len(those)) for number in range(len(those))], program)
                 if not slow and (program, True) in processes:
                     self.assertEqual(which, "-" + processes[program, True][0][0], program)
+
+
+class Warnings(unittest.TestCase):
+    def test_they_are_errors_where_that_was_asked_for(self):
+        strict = bool(re.search("^CMAKE_COMPILE_WARNING_AS_ERROR:.*=ON$", (BUILD / "CMakeCache.txt").read_text(), re.M))
+        commands = [entry["command"] for entry in json.loads((BUILD / "compile_commands.json").read_text())]
+        self.assertGreater(len(commands), 300)
+        for command in commands:
+            self.assertEqual(" -Werror " in command, strict, command)
+            self.assertIn(" -Wall -Wextra -Wshadow ", command)
 
 
 if __name__ == "__main__":

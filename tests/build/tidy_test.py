@@ -4,12 +4,17 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import of_version  # noqa: E402
+
+VERSION = 14
+PROGRAM = of_version("clang-tidy", VERSION)
 BUILD = pathlib.Path(os.environ["HARTZONE_BUILD"])
 JOBS = int(os.environ.get("HARTZONE_JOBS", os.cpu_count()))
 PLANTED = "int planted(int a);\nint planted(int a) { return a == 1 || a == 1; }\n"
@@ -23,12 +28,12 @@ def sources():
 
 def findings(paths, *words):
     """By one process: to start it takes longer than to read a file."""
-    run = subprocess.run(["clang-tidy", "--quiet", f"--config-file={TOP}/.clang-tidy", *words, *paths, *(["--"] if not words else [])],
+    run = subprocess.run([PROGRAM, "--quiet", f"--config-file={TOP}/.clang-tidy", *words, *paths, *(["--"] if not words else [])],
                          capture_output=True, text=True, check=False)
     return run.stdout if run.returncode else ""
 
 
-@unittest.skipUnless(shutil.which("clang-tidy"), "clang-tidy is not installed")
+@unittest.skipUnless(PROGRAM, f"clang-tidy {VERSION} is not installed")
 class Tidy(unittest.TestCase):
     def test_the_sources(self):
         files = sources()

@@ -105,6 +105,18 @@ class Test(Copy):
 
     TESTS = {"host": {"e2e.data": ["run", "qemu"], "studies": ["run", "qemu", "slow"]}, "asan": {"unit.a": ["run"]}, "tsan": {"unit.a": ["run"]}}
 
+    def test_warnings_are_errors_once_that_is_asked_for(self):
+        """The stand-in for cmake makes what configure looks at."""
+        written = ("#!/bin/sh\nfor word; do last=$word; done\necho \"$last\" >>\"${0%/*}/said\"\nmkdir -p build/$5\n"
+                   "echo \"${last#-D}\" | sed s/=/:BOOL=/ >build/$5/CMakeCache.txt\ntouch build/$5/build.ninja\n")
+        (self.tools / "cmake").write_text(written.replace("build/", f"'{self.tree}'/build/"))
+        (self.tree / "scripts" / "riscv64-toolchain.cmake").touch()
+        for words, said in (((), "OFF" * 4), ((), ""), (("--strict",), "ON" * 4), ((), ""), (("--strict",), "")):
+            (self.tools / "said").write_text("")
+            run, _ = self.run_with(self.TESTS, *words)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual((self.tools / "said").read_text().replace("-DCMAKE_COMPILE_WARNING_AS_ERROR=", "").replace("\n", ""), said, words)
+
     def test_all(self):
         run, calls = self.run_with(self.TESTS)
         self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
@@ -244,6 +256,36 @@ echo "end $*" >>"$CALLS"
             except OSError: # ended meanwhile
                 pass
         return found
+
+
+class Setup(Copy):
+    """scripts/setup where no package is installed, with stand-ins for apt: what it says of a network without answer, and of others."""
+
+    APT = """#!/bin/sh
+case " $* " in
+    *" update "*) [ -z "$UPDATE" ] || echo "$UPDATE" ;;
+    *" install "*) echo "$INSTALL"; exit 100 ;;
+esac
+"""
+    SUDO = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nexec \"$@\"\n"
+
+    def test_a_network_without_answer_is_worth_another_try(self):
+        shutil.copy(TOP / "scripts" / "setup", self.tree / "scripts")
+        tools = self.tree / "tools"
+        tools.mkdir()
+        for name, text in (("apt-get", self.APT), ("apt-cache", SILENT), ("dpkg-query", "#!/bin/sh\nexit 1\n"), ("sudo", self.SUDO),
+                           ("find", SILENT)):
+            (tools / name).write_text(text)
+            (tools / name).chmod(0o755)
+        lost = "E: Failed to fetch http://x/y  Temporary failure resolving 'x'"
+        for update, install, code in (("", lost, 75), ("W: " + lost[3:], "E: Unable to locate package a", 75),
+                                      ("", "E: Unable to locate package a", 1), ("", "dpkg: error processing package a", 1)):
+            run = subprocess.run([str(self.tree / "scripts" / "setup"), "--to-build"], capture_output=True, text=True, check=False,
+                                 stdin=subprocess.DEVNULL, env={**os.environ, "PATH": f"{tools}:/usr/bin:/bin", "UPDATE": update, "INSTALL": install})
+            self.assertEqual(run.returncode, code, (update, install, run.stderr))
+            self.assertIn(install, run.stderr)
+            self.assertRegex(run.stderr.splitlines()[-1], "^setup: installing packages failed(: the network or the mirror does not answer)?, "
+                                                          "see build/setup.log$")
 
 
 class Found(unittest.TestCase):

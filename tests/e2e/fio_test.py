@@ -4,7 +4,6 @@ as processes, trims, syncs, a second call that finds what the first has written;
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,14 +11,10 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem  # noqa: E402
+from hztest.needs import device_problem, fio_problem  # noqa: E402
 
-DRIVER, ENGINE = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_FIO_ENGINE", "")
-MISSING = device_problem()
-if not shutil.which("fio"):
-    MISSING = MISSING or "fio is not installed (scripts/setup installs it)"
-if not os.path.exists(ENGINE):
-    MISSING = MISSING or "the engine for fio is not built: its headers are missing (scripts/setup fetches them)"
+DRIVER = os.environ.get("HARTZONE_DRIVER", "")
+MISSING = device_problem() or fio_problem()
 
 HANG_S = 200  # longer than any load explains
 ZONE, CAPACITY = 512 << 10, 384 << 10  # of device small

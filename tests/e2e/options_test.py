@@ -15,7 +15,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem, run_by_study_python  # noqa: E402
+from hztest.needs import device_problem, fio_problem, run_by_study_python  # noqa: E402
 
 run_by_study_python()  # the studies are imported here
 
@@ -112,12 +112,14 @@ def commands():
     found = {"run": Called(DRIVER, "run"), "info": Called(DRIVER, "info"), "test": Called(TOP / "hartzone", "test"),
              "image check": Called(DRIVER, "image", "check", before=["x"]),
              "compare": Called(DRIVER, "compare", "/nonexistent", "/nonexistent"),
-             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]), "serve": Called(DRIVER, "serve"), "fio": Called(DRIVER, "fio", after=["--name=a"]),
+             "nvme": Called(DRIVER, "nvme", after=["id-ctrl"]), "serve": Called(DRIVER, "serve"),
              "verify": Called(DRIVER, "verify", before=["--image", "/nonexistent"]),
              "record-trace": Called(TOP / "scripts" / "record-trace", before=["x"], after=["--", "true"]),
              **{f"trace {name}": Called(DRIVER, "trace", name, TRACE) for name in ("detect", "summary")},
              **{f"trace {name}": Called(DRIVER, "trace", name, TRACE, before=["--out", "-"]) for name in ("convert", "cut", "scale")},
              "setup": Called(TOP / "scripts" / "setup")}
+    if not fio_problem():
+        found["fio"] = Called(DRIVER, "fio", after=["--name=a"])
     for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:
         found[f"{script.stem} {script.parent.name}"] = Imported(script)
     return found
@@ -173,6 +175,12 @@ class Options(unittest.TestCase):
                 with self.subTest(command=command, option=option):
                     alone = Called(DRIVER, command) if command in ("nvme", "fio") else call  # whose next word would be taken for the value
                     self.refused(alone, *([option] if allowed else [option + "=3"]), says=option)
+
+    def test_fio_without_its_engine(self):
+        run = subprocess.run([DRIVER, "fio", "--device", "small", "--name=a"], capture_output=True, text=True, check=False,
+                             env={**os.environ, "HARTZONE_QEMU": "/bin/false", "HARTZONE_FIO_ENGINE": "/nonexistent"})
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+        self.assertRegex(run.stderr, r"the engine for fio, .*fio's source package \(build/setup-fio.log says .*was not found")
 
     def test_unknown_words(self):
         for command, call in self.commands.items():

@@ -209,7 +209,7 @@ static std::vector<Subject> subjects()
 			all.push_back({std::string(name) + "_" + policy.name,
 				       policy.operations,
 				       {1, 1},
-				       [&body = body, &policy](const nand_policy &cut) { return run_cut(policy, body, cut); }});
+				       [&taken = body, &policy](const nand_policy &cut) { return run_cut(policy, taken, cut); }});
 	return all;
 }
 INSTANTIATE_TEST_SUITE_P(Zones, PowerCut, testing::ValuesIn(subjects()), [](const auto &test) { return test.param.name; });
@@ -348,7 +348,7 @@ static std::vector<Subject> subjects()
 			bool filled = name == std::string("Collecting");
 			all.push_back(
 				{name + std::string("_") + layout.name, filled ? 60u : 10u, steps(layout, filled),
-				 [&body = body, &layout, filled](const nand_policy &cut) { return run_cut(body, layout, filled, cut); }});
+				 [&taken = body, &layout, filled](const nand_policy &cut) { return run_cut(taken, layout, filled, cut); }});
 		}
 	return all;
 }

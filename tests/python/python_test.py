@@ -12,7 +12,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem  # noqa: E402
+from hztest.needs import STRICT, device_problem  # noqa: E402
 
 MISSING = device_problem("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER", "HARTZONE_LIBRARY")
 NEEDED = "import setuptools, wheel, pandas, matplotlib"
@@ -245,7 +245,7 @@ class Examples(unittest.TestCase):
             for name, expected in says.items():
                 with self.subTest(example=name):
                     program = pathlib.Path(folder) / name
-                    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", TOP / f"examples/{name}.c", f"-I{TOP}/host-driver/include", f"-L{library}",
+                    subprocess.run(["cc", "-Wall", "-Wextra", *STRICT, TOP / f"examples/{name}.c", f"-I{TOP}/host-driver/include", f"-L{library}",
                                     "-lhartzone", f"-Wl,-rpath,{library}", "-o", program], check=True)
                     run = subprocess.run([program], capture_output=True, text=True, check=False)
                     self.assertEqual((run.returncode, run.stderr), (0, ""))

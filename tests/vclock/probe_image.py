@@ -8,6 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from hztest.clock_machine import Machine  # noqa: E402
+from hztest.needs import STRICT  # noqa: E402
 
 SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean fenced speed ended late "
           "flush wfi spinlock unfrozen mmio take bulk").split()
@@ -19,7 +20,7 @@ def build(folder, *sources):
     sources = sources or ("start.S", "probe.c")
     elf = os.path.join(folder, os.path.splitext(sources[-1])[0] + ".elf")
     subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany", "-O2",
-                    "-ffreestanding", "-nostdlib", "-static", "-Wall", "-Wextra", "-Werror",
+                    "-ffreestanding", "-nostdlib", "-static", "-Wall", "-Wextra", *STRICT,
                     "-I", os.path.join(HERE, "../../protocol"), "-Wl,-T," + os.path.join(HERE, "probe/probe.ld"),
                     "-Wl,--no-warn-rwx-segments", *(os.path.join(HERE, "probe", s) for s in sources), "-o", elf], check=True)
     return elf

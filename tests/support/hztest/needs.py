@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 QEMU = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
 MIN_QEMU = (10, 0)
+# For a compiler that a test calls: its warnings are errors where they are in the build (./hartzone test --strict).
+STRICT = ["-Werror"] if os.environ.get("HARTZONE_STRICT") else []
 
 
 def qemu_problem():
@@ -19,6 +22,23 @@ def qemu_problem():
     version = tuple(int(n) for n in words[0].split(".")[:2]) if words else (0, 0)
     if version < MIN_QEMU:
         return f"{QEMU} {words[0]} is older than 10.0"
+    return None
+
+
+def of_version(name, version):
+    """The name under which that version of a program is there, or None: of clang's tools another one finds other things."""
+    for program in filter(shutil.which, (f"{name}-{version}", name)):
+        if re.search(rf"version {version}\.", subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout):
+            return program
+    return None
+
+
+def fio_problem():
+    """None if fio is there, and our engine that was built for it, else the sentence to skip with."""
+    if not shutil.which("fio"):
+        return "fio is not installed (scripts/setup installs it)"
+    if not os.path.exists(os.environ.get("HARTZONE_FIO_ENGINE", "")):
+        return "the engine for fio is not built: its headers are missing (build/setup-fio.log says why scripts/setup could not fetch them)"
     return None
 
 
