@@ -26,12 +26,15 @@ std::string nvme_program()
 
 bool is_option(const std::string &word) { return word.starts_with("-"); }
 
+// nvme-cli 2.13 attaches and detaches by the file of a controller only; by that of a namespace, other commands know which one is meant.
+const char *file_for(const std::string &command) { return command == "attach-ns" || command == "detach-ns" ? own_files : namespace_file; }
+
 // The device behind the command's own words, unless the user has named it.
 std::vector<std::string> with_device(std::vector<std::string> words)
 {
 	const auto named = [](const std::string &word) { return word.starts_with(own_files); };
 	if (std::none_of(words.begin(), words.end(), named))
-		words.insert(std::find_if(words.begin(), words.end(), is_option), namespace_file);
+		words.insert(std::find_if(words.begin(), words.end(), is_option), file_for(words.front()));
 	return words;
 }
 

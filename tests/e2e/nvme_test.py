@@ -51,7 +51,7 @@ class NvmeCli(unittest.TestCase):
     def test_log_pages(self):
         self.assertEqual((self.told("smart-log")["avail_spare"], int(self.told("smart-log")["power_cycles"])), (100, 1))
         self.assertEqual([error["error_count"] for error in self.told("error-log", "-e", "1")["errors"]], [0])
-        effects = self.good("--device", "small", "effects-log", "-c", "2", "-o", "binary")
+        effects = self.good("--device", "small", "get-log", "--log-id=5", "--log-len=4096", "--csi=2", "--raw-binary")
         self.assertEqual(struct.unpack_from("<I", effects, 4 * GET_LOG_PAGE), (0x00200001,))
         self.assertTrue(struct.unpack_from("<I", effects, 4 * (256 + ZONE_APPEND))[0] & 1, "supported")
         self.assertTrue(self.has_log_page(2))
@@ -115,6 +115,16 @@ class NvmeCli(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(run.stdout.split(), b"0 1 1 1 0 0".split())
         self.assertTrue(self.has_log_page(4))
+
+    def test_the_file_that_is_put_in(self):
+        """As a stand-in for nvme-cli gets it."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            (pathlib.Path(folder) / "nvme").write_text("#!/bin/sh\necho $*\n")
+            (pathlib.Path(folder) / "nvme").chmod(0o755)
+            for words, gets in (("detach-ns -n 1", "detach-ns /dev/hartzone0 -n 1"), ("smart-log", "smart-log /dev/hartzone0n1"),
+                                ("detach-ns /dev/hartzone0n1", "detach-ns /dev/hartzone0n1")):
+                run = self.call("--device", "small", *words.split(), environment={"PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertEqual((run.returncode, run.stdout.decode()), (0, gets + "\n"), run.stderr)
 
     def test_features(self):
         self.assertRegex(self.good("--device", "small", "get-feature", "-f", "6"), rb"(?i)value: ?0x0*1\b")
