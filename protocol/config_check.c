@@ -8,6 +8,7 @@
 #include "geometry.h"
 #include "keep_size.h"
 #include "namespaces.h"
+#include "nand_image.h"
 #include "sentence.h"
 #include "slc_log_size.h"
 
@@ -109,15 +110,47 @@ static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 }
 
 /* Every address has room for the larger kind of superblocks: SLC ones lie on all planes. */
-static bool addresses_fit(const struct hz_device_config *cfg, uint64_t planes, uint64_t superblock_planes)
+static uint64_t place_sectors(const struct hz_device_config *cfg, uint64_t planes, uint64_t superblock_planes)
 {
 	uint64_t page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
 	uint64_t normal = superblock_planes * cfg->pages_per_block * page_sectors;
 	uint64_t slc = planes * (cfg->pages_per_block / cfg->cell) * page_sectors;
+
+	return hz_power_of_two_from(normal > slc ? normal : slc);
+}
+
+static bool addresses_fit(const struct hz_device_config *cfg, uint64_t planes, uint64_t superblock_planes)
+{
 	uint64_t count = cfg->slc_blocks_per_plane +
 			 (uint64_t)(cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (planes / superblock_planes);
 
-	return count <= (1ull << HZ_PPA_BITS) / hz_power_of_two_from(normal > slc ? normal : slc);
+	return count <= (1ull << HZ_PPA_BITS) / place_sectors(cfg, planes, superblock_planes);
+}
+
+/* In bytes, as a device is spoken of. */
+static bool broken_places(struct hz_sentence *out, const struct hz_device_config *cfg, uint64_t sectors)
+{
+	begin(out, "blocks_per_plane", cfg->blocks_per_plane, "keep all superblocks, each in a place of ");
+	hz_say_number(out, sectors << HZ_SECTOR_SHIFT);
+	hz_say(out, " bytes (a power of two), within ");
+	hz_say_number(out, 1ull << (HZ_PPA_BITS + HZ_SECTOR_SHIFT));
+	hz_say(out, " bytes.");
+	return false;
+}
+
+/* Timing-only media keep the records of sectors, and of data those in SLC. */
+static bool image_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint64_t bytes = hz_nand_image_bytes(cfg);
+
+	if (bytes <= HZ_NAND_IMAGE_MOST)
+		return true;
+	begin(out, "blocks_per_plane", cfg->blocks_per_plane, "keep the NAND image (docs/format.md) within ");
+	hz_say_number(out, HZ_NAND_IMAGE_MOST);
+	hz_say(out, " bytes: it would have ");
+	hz_say_number(out, bytes);
+	hz_say(out, ".");
+	return false;
 }
 
 static bool dies_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -201,8 +234,7 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	if (superblock_planes > planes || planes % superblock_planes)
 		return broken_limit(out, "superblock_planes", superblock_planes, "divide the number of planes ", planes);
 	if (!addresses_fit(cfg, planes, superblock_planes))
-		return broken_limit(out, "blocks_per_plane", cfg->blocks_per_plane,
-				    "keep superblocks times the sectors of the largest (as a power of two) within ", 1ull << HZ_PPA_BITS);
+		return broken_places(out, cfg, place_sectors(cfg, planes, superblock_planes));
 	if (cfg->flush_unit_planes > superblock_planes || superblock_planes % cfg->flush_unit_planes)
 		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes,
 				    "divide the planes of a superblock (superblock_planes; 0: all), ", superblock_planes);
@@ -541,6 +573,15 @@ const char *hz_device_config_check(const struct hz_device_config *cfg, char *tex
 	struct hz_sentence out = { text, bytes, 0 };
 
 	if (device_holds(cfg, true, &out))
+		return NULL;
+	return bytes ? text : "illegal device config";
+}
+
+const char *hz_machine_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)
+{
+	struct hz_sentence out = { text, bytes, 0 };
+
+	if (device_holds(cfg, true, &out) && image_holds(cfg, &out))
 		return NULL;
 	return bytes ? text : "illegal device config";
 }

@@ -202,7 +202,7 @@ void MachineRun::make_queues()
 {
 	for (size_t i = 0; i < workload_.thread_count(); i++) {
 		const unsigned qid = machine_.is_ours() ? static_cast<unsigned>(i + 1) : any_queue;
-		queues_.push_back(controller_.create_queue(qid, queue_options(workload_, i)));
+		queues_.push_back(controller_.create_queue(qid, queue_options(workload_, machine_.config(), i)));
 		ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 	}
 	for (size_t i = 0; i < workload_.namespaces.size() && i < queues_.size(); i++)
@@ -297,7 +297,7 @@ replay::ThreadOptions MachineRun::thread_options(size_t thread, uint64_t start_n
 	options.start_ns = start_ns;
 	options.queue_depth = plan_.threads[thread].queue_depth;
 	options.verify = workload_.verify;
-	options.ahead = may_place_ahead() ? std::min(workload_.ahead, room_ahead(options.queue_depth)) : 0;
+	options.ahead = may_place_ahead() ? std::min(workload_.ahead, room_ahead(workload_, machine_.config(), options.queue_depth)) : 0;
 	return options;
 }
 

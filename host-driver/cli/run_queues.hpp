@@ -9,11 +9,12 @@
 
 namespace hz::cli {
 
-// Commands of a queue that the device may have before they arrive.
-unsigned room_ahead(unsigned queue_depth);
+// Commands of a queue that the device may have before they arrive; fewer where the machine of this device has no memory for all of them.
+unsigned room_ahead(const wl::Workload &workload, const hz_device_config &config, unsigned queue_depth);
 uint32_t nsid_of(const wl::Workload &workload, size_t thread);
-QueueOptions queue_options(const wl::Workload &workload, size_t thread);
-// Of the region that host and device share, with all queues and their data. Throws wl::WorkloadError where they are too many.
-uint64_t shared_bytes(const wl::Workload &workload);
+QueueOptions queue_options(const wl::Workload &workload, const hz_device_config &config, size_t thread);
+// Of the region that host and device share, with all queues and their data. Throws wl::WorkloadError, with the numbers that fit, where they
+// are too many for the machine of this device.
+uint64_t shared_bytes(const wl::Workload &workload, const hz_device_config &config);
 
 } // namespace hz::cli

@@ -107,7 +107,7 @@ res::RunFacts run_workload(MachineOptions options, wl::Workload workload, const 
 	if (!options.nand_image.empty())
 		refuse_kept(workload, "--image", "has a device of its own");
 	const auto trace = make_ready(workload, options.config);
-	options.shm_bytes = shared_bytes(workload);
+	options.shm_bytes = shared_bytes(workload, options.config);
 	PreparedDevice prepared;
 	if (workload.keep_prepared)
 		prepared = prepared_for(options, workload, trace, title);

@@ -272,7 +272,7 @@ hz_device_config read_device(YAML::Node root, const std::string &file)
 	const YAML::Node tree = root;
 	read_section(Fields(std::move(root), file, ""), "", cfg);
 	char text[512];
-	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
+	if (const char *sentence = hz_machine_config_check(&cfg, text, sizeof(text)))
 		refuse(tree, file, key_of(sentence), in_words_of_the_file(sentence));
 	if (const std::string key = key_without_lock(cfg); !key.empty())
 		refuse(tree, file, key, key + none_on_several_harts);
@@ -297,7 +297,7 @@ hz_device_config device_defaults()
 void require_legal(const hz_device_config &cfg, const std::string &file)
 {
 	char text[512];
-	if (const char *sentence = hz_device_config_check(&cfg, text, sizeof(text)))
+	if (const char *sentence = hz_machine_config_check(&cfg, text, sizeof(text)))
 		throw ConfigError(file + ": " + in_words_of_the_file(sentence));
 	if (const std::string key = key_without_lock(cfg); !key.empty())
 		throw ConfigError(file + ": " + key + none_on_several_harts);

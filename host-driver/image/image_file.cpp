@@ -67,7 +67,7 @@ std::optional<hz_device_config> ImageFile::config() const
 	hz_device_config config;
 	char text[256];
 	std::memcpy(&config, reinterpret_cast<const std::byte *>(header_) + HZ_NAND_CONFIG_OFFSET, sizeof(config));
-	if (hz_device_config_check(&config, text, sizeof(text)))
+	if (hz_machine_config_check(&config, text, sizeof(text)))
 		return {};
 	return config;
 }

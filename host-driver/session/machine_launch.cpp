@@ -31,8 +31,15 @@ namespace {
 void check_config(const hz_device_config &config)
 {
 	char text[256];
-	if (const char *problem = hz_device_config_check(&config, text, sizeof(text)))
+	if (const char *problem = hz_machine_config_check(&config, text, sizeof(text)))
 		throw Error(std::string("the device config is not legal: ") + problem);
+}
+
+void check_shm(uint64_t shm_bytes, uint64_t nand_bytes)
+{
+	if (const uint64_t most = most_shm_bytes(nand_bytes); shm_bytes > most)
+		throw Error("the memory that host and device share has " + std::to_string(shm_bytes) + " bytes, and " +
+			    std::to_string(most) + " is the most beside a NAND image of " + std::to_string(nand_bytes) + " bytes");
 }
 
 // The children's limit; ours may be lower.
@@ -94,6 +101,7 @@ void Machine::Impl::prepare(const MachineOptions &options)
 	if (options.virtual_clock)
 		command.plugin = fs::absolute(options.plugin.empty() ? locate_plugin() : options.plugin);
 	command.nand_bytes = hz_nand_image_bytes(&options.config);
+	check_shm(options.shm_bytes, command.nand_bytes);
 	directory = std::make_unique<RunDirectory>(files_bytes(options, command.nand_bytes));
 	command.run_directory = directory->path();
 	command.harts = options.config.harts;

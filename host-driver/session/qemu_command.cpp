@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/qemu_command.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "nand_image.h"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 
@@ -28,7 +30,29 @@ std::string memory_file(const char *id, uint64_t bytes, const std::string &file)
 	return std::string("memory-backend-file,id=") + id + ",size=" + std::to_string(bytes) + ",mem-path=" + quoted(file) + ",share=on";
 }
 
+// As firmware/platform/pci.c places them: the larger one first, above 4 GiB while there is room. The last bytes of the lower window are left
+// for the registers of both functions.
+bool bars_fit(uint64_t nand_bytes, uint64_t shm_bytes)
+{
+	uint64_t high = HZ_NAND_IMAGE_MOST, low = (1ull << 30) - 1;
+	for (const uint64_t bytes : {std::max(nand_bytes, shm_bytes), std::min(nand_bytes, shm_bytes)}) {
+		uint64_t &window = bytes <= high ? high : low;
+		if (bytes > window)
+			return false;
+		window -= bytes;
+	}
+	return true;
+}
+
 } // namespace
+
+uint64_t most_shm_bytes(uint64_t nand_bytes)
+{
+	uint64_t bytes = HZ_NAND_IMAGE_MOST;
+	while (bytes && !bars_fit(nand_bytes, bytes))
+		bytes /= 2;
+	return bytes;
+}
 
 std::vector<std::string> split_options(const std::string &text)
 {

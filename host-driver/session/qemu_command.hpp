@@ -36,6 +36,9 @@ struct QemuCommand {
 	static std::vector<std::string> settings();
 };
 
+// The largest shared region for which the machine's PCI windows have room beside such an image of the flash; powers of two, both.
+uint64_t most_shm_bytes(uint64_t nand_bytes);
+
 // "key=value,key=value" as QEMU splits it: a doubled comma is a comma of the value.
 std::vector<std::string> split_options(const std::string &text);
 

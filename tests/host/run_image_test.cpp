@@ -13,6 +13,9 @@
 #include "cli/run_queues.hpp"
 #include "cli/run_workload.hpp"
 #include "config/device_yaml.hpp"
+#include "nand_image.h"
+#include "session/qemu_command.hpp"
+#include "workload/source.hpp"
 
 namespace {
 
@@ -51,9 +54,9 @@ TEST(RunSmall, TheSameSeedGivesTheSameDigestAndAnotherOneDoesNot)
 TEST(RunSmall, WhoVerifiesNothingWritesZeros)
 {
 	wl::Workload w = wl::load_workload(std::string(HZ_TREE) + "/configs/workloads/small.yaml");
-	EXPECT_FALSE(cli::queue_options(w, 0).writes_zeros) << "patterns lie in the buffers of the ids";
+	EXPECT_FALSE(cli::queue_options(w, {}, 0).writes_zeros) << "patterns lie in the buffers of the ids";
 	w.verify = false;
-	EXPECT_TRUE(cli::queue_options(w, 0).writes_zeros);
+	EXPECT_TRUE(cli::queue_options(w, {}, 0).writes_zeros);
 }
 
 TEST(RunDefault, TheRecordedTraceIsRepeatable)
@@ -113,6 +116,77 @@ TEST(RunPresets, EachServesAShortWorkload)
 			expect_good(facts);
 		EXPECT_EQ(res::violations(facts), std::vector<std::string>());
 		EXPECT_EQ(res::result_json(facts)["failed_commands"]["count"], 0);
+	}
+}
+
+// So many threads and such a depth, read only, under the mapping that any device takes.
+wl::Workload deep(unsigned threads, unsigned depth)
+{
+	return wl::parse_workload("mapping: direct\nthreads: " + std::to_string(threads) +
+					  "\ncommon: {read_ratio: 1, block: 4 KiB, total_ops: 20, queue_depth: " + std::to_string(depth) +
+					  "}\n",
+				  "deep");
+}
+
+// The numbers that a sentence names.
+std::vector<unsigned> numbers_of(const std::string &sentence)
+{
+	std::vector<unsigned> found;
+	for (size_t at = 0; (at = sentence.find_first_of("0123456789", at)) != sentence.npos;) {
+		size_t used;
+		found.push_back(static_cast<unsigned>(std::stoul(sentence.substr(at), &used)));
+		at += used;
+	}
+	return found;
+}
+
+std::string refusal_of(unsigned threads, unsigned depth, const hz_device_config &config)
+{
+	try {
+		EXPECT_LE(cli::shared_bytes(deep(threads, depth), config), most_shm_bytes(hz_nand_image_bytes(&config)));
+		return "";
+	} catch (const wl::WorkloadError &e) {
+		return e.what();
+	}
+}
+
+/* Whatever the options allow works, or the sentence has the numbers that do, and no larger ones would. */
+TEST(RunPresets, EachTakesAllThreadsAndDepthsOrSaysHowMany)
+{
+	constexpr unsigned threads = HZ_MAX_IO_QUEUES, depth = HZ_MAX_QUEUE_DEPTH - 1;
+	for (const auto &file : std::filesystem::directory_iterator(HZ_TREE "/configs/devices")) {
+		SCOPED_TRACE(file.path());
+		const hz_device_config config = conf::load_device(file.path());
+		for (const auto &[t, d] : {std::pair{threads, 8u}, {32u, 16u}, {8u, 64u}, {3u, 256u}})
+			EXPECT_EQ(refusal_of(t, d, config), "") << "on any device";
+		for (const auto &[t, d] : {std::pair{threads, depth}, {threads, 32u}, {4u, depth}, {1u, depth}}) {
+			const std::string words = refusal_of(t, d, config);
+			if (words.empty())
+				continue;
+			SCOPED_TRACE(words);
+			const std::string fits = words.substr(words.find("that fit:"));
+			const std::vector<unsigned> told = numbers_of(fits);
+			ASSERT_TRUE(told.size() == 2 || told.size() == 4);
+			if (told.size() == 4) {
+				EXPECT_EQ(refusal_of(told[0], told[1], config), "");
+				EXPECT_NE(refusal_of(told[0] + 1, told[1], config), "");
+				EXPECT_EQ(told[1], d);
+			}
+			EXPECT_EQ(refusal_of(t, told.back(), config), "");
+			EXPECT_NE(refusal_of(t, told.back() + 1, config), "");
+			EXPECT_EQ(told[told.size() - 2], t);
+		}
+	}
+}
+
+/* The most that fits beside an image that takes the whole upper window, and beside one that leaves room there. */
+TEST(RunPresets, TheMostThatFitsStarts)
+{
+	for (const auto &[device, threads, depth] : {std::tuple{"mcmq", 62u, 15u}, {"small-legacy", 64u, 64u}}) {
+		MachineOptions machine;
+		machine.config = conf::load_device(std::string(HZ_TREE "/configs/devices/") + device + ".yaml");
+		const res::RunFacts facts = cli::run_workload(machine, deep(threads, depth), device);
+		EXPECT_EQ(res::result_json(facts)["failed_commands"]["count"], 0) << device;
 	}
 }
 

@@ -361,6 +361,26 @@ TEST(Config, SomeDeviceHasEveryLimit)
 		}
 }
 
+/* What a device may hold is told in bytes: by its addresses, and by the image that the machine has room for. */
+TEST(Config, TheLargestDeviceIsToldInBytes)
+{
+	char text[512];
+	hz_device_config cfg = legal_config();
+	cfg.blocks_per_plane = 600000;
+	ASSERT_TRUE(hz_device_config_check(&cfg, text, sizeof text));
+	EXPECT_NE(std::string(text).find(" within 4398046511104 bytes."), std::string::npos) << text;
+	cfg = legal_config();
+	while (hz_nand_image_bytes(&cfg) <= HZ_NAND_IMAGE_MOST) {
+		EXPECT_EQ(hz_machine_config_check(&cfg, text, sizeof text), nullptr) << text;
+		cfg.blocks_per_plane *= 2, cfg.slc_blocks_per_plane *= 2;
+	}
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	ASSERT_TRUE(hz_machine_config_check(&cfg, text, sizeof text));
+	EXPECT_EQ(std::string(text),
+		  "blocks_per_plane is " + std::to_string(cfg.blocks_per_plane) +
+			  ", but it must keep the NAND image (docs/format.md) within 17179869184 bytes: it would have 34359738368.");
+}
+
 TEST(Config, GranularityIsWhatAClassCanHave)
 {
 	char text[512];
