@@ -10,7 +10,6 @@
 namespace hz {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 void AdminQueue::place(BusAddress sq, BusAddress cq)
 {
@@ -30,7 +29,7 @@ void AdminQueue::check_open() const
 
 AdminResult AdminQueue::run(nvme_sqe sqe, std::chrono::seconds limit, const Meanwhile &meanwhile)
 {
-	const auto until = Clock::now() + limit;
+	const auto until = link_.now() + limit;
 	std::optional<uint16_t> cid;
 	try {
 		for (;;) {
@@ -42,7 +41,7 @@ AdminResult AdminQueue::run(nvme_sqe sqe, std::chrono::seconds limit, const Mean
 			if (meanwhile)
 				meanwhile();
 			link_.wait_irq(0, 20ms);
-			if (Clock::now() > until)
+			if (link_.now() > until)
 				throw Error("the controller did not answer an admin command within " + std::to_string(limit.count()) +
 					    " s");
 		}

@@ -90,15 +90,16 @@ bool shake_hands(int fd, unsigned port, Clock::time_point until, const Link::Che
 }
 
 // Calls attempt() until it gives a descriptor.
-template <class Attempt> int retry(Clock::time_point until, const Link::Check &check, Attempt attempt)
+template <class Attempt> int retry(std::chrono::milliseconds timeout, const Link::Check &check, const Link::Time &time, Attempt attempt)
 {
-	for (;;) {
+	const auto now = [&time] { return time ? time() : Clock::now(); };
+	for (const auto until = now() + timeout;;) {
 		if (Descriptor fd = attempt())
 			return fd.release();
 		check_interrupted();
 		if (check)
 			check();
-		if (Clock::now() >= until)
+		if (now() >= until)
 			throw Error("the firmware does not answer on its control port");
 		std::this_thread::sleep_for(retry_pause);
 	}
@@ -106,30 +107,30 @@ template <class Attempt> int retry(Clock::time_point until, const Link::Check &c
 
 } // namespace
 
-Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check)
+Link Link::connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check, Time time)
 {
-	auto until = Clock::now() + timeout;
-	int dialled = retry(until, check, [&] {
+	const auto until = Clock::now() + timeout;
+	int dialled = retry(timeout, check, time, [&] {
 		Descriptor fd = dial_socket(socket, check);
 		if (fd && shake_hands(fd.get(), port, std::max<Clock::time_point>(until, Clock::now() + dial_limit), check))
 			return fd;
 		return Descriptor();
 	});
-	return Link(dialled, std::move(check));
+	return Link(dialled, std::move(check), std::move(time));
 }
 
-Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check)
+Link Link::connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check, Time time)
 {
 	sockaddr_vm address{};
 	address.svm_family = AF_VSOCK;
 	address.svm_cid = cid;
 	address.svm_port = port;
-	int fd = retry(Clock::now() + timeout, check,
+	int fd = retry(timeout, check, time,
 		       [&] { return dial(AF_VSOCK, reinterpret_cast<sockaddr *>(&address), sizeof(address), check); });
-	return Link(fd, std::move(check));
+	return Link(fd, std::move(check), std::move(time));
 }
 
-Link::Link(int fd, Check check) : fd_(fd), check_(std::move(check)) {}
+Link::Link(int fd, Check check, Time time) : fd_(fd), check_(std::move(check)), time_(std::move(time)) {}
 
 Link::~Link()
 {
@@ -160,7 +161,7 @@ bool Link::patient(Clock::time_point until) const
 	check_interrupted();
 	if (check_)
 		check_();
-	return Clock::now() < until;
+	return now() < until;
 }
 
 void Link::silent() const
@@ -172,7 +173,7 @@ void Link::send(const hz_link_message &message)
 {
 	const char *data = reinterpret_cast<const char *>(&message);
 	size_t done = 0;
-	for (auto until = Clock::now() + silence_limit_; done < sizeof(message);) {
+	for (auto until = now() + silence_limit_; done < sizeof(message);) {
 		ssize_t n = ::send(fd_, data + done, sizeof(message) - done, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -190,9 +191,9 @@ void Link::send(const hz_link_message &message)
 // One whole record, or false after `timeout`. A record may come in pieces.
 bool Link::receive(hz_link_message &message, std::chrono::milliseconds timeout)
 {
-	auto until = Clock::now() + timeout;
+	const auto until = now() + timeout;
 	while (have_ < sizeof(message)) {
-		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+		auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - now());
 		if (!ready(fd_, POLLIN, std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(slice)))) {
 			if (!patient(until))
 				return false;

@@ -19,14 +19,18 @@ class Link {
 public:
 	// Called at least every 100 ms while waiting; throws to give up (for example Machine::check).
 	using Check = std::function<void()>;
+	// What limits count; without it the host's clock. Who knows more about the peer leaves out what it could not answer in
+	// (Machine::fair_now).
+	using Time = std::function<std::chrono::steady_clock::time_point()>;
 
 	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`. An attempt that was
 	// begun is seen through: a daemon whose caller leaves before the answer spins for ever.
-	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check = {});
+	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check = {},
+				   Time time = {});
 	// Kernel vhost-vsock: AF_VSOCK.
-	static Link connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check = {});
+	static Link connect_kernel(unsigned cid, unsigned port, std::chrono::milliseconds timeout, Check check = {}, Time time = {});
 	// Takes over a connected stream socket.
-	explicit Link(int fd, Check check = {});
+	explicit Link(int fd, Check check = {}, Time time = {});
 	Link(const Link &) = delete;
 	Link &operator=(const Link &) = delete;
 	~Link();
@@ -34,8 +38,7 @@ public:
 	// Ends the connection; whoever asks afterwards gets an Error.
 	void hang_up();
 
-	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 60 seconds (a loaded host
-	// may be slow; who knows more about the peer says so by Check).
+	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 60 seconds.
 	uint32_t read32(uint32_t offset);
 	uint64_t read64(uint32_t offset);
 	void write32(uint32_t offset, uint32_t value);
@@ -44,6 +47,8 @@ public:
 	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if there was one. Others may ask
 	// meanwhile, and may then have received it: the timeout should be short where that matters.
 	bool wait_irq(unsigned vector, std::chrono::milliseconds timeout);
+
+	std::chrono::steady_clock::time_point now() const { return time_ ? time_() : std::chrono::steady_clock::now(); }
 
 	void set_silence_limit(std::chrono::milliseconds limit) { silence_limit_ = limit; }
 
@@ -60,6 +65,7 @@ private:
 	std::mutex lock_; // the exchange that is under way, and the fields below
 	int fd_ = -1;
 	Check check_;
+	Time time_;
 	uint16_t next_tag_ = 1;
 	size_t have_ = 0;
 	unsigned char partial_[sizeof(hz_link_message)] = {};

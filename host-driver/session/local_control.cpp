@@ -7,7 +7,6 @@
 namespace hz {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -17,10 +16,11 @@ constexpr auto reclaim_limit = 24h; // the device may stand still for as long as
 
 Link connect(Machine &machine, std::chrono::milliseconds timeout)
 {
-	auto check = [&machine] { machine.check_waiting(); };
+	const auto check = [&machine] { machine.check_waiting(); };
+	const auto time = [&machine] { return machine.fair_now(); };
 	if (machine.vsock_path().empty())
-		return Link::connect_kernel(machine.cid(), HZ_CONTROL_PORT, timeout, check);
-	return Link::connect_daemon(machine.vsock_path(), HZ_CONTROL_PORT, timeout, check);
+		return Link::connect_kernel(machine.cid(), HZ_CONTROL_PORT, timeout, check, time);
+	return Link::connect_daemon(machine.vsock_path(), HZ_CONTROL_PORT, timeout, check, time);
 }
 
 nvme_sqe queue_command(nvme_admin_opcode opcode, uint32_t cdw10, BusAddress base = 0, uint32_t cdw11 = 0)
@@ -45,11 +45,11 @@ LocalControl::LocalControl(Machine &machine, std::chrono::milliseconds timeout)
 
 void LocalControl::wait_status(uint32_t mask, uint32_t value, const char *what)
 {
-	auto until = Clock::now() + ready_limit;
+	const auto until = link_.now() + ready_limit;
 	for (uint32_t csts; ((csts = link_.read32(NVME_REG_CSTS)) & mask) != value;) {
 		if (csts & NVME_CSTS_CFS)
 			throw Error(std::string("the controller reports a fatal error while it should ") + what);
-		if (Clock::now() > until)
+		if (link_.now() > until)
 			throw Error(std::string("the controller did not ") + what + " within 60 s");
 	}
 }

@@ -115,6 +115,7 @@ fs::path Machine::kept_image() const
 }
 const fs::path &Machine::vsock_path() const { return impl_->vsock_path; }
 unsigned Machine::cid() const { return impl_->cid; }
+Machine::Impl::Clock::time_point Machine::fair_now() const { return impl_->fair_now(); }
 bool Machine::alive() const { return impl_->up.load(std::memory_order_relaxed); }
 void Machine::check() const { impl_->check(); }
 void Machine::check_waiting() const { impl_->check_waiting(); }
@@ -136,10 +137,10 @@ ExitStatus Machine::exit_status() const
 
 ExitStatus Machine::wait_exit(std::chrono::milliseconds timeout)
 {
-	auto until = std::chrono::steady_clock::now() + timeout;
+	const auto until = fair_now() + timeout;
 	std::unique_lock hold(impl_->lock);
 	impl_->expected_end = true;
-	while (!impl_->status.exited && std::chrono::steady_clock::now() < until) {
+	while (!impl_->status.exited && fair_now() < until) {
 		impl_->changed.wait_for(hold, 50ms);
 		hold.unlock();
 		check_interrupted();

@@ -79,7 +79,9 @@ public:
 	// lasts. Only then does the watch thread look whether the firmware still beats (stall_watch.hpp).
 	void check_waiting() const;
 	bool alive() const;
-	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut).
+	// A clock for limits: it stands while QEMU or the vsock daemon wait for a CPU (TimeGiven), and moves five times a second.
+	std::chrono::steady_clock::time_point fair_now() const;
+	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut), by fair_now().
 	ExitStatus wait_exit(std::chrono::milliseconds timeout);
 	// The same; throws what check() throws if it ended in another way than by the firmware's power off, or not at all.
 	void require_exit(std::chrono::milliseconds timeout);

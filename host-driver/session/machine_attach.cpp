@@ -13,6 +13,7 @@
 #include "session/error.hpp"
 #include "session/lease_messages.hpp"
 #include "session/machine_impl.hpp"
+#include "session/process_load.hpp"
 #include "session/unix_socket.hpp"
 
 namespace hz {
@@ -73,8 +74,10 @@ void Machine::Impl::watch_foreign(int pid)
 			words = "the machine" + where + " ended";
 		if (words.empty() && items[2].revents)
 			words = "the owner of the device" + where + " closed it or ended";
+		const ProcessLoad load = pid > 0 ? load_of(pid) : ProcessLoad();
+		note_time(load);
 		if (words.empty() && pid > 0)
-			words = stalled(pid);
+			words = stalled(load);
 		if (!words.empty())
 			return tell(words, items[1].revents != 0);
 	}

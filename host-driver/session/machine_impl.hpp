@@ -22,6 +22,8 @@
 namespace hz {
 
 struct Machine::Impl {
+	using Clock = std::chrono::steady_clock;
+
 	~Impl();
 
 	// Launch, in this order, by the launching thread.
@@ -35,6 +37,7 @@ struct Machine::Impl {
 	void follow(); // in place of the three: a machine of another process
 	void check() const;
 	void check_waiting() const;
+	Clock::time_point fair_now() const { return Clock::time_point(fair_time.load(std::memory_order_relaxed)); }
 	void signal_qemu(int number);
 	void expect_end();
 
@@ -44,7 +47,8 @@ struct Machine::Impl {
 	Descriptor start_daemon();
 	void tick();
 	void watch_foreign(int pid);
-	std::string stalled(int pid);
+	void note_time(const ProcessLoad &load);
+	std::string stalled(ProcessLoad load);
 	void note_dying_qemu();
 	void note_qemu_end();
 	void note_late_end();
@@ -65,6 +69,7 @@ struct Machine::Impl {
 	std::atomic<bool> up{false}; // QEMU runs and nothing failed
 	std::atomic<bool> leaving{false};
 	mutable std::atomic<StallWatch::Clock::duration> awaited_at{StallWatch::Clock::duration::zero()}; // last check_waiting()
+	std::atomic<Clock::duration> fair_time{Clock::duration::zero()};
 	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
 
 	mutable std::mutex lock; // the fields below; nobody who holds it waits for a process or a file
@@ -75,6 +80,7 @@ struct Machine::Impl {
 	bool started = false;
 
 	StallWatch stall;          // watch thread only
+	TimeGiven given;           // watch thread only
 	Process daemon;            // watch thread only
 	Process qemu;              // made under `lock`, so that others may signal it; reaped by the watch thread only
 	Descriptor foreign, owner; // attached: pidfd of the other process's QEMU, socket to that process

@@ -23,11 +23,19 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
-constexpr int dying_ms = 500;          // that a death may take before it is told
-constexpr int end_ms = 5000;           // a killed process ends as soon as the kernel gets round to it
-constexpr auto awaited_within = 1s;    // since the last check_waiting()
-constexpr int daemon_patience = 30000; // × 1 ms: it may be slow on a loaded host, its death is noticed at once
-constexpr size_t last_words = 65536;   // of QEMU: the plugin tells each of 64 harts
+constexpr int dying_ms = 500;         // that a death may take before it is told
+constexpr int end_ms = 5000;          // a killed process ends as soon as the kernel gets round to it
+constexpr auto awaited_within = 1s;   // since the last check_waiting()
+constexpr auto daemon_patience = 30s; // of time that it has; its death is noticed at once
+constexpr size_t last_words = 65536;  // of QEMU: the plugin tells each of 64 harts
+
+// The daemon counts as a part of QEMU: on a loaded host one may sleep because the other has no CPU.
+ProcessLoad both(ProcessLoad qemu, const ProcessLoad &daemon)
+{
+	qemu.cpu += daemon.cpu;
+	qemu.wants_cpu |= daemon.wants_cpu;
+	return qemu;
+}
 
 Descriptor connected_to(const fs::path &socket)
 {
@@ -57,10 +65,10 @@ void Machine::Impl::start_children()
 {
 	const Descriptor connection = cid ? Descriptor() : start_daemon();
 	if (!cid && !connection)
-		throw Error(
-			"the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
-			(daemon.running() ? "it did not listen within 30 s" : "it ended with code " + std::to_string(daemon.exit_code())) +
-			" " + last_line(read_tail(command.daemon_log())));
+		throw Error("the vsock daemon (process " + std::to_string(daemon_pid) + ") did not start: " +
+			    (daemon.running() ? "it did not listen within 30 s of the time that it had"
+					      : "it ended with code " + std::to_string(daemon.exit_code())) +
+			    " " + last_line(read_tail(command.daemon_log())));
 	Process child = Process::start(command.arguments(connection.get()), command.qemu_log(),
 				       {.kept = connection.get(), .folder = command.run_directory, .settings = command.settings()});
 	std::lock_guard hold(lock);
@@ -80,9 +88,12 @@ Descriptor Machine::Impl::start_daemon()
 				 "--uds-path=" + command.vsock_path().filename().string()},
 				command.daemon_log(), {.folder = command.run_directory});
 	daemon_pid = daemon.pid();
-	for (int i = 0; i < daemon_patience && !leaving.load() && daemon.running(); i++) {
+	TimeGiven had;
+	for (int i = 0; had.passed() < daemon_patience && !leaving.load() && daemon.running(); i++) {
 		if (Descriptor connection = connected_to(command.vhost_socket()))
 			return connection;
+		if (i % 100 == 0)
+			had.look(TimeGiven::Clock::now(), load_of(daemon_pid));
 		usleep(1000);
 	}
 	return {};
@@ -98,6 +109,8 @@ void Machine::Impl::tick()
 	poll(items, 3, tick_ms);
 	if (leaving.load())
 		return;
+	const ProcessLoad load = load_of(qemu_pid), daemon_load = load_of(daemon_pid);
+	note_time(both(load, daemon_load));
 	if (!up.load())
 		return note_late_end();
 	std::string words = firmware_failure(*region);
@@ -105,27 +118,27 @@ void Machine::Impl::tick()
 		return note_qemu_end();
 	if (!words.empty())
 		return fail(words);
-	if (load_of(qemu_pid).killed)
+	if (load.killed)
 		return note_dying_qemu();
-	if (items[2].revents || load_of(daemon_pid).killed)
+	if (items[2].revents || daemon_load.killed)
 		return fail("the vsock daemon (process " + std::to_string(daemon_pid) + ") died");
 	words = known_qemu_failure(read_tail(command.qemu_log(), 16384));
 	if (words.empty())
-		words = stalled(qemu_pid);
+		words = stalled(both(load, daemon_load));
 	if (!words.empty())
 		fail(words);
 }
 
-// The daemon counts as a part of QEMU: on a loaded host one may sleep because the other has no CPU.
-std::string Machine::Impl::stalled(int pid)
+void Machine::Impl::note_time(const ProcessLoad &load)
+{
+	given.look(Clock::now(), load);
+	fair_time.store(given.passed(), std::memory_order_relaxed);
+}
+
+std::string Machine::Impl::stalled(ProcessLoad load)
 {
 	const auto now = StallWatch::Clock::now();
 	const bool awaited = now.time_since_epoch() - awaited_at.load(std::memory_order_relaxed) < awaited_within;
-	ProcessLoad load;
-	if (awaited) {
-		load = load_of(pid);
-		load.wants_cpu |= daemon.pid() > 0 && load_of(daemon.pid()).wants_cpu;
-	}
 	const uint32_t heartbeat = std::atomic_ref(region->header().heartbeat).load(std::memory_order_relaxed);
 	return stall.look(now, heartbeat, awaited, load);
 }

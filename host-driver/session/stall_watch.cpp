@@ -1,10 +1,18 @@
-// StallWatch: two sums since the last beat, time asleep and CPU time.
+// StallWatch: two sums since the last beat, time asleep and CPU time. TimeGiven: one of both.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/stall_watch.hpp"
 
 #include <algorithm>
 
 namespace hz {
+
+void TimeGiven::look(Clock::time_point now, const ProcessLoad &load)
+{
+	const Clock::duration step = std::min<Clock::duration>(now - last_look_.value_or(now), longest_step);
+	passed_ += load.wants_cpu ? std::clamp<Clock::duration>(load.cpu - cpu_, Clock::duration::zero(), step) : step;
+	last_look_ = now;
+	cpu_ = load.cpu;
+}
 
 std::string StallWatch::look(Clock::time_point now, uint32_t heartbeat, bool awaited, const ProcessLoad &load)
 {

@@ -9,11 +9,30 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "process_load.hpp"
 
 namespace hz {
+
+// The time that a process has had: what it slept and what it computed, but not what it waited for a CPU. Limits that tell a peer that does not
+// answer from one that has no chance to do so count this.
+class TimeGiven {
+public:
+	using Clock = std::chrono::steady_clock;
+
+	static constexpr std::chrono::milliseconds longest_step{500}; // as below
+
+	// Call about five times a second. What passed before the first call does not count.
+	void look(Clock::time_point now, const ProcessLoad &load);
+	Clock::duration passed() const { return passed_; }
+
+private:
+	std::optional<Clock::time_point> last_look_;
+	std::chrono::milliseconds cpu_{0};
+	Clock::duration passed_{0};
+};
 
 class StallWatch {
 public:

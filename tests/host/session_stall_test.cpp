@@ -46,6 +46,23 @@ private:
 	milliseconds told_after_{0};
 };
 
+TEST(TimeGiven, IsSleepAndComputingButNotTheWaitForACpu)
+{
+	const auto begin = hz::TimeGiven::Clock::now();
+	const auto passed_in = [&](milliseconds step, milliseconds cpu, bool wants_cpu) {
+		hz::TimeGiven given;
+		for (int i = 0; i <= 100; i++)
+			given.look(begin + i * step, {.alive = true, .cpu = i * cpu, .wants_cpu = wants_cpu, .killed = false});
+		return given.passed();
+	};
+	EXPECT_EQ(passed_in(200ms, 0ms, false), 20s) << "asleep, or stopped";
+	EXPECT_EQ(passed_in(200ms, 200ms, true), 20s) << "computing";
+	EXPECT_EQ(passed_in(200ms, 800ms, true), 20s) << "several threads of it";
+	EXPECT_EQ(passed_in(200ms, 10ms, true), 1s) << "one of twenty on a CPU";
+	EXPECT_EQ(passed_in(200ms, 0ms, true), 0s);
+	EXPECT_EQ(passed_in(10s, 0ms, false), 50s) << "who looks had no CPU either";
+}
+
 TEST(StallWatch, SleepWithoutABeatIsToldAfterFiveSeconds)
 {
 	Guest guest;
