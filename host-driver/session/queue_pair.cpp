@@ -27,13 +27,11 @@ constexpr uint64_t most_data = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYT
 
 uint64_t rounded(uint64_t bytes) { return (bytes + host_page_bytes - 1) & ~(host_page_bytes - 1); }
 
-constexpr uint32_t own_namespace = 1; // of a command as read() and the others make it
-
 nvme_sqe io(uint8_t opcode, uint64_t lba, uint32_t sectors)
 {
 	nvme_sqe sqe{};
 	sqe.opcode = opcode;
-	sqe.nsid = own_namespace;
+	sqe.nsid = QueuePair::own_namespace;
 	sqe.cdw10 = static_cast<uint32_t>(lba);
 	sqe.cdw11 = static_cast<uint32_t>(lba >> 32);
 	sqe.cdw12 = sectors ? (sectors - 1) & 0xffff : 0;
@@ -217,14 +215,15 @@ uint16_t QueuePair::buffer_of(uint16_t cid, const nvme_sqe &sqe) const
 	return options_.writes_zeros && writes ? static_cast<uint16_t>(options_.depth - 1) : cid;
 }
 
+uint32_t QueuePair::namespace_of(const nvme_sqe &sqe) const { return sqe.nsid == own_namespace ? options_.nsid : sqe.nsid; }
+
 uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t bytes)
 {
 	if (bytes == ~0ull)
 		bytes = bytes_of(sqe);
 	check_bytes(bytes);
 	check_submit(cid, arrival_ns);
-	if (sqe.nsid == own_namespace)
-		sqe.nsid = options_.nsid;
+	sqe.nsid = namespace_of(sqe);
 	const uint16_t buffer = buffer_of(cid, sqe);
 	PrpPair pair = build_prps(region_, data_bus(buffer), bytes, list_bus(cid));
 	sqe.prp1 = pair.prp1;
@@ -238,6 +237,7 @@ uint64_t QueuePair::submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint
 uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 {
 	check_submit(cid, arrival_ns);
+	sqe.nsid = namespace_of(sqe);
 	promises_.before(sqe, {});
 	return place(cid, sqe, arrival_ns);
 }

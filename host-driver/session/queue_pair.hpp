@@ -98,8 +98,9 @@ public:
 	BusAddress data_bus(uint16_t cid) const;
 	BusAddress list_bus(uint16_t cid) const;
 
-	// Commands for namespace 1, in whose place submit() puts the queue's; it adds the id, protection information where the device has it (queue_tuples.hpp), and, for
-	// data_bytes != 0, the PRPs of its buffer.
+	// Commands for the queue's namespace, which submit() and submit_raw() put in the place of own_namespace. submit() adds the id, protection
+	// information where the device has it (queue_tuples.hpp), and, for data_bytes != 0, the PRPs of its buffer.
+	static constexpr uint32_t own_namespace = NVME_NSID_ALL - 1; // no device has so many
 	static nvme_sqe read(uint64_t lba, uint32_t sectors);
 	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);
 	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);
@@ -120,7 +121,7 @@ public:
 	// it only such commands are placed until it has completed.
 	// data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or none).
 	uint64_t submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t data_bytes = ~0ull);
-	// The same, PRPs and everything else but the id as the caller made them.
+	// The same, PRPs and everything else as the caller made them, but the id and own_namespace.
 	uint64_t submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
 
 	// Completions that are there now, in device order; the span lives until the next reap() or wait().
@@ -150,6 +151,7 @@ private:
 		uint64_t completion, think_ns;
 	};
 
+	uint32_t namespace_of(const nvme_sqe &sqe) const;
 	void check_submit(uint16_t cid, uint64_t arrival_ns) const;
 	void check_bytes(uint64_t bytes) const;
 	void check_arrival(uint64_t arrival_ns) const;

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
 #include <unistd.h>
 
@@ -513,7 +514,10 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 				 sectors * hz::promise_entry_bytes, '\0');
 		EXPECT_EQ(content(), expected) << lba;
 	};
-	const auto before = [&](const nvme_sqe &sqe) { promises.before(sqe, {}); };
+	const auto before = [&](nvme_sqe sqe, std::span<const std::byte> data = {}) {
+		sqe.nsid = 1;
+		promises.before(sqe, data);
+	};
 	before(hz::QueuePair::read(3, 2));
 	before(hz::QueuePair::flush());
 	EXPECT_NE(content()[hz::promise_foreign_at], 1);
@@ -526,16 +530,16 @@ TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 	const nvme_dsm_range ranges[] = {{0, 2, 9}, {0, 0, 12}, {0, 1, 14}};
 	nvme_sqe gone = hz::QueuePair::deallocate(3);
 	gone.cdw11 = 0;
-	promises.before(gone, std::as_bytes(std::span(ranges))); // hints only
+	before(gone, std::as_bytes(std::span(ranges))); // hints only
 	expect(19, 1);
-	promises.before(hz::QueuePair::deallocate(2), std::as_bytes(std::span(ranges)));
+	before(hz::QueuePair::deallocate(2), std::as_bytes(std::span(ranges)));
 	expect(9, 2);
-	promises.before(hz::QueuePair::deallocate(3), std::as_bytes(std::span(ranges)));
+	before(hz::QueuePair::deallocate(3), std::as_bytes(std::span(ranges)));
 	expect(14, 1);
 	const nvme_copy_range sources[] = {{0, 900, 2, {}, 0, 0, 0}, {0, 100, 0, {}, 0, 0, 0}};
-	promises.before(hz::QueuePair::copy(3, 2, false), std::as_bytes(std::span(sources)));
+	before(hz::QueuePair::copy(3, 2, false), std::as_bytes(std::span(sources)));
 	expect(3, 4);
-	promises.before(hz::QueuePair::copy(0, 2, true), std::as_bytes(std::span(sources)));
+	before(hz::QueuePair::copy(0, 2, true), std::as_bytes(std::span(sources)));
 	expect(3, 4);
 	fs::remove_all(directory);
 }
@@ -575,6 +579,29 @@ TEST(PromiseFile, EachNamespaceHasItsOwn)
 	hz::PromiseFile::before_admin(*machine, manage);
 	EXPECT_EQ(content("promises").size(), sizeof(nothing));
 	fs::remove_all(directory);
+}
+
+// What names none is for the queue's own.
+TEST(QueuePair, ACommandGoesToTheNamespaceThatItNames)
+{
+	Bench bench(true);
+	for (const uint32_t own : {1u, 2u}) {
+		const auto queue = bench.queue(own, {.depth = 16, .data_bytes = 4096, .nsid = own});
+		const auto nsid_sent = [&](nvme_sqe sqe, bool raw) {
+			const uint16_t cid = *queue->acquire();
+			const size_t slot = cid; // both count up from 0
+			raw ? queue->submit_raw(cid, sqe, 0) : queue->submit(cid, sqe, 0);
+			return reinterpret_cast<nvme_sqe *>(bench.owner.at(queue->sq_base()))[slot].nsid;
+		};
+		for (const bool raw : {false, true}) {
+			EXPECT_EQ(nsid_sent(hz::QueuePair::read(0, 1), raw), own);
+			for (const uint32_t named : {0u, 1u, 2u, 3u, NVME_NSID_ALL}) {
+				nvme_sqe sqe = hz::QueuePair::read(0, 1);
+				sqe.nsid = named;
+				EXPECT_EQ(nsid_sent(sqe, raw), named) << "on a queue of namespace " << own;
+			}
+		}
+	}
 }
 
 TEST(QueuePair, RefusesWrongShapes)
