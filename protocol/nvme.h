@@ -132,6 +132,8 @@ enum nvme_status {
 	NVME_COMPARE_FAILURE = 0x285,
 	NVME_HZ_IN_PLACE_BUDGET = 0x7c0, /* vendor: no more sectors may be written in place before some are folded or their zones reset */
 	NVME_DNR = 0x4000,
+	NVME_SCT_MEDIA = 0x200, /* the status code type of media and data integrity errors, among … */
+	NVME_SCT_MASK = 0x700,
 };
 
 struct nvme_zone_descriptor {

@@ -7,6 +7,10 @@
 
 #include "rig.hpp"
 
+extern "C" {
+#include "hil/queue/far_view.h"
+}
+
 namespace hil_test {
 
 class Relay : public testing::TestWithParam<bool> {
@@ -91,6 +95,41 @@ TEST_P(Relay, ErrorsAndCountsOfAllHartsAreInTheLogs)
 	for (unsigned i = 0; i < 6; i++)
 		EXPECT_EQ(entry[i].sqid, 3 - i / 2);
 	EXPECT_EQ(entry[1].lba, 5u);
+}
+
+// The home is at something else while a far hart fails 300 commands: those that have no place in the ring are counted.
+TEST_P(Relay, NoErrorIsUncounted)
+{
+	static relay far_relay;
+	static relays home;
+	static queues at_home;
+	static far_view far;
+	static interrupts irq;
+	uint64_t heard = 0, errors = 1000, media = 2000;
+	queue_client client{};
+	client.ctx = &heard;
+	client.failed = [](void *ctx, const failure *f) {
+		EXPECT_EQ(f->cid, (*static_cast<uint64_t *>(ctx))++) << "the oldest ones have entries";
+	};
+	const life ready{LIFE_READY, SHUTDOWN_NONE, 1, false};
+	far_relay = relay{};
+	home = relays{};
+	far_relay.relays = &home;
+	home.count = 1;
+	home.relay[0] = &far_relay;
+	home.irq = &irq;
+	at_home.client = &client;
+	far_view_init(&far, &far_relay, nullptr, nullptr, nullptr, true);
+	for (uint16_t i = 0; i < 300; i++) {
+		const failure f{2, i, i % 4 ? uint16_t{NVME_WRITE_FAULT} : uint16_t{NVME_INVALID_OPCODE}, 1, i};
+		far.client.failed(far.client.ctx, &f);
+	}
+	lt_store(&home.news, 1);
+	relays_hear(&home, &at_home, &ready);
+	EXPECT_EQ(heard, 256u);
+	relays_add_missed(&home, &errors, &media);
+	EXPECT_EQ(errors, 1044u);
+	EXPECT_EQ(media, 2033u);
 }
 
 TEST_P(Relay, FeaturesReachAllHartsBeforeTheNextCommand)

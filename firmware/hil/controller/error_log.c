@@ -2,25 +2,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/error_log.h"
 
-#include <stdbool.h>
-
+#include "hil/queue/queue_client.h"
 #include "lt/arena.h"
-
-enum { MEDIA_SCT = 0x200, SCT_MASK = 0x700 };
 
 void error_log_init(struct error_log *log, struct arena *arena)
 {
 	log->entry = arena_alloc(arena, HIL_ERROR_ENTRIES, sizeof(*log->entry), "HIL error log");
 }
 
-/* Data that differ from the host's are what it asked about: the media are good. */
-static bool is_media_error(uint16_t status) { return (status & SCT_MASK) == MEDIA_SCT && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE; }
-
 void error_log_add(struct error_log *log, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid)
 {
 	uint64_t number = ++log->errors;
 
-	log->media_errors += is_media_error(status);
+	log->media_errors += failure_is_of_media(status);
 	log->entry[(number - 1) % HIL_ERROR_ENTRIES] = (struct nvme_error_entry){
 		.error_count = number,
 		.sqid = sqid,

@@ -47,6 +47,7 @@ static uint32_t smart_page(struct hil *hil, void *page)
 	log->host_writes[0] = io.writes;
 	log->media_errors[0] = hil->errors.media_errors;
 	log->error_entries[0] = hil->errors.errors;
+	relays_add_missed(&hil->relays, &log->error_entries[0], &log->media_errors[0]);
 	return sizeof(*log);
 }
 
@@ -77,6 +78,7 @@ static uint32_t endurance_page(struct hil *hil, void *page)
 	log->host_writes[0] = io.writes;
 	log->media_errors[0] = hil->errors.media_errors;
 	log->error_entries[0] = hil->errors.errors;
+	relays_add_missed(&hil->relays, &log->error_entries[0], &log->media_errors[0]);
 	log->capacity[0] = namespaces_sectors(&hil->namespaces, 0, false) << HZ_SECTOR_SHIFT;
 	log->unallocated[0] = namespaces_sectors(&hil->namespaces, 0, true) << HZ_SECTOR_SHIFT;
 	return sizeof(*log);

@@ -171,13 +171,22 @@ static bool far_make_room(struct host_view *view, struct completion_queue *cq)
 	return false;
 }
 
+static void miss_failure(struct relay *relay, uint16_t status)
+{
+	lt_store(&relay->errors_missed, lt_peek(&relay->errors_missed) + 1);
+	if (failure_is_of_media(status))
+		lt_store(&relay->media_errors_missed, lt_peek(&relay->media_errors_missed) + 1);
+}
+
 static void far_failed(void *ctx, const struct failure *failure)
 {
 	struct relay *relay = ((struct far_view *)ctx)->relay;
 	uint64_t told = lt_peek(&relay->errors);
 
-	if (told - lt_load(&relay->errors_taken) == RELAY_ERRORS)
+	if (told - lt_load(&relay->errors_taken) == RELAY_ERRORS) {
+		miss_failure(relay, failure->status);
 		return;
+	}
 	relay->error[told % RELAY_ERRORS] = (struct relay_error){ failure->sq, failure->cid, failure->status, failure->nsid, failure->lba };
 	lt_store(&relay->errors, told + 1);
 }

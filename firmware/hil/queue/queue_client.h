@@ -16,6 +16,12 @@ struct failure {
 	uint64_t lba;
 };
 
+/* Data that differ from the host's are what it asked about: the media are good. */
+static inline bool failure_is_of_media(uint16_t status)
+{
+	return (status & NVME_SCT_MASK) == NVME_SCT_MEDIA && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE;
+}
+
 struct queue_client {
 	void *ctx;
 	/* A completion that is about to be posted tells an error. */

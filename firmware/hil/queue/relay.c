@@ -194,3 +194,11 @@ void relays_add_counts(const struct relays *relays, struct io_counts *sum)
 		sum->written_sectors += lt_load(&counts[3]);
 	}
 }
+
+void relays_add_missed(const struct relays *relays, uint64_t *errors, uint64_t *media_errors)
+{
+	for (unsigned i = 0; i < relays->count; i++) {
+		*errors += lt_load(&relays->relay[i]->errors_missed);
+		*media_errors += lt_load(&relays->relay[i]->media_errors_missed);
+	}
+}

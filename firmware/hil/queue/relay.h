@@ -56,7 +56,9 @@ struct relay {
 	lt_word vectors[2];              /* interrupts to be raised */
 	lt_word obeyed;                  /* the last order that let nothing in, once nothing is in flight */
 	lt_word counts[4];               /* the members of struct io_counts */
-	lt_word errors;                  /* ever told; those that find error[] full are not logged */
+	lt_word errors;                  /* ever told */
+	lt_word errors_missed;           /* those that found error[] full, ever … */
+	lt_word media_errors_missed;     /* … of them because of the media */
 	struct relay_error error[RELAY_ERRORS];
 	struct {
 		LT_OWN_LINE lt_word granted, freed; /* by the home: commands ever, entries ever */
@@ -110,5 +112,7 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 bool relays_obeyed(const struct relays *relays);
 /* Adds what far harts have counted. */
 void relays_add_counts(const struct relays *relays, struct io_counts *sum);
+/* Adds the errors of far harts that the home has not heard of one by one. */
+void relays_add_missed(const struct relays *relays, uint64_t *errors, uint64_t *media_errors);
 
 #endif
