@@ -1,10 +1,14 @@
 // The fio command: lets the jobs of fio work on a device, one booted for them or one that is up.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/visit.hpp"
+#include "session/descriptor.hpp"
 #include "session/error.hpp"
 #include "session/locate.hpp"
 #include "session/process.hpp"
@@ -37,6 +41,34 @@ void check_jobs(const std::vector<std::string> &words)
 		throw Error("fio does not take these words or that job file: " + said.text);
 }
 
+// What each job says at its beginning and its end (fio_engine.c).
+class Marks {
+public:
+	Marks() : file_(memfd_create("marks", MFD_CLOEXEC))
+	{
+		if (!file_)
+			throw_errno("no memory for what the jobs say");
+	}
+	std::string setting() const
+	{
+		return "HARTZONE_FIO_MARKS=/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_.get());
+	}
+
+	// fio itself ends with 0 although the process of a job was killed.
+	void require_ends() const
+	{
+		std::string marks(size_t(lseek(file_.get(), 0, SEEK_END)), 0);
+		marks.resize(size_t(std::max<ssize_t>(pread(file_.get(), marks.data(), marks.size(), 0), 0)));
+		const auto begun = std::count(marks.begin(), marks.end(), 'b'), ended = std::count(marks.begin(), marks.end(), 'e');
+		if (begun != ended)
+			throw Error(std::to_string(begun - ended) + " of " + std::to_string(begun) +
+				    " jobs of fio were killed before their end: what fio prints of them is not what they did");
+	}
+
+private:
+	Descriptor file_;
+};
+
 void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
 {
 	check_jobs(words);
@@ -47,7 +79,10 @@ void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
 		own.push_back("--zonemode=zbd");
 	if (visit.machine().region().virtual_clock())
 		settings.push_back("HARTZONE_DEVICE_LATENCY=1");
+	const Marks marks;
+	settings.push_back(marks.setting());
 	visit.run({.words = fio_words(own, words), .settings = settings});
+	marks.require_ends();
 }
 
 } // namespace

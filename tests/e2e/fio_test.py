@@ -4,6 +4,8 @@ as processes, trims, syncs, a second call that finds what the first has written;
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -127,6 +129,33 @@ class Fio(unittest.TestCase):
             run.kill()
             left = run.stdout.read()  # until the last of the jobs has gone
         self.assertNotIn("run=20", left, "they ended before their time")
+
+    def test_a_job_that_is_killed_fails_the_call(self):
+        """fio itself ends with 0 then."""
+        words = ("--device", "small-legacy", "--name=a", "--rw=randread", "--bs=4k", "--size=64k", "--time_based=1", "--runtime=100",
+                 "--status-interval=1")
+        with subprocess.Popen([DRIVER, "fio", *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while "IOPS" not in run.stdout.readline():
+                pass
+            fio, = self.children(run.pid, "fio")
+            job, = self.children(fio, "fio")
+            os.kill(job, signal.SIGABRT)
+            _, told = run.communicate(timeout=HANG_S)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("1 of 1 jobs of fio were killed", told)
+
+    @staticmethod
+    def children(parent, name):
+        """Processes of this name that it has started."""
+        found = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                before, behind = stat.read_text().rsplit(")", 1)
+            except OSError:
+                continue
+            if before.split("(", 1)[1] == name and int(behind.split()[1]) == parent:
+                found.append(int(stat.parent.name))
+        return found
 
     def test_errors_are_told(self):
         run = self.call("fio", "--device", "small", "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--zonemode=none")
