@@ -20,7 +20,8 @@ def tests(build):
 
 
 def values(test, name):
-    return [value for p in test["properties"] if p["name"] == name for value in p["value"]]
+    found = [p["value"] for p in test["properties"] if p["name"] == name]
+    return found[0] if found and isinstance(found[0], list) else found
 
 
 def labels():
@@ -51,6 +52,14 @@ class Labels(unittest.TestCase):
             self.assertRegex(" ".join(found.get(name, ["slow, of another build"])), "slow", name)
         for name in both:
             self.assertRegex(" ".join(found[name]), "qemu", name)
+
+    def test_limits_are_for_hangs(self):
+        """One for all: a limit that fits a test is exceeded on a machine that is busy."""
+        self.assertEqual({tuple(values(test, "TIMEOUT")) or test["name"] for test in tests(BUILD) if not test["name"].endswith("_NOT_BUILT")},
+                         {(3600.0,)})
+        own = [f"{path.relative_to(TOP)}:{number}" for path in TOP.glob("tests/**/*") if path.suffix in (".txt", ".cmake")
+               for number, line in enumerate(path.read_text().splitlines(), 1) if re.search(r"TIMEOUT \d", line)]
+        self.assertEqual(own, [])
 
     def test_processes_run_each_case_once(self):
         for build in (BUILD.parent / "asan", BUILD.parent / "tsan"):

@@ -14,13 +14,12 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
 from hztest import processes  # noqa: E402
-from hztest.needs import device_problem, study_python  # noqa: E402
+from hztest.needs import HANG_S, device_problem, study_python  # noqa: E402
 
 PYTHON, MISSING = study_python(), device_problem()
 
 INTERRUPTED = ("hartzone study: interrupted, everything is cleaned up; 3 of 3 points are not measured, the same command with --resume "
                "goes on\n")
-HANG_S = 900 # longer than any load explains
 UNWRITABLE = "/proc/hartzone-test"
 
 

@@ -4,7 +4,6 @@ as processes, trims, syncs, a second call that finds what the first has written;
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,12 +12,11 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem, fio_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem, fio_problem  # noqa: E402
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 MISSING = device_problem() or fio_problem()
 
-HANG_S = 200  # longer than any load explains
 ZONE, CAPACITY = 512 << 10, 384 << 10  # of device small
 
 

@@ -13,12 +13,11 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem, fio_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem, fio_problem  # noqa: E402
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 MISSING = device_problem() or fio_problem()
 
-HANG_S = 200  # longer than any load explains
 ZONE, CAPACITY, ZONES = 512 << 10, 384 << 10, 12  # of device small, which has no conventional zones
 BLOCK = 4096
 

@@ -13,12 +13,11 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
 from hztest import processes  # noqa: E402
-from hztest.needs import device_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem  # noqa: E402
 
 MISSING = device_problem()
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
-HANG_S = 900 # longer than any load explains
 ZONED = """name: zoned
 threads: 3
 common: {read_ratio: 0.5, pattern: random, block: 16 KiB, prefill: 0.4, total_ops: 60}

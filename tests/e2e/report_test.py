@@ -14,7 +14,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem, study_python  # noqa: E402
+from hztest.needs import HANG_S, device_problem, study_python  # noqa: E402
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -40,7 +40,7 @@ def shown(page, scratch):
     looked = scratch / "looked.html"
     looked.write_text(page.read_text(encoding="utf-8").replace("</body>", LOOK + "</body>"), encoding="utf-8")
     told = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={scratch}/browser",
-                           f"--window-size={WIDTH},2000", "--dump-dom", looked.as_uri()], capture_output=True, text=True, check=True, timeout=120)
+                           f"--window-size={WIDTH},2000", "--dump-dom", looked.as_uri()], capture_output=True, text=True, check=True, timeout=HANG_S)
     return json.loads(html.unescape(re.search("<pre>(.*)</pre>", told.stdout, re.S)[1]))
 
 

@@ -14,14 +14,12 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem  # noqa: E402
 
 DRIVER, PROGRAM = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_ROCKSDB", "")
 MISSING = device_problem()
 if not os.path.exists(PROGRAM):
     MISSING = MISSING or "RocksDB is not installed (scripts/setup installs it)"
-
-HANG_S = 100  # longer than any load explains
 
 
 @unittest.skipIf(MISSING, MISSING)

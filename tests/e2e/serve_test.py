@@ -17,12 +17,11 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
 from hztest import processes  # noqa: E402
-from hztest.needs import device_problem, fio_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem, fio_problem  # noqa: E402
 
 MISSING = device_problem()
 DRIVER, GUEST = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_GUEST", "")
 BLOCK = 4096
-HANG_S = 200  # longer than any load explains
 # Which it says depends on what was under way: an admin command, I/O, or nothing.
 OWNER_LEFT = "the owner of the device.* closed it or (ended|resets its controller)|the machine .* (ended|does not run)"
 CHANNEL_EACH = """name: two

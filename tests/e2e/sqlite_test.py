@@ -12,7 +12,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
-from hztest.needs import device_problem  # noqa: E402
+from hztest.needs import HANG_S, device_problem  # noqa: E402
 
 DRIVER, EXTENSION = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_SQLITE_EXTENSION", "")
 MISSING = device_problem()
@@ -20,7 +20,6 @@ if not os.path.exists(EXTENSION):
     MISSING = MISSING or "SQLite's headers are not installed (scripts/setup installs them)"
 
 EAGER = "gc_no_zoned_gc_percent=100,gc_boost_zoned_gc_percent=0,segment=64KiB,pause=0"
-HANG_S = 100  # longer than any run explains
 TABLE = "CREATE TABLE IF NOT EXISTS t(i INTEGER PRIMARY KEY, v BLOB);"
 
 

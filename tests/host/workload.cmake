@@ -21,7 +21,7 @@ if(NOT HZ_SANITIZE)
 	add_dependencies(host_run hartzone)
 	foreach(suite RunSmall RunDefault RunPresets RunRaceCheck)
 		add_test(NAME host_run.${suite} COMMAND host_run --gtest_filter=${suite}.* --gtest_brief=1)
-		set_tests_properties(host_run.${suite} PROPERTIES TIMEOUT 600 LABELS qemu ENVIRONMENT_MODIFICATION
+		set_tests_properties(host_run.${suite} PROPERTIES TIMEOUT ${HZ_HANG_S} LABELS qemu ENVIRONMENT_MODIFICATION
 			"HARTZONE_FIRMWARE=set:${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf;HARTZONE_PLUGIN=set:$<TARGET_FILE:hz_vclock>")
 		hz_label_slow(host_run.${suite})
 	endforeach()

@@ -7,7 +7,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from hztest.needs import qemu_problem  # noqa: E402
+from hztest.needs import HANG_S, qemu_problem  # noqa: E402
 import probe_image  # noqa: E402
 
 PLUGIN = os.environ.get("HARTZONE_VCLOCK", "")
@@ -52,7 +52,7 @@ class LockbenchCase(Case):
 
 def wait_for_guest(m):
     """Until the plugin has opened the gate: it has then written the slots."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + HANG_S
     while m.words(0x80200000, 1)[0] == 0 and time.monotonic() < end:
         time.sleep(0.005)
     time.sleep(0.05)

@@ -179,7 +179,7 @@ class FrozenWaits(ProgramsCase):
     def ended(self, place, *operations, harts=2):
         lists = [program(("think", 5)) for _ in range(harts - 1)] + [program("freeze", "freeze_again", "thaw", "freeze_again", *operations, "thaw", "thaw")]
         with programs.Programs(self.elf, lists, 1, plugin=PLUGIN) as run:
-            self.assertEqual(run.run(timeout=60), 3, run.output)
+            self.assertEqual(run.run(), 3, run.output)
             self.assertRegex(run.output.splitlines()[0], rf"^vclock: FROZEN WAIT: hart {harts - 1} would have to wait for another hart at "
                              rf"{place}, but its clock is frozen since op_freeze\+0x0 \(0x[0-9a-f]+\)$")
             report = run.report()

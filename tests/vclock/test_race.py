@@ -24,7 +24,7 @@ class Planted(ProbeCase):
         """The harts wait for a third that is not there."""
         with self.probe("race", 2, options=["race-check=on"]) as m:
             m.write(PARAMETERS, struct.pack("<2Q", SCENES.index("race"), 3))
-            self.assertEqual(m.run(timeout=20), 3, m.output)
+            self.assertEqual(m.run(), 3, m.output)
             report = m.report()
         self.assertEqual(report["end"], "deadlock")
         self.assertGreaterEqual(len(report["races"]), 2)

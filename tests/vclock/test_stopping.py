@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from suite import Case, PLUGIN, ProbeCase, main, wait_for_guest
+from suite import Case, HANG_S, PLUGIN, ProbeCase, main, wait_for_guest
 
 
 class Deadlock(ProbeCase):
@@ -16,7 +16,7 @@ class Deadlock(ProbeCase):
         for harts in (2, 8):
             with self.probe("deadlock", harts) as m:
                 begin = time.monotonic()
-                self.assertEqual(m.run(timeout=20), 3)
+                self.assertEqual(m.run(), 3)
                 self.assertLess(time.monotonic() - begin, 5)
                 self.assertIn("DEADLOCK", m.output)
                 self.assertRegex(m.output, r"hart 0: waits for lock_b\+0x0 \(0x[0-9a-f]+\), lock l2p\[7\] "
@@ -30,7 +30,7 @@ class Deadlock(ProbeCase):
         """Test-and-set waiters never park: their wait ends the run after spin-limit of device time."""
         for harts in (2, 4):
             with self.probe("spinlock", harts, options=["spin-limit=1000000"]) as m:
-                self.assertEqual(m.run(timeout=20), 3)
+                self.assertEqual(m.run(), 3)
                 self.assertRegex(m.output, r"hart 0: \w+, lock zone\[2\], last order point at")
                 self.assertRegex(m.output, r"hart 1: \w+, lock zone\[1\]")
 
@@ -38,7 +38,7 @@ class Deadlock(ProbeCase):
         """All but halted harts wait: a deadlock if no interrupt comes for a second."""
         with self.probe("wfi", 2, think=0) as m:
             begin = time.monotonic()
-            self.assertEqual(m.run(timeout=30), 3, m.output)
+            self.assertEqual(m.run(), 3, m.output)
             self.assertGreater(time.monotonic() - begin, 1)
             self.assertRegex(m.output, r"DEADLOCK: no hart can ever run again\nvclock:   hart 0: waits for never_written")
             self.assertIn("hart 1: halted by WFI", m.output)
@@ -47,7 +47,7 @@ class Deadlock(ProbeCase):
         hashes = set()
         for _ in range(3):
             with self.probe("deadlock", 4) as m:
-                m.run(timeout=20)
+                m.run()
                 hashes.add(m.report()["order_hash"])
         self.assertEqual(len(hashes), 1)
 
@@ -83,7 +83,7 @@ class Qmp:
         self.do("qmp_capabilities")
 
     @staticmethod
-    def connected(path, seconds=10):
+    def connected(path, seconds=HANG_S):
         """A name that is bound is there before its owner listens: until then a connection is refused."""
         end = time.monotonic() + seconds
         while True:
@@ -163,7 +163,7 @@ class Options(ProbeCase):
         with self.probe("charge", harts) as m:
             at = m.command.index("-plugin") + 1
             m.command[at] = ",".join([PLUGIN, *(w.replace("RAM", m.ram) for w in words)])
-            self.assertNotEqual(m.run(timeout=20), 0, words)
+            self.assertNotEqual(m.run(), 0, words)
             return m.output
 
     def test_each_error_is_one_sentence(self):

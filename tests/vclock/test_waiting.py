@@ -9,7 +9,7 @@ import time
 
 from probe_image import BELL, QUESTION
 from hztest.clock_machine import RAM_BASE
-from suite import ProbeCase, fingerprint, main
+from suite import HANG_S, ProbeCase, fingerprint, main
 
 
 class Waiting(ProbeCase):
@@ -77,7 +77,7 @@ class Answerer(threading.Thread):
         self.ram, self.random, self.longest_s, self.rounds = ram, random.Random(seed), longest_s, rounds
 
     def run(self):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG_S
         with open(self.ram, "r+b", buffering=0) as f:
             for question in range(1, self.rounds + 1):
                 while time.monotonic() < deadline:

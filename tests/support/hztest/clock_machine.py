@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from hztest.needs import QEMU
+from hztest.needs import HANG_S, QEMU
 
 RAM_BASE = 0x80000000
 SWITCH = os.environ.get("HARTZONE_CLOCK_SWITCH", "")  # for runs that name none
@@ -67,7 +67,7 @@ class Machine:
                                         stderr=subprocess.STDOUT, text=True)
         return self.process
 
-    def wait(self, timeout=120):
+    def wait(self, timeout=HANG_S):
         """Exit code; the output is kept in self.output. A run that takes longer than timeout fails."""
         try:
             self.output, _ = self.process.communicate(timeout=timeout)
@@ -77,7 +77,7 @@ class Machine:
             raise AssertionError(f"no end within {timeout} s: {' '.join(self.command)}\n{self.output}")
         return self.process.returncode
 
-    def run(self, timeout=120):
+    def run(self, timeout=HANG_S):
         self.start()
         return self.wait(timeout)
 
@@ -93,5 +93,5 @@ class Machine:
         """Send sig; returns the seconds until the process was gone."""
         begin = time.monotonic()
         self.process.send_signal(sig)
-        self.wait(20)
+        self.wait()
         return time.monotonic() - begin

@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from hztest.needs import HANG_S
+
 ROOT = Path(__file__).resolve().parents[3]
 CONTROL_PORT = 5000
 SHM_MAGIC = 0x304D4853454E5A48
@@ -140,7 +142,7 @@ class Machine:
             return False
         return True
 
-    def wait_until(self, condition, what, seconds=60):
+    def wait_until(self, condition, what, seconds=HANG_S):
         """Polls; a QEMU that ended meanwhile is an error, as is running out of time."""
         end = time.monotonic() + seconds
         while not condition():
@@ -150,7 +152,7 @@ class Machine:
                 raise AssertionError(f"not within {seconds} s: {what}\n{self.log()}")
             time.sleep(0.01)
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=HANG_S):
         """QEMU's exit code."""
         try:
             return self.qemu.wait(seconds)
@@ -169,7 +171,7 @@ class Machine:
             file.seek(offset)
             return file.read(size)
 
-    def connect(self, port=CONTROL_PORT, seconds=30):
+    def connect(self, port=CONTROL_PORT, seconds=HANG_S):
         """A stream to a guest port that the firmware listens on, as it has said; retries while another host is leaving."""
         end = time.monotonic() + seconds
         while True:
@@ -182,7 +184,7 @@ class Machine:
 
     def try_connect(self, port=CONTROL_PORT):
         stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        stream.settimeout(10)
+        stream.settimeout(HANG_S)
         try:
             stream.connect(str(self.file("vsock")))
             stream.sendall(b"CONNECT %d\n" % port)

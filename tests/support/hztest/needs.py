@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+HANG_S = 1800  # longer than any load explains: a test that waits so long has found a hang
 QEMU = os.environ.get("HARTZONE_QEMU", "qemu-system-riscv64")
 MIN_QEMU = (10, 0)
 # For a compiler that a test calls: its warnings are errors where they are in the build (./hartzone test --strict).
