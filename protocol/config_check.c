@@ -12,12 +12,43 @@
 #include "sentence.h"
 #include "slc_log_size.h"
 
+static bool begins_with(const char *text, const char *start)
+{
+	while (*start)
+		if (*text++ != *start++)
+			return false;
+	return true;
+}
+
+static const char *granularity_word(uint64_t value)
+{
+	switch (value) {
+	case HZ_LOCKS_FINE: return "fine";
+	case HZ_LOCKS_CLASS: return "class";
+	case HZ_LOCKS_GLOBAL: return "global";
+	default: return NULL;
+	}
+}
+
+/* As a device file has it; NULL: a number. */
+static const char *choice_word(const char *member, uint64_t value)
+{
+	static const char by_class[] = "lock_granularity.";
+
+	return begins_with(member, by_class) ? granularity_word(value) : hz_choice_word(member, value);
+}
+
 /* "FIELD is VALUE, but it must RULE" */
 static void begin(struct hz_sentence *out, const char *field, uint64_t value, const char *rule)
 {
+	const char *word = choice_word(field, value);
+
 	hz_say(out, field);
 	hz_say(out, " is ");
-	hz_say_number(out, value);
+	if (word)
+		hz_say(out, word);
+	else
+		hz_say_number(out, value);
 	hz_say(out, ", but it must ");
 	hz_say(out, rule);
 }
@@ -37,12 +68,26 @@ static bool broken_limit(struct hz_sentence *out, const char *field, uint64_t va
 	return false;
 }
 
+/* Beyond the least or the most. */
+static bool broken_range(const struct hz_field *field, uint64_t value, const char *rule, uint64_t limit, struct hz_sentence *out)
+{
+	if (field->unit != HZ_UNIT_CHOICE)
+		return broken_limit(out, field->member, value, rule, limit);
+	begin(out, field->member, value, "be one of ");
+	for (uint64_t i = field->least; i <= field->most; i++) {
+		hz_say(out, i == field->least ? "" : ", ");
+		hz_say(out, field->words[i - field->least]);
+	}
+	hz_say(out, ".");
+	return false;
+}
+
 static bool item_holds(const struct hz_field *field, uint64_t value, struct hz_sentence *out)
 {
 	if (value < field->least)
-		return broken_limit(out, field->member, value, "be at least ", field->least);
+		return broken_range(field, value, "be at least ", field->least, out);
 	if (value > field->most)
-		return broken_limit(out, field->member, value, "be at most ", field->most);
+		return broken_range(field, value, "be at most ", field->most, out);
 	return true;
 }
 
@@ -97,8 +142,7 @@ static bool blocks_hold(const struct hz_device_config *cfg, struct hz_sentence *
 static bool protection_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->protection != HZ_PROTECTION_NONE && cfg->media_mode == HZ_MEDIA_TIMING_ONLY)
-		return broken(out, "protection", cfg->protection,
-			      "be none (0) when media_mode is timing-only, which keeps no data to protect");
+		return broken(out, "protection", cfg->protection, "be none when media_mode is timing-only, which keeps no data to protect");
 	return true;
 }
 
@@ -293,7 +337,7 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 		return true;
 	if (cfg->conventional_region == HZ_REGION_SLC && shape.superblock_planes < shape.planes)
 		return broken(out, "conventional_region", cfg->conventional_region,
-			      "be normal (0) when superblock_planes is less than all planes");
+			      "be normal when superblock_planes is less than all planes");
 	if (cfg->conventional_region == HZ_REGION_SLC && shape.patch_superblocks >= shape.slc_superblocks)
 		return broken_limit(out, "slc_blocks_per_plane", cfg->slc_blocks_per_plane,
 				    "hold the conventional zones beside the SLC log: more than ", shape.patch_superblocks);
@@ -346,12 +390,12 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 	hz_shape_of(cfg, &shape);
 	if (cfg->l2p_kind == HZ_L2P_KIND_ZONE && (cfg->l2p_cache_bytes || shape.conventional_zones || shape.patch_sectors))
 		return broken(out, "l2p_kind", cfg->l2p_kind,
-			      "be sector (0) with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
+			      "be sector with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
 	if (cfg->l2p_compress && (!cfg->l2p_cache_bytes || !shape.conventional_zones))
-		return broken(out, "l2p_compress", cfg->l2p_compress, "be off (0) without l2p_cache_bytes, or without conventional zones");
+		return broken(out, "l2p_compress", cfg->l2p_compress, "be off without l2p_cache_bytes, or without conventional zones");
 	if (cfg->l2p_directory == HZ_L2P_DIRECTORY_FLASH && (!cfg->l2p_cache_bytes || !shape.conventional_zones || cfg->l2p_shards != 1))
 		return broken(out, "l2p_directory", cfg->l2p_directory,
-			      "be ram (0) without l2p_cache_bytes, without conventional zones, or unless l2p_shards is 1");
+			      "be ram without l2p_cache_bytes, without conventional zones, or unless l2p_shards is 1");
 	if (!cfg->l2p_cache_bytes)
 		return true;
 	if (cfg->l2p_cache_bytes < 16 * HZ_MAP_ENTRY_BYTES)
@@ -385,13 +429,12 @@ static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *o
 				    "be whole sectors of 4096, and hold a flush unit for each buffer beside plp_bytes: at least ",
 				    sure + cfg->plp_bytes);
 	if (cfg->buffer_slots != HZ_SLOTS_ACCOUNTS && !cfg->buffer_pool_bytes)
-		return broken(out, "buffer_slots", cfg->buffer_slots,
-			      "be accounts (0) when buffer_pool_bytes is 0: there is nothing to share");
+		return broken(out, "buffer_slots", cfg->buffer_slots, "be accounts when buffer_pool_bytes is 0: there is nothing to share");
 	if (cfg->buffer_slots != HZ_SLOTS_ACCOUNTS && cfg->plp_bytes)
-		return broken(out, "buffer_slots", cfg->buffer_slots, "be accounts (0) when plp_bytes protects a part of the pool");
+		return broken(out, "buffer_slots", cfg->buffer_slots, "be accounts when plp_bytes protects a part of the pool");
 	if (cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && shape.patch_superblocks)
 		return broken(out, "buffer_flush", cfg->buffer_flush,
-			      "not be superpage (2) when zones are larger than a superblock, or conventional_region is slc");
+			      "not be superpage when zones are larger than a superblock, or conventional_region is slc");
 	if (cfg->buffer_pool_bytes && shape.patch_superblocks)
 		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes,
 			      "be 0 when zones are larger than a superblock, or conventional_region is slc");
@@ -489,7 +532,7 @@ static bool granularity_holds(const struct hz_device_config *cfg, struct hz_sent
 			return broken(out, rules[c].member, chosen, "be global with all classes or with none");
 		if (chosen > rules[c].most && (!rules[c].most || chosen != HZ_LOCKS_GLOBAL))
 			return broken(out, rules[c].member, chosen,
-				      rules[c].most ? "be fine (0), class (1) or global: there is one lock of this class"
+				      rules[c].most ? "be fine, class or global: there is one lock of this class"
 						    : "be 0: no lock of a device is of this class");
 	}
 	return true;

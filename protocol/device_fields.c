@@ -92,6 +92,17 @@ HZ_STATIC_ASSERT(PARTS == 0, "device_fields.def has a line for each part of a re
 
 const char *hz_plane_scheme_name(uint32_t scheme) { return scheme < HZ_PLANE_SCHEMES ? PLANE_SCHEME_words[scheme] : NULL; }
 
+const char *hz_choice_word(const char *member, uint64_t value)
+{
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++) {
+		const struct hz_field *field = &hz_device_fields[i];
+
+		if (field->unit == HZ_UNIT_CHOICE && strcmp(field->member, member) == 0 && value >= field->least && value <= field->most)
+			return field->words[value - field->least];
+	}
+	return NULL;
+}
+
 uint64_t hz_field_read(const struct hz_field *field, const struct hz_device_config *cfg, unsigned item)
 {
 	const uint8_t *at = (const uint8_t *)cfg + field->offset + item * field->item_bytes;

@@ -52,6 +52,8 @@ uint64_t hz_field_read(const struct hz_field *field, const struct hz_device_conf
 void hz_field_write(const struct hz_field *field, struct hz_device_config *cfg, unsigned item, uint64_t value);
 /* Of the table: another table, another number. */
 uint32_t hz_config_version(void);
+/* The word of a device file for a member's value; NULL: it has numbers. */
+const char *hz_choice_word(const char *member, uint64_t value);
 /* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
 const char *hz_plane_scheme_name(uint32_t scheme);
 /* A record of the table's defaults; of the least value of every field, where those begin that say all that matters to them. */

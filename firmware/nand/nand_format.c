@@ -6,6 +6,7 @@
 
 #include "nand/nand_block.h"
 #include "nand/nand_header.h"
+#include "device_fields.h"
 #include "nand/nand_namespaces.h"
 #include "sentence.h"
 
@@ -21,6 +22,30 @@ static const char *say_of_two(struct nand_media *media, const char *begin, uint6
 	hz_say(&out, middle);
 	hz_say_number(&out, b);
 	hz_say(&out, end);
+	return media->text;
+}
+
+static void say_member_value(struct hz_sentence *out, const char *member, uint64_t value)
+{
+	const char *word = hz_choice_word(member, value);
+
+	if (word)
+		hz_say(out, word);
+	else
+		hz_say_number(out, value);
+}
+
+static const char *other_member(struct nand_media *media, const char *member, uint64_t old, uint64_t wanted)
+{
+	struct hz_sentence out = { media->text, sizeof(media->text), 0 };
+
+	hz_say(&out, "The NAND image was made for ");
+	hz_say(&out, member);
+	hz_say(&out, " ");
+	say_member_value(&out, member, old);
+	hz_say(&out, ", but the device config says ");
+	say_member_value(&out, member, wanted);
+	hz_say(&out, ": use its own config or a new image.");
 	return media->text;
 }
 
@@ -83,8 +108,7 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 {
 #define SAME(field) \
 	if (old->field != wanted->field) \
-		return say_of_two(media, "The NAND image was made for " #field " ", old->field, ", but the device config says ", \
-				  wanted->field, ": use its own config or a new image.");
+		return other_member(media, #field, old->field, wanted->field);
 #define HZ_SHAPE(member) SAME(member)
 #define SAME_DERIVED(type, member) SAME(member)
 #define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)

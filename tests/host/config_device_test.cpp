@@ -206,6 +206,9 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 		"at least 6.");
 	EXPECT_EQ(error_of("zones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"), "no error");
 	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
+	EXPECT_EQ(
+		error_of("l2p: {kind: zone, cache: 4096}\n"),
+		"d.yaml:1: l2p.kind is zone, but it must be sector with l2p.cache, conventional zones, or zones larger than a superblock.");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"), "d.yaml:1: l2p.chunk: '12 KiB' is out of range: 16 KiB to 4 GiB");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 20 KiB}\n"),
 		  "d.yaml:1: l2p.chunk (4 KiB sectors) is 5, but it must be a power of two.");

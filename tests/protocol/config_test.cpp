@@ -115,19 +115,19 @@ const Rule rules[] = {
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
 	{"zone_log", "l2p_zone_log", "171", SETS(l2p_zone_log, 171)},
 	{"in_place_of_patched_zones", "in_place_sectors", "64", [](auto &c) { c.in_place_sectors = 64, c.zone_capacity_sectors = 1600; }},
-	{"compressed_in_ram", "l2p_compress", "1", SETS(l2p_compress, HZ_ON)},
-	{"directory_in_ram", "l2p_directory", "1", SETS(l2p_directory, HZ_L2P_DIRECTORY_FLASH)},
+	{"compressed_in_ram", "l2p_compress", "on", SETS(l2p_compress, HZ_ON)},
+	{"directory_in_ram", "l2p_directory", "flash", SETS(l2p_directory, HZ_L2P_DIRECTORY_FLASH)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
-	{"zone_map_of_patched_zones", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
-	{"zone_map_in_flash", "l2p_kind", "1", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},
+	{"zone_map_of_patched_zones", "l2p_kind", "zone", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
+	{"zone_map_in_flash", "l2p_kind", "zone", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},
 	{"flush", "buffer_flush", "3", SETS(buffer_flush, 3)},
 	{"slots", "buffer_slots", "4", SETS(buffer_slots, 4)},
-	{"slots_of_nothing", "buffer_slots", "2", SETS(buffer_slots, HZ_SLOTS_SHARDED)},
-	{"slots_on_capacitors", "buffer_slots", "3",
+	{"slots_of_nothing", "buffer_slots", "sharded", SETS(buffer_slots, HZ_SLOTS_SHARDED)},
+	{"slots_on_capacitors", "buffer_slots", "lock-free",
 	 [](auto &c) {
 		 c.buffer_slots = HZ_SLOTS_LOCK_FREE, c.plp_mode = HZ_PLP_FULL, c.plp_bytes = 64 << 20, c.buffer_pool_bytes = 128 << 20;
 	 }},
-	{"superpages_of_patched_zones", "buffer_flush", "2",
+	{"superpages_of_patched_zones", "buffer_flush", "superpage",
 	 [](auto &c) { c.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE, c.zone_capacity_sectors = 1600; }},
 	{"superblock", "superblock_planes", "3", SETS(superblock_planes, 3)},
 	{"superblock_large", "superblock_planes", "16", SETS(superblock_planes, 16)},
@@ -204,7 +204,7 @@ const Rule rules[] = {
 	{"slc_conventional_beside_the_log", "slc_blocks_per_plane", "21",
 	 [](auto &c) { make_conventional(c), put_in_slc(c), c.slc_blocks_per_plane = 21; }},
 	{"slc_zones_over_media", "zones", "19", [](auto &c) { make_conventional(c), put_in_slc(c), c.zones = 19; }},
-	{"slc_beside_part_of_planes", "conventional_region", "1",
+	{"slc_beside_part_of_planes", "conventional_region", "slc",
 	 [](auto &c) { make_conventional(c), put_in_slc(c), c.superblock_planes = 4; }},
 	{"no_region", "conventional_region", "2", SETS(conventional_region, HZ_REGIONS)},
 	{"patches_without_slc", "slc_blocks_per_plane", "8", SETS(zone_capacity_sectors, 1600)},
@@ -307,6 +307,9 @@ const std::function<void(hz_device_config &)> devices[] = {
 /* Refused by the limit itself, with its number. */
 bool refused_by(const char *error, const hz_field &field, uint64_t value, const char *rule, uint64_t limit)
 {
+	if (error && field.unit == HZ_UNIT_CHOICE)
+		return std::string(error).starts_with(std::string(field.member) + " is " + std::to_string(value) +
+						      ", but it must be one of " + field.words[0]);
 	return error &&
 	       error == std::string(field.member) + " is " + std::to_string(value) + ", but it must " + rule + std::to_string(limit) + ".";
 }
@@ -397,8 +400,7 @@ TEST(Config, GranularityIsWhatAClassCanHave)
 		EXPECT_EQ(with(c, HZ_LOCKS_CLASS), "");
 		EXPECT_NE(with(c, 2), "");
 	}
-	EXPECT_EQ(with(HZ_LC_SLC, 4),
-		  "lock_granularity.slc is 4, but it must be fine (0), class (1) or global: there is one lock of this class.");
+	EXPECT_EQ(with(HZ_LC_SLC, 4), "lock_granularity.slc is 4, but it must be fine, class or global: there is one lock of this class.");
 	for (const unsigned c : {HZ_LC_GLOBAL, HZ_LC_LINK, HZ_LC_TEST})
 		for (const uint32_t value : {1u, 2u, uint32_t{HZ_LOCKS_GLOBAL}})
 			EXPECT_NE(with(c, value).find("be 0: no lock of a device is of this class"), std::string::npos) << c << text;
