@@ -83,6 +83,7 @@ void summary(const LookFlags &flags)
 		throw trace::TraceError(flags.input.file + ":1: the trace holds no requests");
 	nlohmann::json out = told_of(input.reader());
 	out.update(summary.to_json());
+	out["left_out"] = input.reader().left_out();
 	out["skipped"] = {{"count", input.reader().skipped()}, {"first", input.reader().skipped_lines()}};
 	if (flags.json)
 		std::printf("%s\n", out.dump(2).c_str());

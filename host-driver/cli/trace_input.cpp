@@ -43,6 +43,8 @@ bool TraceInput::next(trace::Record &record)
 
 void TraceInput::tell_skipped() const
 {
+	for (const auto &[what, times] : reader_.left_out())
+		std::fprintf(stderr, "hartzone: left out, since no operation and no word says it: %s: %" PRIu64 "\n", what.c_str(), times);
 	if (!reader_.skipped())
 		return;
 	std::fprintf(stderr, "hartzone: %" PRIu64 " lines or records were passed over; the first ones:\n", reader_.skipped());

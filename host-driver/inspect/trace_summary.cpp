@@ -61,6 +61,17 @@ void TraceSummary::note_place(const trace::Record &r, Kind &kind)
 		popularity_.add(block_hash(space, first + i));
 }
 
+void TraceSummary::note_marks(const trace::Record &r)
+{
+	if (r.flush_first)
+		marks_["flush-first"]++;
+	if (r.durable)
+		marks_["durable"]++;
+	for (size_t hint = 0; r.hints >> hint; hint++)
+		if (r.hints >> hint & 1)
+			marks_[std::string(trace::hint_name(hint))]++;
+}
+
 void TraceSummary::add(const trace::Record &r)
 {
 	Kind &kind = kinds_[size_t(r.op)];
@@ -73,6 +84,8 @@ void TraceSummary::add(const trace::Record &r)
 		kind.sizes.add(r.bytes);
 	if (r.op == trace::Op::read || r.op == trace::Op::write)
 		note_place(r, kind);
+	if (r.flush_first | r.durable | (r.hints != 0))
+		note_marks(r);
 }
 
 nlohmann::json TraceSummary::times() const
@@ -88,7 +101,7 @@ nlohmann::json TraceSummary::times() const
 nlohmann::json TraceSummary::kinds() const
 {
 	nlohmann::json out = nlohmann::json::object();
-	for (size_t op = 0; op < operations; op++) {
+	for (size_t op = 0; op < trace::operations; op++) {
 		const Kind &k = kinds_[op];
 		if (!k.records)
 			continue;
@@ -135,10 +148,15 @@ nlohmann::json TraceSummary::skew()
 nlohmann::json TraceSummary::to_json()
 {
 	const bool counted = streams_.size() <= most_streams;
-	return {{"records", records_},      {"streams", counted ? streams_.size() : uint64_t(std::llround(stream_sketch_.estimate()))},
-		{"streams_exact", counted}, {"unaligned_records", unaligned_},
-		{"time", times()},          {"operations", kinds()},
-		{"footprint", footprint()}, {"skew", skew()}};
+	return {{"records", records_},
+		{"streams", counted ? streams_.size() : uint64_t(std::llround(stream_sketch_.estimate()))},
+		{"streams_exact", counted},
+		{"unaligned_records", unaligned_},
+		{"time", times()},
+		{"operations", kinds()},
+		{"marks", marks_},
+		{"footprint", footprint()},
+		{"skew", skew()}};
 }
 
 } // namespace hz::inspect

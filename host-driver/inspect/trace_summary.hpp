@@ -21,7 +21,7 @@ public:
 	nlohmann::json to_json();
 
 private:
-	static constexpr size_t operations = size_t(trace::Op::close) + 1, most_streams = 65536, followed = 4096;
+	static constexpr size_t most_streams = 65536, followed = 4096;
 	static constexpr uint64_t block = 4096, second = 1000000000;
 	struct Kind {
 		uint64_t records = 0, bytes = 0, sequential = 0;
@@ -33,6 +33,7 @@ private:
 
 	void note_time(uint64_t time_ns);
 	void note_stream(uint64_t stream);
+	void note_marks(const trace::Record &record);
 	void note_place(const trace::Record &record, Kind &kind);
 	nlohmann::json times() const;
 	nlohmann::json kinds() const;
@@ -43,7 +44,8 @@ private:
 	uint64_t first_ns_ = 0, last_ns_ = 0, span_ns_ = 0, backwards_ = 0; /* last_ns_: of the record before */
 	uint64_t current_second_ = 0, in_current_ = 0, busiest_ = 0;
 	uint64_t end_ = 0; /* of the highest address */
-	std::array<Kind, operations> kinds_;
+	std::array<Kind, trace::operations> kinds_;
+	trace::LeftOut marks_; /* records by what they say beside, as the native format names it */
 	std::vector<Follower> followers_ = std::vector<Follower>(2 * followed);
 	std::unordered_set<uint64_t> streams_;
 	uint64_t last_stream_ = 0;

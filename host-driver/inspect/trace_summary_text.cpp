@@ -47,6 +47,16 @@ void add_operations(std::string &out, const nlohmann::json &operations, double r
 	}
 }
 
+void add_marks(std::string &out, const nlohmann::json &marks)
+{
+	const char *head = "\nmarks      ";
+	for (const auto &[name, records] : marks.items()) {
+		add_text(out, "%s %s %" PRIu64, head, name.c_str(), records.get<uint64_t>());
+		head = ",";
+	}
+	out += marks.empty() ? "" : "\n";
+}
+
 void add_footprint(std::string &out, const nlohmann::json &f)
 {
 	add_text(out, "\nfootprint   %s touched, %s read, %s written, in blocks of 4 KiB", in_units(f["touched_bytes"]).c_str(),
@@ -84,6 +94,7 @@ std::string summary_text(const nlohmann::json &s)
 		add_text(out, "; %" PRIu64 " times it goes back", time["backward_steps"].get<uint64_t>());
 	add_text(out, "\nalignment   %" PRIu64 " reads and writes are no whole blocks of 4 KiB\n", s["unaligned_records"].get<uint64_t>());
 	add_operations(out, s["operations"], s["records"].get<double>());
+	add_marks(out, s["marks"]);
 	add_footprint(out, s["footprint"]);
 	add_skew(out, s["skew"]);
 	return out;

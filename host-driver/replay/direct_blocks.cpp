@@ -61,7 +61,7 @@ void DirectBlocks::fill_stamps(Request &request)
 
 void DirectBlocks::arrives(Request &request, bool held)
 {
-	overlap_waits_ += held;
+	overlap_waits_ += held && !request.after_flushes;
 	for (size_t i = 0; i < request.stamps.size(); i++) {
 		Sector &sector = sectors_[request.tag + i];
 		uint64_t &version = request.stamps[i].version;
@@ -83,11 +83,15 @@ Step DirectBlocks::issue(Request &request)
 	const auto sectors = uint32_t(std::min({op_.sectors, room, most}));
 	if ((op_.verb == BlockVerb::write || op_.verb == BlockVerb::trim) && being_written(sectors))
 		return Step::blocked;
+	if (op_.after_flushes && flushes_)
+		return Step::blocked;
 	request = {};
 	request.op = ops[size_t(op_.verb)];
 	request.think_ns = op_.think_ns;
 	request.not_before_ns = op_.not_before_ns;
 	request.fua = op_.fua;
+	request.after_flushes = op_.after_flushes;
+	flushes_ += op_.verb == BlockVerb::flush;
 	op_.think_ns = 0;
 	if (op_.verb != BlockVerb::flush) {
 		request.lba = space_.lba_of(op_.lba);
@@ -113,6 +117,7 @@ uint64_t DirectBlocks::newest_zeros(const Request &request, uint32_t index)
 
 void DirectBlocks::complete(const Request &request, uint16_t status, uint64_t)
 {
+	flushes_ -= request.op == wl::Op::flush;
 	if (request.op != wl::Op::write && request.op != wl::Op::deallocate)
 		return;
 	for (uint32_t i = 0; i < request.sectors; i++) {

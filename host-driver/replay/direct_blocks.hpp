@@ -58,6 +58,7 @@ private:
 	bool preparing_ = true, have_op_ = false, ended_ = false;
 	wl::BlockOp op_;
 	uint64_t overlap_waits_ = 0;
+	uint32_t flushes_ = 0; /* under way */
 };
 
 } // namespace hz::replay

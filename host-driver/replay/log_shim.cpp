@@ -94,10 +94,12 @@ void LogShim::issued(Request &request, Cause cause)
 	request.think_ns = 0;
 	request.not_before_ns = 0;
 	request.fua = false;
+	request.after_flushes = false;
 	if (cause == Cause::user) {
 		request.think_ns = op_.think_ns;
 		request.not_before_ns = op_.not_before_ns;
 		request.fua = op_.fua;
+		request.after_flushes = op_.after_flushes;
 		op_.think_ns = 0;
 	}
 	outstanding_++;
@@ -212,8 +214,11 @@ Step LogShim::user_step(Request &request)
 		request.stamps.clear();
 		issued(request, Cause::user);
 		have_op_ = false;
+		flushes_++;
 		return Step::issue;
 	}
+	if (op_.after_flushes && flushes_)
+		return Step::blocked;
 	if (op_.verb == BlockVerb::write)
 		return user_write(request);
 	if (writers_in_op())
@@ -293,6 +298,7 @@ void LogShim::complete(const Request &request, uint16_t status, uint64_t)
 			finish_gc_read(request);
 		break;
 	case Op::write: finish_write(request, status == 0); break;
+	case Op::flush: flushes_--; break;
 	case Op::reset: finish_reset(request, status == 0); break;
 	default: break;
 	}

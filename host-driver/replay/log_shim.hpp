@@ -97,6 +97,7 @@ private:
 	uint64_t victim_cursor_ = 0;
 	std::deque<Moved> moving_;
 	uint32_t gc_reads_ = 0, gc_writes_ = 0, outstanding_ = 0;
+	uint32_t flushes_ = 0; /* under way */
 	bool preparing_ = true, have_op_ = false, ended_ = false;
 	wl::BlockOp op_;
 	Counters count_;

@@ -40,7 +40,7 @@ bool TraceBlocks::fetch()
 		else if (r.op == trace::Op::flush)
 			pieces_.push_back(BlockOp{BlockVerb::flush, 0, 0, 0, 0});
 		else
-			ignored_++;
+			ignored_.add(r.op);
 	}
 	records_++;
 	unaligned_ += trace::moves_data(r.op) && (r.offset % 4096 || r.bytes % 4096);
@@ -48,7 +48,10 @@ bool TraceBlocks::fetch()
 		op.verb = verb_of(r.op);
 		op.not_before_ns = trace_.arrival_ns(r);
 		op.fua = r.durable;
+		op.after_flushes = r.flush_first;
 	}
+	if (r.flush_first)
+		pieces_.insert(pieces_.begin(), BlockOp{BlockVerb::flush, 0, 0, 0, pieces_[0].not_before_ns});
 	return true;
 }
 
@@ -71,10 +74,9 @@ bool TraceBlocks::next(BlockOp &op)
 
 nlohmann::json TraceBlocks::cost() const
 {
-	return {{"trace_records", records_},
-		{"unaligned_records", unaligned_},
-		{"ignored_records", ignored_},
-		{"wrapped_records", wrapped_}};
+	nlohmann::json out = {{"trace_records", records_}, {"unaligned_records", unaligned_}, {"wrapped_records", wrapped_}};
+	ignored_.tell(out);
+	return out;
 }
 
 } // namespace hz::replay

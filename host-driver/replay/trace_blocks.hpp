@@ -29,7 +29,8 @@ private:
 	std::vector<wl::BlockOp> pieces_;
 	size_t piece_ = 0;
 	std::deque<wl::BlockOp> preload_;
-	uint64_t records_ = 0, unaligned_ = 0, ignored_ = 0, wrapped_ = 0;
+	uint64_t records_ = 0, unaligned_ = 0, wrapped_ = 0;
+	Ignored ignored_;
 };
 
 } // namespace hz::replay

@@ -6,6 +6,15 @@
 
 namespace hz::replay {
 
+void Ignored::tell(nlohmann::json &out) const
+{
+	uint64_t all = 0;
+	for (size_t op = 0; op < trace::operations; all += counts_[op++])
+		if (counts_[op])
+			out["ignored_" + std::string(trace::op_name(trace::Op(op)))] = counts_[op];
+	out["ignored_records"] = all;
+}
+
 TraceCursor::TraceCursor(std::shared_ptr<const TraceSurvey> survey, uint32_t passes)
 	: survey_(std::move(survey)), reader_(std::make_unique<trace::Reader>(survey_->spec.file, survey_->dialect)), passes_(passes)
 {
@@ -23,6 +32,7 @@ bool TraceCursor::next(trace::Record &record)
 	}
 	records_++;
 	record.durable = record.durable && survey_->spec.durable;
+	record.flush_first = record.flush_first && survey_->spec.durable;
 	return true;
 }
 

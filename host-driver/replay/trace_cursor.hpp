@@ -4,7 +4,20 @@
 
 #include "replay/trace_survey.hpp"
 
+#include <array>
+
 namespace hz::replay {
+
+/* Records that a mapping has no command for, by kind. */
+class Ignored {
+public:
+	void add(trace::Op op) { counts_[size_t(op)]++; }
+	/* ignored_records, and ignored_KIND of each. */
+	void tell(nlohmann::json &out) const;
+
+private:
+	std::array<uint64_t, trace::operations> counts_{};
+};
 
 class TraceCursor {
 public:

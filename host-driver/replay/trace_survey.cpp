@@ -7,6 +7,7 @@
 #include "shm.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <filesystem>
 
@@ -106,6 +107,7 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 	Progress progress("reading " + std::filesystem::path(spec.file).filename().string());
 	trace::Reader reader(spec.file, trace::ReaderOptions{spec.format, spec.time_unit_ns, spec.skip_bad});
 	bool countless = false;
+	std::array<uint64_t, trace::hints> hinted{};
 	survey->spec = spec;
 	survey->dialect = reader.dialect();
 	refuse_a_guess(*survey);
@@ -114,6 +116,8 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 		note_place(*survey, r);
 		note_stream(*survey, r.stream, countless);
 		survey->shared_space = r.shared_space;
+		for (size_t hint = 0; r.hints >> hint; hint++)
+			hinted[hint] += r.hints >> hint & 1;
 		if (survey->records % records_per_look)
 			continue;
 		check_interrupted();
@@ -121,6 +125,10 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 	}
 	if (!survey->records)
 		throw trace::TraceError(spec.file + ":1: the trace holds no requests");
+	survey->left_out = reader.left_out();
+	for (size_t hint = 0; hint < trace::hints; hint++)
+		if (hinted[hint])
+			survey->left_out["the mark " + std::string(trace::hint_name(hint))] = hinted[hint];
 	survey->skipped = reader.skipped();
 	survey->skipped_lines = reader.skipped_lines();
 	rank_streams(*survey);
@@ -148,6 +156,7 @@ nlohmann::json TraceSurvey::to_json(bool by_zone) const
 			       : spec.split == wl::Split::automatic ? "detected"
 								    : "given"},
 		{"chunk_bytes", by_address ? nlohmann::json(chunk_sectors * 4096) : nlohmann::json()},
+		{"left_out", left_out},
 		{"skipped", {{"count", skipped}, {"first", skipped_lines}}},
 	};
 }

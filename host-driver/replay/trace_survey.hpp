@@ -27,6 +27,7 @@ struct TraceSurvey {
 	std::map<uint64_t, Stream> streams;                                   /* by number; empty if there are more than most_streams */
 	uint64_t skipped = 0;
 	std::vector<std::string> skipped_lines;
+	trace::LeftOut left_out;              /* by the reader, and what no command of a replay can say */
 	wl::Split split = wl::Split::address; /* as decided */
 	uint64_t chunk_sectors = most_chunk;  /* split address: a power of two */
 

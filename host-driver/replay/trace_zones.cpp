@@ -32,6 +32,14 @@ void TraceZones::add_part(uint64_t zone, uint64_t sector, uint64_t sectors)
 		parts_.push_back({uint32_t(zone), cells_.start(uint32_t(zone)) + sector, sectors});
 }
 
+/* Each thread resets those of its zones that hold anything. */
+void TraceZones::cut_reset_all()
+{
+	for (uint32_t zone = thread_; zone < cells_.count(); zone += trace_.survey().spec.threads)
+		if (cells_[zone].state != CellState::empty)
+			parts_.push_back({zone, cells_.start(zone), 0});
+}
+
 /* A read or write is cut at the ends of zones. */
 void TraceZones::cut()
 {
@@ -40,9 +48,11 @@ void TraceZones::cut()
 	uint64_t zone = record_.zoned ? record_.zone : sector / size;
 	if (record_.op == trace::Op::flush) {
 		if (trace_.survey().thread_of_stream(record_.stream) == thread_)
-			parts_.push_back({0, 0, 0});
+			parts_.push_back({0, 0, 0, true});
 		return;
 	}
+	if (record_.op == trace::Op::reset_all)
+		return cut_reset_all();
 	if (record_.zoned && sector >= size)
 		trace_.fail("the address lies " + std::to_string(sector) + " sectors into a zone: on this device they are " +
 			    std::to_string(size) + " apart");
@@ -67,20 +77,23 @@ bool TraceZones::fetch()
 		cut();
 		const bool mine = !parts_.empty(), trim = record_.op == trace::Op::trim;
 		records_ += mine && !trim;
-		ignored_ += mine && trim;
-		if (trim)
+		if (mine && trim) {
+			ignored_.add(record_.op);
 			parts_.clear();
+		}
+		if (mine && record_.flush_first)
+			parts_.insert(parts_.begin(), {0, 0, 0, true});
 	}
 	return true;
 }
 
 bool TraceZones::must_wait(const ZoneCell &cell) const
 {
-	if (cell.state == CellState::resetting)
+	if (cell.state == CellState::resetting || (record_.flush_first && flushes_))
 		return true;
 	if (record_.op == trace::Op::read)
 		return cell.writes != 0;
-	if (record_.op == trace::Op::reset || record_.op == trace::Op::finish)
+	if (record_.op == trace::Op::reset || record_.op == trace::Op::reset_all || record_.op == trace::Op::finish)
 		return cell.writes || cell.reads;
 	return false;
 }
@@ -108,14 +121,14 @@ void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
 Step TraceZones::next(Request &request)
 {
 	static constexpr wl::Op ops[] = {wl::Op::read,  wl::Op::write,  wl::Op::append, wl::Op::flush, wl::Op::flush,
-					 wl::Op::reset, wl::Op::finish, wl::Op::open,   wl::Op::close};
+					 wl::Op::reset, wl::Op::finish, wl::Op::open,   wl::Op::close, wl::Op::reset};
 	if (preparing_ || !fetch())
 		return Step::done;
 	Part &part = parts_[part_];
 	ZoneCell &cell = cells_[part.zone];
-	if (record_.op != trace::Op::flush && must_wait(cell))
+	if (!part.flush && must_wait(cell))
 		return Step::blocked;
-	request.op = ops[size_t(record_.op)];
+	request.op = part.flush ? wl::Op::flush : ops[size_t(record_.op)];
 	request.cause = wl::Cause::user;
 	request.lba = cells_.start(part.zone);
 	request.sectors = 0;
@@ -123,9 +136,13 @@ Step TraceZones::next(Request &request)
 	request.not_before_ns = trace_.arrival_ns(record_);
 	request.durable = record_.durable && cells_.share().durable_writes;
 	request.fua = record_.durable && !request.durable;
+	request.after_flushes = record_.flush_first && !part.flush;
 	request.tag = part.zone;
 	request.stamps.clear();
-	if (record_.bytes) {
+	if (part.flush) {
+		request.durable = request.fua = false;
+		flushes_++;
+	} else if (record_.bytes) {
 		fill_data(request, cell, part);
 		return Step::issue;
 	}
@@ -152,6 +169,7 @@ void TraceZones::complete(const Request &request, uint16_t status, uint64_t resu
 	const auto zone = uint32_t(request.tag);
 	ZoneCell &cell = cells_[zone];
 	const bool append = request.op == wl::Op::append;
+	flushes_ -= request.op == wl::Op::flush;
 	if (request.op == wl::Op::read)
 		cell.reads--;
 	if (append || request.op == wl::Op::write) {
@@ -167,6 +185,11 @@ void TraceZones::complete(const Request &request, uint16_t status, uint64_t resu
 		cell.state = CellState::open;
 }
 
-nlohmann::json TraceZones::cost() const { return {{"trace_records", records_}, {"ignored_records", ignored_}}; }
+nlohmann::json TraceZones::cost() const
+{
+	nlohmann::json out = {{"trace_records", records_}};
+	ignored_.tell(out);
+	return out;
+}
 
 } // namespace hz::replay

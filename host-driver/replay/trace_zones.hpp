@@ -36,9 +36,11 @@ private:
 	struct Part { /* of a record, in one zone */
 		uint32_t zone;
 		uint64_t lba, sectors;
+		bool flush = false;
 	};
 	bool fetch();
 	void cut();
+	void cut_reset_all();
 	void add_part(uint64_t zone, uint64_t sector, uint64_t sectors);
 	bool must_wait(const wl::ZoneCell &cell) const;
 	void fill_data(wl::Request &request, wl::ZoneCell &cell, Part &part);
@@ -51,7 +53,9 @@ private:
 	trace::Record record_;
 	std::vector<Part> parts_;
 	size_t part_ = 0;
-	uint64_t records_ = 0, ignored_ = 0, serial_ = 0;
+	uint64_t records_ = 0, serial_ = 0;
+	Ignored ignored_;
+	uint32_t flushes_ = 0; /* under way */
 };
 
 } // namespace hz::replay

@@ -40,6 +40,24 @@ std::string wrapped(const json &mapping)
 	       " that the replay offers and were folded into it, onto addresses of others: " + "use a larger device to keep them apart";
 }
 
+/* "sync 3, requests of letter N 1" */
+std::string listed(const json &counts)
+{
+	std::string out;
+	for (const auto &[what, times] : counts.items())
+		out += (out.empty() ? "" : ", ") + what + " " + number(times);
+	return out;
+}
+
+std::string ignored(const json &mapping)
+{
+	json kinds = json::object();
+	for (const auto &[key, times] : mapping.items())
+		if (key.starts_with("ignored_") && key != "ignored_records")
+			kinds[key.substr(8)] = times;
+	return number(mapping["ignored_records"]) + " records were left out, since the mapping has no command for them: " + listed(kinds);
+}
+
 std::string late(const json &totals)
 {
 	return number(totals["late_arrivals"]) + " of " + number(totals["submitted"]) +
@@ -67,6 +85,10 @@ void add_trace(const json &result, std::vector<std::string> &out)
 		out.push_back(idle(trace));
 	if (mapping.is_object() && mapping.value("wrapped_records", uint64_t(0)))
 		out.push_back(wrapped(mapping));
+	if (mapping.is_object() && mapping.value("ignored_records", uint64_t(0)))
+		out.push_back(ignored(mapping));
+	if (const json left_out = trace.value("left_out", json::object()); !left_out.empty())
+		out.push_back("the trace also says what a replay leaves out, how often each: " + listed(left_out));
 	if (count(result["totals"]["late_arrivals"]))
 		out.push_back(late(result["totals"]));
 }

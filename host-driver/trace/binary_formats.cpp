@@ -32,20 +32,18 @@ struct ScsiCommand {
 	uint64_t block, time;
 };
 
-/* READ and WRITE with 6, 10, 12 and 16 bytes; other commands move no data and are skipped. */
-Parsed scsi_request(const ScsiCommand &c, uint16_t version, const ParseState &state, Record &r, std::string &why)
+Parsed scsi_request(const ScsiCommand &c, uint16_t version, ParseState &state, Record &r, std::string &why)
 {
 	if (c.version >> 8 != version) {
 		why = "version " + std::to_string(c.version >> 8) + ": expected " + std::to_string(version);
 		return Parsed::error;
 	}
-	const bool read = c.opcode == 0x08 || c.opcode == 0x28 || c.opcode == 0xa8 || c.opcode == 0x88;
-	const bool write = c.opcode == 0x0a || c.opcode == 0x2a || c.opcode == 0xaa || c.opcode == 0x8a;
-	if (!read && !write)
-		return Parsed::skip;
-	r.op = read ? Op::read : Op::write;
-	const bool ok = scaled_time(c.time, state, r.time_ns, why) && check_offset("lbn", c.block, 512, r.offset, why) &&
-			check_size("len", c.bytes, r.bytes, why);
+	if (!scaled_time(c.time, state, r.time_ns, why))
+		return Parsed::error;
+	const Parsed known = scsi_operation(c.opcode, state, r);
+	if (known != Parsed::record || r.op == Op::flush)
+		return known;
+	const bool ok = check_offset("lbn", c.block, 512, r.offset, why) && check_size("len", c.bytes, r.bytes, why);
 	return ok ? Parsed::record : Parsed::error;
 }
 

@@ -36,7 +36,7 @@ Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::strin
 	return ok ? Parsed::record : Parsed::error;
 }
 
-/* Timestamp,Response,IOType,LUN,Offset,Size: usually seconds; R, W or blank, which is neither and skipped; bytes. A header line is
+/* Timestamp,Response,IOType,LUN,Offset,Size: usually seconds; R, W or blank, which is neither and left out; bytes. A header line is
  * skipped. */
 Parsed parse_systor(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
@@ -48,7 +48,7 @@ Parsed parse_systor(std::string_view line, ParseState &state, Record &r, std::st
 	if (!take_time(f, 0, state, r.time_ns, why))
 		return Parsed::error;
 	if (f.field[2].empty())
-		return Parsed::skip;
+		return state.leave_out("requests without a type");
 	const bool ok = take_letter(f, 2, r.op, why) && take_stream(f, 3, "the number of a logical unit", r.stream, why) &&
 			take_offset(f, 4, 1, r.offset, why) && take_size(f, 5, 1, r.bytes, why);
 	return ok ? Parsed::record : Parsed::error;
@@ -98,8 +98,8 @@ Parsed parse_spc(std::string_view line, ParseState &state, Record &r, std::strin
 	return ok ? Parsed::record : Parsed::error;
 }
 
-/* version,time,op,size,lbn: seconds or microseconds, a SCSI opcode (READ 08h 28h 88h, WRITE 0ah 2ah 8ah; decimal 40, 42, 136, 138 are
- * accepted), bytes, 512-byte blocks. Other opcodes move no data and are skipped. */
+/* version,time,op,size,lbn: seconds or microseconds, a SCSI opcode in hexadecimal (decimal 40, 42, 136, 138 are accepted), bytes, 512-byte
+ * blocks. */
 Parsed parse_vscsi(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);
@@ -116,16 +116,10 @@ Parsed parse_vscsi(std::string_view line, ParseState &state, Record &r, std::str
 		code.remove_prefix(2);
 	if (code.empty() || code.size() > 3 || !to_unsigned(code, 16))
 		return wrong_field(f, 2, "a SCSI opcode such as 28 or 2a", why);
-	const auto is = [code](std::initializer_list<std::string_view> words) {
-		for (const std::string_view word : words)
-			if (same_word(code, word))
-				return true;
-		return false;
-	};
-	const bool read = is({"08", "8", "28", "88", "40", "136"}), write = is({"0a", "a", "2a", "8a", "42", "138"});
-	if (!read && !write)
-		return Parsed::skip;
-	r.op = read ? Op::read : Op::write;
+	const bool decimal = code == "40" || code == "42" || code == "136" || code == "138";
+	const Parsed known = scsi_operation(*to_unsigned(code, decimal ? 10 : 16), state, r);
+	if (known != Parsed::record || r.op == Op::flush)
+		return known;
 	const bool ok = take_size(f, 3, 1, r.bytes, why) && take_offset(f, 4, block_512, r.offset, why);
 	return ok ? Parsed::record : Parsed::error;
 }

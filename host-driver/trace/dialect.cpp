@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/dialect.hpp"
 
+#include "trace/field_scanner.hpp"
 #include "trace/time_unit.hpp"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ std::string expectations(bool binary)
 }
 
 /* A native trace may open with comments. */
-bool comment(std::string_view line) { return line.empty() || line.front() == '#'; }
+bool comment(std::string_view line) { return blank_line(line) || line.front() == '#'; }
 
 /* Further lines, until `sample` has `count`, comments left out. */
 void read_sample(TraceFile &file, size_t count, std::vector<std::string> &sample)
@@ -86,10 +87,15 @@ const Format *format_of_header(const std::vector<std::string> &sample)
 	return nullptr;
 }
 
+void leave_the_fitting(std::vector<Candidate> &candidates, uint64_t most_broken)
+{
+	std::erase_if(candidates, [&](const Candidate &c) { return !c.records || c.broken > most_broken; });
+}
+
 /* The candidate with the fewest broken items, at most `most_broken`. */
 const Format &best(const TraceFile &file, std::vector<Candidate> candidates, uint64_t most_broken, bool binary)
 {
-	std::erase_if(candidates, [&](const Candidate &c) { return !c.records || c.broken > most_broken; });
+	leave_the_fitting(candidates, most_broken);
 	std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) { return a.broken < b.broken; });
 	if (candidates.empty())
 		file.fail(std::string("the format is not known: the first ") + (binary ? "records" : "lines") + " fit none of" +
@@ -100,16 +106,29 @@ const Format &best(const TraceFile &file, std::vector<Candidate> candidates, uin
 	return *candidates[0].format;
 }
 
-const Format &format_of_lines(const TraceFile &file, const std::vector<std::string> &sample, uint64_t most_broken)
+std::vector<Candidate> try_lines(const std::vector<std::string> &sample, bool any_time)
 {
 	std::vector<Candidate> candidates;
 	for (const Format &format : formats())
 		if (!format.header && !format.record_bytes) {
 			candidates.push_back(candidate_of(format));
+			candidates.back().state.any_time = any_time;
 			for (const std::string &line : sample)
 				try_item(candidates.back(), line);
 		}
-	return best(file, std::move(candidates), std::min<uint64_t>(most_broken, sample.size() / 2), false);
+	return candidates;
+}
+
+/* Of lines that are strange by their times alone the format is known all the same, and its reader says which line it is. */
+const Format &format_of_lines(const TraceFile &file, const std::vector<std::string> &sample, uint64_t most_broken)
+{
+	const uint64_t most = std::min<uint64_t>(most_broken, sample.size() / 2);
+	std::vector<Candidate> candidates = try_lines(sample, false), with_any_time = try_lines(sample, true);
+	leave_the_fitting(candidates, most);
+	leave_the_fitting(with_any_time, most);
+	if (candidates.empty() && with_any_time.size() == 1)
+		return *with_any_time[0].format;
+	return best(file, candidates.empty() ? try_lines(sample, false) : candidates, most, false);
 }
 
 /* The first whole records of `head`, as this format cuts it. */
@@ -144,11 +163,15 @@ void choose_format(TraceFile &file, const ReaderOptions &options, std::vector<st
 	}
 	dialect.format_from = Known::detected;
 	const std::string_view head = file.head();
+	if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
+		throw TraceError(file.name() + ":1: the text is UTF-16: iconv -f UTF-16 -t UTF-8 makes one of it that can be read");
 	if (head.find('\0') != head.npos) {
 		dialect.format = &format_of_records(file, head, options.skip_bad);
 		return;
 	}
 	read_sample(file, sample_items, sample);
+	if (sample.empty())
+		throw TraceError(file.name() + ":1: the file has no line but blank ones and comments: a trace has a line for each request");
 	dialect.format = format_of_header(sample);
 	if (!dialect.format)
 		dialect.format = &format_of_lines(file, sample, options.skip_bad);
@@ -206,6 +229,8 @@ Dialect find_dialect(TraceFile &file, const ReaderOptions &options)
 	Dialect dialect;
 	std::vector<std::string> sample;
 	dialect.skip_bad = options.skip_bad;
+	if (file.head().empty())
+		throw TraceError(file.name() + ":1: the file is empty: a trace has a line or a record for each request");
 	choose_format(file, options, sample, dialect);
 	choose_event(file, sample, dialect);
 	choose_unit(file, options, sample, dialect);

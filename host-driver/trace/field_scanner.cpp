@@ -82,6 +82,8 @@ std::optional<uint64_t> to_scaled(std::string_view field, uint64_t factor)
 	return value;
 }
 
+bool blank_line(std::string_view line) { return trimmed(line).empty(); }
+
 bool same_word(std::string_view field, std::string_view word)
 {
 	if (field.size() != word.size())

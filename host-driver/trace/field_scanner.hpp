@@ -25,6 +25,7 @@ std::optional<uint64_t> to_unsigned(std::string_view field, int base = 10);
 /* "12", "12.5", "12.000001": × factor (at most 1e9), rounded down to whole units. */
 std::optional<uint64_t> to_scaled(std::string_view field, uint64_t factor);
 bool same_word(std::string_view field, std::string_view word); /* ignoring case */
+bool blank_line(std::string_view line);                        /* spaces and tabs only, or nothing */
 
 /* "field 4 'x': expected …" */
 std::string field_error(size_t number, std::string_view field, const char *expected);

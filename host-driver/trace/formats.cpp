@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
+#include <cstdio>
+
 namespace hz::trace {
 namespace {
 
 constexpr uint64_t us = 1000, ms = 1000000, s = 1000000000;
 constexpr Format table[] = {
-	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 1' line", parse_native, "hartzone-trace", 1,
+	{"native", "'time_ns stream operation [address [length]]' after a 'hartzone-trace 2' line", parse_native, "hartzone-trace", 1,
 	 true},
 	{"fio2", "'file action [offset length]' after 'fio version 2 iolog'", parse_fio_v2, "fio version 2 iolog", us, false},
 	{"fio3", "'time file action [offset length]' after 'fio version 3 iolog'", parse_fio_v3, "fio version 3 iolog", us, false},
@@ -24,6 +26,7 @@ constexpr Format table[] = {
 	{"blkparse", "'major,minor cpu sequence time pid action rwbs sector + sectors [process]'", parse_blkparse, nullptr, s, false, 0,
 	 "QDC"},
 	{"blktrace", "the kernel's blk_io_trace, version 7", parse_blktrace, nullptr, 1, true, 48, "QDC"},
+	{"blktrace2", "the kernel's blk_io_trace2, version 8", parse_blktrace2, nullptr, 1, true, 64, "QDC"},
 	{"vscsi1", "sn, len, nSG (4 bytes each), cmd, ver (2), lbn, ts (8)", parse_vscsi1, nullptr, us, false, 32},
 	{"vscsi2", "cmd, ver (2 bytes each), sn, len, nSG (4), lbn, ts, rt (8)", parse_vscsi2, nullptr, us, false, 40},
 	{"oracle-general", "time, object, size, next access (4, 8, 4 and 8 bytes)", parse_oracle_general, nullptr, s, false, 24},
@@ -59,6 +62,16 @@ uint64_t ParseState::stream_of(std::string_view name)
 	if (names.size() >= max_names)
 		return max_names; /* bounded memory: all further names share one stream */
 	return names.emplace(std::string(name), names.size()).first->second;
+}
+
+Parsed ParseState::leave_out(std::string_view what)
+{
+	const auto found = left_out.find(what);
+	if (found == left_out.end())
+		left_out.emplace(what, 1);
+	else
+		found->second++;
+	return Parsed::skip;
 }
 
 Parsed wrong_field(const FieldList &f, size_t index, const char *expected, std::string &why)
@@ -101,6 +114,30 @@ bool take_letter(const FieldList &f, size_t index, Op &op, std::string &why)
 	return read || write || wrong_field(f, index, "R or W", why) == Parsed::record;
 }
 
+/* WRITE AND VERIFY writes to the medium, so it is durable when it ends. */
+Parsed scsi_operation(uint64_t opcode, ParseState &state, Record &r)
+{
+	switch (opcode) {
+	case 0x08:
+	case 0x28:
+	case 0x88:
+	case 0xa8: r.op = Op::read; return Parsed::record;
+	case 0x2e:
+	case 0x8e:
+	case 0xae: r.durable = true; [[fallthrough]];
+	case 0x0a:
+	case 0x2a:
+	case 0x8a:
+	case 0xaa: r.op = Op::write; return Parsed::record;
+	case 0x35:
+	case 0x91: r.op = Op::flush; return Parsed::record;
+	default: break;
+	}
+	char name[32];
+	snprintf(name, sizeof(name), "SCSI command %02xh", unsigned(opcode));
+	return state.leave_out(name);
+}
+
 bool take_stream(const FieldList &f, size_t index, const char *expected, uint64_t &stream, std::string &why)
 {
 	const auto number = to_unsigned(f.field[index]);
@@ -128,9 +165,15 @@ bool check_size(const char *field, uint64_t value, uint64_t &out, std::string &w
 
 bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why)
 {
-	const auto value = to_scaled(f.field[index], state.time_unit_ns);
+	const std::string_view field = f.field[index];
+	const bool below = field.size() > 1 && field.front() == '-' && to_scaled(field.substr(1), state.time_unit_ns);
+	const auto value = state.any_time && (below || field.empty()) ? std::optional<uint64_t>(0) : to_scaled(field, state.time_unit_ns);
 	if (!value)
-		return wrong_field(f, index, "a time", why) == Parsed::record;
+		return wrong_field(f, index,
+				   below           ? "a time from 0 on: add as much to all times of the file as the earliest is below 0"
+				   : field.empty() ? "a time: there is none; a request without one cannot be replayed in its order"
+						   : "a time",
+				   why) == Parsed::record;
 	out_ns = *value;
 	return true;
 }

@@ -15,6 +15,8 @@
 
 namespace hz::trace {
 
+enum class Parsed { record, skip, error };
+
 /* What a parser remembers between the lines of one file. */
 struct ParseState {
 	uint64_t time_unit_ns = 1;    /* of the times in the lines; native lines are always in nanoseconds */
@@ -24,16 +26,20 @@ struct ParseState {
 	bool ended = false;               /* blkparse: what follows is its summary */
 	char event = 'Q';                 /* blkparse, blktrace: which of a request's events is the record; any_event: each that could be */
 	size_t payload_bytes = 0;         /* blktrace: of the record just parsed, to be passed over */
-	std::array<uint8_t, 6> columns{}; /* thesios: where the fields are, by its header */
+	bool words = false;               /* native: from version 2 on any record has words behind it */
+	bool any_time = false;            /* a time below zero, or none, is no error: to find out the format of what has one */
+	std::array<uint8_t, 7> columns{}; /* thesios: where the fields are, by its header */
 	uint64_t clock_ns = 0;            /* fio v2: sum of the waits */
 	std::map<std::string, uint64_t, std::less<>> names; /* host names, files and such → stream number */
 
+	LeftOut left_out; /* requests that became no records, and what was said of those that did */
+
 	uint64_t stream_of(std::string_view name);
+	/* Parsed::skip, counted. */
+	Parsed leave_out(std::string_view what);
 	static constexpr size_t max_names = 4096;
 	static constexpr char any_event = '*';
 };
-
-enum class Parsed { record, skip, error };
 
 struct Format {
 	std::string_view name;
@@ -66,6 +72,7 @@ Parsed parse_systor(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_thesios(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_blkparse(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_blktrace(std::string_view, ParseState &, Record &, std::string &);
+Parsed parse_blktrace2(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_vscsi1(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_vscsi2(std::string_view, ParseState &, Record &, std::string &);
 Parsed parse_oracle_general(std::string_view, ParseState &, Record &, std::string &);
@@ -73,6 +80,7 @@ Parsed parse_native(std::string_view, ParseState &, Record &, std::string &);
 
 /* As the native format spells it. */
 std::string_view op_name(Op op);
+std::string_view hint_name(size_t hint); /* of bit 1 << hint */
 
 /* Shared by the parsers: a number of `unit` bytes each, or of the file's time units; false sets why. Limits sizes to 1 GiB and
  * offsets to 2^62. */
@@ -81,6 +89,8 @@ bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, s
 bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why);
 /* R or W, in either case. */
 bool take_letter(const FieldList &f, size_t index, Op &op, std::string &why);
+/* A SCSI opcode: which operation it is; skip: none of a disk's data, left out by name. */
+Parsed scsi_operation(uint64_t opcode, ParseState &state, Record &r);
 bool take_stream(const FieldList &f, size_t index, const char *expected, uint64_t &stream, std::string &why);
 /* Of a binary record, with the same limits; `value` counts units. False sets why, which names the field. */
 bool check_offset(const char *field, uint64_t value, uint64_t unit, uint64_t &out, std::string &why);

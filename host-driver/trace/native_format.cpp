@@ -1,11 +1,14 @@
-/* The native trace format: a header line, then `time stream operation [address [length] [durable]]` (docs/traces.md). */
+/* The native trace format: a header line, then `time stream operation [address [length]] [words]` (docs/traces.md). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
+
+#include <algorithm>
 
 namespace hz::trace {
 namespace {
 
-constexpr std::string_view header = "hartzone-trace", durable = "durable";
+constexpr std::string_view header = "hartzone-trace", durable = "durable", flush_first = "flush-first";
+constexpr std::string_view hint_names[hints] = {"sync", "metadata", "ahead", "atomic", "secure", "urgent", "background"};
 
 struct Verb {
 	std::string_view name;
@@ -13,9 +16,11 @@ struct Verb {
 	bool address, length;
 };
 constexpr Verb verbs[] = {
-	{"read", Op::read, true, true},      {"write", Op::write, true, true},   {"append", Op::append, true, true},
-	{"trim", Op::trim, true, true},      {"flush", Op::flush, false, false}, {"reset", Op::reset, true, false},
-	{"finish", Op::finish, true, false}, {"open", Op::open, true, false},    {"close", Op::close, true, false},
+	{"read", Op::read, true, true},      {"write", Op::write, true, true},
+	{"append", Op::append, true, true},  {"trim", Op::trim, true, true},
+	{"flush", Op::flush, false, false},  {"reset", Op::reset, true, false},
+	{"finish", Op::finish, true, false}, {"open", Op::open, true, false},
+	{"close", Op::close, true, false},   {"reset-all", Op::reset_all, false, false},
 };
 
 /* "unit=BYTES" or "space=shared" */
@@ -30,14 +35,15 @@ bool read_property(std::string_view text, ParseState &state)
 	return true;
 }
 
-/* hartzone-trace 1 [unit=BYTES] [space=shared] */
+/* hartzone-trace 2 [unit=BYTES] [space=shared] */
 Parsed read_header(const FieldList &f, ParseState &state, std::string &why)
 {
-	why = "the first line must be 'hartzone-trace 1', optionally followed by unit=512 or such, and by space=shared";
+	why = "the first line must be 'hartzone-trace 2' (or 1), optionally followed by unit=512 or such, and by space=shared";
 	if (f.count < 2 || f.count > 4 || f.field[0] != header)
 		return Parsed::error;
-	if (f.field[1] != "1") {
-		why = "version '" + std::string(f.field[1].substr(0, 20)) + "' is unknown: this program reads version 1";
+	state.words = f.field[1] == "2";
+	if (f.field[1] != "1" && !state.words) {
+		why = "version '" + std::string(f.field[1].substr(0, 20)) + "' is unknown: this program reads versions 1 and 2";
 		return Parsed::error;
 	}
 	for (size_t i = 2; i < f.count; i++)
@@ -76,7 +82,29 @@ const Verb *find_verb(std::string_view word)
 	return nullptr;
 }
 
+/* What stands behind the fields of an operation, in any order. Version 1 knows `durable` only. */
+bool take_words(const FieldList &f, size_t index, const ParseState &state, Record &r, std::string &why)
+{
+	for (; index < f.count; index++) {
+		const std::string_view word = f.field[index];
+		const size_t hint = size_t(std::find(hint_names, hint_names + hints, word) - hint_names);
+		const bool is_durable = word == durable, is_flush = word == flush_first && state.words;
+		if ((is_durable || is_flush) && !stores(r.op))
+			return wrong_field(f, index, "nothing: only of a write or append is durability asked", why) == Parsed::record;
+		if (!is_durable && !is_flush && (hint == hints || !state.words))
+			return wrong_field(f, index,
+					   state.words ? "one of the words behind an operation (docs/traces.md)" : "durable or nothing",
+					   why) == Parsed::record;
+		r.durable |= is_durable;
+		r.flush_first |= is_flush;
+		r.hints |= hint < hints ? 1u << hint : 0;
+	}
+	return true;
+}
+
 } // namespace
+
+std::string_view hint_name(size_t hint) { return hint_names[hint]; }
 
 std::string_view op_name(Op op)
 {
@@ -95,7 +123,7 @@ Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::st
 	if (!state.header_seen)
 		return read_header(f, state, why);
 	if (f.count < 3) {
-		why = "expected 'time stream operation [address [length] [durable]]'";
+		why = "expected 'time stream operation [address [length]] [words]'";
 		return Parsed::error;
 	}
 	if (!take_time(f, 0, state, r.time_ns, why))
@@ -107,10 +135,12 @@ Parsed parse_native(std::string_view line, ParseState &state, Record &r, std::st
 	r.shared_space = state.shared_space;
 	const Verb *verb = find_verb(f.field[2]);
 	if (!verb)
-		return wrong_field(f, 2, "read, write, append, trim, flush, reset, finish, open or close", why);
+		return wrong_field(f, 2, "read, write, append, trim, flush, reset, reset-all, finish, open or close", why);
 	r.op = verb->op;
-	r.durable = (r.op == Op::write || r.op == Op::append) && f.count == 6 && f.field[5] == durable;
-	if (!field_count(f, 3 + verb->address + verb->length + r.durable, why))
+	const size_t fields = 3u + verb->address + verb->length;
+	if (f.count < fields || f.count > FieldList::limit)
+		return field_count(f, fields, why) ? Parsed::record : Parsed::error;
+	if (!take_words(f, fields, state, r, why))
 		return Parsed::error;
 	if (verb->address && !take_address(f.field[3], state, r))
 		return wrong_field(f, 3, "an address such as 4096 or z3+128", why);

@@ -33,7 +33,7 @@ char *add_text(char *out, std::string_view text)
 
 char *write_line(char *out, const Record &r)
 {
-	const bool address = r.op != Op::flush, length = moves_data(r.op) || r.op == Op::append;
+	const bool address = r.op != Op::flush && r.op != Op::reset_all, length = moves_data(r.op) || r.op == Op::append;
 	out = add_number(out, r.time_ns);
 	*out++ = ' ';
 	out = add_number(out, r.stream);
@@ -52,8 +52,15 @@ char *write_line(char *out, const Record &r)
 		*out++ = ' ';
 		out = add_number(out, r.bytes);
 	}
+	if (r.flush_first)
+		out = add_text(out, " flush-first");
 	if (r.durable)
 		out = add_text(out, " durable");
+	for (size_t hint = 0; r.hints >> hint; hint++)
+		if (r.hints >> hint & 1) {
+			*out++ = ' ';
+			out = add_text(out, hint_name(hint));
+		}
 	return out;
 }
 
@@ -94,7 +101,7 @@ void NativeWriter::put(const Record &record)
 {
 	char *out = buffer_.data() + used_;
 	if (records_++ == 0)
-		out = add_text(out, record.shared_space ? "hartzone-trace 1 unit=1 space=shared\n" : "hartzone-trace 1 unit=1\n");
+		out = add_text(out, record.shared_space ? "hartzone-trace 2 unit=1 space=shared\n" : "hartzone-trace 2 unit=1\n");
 	out = write_line(out, record);
 	*out++ = '\n';
 	used_ = size_t(out - buffer_.data());

@@ -35,7 +35,7 @@ private:
 };
 
 /* "0 3 write 4096 8192", at most longest_line characters, without an end; returns the end of what was written. */
-inline constexpr size_t longest_line = 128;
+inline constexpr size_t longest_line = 192;
 char *write_line(char *out, const Record &record);
 
 } // namespace hz::trace

@@ -63,7 +63,7 @@ bool Reader::next_item(std::string_view &item)
 	if (format.record_bytes)
 		return file_->next_record(format.record_bytes, item);
 	while (file_->next_line(item))
-		if (!item.empty() && !comment(format, item))
+		if (!blank_line(item) && !comment(format, item))
 			return true;
 	return false;
 }

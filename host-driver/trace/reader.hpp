@@ -25,6 +25,8 @@ public:
 	/* Broken lines so far, and the first ones as sentences. */
 	uint64_t skipped() const { return skipped_; }
 	const std::vector<std::string> &skipped_lines() const { return skipped_lines_; }
+	/* What the lines so far say and the records do not. */
+	const LeftOut &left_out() const { return state_.left_out; }
 
 	static constexpr size_t most_sentences = 10;
 

@@ -3,14 +3,30 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stdexcept>
+#include <string>
 
 namespace hz::trace {
 
-enum class Op : uint8_t { read, write, append, flush, trim, reset, finish, open, close };
+enum class Op : uint8_t { read, write, append, flush, trim, reset, finish, open, close, reset_all };
+inline constexpr size_t operations = size_t(Op::reset_all) + 1;
 
 /* On addresses, of any device: read, write and trim. */
 inline bool moves_data(Op op) { return op == Op::read || op == Op::write || op == Op::trim; }
+inline bool stores(Op op) { return op == Op::write || op == Op::append; }
+
+/* What a record says beside, and no NVMe command of a replay can: kept, and counted as left out there. */
+enum Hint : uint16_t {
+	hint_sync = 1,        /* somebody waits for it */
+	hint_metadata = 2,    /* of a file system */
+	hint_ahead = 4,       /* nobody asked for it yet */
+	hint_atomic = 8,      /* whole or not at all */
+	hint_secure = 16,     /* trim: no copy may stay */
+	hint_urgent = 32,     /* before others */
+	hint_background = 64, /* after others */
+};
+inline constexpr size_t hints = 7;
 
 struct Record {
 	uint64_t time_ns = 0;      /* of arrival; each format has its own zero */
@@ -21,8 +37,13 @@ struct Record {
 	uint32_t zone = 0;
 	uint64_t offset = 0; /* bytes */
 	uint64_t bytes = 0;
-	bool durable = false; /* write, append: durable when it completes (native format) */
+	bool durable = false;     /* write, append: durable when it completes (FUA) */
+	bool flush_first = false; /* write, append: begins when what was completed before is durable (a Flush before it) */
+	uint16_t hints = 0;       /* of enum Hint */
 };
+
+/* What a trace says and its records, or a replay of them, do not: how often each. */
+using LeftOut = std::map<std::string, uint64_t, std::less<>>;
 
 /* what() is "file:line: sentence". */
 struct TraceError : std::runtime_error {

@@ -5,7 +5,7 @@
 namespace hz::trace {
 namespace {
 
-/* fio's actions on data; "sync" and "datasync" are flushes. */
+/* fio's actions on data; "sync", "datasync" and "syncfs" are flushes. */
 bool fio_operation(std::string_view word, Op &op)
 {
 	struct Action {
@@ -13,7 +13,8 @@ bool fio_operation(std::string_view word, Op &op)
 		Op op;
 	};
 	static constexpr Action actions[] = {
-		{"read", Op::read}, {"write", Op::write}, {"trim", Op::trim}, {"sync", Op::flush}, {"datasync", Op::flush},
+		{"read", Op::read},  {"write", Op::write},    {"trim", Op::trim},
+		{"sync", Op::flush}, {"datasync", Op::flush}, {"syncfs", Op::flush},
 	};
 	for (const Action &action : actions) {
 		if (action.name != word)
@@ -26,13 +27,33 @@ bool fio_operation(std::string_view word, Op &op)
 
 bool fio_file_action(std::string_view word) { return word == "add" || word == "open" || word == "close"; }
 
+/* The action stands further behind than it should. fio cannot read such a log either. */
+bool blank_in_name(const FieldList &f, size_t first, std::string &why)
+{
+	Op op;
+	const auto action = [&op](std::string_view word) { return fio_file_action(word) || fio_operation(word, op); };
+	size_t at = first + 1;
+	while (at < f.count && at < FieldList::limit && !action(f.field[at]))
+		at++;
+	if (at == first + 1 || at >= f.count || at >= FieldList::limit)
+		return false;
+	const std::string_view name(f.field[first].data(), size_t(f.field[at - 1].end() - f.field[first].begin()));
+	why = "the file name '" + std::string(name.substr(0, 60)) +
+	      "' has a blank in it, and fields are separated by blanks: put another character in its place in all lines of the log";
+	return true;
+}
+
 /* file action [offset length], the part that both versions share. */
 Parsed fio_action(const FieldList &f, size_t first, ParseState &state, Record &r, std::string &why)
 {
 	if (f.count == first + 2 && fio_file_action(f.field[first + 1]))
 		return Parsed::skip;
+	if (f.field[first + 1] == "sync_file_range") /* asks no device for anything durable */
+		return state.leave_out("sync_file_range");
+	if (blank_in_name(f, first, why))
+		return Parsed::error;
 	if (!fio_operation(f.field[first + 1], r.op))
-		return wrong_field(f, first + 1, "add, open, close, read, write, trim, sync, datasync or wait", why);
+		return wrong_field(f, first + 1, "add, open, close, read, write, trim, sync, datasync, syncfs or wait", why);
 	r.stream = state.stream_of(f.field[first]);
 	const bool flush = r.op == Op::flush;
 	if (flush && f.count == first + 2)
@@ -42,6 +63,19 @@ Parsed fio_action(const FieldList &f, size_t first, ParseState &state, Record &r
 	if (flush)
 		return Parsed::record;
 	return take_size(f, first + 3, 1, r.bytes, why) ? Parsed::record : Parsed::error;
+}
+
+/* DiskSim's request flags. */
+void take_flags(uint64_t flags, ParseState &state, Record &r)
+{
+	enum : uint64_t { read = 1, time_critical = 2, time_limited = 4, read_after_write = 0x40, sync = 0x80, async = 0x100 };
+	r.op = flags & read ? Op::read : Op::write;
+	r.hints |= flags & (time_critical | time_limited) ? hint_urgent : 0;
+	r.hints |= flags & sync ? hint_sync : 0;
+	if (flags & read_after_write)
+		state.leave_out("the check that reads what was written");
+	if (flags & ~uint64_t(read | time_critical | time_limited | read_after_write | sync | async))
+		state.leave_out("other flags of DiskSim");
 }
 
 bool fio_header(std::string_view line, ParseState &state, std::string_view header, std::string &why)
@@ -82,7 +116,7 @@ Parsed parse_disksim(std::string_view line, ParseState &state, Record &r, std::s
 	const auto flags = to_unsigned(f.field[4], 16);
 	if (!flags || *flags > UINT32_MAX)
 		return wrong_field(f, 4, "flags in hexadecimal, 1 = read", why);
-	r.op = *flags & 1 ? Op::read : Op::write;
+	take_flags(*flags, state, r);
 	return Parsed::record;
 }
 

@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
+#include <algorithm>
+
 namespace hz::trace {
 namespace {
 
-enum Column { file_name, file_offset, op_type, size, start_time, columns };
+enum Column { file_name, file_offset, op_type, size, start_time, columns, service_class = columns };
 constexpr std::string_view column_names[columns] = {"filename", "file_offset", "op_type", "request_io_size_bytes", "start_time"};
 
 Parsed read_column_names(const FieldList &f, ParseState &state, std::string &why)
@@ -20,9 +22,19 @@ Parsed read_column_names(const FieldList &f, ParseState &state, std::string &why
 		}
 		state.columns[c] = uint8_t(at);
 	}
-	state.columns[columns] = uint8_t(f.count);
+	state.columns[columns + 1] = uint8_t(f.count);
+	state.columns[service_class] = uint8_t(std::find(f.field, std::end(f.field), "service_class") - f.field);
 	state.header_seen = true;
 	return Parsed::skip;
+}
+
+/* The request's priority; of others nothing is said. */
+void take_class(std::string_view word, Record &r)
+{
+	if (same_word(word, "latency_sensitive"))
+		r.hints |= hint_urgent;
+	if (same_word(word, "throughput_oriented"))
+		r.hints |= hint_background;
 }
 
 /* FNV-1a: a trace names millions of files, more than could be remembered. */
@@ -43,12 +55,14 @@ Parsed parse_thesios(std::string_view line, ParseState &state, Record &r, std::s
 	if (!state.header_seen)
 		return read_column_names(f, state, why);
 	const auto &at = state.columns;
-	if (!field_count(f, at[columns], why) || !take_time(f, at[start_time], state, r.time_ns, why))
+	if (!field_count(f, at[columns + 1], why) || !take_time(f, at[start_time], state, r.time_ns, why))
 		return Parsed::error;
 	const bool read = same_word(f.field[at[op_type]], "read");
 	if (!read && !same_word(f.field[at[op_type]], "write"))
 		return wrong_field(f, at[op_type], "READ or WRITE", why);
 	r.op = read ? Op::read : Op::write;
+	if (at[service_class] < FieldList::limit)
+		take_class(f.field[at[service_class]], r);
 	r.stream = number_of(f.field[at[file_name]]);
 	const bool ok = take_offset(f, at[file_offset], 1, r.offset, why) && take_size(f, at[size], 1, r.bytes, why);
 	return ok ? Parsed::record : Parsed::error;

@@ -31,6 +31,8 @@ constexpr Magic magics[] = {
 	{"zstd", std::string_view("\x28\xb5\x2f\xfd", 4)},
 };
 
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; /* of UTF-8, as some programs begin a text */
+
 const char *tool_for(int fd)
 {
 	char head[8] = {};
@@ -177,7 +179,8 @@ bool TraceFile::next_line(std::string_view &line)
 			return false;
 		line = std::string_view(buffer_.data() + begin_, length);
 		begin_ += length + (end != nullptr);
-		number_++;
+		if (number_++ == 0 && line.starts_with(byte_order_mark))
+			line.remove_prefix(byte_order_mark.size());
 		if (!line.empty() && line.back() == '\r')
 			line.remove_suffix(1);
 		if (memchr(line.data(), 0, line.size()))

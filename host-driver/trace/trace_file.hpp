@@ -23,7 +23,7 @@ public:
 	TraceFile &operator=(const TraceFile &) = delete;
 	~TraceFile();
 
-	/* Next line without its end ("\n" or "\r\n"), valid until the next call; false at the end. */
+	/* Next line without its end ("\n" or "\r\n"), the first one without a byte-order mark, valid until the next call; false at the end. */
 	bool next_line(std::string_view &line);
 	/* Next `size` bytes, at most 4096, valid until the next call; false at the end. */
 	bool next_record(size_t size, std::string_view &record);

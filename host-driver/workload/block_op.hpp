@@ -17,7 +17,8 @@ struct BlockOp {
 	uint64_t sectors = 0;
 	uint64_t think_ns = 0;
 	uint64_t not_before_ns = 0;
-	bool fua = false; /* write: durable when it completes */
+	bool fua = false;           /* write: durable when it completes */
+	bool after_flushes = false; /* write: begins when the flushes before it have completed */
 };
 
 /* Operations of one thread, first the ones that prepare the disk, then the measured ones. */

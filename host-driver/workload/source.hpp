@@ -36,6 +36,7 @@ struct Request {
 	uint64_t lba = 0;           /* zone commands and append: zone start */
 	uint32_t sectors = 0;       /* read, write, append, deallocate */
 	bool fua = false;           /* write: durable when it completes */
+	bool after_flushes = false; /* write, append: its source held it back until the flushes before it had completed */
 	bool durable = false;       /* write, append: asks the device for protection from a loss of power */
 	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0; /* earliest arrival, counted from the start of the phase */

@@ -42,6 +42,10 @@ def blk_event(time_us, read, sector, sectors, action=1, payload=b""):
                        len(payload)) + payload
 
 
+def blk_event2(time_us, read, sector, sectors):
+    return struct.pack("<IIQQIIQIIHH12x", 0x65617408, 1, time_us * 1000, sector, sectors * 512, 77, 1 | (1 if read else 2) << 16, DEVICE, 0, 0, 0)
+
+
 def in_every_format(recording):
     """Content by format, whose time is in ns since START_S or since 0, whose stream is 0 but where another number is given."""
     return {
@@ -60,6 +64,7 @@ def in_every_format(recording):
                          "filename,application,file_offset,op_type,request_io_size_bytes,start_time\n"),
         "blkparse": lines(lambda t, r, s, n: f"  8,16   0        1     {t // 10**6}.{t % 10**6:06}000    77  Q   {word(r)} {s} + {n} [a b]", recording),
         "blktrace": records(blk_event, recording),
+        "blktrace2": records(blk_event2, recording),
         "vscsi1": records(lambda t, r, s, n: struct.pack("<IIIHHQQ", 1, n * 512, 1, word(r, 0x28, 0x2a), 1 << 8, s, t), recording),
         "vscsi2": records(lambda t, r, s, n: struct.pack("<HHIIIQQQ", word(r, 0x88, 0x8a), 2 << 8, 1, n * 512, 1, s, t, 9), recording),
         # whole seconds and no directions, or only one of them:
@@ -72,7 +77,7 @@ def in_every_format(recording):
 
 def as_read(line):
     time_ns, _, operation, *place = line.split()
-    return int(time_ns), operation, *(int(number) for number in place)
+    return int(time_ns), operation, *(int(number) for number in place[:2])
 
 
 @unittest.skipUnless(os.path.exists(DRIVER), f"{DRIVER or 'HARTZONE_DRIVER'} is not built")
@@ -104,7 +109,7 @@ class Tools(unittest.TestCase):
 
     def converted(self, *words, content=None):
         head, *rest = self.good(*words, self.file, "--out", "-", content=content).splitlines()
-        self.assertIn(head, ("hartzone-trace 1 unit=1", "hartzone-trace 1 unit=1 space=shared"))
+        self.assertIn(head, ("hartzone-trace 2 unit=1", "hartzone-trace 2 unit=1 space=shared"))
         return rest
 
 
@@ -126,6 +131,33 @@ class Formats(Tools):
                     self.assertEqual([operation for _, operation, *_ in found], [operation for _, operation, *_ in wanted])
                 if name not in ("tencent", "vscsi", "fio2", "oracle-general"):
                     self.assertEqual([time - found[0][0] for time, *_ in found], [time - wanted[0][0] for time, *_ in wanted])
+
+    def test_what_is_asked_beside_is_kept_or_named(self):
+        """A journal's durability; requests that are none; zones; each in one call."""
+        event = "8,0 0 {} 0.000{}00000 1 Q {} {} + 8 [jbd2]\n"
+        text = "".join(event.format(i, i, letters, 8 * i) for i, letters in enumerate(("WS", "FWFS", "N", "WFS", "ZA", "ZRA", "WZ"), 1)).encode()
+        self.assertEqual([line.split(" ", 2)[2] for line in self.converted("convert", content=text)],
+                         ["write 4096 4096 sync", "write 8192 4096 flush-first durable sync", "write 16384 4096 durable sync",
+                          "append 20480 4096", "reset-all"])
+        said = self.trace("convert", self.file, "--out", "-").stderr.splitlines()
+        self.assertEqual(said, [f"hartzone: left out, since no operation and no word says it: {what}: 1"
+                                for what in ("requests that neither read, write nor discard (N)", "writes of zeros (WZ)")])
+        told = json.loads(self.good("summary", self.file, "--json"))
+        self.assertEqual(told["marks"], {"durable": 2, "flush-first": 1, "sync": 3})
+        self.assertEqual(sum(told["left_out"].values()), 2)
+        self.assertIn("marks       durable 2, flush-first 1, sync 3", self.good("summary", self.file))
+
+    def test_strange_files_are_read_or_named(self):
+        """What spreadsheets and other programs make of a trace."""
+        msr = in_every_format(RECORDING)["msr"]
+        clean = self.converted("convert", content=msr)
+        self.assertEqual(self.converted("convert", content=b"\xef\xbb\xbf" + msr + b"\n \n"), clean)
+        self.refused("convert", self.file, "--out", "-", content=b"", says=f"{self.file}:1: the file is empty")
+        self.refused("convert", self.file, "--out", "-", content=msr.decode().encode("utf-16"), says=f"{self.file}:1: the text is UTF-16")
+        self.refused("convert", self.file, "--out", "-", content=b"3,W,0,4096,-5000\n3,R,0,4096,0\n",
+                     says=f"{self.file}:1: field 5 '-5000': expected a time from 0 on: add as much to all times of the file")
+        self.refused("convert", self.file, "--out", "-", content=b"fio version 3 iolog\n0 /my disk add\n",
+                     says=f"{self.file}:2: the file name '/my disk' has a blank in it")
 
     def test_converting_again_changes_nothing(self):
         first = self.good("convert", self.file, "--out", "-", content=in_every_format(RECORDING)["msr"])

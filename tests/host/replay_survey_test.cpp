@@ -141,7 +141,15 @@ TEST_F(Survey, CountsWhatIsThere)
 							  {"split", "address"},
 							  {"split_from", "detected"},
 							  {"chunk_bytes", 4096},
+							  {"left_out", nlohmann::json::object()},
 							  {"skipped", {{"count", 2}, {"first", first}}}}));
+}
+
+TEST_F(Survey, NamesWhatAReplayLeavesOut)
+{
+	const auto survey = of("8,0 0 1 0.1 1 Q WFS 0 + 8 [a]\n8,0 0 2 0.2 1 Q N 8 + 8 [b]\n8,0 0 3 0.3 1 Q RAS 16 + 8 [a]\n");
+	EXPECT_EQ(survey->to_json(false)["left_out"],
+		  nlohmann::json({{"requests that neither read, write nor discard (N)", 1}, {"the mark ahead", 1}, {"the mark sync", 2}}));
 }
 
 TEST_F(Survey, ArrivalTimesHaveABound)

@@ -7,6 +7,7 @@
 #include <set>
 #include <unistd.h>
 
+#include "replay/direct_blocks.hpp"
 #include "replay/log_shim.hpp"
 #include "replay/trace_zones.hpp"
 #include "replay_harness.hpp"
@@ -225,6 +226,77 @@ TEST_F(TraceFile, DurableWritesAreSentAsSuchUnlessTheWorkloadSaysOtherwise)
 		}
 }
 
+/* A write without the mark, one with it, and another one behind: what is handed out, in order; | is where the source waits. */
+std::string order_of(wl::Source &source)
+{
+	std::string out;
+	std::vector<wl::Request> under_way;
+	source.begin_measurement();
+	for (wl::Request request; out.size() < 40;) {
+		const wl::Step step = source.next(request);
+		if (step == wl::Step::done && under_way.empty())
+			break;
+		if (step == wl::Step::issue) {
+			out += request.op == wl::Op::flush ? "F" : request.fua ? "D" : "W";
+			under_way.push_back(request);
+			source.arrives(request, false);
+			continue;
+		}
+		out += step == wl::Step::blocked ? "|" : "";
+		const auto flush = std::find_if(under_way.begin(), under_way.end(), [](const auto &r) { return r.op == wl::Op::flush; });
+		const auto first = flush == under_way.end() ? under_way.begin() : flush;
+		const wl::Request ended = *first;
+		under_way.erase(first);
+		source.complete(ended, 0, ended.lba);
+	}
+	return out;
+}
+
+TEST_F(TraceFile, AFlushComesBeforeAWriteThatAsksForOne)
+{
+	wl::TraceSpec spec = write("hartzone-trace 2\n0 0 write 0 1\n1 0 write 1 40 flush-first durable\n2 0 write 50 1\n");
+	const auto orders = [&] {
+		TraceZones zones(survey_trace(spec), share_of(0, 6, 64), 0);
+		LogShim shim(share_of(0, 6, 64), {}, blocks_of(spec, 100));
+		DirectBlocks direct(FlatSpace{0, 100, 100, 1, 32, true}, blocks_of(spec, 100));
+		return std::vector{order_of(zones), order_of(shim), order_of(direct)};
+	};
+	for (const std::string &order : orders())
+		EXPECT_EQ(order, "WF|DDW") << "the write is of two commands, and neither waits for the first one's write";
+	spec.durable = false;
+	for (const std::string &order : orders())
+		EXPECT_EQ(order, "WWWW");
+}
+
+TEST_F(TraceFile, AWaitForAFlushIsNoOverlap)
+{
+	const wl::TraceSpec spec = write("hartzone-trace 2\n0 0 write 1 1 flush-first\n");
+	DirectBlocks direct(FlatSpace{0, 100, 100, 1, 32, true}, blocks_of(spec, 100));
+	direct.begin_measurement();
+	wl::Request flush, held;
+	ASSERT_EQ(direct.next(flush), wl::Step::issue);
+	direct.complete(flush, 0, 0);
+	ASSERT_EQ(direct.next(held), wl::Step::issue);
+	direct.arrives(held, true);
+	EXPECT_EQ(direct.cost()["overlap_waits"], 0u);
+}
+
+TEST_F(TraceFile, EachThreadResetsItsZonesWhenAllAreReset)
+{
+	wl::TraceSpec spec = write("hartzone-trace 2\n0 0 write z0 1\n1 0 write z1 1\n2 0 write z3 1\n3 0 reset-all\n4 0 write z1 2\n");
+	spec.threads = 2;
+	const wl::ZoneShare share = share_of(0, 4, 64);
+	uint64_t resets[2];
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		TraceZones source(survey_trace(spec), share, thread);
+		FakeDevice device(share, 9, 2);
+		EXPECT_TRUE(run_both(device, source, 4).errors.empty());
+		resets[thread] = device.resets;
+	}
+	EXPECT_EQ(resets[0], 1u);
+	EXPECT_EQ(resets[1], 2u);
+}
+
 TEST_F(TraceFile, AWriteFaultIsAFailureWhateverTheTraceIs)
 {
 	wl::TraceSpec spec = write("hartzone-trace 1\n0 0 write 0 8\n1 0 write 8 8\n");
@@ -307,8 +379,11 @@ TEST_F(TraceFile, WhatAReplayCannotDoIsCounted)
 		return source.cost();
 	};
 	const auto folded = blocks_of(write("hartzone-trace 1\n0 0 write 1 1\n1 0 write 99 3\n2 0 read 500 1\n3 0 reset 1\n"), 100);
-	EXPECT_EQ(cost(*folded),
-		  nlohmann::json({{"trace_records", 3}, {"unaligned_records", 0}, {"ignored_records", 1}, {"wrapped_records", 2}}));
+	EXPECT_EQ(cost(*folded), nlohmann::json({{"trace_records", 3},
+						 {"unaligned_records", 0},
+						 {"ignored_records", 1},
+						 {"ignored_reset", 1},
+						 {"wrapped_records", 2}}));
 	wl::TraceSpec spec = write("hartzone-trace 1 unit=512\n0 0 write 1 1\n0 1 reset 8\n0 2 reset 8\n");
 	spec.threads = 2;
 	const auto survey = survey_trace(spec);
@@ -321,7 +396,7 @@ TEST_F(TraceFile, WhatAReplayCannotDoIsCounted)
 	TraceZones zones(survey_trace(write("hartzone-trace 1\n0 0 trim 1 1\n0 0 write 0 1\n")), share_of(0, 4, 64), 0);
 	FakeDevice device(share_of(0, 4, 64), 9, 2);
 	run_both(device, zones, 1);
-	EXPECT_EQ(zones.cost(), nlohmann::json({{"trace_records", 1}, {"ignored_records", 1}}));
+	EXPECT_EQ(zones.cost(), nlohmann::json({{"trace_records", 1}, {"ignored_records", 1}, {"ignored_trim", 1}}));
 }
 
 } // namespace

@@ -213,6 +213,16 @@ TEST(ResultJson, EachWarningHasItsCause)
 		"3 lines of the trace could not be read and were skipped, the first: t:2: x");
 	warned([](res::RunFacts &f) { f.mapping[0]["wrapped_records"] = 1u; },
 	       "1 of 2 records lie beyond the 2.0 MiB that the replay offers and were folded into it");
+	warned(
+		[](res::RunFacts &f) {
+			f.mapping[0]["ignored_records"] = 3u, f.mapping[0]["ignored_reset"] = 2u, f.mapping[1]["ignored_append"] = 1u;
+		},
+		"3 records were left out, since the mapping has no command for them: append 1, reset 2");
+	warned(
+		[](res::RunFacts &f) {
+			f.trace["left_out"] = {{"the mark sync", 2}, {"writes of zeros (WZ)", 1}};
+		},
+		"the trace also says what a replay leaves out, how often each: the mark sync 2, writes of zeros (WZ) 1");
 	warned([](res::RunFacts &f) { f.queues[0].late_arrivals = 1; }, "1 of 2 commands arrived later than the trace says");
 	warned([](res::RunFacts &f) { f.mapping[1]["trace_records"] = 0u; },
 	       "1 of 2 threads replayed nothing: the trace touches too few addresses; use fewer threads");

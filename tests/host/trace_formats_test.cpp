@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "trace/native_writer.hpp"
 #include "trace/reader.hpp"
 
 namespace {
@@ -66,6 +67,22 @@ TEST(TraceFormats, DisksimCountsMillisecondsAndBlocks)
 		  std::string::npos);
 }
 
+TEST(TraceFormats, FlagsAndClassesOfPriorityAreKept)
+{
+	Reader disksim(std::string_view("1.5 0 8 8 80\n2.5 0 8 8 3\n3.5 0 8 8 40000040\n"), "t", ReaderOptions{"disksim", 0, 0});
+	std::vector<unsigned> hints;
+	for (Record r; disksim.next(r);)
+		hints.push_back(r.hints);
+	EXPECT_EQ(hints, (std::vector<unsigned>{hint_sync, hint_urgent, 0}));
+	EXPECT_EQ(disksim.left_out(), (LeftOut{{"other flags of DiskSim", 1}, {"the check that reads what was written", 1}}));
+	const auto thesios = records_of("filename,start_time,op_type,request_io_size_bytes,file_offset,service_class\n"
+					"f,1,WRITE,512,0,LATENCY_SENSITIVE\nf,2,READ,512,0,THROUGHPUT_ORIENTED\nf,3,READ,512,0,OTHER\n");
+	ASSERT_EQ(thesios.size(), 3u);
+	EXPECT_EQ(thesios[0].hints, hint_urgent);
+	EXPECT_EQ(thesios[1].hints, hint_background);
+	EXPECT_EQ(thesios[2].hints, 0);
+}
+
 TEST(TraceFormats, FiuWithAndWithoutHashes)
 {
 	const std::string text = "89968195792462 20782 gzip 283193184 8 R 6 0 56f11b711d91a065a2b6458eca924523\n"
@@ -88,6 +105,9 @@ TEST(TraceFormats, SystorSkipsWhatIsNeitherReadNorWrite)
 	ASSERT_EQ(r.size(), 2u);
 	expect_record(r[0], 1456110000145437000, Op::read, 1234567168, 8192, 4);
 	expect_record(r[1], 1456110000250000000, Op::write, 4096, 512, 6);
+	Reader reader(text, "t", ReaderOptions{});
+	for (Record one; reader.next(one);) {}
+	EXPECT_EQ(reader.left_out(), (LeftOut{{"requests without a type", 1}}));
 }
 
 TEST(TraceFormats, MsrWithAHeader)
@@ -139,10 +159,65 @@ TEST(TraceFormats, BlkparseTellsQueuedRequests)
 	expect_record(r[1], 20000, Op::read, 512000, 131072, 8 << 20);
 	expect_record(r[2], 30000, Op::flush, 0, 0, 8 << 20);
 	expect_record(r[3], 40000, Op::write, 1024000, 4096, 8 << 20);
+	EXPECT_TRUE(r[3].durable && r[3].flush_first && r[3].hints == hint_sync);
 	expect_record(r[4], 50000, Op::trim, 4096 * 512, 1048576, (8 << 20) + 16);
 	EXPECT_NE(problem_of("8,0 3 1 0.5 697 Q W 1 + x [k]\n", "blkparse").find("field 10 'x': expected a size"), std::string::npos);
 	EXPECT_NE(problem_of("sda 3 1 0.5 697 Q W 1 + 8 [k]\n", "blkparse").find("field 1 'sda': expected a device such as 8,16"),
 		  std::string::npos);
+}
+
+/* What blkparse's letters say, as the native format has it. */
+std::string said_by(const std::string &letters, const std::string &place = "16 + 8 ")
+{
+	Reader reader("8,0 0 1 0.0 1 Q " + letters + " " + place + "[a]\n", "t", ReaderOptions{"blkparse", 0, 0});
+	std::string out;
+	for (Record r; reader.next(r);) {
+		char text[longest_line];
+		out += std::string(text, write_line(text, r)).substr(std::strlen("0 8388608 "));
+	}
+	for (const auto &[what, times] : reader.left_out())
+		out += "; left out: " + what + " " + std::to_string(times);
+	return out;
+}
+
+TEST(TraceFormats, EveryLetterOfBlkparseIsKeptOrLeftOutByName)
+{
+	const std::pair<const char *, const char *> letters[] = {
+		{"R", "read 8192 4096"},
+		{"RA", "read 8192 4096 ahead"},
+		{"RSM", "read 8192 4096 sync metadata"},
+		{"W", "write 8192 4096"},
+		{"WS", "write 8192 4096 sync"},
+		{"WFS", "write 8192 4096 durable sync"},
+		{"FWS", "write 8192 4096 flush-first sync"},
+		{"FWFSM", "write 8192 4096 flush-first durable sync metadata"},
+		{"WB", "write 8192 4096 flush-first durable"},
+		{"WSU", "write 8192 4096 sync atomic"},
+		{"D", "trim 8192 4096"},
+		{"DES", "trim 8192 4096 sync secure"},
+		{"ZA", "append 8192 4096"},
+		{"ZAFS", "append 8192 4096 durable sync"},
+		{"ZR", "reset 8192"},
+		{"ZRS", "reset 8192 sync"},
+		{"ZRA", "reset-all"},
+		{"ZF", "finish 8192"},
+		{"ZO", "open 8192"},
+		{"ZC", "close 8192"},
+		{"FN", "flush"},
+		{"FFS", "flush sync"},
+		{"N", "; left out: requests that neither read, write nor discard (N) 1"},
+		{"WZ", "; left out: writes of zeros (WZ) 1"},
+		{"WSQ", "write 8192 4096 sync; left out: the letter Q 1"},
+		{"RF", "read 8192 4096; left out: FUA of what does not write 1"},
+		{"FD", "trim 8192 4096; left out: the flush before what does not write 1"},
+	};
+	for (const auto &[rwbs, wanted] : letters)
+		EXPECT_EQ(said_by(rwbs), wanted) << rwbs;
+	EXPECT_EQ(said_by("ZR", "524288 + 0 "), "reset 268435456");
+	EXPECT_EQ(said_by("FWS", "0 + 0 "), "flush sync");
+	EXPECT_EQ(said_by("FF", "18446744073709551615 + 0 "), "flush");
+	EXPECT_EQ(said_by("ZR", ""), "; left out: zone commands without a sector 1");
+	EXPECT_EQ(said_by("W", ""), "; left out: reads, writes and discards without sectors 1");
 }
 
 TEST(TraceFormats, BlkparseTakesTheFirstKindOfEventThatIsThere)
@@ -179,6 +254,46 @@ TEST(TraceFormats, BlktraceSaysTheSameInBinary)
 	EXPECT_EQ(records_of(event(5, 8, 512, 7 | reads)).size(), 1u) << "no queued requests: the issued ones are taken";
 }
 
+std::string event2(uint64_t sector, uint32_t bytes, uint64_t action)
+{
+	return packed(uint32_t(0x65617408), uint32_t(1), uint64_t(5), sector, bytes, uint32_t(697), action, uint32_t(8 << 20), uint32_t(0),
+		      uint16_t(0), uint16_t(3), uint64_t(0), uint32_t(0)) +
+	       "abc";
+}
+
+TEST(TraceFormats, BitsOfBlktraceSayWhatItsLettersSay)
+{
+	enum : uint32_t { syncs = 8 << 16, aheads = 1 << 27, metadata = 1 << 28, fua = 1u << 31 };
+	Reader reader(event(0, 8, 4096, 1 | writes | flushes | syncs | fua) + event(0, 8, 4096, 1 | reads | aheads | metadata) +
+			      event(0, 8, 0, 1 | writes) + event(0, 8, 512, 1),
+		      "t", ReaderOptions{});
+	std::vector<Record> r;
+	for (Record one; reader.next(one);)
+		r.push_back(one);
+	ASSERT_EQ(r.size(), 2u);
+	EXPECT_TRUE(r[0].flush_first && r[0].durable && r[0].hints == hint_sync);
+	EXPECT_EQ(r[1].hints, hint_ahead | hint_metadata);
+	EXPECT_EQ(reader.left_out(),
+		  (LeftOut{{"reads, writes and discards without sectors", 1}, {"requests that neither read, write nor discard (N)", 1}}));
+}
+
+TEST(TraceFormats, Version8OfBlktraceKnowsZones)
+{
+	const auto zone = [](unsigned bit) { return uint64_t(1) << (32 + bit) | writes | 1; };
+	const std::string content = event2(8, 4096, zone(0)) + event2(16, 0, zone(1)) + event2(0, 0, zone(2)) + event2(24, 0, zone(3)) +
+				    event2(32, 0, zone(4)) + event2(40, 0, zone(5)) + event2(48, 4096, 1 | writes);
+	EXPECT_EQ(format_of(content), "blktrace2");
+	const auto r = records_of(content);
+	ASSERT_EQ(r.size(), 7u);
+	expect_record(r[0], 5, Op::append, 4096, 4096, 8 << 20);
+	expect_record(r[1], 5, Op::reset, 8192, 0, 8 << 20);
+	EXPECT_EQ(r[2].op, Op::reset_all);
+	EXPECT_EQ(r[3].op, Op::finish);
+	EXPECT_EQ(r[4].op, Op::open);
+	EXPECT_EQ(r[5].op, Op::close);
+	expect_record(r[6], 5, Op::write, 48 * 512, 4096, 8 << 20);
+}
+
 TEST(TraceFormats, BlktraceOfAnotherMachineOrCutShort)
 {
 	std::string swapped = event(1, 8, 512, 1 | reads);
@@ -210,9 +325,10 @@ TEST(TraceFormats, VscsiInBothVersions)
 	EXPECT_EQ(format_of(two), "vscsi2");
 	for (const std::string &content : {one, two}) {
 		const auto r = records_of(content);
-		ASSERT_EQ(r.size(), 2u);
+		ASSERT_EQ(r.size(), 3u);
 		expect_record(r[0], 1000000, Op::read, 4096, 4096, 0);
-		expect_record(r[1], 2000000, Op::write, 8192, 8192, 0);
+		expect_record(r[1], 1001000, Op::flush, 0, 0, 0);
+		expect_record(r[2], 2000000, Op::write, 8192, 8192, 0);
 	}
 	const std::string bad = vscsi1(1, 0x28, 4096, 8, 1000) + vscsi1(2, 0x28, 0, 8, 1000) + vscsi1(3, 0x28, 4096, 8, 1000, 7 << 8);
 	EXPECT_NE(problem_of(bad, "vscsi1").find("t:2: len 0: expected a size above 0 and up to 1 GiB (vscsi1 records are"),

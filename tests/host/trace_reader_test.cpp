@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include "trace/native_writer.hpp"
 #include "trace/reader.hpp"
 
 namespace {
@@ -91,10 +92,17 @@ TEST(TraceReader, Spc)
 TEST(TraceReader, VscsiOpcodes)
 {
 	const auto r = all("version,time,op,size,lbn\n1,100,28,4096,8\n1,200,2a,8192,16\n2,300,35,512,0\n1,400,42,512,1\n", "vscsi", 1000);
-	ASSERT_EQ(r.size(), 3u);
+	ASSERT_EQ(r.size(), 4u);
 	expect(r[0], 100000, Op::read, 4096, 4096, 0);
 	expect(r[1], 200000, Op::write, 8192, 8192, 0);
-	EXPECT_EQ(r[2].op, Op::write);
+	expect(r[2], 300000, Op::flush, 0, 0, 0);
+	EXPECT_EQ(r[3].op, Op::write) << "decimal";
+	Reader others(std::string_view("1,100,2e,4096,8\n1,200,12,36,0\n1,300,12,36,0\n1,400,93,4096,8\n1,500,145,0,0\n"), "t",
+		      ReaderOptions{"vscsi", 0, 0});
+	const auto rest = rest_of(others);
+	ASSERT_EQ(rest.size(), 1u);
+	EXPECT_TRUE(rest[0].op == Op::write && rest[0].durable) << "WRITE AND VERIFY";
+	EXPECT_EQ(others.left_out(), (LeftOut{{"SCSI command 12h", 2}, {"SCSI command 93h", 1}, {"SCSI command 145h", 1}}));
 }
 
 TEST(TraceReader, FioVersion2)
@@ -107,6 +115,23 @@ TEST(TraceReader, FioVersion2)
 	EXPECT_EQ(r[2].op, Op::trim);
 	EXPECT_EQ(r[3].op, Op::flush);
 	EXPECT_NE(error_of("fio version 2 iolog\n/dev/x scribble 1 1\n", "auto").find("t:2: field 2 'scribble'"), std::string::npos);
+}
+
+TEST(TraceReader, FioNamesWithBlanksAreNamed)
+{
+	const std::string says = "the file name '/my file' has a blank in it, and fields are separated by blanks";
+	EXPECT_NE(error_of("fio version 2 iolog\n/a add\n/my file add\n", "auto").find("t:3: " + says), std::string::npos);
+	EXPECT_NE(error_of("fio version 2 iolog\n/my file write 0 4096\n", "auto").find("t:2: " + says), std::string::npos);
+	EXPECT_NE(error_of("fio version 3 iolog\n7 /my file write 0 4096\n", "auto").find("t:2: " + says), std::string::npos);
+}
+
+TEST(TraceReader, FioSyncsOfAFileSystemAreFlushesAndOthersAreLeftOut)
+{
+	Reader reader(std::string_view("fio version 3 iolog\n1 f syncfs 0 0\n2 f sync_file_range 0 4096\n"), "t", ReaderOptions{});
+	const auto r = rest_of(reader);
+	ASSERT_EQ(r.size(), 1u);
+	EXPECT_EQ(r[0].op, Op::flush);
+	EXPECT_EQ(reader.left_out(), (LeftOut{{"sync_file_range", 1}}));
 }
 
 TEST(TraceReader, FioWaitsAddUpToATimeThatExists)
@@ -192,20 +217,49 @@ TEST(TraceReader, NativeHasZoneOperations)
 	EXPECT_TRUE(all("hartzone-trace 1 unit=512 space=shared\n0 0 read 8 8\n")[0].shared_space);
 }
 
+TEST(TraceReader, NativeWordsSayWhatIsAskedBeside)
+{
+	const auto r = all(
+		"hartzone-trace 2\n0 0 write 8 8 durable flush-first\n0 0 append z1 8 flush-first sync metadata\n"
+		"0 0 read 0 1 ahead urgent\n0 0 trim 0 1 secure\n0 0 write 0 1 atomic background\n0 0 flush sync\n0 0 reset-all\n");
+	ASSERT_EQ(r.size(), 7u);
+	EXPECT_TRUE(r[0].durable && r[0].flush_first && !r[0].hints);
+	EXPECT_TRUE(!r[1].durable && r[1].flush_first);
+	const unsigned wanted[] = {
+		0, hint_sync | hint_metadata, hint_ahead | hint_urgent, hint_secure, hint_atomic | hint_background, hint_sync, 0};
+	for (size_t i = 0; i < r.size(); i++)
+		EXPECT_EQ(r[i].hints, wanted[i]) << i;
+	EXPECT_EQ(r[6].op, Op::reset_all);
+	for (const Record &record : r) {
+		char text[longest_line];
+		const std::string line(text, write_line(text, record));
+		const Record again = all("hartzone-trace 2 unit=1\n" + line + "\n")[0];
+		EXPECT_TRUE(again.durable == record.durable && again.flush_first == record.flush_first && again.hints == record.hints &&
+			    again.op == record.op)
+			<< line;
+	}
+}
+
 TEST(TraceReader, NativeErrors)
 {
-	EXPECT_NE(error_of("hartzone-trace 2\n", "native").find("t:1: version '2' is unknown"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 3\n", "native").find("t:1: version '3' is unknown"), std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 2\n0 0 read 1 1 durable\n", "native").find("only of a write or append is durability asked"),
+		  std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 2\n0 0 write 1 1 due\n", "native").find("field 6 'due': expected one of the words"),
+		  std::string::npos);
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 write 1 1 sync\n", "native").find("field 6 'sync': expected durable or nothing"),
+		  std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1 space=mine\n", "native").find("field 3 'space=mine'"), std::string::npos);
-	EXPECT_NE(error_of("0 0 read 1 1\n", "native").find("the first line must be 'hartzone-trace 1'"), std::string::npos);
+	EXPECT_NE(error_of("0 0 read 1 1\n", "native").find("the first line must be 'hartzone-trace 2'"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1\n", "native").find("t:2: the line has 4 fields instead of 5"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read zz 1\n", "native").find("field 4 'zz': expected an address"), std::string::npos);
-	EXPECT_NE(error_of("hartzone-trace 1\n0 0 write 1 1 due\n", "native").find("the line has 6 fields instead of 5"),
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 write 1 1 due\n", "native").find("field 6 'due': expected durable or nothing"),
 		  std::string::npos);
-	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 1 durable\n", "native").find("the line has 6 fields instead of 5"),
+	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 1 durable\n", "native").find("field 6 'durable': expected nothing"),
 		  std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 erase 1 1\n", "native").find("field 3 'erase'"), std::string::npos);
 	EXPECT_NE(error_of("hartzone-trace 1\n0 0 read 1 0\n", "native").find("a size above 0"), std::string::npos);
-	EXPECT_NE(error_of("", "native").find("no 'hartzone-trace' line"), std::string::npos);
+	EXPECT_NE(error_of("\n", "native").find("no 'hartzone-trace' line"), std::string::npos);
 }
 
 TEST(TraceReader, NumbersThatDoNotFitAreRefused)
@@ -216,6 +270,40 @@ TEST(TraceReader, NumbersThatDoNotFitAreRefused)
 }
 
 TEST(TraceReader, WindowsLineEndsAndNoFinalNewline) { EXPECT_EQ(all("0,1,512,R,0.1\r\n0,1,512,W,0.2").size(), 2u); }
+
+TEST(TraceReader, AByteOrderMarkAndBlankLinesAreNoRecords)
+{
+	const std::string text = "\xef\xbb\xbf"
+				 "128166372003061629,usr,0,Read,8192,4096,1331\n\n128166372003071629,usr,0,Write,16384,8192,2326\n \t\n";
+	EXPECT_EQ(all(text).size(), 2u);
+	EXPECT_EQ(all(text, "msr").size(), 2u);
+	EXPECT_EQ(all("\xef\xbb\xbfhartzone-trace 2\n0 0 flush\n").size(), 1u);
+	EXPECT_NE(error_of(std::string_view("\xff\xfe"
+					    "1\0,\0",
+					    6),
+			   "auto")
+			  .find("t:1: the text is UTF-16: iconv"),
+		  std::string::npos);
+}
+
+TEST(TraceReader, TimesBelowZeroOrMissingAreNamedWithoutTheFormat)
+{
+	EXPECT_NE(error_of("3,W,0,4096,-5000\n3,R,0,4096,0\n", "auto")
+			  .find("t:1: field 5 '-5000': expected a time from 0 on: add as much to all "),
+		  std::string::npos);
+	EXPECT_NE(error_of("3,W,0,4096,1\n3,R,0,4096,\n", "auto").find("t:2: field 5 '': expected a time: there is none"),
+		  std::string::npos);
+	EXPECT_NE(error_of("3,W,0,4096,x\n", "auto").find("the format is not known"), std::string::npos);
+	Reader passed(std::string_view("3,W,0,4096,-5\n3,R,0,4096,7\n"), "t", ReaderOptions{"alibaba", 0, 1});
+	EXPECT_EQ(rest_of(passed).size(), 1u);
+}
+
+TEST(TraceReader, EmptyFilesSayThatTheyAre)
+{
+	for (const char *format : {"auto", "native", "msr", "blktrace"})
+		EXPECT_NE(error_of("", format).find("t:1: the file is empty"), std::string::npos) << format;
+	EXPECT_NE(error_of("\n# nothing\n", "auto").find("t:1: the file has no line but blank ones and comments"), std::string::npos);
+}
 
 TEST(TraceReader, LongLinesAndBinaryDataAreRefused)
 {
